@@ -1,0 +1,108 @@
+/**
+ * Every error that Weft answers with, in one table. Any layer may throw a code; only
+ * http/error-handler.ts reads its status. Codes are permanent: clients branch on them.
+ */
+
+interface ErrorEntry {
+  /** HTTP status. */
+  readonly status: number
+  /** Coarse class of the error, in the words of the OpenAI error types. */
+  readonly type: string
+  /** Public text when the thrower gives none. */
+  readonly text: string
+}
+
+/** Spec: §7 row 4 (shape, statuses and codes are not shown). Choice: the table of DESIGN §4. */
+export const ERRORS = {
+  invalid_value: entry(400, 'invalid_request_error', 'A field has an invalid value.'),
+  missing_required_parameter: entry(400, 'invalid_request_error', 'A required field is missing.'),
+  unsupported_value: entry(400, 'invalid_request_error', 'The value is not supported.'),
+  unsupported_parameter: entry(400, 'invalid_request_error', 'The model does not support it.'),
+  invalid_json: entry(400, 'invalid_request_error', 'The body is not valid JSON.'),
+  invalid_header: entry(400, 'invalid_request_error', 'A header has an invalid value.'),
+  invalid_query: entry(400, 'invalid_request_error', 'The query string cannot be read.'),
+  context_length_exceeded: entry(400, 'invalid_request_error', 'The prompt is too long.'),
+  priority_unsupported: entry(400, 'invalid_request_error', 'The model has no priorities.'),
+  validation_failed: entry(422, 'invalid_request_error', 'The body breaks a rule.'),
+  missing_api_key: entry(401, 'authentication_error', 'No API key was given.'),
+  invalid_api_key: entry(401, 'authentication_error', 'The API key is not valid.'),
+  scope_missing: entry(403, 'permission_error', 'The key has not the scope for this.'),
+  project_forbidden: entry(403, 'permission_error', 'The key may not use this project.'),
+  unknown_url: entry(404, 'invalid_request_error', 'There is nothing at this address.'),
+  call_not_found: entry(404, 'not_found_error', 'There is no such call.'),
+  model_not_found: entry(404, 'not_found_error', 'There is no such model.'),
+  checkpoint_not_found: entry(404, 'not_found_error', 'There is no such checkpoint.'),
+  method_not_allowed: entry(405, 'invalid_request_error', 'The address has not this method.'),
+  request_timeout: entry(408, 'timeout_error', 'The request did not arrive in time.'),
+  call_conflict: entry(409, 'conflict_error', 'The id is taken by a call with other content.'),
+  feedback_conflict: entry(409, 'conflict_error', 'The id is taken by other feedback.'),
+  model_conflict: entry(409, 'conflict_error', 'The name is taken by another model.'),
+  idempotency_conflict: entry(409, 'conflict_error', 'The key was used with another body.'),
+  request_too_large: entry(413, 'invalid_request_error', 'The body is too large.'),
+  uri_too_long: entry(414, 'invalid_request_error', 'The address is too long.'),
+  unsupported_media_type: entry(415, 'invalid_request_error', 'Send the body as application/json.'),
+  rate_limit_exceeded: entry(429, 'rate_limit_error', 'Too many requests.'),
+  upstream_rate_limited: entry(429, 'rate_limit_error', 'The upstream is rate limited.'),
+  headers_too_large: entry(431, 'invalid_request_error', 'The headers are too large.'),
+  internal_error: entry(500, 'server_error', 'Something went wrong inside the server.'),
+  upstream_unreachable: entry(502, 'upstream_error', 'The upstream cannot be reached.'),
+  upstream_error: entry(502, 'upstream_error', 'The upstream failed.'),
+  upstream_invalid_response: entry(502, 'upstream_error', 'The upstream answered nonsense.'),
+  upstream_auth: entry(502, 'upstream_error', 'The upstream refused our key.'),
+  server_overloaded: entry(503, 'overloaded_error', 'The server is full, try again soon.'),
+  server_draining: entry(503, 'overloaded_error', 'The server is shutting down.'),
+  store_unavailable: entry(503, 'overloaded_error', 'The store cannot be used.'),
+  upstream_timeout: entry(504, 'timeout_error', 'The upstream did not answer in time.'),
+} as const satisfies Record<string, ErrorEntry>
+
+export type ErrorCode = keyof typeof ERRORS
+
+export interface ApiErrorOptions {
+  /** Public sentence; the table's text when absent. Never prompt text, never a secret. */
+  readonly message?: string
+  /** Dotted path of the field at fault, as `messages[0].content`. */
+  readonly param?: string
+  /** Seconds that a client should wait before it tries again. */
+  readonly retryAfterS?: number
+  /** Extra answer headers, lower case names. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** For the log only. */
+  readonly cause?: unknown
+}
+
+/** The one error class that handlers and stores throw on purpose. */
+export class ApiError extends Error {
+  readonly code: ErrorCode
+  readonly param: string | null
+  readonly retryAfterS: number | null
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(code: ErrorCode, options: ApiErrorOptions = {}) {
+    super(options.message ?? ERRORS[code].text, { cause: options.cause })
+    this.name = 'ApiError'
+    this.code = code
+    this.param = options.param ?? null
+    this.retryAfterS = options.retryAfterS ?? null
+    this.headers = options.headers ?? {}
+  }
+}
+
+/** The error body that every route answers. */
+export interface ErrorBody {
+  readonly error: {
+    readonly message: string
+    readonly type: string
+    readonly param: string | null
+    readonly code: string
+  }
+}
+
+/** The public body of an error. */
+export function toErrorBody(error: ApiError): ErrorBody {
+  const { code, message, param } = error
+  return { error: { message, type: ERRORS[code].type, param, code } }
+}
+
+function entry(status: number, type: string, text: string): ErrorEntry {
+  return { status, type, text }
+}

@@ -1,0 +1,81 @@
+/**
+ * The contract of an inference backend: what the chat route asks and what comes back.
+ * A backend never knows HTTP statuses or sockets; it throws ApiError codes.
+ */
+import type { ChatCompletionRequest } from '../schemas/chat-request.ts'
+
+/** What a backend does with one field of the request. */
+export type FieldUse = 'honoured' | 'forwarded' | 'ignored' | 'rejected'
+
+/** Total over the request's fields, so that a new field does not compile until it is decided. */
+export type FieldSupport = Readonly<Record<keyof ChatCompletionRequest, FieldUse>>
+
+/** One completion to be made. */
+export interface CompletionCall {
+  /** The validated request; `model` may still be an alias. */
+  readonly request: ChatCompletionRequest
+  /** The request's body as it was received, for backends that forward it. */
+  readonly body: string
+  /** The name under which the backend knows the model. */
+  readonly model: string
+  /** Id of the request, 1..128 characters, for logs and upstream headers. */
+  readonly requestId: string
+}
+
+/** Log-probability of one token. `bytes` are the token's own bytes; floor is -9999. */
+export interface TokenLogprob {
+  readonly token: string
+  readonly logprob: number
+  readonly bytes: readonly number[] | null
+  readonly top_logprobs: ReadonlyArray<{
+    readonly token: string
+    readonly logprob: number
+    readonly bytes: readonly number[] | null
+  }>
+}
+
+/** First of a completion, once: the prompt was read. */
+export interface PromptDelta {
+  readonly type: 'prompt'
+  readonly promptTokens: number
+  readonly cachedTokens: number
+}
+
+/** A piece of one choice. The last piece of a choice carries `finish_reason`. */
+export interface ChoiceDelta {
+  readonly type: 'choice'
+  /** 0..n-1. */
+  readonly index: number
+  /** Whole characters only: a split UTF-8 sequence is held back. May be empty. */
+  readonly content: string
+  /** Tokens of this piece; counted into usage. */
+  readonly tokenCount: number
+  readonly logprobs: readonly TokenLogprob[] | null
+  readonly finish_reason: 'stop' | 'length' | null
+  /** What stopped it: a stop token's id, a stop string, or null. */
+  readonly stop_reason: number | string | null
+}
+
+/** A whole upstream JSON text: one event's data when streaming, the body otherwise. */
+export interface RelayedDelta {
+  readonly type: 'relayed'
+  readonly json: string
+}
+
+export type Delta = PromptDelta | ChoiceDelta | RelayedDelta
+
+export interface InferenceBackend {
+  /** Name used in logs and headers, never an address. */
+  readonly kind: string
+  readonly fields: FieldSupport
+  /**
+   * Makes one completion. Yields one PromptDelta, then ChoiceDeltas of all choices (in order for each
+   * index) until each index had its `finish_reason`; or RelayedDeltas only. Stops within one step of the
+   * signal's abort by throwing the signal's reason. The consumer may leave the iteration at any time.
+   *
+   * @throws ApiError context_length_exceeded, invalid_value, server_overloaded, upstream_*
+   */
+  complete(call: CompletionCall, options: { readonly signal: AbortSignal }): AsyncIterable<Delta>
+  /** Ends what is running and frees threads and sockets. */
+  close(): Promise<void>
+}

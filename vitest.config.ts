@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config'
+
+/** One project per kind of test; the kind is the file's suffix. */
+const KINDS = ['unit', 'prop', 'http', 'socket', 'contract', 'tidy'] as const
+
+export default defineConfig({
+  test: {
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    projects: KINDS.map((kind) => ({
+      extends: true as const,
+      test: { name: kind, include: [`test/**/*.${kind}.test.ts`, `test/*.${kind}.test.ts`] },
+    })),
+  },
+})
