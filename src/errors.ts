@@ -12,7 +12,7 @@ interface ErrorEntry {
   readonly text: string
 }
 
-/** Spec: §7 row 4 (shape, statuses and codes are not shown). Choice: the table of DESIGN §4. */
+/** Spec: §7 row 4 (shape, statuses and codes are not shown). Choice: OpenAI-like bodies, codes of our own. */
 export const ERRORS = {
   invalid_value: entry(400, 'invalid_request_error', 'A field has an invalid value.'),
   missing_required_parameter: entry(400, 'invalid_request_error', 'A required field is missing.'),

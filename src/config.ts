@@ -1,0 +1,131 @@
+/**
+ * The settings of one server, read once from the environment. Nothing else reads process.env.
+ * A wrong or misspelled variable is a ConfigError of one line.
+ */
+import { z } from 'zod'
+
+const MIB = 1024 * 1024
+
+/** A whole number in a range, written in decimal. */
+function whole(min: number, max: number) {
+  return z
+    .string()
+    .regex(/^-?\d{1,15}$/, 'must be a whole number')
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`)
+}
+
+const Environment = z.object({
+  WEFT_HOST: z.string().min(1).default('127.0.0.1'),
+  WEFT_PORT: whole(0, 65_535).default(8080),
+  WEFT_DATA_DIR: z.string().min(1).default('./data'),
+  WEFT_BOOTSTRAP_KEY: z.string().min(16, 'must have at least 16 characters').optional(),
+  WEFT_MODELS_FILE: z.string().min(1).default('./models.json'),
+  WEFT_REF_SCHEME: z
+    .string()
+    .regex(/^[a-z][a-z0-9+.-]{0,31}$/, 'must be a URI scheme in lower case')
+    .default('weave'),
+  WEFT_STORE: z.enum(['sqlite'], 'must be sqlite').default('sqlite'),
+  WEFT_LOG_LEVEL: z
+    .enum(
+      ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+      'must be fatal, error, warn, info, debug, trace or silent',
+    )
+    .default('info'),
+  WEFT_BODY_BYTES_MAX: whole(1024, 1024 * MIB).default(32 * MIB),
+  WEFT_TRAINING_BODY_BYTES_MAX: whole(1024, 1024 * MIB).default(256 * MIB),
+  WEFT_FEEDBACK_PAYLOAD_BYTES_MAX: whole(1024, 64 * MIB).default(MIB),
+  WEFT_REQUEST_TIMEOUT_MS: whole(1000, 3_600_000).default(300_000),
+  WEFT_DRAIN_TIMEOUT_MS: whole(0, 9_000).default(5_000),
+  WEFT_INGEST_QUEUE_MAX: whole(1, 1_000_000).default(10_000),
+  WEFT_READ_THREADS: whole(1, 64).default(2),
+  WEFT_READ_QUEUE_MAX: whole(1, 100_000).default(256),
+  WEFT_READ_TIMEOUT_MS: whole(100, 3_600_000).default(60_000),
+  WEFT_CHAT_QUEUE_MAX: whole(1, 100_000).default(256),
+})
+
+const DEFAULTS = Environment.parse({})
+
+/** The names of all variables, as `.env.example` must list them. */
+export const VARIABLE_NAMES: readonly string[] = Object.keys(Environment.shape)
+
+/** Default of each variable, for the test that holds `.env.example` and the README true. */
+export const VARIABLE_DEFAULTS: Readonly<Record<string, unknown>> = DEFAULTS
+
+/** Settings with units in their names; frozen. */
+export interface Config {
+  readonly host: string
+  /** 0 = any free port. */
+  readonly port: number
+  readonly dataDir: string
+  /** A key with all scopes on all projects, or null. Secret. */
+  readonly bootstrapKey: string | null
+  readonly modelsFile: string
+  /** True when WEFT_MODELS_FILE was set: then the file must exist. */
+  readonly modelsFileRequired: boolean
+  readonly refScheme: string
+  readonly store: 'sqlite'
+  readonly logLevel: string
+  readonly bodyBytesMax: number
+  readonly trainingBodyBytesMax: number
+  readonly feedbackPayloadBytesMax: number
+  readonly requestTimeoutMs: number
+  readonly drainTimeoutMs: number
+  readonly ingestQueueMax: number
+  readonly readThreads: number
+  readonly readQueueMax: number
+  readonly readTimeoutMs: number
+  readonly chatQueueMax: number
+}
+
+/** A setting that cannot be used; the message is one line and names the variable. */
+export class ConfigError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'ConfigError'
+  }
+}
+
+/**
+ * Reads the settings. An empty variable counts as unset.
+ *
+ * @param environment - usually process.env
+ * @throws ConfigError naming the first wrong variable, or a WEFT_ variable that does not exist
+ */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  const given = Object.entries(environment).filter(
+    ([name, value]) => name.startsWith('WEFT_') && value !== undefined && value !== '',
+  )
+  const stranger = given.find(([name]) => !VARIABLE_NAMES.includes(name))
+  if (stranger) throw new ConfigError(`${stranger[0]} is not a variable of Weft (see .env.example)`)
+  const parsed = Environment.safeParse(Object.fromEntries(given))
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]
+    throw new ConfigError(`${issue?.path.join('.')} ${issue?.message}`)
+  }
+  return toConfig(parsed.data, environment)
+}
+
+function toConfig(values: z.output<typeof Environment>, environment: NodeJS.ProcessEnv): Config {
+  return Object.freeze({
+    host: values.WEFT_HOST,
+    port: values.WEFT_PORT,
+    dataDir: values.WEFT_DATA_DIR,
+    bootstrapKey: values.WEFT_BOOTSTRAP_KEY ?? null,
+    modelsFile: values.WEFT_MODELS_FILE,
+    modelsFileRequired: Boolean(environment.WEFT_MODELS_FILE),
+    refScheme: values.WEFT_REF_SCHEME,
+    store: values.WEFT_STORE,
+    logLevel: values.WEFT_LOG_LEVEL,
+    bodyBytesMax: values.WEFT_BODY_BYTES_MAX,
+    trainingBodyBytesMax: values.WEFT_TRAINING_BODY_BYTES_MAX,
+    feedbackPayloadBytesMax: values.WEFT_FEEDBACK_PAYLOAD_BYTES_MAX,
+    requestTimeoutMs: values.WEFT_REQUEST_TIMEOUT_MS,
+    drainTimeoutMs: values.WEFT_DRAIN_TIMEOUT_MS,
+    ingestQueueMax: values.WEFT_INGEST_QUEUE_MAX,
+    readThreads: values.WEFT_READ_THREADS,
+    readQueueMax: values.WEFT_READ_QUEUE_MAX,
+    readTimeoutMs: values.WEFT_READ_TIMEOUT_MS,
+    chatQueueMax: values.WEFT_CHAT_QUEUE_MAX,
+  })
+}

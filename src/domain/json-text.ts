@@ -1,0 +1,56 @@
+/**
+ * JSON text to values and back without losing a digit: a number that a double cannot hold is kept as
+ * its source text (JSON.rawJSON) and written out again as it came.
+ */
+
+interface RawJson {
+  readonly rawJSON: string
+}
+
+declare global {
+  interface JSON {
+    /** A value that JSON.stringify writes as the given text. */
+    rawJSON(text: string): RawJson
+    isRawJSON(value: unknown): value is RawJson
+  }
+}
+
+type Reviver = (this: unknown, key: string, value: unknown, context: { source: string }) => unknown
+
+/** Only texts with a long run of digits can hold a number that a double rounds. */
+const LONG_NUMBER = /\d[\d.]{15}|[\d.][eE][+-]?\d{2}/
+
+/**
+ * Parses JSON; numbers that would be rounded come back as JSON.rawJSON objects.
+ *
+ * @throws SyntaxError
+ */
+export function parseLossless(text: string): unknown {
+  if (!LONG_NUMBER.test(text)) return JSON.parse(text)
+  const keepDigits: Reviver = (_key, value, context) =>
+    typeof value === 'number' && losesDigits(value, context.source)
+      ? JSON.rawJSON(context.source)
+      : value
+  return JSON.parse(text, keepDigits as (key: string, value: unknown) => unknown)
+}
+
+function losesDigits(value: number, source: string): boolean {
+  if (Number.isSafeInteger(value)) return /[.eE]/.test(source) ? false : String(value) !== source
+  return !Number.isFinite(value) || canonicalDigits(String(value)) !== canonicalDigits(source)
+}
+
+/** The digits and exponent of a decimal, so that 1.50e3 and 1500 read the same. */
+function canonicalDigits(source: string): string {
+  const match = /^(-?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(source)
+  if (!match) return source
+  const [, sign, whole = '', fraction = '', exponent = '0'] = match
+  const digits = (whole + fraction).replace(/^0+/, '')
+  const trimmed = digits.replace(/0+$/, '')
+  if (trimmed === '') return '0'
+  return `${sign}${trimmed}e${Number(exponent) - fraction.length + (digits.length - trimmed.length)}`
+}
+
+/** The JSON text of a value; undefined is `null`. */
+export function renderJson(value: unknown): string {
+  return JSON.stringify(value) ?? 'null'
+}

@@ -1,0 +1,20 @@
+/** API keys: their text and their hash. Pure; randomness comes in. */
+import { createHash, timingSafeEqual } from 'node:crypto'
+
+/** Bytes of randomness in a key. */
+export const KEY_BYTES = 32
+
+/** The text of a key: `wk_` and the bytes in base64url. */
+export function renderKey(random: Buffer): string {
+  return `wk_${random.toString('base64url')}`
+}
+
+/** SHA-256 of a key's text. A fast hash is enough: keys hold 256 random bits. */
+export function hashKey(secret: string): Buffer {
+  return createHash('sha256').update(secret, 'utf8').digest()
+}
+
+/** Whether two hashes are equal, in a time that does not tell where they differ. */
+export function isSameHash(left: Buffer, right: Buffer): boolean {
+  return left.length === right.length && timingSafeEqual(left, right)
+}

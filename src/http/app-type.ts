@@ -1,0 +1,35 @@
+/** The Fastify instance that all plugins and routes share: bodies are typed by their Zod schemas. */
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { Principal } from '../domain/permissions.ts'
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks; null before authentication and on public routes. */
+    principal: Principal | null
+    /** The body's text as it arrived, on routes whose config asks for it; else null. */
+    bodyText: string | null
+  }
+  interface FastifyContextConfig {
+    /** Keep the body's text for the handler. */
+    keepsBodyText?: boolean
+    /** Keep the digits of numbers that a double would round; they arrive as JSON.rawJSON objects. */
+    keepsLongNumbers?: boolean
+    /** How a body that breaks its schema is answered. Default: 422 validation_failed. */
+    invalidBody?: 'openai_400' | 'weft_422'
+  }
+}

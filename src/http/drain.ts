@@ -1,0 +1,55 @@
+/**
+ * Shutdown in order: refuse new work, let running requests end for a while, then abort what is left.
+ * `app.draining` is the signal that streams and long reads must obey.
+ */
+import fp from 'fastify-plugin'
+import { ApiError } from '../errors.ts'
+import type { App } from './app-type.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Aborted when running requests must end now. */
+    draining: AbortSignal
+  }
+}
+
+export interface DrainOptions {
+  /** Time that running requests get to end by themselves. */
+  readonly drainTimeoutMs: number
+}
+
+const POLL_MS = 20
+
+/** Installs the drain; `app.close()` then never waits for a stream longer than the timeout. */
+export const drain = fp<DrainOptions>(
+  async (app: App, { drainTimeoutMs }) => {
+    const abort = new AbortController()
+    let isDraining = false
+    let running = 0
+    app.decorate('draining', abort.signal)
+    app.addHook('onRequest', async (request, reply) => {
+      running += 1
+      reply.raw.once('close', () => {
+        running -= 1
+      })
+      if (!isDraining) return
+      reply.header('connection', 'close')
+      throw new ApiError('server_draining', { retryAfterS: 1 })
+    })
+    app.addHook('onSend', async (_request, reply) => {
+      // Without it a finished keep-alive socket would hold the server open.
+      if (isDraining) reply.header('connection', 'close')
+    })
+    app.addHook('preClose', async () => {
+      isDraining = true
+      const deadline = Date.now() + drainTimeoutMs
+      while (running > 0 && Date.now() < deadline) await sleep(POLL_MS)
+      abort.abort(new ApiError('server_draining'))
+    })
+  },
+  { name: 'drain' },
+)
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

@@ -1,0 +1,91 @@
+/**
+ * Turns anything thrown into the one error body and logs it: 4xx as info, 5xx as error.
+ * The only place that reads an error's status.
+ */
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { ApiError, ERRORS, type ErrorCode, toErrorBody } from '../errors.ts'
+import type { App } from './app-type.ts'
+import { type Problem, SchemaError } from './validation.ts'
+
+/** What the framework and its plugins throw, in our words. */
+const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'request_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_json',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_json',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_json',
+  FST_ERR_BAD_URL: 'unknown_url',
+  FST_ERR_MAX_PARAM_LENGTH: 'uri_too_long',
+  FST_ERR_HANDLER_TIMEOUT: 'server_overloaded',
+}
+
+const AUTHENTICATION_CODES =
+  /^FST_BASIC_AUTH_MISSING_OR_BAD|^FST_BEARER_AUTH_(?:MISSING|INVALID)_AUTHORIZATION_HEADER/
+
+/** The ApiError that stands for anything thrown; what is unknown becomes internal_error. */
+export function toApiError(error: unknown, request: FastifyRequest): ApiError {
+  if (error instanceof ApiError) return error
+  if (error instanceof SchemaError) return fromProblems(error.problems, request)
+  const code = (error as FastifyError | undefined)?.code ?? ''
+  if (AUTHENTICATION_CODES.test(code)) {
+    return new ApiError(request.headers.authorization ? 'invalid_api_key' : 'missing_api_key')
+  }
+  const known = FRAMEWORK_CODES[code]
+  if (known) return new ApiError(known, { cause: error })
+  return new ApiError('internal_error', { cause: error })
+}
+
+function fromProblems(problems: readonly Problem[], request: FastifyRequest): ApiError {
+  const [first] = problems
+  const message = problems
+    .map((problem) => `${problem.path || 'The body'} ${problem.message}`)
+    .join('; ')
+  const param = first?.path ?? ''
+  if (request.routeOptions.config.invalidBody !== 'openai_400') {
+    return new ApiError('validation_failed', { message, param })
+  }
+  return new ApiError(first?.isMissing ? 'missing_required_parameter' : 'invalid_value', {
+    message,
+    param,
+  })
+}
+
+/** Answers an error; also used by the not-found handler. */
+function answer(error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status } = ERRORS[error.code]
+  if (status >= 500) request.log.error({ err: error.cause ?? error, code: error.code }, error.message)
+  else request.log.info({ code: error.code, param: error.param }, 'request refused')
+  if (status === 401 && !reply.hasHeader('www-authenticate')) {
+    reply.header('www-authenticate', 'Bearer realm="weft"')
+  }
+  if (error.retryAfterS !== null) reply.header('retry-after', String(error.retryAfterS))
+  for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
+  return reply
+    .code(status)
+    .header('content-type', 'application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(toErrorBody(error))
+}
+
+/** One error body for everything, unknown addresses and methods included. */
+export const errorHandler = fp(
+  async (app: App) => {
+    app.setErrorHandler((error, request, reply) => answer(toApiError(error, request), request, reply))
+    app.setNotFoundHandler((request, reply) => {
+      const allowed = allowedMethods(app, request.url.split('?')[0] ?? '/')
+      const error =
+        allowed.length === 0
+          ? new ApiError('unknown_url')
+          : new ApiError('method_not_allowed', { headers: { allow: allowed.join(', ') } })
+      return answer(error, request, reply)
+    })
+  },
+  { name: 'error-handler' },
+)
+
+function allowedMethods(app: App, path: string): string[] {
+  return (['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const).filter(
+    (method) => app.findRoute({ method, url: path }) !== null,
+  )
+}

@@ -1,0 +1,35 @@
+/** Request ids and one log line for each answer. Bodies, headers and query strings are never logged. */
+import type { IncomingMessage } from 'node:http'
+import fp from 'fastify-plugin'
+import { v7 as uuidv7 } from 'uuid'
+import type { App } from './app-type.ts'
+
+const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/
+
+/** The client's `x-request-id` when it is well-formed, else a new UUIDv7. */
+export function chooseRequestId(request: IncomingMessage): string {
+  const given = request.headers['x-request-id']
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : uuidv7()
+}
+
+/** Answers carry `x-request-id`; the log tells route, status, duration and caller. */
+export const requestLog = fp(
+  async (app: App) => {
+    app.addHook('onRequest', async (request, reply) => {
+      reply.header('x-request-id', request.id)
+    })
+    app.addHook('onResponse', async (request, reply) => {
+      request.log.info(
+        {
+          method: request.method,
+          route: request.routeOptions.url ?? null,
+          status: reply.statusCode,
+          duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
+          svc_user_id: request.principal?.svc_user_id ?? null,
+        },
+        'request answered',
+      )
+    })
+  },
+  { name: 'request-log' },
+)

@@ -1,0 +1,74 @@
+/** Shapes that many tables share: project ids, refs, ids, free JSON objects. */
+import { z } from 'zod'
+
+/** A segment of a project id or a ref: visible, without the characters that structure a ref. */
+const SEGMENT = '[^\\s/\\\\#?%:\\p{C}](?:[^/\\\\#?%:\\p{C}]{0,126}[^\\s/\\\\#?%:\\p{C}])?'
+const PROJECT_ID = new RegExp(`^${SEGMENT}/${SEGMENT}$`, 'u')
+const REF_TAIL = /^[^\s/\p{C}]+(?:\/[^/\s\p{C}]+)*$/u
+const VISIBLE = /^[^\p{C}\s](?:[^\p{C}]*[^\p{C}\s])?$/u
+const REF_LENGTH_MAX = 2048
+
+/** `<entity>/<project>`. Spec: §2.1. */
+export const ProjectId = z
+  .string()
+  .max(257)
+  .regex(PROJECT_ID, 'must have the shape <entity>/<project>')
+  .meta({ description: 'Project, `<entity>/<project>`.', examples: ['acme/demo'] })
+
+/** An id that a client may choose. Spec: §2.6 id. Choice: 1..128 visible characters. */
+export const ClientId = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(128, 'must have at most 128 characters')
+  .regex(VISIBLE, 'must consist of visible characters')
+
+/** A name of 1..`max` characters without control characters. */
+export function nameOf(max: number) {
+  return z
+    .string()
+    .min(1, 'must not be empty')
+    .max(max, `must have at most ${max} characters`)
+    .regex(/^\P{Cc}*$/u, 'must not contain control characters')
+}
+
+export type RefKind = 'object' | 'op' | 'call'
+
+/**
+ * Whether a text is a ref of one of the kinds: `<scheme>:///<entity>/<project>/<kind>/<name>:<digest>`,
+ * a call ref ends in the call's id. Object refs may go on with `/attr/name`-like edges.
+ *
+ * Spec: §2.1. Choice: any scheme is read here; the configured one is checked in domain/refs.ts.
+ */
+export function isRefShape(text: string, kinds: readonly RefKind[]): boolean {
+  const match = /^[a-z][a-z0-9+.-]*:\/\/\/([^/]+\/[^/]+)\/(object|op|call)\/(.+)$/u.exec(text)
+  if (!match) return false
+  const [, project, kind, tail] = match as unknown as [string, string, RefKind, string]
+  if (!kinds.includes(kind) || !PROJECT_ID.test(project) || !REF_TAIL.test(tail)) return false
+  const name = tail.split('/')[0] ?? ''
+  return kind === 'call' || /^[^:]+:[^:]+$/u.test(name)
+}
+
+/** A ref of one of the kinds. Spec: §2.1. */
+export function refOf(...kinds: RefKind[]) {
+  const shapes = kinds.map((kind) =>
+    kind === 'call' ? '/call/<call_id>' : `/${kind}/<name>:<digest>`,
+  )
+  const rule = `must be a ref <scheme>:///<entity>/<project>${shapes.join(' or ')}`
+  return z
+    .string()
+    .max(REF_LENGTH_MAX, `must have at most ${REF_LENGTH_MAX} characters`)
+    .refine((text) => isRefShape(text, kinds), rule)
+}
+
+export type JsonObject = { [key: string]: unknown }
+
+/** A free JSON object, handed on as it came: its keys are not copied, checked or reordered. */
+export const FreeObject = z
+  .custom<JsonObject>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    'must be an object',
+  )
+  .meta({ type: 'object', additionalProperties: true })
+
+/** A whole number that JavaScript holds exactly. */
+export const SafeInteger = z.int()

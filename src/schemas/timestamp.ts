@@ -1,0 +1,70 @@
+/** Times on the wire: RFC 3339 text outside, whole microseconds since the epoch inside. */
+import { z } from 'zod'
+
+const SHAPE =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,18}))?(?:([Zz])|([+-])(\d\d):?(\d\d))?$/
+const US_PER_MS = 1000
+const MS_PER_MINUTE = 60_000
+/** Microseconds stay exact in a double until the year 2255. */
+const YEAR_MIN = 1900
+const YEAR_MAX = 2254
+
+/**
+ * Parses a date-time to microseconds. An offset is optional, none means UTC; digits after the sixth are cut.
+ *
+ * @returns null when the text is no date-time or lies outside the years 1900..2254
+ *
+ * Spec: §2.5 date-time. Choice: a leap second counts as the first second of the next minute.
+ */
+export function parseTimestampUs(text: string): number | null {
+  const match = SHAPE.exec(text)
+  if (!match) return null
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  if (year < YEAR_MIN || year > YEAR_MAX || hour > 23 || minute > 59 || second > 60) return null
+  const date = new Date(Date.UTC(year, month - 1, day))
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null
+  const offsetHours = Number(match[10] ?? 0)
+  const offsetMinutes = Number(match[11] ?? 0)
+  if (offsetHours > 23 || offsetMinutes > 59) return null
+  const offset = (match[9] === '-' ? -1 : 1) * (offsetHours * 60 + offsetMinutes)
+  const ms = Date.UTC(year, month - 1, day, hour, minute, second) - offset * MS_PER_MINUTE
+  const micros = Number((match[7] ?? '').slice(0, 6).padEnd(6, '0'))
+  return ms * US_PER_MS + micros
+}
+
+/**
+ * Renders microseconds as RFC 3339 with `Z` and six digits.
+ *
+ * @param us - whole microseconds since the epoch, years 0..9999
+ */
+export function renderTimestamp(us: number): string {
+  const ms = Math.floor(us / US_PER_MS)
+  const rest = us - ms * US_PER_MS
+  const text = new Date(ms).toISOString()
+  return `${text.slice(0, -1)}${String(rest).padStart(3, '0')}Z`
+}
+
+/** A date-time string on the wire. Spec: §2.5, §4.2, §4.4. */
+export const Timestamp = z
+  .string()
+  .max(64)
+  .refine((text) => parseTimestampUs(text) !== null, 'must be an RFC 3339 date-time')
+  .meta({ format: 'date-time', examples: ['2026-01-31T09:30:00.123456Z'] })
+
+/**
+ * The microseconds of a text that `Timestamp` has accepted.
+ *
+ * @throws TypeError when it was never checked
+ */
+export function timestampUs(text: string): number {
+  const us = parseTimestampUs(text)
+  if (us === null) throw new TypeError('an unchecked date-time')
+  return us
+}

@@ -1,0 +1,26 @@
+/** The contract of the key store. Keys themselves are never stored, only their SHA-256. */
+import type { Principal, Scope } from '../../domain/permissions.ts'
+
+export interface NewKey {
+  readonly svc_user_id: string
+  readonly svc_username: string
+  readonly scopes: readonly Scope[]
+  readonly projects: readonly string[]
+}
+
+export interface StoredKey extends NewKey {
+  readonly id: string
+  readonly created_at_us: number
+  readonly revoked_at_us: number | null
+}
+
+export interface KeyStore {
+  /** Stores a new key and returns its id and its secret text; the secret cannot be had again. */
+  createKey(key: NewKey): { readonly id: string; readonly secret: string }
+  /** The caller behind a key, or null when it is unknown or revoked. May lag a revocation by a second. */
+  findPrincipal(secret: string): Principal | null
+  /** All keys, oldest first. */
+  listKeys(): StoredKey[]
+  /** False when there is no such key, or it was revoked before. */
+  revokeKey(id: string): boolean
+}

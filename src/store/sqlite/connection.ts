@@ -1,0 +1,62 @@
+/** Opens the SQLite database with the pragmas that Weft relies on. The only place that opens it. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+
+export type Connection = Database.Database
+
+/** Name of the database file in the data directory. */
+export const DATABASE_FILE = 'weft.db'
+const BUSY_TIMEOUT_MS = 5000
+
+/** A data directory that cannot be used; the message is one line. */
+export class DataDirectoryError extends Error {
+  constructor(message: string, cause: unknown) {
+    super(message, { cause })
+    this.name = 'DataDirectoryError'
+  }
+}
+
+/**
+ * Opens the database for reading and writing; makes the directory when it is missing.
+ *
+ * @param dataDir - a directory, or ':memory:' for a database that ends with the connection
+ * @throws DataDirectoryError when it cannot be made, opened or written
+ */
+export function openDatabase(dataDir: string): Connection {
+  try {
+    if (dataDir !== ':memory:') mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    const path = dataDir === ':memory:' ? dataDir : join(dataDir, DATABASE_FILE)
+    const db = new Database(path, { timeout: BUSY_TIMEOUT_MS })
+    db.pragma('journal_mode = WAL')
+    // FULL: a commit is on the disk before it is acknowledged, power loss included.
+    db.pragma('synchronous = FULL')
+    db.pragma('foreign_keys = ON')
+    db.pragma('temp_store = MEMORY')
+    db.pragma('cache_size = -65536')
+    // A write that proves the directory writable now and not at the first call.
+    db.exec('BEGIN IMMEDIATE; COMMIT')
+    return db
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new DataDirectoryError(`cannot use the data directory ${dataDir}: ${reason}`, cause)
+  }
+}
+
+/** Opens the same database for reading only, for worker threads. */
+export function openReadOnlyDatabase(path: string): Connection {
+  const db = new Database(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
+  db.pragma('temp_store = MEMORY')
+  db.pragma('cache_size = -65536')
+  return db
+}
+
+/** Checkpoints the log and closes. Safe to call twice. */
+export function closeDatabase(db: Connection): void {
+  if (!db.open) return
+  try {
+    db.pragma('wal_checkpoint(TRUNCATE)')
+  } finally {
+    db.close()
+  }
+}

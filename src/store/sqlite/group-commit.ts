@@ -1,0 +1,91 @@
+/**
+ * One transaction for all writes that wait at the same time: each write's promise settles after the
+ * commit that holds it is on the disk. Never acknowledges before.
+ */
+import { ApiError } from '../../errors.ts'
+import type { Connection } from './connection.ts'
+import { toStoreError } from './store-error.ts'
+
+/** Limit: writes of one transaction, so that one commit stays short. */
+const BATCH_MAX = 1000
+
+interface Waiting {
+  readonly apply: () => unknown
+  readonly resolve: (value: never) => void
+  readonly reject: (error: unknown) => void
+}
+
+export interface GroupCommit {
+  /**
+   * Runs a write inside the next shared transaction. What it throws undoes and fails that write alone.
+   *
+   * @param apply - synchronous; its value is the promise's value
+   * @throws ApiError server_overloaded when too many writes wait, store_unavailable when the commit fails
+   */
+  write<T>(apply: () => T): Promise<T>
+  /** Writes what waits; later writes are refused. */
+  close(): void
+}
+
+/**
+ * @param queueMax - writes that may wait
+ */
+export function createGroupCommit(db: Connection, queueMax: number): GroupCommit {
+  let queue: Waiting[] = []
+  let isScheduled = false
+  let isClosed = false
+
+  const runOne = db.transaction((apply: () => unknown) => apply())
+  const runBatch = db.transaction((batch: readonly Waiting[]) =>
+    batch.map(({ apply }) => {
+      try {
+        return { value: runOne(apply) }
+      } catch (error) {
+        // SQLite has already undone everything when the disk is full or broken.
+        if (!db.inTransaction) throw error
+        return { error }
+      }
+    }),
+  )
+
+  function flush(): void {
+    isScheduled = false
+    const batch = queue.slice(0, BATCH_MAX)
+    queue = queue.slice(BATCH_MAX)
+    if (queue.length > 0) schedule()
+    try {
+      const results = runBatch.immediate(batch)
+      results.forEach((result, index) => {
+        const waiting = batch[index] as Waiting
+        if ('error' in result) waiting.reject(toStoreError(result.error))
+        else waiting.resolve(result.value as never)
+      })
+    } catch (error) {
+      for (const waiting of batch) waiting.reject(toStoreError(error))
+    }
+  }
+
+  function schedule(): void {
+    if (isScheduled) return
+    isScheduled = true
+    // After the sockets of this turn were read, so that their writes share the commit.
+    setImmediate(flush)
+  }
+
+  return {
+    write(apply) {
+      if (isClosed) return Promise.reject(new ApiError('server_draining'))
+      if (queue.length >= queueMax) {
+        return Promise.reject(new ApiError('server_overloaded', { retryAfterS: 1 }))
+      }
+      return new Promise((resolve, reject) => {
+        queue.push({ apply, resolve, reject })
+        schedule()
+      })
+    },
+    close() {
+      isClosed = true
+      while (queue.length > 0) flush()
+    },
+  }
+}

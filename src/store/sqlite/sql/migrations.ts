@@ -1,0 +1,32 @@
+/** Statements over the migration table and the schema itself. */
+
+/** Made before anything else; its own shape never changes. */
+export const CREATE_MIGRATIONS = `
+CREATE TABLE IF NOT EXISTS migrations (
+  version INTEGER NOT NULL PRIMARY KEY,
+  name TEXT NOT NULL,
+  checksum TEXT NOT NULL,
+  applied_at_us INTEGER NOT NULL
+) STRICT
+`
+
+/** What was applied, in order. */
+export const SELECT_MIGRATIONS = `
+SELECT version, name, checksum
+FROM migrations
+ORDER BY version
+`
+
+/** Written in the transaction of the migration itself. */
+export const INSERT_MIGRATION = `
+INSERT INTO migrations (version, name, checksum, applied_at_us)
+VALUES (@version, @name, @checksum, @applied_at_us)
+`
+
+/** Every table, index and trigger that has a text of its own. */
+export const SELECT_SCHEMA = `
+SELECT sql
+FROM sqlite_schema
+WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'
+ORDER BY tbl_name, type DESC, name
+`
