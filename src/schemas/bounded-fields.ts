@@ -50,6 +50,7 @@ export function optionalField<T extends z.ZodType>(
 export function ruleError(rule: string): { error: (issue: { input?: unknown }) => string } {
   return {
     error: ({ input }) => {
+      if (input === undefined) return `Is required and must be ${rule}.`
       const isHarmless = typeof input === 'number' || typeof input === 'boolean'
       return isHarmless ? `Must be ${rule}, not ${input}.` : `Must be ${rule}.`
     },

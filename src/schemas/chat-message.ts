@@ -64,7 +64,8 @@ const ToolCall = z.looseObject(
 const role = boundedText({ min: 1, max: ROLE_CHARS_MAX }).describe('Role of the speaker.')
 const requiredContent = Content.describe('What is said: a string, or a list of content parts.')
 const content = Content.nullish().describe('What is said: a string, or a list of content parts.')
-const text = (description: string) => z.string(ruleError('a string')).nullish().describe(description)
+const text = (description: string) =>
+  z.string(ruleError('a string')).nullish().describe(description)
 const name = boundedText({ max: NAME_CHARS_MAX })
   .nullish()
   .describe('Name of the speaker, to tell speakers of the same role apart.')
@@ -121,8 +122,8 @@ export const ChatCompletionAssistantMessageParam = variant('ChatCompletionAssist
   reasoning_content: text('Older name of reasoning.'),
 }).superRefine((message, context) => {
   if (ASSISTANT_PAYLOADS.some((key) => holdsSomething(message[key]))) return
-  const message_ = `Must be given when none of ${ASSISTANT_PAYLOADS.slice(1).join(', ')} is.`
-  context.addIssue({ code: 'custom', path: ['content'], message: message_ })
+  const rule = `Must be given when none of ${ASSISTANT_PAYLOADS.slice(1).join(', ')} is.`
+  context.addIssue({ code: 'custom', path: ['content'], message: rule })
 })
 
 /**
