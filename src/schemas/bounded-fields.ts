@@ -1,7 +1,7 @@
 /**
  * Building blocks of request schemas: numbers, texts, lists and maps that all have bounds.
- * Their messages are sentences that name the rule. They must never repeat text that a client sent:
- * only numbers and booleans are echoed.
+ * Their messages go on from the field's path, as in "temperature must be ...". They must never repeat
+ * text that a client sent: only numbers and booleans are echoed.
  */
 import { z } from 'zod'
 
@@ -46,13 +46,13 @@ export function optionalField<T extends z.ZodType>(
   return schema.nullish().meta(meta)
 }
 
-/** The rule as a sentence, with the received value when it can hold no prompt text. */
+/** The rule as the rest of a sentence that a path opens, with the received value when it can hold no prompt text. */
 export function ruleError(rule: string): { error: (issue: { input?: unknown }) => string } {
   return {
     error: ({ input }) => {
-      if (input === undefined) return `Is required and must be ${rule}.`
+      if (input === undefined) return `is required and must be ${rule}`
       const isHarmless = typeof input === 'number' || typeof input === 'boolean'
-      return isHarmless ? `Must be ${rule}, not ${input}.` : `Must be ${rule}.`
+      return isHarmless ? `must be ${rule}, not ${input}` : `must be ${rule}`
     },
   }
 }

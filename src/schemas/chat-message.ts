@@ -32,7 +32,7 @@ const ContentPartObject = z
  * Choice: any type passes; whether a model can read it is for its backend to say.
  */
 export const ContentPart = z.union([z.string(), ContentPartObject], {
-  error: 'Must be a string or an object with a type of 1 to 64 characters.',
+  error: 'must be a string or an object with a type of 1 to 64 characters',
 })
 export type ContentPart = z.infer<typeof ContentPart>
 

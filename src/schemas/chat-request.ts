@@ -51,19 +51,19 @@ const LogitsProcessor = z.union(
         args: optionalField(z.array(z.unknown()).max(1_024), 'Arguments by position.'),
         kwargs: optionalField(boundedObject(EXTRA_KEYS_MAX), 'Arguments by name.'),
       },
-      { error: 'Must have a qualname, and only args and kwargs beside it.' },
+      { error: 'must have a qualname, and only args and kwargs beside it' },
     ),
   ],
-  { error: 'Must be a qualified name or an object of qualname, args and kwargs.' },
+  { error: 'must be a qualified name or an object of qualname, args and kwargs' },
 )
 
 const engineScalar = () =>
   z.union([boundedText({ max: ENGINE_ARGUMENT_CHARS_MAX }), z.number()], {
-    error: 'Must be a string or a number.',
+    error: 'must be a string or a number',
   })
 const EngineArgument = z.union(
   [engineScalar(), boundedList(engineScalar(), { max: ENGINE_ARGUMENTS_MAX })],
-  { error: 'Must be a string, a number, or a list of these.' },
+  { error: 'must be a string, a number, or a list of these' },
 )
 
 const EXCHANGE_FIELDS = {
@@ -83,7 +83,7 @@ const EXCHANGE_FIELDS = {
   user: optionalField(boundedText({ max: USER_CHARS_MAX }), 'Who the request is made for.'),
   request_id: optionalField(
     z.string(ruleError('a string')).regex(/^[A-Za-z0-9._:-]{1,128}$/, {
-      error: 'Must be 1 to 128 characters of A-Z, a-z, 0-9, dot, underscore, colon and hyphen.',
+      error: 'must be 1 to 128 characters of A-Z, a-z, 0-9, dot, underscore, colon and hyphen',
     }),
     'Id of the request, answered in its id; a random UUID when absent.',
   ),
@@ -112,7 +112,7 @@ const ENGINE_FIELDS = {
   ),
   cache_salt: optionalField(
     boundedText({ min: 1, max: 128 }).refine((salt) => !/[@/\\\0]/.test(salt), {
-      error: 'Must not hold @, a slash, a backslash or NUL.',
+      error: 'must not hold @, a slash, a backslash or NUL',
     }),
     'Keeps the prefix cache apart from that of other salts; 1 to 128 characters.',
   ),

@@ -72,7 +72,7 @@ const PROBABILITY_FIELDS = {
   logit_bias: optionalField(
     boundedMap(boundedNumber('a number'), { max: TOKEN_IDS_MAX }).refine(
       (biases) => Object.keys(biases).every((key) => /^\d{1,10}$/.test(key)),
-      { error: 'Must have token ids as its keys.' },
+      { error: 'must have token ids as its keys' },
     ),
     'Added to the logits of tokens: token id to a number; values are cut to -100..100.',
   ),

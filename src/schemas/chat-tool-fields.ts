@@ -42,7 +42,7 @@ const ToolFunction = z.looseObject(
 export const ChatTool = z.looseObject(
   {
     type: optionalField(
-      z.literal('function', { error: 'Must be function.' }),
+      z.literal('function', { error: 'must be function' }),
       'Kind of the tool: function, also when absent.',
       'function',
     ),
@@ -54,7 +54,7 @@ export type ChatTool = z.infer<typeof ChatTool>
 
 const NamedToolChoice = z.looseObject(
   {
-    type: z.literal('function', { error: 'Must be function.' }).describe('Always function.'),
+    type: z.literal('function', { error: 'must be function' }).describe('Always function.'),
     function: z
       .looseObject(
         {
@@ -89,7 +89,7 @@ export const TOOL_FIELDS = {
   reasoning_effort: optionalField(
     z.enum(REASONING_EFFORTS, {
       error:
-        'Must be one of low, medium, high; or none, minimal, xhigh, max where the model has it.',
+        'must be one of low, medium, high; or none, minimal, xhigh, max where the model has it',
     }),
     'How much the model reasons: low, medium, high; some models also take none, minimal, xhigh, max.',
   ),

@@ -37,7 +37,7 @@ export const StructuredOutputs = z.looseObject(
     ),
     regex: optionalField(
       constraintText().refine((value) => !value.includes('\0'), {
-        error: 'Must not hold the NUL character.',
+        error: 'must not hold the NUL character',
       }),
       'Regular expression that the whole answer matches.',
     ),
@@ -47,7 +47,7 @@ export const StructuredOutputs = z.looseObject(
     ),
     grammar: optionalField(constraintText(), 'Context-free grammar (EBNF) that the answer keeps.'),
     json_object: optionalField(
-      z.literal(true, { error: 'Must be true or left out.' }),
+      z.literal(true, { error: 'must be true or left out' }),
       'The answer is some JSON object. Only true is a constraint.',
     ),
     disable_fallback: optionalField(
