@@ -122,7 +122,7 @@ export const ChatCompletionAssistantMessageParam = variant('ChatCompletionAssist
   reasoning_content: text('Older name of reasoning.'),
 }).superRefine((message, context) => {
   if (ASSISTANT_PAYLOADS.some((key) => holdsSomething(message[key]))) return
-  const rule = `Must be given when none of ${ASSISTANT_PAYLOADS.slice(1).join(', ')} is.`
+  const rule = `must be given when none of ${ASSISTANT_PAYLOADS.slice(1).join(', ')} is`
   context.addIssue({ code: 'custom', path: ['content'], message: rule })
 })
 

@@ -118,7 +118,7 @@ export const ResponseFormat = z.looseObject(
   {
     type: optionalField(
       z.enum(RESPONSE_FORMAT_TYPES, {
-        error: `Must be one of ${RESPONSE_FORMAT_TYPES.join(', ')}.`,
+        error: `must be one of ${RESPONSE_FORMAT_TYPES.join(', ')}`,
       }),
       'Kind of the format. json_schema when absent and a json_schema is given.',
     ),
