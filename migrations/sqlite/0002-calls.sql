@@ -41,8 +41,10 @@ CREATE TABLE call_usage (
   call_key INTEGER NOT NULL REFERENCES calls (call_key),
   model TEXT NOT NULL,
   input_tokens INTEGER NOT NULL,
+  -- Input tokens that no cache had: what the full input price is paid for.
+  uncached_input_tokens INTEGER NOT NULL,
   output_tokens INTEGER NOT NULL,
-  total_tokens INTEGER,
+  total_tokens INTEGER NOT NULL,
   cache_read_input_tokens INTEGER NOT NULL,
   cache_creation_input_tokens INTEGER NOT NULL,
   PRIMARY KEY (call_key, model)

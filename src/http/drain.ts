@@ -27,7 +27,7 @@ export const drain = fp<DrainOptions>(
     let isDraining = false
     let running = 0
     app.decorate('draining', abort.signal)
-    app.addHook('onRequest', async (request, reply) => {
+    app.addHook('onRequest', async (_request, reply) => {
       running += 1
       reply.raw.once('close', () => {
         running -= 1

@@ -54,7 +54,8 @@ function fromProblems(problems: readonly Problem[], request: FastifyRequest): Ap
 /** Answers an error; also used by the not-found handler. */
 function answer(error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status } = ERRORS[error.code]
-  if (status >= 500) request.log.error({ err: error.cause ?? error, code: error.code }, error.message)
+  if (status >= 500)
+    request.log.error({ err: error.cause ?? error, code: error.code }, error.message)
   else request.log.info({ code: error.code, param: error.param }, 'request refused')
   if (status === 401 && !reply.hasHeader('www-authenticate')) {
     reply.header('www-authenticate', 'Bearer realm="weft"')
@@ -71,7 +72,9 @@ function answer(error: ApiError, request: FastifyRequest, reply: FastifyReply): 
 /** One error body for everything, unknown addresses and methods included. */
 export const errorHandler = fp(
   async (app: App) => {
-    app.setErrorHandler((error, request, reply) => answer(toApiError(error, request), request, reply))
+    app.setErrorHandler((error, request, reply) =>
+      answer(toApiError(error, request), request, reply),
+    )
     app.setNotFoundHandler((request, reply) => {
       const allowed = allowedMethods(app, request.url.split('?')[0] ?? '/')
       const error =

@@ -58,7 +58,9 @@ function problemsOf(issue: Issue, input: unknown): Problem[] {
     }))
   }
   const isMissing = valueAt(input, issue.path) === undefined
-  const message = isMissing ? 'is required' : lowerFirst(issue.message.replace('Invalid input: ', ''))
+  const message = isMissing
+    ? 'is required'
+    : lowerFirst(issue.message.replace('Invalid input: ', ''))
   return [{ path: renderPath(issue.path), message, isMissing }]
 }
 

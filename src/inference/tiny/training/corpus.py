@@ -4,7 +4,7 @@
 One JSON list of [role, text] pairs per line. The same seed gives the same bytes. All text comes from
 this folder; no other source is read.
 
-Usage: corpus.py --out FILE [--count 110000] [--seed 7]
+Usage: corpus.py --out FILE [--count 70000] [--seed 7]
 """
 
 import argparse
@@ -411,7 +411,7 @@ def conversation(r):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", required=True)
-    parser.add_argument("--count", type=int, default=110_000)
+    parser.add_argument("--count", type=int, default=70_000)
     parser.add_argument("--seed", type=int, default=7)
     args = parser.parse_args()
     r = random.Random(args.seed)

@@ -26,4 +26,3 @@ UPDATE keys
 SET revoked_at_us = @revoked_at_us
 WHERE id = @id AND revoked_at_us IS NULL
 `
-

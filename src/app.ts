@@ -1,0 +1,70 @@
+/** The application without a process: everything is registered here, in the order a request meets it. */
+import Fastify, { type FastifyServerOptions, LogController } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import packageJson from '../package.json' with { type: 'json' }
+import type { Config } from './config.ts'
+import type { Deps } from './deps.ts'
+import type { App } from './http/app-type.ts'
+import { useBasicAuthentication, useBearerAuthentication } from './http/authentication.ts'
+import { drain } from './http/drain.ts'
+import { errorHandler } from './http/error-handler.ts'
+import { jsonBody } from './http/json-body.ts'
+import { openapi } from './http/openapi.ts'
+import { chooseRequestId, requestLog } from './http/request-log.ts'
+import { validation } from './http/validation.ts'
+import { callRoutes } from './routes/calls.ts'
+import { healthRoutes } from './routes/health.ts'
+
+/**
+ * Builds the app over opened dependencies. The caller closes both, the app first.
+ *
+ * @param logger - a pino configuration, or false
+ */
+export async function buildApp(
+  config: Config,
+  deps: Deps,
+  logger: FastifyServerOptions['logger'] = false,
+): Promise<App> {
+  const app: App = Fastify({
+    logger,
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: 'request_id',
+    }),
+    bodyLimit: config.bodyBytesMax,
+    requestTimeout: config.requestTimeoutMs,
+    return503OnClosing: false,
+    genReqId: chooseRequestId,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
+  }).withTypeProvider<ZodTypeProvider>()
+  app.decorateRequest('principal', null)
+
+  await app.register(errorHandler)
+  await app.register(requestLog)
+  await app.register(drain, { drainTimeoutMs: config.drainTimeoutMs })
+  await app.register(jsonBody)
+  await app.register(validation)
+  await app.register(openapi, { version: packageJson.version })
+
+  await app.register(healthRoutes, { isReady: deps.isReady })
+
+  await app.register(async (basic: App) => {
+    documentSecurity(basic, 'basic')
+    await useBasicAuthentication(basic, deps.keys.findPrincipal)
+    await basic.register(callRoutes, { calls: deps.calls })
+  })
+
+  await app.register(async (bearer: App) => {
+    documentSecurity(bearer, 'bearer')
+    await useBearerAuthentication(bearer, deps.keys.findPrincipal)
+  })
+
+  return app
+}
+
+/** Tells the OpenAPI document which scheme the routes of a scope take. */
+function documentSecurity(app: App, scheme: 'basic' | 'bearer'): void {
+  app.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, security: [{ [scheme]: [] }] }
+  })
+}

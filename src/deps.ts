@@ -1,0 +1,36 @@
+/** The composition root: opens the stores and backends that the settings ask for. */
+import type { Config } from './config.ts'
+import type { CallStore } from './store/api/calls.ts'
+import type { KeyStore } from './store/api/keys.ts'
+import { openSqliteStore } from './store/sqlite/open.ts'
+
+/** What the app stands on. The opener closes it. */
+export interface Deps {
+  readonly keys: KeyStore
+  readonly calls: CallStore
+  /** Whether the stores can be used now; false makes `/ready` answer 503. */
+  isReady(): boolean
+  /** Writes what waits, then closes in reverse order. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens everything, migrations included.
+ *
+ * @throws DataDirectoryError, MigrationError
+ */
+export async function openDeps(config: Config): Promise<Deps> {
+  const store = openSqliteStore({
+    dataDir: config.dataDir,
+    bootstrapKey: config.bootstrapKey,
+    ingestQueueMax: config.ingestQueueMax,
+  })
+  return {
+    keys: store.keys,
+    calls: store.calls,
+    isReady: store.isReady,
+    async close() {
+      store.close()
+    },
+  }
+}

@@ -1,0 +1,90 @@
+/** Command line: makes, lists and revokes API keys in the data directory, also while the server runs. */
+import { parseArgs } from 'node:util'
+import { readConfig } from './config.ts'
+import { isProjectPattern, SCOPES, type Scope } from './domain/permissions.ts'
+import { renderTimestamp } from './schemas/timestamp.ts'
+import type { KeyStore } from './store/api/keys.ts'
+import { openSqliteStore } from './store/sqlite/open.ts'
+
+const USAGE = `usage:
+  npm run keys -- create --user ID [--name NAME] [--scopes ${SCOPES.join(',')}] [--projects acme/*,other/demo]
+  npm run keys -- list
+  npm run keys -- revoke KEY_ID
+`
+
+class UsageError extends Error {}
+
+function main(args: readonly string[]): void {
+  const [command, ...rest] = args
+  const run = { create, list, revoke }[command ?? '']
+  if (!run) throw new UsageError(USAGE)
+  const { dataDir } = readConfig()
+  const store = openSqliteStore({ dataDir, bootstrapKey: null, ingestQueueMax: 1 })
+  try {
+    run(store.keys, rest)
+  } finally {
+    store.close()
+  }
+}
+
+function create(keys: KeyStore, args: readonly string[]): void {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      user: { type: 'string' },
+      name: { type: 'string' },
+      scopes: { type: 'string', default: 'traces:read,traces:write,inference,training' },
+      projects: { type: 'string', default: '*' },
+    },
+  })
+  if (!values.user) throw new UsageError(`--user is required\n${USAGE}`)
+  const { id, secret } = keys.createKey({
+    svc_user_id: values.user,
+    svc_username: values.name ?? values.user,
+    scopes: values.scopes.split(',').map(requireScopeName),
+    projects: values.projects.split(',').map(requirePattern),
+  })
+  print(`id      ${id}\nsecret  ${secret}   (shown this once)`)
+}
+
+function list(keys: KeyStore): void {
+  for (const key of keys.listKeys()) {
+    const state = key.revoked_at_us === null ? 'live' : 'revoked'
+    const made = renderTimestamp(key.created_at_us).slice(0, 19)
+    print(
+      [key.id, state, made, key.svc_user_id, key.scopes.join(','), key.projects.join(',')].join(
+        '  ',
+      ),
+    )
+  }
+}
+
+function revoke(keys: KeyStore, [id]: readonly string[]): void {
+  if (!id) throw new UsageError(USAGE)
+  if (!keys.revokeKey(id)) throw new Error(`there is no live key ${id}`)
+  print(`revoked ${id}`)
+}
+
+function requireScopeName(text: string): Scope {
+  const scope = SCOPES.find((name) => name === text)
+  if (!scope) throw new UsageError(`${text} is not a scope (${SCOPES.join(', ')})`)
+  return scope
+}
+
+function requirePattern(text: string): string {
+  if (!isProjectPattern(text)) {
+    throw new UsageError(`${text} is not a project pattern (*, acme/*, acme/demo)`)
+  }
+  return text
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+try {
+  main(process.argv.slice(2))
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
+}

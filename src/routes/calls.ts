@@ -1,0 +1,91 @@
+/** Call tracing routes. Spec: §4.5, §4.6; `/call/end` is an addition. */
+import { v7 as uuidv7 } from 'uuid'
+import { renderCall } from '../domain/call-view.ts'
+import { resolveCallEnd, resolveCallStart } from '../domain/new-call.ts'
+import { requireAccess } from '../domain/permissions.ts'
+import { ApiError } from '../errors.ts'
+import type { App } from '../http/app-type.ts'
+import {
+  CallEndRequest,
+  CallEndResponse,
+  CallReadRequest,
+  CallReadResponse,
+  CallStartRequest,
+  CallStartResponse,
+} from '../schemas/call.ts'
+import type { CallStore } from '../store/api/calls.ts'
+
+export interface CallRoutesOptions {
+  readonly calls: CallStore
+}
+
+const config = { keepsLongNumbers: true }
+
+export async function callRoutes(app: App, { calls }: CallRoutesOptions): Promise<void> {
+  app.post(
+    '/call/start',
+    {
+      config,
+      schema: {
+        tags: ['calls'],
+        summary: 'Record the start of a call; the answer follows the durable commit.',
+        body: CallStartRequest,
+        response: { 200: CallStartResponse },
+      },
+    },
+    async (request) => {
+      const { start } = request.body
+      const caller = requireAccess(request.principal, 'traces:write', start.project_id)
+      const { svc_user_id, svc_username } = caller
+      return calls.startCall(
+        resolveCallStart(start, { id: uuidv7(), trace_id: uuidv7(), svc_user_id, svc_username }),
+      )
+    },
+  )
+
+  app.post(
+    '/call/end',
+    {
+      config,
+      schema: {
+        tags: ['calls'],
+        summary: 'Record the end of a call, before or after its start (addition to the spec).',
+        body: CallEndRequest,
+        response: { 200: CallEndResponse },
+      },
+    },
+    async (request) => {
+      const { end } = request.body
+      requireAccess(request.principal, 'traces:write', end.project_id)
+      await calls.endCall(resolveCallEnd(end))
+      return {}
+    },
+  )
+
+  app.post(
+    '/call/read',
+    {
+      schema: {
+        tags: ['calls'],
+        summary: 'Read one call.',
+        body: CallReadRequest,
+        response: { 200: CallReadResponse },
+      },
+    },
+    async (request) => {
+      const { project_id, id, ...include } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const call = await calls.findCall(project_id, id)
+      if (call === null) throw new ApiError('call_not_found', { param: 'id' })
+      return {
+        call: renderCall(call, {
+          costs: null,
+          includeStorageSize: include.include_storage_size ?? false,
+          totalStorageSizeBytes: include.include_total_storage_size
+            ? await calls.sumTraceSizeBytes(project_id, call.trace_id)
+            : null,
+        }),
+      }
+    },
+  )
+}

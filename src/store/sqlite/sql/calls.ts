@@ -1,0 +1,190 @@
+/** Statements over calls and their bodies, usage and refs. */
+
+/** A start whose id is new; nothing happens when the id is taken (calls_project_id_id). */
+export const INSERT_CALL_START = `
+INSERT INTO calls (
+  project_id,
+  id,
+  trace_id,
+  parent_id,
+  thread_id,
+  turn_id,
+  op_name,
+  display_name,
+  started_at_us,
+  svc_user_id,
+  svc_username,
+  svc_run_id,
+  svc_run_step,
+  storage_size_bytes
+)
+VALUES (
+  @project_id,
+  @id,
+  @trace_id,
+  @parent_id,
+  @thread_id,
+  @turn_id,
+  @op_name,
+  @display_name,
+  @started_at_us,
+  @svc_user_id,
+  @svc_username,
+  @svc_run_id,
+  @svc_run_step,
+  @start_size_bytes
+)
+ON CONFLICT (project_id, id) DO NOTHING
+`
+
+/** The start of a call whose end came first; by primary key. */
+export const UPDATE_CALL_START = `
+UPDATE calls
+SET
+  trace_id = @trace_id,
+  parent_id = @parent_id,
+  thread_id = @thread_id,
+  turn_id = @turn_id,
+  op_name = @op_name,
+  display_name = @display_name,
+  started_at_us = @started_at_us,
+  svc_user_id = @svc_user_id,
+  svc_username = @svc_username,
+  svc_run_id = @svc_run_id,
+  svc_run_step = @svc_run_step,
+  storage_size_bytes = storage_size_bytes + @start_size_bytes
+WHERE call_key = @call_key
+`
+
+/** The bodies of a start whose id is new. */
+export const INSERT_START_BODIES = `
+INSERT INTO call_bodies (call_key, attributes_json, inputs_json, otel_dump_json)
+VALUES (@call_key, @attributes_json, @inputs_json, @otel_dump_json)
+`
+
+/** The bodies of a start whose end came first; by primary key. */
+export const UPDATE_START_BODIES = `
+UPDATE call_bodies
+SET
+  attributes_json = @attributes_json,
+  inputs_json = @inputs_json,
+  otel_dump_json = @otel_dump_json
+WHERE call_key = @call_key
+`
+
+/** An end whose start has not come; nothing happens when the id is taken (calls_project_id_id). */
+export const INSERT_CALL_END = `
+INSERT INTO calls (
+  project_id,
+  id,
+  ended_at_us,
+  exception,
+  svc_run_step_end,
+  storage_size_bytes
+)
+VALUES (
+  @project_id,
+  @id,
+  @ended_at_us,
+  @exception,
+  @svc_run_step_end,
+  @end_size_bytes
+)
+ON CONFLICT (project_id, id) DO NOTHING
+`
+
+/** The end of a call that runs; by primary key. */
+export const UPDATE_CALL_END = `
+UPDATE calls
+SET
+  ended_at_us = @ended_at_us,
+  exception = @exception,
+  svc_run_step_end = @svc_run_step_end,
+  storage_size_bytes = storage_size_bytes + @end_size_bytes
+WHERE call_key = @call_key
+`
+
+/** The bodies of an end whose start has not come. */
+export const INSERT_END_BODIES = `
+INSERT INTO call_bodies (call_key, output_json, summary_json)
+VALUES (@call_key, @output_json, @summary_json)
+`
+
+/** The bodies of the end of a call that runs; by primary key. */
+export const UPDATE_END_BODIES = `
+UPDATE call_bodies
+SET
+  output_json = @output_json,
+  summary_json = @summary_json
+WHERE call_key = @call_key
+`
+
+/** One model of a call's usage. */
+export const INSERT_CALL_USAGE = `
+INSERT INTO call_usage (
+  call_key,
+  model,
+  input_tokens,
+  uncached_input_tokens,
+  output_tokens,
+  total_tokens,
+  cache_read_input_tokens,
+  cache_creation_input_tokens
+)
+VALUES (
+  @call_key,
+  @model,
+  @input_tokens,
+  @uncached_input_tokens,
+  @output_tokens,
+  @total_tokens,
+  @cache_read_input_tokens,
+  @cache_creation_input_tokens
+)
+`
+
+/** One ref of a call's inputs or output. */
+export const INSERT_CALL_REF = `
+INSERT INTO call_refs (call_key, side, ref)
+VALUES (@call_key, @side, @ref)
+`
+
+/** One call with its bodies, started or not, deleted or not (calls_project_id_id). */
+export const FIND_CALL = `
+SELECT
+  calls.call_key,
+  project_id,
+  id,
+  trace_id,
+  parent_id,
+  thread_id,
+  turn_id,
+  op_name,
+  display_name,
+  started_at_us,
+  ended_at_us,
+  exception,
+  svc_user_id,
+  svc_username,
+  svc_run_id,
+  svc_run_step,
+  svc_run_step_end,
+  storage_size_bytes,
+  deleted_at_us,
+  attributes_json,
+  inputs_json,
+  output_json,
+  summary_json,
+  otel_dump_json
+FROM calls
+JOIN call_bodies ON call_bodies.call_key = calls.call_key
+WHERE project_id = @project_id AND id = @id
+`
+
+/** Bytes of a trace (calls_project_id_trace_id). */
+export const SUM_TRACE_SIZE = `
+SELECT coalesce(sum(storage_size_bytes), 0) AS bytes
+FROM calls
+WHERE project_id = @project_id AND trace_id = @trace_id
+  AND deleted_at_us IS NULL AND started_at_us IS NOT NULL
+`

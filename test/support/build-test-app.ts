@@ -1,0 +1,91 @@
+/** An app over a database of its own, closed by itself when the test ends. */
+import { onTestFinished } from 'vitest'
+import { buildApp } from '../../src/app.ts'
+import { type Config, readConfig } from '../../src/config.ts'
+import { type Deps, openDeps } from '../../src/deps.ts'
+import { SCOPES, type Scope } from '../../src/domain/permissions.ts'
+import type { App } from '../../src/http/app-type.ts'
+
+export interface TestApp {
+  readonly app: App
+  readonly deps: Deps
+  readonly config: Config
+  /** A key with all scopes on all projects. */
+  readonly key: string
+  /** Makes a key with these rights. */
+  createKey(rights: { scopes?: readonly Scope[]; projects?: readonly string[] }): string
+  /** POSTs JSON; Basic on the trace routes, Bearer below /v1. */
+  post(url: string, body: unknown, options?: RequestOptions): Promise<TestResponse>
+  get(url: string, options?: RequestOptions): Promise<TestResponse>
+}
+
+export interface RequestOptions {
+  /** Default: the key with all rights; null sends no credentials. */
+  readonly key?: string | null
+  readonly headers?: Record<string, string>
+}
+
+export interface TestResponse {
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  readonly body: any
+  readonly text: string
+  readonly headers: Record<string, string | string[] | number | undefined>
+}
+
+/** The Authorization header that a route takes. */
+export function authorizationFor(url: string, key: string): string {
+  return url.startsWith('/v1') ? `Bearer ${key}` : basic(key)
+}
+
+export function basic(key: string, user = 'api'): string {
+  return `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}`
+}
+
+export async function buildTestApp(overrides: Partial<Config> = {}): Promise<TestApp> {
+  const config: Config = { ...readConfig({}), dataDir: ':memory:', drainTimeoutMs: 50, ...overrides }
+  const deps = await openDeps(config)
+  const app = await buildApp(config, deps)
+  onTestFinished(async () => {
+    await app.close()
+    await deps.close()
+  })
+  const createKey: TestApp['createKey'] = ({ scopes = SCOPES, projects = ['*'] }) =>
+    deps.keys.createKey({ svc_user_id: 'u-1', svc_username: 'User One', scopes, projects }).secret
+  const key = createKey({})
+
+  async function send(
+    method: 'GET' | 'POST',
+    url: string,
+    body: unknown,
+    { key: chosen = key, headers = {} }: RequestOptions = {},
+  ): Promise<TestResponse> {
+    const response = await app.inject({
+      method,
+      url,
+      headers: {
+        ...(chosen === null ? {} : { authorization: authorizationFor(url, chosen) }),
+        ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
+        ...headers,
+      },
+      ...(method === 'POST' ? { payload: typeof body === 'string' ? body : JSON.stringify(body) } : {}),
+    })
+    const isJson = String(response.headers['content-type']).startsWith('application/json')
+    return {
+      status: response.statusCode,
+      body: isJson ? response.json() : null,
+      text: response.body,
+      headers: response.headers,
+    }
+  }
+
+  return {
+    app,
+    deps,
+    config,
+    key,
+    createKey,
+    post: (url, body, options) => send('POST', url, body, options),
+    get: (url, options) => send('GET', url, undefined, options),
+  }
+}
