@@ -61,6 +61,10 @@ const ToolCall = z.looseObject(
   ruleError('an object'),
 )
 
+// Why: only the type here; the variant checks the length, and one fault is to be told once.
+const anyRole = z
+  .string(ruleError(`a string of 1 to ${ROLE_CHARS_MAX} characters`))
+  .describe('Role of the speaker; it picks the variant.')
 const role = boundedText({ min: 1, max: ROLE_CHARS_MAX }).describe('Role of the speaker.')
 const requiredContent = Content.describe('What is said: a string, or a list of content parts.')
 const content = Content.nullish().describe('What is said: a string, or a list of content parts.')
@@ -209,7 +213,7 @@ type FunctionCall = z.infer<typeof FunctionCall>
  * Choice: the checks of chooseMessageVariant's schemas; whatever they do not name passes.
  */
 export const ChatMessage = z
-  .looseObject({ role }, ruleError('an object with a role'))
+  .looseObject({ role: anyRole }, ruleError('an object with a role'))
   .superRefine((message, context) => {
     const result = chooseMessageVariant(message).safeParse(message)
     for (const issue of result.error?.issues ?? []) context.addIssue({ ...issue })
