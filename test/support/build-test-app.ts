@@ -43,7 +43,12 @@ export function basic(key: string, user = 'api'): string {
 }
 
 export async function buildTestApp(overrides: Partial<Config> = {}): Promise<TestApp> {
-  const config: Config = { ...readConfig({}), dataDir: ':memory:', drainTimeoutMs: 50, ...overrides }
+  const config: Config = {
+    ...readConfig({}),
+    dataDir: ':memory:',
+    drainTimeoutMs: 50,
+    ...overrides,
+  }
   const deps = await openDeps(config)
   const app = await buildApp(config, deps)
   onTestFinished(async () => {
@@ -68,7 +73,9 @@ export async function buildTestApp(overrides: Partial<Config> = {}): Promise<Tes
         ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
         ...headers,
       },
-      ...(method === 'POST' ? { payload: typeof body === 'string' ? body : JSON.stringify(body) } : {}),
+      ...(method === 'POST'
+        ? { payload: typeof body === 'string' ? body : JSON.stringify(body) }
+        : {}),
     })
     const isJson = String(response.headers['content-type']).startsWith('application/json')
     return {
