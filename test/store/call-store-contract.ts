@@ -1,0 +1,119 @@
+/** What every CallStore must do, whatever it stores in. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { resolveCallEnd, resolveCallStart } from '../../src/domain/new-call.ts'
+import type { CallStore } from '../../src/store/api/calls.ts'
+import { ENDED, STARTED } from '../calls/call-fixtures.ts'
+
+const DEFAULTS = { id: 'made', trace_id: 'made-trace', svc_user_id: 'u', svc_username: 'U' }
+
+export function startOf(fields: object = {}) {
+  return resolveCallStart({ ...STARTED, id: 'call-1', ...fields }, DEFAULTS)
+}
+
+export function endOf(fields: object = {}) {
+  return resolveCallEnd({ ...ENDED, ...fields })
+}
+
+/** @param create - an empty store that closes itself when the test ends */
+export function describeCallStoreContract(name: string, create: () => Promise<CallStore>): void {
+  describe(`${name} keeps the CallStore contract`, () => {
+    it('gives back what was started', async () => {
+      const calls = await create()
+      const start = startOf({ attributes: { a: [1] }, thread_id: 't' })
+      await expect(calls.startCall(start)).resolves.toEqual({
+        id: 'call-1',
+        trace_id: 'made-trace',
+      })
+      await expect(calls.findCall('acme/demo', 'call-1')).resolves.toMatchObject({
+        op_name: 'predict',
+        started_at_us: start.started_at_us,
+        ended_at_us: null,
+        attributes: { a: [1] },
+        inputs: STARTED.inputs,
+        thread_id: 't',
+        summary: {},
+        storage_size_bytes: start.start_size_bytes,
+      })
+    })
+
+    it('finds nothing under an unknown id, another project, or without a start', async () => {
+      const calls = await create()
+      await calls.startCall(startOf())
+      await calls.endCall(endOf({ id: 'early' }))
+      await expect(calls.findCall('acme/demo', 'other')).resolves.toBeNull()
+      await expect(calls.findCall('acme/other', 'call-1')).resolves.toBeNull()
+      await expect(calls.findCall('acme/demo', 'early')).resolves.toBeNull()
+    })
+
+    it('stores the same call for every order and repetition of its parts', async () => {
+      const start = startOf({ trace_id: 'trace-1', inputs: { ref: 'weave:///a/b/object/o:1' } })
+      const end = endOf({
+        output: 'weave:///a/b/object/o:2',
+        summary: { usage: { m: { input_tokens: 1 } } },
+      })
+      const reference = await create()
+      await reference.startCall(start)
+      await reference.endCall(end)
+      const expected = await reference.findCall('acme/demo', 'call-1')
+      const parts = fc.array(fc.constantFrom('start', 'end'), { maxLength: 5 })
+      await fc.assert(
+        fc.asyncProperty(parts, async (order) => {
+          const calls = await create()
+          for (const part of [...order, 'start', 'end']) {
+            await (part === 'start' ? calls.startCall(start) : calls.endCall(end))
+          }
+          expect(await calls.findCall('acme/demo', 'call-1')).toEqual(expected)
+        }),
+        { numRuns: 15 },
+      )
+    })
+
+    it('answers a repeated start with the trace_id of the first', async () => {
+      const calls = await create()
+      await calls.startCall(startOf())
+      const again = resolveCallStart({ ...STARTED, id: 'call-1' }, { ...DEFAULTS, trace_id: 'new' })
+      await expect(calls.startCall(again)).resolves.toEqual({
+        id: 'call-1',
+        trace_id: 'made-trace',
+      })
+    })
+
+    it('refuses a taken id with other content and changes nothing', async () => {
+      const calls = await create()
+      await calls.startCall(startOf())
+      await calls.endCall(endOf({ output: 1 }))
+      const before = await calls.findCall('acme/demo', 'call-1')
+      await expect(calls.startCall(startOf({ op_name: 'x' }))).rejects.toMatchObject({
+        code: 'call_conflict',
+      })
+      await expect(calls.endCall(endOf({ output: 2 }))).rejects.toMatchObject({
+        code: 'call_conflict',
+      })
+      await expect(calls.findCall('acme/demo', 'call-1')).resolves.toEqual(before)
+    })
+
+    it('stores concurrent starts of one id once', async () => {
+      const calls = await create()
+      const results = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, at) =>
+          calls.startCall(startOf({ op_name: `op-${at % 2}` })),
+        ),
+      )
+      expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
+    })
+
+    it('sums the sizes of a trace', async () => {
+      const calls = await create()
+      const start = startOf({ trace_id: 't' })
+      const end = endOf({ output: 'é' })
+      await calls.startCall(start)
+      await calls.endCall(end)
+      await calls.startCall(startOf({ id: 'call-2', trace_id: 't' }))
+      await calls.startCall(startOf({ id: 'call-3', trace_id: 'other' }))
+      const expected = 2 * start.start_size_bytes + end.end_size_bytes
+      await expect(calls.sumTraceSizeBytes('acme/demo', 't')).resolves.toBe(expected)
+      await expect(calls.sumTraceSizeBytes('acme/demo', 'none')).resolves.toBe(0)
+    })
+  })
+}

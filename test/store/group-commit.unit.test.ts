@@ -1,0 +1,96 @@
+import Database from 'better-sqlite3'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { ApiError } from '../../src/errors.ts'
+import { createGroupCommit } from '../../src/store/sqlite/group-commit.ts'
+
+function openCommit(queueMax = 100) {
+  const db = new Database(':memory:')
+  onTestFinished(() => void db.close())
+  db.exec('CREATE TABLE t (n INTEGER PRIMARY KEY) STRICT')
+  const insert = db.prepare('INSERT INTO t (n) VALUES (?)')
+  const count = () => (db.prepare('SELECT count(*) AS n FROM t').get() as { n: number }).n
+  return { db, insert, count, commit: createGroupCommit(db, queueMax) }
+}
+
+describe('group commit', () => {
+  it('runs the writes of one turn in one transaction and answers each with its value', async () => {
+    const { db, insert, commit, count } = openCommit()
+    const seen: boolean[] = []
+    const values = await Promise.all(
+      [1, 2, 3].map((n) =>
+        commit.write(() => {
+          seen.push(db.inTransaction)
+          insert.run(n)
+          return n * 10
+        }),
+      ),
+    )
+    expect(values).toEqual([10, 20, 30])
+    expect(seen).toEqual([true, true, true])
+    expect([count(), db.inTransaction]).toEqual([3, false])
+  })
+
+  it('has nothing on the disk before the promise settles', async () => {
+    const { insert, commit, count } = openCommit()
+    const write = commit.write(() => insert.run(1))
+    expect(count()).toBe(0)
+    await write
+    expect(count()).toBe(1)
+  })
+
+  it('undoes and fails a bad write alone', async () => {
+    const { insert, commit, count } = openCommit()
+    const results = await Promise.allSettled([
+      commit.write(() => insert.run(1)),
+      commit.write(() => {
+        insert.run(2)
+        throw new ApiError('call_conflict')
+      }),
+      commit.write(() => insert.run(3)),
+    ])
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(count()).toBe(2)
+  })
+
+  it('fails every write of a batch whose transaction the database has ended', async () => {
+    const { db, insert, commit, count } = openCommit()
+    const results = await Promise.allSettled([
+      commit.write(() => insert.run(1)),
+      commit.write(() => {
+        db.exec('ROLLBACK')
+        throw new Error('disk full')
+      }),
+    ])
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(count()).toBe(0)
+    await commit.write(() => insert.run(9))
+    expect(count()).toBe(1)
+  })
+
+  it('refuses more than its limit with server_overloaded and goes on afterwards', async () => {
+    const { insert, commit, count } = openCommit(2)
+    const results = await Promise.allSettled(
+      [1, 2, 3].map((n) => commit.write(() => insert.run(n))),
+    )
+    expect(results[2]).toMatchObject({ status: 'rejected', reason: { code: 'server_overloaded' } })
+    await commit.write(() => insert.run(4))
+    expect(count()).toBe(3)
+  })
+
+  it('writes more than one batch in order', async () => {
+    const { insert, commit, count } = openCommit(10_000)
+    await Promise.all(Array.from({ length: 2500 }, (_, n) => commit.write(() => insert.run(n))))
+    expect(count()).toBe(2500)
+  })
+
+  it('writes what waits when it is closed, and nothing later', async () => {
+    const { insert, commit, count } = openCommit()
+    const waiting = commit.write(() => insert.run(1))
+    commit.close()
+    expect(count()).toBe(1)
+    await waiting
+    await expect(commit.write(() => insert.run(2))).rejects.toMatchObject({
+      code: 'server_draining',
+    })
+  })
+})

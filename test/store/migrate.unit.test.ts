@@ -1,0 +1,70 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openDatabase } from '../../src/store/sqlite/connection.ts'
+import { dumpSchema, migrate, readMigrations } from '../../src/store/sqlite/migrate.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+
+function open(dataDir = ':memory:') {
+  const db = openDatabase(dataDir)
+  onTestFinished(() => void db.close())
+  return db
+}
+
+function writeMigrations(files: Record<string, string>): string {
+  const directory = makeTempDir()
+  for (const [name, sql] of Object.entries(files)) writeFileSync(join(directory, name), sql)
+  return directory
+}
+
+describe('migrate', () => {
+  it('ends in the schema that is committed', async () => {
+    const db = open()
+    migrate(db)
+    await expect(dumpSchema(db)).toMatchFileSnapshot('./schema.sql')
+  })
+
+  it('applies each migration once', () => {
+    const db = open()
+    expect(migrate(db)).toBe(readMigrations().length)
+    expect(migrate(db)).toBe(0)
+  })
+
+  it('applies only what is new to an older database', () => {
+    const db = open()
+    migrate(db, writeMigrations({ '0001-a.sql': 'CREATE TABLE a (x)' }))
+    const newer = { '0001-a.sql': 'CREATE TABLE a (x)', '0002-b.sql': 'CREATE TABLE b (x)' }
+    expect(migrate(db, writeMigrations(newer))).toBe(1)
+    expect(dumpSchema(db)).toContain('CREATE TABLE b')
+  })
+
+  it('refuses a database of a newer version by name of the migration', () => {
+    const db = open()
+    const newer = { '0001-a.sql': 'CREATE TABLE a (x)', '0002-b.sql': 'CREATE TABLE b (x)' }
+    migrate(db, writeMigrations(newer))
+    const older = writeMigrations({ '0001-a.sql': 'CREATE TABLE a (x)' })
+    expect(() => migrate(db, older)).toThrow(/newer version of Weft.*0002-b\.sql/)
+  })
+
+  it('refuses an applied migration that was changed', () => {
+    const db = open()
+    migrate(db, writeMigrations({ '0001-a.sql': 'CREATE TABLE a (x)' }))
+    const changed = writeMigrations({ '0001-a.sql': 'CREATE TABLE a (y)' })
+    expect(() => migrate(db, changed)).toThrow(/0001-a\.sql was changed/)
+  })
+
+  it('leaves nothing of a migration that fails', () => {
+    const db = open()
+    const broken = writeMigrations({
+      '0001-a.sql': 'CREATE TABLE a (x)',
+      '0002-b.sql': 'CREATE TABLE b (x); CREATE TABLE b (x)',
+    })
+    expect(() => migrate(db, broken)).toThrow()
+    expect(dumpSchema(db)).not.toContain('CREATE TABLE a')
+  })
+
+  it('refuses a gap in the numbers', () => {
+    const gap = writeMigrations({ '0001-a.sql': '', '0003-c.sql': '' })
+    expect(() => readMigrations(gap)).toThrow(/out of sequence/)
+  })
+})

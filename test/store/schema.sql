@@ -1,0 +1,75 @@
+CREATE TABLE call_bodies (
+  call_key INTEGER NOT NULL PRIMARY KEY REFERENCES calls (call_key),
+  attributes_json TEXT,
+  inputs_json TEXT,
+  output_json TEXT,
+  summary_json TEXT,
+  otel_dump_json TEXT
+) STRICT;
+
+CREATE TABLE call_refs (
+  call_key INTEGER NOT NULL REFERENCES calls (call_key),
+  side TEXT NOT NULL CHECK (side IN ('input', 'output')),
+  ref TEXT NOT NULL,
+  PRIMARY KEY (call_key, side, ref)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE call_usage (
+  call_key INTEGER NOT NULL REFERENCES calls (call_key),
+  model TEXT NOT NULL,
+  input_tokens INTEGER NOT NULL,
+  -- Input tokens that no cache had: what the full input price is paid for.
+  uncached_input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  total_tokens INTEGER NOT NULL,
+  cache_read_input_tokens INTEGER NOT NULL,
+  cache_creation_input_tokens INTEGER NOT NULL,
+  PRIMARY KEY (call_key, model)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE calls (
+  call_key INTEGER NOT NULL PRIMARY KEY,
+  project_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  trace_id TEXT,
+  parent_id TEXT,
+  thread_id TEXT,
+  turn_id TEXT,
+  op_name TEXT,
+  display_name TEXT,
+  started_at_us INTEGER,
+  ended_at_us INTEGER,
+  exception TEXT,
+  svc_user_id TEXT,
+  svc_username TEXT,
+  svc_run_id TEXT,
+  svc_run_step INTEGER,
+  svc_run_step_end INTEGER,
+  storage_size_bytes INTEGER NOT NULL DEFAULT 0,
+  deleted_at_us INTEGER
+) STRICT;
+
+CREATE UNIQUE INDEX calls_project_id_id ON calls (project_id, id);
+
+CREATE INDEX calls_project_id_started_at_us ON calls (project_id, started_at_us);
+
+CREATE INDEX calls_project_id_trace_id ON calls (project_id, trace_id);
+
+CREATE TABLE keys (
+  id TEXT NOT NULL PRIMARY KEY,
+  hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+  svc_user_id TEXT NOT NULL,
+  svc_username TEXT NOT NULL,
+  scopes_json TEXT NOT NULL,
+  projects_json TEXT NOT NULL,
+  created_at_us INTEGER NOT NULL,
+  revoked_at_us INTEGER
+) STRICT;
+
+CREATE TABLE migrations (
+  version INTEGER NOT NULL PRIMARY KEY,
+  name TEXT NOT NULL,
+  checksum TEXT NOT NULL,
+  applied_at_us INTEGER NOT NULL
+) STRICT
+;
