@@ -24,12 +24,18 @@ export async function openDeps(config: Config): Promise<Deps> {
     dataDir: config.dataDir,
     bootstrapKey: config.bootstrapKey,
     ingestQueueMax: config.ingestQueueMax,
+    reads: {
+      threads: config.readThreads,
+      queueMax: config.readQueueMax,
+      timeoutMs: config.readTimeoutMs,
+    },
   })
   return {
     keys: store.keys,
     calls: store.calls,
     isReady: store.isReady,
     async close() {
+      await store.reads.close()
       store.close()
     },
   }

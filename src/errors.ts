@@ -44,6 +44,7 @@ export const ERRORS = {
   rate_limit_exceeded: entry(429, 'rate_limit_error', 'Too many requests.'),
   upstream_rate_limited: entry(429, 'rate_limit_error', 'The upstream is rate limited.'),
   headers_too_large: entry(431, 'invalid_request_error', 'The headers are too large.'),
+  client_closed_request: entry(499, 'invalid_request_error', 'The client left before the answer.'),
   internal_error: entry(500, 'server_error', 'Something went wrong inside the server.'),
   upstream_unreachable: entry(502, 'upstream_error', 'The upstream cannot be reached.'),
   upstream_error: entry(502, 'upstream_error', 'The upstream failed.'),
@@ -52,6 +53,7 @@ export const ERRORS = {
   server_overloaded: entry(503, 'overloaded_error', 'The server is full, try again soon.'),
   server_draining: entry(503, 'overloaded_error', 'The server is shutting down.'),
   store_unavailable: entry(503, 'overloaded_error', 'The store cannot be used.'),
+  read_timeout: entry(503, 'timeout_error', 'The read took too long.'),
   upstream_timeout: entry(504, 'timeout_error', 'The upstream did not answer in time.'),
 } as const satisfies Record<string, ErrorEntry>
 

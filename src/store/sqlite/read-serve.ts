@@ -1,0 +1,106 @@
+/** The worker's side of the read pool: takes one job at a time, answers its value or its error. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { ApiError, type ErrorCode } from '../../errors.ts'
+import { type Connection, openReadOnlyDatabase } from './connection.ts'
+import type { ReadJobs } from './read-jobs.ts'
+import { toStoreError } from './store-error.ts'
+
+/** What a worker is started with. */
+export interface ReadWorkerData {
+  /** The database file. */
+  readonly path: string
+  /** Four bytes: the id of the job that nobody waits for any more. */
+  readonly cancelled: SharedArrayBuffer
+}
+
+/** To the worker: a job, or null to end. */
+export type ReadWorkerRequest = { readonly id: number; name: string; input: unknown } | null
+
+/** From the worker. `failure` stands for an ApiError, `crash` for anything else. */
+export interface ReadWorkerReply {
+  readonly id: number
+  readonly value?: unknown
+  readonly failure?: ApiFailure
+  readonly crash?: string
+}
+
+/** An ApiError as structured clone carries it. */
+export interface ApiFailure {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly param: string | null
+  readonly retryAfterS: number | null
+}
+
+/** A job that stopped because nobody waits for it. */
+export class ReadCancelledError extends Error {}
+
+/**
+ * Runs one job in a read transaction, so that all its statements see the same commits.
+ *
+ * @throws ApiError, and whatever the job throws
+ */
+export function runReadJob(
+  db: Connection,
+  jobs: ReadJobs,
+  { name, input }: { readonly name: string; readonly input: unknown },
+  checkpoint: () => void,
+): unknown {
+  const job = Object.hasOwn(jobs, name) ? jobs[name] : undefined
+  if (!job) throw new Error(`there is no read job ${name}`)
+  try {
+    return db.transaction(() => job(db, input as never, checkpoint))()
+  } catch (error) {
+    throw toStoreError(error)
+  }
+}
+
+/** Serves the jobs to the pool that started this thread, until it sends null. */
+export function serveReadJobs(jobs: ReadJobs): void {
+  const port = parentPort
+  if (port === null) throw new Error('a read worker runs in a worker thread')
+  const { path, cancelled } = workerData as ReadWorkerData
+  const flag = new Int32Array(cancelled)
+  let db: Connection | null = null
+
+  function answer(request: NonNullable<ReadWorkerRequest>): ReadWorkerReply {
+    const { id } = request
+    const checkpoint = () => {
+      if (Atomics.load(flag, 0) === id) throw new ReadCancelledError()
+    }
+    try {
+      db ??= openReadOnlyDatabase(path)
+      return { id, value: runReadJob(db, jobs, request, checkpoint) }
+    } catch (thrown) {
+      return { id, ...renderFailure(toStoreError(thrown)) }
+    }
+  }
+
+  port.on('message', (request: ReadWorkerRequest) => {
+    if (request !== null) return port.postMessage(answer(request))
+    db?.close()
+    port.close()
+  })
+}
+
+function renderFailure(error: unknown): Pick<ReadWorkerReply, 'failure' | 'crash'> {
+  if (error instanceof ApiError) {
+    const { code, message, param, retryAfterS } = error
+    return { failure: { code, message, param, retryAfterS } }
+  }
+  return { crash: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+}
+
+/** The error that a reply carries, or null when it carries a value. */
+export function toReplyError({ failure, crash }: ReadWorkerReply): Error | null {
+  if (failure) {
+    const { code, message, param, retryAfterS } = failure
+    return new ApiError(code, {
+      message,
+      ...(param === null ? {} : { param }),
+      ...(retryAfterS === null ? {} : { retryAfterS }),
+    })
+  }
+  if (crash === undefined) return null
+  return new ApiError('internal_error', { cause: new Error(crash) })
+}
