@@ -1,0 +1,172 @@
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { basic } from '../support/build-test-app.ts'
+import { runUntilExit, spawnServer, TEST_KEY } from '../support/spawn-server.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+
+const READ = { project_id: 'acme/demo', id: 'nothing' }
+
+async function readWith(url: string, key: string): Promise<number> {
+  const response = await fetch(`${url}/call/read`, {
+    method: 'POST',
+    headers: { authorization: basic(key), 'content-type': 'application/json' },
+    body: JSON.stringify(READ),
+  })
+  return response.status
+}
+
+describe('npm start', () => {
+  it('makes the data directory, prints one key once, and the key works', async () => {
+    const dataDir = join(makeTempDir(), 'a', 'b')
+    const first = await spawnServer({ WEFT_DATA_DIR: dataDir, WEFT_BOOTSTRAP_KEY: '' })
+    await expect.poll(() => first.output().stderr).toMatch(/wk_/)
+    const [key] = /wk_[\w-]{43}/.exec(first.output().stderr) ?? []
+    expect(existsSync(join(dataDir, 'weft.db'))).toBe(true)
+    expect(await readWith(first.url, key ?? '')).toBe(404)
+    await first.stop()
+    expect(first.output().stdout).not.toContain('wk_')
+
+    const second = await spawnServer({ WEFT_DATA_DIR: dataDir, WEFT_BOOTSTRAP_KEY: '' })
+    expect(await readWith(second.url, key ?? '')).toBe(404)
+    await second.stop()
+    expect(second.output().stderr).not.toContain('wk_')
+  })
+
+  it('logs JSON with request ids and without keys, headers or bodies', async () => {
+    const server = await spawnServer({ WEFT_DATA_DIR: makeTempDir() })
+    await fetch(`${server.url}/call/read?token=in-the-query`, {
+      method: 'POST',
+      headers: {
+        authorization: basic(TEST_KEY),
+        'content-type': 'application/json',
+        'x-request-id': 'my-request',
+      },
+      body: JSON.stringify({ ...READ, id: 'in-the-body' }),
+    })
+    await server.stop()
+    const { stdout } = server.output()
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines.filter(({ request_id }) => request_id === 'my-request')).toContainEqual(
+      expect.objectContaining({ route: '/call/read', status: 404, svc_user_id: 'bootstrap' }),
+    )
+    for (const secret of [TEST_KEY, basic(TEST_KEY), 'in-the-query', 'in-the-body']) {
+      expect(stdout).not.toContain(secret)
+    }
+  })
+
+  it.each([
+    ['a wrong variable', { WEFT_PORT: 'many' }, /^weft: WEFT_PORT must be a whole number$/],
+    ['a misspelled variable', { WEFT_PROT: '1' }, /^weft: WEFT_PROT is not a variable of Weft/],
+  ])('ends with one clear line for %s', async (_, environment, line) => {
+    const { code, stderr, stdout } = await runUntilExit(environment)
+    expect(code).toBe(1)
+    expect(stderr.trim()).toMatch(line)
+    expect(stderr.trim().split('\n')).toHaveLength(1)
+    expect(stdout).toBe('')
+  })
+
+  it('ends with one clear line when the port is taken', async () => {
+    const blocker = createServer()
+    await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void blocker.close())
+    const { port } = blocker.address() as { port: number }
+    const { code, stderr } = await runUntilExit({
+      WEFT_DATA_DIR: makeTempDir(),
+      WEFT_PORT: String(port),
+    })
+    expect([code, stderr]).toEqual([
+      1,
+      `weft: the address 127.0.0.1:${port} is taken (set WEFT_PORT)\n`,
+    ])
+  })
+
+  it('ends with one clear line when the data directory is a file', async () => {
+    const dataDir = join(makeTempDir(), 'file')
+    writeFileSync(dataDir, '')
+    const { code, stderr } = await runUntilExit({ WEFT_DATA_DIR: dataDir })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^weft: cannot use the data directory .*file[^\n]*\n$/)
+  })
+
+  it('ends with one clear line when the database cannot be written', async () => {
+    const dataDir = makeTempDir()
+    // A directory in the place of the file cannot be written by anybody, root included.
+    mkdirSync(join(dataDir, 'weft.db'))
+    chmodSync(dataDir, 0o500)
+    const { code, stderr } = await runUntilExit({ WEFT_DATA_DIR: dataDir })
+    chmodSync(dataDir, 0o700)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^weft: cannot use the data directory [^\n]*\n$/)
+  })
+
+  it('ends with one clear line when the database is from a newer version', async () => {
+    const dataDir = makeTempDir()
+    const server = await spawnServer({ WEFT_DATA_DIR: dataDir })
+    await server.stop()
+    const db = new Database(join(dataDir, 'weft.db'))
+    db.exec("INSERT INTO migrations VALUES (9000, '9000-future.sql', 'x', 0)")
+    db.close()
+    const { code, stderr } = await runUntilExit({ WEFT_DATA_DIR: dataDir })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^weft: the database is from a newer version [^\n]*9000-future[^\n]*\n$/)
+  })
+
+  it('ends with one clear line when the models file is missing or wrong', async () => {
+    const file = join(makeTempDir(), 'models.json')
+    for (const content of [null, '{"models":[{"id":5}]}', 'nope']) {
+      if (content !== null) writeFileSync(file, content)
+      const { code, stderr } = await runUntilExit({
+        WEFT_DATA_DIR: makeTempDir(),
+        WEFT_MODELS_FILE: file,
+      })
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/^weft: [^\n]*models\.json[^\n]*\n$/)
+    }
+  })
+})
+
+describe('kill -9 under load', () => {
+  it('loses no acknowledged call', async () => {
+    const dataDir = makeTempDir()
+    const server = await spawnServer({ WEFT_DATA_DIR: dataDir })
+    const acknowledged: string[] = []
+    const post = (path: string, body: unknown, url = server.url) =>
+      fetch(url + path, {
+        method: 'POST',
+        headers: { authorization: basic(TEST_KEY), 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    const clients = Array.from({ length: 16 }, async (_, client) => {
+      for (let n = 0; ; n++) {
+        const id = `call-${client}-${n}`
+        const start = {
+          project_id: 'acme/demo',
+          id,
+          op_name: 'op',
+          started_at: '2026-01-01T00:00:00Z',
+          attributes: {},
+          inputs: { text: 'x'.repeat(500) },
+        }
+        const response = await post('/call/start', { start }).catch(() => null)
+        if (response?.status !== 200) return
+        acknowledged.push(id)
+        if (acknowledged.length === 400) server.process.kill('SIGKILL')
+      }
+    })
+    await Promise.all(clients)
+    expect(acknowledged.length).toBeGreaterThanOrEqual(400)
+
+    const again = await spawnServer({ WEFT_DATA_DIR: dataDir })
+    for (const id of acknowledged) {
+      const response = await post('/call/read', { project_id: 'acme/demo', id }, again.url)
+      expect([id, response.status]).toEqual([id, 200])
+    }
+    await again.stop()
+  })
+})

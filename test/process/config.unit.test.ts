@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { readConfig, VARIABLE_DEFAULTS, VARIABLE_NAMES } from '../../src/config.ts'
+
+const EXAMPLE = Object.fromEntries(
+  readFileSync('.env.example', 'utf8')
+    .split('\n')
+    .filter((line) => /^[A-Z]/.test(line))
+    .map((line) => line.split('=', 2)),
+)
+
+describe('.env.example', () => {
+  it('lists exactly the variables that are read, with their defaults', () => {
+    const defaults = VARIABLE_NAMES.map((name) => [name, String(VARIABLE_DEFAULTS[name] ?? '')])
+    expect(EXAMPLE).toEqual(Object.fromEntries(defaults))
+  })
+
+  it('is itself a valid environment', () => {
+    expect(readConfig(EXAMPLE)).toMatchObject({ port: 8080, bootstrapKey: null })
+  })
+})
+
+describe('README.md', () => {
+  it('lists every variable in its table', () => {
+    const readme = readFileSync('README.md', 'utf8')
+    const rows = [...readme.matchAll(/^\| `(WEFT_[A-Z_]+)` \| (.*?) \|/gm)]
+    expect(rows.map(([, name]) => name)).toEqual(VARIABLE_NAMES)
+    for (const [, name, shown] of rows) {
+      const value = VARIABLE_DEFAULTS[name ?? '']
+      expect(shown).toBe(value === undefined ? '(none)' : `\`${value}\``)
+    }
+  })
+})
+
+describe('readConfig', () => {
+  it('takes defaults for what is unset or empty and freezes the result', () => {
+    const config = readConfig({ WEFT_PORT: '' })
+    expect(config).toMatchObject({ host: '127.0.0.1', port: 8080, dataDir: './data' })
+    expect(Object.isFrozen(config)).toBe(true)
+  })
+
+  it('does not look at variables of others', () => {
+    expect(() => readConfig({ PORT: 'x', HOME: '/' })).not.toThrow()
+  })
+
+  it('knows whether the models file must exist', () => {
+    expect(readConfig({}).modelsFileRequired).toBe(false)
+    expect(readConfig({ WEFT_MODELS_FILE: './models.json' }).modelsFileRequired).toBe(true)
+  })
+
+  it.each([
+    ['WEFT_PORT', '80a'],
+    ['WEFT_PORT', '65536'],
+    ['WEFT_PORT', '-1'],
+    ['WEFT_PORT', '1e3'],
+    ['WEFT_LOG_LEVEL', 'loud'],
+    ['WEFT_STORE', 'postgres'],
+    ['WEFT_REF_SCHEME', 'we ave'],
+    ['WEFT_BOOTSTRAP_KEY', 'short'],
+    ['WEFT_BODY_BYTES_MAX', '0'],
+    ['WEFT_DRAIN_TIMEOUT_MS', '10000'],
+    ['WEFT_READ_THREADS', '0'],
+    ['WEFT_PROT', '8080'],
+  ])('refuses %s=%s in one line that names it and not its value when secret', (name, value) => {
+    const refuse = () => readConfig({ [name]: value })
+    expect(refuse).toThrow(new RegExp(`^${name} [^\\n]+$`))
+    if (name === 'WEFT_BOOTSTRAP_KEY') expect(refuse).not.toThrow(value)
+  })
+})

@@ -1,0 +1,69 @@
+/** The real process, started as `npm start` starts it, on a free port and in a folder of its own. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { onTestFinished } from 'vitest'
+
+export const TEST_KEY = 'wk_test_key_of_the_spawned_server'
+
+export interface SpawnedServer {
+  readonly url: string
+  readonly process: ChildProcess
+  /** What it wrote so far. */
+  output(): { readonly stdout: string; readonly stderr: string }
+  /** Sends a signal and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+export interface EndedServer {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+function start(environment: Record<string, string>) {
+  const child = spawn(process.execPath, ['src/server.ts'], {
+    env: { PATH: process.env.PATH, WEFT_PORT: '0', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const text = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8')
+  child.stderr.setEncoding('utf8')
+  child.stdout.on('data', (chunk: string) => {
+    text.stdout += chunk
+  })
+  child.stderr.on('data', (chunk: string) => {
+    text.stderr += chunk
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return { child, text, ended: once(child, 'close') }
+}
+
+/** Starts a server that is expected to run; resolves when it listens. */
+export async function spawnServer(environment: Record<string, string>): Promise<SpawnedServer> {
+  const { child, text, ended } = start({ WEFT_BOOTSTRAP_KEY: TEST_KEY, ...environment })
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const match = /listening at (http:\/\/[^"]+)"/.exec(line)
+      if (match?.[1]) resolve(match[1])
+    })
+    void ended.then(() => reject(new Error(`the server ended: ${text.stderr}`)))
+  })
+  return {
+    url,
+    process: child,
+    output: () => ({ ...text }),
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal)
+      await ended
+      return { code: child.exitCode, signal: child.signalCode }
+    },
+  }
+}
+
+/** Starts a server that is expected to refuse to run. */
+export async function runUntilExit(environment: Record<string, string>): Promise<EndedServer> {
+  const { child, text, ended } = start(environment)
+  await ended
+  return { code: child.exitCode, ...text }
+}
