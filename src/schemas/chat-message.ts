@@ -77,7 +77,7 @@ const toolCalls = boundedList(ToolCall, { max: TOOL_CALLS_MAX })
   .nullish()
   .describe('Tool calls that the assistant made.')
 
-/** Choice: instructions of the developer, ranked like a system message. Spec: §2.10, §4.3 messages. */
+/** Instructions of the developer, which hold whatever users say. Spec: §2.10, §4.3 messages. */
 export const ChatCompletionDeveloperMessageParam = variant('ChatCompletionDeveloperMessageParam', {
   role: roleNamed('developer'),
   content: requiredContent,

@@ -42,7 +42,9 @@ const neededContent = (role: string): Omit<VariantRow, 'schema'> => ({
     { role, content: '' },
     { role, content: [] },
     { role, content: parts },
+    { role, content: [{ type: 't' }, { type: 't'.repeat(64) }] },
     { role, content: 'Hello', name: 'Ada' },
+    { role, content: 'Hello', name: 'n'.repeat(1_024) },
     { role, content: 'Hello', name: null, more: { a: 1 } },
   ],
   rejects: [
@@ -53,6 +55,7 @@ const neededContent = (role: string): Omit<VariantRow, 'schema'> => ({
     [{ role, content: [SECRET, 5] }, 'content.1'],
     [{ role, content: [{ text: SECRET }] }, 'content.0'],
     [{ role, content: [{ type: '' }] }, 'content.0.type'],
+    [{ role, content: [{ type: 't'.repeat(65) }] }, 'content.0.type'],
     [{ role, content: [{ type: 'text', text: 5 }] }, 'content.0'],
     [{ role, content: [null] }, 'content.0'],
     [{ role, content: SECRET, name: 5 }, 'name'],
@@ -82,7 +85,9 @@ const VARIANTS: Readonly<Record<string, VariantRow>> = {
       { role: 'assistant', content: null, tool_calls: [call] },
       { role: 'assistant', tool_calls: [{ type: 'custom', custom: { name: 'a', input: 'b' } }] },
       { role: 'assistant', tool_calls: [{ function: { name: 'a', arguments: { b: 1 } } }] },
-      { role: 'assistant', function_call: { name: 'add', arguments: '{}' } },
+      { role: 'assistant', tool_calls: Array(512).fill(call) },
+      { role: 'assistant', function_call: { name: 'a', arguments: '{}' } },
+      { role: 'assistant', function_call: { name: 'n'.repeat(1_024) } },
       { role: 'assistant', audio: { id: 'audio_1' } },
       { role: 'assistant', refusal: 'No.' },
       { role: 'assistant', reasoning: 'Hm.' },
@@ -127,7 +132,7 @@ const VARIANTS: Readonly<Record<string, VariantRow>> = {
     accepts: [
       { role: 'function', content: '7', name: 'add' },
       { role: 'function', content: null, name: 'add' },
-      { role: 'function', name: 'add' },
+      { role: 'function', name: 'a' },
     ],
     rejects: [
       [{ role: 'function', content: SECRET }, 'name'],

@@ -161,6 +161,7 @@ const ROWS: Readonly<Record<SpecField, Row>> = {
       { type: 'json_object' },
       { type: 'json_schema', json_schema: { name: 'answer', schema: {}, strict: true } },
       { json_schema: { name: 'answer', description: 'An answer.', schema: null, strict: null } },
+      { json_schema: { name: 'n'.repeat(256), description: 'd'.repeat(65_536) } },
       { type: 'structural_tag', format: { type: 'any_text' } },
     ],
     rejects: [
@@ -169,6 +170,8 @@ const ROWS: Readonly<Record<SpecField, Row>> = {
       [{ type: SECRET }, 'type'],
       [{ type: 'json_schema', json_schema: {} }, 'json_schema.name'],
       [{ json_schema: { name: '' } }, 'json_schema.name'],
+      [{ json_schema: { name: 'n'.repeat(257) } }, 'json_schema.name'],
+      [{ json_schema: { name: 'a', description: 'd'.repeat(65_537) } }, 'json_schema.description'],
       [{ json_schema: { name: 'a', schema: SECRET } }, 'json_schema.schema'],
       [{ json_schema: { name: 'a', strict: 'yes' } }, 'json_schema.strict'],
       [{ json_schema: { name: 'a', description: 5 } }, 'json_schema.description'],
@@ -210,21 +213,46 @@ const ROWS: Readonly<Record<SpecField, Row>> = {
   repetition_penalty: { accepts: [0.01, 1, 1.3], rejects: [[0], [-1], ['1']] },
   length_penalty: { accepts: [-1, 0, 1, 2.5], rejects: [['1'], [true], [{}]] },
   tools: {
-    accepts: [[], [tool], [{ function: { name: 'add' } }], many(512, tool)],
+    accepts: [
+      [],
+      [tool],
+      [{ function: { name: 'a' } }],
+      [{ function: { name: 'n'.repeat(256), description: 'd'.repeat(65_536), parameters: null } }],
+      many(512, tool),
+    ],
     rejects: [
       [tool],
       [[{}], '0.function'],
       [[tool, { type: 'custom', function: { name: 'add' } }], '1.type'],
       [[{ type: 'function', function: {} }], '0.function.name'],
       [[{ function: { name: '' } }], '0.function.name'],
+      [[{ function: { name: 'n'.repeat(257) } }], '0.function.name'],
+      [[{ function: { name: 'a', description: 'd'.repeat(65_537) } }], '0.function.description'],
       [[{ function: { name: 'a', parameters: SECRET } }], '0.function.parameters'],
       [[{ function: { name: 'a', description: 5 } }], '0.function.description'],
       [many(513, tool)],
     ],
   },
   tool_choice: {
-    accepts: ['none', 'auto', 'required', { type: 'function', function: { name: 'add' } }],
-    rejects: [[''], [5], [true], [{}], [{ type: 'function' }], ['x'.repeat(65)]],
+    accepts: [
+      'none',
+      'auto',
+      'required',
+      'x'.repeat(64),
+      { type: 'function', function: { name: 'a' } },
+      { type: 'function', function: { name: 'n'.repeat(256) } },
+    ],
+    rejects: [
+      [''],
+      [5],
+      [true],
+      [{}],
+      [{ type: 'function' }],
+      ['x'.repeat(65)],
+      [{ type: 'tool', function: { name: 'a' } }],
+      [{ type: 'function', function: { name: '' } }, 'function.name'],
+      [{ type: 'function', function: { name: 'n'.repeat(257) } }, 'function.name'],
+    ],
   },
   reasoning_effort: {
     accepts: ['low', 'medium', 'high', 'none', 'minimal', 'xhigh', 'max'],
@@ -276,6 +304,8 @@ const ROWS: Readonly<Record<SpecField, Row>> = {
       { json: { type: 'object' } },
       { regex: '[a-z]+' },
       { choice: ['yes', 'no'] },
+      { choice: ['', 'x'.repeat(10_000)] },
+      { choice: many(10_000, 'x') },
       { grammar: 'root ::= "a"' },
       { json_object: true },
       { structural_tag: '{}', whitespace_pattern: ' ?' },
@@ -293,6 +323,9 @@ const ROWS: Readonly<Record<SpecField, Row>> = {
       [{ choice: [] }, 'choice'],
       [{ choice: ['a', 5] }, 'choice.1'],
       [{ choice: 'a' }, 'choice'],
+      [{ choice: ['x'.repeat(10_001)] }, 'choice.0'],
+      [{ choice: many(10_001, 'x') }, 'choice'],
+      [{ regex: 'x'.repeat(1_048_577) }, 'regex'],
       [{ grammar: '' }, 'grammar'],
       [{ json_object: false }, 'json_object'],
       [{ json_object: 'true' }, 'json_object'],
@@ -315,7 +348,9 @@ const ROWS: Readonly<Record<SpecField, Row>> = {
       [],
       ['my.module.Processor'],
       [{ qualname: 'a.B', args: [1, 'x'], kwargs: { k: null } }],
-      [{ qualname: 'a.B', args: null }],
+      [{ qualname: 'a', args: null, kwargs: null }],
+      ['a', 'q'.repeat(1_024)],
+      [{ qualname: 'q'.repeat(1_024), args: many(1_024, 1) }],
       many(64, 'a.B'),
     ],
     rejects: [
@@ -325,6 +360,10 @@ const ROWS: Readonly<Record<SpecField, Row>> = {
       [[{}], '0'],
       [['a.B', { qualname: 'a.B', extra: SECRET }], '1'],
       [[{ qualname: 'a.B', args: {} }], '0'],
+      [[{ qualname: '' }], '0.qualname'],
+      [[{ qualname: 'q'.repeat(1_025) }], '0.qualname'],
+      [[{ qualname: 'a.B', args: many(1_025, 1) }], '0.args'],
+      [['q'.repeat(1_025)], '0'],
       [many(65, 'a.B')],
     ],
   },
@@ -335,7 +374,12 @@ const ROWS: Readonly<Record<SpecField, Row>> = {
     rejects: [[''], ['s'.repeat(129)], ['a@b'], ['a/b'], ['a\\b'], ['a\0b'], [5]],
   },
   engine_xargs: {
-    accepts: [{}, { a: 'x', b: 1, c: 1.5, d: ['x', 2], e: [] }],
+    accepts: [
+      {},
+      { a: 'x', b: 1, c: 1.5, d: ['x', 2], e: [] },
+      { a: 'x'.repeat(65_536), b: many(10_000, 1) },
+      keys(256),
+    ],
     rejects: [
       [[]],
       [SECRET],
@@ -344,6 +388,8 @@ const ROWS: Readonly<Record<SpecField, Row>> = {
       [{ a: null }, 'a'],
       [{ a: ['x', {}] }, 'a.1'],
       [{ a: [[1]] }, 'a.0'],
+      [{ a: 'x'.repeat(65_537) }, 'a'],
+      [{ a: many(10_001, 1) }, 'a'],
       [keys(257)],
     ],
   },
@@ -420,6 +466,11 @@ describe('a chat request', () => {
     const messageOf = (body: object) => parse({ messages, ...body }).error?.issues[0]?.message
     expect(messageOf({ temperature: 3 })).toContain('not 3')
     expect(messageOf({ temperature: SECRET })).not.toContain(SECRET)
+  })
+
+  it('reports ten faults of a list, then no more', () => {
+    expect(parse({ messages: many(10, 5) }).error?.issues).toHaveLength(10)
+    expect(parse({ messages: many(11, 5) }).error?.issues).toHaveLength(10)
   })
 
   const hostile = { role: SECRET.repeat(10), content: [5, { type: 7 }, null], tool_calls: SECRET }
