@@ -6,13 +6,15 @@ import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
 import type { App } from './http/app-type.ts'
 import { useBasicAuthentication, useBearerAuthentication } from './http/authentication.ts'
+import { createClock } from './http/clock.ts'
 import { drain } from './http/drain.ts'
-import { errorHandler } from './http/error-handler.ts'
+import { answerClientError, answerFrameworkError, errorHandler } from './http/error-handler.ts'
 import { jsonBody } from './http/json-body.ts'
 import { openapi } from './http/openapi.ts'
 import { chooseRequestId, requestLog } from './http/request-log.ts'
 import { validation } from './http/validation.ts'
 import { callRoutes } from './routes/calls.ts'
+import { feedbackRoutes } from './routes/feedback.ts'
 import { healthRoutes } from './routes/health.ts'
 
 /**
@@ -35,6 +37,8 @@ export async function buildApp(
     requestTimeout: config.requestTimeoutMs,
     return503OnClosing: false,
     genReqId: chooseRequestId,
+    clientErrorHandler: answerClientError,
+    frameworkErrors: answerFrameworkError,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
   }).withTypeProvider<ZodTypeProvider>()
   app.decorateRequest('principal', null)
@@ -52,6 +56,11 @@ export async function buildApp(
     documentSecurity(basic, 'basic')
     await useBasicAuthentication(basic, deps.keys.findPrincipal)
     await basic.register(callRoutes, { calls: deps.calls })
+    await basic.register(feedbackRoutes, {
+      feedback: deps.feedback,
+      payloadBytesMax: config.feedbackPayloadBytesMax,
+      nowUs: createClock(),
+    })
   })
 
   await app.register(async (bearer: App) => {

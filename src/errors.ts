@@ -19,6 +19,7 @@ export const ERRORS = {
   unsupported_value: entry(400, 'invalid_request_error', 'The value is not supported.'),
   unsupported_parameter: entry(400, 'invalid_request_error', 'The model does not support it.'),
   invalid_json: entry(400, 'invalid_request_error', 'The body is not valid JSON.'),
+  invalid_http: entry(400, 'invalid_request_error', 'This is not a request of HTTP/1.1.'),
   invalid_header: entry(400, 'invalid_request_error', 'A header has an invalid value.'),
   invalid_query: entry(400, 'invalid_request_error', 'The query string cannot be read.'),
   context_length_exceeded: entry(400, 'invalid_request_error', 'The prompt is too long.'),

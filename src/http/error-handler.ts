@@ -2,6 +2,8 @@
  * Turns anything thrown into the one error body and logs it: 4xx as info, 5xx as error.
  * The only place that reads an error's status.
  */
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError, ERRORS, type ErrorCode, toErrorBody } from '../errors.ts'
@@ -49,6 +51,40 @@ function fromProblems(problems: readonly Problem[], request: FastifyRequest): Ap
     message,
     param,
   })
+}
+
+const CLIENT_ERROR_CODES: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+}
+
+/** Answers what the HTTP parser refuses, before there is a request. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy(error)
+    return
+  }
+  const code = CLIENT_ERROR_CODES[error.code ?? ''] ?? 'invalid_http'
+  const body = JSON.stringify(toErrorBody(new ApiError(code)))
+  socket.end(
+    [
+      `HTTP/1.1 ${ERRORS[code].status} ${STATUS_CODES[ERRORS[code].status]}`,
+      'connection: close',
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      '',
+      body,
+    ].join('\r\n'),
+  )
+}
+
+/** Answers what the router refuses, before there is a route. */
+export function answerFrameworkError(
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  answer(toApiError(error, request), request, reply)
 }
 
 /** Answers an error; also used by the not-found handler. */

@@ -8,10 +8,6 @@ const DISPLAY_NAME_MAX = 1024
 const RUN_ID_MAX = 256
 
 const opName = nameOf(OP_NAME_MAX).describe('Operation: a plain name or an op ref.')
-const traceId = ClientId.describe('Trace that the call belongs to.')
-const parentId = ClientId.describe('Id of the calling call, which may arrive later.')
-const threadId = ClientId.describe('Conversation that the call belongs to.')
-const turnId = ClientId.describe('Turn of the conversation that the call belongs to.')
 
 /** Input of `/call/start`. Spec: §2.6. */
 export const StartedCallSchemaForInsert = z
@@ -20,10 +16,10 @@ export const StartedCallSchemaForInsert = z
     id: ClientId.nullish().describe('Id chosen by the client; a new UUIDv7 when absent.'),
     op_name: opName,
     display_name: nameOf(DISPLAY_NAME_MAX).nullish().describe('Name shown instead of op_name.'),
-    trace_id: traceId.nullish().describe('Trace that the call belongs to; a new one when absent.'),
-    parent_id: parentId.nullish(),
-    thread_id: threadId.nullish(),
-    turn_id: turnId.nullish(),
+    trace_id: ClientId.nullish().describe('Trace that the call belongs to; a new one when absent.'),
+    parent_id: ClientId.nullish().describe('Id of the calling call, which may arrive later.'),
+    thread_id: ClientId.nullish().describe('Conversation that the call belongs to.'),
+    turn_id: ClientId.nullish().describe('Turn of the conversation that the call belongs to.'),
     started_at: Timestamp.describe('When it began; microseconds are kept, no offset means UTC.'),
     attributes: FreeObject.describe('Free metadata.'),
     inputs: FreeObject.describe('Arguments of the operation.'),

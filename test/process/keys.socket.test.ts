@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { basic } from '../support/build-test-app.ts'
+import { spawnServer } from '../support/spawn-server.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+
+const run = promisify(execFile)
+
+async function keys(dataDir: string, ...args: string[]) {
+  const env = { PATH: process.env.PATH, WEFT_DATA_DIR: dataDir }
+  const done = run(process.execPath, ['src/keys.ts', ...args], { env })
+  return done.catch((error: { code: number; stdout: string; stderr: string }) => error)
+}
+
+async function statusWith(url: string, key: string, project_id: string): Promise<number> {
+  const response = await fetch(`${url}/call/read`, {
+    method: 'POST',
+    headers: { authorization: basic(key, ''), 'content-type': 'application/json' },
+    body: JSON.stringify({ project_id, id: 'nothing' }),
+  })
+  return response.status
+}
+
+describe('npm run keys', () => {
+  it('makes, lists and revokes keys while the server runs', async () => {
+    const dataDir = makeTempDir()
+    const server = await spawnServer({ WEFT_DATA_DIR: dataDir })
+    const made = await keys(
+      dataDir,
+      ...['create', '--user', 'alice', '--scopes', 'traces:read', '--projects', 'acme/*'],
+    )
+    const [secret = ''] = /wk_[\w-]{43}/.exec(made.stdout) ?? []
+    const [id = ''] = /[0-9a-f-]{36}/.exec(made.stdout) ?? []
+    expect(await statusWith(server.url, secret, 'acme/demo')).toBe(404)
+    expect(await statusWith(server.url, secret, 'other/demo')).toBe(403)
+
+    const listed = await keys(dataDir, 'list')
+    expect(listed.stdout).toMatch(
+      new RegExp(`^${id}  live  .*  alice  traces:read  acme/\\*$`, 'm'),
+    )
+    expect(listed.stdout).not.toContain(secret)
+
+    await keys(dataDir, 'revoke', id)
+    await expect
+      .poll(() => statusWith(server.url, secret, 'acme/demo'), { timeout: 5000, interval: 200 })
+      .toBe(401)
+    expect((await keys(dataDir, 'list')).stdout).toContain('revoked')
+    await server.stop()
+  })
+
+  it.each([
+    [['create']],
+    [['create', '--user', 'a', '--scopes', 'everything']],
+    [['create', '--user', 'a', '--projects', 'acme']],
+    [['revoke', 'nothing']],
+    [['revoke']],
+    [['destroy']],
+    [[]],
+  ])('refuses %j with a message and exit code 1', async (args) => {
+    const result = await keys(makeTempDir(), ...args)
+    expect(result).toMatchObject({ code: 1, stderr: expect.stringMatching(/\S/) })
+    expect(result.stderr).not.toContain('at ')
+  })
+})

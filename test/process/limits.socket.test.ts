@@ -1,0 +1,88 @@
+import { connect } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
+
+/** Sends bytes and gives back everything that the server answers until it closes. */
+async function exchange({ app }: TestApp, bytes: string): Promise<string> {
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as { port: number }
+  const socket = connect(port, '127.0.0.1')
+  socket.setEncoding('utf8')
+  socket.write(bytes)
+  let answer = ''
+  for await (const chunk of socket) answer += chunk
+  return answer
+}
+
+describe('limits of the connection', () => {
+  it('answers one JSON body for headers that are too large', async () => {
+    const answer = await exchange(
+      await buildTestApp(),
+      `GET /health HTTP/1.1\r\nhost: x\r\nx-big: ${'x'.repeat(20_000)}\r\n\r\n`,
+    )
+    expect(answer).toMatch(/^HTTP\/1\.1 431 /)
+    expect(answer).toContain('"code":"headers_too_large"')
+  })
+
+  it('answers one JSON body for what is not HTTP', async () => {
+    const answer = await exchange(await buildTestApp(), 'HELO mail\r\n\r\n')
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(answer).toContain('"code":"invalid_http"')
+  })
+
+  it('refuses a body above the limit by its announced length', async () => {
+    const answer = await exchange(
+      await buildTestApp({ bodyBytesMax: 1024 }),
+      [
+        'POST /call/start HTTP/1.1',
+        'host: x',
+        'connection: close',
+        'content-type: application/json',
+        'content-length: 999999999',
+        '',
+        '{',
+      ].join('\r\n'),
+    )
+    // Without credentials nothing of the body is read at all.
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /)
+  })
+})
+
+describe('addresses', () => {
+  it.each([
+    ['/nothing', 404, 'unknown_url'],
+    ['/call/', 404, 'unknown_url'],
+    ['/call/start', 405, 'method_not_allowed'],
+    ['/%zz', 404, 'unknown_url'],
+  ])('answers %s with %i %s', async (url, status, code) => {
+    const { get } = await buildTestApp()
+    const answer = await get(url)
+    expect([answer.status, answer.body.error.code]).toEqual([status, code])
+  })
+
+  it('serves health and readiness without credentials', async () => {
+    const { get } = await buildTestApp()
+    for (const url of ['/health', '/ready', '/health/']) {
+      const { status, body } = await get(url, { key: null })
+      expect([status, body]).toEqual([200, { status: 'ok' }])
+    }
+  })
+
+  it('answers 503 at /ready when the store is gone, and still lives', async () => {
+    const { get, deps } = await buildTestApp()
+    await deps.close()
+    const ready = await get('/ready')
+    expect([ready.status, ready.body.error.code]).toEqual([503, 'store_unavailable'])
+    expect((await get('/health')).status).toBe(200)
+  })
+
+  it('answers the x-request-id of the client, or one of its own', async () => {
+    const { get } = await buildTestApp()
+    const given = await get('/health', { headers: { 'x-request-id': 'abc.DEF:1' } })
+    expect(given.headers['x-request-id']).toBe('abc.DEF:1')
+    for (const bad of ['with space', 'x'.repeat(129), 'é']) {
+      const { headers } = await get('/nothing', { headers: { 'x-request-id': bad } })
+      expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+    }
+  })
+})
