@@ -1,0 +1,139 @@
+/** The rules of the house as pure checks over a tree of texts, so that each can be tried on a bad sample. */
+import { dirname, join } from 'node:path/posix'
+
+/** Path from the project's root to text. */
+export type Tree = Readonly<Record<string, string>>
+
+/** What each layer may import, besides errors.ts and its own folder. */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  'src/errors.ts': [],
+  'src/schemas/': [],
+  'src/domain/': ['src/schemas/'],
+  'src/store/api/': ['src/schemas/', 'src/domain/'],
+  'src/store/sqlite/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
+  'src/inference/': ['src/schemas/', 'src/domain/'],
+  'src/http/': ['src/schemas/', 'src/domain/'],
+  'src/routes/': ['src/http/', 'src/schemas/', 'src/domain/', 'src/store/api/', 'src/inference/'],
+  'src/config.ts': [],
+  'src/deps.ts': ['src/config.ts', 'src/store/', 'src/inference/', 'src/domain/', 'src/schemas/'],
+  'src/app.ts': ['src/config.ts', 'src/deps.ts', 'src/http/', 'src/routes/', 'package.json'],
+  'src/server.ts': ['src/app.ts', 'src/config.ts', 'src/deps.ts', 'src/domain/', 'src/http/'],
+  'src/keys.ts': ['src/config.ts', 'src/domain/', 'src/schemas/', 'src/store/'],
+  'src/migrate.ts': ['src/config.ts', 'src/store/'],
+}
+
+/** Entries that nothing imports. */
+const ENTRIES = /^src\/(?:server|keys|migrate)\.ts$|-worker\.ts$|\/worker\.ts$/
+
+/** Words of SQL that stand only in sql/ and migrations/. */
+const SQL =
+  /\b(?:SELECT\s[\s\S]*?\sFROM|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|CREATE\s+(?:TABLE|INDEX))\b/
+
+function layerOf(path: string): string | undefined {
+  return Object.keys(LAYERS)
+    .filter((layer) => path.startsWith(layer))
+    .sort((left, right) => right.length - left.length)[0]
+}
+
+/** The project's own files that a file imports, as paths from the root. */
+export function importsOf(path: string, text: string): string[] {
+  return [...text.matchAll(/(?:from|import|import\(|new URL\()\s*'(\.{1,2}\/[^']+)'/g)].map(
+    ([, target]) => join(dirname(path), target ?? ''),
+  )
+}
+
+function isAllowedImport(path: string, target: string): boolean {
+  const layer = layerOf(path)
+  if (layer === undefined) return false
+  if (target === 'src/errors.ts' || (layer.endsWith('/') && target.startsWith(layer))) return true
+  if (layer === 'src/routes/' && /^src\/inference\/(?:tiny|openai)\//.test(target)) return false
+  return (LAYERS[layer] ?? []).some((allowed) => target.startsWith(allowed))
+}
+
+function sources(tree: Tree): [string, string][] {
+  return Object.entries(tree).filter(([path]) => path.startsWith('src/') && path.endsWith('.ts'))
+}
+
+function lineCount(text: string): number {
+  return text.trimEnd().split('\n').length
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\/|(^|\s)\/\/.*$/gm, '')
+}
+
+/** Every rule by its name: the violations that it finds in a tree. */
+export const RULES: Readonly<Record<string, (tree: Tree) => string[]>> = {
+  'imports point one way': (tree) =>
+    sources(tree).flatMap(([path, text]) =>
+      importsOf(path, text)
+        .filter((target) => !target.includes('/migrations/') && !/^migrations\//.test(target))
+        .filter((target) => !target.endsWith('.gguf') && !isAllowedImport(path, target))
+        .map((target) => `${path} imports ${target}`),
+    ),
+  'every file is imported by another': (tree) => {
+    const used = new Set(sources(tree).flatMap(([path, text]) => importsOf(path, text)))
+    return sources(tree)
+      .map(([path]) => path)
+      .filter((path) => !used.has(path) && !ENTRIES.test(path))
+  },
+  'files have at most 300 lines': (tree) =>
+    Object.entries(tree)
+      .filter(([path]) => /^(?:src|bench)\/.*\.ts$/.test(path))
+      .filter(([, text]) => lineCount(text) > 300)
+      .map(([path, text]) => `${path} has ${lineCount(text)} lines`),
+  'files open with what they are': (tree) =>
+    sources(tree)
+      .filter(([, text]) => !text.startsWith('/**'))
+      .map(([path]) => path),
+  'SQL stands in sql/ and migrations/': (tree) =>
+    sources(tree)
+      .filter(([path]) => !/\/sql\//.test(path))
+      .filter(([, text]) => SQL.test(withoutComments(text)))
+      .map(([path]) => path),
+  'the environment is read in config.ts': (tree) =>
+    sources(tree)
+      .filter(
+        ([path, text]) => path !== 'src/config.ts' && withoutComments(text).includes('process.env'),
+      )
+      .map(([path]) => path),
+  'the domain knows no clock and no chance': (tree) =>
+    sources(tree)
+      .filter(([path]) => path.startsWith('src/domain/'))
+      .filter(([, text]) =>
+        /Date\.now|new Date\(\)|Math\.random|randomBytes|node:fs|Temporal\.Now/.test(text),
+      )
+      .map(([path]) => path),
+  'error statuses stand in errors.ts': (tree) =>
+    sources(tree)
+      .filter(([, text]) => /\.(?:code|status)\((?:4|5)\d\d\)|statusCode = (?:4|5)\d\d/.test(text))
+      .map(([path]) => path),
+  'the driver stays in store/sqlite': (tree) =>
+    sources(tree)
+      .filter(
+        ([path, text]) =>
+          text.includes("'better-sqlite3'") && !path.startsWith('src/store/sqlite/'),
+      )
+      .map(([path]) => path),
+  'a choice stands beside the rule it fills': (tree) =>
+    sources(tree).flatMap(([path, text]) =>
+      [...text.matchAll(/\/\*\*(?:(?!\*\/)[\s\S])*?\*\//g)]
+        .map(([comment]) => comment)
+        .filter((comment) => comment.includes('Choice:') && !comment.includes('Spec:'))
+        .map((comment) => `${path}: ${comment.slice(0, 80)}`),
+    ),
+  'nothing is left undone': (tree) =>
+    Object.entries(tree)
+      .filter(([path]) => /^(?:src|test|bench)\//.test(path) && path !== 'test/style-rules.ts')
+      .filter(([path]) => path !== 'test/style.tidy.test.ts')
+      .filter(([, text]) => /\b(?:TODO|FIXME|XXX|HACK)\b/.test(text))
+      .map(([path]) => path),
+  'no file has an empty name': (tree) =>
+    sources(tree)
+      .map(([path]) => path)
+      .filter((path) =>
+        /(?:^|\/)(?:utils?|helpers?|common|misc|types|manager|service|data|index)(?:\.ts|\/)/.test(
+          path,
+        ),
+      ),
+}

@@ -1,0 +1,69 @@
+import { globSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { RULES, type Tree } from './style-rules.ts'
+
+const TREE: Tree = Object.fromEntries(
+  globSync(['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts']).map((path) => [
+    path,
+    readFileSync(path, 'utf8'),
+  ]),
+)
+
+/** For each rule a tree that breaks it, and what the rule must say. */
+const BAD_SAMPLES: Record<string, { tree: Tree; found: RegExp }> = {
+  'imports point one way': {
+    tree: { 'src/domain/a.ts': "import { b } from '../routes/b.ts'" },
+    found: /src\/domain\/a\.ts imports src\/routes\/b\.ts/,
+  },
+  'every file is imported by another': {
+    tree: { 'src/server.ts': '', 'src/domain/dead.ts': '' },
+    found: /^src\/domain\/dead\.ts$/,
+  },
+  'files have at most 300 lines': {
+    tree: { 'src/a.ts': 'x\n'.repeat(301) },
+    found: /has 301 lines/,
+  },
+  'files open with what they are': { tree: { 'src/a.ts': 'export {}' }, found: /src\/a\.ts/ },
+  'SQL stands in sql/ and migrations/': {
+    tree: {
+      'src/routes/a.ts': 'db.exec(`SELECT a\nFROM b`)',
+      'src/store/sqlite/sql/a.ts': 'SELECT a FROM b',
+    },
+    found: /src\/routes\/a\.ts/,
+  },
+  'the environment is read in config.ts': {
+    tree: { 'src/app.ts': 'process.env.PORT', 'src/config.ts': 'process.env' },
+    found: /src\/app\.ts/,
+  },
+  'the domain knows no clock and no chance': {
+    tree: { 'src/domain/a.ts': 'Date.now()' },
+    found: /src\/domain\/a\.ts/,
+  },
+  'error statuses stand in errors.ts': {
+    tree: { 'src/a.ts': 'reply.code(404)' },
+    found: /src\/a\.ts/,
+  },
+  'the driver stays in store/sqlite': {
+    tree: { 'src/routes/a.ts': "import Database from 'better-sqlite3'" },
+    found: /src\/routes\/a\.ts/,
+  },
+  'a choice stands beside the rule it fills': {
+    tree: { 'src/a.ts': '/** Choice: mine. */' },
+    found: /src\/a\.ts/,
+  },
+  'nothing is left undone': { tree: { 'src/a.ts': '// TODO later' }, found: /src\/a\.ts/ },
+  'no file has an empty name': { tree: { 'src/domain/utils.ts': '' }, found: /utils/ },
+}
+
+describe('the house', () => {
+  it.each(Object.keys(RULES))('%s', (name) => {
+    expect(RULES[name]?.(TREE)).toEqual([])
+  })
+
+  it.each(Object.keys(RULES))('would see it broken: %s', (name) => {
+    const sample = BAD_SAMPLES[name]
+    const found = RULES[name]?.(sample?.tree ?? {})
+    expect(found).toHaveLength(1)
+    expect(found?.[0]).toMatch(sample?.found ?? /never/)
+  })
+})
