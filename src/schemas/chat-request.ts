@@ -48,7 +48,7 @@ const LogitsProcessor = z.union(
     z.strictObject(
       {
         qualname: boundedText({ min: 1, max: 1_024 }).describe('Qualified name of the class.'),
-        args: optionalField(z.array(z.unknown()).max(1_024), 'Arguments by position.'),
+        args: optionalField(boundedList(z.unknown(), { max: 1_024 }), 'Arguments by position.'),
         kwargs: optionalField(boundedObject(EXTRA_KEYS_MAX), 'Arguments by name.'),
       },
       { error: 'must have a qualname, and only args and kwargs beside it' },
