@@ -1,0 +1,48 @@
+/** Child process of bench/ingest.ts: the real app over one of three stores; tells its port and waits. */
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buildApp } from '../src/app.ts'
+import { readConfig } from '../src/config.ts'
+import { type Deps, openDeps } from '../src/deps.ts'
+import type { CallStore } from '../src/store/api/calls.ts'
+import { createCallStore } from '../src/store/sqlite/calls.ts'
+import { openDatabase } from '../src/store/sqlite/connection.ts'
+import type { GroupCommit } from '../src/store/sqlite/group-commit.ts'
+import { migrate } from '../src/store/sqlite/migrate.ts'
+
+export type Variant = 'group commit' | 'validation only' | 'one commit per request'
+
+const [variant, key, directory] = process.argv.slice(2) as [Variant, string, string]
+
+/** Answers at once and keeps nothing: what the HTTP side alone can do. */
+const NO_STORE: Partial<CallStore> = {
+  startCall: async ({ id, trace_id }) => ({ id, trace_id }),
+}
+
+function openSingleCommitStore(dataDir: string): CallStore {
+  const db = openDatabase(dataDir)
+  migrate(db)
+  const runAlone = db.transaction((apply: () => unknown) => apply())
+  const commit: GroupCommit = {
+    write: async <T>(apply: () => T) => runAlone.immediate(apply) as T,
+    close: () => undefined,
+  }
+  return createCallStore(db, commit)
+}
+
+function replaceCalls(deps: Deps): Deps {
+  if (variant === 'group commit') return deps
+  const calls =
+    variant === 'validation only'
+      ? { ...deps.calls, ...NO_STORE }
+      : openSingleCommitStore(mkdtempSync(join(directory ?? tmpdir(), 'single-')))
+  return { ...deps, calls }
+}
+
+const dataDir = mkdtempSync(join(directory ?? tmpdir(), 'server-'))
+const config = { ...readConfig({}), dataDir, bootstrapKey: key ?? '' }
+const deps = await openDeps(config)
+const app = await buildApp(config, replaceCalls(deps), { level: 'warn' })
+await app.listen({ host: '127.0.0.1', port: 0 })
+process.send?.(app.server.address())

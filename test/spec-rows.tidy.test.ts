@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { SPEC_ROWS } from './spec-rows.ts'
+import { makeTempDir } from './support/temp-dir.ts'
+
+const KINDS = ['unit', 'prop', 'http', 'socket', 'contract']
+
+/** The full titles of all tests, tables written out. */
+async function listTitles(): Promise<string[]> {
+  const file = join(makeTempDir(), 'titles.json')
+  await promisify(execFile)(process.execPath, [
+    'node_modules/vitest/vitest.mjs',
+    'list',
+    '--no-static-parse',
+    `--json=${file}`,
+    ...KINDS.flatMap((kind) => ['--project', kind]),
+  ])
+  const tests = JSON.parse(readFileSync(file, 'utf8')) as { name: string }[]
+  return tests.map(({ name }) => name)
+}
+
+/** Whether a title names the row, and not only one that begins like it. */
+function isNamed(row: string, titles: readonly string[]): boolean {
+  return titles.some((title) => {
+    const at = title.indexOf(row)
+    return at !== -1 && !/^[\w.]*\w/.test(title.slice(at + row.length))
+  })
+}
+
+describe('the rows of the interface', () => {
+  it('each stand in the title of a test', async () => {
+    const titles = await listTitles()
+    expect(SPEC_ROWS.filter((row) => !isNamed(row, titles))).toEqual([])
+  }, 120_000)
+
+  it('would be missed: a row that no test names, or only a longer one', () => {
+    const titles = ['POST /x > stores §2.2 payload_schema', 'answers §2.3 id, again']
+    expect(isNamed('§2.2 payload', titles)).toBe(false)
+    expect(isNamed('§2.3 id', titles)).toBe(true)
+  })
+
+  it('are listed once', () => {
+    expect(new Set(SPEC_ROWS).size).toBe(SPEC_ROWS.length)
+  })
+})
