@@ -1,13 +1,21 @@
 /** The composition root: opens the stores and backends that the settings ask for. */
 import type { Config } from './config.ts'
 import type { CallStore } from './store/api/calls.ts'
+import type { CheckpointStore } from './store/api/checkpoints.ts'
+import type { FeedbackStore } from './store/api/feedback.ts'
 import type { KeyStore } from './store/api/keys.ts'
+import type { PreviewModelStore } from './store/api/preview-models.ts'
+import type { TrainingJobStore } from './store/api/training-jobs.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
 
 /** What the app stands on. The opener closes it. */
 export interface Deps {
   readonly keys: KeyStore
   readonly calls: CallStore
+  readonly feedback: FeedbackStore
+  readonly previewModels: PreviewModelStore
+  readonly trainingJobs: TrainingJobStore
+  readonly checkpoints: CheckpointStore
   /** Whether the stores can be used now; false makes `/ready` answer 503. */
   isReady(): boolean
   /** Writes what waits, then closes in reverse order. */
@@ -33,6 +41,10 @@ export async function openDeps(config: Config): Promise<Deps> {
   return {
     keys: store.keys,
     calls: store.calls,
+    feedback: store.feedback,
+    previewModels: store.previewModels,
+    trainingJobs: store.trainingJobs,
+    checkpoints: store.checkpoints,
     isReady: store.isReady,
     async close() {
       await store.reads.close()

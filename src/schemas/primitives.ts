@@ -22,13 +22,13 @@ export const ClientId = z
   .max(128, 'must have at most 128 characters')
   .regex(VISIBLE, 'must consist of visible characters')
 
-/** A name of 1..`max` characters without control characters. */
+/** A name of 1..`max` characters without control characters and half characters, which no store keeps. */
 export function nameOf(max: number) {
   return z
     .string()
     .min(1, 'must not be empty')
     .max(max, `must have at most ${max} characters`)
-    .regex(/^\P{Cc}*$/u, 'must not contain control characters')
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control or half characters')
 }
 
 export type RefKind = 'object' | 'op' | 'call'

@@ -55,6 +55,28 @@ CREATE INDEX calls_project_id_started_at_us ON calls (project_id, started_at_us)
 
 CREATE INDEX calls_project_id_trace_id ON calls (project_id, trace_id);
 
+CREATE TABLE feedback (
+  feedback_key INTEGER NOT NULL PRIMARY KEY,
+  project_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  weave_ref TEXT NOT NULL,
+  feedback_type TEXT NOT NULL,
+  creator TEXT,
+  annotation_ref TEXT,
+  runnable_ref TEXT,
+  call_ref TEXT,
+  trigger_ref TEXT,
+  queue_id TEXT,
+  svc_user_id TEXT NOT NULL,
+  created_at_us INTEGER NOT NULL,
+  payload_json TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX feedback_project_id_created_at_us_id_feedback_type_trigger_ref
+ON feedback (project_id, created_at_us, id, feedback_type, trigger_ref);
+
+CREATE UNIQUE INDEX feedback_project_id_id ON feedback (project_id, id);
+
 CREATE TABLE keys (
   id TEXT NOT NULL PRIMARY KEY,
   hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),

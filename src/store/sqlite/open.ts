@@ -1,14 +1,23 @@
 /** Opens the SQLite stores over one connection. */
 import { join } from 'node:path'
 import type { CallStore } from '../api/calls.ts'
+import type { CheckpointStore } from '../api/checkpoints.ts'
+import type { FeedbackStore } from '../api/feedback.ts'
 import type { KeyStore } from '../api/keys.ts'
+import type { PreviewModelStore } from '../api/preview-models.ts'
+import type { TrainingJobStore } from '../api/training-jobs.ts'
 import { createCallStore } from './calls.ts'
+import { createCheckpointStore } from './checkpoints.ts'
 import { closeDatabase, DATABASE_FILE, openDatabase } from './connection.ts'
+import { createFeedbackStore } from './feedback.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createKeyStore } from './keys.ts'
 import { migrate } from './migrate.ts'
+import { createPreviewModelStore } from './preview-models.ts'
 import { READ_JOBS } from './read-jobs.ts'
 import { createInlineReadPool, createReadPool, type ReadPool } from './read-pool.ts'
+import { createTrainingJobStore } from './training-jobs.ts'
+import { createTrainingPayloads } from './training-payloads.ts'
 
 export interface SqliteOptions {
   /** A directory, or ':memory:'. */
@@ -31,6 +40,10 @@ const READ_LIMITS: ReadLimits = { threads: 1, queueMax: 16, timeoutMs: 60_000 }
 export interface SqliteStore {
   readonly keys: KeyStore
   readonly calls: CallStore
+  readonly feedback: FeedbackStore
+  readonly previewModels: PreviewModelStore
+  readonly trainingJobs: TrainingJobStore
+  readonly checkpoints: CheckpointStore
   /** Heavy reads; to be closed before the store. */
   readonly reads: ReadPool
   isReady(): boolean
@@ -54,14 +67,20 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
           ...(options.reads ?? READ_LIMITS),
         })
   const commit = createGroupCommit(db, options.ingestQueueMax)
+  const payloads = createTrainingPayloads(options.dataDir)
   return {
     keys: createKeyStore(db, options.bootstrapKey),
     calls: createCallStore(db, commit),
+    feedback: createFeedbackStore(db, commit, reads),
+    previewModels: createPreviewModelStore(db, commit),
+    trainingJobs: createTrainingJobStore(db, commit, payloads),
+    checkpoints: createCheckpointStore(db, commit),
     reads,
     isReady: () => db.open,
     close() {
       commit.close()
       closeDatabase(db)
+      payloads.close()
     },
   }
 }

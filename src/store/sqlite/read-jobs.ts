@@ -3,6 +3,7 @@
  * a message. A new read is one entry here.
  */
 import type { Connection } from './connection.ts'
+import { findPayloadPaths } from './payload-paths.ts'
 
 /**
  * One heavy read, inside a read transaction of its own.
@@ -25,6 +26,8 @@ export type ReadInput<Jobs extends ReadJobs, Name extends keyof Jobs> = Paramete
 export type ReadOutput<Jobs extends ReadJobs, Name extends keyof Jobs> = ReturnType<Jobs[Name]>
 
 /** All jobs of the server. */
-export const READ_JOBS = {} as const satisfies ReadJobs
+export const READ_JOBS = {
+  payload_paths: findPayloadPaths,
+} as const satisfies ReadJobs
 
 export type ReadJobRegistry = typeof READ_JOBS
