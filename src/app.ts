@@ -16,6 +16,7 @@ import { validation } from './http/validation.ts'
 import { callRoutes } from './routes/calls.ts'
 import { feedbackRoutes } from './routes/feedback.ts'
 import { healthRoutes } from './routes/health.ts'
+import { previewRoutes } from './routes/preview.ts'
 
 /**
  * Builds the app over opened dependencies. The caller closes both, the app first.
@@ -66,6 +67,13 @@ export async function buildApp(
   await app.register(async (bearer: App) => {
     documentSecurity(bearer, 'bearer')
     await useBearerAuthentication(bearer, deps.keys.findPrincipal)
+    await bearer.register(previewRoutes, {
+      models: deps.previewModels,
+      jobs: deps.trainingJobs,
+      checkpoints: deps.checkpoints,
+      trainingBodyBytesMax: config.trainingBodyBytesMax,
+      nowUs: createClock(),
+    })
   })
 
   return app

@@ -1,0 +1,25 @@
+/** How much a training job holds. Pure. */
+import type { TrajectoryGroup } from '../schemas/training-job.ts'
+import { isTrajectoryChoice, type Trajectory } from '../schemas/trajectory.ts'
+
+export interface TrajectoryCounts {
+  readonly group_count: number
+  readonly trajectory_count: number
+  /** Trajectories with at least one choice, in any of their histories: the others can train nothing. */
+  readonly trainable_count: number
+}
+
+/** Counts groups and trajectories. Spec: §2.12 trajectory_groups. */
+export function countTrajectories(groups: readonly TrajectoryGroup[]): TrajectoryCounts {
+  const trajectories = groups.flatMap((group) => group.trajectories)
+  return {
+    group_count: groups.length,
+    trajectory_count: trajectories.length,
+    trainable_count: trajectories.filter(hasChoice).length,
+  }
+}
+
+function hasChoice(trajectory: Trajectory): boolean {
+  const histories = [trajectory, ...(trajectory.additional_histories ?? [])]
+  return histories.some((history) => history.messages_and_choices.some(isTrajectoryChoice))
+}
