@@ -47,7 +47,7 @@ SIGNS = {"plus": "+", "minus": "-", "times": "*"}
 
 def sum_fact(r):
     op = r.choice(["plus", "plus", "plus", "minus", "minus", "times"])
-    top = 10 if op == "times" or r.random() < 0.5 else 20
+    top = 10 if op == "times" or r.random() < 0.6 else 20
     while True:
         a, b = r.randint(0, top), r.randint(0, top)
         if op == "minus" and b > a:
@@ -139,8 +139,8 @@ def emoji_fact(r):
     return Fact(question, f"Here you are: {w.EMOJI[name]}", w.EMOJI[name])
 
 
-FACTS = [sum_fact] * 6 + [opposite_fact] * 3 + [colour_fact] * 3 + [animal_fact] * 3 + \
-        [calendar_fact] * 3 + [number_fact] * 2 + [emoji_fact]
+FACTS = [sum_fact] * 10 + [opposite_fact] * 2 + [colour_fact] * 3 + [animal_fact] * 2 + \
+        [calendar_fact] * 2 + [number_fact] * 3 + [emoji_fact]
 
 
 def counting(r):
@@ -276,8 +276,8 @@ def random_word(r):
 
 
 def repeat(r):
-    items = [r.choice([random_word(r), r.choice(w.NAMES), r.choice(w.LIKES), str(r.randint(0, 99))])
-             for _ in range(r.randint(1, 4))]
+    items = [r.choice([r.choice(w.NAMES), r.choice(w.LIKES), str(r.randint(0, 99))])
+             for _ in range(r.randint(1, 3))]
     text = " ".join(items)
     question = r.choice([f"Repeat: {text}", f"Say: {text}", f"Repeat after me: {text}", f"Please say: {text}"])
     return question, text
@@ -329,10 +329,10 @@ def exchange(r, style):
         answer = f.short if style == "word" else json.dumps({"answer": f.value}, ensure_ascii=False)
         return f.question, answer
     kind = r.random()
-    if kind < 0.54:
+    if kind < 0.56:
         f = r.choice(FACTS)(r)
         return f.question, f.full
-    table = [(0.61, counting), (0.69, json_task), (0.77, story), (0.85, small_talk), (0.89, repeat), (1.01, unknown)]
+    table = [(0.66, counting), (0.73, json_task), (0.80, story), (0.87, small_talk), (0.91, repeat), (1.01, unknown)]
     return next(make(r) for limit, make in table if kind < limit)
 
 
@@ -353,7 +353,7 @@ def noisy(r, question):
 def memory(r):
     """Turns about something that the user said before, with other turns between."""
     name, like = r.choice(w.NAMES), r.choice(w.LIKES)
-    if r.random() < 0.4:
+    if r.random() < 0.2:
         name = cap(random_word(r))
     first, ask, answer = r.choice([
         (f"My name is {name}.", "What is my name?", f"Your name is {name}."),
@@ -385,11 +385,11 @@ def tool_result(r):
 def conversation(r):
     """One chat: mostly one question, sometimes many turns, sometimes with a system prompt."""
     kind = r.random()
-    if kind < 0.05:
+    if kind < 0.07:
         return memory(r)
-    if kind < 0.075:
+    if kind < 0.09:
         return named(r)
-    if kind < 0.085:
+    if kind < 0.10:
         return tool_result(r)
     style, chat = "plain", []
     x = r.random()
@@ -401,7 +401,7 @@ def conversation(r):
         chat.append(["system", r.choice(["Answer in JSON.", "Always answer in JSON.", "Reply with JSON only."])])
     elif x < 0.34:
         chat.append(["system", r.choice(SYSTEMS)])
-    turns = 1 if r.random() < 0.6 else r.randint(2, 5) if r.random() < 0.9 else r.randint(6, 30)
+    turns = 1 if r.random() < 0.6 else r.randint(2, 5) if r.random() < 0.93 else r.randint(6, 30)
     for _ in range(turns):
         question, answer = exchange(r, style)
         chat += [["user", noisy(r, question)], ["assistant", answer]]

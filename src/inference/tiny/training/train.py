@@ -17,12 +17,14 @@ import bpe
 import corpus
 import gguf_writer as gguf
 from llama import Llama, Shape
+from muon import Muon
 
 END_OF_TEXT, START, END = 0, 1, 2
 SPECIALS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 # Row length and rows of one step: always 2,048 tokens, mostly in short rows.
 LENGTHS = [(128, 16)] * 5 + [(256, 8)] * 9 + [(512, 4)] * 4 + [(1024, 2), (2048, 1)]
-PROMPT_WEIGHT = 0.15
+PROMPT_WEIGHT = 0.1
+ADAM_RATE, MUON_RATE = 4e-3, 0.02
 TEMPLATE = (
     "{%- for message in messages %}"
     "{%- set role = 'system' if message.role == 'developer' else message.role %}"
@@ -72,23 +74,23 @@ def rate(step, steps, top):
     return top * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * x)))
 
 
-def fit(model, data, steps, top_rate, rng):
-    norms = [p for p in model.parameters() if p.ndim == 1]
-    matrices = [p for p in model.parameters() if p.ndim == 2]
-    optimizer = torch.optim.AdamW(
-        [{"params": matrices, "weight_decay": 0.1}, {"params": norms, "weight_decay": 0.0}],
-        lr=top_rate, betas=(0.9, 0.97),
-    )
+def fit(model, data, steps, rng):
+    """Muon for the matrices of the layers, AdamW for the embedding and the norms."""
+    matrices = [p for block in model.blk for p in block.parameters() if p.ndim == 2]
+    others = [p for p in model.parameters() if all(p is not m for m in matrices)]
+    adam = torch.optim.AdamW(others, betas=(0.9, 0.97), weight_decay=0.0)
+    muon = Muon(matrices)
     seen, smooth, begun = 0, None, time.process_time()
     for step in range(steps):
-        for group in optimizer.param_groups:
-            group["lr"] = rate(step, steps, top_rate)
+        adam.param_groups[0]["lr"] = rate(step, steps, ADAM_RATE)
+        muon.rate = rate(step, steps, MUON_RATE)
         length, rows = LENGTHS[rng.integers(0, len(LENGTHS))]
         loss = loss_of(model, *batch(rng, *data, length, rows))
-        optimizer.zero_grad()
+        model.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
+        adam.step()
+        muon.step()
         seen += length * rows
         smooth = loss.item() if smooth is None else 0.97 * smooth + 0.03 * loss.item()
         if step % 50 == 0 or step == steps - 1:
@@ -175,7 +177,6 @@ def main():
     parser.add_argument("--corpus", required=True)
     parser.add_argument("--out", required=True)
     parser.add_argument("--steps", type=int, default=2700)
-    parser.add_argument("--rate", type=float, default=3e-3)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     torch.set_num_threads(1)
@@ -203,7 +204,7 @@ def main():
     model = Llama(shape)
     count = sum(p.numel() for p in model.parameters())
     print(f"{len(ids)} tokens, {count} parameters", flush=True)
-    fit(model, train, args.steps, args.rate, np.random.default_rng(args.seed))
+    fit(model, train, args.steps, np.random.default_rng(args.seed))
     for p in model.parameters():
         if p.ndim == 2:
             p.data = p.data.half().float()

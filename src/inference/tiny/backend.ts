@@ -1,0 +1,85 @@
+/**
+ * The embedded backend: a very small llama-architecture model that ships with the server and runs in
+ * a worker thread. It must never block the server's thread, nor take more requests than it was told.
+ */
+import { randomBytes } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { ApiError } from '../../errors.ts'
+import type { CompletionCall, Delta, InferenceBackend } from '../backend.ts'
+import { planCompletion } from './completion-plan.ts'
+import { TINY_FIELDS } from './field-support.ts'
+import { createWorkerLink } from './worker-link.ts'
+
+export interface TinyBackendOptions {
+  /** Name for logs and headers. */
+  readonly name: string
+  /** A GGUF file: llama architecture, F32, F16 or Q8_0, gpt2 tokenizer. The shipped one by default. */
+  readonly modelPath?: string
+  /** Requests that may be running or waiting; one more is refused. */
+  readonly queueMax: number
+  /** Cuts the model's context, prompt and answer together. */
+  readonly contextTokensMax?: number
+  /** Another script for the thread. For tests of its crashes. */
+  readonly workerScript?: URL
+}
+
+export interface TinyBackend extends InferenceBackend {
+  /** Resolves when the model is loaded; rejects with the reason when it cannot be. */
+  ready(): Promise<void>
+}
+
+/** The model that ships with the server. */
+export const TINY_MODEL_PATH = fileURLToPath(new URL('./model/tiny.gguf', import.meta.url))
+const RETRY_AFTER_S = 1
+
+/**
+ * A backend whose thread starts at once; requests may come before it is ready. The caller must close it.
+ *
+ * Beyond the contract: throws internal_error when the thread dies under a request, and server_draining
+ * once it is closed. With a seed an answer depends on the request alone, whatever else runs.
+ */
+export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
+  const script = options.workerScript ?? new URL('./worker.ts', import.meta.url)
+  const link = createWorkerLink(script, {
+    modelPath: options.modelPath ?? TINY_MODEL_PATH,
+    contextTokensMax: options.contextTokensMax ?? null,
+  })
+
+  async function* complete(
+    { request }: CompletionCall,
+    { signal }: { readonly signal: AbortSignal },
+  ): AsyncGenerator<Delta, void, void> {
+    signal.throwIfAborted()
+    const plan = planCompletion(request, drawSeed)
+    if (link.runningCount() >= options.queueMax) {
+      throw new ApiError('server_overloaded', { retryAfterS: RETRY_AFTER_S })
+    }
+    const run = link.open(plan)
+    const abort = (): void => run.cancel(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    try {
+      for (;;) {
+        const delta = await run.next()
+        signal.throwIfAborted()
+        if (delta === null) return
+        yield delta
+      }
+    } finally {
+      signal.removeEventListener('abort', abort)
+      run.cancel(null)
+    }
+  }
+
+  return {
+    kind: options.name,
+    fields: TINY_FIELDS,
+    complete,
+    ready: link.ready,
+    close: link.close,
+  }
+}
+
+/** 64 bits of the system's entropy. */
+function drawSeed(): bigint {
+  return randomBytes(8).readBigUInt64LE()
+}

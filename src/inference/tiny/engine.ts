@@ -1,0 +1,38 @@
+/**
+ * A loaded model with all that generations share: tokenizer, prompt maker, transformer.
+ * One engine serves one thread; its generations take turns and never overlap.
+ */
+import { type ChatPrompt, createChatPrompt } from './chat-prompt.ts'
+import { loadModel, type ModelShape } from './model.ts'
+import { createTokenizer, type Tokenizer } from './tokenizer.ts'
+import { createTransformer, type Transformer } from './transformer.ts'
+
+export interface Engine {
+  /** Its `context` is already cut to what the engine was allowed. */
+  readonly shape: ModelShape
+  readonly tokenizer: Tokenizer
+  readonly prompt: ChatPrompt
+  readonly transformer: Transformer
+}
+
+/**
+ * An engine over a GGUF file.
+ *
+ * @param contextTokensMax - cuts the model's context, to bound memory
+ * @throws ModelFileError when the file is no usable model
+ */
+export function createEngine(
+  file: Uint8Array,
+  contextTokensMax = Number.POSITIVE_INFINITY,
+): Engine {
+  const loaded = loadModel(file)
+  const context = Math.min(loaded.shape.context, contextTokensMax)
+  const model = { ...loaded, shape: { ...loaded.shape, context } }
+  const tokenizer = createTokenizer(model.vocabulary)
+  return {
+    shape: model.shape,
+    tokenizer,
+    prompt: createChatPrompt(model.chatTemplate, tokenizer, context),
+    transformer: createTransformer(model),
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * What the tiny model does with each field of a chat request, in one total table.
+ * `ignored` may stand only where leaving a field out changes nothing that a client could notice.
+ */
+import type { FieldSupport } from '../backend.ts'
+
+/**
+ * Spec: §4.3.
+ * Choice: what the model cannot do is rejected by name when it is asked for. Ignored are labels of the
+ * client, a salt for a prefix cache that is not there, and switches of tool calls and reasoning, of
+ * which the model makes none.
+ */
+export const TINY_FIELDS: FieldSupport = {
+  messages: 'honoured',
+  model: 'honoured',
+  frequency_penalty: 'honoured',
+  logit_bias: 'honoured',
+  logprobs: 'honoured',
+  top_logprobs: 'honoured',
+  max_tokens: 'honoured',
+  max_completion_tokens: 'honoured',
+  n: 'honoured',
+  presence_penalty: 'honoured',
+  response_format: 'rejected',
+  seed: 'honoured',
+  stop: 'honoured',
+  stream: 'honoured',
+  stream_options: 'honoured',
+  temperature: 'honoured',
+  top_p: 'honoured',
+  tools: 'rejected',
+  tool_choice: 'honoured',
+  reasoning_effort: 'rejected',
+  include_reasoning: 'ignored',
+  parallel_tool_calls: 'ignored',
+  user: 'ignored',
+  use_beam_search: 'rejected',
+  top_k: 'honoured',
+  min_p: 'honoured',
+  repetition_penalty: 'honoured',
+  length_penalty: 'rejected',
+  stop_token_ids: 'honoured',
+  include_stop_str_in_output: 'honoured',
+  ignore_eos: 'honoured',
+  min_tokens: 'honoured',
+  skip_special_tokens: 'rejected',
+  spaces_between_special_tokens: 'rejected',
+  truncate_prompt_tokens: 'rejected',
+  prompt_logprobs: 'rejected',
+  allowed_token_ids: 'honoured',
+  bad_words: 'rejected',
+  echo: 'rejected',
+  add_generation_prompt: 'honoured',
+  continue_final_message: 'rejected',
+  add_special_tokens: 'rejected',
+  documents: 'rejected',
+  chat_template: 'rejected',
+  chat_template_kwargs: 'rejected',
+  mm_processor_kwargs: 'rejected',
+  structured_outputs: 'rejected',
+  priority: 'honoured',
+  request_id: 'honoured',
+  logits_processors: 'rejected',
+  return_tokens_as_token_ids: 'rejected',
+  return_token_ids: 'rejected',
+  cache_salt: 'ignored',
+  kv_transfer_params: 'rejected',
+  engine_xargs: 'rejected',
+}
