@@ -1,15 +1,15 @@
 /** Request ids and one log line for each answer. Bodies, headers and query strings are never logged. */
 import type { IncomingMessage } from 'node:http'
 import fp from 'fastify-plugin'
-import { v7 as uuidv7 } from 'uuid'
 import type { App } from './app-type.ts'
+import { newId } from './new-id.ts'
 
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/
 
 /** The client's `x-request-id` when it is well-formed, else a new UUIDv7. */
 export function chooseRequestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id']
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : uuidv7()
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId()
 }
 
 /** Answers carry `x-request-id`; the log tells route, status, duration and caller. */

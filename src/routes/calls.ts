@@ -1,10 +1,10 @@
 /** Call tracing routes. Spec: §4.5, §4.6; `/call/end` is an addition. */
-import { v7 as uuidv7 } from 'uuid'
 import { renderCall } from '../domain/call-view.ts'
 import { resolveCallEnd, resolveCallStart } from '../domain/new-call.ts'
 import { requireAccess } from '../domain/permissions.ts'
 import { ApiError } from '../errors.ts'
 import type { App } from '../http/app-type.ts'
+import { newId } from '../http/new-id.ts'
 import {
   CallEndRequest,
   CallEndResponse,
@@ -38,7 +38,7 @@ export async function callRoutes(app: App, { calls }: CallRoutesOptions): Promis
       const caller = requireAccess(request.principal, 'traces:write', start.project_id)
       const { svc_user_id, svc_username } = caller
       return calls.startCall(
-        resolveCallStart(start, { id: uuidv7(), trace_id: uuidv7(), svc_user_id, svc_username }),
+        resolveCallStart(start, { id: newId(), trace_id: newId(), svc_user_id, svc_username }),
       )
     },
   )
