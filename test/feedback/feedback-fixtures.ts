@@ -1,4 +1,10 @@
-/** Feedback with nothing but what is required, and with everything. */
+/** Feedback to send and to store, and a look at what was stored. */
+import { type Feedback, resolveFeedback } from '../../src/domain/new-feedback.ts'
+import { FeedbackCreateRequest } from '../../src/schemas/feedback.ts'
+import { timestampUs } from '../../src/schemas/timestamp.ts'
+import type { TestApp } from '../support/build-test-app.ts'
+
+/** Nothing but what is required. */
 export const FEEDBACK = {
   project_id: 'acme/demo',
   weave_ref: 'weave:///acme/demo/object/answer:v1',
@@ -6,6 +12,7 @@ export const FEEDBACK = {
   payload: { score: 0.9 },
 }
 
+/** Everything. */
 export const FULL_FEEDBACK = {
   ...FEEDBACK,
   id: 'feedback-1',
@@ -15,4 +22,28 @@ export const FULL_FEEDBACK = {
   call_ref: 'weave:///acme/demo/call/call-1',
   trigger_ref: 'weave:///acme/demo/object/monitor:v4',
   queue_id: 'queue-1',
+}
+
+/** Stored feedback of a time; its payload is `{ [id]: 1 }`, so that paths tell which were looked into. */
+export function feedbackAt(created_at: string, id: string, fields: object = {}): Feedback {
+  const request = { ...FEEDBACK, id, payload: { [id]: 1 }, ...fields }
+  const created_at_us = timestampUs(created_at)
+  const defaults = { id: 'unused', svc_user_id: 'u-1', created_at_us }
+  return resolveFeedback(FeedbackCreateRequest.parse(request), defaults, 2 ** 30)
+}
+
+/** A trigger ref of the project. */
+export function trigger(name: string, digest = 'v1'): string {
+  return `weave:///acme/demo/object/${name}:${digest}`
+}
+
+/** Paths of the payloads of the project, those of the newest record of each trigger. */
+export async function storedPaths({ post }: TestApp, fields: object = {}): Promise<string[]> {
+  const { status, body } = await post('/feedback/payload_schema', {
+    project_id: 'acme/demo',
+    start: '2000-01-01T00:00:00Z',
+    ...fields,
+  })
+  if (status !== 200) throw new Error(JSON.stringify(body))
+  return body.paths.map(({ json_path }: { json_path: string }) => json_path)
 }

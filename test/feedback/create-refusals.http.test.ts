@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { buildTestApp } from '../support/build-test-app.ts'
+import { FEEDBACK, FULL_FEEDBACK, storedPaths } from './feedback-fixtures.ts'
+
+const URL = '/feedback/create'
+
+describe('POST /feedback/create', () => {
+  describe('422', () => {
+    const REF_PREFIX = 'weave:///acme/demo'
+    const OBJECT = `${REF_PREFIX}/object/a:v1`
+    const OP = `${REF_PREFIX}/op/a:v1`
+    const CALL = `${REF_PREFIX}/call/c1`
+    const badRef = [
+      1,
+      true,
+      {},
+      [],
+      '',
+      'x',
+      `${OBJECT}\n`,
+      `${REF_PREFIX}/object/a`,
+      `weave:///acme/object/a:v1`,
+    ]
+    const BAD: Record<string, readonly unknown[]> = {
+      project_id: [
+        undefined,
+        null,
+        1,
+        {},
+        [],
+        '',
+        'acme',
+        'acme/',
+        '/demo',
+        'a/b/c',
+        'a b/\n',
+        'x'.repeat(300),
+      ],
+      weave_ref: [undefined, null, ...badRef, OP, CALL, `${OBJECT}${'x'.repeat(2048)}`],
+      feedback_type: [undefined, null, 1, {}, [], '', 'a\u0000b', '\ud800', 'x'.repeat(257)],
+      payload: [undefined, null, 1, 'x', [], true],
+      id: [1, {}, [], '', ' ', 'a\nb', ' a', 'x'.repeat(129)],
+      creator: [1, {}, [], '', 'a\u0000', '\udfff', 'x'.repeat(257)],
+      annotation_ref: [...badRef, OP, CALL],
+      runnable_ref: [...badRef, OBJECT, CALL],
+      call_ref: [1, {}, [], '', 'x', OBJECT, OP, `${REF_PREFIX}/call/`],
+      trigger_ref: [...badRef, OP, CALL],
+      queue_id: [1, {}, [], '', '\u0007', 'x'.repeat(129)],
+      svc_user_id: ['u-1', '', 1, {}, [], false],
+    }
+    it.each(Object.entries(BAD))(
+      'refuses a bad §2.2 %s and stores nothing',
+      async (field, values) => {
+        const app = await buildTestApp()
+        for (const value of values) {
+          const { status, body } = await app.post(URL, { ...FULL_FEEDBACK, [field]: value })
+          const answer = [status, body.error?.code, body.error?.param]
+          expect(answer, JSON.stringify(value)).toEqual([422, 'validation_failed', field])
+        }
+        expect(await storedPaths(app)).toEqual([])
+      },
+    )
+
+    it('refuses unknown fields by their names', async () => {
+      const app = await buildTestApp()
+      for (const field of ['wb_user_id', 'created_at', 'Payload', 'constructor', 'x-y']) {
+        const { status, body } = await app.post(URL, { ...FEEDBACK, [field]: 1 })
+        const answer = [status, body.error?.code, body.error?.param]
+        expect(answer).toEqual([422, 'validation_failed', field])
+      }
+      expect(await storedPaths(app)).toEqual([])
+    })
+
+    it('refuses the field __proto__ by its name', async () => {
+      const { post } = await buildTestApp()
+      const text = JSON.stringify(FEEDBACK).replace('{', '{"__proto__":{"id":"x"},')
+      const { status, body } = await post(URL, text)
+      expect([status, body.error.param]).toEqual([422, '__proto__'])
+    })
+
+    it.each(['[]', '1', 'null', '""', ''])('refuses the body %j', async (text) => {
+      const { post } = await buildTestApp()
+      const { status, body } = await post(URL, text)
+      expect([status, body.error.code]).toEqual([422, 'validation_failed'])
+    })
+
+    it('names the field that breaks the rule of its type and stores nothing', async () => {
+      const app = await buildTestApp()
+      const reaction = { ...FEEDBACK, feedback_type: 'wandb.reaction.1', payload: { emoji: 'no' } }
+      const { status, body } = await app.post(URL, reaction)
+      expect([status, body.error.code, body.error.param]).toEqual([
+        422,
+        'validation_failed',
+        'payload.emoji',
+      ])
+      expect(await storedPaths(app)).toEqual([])
+    })
+  })
+})
