@@ -14,8 +14,10 @@ import { openapi } from './http/openapi.ts'
 import { chooseRequestId, requestLog } from './http/request-log.ts'
 import { validation } from './http/validation.ts'
 import { callRoutes } from './routes/calls.ts'
+import { chatRoutes } from './routes/chat.ts'
 import { feedbackRoutes } from './routes/feedback.ts'
 import { healthRoutes } from './routes/health.ts'
+import { modelRoutes } from './routes/models.ts'
 import { previewRoutes } from './routes/preview.ts'
 
 /**
@@ -67,6 +69,11 @@ export async function buildApp(
   await app.register(async (bearer: App) => {
     documentSecurity(bearer, 'bearer')
     await useBearerAuthentication(bearer, deps.keys.findPrincipal)
+    await bearer.register(chatRoutes, {
+      models: deps.models,
+      completionsMax: config.chatQueueMax,
+    })
+    await bearer.register(modelRoutes, { models: deps.models })
     await bearer.register(previewRoutes, {
       models: deps.previewModels,
       jobs: deps.trainingJobs,

@@ -106,6 +106,17 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   return toConfig(parsed.data, environment)
 }
 
+/**
+ * The value of a variable that another setting names, as the key of an upstream; null when it is unset
+ * or empty. Secret.
+ */
+export function readSecret(
+  name: string,
+  environment: NodeJS.ProcessEnv = process.env,
+): string | null {
+  return environment[name] || null
+}
+
 function toConfig(values: z.output<typeof Environment>, environment: NodeJS.ProcessEnv): Config {
   return Object.freeze({
     host: values.WEFT_HOST,

@@ -1,5 +1,9 @@
 /** The composition root: opens the stores and backends that the settings ask for. */
-import type { Config } from './config.ts'
+import { type Config, readSecret } from './config.ts'
+import { createLazyBackend } from './inference/lazy-backend.ts'
+import { type ModelRegistry, openModelRegistry } from './inference/registry.ts'
+import { createTinyBackend } from './inference/tiny/backend.ts'
+import { TINY_FIELDS } from './inference/tiny/field-support.ts'
 import type { CallStore } from './store/api/calls.ts'
 import type { CheckpointStore } from './store/api/checkpoints.ts'
 import type { FeedbackStore } from './store/api/feedback.ts'
@@ -11,6 +15,7 @@ import { openSqliteStore } from './store/sqlite/open.ts'
 /** What the app stands on. The opener closes it. */
 export interface Deps {
   readonly keys: KeyStore
+  readonly models: ModelRegistry
   readonly calls: CallStore
   readonly feedback: FeedbackStore
   readonly previewModels: PreviewModelStore
@@ -25,9 +30,11 @@ export interface Deps {
 /**
  * Opens everything, migrations included.
  *
- * @throws DataDirectoryError, MigrationError
+ * @throws ModelsFileError, DataDirectoryError, MigrationError
  */
 export async function openDeps(config: Config): Promise<Deps> {
+  // First, since it holds nothing open yet when a later step fails.
+  const models = openModels(config)
   const store = openSqliteStore({
     dataDir: config.dataDir,
     bootstrapKey: config.bootstrapKey,
@@ -40,6 +47,7 @@ export async function openDeps(config: Config): Promise<Deps> {
   })
   return {
     keys: store.keys,
+    models,
     calls: store.calls,
     feedback: store.feedback,
     previewModels: store.previewModels,
@@ -47,8 +55,19 @@ export async function openDeps(config: Config): Promise<Deps> {
     checkpoints: store.checkpoints,
     isReady: store.isReady,
     async close() {
+      await models.close()
       await store.reads.close()
       store.close()
     },
   }
+}
+
+function openModels(config: Config): ModelRegistry {
+  const openTiny = () => createTinyBackend({ name: 'tiny', queueMax: config.chatQueueMax })
+  return openModelRegistry({
+    path: config.modelsFile,
+    isRequired: config.modelsFileRequired,
+    readSecret,
+    createTiny: () => createLazyBackend({ kind: 'tiny', fields: TINY_FIELDS, open: openTiny }),
+  })
 }

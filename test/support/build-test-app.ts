@@ -42,14 +42,22 @@ export function basic(key: string, user = 'api'): string {
   return `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}`
 }
 
-export async function buildTestApp(overrides: Partial<Config> = {}): Promise<TestApp> {
+/**
+ * @param overrides - settings that differ from the defaults
+ * @param replaced - dependencies put in the place of the opened ones; the caller closes them
+ */
+export async function buildTestApp(
+  overrides: Partial<Config> = {},
+  replaced: Partial<Deps> = {},
+): Promise<TestApp> {
   const config: Config = {
     ...readConfig({}),
     dataDir: ':memory:',
     drainTimeoutMs: 50,
     ...overrides,
   }
-  const deps = await openDeps(config)
+  const opened = await openDeps(config)
+  const deps: Deps = { ...opened, ...replaced }
   const app = await buildApp(config, deps)
   onTestFinished(async () => {
     await app.close()

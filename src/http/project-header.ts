@@ -1,0 +1,38 @@
+/**
+ * The project that an inference request is made for: a header, since the body has no place for it.
+ * Throws, never answers.
+ */
+import type { FastifyRequest } from 'fastify'
+import { canUseProject } from '../domain/permissions.ts'
+import { ApiError } from '../errors.ts'
+import { ProjectId } from '../schemas/primitives.ts'
+
+/** The first that is sent counts; the second is what client libraries send. */
+const NAMES = ['Compat-Project', 'OpenAI-Project'] as const
+
+/**
+ * The project `<team>/<project>` of the request, or null when it names none.
+ *
+ * @throws ApiError invalid_header for another shape, project_forbidden when the key may not use it;
+ * `param` is the header's name
+ *
+ * Spec: §4.7.
+ * Choice: a wrong value is refused, since usage tracked nowhere would be noticed too late; chat takes
+ * the header too.
+ */
+export function requireProjectHeader(request: FastifyRequest): string | null {
+  for (const name of NAMES) {
+    const value = request.headers[name.toLowerCase()]
+    if (value === undefined) continue
+    const parsed = ProjectId.safeParse(value)
+    if (!parsed.success) {
+      const message = `${name} must have the shape <team>/<project>.`
+      throw new ApiError('invalid_header', { param: name, message })
+    }
+    if (request.principal === null || !canUseProject(request.principal, parsed.data)) {
+      throw new ApiError('project_forbidden', { param: name })
+    }
+    return parsed.data
+  }
+  return null
+}

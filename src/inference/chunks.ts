@@ -1,0 +1,99 @@
+/**
+ * A backend's deltas to the JSON texts of stream chunks, one at a time and only when asked for.
+ * An upstream's chunks pass as they came. The end of the stream, `[DONE]`, is not among them.
+ */
+import type { ChatChunkChoice, ChatCompletionChunk } from '../schemas/chat-chunk.ts'
+import type { ChatUsage } from '../schemas/chat-response.ts'
+import { type AnswerHead, renderUsage, requireAllFinished } from './answer-head.ts'
+import type { ChoiceDelta, Delta, PromptDelta } from './backend.ts'
+import { toWritable } from './collect.ts'
+
+export interface ChunkOptions {
+  /** A last chunk without choices carries the usage. */
+  readonly includeUsage: boolean
+  /** Every chunk carries the usage of its choice so far; only with includeUsage. */
+  readonly continuousUsage: boolean
+}
+
+/**
+ * Chunks in order: a role chunk for each choice, pieces of the choices as they come, each choice's last
+ * piece with its `finish_reason`, a usage chunk if wanted.
+ *
+ * @throws ApiError internal_error when a choice has no end; whatever the backend throws
+ *
+ * Spec: §4.3 stream, stream_options (chunk format not shown).
+ * Choice: the order of common engines; the last text of a choice comes with its `finish_reason`.
+ */
+export async function* renderChunks(
+  deltas: AsyncIterable<Delta>,
+  head: AnswerHead,
+  { includeUsage, continuousUsage }: ChunkOptions,
+): AsyncGenerator<string> {
+  const tokenCounts = new Map<number, number>()
+  const finished = new Set<number>()
+  let prompt: PromptDelta | null = null
+  let isRelayed = false
+  const usageOf = (tokenCount: number) =>
+    includeUsage && continuousUsage ? renderUsage(prompt, tokenCount) : null
+
+  for await (const delta of deltas) {
+    if (delta.type === 'relayed') {
+      isRelayed = true
+      yield delta.json
+      continue
+    }
+    if (delta.type === 'prompt') {
+      prompt = delta
+      for (let index = 0; index < head.choiceCount; index++) {
+        yield renderChunk(head, [roleChoice(index, head.role)], usageOf(0))
+      }
+      continue
+    }
+    const tokenCount = (tokenCounts.get(delta.index) ?? 0) + delta.tokenCount
+    tokenCounts.set(delta.index, tokenCount)
+    if (delta.finish_reason !== null) finished.add(delta.index)
+    if (hasNews(delta)) yield renderChunk(head, [toChoice(delta)], usageOf(tokenCount))
+  }
+
+  if (isRelayed) return
+  requireAllFinished(finished.size, head)
+  if (!includeUsage) return
+  const total = [...tokenCounts.values()].reduce((sum, count) => sum + count, 0)
+  yield renderChunk(head, [], renderUsage(prompt, total))
+}
+
+function renderChunk(
+  head: AnswerHead,
+  choices: ChatChunkChoice[],
+  usage: ChatUsage | null,
+): string {
+  const chunk: ChatCompletionChunk = {
+    id: head.id,
+    object: 'chat.completion.chunk',
+    created: head.created,
+    model: head.model,
+    choices,
+    ...(usage === null ? {} : { usage }),
+  }
+  return JSON.stringify(chunk)
+}
+
+function roleChoice(index: number, role: string): ChatChunkChoice {
+  return { index, delta: { role, content: '' }, logprobs: null, finish_reason: null }
+}
+
+/** Whether a client must see the delta: tokens whose text is held back say nothing yet. */
+function hasNews(delta: ChoiceDelta): boolean {
+  return delta.content !== '' || delta.logprobs !== null || delta.finish_reason !== null
+}
+
+function toChoice(delta: ChoiceDelta): ChatChunkChoice {
+  const { index, content, logprobs, finish_reason, stop_reason } = delta
+  return {
+    index,
+    delta: content === '' ? {} : { content },
+    logprobs: logprobs === null ? null : { content: toWritable(logprobs) },
+    finish_reason,
+    ...(finish_reason === null ? {} : { stop_reason }),
+  }
+}

@@ -1,0 +1,81 @@
+/** A backend's deltas to one whole answer. An upstream's answer passes as it came. */
+import type { ChatChoice, ChatCompletionResponse } from '../schemas/chat-response.ts'
+import { type AnswerHead, renderUsage, requireAllFinished } from './answer-head.ts'
+import type { ChoiceDelta, Delta, PromptDelta, TokenLogprob } from './backend.ts'
+
+interface ChoiceParts {
+  content: string
+  logprobs: TokenLogprob[] | null
+  finish_reason: string | null
+  stop_reason: number | string | null
+}
+
+/**
+ * The JSON text of the answer, choices in the order of their index.
+ *
+ * @throws ApiError internal_error when a choice has no end; whatever the backend throws
+ *
+ * Spec: §4.3 response, choice, message, usage.
+ */
+export async function collectCompletion(
+  deltas: AsyncIterable<Delta>,
+  head: AnswerHead,
+): Promise<string> {
+  const choices = new Map<number, ChoiceParts>()
+  let prompt: PromptDelta | null = null
+  let tokenCount = 0
+  for await (const delta of deltas) {
+    if (delta.type === 'relayed') return delta.json
+    if (delta.type === 'prompt') {
+      prompt = delta
+    } else {
+      tokenCount += delta.tokenCount
+      addDelta(choices, delta)
+    }
+  }
+  const finished = [...choices.values()].filter((parts) => parts.finish_reason !== null)
+  requireAllFinished(finished.length, head)
+  const answer: ChatCompletionResponse = {
+    id: head.id,
+    object: 'chat.completion',
+    created: head.created,
+    model: head.model,
+    choices: [...choices].sort(([left], [right]) => left - right).map(toChoice(head.role)),
+    usage: renderUsage(prompt, tokenCount),
+  }
+  return JSON.stringify(answer)
+}
+
+function addDelta(choices: Map<number, ChoiceParts>, delta: ChoiceDelta): void {
+  const parts = choices.get(delta.index) ?? {
+    content: '',
+    logprobs: null,
+    finish_reason: null,
+    stop_reason: null,
+  }
+  parts.content += delta.content
+  if (delta.logprobs !== null) {
+    parts.logprobs ??= []
+    parts.logprobs.push(...delta.logprobs)
+  }
+  parts.finish_reason ??= delta.finish_reason
+  parts.stop_reason ??= delta.stop_reason
+  choices.set(delta.index, parts)
+}
+
+function toChoice(role: string) {
+  return ([index, parts]: [number, ChoiceParts]): ChatChoice => ({
+    index,
+    message: { role, content: parts.content, refusal: null },
+    logprobs: parts.logprobs === null ? null : { content: toWritable(parts.logprobs) },
+    finish_reason: parts.finish_reason,
+    stop_reason: parts.stop_reason,
+  })
+}
+
+type LogprobEntries = NonNullable<NonNullable<ChatChoice['logprobs']>['content']>
+
+/** The entries as the schema types them: the same values, not marked as read-only. */
+export function toWritable(entries: readonly TokenLogprob[]): LogprobEntries {
+  return entries as unknown as LogprobEntries
+}

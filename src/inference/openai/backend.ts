@@ -1,0 +1,151 @@
+/**
+ * Relays completions to an OpenAI-compatible upstream. Requests and answers pass as text: nothing
+ * that the upstream says is rebuilt, and a broken answer never looks like a whole one.
+ */
+import { ApiError } from '../../errors.ts'
+import { ChatCompletionRequest } from '../../schemas/chat-request.ts'
+import type { CompletionCall, FieldSupport, InferenceBackend, RelayedDelta } from '../backend.ts'
+import {
+  createUpstreamClient,
+  type UpstreamAnswer,
+  type UpstreamClient,
+  type UpstreamClientOptions,
+} from './client.ts'
+import { parseObject, toEventError, toStatusError } from './errors.ts'
+import { renderUpstreamBody } from './request.ts'
+import { createSseDecoder } from './sse-decoder.ts'
+
+/** Limits of what is read of an answer, in bytes. */
+const BODY_BYTES_MAX = 64 * 1024 * 1024
+const ERROR_BODY_BYTES_MAX = 64 * 1024
+
+/** Whether an upstream takes a field is for the upstream to say. */
+const FORWARDED_FIELDS = Object.fromEntries(
+  Object.keys(ChatCompletionRequest.shape).map((name) => [name, 'forwarded']),
+) as FieldSupport
+
+/** A backend over one upstream address with a pool of its own. */
+export function createOpenAiBackend(options: UpstreamClientOptions): InferenceBackend {
+  const client = createUpstreamClient(options)
+  return {
+    kind: 'openai',
+    fields: FORWARDED_FIELDS,
+    complete: (call, { signal }) => relay(client, call, signal),
+    close: client.close,
+  }
+}
+
+async function* relay(
+  client: UpstreamClient,
+  { request, body, model, requestId }: CompletionCall,
+  signal: AbortSignal,
+): AsyncGenerator<RelayedDelta> {
+  const isStream = request.stream === true
+  const text = renderUpstreamBody(body, request.model, model)
+  const answer = await client.post(text, { requestId, signal, isStream })
+  let isComplete = false
+  try {
+    await requireSuccess(answer, client.host)
+    if (isStream) yield* relayEvents(answer, client.host, request.n ?? 1)
+    else yield { type: 'relayed', json: await readCompletion(answer, client.host) }
+    isComplete = true
+  } finally {
+    answer.close({ isComplete })
+  }
+}
+
+async function requireSuccess(answer: UpstreamAnswer, host: string): Promise<void> {
+  const { status, retryAfter } = answer
+  if (status === 200) {
+    if (answer.isPlain) return
+    throw new ApiError('upstream_invalid_response', { cause: new Error('compressed answer') })
+  }
+  const { text } = await readText(answer, ERROR_BODY_BYTES_MAX)
+  throw toStatusError({ status, text, retryAfter, host, nowMs: Date.now() })
+}
+
+/** The body of a completion that is not streamed, as it came. */
+async function readCompletion(answer: UpstreamAnswer, host: string): Promise<string> {
+  const { text, isWhole } = await readText(answer, BODY_BYTES_MAX)
+  if (!isWhole) {
+    throw new ApiError('upstream_invalid_response', {
+      message: 'The upstream sent an answer that is too large.',
+    })
+  }
+  const body = parseObject(text)
+  if (body?.error) throw toEventError(body.error, host, Date.now())
+  if (!Array.isArray(body?.choices)) throw new ApiError('upstream_invalid_response')
+  return text
+}
+
+/**
+ * The data of each event up to `[DONE]`, unchanged and in order.
+ *
+ * @param choiceCount - choices that must have ended before a stream may end without `[DONE]`
+ * @throws ApiError of an error event; upstream_invalid_response for what is no stream of JSON objects;
+ * upstream_error for a stream that breaks off
+ *
+ * Spec: §4.3 (chunk format not shown).
+ * Choice: one event that is no JSON ends the stream as an error; to skip it would lose text unseen.
+ */
+async function* relayEvents(
+  answer: UpstreamAnswer,
+  host: string,
+  choiceCount: number,
+): AsyncGenerator<RelayedDelta> {
+  if (answer.mediaType !== 'text/event-stream') await refuseBody(answer, host)
+  const decoder = createSseDecoder()
+  const finished = new Set<unknown>()
+  let eventCount = 0
+  for (let piece = await answer.read(); piece !== null; piece = await answer.read()) {
+    for (const json of decoder.push(piece)) {
+      if (json.startsWith('[DONE]')) {
+        if (eventCount === 0) throw new ApiError('upstream_invalid_response')
+        return
+      }
+      noteFinished(requireChunk(json, host), finished)
+      eventCount += 1
+      yield { type: 'relayed', json }
+    }
+  }
+  if (finished.size >= choiceCount) return
+  throw new ApiError('upstream_error', { message: 'The upstream broke off its answer.' })
+}
+
+/** A stream was asked for and something else came: the error in it, or nonsense. */
+async function refuseBody(answer: UpstreamAnswer, host: string): Promise<never> {
+  const { text } = await readText(answer, ERROR_BODY_BYTES_MAX)
+  const error = parseObject(text)?.error
+  throw error ? toEventError(error, host, Date.now()) : new ApiError('upstream_invalid_response')
+}
+
+function requireChunk(json: string, host: string): Record<string, unknown> {
+  const chunk = parseObject(json)
+  if (chunk === null) throw new ApiError('upstream_invalid_response')
+  if (chunk.error) throw toEventError(chunk.error, host, Date.now())
+  return chunk
+}
+
+/** Remembers which choices ended with this chunk. */
+function noteFinished(chunk: Record<string, unknown>, finished: Set<unknown>): void {
+  if (!Array.isArray(chunk.choices)) return
+  for (const choice of chunk.choices) {
+    if (choice?.finish_reason) finished.add(choice.index)
+  }
+}
+
+/** The body as text, at most `bytesMax` of it; without a byte order mark. */
+async function readText(
+  answer: UpstreamAnswer,
+  bytesMax: number,
+): Promise<{ text: string; isWhole: boolean }> {
+  const pieces: Uint8Array[] = []
+  let byteCount = 0
+  for (let piece = await answer.read(); piece !== null; piece = await answer.read()) {
+    byteCount += piece.length
+    if (byteCount > bytesMax) break
+    pieces.push(piece)
+  }
+  const text = new TextDecoder().decode(Buffer.concat(pieces))
+  return { text, isWhole: byteCount <= bytesMax }
+}

@@ -1,0 +1,153 @@
+/** The served models: which name means which backend, and what the listing tells. */
+import type { ChatCapabilities } from '../domain/chat-rules.ts'
+import { ApiError } from '../errors.ts'
+import { REASONING_EFFORTS } from '../schemas/chat-tool-fields.ts'
+import type { ModelListEntry } from '../schemas/model.ts'
+import type { InferenceBackend } from './backend.ts'
+import { type ModelEntry, ModelsFileError, readModelsFile } from './models-file.ts'
+import { createOpenAiBackend } from './openai/backend.ts'
+
+/** A model that can be asked. */
+export interface ServedModel {
+  readonly id: string
+  readonly aliases: readonly string[]
+  readonly ownedBy: string
+  /** Seconds since the epoch; the same on every answer. */
+  readonly created: number
+  readonly capabilities: ChatCapabilities
+  readonly backend: InferenceBackend
+  /** The name under which the backend knows it. */
+  readonly backendModel: string
+}
+
+export interface ModelRegistry {
+  /**
+   * The model of that id or alias; the default model for null and undefined.
+   *
+   * @throws ApiError model_not_found
+   */
+  getModel(name: string | null | undefined): ServedModel
+  /** The listing's entry of an id or alias. @throws ApiError model_not_found */
+  getEntry(name: string): ModelListEntry
+  /** All models, without their aliases, in the order of the file. */
+  listEntries(): readonly ModelListEntry[]
+  /** Closes every backend once. */
+  close(): Promise<void>
+}
+
+/**
+ * A registry of models with distinct names.
+ *
+ * @param models - at least one
+ * @param defaultModel - one of them
+ *
+ * Spec: §4.3 model (null allowed), §4.7.
+ * Choice: no model means the default model; an alias is found but not listed, its `root` is the id.
+ */
+export function createModelRegistry(
+  models: readonly ServedModel[],
+  defaultModel: ServedModel,
+): ModelRegistry {
+  const byName = new Map<string, ServedModel>()
+  for (const model of models) {
+    for (const name of [model.id, ...model.aliases]) byName.set(name, model)
+  }
+
+  function getModel(name: string | null | undefined): ServedModel {
+    const model = name === null || name === undefined ? defaultModel : byName.get(name)
+    if (model) return model
+    const message = `The model \`${name}\` does not exist`
+    throw new ApiError('model_not_found', { param: 'model', message })
+  }
+
+  return {
+    getModel,
+    getEntry: (name) => toEntry(getModel(name), name),
+    listEntries: () => models.map((model) => toEntry(model, model.id)),
+    async close() {
+      const backends = new Set(models.map((model) => model.backend))
+      await Promise.all([...backends].map((backend) => backend.close()))
+    },
+  }
+}
+
+/** Spec: §2.11. */
+function toEntry(model: ServedModel, id: string): ModelListEntry {
+  return { id, object: 'model', created: model.created, owned_by: model.ownedBy, root: model.id }
+}
+
+export interface OpenModelsOptions {
+  readonly path: string
+  /** Whether the file must exist. */
+  readonly isRequired: boolean
+  /** The value of an environment variable, or null when it is not set. */
+  readonly readSecret: (name: string) => string | null
+  /** Makes the embedded backend; called at most once. */
+  readonly createTiny: () => InferenceBackend
+}
+
+/** When the embedded model was made: 2026-01-01, so that the listing is the same on every machine. */
+const TINY_CREATED = 1_767_225_600
+
+const TINY_ENTRY: ModelEntry = {
+  id: 'tiny',
+  backend: 'tiny',
+  aliases: [],
+  owned_by: 'weft',
+  tools: false,
+  priority_scheduling: false,
+  default: true,
+}
+
+/**
+ * The registry that the models file asks for; without a file it serves `tiny` alone.
+ *
+ * @throws ModelsFileError
+ */
+export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
+  const { path, isRequired, readSecret, createTiny } = options
+  const file = readModelsFile(path, isRequired)
+  const { entries, changed } = file ?? { entries: [TINY_ENTRY], changed: TINY_CREATED }
+  // All keys are read before anything is opened: a failure leaves nothing behind.
+  const keys = new Map(
+    entries.map((entry, index) => [entry, readKey(entry, `${path}: models[${index}]`, readSecret)]),
+  )
+  let tiny: InferenceBackend | null = null
+  const models = entries.map((entry): ServedModel => {
+    const { id, aliases, owned_by: ownedBy } = entry
+    const shared = { id, aliases, ownedBy, created: changed, capabilities: toCapabilities(entry) }
+    if (entry.backend === 'tiny') {
+      tiny ??= createTiny()
+      return { ...shared, backend: tiny, backendModel: 'tiny' }
+    }
+    const backend = createOpenAiBackend({
+      baseUrl: entry.base_url,
+      apiKey: keys.get(entry) ?? null,
+      timeoutMs: entry.timeout_ms,
+    })
+    return { ...shared, backend, backendModel: entry.upstream_model ?? id }
+  })
+  const index = entries.findIndex((entry) => entry.default)
+  return createModelRegistry(models, models[Math.max(index, 0)] as ServedModel)
+}
+
+/** The upstream's key, or null when none is to be sent. */
+function readKey(
+  entry: ModelEntry,
+  place: string,
+  readSecret: OpenModelsOptions['readSecret'],
+): string | null {
+  if (entry.backend === 'tiny' || entry.api_key_env === undefined) return null
+  const key = readSecret(entry.api_key_env)
+  if (key !== null) return key
+  throw new ModelsFileError(`${place}.api_key_env names ${entry.api_key_env}, which is not set`)
+}
+
+/** Choice: an upstream judges efforts itself. Spec: §4.3 reasoning_effort. */
+function toCapabilities(entry: ModelEntry): ChatCapabilities {
+  return {
+    tools: entry.tools,
+    prioritySchedulingEnabled: entry.priority_scheduling,
+    ...(entry.backend === 'openai' ? { reasoningEfforts: REASONING_EFFORTS } : {}),
+  }
+}
