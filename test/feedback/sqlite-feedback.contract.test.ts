@@ -1,0 +1,110 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openDatabase } from '../../src/store/sqlite/connection.ts'
+import { migrate } from '../../src/store/sqlite/migrate.ts'
+import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/open.ts'
+import * as SQL from '../../src/store/sqlite/sql/feedback.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+import { feedbackAt, trigger } from './feedback-fixtures.ts'
+import { describeFeedbackStoreContract, pathsOf, sampleOf } from './feedback-store-contract.ts'
+
+const T0 = '2026-01-01T00:00:00Z'
+
+function open(dataDir: string): SqliteStore {
+  const store = openSqliteStore({ bootstrapKey: null, ingestQueueMax: 1000, dataDir })
+  onTestFinished(() => closeStore(store))
+  return store
+}
+
+async function closeStore(store: SqliteStore): Promise<void> {
+  await store.reads.close()
+  store.close()
+}
+
+describeFeedbackStoreContract('sqlite', async () => open(':memory:').feedback)
+
+describe('sqlite feedback', () => {
+  it('is there again after a restart, and its id is still taken', async () => {
+    const dataDir = makeTempDir()
+    const stored = feedbackAt(T0, 'f', { trigger_ref: trigger('t'), payload: { kept: 1 } })
+    const first = open(dataDir)
+    await first.feedback.createFeedback(stored)
+    await closeStore(first)
+    const second = open(dataDir)
+    expect(await pathsOf(second.feedback)).toEqual(['kept'])
+    const repeat = { ...stored, created_at_us: 1 }
+    await expect(second.feedback.createFeedback(repeat)).resolves.toEqual(stored)
+    const other = { ...stored, queue_id: 'q' }
+    await expect(second.feedback.createFeedback(other)).rejects.toMatchObject({
+      code: 'feedback_conflict',
+    })
+  })
+
+  it('is seen by a read thread as soon as it was acknowledged', async () => {
+    const { feedback } = open(makeTempDir())
+    for (const id of ['a', 'b', 'c', 'd']) {
+      await feedback.createFeedback(feedbackAt(T0, id, { trigger_ref: trigger(id) }))
+      expect(await pathsOf(feedback)).toContain(id)
+    }
+  })
+
+  it('leaves the event loop free while a read thread looks into large payloads', async () => {
+    const { feedback } = open(makeTempDir())
+    const items = Array.from({ length: 20_000 }, (_, at) => ({ score: at, ok: true }))
+    const writes = Array.from({ length: 20 }, (_, at) =>
+      feedback.createFeedback(
+        feedbackAt(T0, `f${at}`, { trigger_ref: trigger(`t${at}`), payload: { items } }),
+      ),
+    )
+    await Promise.all(writes)
+    let turns = 0
+    const timer = setInterval(() => {
+      turns += 1
+    }, 1)
+    const found = await pathsOf(feedback)
+    clearInterval(timer)
+    expect(found).toEqual(['items[*].ok', 'items[*].score'])
+    expect(turns).toBeGreaterThan(3)
+  })
+
+  it('undoes nothing of a commit when one feedback of it conflicts', async () => {
+    const { feedback } = open(':memory:')
+    const results = await Promise.allSettled([
+      feedback.createFeedback(feedbackAt(T0, 'a', { trigger_ref: trigger('a') })),
+      feedback.createFeedback(feedbackAt(T0, 'a', { payload: { other: 1 } })),
+      feedback.createFeedback(feedbackAt(T0, 'b', { trigger_ref: trigger('b') })),
+    ])
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(await pathsOf(feedback)).toEqual(['a', 'b'])
+  })
+})
+
+describe('the plans of the feedback statements', () => {
+  function planOf(sql: string, parameters: object): string[] {
+    const db = openDatabase(':memory:')
+    onTestFinished(() => void db.close())
+    migrate(db)
+    const rows = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(parameters) as { detail: string }[]
+    return rows.map(({ detail }) => detail)
+  }
+
+  it.each([
+    ['no filter', {}],
+    ['a type', { feedback_type: 'x' }],
+    ['a trigger', { trigger_ref: trigger('a') }],
+    ['a prefix', { trigger_prefix: trigger('a', '') }],
+  ])('read only index rows of the window, in order, with %s', (_what, filter) => {
+    const { sample_limit: _, ...window } = sampleOf(filter)
+    expect(planOf(SQL.SELECT_FEEDBACK_WINDOW, window)).toEqual([
+      'SEARCH feedback USING COVERING INDEX feedback_project_id_created_at_us_id_feedback_type_trigger_ref (project_id=? AND created_at_us>? AND created_at_us<?)',
+    ])
+  })
+
+  it('find feedback by its id and payloads by their key', () => {
+    expect(planOf(SQL.FIND_FEEDBACK, { project_id: 'p', id: 'i' })).toEqual([
+      'SEARCH feedback USING INDEX feedback_project_id_id (project_id=? AND id=?)',
+    ])
+    expect(planOf(SQL.FIND_PAYLOAD, { feedback_key: 1 })).toEqual([
+      'SEARCH feedback USING INTEGER PRIMARY KEY (rowid=?)',
+    ])
+  })
+})
