@@ -80,7 +80,7 @@ export function boundedInteger(rule: string, bounds: NumberBounds = {}): z.ZodNu
     .meta({ type: 'integer' })
 }
 
-/** A text of `min` (0 when absent) to `max` UTF-16 units. */
+/** A text of `min` (0 when absent) to `max` Unicode characters. */
 export function boundedText({ min = 0, max }: TextBounds): z.ZodString {
   const params = ruleError(`a string of ${min} to ${max} characters`)
   return z.string(params).min(min, params).max(max, params)
@@ -95,16 +95,16 @@ export function boundedList<T extends z.ZodType>(
   element: T,
   { min = 0, max }: ListBounds,
 ): z.ZodType<z.infer<T>[], z.infer<T>[]> {
-  const params = ruleError(`a list of ${min} to ${max} entries`)
+  const rule = `a list of ${min} to ${max} entries`
   const schema = z
-    .array(z.unknown(), params)
-    .min(min, params)
-    .max(max, params)
+    .array(z.unknown(), ruleError(rule))
     .superRefine((entries, context) => {
-      if (entries.length > max) return
-      reportFaults(entries.entries(), element, context)
+      // Why: Zod's own length check aborts, and a union around the list would hide its message.
+      const isWithin = entries.length >= min && entries.length <= max
+      if (!isWithin) context.addIssue({ code: 'custom', message: `must be ${rule}` })
+      else reportFaults(entries.entries(), element, context)
     })
-    .meta({ items: describeJson(element) })
+    .meta({ minItems: min, maxItems: max, items: describeJson(element) })
   // Why: the elements were checked one by one, and Zod cannot see that.
   return schema as unknown as z.ZodType<z.infer<T>[], z.infer<T>[]>
 }
