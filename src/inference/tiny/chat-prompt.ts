@@ -51,7 +51,9 @@ export function createChatPrompt(
     encode(messages, addGenerationPrompt) {
       const texts = textsOf(messages)
       const length = texts.reduce((sum, text) => sum + text.length, 0)
-      if (length > contextTokens * tokenizer.tokenBytesMax) throw promptTooLong(contextTokens, null)
+      // No token has more bytes than the longest one, and no message takes less than a token.
+      const isTooLong = length > contextTokens * tokenizer.tokenBytesMax
+      if (isTooLong || messages.length > contextTokens) throw promptTooLong(contextTokens, null)
       if (openings === null) {
         return tokenizer.encode(render(template, messages, addGenerationPrompt))
       }

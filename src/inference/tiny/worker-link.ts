@@ -117,7 +117,10 @@ export function createWorkerLink(script: URL, options: WorkerOptions): WorkerLin
 
   start()
   return {
-    ready: () => (life ?? start()).ready.promise,
+    async ready() {
+      if (isClosed) throw new ApiError('server_draining')
+      await (life ?? start()).ready.promise
+    },
     open,
     runningCount: () => runs.size,
     async close() {

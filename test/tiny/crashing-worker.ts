@@ -1,0 +1,10 @@
+/** The real worker, but it dies of a request that says "crash". For tests. */
+import { parentPort } from 'node:worker_threads'
+import type { ToWorker } from '../../src/inference/tiny/worker-messages.ts'
+
+await import('../../src/inference/tiny/worker.ts')
+
+parentPort?.on('message', (message: ToWorker) => {
+  const isCrash = message.type === 'start' && message.plan.messages[0]?.content === 'crash'
+  if (isCrash) throw new Error('the thread was made to crash')
+})
