@@ -4,6 +4,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import packageJson from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
+import { createPriceTable } from './domain/price-table.ts'
 import type { App } from './http/app-type.ts'
 import { useBasicAuthentication, useBearerAuthentication } from './http/authentication.ts'
 import { createClock } from './http/clock.ts'
@@ -19,6 +20,7 @@ import { feedbackRoutes } from './routes/feedback.ts'
 import { healthRoutes } from './routes/health.ts'
 import { modelRoutes } from './routes/models.ts'
 import { previewRoutes } from './routes/preview.ts'
+import { statsRoutes } from './routes/stats.ts'
 
 /**
  * Builds the app over opened dependencies. The caller closes both, the app first.
@@ -58,7 +60,8 @@ export async function buildApp(
   await app.register(async (basic: App) => {
     documentSecurity(basic, 'basic')
     await useBasicAuthentication(basic, deps.keys.findPrincipal)
-    await basic.register(callRoutes, { calls: deps.calls })
+    await basic.register(callRoutes, { calls: deps.calls, prices: createPriceTable() })
+    await basic.register(statsRoutes, { stats: deps.stats })
     await basic.register(feedbackRoutes, {
       feedback: deps.feedback,
       payloadBytesMax: config.feedbackPayloadBytesMax,

@@ -9,6 +9,7 @@ import type { CheckpointStore } from './store/api/checkpoints.ts'
 import type { FeedbackStore } from './store/api/feedback.ts'
 import type { KeyStore } from './store/api/keys.ts'
 import type { PreviewModelStore } from './store/api/preview-models.ts'
+import type { StatsStore } from './store/api/stats.ts'
 import type { TrainingJobStore } from './store/api/training-jobs.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
 
@@ -17,6 +18,7 @@ export interface Deps {
   readonly keys: KeyStore
   readonly models: ModelRegistry
   readonly calls: CallStore
+  readonly stats: StatsStore
   readonly feedback: FeedbackStore
   readonly previewModels: PreviewModelStore
   readonly trainingJobs: TrainingJobStore
@@ -49,6 +51,7 @@ export async function openDeps(config: Config): Promise<Deps> {
     keys: store.keys,
     models,
     calls: store.calls,
+    stats: store.stats,
     feedback: store.feedback,
     previewModels: store.previewModels,
     trainingJobs: store.trainingJobs,

@@ -1,7 +1,9 @@
 /** Call tracing routes. Spec: §4.5, §4.6; `/call/end` is an addition. */
 import { renderCall } from '../domain/call-view.ts'
+import { renderCallCosts } from '../domain/cost.ts'
 import { resolveCallEnd, resolveCallStart } from '../domain/new-call.ts'
 import { requireAccess } from '../domain/permissions.ts'
+import type { PriceTable } from '../domain/price-table.ts'
 import { ApiError } from '../errors.ts'
 import type { App } from '../http/app-type.ts'
 import { newId } from '../http/new-id.ts'
@@ -17,11 +19,13 @@ import type { CallStore } from '../store/api/calls.ts'
 
 export interface CallRoutesOptions {
   readonly calls: CallStore
+  /** For `include_costs`. */
+  readonly prices: PriceTable
 }
 
 const config = { keepsLongNumbers: true }
 
-export async function callRoutes(app: App, { calls }: CallRoutesOptions): Promise<void> {
+export async function callRoutes(app: App, { calls, prices }: CallRoutesOptions): Promise<void> {
   app.post(
     '/call/start',
     {
@@ -79,7 +83,9 @@ export async function callRoutes(app: App, { calls }: CallRoutesOptions): Promis
       if (call === null) throw new ApiError('call_not_found', { param: 'id' })
       return {
         call: renderCall(call, {
-          costs: null,
+          costs: include.include_costs
+            ? renderCallCosts(call.summary, call.started_at_us, prices)
+            : null,
           includeStorageSize: include.include_storage_size ?? false,
           totalStorageSizeBytes: include.include_total_storage_size
             ? await calls.sumTraceSizeBytes(project_id, call.trace_id)

@@ -5,6 +5,7 @@ import type { CheckpointStore } from '../api/checkpoints.ts'
 import type { FeedbackStore } from '../api/feedback.ts'
 import type { KeyStore } from '../api/keys.ts'
 import type { PreviewModelStore } from '../api/preview-models.ts'
+import type { StatsStore } from '../api/stats.ts'
 import type { TrainingJobStore } from '../api/training-jobs.ts'
 import { createCallStore } from './calls.ts'
 import { createCheckpointStore } from './checkpoints.ts'
@@ -16,6 +17,7 @@ import { migrate } from './migrate.ts'
 import { createPreviewModelStore } from './preview-models.ts'
 import { READ_JOBS } from './read-jobs.ts'
 import { createInlineReadPool, createReadPool, type ReadPool } from './read-pool.ts'
+import { createStatsStore } from './stats.ts'
 import { createTrainingJobStore } from './training-jobs.ts'
 import { createTrainingPayloads } from './training-payloads.ts'
 
@@ -40,6 +42,7 @@ const READ_LIMITS: ReadLimits = { threads: 1, queueMax: 16, timeoutMs: 60_000 }
 export interface SqliteStore {
   readonly keys: KeyStore
   readonly calls: CallStore
+  readonly stats: StatsStore
   readonly feedback: FeedbackStore
   readonly previewModels: PreviewModelStore
   readonly trainingJobs: TrainingJobStore
@@ -71,6 +74,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   return {
     keys: createKeyStore(db, options.bootstrapKey),
     calls: createCallStore(db, commit),
+    stats: createStatsStore(reads),
     feedback: createFeedbackStore(db, commit, reads),
     previewModels: createPreviewModelStore(db, commit),
     trainingJobs: createTrainingJobStore(db, commit, payloads),

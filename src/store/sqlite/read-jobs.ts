@@ -4,6 +4,7 @@
  */
 import type { Connection } from './connection.ts'
 import { findPayloadPaths } from './payload-paths.ts'
+import { aggregateStats } from './stats.ts'
 
 /**
  * One heavy read, inside a read transaction of its own.
@@ -28,6 +29,7 @@ export type ReadOutput<Jobs extends ReadJobs, Name extends keyof Jobs> = ReturnT
 /** All jobs of the server. */
 export const READ_JOBS = {
   payload_paths: findPayloadPaths,
+  stats: aggregateStats,
 } as const satisfies ReadJobs
 
 export type ReadJobRegistry = typeof READ_JOBS

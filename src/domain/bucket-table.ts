@@ -1,0 +1,77 @@
+/** The values of all buckets, column by column, filled while rows come in order of time. Pure. */
+import { type Accumulator, createAccumulator, type Measured } from './aggregate.ts'
+import type { StatColumn } from './metric-names.ts'
+
+/** One entry a bucket; NaN stands for null. */
+export interface BucketTable {
+  /** Rows of each bucket. */
+  readonly count: Float64Array
+  /** One array for each column asked for. */
+  readonly values: readonly Float64Array[]
+}
+
+export interface BucketTableBuilder {
+  /** Metrics of the columns, each once; `add` takes the index. */
+  readonly metrics: readonly string[]
+  /** Counts a row of the current bucket. */
+  countRow(): void
+  /** A value of the current row; not called where the row has none. */
+  add(metric: number, value: Measured): void
+  /** Writes down what came since the last flush as the values of a bucket. */
+  flush(bucket: number): void
+  readonly table: BucketTable
+}
+
+/**
+ * A table without rows: sums, averages and counts are 0, the rest null.
+ *
+ * @param unitsPerOne - of each metric, see createAccumulator
+ *
+ * Spec: §2.9 (empty buckets not shown). Choice: zero filled; a bucket whose rows have no value of the
+ * metric, as calls of models without a price, has null for its sum and average.
+ */
+export function createBucketTable(
+  columns: readonly StatColumn[],
+  buckets: number,
+  unitsPerOne: (metric: string) => number,
+): BucketTableBuilder {
+  const metrics = [...new Set(columns.map(({ metric }) => metric))]
+  const accumulators = metrics.map((metric) =>
+    createAccumulator(
+      unitsPerOne(metric),
+      columns.some((column) => column.metric === metric && typeof column.of === 'number'),
+    ),
+  )
+  const sources = columns.map(({ metric }) => accumulators[metrics.indexOf(metric)] as Accumulator)
+  const count = new Float64Array(buckets)
+  const values = columns.map(({ of }) =>
+    new Float64Array(buckets).fill(isZeroFilled(of) ? 0 : Number.NaN),
+  )
+  let rows = 0
+  return {
+    metrics,
+    table: { count, values },
+    countRow() {
+      rows += 1
+    },
+    add(metric, value) {
+      accumulators[metric]?.add(value)
+    },
+    flush(bucket) {
+      if (rows === 0) return
+      count[bucket] = rows
+      columns.forEach(({ of }, index) => {
+        const source = sources[index] as Accumulator
+        const isUnknown = (of === 'sum' || of === 'avg') && source.read('count') === 0
+        const value = isUnknown ? null : source.read(of)
+        ;(values[index] as Float64Array)[bucket] = value ?? Number.NaN
+      })
+      for (const accumulator of accumulators) accumulator.reset()
+      rows = 0
+    },
+  }
+}
+
+function isZeroFilled(of: StatColumn['of']): boolean {
+  return typeof of === 'string' && of !== 'min' && of !== 'max'
+}

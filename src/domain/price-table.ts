@@ -1,0 +1,143 @@
+/**
+ * What a token of a model costs at a time. Prices come out of the data of @pydantic/genai-prices, which
+ * is part of the package: nothing is fetched.
+ */
+import { type ConditionalPrice, calcPrice, type ModelPrice } from '@pydantic/genai-prices'
+
+/** Money is counted in whole atoms of 10^-15 dollars, so that no sum depends on its order. */
+export const ATOMS_PER_USD = 1e15
+
+/** Prices are given for a million tokens. */
+const ATOMS_PER_TOKEN = ATOMS_PER_USD / 1e6
+/** Limit: models remembered; names are free text. */
+const MODELS_MAX = 10_000
+const US_PER_DAY = 86_400_000_000
+
+/** Atoms per token; a tier holds for a whole call whose input is longer than `above` tokens. */
+export interface UnitPrice {
+  readonly base: number
+  /** Ascending. */
+  readonly tiers: readonly { readonly above: number; readonly price: number }[]
+}
+
+/** The prices of one model in one period. */
+export interface UnitPrices {
+  readonly provider_id: string
+  /** First day of the period, `YYYY-MM-DD`, or null when it is not known. */
+  readonly effective_date: string | null
+  readonly input: UnitPrice
+  readonly output: UnitPrice
+  readonly cacheRead: UnitPrice
+  readonly cacheCreation: UnitPrice
+}
+
+export interface PriceTable {
+  /**
+   * The prices that held when a call started, or null when the model has none.
+   *
+   * @param startedAtUs - microseconds since the epoch
+   */
+  find(model: string, startedAtUs: number): UnitPrices | null
+}
+
+interface Period {
+  readonly holdsAt: (us: number) => boolean
+  readonly prices: UnitPrices | null
+}
+
+const ZERO: UnitPrice = { base: 0, tiers: [] }
+
+/** The table of the package, with a memory: a model's periods are read once. */
+export function createPriceTable(): PriceTable {
+  const known = new Map<string, readonly Period[]>()
+  return {
+    find(model, startedAtUs) {
+      let periods = known.get(model)
+      if (!periods) {
+        if (known.size === MODELS_MAX) known.clear()
+        periods = readPeriods(model)
+        known.set(model, periods)
+      }
+      for (const { holdsAt, prices } of periods) if (holdsAt(startedAtUs)) return prices
+      return null
+    },
+  }
+}
+
+/**
+ * The periods of a model, the first that holds wins; none for an unknown model.
+ *
+ * Spec: §4.4 usage_metrics (prices not shown). Choice: a name is looked up as it is, then as
+ * `<provider>/<model>`; a time before the first known price has that price.
+ */
+function readPeriods(model: string): Period[] {
+  const found = calcPrice({}, model) ?? calcPrice({}, model, { providerId: 'litellm' })
+  if (!found) return []
+  const providerId = found.provider.id
+  const { prices } = found.model
+  if (!Array.isArray(prices)) {
+    return [{ holdsAt: () => true, prices: readPrices(prices, providerId, null) }]
+  }
+  const periods = prices.toReversed().map((entry) => readPeriod(entry, providerId))
+  const oldest = periods.at(-1)
+  return oldest ? [...periods, { ...oldest, holdsAt: () => true }] : []
+}
+
+function readPeriod({ constraint, prices }: ConditionalPrice, providerId: string): Period {
+  if (constraint?.type === 'start_date') {
+    const fromUs = Date.parse(constraint.start_date) * 1000
+    return {
+      holdsAt: (us) => us >= fromUs,
+      prices: readPrices(prices, providerId, constraint.start_date),
+    }
+  }
+  const found = readPrices(prices, providerId, null)
+  if (!constraint) return { holdsAt: () => true, prices: found }
+  const fromUs = timeOfDayUs(constraint.start_time)
+  const toUs = timeOfDayUs(constraint.end_time)
+  return { holdsAt: (us) => isWithinDay(us, fromUs, toUs), prices: found }
+}
+
+/** Whether the time of day, UTC, lies in [from, to), which may pass midnight. */
+function isWithinDay(us: number, fromUs: number, toUs: number): boolean {
+  const time = ((us % US_PER_DAY) + US_PER_DAY) % US_PER_DAY
+  return toUs < fromUs ? time >= fromUs || time < toUs : time >= fromUs && time < toUs
+}
+
+/** Microseconds from midnight UTC of a text as `16:30:00Z` or `00:30:00+08:00`. */
+function timeOfDayUs(text: string): number {
+  const us = Date.parse(`1970-01-02T${text}`) * 1000
+  return us % US_PER_DAY
+}
+
+function readPrices(
+  prices: ModelPrice,
+  provider_id: string,
+  effective_date: string | null,
+): UnitPrices | null {
+  const input = readPrice(prices.input_mtok)
+  const output = readPrice(prices.output_mtok)
+  if (!input && !output) return null
+  return {
+    provider_id,
+    effective_date,
+    input: input ?? ZERO,
+    output: output ?? ZERO,
+    cacheRead: readPrice(prices.cache_read_mtok) ?? input ?? ZERO,
+    cacheCreation: readPrice(prices.cache_write_mtok) ?? input ?? ZERO,
+  }
+}
+
+function readPrice(price: ModelPrice[string]): UnitPrice | null {
+  if (price === undefined) return null
+  if (typeof price === 'number') return { base: toAtoms(price), tiers: [] }
+  const tiers = price.tiers.map(({ start, price: above }) => ({
+    above: start,
+    price: toAtoms(above),
+  }))
+  return { base: toAtoms(price.base), tiers: tiers.sort((a, b) => a.above - b.above) }
+}
+
+function toAtoms(usdPerMillion: number): number {
+  return Math.round(usdPerMillion * ATOMS_PER_TOKEN)
+}

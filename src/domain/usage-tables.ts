@@ -1,0 +1,89 @@
+/** Tables of usage, one for each model, filled while rows come in order of time. Pure. */
+import { ApiError } from '../errors.ts'
+import type { UsageMetric } from '../schemas/stats.ts'
+import type { Measured } from './aggregate.ts'
+import { type BucketTable, type BucketTableBuilder, createBucketTable } from './bucket-table.ts'
+import { type CostParts, costParts, inputCost, totalCost } from './cost.ts'
+import type { StatColumn } from './metric-names.ts'
+import { ATOMS_PER_USD, type PriceTable } from './price-table.ts'
+import type { ModelUsage } from './usage.ts'
+
+/** Limit: models of one answer; each costs memory for every bucket. */
+const MODELS_MAX = 1000
+
+export interface UsageTablesOptions {
+  readonly columns: readonly StatColumn<UsageMetric>[]
+  readonly buckets: number
+  /** Limit on values of all models together. */
+  readonly valuesMax: number
+  readonly prices: PriceTable
+}
+
+/** Money by metric, out of the parts of a cost. */
+const COSTS: Readonly<Partial<Record<UsageMetric, (parts: CostParts) => Measured>>> = {
+  input_cost: inputCost,
+  output_cost: (parts) => parts.output,
+  total_cost: totalCost,
+}
+
+/** @throws ApiError validation_failed from `add`, when the answer would have too many values */
+export function createUsageTables({ columns, buckets, valuesMax, prices }: UsageTablesOptions) {
+  const builders = new Map<string, BucketTableBuilder>()
+  const touched = new Set<BucketTableBuilder>()
+  const unpriced = new Set<string>()
+  const metrics = [...new Set(columns.map(({ metric }) => metric))]
+  const needsCost = metrics.some((metric) => COSTS[metric])
+
+  function open(model: string): BucketTableBuilder {
+    const values = (builders.size + 1) * buckets * columns.length
+    if (builders.size === MODELS_MAX || values > valuesMax) throw tooLarge()
+    const builder = createBucketTable(columns, buckets, (metric) =>
+      metric in COSTS ? ATOMS_PER_USD : 1,
+    )
+    builders.set(model, builder)
+    return builder
+  }
+
+  return {
+    /** A row of the current bucket. */
+    add(usage: ModelUsage, startedAtUs: number): void {
+      const { model } = usage
+      const builder = builders.get(model) ?? open(model)
+      touched.add(builder)
+      builder.countRow()
+      const found = needsCost ? prices.find(model, startedAtUs) : null
+      if (needsCost && !found) unpriced.add(model)
+      const parts = found && costParts(usage, found)
+      metrics.forEach((metric, index) => {
+        const cost = COSTS[metric]
+        if (!cost) builder.add(index, usage[metric as keyof ModelUsage] as number)
+        else if (parts) builder.add(index, cost(parts))
+      })
+    },
+    /** Writes down what came since the last flush as the values of a bucket. */
+    flush(bucket: number): void {
+      for (const builder of touched) builder.flush(bucket)
+      touched.clear()
+    },
+    /** By model, sorted by name. */
+    tables(): { model: string; table: BucketTable }[] {
+      return [...builders]
+        .map(([model, { table }]) => ({ model, table }))
+        .sort((a, b) => compare(a.model, b.model))
+    },
+    unpricedModels: () => [...unpriced].sort(compare),
+  }
+}
+
+/** The refusal of an answer with too many values. */
+export function tooLarge(): ApiError {
+  return new ApiError('validation_failed', {
+    message: 'granularity gives too many values: ask for longer buckets, fewer metrics or a filter',
+    param: 'granularity',
+  })
+}
+
+/** By code unit, as the machine's language must not decide. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

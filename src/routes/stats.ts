@@ -1,0 +1,68 @@
+/** Statistics over calls. Spec: §4.4. */
+import { buildBucketGrid } from '../domain/buckets.ts'
+import { toColumns } from '../domain/metric-names.ts'
+import { requireAccess } from '../domain/permissions.ts'
+import { renderCallBuckets, renderModelNames, renderUsageBuckets } from '../domain/stats-view.ts'
+import { resolveWindow } from '../domain/time-window.ts'
+import type { App } from '../http/app-type.ts'
+import { watchClient } from '../http/client-signal.ts'
+import { CallStatsRequest, CallStatsResponse } from '../schemas/stats.ts'
+import { renderTimestamp } from '../schemas/timestamp.ts'
+import type { StatsStore } from '../store/api/stats.ts'
+
+export interface StatsRoutesOptions {
+  readonly stats: StatsStore
+}
+
+/** Limit: values of one answer, some 30 MB of JSON. */
+const VALUES_MAX = 1_000_000
+/** "Now" is the end of the current millisecond: the clock tells no less, calls that began in it count. */
+const REST_OF_MS_US = 999
+
+export async function statsRoutes(app: App, { stats }: StatsRoutesOptions): Promise<void> {
+  app.post(
+    '/calls/stats',
+    {
+      schema: {
+        tags: ['calls'],
+        summary: 'Tokens, costs, latency and counts of calls, by bucket of time.',
+        description:
+          'The header `x-weft-unpriced-models` names models whose costs are unknown, when costs were asked for.',
+        body: CallStatsRequest,
+        response: { 200: CallStatsResponse },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, granularity, timezone, filter, ...body } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const window = resolveWindow(body, Date.now() * 1000 + REST_OF_MS_US)
+      const callColumns = toColumns(body.call_metrics ?? [])
+      const usageColumns = toColumns(body.usage_metrics ?? [])
+      const times = {
+        start: renderTimestamp(window.startUs),
+        end: renderTimestamp(window.endUs),
+        timezone,
+      }
+      if (callColumns.length + usageColumns.length === 0) {
+        return { ...times, granularity: 0, usage_buckets: [], call_buckets: [] }
+      }
+      const { granularityS, startsUs } = buildBucketGrid(window, granularity ?? null, timezone)
+      const found = await stats.aggregate(
+        {
+          ...{ project_id, filter: filter ?? {}, ...window },
+          ...{ startsUs, callColumns, usageColumns, valuesMax: VALUES_MAX },
+        },
+        AbortSignal.any([watchClient(reply), app.draining]),
+      )
+      if (found.unpricedModels.length > 0) {
+        reply.header('x-weft-unpriced-models', renderModelNames(found.unpricedModels))
+      }
+      return {
+        ...times,
+        granularity: granularityS,
+        usage_buckets: renderUsageBuckets(startsUs, usageColumns, found.usage),
+        call_buckets: renderCallBuckets(startsUs, callColumns, found.calls),
+      }
+    },
+  )
+}

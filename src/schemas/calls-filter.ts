@@ -1,0 +1,38 @@
+/** The filter over calls. Spec: §2.7. */
+import { z } from 'zod'
+
+/** Limit: entries of one list. */
+export const FILTER_ENTRIES_MAX = 1000
+const ENTRY_LENGTH_MAX = 2048
+
+function listOf(description: string) {
+  return z
+    .array(z.string().max(ENTRY_LENGTH_MAX, `must have at most ${ENTRY_LENGTH_MAX} characters`))
+    .max(FILTER_ENTRIES_MAX, `must have at most ${FILTER_ENTRIES_MAX} entries`)
+    .nullish()
+    .describe(`${description} An empty list is no filter.`)
+}
+
+const OR_VERSIONS = 'or, ending in `:*`, all versions'
+
+/**
+ * Which calls to look at: a call must match every field, in a list any entry.
+ *
+ * Spec: §2.7. Choice: null and an empty list are no filter; names and refs also match by `:*`.
+ */
+export const CallsFilter = z
+  .strictObject({
+    op_names: listOf(`Operations, exactly, ${OR_VERSIONS}.`),
+    input_refs: listOf(`Refs found in the inputs, exactly, ${OR_VERSIONS}.`),
+    output_refs: listOf(`Refs found in the output, exactly, ${OR_VERSIONS}.`),
+    parent_ids: listOf('Ids of calling calls.'),
+    trace_ids: listOf('Traces.'),
+    call_ids: listOf('Ids of the calls themselves.'),
+    thread_ids: listOf('Conversations.'),
+    turn_ids: listOf('Turns of conversations.'),
+    trace_roots_only: z.boolean().nullish().describe('Only calls without a parent.'),
+    svc_user_ids: listOf('Users whose keys started the calls.'),
+    svc_run_ids: listOf('Training runs.'),
+  })
+  .meta({ id: 'CallsFilter', description: 'Which calls to look at; all fields must match.' })
+export type CallsFilter = z.infer<typeof CallsFilter>

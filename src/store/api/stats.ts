@@ -1,0 +1,49 @@
+/** The contract of statistics over calls. */
+import type { BucketTable } from '../../domain/bucket-table.ts'
+import type { StatColumn } from '../../domain/metric-names.ts'
+import type { CallsFilter } from '../../schemas/calls-filter.ts'
+import type { CallMetric, UsageMetric } from '../../schemas/stats.ts'
+
+/** What to compute, over which calls, in which buckets. Times in microseconds. */
+export interface StatsQuery {
+  readonly project_id: string
+  readonly filter: CallsFilter
+  /** Calls that started in [startUs, endUs). */
+  readonly startUs: number
+  readonly endUs: number
+  /** Where the buckets begin: ascending, the first not after startUs, all before endUs. */
+  readonly startsUs: Float64Array
+  /** Empty: calls are not looked at by themselves. */
+  readonly callColumns: readonly StatColumn<CallMetric>[]
+  /** Empty: usage is not looked at. */
+  readonly usageColumns: readonly StatColumn<UsageMetric>[]
+  /** Limit on values of all tables together. */
+  readonly valuesMax: number
+}
+
+/** The usage of one model. */
+export interface ModelTable {
+  readonly model: string
+  readonly table: BucketTable
+}
+
+export interface StatsResult {
+  readonly calls: BucketTable | null
+  /** One table for each model with usage in the window, sorted by name. */
+  readonly usage: readonly ModelTable[]
+  /** Models without a price, sorted; empty when no cost was asked for. */
+  readonly unpricedModels: readonly string[]
+}
+
+export interface StatsStore {
+  /**
+   * The exact values of every bucket, over all calls that were acknowledged before. Deleted calls and ends
+   * without a start are out; a call that still runs counts, without latency and usage. Costs are those
+   * at the start of each call.
+   *
+   * @param signal - aborted when nobody waits any more
+   * @throws ApiError validation_failed (param `granularity`) for more than valuesMax values,
+   * server_overloaded, read_timeout, client_closed_request, store_unavailable
+   */
+  aggregate(query: StatsQuery, signal: AbortSignal): Promise<StatsResult>
+}

@@ -1,0 +1,87 @@
+/** Statements of the statistics: narrow rows of a window, in order of time. */
+
+/** Conditions of the filter's fields; each reads its entries out of one JSON array. */
+const FILTER_CONDITIONS = {
+  op_names: anyOf('calls.op_name', 'op_names'),
+  input_refs: hasRef('input', 'input_refs'),
+  output_refs: hasRef('output', 'output_refs'),
+  parent_ids: isIn('calls.parent_id', 'parent_ids'),
+  trace_ids: isIn('calls.trace_id', 'trace_ids'),
+  call_ids: isIn('calls.id', 'call_ids'),
+  thread_ids: isIn('calls.thread_id', 'thread_ids'),
+  turn_ids: isIn('calls.turn_id', 'turn_ids'),
+  svc_user_ids: isIn('calls.svc_user_id', 'svc_user_ids'),
+  svc_run_ids: isIn('calls.svc_run_id', 'svc_run_ids'),
+  trace_roots_only: 'calls.parent_id IS NULL',
+} as const
+
+/** A field of the filter that needs a condition. */
+export type FilterCondition = keyof typeof FILTER_CONDITIONS
+
+/** Calls of a window (calls_project_id_started_at_us; by trace or id their own indexes may serve). */
+export function selectStatsCalls(conditions: readonly FilterCondition[]): string {
+  return `
+SELECT
+  calls.started_at_us,
+  calls.ended_at_us,
+  calls.exception IS NOT NULL
+FROM calls
+${windowOf(conditions)}
+`
+}
+
+/** Usage of the calls of a window by model (the same index, then the primary key of call_usage). */
+export function selectStatsUsage(conditions: readonly FilterCondition[]): string {
+  return `
+SELECT
+  calls.started_at_us,
+  call_usage.model,
+  call_usage.input_tokens,
+  call_usage.output_tokens,
+  call_usage.total_tokens,
+  call_usage.cache_read_input_tokens,
+  call_usage.cache_creation_input_tokens,
+  call_usage.uncached_input_tokens
+FROM calls
+CROSS JOIN call_usage ON call_usage.call_key = calls.call_key
+${windowOf(conditions)}
+`
+}
+
+function windowOf(conditions: readonly FilterCondition[]): string {
+  const filter = conditions.map((name) => `\n  AND ${FILTER_CONDITIONS[name]}`).join('')
+  return `
+WHERE calls.project_id = @project_id
+  AND calls.started_at_us >= @start_us
+  AND calls.started_at_us < @end_us
+  AND calls.deleted_at_us IS NULL${filter}
+ORDER BY calls.started_at_us
+`.trim()
+}
+
+function isIn(column: string, parameter: string): string {
+  return `${column} IN (SELECT value FROM json_each(@${parameter}))`
+}
+
+/** Equal to an entry, or beginning with one of the entries' prefixes. */
+function anyOf(column: string, parameter: string): string {
+  return `(
+    ${isIn(column, parameter)}
+    OR EXISTS (
+      SELECT 1
+      FROM json_each(@${parameter}_prefixes) AS prefix
+      WHERE substr(${column}, 1, length(prefix.value)) = prefix.value
+    )
+  )`
+}
+
+/** A ref on one side of the call (primary key of call_refs). */
+function hasRef(side: 'input' | 'output', parameter: string): string {
+  return `EXISTS (
+    SELECT 1
+    FROM call_refs
+    WHERE call_refs.call_key = calls.call_key
+      AND call_refs.side = '${side}'
+      AND ${anyOf('call_refs.ref', parameter)}
+  )`
+}
