@@ -35,7 +35,7 @@ export function parseLossless(text: string): unknown {
 }
 
 function losesDigits(value: number, source: string): boolean {
-  if (Number.isSafeInteger(value)) return /[.eE]/.test(source) ? false : String(value) !== source
+  if (String(value) === source) return false
   return !Number.isFinite(value) || canonicalDigits(String(value)) !== canonicalDigits(source)
 }
 

@@ -6,13 +6,13 @@ const SHAPE =
 const US_PER_MS = 1000
 const MS_PER_MINUTE = 60_000
 /** Microseconds stay exact in a double until the year 2255. */
-const YEAR_MIN = 1900
-const YEAR_MAX = 2254
+const MIN_US = Date.UTC(1900, 0, 1) * US_PER_MS
+const END_US = Date.UTC(2255, 0, 1) * US_PER_MS
 
 /**
  * Parses a date-time to microseconds. An offset is optional, none means UTC; digits after the sixth are cut.
  *
- * @returns null when the text is no date-time or lies outside the years 1900..2254
+ * @returns null when the text is no date-time or lies outside the years 1900..2254 of UTC
  *
  * Spec: §2.5 date-time. Choice: a leap second counts as the first second of the next minute.
  */
@@ -27,16 +27,19 @@ export function parseTimestampUs(text: string): number | null {
     number,
     number,
   ]
-  if (year < YEAR_MIN || year > YEAR_MAX || hour > 23 || minute > 59 || second > 60) return null
+  if (hour > 23 || minute > 59 || second > 60) return null
   const date = new Date(Date.UTC(year, month - 1, day))
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null
+  // Date.UTC takes the years 0..99 for 1900..1999, and days past the end of a month for the next one.
+  if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month - 1) return null
+  if (date.getUTCDate() !== day) return null
   const offsetHours = Number(match[10] ?? 0)
   const offsetMinutes = Number(match[11] ?? 0)
   if (offsetHours > 23 || offsetMinutes > 59) return null
   const offset = (match[9] === '-' ? -1 : 1) * (offsetHours * 60 + offsetMinutes)
   const ms = Date.UTC(year, month - 1, day, hour, minute, second) - offset * MS_PER_MINUTE
   const micros = Number((match[7] ?? '').slice(0, 6).padEnd(6, '0'))
-  return ms * US_PER_MS + micros
+  const us = ms * US_PER_MS + micros
+  return us >= MIN_US && us < END_US ? us : null
 }
 
 /**
