@@ -238,6 +238,7 @@ const ROWS: Readonly<Record<SpecField, Row>> = {
       'none',
       'auto',
       'required',
+      'x',
       'x'.repeat(64),
       { type: 'function', function: { name: 'a' } },
       { type: 'function', function: { name: 'n'.repeat(256) } },
@@ -370,7 +371,7 @@ const ROWS: Readonly<Record<SpecField, Row>> = {
   return_tokens_as_token_ids: flag,
   return_token_ids: flag,
   cache_salt: {
-    accepts: ['salt', 's'.repeat(128)],
+    accepts: ['s', 's'.repeat(128)],
     rejects: [[''], ['s'.repeat(129)], ['a@b'], ['a/b'], ['a\\b'], ['a\0b'], [5]],
   },
   engine_xargs: {
