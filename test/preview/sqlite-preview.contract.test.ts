@@ -1,0 +1,128 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { ApiError } from '../../src/errors.ts'
+import { openDatabase } from '../../src/store/sqlite/connection.ts'
+import { createGroupCommit, type GroupCommit } from '../../src/store/sqlite/group-commit.ts'
+import { migrate } from '../../src/store/sqlite/migrate.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { createPreviewModelStore } from '../../src/store/sqlite/preview-models.ts'
+import * as CHECKPOINTS from '../../src/store/sqlite/sql/checkpoints.ts'
+import * as MODELS from '../../src/store/sqlite/sql/preview-models.ts'
+import * as JOBS from '../../src/store/sqlite/sql/training-jobs.ts'
+import { createTrainingJobStore } from '../../src/store/sqlite/training-jobs.ts'
+import { createTrainingPayloads } from '../../src/store/sqlite/training-payloads.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+import { describePreviewStoreContract, JOB, MODEL } from './preview-store-contract.ts'
+
+describePreviewStoreContract('sqlite', async () => {
+  const store = openSqliteStore({ bootstrapKey: null, ingestQueueMax: 1000, dataDir: ':memory:' })
+  onTestFinished(() => store.close())
+  return store
+})
+
+/** A job store over a folder, whose commit the test may replace. */
+async function openJobs(replace: (commit: GroupCommit) => GroupCommit = (commit) => commit) {
+  const dataDir = makeTempDir()
+  const db = openDatabase(':memory:')
+  onTestFinished(() => void db.close())
+  migrate(db)
+  const commit = createGroupCommit(db, 100)
+  await createPreviewModelStore(db, commit).insertModel(MODEL)
+  const directory = join(dataDir, 'training-payloads')
+  const payloads = createTrainingPayloads(dataDir)
+  return {
+    directory,
+    file: join(directory, `${JOB.id}.json`),
+    jobs: createTrainingJobStore(db, replace(commit), payloads),
+  }
+}
+
+describe('training payloads', () => {
+  it('lie in their file, whole, before the row is written', async () => {
+    const text = JSON.stringify('ü😀'.repeat(1_500_000))
+    const seen: string[] = []
+    const { jobs, file } = await openJobs((commit) => ({
+      ...commit,
+      write(apply) {
+        seen.push(readFileSync(file, 'utf8'))
+        return commit.write(apply)
+      },
+    }))
+    const stored = await jobs.insertJob(JOB, text)
+    expect(seen.length === 1 && seen[0] === text).toBe(true)
+    expect(stored.payload_bytes).toBe(Buffer.byteLength(text))
+  })
+
+  it('are removed when the commit fails', async () => {
+    let existed = false
+    const { jobs, directory, file } = await openJobs((commit) => ({
+      ...commit,
+      write() {
+        existed = existsSync(file)
+        return Promise.reject(new ApiError('store_unavailable'))
+      },
+    }))
+    await expect(jobs.insertJob(JOB, '[]')).rejects.toMatchObject({ code: 'store_unavailable' })
+    expect(existed).toBe(true)
+    expect(readdirSync(directory)).toEqual([])
+  })
+
+  it('that cannot be written leave no row', async () => {
+    const { jobs, directory } = await openJobs()
+    rmSync(directory, { recursive: true })
+    await expect(jobs.insertJob(JOB, '[]')).rejects.toMatchObject({ code: 'store_unavailable' })
+    await expect(jobs.findJob(JOB.id)).resolves.toBeNull()
+  })
+
+  it('are never written over', async () => {
+    const { jobs, file } = await openJobs()
+    await jobs.insertJob(JOB, '[1]')
+    await expect(jobs.insertJob(JOB, '[2]')).rejects.toMatchObject({ code: 'store_unavailable' })
+    expect(readFileSync(file, 'utf8')).toBe('[1]')
+  })
+
+  it('of an in-memory store end with it', async () => {
+    const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('weft-payloads-'))
+    const payloads = createTrainingPayloads(':memory:')
+    const { payload_path } = await payloads.writePayload('only-here', '[]')
+    const holdsIt = (name: string) => existsSync(join(tmpdir(), name, payload_path))
+    expect(folders().some(holdsIt)).toBe(true)
+    payloads.close()
+    expect(folders().some(holdsIt)).toBe(false)
+  })
+})
+
+describe('statements of the preview', () => {
+  it.each([
+    ['FIND_PREVIEW_MODEL', MODELS.FIND_PREVIEW_MODEL, 'sqlite_autoindex_preview_models_1'],
+    [
+      'FIND_PREVIEW_MODEL_BY_NAME',
+      MODELS.FIND_PREVIEW_MODEL_BY_NAME,
+      'preview_models_entity_project_name',
+    ],
+    ['FIND_TRAINING_JOB', JOBS.FIND_TRAINING_JOB, 'sqlite_autoindex_training_jobs_1'],
+    [
+      'FIND_TRAINING_JOB_BY_IDEMPOTENCY_KEY',
+      JOBS.FIND_TRAINING_JOB_BY_IDEMPOTENCY_KEY,
+      'training_jobs_model_id_idempotency_key',
+    ],
+    ['INSERT_TRAINING_JOB', JOBS.INSERT_TRAINING_JOB, 'training_jobs_model_id_seq'],
+    ['LIST_CHECKPOINTS_ASC', CHECKPOINTS.LIST_CHECKPOINTS_ASC, 'checkpoints_model_id_step'],
+    ['LIST_CHECKPOINTS_DESC', CHECKPOINTS.LIST_CHECKPOINTS_DESC, 'checkpoints_model_id_step'],
+    ['FIND_CHECKPOINT_STEP', CHECKPOINTS.FIND_CHECKPOINT_STEP, 'sqlite_autoindex_checkpoints_1'],
+    ['DELETE_CHECKPOINT', CHECKPOINTS.DELETE_CHECKPOINT, 'sqlite_autoindex_checkpoints_1'],
+  ])('%s uses its index and sorts nothing', (_name, sql, index) => {
+    const db = openDatabase(':memory:')
+    onTestFinished(() => void db.close())
+    migrate(db)
+    const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, 0])
+    const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(names)) as {
+      detail: string
+    }[]
+    const details = plan.map(({ detail }) => detail).join('\n')
+    expect(details).toContain(index)
+    expect(details).not.toMatch(/SCAN|TEMP B-TREE/)
+  })
+})

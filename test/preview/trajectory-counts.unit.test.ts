@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { countTrajectories } from '../../src/domain/trajectory-counts.ts'
+import { CHOICE } from './preview-fixtures.ts'
+
+const SAID = { role: 'assistant', content: 'said by someone' }
+const trajectory = (items: object[], histories?: object[][]) => ({
+  messages_and_choices: items as Record<string, unknown>[],
+  reward: 0,
+  ...(histories && {
+    additional_histories: histories.map((history) => ({
+      messages_and_choices: history as Record<string, unknown>[],
+    })),
+  }),
+})
+
+describe('countTrajectories', () => {
+  it('counts a trajectory as trainable for a choice, not for an assistant message', () => {
+    const trajectories = [
+      trajectory([]),
+      trajectory([SAID]),
+      trajectory([SAID, CHOICE]),
+      trajectory([SAID], [[SAID], [SAID, CHOICE]]),
+      trajectory([], [[SAID], []]),
+    ]
+    expect(countTrajectories([{ trajectories }, { trajectories: [] }])).toEqual({
+      group_count: 2,
+      trajectory_count: 5,
+      trainable_count: 2,
+    })
+  })
+
+  it('counts a hundred thousand trajectories of one group', () => {
+    const trajectories = Array.from({ length: 100_000 }, () => trajectory([CHOICE]))
+    const groups = Array.from({ length: 2 }, () => ({ trajectories }))
+    expect(countTrajectories(groups).trainable_count).toBe(200_000)
+  })
+})
