@@ -20,6 +20,9 @@ type Reviver = (this: unknown, key: string, value: unknown, context: { source: s
 /** Only texts with a long run of digits can hold a number that a double rounds. */
 const LONG_NUMBER = /\d[\d.]{15}|[\d.][eE][+-]?\d{2}/
 
+const ZERO = 48
+const WHOLE_NUMBER = /^-?\d+$/
+
 /**
  * Parses JSON; numbers that would be rounded come back as JSON.rawJSON objects.
  *
@@ -36,6 +39,8 @@ export function parseLossless(text: string): unknown {
 
 function losesDigits(value: number, source: string): boolean {
   if (String(value) === source) return false
+  // Doubles below 1e21 are written digit by digit: another text means rounding. Above it is kept as it came.
+  if (value !== 0 && WHOLE_NUMBER.test(source)) return true
   return !Number.isFinite(value) || canonicalDigits(String(value)) !== canonicalDigits(source)
 }
 
@@ -45,7 +50,10 @@ function canonicalDigits(source: string): string {
   if (!match) return source
   const [, sign, whole = '', fraction = '', exponent = '0'] = match
   const digits = (whole + fraction).replace(/^0+/, '')
-  const trimmed = digits.replace(/0+$/, '')
+  // Why: a pattern for zeros at the end takes quadratic time on zeros in the middle.
+  let end = digits.length
+  while (digits.charCodeAt(end - 1) === ZERO) end -= 1
+  const trimmed = digits.slice(0, end)
   if (trimmed === '') return '0'
   return `${sign}${trimmed}e${Number(exponent) - fraction.length + (digits.length - trimmed.length)}`
 }

@@ -145,6 +145,19 @@ describe('JSON text', () => {
     },
   )
 
+  it('takes time that grows with the length of a number', () => {
+    const zeros = '0'.repeat(1_000_000)
+    for (const source of [
+      `1${zeros}1`,
+      `1.${zeros}1`,
+      `0.${zeros}1`,
+      `1.${zeros}`,
+      `1${zeros}e-1000000`,
+    ]) {
+      expect(renderJson(parseLossless(source)).length).toBeLessThanOrEqual(source.length)
+    }
+  })
+
   it('writes undefined as null', () => {
     expect(renderJson(undefined)).toBe('null')
   })
