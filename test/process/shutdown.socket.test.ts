@@ -1,0 +1,90 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { spawnServer, TEST_KEY } from '../support/spawn-server.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+
+const STORY = {
+  messages: [{ role: 'user', content: 'Tell me a story.' }],
+  stream: true,
+  ignore_eos: true,
+  max_tokens: 100_000,
+}
+
+async function openStream(url: string, body: object = STORY): Promise<Response> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  expect(response.status).toBe(200)
+  return response
+}
+
+describe('SIGTERM', () => {
+  it('ends an idle server with exit code 0, open keep-alive connections included', async () => {
+    const server = await spawnServer({ WEFT_DATA_DIR: makeTempDir() })
+    const idle = connect(Number(new URL(server.url).port), '127.0.0.1')
+    await once(idle, 'connect')
+    idle.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')
+    await once(idle, 'data')
+    expect(await server.stop()).toEqual({ code: 0, signal: null })
+    idle.destroy()
+    expect(server.output().stdout).toContain('"msg":"stopped"')
+  })
+
+  it('lets a short stream end by itself', async () => {
+    const server = await spawnServer({ WEFT_DATA_DIR: makeTempDir() })
+    const stream = await openStream(server.url, { ...STORY, max_tokens: 40 })
+    const stopped = server.stop()
+    const text = await stream.text()
+    expect(text).toContain('"finish_reason":"length"')
+    expect(text).not.toContain('"error"')
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
+    expect(await stopped).toEqual({ code: 0, signal: null })
+  })
+
+  it('ends a stream that would go on with an error event and exits with 0', async () => {
+    const server = await spawnServer({
+      WEFT_DATA_DIR: makeTempDir(),
+      WEFT_DRAIN_TIMEOUT_MS: '100',
+    })
+    const stream = await openStream(server.url, { ...STORY, n: 64 })
+    const stopped = server.stop()
+    const events = (await stream.text()).trimEnd().split('\n\n')
+    expect(events.at(-2)).toMatch(/^data: \{"error":.*"code":"server_draining"/)
+    expect(events.at(-1)).toBe('data: [DONE]')
+    expect(await stopped).toEqual({ code: 0, signal: null })
+  })
+
+  it('does not wait for a reader that has stopped', async () => {
+    const server = await spawnServer({
+      WEFT_DATA_DIR: makeTempDir(),
+      WEFT_DRAIN_TIMEOUT_MS: '100',
+    })
+    const stream = await openStream(server.url, { ...STORY, n: 64 })
+    const reader = stream.body?.getReader()
+    await reader?.read()
+    expect(await server.stop()).toEqual({ code: 0, signal: null })
+    await reader?.cancel().catch(() => undefined)
+  })
+
+  it('refuses new requests with server_draining while it drains', async () => {
+    const server = await spawnServer({
+      WEFT_DATA_DIR: makeTempDir(),
+      WEFT_DRAIN_TIMEOUT_MS: '3000',
+    })
+    const kept = connect(Number(new URL(server.url).port), '127.0.0.1')
+    kept.setEncoding('utf8')
+    await once(kept, 'connect')
+    const stream = await openStream(server.url, { ...STORY, n: 64 })
+    const stopped = server.stop()
+    await expect.poll(() => server.output().stdout).toContain('draining')
+    kept.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')
+    const [answer] = (await once(kept, 'data')) as [string]
+    expect(answer).toMatch(/^HTTP\/1\.1 503 /)
+    expect(answer).toContain('"code":"server_draining"')
+    await stream.body?.cancel()
+    expect(await stopped).toEqual({ code: 0, signal: null })
+  })
+})
