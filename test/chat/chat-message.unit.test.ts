@@ -175,7 +175,7 @@ const VARIANTS: Readonly<Record<string, VariantRow>> = {
   },
 }
 
-describe.each(Object.entries(VARIANTS))('a message of %s', (title, { schema, ...row }) => {
+describe.each(Object.entries(VARIANTS))('a message of §2.10 %s', (title, { schema, ...row }) => {
   it('is chosen by its role and named as in the spec', () => {
     for (const message of row.accepts) {
       expect(chooseMessageVariant(message as Record<string, unknown>)).toBe(schema)

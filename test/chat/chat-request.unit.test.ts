@@ -5,6 +5,7 @@ import { ChatCompletionChunk } from '../../src/schemas/chat-chunk.ts'
 import { ChatMessage } from '../../src/schemas/chat-message.ts'
 import { CHAT_DEFAULTS, ChatCompletionRequest } from '../../src/schemas/chat-request.ts'
 import { ChatCompletionResponse } from '../../src/schemas/chat-response.ts'
+import { INT64_BOUND } from '../../src/schemas/chat-sampling-fields.ts'
 import { ModelListEntry, ModelListResponse } from '../../src/schemas/model.ts'
 import { ResponseFormat, StructuredOutputs } from '../../src/schemas/structured-outputs.ts'
 
@@ -411,7 +412,7 @@ describe('the fields of a chat request', () => {
     expect(SPEC_FIELDS).toHaveLength(55)
   })
 
-  describe.each(SPEC_FIELDS)('%s', (field) => {
+  describe.each(SPEC_FIELDS)('§4.3 %s', (field) => {
     const { accepts, rejects } = ROWS[field]
 
     it.each(accepts.map((value) => [label(value), value]))('takes %s', (_, value) => {
@@ -421,7 +422,8 @@ describe('the fields of a chat request', () => {
       expect(result.data).toEqual(body)
     })
 
-    it.each(rejects.map(([value, path]) => [label(value), value, path] as const))(
+    const named = (path?: string) => (path === undefined ? '' : `§4.3 ${field} ${path} of `)
+    it.each(rejects.map(([value, path]) => [named(path) + label(value), value, path] as const))(
       'refuses %s',
       (_, value, path) => {
         const issues = parse({ messages, [field]: value }).error?.issues ?? []
@@ -444,6 +446,17 @@ describe('a chat request', () => {
 
   it('has no default filled in, so that absent and set can be told apart', () => {
     expect(parse({ messages }).data).toEqual({ messages })
+  })
+
+  it.each([
+    ['§8 chat seed', 'seed', -INT64_BOUND, INT64_BOUND],
+    ['§8 chat truncate_prompt_tokens', 'truncate_prompt_tokens', -1, INT64_BOUND],
+  ])('holds %s to its range', (_, field, min, max) => {
+    for (const value of [min, 0, max])
+      expect(parse({ messages, [field]: value }).success).toBe(true)
+    for (const value of [min - (min === -1 ? 1 : 2048), max + 2048]) {
+      expect(parse({ messages, [field]: value }).success).toBe(false)
+    }
   })
 
   it('keeps fields that it does not know, also inside of known ones', () => {
@@ -534,7 +547,7 @@ describe('the JSON Schema', () => {
     }
   })
 
-  it('of the request tells the documented defaults and no others', () => {
+  it('of the request tells the §8 chat defaults and no others', () => {
     const { properties = {} } = z.toJSONSchema(ChatCompletionRequest, { io: 'input' })
     const told = Object.entries(properties as Record<string, Json>)
       .filter(([, property]) => 'default' in property)

@@ -47,7 +47,7 @@ interface RuleRow {
 }
 
 const RULES: Readonly<Record<string, RuleRow>> = {
-  'continue_final_message and add_generation_prompt exclude each other': {
+  '§7 2: continue_final_message and add_generation_prompt exclude each other': {
     passes: [
       [{ continue_final_message: true }],
       [{ continue_final_message: true, add_generation_prompt: null }],
@@ -310,7 +310,7 @@ const RULES: Readonly<Record<string, RuleRow>> = {
       ],
     ],
   },
-  'priority needs priority scheduling': {
+  '§7 1: priority needs priority scheduling': {
     passes: [
       [{ priority: 0 }],
       [{ priority: null }],
