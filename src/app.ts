@@ -4,7 +4,6 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import packageJson from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
-import { createPriceTable } from './domain/price-table.ts'
 import type { App } from './http/app-type.ts'
 import { useBasicAuthentication, useBearerAuthentication } from './http/authentication.ts'
 import { createClock } from './http/clock.ts'
@@ -60,7 +59,7 @@ export async function buildApp(
   await app.register(async (basic: App) => {
     documentSecurity(basic, 'basic')
     await useBasicAuthentication(basic, deps.keys.findPrincipal)
-    await basic.register(callRoutes, { calls: deps.calls, prices: createPriceTable() })
+    await basic.register(callRoutes, { calls: deps.calls, prices: deps.prices })
     await basic.register(statsRoutes, { stats: deps.stats })
     await basic.register(feedbackRoutes, {
       feedback: deps.feedback,

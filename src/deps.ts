@@ -1,5 +1,6 @@
 /** The composition root: opens the stores and backends that the settings ask for. */
 import { type Config, readSecret } from './config.ts'
+import { createPriceTable, type PriceTable } from './domain/price-table.ts'
 import { createLazyBackend } from './inference/lazy-backend.ts'
 import { type ModelRegistry, openModelRegistry } from './inference/registry.ts'
 import { createTinyBackend } from './inference/tiny/backend.ts'
@@ -19,6 +20,8 @@ export interface Deps {
   readonly models: ModelRegistry
   readonly calls: CallStore
   readonly stats: StatsStore
+  /** What tokens cost. */
+  readonly prices: PriceTable
   readonly feedback: FeedbackStore
   readonly previewModels: PreviewModelStore
   readonly trainingJobs: TrainingJobStore
@@ -52,6 +55,7 @@ export async function openDeps(config: Config): Promise<Deps> {
     models,
     calls: store.calls,
     stats: store.stats,
+    prices: createPriceTable(),
     feedback: store.feedback,
     previewModels: store.previewModels,
     trainingJobs: store.trainingJobs,

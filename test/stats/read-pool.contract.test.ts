@@ -15,7 +15,7 @@ import {
   type ReadPool,
   type ReadPoolOptions,
 } from '../../src/store/sqlite/read-pool.ts'
-import { makeTempDir } from './support/temp-dir.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
 import { TEST_READ_JOBS, type TestReadJobs } from './support/test-read-jobs.ts'
 
 const never = new AbortController().signal
