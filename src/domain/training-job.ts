@@ -6,7 +6,7 @@ import type {
   TrainingJobResponse,
   TrainingJobState,
 } from '../schemas/training-job.ts'
-import { findMemberText } from './json-member.ts'
+import { splitMembers } from './json-members.ts'
 import { countTrajectories, type TrajectoryCounts } from './trajectory-counts.ts'
 
 /** Limit: characters of experimental_config; it is kept in the row, and ten settings need 500. */
@@ -60,11 +60,11 @@ export function resolveNewJob(
   bodyText: string,
   { svc_user_id, ...defaults }: JobDefaults,
 ): { readonly job: NewTrainingJob; readonly payload: string } {
-  const payload = findMemberText(bodyText, 'trajectory_groups')
-  if (payload === null) throw new TypeError('the body was read without its text')
-  const config_json = request.experimental_config
-    ? findMemberText(bodyText, 'experimental_config')
-    : null
+  const members = splitMembers(bodyText)
+  const payload = members.get('trajectory_groups')
+  if (payload === undefined) throw new TypeError('the body was read without its text')
+  const sentConfig = members.get('experimental_config')
+  const config_json = request.experimental_config && sentConfig ? sentConfig : null
   if (config_json !== null && config_json.length > CONFIG_CHARS_MAX) {
     throw new ApiError('validation_failed', {
       message: `experimental_config must have at most ${CONFIG_CHARS_MAX} characters`,

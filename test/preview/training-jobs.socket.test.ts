@@ -10,16 +10,10 @@ import { CHOICE, createModel, JOBS_URL } from './preview-fixtures.ts'
 
 const MIB = 1024 * 1024
 
-/** Groups of 40 MiB, most of it token logprobs, as rollouts have them. */
+/** Groups of 40 MiB: long texts, and among them a choice with logprobs for each. */
 function renderLargeGroups(): string {
-  const content = Array.from({ length: 4_000 }, (_, at) => ({
-    token: `token_id:${at}`,
-    logprob: -at / 7_000,
-    bytes: null,
-    top_logprobs: [],
-  }))
-  const choice = JSON.stringify({ ...CHOICE, logprobs: { content, refusal: null } })
-  const trajectory = `{"messages_and_choices":[${choice}],"reward":1}`
+  const said = { role: 'user', content: 'What is 2 + 2? "Four", said she.\n'.repeat(MIB / 32) }
+  const trajectory = JSON.stringify({ messages_and_choices: [said, CHOICE], reward: 1 })
   const count = Math.ceil((40 * MIB) / trajectory.length)
   return `[{"trajectories":[${Array(count).fill(trajectory).join(',')}]}]`
 }

@@ -1,7 +1,7 @@
 /** A member's text is found in JSON of every spelling, and means what JSON.parse says it means. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findMemberText } from '../../src/domain/json-member.ts'
+import { splitMembers } from '../../src/domain/json-members.ts'
 
 const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/)
 const nameText = fc.oneof(
@@ -27,17 +27,17 @@ const valueText = fc.oneof(
 )
 const member = fc.tuple(space, nameText, space, space, valueText, space)
 
-describe('findMemberText', () => {
+describe('splitMembers', () => {
   it('gives the text that stands there, of the last member of the name', () => {
     fc.assert(
       fc.property(fc.array(member, { maxLength: 5 }), space, (members, around) => {
         const inner = members.map(([a, name, b, c, value, d]) => `${a}${name}${b}:${c}${value}${d}`)
         const text = `${around}{${inner.join(',')}${members.length === 0 ? around : ''}}${around}`
         const last = members.findLast(([, name]) => JSON.parse(name) === 'wanted')
-        const found = findMemberText(text, 'wanted')
-        expect(found).toBe(last?.[4] ?? null)
+        const found = splitMembers(text).get('wanted')
+        expect(found).toBe(last?.[4])
         const parsed: { wanted?: unknown } = JSON.parse(text)
-        if (found !== null) expect(JSON.parse(found)).toEqual(parsed.wanted)
+        if (found !== undefined) expect(JSON.parse(found)).toEqual(parsed.wanted)
       }),
     )
   })
