@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import type { Delta } from '../../src/inference/backend.ts'
+import { renderChunks } from '../../src/inference/chunks.ts'
+import { ChatCompletionChunk } from '../../src/schemas/chat-chunk.ts'
+import { finish, logprob, piece, prompt } from '../support/scripted-backend.ts'
+
+const HEAD = { id: 'chatcmpl-1', created: 7, model: 'm', role: 'assistant', choiceCount: 1 }
+const SILENT = { includeUsage: false, continuousUsage: false }
+
+async function* list(deltas: Delta[]) {
+  yield* deltas
+}
+
+async function toList(texts: AsyncIterable<string>): Promise<string[]> {
+  const list: string[] = []
+  for await (const text of texts) list.push(text)
+  return list
+}
+
+async function render(deltas: Delta[], options = SILENT, head: Partial<typeof HEAD> = {}) {
+  const texts = await toList(renderChunks(list(deltas), { ...HEAD, ...head }, options))
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into chunks of every shape.
+  return texts.map((text): any => JSON.parse(text))
+}
+
+describe('renderChunks', () => {
+  it('opens with a role chunk, goes on with pieces and closes with the finish', async () => {
+    const chunks = await render([prompt(), piece('Hel'), piece('lo'), finish({ stop_reason: 'x' })])
+    expect(chunks.map(({ choices }) => choices)).toEqual([
+      [
+        {
+          index: 0,
+          delta: { role: 'assistant', content: '' },
+          logprobs: null,
+          finish_reason: null,
+        },
+      ],
+      [{ index: 0, delta: { content: 'Hel' }, logprobs: null, finish_reason: null }],
+      [{ index: 0, delta: { content: 'lo' }, logprobs: null, finish_reason: null }],
+      [{ index: 0, delta: {}, logprobs: null, finish_reason: 'stop', stop_reason: 'x' }],
+    ])
+    for (const chunk of chunks) {
+      expect(chunk).toMatchObject({
+        id: 'chatcmpl-1',
+        created: 7,
+        model: 'm',
+        object: 'chat.completion.chunk',
+      })
+      expect(chunk).not.toHaveProperty('usage')
+      expect(ChatCompletionChunk.safeParse(chunk).success).toBe(true)
+    }
+  })
+
+  it('opens every choice before the first piece and lets them interleave', async () => {
+    const deltas = [prompt(), piece('b', { index: 1 }), piece('a'), finish({ index: 1 }), finish()]
+    const chunks = await render(deltas, SILENT, { choiceCount: 2 })
+    expect(chunks.map(({ choices: [choice] }) => choice.index)).toEqual([0, 1, 1, 0, 1, 0])
+    expect(chunks[1].choices[0].delta.role).toBe('assistant')
+  })
+
+  it('sends the last text together with its finish', async () => {
+    const chunks = await render([prompt(), piece('a', { finish_reason: 'length' })])
+    expect(chunks.at(-1).choices[0]).toMatchObject({
+      delta: { content: 'a' },
+      finish_reason: 'length',
+    })
+  })
+
+  it('sends nothing for tokens whose text is held back, unless they carry log-probabilities', async () => {
+    const entry = logprob('a', -1)
+    const chunks = await render([prompt(), piece(''), piece('', { logprobs: [entry] }), finish()])
+    expect(chunks).toHaveLength(3)
+    expect(chunks[1].choices[0]).toMatchObject({ delta: {}, logprobs: { content: [entry] } })
+  })
+
+  it('closes with a usage chunk without choices where usage is asked for', async () => {
+    const options = { includeUsage: true, continuousUsage: false }
+    const chunks = await render([prompt(3, 1), piece('a'), finish()], options)
+    expect(chunks.at(-1)).toMatchObject({
+      choices: [],
+      usage: {
+        prompt_tokens: 3,
+        completion_tokens: 1,
+        total_tokens: 4,
+        prompt_tokens_details: { cached_tokens: 1 },
+      },
+    })
+    expect(chunks.slice(0, -1).every((chunk) => chunk.usage === undefined)).toBe(true)
+  })
+
+  it('counts each choice so far in every chunk, and all at the end', async () => {
+    const deltas = [prompt(3), piece('a'), piece('b', { index: 1 }), finish(), finish({ index: 1 })]
+    const options = { includeUsage: true, continuousUsage: true }
+    const chunks = await render(deltas, options, { choiceCount: 2 })
+    expect(chunks.map(({ usage }) => usage.completion_tokens)).toEqual([0, 0, 1, 1, 1, 1, 2])
+    expect(chunks[0].usage.total_tokens).toBe(3)
+  })
+
+  it('ignores continuous usage without include_usage', async () => {
+    const chunks = await render([prompt(), finish()], {
+      includeUsage: false,
+      continuousUsage: true,
+    })
+    expect(chunks.every((chunk) => chunk.usage === undefined)).toBe(true)
+  })
+
+  it('passes upstream chunks as they came, and adds none', async () => {
+    const texts = ['{ "id":"x" }', '{"seed":9223372036854775807}']
+    const deltas = texts.map((json): Delta => ({ type: 'relayed', json }))
+    const options = { includeUsage: true, continuousUsage: true }
+    expect(await toList(renderChunks(list(deltas), HEAD, options))).toEqual(texts)
+  })
+
+  it('asks for the next delta only when the next chunk is wanted', async () => {
+    let askedCount = 0
+    async function* counted() {
+      for (const delta of [prompt(), piece('a'), piece('b'), finish()]) {
+        askedCount += 1
+        yield delta
+      }
+    }
+    const chunks = renderChunks(counted(), HEAD, SILENT)
+    await chunks.next()
+    await chunks.next()
+    expect(askedCount).toBe(2)
+    await chunks.return(undefined)
+    expect(askedCount).toBe(2)
+  })
+
+  it('fails at the end when a choice did not finish', async () => {
+    await expect(render([prompt(), piece('a')])).rejects.toMatchObject({ code: 'internal_error' })
+  })
+})

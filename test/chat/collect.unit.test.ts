@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { resolveAnswerHead } from '../../src/inference/answer-head.ts'
+import type { Delta } from '../../src/inference/backend.ts'
+import { collectCompletion } from '../../src/inference/collect.ts'
+import { ChatCompletionResponse } from '../../src/schemas/chat-response.ts'
+import { finish, logprob, piece, prompt } from '../support/scripted-backend.ts'
+
+const HEAD = { id: 'chatcmpl-1', created: 7, model: 'm', role: 'assistant', choiceCount: 1 }
+
+async function collect(deltas: Delta[], head: Partial<typeof HEAD> = {}) {
+  return JSON.parse(await collectCompletion(list(deltas), { ...HEAD, ...head }))
+}
+
+async function* list(deltas: Delta[]) {
+  yield* deltas
+}
+
+describe('collectCompletion', () => {
+  it('joins the pieces of a choice into an answer that keeps the schema', async () => {
+    const answer = await collect([
+      prompt(3, 2),
+      piece('Hel'),
+      piece('lo'),
+      finish({ stop_reason: 9 }),
+    ])
+    expect(answer).toEqual({
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 7,
+      model: 'm',
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content: 'Hello', refusal: null },
+          logprobs: null,
+          finish_reason: 'stop',
+          stop_reason: 9,
+        },
+      ],
+      usage: {
+        prompt_tokens: 3,
+        completion_tokens: 2,
+        total_tokens: 5,
+        prompt_tokens_details: { cached_tokens: 2 },
+      },
+    })
+    expect(ChatCompletionResponse.safeParse(answer).success).toBe(true)
+  })
+
+  it('sorts choices by index and counts the tokens of all', async () => {
+    const answer = await collect(
+      [
+        prompt(1),
+        piece('b', { index: 1, tokenCount: 2 }),
+        piece('a'),
+        finish({ index: 1, finish_reason: 'length' }),
+        finish(),
+      ],
+      { choiceCount: 2 },
+    )
+    expect(
+      answer.choices.map((choice: { message: { content: string } }) => choice.message.content),
+    ).toEqual(['a', 'b'])
+    expect(answer.choices[1].finish_reason).toBe('length')
+    expect(answer.usage).toMatchObject({ prompt_tokens: 1, completion_tokens: 3, total_tokens: 4 })
+  })
+
+  it('joins log-probabilities', async () => {
+    const first = piece('a', { logprobs: [logprob('a', -1)] })
+    const second = finish({ logprobs: [logprob('b', -2)] })
+    const answer = await collect([prompt(), first, second])
+    expect(answer.choices[0].logprobs.content).toEqual([logprob('a', -1), logprob('b', -2)])
+  })
+
+  it('answers in the role of the last message when there is no generation prompt', () => {
+    const request = { messages: [{ role: 'narrator', content: 'x' }], continue_final_message: true }
+    const given = { requestId: 'r', model: 'm', nowMs: 1_999 }
+    expect(resolveAnswerHead(request, given)).toEqual({
+      id: 'chatcmpl-r',
+      created: 1,
+      model: 'm',
+      role: 'narrator',
+      choiceCount: 1,
+    })
+    expect(resolveAnswerHead({ ...request, continue_final_message: null }, given).role).toBe(
+      'assistant',
+    )
+  })
+
+  it('passes an upstream answer as it came', async () => {
+    const json = '{ "id":"x", "choices":[ ],"seed":9223372036854775807 }'
+    expect(await collectCompletion(list([{ type: 'relayed', json }]), HEAD)).toBe(json)
+  })
+
+  it.each([
+    ['a choice has no end', [prompt(), piece('a')], 1],
+    ['a choice is missing', [prompt(), finish()], 2],
+    ['there is nothing', [], 1],
+  ])('refuses an answer when %s', async (_name, deltas, choiceCount) => {
+    await expect(collect(deltas, { choiceCount })).rejects.toMatchObject({ code: 'internal_error' })
+  })
+})

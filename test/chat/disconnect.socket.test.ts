@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type Behaviour,
+  event,
+  HELLO_EVENTS,
+  silence,
+  startFakeUpstream,
+  stream,
+} from '../support/fake-upstream.ts'
+import { startModelServer, upstreamModel } from '../support/model-server.ts'
+import {
+  createScriptedBackend,
+  HELLO,
+  NEVER,
+  piece,
+  prompt,
+  type Step,
+  scriptedModels,
+} from '../support/scripted-backend.ts'
+
+const MESSAGES = [{ role: 'user', content: 'hi' }]
+
+describe('a client that leaves', () => {
+  it.each<[string, boolean, readonly Step[], number]>([
+    ['before the first delta of a stream', true, [NEVER], 0],
+    ['between prompt and text of a stream', true, [prompt(), NEVER], 1],
+    ['in the middle of a stream', true, [prompt(), piece('a'), piece('b'), NEVER], 3],
+    ['before anything of a whole answer', false, [NEVER], 0],
+    ['in the middle of a whole answer', false, [prompt(), piece('a'), NEVER], 2],
+  ])('aborts the backend %s', async (_name, isStream, script, deltaCount) => {
+    const backend = createScriptedBackend(script)
+    const { chat } = await startModelServer(scriptedModels({ backend }))
+    const leave = new AbortController()
+    const answer = chat({ messages: MESSAGES, stream: isStream }, { signal: leave.signal })
+    const reading = answer.then((response) => response.text())
+    while (backend.runningCount() === 0 || backend.pulledCount() < deltaCount) {
+      await new Promise(setImmediate)
+    }
+    leave.abort()
+    await expect(reading).rejects.toThrow()
+    expect(await backend.aborted).toMatchObject({ code: 'client_closed_request' })
+    while (backend.runningCount() > 0) await new Promise(setImmediate)
+  })
+
+  it('gives its place back', async () => {
+    let callCount = 0
+    const backend = createScriptedBackend(() => {
+      callCount += 1
+      return callCount === 1 ? [prompt(), NEVER] : HELLO
+    })
+    const { chat } = await startModelServer(scriptedModels({ backend }), { chatQueueMax: 1 })
+    const leave = new AbortController()
+    await chat({ messages: MESSAGES, stream: true }, { signal: leave.signal })
+    leave.abort()
+    await backend.aborted
+    while (backend.runningCount() > 0) await new Promise(setImmediate)
+    expect((await chat({ messages: MESSAGES })).status).toBe(200)
+  })
+
+  it.each<[string, boolean, Behaviour]>([
+    ['before the headers of a stream', true, silence],
+    ['before the first event of a stream', true, stream([], 'hang')],
+    ['in the middle of a stream', true, stream(HELLO_EVENTS.slice(0, 2), 'hang')],
+    ['before the headers of a whole answer', false, silence],
+    ['in the middle of a whole answer', false, stream(['{"choi'], 'hang')],
+  ])('cuts the upstream connection %s', async (_name, isStream, behaviour) => {
+    const upstream = await startFakeUpstream(behaviour)
+    const { chat } = await startModelServer(upstreamModel(upstream.baseUrl))
+    const leave = new AbortController()
+    const answer = chat({ messages: MESSAGES, stream: isStream }, { signal: leave.signal })
+    const reading = answer.then((response) => response.text())
+    const { closed } = await upstream.arrival(0)
+    leave.abort()
+    await expect(reading).rejects.toThrow()
+    expect(await closed).toEqual({ isAnswered: false })
+  })
+
+  it('is no client that has just sent its whole body: a slow answer still comes', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const backend = createScriptedBackend([promise, ...HELLO])
+    const { chat } = await startModelServer(scriptedModels({ backend }))
+    const answer = chat({ messages: MESSAGES })
+    while (backend.runningCount() === 0) await new Promise(setImmediate)
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+    resolve()
+    expect((await answer).status).toBe(200)
+  })
+
+  it('after the last event leaves the upstream connection for the next request', async () => {
+    const upstream = await startFakeUpstream(stream([...HELLO_EVENTS, event('[DONE]')]))
+    const { chat } = await startModelServer(upstreamModel(upstream.baseUrl))
+    for (let at = 0; at < 3; at++) {
+      await (await chat({ messages: MESSAGES, stream: true })).text()
+      await (await upstream.arrival(at)).closed
+      await new Promise(setImmediate)
+    }
+    expect(upstream.connectionCount()).toBe(1)
+  })
+})

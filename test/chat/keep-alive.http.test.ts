@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { DONE_EVENT, KEEP_ALIVE, renderEvent, renderEventStream } from '../../src/http/sse.ts'
+import { KEEP_ALIVE_MS, STATUS_HOLD_MS } from '../../src/routes/chat.ts'
+import { buildTestApp } from '../support/build-test-app.ts'
+import {
+  createScriptedBackend,
+  HELLO,
+  type Step,
+  scriptedModels,
+} from '../support/scripted-backend.ts'
+
+describe('renderEvent', () => {
+  it.each([
+    ['{"a":1}', 'data: {"a":1}\n\n'],
+    ['{\n"a":1\r\n}', 'data: {\ndata: "a":1\ndata: }\n\n'],
+  ])('renders %j', (json, event) => {
+    expect(renderEvent(json)).toBe(event)
+  })
+})
+
+describe('time in a stream', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  it('fills silence with comments and goes on afterwards', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    async function* texts() {
+      yield '1'
+      await promise
+      yield '2'
+    }
+    const source = texts()
+    const events = renderEventStream(source, {
+      first: source.next(),
+      opensWithComment: false,
+      keepAliveMs: 100,
+      renderFailure: () => null,
+    })
+    expect((await events.next()).value).toBe('data: 1\n\n')
+    for (let at = 0; at < 2; at++) {
+      const next = events.next()
+      await vi.advanceTimersByTimeAsync(100)
+      expect((await next).value).toBe(KEEP_ALIVE)
+    }
+    resolve()
+    expect((await events.next()).value).toBe('data: 2\n\n')
+    expect((await events.next()).value).toBe(DONE_EVENT)
+    expect((await events.next()).done).toBe(true)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  async function streamSlowly(script: (wait: Promise<void>) => Step[]) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const backend = createScriptedBackend(script(promise))
+    const { post } = await buildTestApp({}, { models: scriptedModels({ backend }) })
+    const body = { messages: [{ role: 'user', content: 'hi' }], stream: true }
+    const answer = post('/v1/chat/completions', body)
+    while (backend.runningCount() === 0) await new Promise(setImmediate)
+    return { answer, resolve }
+  }
+
+  it('commits the status when the first delta takes too long, and says that it lives', async () => {
+    const { answer, resolve } = await streamSlowly((wait) => [wait, ...HELLO])
+    await vi.advanceTimersByTimeAsync(STATUS_HOLD_MS)
+    await vi.advanceTimersByTimeAsync(KEEP_ALIVE_MS)
+    resolve()
+    const { status, text } = await answer
+    expect(status).toBe(200)
+    expect(text.startsWith(`${KEEP_ALIVE}${KEEP_ALIVE}data: {`)).toBe(true)
+    expect(text.endsWith(DONE_EVENT)).toBe(true)
+  })
+
+  it('tells a failure after that as an event', async () => {
+    const { answer, resolve } = await streamSlowly((wait) => [wait, new Error('boom')])
+    await vi.advanceTimersByTimeAsync(STATUS_HOLD_MS)
+    resolve()
+    const { status, text } = await answer
+    expect(status).toBe(200)
+    expect(text).toMatch(/^: keep-alive\n\ndata: \{"error":\{.*"internal_error"/)
+  })
+
+  it('keeps a failure just before that a real status', async () => {
+    const { answer, resolve } = await streamSlowly((wait) => [wait, new Error('boom')])
+    await vi.advanceTimersByTimeAsync(STATUS_HOLD_MS - 1)
+    resolve()
+    expect((await answer).status).toBe(500)
+  })
+})

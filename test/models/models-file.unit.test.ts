@@ -1,0 +1,201 @@
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { parseModelsFile, readModelsFile } from '../../src/inference/models-file.ts'
+import { type OpenModelsOptions, openModelRegistry } from '../../src/inference/registry.ts'
+import { createScriptedBackend } from '../support/scripted-backend.ts'
+
+const TINY = { id: 'tiny', backend: 'tiny' }
+const RELAYED = { id: 'org/m', backend: 'openai', base_url: 'http://127.0.0.1:9/v1' }
+
+function parse(...models: unknown[]) {
+  return parseModelsFile(JSON.stringify({ models }), 'models.json')
+}
+
+function writeModels(...models: unknown[]): string {
+  const dir = mkdtempSync(join(tmpdir(), 'weft-models-'))
+  onTestFinished(() => rmSync(dir, { recursive: true }))
+  const path = join(dir, 'models.json')
+  writeFileSync(path, JSON.stringify({ models }))
+  utimesSync(path, 1_600_000_000, 1_600_000_000)
+  return path
+}
+
+function open(path: string, more: Partial<OpenModelsOptions> = {}) {
+  const registry = openModelRegistry({
+    path,
+    isRequired: true,
+    readSecret: () => 'secret',
+    createTiny: () => createScriptedBackend([]),
+    ...more,
+  })
+  onTestFinished(() => registry.close())
+  return registry
+}
+
+describe('parseModelsFile', () => {
+  it('fills in defaults', () => {
+    expect(parse(TINY, RELAYED)).toEqual([
+      {
+        ...TINY,
+        aliases: [],
+        owned_by: 'weft',
+        tools: false,
+        priority_scheduling: false,
+        default: false,
+      },
+      {
+        ...RELAYED,
+        aliases: [],
+        owned_by: 'weft',
+        tools: false,
+        priority_scheduling: false,
+        default: false,
+        timeout_ms: { connect: 5_000, first_byte: 120_000, idle: 60_000, total: 600_000 },
+      },
+    ])
+  })
+
+  it('keeps the other timeouts when one is given', () => {
+    const [entry] = parse({ ...RELAYED, timeout_ms: { idle: 5 } })
+    expect(entry).toMatchObject({ timeout_ms: { connect: 5_000, idle: 5 } })
+  })
+
+  it.each([
+    ['no list', [], 'models'],
+    ['an entry that is no object', [7], 'models[0]'],
+    ['no id', [{ backend: 'tiny' }], 'models[0].id'],
+    ['an id with spaces around', [{ ...TINY, id: ' x' }], 'models[0].id'],
+    ['an id that ends in a slash', [{ ...TINY, id: 'x/' }], 'models[0].id'],
+    ['no backend', [{ id: 'x' }], 'models[0].backend'],
+    ['an unknown backend', [TINY, { id: 'x', backend: 'vllm' }], 'models[1].backend'],
+    ['an unknown field', [{ ...TINY, colour: 1 }], 'models[0].colour'],
+    ['a field of the other backend', [{ ...TINY, base_url: 'http://x' }], 'models[0].base_url'],
+    ['no base_url', [{ id: 'x', backend: 'openai' }], 'models[0].base_url'],
+    ['a base_url of another scheme', [{ ...RELAYED, base_url: 'file:///x' }], 'models[0].base_url'],
+    [
+      'a base_url with credentials',
+      [{ ...RELAYED, base_url: 'http://a:b@x' }],
+      'models[0].base_url',
+    ],
+    ['a wrong upstream_model', [{ ...RELAYED, upstream_model: 7 }], 'models[0].upstream_model'],
+    [
+      'a variable of our own',
+      [{ ...RELAYED, api_key_env: 'WEFT_BOOTSTRAP_KEY' }],
+      'models[0].api_key_env',
+    ],
+    ['wrong aliases', [{ ...TINY, aliases: 'x' }], 'models[0].aliases'],
+    ['a wrong alias', [{ ...TINY, aliases: ['x', ''] }], 'models[0].aliases[1]'],
+    ['a wrong owned_by', [{ ...TINY, owned_by: '' }], 'models[0].owned_by'],
+    ['a wrong tools', [{ ...TINY, tools: 'yes' }], 'models[0].tools'],
+    [
+      'a wrong priority_scheduling',
+      [{ ...TINY, priority_scheduling: 1 }],
+      'models[0].priority_scheduling',
+    ],
+    ['a wrong default', [{ ...TINY, default: 1 }], 'models[0].default'],
+    ['a wrong timeout', [{ ...RELAYED, timeout_ms: { idle: 0 } }], 'models[0].timeout_ms.idle'],
+    ['an unknown timeout', [{ ...RELAYED, timeout_ms: { read: 1 } }], 'models[0].timeout_ms.read'],
+    ['an id twice', [TINY, TINY], 'models[1].id'],
+    ['an alias that is an id', [TINY, { ...RELAYED, aliases: ['tiny'] }], 'models[1].aliases[0]'],
+    [
+      'two defaults',
+      [
+        { ...TINY, default: true },
+        { ...RELAYED, default: true },
+      ],
+      'models[1].default',
+    ],
+  ])('refuses %s, naming the place', (_name, models, place) => {
+    expect(() => parse(...models)).toThrow(
+      expect.objectContaining({
+        name: 'ModelsFileError',
+        message: expect.stringMatching(
+          new RegExp(`^models\\.json: ${place.replace(/[[\].]/g, '\\$&')} [^\\n]+$`),
+        ),
+      }),
+    )
+  })
+
+  it('refuses what is no JSON, or no object', () => {
+    for (const text of ['{', '[]', '7']) {
+      expect(() => parseModelsFile(text, 'm')).toThrow(
+        expect.objectContaining({ name: 'ModelsFileError' }),
+      )
+    }
+  })
+})
+
+describe('readModelsFile', () => {
+  it('is null for a missing file, unless it must exist', () => {
+    expect(readModelsFile('/nonexistent/m.json', false)).toBeNull()
+    expect(() => readModelsFile('/nonexistent/m.json', true)).toThrow(
+      expect.objectContaining({ name: 'ModelsFileError' }),
+    )
+  })
+
+  it('refuses a directory even if no file is needed', () => {
+    expect(() => readModelsFile(tmpdir(), false)).toThrow(
+      expect.objectContaining({ name: 'ModelsFileError' }),
+    )
+  })
+})
+
+describe('openModelRegistry', () => {
+  it('serves the models of the file under ids and aliases, the first one by default', () => {
+    const models = open(writeModels({ ...RELAYED, aliases: ['m'], tools: true }, TINY))
+    expect(models.getModel('m')).toBe(models.getModel('org/m'))
+    expect(models.getModel(null).id).toBe('org/m')
+    expect(models.getModel('m')).toMatchObject({
+      capabilities: { tools: true, prioritySchedulingEnabled: false },
+      backendModel: 'org/m',
+    })
+    expect(models.listEntries().map(({ id }) => id)).toEqual(['org/m', 'tiny'])
+  })
+
+  it('takes the marked default, and the upstream name where one is given', () => {
+    const models = open(writeModels(TINY, { ...RELAYED, default: true, upstream_model: 'up' }))
+    expect(models.getModel(undefined)).toMatchObject({ id: 'org/m', backendModel: 'up' })
+  })
+
+  it('tells when the file was changed as created', () => {
+    expect(open(writeModels(TINY)).getEntry('tiny').created).toBe(1_600_000_000)
+  })
+
+  it('refuses a variable that is not set, naming it', () => {
+    const path = writeModels(TINY, { ...RELAYED, api_key_env: 'UPSTREAM_KEY' })
+    expect(() => open(path, { readSecret: () => null })).toThrow(
+      expect.objectContaining({
+        name: 'ModelsFileError',
+        message: expect.stringContaining('models[1].api_key_env names UPSTREAM_KEY'),
+      }),
+    )
+  })
+
+  it('opens one embedded backend for all its names and closes it once', async () => {
+    const backend = createScriptedBackend([])
+    let openedCount = 0
+    const createTiny = () => {
+      openedCount += 1
+      return backend
+    }
+    const models = openModelRegistry({
+      path: writeModels(TINY, { ...TINY, id: 'other' }),
+      isRequired: true,
+      readSecret: () => null,
+      createTiny,
+    })
+    await models.close()
+    expect([openedCount, backend.closedCount()]).toEqual([1, 1])
+  })
+
+  it('has nothing for an unknown name, not even one of every object', () => {
+    const models = open(writeModels(TINY))
+    for (const name of ['nope', '', 'constructor', '__proto__']) {
+      expect(() => models.getModel(name)).toThrow(
+        expect.objectContaining({ code: 'model_not_found' }),
+      )
+    }
+  })
+})

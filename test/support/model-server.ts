@@ -1,0 +1,87 @@
+/** A listening app over models of the test's choice, and a reader of its event streams. */
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+import type { Config } from '../../src/config.ts'
+import { createOpenAiBackend } from '../../src/inference/openai/backend.ts'
+import type { UpstreamTimeouts } from '../../src/inference/openai/client.ts'
+import { createModelRegistry, type ModelRegistry } from '../../src/inference/registry.ts'
+import { buildTestApp, type TestApp } from './build-test-app.ts'
+
+export interface ModelServer extends TestApp {
+  /** Ends in /v1. */
+  readonly baseUrl: string
+  /** POSTs a chat request over a socket. */
+  chat(
+    body: unknown,
+    init?: { signal?: AbortSignal; headers?: Record<string, string> },
+  ): Promise<Response>
+}
+
+export async function startModelServer(
+  models: ModelRegistry,
+  overrides: Partial<Config> = {},
+): Promise<ModelServer> {
+  const test = await buildTestApp(overrides, { models })
+  onTestFinished(() => models.close())
+  await test.app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = test.app.server.address() as AddressInfo
+  const baseUrl = `http://127.0.0.1:${port}/v1`
+  return {
+    ...test,
+    baseUrl,
+    chat: (body, { signal, headers } = {}) =>
+      fetch(`${baseUrl}/chat/completions`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${test.key}`,
+          'content-type': 'application/json',
+          ...headers,
+        },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+        ...(signal ? { signal } : {}),
+      }),
+  }
+}
+
+export const TIMEOUT_MS: UpstreamTimeouts = {
+  connect: 5_000,
+  first_byte: 5_000,
+  idle: 5_000,
+  total: 10_000,
+}
+
+/** One model that is relayed to an upstream. */
+export function upstreamModel(
+  baseUrl: string,
+  options: {
+    apiKey?: string
+    timeoutMs?: Partial<UpstreamTimeouts>
+    id?: string
+    upstreamModel?: string
+    tools?: boolean
+  } = {},
+): ModelRegistry {
+  const id = options.id ?? 'org/relayed'
+  const model = {
+    id,
+    aliases: ['short'],
+    ownedBy: 'org',
+    created: 1_700_000_000,
+    capabilities: { tools: options.tools ?? true, prioritySchedulingEnabled: true },
+    backend: createOpenAiBackend({
+      baseUrl,
+      apiKey: options.apiKey ?? null,
+      timeoutMs: { ...TIMEOUT_MS, ...options.timeoutMs },
+    }),
+    backendModel: options.upstreamModel ?? id,
+  }
+  return createModelRegistry([model], model)
+}
+
+/** The data of all events of an answer; keep-alive comments are left out. */
+export function eventsOf(text: string): string[] {
+  return text
+    .split('\n\n')
+    .filter((block) => block.startsWith('data: '))
+    .map((block) => block.slice(6))
+}
