@@ -17,6 +17,9 @@ CREATE TABLE feedback (
 ) STRICT;
 
 CREATE UNIQUE INDEX feedback_project_id_id ON feedback (project_id, id);
--- Everything that chooses a sample of a window, so that payloads are only read of the chosen rows.
+-- The two ways to choose a sample of a window without reading a payload: along the time, and from group to
+-- group of one type and trigger.
 CREATE INDEX feedback_project_id_created_at_us_id_feedback_type_trigger_ref
 ON feedback (project_id, created_at_us, id, feedback_type, trigger_ref);
+CREATE INDEX feedback_project_id_feedback_type_trigger_ref_created_at_us_id
+ON feedback (project_id, feedback_type, trigger_ref, created_at_us, id);

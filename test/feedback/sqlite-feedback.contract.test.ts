@@ -1,11 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openDatabase } from '../../src/store/sqlite/connection.ts'
-import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/open.ts'
-import * as SQL from '../../src/store/sqlite/sql/feedback.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { feedbackAt, trigger } from './feedback-fixtures.ts'
-import { describeFeedbackStoreContract, pathsOf, sampleOf } from './feedback-store-contract.ts'
+import { describeFeedbackStoreContract, pathsOf } from './feedback-store-contract.ts'
 
 const T0 = '2026-01-01T00:00:00Z'
 
@@ -75,36 +72,5 @@ describe('sqlite feedback', () => {
     ])
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect(await pathsOf(feedback)).toEqual(['a', 'b'])
-  })
-})
-
-describe('the plans of the feedback statements', () => {
-  function planOf(sql: string, parameters: object): string[] {
-    const db = openDatabase(':memory:')
-    onTestFinished(() => void db.close())
-    migrate(db)
-    const rows = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(parameters) as { detail: string }[]
-    return rows.map(({ detail }) => detail)
-  }
-
-  it.each([
-    ['no filter', {}],
-    ['a type', { feedback_type: 'x' }],
-    ['a trigger', { trigger_ref: trigger('a') }],
-    ['a prefix', { trigger_prefix: trigger('a', '') }],
-  ])('read only index rows of the window, in order, with %s', (_what, filter) => {
-    const { sample_limit: _, ...window } = sampleOf(filter)
-    expect(planOf(SQL.SELECT_FEEDBACK_WINDOW, window)).toEqual([
-      'SEARCH feedback USING COVERING INDEX feedback_project_id_created_at_us_id_feedback_type_trigger_ref (project_id=? AND created_at_us>? AND created_at_us<?)',
-    ])
-  })
-
-  it('find feedback by its id and payloads by their key', () => {
-    expect(planOf(SQL.FIND_FEEDBACK, { project_id: 'p', id: 'i' })).toEqual([
-      'SEARCH feedback USING INDEX feedback_project_id_id (project_id=? AND id=?)',
-    ])
-    expect(planOf(SQL.FIND_PAYLOAD, { feedback_key: 1 })).toEqual([
-      'SEARCH feedback USING INTEGER PRIMARY KEY (rowid=?)',
-    ])
   })
 })

@@ -86,6 +86,9 @@ CREATE TABLE feedback (
 CREATE INDEX feedback_project_id_created_at_us_id_feedback_type_trigger_ref
 ON feedback (project_id, created_at_us, id, feedback_type, trigger_ref);
 
+CREATE INDEX feedback_project_id_feedback_type_trigger_ref_created_at_us_id
+ON feedback (project_id, feedback_type, trigger_ref, created_at_us, id);
+
 CREATE UNIQUE INDEX feedback_project_id_id ON feedback (project_id, id);
 
 CREATE TABLE keys (

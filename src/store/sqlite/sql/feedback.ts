@@ -56,24 +56,63 @@ WHERE project_id = @project_id AND id = @id
 `
 
 /**
- * The feedback of a window, the newest first, without payloads: the index alone is read
+ * The newest feedback of a window, at most @rows_max, without payloads: the index alone is read
  * (feedback_project_id_created_at_us_id_feedback_type_trigger_ref).
  */
 export const SELECT_FEEDBACK_WINDOW = `
 SELECT
   feedback_key,
+  feedback_type,
   trigger_ref
 FROM feedback
 WHERE project_id = @project_id
   AND created_at_us >= @start_us
   AND created_at_us < @end_us
-  AND (@feedback_type IS NULL OR feedback_type = @feedback_type)
-  AND (@trigger_ref IS NULL OR trigger_ref = @trigger_ref)
-  AND (
-    @trigger_prefix IS NULL
-    OR substr(trigger_ref, 1, length(@trigger_prefix)) = @trigger_prefix
-  )
 ORDER BY created_at_us DESC, id DESC
+LIMIT @rows_max
+`
+
+/** The first type behind another (feedback_project_id_feedback_type_trigger_ref_created_at_us_id). */
+export const FIND_NEXT_TYPE = `
+SELECT feedback_type
+FROM feedback
+WHERE project_id = @project_id AND feedback_type > @feedback_type
+ORDER BY feedback_type
+LIMIT 1
+`
+
+/**
+ * The first trigger_ref of a type behind another; nulls are never found
+ * (feedback_project_id_feedback_type_trigger_ref_created_at_us_id).
+ */
+export const FIND_NEXT_TRIGGER = `
+SELECT trigger_ref
+FROM feedback
+WHERE project_id = @project_id
+  AND feedback_type = @feedback_type
+  AND trigger_ref > @trigger_ref
+ORDER BY trigger_ref
+LIMIT 1
+`
+
+/**
+ * The newest feedback of a type and a trigger_ref, null included, in a window
+ * (feedback_project_id_feedback_type_trigger_ref_created_at_us_id).
+ */
+export const FIND_NEWEST_OF_GROUP = `
+SELECT
+  feedback_key,
+  trigger_ref,
+  created_at_us,
+  id
+FROM feedback
+WHERE project_id = @project_id
+  AND feedback_type = @feedback_type
+  AND trigger_ref IS @trigger_ref
+  AND created_at_us >= @start_us
+  AND created_at_us < @end_us
+ORDER BY created_at_us DESC, id DESC
+LIMIT 1
 `
 
 /** One payload; by primary key. */
