@@ -59,7 +59,11 @@ export async function buildApp(
   await app.register(async (basic: App) => {
     documentSecurity(basic, 'basic')
     await useBasicAuthentication(basic, deps.keys.findPrincipal)
-    await basic.register(callRoutes, { calls: deps.calls, prices: deps.prices })
+    await basic.register(callRoutes, {
+      calls: deps.calls,
+      prices: deps.prices,
+      refScheme: config.refScheme,
+    })
     await basic.register(statsRoutes, { stats: deps.stats })
     await basic.register(feedbackRoutes, {
       feedback: deps.feedback,

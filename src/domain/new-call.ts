@@ -56,12 +56,15 @@ export interface StartDefaults {
 /**
  * Resolves a started call.
  *
+ * @param refScheme - scheme of the refs that are looked for in inputs
+ *
  * Spec: §2.6, §4.6. Choice: a missing trace_id begins a new trace, also under a parent_id, because the
  * parent may not have arrived.
  */
 export function resolveCallStart(
   start: StartedCallSchemaForInsert,
   defaults: StartDefaults,
+  refScheme: string,
 ): CallStart {
   const attributes_json = renderJson(start.attributes)
   const inputs_json = renderJson(start.inputs)
@@ -83,7 +86,7 @@ export function resolveCallStart(
     attributes_json,
     inputs_json,
     otel_dump_json: start.otel_dump ? renderJson(start.otel_dump) : null,
-    input_refs: refsIn(inputs_json, start.inputs),
+    input_refs: refsIn(inputs_json, start.inputs, refScheme),
     start_size_bytes: Buffer.byteLength(attributes_json) + Buffer.byteLength(inputs_json),
   }
 }
@@ -91,9 +94,10 @@ export function resolveCallStart(
 /**
  * Resolves an ended call. A missing output is null, a missing summary is {}.
  *
+ * @param refScheme - scheme of the refs that are looked for in the output
  * @throws ApiError validation_failed when summary.usage is too large
  */
-export function resolveCallEnd(end: EndedCallSchemaForInsert): CallEnd {
+export function resolveCallEnd(end: EndedCallSchemaForInsert, refScheme: string): CallEnd {
   const output_json = renderJson(end.output ?? null)
   const summary_json = renderJson(end.summary ?? {})
   return {
@@ -104,13 +108,13 @@ export function resolveCallEnd(end: EndedCallSchemaForInsert): CallEnd {
     svc_run_step_end: end.svc_run_step_end ?? null,
     output_json,
     summary_json,
-    output_refs: refsIn(output_json, end.output),
+    output_refs: refsIn(output_json, end.output, refScheme),
     usage: readUsage(end.summary),
     end_size_bytes: Buffer.byteLength(output_json) + Buffer.byteLength(summary_json),
   }
 }
 
 /** Walks the value only when its text can hold a ref. */
-function refsIn(json: string, value: unknown): string[] {
-  return json.includes(':///') ? findRefs(value) : []
+function refsIn(json: string, value: unknown, refScheme: string): string[] {
+  return json.includes(`${refScheme}:///`) ? findRefs(value, refScheme) : []
 }

@@ -41,14 +41,19 @@ export function renderRef(ref: ParsedRef): string {
   return `${ref.scheme}:///${ref.project_id}/${ref.kind}/${name}${edges}`
 }
 
-/** The distinct refs among the strings of a JSON value, at most REFS_PER_VALUE_MAX. */
-export function findRefs(value: unknown): string[] {
+/**
+ * The distinct refs among the strings of a JSON value, at most REFS_PER_VALUE_MAX.
+ *
+ * @param scheme - the server's own; a ref of another scheme is plain text
+ */
+export function findRefs(value: unknown, scheme: string): string[] {
+  const prefix = `${scheme}:///`
   const found = new Set<string>()
   const open: unknown[] = [value]
   while (open.length > 0 && found.size < REFS_PER_VALUE_MAX) {
     const next = open.pop()
     if (typeof next === 'string') {
-      const isRef = next.length <= REF_LENGTH_MAX && next.includes(':///')
+      const isRef = next.length <= REF_LENGTH_MAX && next.startsWith(prefix)
       if (isRef && isRefShape(next, ALL_KINDS)) found.add(next)
     } else if (typeof next === 'object' && next !== null) {
       for (const item of Object.values(next)) open.push(item)

@@ -21,11 +21,19 @@ export interface CallRoutesOptions {
   readonly calls: CallStore
   /** For `include_costs`. */
   readonly prices: PriceTable
+  /** Scheme of the refs that are looked for in inputs and outputs. */
+  readonly refScheme: string
 }
 
 const config = { keepsLongNumbers: true }
 
-export async function callRoutes(app: App, { calls, prices }: CallRoutesOptions): Promise<void> {
+export async function callRoutes(app: App, options: CallRoutesOptions): Promise<void> {
+  addCallStart(app, options)
+  addCallEnd(app, options)
+  addCallRead(app, options)
+}
+
+function addCallStart(app: App, { calls, refScheme }: CallRoutesOptions): void {
   app.post(
     '/call/start',
     {
@@ -41,12 +49,13 @@ export async function callRoutes(app: App, { calls, prices }: CallRoutesOptions)
       const { start } = request.body
       const caller = requireAccess(request.principal, 'traces:write', start.project_id)
       const { svc_user_id, svc_username } = caller
-      return calls.startCall(
-        resolveCallStart(start, { id: newId(), trace_id: newId(), svc_user_id, svc_username }),
-      )
+      const defaults = { id: newId(), trace_id: newId(), svc_user_id, svc_username }
+      return calls.startCall(resolveCallStart(start, defaults, refScheme))
     },
   )
+}
 
+function addCallEnd(app: App, { calls, refScheme }: CallRoutesOptions): void {
   app.post(
     '/call/end',
     {
@@ -61,11 +70,13 @@ export async function callRoutes(app: App, { calls, prices }: CallRoutesOptions)
     async (request) => {
       const { end } = request.body
       requireAccess(request.principal, 'traces:write', end.project_id)
-      await calls.endCall(resolveCallEnd(end))
+      await calls.endCall(resolveCallEnd(end, refScheme))
       return {}
     },
   )
+}
 
+function addCallRead(app: App, { calls, prices }: CallRoutesOptions): void {
   app.post(
     '/call/read',
     {

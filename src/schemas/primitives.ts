@@ -37,7 +37,7 @@ export type RefKind = 'object' | 'op' | 'call'
  * Whether a text is a ref of one of the kinds: `<scheme>:///<entity>/<project>/<kind>/<name>:<digest>`,
  * a call ref ends in the call's id. Object refs may go on with `/attr/name`-like edges.
  *
- * Spec: §2.1. Choice: any scheme is read here; the configured one is checked in domain/refs.ts.
+ * Spec: §2.1. Choice: any scheme is a ref here, because clients of other deployments send theirs.
  */
 export function isRefShape(text: string, kinds: readonly RefKind[]): boolean {
   const match = /^[a-z][a-z0-9+.-]*:\/\/\/([^/]+\/[^/]+)\/(object|op|call)\/(.+)$/u.exec(text)

@@ -64,10 +64,18 @@ describe('§2.1 object ref, §2.1 op ref and §2.1 call ref', () => {
 
   it('are found again wherever they lie in a value', () => {
     fc.assert(
-      fc.property(fc.uniqueArray(fc.oneof(objectOrOp, call).map(renderRef)), (refs) => {
-        const value = refs.reduce<unknown>((inner, ref, at) => ({ [`k${at}`]: [ref, inner] }), null)
-        expect(new Set(findRefs(value))).toEqual(new Set(refs))
-      }),
+      fc.property(
+        fc.uniqueArray(
+          fc.oneof(objectOrOp, call).map((ref) => renderRef({ ...ref, scheme: 'weave' })),
+        ),
+        (refs) => {
+          const value = refs.reduce<unknown>(
+            (inner, ref, at) => ({ [`k${at}`]: [ref, inner] }),
+            null,
+          )
+          expect(new Set(findRefs(value, 'weave'))).toEqual(new Set(refs))
+        },
+      ),
     )
   })
 

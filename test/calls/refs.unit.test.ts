@@ -189,21 +189,26 @@ describe('ids and names', () => {
 describe('findRefs', () => {
   it('finds each ref of a value once, at any depth', () => {
     const value = { a: OBJECT, b: [{ c: OP }, [OBJECT]], d: CALL, e: `see ${OP}`, f: 1, g: null }
-    expect(findRefs(value).sort()).toEqual([CALL, OBJECT, OP].sort())
+    expect(findRefs(value, 'weave').sort()).toEqual([CALL, OBJECT, OP].sort())
   })
 
   it('takes no keys and no texts over 2048 characters', () => {
-    expect(findRefs({ [OBJECT]: 1, a: OBJECT + 'x'.repeat(2048) })).toEqual([])
+    expect(findRefs({ [OBJECT]: 1, a: OBJECT + 'x'.repeat(2048) }, 'weave')).toEqual([])
+  })
+
+  it('takes no refs of another scheme', () => {
+    expect(findRefs([OBJECT, OBJECT.replace('weave', 'other')], 'weave')).toEqual([OBJECT])
+    expect(findRefs([OBJECT], 'other')).toEqual([])
   })
 
   it('stops at its limit', () => {
     const refs = Array.from({ length: REFS_PER_VALUE_MAX + 5 }, (_, at) => `${OBJECT}${at}`)
-    expect(findRefs(refs)).toHaveLength(REFS_PER_VALUE_MAX)
+    expect(findRefs(refs, 'weave')).toHaveLength(REFS_PER_VALUE_MAX)
   })
 
   it('goes as deep as a body may be', () => {
     const deep = JSON.parse(`${'[{"a":'.repeat(20_000)}"${OBJECT}"${'}]'.repeat(20_000)}`)
-    expect(findRefs(deep)).toEqual([OBJECT])
+    expect(findRefs(deep, 'weave')).toEqual([OBJECT])
   })
 })
 

@@ -8,11 +8,11 @@ import { ENDED, STARTED } from '../calls/call-fixtures.ts'
 const DEFAULTS = { id: 'made', trace_id: 'made-trace', svc_user_id: 'u', svc_username: 'U' }
 
 export function startOf(fields: object = {}) {
-  return resolveCallStart({ ...STARTED, id: 'call-1', ...fields }, DEFAULTS)
+  return resolveCallStart({ ...STARTED, id: 'call-1', ...fields }, DEFAULTS, 'weave')
 }
 
 export function endOf(fields: object = {}) {
-  return resolveCallEnd({ ...ENDED, ...fields })
+  return resolveCallEnd({ ...ENDED, ...fields }, 'weave')
 }
 
 /** @param create - an empty store that closes itself when the test ends */
@@ -72,7 +72,11 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
     it('answers a repeated start with the trace_id of the first', async () => {
       const calls = await create()
       await calls.startCall(startOf())
-      const again = resolveCallStart({ ...STARTED, id: 'call-1' }, { ...DEFAULTS, trace_id: 'new' })
+      const again = resolveCallStart(
+        { ...STARTED, id: 'call-1' },
+        { ...DEFAULTS, trace_id: 'new' },
+        'weave',
+      )
       await expect(calls.startCall(again)).resolves.toEqual({
         id: 'call-1',
         trace_id: 'made-trace',
