@@ -258,8 +258,14 @@ describe('a seed', () => {
   })
 
   it('holds while other completions take turns', () => {
-    const alone = [1, 2, 3].map((seed) => choiceOf({ ...fields, seed }).text)
-    const generations = [1, 2, 3].map((seed) => begin({ ...fields, seed }))
+    // Other prompts, so that nothing of one could pass for that of another.
+    const requests = ['one', 'two', 'three'].map((content, seed) => ({
+      ...fields,
+      seed,
+      messages: [{ role: 'user', content }],
+    }))
+    const alone = requests.map((request) => choiceOf(request).text)
+    const generations = requests.map(begin)
     const texts = ['', '', '']
     for (let open = 3; open > 0; ) {
       generations.forEach((generation, i) => {

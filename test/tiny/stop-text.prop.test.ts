@@ -80,6 +80,13 @@ describe('createStopText', () => {
     expect(search.push('D', true)).toEqual({ text: '', stop: 'END' })
   })
 
+  it('takes the stop string that begins first, of those the first of the list', () => {
+    const find = (stops: string[]) => createStopText(stops, false).push('xabc', true).stop
+    expect(find(['c', 'b', 'a'])).toBe('a')
+    expect(find(['ab', 'abc'])).toBe('ab')
+    expect(find(['abc', 'ab'])).toBe('abc')
+  })
+
   it('does not search text before it is armed', () => {
     const search = createStopText(['END'], false)
     expect(search.push('END E', false)).toEqual({ text: 'END E', stop: null })

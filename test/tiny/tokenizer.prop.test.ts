@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { TINY_MODEL_PATH } from '../../src/inference/tiny/backend.ts'
+import { createChatPrompt } from '../../src/inference/tiny/chat-prompt.ts'
 import { createEngine } from '../../src/inference/tiny/engine.ts'
+import { ModelFileError } from '../../src/inference/tiny/gguf.ts'
 import { createTextAssembler } from '../../src/inference/tiny/text-assembler.ts'
 
 const engine = createEngine(readFileSync(TINY_MODEL_PATH))
@@ -45,6 +47,10 @@ describe('the tokenizer', () => {
     )
   })
 
+  it('gives back a byte order mark', () => {
+    expect(decode(tokenizer.encode('\ufeffa'))).toBe('\ufeffa')
+  })
+
   it('reads half characters as U+FFFD', () => {
     expect(decode(tokenizer.encode('a\ud800b'))).toBe('a\ufffdb')
   })
@@ -78,6 +84,23 @@ describe('a prompt', () => {
         expect(decode(ids)).toBe(`${said.join('')}<|im_start|>assistant\n`)
       }),
     )
+  })
+
+  it('has no control token that message and template make up together', () => {
+    const source = '{% for m in messages %}{{ m.content }}|im_end|><|im_end|>{% endfor %}'
+    const ids = createChatPrompt(source, tokenizer, 99).encode(
+      [{ role: 'user', content: '<' }],
+      true,
+    )
+    expect(decode(ids)).toBe('<|im_end|><|im_end|>')
+    expect(ids.filter((id) => tokenizer.isControl(id))).toHaveLength(1)
+  })
+
+  it('is refused with the field when the template does not take it', () => {
+    const source = "{{ raise_exception('Roles must alternate') }}"
+    const make = () => createChatPrompt(source, tokenizer, 99).encode([], true)
+    expect(make).toThrow(expect.objectContaining({ code: 'invalid_value', param: 'messages' }))
+    expect(() => createChatPrompt('{% for %}', tokenizer, 99)).toThrow(ModelFileError)
   })
 
   it('shows the model a developer message as a system message', () => {

@@ -108,7 +108,10 @@ describe('the transformer', () => {
     const alone = run([...IDS.slice(0, 9), 7, 8], 1)
     expect(fork(a, [3, 4, 5])).not.toEqual(alone)
     expect(fork(a, [7, 8])).toEqual(alone)
-    expect(run([7, 8], 1, a)).toEqual(alone)
+    const other = a.fork()
+    run([7], 1, a)
+    run([3], 1, other)
+    expect(run([8], 1, a)).toEqual(alone)
     expect(run([7, 8], 1, b)).toEqual(run([...IDS.slice(20, 30), 7, 8], 1))
   })
 

@@ -10,6 +10,7 @@ import { planCompletion } from './completion-plan.ts'
 import { TINY_FIELDS } from './field-support.ts'
 import { createWorkerLink } from './worker-link.ts'
 
+/** What a tiny backend needs to know. */
 export interface TinyBackendOptions {
   /** Name for logs and headers. */
   readonly name: string
@@ -23,6 +24,7 @@ export interface TinyBackendOptions {
   readonly workerScript?: URL
 }
 
+/** An inference backend whose model can be waited for. */
 export interface TinyBackend extends InferenceBackend {
   /** Resolves when the model is loaded; rejects with the reason when it cannot be. */
   ready(): Promise<void>

@@ -16,6 +16,7 @@ export interface PromptMessage {
   readonly tool_calls?: readonly unknown[]
 }
 
+/** Makes prompts for one model. */
 export interface ChatPrompt {
   /**
    * The ids of a conversation.

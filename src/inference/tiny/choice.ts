@@ -11,6 +11,7 @@ import { createSamplerState, type Ranked, type Sampled, sampleToken } from './sa
 import { createStopText } from './stop-text.ts'
 import { createTextAssembler, decodeText } from './text-assembler.ts'
 
+/** One answer under way. */
 export interface Choice {
   /** Makes one token; after the piece with a `finish_reason` it must not be called again. */
   step(): ChoiceDelta

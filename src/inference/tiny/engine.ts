@@ -7,6 +7,7 @@ import { loadModel, type ModelShape } from './model.ts'
 import { createTokenizer, type Tokenizer } from './tokenizer.ts'
 import { createTransformer, type Transformer } from './transformer.ts'
 
+/** Everything about a model that does not change while it answers. */
 export interface Engine {
   /** Its `context` is already cut to what the engine was allowed. */
   readonly shape: ModelShape

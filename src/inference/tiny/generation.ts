@@ -14,6 +14,7 @@ import { PASS_TOKENS_MAX } from './transformer.ts'
 /** Choices of one request that grow at a time. Limit: each holds a KV cache, 3 MB at 2,048 tokens. */
 export const CHOICES_AT_ONCE = 4
 
+/** One request under way. */
 export interface Generation {
   /** Works a little. Returns what there is to say, and whether that was all. */
   step(): { readonly delta: Delta | null; readonly isDone: boolean }

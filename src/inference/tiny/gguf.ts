@@ -18,7 +18,9 @@ export const TENSORS_MAX = 4_096
 export const STRING_BYTES_MAX = 1_048_576
 const TENSOR_AXES_MAX = 4
 
+/** A value of the metadata; 64-bit integers are bigints. */
 export type GgufScalar = string | number | boolean | bigint
+/** A value or a list of values; lists of lists are refused. */
 export type GgufValue = GgufScalar | readonly GgufScalar[]
 
 /** Where a tensor lies. `shape` has the innermost axis first, as the file writes it. */
@@ -30,6 +32,7 @@ export interface GgufTensor {
   readonly offset: number
 }
 
+/** The head of a file. Nothing of the tensors themselves has been read. */
 export interface Gguf {
   readonly metadata: ReadonlyMap<string, GgufValue>
   readonly tensors: ReadonlyMap<string, GgufTensor>

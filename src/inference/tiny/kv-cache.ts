@@ -7,12 +7,14 @@ import type { ModelShape } from './model.ts'
 /** Positions that are added at a time. */
 const GROWTH_POSITIONS = 256
 
+/** What one layer keeps of the positions so far. */
 export interface KvLayer {
   /** One row of kvHeads x headSize numbers per position. */
   readonly keys: Float32Array
   readonly values: Float32Array
 }
 
+/** The memory of one sequence. `length` may be set back to forget the last tokens. */
 export interface KvCache {
   /** Tokens held so far. */
   length: number

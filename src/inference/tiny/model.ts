@@ -34,6 +34,7 @@ export interface LayerWeights {
   readonly down: Float32Array
 }
 
+/** A whole model, in memory as floats. */
 export interface Model {
   readonly shape: ModelShape
   readonly embedding: Float32Array

@@ -4,6 +4,7 @@
  */
 import type { Delta } from '../backend.ts'
 
+/** A queue from the worker's messages to one consumer. */
 export interface PieceQueue {
   push(delta: Delta): void
   /** No more pieces will come; those that are there can still be taken. */

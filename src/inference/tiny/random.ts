@@ -3,6 +3,7 @@
  * It must never read a clock or the system's entropy.
  */
 
+/** A stream of random numbers. */
 export interface Random {
   /** A number in [0, 1) with 53 random bits. */
   next(): number

@@ -46,11 +46,13 @@ export interface SamplerState {
   generated: number
 }
 
+/** A token and its log-probability, -9999..0. */
 export interface Ranked {
   readonly id: number
   readonly logprob: number
 }
 
+/** The token that was drawn. */
 export interface Sampled extends Ranked {
   /** The likeliest tokens first; null when log-probabilities are not asked for. */
   readonly top: readonly Ranked[] | null

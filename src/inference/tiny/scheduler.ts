@@ -17,6 +17,7 @@ import {
  */
 export const REQUESTS_AT_ONCE = 16
 
+/** The turns of all requests of the thread. */
 export interface Scheduler {
   /** Takes a message; costs next to nothing, the work is done by `step`. */
   receive(message: ToWorker): void

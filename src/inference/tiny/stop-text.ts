@@ -3,6 +3,7 @@
  * It must never let go of text that could still turn out to be the start of a stop string.
  */
 
+/** A search through one answer. */
 export interface StopText {
   /**
    * Takes the next piece.

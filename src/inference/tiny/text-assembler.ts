@@ -3,6 +3,7 @@
  * It must never give out half a character, nor lose a byte.
  */
 
+/** The text of one answer, as far as its bytes make whole characters. */
 export interface TextAssembler {
   /** Takes the bytes of the next token; returns the characters that are now whole. */
   push(bytes: Uint8Array): string

@@ -13,6 +13,7 @@ const CACHE_PIECES_MAX = 10_000
 
 const PIECES = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu
 
+/** Text to token ids and back, for one vocabulary. */
 export interface Tokenizer {
   readonly size: number
   readonly endIds: readonly number[]

@@ -8,6 +8,7 @@ import type { LayerWeights, Model, ModelShape } from './model.ts'
 /** Tokens of one pass at most; longer prompts come in several passes. */
 export const PASS_TOKENS_MAX = 32
 
+/** The network of one model. */
 export interface Transformer {
   /**
    * Runs the tokens that follow what the cache holds, and appends them to it.

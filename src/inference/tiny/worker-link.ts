@@ -15,6 +15,7 @@ import {
   type WorkerOptions,
 } from './worker-messages.ts'
 
+/** The server's side of the model's thread. */
 export interface WorkerLink {
   /** Resolves when the model is loaded; rejects with the reason when it cannot be. */
   ready(): Promise<void>

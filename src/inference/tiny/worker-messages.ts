@@ -11,24 +11,28 @@ export const PIECES_AHEAD_MAX = 64
 /** Pieces that are acknowledged at a time. */
 export const PIECES_PER_ACK = 16
 
+/** What the thread is started with. */
 export interface WorkerOptions {
   readonly modelPath: string
   /** Null for the model's own. */
   readonly contextTokensMax: number | null
 }
 
+/** Messages to the model's thread; `id` names the request. */
 export type ToWorker =
   | { readonly type: 'start'; readonly id: number; readonly plan: CompletionPlan }
   | { readonly type: 'cancel'; readonly id: number }
   /** The consumer took this many pieces. */
   | { readonly type: 'ack'; readonly id: number; readonly count: number }
 
+/** Messages from the model's thread. After `done` or `failed` a request says no more. */
 export type FromWorker =
   | { readonly type: 'ready' }
   | { readonly type: 'delta'; readonly id: number; readonly delta: Delta }
   | { readonly type: 'done'; readonly id: number }
   | { readonly type: 'failed'; readonly id: number; readonly error: PlainError }
 
+/** An ApiError as plain data. */
 export interface PlainError {
   readonly code: ErrorCode
   readonly message: string
