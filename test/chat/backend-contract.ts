@@ -9,16 +9,18 @@ export interface ContractSubject {
   readonly model: string
   /** How many completions hold something (a thread's time, a socket) now. */
   runningCount(): number | Promise<number>
+  /** Whether all tests share the backend, dear to open; only the last test, which closes, ends it. */
+  readonly isShared?: boolean
 }
 
-/** @param create - a fresh backend per test; the battery closes it */
+/** @param create - a backend per test; the battery closes it unless it is shared */
 export function describeBackendContract(
   name: string,
   create: () => Promise<ContractSubject>,
 ): void {
   async function open() {
     const subject = await create()
-    onTestFinished(() => subject.backend.close())
+    if (!subject.isShared) onTestFinished(() => subject.backend.close())
     const start = (
       request: Partial<ChatCompletionRequest> = {},
       signal = new AbortController().signal,
@@ -147,7 +149,7 @@ function expectWhole(deltas: readonly Delta[], choiceCount: number): void {
 }
 
 async function expectFree(runningCount: ContractSubject['runningCount']): Promise<void> {
-  await expect.poll(runningCount).toBe(0)
+  await expect.poll(runningCount, { timeout: 10_000 }).toBe(0)
 }
 
 async function settle(): Promise<void> {

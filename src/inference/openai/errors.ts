@@ -34,7 +34,9 @@ export interface UpstreamFailure {
  */
 export function toStatusError(failure: UpstreamFailure): ApiError {
   const { status, retryAfter, nowMs } = failure
-  const cause = new Error(`upstream status ${status}: ${failure.text.slice(0, MESSAGE_CHARS_MAX)}`)
+  // For the log. Only a failure of the upstream's own is quoted: other bodies may repeat prompts or keys.
+  const quote = status >= 500 ? `: ${failure.text.slice(0, MESSAGE_CHARS_MAX)}` : ''
+  const cause = new Error(`upstream status ${status}${quote}`)
   if (status === 401 || status === 403) return new ApiError('upstream_auth', { cause })
   if (status === 429) {
     const retryAfterS = parseRetryAfter(retryAfter, nowMs)
