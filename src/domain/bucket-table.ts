@@ -1,6 +1,7 @@
 /** The values of all buckets, column by column, filled while rows come in order of time. Pure. */
 import { type Accumulator, createAccumulator, type Measured } from './aggregate.ts'
 import type { StatColumn } from './metric-names.ts'
+import { ATOMS_PER_USD } from './price-table.ts'
 
 /** One entry a bucket; NaN stands for null. */
 export interface BucketTable {
@@ -25,20 +26,20 @@ export interface BucketTableBuilder {
 /**
  * A table without rows: sums, averages and counts are 0, the rest null.
  *
- * @param unitsPerOne - of each metric, see createAccumulator
+ * @param isMoney - whether a metric is counted in atoms
  *
- * Spec: §2.9 (empty buckets not shown). Choice: zero filled; a bucket whose rows have no value of the
- * metric, as calls of models without a price, has null for its sum and average.
+ * Spec: §2.9 (empty buckets not shown). Choice: zero filled; only money that is unknown for all rows of a
+ * bucket has null for its sum and average.
  */
 export function createBucketTable(
   columns: readonly StatColumn[],
   buckets: number,
-  unitsPerOne: (metric: string) => number,
+  isMoney: (metric: string) => boolean = () => false,
 ): BucketTableBuilder {
   const metrics = [...new Set(columns.map(({ metric }) => metric))]
   const accumulators = metrics.map((metric) =>
     createAccumulator(
-      unitsPerOne(metric),
+      isMoney(metric) ? ATOMS_PER_USD : 1,
       columns.some((column) => column.metric === metric && typeof column.of === 'number'),
     ),
   )
@@ -60,9 +61,10 @@ export function createBucketTable(
     flush(bucket) {
       if (rows === 0) return
       count[bucket] = rows
-      columns.forEach(({ of }, index) => {
+      columns.forEach(({ metric, of }, index) => {
         const source = sources[index] as Accumulator
-        const isUnknown = (of === 'sum' || of === 'avg') && source.read('count') === 0
+        const isUnknown =
+          (of === 'sum' || of === 'avg') && isMoney(metric) && source.read('count') === 0
         const value = isUnknown ? null : source.read(of)
         ;(values[index] as Float64Array)[bucket] = value ?? Number.NaN
       })

@@ -5,7 +5,7 @@ import type { Measured } from './aggregate.ts'
 import { type BucketTable, type BucketTableBuilder, createBucketTable } from './bucket-table.ts'
 import { type CostParts, costParts, inputCost, totalCost } from './cost.ts'
 import type { StatColumn } from './metric-names.ts'
-import { ATOMS_PER_USD, type PriceTable } from './price-table.ts'
+import type { PriceTable } from './price-table.ts'
 import type { ModelUsage } from './usage.ts'
 
 /** Limit: models of one answer; each costs memory for every bucket. */
@@ -37,9 +37,7 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
   function open(model: string): BucketTableBuilder {
     const values = (builders.size + 1) * buckets * columns.length
     if (builders.size === MODELS_MAX || values > valuesMax) throw tooLarge()
-    const builder = createBucketTable(columns, buckets, (metric) =>
-      metric in COSTS ? ATOMS_PER_USD : 1,
-    )
+    const builder = createBucketTable(columns, buckets, (metric) => metric in COSTS)
     builders.set(model, builder)
     return builder
   }

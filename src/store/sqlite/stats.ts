@@ -66,7 +66,7 @@ interface Scan {
 }
 
 function scanCalls({ db, query, clause, checkpoint }: Scan): BucketTable {
-  const builder = createBucketTable(query.callColumns, query.startsUs.length, () => 1)
+  const builder = createBucketTable(query.callColumns, query.startsUs.length)
   const latency = builder.metrics.indexOf('latency_ms' satisfies CallMetric)
   const callCount = builder.metrics.indexOf('call_count' satisfies CallMetric)
   const errorCount = builder.metrics.indexOf('error_count' satisfies CallMetric)

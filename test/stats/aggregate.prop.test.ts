@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createAccumulator, percentileOf } from '../../src/domain/aggregate.ts'
+
+const integers = fc.array(
+  fc.integer({ min: 0, max: 5 }).map((n) => n * n),
+  { maxLength: 300 },
+)
+
+function fill(values: readonly (number | bigint)[], unitsPerOne = 1) {
+  const accumulator = createAccumulator(unitsPerOne, true)
+  for (const value of values) accumulator.add(value)
+  return accumulator
+}
+
+describe('createAccumulator', () => {
+  it('agrees with a sorted list at every percentile', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 1e9 }), { minLength: 1, maxLength: 300 }),
+        fc.double({ min: 0, max: 100, noNaN: true }),
+        (values, percent) => {
+          const sorted = values.toSorted((a, b) => a - b)
+          const rank = (percent / 100) * (sorted.length - 1)
+          const low = sorted[Math.floor(rank)] as number
+          const high = sorted[Math.ceil(rank)] as number
+          const found = fill(values).read(percent)
+          expect(found).toBeCloseTo(low + (high - low) * (rank - Math.floor(rank)), 6)
+        },
+      ),
+    )
+  })
+
+  it('agrees with naive sums, extremes and counts', () => {
+    fc.assert(
+      fc.property(integers, (values) => {
+        const accumulator = fill(values)
+        const sum = values.reduce((total, value) => total + value, 0)
+        expect(accumulator.read('sum')).toBe(sum)
+        expect(accumulator.read('avg')).toBe(values.length === 0 ? 0 : sum / values.length)
+        expect(accumulator.read('min')).toBe(values.length === 0 ? null : Math.min(...values))
+        expect(accumulator.read('max')).toBe(values.length === 0 ? null : Math.max(...values))
+        expect(accumulator.read('count')).toBe(values.length)
+        expect(accumulator.read('count_true')).toBe(values.filter((value) => value === 1).length)
+        expect(accumulator.read('count_false')).toBe(values.filter((value) => value === 0).length)
+      }),
+    )
+  })
+
+  it('sums exactly in every order, however large the values', () => {
+    const large = fc.array(fc.bigInt({ min: 0n, max: 2n ** 70n }), { maxLength: 50 })
+    fc.assert(
+      fc.property(large, (values) => {
+        const measured = values.map((value) => (value < 2n ** 53n ? Number(value) : value))
+        const exact = Number(values.reduce((total, value) => total + value, 0n))
+        expect(fill(measured).read('sum')).toBe(exact)
+        expect(fill(measured.toReversed()).read('sum')).toBe(exact)
+        expect(fill(measured, 1e15).read('sum')).toBe(exact / 1e15)
+      }),
+    )
+  })
+
+  it('loses no token next to a sum beyond 2^53', () => {
+    const accumulator = fill([Number.MAX_SAFE_INTEGER, 1, 1, 1])
+    expect(accumulator.read('sum')).toBe(Number(2n ** 53n + 2n))
+  })
+
+  it('starts anew after a reset', () => {
+    const accumulator = fill([5, 9, 2 ** 53, 1, 0])
+    accumulator.reset()
+    expect(accumulator.read('sum')).toBe(0)
+    expect(accumulator.read(50)).toBeNull()
+    for (const value of [3, 1]) accumulator.add(value)
+    expect([accumulator.read(0), accumulator.read(50), accumulator.read('min')]).toEqual([1, 2, 1])
+  })
+})
+
+describe('percentileOf', () => {
+  it.each([
+    [[7], 0, 7],
+    [[7], 100, 7],
+    [[1, 2], 50, 1.5],
+    [[1, 2, 3, 4], 25, 1.75],
+    [[10, 20, 30], 99.9, 29.98],
+    [[10, 20, 30], 100, 30],
+  ])('finds in %j at %d the value %d', (values, percent, expected) => {
+    expect(percentileOf(Float64Array.from(values), percent)).toBeCloseTo(expected, 9)
+  })
+})

@@ -1,0 +1,94 @@
+import { connect } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import type { StatsQuery } from '../../src/store/api/stats.ts'
+import { authorizationFor, buildTestApp, type TestApp } from '../support/build-test-app.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+import { ask, COUNTS, countCalls, record, URL } from './support/stats-fixtures.ts'
+
+/** Rows whose scan takes long enough to be met while it runs. */
+function fillWithCalls(app: TestApp, calls: number): Promise<unknown> {
+  const at = Date.UTC(2026, 0, 1, 10) * 1000
+  return Promise.all(
+    Array.from({ length: calls }, (_, index) =>
+      app.deps.calls.startCall({
+        ...{ project_id: 'acme/demo', id: `c${index}`, sent_trace_id: null, trace_id: `t${index}` },
+        ...{ parent_id: null, thread_id: null, turn_id: null, op_name: 'op', display_name: null },
+        ...{ svc_user_id: 'u', svc_username: 'u', svc_run_id: null, svc_run_step: null },
+        ...{ attributes_json: '{}', inputs_json: '{}', otel_dump_json: null, input_refs: [] },
+        ...{ started_at_us: at + index, start_size_bytes: 4 },
+      }),
+    ),
+  )
+}
+
+const query: StatsQuery = {
+  ...{ project_id: 'acme/demo', filter: {}, startUs: 0, endUs: 4e15, usageColumns: [] },
+  startsUs: Float64Array.of(0),
+  callColumns: [{ key: 'sum_call_count', metric: 'call_count', of: 'sum' }],
+  valuesMax: 10,
+}
+
+describe('POST /calls/stats over read threads', () => {
+  it('counts a call at once after its acknowledgement', async () => {
+    const app = await buildTestApp({ dataDir: makeTempDir() })
+    for (let made = 1; made <= 5; made++) {
+      await record(app, { id: `c${made}` })
+      expect(await countCalls(app)).toBe(made)
+    }
+  })
+
+  it('hands on a refusal of the thread', async () => {
+    const app = await buildTestApp({ dataDir: makeTempDir() })
+    const tooMany = app.deps.stats.aggregate(
+      { ...query, valuesMax: 0 },
+      new AbortController().signal,
+    )
+    await expect(tooMany).rejects.toMatchObject({
+      code: 'validation_failed',
+      param: 'granularity',
+    })
+  })
+
+  it('stops a scan whose caller has left', async () => {
+    const app = await buildTestApp({ dataDir: makeTempDir(), readThreads: 1, readQueueMax: 8 })
+    await fillWithCalls(app, 9000)
+    const abort = new AbortController()
+    const left = app.deps.stats.aggregate(query, abort.signal)
+    abort.abort()
+    await expect(left).rejects.toMatchObject({ code: 'client_closed_request' })
+    const { calls } = await app.deps.stats.aggregate(query, new AbortController().signal)
+    expect(calls?.values[0]?.[0]).toBe(9000)
+  })
+
+  it('answers server_overloaded and Retry-After when the queue is full', async () => {
+    const app = await buildTestApp({ dataDir: makeTempDir(), readThreads: 1, readQueueMax: 1 })
+    const answers = await Promise.all([1, 2, 3, 4].map(() => ask(app)))
+    const refused = answers.filter(({ status }) => status === 503)
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2)
+    expect(refused.map(({ body }) => body.error.code)).toEqual([
+      'server_overloaded',
+      'server_overloaded',
+    ])
+    expect(refused[0]?.headers['retry-after']).toBe('1')
+    expect((await ask(app)).status).toBe(200)
+  })
+
+  it('gives the place in the queue back when the client leaves', async () => {
+    const app = await buildTestApp({ dataDir: makeTempDir(), readThreads: 1, readQueueMax: 1 })
+    const address = await app.app.listen({ port: 0, host: '127.0.0.1' })
+    const body = JSON.stringify(COUNTS)
+    const head = `POST ${URL} HTTP/1.1\r\nhost: weft\r\nauthorization: ${authorizationFor(URL, app.key)}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
+    for (let client = 0; client < 6; client++) {
+      const socket = connect(Number(new globalThis.URL(address).port), '127.0.0.1')
+      await new Promise((resolve) => socket.write(head + body, resolve))
+      socket.destroy()
+    }
+    await expect.poll(async () => (await ask(app)).status, { timeout: 10_000 }).toBe(200)
+  })
+
+  it('answers read_timeout when the read takes too long', async () => {
+    const app = await buildTestApp({ dataDir: makeTempDir(), readTimeoutMs: 1 })
+    const { status, body } = await ask(app)
+    expect([status, body.error.code]).toEqual([503, 'read_timeout'])
+  })
+})

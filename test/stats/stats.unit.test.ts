@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { toColumns } from '../../src/domain/metric-names.ts'
+import { renderModelNames } from '../../src/domain/stats-view.ts'
+import { CallsFilter } from '../../src/schemas/calls-filter.ts'
+import { toFilterClause } from '../../src/store/sqlite/calls-filter.ts'
+import { openDatabase } from '../../src/store/sqlite/connection.ts'
+import { migrate } from '../../src/store/sqlite/migrate.ts'
+import {
+  type FilterCondition,
+  selectStatsCalls,
+  selectStatsUsage,
+} from '../../src/store/sqlite/sql/stats.ts'
+
+const WINDOW = { project_id: 'acme/demo', start_us: 0, end_us: 1 }
+
+/** The steps of SQLite's plan, as lines. */
+function planOf(sql: string, parameters: Record<string, string> = {}): string[] {
+  const db = openDatabase(':memory:')
+  migrate(db)
+  const rows = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all({ ...WINDOW, ...parameters })
+  db.close()
+  return (rows as { detail: string }[]).map(({ detail }) => detail)
+}
+
+describe('the statements of the statistics', () => {
+  const RANGE =
+    'SEARCH calls USING INDEX calls_project_id_started_at_us (project_id=? AND started_at_us>? AND started_at_us<?)'
+
+  it('scan the window by its index, without a sort', () => {
+    expect(planOf(selectStatsCalls([]))).toEqual([RANGE])
+    expect(planOf(selectStatsUsage([]))).toEqual([
+      RANGE,
+      'SEARCH call_usage USING PRIMARY KEY (call_key=?)',
+    ])
+  })
+
+  it.each(Object.keys(CallsFilter.shape))('never scan a whole table with %s', (field) => {
+    const value = field === 'trace_roots_only' ? true : ['x', 'y:*']
+    const { conditions, parameters } = toFilterClause({ [field]: value })
+    expect(conditions).toEqual([field])
+    for (const select of [selectStatsCalls, selectStatsUsage]) {
+      const steps = planOf(select(conditions as FilterCondition[]), parameters)
+      expect(steps.filter((step) => /^SCAN (?:calls|call_)/.test(step))).toEqual([])
+      expect(steps.some((step) => step.startsWith('SEARCH calls USING'))).toBe(true)
+    }
+  })
+})
+
+describe('toFilterClause', () => {
+  it('keeps entries out of the statement', () => {
+    const { conditions, parameters } = toFilterClause({ op_names: ["a'", 'b:*'], call_ids: [] })
+    expect(conditions).toEqual(['op_names'])
+    expect(parameters).toEqual({ op_names: '["a\'"]', op_names_prefixes: '["b:"]' })
+  })
+})
+
+describe('toColumns', () => {
+  it('names keys by aggregation and percentile, each once, in request order', () => {
+    const columns = toColumns([
+      { metric: 'latency_ms', aggregations: ['max', 'sum'], percentiles: [99.9, 50, 50] },
+      { metric: 'latency_ms', aggregations: ['sum', 'avg'], percentiles: [] },
+    ])
+    expect(columns.map(({ key }) => key)).toEqual([
+      ...['max_latency_ms', 'sum_latency_ms', 'p99.9_latency_ms', 'p50_latency_ms'],
+      'avg_latency_ms',
+    ])
+  })
+})
+
+describe('renderModelNames', () => {
+  it('encodes what a header cannot hold', () => {
+    expect(renderModelNames(['a,b', 'münze\r\n', 'x\ud800'])).toBe(
+      'a%2Cb,m%C3%BCnze%0D%0A,x%EF%BF%BD',
+    )
+  })
+
+  it('names as many as fit', () => {
+    const names = Array.from({ length: 1000 }, (_, index) => `model-${index}`)
+    const text = renderModelNames(names)
+    expect(text.length).toBeLessThanOrEqual(2048)
+    expect(text.split(',')).toEqual(names.slice(0, text.split(',').length))
+  })
+})
