@@ -9,8 +9,8 @@ import { feedbackAt, trigger } from './feedback-fixtures.ts'
 import { sampleOf } from './feedback-store-contract.ts'
 
 const T0 = '2026-01-01T00:00:00Z'
-const WALK = Number.MAX_SAFE_INTEGER
-const ASK = 0
+const WALK = { walkRowsMax: Number.MAX_SAFE_INTEGER, askedGroupsMax: 0 }
+const ASK = { walkRowsMax: 0, askedGroupsMax: Number.MAX_SAFE_INTEGER }
 
 function open(records: readonly Feedback[]): Connection {
   const db = openDatabase(':memory:')
@@ -56,7 +56,10 @@ describe('chooseSample', () => {
         })
         const walked = chooseSample(db, sample, () => {}, WALK)
         expect(chooseSample(db, sample, () => {}, ASK)).toEqual(walked)
-        expect(chooseSample(db, sample, () => {}, 3)).toEqual(walked)
+        for (const askedGroupsMax of [0, 2, 100]) {
+          const effort = { walkRowsMax: 3, askedGroupsMax }
+          expect(chooseSample(db, sample, () => {}, effort)).toEqual(walked)
+        }
         expect(chooseSample(db, sample, () => {})).toEqual(walked)
         db.close()
       }),
@@ -67,17 +70,17 @@ describe('chooseSample', () => {
   it.each([
     ['walks', WALK],
     ['asks', ASK],
-  ])('stops when nobody waits any more while it %s', (_how, walkRowsMax) => {
+  ])('stops when nobody waits any more while it %s', (_how, effort) => {
     const records = Array.from({ length: 1500 }, (_, at) =>
       feedbackAt(T0, `f${at}`, { trigger_ref: trigger(`t${at}`) }),
     )
     const stop = () => {
       throw new Error('nobody waits')
     }
-    expect(() => chooseSample(open(records), sampleOf(), stop, walkRowsMax)).toThrow('nobody waits')
+    expect(() => chooseSample(open(records), sampleOf(), stop, effort)).toThrow('nobody waits')
   })
 
-  it('keeps the newest of very many groups', () => {
+  it('keeps the newest of many groups', () => {
     const records = Array.from({ length: 50 }, (_, at) =>
       feedbackAt(`2026-01-01T00:00:${String((at * 7) % 50).padStart(2, '0')}Z`, `f${at}`, {
         trigger_ref: trigger(`t${at}`),

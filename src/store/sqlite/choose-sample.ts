@@ -6,11 +6,14 @@ import type { FeedbackSample } from '../../domain/feedback-sample.ts'
 import type { Connection } from './connection.ts'
 import * as SQL from './sql/feedback.ts'
 
-/**
- * Limit: rows that are walked before the groups are asked one by one. A walk of this length takes about as
- * long as asking for 5,000 groups.
- */
-const WALK_ROWS_MAX = 20_000
+/** How far each way to choose is tried before the next. */
+export interface SampleEffort {
+  readonly walkRowsMax: number
+  readonly askedGroupsMax: number
+}
+
+/** Limit: a walked row takes about 1 us, an asked group 10 to 40 us: each try costs less than a second. */
+const EFFORT: SampleEffort = { walkRowsMax: 20_000, askedGroupsMax: 20_000 }
 const ROWS_PER_CHECKPOINT = 1000
 
 interface WindowRow {
@@ -28,17 +31,21 @@ interface GroupRow {
 
 /**
  * Keys of the newest feedback of the `sample_limit` newest trigger_refs, the newest first. A short window is
- * walked; in a long one, where few groups may have very many rows, each group is asked for its newest.
- *
- * @param walkRowsMax - rows after which a walk is given up; 0 never walks
+ * walked; in a long one, where few groups may have very many rows, each group is asked for its newest; when
+ * there are very many groups too, the whole window is walked.
  */
 export function chooseSample(
   db: Connection,
   sample: FeedbackSample,
   checkpoint: () => void,
-  walkRowsMax = WALK_ROWS_MAX,
+  effort = EFFORT,
 ): number[] {
-  return walkWindow(db, sample, checkpoint, walkRowsMax) ?? askGroups(db, sample, checkpoint)
+  return (
+    walkWindow(db, sample, checkpoint, effort.walkRowsMax) ??
+    askGroups(db, sample, checkpoint, effort.askedGroupsMax) ??
+    walkWindow(db, sample, checkpoint, Number.MAX_SAFE_INTEGER) ??
+    []
+  )
 }
 
 /**
@@ -73,23 +80,32 @@ function isWanted(row: WindowRow, sample: FeedbackSample): boolean {
   return trigger_prefix === null || (row.trigger_ref?.startsWith(trigger_prefix) ?? false)
 }
 
-/** Asks each type and trigger_ref for its newest feedback in the window. */
-function askGroups(db: Connection, sample: FeedbackSample, checkpoint: () => void): number[] {
+/**
+ * Asks each type and trigger_ref for its newest feedback in the window.
+ *
+ * @returns null when there are more than `groupsMax` groups
+ */
+function askGroups(
+  db: Connection,
+  sample: FeedbackSample,
+  checkpoint: () => void,
+  groupsMax: number,
+): number[] | null {
   const findNewest = db.prepare(SQL.FIND_NEWEST_OF_GROUP)
-  let newest = new Map<string | null, GroupRow>()
+  const newest = new Map<string | null, GroupRow>()
   let asked = 0
   for (const feedback_type of typesOf(db, sample)) {
     for (const trigger_ref of triggersOf(db, sample, feedback_type)) {
       asked += 1
+      if (asked > groupsMax) return null
       if (asked % ROWS_PER_CHECKPOINT === 0) checkpoint()
       const row = findNewest.get({ ...sample, feedback_type, trigger_ref }) as GroupRow | undefined
       const other = newest.get(trigger_ref)
       if (row && (!other || compareNewest(row, other) < 0)) newest.set(trigger_ref, row)
-      // What is cut off here has enough newer groups before it, whatever comes.
-      if (newest.size > 2 * sample.sample_limit) newest = keepNewest(newest, sample.sample_limit)
     }
   }
-  return [...keepNewest(newest, sample.sample_limit).values()].map((row) => row.feedback_key)
+  const sorted = [...newest.values()].sort(compareNewest)
+  return sorted.slice(0, sample.sample_limit).map((row) => row.feedback_key)
 }
 
 function* typesOf(db: Connection, sample: FeedbackSample): Generator<string> {
@@ -118,14 +134,6 @@ function* triggersOf(
     if (typeof trigger_ref !== 'string' || !trigger_ref.startsWith(prefix)) return
     yield trigger_ref
   }
-}
-
-function keepNewest(
-  rows: ReadonlyMap<string | null, GroupRow>,
-  count: number,
-): Map<string | null, GroupRow> {
-  const sorted = [...rows].sort(([, a], [, b]) => compareNewest(a, b))
-  return new Map(sorted.slice(0, count))
 }
 
 /** Negative when `a` is the newer one; ids in the order of the index, which is that of their bytes. */
