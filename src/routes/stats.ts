@@ -14,8 +14,8 @@ export interface StatsRoutesOptions {
   readonly stats: StatsStore
 }
 
-/** Limit: values of one answer, some 30 MB of JSON. */
-const VALUES_MAX = 1_000_000
+/** Limit: values of one answer, some 20 MB of JSON, written out in one go. */
+const VALUES_MAX = 500_000
 /** "Now" is the end of the current millisecond: the clock tells no less, calls that began in it count. */
 const REST_OF_MS_US = 999
 

@@ -67,6 +67,7 @@ describe('createAccumulator', () => {
 
   it('starts anew after a reset', () => {
     const accumulator = fill([5, 9, 2 ** 53, 1, 0])
+    expect(accumulator.read(50)).toBe(5)
     accumulator.reset()
     expect(accumulator.read('sum')).toBe(0)
     expect(accumulator.read(50)).toBeNull()

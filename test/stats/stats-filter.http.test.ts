@@ -112,22 +112,33 @@ describe('the filter of POST /calls/stats', () => {
     expect(await countMatches(app, { call_ids })).toBe(2)
   })
 
-  const fields = [...LISTS.map(([field]) => field), 'svc_user_ids']
-  it.each<[field: string, value: unknown, param: string]>([
-    ...fields.flatMap((field): [string, unknown, string][] => [
-      [field, 'text', field],
-      [field, [7], `${field}[0]`],
-      [field, [null], `${field}[0]`],
-      [field, ['x'.repeat(2049)], `${field}[0]`],
-      [field, Array.from({ length: 1001 }, () => 'x'), field],
-    ]),
-    ['trace_roots_only', 'yes', 'trace_roots_only'],
-    ['wb_user_ids', ['u'], 'wb_user_ids'],
-  ])('refuses §2.7 %s = %.60j', async (field, value, param) => {
+  const refused = [
+    ['text', ''],
+    [{}, ''],
+    [[7], '[0]'],
+    [[null], '[0]'],
+    [['x'.repeat(2049)], '[0]'],
+    [Array.from({ length: 1001 }, () => 'x'), ''],
+  ] as const
+  const lists = [...LISTS.map(([field]) => field), 'svc_user_ids']
+  it.each<[field: string, values: readonly (readonly [value: unknown, at: string])[]]>([
+    ...lists.map((field): [string, typeof refused] => [field, refused]),
+    [
+      'trace_roots_only',
+      [
+        ['yes', ''],
+        [1, ''],
+        [['x'], ''],
+      ],
+    ],
+    ['wb_user_ids', [[['u'], '']]],
+  ])('refuses wrong values of §2.7 %s', async (field, values) => {
     const app = await buildTestApp()
-    const { status, body } = await ask(app, { filter: { [field]: value } })
-    expect([status, body.error.code, body.error.param]).toEqual([
-      ...[422, 'validation_failed', `filter.${param}`],
-    ])
+    for (const [value, at] of values) {
+      const { status, body } = await ask(app, { filter: { [field]: value } })
+      expect([status, body.error.code, body.error.param]).toEqual([
+        ...[422, 'validation_failed', `filter.${field}${at}`],
+      ])
+    }
   })
 })

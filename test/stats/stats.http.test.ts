@@ -420,7 +420,7 @@ describe('POST /calls/stats', () => {
       }
     })
 
-    it('refuses an answer of more than a million values', async () => {
+    it('refuses an answer of more than 500,000 values', async () => {
       const app = await buildTestApp()
       const percentiles = Array.from({ length: 20 }, (_, index) => index)
       const call_metrics = Array.from({ length: 6 }, (_, index) => ({

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import type { StatsQuery } from '../../src/store/api/stats.ts'
+import { openDatabase } from '../../src/store/sqlite/connection.ts'
 import { authorizationFor, buildTestApp, type TestApp } from '../support/build-test-app.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { ask, COUNTS, countCalls, record, URL } from './support/stats-fixtures.ts'
@@ -35,6 +36,22 @@ describe('POST /calls/stats over read threads', () => {
       await record(app, { id: `c${made}` })
       expect(await countCalls(app)).toBe(made)
     }
+  })
+
+  it('leaves out deleted calls', async () => {
+    const dataDir = makeTempDir()
+    const app = await buildTestApp({ dataDir })
+    await record(app, { id: 'kept', end: { summary: { usage: { kept: {} } } } })
+    await record(app, { id: 'gone', end: { summary: { usage: { gone: {} } } } })
+    const db = openDatabase(dataDir)
+    db.prepare("UPDATE calls SET deleted_at_us = 1 WHERE id = 'gone'").run()
+    db.close()
+    const { body } = await ask(app, { usage_metrics: [{ metric: 'input_tokens' }] })
+    expect(body.call_buckets[0].count).toBe(1)
+    expect(body.usage_buckets.map(({ model }: { model: string }) => model)).toEqual([
+      'kept',
+      'kept',
+    ])
   })
 
   it('hands on a refusal of the thread', async () => {
