@@ -57,6 +57,31 @@ describe('a client that leaves', () => {
     expect((await chat({ messages: MESSAGES })).status).toBe(200)
   })
 
+  it('frees a backend that sees the abort only after its first delta', async () => {
+    const { promise: gate, resolve: openGate } = Promise.withResolvers<void>()
+    const { promise: left, resolve: noteLeft } = Promise.withResolvers<void>()
+    const { promise: freed, resolve: noteFreed } = Promise.withResolvers<void>()
+    const scripted = createScriptedBackend([])
+    async function* complete(_call: unknown, { signal }: { signal: AbortSignal }) {
+      signal.addEventListener('abort', () => noteLeft())
+      leave.abort()
+      try {
+        await gate
+        yield prompt()
+        await NEVER
+      } finally {
+        noteFreed()
+      }
+    }
+    const leave = new AbortController()
+    const { chat } = await startModelServer(scriptedModels({ backend: { ...scripted, complete } }))
+    const answer = chat({ messages: MESSAGES, stream: true }, { signal: leave.signal })
+    await expect(answer).rejects.toThrow()
+    await left
+    openGate()
+    await freed
+  })
+
   it.each<[string, boolean, Behaviour]>([
     ['before the headers of a stream', true, silence],
     ['before the first event of a stream', true, stream([], 'hang')],

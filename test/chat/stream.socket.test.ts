@@ -1,4 +1,5 @@
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { eventsOf, startModelServer } from '../support/model-server.ts'
 import {
@@ -17,6 +18,17 @@ const REQUEST = { messages: [{ role: 'user', content: 'hi' }], stream: true }
 async function startScripted(script: readonly Step[], overrides = {}) {
   const backend = createScriptedBackend(script)
   return { ...(await startModelServer(scriptedModels({ backend }), overrides)), backend }
+}
+
+/** A bare connection on which a stream was asked for; it never closes by itself. */
+function openSocket(baseUrl: string, key: string): Socket {
+  const socket = connect({ port: Number(new URL(baseUrl).port), host: '127.0.0.1' })
+  const body = JSON.stringify(REQUEST)
+  socket.write(
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  )
+  return socket
 }
 
 async function streamOf(script: readonly Step[], request: object = {}) {
@@ -88,12 +100,7 @@ describe('a stream', () => {
   it('is slowed down by a slow reader', async () => {
     const big = Array.from({ length: 2_000 }, () => piece('x'.repeat(10_000)))
     const { baseUrl, key, backend } = await startScripted([prompt(), ...big, finish()])
-    const socket = connect({ port: Number(new URL(baseUrl).port), host: '127.0.0.1' })
-    const body = JSON.stringify(REQUEST)
-    socket.write(
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
-        `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-    )
+    const socket = openSocket(baseUrl, key)
     socket.pause()
     // The count stands still once the buffers of the kernel are full.
     let last = -1
@@ -146,6 +153,27 @@ describe('a server that shuts down', () => {
     expect(JSON.parse(events.at(-2)!)).toMatchObject({ error: { code: 'server_draining' } })
     expect(await backend.aborted).toMatchObject({ code: 'server_draining' })
     expect(backend.runningCount()).toBe(0)
+  })
+
+  it('does not wait for the keep-alive connection of a stream that ended late', async () => {
+    const scripted = createScriptedBackend([prompt(), NEVER])
+    async function* complete(...given: Parameters<typeof scripted.complete>) {
+      try {
+        yield* scripted.complete(...given)
+      } finally {
+        // Longer than the server takes to sweep its idle connections.
+        await new Promise((resolve) => setTimeout(resolve, 150))
+      }
+    }
+    const { baseUrl, key, app } = await startModelServer(
+      scriptedModels({ backend: { ...scripted, complete } }),
+    )
+    const socket = openSocket(baseUrl, key)
+    const closed = once(socket, 'close')
+    await once(socket, 'data')
+    socket.resume()
+    await app.close()
+    await closed
   })
 
   it('answers 503 to a completion that is not streamed', async () => {
