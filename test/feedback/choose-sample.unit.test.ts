@@ -38,31 +38,38 @@ describe('chooseSample', () => {
       start: fc.integer({ min: 0, max: 3 }),
       end: fc.integer({ min: 1, max: 4 }),
     })
-    const ids = fc.uniqueArray(fc.constantFrom(...'abcdeA_é\uffff', '😀', 'zz', 'z'))
+    const ids = fc.uniqueArray(fc.constantFrom(...'abcdeA_é\uffff', '😀', 'zz', 'z'), {
+      minLength: 8,
+    })
     fc.assert(
-      fc.property(fc.array(record, { maxLength: 12 }), ids, query, (rows, names, filter) => {
-        const count = Math.min(rows.length, names.length)
-        const db = open(
-          rows.slice(0, count).map(({ second, ...fields }, at) => ({
-            ...feedbackAt(`2026-01-01T00:00:0${second}Z`, `f${at}`, fields),
-            id: names[at] ?? '',
-          })),
-        )
-        const { start, end, ...fields } = filter
-        const sample = sampleOf({
-          ...fields,
-          start_us: Date.UTC(2026, 0, 1, 0, 0, start) * 1000,
-          end_us: Date.UTC(2026, 0, 1, 0, 0, end) * 1000,
-        })
-        const walked = chooseSample(db, sample, () => {}, WALK)
-        expect(chooseSample(db, sample, () => {}, ASK)).toEqual(walked)
-        for (const askedGroupsMax of [0, 2, 100]) {
-          const effort = { walkRowsMax: 3, askedGroupsMax }
-          expect(chooseSample(db, sample, () => {}, effort)).toEqual(walked)
-        }
-        expect(chooseSample(db, sample, () => {})).toEqual(walked)
-        db.close()
-      }),
+      fc.property(
+        fc.array(record, { minLength: 2, maxLength: 12 }),
+        ids,
+        query,
+        (rows, names, filter) => {
+          const count = Math.min(rows.length, names.length)
+          const db = open(
+            rows.slice(0, count).map(({ second, ...fields }, at) => ({
+              ...feedbackAt(`2026-01-01T00:00:0${second}Z`, `f${at}`, fields),
+              id: names[at] ?? '',
+            })),
+          )
+          const { start, end, ...fields } = filter
+          const sample = sampleOf({
+            ...fields,
+            start_us: Date.UTC(2026, 0, 1, 0, 0, start) * 1000,
+            end_us: Date.UTC(2026, 0, 1, 0, 0, end) * 1000,
+          })
+          const walked = chooseSample(db, sample, () => {}, WALK)
+          expect(chooseSample(db, sample, () => {}, ASK)).toEqual(walked)
+          for (const askedGroupsMax of [0, 2, 100]) {
+            const effort = { walkRowsMax: 3, askedGroupsMax }
+            expect(chooseSample(db, sample, () => {}, effort)).toEqual(walked)
+          }
+          expect(chooseSample(db, sample, () => {})).toEqual(walked)
+          db.close()
+        },
+      ),
       { numRuns: 60 },
     )
   })
@@ -78,6 +85,18 @@ describe('chooseSample', () => {
       throw new Error('nobody waits')
     }
     expect(() => chooseSample(open(records), sampleOf(), stop, effort)).toThrow('nobody waits')
+  })
+
+  it.each([
+    ['walking', WALK],
+    ['asking', ASK],
+  ])('takes the newest of a trigger over all its types when %s', (_how, effort) => {
+    const records = [
+      feedbackAt('2026-01-01T00:00:01Z', 'b', { feedback_type: 'x' }),
+      feedbackAt('2026-01-01T00:00:00Z', 'c', { feedback_type: 'y' }),
+      feedbackAt('2026-01-01T00:00:01Z', 'a', { feedback_type: 'z' }),
+    ]
+    expect(chooseSample(open(records), sampleOf(), () => {}, effort)).toEqual([1])
   })
 
   it('keeps the newest of many groups', () => {
