@@ -1,3 +1,4 @@
+/** The backend with its real thread and the shipped model. */
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

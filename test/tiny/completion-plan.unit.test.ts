@@ -1,3 +1,4 @@
+/** Chat requests to plans: defaults, seeds, and which content is refused. */
 import { describe, expect, it } from 'vitest'
 import { planCompletion } from '../../src/inference/tiny/completion-plan.ts'
 import type { ChatCompletionRequest } from '../../src/schemas/chat-request.ts'

@@ -1,3 +1,4 @@
+/** Whole completions of a random model that is made to say known characters. */
 import { describe, expect, it } from 'vitest'
 import type { ChoiceDelta, Delta } from '../../src/inference/backend.ts'
 import { planCompletion } from '../../src/inference/tiny/completion-plan.ts'

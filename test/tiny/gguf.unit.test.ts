@@ -1,3 +1,4 @@
+/** GGUF files: what is read back, and that damaged or hostile files end in a clear error. */
 import { describe, expect, it } from 'vitest'
 import { ModelFileError, readGguf, STRING_BYTES_MAX } from '../../src/inference/tiny/gguf.ts'
 import { loadModel } from '../../src/inference/tiny/model.ts'

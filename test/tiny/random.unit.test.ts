@@ -1,3 +1,4 @@
+/** The seeded generator: repeatable, even, and different for every seed and index. */
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../src/inference/tiny/random.ts'
 

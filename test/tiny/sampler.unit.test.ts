@@ -1,3 +1,4 @@
+/** Each sampling parameter by itself, on logits made by hand. */
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../src/inference/tiny/random.ts'
 import {

@@ -1,3 +1,4 @@
+/** Turns, flow control and cancellation, on pretended generations. */
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
 import type { CompletionPlan } from '../../src/inference/tiny/completion-plan.ts'

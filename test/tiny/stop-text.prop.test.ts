@@ -1,3 +1,4 @@
+/** Stop strings against a search over the whole text, for any split into pieces. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createStopText } from '../../src/inference/tiny/stop-text.ts'

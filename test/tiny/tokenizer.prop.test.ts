@@ -1,3 +1,4 @@
+/** Text to ids and back, and that only the template's own text makes control tokens. */
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

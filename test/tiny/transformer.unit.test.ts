@@ -1,3 +1,4 @@
+/** The forward pass against a textbook version of it, and the cache against no cache. */
 import { describe, expect, it } from 'vitest'
 import { createKvCache, type KvCache } from '../../src/inference/tiny/kv-cache.ts'
 import { loadModel } from '../../src/inference/tiny/model.ts'

@@ -61,6 +61,7 @@ export interface Vocabulary {
 const CONTEXT_TOKENS_MAX = 32_768
 const LAYERS_MAX = 256
 const TYPE_CONTROL = 3
+/** For files without a template of their own. */
 const CHATML =
   "{%- for message in messages %}{{- '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- endif %}"
 
