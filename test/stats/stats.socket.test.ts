@@ -1,6 +1,6 @@
-import { connect } from 'node:net'
-import { describe, expect, it } from 'vitest'
-import type { StatsQuery } from '../../src/store/api/stats.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { buildApp } from '../../src/app.ts'
+import type { StatsQuery, StatsStore } from '../../src/store/api/stats.ts'
 import { openDatabase } from '../../src/store/sqlite/connection.ts'
 import { authorizationFor, buildTestApp, type TestApp } from '../support/build-test-app.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
@@ -90,22 +90,56 @@ describe('POST /calls/stats over read threads', () => {
     expect((await ask(app)).status).toBe(200)
   })
 
-  it('gives the place in the queue back when the client leaves', async () => {
-    const app = await buildTestApp({ dataDir: makeTempDir(), readThreads: 1, readQueueMax: 1 })
-    const address = await app.app.listen({ port: 0, host: '127.0.0.1' })
-    const body = JSON.stringify(COUNTS)
-    const head = `POST ${URL} HTTP/1.1\r\nhost: weft\r\nauthorization: ${authorizationFor(URL, app.key)}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
-    for (let client = 0; client < 6; client++) {
-      const socket = connect(Number(new globalThis.URL(address).port), '127.0.0.1')
-      await new Promise((resolve) => socket.write(head + body, resolve))
-      socket.destroy()
-    }
-    await expect.poll(async () => (await ask(app)).status, { timeout: 10_000 }).toBe(200)
-  })
-
   it('answers read_timeout when the read takes too long', async () => {
     const app = await buildTestApp({ dataDir: makeTempDir(), readTimeoutMs: 1 })
     const { status, body } = await ask(app)
     expect([status, body.error.code]).toEqual([503, 'read_timeout'])
+  })
+})
+
+/** An app on a socket whose statistics never end by themselves, and what their signals say. */
+async function listenWithEndlessStats() {
+  const { config, deps, key } = await buildTestApp()
+  const started = Promise.withResolvers<void>()
+  const aborted = Promise.withResolvers<unknown>()
+  const stats: StatsStore = {
+    aggregate: (_query, signal) =>
+      new Promise((_resolve, reject) => {
+        started.resolve()
+        signal.addEventListener('abort', () => {
+          aborted.resolve(signal.reason)
+          reject(signal.reason)
+        })
+      }),
+  }
+  const app = await buildApp(config, { ...deps, stats })
+  onTestFinished(() => app.close())
+  const address = await app.listen({ port: 0, host: '127.0.0.1' })
+  const abort = new AbortController()
+  const answer = fetch(address + URL, {
+    method: 'POST',
+    body: JSON.stringify(COUNTS),
+    headers: { authorization: authorizationFor(URL, key), 'content-type': 'application/json' },
+    signal: abort.signal,
+  })
+  await started.promise
+  return { app, answer, leave: () => abort.abort(), aborted: aborted.promise }
+}
+
+describe('POST /calls/stats while it runs', () => {
+  it('aborts the read when the client leaves', async () => {
+    const { answer, leave, aborted } = await listenWithEndlessStats()
+    leave()
+    await expect(answer).rejects.toThrow()
+    expect(await aborted).toMatchObject({ code: 'client_closed_request' })
+  })
+
+  it('aborts the read, and not sooner, when the server shuts down', async () => {
+    const { app, answer, aborted } = await listenWithEndlessStats()
+    await app.close()
+    const response = await answer
+    const { error } = (await response.json()) as { error: { code: string } }
+    expect([response.status, error.code]).toEqual([503, 'server_draining'])
+    expect(await aborted).toMatchObject({ code: 'server_draining' })
   })
 })
