@@ -5,6 +5,7 @@ import { resolveFeedbackSample } from '../domain/feedback-sample.ts'
 import { renderFeedback, resolveFeedback } from '../domain/new-feedback.ts'
 import { requireAccess } from '../domain/permissions.ts'
 import type { App } from '../http/app-type.ts'
+import { watchClient } from '../http/client-signal.ts'
 import {
   FeedbackCreateRequest,
   FeedbackCreateResponse,
@@ -60,7 +61,7 @@ export async function feedbackRoutes(
     async (request, reply) => {
       requireAccess(request.principal, 'traces:read', request.body.project_id)
       const sample = resolveFeedbackSample(request.body, nowUs())
-      const signal = AbortSignal.any([request.signal, app.draining])
+      const signal = AbortSignal.any([watchClient(reply), app.draining])
       const { paths, is_complete } = await feedback.findPayloadPaths(sample, signal)
       if (!is_complete) reply.header('x-weft-paths-incomplete', 'true')
       return { paths: [...paths] }
