@@ -12,6 +12,7 @@ import { answerClientError, answerFrameworkError, errorHandler } from './http/er
 import { jsonBody } from './http/json-body.ts'
 import { openapi } from './http/openapi.ts'
 import { chooseRequestId, requestLog } from './http/request-log.ts'
+import { useNeutralNames, useVendorNames } from './http/spelling.ts'
 import { validation } from './http/validation.ts'
 import { callRoutes } from './routes/calls.ts'
 import { chatRoutes } from './routes/chat.ts'
@@ -56,21 +57,21 @@ export async function buildApp(
 
   await app.register(healthRoutes, { isReady: deps.isReady })
 
+  const nowUs = createClock()
   await app.register(async (basic: App) => {
     documentSecurity(basic, 'basic')
     await useBasicAuthentication(basic, deps.keys.findPrincipal)
-    await basic.register(callRoutes, {
-      calls: deps.calls,
-      prices: deps.prices,
-      refScheme: config.refScheme,
-    })
-    await basic.register(statsRoutes, { stats: deps.stats })
-    await basic.register(feedbackRoutes, {
-      feedback: deps.feedback,
-      payloadBytesMax: config.feedbackPayloadBytesMax,
-      nowUs: createClock(),
-    })
+    useNeutralNames(basic)
+    await registerTraceRoutes(basic, { config, deps, nowUs })
   })
+  await app.register(
+    async (traces: App) => {
+      await useBasicAuthentication(traces, deps.keys.findPrincipal)
+      useVendorNames(traces)
+      await registerTraceRoutes(traces, { config, deps, nowUs })
+    },
+    { prefix: '/traces' },
+  )
 
   await app.register(async (bearer: App) => {
     documentSecurity(bearer, 'bearer')
@@ -85,11 +86,35 @@ export async function buildApp(
       jobs: deps.trainingJobs,
       checkpoints: deps.checkpoints,
       trainingBodyBytesMax: config.trainingBodyBytesMax,
-      nowUs: createClock(),
+      nowUs,
     })
   })
 
   return app
+}
+
+interface TraceRoutesOptions {
+  readonly config: Config
+  readonly deps: Deps
+  readonly nowUs: () => number
+}
+
+/** The trace API, in neutral names; `scope.spelling` is how the scope writes them. */
+async function registerTraceRoutes(
+  scope: App,
+  { config, deps, nowUs }: TraceRoutesOptions,
+): Promise<void> {
+  await scope.register(callRoutes, {
+    calls: deps.calls,
+    prices: deps.prices,
+    refScheme: config.refScheme,
+  })
+  await scope.register(statsRoutes, { stats: deps.stats })
+  await scope.register(feedbackRoutes, {
+    feedback: deps.feedback,
+    payloadBytesMax: config.feedbackPayloadBytesMax,
+    nowUs,
+  })
 }
 
 /** Tells the OpenAPI document which scheme the routes of a scope take. */

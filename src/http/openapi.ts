@@ -24,7 +24,9 @@ export const openapi = fp<OpenapiOptions>(
           title: 'Weft',
           version,
           description:
-            'Traced LLM calls, statistics, feedback, chat completions, training preview.',
+            'Traced LLM calls, statistics, feedback, chat completions, training preview. ' +
+            'The routes under Basic authentication are served below `/traces` too, for tracing SDKs: ' +
+            'there the `svc_` names are spelt `wb_`, and names that are not known are dropped.',
           license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         },
         components: {

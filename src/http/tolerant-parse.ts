@@ -1,0 +1,72 @@
+/** Parsing for clients of the vendor's API: names that a strict schema does not know are dropped, not refused. */
+import type { z } from 'zod'
+import { type Problem, SchemaError, toProblems } from './validation.ts'
+
+/** Limit: rounds of dropping; what is deeper than so many nested objects stays refused. */
+const ROUNDS_MAX = 8
+
+type Issue = z.core.$ZodIssue
+
+export type ParseResult<T> =
+  | { readonly value: T; readonly error?: undefined }
+  | { readonly error: SchemaError; readonly value?: undefined }
+
+/** Parses by the schema alone. */
+export function parseStrictly<T>(schema: z.ZodType<T>, data: unknown): ParseResult<T> {
+  const result = schema.safeParse(data)
+  if (result.success) return { value: result.data }
+  return { error: new SchemaError(toProblems(result.error.issues, data)) }
+}
+
+/**
+ * Parses; unknown names are deleted from `data` on the way, which therefore must belong to the caller.
+ *
+ * @param renderPath - the client's spelling of a problem's path
+ */
+export function parseTolerantly<T>(
+  schema: z.ZodType<T>,
+  data: unknown,
+  renderPath: (path: string) => string = (path) => path,
+): ParseResult<T> {
+  for (let round = 1; ; round++) {
+    const result = schema.safeParse(data)
+    if (result.success) return { value: result.data }
+    const { issues } = result.error
+    if (round <= ROUNDS_MAX && dropUnknown(data, issues) > 0) continue
+    const problems = toProblems(issues, data).map(
+      (problem): Problem => ({ ...problem, path: renderPath(problem.path) }),
+    )
+    return { error: new SchemaError(problems) }
+  }
+}
+
+/** Deletes what the issues call unknown; returns how many keys. */
+function dropUnknown(data: unknown, issues: readonly Issue[]): number {
+  let dropped = 0
+  for (const issue of issues) {
+    const owner = valueAt(data, issue.path)
+    if (issue.code === 'unrecognized_keys' && owner !== null) {
+      for (const key of issue.keys) if (delete owner[key]) dropped += 1
+    } else if (issue.code === 'invalid_union') {
+      dropped += dropInUnion(owner, issue.errors)
+    }
+  }
+  return dropped
+}
+
+/** Of a union's options, the first that fails by unknown names alone is the one that was meant. */
+function dropInUnion(data: unknown, options: readonly (readonly Issue[])[]): number {
+  const meant = options.find(
+    (issues) => issues.length > 0 && issues.every(({ code }) => code === 'unrecognized_keys'),
+  )
+  return meant ? dropUnknown(data, meant) : 0
+}
+
+function valueAt(data: unknown, path: readonly PropertyKey[]): Record<PropertyKey, unknown> | null {
+  let value = data
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return null
+    value = (value as Record<PropertyKey, unknown>)[key]
+  }
+  return typeof value === 'object' ? (value as Record<PropertyKey, unknown> | null) : null
+}

@@ -1,0 +1,97 @@
+/**
+ * The two spellings of the trace API: neutral names at `/`, the vendor's below `/traces`. One table; what
+ * a user traced is never looked into.
+ */
+
+/** Neutral name to vendor name. Spec: naming note (the interface's own names carry a vendor prefix). */
+const VENDOR_NAMES = {
+  svc_user_id: 'wb_user_id',
+  svc_username: 'wb_username',
+  svc_run_id: 'wb_run_id',
+  svc_run_step: 'wb_run_step',
+  svc_run_step_end: 'wb_run_step_end',
+  svc_user_ids: 'wb_user_ids',
+  svc_run_ids: 'wb_run_ids',
+} as const
+
+/** Keys whose values belong to users: their content keeps its names. */
+const PAYLOADS = new Set([
+  'attributes',
+  'inputs',
+  'output',
+  'summary',
+  'otel_dump',
+  'payload',
+  'val',
+  'vals',
+  'row',
+  'rows',
+  'costs',
+  'usage',
+  'call_usage',
+  'annotation_payload',
+  '$literal',
+])
+
+/** Keys whose strings are names of fields, dotted paths included. */
+const FIELD_NAMES = new Set(['columns', 'expand_columns', 'fields', 'field', '$getField'])
+
+type Names = ReadonlyMap<string, string>
+
+const toVendor: Names = new Map(Object.entries(VENDOR_NAMES))
+const toNeutral: Names = new Map(
+  Object.entries(VENDOR_NAMES).map(([ours, theirs]) => [theirs, ours]),
+)
+
+/** A request body in neutral names. Values that need no renaming are shared with the input. */
+export function toNeutralNames(body: unknown): unknown {
+  return rename(body, toNeutral)
+}
+
+/** An answer in vendor names; feedback that the server put into a summary included. */
+export function toVendorNames<T>(answer: T): T {
+  return rename(answer, toVendor) as T
+}
+
+/** A dotted path of a problem in vendor names, as `start.wb_user_id`. */
+export function toVendorPath(path: string): string {
+  return path.replace(/(?<=^|\.)svc_\w+/g, (name) => toVendor.get(name) ?? name)
+}
+
+function rename(value: unknown, names: Names): unknown {
+  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value
+  if (Array.isArray(value)) return value.map((item) => rename(item, names))
+  const entries = Object.entries(value).map(([key, inner]) => [
+    names.get(key) ?? key,
+    renameUnder(key, inner, names),
+  ])
+  return Object.fromEntries(entries)
+}
+
+function renameUnder(key: string, value: unknown, names: Names): unknown {
+  if (key === 'summary' && names === toVendor) return renameFeedback(value)
+  // A column of a query's result, as `payload.score`, belongs to the user like the whole.
+  if (PAYLOADS.has(key) || PAYLOADS.has(firstSegment(key))) return value
+  if (FIELD_NAMES.has(key)) return renameFieldNames(value, names)
+  return rename(value, names)
+}
+
+function renameFieldNames(value: unknown, names: Names): unknown {
+  if (Array.isArray(value)) return value.map((item) => renameFieldNames(item, names))
+  if (typeof value !== 'string') return rename(value, names)
+  const first = firstSegment(value)
+  return (names.get(first) ?? first) + value.slice(first.length)
+}
+
+/** `summary.weave.feedback` is the server's own: rows of feedback, whose payloads are not looked into. */
+function renameFeedback(summary: unknown): unknown {
+  const weave = (summary as { weave?: { feedback?: unknown } } | null | undefined)?.weave
+  if (!Array.isArray(weave?.feedback)) return summary
+  const feedback = rename(weave.feedback, toVendor)
+  return { ...(summary as object), weave: { ...weave, feedback } }
+}
+
+function firstSegment(path: string): string {
+  const dot = path.indexOf('.')
+  return dot === -1 ? path : path.slice(0, dot)
+}
