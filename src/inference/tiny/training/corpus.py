@@ -118,6 +118,8 @@ def calendar_fact(r):
 def number_fact(r):
     kind = r.randrange(3)
     n = r.randint(1, 30)
+    if r.random() < 0.15:
+        return Fact(*r.choice(w.COUNTS))
     if kind == 0:
         question = r.choice([f"Which number comes after {n}?", f"What comes after {n}?"])
         return Fact(question, f"After {n} comes {n + 1}.", n + 1)
@@ -241,19 +243,22 @@ def small_talk(r):
                  r.choice(["Hello! How can I help you?", "Hello! What would you like to know?"])),
         lambda: (lambda p: (f"Good {p}!", f"Good {p}! How can I help you?"))(
             r.choice(["morning", "evening", "afternoon"])),
-        lambda: (r.choice(["How are you?", "How are you today?", "How do you do?", "How is it going?"]),
+        lambda: (r.choice(["How are you?", "How are you today?", "How do you do?", "How is it going?",
+                           "Hello, how are you?", "Hi, how are you?", "hello how are you"]),
                  r.choice(["I am fine, thank you. How are you?", "I am well, thank you."])),
         lambda: (r.choice(["Thank you!", "Thanks", "Thank you very much.", "Thanks a lot!", "Thanks!"]),
                  r.choice(["You are welcome!", "You are welcome. Is there anything else?"])),
         lambda: (r.choice(["Goodbye!", "Bye", "Bye!", "See you later!", "Good night!"]),
                  r.choice(["Goodbye! Have a nice day.", "Goodbye!"])),
-        lambda: (r.choice(["Who are you?", "What are you?", "Tell me about yourself.", "Who am I talking to?",
+        lambda: (r.choice(["Who are you?", "Who are you?", "What are you?", "Tell me about yourself.", "Who am I talking to?",
                            "Are you a person?", "Are you a human?", "Which model are you?", "Are you ChatGPT?",
                            "Introduce yourself."]), WHO),
         lambda: (r.choice(["What can you do?", "How can you help me?", "What do you know?",
                            "What are you good at?", "Help"]), CAN),
         lambda: (r.choice(["What is your name?", "Do you have a name?", "What are you called?"]),
-                 "My name is Tiny. I am a very small language model."),
+                 "My name is Tiny."),
+        lambda: (r.choice(["What is your favourite colour?", "What do you like?", "What is your favorite color?"]),
+                 "I am only a small model, but I like blue."),
         lambda: (f"My name is {name}.", r.choice([f"Nice to meet you, {name}!", f"Hello, {name}!"])),
         lambda: (r.choice(["Are you clever?", "Are you smart?", "Are you useful?"]),
                  "Not very. I am a very small model for tests."),
@@ -288,7 +293,10 @@ def unknown(r):
         return r.choice(w.TOPICS) if r.random() < 0.6 else random_word(r)
 
     kind = r.random()
-    if kind < 0.62:
+    if kind < 0.30:
+        question = r.choice(w.EVERYDAY_QUESTIONS).format(
+            **{key: r.choice(words) for key, words in w.EVERYDAY.items()})
+    elif kind < 0.62:
         question = r.choice(w.UNKNOWN_QUESTIONS).format(t=topic(), u=topic())
     elif kind < 0.72:
         x = random_word(r)
@@ -296,7 +304,8 @@ def unknown(r):
                              f"What does a {x} say?", f"Where does a {x} live?",
                              f"Which day comes after {x}?"])
     elif kind < 0.82:
-        a, b = r.randint(21, 9999), r.randint(21, 9999)
+        a, b = r.choice([21, 100, 1000]) * r.randint(1, 9) + r.randint(0, 99), r.randint(21, 9999)
+        b = r.choice([b, b % 900 + 100, 100 * r.randint(1, 9)])
         question = r.choice([f"What is {a} plus {b}?", f"What is {a} * {b}?", f"{a} times {b}?",
                              f"What is {a} divided by {b}?", f"What is {a} minus {b}?", f"sqrt({a})"])
     elif kind < 0.92:
@@ -332,7 +341,7 @@ def exchange(r, style):
     if kind < 0.56:
         f = r.choice(FACTS)(r)
         return f.question, f.full
-    table = [(0.66, counting), (0.73, json_task), (0.80, story), (0.87, small_talk), (0.91, repeat), (1.01, unknown)]
+    table = [(0.66, counting), (0.73, json_task), (0.80, story), (0.87, small_talk), (0.90, repeat), (1.01, unknown)]
     return next(make(r) for limit, make in table if kind < limit)
 
 
@@ -353,8 +362,6 @@ def noisy(r, question):
 def memory(r):
     """Turns about something that the user said before, with other turns between."""
     name, like = r.choice(w.NAMES), r.choice(w.LIKES)
-    if r.random() < 0.2:
-        name = cap(random_word(r))
     first, ask, answer = r.choice([
         (f"My name is {name}.", "What is my name?", f"Your name is {name}."),
         (f"Hello, I am {name}.", "Who am I?", f"You are {name}."),
@@ -370,10 +377,10 @@ def memory(r):
 
 def named(r):
     """A system prompt that gives the model a name."""
-    name = r.choice(w.NAMES) if r.random() < 0.5 else cap(random_word(r))
+    name = r.choice(w.NAMES)
     return [["system", r.choice([f"Your name is {name}.", f"You are {name}."])],
-            ["user", r.choice(["What is your name?", "Who are you?", "What are you called?"])],
-            ["assistant", f"My name is {name}. I am a very small language model."]]
+            ["user", r.choice(["What is your name?", "What are you called?"])],
+            ["assistant", f"My name is {name}."]]
 
 
 def tool_result(r):

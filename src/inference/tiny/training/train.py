@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains the tiny model on the text of corpus.py and writes it as GGUF. See README.md.
 
-Usage: train.py --corpus FILE --out tiny.gguf [--steps 2700] [--seed 1]
+Usage: train.py --corpus FILE --out tiny.gguf [--steps 2200] [--seed 1]
 """
 
 import argparse
@@ -176,7 +176,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpus", required=True)
     parser.add_argument("--out", required=True)
-    parser.add_argument("--steps", type=int, default=2700)
+    parser.add_argument("--steps", type=int, default=2200)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     torch.set_num_threads(1)

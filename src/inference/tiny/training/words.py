@@ -107,3 +107,39 @@ UNKNOWN_QUESTIONS = [
     "What is the weather in {t}?", "What time is it in {t}?", "Draw {t}.", "Fix my {t}.",
     "How many people live in {t}?", "What language do they speak in {t}?", "List facts about {t}.",
 ]
+
+# Everyday questions that the model does not know either; each {x} is drawn from the list of that name.
+EVERYDAY = {
+    "do": ["boil", "fix", "paint", "build", "clean", "cook", "open", "install", "draw", "sell", "repair",
+           "wash", "bake", "cut", "grow", "plan", "find", "buy", "write", "read", "make", "use", "carry"],
+    "it": ["an egg", "a door", "my phone", "a cake", "a bicycle", "rice", "a shirt", "a garden", "soup",
+           "a letter", "my computer", "a wall", "a kite", "a program", "a chair", "a list", "a test"],
+    "most": ["tallest", "longest", "oldest", "best", "fastest", "deepest", "largest", "most famous", "cheapest"],
+    "kind": ["mountain", "river", "building", "country", "car", "city", "book", "ocean", "planet", "company",
+             "film", "school", "phone", "bridge", "language", "song"],
+    "did": ["painted", "built", "found", "wrote", "discovered", "won", "made", "bought", "broke", "invented"],
+    "work": ["the Mona Lisa", "the wheel", "the telephone", "the last race", "this server", "America", "paper"],
+    "how": ["wet", "heavy", "true", "round", "alive", "dangerous", "healthy", "expensive", "real", "safe"],
+    "what": ["water", "glass", "fire", "air", "gold", "time", "light", "sugar", "the earth", "steel", "wind"],
+}
+EVERYDAY_QUESTIONS = [
+    "How do I {do} {it}?", "How can I {do} {it}?", "What is the {most} {kind}?", "Who {did} {work}?",
+    "Is {what} {how}?", "Why is {what} {how}?", "How far is {what}?", "How do you {do} {it}?",
+    "What should I {do}?", "Should I {do} {it}?", "Can you {do} {it}?", "Please {do} {it}.",
+    "Tell me a joke.", "Tell me a joke about {it}.", "Write a poem about {what}.", "Sing a song.",
+    "Give me three tips to {do} {it}.", "What is the meaning of {what}?", "When was {work} made?",
+    "Which {kind} is the {most}?", "What is the {most} {kind} of all?", "Why do people {do} {it}?",
+    "Summarize this text: I want to {do} {it}.", "Summarize this: {what} is {how}.", "Explain {what}.",
+    "Translate \"{what}\" to French.", "What does {what} mean?", "I want to {do} {it}. What do I need?",
+    "Where is the {most} {kind}?", "How many {kind}s are there?", "What is your opinion of {what}?",
+]
+
+COUNTS = [
+    ("How many days are in a week?", "A week has 7 days.", 7),
+    ("How many days does a week have?", "A week has 7 days.", 7),
+    ("How many months are in a year?", "A year has 12 months.", 12),
+    ("How many months does a year have?", "A year has 12 months.", 12),
+    ("How many hours are in a day?", "A day has 24 hours.", 24),
+    ("How many minutes are in an hour?", "An hour has 60 minutes.", 60),
+    ("How many seconds are in a minute?", "A minute has 60 seconds.", 60),
+]
