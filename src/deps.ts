@@ -1,6 +1,5 @@
 /** The composition root: opens the stores and backends that the settings ask for. */
 import { type Config, readSecret } from './config.ts'
-import { createPriceTable, type PriceTable } from './domain/price-table.ts'
 import { createLazyBackend } from './inference/lazy-backend.ts'
 import { type ModelRegistry, openModelRegistry } from './inference/registry.ts'
 import { createTinyBackend } from './inference/tiny/backend.ts'
@@ -10,6 +9,7 @@ import type { CheckpointStore } from './store/api/checkpoints.ts'
 import type { FeedbackStore } from './store/api/feedback.ts'
 import type { KeyStore } from './store/api/keys.ts'
 import type { PreviewModelStore } from './store/api/preview-models.ts'
+import type { PriceStore } from './store/api/prices.ts'
 import type { StatsStore } from './store/api/stats.ts'
 import type { TrainingJobStore } from './store/api/training-jobs.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
@@ -21,7 +21,7 @@ export interface Deps {
   readonly calls: CallStore
   readonly stats: StatsStore
   /** What tokens cost. */
-  readonly prices: PriceTable
+  readonly prices: PriceStore
   readonly feedback: FeedbackStore
   readonly previewModels: PreviewModelStore
   readonly trainingJobs: TrainingJobStore
@@ -55,7 +55,7 @@ export async function openDeps(config: Config): Promise<Deps> {
     models,
     calls: store.calls,
     stats: store.stats,
-    prices: createPriceTable(),
+    prices: store.prices,
     feedback: store.feedback,
     previewModels: store.previewModels,
     trainingJobs: store.trainingJobs,

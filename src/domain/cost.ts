@@ -2,7 +2,7 @@
 import type { JsonObject } from '../schemas/primitives.ts'
 import type { Measured } from './aggregate.ts'
 import { ATOMS_PER_USD, type PriceTable, type UnitPrice, type UnitPrices } from './price-table.ts'
-import { type ModelUsage, readUsage } from './usage.ts'
+import { type CallUsage, type ModelUsage, readUsage } from './usage.ts'
 
 /** The tokens that are paid for, each kind once. */
 export type PaidTokens = Pick<
@@ -67,20 +67,19 @@ export function renderCallCosts(
 ): JsonObject {
   const entries = readUsage(summary).map((usage) => {
     const found = prices.find(usage.model, startedAtUs)
-    return [usage.model, { ...renderTokens(usage, summary), ...renderMoney(usage, found) }] as const
+    return [usage.model, { ...renderTokens(usage), ...renderMoney(usage, found) }] as const
   })
   return Object.fromEntries(entries)
 }
 
-function renderTokens(usage: ModelUsage, summary: JsonObject): JsonObject {
-  const counts = (summary.usage as JsonObject)[usage.model] as JsonObject
+function renderTokens(usage: CallUsage): JsonObject {
   return {
     prompt_tokens: usage.input_tokens,
     completion_tokens: usage.output_tokens,
     cache_read_input_tokens: usage.cache_read_input_tokens,
     cache_creation_input_tokens: usage.cache_creation_input_tokens,
     total_tokens: usage.total_tokens,
-    requests: typeof counts.requests === 'number' ? counts.requests : 1,
+    requests: usage.requests,
   }
 }
 
@@ -103,22 +102,23 @@ function renderMoney(usage: ModelUsage, prices: UnitPrices | null): JsonObject {
     completion_token_cost_unit: 'USD',
     effective_date: prices?.effective_date ?? null,
     provider_id: prices?.provider_id ?? null,
-    pricing_level: prices ? 'default' : null,
+    ...(prices?.origin ?? { pricing_level: prices ? 'default' : null }),
   }
 }
 
-function priceAt({ base, tiers }: UnitPrice, inputTokens: number): number {
+function priceAt({ base, tiers }: UnitPrice, inputTokens: number): Measured {
   let price = base
   for (const tier of tiers) if (inputTokens > tier.above) price = tier.price
   return price
 }
 
-function multiply(tokens: number, price: number): Measured {
-  const product = tokens * price
+function multiply(tokens: number, price: Measured): Measured {
+  const product = typeof price === 'number' ? tokens * price : Number.NaN
   return Number.isSafeInteger(product) ? product : BigInt(tokens) * BigInt(price)
 }
 
-function add(a: Measured, b: Measured): Measured {
+/** Exact, whatever the size. */
+export function add(a: Measured, b: Measured): Measured {
   if (typeof a === 'number' && typeof b === 'number') {
     const sum = a + b
     if (Number.isSafeInteger(sum)) return sum

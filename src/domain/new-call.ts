@@ -3,7 +3,7 @@ import type { EndedCallSchemaForInsert, StartedCallSchemaForInsert } from '../sc
 import { timestampUs } from '../schemas/timestamp.ts'
 import { renderJson } from './json-text.ts'
 import { findRefs } from './refs.ts'
-import { type ModelUsage, readUsage } from './usage.ts'
+import { type CallUsage, readUsage } from './usage.ts'
 
 /** The first part of a stored call. Times in microseconds, bodies as JSON text. */
 export interface CallStart {
@@ -41,7 +41,7 @@ export interface CallEnd {
   readonly output_json: string
   readonly summary_json: string
   readonly output_refs: readonly string[]
-  readonly usage: readonly ModelUsage[]
+  readonly usage: readonly CallUsage[]
   /** Bytes of output_json and summary_json. */
   readonly end_size_bytes: number
 }

@@ -3,6 +3,7 @@
  * is part of the package: nothing is fetched.
  */
 import { type ConditionalPrice, calcPrice, type ModelPrice } from '@pydantic/genai-prices'
+import type { Measured } from './aggregate.ts'
 
 /** Money is counted in whole atoms of 10^-15 dollars, so that no sum depends on its order. */
 export const ATOMS_PER_USD = 1e15
@@ -15,16 +16,26 @@ const US_PER_DAY = 86_400_000_000
 
 /** Atoms per token; a tier holds for a whole call whose input is longer than `above` tokens. */
 export interface UnitPrice {
-  readonly base: number
+  readonly base: Measured
   /** Ascending. */
-  readonly tiers: readonly { readonly above: number; readonly price: number }[]
+  readonly tiers: readonly { readonly above: number; readonly price: Measured }[]
+}
+
+/** Where a price of a project's own comes from. */
+export interface PriceOrigin {
+  readonly pricing_level: 'project'
+  readonly pricing_level_id: string
+  readonly created_by: string
+  readonly created_at: string
 }
 
 /** The prices of one model in one period. */
 export interface UnitPrices {
   readonly provider_id: string
-  /** First day of the period, `YYYY-MM-DD`, or null when it is not known. */
+  /** When the period begins: a day `YYYY-MM-DD` or a date-time; null when it is not known. */
   readonly effective_date: string | null
+  /** Absent in a price of the package. */
+  readonly origin?: PriceOrigin
   readonly input: UnitPrice
   readonly output: UnitPrice
   readonly cacheRead: UnitPrice

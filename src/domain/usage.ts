@@ -18,6 +18,11 @@ export interface ModelUsage {
   readonly cache_creation_input_tokens: number
 }
 
+/** With the number of requests that it stands for; 1 when the client does not tell. */
+export interface CallUsage extends ModelUsage {
+  readonly requests: number
+}
+
 type Counts = Readonly<Record<string, unknown>>
 
 /**
@@ -29,7 +34,7 @@ type Counts = Readonly<Record<string, unknown>>
  *
  * @throws ApiError validation_failed for more than USAGE_MODELS_MAX models or a name over 256 characters
  */
-export function readUsage(summary: unknown): ModelUsage[] {
+export function readUsage(summary: unknown): CallUsage[] {
   const usage = isObject(summary) ? summary.usage : undefined
   if (!isObject(usage)) return []
   const entries = Object.entries(usage).filter((entry): entry is [string, Counts] =>
@@ -46,7 +51,7 @@ export function readUsage(summary: unknown): ModelUsage[] {
   })
 }
 
-function readCounts(model: string, counts: Counts): ModelUsage {
+function readCounts(model: string, counts: Counts): CallUsage {
   const prompt = whole(counts.prompt_tokens)
   const input = whole(counts.input_tokens)
   const output = whole(counts.completion_tokens) + whole(counts.output_tokens)
@@ -64,6 +69,7 @@ function readCounts(model: string, counts: Counts): ModelUsage {
     total_tokens: counts.total_tokens === undefined ? gross + output : whole(counts.total_tokens),
     cache_read_input_tokens: cacheRead,
     cache_creation_input_tokens: cacheCreation,
+    requests: typeof counts.requests === 'number' ? whole(counts.requests) : 1,
   }
 }
 

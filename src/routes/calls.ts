@@ -3,7 +3,6 @@ import { renderCall } from '../domain/call-view.ts'
 import { renderCallCosts } from '../domain/cost.ts'
 import { resolveCallEnd, resolveCallStart } from '../domain/new-call.ts'
 import { requireAccess } from '../domain/permissions.ts'
-import type { PriceTable } from '../domain/price-table.ts'
 import { ApiError } from '../errors.ts'
 import type { App } from '../http/app-type.ts'
 import { newId } from '../http/new-id.ts'
@@ -16,11 +15,12 @@ import {
   CallStartResponse,
 } from '../schemas/call.ts'
 import type { CallStore } from '../store/api/calls.ts'
+import type { PriceStore } from '../store/api/prices.ts'
 
 export interface CallRoutesOptions {
   readonly calls: CallStore
   /** For `include_costs`. */
-  readonly prices: PriceTable
+  readonly prices: PriceStore
   /** Scheme of the refs that are looked for in inputs and outputs. */
   readonly refScheme: string
 }
@@ -95,7 +95,7 @@ function addCallRead(app: App, { calls, prices }: CallRoutesOptions): void {
       return {
         call: renderCall(call, {
           costs: include.include_costs
-            ? renderCallCosts(call.summary, call.started_at_us, prices)
+            ? renderCallCosts(call.summary, call.started_at_us, prices.openPriceTable(project_id))
             : null,
           includeStorageSize: include.include_storage_size ?? false,
           totalStorageSizeBytes: include.include_total_storage_size

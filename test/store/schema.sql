@@ -23,7 +23,7 @@ CREATE TABLE call_usage (
   output_tokens INTEGER NOT NULL,
   total_tokens INTEGER NOT NULL,
   cache_read_input_tokens INTEGER NOT NULL,
-  cache_creation_input_tokens INTEGER NOT NULL,
+  cache_creation_input_tokens INTEGER NOT NULL, requests INTEGER NOT NULL DEFAULT 1 CHECK (requests >= 0),
   PRIMARY KEY (call_key, model)
 ) STRICT, WITHOUT ROWID;
 
@@ -91,6 +91,29 @@ ON feedback (project_id, feedback_type, trigger_ref, created_at_us, id);
 
 CREATE UNIQUE INDEX feedback_project_id_id ON feedback (project_id, id);
 
+CREATE TABLE files (
+  file_key INTEGER NOT NULL PRIMARY KEY,
+  project_id TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  content BLOB,
+  path TEXT,
+  CHECK ((content IS NULL) <> (path IS NULL))
+) STRICT;
+
+CREATE UNIQUE INDEX files_project_id_digest ON files (project_id, digest);
+
+CREATE TABLE json_values (
+  value_key INTEGER NOT NULL PRIMARY KEY,
+  project_id TEXT NOT NULL,
+  -- SHA-256 of the canonical text, 43 characters.
+  digest TEXT NOT NULL,
+  -- As the first client sent it.
+  val_json TEXT NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX json_values_project_id_digest ON json_values (project_id, digest);
+
 CREATE TABLE keys (
   id TEXT NOT NULL PRIMARY KEY,
   hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
@@ -110,6 +133,26 @@ CREATE TABLE migrations (
 ) STRICT
 ;
 
+CREATE TABLE objects (
+  object_key INTEGER NOT NULL PRIMARY KEY,
+  project_id TEXT NOT NULL,
+  object_id TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  -- From 0; never given out again.
+  version_index INTEGER NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('op', 'object')),
+  base_object_class TEXT,
+  leaf_object_class TEXT,
+  svc_user_id TEXT NOT NULL,
+  created_at_us INTEGER NOT NULL,
+  deleted_at_us INTEGER
+) STRICT;
+
+CREATE UNIQUE INDEX objects_project_id_object_id_digest ON objects (project_id, object_id, digest);
+
+CREATE UNIQUE INDEX objects_project_id_object_id_version_index
+ON objects (project_id, object_id, version_index);
+
 CREATE TABLE preview_models (
   id TEXT NOT NULL PRIMARY KEY,
   entity TEXT NOT NULL,
@@ -121,6 +164,44 @@ CREATE TABLE preview_models (
 ) STRICT;
 
 CREATE UNIQUE INDEX preview_models_entity_project_name ON preview_models (entity, project, name);
+
+CREATE TABLE prices (
+  price_key INTEGER NOT NULL PRIMARY KEY,
+  project_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  llm_id TEXT NOT NULL,
+  provider_id TEXT NOT NULL,
+  effective_at_us INTEGER NOT NULL,
+  prompt_token_cost TEXT NOT NULL,
+  completion_token_cost TEXT NOT NULL,
+  -- null: cached tokens cost what other input tokens cost.
+  cache_read_input_token_cost TEXT,
+  cache_creation_input_token_cost TEXT,
+  svc_user_id TEXT NOT NULL,
+  created_at_us INTEGER NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX prices_project_id_id ON prices (project_id, id);
+
+CREATE INDEX prices_project_id_llm_id_effective_at_us ON prices (project_id, llm_id, effective_at_us);
+
+CREATE TABLE table_blocks (
+  table_key INTEGER NOT NULL REFERENCES tables (table_key),
+  block INTEGER NOT NULL,
+  value_keys BLOB NOT NULL,
+  PRIMARY KEY (table_key, block)
+) STRICT;
+
+CREATE TABLE tables (
+  table_key INTEGER NOT NULL PRIMARY KEY,
+  project_id TEXT NOT NULL,
+  -- SHA-256 of the row digests, 64 characters.
+  digest TEXT NOT NULL,
+  row_count INTEGER NOT NULL,
+  storage_size_bytes INTEGER NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX tables_project_id_digest ON tables (project_id, digest);
 
 CREATE TABLE training_jobs (
   id TEXT NOT NULL PRIMARY KEY,

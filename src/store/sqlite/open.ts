@@ -5,6 +5,7 @@ import type { CheckpointStore } from '../api/checkpoints.ts'
 import type { FeedbackStore } from '../api/feedback.ts'
 import type { KeyStore } from '../api/keys.ts'
 import type { PreviewModelStore } from '../api/preview-models.ts'
+import type { PriceStore } from '../api/prices.ts'
 import type { StatsStore } from '../api/stats.ts'
 import type { TrainingJobStore } from '../api/training-jobs.ts'
 import { createCallStore } from './calls.ts'
@@ -15,6 +16,7 @@ import { createGroupCommit } from './group-commit.ts'
 import { createKeyStore } from './keys.ts'
 import { migrate } from './migrate.ts'
 import { createPreviewModelStore } from './preview-models.ts'
+import { createPriceStore } from './prices.ts'
 import { READ_JOBS } from './read-jobs.ts'
 import { createInlineReadPool, createReadPool, type ReadPool } from './read-pool.ts'
 import { createStatsStore } from './stats.ts'
@@ -44,6 +46,7 @@ export interface SqliteStore {
   readonly calls: CallStore
   readonly stats: StatsStore
   readonly feedback: FeedbackStore
+  readonly prices: PriceStore
   readonly previewModels: PreviewModelStore
   readonly trainingJobs: TrainingJobStore
   readonly checkpoints: CheckpointStore
@@ -76,6 +79,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     calls: createCallStore(db, commit),
     stats: createStatsStore(reads),
     feedback: createFeedbackStore(db, commit, reads),
+    prices: createPriceStore(db, commit),
     previewModels: createPreviewModelStore(db, commit),
     trainingJobs: createTrainingJobStore(db, commit, payloads),
     checkpoints: createCheckpointStore(db, commit),

@@ -5,13 +5,13 @@
 
 import { type BucketTable, createBucketTable } from '../../domain/bucket-table.ts'
 import { latencyMs } from '../../domain/call-view.ts'
-import { createPriceTable } from '../../domain/price-table.ts'
 import type { ModelUsage } from '../../domain/usage.ts'
 import { createUsageTables, tooLarge } from '../../domain/usage-tables.ts'
 import type { CallMetric } from '../../schemas/stats.ts'
 import type { StatsQuery, StatsResult, StatsStore } from '../api/stats.ts'
 import { type FilterClause, toFilterClause } from './calls-filter.ts'
 import type { Connection } from './connection.ts'
+import { openPriceTable } from './prices.ts'
 import type { ReadPool } from './read-pool.ts'
 import { selectStatsCalls, selectStatsUsage } from './sql/stats.ts'
 
@@ -29,9 +29,6 @@ type UsageRow = [
   cacheCreation: number,
   uncachedInput: number,
 ]
-
-/** Kept over the jobs of a thread: the prices of a model are read once. */
-const prices = createPriceTable()
 
 export function createStatsStore(reads: ReadPool): StatsStore {
   return { aggregate: (query, signal) => reads.run('stats', query, signal) }
@@ -51,7 +48,7 @@ export function aggregateStats(
     columns: usageColumns,
     buckets: startsUs.length,
     valuesMax: query.valuesMax - callColumns.length * startsUs.length,
-    prices,
+    prices: openPriceTable(db, query.project_id),
   })
   const calls = callColumns.length > 0 ? scanCalls(scan) : null
   if (usageColumns.length > 0) scanUsage(scan, usage)

@@ -129,7 +129,8 @@ INSERT INTO call_usage (
   output_tokens,
   total_tokens,
   cache_read_input_tokens,
-  cache_creation_input_tokens
+  cache_creation_input_tokens,
+  requests
 )
 VALUES (
   @call_key,
@@ -139,7 +140,8 @@ VALUES (
   @output_tokens,
   @total_tokens,
   @cache_read_input_tokens,
-  @cache_creation_input_tokens
+  @cache_creation_input_tokens,
+  @requests
 )
 `
 

@@ -1,0 +1,66 @@
+/** Statements over the prices of projects. */
+
+const COLUMNS = `
+  project_id,
+  id,
+  llm_id,
+  provider_id,
+  effective_at_us,
+  prompt_token_cost,
+  completion_token_cost,
+  cache_read_input_token_cost,
+  cache_creation_input_token_cost,
+  svc_user_id,
+  created_at_us
+`.trim()
+
+/** A new price; its id is the server's own. */
+export const INSERT_PRICE = `
+INSERT INTO prices (
+  ${COLUMNS}
+)
+VALUES (
+  @project_id,
+  @id,
+  @llm_id,
+  @provider_id,
+  @effective_at_us,
+  @prompt_token_cost,
+  @completion_token_cost,
+  @cache_read_input_token_cost,
+  @cache_creation_input_token_cost,
+  @svc_user_id,
+  @created_at_us
+)
+`
+
+/** How many prices a project has (prices_project_id_id). */
+export const COUNT_PRICES = `
+SELECT count(*)
+FROM prices
+WHERE project_id = @project_id
+`
+
+/** All prices of a project, as they came (prices_project_id_id, then sorted). */
+export const SELECT_PRICES = `
+SELECT
+  ${COLUMNS}
+FROM prices
+WHERE project_id = @project_id
+ORDER BY price_key
+`
+
+/** Prices of a model, the newest first (prices_project_id_llm_id_effective_at_us). */
+export const SELECT_MODEL_PRICES = `
+SELECT
+  ${COLUMNS}
+FROM prices
+WHERE project_id = @project_id AND llm_id = @llm_id
+ORDER BY effective_at_us DESC, price_key DESC
+`
+
+/** Removes one price (prices_project_id_id). */
+export const DELETE_PRICE = `
+DELETE FROM prices
+WHERE project_id = @project_id AND id = @id
+`
