@@ -1,0 +1,42 @@
+/** The query language of the list routes on the wire. Its grammar is checked by domain/query-expression.ts. */
+import { z } from 'zod'
+
+/** Limit: nesting of one expression. */
+export const QUERY_DEPTH_MAX = 32
+/** Limit: operations and operands of one expression. */
+export const QUERY_NODES_MAX = 1000
+
+/** Limit: terms of one sort. */
+export const SORT_TERMS_MAX = 16
+/** Limit: characters of a dotted field name. */
+export const FIELD_LENGTH_MAX = 512
+
+/** An addition to the spec: a condition in the words of the tracing SDKs. */
+export const Query = z
+  .strictObject({
+    $expr: z
+      .unknown()
+      .describe(
+        'One of `$and` `$or` `$not` `$eq` `$gt` `$gte` `$lt` `$lte` `$in` (lists of operands) or `$contains` ' +
+          '`{input, substr, case_insensitive}`. An operand is an operation, `{"$literal": value}`, ' +
+          '`{"$getField": "inputs.a.b"}` or `{"$convert": {input, to}}` with `to` one of `double`, ' +
+          `\`string\`, \`int\`, \`bool\`, \`exists\`. At most ${QUERY_DEPTH_MAX} deep and ${QUERY_NODES_MAX} long.`,
+      ),
+  })
+  .meta({ id: 'Query', description: 'A condition that every result meets.' })
+export type Query = z.infer<typeof Query>
+
+/** A name of a field, dotted into JSON. */
+export const FieldPath = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(FIELD_LENGTH_MAX, `must have at most ${FIELD_LENGTH_MAX} characters`)
+
+/** One term of an order. */
+export const SortTerm = z
+  .strictObject({
+    field: FieldPath.describe('Field to sort by, dotted into JSON: `inputs.a.b`.'),
+    direction: z.enum(['asc', 'desc']).describe('Direction; missing values come last in both.'),
+  })
+  .meta({ id: 'SortTerm', description: 'One term of an order.' })
+export type SortTerm = z.infer<typeof SortTerm>
