@@ -5,6 +5,8 @@ const KINDS = ['unit', 'prop', 'http', 'socket', 'contract', 'tidy'] as const
 
 export default defineConfig({
   test: {
+    // Files share a process: loading the server anew for each costs more than all of its tests.
+    isolate: false,
     testTimeout: 20_000,
     hookTimeout: 20_000,
     projects: KINDS.map((kind) => ({

@@ -15,6 +15,8 @@ async function listTitles(): Promise<string[]> {
     'node_modules/vitest/vitest.mjs',
     'list',
     '--no-static-parse',
+    '--no-isolate',
+    '--pool=threads',
     `--json=${file}`,
     ...KINDS.flatMap((kind) => ['--project', kind]),
   ])
