@@ -10,13 +10,16 @@ import { createClock } from './http/clock.ts'
 import { drain } from './http/drain.ts'
 import { answerClientError, answerFrameworkError, errorHandler } from './http/error-handler.ts'
 import { jsonBody } from './http/json-body.ts'
-import { openapi } from './http/openapi.ts'
+import { documentScope, openapi } from './http/openapi.ts'
 import { chooseRequestId, requestLog } from './http/request-log.ts'
 import { useNeutralNames, useVendorNames } from './http/spelling.ts'
 import { validation } from './http/validation.ts'
+import { callBatchRoutes } from './routes/call-batches.ts'
 import { callRoutes } from './routes/calls.ts'
 import { chatRoutes } from './routes/chat.ts'
+import { costRoutes } from './routes/costs.ts'
 import { feedbackRoutes } from './routes/feedback.ts'
+import { feedbackQueryRoutes } from './routes/feedback-query.ts'
 import { healthRoutes } from './routes/health.ts'
 import { modelRoutes } from './routes/models.ts'
 import { previewRoutes } from './routes/preview.ts'
@@ -59,7 +62,7 @@ export async function buildApp(
 
   const nowUs = createClock()
   await app.register(async (basic: App) => {
-    documentSecurity(basic, 'basic')
+    documentScope(basic, 'basic')
     await useBasicAuthentication(basic, deps.keys.findPrincipal)
     useNeutralNames(basic)
     await registerTraceRoutes(basic, { config, deps, nowUs })
@@ -74,7 +77,7 @@ export async function buildApp(
   )
 
   await app.register(async (bearer: App) => {
-    documentSecurity(bearer, 'bearer')
+    documentScope(bearer, 'bearer')
     await useBearerAuthentication(bearer, deps.keys.findPrincipal)
     await bearer.register(chatRoutes, {
       models: deps.models,
@@ -108,18 +111,15 @@ async function registerTraceRoutes(
     calls: deps.calls,
     prices: deps.prices,
     refScheme: config.refScheme,
+    nowUs,
   })
+  await scope.register(callBatchRoutes, { calls: deps.calls, refScheme: config.refScheme })
   await scope.register(statsRoutes, { stats: deps.stats })
   await scope.register(feedbackRoutes, {
     feedback: deps.feedback,
     payloadBytesMax: config.feedbackPayloadBytesMax,
     nowUs,
   })
-}
-
-/** Tells the OpenAPI document which scheme the routes of a scope take. */
-function documentSecurity(app: App, scheme: 'basic' | 'bearer'): void {
-  app.addHook('onRoute', (route) => {
-    route.schema = { ...route.schema, security: [{ [scheme]: [] }] }
-  })
+  await scope.register(feedbackQueryRoutes, { feedback: deps.feedback })
+  await scope.register(costRoutes, { prices: deps.prices, nowUs })
 }

@@ -37,6 +37,7 @@ export const ERRORS = {
   object_not_found: entry(404, 'not_found_error', 'There is no such object.'),
   table_not_found: entry(404, 'not_found_error', 'There is no such table.'),
   file_not_found: entry(404, 'not_found_error', 'There is no such file.'),
+  feedback_not_found: entry(404, 'not_found_error', 'There is no such feedback.'),
   checkpoint_not_found: entry(404, 'not_found_error', 'There is no such checkpoint.'),
   method_not_allowed: entry(405, 'invalid_request_error', 'The address has not this method.'),
   request_timeout: entry(408, 'timeout_error', 'The request did not arrive in time.'),

@@ -54,7 +54,10 @@ function requireAnnotation(feedback: FeedbackCreateRequest, prefix: string): voi
 
 function requireRunnable(feedback: FeedbackCreateRequest, prefix: string): void {
   requireNamedRef(feedback, prefix, 'runnable_ref')
-  if ((feedback.call_ref ?? null) === null) refuse('call_ref', 'is required with a runnable_ref')
+  const isOp = parseRef(feedback.runnable_ref ?? '')?.kind === 'op'
+  if (isOp && (feedback.call_ref ?? null) === null) {
+    refuse('call_ref', 'is required with a runnable_ref of an op')
+  }
   requirePayload(feedback.payload, 'output')
 }
 

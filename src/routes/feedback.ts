@@ -1,17 +1,27 @@
-/** Feedback routes. Spec: §4.1, §4.2. */
-import { v7 as uuidv7 } from 'uuid'
+/** Feedback routes. Spec: §4.1, §4.2; `/feedback/batch/create` and `/feedback/replace` are additions. */
 import { requireFeedbackRules } from '../domain/feedback-rules.ts'
 import { resolveFeedbackSample } from '../domain/feedback-sample.ts'
-import { renderFeedback, resolveFeedback } from '../domain/new-feedback.ts'
-import { requireAccess } from '../domain/permissions.ts'
+import { type Feedback, renderFeedback, resolveFeedback } from '../domain/new-feedback.ts'
+import { type Principal, requireAccess, requireScope } from '../domain/permissions.ts'
+import { ApiError } from '../errors.ts'
 import type { App } from '../http/app-type.ts'
 import { watchClient } from '../http/client-signal.ts'
+import { toApiError } from '../http/error-handler.ts'
+import { newId } from '../http/new-id.ts'
+import { type BatchItemError, toRefusedItem } from '../schemas/batch-item-error.ts'
 import {
   FeedbackCreateRequest,
   FeedbackCreateResponse,
   FeedbackPayloadSchemaRequest,
   FeedbackPayloadSchemaResponse,
+  LooseFeedbackCreateRequest,
 } from '../schemas/feedback.ts'
+import {
+  FeedbackBatchCreateRequest,
+  FeedbackBatchCreateResponse,
+  FeedbackReplaceRequest,
+  LooseFeedbackReplaceRequest,
+} from '../schemas/feedback-query.ts'
 import type { FeedbackStore } from '../store/api/feedback.ts'
 
 export interface FeedbackRoutesOptions {
@@ -21,31 +31,130 @@ export interface FeedbackRoutesOptions {
   readonly nowUs: () => number
 }
 
-export async function feedbackRoutes(
-  app: App,
-  { feedback, payloadBytesMax, nowUs }: FeedbackRoutesOptions,
-): Promise<void> {
+const config = { keepsLongNumbers: true }
+
+export async function feedbackRoutes(app: App, options: FeedbackRoutesOptions): Promise<void> {
+  addCreate(app, options)
+  addBatchCreate(app, options)
+  addReplace(app, options)
+  addPayloadSchema(app, options)
+}
+
+/** The schemas of a scope: strict in the kinds of refs, or not. */
+function schemasOf(app: App) {
+  return app.spelling.isStrict
+    ? { create: FeedbackCreateRequest, replace: FeedbackReplaceRequest }
+    : { create: LooseFeedbackCreateRequest, replace: LooseFeedbackReplaceRequest }
+}
+
+/** Feedback of a checked request as it is to be stored. @throws ApiError */
+function toFeedback(
+  body: FeedbackCreateRequest,
+  principal: Principal | null,
+  { payloadBytesMax, nowUs }: FeedbackRoutesOptions,
+): Feedback {
+  const { svc_user_id } = requireAccess(principal, 'traces:write', body.project_id)
+  requireFeedbackRules(body)
+  const defaults = { id: newId(), svc_user_id, created_at_us: nowUs() }
+  return resolveFeedback(body, defaults, payloadBytesMax)
+}
+
+function addCreate(app: App, options: FeedbackRoutesOptions): void {
   app.post(
     '/feedback/create',
     {
-      config: { keepsLongNumbers: true },
+      config,
       schema: {
         tags: ['feedback'],
         summary: 'Store feedback about an object; the answer follows the durable commit.',
-        body: FeedbackCreateRequest,
+        body: schemasOf(app).create,
         response: { 200: FeedbackCreateResponse },
       },
     },
     async (request) => {
-      const { project_id } = request.body
-      const { svc_user_id } = requireAccess(request.principal, 'traces:write', project_id)
-      requireFeedbackRules(request.body)
-      const defaults = { id: uuidv7(), svc_user_id, created_at_us: nowUs() }
-      const created = resolveFeedback(request.body, defaults, payloadBytesMax)
-      return renderFeedback(await feedback.createFeedback(created))
+      const created = toFeedback(request.body, request.principal, options)
+      return renderFeedback(await options.feedback.createFeedback(created))
     },
   )
+}
 
+function addBatchCreate(app: App, options: FeedbackRoutesOptions): void {
+  const { create } = schemasOf(app)
+  app.post(
+    '/feedback/batch/create',
+    {
+      config,
+      schema: {
+        tags: ['feedback'],
+        summary: 'Store feedback in one commit; a bad item fails alone (addition to the spec).',
+        body: FeedbackBatchCreateRequest,
+        response: { 200: FeedbackBatchCreateResponse },
+      },
+    },
+    async (request) => {
+      requireScope(request.principal, 'traces:write')
+      const items = request.body.batch.map((item): Feedback | ApiError => {
+        const { value, error } = app.spelling.parse<FeedbackCreateRequest>(create, item)
+        if (error) return toApiError(error, request)
+        return itemOrError(() => toFeedback(value, request.principal, options))
+      })
+      const good = items.filter((item): item is Feedback => !(item instanceof ApiError))
+      const stored = await options.feedback.createFeedbackBatch(good)
+      return renderBatch(items, stored)
+    },
+  )
+}
+
+function itemOrError(make: () => Feedback): Feedback | ApiError {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof ApiError) return error
+    throw error
+  }
+}
+
+/**
+ * @param items - of the request, or why they cannot be stored
+ * @param stored - of the others, in their order
+ */
+function renderBatch(
+  items: readonly (Feedback | ApiError)[],
+  stored: readonly (Feedback | ApiError)[],
+) {
+  const errors: BatchItemError[] = []
+  let at = 0
+  const res = items.map((item, index) => {
+    const result = item instanceof ApiError ? item : (stored[at++] ?? item)
+    if (!(result instanceof ApiError)) return renderFeedback(result)
+    const refused = toRefusedItem(index, result)
+    errors.push({ index, ...refused.error })
+    return refused
+  })
+  return { res, errors }
+}
+
+function addReplace(app: App, options: FeedbackRoutesOptions): void {
+  app.post(
+    '/feedback/replace',
+    {
+      config,
+      schema: {
+        tags: ['feedback'],
+        summary: 'Put feedback in the place of another (addition to the spec).',
+        body: schemasOf(app).replace,
+        response: { 200: FeedbackCreateResponse },
+      },
+    },
+    async (request) => {
+      const { feedback_id, ...body } = request.body
+      const created = toFeedback(body, request.principal, options)
+      return renderFeedback(await options.feedback.replaceFeedback(feedback_id, created))
+    },
+  )
+}
+
+function addPayloadSchema(app: App, { feedback, nowUs }: FeedbackRoutesOptions): void {
   app.post(
     '/feedback/payload_schema',
     {

@@ -62,6 +62,20 @@ export const CostCreateResponse = z.object({
 
 const cost = z.number().nullable()
 
+/** Fields of a price that a query may ask for. */
+export const COST_FIELDS = [
+  'id',
+  'llm_id',
+  'provider_id',
+  'effective_date',
+  'prompt_token_cost',
+  'completion_token_cost',
+  'cache_read_input_token_cost',
+  'cache_creation_input_token_cost',
+  'prompt_token_cost_unit',
+  'completion_token_cost_unit',
+] as const
+
 /** A price as it is read; only the fields that were asked for. */
 export const CostQueryOutput = z
   .object({

@@ -1,6 +1,6 @@
 /** Feedback on the wire: create and payload schema. Spec: §2.2, §2.3, §2.4, §4.1, §4.2, §8. */
 import { z } from 'zod'
-import { ClientId, FreeObject, isRefShape, nameOf, ProjectId, refOf } from './primitives.ts'
+import { AnyRef, ClientId, FreeObject, isRefShape, nameOf, ProjectId, refOf } from './primitives.ts'
 import { Timestamp } from './timestamp.ts'
 
 const FEEDBACK_TYPE_MAX = 256
@@ -41,6 +41,22 @@ export const FeedbackCreateRequest = z
   })
   .meta({ id: 'FeedbackCreateRequest', description: 'Feedback about an object.' })
 export type FeedbackCreateRequest = z.infer<typeof FeedbackCreateRequest>
+
+const anyRef = AnyRef.nullish()
+
+/**
+ * The same where clients send other refs than the spec's table has.
+ *
+ * Spec: §2.2 weave_ref, runnable_ref. Choice: the tracing SDKs give feedback about calls, by objects that
+ * score; any well-formed ref is taken from them.
+ */
+export const LooseFeedbackCreateRequest = FeedbackCreateRequest.extend({
+  weave_ref: AnyRef,
+  annotation_ref: anyRef,
+  runnable_ref: anyRef,
+  call_ref: anyRef,
+  trigger_ref: anyRef,
+})
 
 /** Spec: §2.3. */
 export const FeedbackCreateResponse = z

@@ -62,6 +62,17 @@ export function refOf(...kinds: RefKind[]) {
 
 export type JsonObject = { [key: string]: unknown }
 
+const ANY_REF = new RegExp(
+  `^[a-z][a-z0-9+.-]*:///${SEGMENT}/${SEGMENT}(?:/[^/\\s\\p{C}]+){2,}$`,
+  'u',
+)
+
+/** A ref of any kind, `<scheme>:///<entity>/<project>/<kind>/...`. Spec: §2.1. Choice: kinds of clients pass. */
+export const AnyRef = z
+  .string()
+  .max(REF_LENGTH_MAX, `must have at most ${REF_LENGTH_MAX} characters`)
+  .regex(ANY_REF, 'must be a ref <scheme>:///<entity>/<project>/<kind>/<name>')
+
 /** A free JSON object, handed on as it came: its keys are not copied, checked or reordered. */
 export const FreeObject = z
   .custom<JsonObject>(

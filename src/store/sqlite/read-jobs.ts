@@ -3,8 +3,11 @@
  * a message. A new read is one entry here.
  */
 import type { Connection } from './connection.ts'
+import { queryFeedback } from './feedback-query.ts'
+import { findObjects } from './object-list.ts'
 import { findPayloadPaths } from './payload-paths.ts'
 import { aggregateStats } from './stats.ts'
+import { sortTable } from './table-order.ts'
 
 /**
  * One heavy read, inside a read transaction of its own.
@@ -28,8 +31,11 @@ export type ReadOutput<Jobs extends ReadJobs, Name extends keyof Jobs> = ReturnT
 
 /** All jobs of the server. */
 export const READ_JOBS = {
+  feedback_query: queryFeedback,
+  objects: findObjects,
   payload_paths: findPayloadPaths,
   stats: aggregateStats,
+  table_order: sortTable,
 } as const satisfies ReadJobs
 
 export type ReadJobRegistry = typeof READ_JOBS

@@ -115,6 +115,53 @@ ORDER BY created_at_us DESC, id DESC
 LIMIT 1
 `
 
+const NARROW_COLUMNS = `
+  feedback_key,
+  project_id,
+  id,
+  weave_ref,
+  feedback_type,
+  creator,
+  annotation_ref,
+  runnable_ref,
+  call_ref,
+  trigger_ref,
+  queue_id,
+  svc_user_id,
+  created_at_us
+`.trim()
+
+/** Which feedback of a project a query has to look at. */
+const SOURCES = {
+  /** feedback_project_id_created_at_us_id_feedback_type_trigger_ref */
+  all: '',
+  /** feedback_project_id_id */
+  id: 'AND id IN (SELECT value FROM json_each(@texts))',
+  /** feedback_project_id_weave_ref_created_at_us */
+  weave_ref: 'AND weave_ref IN (SELECT value FROM json_each(@texts))',
+} as const
+
+export type FeedbackSource = keyof typeof SOURCES
+
+/** Feedback in order of time, by the index of its source; payloads only where the query reads them. */
+export function selectFeedback(source: FeedbackSource, withPayload: boolean): string {
+  return `
+SELECT
+  ${NARROW_COLUMNS},
+  ${withPayload ? 'payload_json' : 'NULL AS payload_json'}
+FROM feedback
+WHERE project_id = @project_id
+  ${SOURCES[source]}
+ORDER BY created_at_us, id
+`
+}
+
+/** Removes one feedback record (feedback_project_id_id). */
+export const DELETE_FEEDBACK = `
+DELETE FROM feedback
+WHERE project_id = @project_id AND id = @id
+`
+
 /** One payload; by primary key. */
 export const FIND_PAYLOAD = `
 SELECT payload_json
