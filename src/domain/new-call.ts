@@ -46,6 +46,12 @@ export interface CallEnd {
   readonly end_size_bytes: number
 }
 
+/** One item of a batch: a start, an end, or both of one call. */
+export interface CallParts {
+  readonly start: CallStart | null
+  readonly end: CallEnd | null
+}
+
 export interface StartDefaults {
   readonly id: string
   readonly trace_id: string

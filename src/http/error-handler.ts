@@ -8,7 +8,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError, ERRORS, type ErrorCode, toErrorBody } from '../errors.ts'
 import type { App } from './app-type.ts'
-import { type Problem, SchemaError } from './validation.ts'
+import { type Problem, SchemaError, toValidationError } from './validation.ts'
 
 /** What the framework and its plugins throw, in our words. */
 const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
@@ -39,17 +39,11 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
 }
 
 function fromProblems(problems: readonly Problem[], request: FastifyRequest): ApiError {
-  const [first] = problems
-  const message = problems
-    .map((problem) => `${problem.path || 'The body'} ${problem.message}`)
-    .join('; ')
-  const param = first?.path ?? ''
-  if (request.routeOptions.config.invalidBody !== 'openai_400') {
-    return new ApiError('validation_failed', { message, param })
-  }
-  return new ApiError(first?.isMissing ? 'missing_required_parameter' : 'invalid_value', {
-    message,
-    param,
+  const error = toValidationError(problems)
+  if (request.routeOptions.config.invalidBody !== 'openai_400') return error
+  return new ApiError(problems[0]?.isMissing ? 'missing_required_parameter' : 'invalid_value', {
+    message: error.message,
+    param: error.param ?? '',
   })
 }
 

@@ -2,6 +2,7 @@
 import fp from 'fastify-plugin'
 import { serializerCompiler } from 'fastify-type-provider-zod'
 import type { z } from 'zod'
+import { ApiError } from '../errors.ts'
 import type { App } from './app-type.ts'
 
 /** One broken rule. `path` is dotted, as `messages[0].content`. */
@@ -19,6 +20,14 @@ export class SchemaError extends Error {
     this.name = 'SchemaError'
     this.problems = problems
   }
+}
+
+/** The error of a body that breaks a schema: all its problems, `param` the first one's place. */
+export function toValidationError(problems: readonly Problem[]): ApiError {
+  const message = problems
+    .map((problem) => `${problem.path || 'The body'} ${problem.message}`)
+    .join('; ')
+  return new ApiError('validation_failed', { message, param: problems[0]?.path ?? '' })
 }
 
 /** Limit: problems told in one answer. */

@@ -14,6 +14,11 @@ import {
   CallStartRequest,
   CallStartResponse,
 } from '../schemas/call.ts'
+import {
+  CallsDeleteRequest,
+  CallsDeleteResponse,
+  CallUpdateRequest,
+} from '../schemas/call-batch.ts'
 import type { CallStore } from '../store/api/calls.ts'
 import type { PriceStore } from '../store/api/prices.ts'
 
@@ -23,6 +28,8 @@ export interface CallRoutesOptions {
   readonly prices: PriceStore
   /** Scheme of the refs that are looked for in inputs and outputs. */
   readonly refScheme: string
+  /** Microseconds since the epoch. */
+  readonly nowUs: () => number
 }
 
 const config = { keepsLongNumbers: true }
@@ -31,6 +38,8 @@ export async function callRoutes(app: App, options: CallRoutesOptions): Promise<
   addCallStart(app, options)
   addCallEnd(app, options)
   addCallRead(app, options)
+  addCallUpdate(app, options)
+  addCallsDelete(app, options)
 }
 
 function addCallStart(app: App, { calls, refScheme }: CallRoutesOptions): void {
@@ -103,6 +112,46 @@ function addCallRead(app: App, { calls, prices }: CallRoutesOptions): void {
             : null,
         }),
       }
+    },
+  )
+}
+
+function addCallUpdate(app: App, { calls }: CallRoutesOptions): void {
+  app.post(
+    '/call/update',
+    {
+      schema: {
+        tags: ['calls'],
+        summary: 'Give a call a name, before or after its start (addition to the spec).',
+        body: CallUpdateRequest,
+        response: { 200: CallEndResponse },
+      },
+    },
+    async (request) => {
+      const { project_id, call_id, display_name } = request.body
+      requireAccess(request.principal, 'traces:write', project_id)
+      await calls.renameCall({ project_id, id: call_id, display_name: display_name || null })
+      return {}
+    },
+  )
+}
+
+function addCallsDelete(app: App, { calls, nowUs }: CallRoutesOptions): void {
+  app.post(
+    '/calls/delete',
+    {
+      schema: {
+        tags: ['calls'],
+        summary: 'Delete calls and all that descends from them (addition to the spec).',
+        body: CallsDeleteRequest,
+        response: { 200: CallsDeleteResponse },
+      },
+    },
+    async (request) => {
+      const { project_id, call_ids } = request.body
+      requireAccess(request.principal, 'traces:write', project_id)
+      const deletion = { project_id, ids: call_ids, deleted_at_us: nowUs() }
+      return { num_deleted: await calls.deleteCalls(deletion) }
     },
   )
 }

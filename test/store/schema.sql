@@ -47,9 +47,11 @@ CREATE TABLE calls (
   svc_run_step_end INTEGER,
   storage_size_bytes INTEGER NOT NULL DEFAULT 0,
   deleted_at_us INTEGER
-) STRICT;
+, is_renamed INTEGER NOT NULL DEFAULT 0 CHECK (is_renamed IN (0, 1))) STRICT;
 
 CREATE UNIQUE INDEX calls_project_id_id ON calls (project_id, id);
+
+CREATE INDEX calls_project_id_parent_id ON calls (project_id, parent_id) WHERE parent_id IS NOT NULL;
 
 CREATE INDEX calls_project_id_started_at_us ON calls (project_id, started_at_us);
 
@@ -90,6 +92,9 @@ CREATE INDEX feedback_project_id_feedback_type_trigger_ref_created_at_us_id
 ON feedback (project_id, feedback_type, trigger_ref, created_at_us, id);
 
 CREATE UNIQUE INDEX feedback_project_id_id ON feedback (project_id, id);
+
+CREATE INDEX feedback_project_id_weave_ref_created_at_us
+ON feedback (project_id, weave_ref, created_at_us);
 
 CREATE TABLE files (
   file_key INTEGER NOT NULL PRIMARY KEY,

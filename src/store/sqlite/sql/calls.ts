@@ -37,7 +37,7 @@ VALUES (
 ON CONFLICT (project_id, id) DO NOTHING
 `
 
-/** The start of a call whose end came first; by primary key. */
+/** The start of a call whose end or new name came first; by primary key. */
 export const UPDATE_CALL_START = `
 UPDATE calls
 SET
@@ -46,7 +46,7 @@ SET
   thread_id = @thread_id,
   turn_id = @turn_id,
   op_name = @op_name,
-  display_name = @display_name,
+  display_name = CASE WHEN is_renamed THEN display_name ELSE @display_name END,
   started_at_us = @started_at_us,
   svc_user_id = @svc_user_id,
   svc_username = @svc_username,
@@ -117,6 +117,114 @@ SET
   output_json = @output_json,
   summary_json = @summary_json
 WHERE call_key = @call_key
+`
+
+/** Start and end at once of a call whose id is new; nothing happens when it is taken (calls_project_id_id). */
+export const INSERT_WHOLE_CALL = `
+INSERT INTO calls (
+  project_id,
+  id,
+  trace_id,
+  parent_id,
+  thread_id,
+  turn_id,
+  op_name,
+  display_name,
+  started_at_us,
+  ended_at_us,
+  exception,
+  svc_user_id,
+  svc_username,
+  svc_run_id,
+  svc_run_step,
+  svc_run_step_end,
+  storage_size_bytes
+)
+VALUES (
+  @project_id,
+  @id,
+  @trace_id,
+  @parent_id,
+  @thread_id,
+  @turn_id,
+  @op_name,
+  @display_name,
+  @started_at_us,
+  @ended_at_us,
+  @exception,
+  @svc_user_id,
+  @svc_username,
+  @svc_run_id,
+  @svc_run_step,
+  @svc_run_step_end,
+  @start_size_bytes + @end_size_bytes
+)
+ON CONFLICT (project_id, id) DO NOTHING
+`
+
+/** All bodies of a call that was written at once. */
+export const INSERT_WHOLE_BODIES = `
+INSERT INTO call_bodies (
+  call_key,
+  attributes_json,
+  inputs_json,
+  output_json,
+  summary_json,
+  otel_dump_json
+)
+VALUES (
+  @call_key,
+  @attributes_json,
+  @inputs_json,
+  @output_json,
+  @summary_json,
+  @otel_dump_json
+)
+`
+
+/** A new name of a call whose start has not come; nothing happens when the id is taken (calls_project_id_id). */
+export const INSERT_CALL_NAME = `
+INSERT INTO calls (project_id, id, display_name, is_renamed)
+VALUES (@project_id, @id, @display_name, 1)
+ON CONFLICT (project_id, id) DO NOTHING
+`
+
+/** The row that the bodies of a call that was only named will come to. */
+export const INSERT_NO_BODIES = `
+INSERT INTO call_bodies (call_key)
+VALUES (@call_key)
+`
+
+/** A new name of a call; by primary key. */
+export const UPDATE_CALL_NAME = `
+UPDATE calls
+SET
+  display_name = @display_name,
+  is_renamed = 1
+WHERE call_key = @call_key
+`
+
+/**
+ * Marks calls and all that descend from them as deleted, each once (calls_project_id_id, then
+ * calls_project_id_parent_id). UNION ends a circle of parents.
+ */
+export const DELETE_CALLS = `
+WITH RECURSIVE doomed (call_key, id) AS (
+  SELECT
+    calls.call_key,
+    calls.id
+  FROM json_each(@ids) AS wanted
+  CROSS JOIN calls ON calls.project_id = @project_id AND calls.id = wanted.value
+  UNION
+  SELECT
+    calls.call_key,
+    calls.id
+  FROM doomed
+  CROSS JOIN calls ON calls.project_id = @project_id AND calls.parent_id = doomed.id
+)
+UPDATE calls
+SET deleted_at_us = @deleted_at_us
+WHERE call_key IN (SELECT call_key FROM doomed) AND deleted_at_us IS NULL
 `
 
 /** One model of a call's usage. */
