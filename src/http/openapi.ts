@@ -6,13 +6,16 @@ import {
   createJsonSchemaTransform,
   createJsonSchemaTransformObject,
 } from 'fastify-type-provider-zod'
+import { ErrorAnswer } from '../schemas/error-body.ts'
 import type { App } from './app-type.ts'
+import { BODY_EXAMPLES } from './openapi-examples.ts'
 
 export interface OpenapiOptions {
   readonly version: string
 }
 
 const zodToJsonConfig = { unrepresentable: 'any' as const }
+const toJsonSchema = createJsonSchemaTransform({ zodToJsonConfig })
 
 /** Serves `/openapi.json` and `/docs`; both are public and need no network. */
 export const openapi = fp<OpenapiOptions>(
@@ -40,11 +43,35 @@ export const openapi = fp<OpenapiOptions>(
           },
         },
       },
-      transform: createJsonSchemaTransform({ zodToJsonConfig }),
+      transform(document) {
+        const { schema, url } = toJsonSchema(document)
+        const example = BODY_EXAMPLES[url]
+        const body = schema.body as object | undefined
+        return {
+          url,
+          schema: body && example ? { ...schema, body: { ...body, examples: [example] } } : schema,
+        }
+      },
       transformObject: createJsonSchemaTransformObject({ zodToJsonConfig }),
     })
-    await app.register(swaggerUi, { routePrefix: '/docs' })
+    await app.register(swaggerUi, {
+      routePrefix: '/docs',
+      theme: { title: 'Weft' },
+      uiConfig: { layout: 'BaseLayout' },
+    })
     app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
   },
   { name: 'openapi' },
 )
+
+/** Tells the document which scheme the routes of a scope take, and how they fail. */
+export function documentScope(app: App, scheme: 'basic' | 'bearer'): void {
+  app.addHook('onRoute', (route) => {
+    const response = route.schema?.response as object | undefined
+    route.schema = {
+      ...route.schema,
+      security: [{ [scheme]: [] }],
+      response: { ...response, '4xx': ErrorAnswer, '5xx': ErrorAnswer },
+    }
+  })
+}

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { BODY_EXAMPLES } from '../../src/http/openapi-examples.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 
 type Json = Record<string, unknown>
@@ -43,6 +44,33 @@ describe('GET /openapi.json', () => {
     expect(operation).toMatchObject({ security: [{ [scheme]: [] }], summary: expect.any(String) })
     expect(operation.responses['200'].content ?? operation.responses['200']).toBeTruthy()
     expect(body.components.securitySchemes[scheme]).toMatchObject({ type: 'http', scheme })
+  })
+
+  it('shows an example body for every route with one, and each example works', async () => {
+    const { get, post } = await buildTestApp()
+    const { body } = await get('/openapi.json')
+    const withBody = Object.entries(body.paths as Json).filter(
+      ([, item]) => (item as { post?: Json }).post?.requestBody,
+    )
+    for (const url of Object.keys(BODY_EXAMPLES)) {
+      expect(withBody.map(([path]) => path)).toContain(url)
+      const example = { ...BODY_EXAMPLES[url] }
+      if (url === '/v1/preview/training-jobs') {
+        const made = await post('/v1/preview/models', BODY_EXAMPLES['/v1/preview/models'])
+        Object.assign(example, { model_id: made.body.id })
+      }
+      const answer = await post(url, example)
+      expect([url, answer.status, answer.body.error]).toEqual([url, 200, undefined])
+    }
+  })
+
+  it('describes the error body of every route', async () => {
+    const { get } = await buildTestApp()
+    const { body } = await get('/openapi.json')
+    const responses = body.paths['/call/start'].post.responses
+    for (const status of ['4XX', '5XX']) {
+      expect(JSON.stringify(responses[status])).toContain('ErrorAnswer')
+    }
   })
 
   it('describes every field', async () => {

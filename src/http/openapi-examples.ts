@@ -1,0 +1,81 @@
+/** One working request for each route with a body, shown at /docs. A test sends them all. */
+
+const PROJECT = 'acme/demo'
+
+/** Address of a route to an example of its body. */
+export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
+  '/call/start': {
+    start: {
+      project_id: PROJECT,
+      id: 'call-1',
+      op_name: 'answer',
+      started_at: '2026-01-31T09:30:00.250000Z',
+      attributes: {},
+      inputs: { question: 'Why?' },
+    },
+  },
+  '/call/end': {
+    end: {
+      project_id: PROJECT,
+      id: 'call-1',
+      ended_at: '2026-01-31T09:30:01Z',
+      output: 'Because.',
+      summary: { usage: { 'gpt-4o-mini': { prompt_tokens: 1000, completion_tokens: 100 } } },
+    },
+  },
+  '/call/read': { project_id: PROJECT, id: 'call-1', include_costs: true },
+  '/calls/stats': {
+    project_id: PROJECT,
+    start: '2026-01-31T00:00:00Z',
+    end: '2026-02-01T00:00:00Z',
+    granularity: 3600,
+    timezone: 'Europe/Berlin',
+    call_metrics: [{ metric: 'latency_ms', aggregations: ['avg', 'max'], percentiles: [50, 99] }],
+    usage_metrics: [{ metric: 'total_tokens' }, { metric: 'total_cost' }],
+    filter: { op_names: ['answer'] },
+  },
+  '/feedback/create': {
+    project_id: PROJECT,
+    weave_ref: 'weave:///acme/demo/object/answer:v1',
+    feedback_type: 'rating',
+    payload: { stars: 5, reason: 'short and right' },
+  },
+  '/feedback/payload_schema': {
+    project_id: PROJECT,
+    start: '2026-01-01T00:00:00Z',
+    feedback_type: 'rating',
+  },
+  '/v1/chat/completions': {
+    messages: [{ role: 'user', content: 'What is 3 plus 4?' }],
+    temperature: 0,
+  },
+  '/v1/preview/models': {
+    entity: 'acme',
+    project: 'demo',
+    name: 'sums',
+    base_model: 'tiny',
+    return_existing: true,
+  },
+  '/v1/preview/training-jobs': {
+    model_id: '0194b3c0-0000-7000-8000-000000000001',
+    trajectory_groups: [
+      {
+        trajectories: [
+          {
+            messages_and_choices: [
+              { role: 'user', content: 'What is 3 plus 4?' },
+              {
+                finish_reason: 'stop',
+                index: 0,
+                message: { role: 'assistant', content: '3 plus 4 is 7.' },
+                logprobs: null,
+              },
+            ],
+            reward: 1,
+          },
+        ],
+      },
+    ],
+    experimental_config: { learning_rate: 0.00001 },
+  },
+}
