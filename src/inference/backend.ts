@@ -34,11 +34,23 @@ export interface TokenLogprob {
   }>
 }
 
+/** For each token of a prompt, by id: the token itself and its likeliest alternatives. Null for the first. */
+export type PromptLogprobs = ReadonlyArray<Readonly<
+  Record<
+    string,
+    { readonly logprob: number; readonly rank: number; readonly decoded_token: string }
+  >
+> | null>
+
 /** First of a completion, once: the prompt was read. */
 export interface PromptDelta {
   readonly type: 'prompt'
   readonly promptTokens: number
   readonly cachedTokens: number
+  /** Ids of the prompt's tokens, where they were asked for. */
+  readonly promptIds?: readonly number[]
+  /** Where they were asked for. */
+  readonly promptLogprobs?: PromptLogprobs
 }
 
 /** A piece of one choice. The last piece of a choice carries `finish_reason`. */
@@ -54,6 +66,10 @@ export interface ChoiceDelta {
   readonly finish_reason: 'stop' | 'length' | null
   /** What stopped it: a stop token's id, a stop string, or null. */
   readonly stop_reason: number | string | null
+  /** Ids of the tokens of this piece, where they were asked for. */
+  readonly tokenIds?: readonly number[]
+  /** Next piece of the reasoning before the answer. */
+  readonly reasoning?: string
 }
 
 /** A whole upstream JSON text: one event's data when streaming, the body otherwise. */

@@ -6,7 +6,7 @@ import type { ChatChunkChoice, ChatCompletionChunk } from '../schemas/chat-chunk
 import type { ChatUsage } from '../schemas/chat-response.ts'
 import { type AnswerHead, renderUsage, requireAllFinished } from './answer-head.ts'
 import type { ChoiceDelta, Delta, PromptDelta } from './backend.ts'
-import { toWritable } from './collect.ts'
+import { renderReasoning, toWritable } from './collect.ts'
 
 export interface ChunkOptions {
   /** A last chunk without choices carries the usage. */
@@ -22,7 +22,8 @@ export interface ChunkOptions {
  * @throws ApiError internal_error when a choice has no end; whatever the backend throws
  *
  * Spec: §4.3 stream, stream_options (chunk format not shown).
- * Choice: the order of common engines; the last text of a choice comes with its `finish_reason`.
+ * Choice: the order of common engines; the last text of a choice comes with its `finish_reason`; the
+ * prompt's token ids come with the very first chunk.
  */
 export async function* renderChunks(
   deltas: AsyncIterable<Delta>,
@@ -45,7 +46,8 @@ export async function* renderChunks(
     if (delta.type === 'prompt') {
       prompt = delta
       for (let index = 0; index < head.choiceCount; index++) {
-        yield renderChunk(head, [roleChoice(index, head.role)], usageOf(0))
+        const ids = index === 0 ? prompt.promptIds : undefined
+        yield renderChunk(head, [roleChoice(index, head.role)], usageOf(0), ids)
       }
       continue
     }
@@ -66,6 +68,7 @@ function renderChunk(
   head: AnswerHead,
   choices: ChatChunkChoice[],
   usage: ChatUsage | null,
+  promptIds?: readonly number[],
 ): string {
   const chunk: ChatCompletionChunk = {
     id: head.id,
@@ -74,6 +77,7 @@ function renderChunk(
     model: head.model,
     choices,
     ...(usage === null ? {} : { usage }),
+    ...(promptIds === undefined ? {} : { prompt_token_ids: [...promptIds] }),
   }
   return JSON.stringify(chunk)
 }
@@ -84,16 +88,19 @@ function roleChoice(index: number, role: string): ChatChunkChoice {
 
 /** Whether a client must see the delta: tokens whose text is held back say nothing yet. */
 function hasNews(delta: ChoiceDelta): boolean {
-  return delta.content !== '' || delta.logprobs !== null || delta.finish_reason !== null
+  const { content, logprobs, finish_reason, tokenIds, reasoning } = delta
+  const isSilent = content === '' && logprobs === null && finish_reason === null
+  return !isSilent || tokenIds !== undefined || reasoning !== undefined
 }
 
 function toChoice(delta: ChoiceDelta): ChatChunkChoice {
-  const { index, content, logprobs, finish_reason, stop_reason } = delta
+  const { index, content, logprobs, finish_reason, stop_reason, tokenIds, reasoning } = delta
   return {
     index,
-    delta: content === '' ? {} : { content },
+    delta: { ...(content === '' ? {} : { content }), ...renderReasoning(reasoning) },
     logprobs: logprobs === null ? null : { content: toWritable(logprobs) },
     finish_reason,
     ...(finish_reason === null ? {} : { stop_reason }),
+    ...(tokenIds === undefined ? {} : { token_ids: [...tokenIds] }),
   }
 }

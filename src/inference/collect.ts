@@ -5,6 +5,8 @@ import type { ChoiceDelta, Delta, PromptDelta, TokenLogprob } from './backend.ts
 
 interface ChoiceParts {
   content: string
+  reasoning: string | null
+  tokenIds: number[] | null
   logprobs: TokenLogprob[] | null
   finish_reason: string | null
   stop_reason: number | string | null
@@ -42,18 +44,37 @@ export async function collectCompletion(
     model: head.model,
     choices: [...choices].sort(([left], [right]) => left - right).map(toChoice(head.role)),
     usage: renderUsage(prompt, tokenCount),
+    ...renderPrompt(prompt),
   }
   return JSON.stringify(answer)
+}
+
+/** Spec: §4.3 prompt_token_ids, prompt_logprobs of the response. */
+function renderPrompt(
+  prompt: PromptDelta | null,
+): Pick<ChatCompletionResponse, 'prompt_token_ids' | 'prompt_logprobs'> {
+  const { promptIds, promptLogprobs } = prompt ?? {}
+  return {
+    ...(promptIds ? { prompt_token_ids: [...promptIds] } : {}),
+    ...(promptLogprobs ? { prompt_logprobs: [...promptLogprobs] } : {}),
+  }
 }
 
 function addDelta(choices: Map<number, ChoiceParts>, delta: ChoiceDelta): void {
   const parts = choices.get(delta.index) ?? {
     content: '',
+    reasoning: null,
+    tokenIds: null,
     logprobs: null,
     finish_reason: null,
     stop_reason: null,
   }
   parts.content += delta.content
+  if (delta.reasoning !== undefined) parts.reasoning = (parts.reasoning ?? '') + delta.reasoning
+  if (delta.tokenIds !== undefined) {
+    parts.tokenIds ??= []
+    parts.tokenIds.push(...delta.tokenIds)
+  }
   if (delta.logprobs !== null) {
     parts.logprobs ??= []
     parts.logprobs.push(...delta.logprobs)
@@ -66,11 +87,20 @@ function addDelta(choices: Map<number, ChoiceParts>, delta: ChoiceDelta): void {
 function toChoice(role: string) {
   return ([index, parts]: [number, ChoiceParts]): ChatChoice => ({
     index,
-    message: { role, content: parts.content, refusal: null },
+    message: { role, content: parts.content, refusal: null, ...renderReasoning(parts.reasoning) },
     logprobs: parts.logprobs === null ? null : { content: toWritable(parts.logprobs) },
     finish_reason: parts.finish_reason,
     stop_reason: parts.stop_reason,
+    ...(parts.tokenIds === null ? {} : { token_ids: parts.tokenIds }),
   })
+}
+
+/** Spec: §4.3 message reasoning, reasoning_content. Choice: both carry the same text. */
+export function renderReasoning(
+  reasoning: string | null | undefined,
+): { reasoning: string; reasoning_content: string } | Record<string, never> {
+  if (reasoning === null || reasoning === undefined) return {}
+  return { reasoning, reasoning_content: reasoning }
 }
 
 type LogprobEntries = NonNullable<NonNullable<ChatChoice['logprobs']>['content']>

@@ -73,6 +73,24 @@ describe('renderChunks', () => {
     expect(chunks[1].choices[0]).toMatchObject({ delta: {}, logprobs: { content: [entry] } })
   })
 
+  it('carries token ids: of the prompt in the first chunk only, of each piece in its own', async () => {
+    const ids = { ...prompt(), promptIds: [7, 8] }
+    const held = piece('', { tokenIds: [1] })
+    const chunks = await render([ids, held, finish({ tokenIds: [2] })], SILENT, { choiceCount: 1 })
+    expect(chunks.map(({ prompt_token_ids }) => prompt_token_ids)).toEqual([
+      [7, 8],
+      undefined,
+      undefined,
+    ])
+    expect(chunks.map(({ choices: [choice] }) => choice.token_ids)).toEqual([undefined, [1], [2]])
+    for (const chunk of chunks) expect(ChatCompletionChunk.safeParse(chunk).success).toBe(true)
+  })
+
+  it('tells reasoning under both of its names', async () => {
+    const chunks = await render([prompt(), piece('', { reasoning: 'Hm.' }), finish()])
+    expect(chunks[1].choices[0].delta).toEqual({ reasoning: 'Hm.', reasoning_content: 'Hm.' })
+  })
+
   it('closes with a usage chunk without choices where usage is asked for', async () => {
     const options = { includeUsage: true, continuousUsage: false }
     const chunks = await render([prompt(3, 1), piece('a'), finish()], options)

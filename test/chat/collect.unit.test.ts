@@ -72,6 +72,25 @@ describe('collectCompletion', () => {
     expect(answer.choices[0].logprobs.content).toEqual([logprob('a', -1), logprob('b', -2)])
   })
 
+  it('joins reasoning and token ids, and tells of the prompt what was asked for', async () => {
+    const promptLogprobs = [null, { 5: { logprob: -1, rank: 2, decoded_token: 'x' } }]
+    const answer = await collect([
+      { type: 'prompt', promptTokens: 2, cachedTokens: 0, promptIds: [4, 5], promptLogprobs },
+      piece('', { reasoning: 'Hm', tokenIds: [1] }),
+      piece('a', { reasoning: '.', tokenIds: [2, 3] }),
+      finish({ tokenIds: [9] }),
+    ])
+    expect(answer.choices[0].message).toMatchObject({
+      content: 'a',
+      reasoning: 'Hm.',
+      reasoning_content: 'Hm.',
+    })
+    expect(answer.choices[0].token_ids).toEqual([1, 2, 3, 9])
+    expect(answer.prompt_token_ids).toEqual([4, 5])
+    expect(answer.prompt_logprobs).toEqual(promptLogprobs)
+    expect(ChatCompletionResponse.safeParse(answer).success).toBe(true)
+  })
+
   it('answers in the role of the last message when there is no generation prompt', () => {
     const request = { messages: [{ role: 'narrator', content: 'x' }], continue_final_message: true }
     const given = { requestId: 'r', model: 'm', nowMs: 1_999 }

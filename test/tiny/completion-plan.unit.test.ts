@@ -4,9 +4,9 @@ import { planCompletion } from '../../src/inference/tiny/completion-plan.ts'
 import type { ChatCompletionRequest } from '../../src/schemas/chat-request.ts'
 
 const plan = (request: Partial<ChatCompletionRequest>) =>
-  planCompletion({ messages: [{ role: 'user', content: 'Hi' }], ...request }, () => 77n)
+  planCompletion({ messages: [{ role: 'user', content: 'Hi' }], ...request }, '', () => 77n)
 const seen = (message: ChatCompletionRequest['messages'][number]) =>
-  plan({ messages: [message] }).messages[0]
+  plan({ messages: [message] }).prompt.messages[0]
 
 describe('planCompletion', () => {
   it('fills in the defaults, also for null', () => {
@@ -42,6 +42,22 @@ describe('planCompletion', () => {
     const seeds = [0, 1, -1, 2 ** 53 + 2, 9_223_372_036_854_776_000, -9_223_372_036_854_776_000]
     const planned = seeds.map((seed) => plan({ seed }).seed)
     expect(planned).toEqual([0n, 1n, 2n ** 64n - 1n, 2n ** 53n + 2n, 2n ** 63n, 2n ** 63n])
+  })
+
+  it.each(['9223372036854775807', '9223372036854775806', '-9223372036854775808'])(
+    'takes the digits of the seed %s from the body',
+    (digits) => {
+      const body = `{"messages":[{"content":"\\"seed\\":1"}], "seed" : ${digits} }`
+      const request = { messages: [{ role: 'user', content: 'x' }], seed: Number(digits) }
+      expect(planCompletion(request, body, () => 0n).seed).toBe(BigInt.asUintN(64, BigInt(digits)))
+    },
+  )
+
+  it('raises small temperatures as vLLM does', () => {
+    const temperatures = [0, 9e-6, 1e-5, 0.005, 0.5]
+    expect(temperatures.map((temperature) => plan({ temperature }).sampling.temperature)).toEqual([
+      0, 0, 0.01, 0.01, 0.5,
+    ])
   })
 
   it('reports alternatives only with logprobs', () => {

@@ -5,6 +5,6 @@ import type { ToWorker } from '../../src/inference/tiny/worker-messages.ts'
 await import('../../src/inference/tiny/worker.ts')
 
 parentPort?.on('message', (message: ToWorker) => {
-  const isCrash = message.type === 'start' && message.plan.messages[0]?.content === 'crash'
+  const isCrash = message.type === 'start' && message.plan.prompt.messages[0]?.content === 'crash'
   if (isCrash) throw new Error('the thread was made to crash')
 })

@@ -1,13 +1,15 @@
 /** Whole completions of a random model that is made to say known characters. */
 import { describe, expect, it } from 'vitest'
-import type { ChoiceDelta, Delta } from '../../src/inference/backend.ts'
-import { planCompletion } from '../../src/inference/tiny/completion-plan.ts'
 import { createEngine } from '../../src/inference/tiny/engine.ts'
-import { createGeneration } from '../../src/inference/tiny/generation.ts'
-import type { ChatCompletionRequest } from '../../src/schemas/chat-request.ts'
 import { modelFile, SIZES } from './gguf-fixture.ts'
-
-type Fields = Partial<ChatCompletionRequest>
+import {
+  advance,
+  begin,
+  choiceOf as choiceOn,
+  type Fields,
+  promptOf,
+  run as runOn,
+} from './running.ts'
 
 const engine = createEngine(modelFile())
 /** Id of a byte in the test model. */
@@ -16,37 +18,8 @@ const idOf = (character: string) => byteId(character.charCodeAt(0))
 const END_ID = 2
 const MESSAGES = [{ role: 'user', content: 'Hi' }]
 
-function begin(fields: Fields) {
-  return createGeneration(
-    engine,
-    planCompletion({ messages: MESSAGES, seed: 1, ...fields }, () => 0n),
-  )
-}
-
-function run(fields: Fields): Delta[] {
-  const generation = begin(fields)
-  const deltas: Delta[] = []
-  for (;;) {
-    const { delta, isDone } = generation.step()
-    if (delta !== null) deltas.push(delta)
-    if (isDone) return deltas
-  }
-}
-
-function choiceOf(fields: Fields, index = 0) {
-  const pieces = run(fields).filter(
-    (delta): delta is ChoiceDelta => delta.type === 'choice' && delta.index === index,
-  )
-  const { finish_reason, stop_reason } = pieces.at(-1)!
-  return {
-    pieces,
-    text: pieces.map(({ content }) => content).join(''),
-    tokens: pieces.reduce((sum, { tokenCount }) => sum + tokenCount, 0),
-    logprobs: pieces.flatMap(({ logprobs }) => logprobs ?? []),
-    finish_reason,
-    stop_reason,
-  }
-}
+const run = (fields: Fields) => runOn(engine, fields)
+const choiceOf = (fields: Fields, index = 0) => choiceOn(engine, fields, index)
 
 /** Makes the model say one character for ever. */
 const only = (character: string): Fields => ({ allowed_token_ids: [idOf(character)] })
@@ -62,16 +35,20 @@ const inTurn = (characters: string): Fields => ({
 describe('a completion', () => {
   it('tells of the prompt once, before anything else', () => {
     const deltas = run({ max_tokens: 3, ignore_eos: true })
-    const length = engine.prompt.encode(MESSAGES, true).length
+    const length = engine.prompt.encode(promptOf(MESSAGES)).length
     expect(deltas[0]).toEqual({ type: 'prompt', promptTokens: length, cachedTokens: 0 })
     expect(deltas.filter(({ type }) => type === 'prompt')).toHaveLength(1)
   })
 
   it('reads a long prompt in several short steps', () => {
-    const generation = begin({ messages: [{ role: 'user', content: 'x'.repeat(50) }] })
-    expect(generation.step().delta).toBeNull()
-    expect(generation.step().delta).toBeNull()
-    expect(generation.step().delta).toMatchObject({ type: 'prompt' })
+    const generation = begin(engine, { messages: [{ role: 'user', content: 'x'.repeat(50) }] })
+    const first = advance(engine, generation, null)
+    const second = advance(engine, generation, first.asked)
+    const third = advance(engine, generation, second.asked)
+    const fourth = advance(engine, generation, third.asked)
+    expect([first, second, third].flatMap(({ deltas }) => deltas)).toEqual([])
+    expect(first.asked?.[0]?.ids).toHaveLength(32)
+    expect(fourth.deltas[0]).toMatchObject({ type: 'prompt' })
   })
 
   it('ends by length after max_tokens, one piece per token', () => {
@@ -83,19 +60,19 @@ describe('a completion', () => {
   })
 
   it('ends by length where the context is full', () => {
-    const room = SIZES.context - engine.prompt.encode(MESSAGES, true).length
+    const room = SIZES.context - engine.prompt.encode(promptOf(MESSAGES)).length
     expect(choiceOf(only('a'))).toMatchObject({ tokens: room, finish_reason: 'length' })
     expect(choiceOf({ max_tokens: 9_999, ...only('a') })).toMatchObject({ tokens: room })
   })
 
   it('refuses a prompt that leaves no room', () => {
-    const frame = engine.prompt.encode([{ role: 'user', content: '' }], true).length
+    const frame = engine.prompt.encode(promptOf([{ role: 'user', content: '' }])).length
     const filled = (length: number): Fields => ({
       messages: [{ role: 'user', content: 'x'.repeat(length) }],
     })
     expect(choiceOf({ ...filled(SIZES.context - frame - 1), ...only('a') }).tokens).toBe(1)
     for (const length of [SIZES.context - frame, 5_000]) {
-      expect(() => begin(filled(length))).toThrow(
+      expect(() => begin(engine, filled(length))).toThrow(
         expect.objectContaining({
           code: 'context_length_exceeded',
           param: 'messages',
@@ -110,7 +87,9 @@ describe('a completion', () => {
     ['allowed_token_ids', { allowed_token_ids: [5, SIZES.vocab] }],
     ['logit_bias', { logit_bias: { [SIZES.vocab]: 1 } }],
   ])('refuses %s out of the vocabulary', (param, fields) => {
-    expect(() => begin(fields)).toThrow(expect.objectContaining({ code: 'invalid_value', param }))
+    expect(() => begin(engine, fields)).toThrow(
+      expect.objectContaining({ code: 'invalid_value', param }),
+    )
   })
 })
 
@@ -266,19 +245,33 @@ describe('a seed', () => {
       messages: [{ role: 'user', content }],
     }))
     const alone = requests.map((request) => choiceOf(request).text)
-    const generations = requests.map(begin)
+    const generations = requests.map((request) => begin(engine, request))
     const texts = ['', '', '']
-    for (let open = 3; open > 0; ) {
-      generations.forEach((generation, i) => {
-        if (texts[i]!.endsWith('\0end')) return
-        const { delta, isDone } = generation.step()
-        if (delta?.type === 'choice') texts[i] += delta.content
-        if (isDone) {
-          texts[i] += '\0end'
-          open--
-        }
+    const passSizes: number[] = []
+    const asked = generations.map((generation) => advance(engine, generation, null).asked)
+    while (asked.some((parts) => parts !== null)) {
+      // As many of them in one pass as fit, in another order each time.
+      let room = 32
+      const chosen = [0, 1, 2].toReversed().filter((i) => {
+        const rows = asked[i]?.reduce((sum, { ids }) => sum + ids.length, 0) ?? 99
+        if (rows > room) return false
+        room -= rows
+        return true
       })
+      passSizes.push(chosen.length)
+      const logits = engine.transformer.run(chosen.flatMap((i) => asked[i] ?? []))
+      let at = 0
+      for (const i of chosen) {
+        const own = logits.slice(at, at + asked[i]!.length)
+        at += own.length
+        const { done, value } = generations[i]!.next(own)
+        for (const delta of done ? value : value.deltas) {
+          if (delta.type === 'choice') texts[i] += delta.content
+        }
+        asked[i] = done ? null : value.parts
+      }
     }
-    expect(texts).toEqual(alone.map((text) => `${text}\0end`))
+    expect(Math.max(...passSizes)).toBe(3)
+    expect(texts).toEqual(alone)
   })
 })

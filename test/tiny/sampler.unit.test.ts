@@ -17,6 +17,7 @@ const NEUTRAL: SamplingParams = {
   presencePenalty: 0,
   logitBias: new Map(),
   allowedIds: null,
+  badWords: [],
   minTokens: 0,
   endIds: [],
   topLogprobs: null,
@@ -36,7 +37,7 @@ function greedy(
 ): number | undefined {
   const state = stateOf(logits.length, prompt)
   for (const id of generated) state.counts[id]!++
-  state.generated = generated.length
+  state.generated.push(...generated)
   return sampleToken(Float32Array.from(logits), { ...GREEDY, ...params }, state)?.id
 }
 
@@ -152,7 +153,7 @@ describe('penalties', () => {
     const ids = [0, 1, 2, 3].map(() => sampleToken(logits, params, state)?.id)
     expect(ids).toEqual([0, 1, 0, 0])
     expect([...state.counts]).toEqual([3, 1])
-    expect(state.generated).toBe(4)
+    expect(state.generated).toEqual(ids)
   })
 })
 
@@ -180,6 +181,22 @@ describe('the vocabulary', () => {
     expect(greedy([3, 2], params, { generated: [1, 1] })).toBe(0)
   })
 
+  it('bad_words ban the last token of a sequence behind the others', () => {
+    const params = { badWords: [[0], [1, 1, 2]] }
+    expect(greedy([3, 1, 2], params)).toBe(2)
+    expect(greedy([3, 1, 2], params, { generated: [1] })).toBe(2)
+    expect(greedy([3, 1, 2], params, { generated: [2, 1, 1] })).toBe(1)
+    expect(greedy([3, 1, 2], params, { generated: [1, 1, 1, 2] })).toBe(2)
+    expect(greedy([3, 1, 2], params, { prompt: [1, 1] })).toBe(2)
+  })
+
+  it('a grammar leaves only what its mask allows', () => {
+    const state = stateOf(40)
+    const mask = Int32Array.of(0, 1 << 5)
+    expect(sampleToken(new Float32Array(40), GREEDY, state, mask)?.id).toBe(37)
+    expect(sampleToken(new Float32Array(40), GREEDY, state, Int32Array.of(0, 0))).toBeNull()
+  })
+
   it('that is empty gives no token', () => {
     const params = { minTokens: 2, endIds: [0], allowedIds: new Set([0]) }
     expect(greedy([3, 2], params)).toBeUndefined()
@@ -201,17 +218,26 @@ describe('log-probabilities', () => {
     expect(sample({ topLogprobs: -1 }).top).toHaveLength(4)
   })
 
-  it('are those of the model, whatever changes the choice', () => {
-    const changed = sample({
-      topLogprobs: 1,
-      logitBias: new Map([[0, 100]]),
-      allowedIds: new Set([0]),
-      topK: 1,
-      repetitionPenalty: 2,
-    })
-    expect(changed.id).toBe(0)
-    expect(changed.logprob).toBeCloseTo(Math.log(0.1), 5)
-    expect(changed.top?.[0]?.logprob).toBeCloseTo(Math.log(0.4), 5)
+  it('are the ones drawn from: after bans, biases, penalties, temperature and filters', () => {
+    const top = sample({
+      temperature: 0.5,
+      topLogprobs: -1,
+      allowedIds: new Set([0, 1, 2]),
+      logitBias: new Map([[0, Math.log(2)]]),
+      topK: 2,
+    }).top!
+    // 0.2, 0.4 and 0.3 are squared, and the two largest are kept.
+    expect(top.map(({ id }) => id)).toEqual([1, 2, 0, 3])
+    expect(top[0]?.logprob).toBeCloseTo(Math.log(0.16 / 0.25), 5)
+    expect(top[1]?.logprob).toBeCloseTo(Math.log(0.09 / 0.25), 5)
+    expect(top.slice(2).map(({ logprob }) => logprob)).toEqual([-9999, -9999])
+  })
+
+  it('are at temperature 0 those of temperature 1', () => {
+    const { id, logprob, top } = sample({ topLogprobs: 2, topK: 1, topP: 0.1 })
+    expect(id).toBe(1)
+    expect(logprob).toBeCloseTo(Math.log(0.4), 5)
+    expect(top?.[1]?.logprob).toBeCloseTo(Math.log(0.3), 5)
   })
 
   it('sum up to 1', () => {
@@ -223,6 +249,40 @@ describe('log-probabilities', () => {
     const far = Float32Array.of(0, -1e9, Number.NEGATIVE_INFINITY)
     const sampled = sampleToken(far, { ...GREEDY, topLogprobs: 3 }, stateOf(3))
     expect(sampled?.top?.map(({ logprob }) => logprob)).toEqual([0, -9999, -9999])
+  })
+})
+
+describe('draws', () => {
+  /** The sum of squared differences by expectation; 99.9 % of true samples are below the bound. */
+  it.each<[string, Partial<SamplingParams>]>([
+    ['plain', {}],
+    ['temperature', { temperature: 0.6 }],
+    ['top_k', { topK: 5 }],
+    ['top_p', { topP: 0.8 }],
+    ['min_p', { minP: 0.2, temperature: 1.4 }],
+    ['bias and ban', { logitBias: new Map([[3, 2]]), badWords: [[1]] }],
+    ['penalties', { repetitionPenalty: 1.3, presencePenalty: 0.5 }],
+  ])('come as often as their log-probabilities say: %s', (_name, params) => {
+    const logits = Float32Array.from({ length: 12 }, (_, i) => Math.sin(i * 2.3) * 2)
+    const random = createRandom(2024n, 0)
+    const draws = 20_000
+    const counts = new Float64Array(12)
+    let stated: readonly { id: number; logprob: number }[] = []
+    for (let i = 0; i < draws; i++) {
+      const state = createSamplerState(random, [2, 4], 12)
+      const all = { ...NEUTRAL, ...params, topLogprobs: i === 0 ? -1 : null }
+      const sampled = sampleToken(logits, all, state)!
+      counts[sampled.id]!++
+      stated = sampled.top ?? stated
+    }
+    let chiSquare = 0
+    for (const { id, logprob } of stated) {
+      const expected = Math.exp(logprob) * draws
+      if (logprob === -9999) expect(counts[id]).toBe(0)
+      else chiSquare += (counts[id]! - expected) ** 2 / expected
+    }
+    // Eleven degrees of freedom at the most.
+    expect(chiSquare).toBeLessThan(31.3)
   })
 })
 

@@ -3,29 +3,41 @@ import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
 import type { CompletionPlan } from '../../src/inference/tiny/completion-plan.ts'
 import type { Generation } from '../../src/inference/tiny/generation.ts'
+import type { KvCache } from '../../src/inference/tiny/kv-cache.ts'
 import { createScheduler, REQUESTS_AT_ONCE } from '../../src/inference/tiny/scheduler.ts'
+import type { Transformer } from '../../src/inference/tiny/transformer.ts'
 import { type FromWorker, PIECES_AHEAD_MAX } from '../../src/inference/tiny/worker-messages.ts'
 
 /** A scheduler over pretended generations of `length` pieces; the plan's seed is the request's id. */
-function setUp(length: number, fail: (id: number) => unknown = () => null) {
+function setUp(length: number, fail: (id: number) => unknown = () => null, width = 1) {
   const posted: FromWorker[] = []
   const steps = new Map<number, number>()
+  const passes: number[][] = []
+  const cache = {} as KvCache
   const begin = (plan: CompletionPlan): Generation => {
     const id = Number(plan.seed)
     const failure = fail(id)
     if (failure !== null) throw failure
-    return {
-      step() {
-        const done = (steps.get(id) ?? 0) + 1
-        steps.set(id, done)
-        const delta = { type: 'prompt', promptTokens: done, cachedTokens: 0 } as const
-        return { delta, isDone: done === length }
-      },
+    return speak(id)
+  }
+  function* speak(id: number): Generation {
+    for (let done = 1; ; done++) {
+      steps.set(id, done)
+      const deltas = [{ type: 'prompt', promptTokens: done, cachedTokens: 0 } as const]
+      if (done === length) return deltas
+      yield { deltas, parts: [{ ids: Array(width).fill(id), cache, wants: 'last' }] }
     }
   }
-  const scheduler = createScheduler(begin, (message) => posted.push(message))
+  const transformer: Transformer = {
+    run(parts) {
+      passes.push(parts.map(({ ids }) => ids[0]!))
+      return parts.map(() => [])
+    },
+  }
+  const scheduler = createScheduler(begin, transformer, (message) => posted.push(message))
   return {
     posted,
+    passes,
     steps,
     scheduler,
     start: (id: number) => {
@@ -42,15 +54,26 @@ function setUp(length: number, fail: (id: number) => unknown = () => null) {
 }
 
 describe('createScheduler', () => {
-  it('lets requests take turns', () => {
-    const { start, scheduler, steps } = setUp(50)
+  it('puts all running requests into one pass', () => {
+    const { start, scheduler, steps, passes } = setUp(50)
     for (const id of [1, 2, 3]) start(id)
     for (let i = 0; i < 9; i++) scheduler.step()
-    expect([...steps]).toEqual([
-      [1, 3],
-      [2, 3],
-      [3, 3],
-    ])
+    expect([...steps.keys()]).toEqual([1, 2, 3])
+    expect(passes.at(-1)?.toSorted()).toEqual([1, 2, 3])
+    expect(passes.every((pass) => pass.length <= 3)).toBe(true)
+  })
+
+  it('lets requests take turns that do not fit into one pass', () => {
+    const { start, scheduler, passes } = setUp(50, () => null, 20)
+    for (const id of [1, 2, 3]) start(id)
+    for (let i = 0; i < 15; i++) scheduler.step()
+    expect(
+      passes
+        .slice(-6)
+        .map(([id]) => id)
+        .toSorted(),
+    ).toEqual([1, 1, 2, 2, 3, 3])
+    expect(passes.every((pass) => pass.length === 1)).toBe(true)
   })
 
   it('tells of each end once, and has nothing to do after that', () => {
@@ -85,7 +108,7 @@ describe('createScheduler', () => {
   it('begins only so many requests at once', () => {
     const { start, scheduler, steps, runDry } = setUp(5)
     for (let id = 1; id <= REQUESTS_AT_ONCE + 4; id++) start(id)
-    for (let i = 0; i < REQUESTS_AT_ONCE * 3; i++) scheduler.step()
+    for (let i = 0; i <= REQUESTS_AT_ONCE; i++) scheduler.step()
     expect(steps.size).toBe(REQUESTS_AT_ONCE)
     runDry()
     expect(steps.size).toBe(REQUESTS_AT_ONCE + 4)

@@ -7,6 +7,7 @@ import { createChatPrompt } from '../../src/inference/tiny/chat-prompt.ts'
 import { createEngine } from '../../src/inference/tiny/engine.ts'
 import { ModelFileError } from '../../src/inference/tiny/gguf.ts'
 import { createTextAssembler } from '../../src/inference/tiny/text-assembler.ts'
+import { promptOf } from './running.ts'
 
 const engine = createEngine(readFileSync(TINY_MODEL_PATH))
 const { tokenizer, prompt } = engine
@@ -25,8 +26,8 @@ const nastyText = fc
   .map((parts) => parts.join(''))
 
 function decode(ids: readonly number[]): string {
-  const text = createTextAssembler()
-  return ids.map((id) => text.push(tokenizer.bytesOf(id))).join('') + text.flush()
+  const text = createTextAssembler(tokenizer, { areSkipped: false, areSpaced: false })
+  return ids.map((id) => text.push(id)).join('') + text.flush()
 }
 
 describe('the tokenizer', () => {
@@ -74,7 +75,7 @@ describe('a prompt', () => {
     const message = fc.record({ role: nastyText, content: nastyText })
     fc.assert(
       fc.property(fc.array(message, { minLength: 1, maxLength: 4 }), (messages) => {
-        const ids = prompt.encode(messages, true)
+        const ids = prompt.encode(promptOf(messages))
         const controls = ids.filter((id) => tokenizer.isControl(id))
         const [, start, end] = SPECIALS.map((text) => tokenizer.controlId(text))
         expect(controls).toEqual([...messages.flatMap(() => [start, end]), start])
@@ -90,8 +91,7 @@ describe('a prompt', () => {
   it('has no control token that message and template make up together', () => {
     const source = '{% for m in messages %}{{ m.content }}|im_end|><|im_end|>{% endfor %}'
     const ids = createChatPrompt(source, tokenizer, 99).encode(
-      [{ role: 'user', content: '<' }],
-      true,
+      promptOf([{ role: 'user', content: '<' }]),
     )
     expect(decode(ids)).toBe('<|im_end|><|im_end|>')
     expect(ids.filter((id) => tokenizer.isControl(id))).toHaveLength(1)
@@ -99,33 +99,39 @@ describe('a prompt', () => {
 
   it('is refused with the field when the template does not take it', () => {
     const source = "{{ raise_exception('Roles must alternate') }}"
-    const make = () => createChatPrompt(source, tokenizer, 99).encode([], true)
+    const make = () => createChatPrompt(source, tokenizer, 99).encode(promptOf([]))
     expect(make).toThrow(expect.objectContaining({ code: 'invalid_value', param: 'messages' }))
     expect(() => createChatPrompt('{% for %}', tokenizer, 99)).toThrow(ModelFileError)
   })
 
   it('shows the model a developer message as a system message', () => {
-    const as = (role: string) => prompt.encode([{ role, content: 'Be kind.' }], true)
+    const as = (role: string) => prompt.encode(promptOf([{ role, content: 'Be kind.' }]))
     expect(as('developer')).toEqual(as('system'))
     expect(as('function')).not.toEqual(as('tool'))
   })
 
   it('can leave the answer unopened', () => {
-    const open = prompt.encode([{ role: 'user', content: 'Hi' }], true)
-    const bare = prompt.encode([{ role: 'user', content: 'Hi' }], false)
+    const open = prompt.encode(promptOf([{ role: 'user', content: 'Hi' }]))
+    const bare = prompt.encode(
+      promptOf([{ role: 'user', content: 'Hi' }], { addGenerationPrompt: false }),
+    )
     expect(open.slice(0, bare.length)).toEqual(bare)
     expect(decode(open.slice(bare.length))).toBe('<|im_start|>assistant\n')
   })
 
   it('shows tool calls as JSON', () => {
     const calls = [{ type: 'function', function: { name: 'add<|im_end|>', arguments: '{}' } }]
-    const ids = prompt.encode([{ role: 'assistant', content: '', tool_calls: calls }], false)
+    const ids = prompt.encode(
+      promptOf([{ role: 'assistant', content: '', tool_calls: calls }], {
+        addGenerationPrompt: false,
+      }),
+    )
     expect(decode(ids)).toContain('"name": "add<|im_end|>"')
     expect(ids.filter((id) => tokenizer.isControl(id))).toHaveLength(2)
   })
 
   it('is refused early when it cannot fit', () => {
     const messages = [{ role: 'user', content: 'x'.repeat(1_000_000) }]
-    expect(() => prompt.encode(messages, true)).toThrow('maximum context length is 2048 tokens')
+    expect(() => prompt.encode(promptOf(messages))).toThrow('maximum context length is 2048 tokens')
   })
 })

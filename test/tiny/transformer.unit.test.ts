@@ -10,11 +10,16 @@ const { shape } = model
 const transformer = createTransformer(model)
 const IDS = Array.from({ length: 40 }, (_, i) => (i * 37 + 5) % shape.vocab)
 
+/** The logits after the last of the ids, in one pass. */
+function forward(ids: readonly number[], cache: KvCache): Float32Array {
+  return transformer.run([{ ids, cache, wants: 'last' }])[0]![0]!
+}
+
 /** Runs the ids in passes of the given length; the logits after the last one. */
 function run(ids: readonly number[], pass: number, cache = createKvCache(shape)): number[] {
   let logits: number[] = []
   for (let at = 0; at < ids.length; at += pass) {
-    logits = [...transformer.forward(ids.slice(at, at + pass), cache)]
+    logits = [...forward(ids.slice(at, at + pass), cache)]
   }
   return logits
 }
@@ -93,7 +98,7 @@ describe('the transformer', () => {
   it('gives the same logits with a cache as without one', () => {
     const cache = createKvCache(shape)
     for (let end = 1; end <= 20; end++) {
-      const cached = [...transformer.forward([IDS[end - 1]!], cache)]
+      const cached = [...forward([IDS[end - 1]!], cache)]
       expect(cached).toEqual(run(IDS.slice(0, end), 32))
     }
   })
@@ -116,11 +121,37 @@ describe('the transformer', () => {
     expect(run([7, 8], 1, b)).toEqual(run([...IDS.slice(20, 30), 7, 8], 1))
   })
 
+  it.each([2, 5])('runs %i sequences in one pass as each alone', (count) => {
+    const prompts = Array.from({ length: count }, (_, i) => IDS.slice(i, 3 * i + 3))
+    const caches = prompts.map((ids) => {
+      const cache = createKvCache(shape)
+      if (ids.length > 1) run(ids.slice(0, -1), 32, cache)
+      return cache
+    })
+    const parts = prompts.map((ids, i) => ({
+      ids: ids.slice(-1),
+      cache: caches[i]!,
+      wants: 'last' as const,
+    }))
+    const together = transformer.run(parts).map((rows) => [...rows[0]!])
+    expect(together).toEqual(prompts.map((ids) => run(ids, 1)))
+  })
+
+  it('gives the logits after each token where all are wanted', () => {
+    const parts = [
+      { ids: [9], cache: createKvCache(shape), wants: 'last' as const },
+      { ids: IDS.slice(0, 6), cache: createKvCache(shape), wants: 'all' as const },
+    ]
+    const [one, all] = transformer.run(parts).map((rows) => rows.map((row) => [...row]))
+    expect(one).toEqual([run([9], 1)])
+    expect(all).toEqual([1, 2, 3, 4, 5, 6].map((end) => run(IDS.slice(0, end), 1)))
+  })
+
   it('refuses to go past the context, and empty or overlong passes', () => {
     const cache = createKvCache(shape)
-    for (let i = 0; i < shape.context; i++) transformer.forward([3], cache)
-    expect(() => transformer.forward([3], cache)).toThrow(RangeError)
-    expect(() => transformer.forward([], createKvCache(shape))).toThrow(RangeError)
-    expect(() => transformer.forward(IDS, createKvCache(shape))).toThrow(RangeError)
+    for (let i = 0; i < shape.context; i++) forward([3], cache)
+    expect(() => forward([3], cache)).toThrow(RangeError)
+    expect(() => forward([], createKvCache(shape))).toThrow(RangeError)
+    expect(() => forward(IDS, createKvCache(shape))).toThrow(RangeError)
   })
 })

@@ -48,11 +48,11 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
   })
 
   async function* complete(
-    { request }: CompletionCall,
+    { request, body }: CompletionCall,
     { signal }: { readonly signal: AbortSignal },
   ): AsyncGenerator<Delta, void, void> {
     signal.throwIfAborted()
-    const plan = planCompletion(request, drawSeed)
+    const plan = planCompletion(request, body, drawSeed)
     if (link.runningCount() >= options.queueMax) {
       throw new ApiError('server_overloaded', { retryAfterS: RETRY_AFTER_S })
     }

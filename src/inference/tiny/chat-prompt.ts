@@ -1,10 +1,11 @@
 /**
- * Turns messages into the ids of a prompt, by the model's own chat template.
- * What a client writes must never become a control token: only the template's own text can.
+ * Turns a conversation into the ids of a prompt, by the model's chat template or the client's own.
+ * A client's template may loop for ever: it must only be rendered in a thread that can be ended.
  */
 import { Template } from '@huggingface/jinja'
 import { ApiError } from '../../errors.ts'
 import { ModelFileError } from './gguf.ts'
+import { escapeRegExp, findMarks, mapTexts, openingsOf, textsOf } from './prompt-texts.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
 /** A message as templates see it. */
@@ -16,57 +17,114 @@ export interface PromptMessage {
   readonly tool_calls?: readonly unknown[]
 }
 
+/** All that makes a prompt. */
+export interface PromptPlan {
+  readonly messages: readonly PromptMessage[]
+  /** Null when there are none. */
+  readonly tools: readonly unknown[] | null
+  readonly documents: readonly unknown[] | null
+  /** Further variables of the template; those of this plan win. */
+  readonly variables: Readonly<Record<string, unknown>>
+  /** Whether the template opens the assistant's answer. */
+  readonly addGenerationPrompt: boolean
+  /** Whether the prompt ends inside of the last message. */
+  readonly continueFinalMessage: boolean
+  /** Whether the model's begin-of-sequence token comes first, if it has one. */
+  readonly addSpecialTokens: boolean
+  /** The client's template, or null for the model's. */
+  readonly template: string | null
+  /** Only this many of the last tokens are kept; null for all. */
+  readonly tokensKept: number | null
+}
+
 /** Makes prompts for one model. */
 export interface ChatPrompt {
   /**
    * The ids of a conversation.
    *
-   * @param addGenerationPrompt - whether the template opens the assistant's answer
    * @throws ApiError context_length_exceeded for texts that surely do not fit, invalid_value when the
-   * template refuses the messages
+   * template cannot be read or refuses the messages
    */
-  encode(messages: readonly PromptMessage[], addGenerationPrompt: boolean): number[]
+  encode(plan: PromptPlan): number[]
 }
 
-/** Characters that no text needs; one that a conversation does not use marks its control texts. */
-const MARKS_FROM = 0xe000
-const MARKS_TO = 0xf8ff
-const LEVELS_MAX = 32
+/** Limit: characters of a prompt that is cut anyway; reading them takes a fifth of a second. */
+const TRUNCATED_CHARS_MAX = 262_144
+const REASON_CHARS_MAX = 200
 
 /**
  * A prompt maker.
  *
  * @param contextTokens - tokens of prompt and answer together
- * @throws ModelFileError when the template cannot be parsed
+ * @throws ModelFileError when the model's template cannot be parsed
  */
 export function createChatPrompt(
   source: string,
   tokenizer: Tokenizer,
   contextTokens: number,
 ): ChatPrompt {
-  const template = parseTemplate(source)
+  const own = parseOwnTemplate(source)
   const { controlTexts } = tokenizer
   const openings = controlTexts.length === 0 ? null : openingsOf(controlTexts)
   const controls = new RegExp(`(${controlTexts.map(escapeRegExp).join('|')})`, 'u')
+  // No token has more bytes than the longest one, and no message takes less than a token.
+  const charsFit = contextTokens * tokenizer.tokenBytesMax
+
+  function requireRoom(chars: number, messages: number, { tokensKept }: PromptPlan): void {
+    const charsMax = tokensKept === null ? charsFit : Math.max(charsFit, TRUNCATED_CHARS_MAX)
+    if (chars <= charsMax && messages <= charsMax) return
+    throw promptTooLong(contextTokens, null)
+  }
+
+  function toIds(rendered: string, mark: string): number[] {
+    if (openings === null) return tokenizer.encode(rendered.replaceAll(mark, ''))
+    // Splitting by a group keeps the control texts, at the odd places.
+    return rendered.split(controls).flatMap((part, place) => {
+      const id = place % 2 === 1 ? tokenizer.controlId(part) : null
+      return id === null ? tokenizer.encode(part.replaceAll(mark, '')) : [id]
+    })
+  }
+
   return {
-    encode(messages, addGenerationPrompt) {
-      const texts = textsOf(messages)
-      const length = texts.reduce((sum, text) => sum + text.length, 0)
-      // No token has more bytes than the longest one, and no message takes less than a token.
-      const isTooLong = length > contextTokens * tokenizer.tokenBytesMax
-      if (isTooLong || messages.length > contextTokens) throw promptTooLong(contextTokens, null)
-      if (openings === null) {
-        return tokenizer.encode(render(template, messages, addGenerationPrompt))
-      }
-      const mark = findMark(source, texts)
-      const marked = mapTexts(messages, (text) => text.replaceAll(openings, `$<first>${mark}`), 0)
-      const rendered = render(template, marked, addGenerationPrompt)
-      // Splitting by a group keeps the control texts, at the odd places.
-      return rendered.split(controls).flatMap((part, place) => {
-        const id = place % 2 === 1 ? tokenizer.controlId(part) : null
-        return id === null ? tokenizer.encode(part.replaceAll(mark, '')) : [id]
+    encode(plan) {
+      const { template, messages, tools, documents, variables } = plan
+      const said = textsOf(messages)
+      requireRoom(said.join('').length, messages.length, plan)
+      const inputs = { messages, tools, documents, variables }
+      const [guard, end] = findMarks([template ?? source, ...textsOf(inputs)])
+      const marked =
+        openings === null
+          ? inputs
+          : mapTexts(inputs, (text) => text.replaceAll(openings, `$<first>${guard}`))
+      const opened = plan.continueFinalMessage ? markEnd(marked.messages, end) : marked.messages
+      const rendered = render(template === null ? own : parseTemplate(template), {
+        ...marked.variables,
+        messages: opened,
+        tools: marked.tools,
+        documents: marked.documents,
+        add_generation_prompt: plan.addGenerationPrompt,
       })
+      const text = plan.continueFinalMessage ? cutBehind(rendered, end) : rendered
+      requireRoom(text.length, 0, plan)
+      const ids = toIds(text, guard)
+      const begin = plan.addSpecialTokens ? tokenizer.beginId : null
+      const all = begin === null ? ids : [begin, ...ids]
+      return plan.tokensKept === null ? all : all.slice(-plan.tokensKept)
     },
+  }
+
+  function render(template: Template, variables: Record<string, unknown>): string {
+    try {
+      return template.render(variables)
+    } catch (cause) {
+      const isOwn = template === own
+      const name = isOwn ? 'The chat template of the model' : 'chat_template'
+      throw new ApiError('invalid_value', {
+        message: `${name} does not take these messages.`,
+        param: isOwn ? 'messages' : 'chat_template',
+        cause,
+      })
+    }
   }
 }
 
@@ -83,78 +141,40 @@ export function promptTooLong(contextTokens: number, promptTokens: number | null
   })
 }
 
-function render(template: Template, messages: unknown, addGenerationPrompt: boolean): string {
-  try {
-    return template.render({ messages, add_generation_prompt: addGenerationPrompt })
-  } catch (cause) {
-    throw new ApiError('invalid_value', {
-      message: 'The chat template of the model does not take these messages.',
-      param: 'messages',
-      cause,
-    })
-  }
+/** The messages with a mark behind the text of the last one. */
+function markEnd(messages: readonly PromptMessage[], end: string): PromptMessage[] {
+  const last = messages.length - 1
+  return messages.map((message, place) =>
+    place === last ? { ...message, content: message.content + end } : message,
+  )
+}
+
+/** Spec: §4.3 continue_final_message. Choice: what the template adds behind the message is cut off. */
+function cutBehind(rendered: string, end: string): string {
+  const at = rendered.lastIndexOf(end)
+  if (at >= 0) return rendered.slice(0, at).replaceAll(end, '')
+  throw new ApiError('invalid_value', {
+    message: 'continue_final_message needs a chat template that shows the last message.',
+    param: 'continue_final_message',
+  })
 }
 
 function parseTemplate(source: string): Template {
   try {
     return new Template(source)
   } catch (cause) {
-    throw new ModelFileError(`the chat template cannot be parsed: ${String(cause)}`)
-  }
-}
-
-/** Where a control text begins, or could begin if the template's text went on. */
-function openingsOf(controlTexts: readonly string[]): RegExp {
-  const choices = controlTexts.map((text) => {
-    const [first = '', second = ''] = Array.from(text, escapeRegExp)
-    return `${first}(?=${second}|$)`
-  })
-  return new RegExp(`(?<first>${[...new Set(choices)].join('|')})`, 'gu')
-}
-
-/** A character that occurs neither in the template nor in the texts, so that it can be taken out again. */
-function findMark(source: string, texts: readonly string[]): string {
-  const used = new Set([source, ...texts].flatMap((text) => text.match(/[\ue000-\uf8ff]/gu) ?? []))
-  for (let code = MARKS_FROM; code <= MARKS_TO; code++) {
-    const mark = String.fromCodePoint(code)
-    if (!used.has(mark)) return mark
-  }
-  throw new ApiError('invalid_value', {
-    message: 'The messages use every private-use character.',
-    param: 'messages',
-  })
-}
-
-function textsOf(value: unknown): string[] {
-  const texts: string[] = []
-  mapTexts(
-    value,
-    (text) => {
-      texts.push(text)
-      return text
-    },
-    0,
-  )
-  return texts
-}
-
-/** A copy with every text changed, keys of objects too. */
-function mapTexts(value: unknown, change: (text: string) => string, level: number): unknown {
-  if (typeof value === 'string') return change(value)
-  if (typeof value !== 'object' || value === null) return value
-  if (level > LEVELS_MAX) {
+    const reason = cause instanceof Error ? cause.message.slice(0, REASON_CHARS_MAX) : ''
     throw new ApiError('invalid_value', {
-      message: `A message is nested more than ${LEVELS_MAX} levels deep.`,
-      param: 'messages',
+      message: `chat_template cannot be parsed: ${reason}`,
+      param: 'chat_template',
     })
   }
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change, level + 1))
-  const entries = Object.entries(value)
-  return Object.fromEntries(
-    entries.map(([key, item]) => [change(key), mapTexts(item, change, level + 1)]),
-  )
 }
 
-function escapeRegExp(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/gu, '\\$&')
+function parseOwnTemplate(source: string): Template {
+  try {
+    return new Template(source)
+  } catch (cause) {
+    throw new ModelFileError(`the chat template cannot be parsed: ${String(cause)}`)
+  }
 }

@@ -2,56 +2,65 @@
  * Reads a chat request into the plan of one generation: every default filled in, ready to be sent
  * to the worker. It knows no vocabulary; ids are checked where the model is.
  */
-import { ApiError } from '../../errors.ts'
+import { splitMembers } from '../../domain/json-members.ts'
 import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../schemas/chat-request.ts'
-import type { PromptMessage } from './chat-prompt.ts'
-import type { SamplingParams } from './sampler.ts'
+import { type PromptRequest, planPrompt } from './prompt-plan.ts'
+import { GREEDY_TEMPERATURE, type SamplingParams } from './sampler.ts'
+import type { SpecialTokens } from './text-assembler.ts'
 
 /** All that the worker needs for one request; it can be cloned between threads. */
 export interface CompletionPlan {
-  readonly messages: readonly PromptMessage[]
-  readonly addGenerationPrompt: boolean
+  readonly prompt: PromptRequest
   /** Tokens of each choice, 1 or more; null for all that the context leaves free. */
   readonly tokensMax: number | null
   /** Choices, 1 or more. */
   readonly choices: number
   readonly seed: bigint
-  readonly sampling: Omit<SamplingParams, 'endIds'>
+  readonly sampling: Omit<SamplingParams, 'endIds' | 'badWords'>
+  readonly badWords: readonly string[]
   /** Ids that end a choice beside the model's own. */
   readonly stopIds: readonly number[]
   readonly stops: readonly string[]
   readonly isStopIncluded: boolean
   readonly isEosIgnored: boolean
+  readonly special: SpecialTokens
+  /** Whether tokens are named `token_id:<id>` in log-probabilities. */
+  readonly areTokensIds: boolean
+  readonly areIdsReturned: boolean
+  /** Alternatives of each prompt token, -1 for all, null for no prompt log-probabilities. */
+  readonly promptLogprobs: number | null
 }
 
-type Message = ChatCompletionRequest['messages'][number]
+/** Least temperature above 0. */
+const TEMPERATURE_MIN = 0.01
 
 /**
  * The plan of a request.
  *
+ * @param body - the request as it was received, for the digits of its seed; may be empty
  * @param drawSeed - entropy for a request without a seed
- * @throws ApiError invalid_value for content that is not text
+ * @throws ApiError invalid_value for a prompt that cannot be made
  *
  * Spec: §4.3.
  * Choice: a null field is as absent; temperature, top_p and repetition_penalty default to 1, top_k and
- * min_p to off. A seed counts by its 64-bit value, so any whole number is a seed of its own.
+ * min_p to off. Temperatures from 0.00001 up are at least 0.01, as in vLLM.
  */
 export function planCompletion(
   request: ChatCompletionRequest,
+  body: string,
   drawSeed: () => bigint,
 ): CompletionPlan {
-  const { seed, stop } = request
+  const { stop } = request
   const bias = Object.entries(request.logit_bias ?? {}).map(([id, value]) => [Number(id), value])
   const allowed = request.allowed_token_ids ?? null
   const wantsLogprobs = request.logprobs ?? CHAT_DEFAULTS.logprobs
   return {
-    messages: request.messages.map(readMessage),
-    addGenerationPrompt: request.add_generation_prompt ?? CHAT_DEFAULTS.add_generation_prompt,
+    prompt: planPrompt(request),
     tokensMax: request.max_completion_tokens ?? request.max_tokens ?? null,
     choices: request.n ?? CHAT_DEFAULTS.n,
-    seed: seed === undefined || seed === null ? drawSeed() : BigInt.asUintN(64, BigInt(seed)),
+    seed: readSeed(request, body) ?? drawSeed(),
     sampling: {
-      temperature: request.temperature ?? 1,
+      temperature: resolveTemperature(request.temperature ?? 1),
       topK: request.top_k ?? 0,
       topP: request.top_p ?? 1,
       minP: request.min_p ?? 0,
@@ -63,46 +72,47 @@ export function planCompletion(
       minTokens: request.min_tokens ?? CHAT_DEFAULTS.min_tokens,
       topLogprobs: wantsLogprobs ? (request.top_logprobs ?? CHAT_DEFAULTS.top_logprobs) : null,
     },
+    badWords: request.bad_words ?? [],
     stopIds: [...new Set(request.stop_token_ids ?? [])],
     stops: typeof stop === 'string' ? [stop] : (stop ?? []),
     isStopIncluded: request.include_stop_str_in_output ?? CHAT_DEFAULTS.include_stop_str_in_output,
     isEosIgnored: request.ignore_eos ?? CHAT_DEFAULTS.ignore_eos,
+    special: {
+      areSkipped: request.skip_special_tokens ?? CHAT_DEFAULTS.skip_special_tokens,
+      areSpaced:
+        request.spaces_between_special_tokens ?? CHAT_DEFAULTS.spaces_between_special_tokens,
+    },
+    areTokensIds: request.return_tokens_as_token_ids ?? false,
+    areIdsReturned: request.return_token_ids ?? false,
+    promptLogprobs: resolvePromptLogprobs(request),
   }
 }
 
 /**
- * A message as the template sees it.
+ * The seed in its 64 bits; null when there is none.
  *
- * Spec: §2.10.
- * Choice: text parts are joined as they are; a refusal stands for missing content; the deprecated
- * function_call is shown as a tool call.
+ * Spec: §4.3 seed.
+ * Choice: the digits of the body count, since a parsed number would be rounded; any whole number is
+ * taken modulo 2^64.
  */
-function readMessage(message: Message, index: number): PromptMessage {
-  const path = `messages[${index}]`
-  if (message.audio !== undefined && message.audio !== null) throw notText(`${path}.audio`)
-  const { name, tool_call_id, function_call } = message
-  const called = function_call ? [{ type: 'function', function: function_call }] : []
-  const calls = [...(message.tool_calls ?? []), ...called]
-  return {
-    role: message.role,
-    content: readContent(message.content ?? message.refusal ?? '', `${path}.content`),
-    ...(name ? { name } : {}),
-    ...(tool_call_id ? { tool_call_id } : {}),
-    ...(calls.length > 0 ? { tool_calls: calls } : {}),
-  }
+function readSeed({ seed }: ChatCompletionRequest, body: string): bigint | null {
+  if (seed === undefined || seed === null) return null
+  const digits = splitMembers(body).get('seed') ?? ''
+  return BigInt.asUintN(64, BigInt(/^-?\d{1,20}$/.test(digits) ? digits : seed))
 }
 
-function readContent(content: NonNullable<Message['content']>, path: string): string {
-  if (typeof content === 'string') return content
-  const texts = content.map((part, index) => {
-    if (typeof part === 'string') return part
-    const isText = part.type === 'text' && typeof part.text === 'string'
-    if (!isText) throw notText(`${path}[${index}]`)
-    return part.text
-  })
-  return texts.join('')
+function resolveTemperature(temperature: number): number {
+  return temperature < GREEDY_TEMPERATURE ? 0 : Math.max(temperature, TEMPERATURE_MIN)
 }
 
-function notText(param: string): ApiError {
-  return new ApiError('invalid_value', { message: 'The model reads text only.', param })
+/**
+ * Spec: §4.3 prompt_logprobs, echo.
+ * Choice: with echo the prompt's log-probabilities come with as many alternatives as the answer's, as
+ * in vLLM, if the answer has any and is not streamed.
+ */
+function resolvePromptLogprobs(request: ChatCompletionRequest): number | null {
+  const { prompt_logprobs: count, echo, stream, logprobs } = request
+  if (count !== undefined && count !== null) return stream === true ? null : count
+  if (echo !== true || stream === true || logprobs !== true) return null
+  return request.top_logprobs ?? CHAT_DEFAULTS.top_logprobs
 }

@@ -1,23 +1,40 @@
 /**
- * One request's completion, cut into small steps so that others can take turns with it.
- * A step must stay short: a pass over part of the prompt, or one token of one choice.
+ * One request's completion as a series of small steps: it says what it wants computed, and goes on with
+ * the logits. Whoever runs it can put the steps of many requests into one pass.
  */
 import { ApiError } from '../../errors.ts'
-import type { Delta } from '../backend.ts'
+import type { ChoiceDelta, Delta, PromptDelta, PromptLogprobs } from '../backend.ts'
+import { toBadSequences } from './bad-words.ts'
 import { promptTooLong } from './chat-prompt.ts'
 import { type Choice, createChoice } from './choice.ts'
 import type { CompletionPlan } from './completion-plan.ts'
 import type { Engine } from './engine.ts'
-import { createKvCache } from './kv-cache.ts'
-import { PASS_TOKENS_MAX } from './transformer.ts'
+import { createKvCache, type KvCache } from './kv-cache.ts'
+import { describePromptToken } from './prompt-logprobs.ts'
+import type { SamplingParams } from './sampler.ts'
+import { PASS_TOKENS_MAX, type Part, type PassLogits } from './transformer.ts'
 
 /** Choices of one request that grow at a time. Limit: each holds a KV cache, 3 MB at 2,048 tokens. */
 export const CHOICES_AT_ONCE = 4
 
-/** One request under way. */
-export interface Generation {
-  /** Works a little. Returns what there is to say, and whether that was all. */
-  step(): { readonly delta: Delta | null; readonly isDone: boolean }
+/** What a generation has to say, and what it wants computed next; no parts when it only waits. */
+export interface Step {
+  readonly deltas: readonly Delta[]
+  /** PASS_TOKENS_MAX tokens together at most. */
+  readonly parts: readonly Part[]
+}
+
+/**
+ * One request under way: takes the logits of the parts that it asked for, returns the last deltas. The
+ * first call takes none.
+ */
+export type Generation = Generator<Step, readonly Delta[], PassLogits>
+
+/** A prompt that fits. */
+interface CheckedPrompt {
+  readonly ids: readonly number[]
+  /** Tokens of each choice, 1 or more. */
+  readonly tokensMax: number
 }
 
 /**
@@ -30,45 +47,116 @@ export interface Generation {
  */
 export function createGeneration(engine: Engine, plan: CompletionPlan): Generation {
   checkIds(plan, engine.tokenizer.size)
-  const promptIds = engine.prompt.encode(plan.messages, plan.addGenerationPrompt)
-  const { context } = engine.shape
-  if (promptIds.length >= context) throw promptTooLong(context, promptIds.length)
-  if (promptIds.length === 0) {
-    throw new ApiError('invalid_value', { message: 'The prompt is empty.', param: 'messages' })
-  }
-  const room = context - promptIds.length
-  const tokensMax = Math.min(plan.tokensMax ?? room, room)
-  const base = createKvCache(engine.shape)
-  const running: Choice[] = []
-  let logits = new Float32Array()
+  return generate(engine, plan, makePrompt(engine, plan))
+}
+
+function* generate(engine: Engine, plan: CompletionPlan, prompt: CheckedPrompt): Generation {
+  const { cache, logits, delta } = yield* readPrompt(engine, plan, prompt)
+  const params = resolveParams(engine, plan)
+  let deltas: Delta[] = [delta, ...echoOf(plan)]
+  let running: { readonly choice: Choice; isDone: boolean }[] = []
   let started = 0
 
-  function readPrompt(): Delta | null {
-    const pass = promptIds.slice(base.length, base.length + PASS_TOKENS_MAX)
-    logits = engine.transformer.forward(pass, base).slice()
-    if (base.length < promptIds.length) return null
-    return { type: 'prompt', promptTokens: promptIds.length, cachedTokens: 0 }
+  const take = (entry: (typeof running)[number], from: Float32Array): void => {
+    const piece = entry.choice.take(from)
+    deltas.push(piece)
+    entry.isDone = piece.finish_reason !== null
   }
-
-  function nextChoice(): Choice {
-    const waiting = running.length < CHOICES_AT_ONCE && started < plan.choices
-    const choice = waiting ? null : running.shift()
-    if (choice) return choice
-    const index = started++
-    // The last choice may have the prompt's own cache; nobody needs it after that.
-    const cache = started === plan.choices ? base : base.fork()
-    return createChoice(engine, plan, { index, promptIds, cache, logits, tokensMax })
+  for (;;) {
+    while (running.length < CHOICES_AT_ONCE && started < plan.choices) {
+      const index = started++
+      // The last choice may have the prompt's own cache; nobody needs it after that.
+      const own = started === plan.choices ? cache : cache.fork()
+      const { ids: promptIds, tokensMax } = prompt
+      const start = { index, promptIds, cache: own, tokensMax, params }
+      const entry = { choice: createChoice(engine, plan, start), isDone: false }
+      take(entry, logits)
+      if (!entry.isDone) running.push(entry)
+    }
+    if (running.length === 0) return deltas
+    const computed = yield { deltas, parts: running.map(({ choice }) => choice.want()) }
+    deltas = []
+    for (const [place, entry] of running.entries()) take(entry, lastLogits(computed, place))
+    running = running.filter(({ isDone }) => !isDone)
   }
+}
 
+/** The prompt's cache and the logits behind it. */
+function* readPrompt(
+  engine: Engine,
+  plan: CompletionPlan,
+  { ids }: CheckedPrompt,
+): Generator<Step, { cache: KvCache; logits: Float32Array; delta: PromptDelta }, PassLogits> {
+  const cache = createKvCache(engine.shape)
+  const cachedTokens = cache.length
+  const count = plan.promptLogprobs
+  const entries: PromptLogprobs[number][] = count === null ? [] : [null]
+  let logits = new Float32Array()
+  while (cache.length < ids.length) {
+    const at = cache.length
+    const pass = ids.slice(at, at + PASS_TOKENS_MAX)
+    const wants = count === null ? 'last' : 'all'
+    const computed = yield { deltas: [], parts: [{ ids: pass, cache, wants }] }
+    logits = lastLogits(computed, 0).slice()
+    if (count === null) continue
+    for (const [place, row] of (computed[0] ?? []).entries()) {
+      const next = ids[at + place + 1]
+      if (next !== undefined) entries.push(describePromptToken(row, next, count, engine.tokenizer))
+    }
+  }
+  const delta: PromptDelta = {
+    type: 'prompt',
+    promptTokens: ids.length,
+    cachedTokens,
+    ...(plan.areIdsReturned ? { promptIds: ids } : {}),
+    ...(count === null ? {} : { promptLogprobs: entries }),
+  }
+  return { cache, logits, delta }
+}
+
+/** The logits after the last token of a part. */
+function lastLogits(computed: PassLogits, part: number): Float32Array {
+  const logits = computed[part]?.at(-1)
+  if (logits === undefined) throw new Error('the pass gave no logits')
+  return logits
+}
+
+function makePrompt({ prompt, shape }: Engine, plan: CompletionPlan): CheckedPrompt {
+  const { context } = shape
+  const { truncateTo } = plan.prompt
+  const answer = Math.min(plan.tokensMax ?? 1, context - 1)
+  const tokensKept = truncateTo === -1 ? context - answer : truncateTo
+  const ids = prompt.encode({ ...plan.prompt, tokensKept })
+  if (ids.length >= context) throw promptTooLong(context, ids.length)
+  if (ids.length === 0) {
+    throw new ApiError('invalid_value', { message: 'The prompt is empty.', param: 'messages' })
+  }
+  const room = context - ids.length
+  return { ids, tokensMax: Math.min(plan.tokensMax ?? room, room) }
+}
+
+function resolveParams({ tokenizer }: Engine, plan: CompletionPlan): SamplingParams {
+  const eosIds = plan.isEosIgnored ? [] : tokenizer.endIds
   return {
-    step() {
-      if (base.length < promptIds.length) return { delta: readPrompt(), isDone: false }
-      const choice = nextChoice()
-      const delta = choice.step()
-      if (delta.finish_reason === null) running.push(choice)
-      return { delta, isDone: running.length === 0 && started === plan.choices }
-    },
+    ...plan.sampling,
+    endIds: [...eosIds, ...plan.stopIds],
+    badWords: toBadSequences(plan.badWords, tokenizer),
   }
+}
+
+/** Spec: §4.3 echo. */
+function echoOf({ prompt, choices }: CompletionPlan): ChoiceDelta[] {
+  const { echo } = prompt
+  if (echo === null) return []
+  return Array.from({ length: choices }, (_, index) => ({
+    type: 'choice',
+    index,
+    content: echo,
+    tokenCount: 0,
+    logprobs: null,
+    finish_reason: null,
+    stop_reason: null,
+  }))
 }
 
 /** Spec: §4.3. Choice: an id outside of the vocabulary is an error, as it could never have an effect. */

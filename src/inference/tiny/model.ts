@@ -55,6 +55,8 @@ export interface Vocabulary {
   readonly controlIds: readonly number[]
   /** Ids that end an answer by themselves. */
   readonly endIds: readonly number[]
+  /** The token that may begin a sequence; null when the file names none. */
+  readonly beginId: number | null
 }
 
 /** Limit: keeps the table of angles and one KV cache small. */
@@ -169,7 +171,11 @@ function readVocabulary({ metadata }: Gguf, size: number): Vocabulary {
     const id = tokens.indexOf(name)
     if (controlIds.includes(id)) ends.add(id)
   }
-  return { tokens, merges: texts(metadata, 'tokenizer.ggml.merges'), controlIds, endIds: [...ends] }
+  const beginId = metadata.has('tokenizer.ggml.bos_token_id')
+    ? whole(metadata, 'tokenizer.ggml.bos_token_id', size - 1, 0)
+    : null
+  const merges = texts(metadata, 'tokenizer.ggml.merges')
+  return { tokens, merges, controlIds, endIds: [...ends], beginId }
 }
 
 function tokensOf(metadata: ReadonlyMap<string, GgufValue>): readonly string[] {

@@ -1,17 +1,22 @@
 /**
  * Chooses the next token from logits. Pure: all randomness comes in with the state.
- * The order of the steps is that of vLLM; what is not asked for must not change a logit.
+ * The log-probabilities that it states must be those of the distribution that it draws from.
  */
 import type { Random } from './random.ts'
+import {
+  applyRules,
+  type LogitRules,
+  type TokenHistory,
+  type TokenMask,
+} from './vocabulary-limits.ts'
 
 /** Below this temperature the likeliest token is always taken. */
 export const GREEDY_TEMPERATURE = 1e-5
-const LOGIT_BIAS_MAX = 100
 /** JSON has no minus infinity; this stands for it. */
-const LOGPROB_MIN = -9999
+export const LOGPROB_MIN = -9999
 
 /** How to choose. Neutral values switch a step off. */
-export interface SamplingParams {
+export interface SamplingParams extends LogitRules {
   /** 0..2; neutral 1. */
   readonly temperature: number
   /** Neutral: 0 or less. */
@@ -20,30 +25,14 @@ export interface SamplingParams {
   readonly topP: number
   /** [0, 1]; neutral 0. */
   readonly minP: number
-  /** Above 0; neutral 1. */
-  readonly repetitionPenalty: number
-  readonly frequencyPenalty: number
-  readonly presencePenalty: number
-  /** Id to bias; clamped to -100..100. */
-  readonly logitBias: ReadonlyMap<number, number>
-  /** Only these ids, or null for all. */
-  readonly allowedIds: ReadonlySet<number> | null
-  /** While fewer tokens than this are generated, `endIds` are banned. */
-  readonly minTokens: number
-  /** Ids that would end the answer. */
-  readonly endIds: readonly number[]
   /** Alternatives to report: null for no log-probabilities at all, -1 for the whole vocabulary. */
   readonly topLogprobs: number | null
 }
 
 /** What a choice has seen so far. The sampler writes to `counts` and `generated`. */
-export interface SamplerState {
+export interface SamplerState extends TokenHistory {
   readonly random: Random
-  /** By id: 1 where the token occurs in the prompt. */
-  readonly inPrompt: Uint8Array
-  /** By id: how often the token was generated. */
-  readonly counts: Uint32Array
-  generated: number
+  readonly generated: number[]
 }
 
 /** A token and its log-probability, -9999..0. */
@@ -52,7 +41,7 @@ export interface Ranked {
   readonly logprob: number
 }
 
-/** The token that was drawn. */
+/** A token that was chosen. */
 export interface Sampled extends Ranked {
   /** The likeliest tokens first; null when log-probabilities are not asked for. */
   readonly top: readonly Ranked[] | null
@@ -66,86 +55,92 @@ export function createSamplerState(
 ): SamplerState {
   const inPrompt = new Uint8Array(size)
   for (const id of prompt) inPrompt[id] = 1
-  return { random, inPrompt, counts: new Uint32Array(size), generated: 0 }
+  return { random, inPrompt, counts: new Uint32Array(size), generated: [] }
 }
 
 /**
  * Draws the next token and counts it in the state.
  *
  * @param raw - the model's logits; left as they are
+ * @param mask - what a grammar allows, or null
  * @returns null when no token may follow, as when all allowed ones are banned
  *
- * Spec: §4.3 temperature, top_k, top_p, min_p, penalties, logit_bias, logprobs.
- * Choice: the reported log-probabilities are those of the model itself, before temperature, penalties
- * and filters, as vLLM's default mode gives them.
+ * Spec: §4.3 temperature, top_k, top_p, min_p, logprobs, top_logprobs.
+ * Choice: log-probabilities are the ones drawn from: after bans, biases, penalties, temperature, min_p,
+ * top_k and top_p. At temperature 0 nothing is drawn; they are then those of temperature 1.
  */
 export function sampleToken(
   raw: Float32Array,
   params: SamplingParams,
   state: SamplerState,
+  mask: TokenMask | null = null,
 ): Sampled | null {
-  const logits = raw.slice()
-  limitVocabulary(logits, params, state)
-  penalize(logits, params, state)
+  const logits = applyRules(raw, params, state, mask)
   const best = argmax(logits)
   if (best < 0) return null
   const isGreedy = params.temperature < GREEDY_TEMPERATURE
-  const id = isGreedy ? best : draw(logits, params, state.random)
+  const weights = isGreedy ? weigh(logits, 1) : filter(logits, params)
+  const id = isGreedy ? best : draw(weights, state.random)
   state.counts[id] = (state.counts[id] ?? 0) + 1
-  state.generated++
-  return { id, ...report(raw, id, params.topLogprobs) }
+  state.generated.push(id)
+  return { id, ...report(weights, logits, id, params.topLogprobs) }
 }
 
-/** Bans what may not come, and adds the biases. */
-function limitVocabulary(logits: Float32Array, params: SamplingParams, state: SamplerState): void {
-  const { allowedIds } = params
-  if (allowedIds !== null) {
-    for (let id = 0; id < logits.length; id++) {
-      if (!allowedIds.has(id)) logits[id] = Number.NEGATIVE_INFINITY
-    }
-  }
-  if (state.generated < params.minTokens) {
-    for (const id of params.endIds) logits[id] = Number.NEGATIVE_INFINITY
-  }
-  for (const [id, bias] of params.logitBias) {
-    const clamped = Math.min(LOGIT_BIAS_MAX, Math.max(-LOGIT_BIAS_MAX, bias))
-    logits[id] = (logits[id] ?? 0) + clamped
-  }
-}
-
-/** Repetition counts prompt and answer, frequency and presence the answer alone. */
-function penalize(
+/** A token with its log-probability among all tokens, and the likeliest ones if they are asked for. */
+export function describeToken(
   logits: Float32Array,
-  { repetitionPenalty, frequencyPenalty, presencePenalty }: SamplingParams,
-  { inPrompt, counts }: SamplerState,
-): void {
-  if (repetitionPenalty === 1 && frequencyPenalty === 0 && presencePenalty === 0) return
-  for (let id = 0; id < logits.length; id++) {
-    const count = counts[id] ?? 0
-    let logit = logits[id] ?? 0
-    if (count > 0 || inPrompt[id] === 1) {
-      logit = logit > 0 ? logit / repetitionPenalty : logit * repetitionPenalty
-    }
-    if (count > 0) logit -= frequencyPenalty * count + presencePenalty
-    logits[id] = logit
-  }
+  id: number,
+  topLogprobs: number | null,
+): Sampled {
+  return { id, ...report(weigh(logits, 1), logits, id, topLogprobs) }
 }
 
-/** Draws from the tempered distribution after min_p, top_k and top_p, in this order. */
-function draw(logits: Float32Array, params: SamplingParams, random: Random): number {
-  const { temperature, minP, topK, topP } = params
+/** Ids from the largest value to the smallest; equal values by id, so that runs are equal. */
+export function rank(values: Float32Array): Uint32Array {
+  const order = Uint32Array.from(values, (_, id) => id)
+  return order.sort((a, b) => compare(values[b] ?? 0, values[a] ?? 0) || a - b)
+}
+
+/** Minus infinity twice has no difference, only an order. */
+function compare(a: number, b: number): number {
+  return a === b ? 0 : a < b ? -1 : 1
+}
+
+/** Weights in the odds of the probabilities; the likeliest token weighs 1. */
+function weigh(logits: Float32Array, temperature: number): Float64Array {
   const max = logits[argmax(logits)] ?? 0
-  const weights = new Float64Array(logits.length)
-  for (let id = 0; id < logits.length; id++) {
-    const weight = Math.exp(((logits[id] ?? 0) - max) / temperature)
+  return Float64Array.from(logits, (logit) => Math.exp((logit - max) / temperature))
+}
+
+/** The tempered weights after min_p, top_k and top_p, in this order. */
+function filter(logits: Float32Array, params: SamplingParams): Float64Array {
+  const { temperature, minP, topK, topP } = params
+  const weights = weigh(logits, temperature)
+  for (let id = 0; id < weights.length; id++) {
     // The likeliest token weighs 1, so min_p is itself the least weight.
-    weights[id] = weight >= minP ? weight : 0
+    if ((weights[id] ?? 0) < minP) weights[id] = 0
   }
   const limited = topK > 0 && topK < weights.length
-  if (limited || topP < 1) keepLikeliest(weights, limited ? topK : weights.length, topP)
+  if (limited || topP < 1) {
+    keepLikeliest(weights, rank(logits), limited ? topK : weights.length, topP)
+  }
+  return weights
+}
+
+/** Sets all weights to 0 but the k largest, and of these the fewest that make up the share topP. */
+function keepLikeliest(weights: Float64Array, order: Uint32Array, k: number, topP: number): void {
   let total = 0
-  for (const weight of weights) total += weight
-  let rest = random.next() * total
+  for (const id of order.subarray(0, k)) total += weights[id] ?? 0
+  let sum = 0
+  for (const [place, id] of order.entries()) {
+    const isKept = place < k && (place === 0 || sum < topP * total)
+    if (isKept) sum += weights[id] ?? 0
+    else weights[id] = 0
+  }
+}
+
+function draw(weights: Float64Array, random: Random): number {
+  let rest = random.next() * sumOf(weights)
   let last = 0
   for (let id = 0; id < weights.length; id++) {
     const weight = weights[id] ?? 0
@@ -157,42 +152,27 @@ function draw(logits: Float32Array, params: SamplingParams, random: Random): num
   return last
 }
 
-/** Sets all weights to 0 but the k largest, and of these the fewest that make up the share topP. */
-function keepLikeliest(weights: Float64Array, k: number, topP: number): void {
-  const order = rank(weights)
-  let total = 0
-  for (const id of order.subarray(0, k)) total += weights[id] ?? 0
-  let sum = 0
-  for (const [place, id] of order.entries()) {
-    const isKept = place < k && (place === 0 || sum < topP * total)
-    if (isKept) sum += weights[id] ?? 0
-    else weights[id] = 0
-  }
-}
-
-/** Ids from the largest value to the smallest; equal values by id, so that runs are equal. */
-function rank(values: Float32Array | Float64Array): Uint32Array {
-  const order = Uint32Array.from(values, (_, id) => id)
-  return order.sort((a, b) => (values[b] ?? 0) - (values[a] ?? 0) || a - b)
-}
-
 function report(
-  raw: Float32Array,
+  weights: Float64Array,
+  logits: Float32Array,
   id: number,
   topLogprobs: number | null,
 ): { logprob: number; top: Ranked[] | null } {
-  if (topLogprobs === null) return { logprob: 0, top: null }
-  const max = raw[argmax(raw)] ?? 0
-  let sum = 0
-  for (const logit of raw) sum += Math.exp(logit - max)
-  const logSum = max + Math.log(sum)
+  const logSum = Math.log(sumOf(weights))
   const logprobOf = (token: number): number =>
-    Math.max(LOGPROB_MIN, (raw[token] ?? Number.NEGATIVE_INFINITY) - logSum)
-  if (topLogprobs === 0) return { logprob: logprobOf(id), top: [] }
-  const order = rank(raw)
+    Math.max(LOGPROB_MIN, Math.log(weights[token] ?? 0) - logSum)
+  const logprob = logprobOf(id)
+  if (topLogprobs === null) return { logprob, top: null }
+  if (topLogprobs === 0) return { logprob, top: [] }
+  const order = rank(logits)
   const shown = order.subarray(0, topLogprobs < 0 ? order.length : topLogprobs)
-  const top = Array.from(shown, (token) => ({ id: token, logprob: logprobOf(token) }))
-  return { logprob: logprobOf(id), top }
+  return { logprob, top: Array.from(shown, (token) => ({ id: token, logprob: logprobOf(token) })) }
+}
+
+function sumOf(weights: Float64Array): number {
+  let total = 0
+  for (const weight of weights) total += weight
+  return total
 }
 
 /** The id of the largest value, the first of equals; -1 when all are minus infinity or NaN. */

@@ -1,9 +1,11 @@
 /**
- * Lets the requests of the model's thread take turns, one short step each.
- * It must not run further ahead of a consumer than the protocol allows, whatever it is asked.
+ * Runs the requests of the model's thread together: each step puts the next tokens of several into one
+ * pass. It must not run further ahead of a consumer than the protocol allows, whatever it is asked.
  */
+import type { Delta } from '../backend.ts'
 import type { CompletionPlan } from './completion-plan.ts'
-import type { Generation } from './generation.ts'
+import type { Generation, Step } from './generation.ts'
+import { PASS_TOKENS_MAX, type Transformer } from './transformer.ts'
 import {
   type FromWorker,
   PIECES_AHEAD_MAX,
@@ -12,16 +14,16 @@ import {
 } from './worker-messages.ts'
 
 /**
- * Requests that take turns; later ones wait until one of these ends. One that waits for its consumer
+ * Requests that run together; later ones wait until one of these ends. One that waits for its consumer
  * does not count, or a few slow readers could keep everyone else out.
  */
 export const REQUESTS_AT_ONCE = 16
 
-/** The turns of all requests of the thread. */
+/** The requests of the thread. */
 export interface Scheduler {
   /** Takes a message; costs next to nothing, the work is done by `step`. */
   receive(message: ToWorker): void
-  /** Does one step of one request. Returns whether there is more to do before the next message. */
+  /** Begins one request or does one pass. Returns whether there is more to do before the next message. */
   step(): boolean
 }
 
@@ -30,17 +32,16 @@ interface Task {
   readonly plan: CompletionPlan
   /** Null until its first turn. */
   generation: Generation | null
+  /** What it wants computed; null before its first turn. */
+  wanted: Step['parts'] | null
   /** Pieces sent and not yet acknowledged. */
   ahead: number
-}
-
-function isReady(task: Task): boolean {
-  return task.ahead < PIECES_AHEAD_MAX
 }
 
 /** A scheduler; `begin` may throw ApiErrors, which become the request's failure. */
 export function createScheduler(
   begin: (plan: CompletionPlan) => Generation,
+  transformer: Transformer,
   post: (message: FromWorker) => void,
 ): Scheduler {
   const waiting = new Map<number, Task>()
@@ -58,30 +59,71 @@ export function createScheduler(
     }
   }
 
-  function nextTask(): Task | null {
-    for (const task of running.values()) if (isReady(task)) return task
-    return null
+  /** The requests whose turn it is: a new one alone, or as many as fit into a pass. */
+  function chooseTasks(): Task[] {
+    const chosen: Task[] = []
+    let room = PASS_TOKENS_MAX
+    for (const task of running.values()) {
+      if (!isReady(task)) continue
+      if (task.wanted === null && chosen.length === 0) return [task]
+      const count =
+        task.wanted?.reduce((sum, { ids }) => sum + ids.length, 0) ?? PASS_TOKENS_MAX + 1
+      if (count > room) continue
+      chosen.push(task)
+      room -= count
+    }
+    return chosen
   }
 
-  function work(task: Task): void {
-    // Being set anew moves the task behind the others.
-    running.delete(task.id)
-    task.generation ??= begin(task.plan)
-    const { delta, isDone } = task.generation.step()
-    if (delta !== null) {
-      task.ahead++
-      post({ type: 'delta', id: task.id, delta })
+  function say(task: Task, deltas: readonly Delta[]): void {
+    task.ahead += deltas.length
+    for (const delta of deltas) post({ type: 'delta', id: task.id, delta })
+  }
+
+  function goOn(
+    task: Task,
+    work: (generation: Generation) => ReturnType<Generation['next']>,
+  ): void {
+    try {
+      task.generation ??= begin(task.plan)
+      const { done, value } = work(task.generation)
+      if (done) {
+        running.delete(task.id)
+        say(task, value)
+        post({ type: 'done', id: task.id })
+      } else {
+        task.wanted = value.parts
+        say(task, value.deltas)
+      }
+    } catch (error) {
+      running.delete(task.id)
+      post({ type: 'failed', id: task.id, error: toPlainError(error) })
     }
-    if (isDone) post({ type: 'done', id: task.id })
-    else running.set(task.id, task)
+  }
+
+  function work(tasks: readonly Task[]): void {
+    for (const task of tasks) {
+      // Being set anew moves the task behind the others.
+      running.delete(task.id)
+      running.set(task.id, task)
+    }
+    const parts = tasks.flatMap(({ wanted }) => wanted ?? [])
+    const logits = parts.length === 0 ? [] : transformer.run(parts)
+    let at = 0
+    for (const task of tasks) {
+      const own = logits.slice(at, at + (task.wanted?.length ?? 0))
+      at += own.length
+      goOn(task, (generation) => generation.next(own))
+    }
   }
 
   return {
     receive(message) {
       const { id } = message
       if (message.type === 'start') {
-        waiting.set(id, { id, plan: message.plan, generation: null, ahead: 0 })
+        waiting.set(id, { id, plan: message.plan, generation: null, wanted: null, ahead: 0 })
       } else if (message.type === 'cancel') {
+        running.get(id)?.generation?.return([])
         waiting.delete(id)
         running.delete(id)
       } else {
@@ -91,15 +133,15 @@ export function createScheduler(
     },
     step() {
       admit()
-      const task = nextTask()
-      if (task === null) return false
-      try {
-        work(task)
-      } catch (error) {
-        post({ type: 'failed', id: task.id, error: toPlainError(error) })
-      }
+      const tasks = chooseTasks()
+      if (tasks.length === 0) return false
+      work(tasks)
       admit()
-      return nextTask() !== null
+      return chooseTasks().length > 0
     },
   }
+}
+
+function isReady(task: Task): boolean {
+  return task.ahead < PIECES_AHEAD_MAX
 }

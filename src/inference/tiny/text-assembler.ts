@@ -1,22 +1,46 @@
 /**
- * Puts the bytes of tokens together to text, holding back characters that are not whole yet.
+ * Puts tokens together to text, holding back characters that are not whole yet.
  * It must never give out half a character, nor lose a byte.
  */
+import type { Tokenizer } from './tokenizer.ts'
 
 /** The text of one answer, as far as its bytes make whole characters. */
 export interface TextAssembler {
-  /** Takes the bytes of the next token; returns the characters that are now whole. */
-  push(bytes: Uint8Array): string
+  /** Takes the next token; returns the characters that are now whole. */
+  push(id: number): string
   /** Ends the text: U+FFFD for a character that never became whole. */
   flush(): string
 }
 
-/** An empty text. Bytes that are no UTF-8 become U+FFFD. */
-export function createTextAssembler(): TextAssembler {
+/** How special tokens are shown. */
+export interface SpecialTokens {
+  readonly areSkipped: boolean
+  /** Whether a space stands between a special token and its neighbours. */
+  readonly areSpaced: boolean
+}
+
+/**
+ * An empty text. Bytes that are no UTF-8 become U+FFFD.
+ *
+ * Spec: §4.3 skip_special_tokens, spaces_between_special_tokens.
+ * Choice: spaces stand around each shown special token, not at the text's ends, as slow tokenizers do.
+ */
+export function createTextAssembler(tokenizer: Tokenizer, special: SpecialTokens): TextAssembler {
   // Without ignoreBOM a U+FEFF at the start would be swallowed.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  let isEmpty = true
+  let isBehindSpecial = false
   return {
-    push: (bytes) => decoder.decode(bytes, { stream: true }),
+    push(id) {
+      const isSpecial = tokenizer.isControl(id)
+      if (isSpecial && special.areSkipped) return ''
+      const isApart = special.areSpaced && !isEmpty && (isSpecial || isBehindSpecial)
+      // A character cannot go on behind a special token.
+      const rest = isSpecial ? decoder.decode() : ''
+      isEmpty = false
+      isBehindSpecial = isSpecial
+      return rest + (isApart ? ' ' : '') + decoder.decode(tokenizer.bytesOf(id), { stream: true })
+    },
     flush: () => decoder.decode(),
   }
 }

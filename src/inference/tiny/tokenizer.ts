@@ -17,6 +17,8 @@ const PIECES = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+
 export interface Tokenizer {
   readonly size: number
   readonly endIds: readonly number[]
+  /** The token that may begin a sequence, or null. */
+  readonly beginId: number | null
   /** Texts of the control tokens, longest first. */
   readonly controlTexts: readonly string[]
   /** Bytes of the longest ordinary token: a text of more than this times n bytes is over n tokens. */
@@ -72,6 +74,7 @@ export function createTokenizer(vocabulary: Vocabulary): Tokenizer {
   return {
     size: tokens.length,
     endIds,
+    beginId: vocabulary.beginId,
     controlTexts: [...controlIdOf.keys()].sort((a, b) => b.length - a.length),
     tokenBytesMax: bytes.reduce((max, { length }) => Math.max(max, length), 1),
     encode(text) {

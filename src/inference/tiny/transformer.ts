@@ -2,22 +2,43 @@
  * The forward pass of a llama in plain TypeScript: RMSNorm, RoPE on neighbouring pairs, grouped
  * queries with a KV cache, SwiGLU. It must not know tokens' texts, requests or sampling.
  */
+import { activate, addTo, dot, multiply, normalize } from './kernels.ts'
 import type { KvCache } from './kv-cache.ts'
 import type { LayerWeights, Model, ModelShape } from './model.ts'
 
 /** Tokens of one pass at most; longer prompts come in several passes. */
 export const PASS_TOKENS_MAX = 32
 
+/** Tokens of one sequence that are run in a pass. */
+export interface Part {
+  /** At least one, within the vocabulary; they follow what the cache holds. */
+  readonly ids: readonly number[]
+  /** The tokens are appended to it. No two parts of a pass may share one. */
+  readonly cache: KvCache
+  /** After which tokens logits are wanted. */
+  readonly wants: 'last' | 'all'
+}
+
+/** For each part the logits that it wants: views that the next pass overwrites. */
+export type PassLogits = readonly (readonly Float32Array[])[]
+
 /** The network of one model. */
 export interface Transformer {
   /**
-   * Runs the tokens that follow what the cache holds, and appends them to it.
+   * Runs one pass. A sequence gets the same logits whatever else is in the pass.
    *
-   * @param ids - 1..PASS_TOKENS_MAX ids within the vocabulary
-   * @returns the logits after the last token: a view that the next call overwrites
-   * @throws RangeError when the context is full or the pass is too long
+   * @param parts - 1..PASS_TOKENS_MAX tokens together
+   * @throws RangeError when a context is full or the pass is too long
    */
-  forward(ids: readonly number[], cache: KvCache): Float32Array
+  run(parts: readonly Part[]): PassLogits
+}
+
+/** A token of the pass: its sequence's memory and its place in it. */
+interface Row {
+  readonly id: number
+  readonly cache: KvCache
+  readonly position: number
+  readonly isWanted: boolean
 }
 
 /** Working memory, reused by every pass. Each buffer has one row per token of the pass. */
@@ -46,38 +67,63 @@ export function createTransformer(model: Model): Transformer {
   const scratch = makeScratch(shape)
   const angles = makeAngles(shape)
   return {
-    forward(ids, cache) {
-      if (ids.length < 1 || ids.length > PASS_TOKENS_MAX) throw new RangeError('bad pass length')
-      const start = cache.length
-      cache.reserve(ids.length)
-      const { x, normed, added, gate, up, logits } = scratch
-      for (const [row, id] of ids.entries()) {
+    run(parts) {
+      const rows = toRows(parts)
+      const { x, normed, added, gate, up } = scratch
+      for (const [row, { id }] of rows.entries()) {
         x.set(model.embedding.subarray(id * shape.width, (id + 1) * shape.width), row * shape.width)
       }
       for (const [index, layer] of model.layers.entries()) {
-        attend(shape, layer, scratch, angles, cache, { index, start, count: ids.length })
-        normalize(normed, x, layer.hiddenNorm, ids.length, shape.epsilon)
-        multiply(gate, normed, layer.gate, shape.hidden, shape.width, ids.length)
-        multiply(up, normed, layer.up, shape.hidden, shape.width, ids.length)
-        activate(gate, up, shape.hidden * ids.length)
-        multiply(added, gate, layer.down, shape.width, shape.hidden, ids.length)
-        addTo(x, added, shape.width * ids.length)
+        attend(shape, layer, scratch, angles, rows, index)
+        normalize(normed, x, layer.hiddenNorm, rows.length, shape.epsilon)
+        multiply(gate, normed, layer.gate, shape.hidden, shape.width, rows.length)
+        multiply(up, normed, layer.up, shape.hidden, shape.width, rows.length)
+        activate(gate, up, shape.hidden * rows.length)
+        multiply(added, gate, layer.down, shape.width, shape.hidden, rows.length)
+        addTo(x, added, shape.width * rows.length)
       }
-      cache.length = start + ids.length
-      const last = x.subarray((ids.length - 1) * shape.width, ids.length * shape.width)
-      normalize(normed, last, model.outputNorm, 1, shape.epsilon)
-      multiply(logits, normed, model.output, shape.vocab, shape.width, 1)
-      return logits
+      for (const { cache, ids } of parts) cache.length += ids.length
+      return readLogits(model, scratch, rows, parts)
     },
   }
 }
 
-interface Pass {
-  /** Number of the layer. */
-  readonly index: number
-  /** Position of the first token. */
-  readonly start: number
-  readonly count: number
+/** The tokens of a pass, with room made for them. */
+function toRows(parts: readonly Part[]): Row[] {
+  const count = parts.reduce((sum, { ids }) => sum + ids.length, 0)
+  const isFilled = parts.every(({ ids }) => ids.length > 0)
+  if (count < 1 || count > PASS_TOKENS_MAX || !isFilled) throw new RangeError('bad pass length')
+  return parts.flatMap(({ ids, cache, wants }) => {
+    cache.reserve(ids.length)
+    return ids.map((id, place) => ({
+      id,
+      cache,
+      position: cache.length + place,
+      isWanted: wants === 'all' || place === ids.length - 1,
+    }))
+  })
+}
+
+/** The logits of the wanted rows, sorted into the parts. */
+function readLogits(
+  { shape, outputNorm, output }: Model,
+  { x, normed, logits }: Scratch,
+  rows: readonly Row[],
+  parts: readonly Part[],
+): PassLogits {
+  let count = 0
+  for (const [row, { isWanted }] of rows.entries()) {
+    // Rows only move towards the start, so none is overwritten before it is read.
+    if (isWanted) x.copyWithin(count++ * shape.width, row * shape.width, (row + 1) * shape.width)
+  }
+  normalize(normed, x, outputNorm, count, shape.epsilon)
+  multiply(logits, normed, output, shape.vocab, shape.width, count)
+  let at = 0
+  return parts.map(({ ids, wants }) =>
+    Array.from({ length: wants === 'all' ? ids.length : 1 }, () =>
+      logits.subarray(at * shape.vocab, ++at * shape.vocab),
+    ),
+  )
 }
 
 /** Adds one layer's attention to `scratch.x`, and the new keys and values to the cache. */
@@ -86,29 +132,31 @@ function attend(
   layer: LayerWeights,
   scratch: Scratch,
   angles: Angles,
-  cache: KvCache,
-  { index, start, count }: Pass,
+  rows: readonly Row[],
+  index: number,
 ): void {
   const { x, normed, query, key, value, mixed, added } = scratch
   const queries = shape.heads * shape.headSize
   const keys = shape.kvHeads * shape.headSize
+  const count = rows.length
   normalize(normed, x, layer.attentionNorm, count, shape.epsilon)
   multiply(query, normed, layer.query, queries, shape.width, count)
   multiply(key, normed, layer.key, keys, shape.width, count)
   multiply(value, normed, layer.value, keys, shape.width, count)
-  for (let row = 0; row < count; row++) {
-    rotate(query, row * queries, queries, start + row, shape.headSize, angles)
-    rotate(key, row * keys, keys, start + row, shape.headSize, angles)
+  for (const [row, { cache, position }] of rows.entries()) {
+    rotate(query, row * queries, queries, position, shape.headSize, angles)
+    rotate(key, row * keys, keys, position, shape.headSize, angles)
+    const stored = cache.layer(index)
+    stored.keys.set(key.subarray(row * keys, (row + 1) * keys), position * keys)
+    stored.values.set(value.subarray(row * keys, (row + 1) * keys), position * keys)
   }
-  const stored = cache.layer(index)
-  stored.keys.set(key.subarray(0, count * keys), start * keys)
-  stored.values.set(value.subarray(0, count * keys), start * keys)
   const group = shape.heads / shape.kvHeads
-  for (let row = 0; row < count; row++) {
+  for (const [row, { cache, position }] of rows.entries()) {
+    const stored = cache.layer(index)
     for (let head = 0; head < shape.heads; head++) {
       const shared = Math.floor(head / group) * shape.headSize
       const at = row * queries + head * shape.headSize
-      mixHead(shape.headSize, keys, start + row + 1, stored, scratch, at, shared)
+      mixHead(shape.headSize, keys, position + 1, stored, scratch, at, shared)
     }
   }
   multiply(added, mixed, layer.attentionOut, shape.width, queries, count)
@@ -169,97 +217,6 @@ function rotate(
   }
 }
 
-/** Each row divided by its root mean square, times the weights. */
-function normalize(
-  out: Float32Array,
-  x: Float32Array,
-  weights: Float32Array,
-  rows: number,
-  epsilon: number,
-): void {
-  const width = weights.length
-  for (let row = 0; row < rows; row++) {
-    const from = row * width
-    const scale = 1 / Math.sqrt(dot(x, from, x, from, width) / width + epsilon)
-    for (let i = 0; i < width; i++) out[from + i] = (x[from + i] ?? 0) * scale * (weights[i] ?? 0)
-  }
-}
-
-/**
- * out[token][row] = matrix[row] . x[token]. Four rows go side by side: each number of x is read once
- * for them, and no addition waits for the one before. A row's sum is the same however many tokens
- * there are, so a prompt gives the same logits in passes of any length.
- */
-function multiply(
-  out: Float32Array,
-  x: Float32Array,
-  matrix: Float32Array,
-  rows: number,
-  columns: number,
-  tokens: number,
-): void {
-  const whole = rows - (rows % 4)
-  for (let row = 0; row < whole; row += 4) {
-    const r0 = row * columns
-    const r1 = r0 + columns
-    const r2 = r1 + columns
-    const r3 = r2 + columns
-    for (let token = 0; token < tokens; token++) {
-      const start = token * columns
-      let s0 = 0
-      let s1 = 0
-      let s2 = 0
-      let s3 = 0
-      for (let i = 0; i < columns; i++) {
-        const value = x[start + i] as number
-        s0 += (matrix[r0 + i] as number) * value
-        s1 += (matrix[r1 + i] as number) * value
-        s2 += (matrix[r2 + i] as number) * value
-        s3 += (matrix[r3 + i] as number) * value
-      }
-      const at = token * rows + row
-      out[at] = s0
-      out[at + 1] = s1
-      out[at + 2] = s2
-      out[at + 3] = s3
-    }
-  }
-  for (let row = whole; row < rows; row++) {
-    for (let token = 0; token < tokens; token++) {
-      out[token * rows + row] = dot(matrix, row * columns, x, token * columns, columns)
-    }
-  }
-}
-
-/** Four sums at once, so that no addition waits for the one before. */
-function dot(a: Float32Array, from: number, b: Float32Array, start: number, size: number): number {
-  let s0 = 0
-  let s1 = 0
-  let s2 = 0
-  let s3 = 0
-  let i = 0
-  for (; i + 3 < size; i += 4) {
-    s0 += (a[from + i] as number) * (b[start + i] as number)
-    s1 += (a[from + i + 1] as number) * (b[start + i + 1] as number)
-    s2 += (a[from + i + 2] as number) * (b[start + i + 2] as number)
-    s3 += (a[from + i + 3] as number) * (b[start + i + 3] as number)
-  }
-  for (; i < size; i++) s0 += (a[from + i] as number) * (b[start + i] as number)
-  return s0 + s1 + (s2 + s3)
-}
-
-/** SwiGLU: gate = silu(gate) * up. */
-function activate(gate: Float32Array, up: Float32Array, length: number): void {
-  for (let i = 0; i < length; i++) {
-    const g = gate[i] ?? 0
-    gate[i] = (g / (1 + Math.exp(-g))) * (up[i] ?? 0)
-  }
-}
-
-function addTo(x: Float32Array, added: Float32Array, length: number): void {
-  for (let i = 0; i < length; i++) x[i] = (x[i] ?? 0) + (added[i] ?? 0)
-}
-
 function makeScratch(shape: ModelShape): Scratch {
   const rows = (size: number): Float32Array => new Float32Array(size * PASS_TOKENS_MAX)
   return {
@@ -273,7 +230,7 @@ function makeScratch(shape: ModelShape): Scratch {
     gate: rows(shape.hidden),
     up: rows(shape.hidden),
     scores: new Float32Array(shape.context),
-    logits: new Float32Array(shape.vocab),
+    logits: rows(shape.vocab),
   }
 }
 

@@ -24,7 +24,11 @@ function run(): void {
   }
   const engine = createEngine(readFileSync(modelPath), contextTokensMax ?? undefined)
   const post = (message: FromWorker): void => port.postMessage(message)
-  const scheduler = createScheduler((plan) => createGeneration(engine, plan), post)
+  const scheduler = createScheduler(
+    (plan) => createGeneration(engine, plan),
+    engine.transformer,
+    post,
+  )
   let isAwake = false
   // setImmediate lets the messages in between two steps.
   const turn = (): void => {

@@ -26,6 +26,13 @@ LENGTHS = [(128, 16)] * 5 + [(256, 8)] * 9 + [(512, 4)] * 4 + [(1024, 2), (2048,
 PROMPT_WEIGHT = 0.1
 ADAM_RATE, MUON_RATE = 4e-3, 0.02
 TEMPLATE = (
+    "{%- if tools %}{{- '<|im_start|>system\\n' }}"
+    "{%- for tool in tools %}{{- 'Tool: ' }}{{- tool.function | tojson }}{{- '\\n' }}{%- endfor %}"
+    "{{- '<|im_end|>\\n' }}{%- endif %}"
+    "{%- if documents %}{{- '<|im_start|>system\\n' }}"
+    "{%- for document in documents %}"
+    "{{- document.title }}{{- ': ' }}{{- document.text }}{{- '\\n' }}"
+    "{%- endfor %}{{- '<|im_end|>\\n' }}{%- endif %}"
     "{%- for message in messages %}"
     "{%- set role = 'system' if message.role == 'developer' else message.role %}"
     "{{- '<|im_start|>' + role + '\\n' }}"

@@ -1,0 +1,99 @@
+/**
+ * What is done to the model's logits before a token is chosen: bans, biases and penalties. Pure.
+ * The order is that of vLLM; what is not asked for must not change a logit.
+ */
+
+const LOGIT_BIAS_MAX = 100
+
+/** Bans, biases and penalties. Neutral values switch one off. */
+export interface LogitRules {
+  /** Above 0; neutral 1. */
+  readonly repetitionPenalty: number
+  readonly frequencyPenalty: number
+  readonly presencePenalty: number
+  /** Id to bias; clamped to -100..100. */
+  readonly logitBias: ReadonlyMap<number, number>
+  /** Only these ids, or null for all. */
+  readonly allowedIds: ReadonlySet<number> | null
+  /** Sequences of ids whose last one may not follow the others. */
+  readonly badWords: readonly (readonly number[])[]
+  /** While fewer tokens than this are generated, `endIds` are banned. */
+  readonly minTokens: number
+  /** Ids that would end the answer. */
+  readonly endIds: readonly number[]
+}
+
+/** What an answer holds so far. */
+export interface TokenHistory {
+  /** By id: 1 where the token occurs in the prompt. */
+  readonly inPrompt: Uint8Array
+  /** By id: how often the token was generated. */
+  readonly counts: Uint32Array
+  /** The generated ids, in order. */
+  readonly generated: readonly number[]
+}
+
+/** Ids that may come next, a bit each, from a grammar. */
+export type TokenMask = Int32Array
+
+/**
+ * A copy of the logits with the rules applied; banned tokens are minus infinity.
+ *
+ * Spec: §4.3 allowed_token_ids, bad_words, min_tokens, logit_bias, the three penalties.
+ * Choice: repetition counts prompt and answer, frequency and presence the answer alone.
+ */
+export function applyRules(
+  raw: Float32Array,
+  rules: LogitRules,
+  history: TokenHistory,
+  mask: TokenMask | null,
+): Float32Array {
+  const logits = raw.slice()
+  ban(logits, rules, history, mask)
+  for (const [id, bias] of rules.logitBias) {
+    const clamped = Math.min(LOGIT_BIAS_MAX, Math.max(-LOGIT_BIAS_MAX, bias))
+    logits[id] = (logits[id] ?? 0) + clamped
+  }
+  penalize(logits, rules, history)
+  return logits
+}
+
+function ban(
+  logits: Float32Array,
+  { allowedIds, badWords, minTokens, endIds }: LogitRules,
+  { generated }: TokenHistory,
+  mask: TokenMask | null,
+): void {
+  const none = Number.NEGATIVE_INFINITY
+  for (let id = 0; id < logits.length; id++) {
+    const isMasked = mask !== null && (((mask[id >> 5] ?? 0) >>> (id & 31)) & 1) === 0
+    if (isMasked || allowedIds?.has(id) === false) logits[id] = none
+  }
+  for (const word of badWords) {
+    const last = word.at(-1)
+    if (last !== undefined && endsWith(generated, word.slice(0, -1))) logits[last] = none
+  }
+  if (generated.length < minTokens) for (const id of endIds) logits[id] = none
+}
+
+function endsWith(ids: readonly number[], end: readonly number[]): boolean {
+  const from = ids.length - end.length
+  return from >= 0 && end.every((id, place) => ids[from + place] === id)
+}
+
+function penalize(
+  logits: Float32Array,
+  { repetitionPenalty, frequencyPenalty, presencePenalty }: LogitRules,
+  { inPrompt, counts }: TokenHistory,
+): void {
+  if (repetitionPenalty === 1 && frequencyPenalty === 0 && presencePenalty === 0) return
+  for (let id = 0; id < logits.length; id++) {
+    const count = counts[id] ?? 0
+    let logit = logits[id] ?? 0
+    if (count > 0 || inPrompt[id] === 1) {
+      logit = logit > 0 ? logit / repetitionPenalty : logit * repetitionPenalty
+    }
+    if (count > 0) logit -= frequencyPenalty * count + presencePenalty
+    logits[id] = logit
+  }
+}

@@ -1,0 +1,80 @@
+/** Plans of prompts, and whole generations run without a thread. For tests. */
+import type { ChoiceDelta, Delta } from '../../src/inference/backend.ts'
+import type { PromptMessage, PromptPlan } from '../../src/inference/tiny/chat-prompt.ts'
+import { planCompletion } from '../../src/inference/tiny/completion-plan.ts'
+import type { Engine } from '../../src/inference/tiny/engine.ts'
+import { createGeneration, type Generation } from '../../src/inference/tiny/generation.ts'
+import type { PassLogits } from '../../src/inference/tiny/transformer.ts'
+import type { ChatCompletionRequest } from '../../src/schemas/chat-request.ts'
+
+export type Fields = Partial<ChatCompletionRequest>
+
+/** A prompt of the messages and nothing else. */
+export function promptOf(
+  messages: readonly PromptMessage[],
+  more: Partial<PromptPlan> = {},
+): PromptPlan {
+  return {
+    messages,
+    tools: null,
+    documents: null,
+    variables: {},
+    addGenerationPrompt: true,
+    continueFinalMessage: false,
+    addSpecialTokens: false,
+    template: null,
+    tokensKept: null,
+    ...more,
+  }
+}
+
+export function begin(engine: Engine, fields: Fields): Generation {
+  const request = { messages: [{ role: 'user', content: 'Hi' }], seed: 1, ...fields }
+  return createGeneration(
+    engine,
+    planCompletion(request, JSON.stringify(request), () => 0n),
+  )
+}
+
+/** Does one step with what the last one asked for; `asked` is null at first and at the end. */
+export function advance(
+  engine: Engine,
+  generation: Generation,
+  asked: Parameters<Engine['transformer']['run']>[0] | null,
+) {
+  const logits: PassLogits =
+    asked === null || asked.length === 0 ? [] : engine.transformer.run(asked)
+  const { done, value } = generation.next(logits)
+  return done ? { deltas: value, asked: null } : { deltas: value.deltas, asked: value.parts }
+}
+
+/** All deltas of a request. */
+export function run(engine: Engine, fields: Fields): Delta[] {
+  const generation = begin(engine, fields)
+  const deltas: Delta[] = []
+  let asked: ReturnType<typeof advance>['asked'] = null
+  do {
+    const step = advance(engine, generation, asked)
+    deltas.push(...step.deltas)
+    asked = step.asked
+  } while (asked !== null)
+  return deltas
+}
+
+/** What a request's deltas make of one choice. */
+export function choiceOf(engine: Engine, fields: Fields, index = 0) {
+  const pieces = run(engine, fields).filter(
+    (delta): delta is ChoiceDelta => delta.type === 'choice' && delta.index === index,
+  )
+  const { finish_reason, stop_reason } = pieces.at(-1)!
+  return {
+    pieces,
+    text: pieces.map(({ content }) => content).join(''),
+    reasoning: pieces.map(({ reasoning = '' }) => reasoning).join(''),
+    tokens: pieces.reduce((sum, { tokenCount }) => sum + tokenCount, 0),
+    ids: pieces.flatMap(({ tokenIds }) => tokenIds ?? []),
+    logprobs: pieces.flatMap(({ logprobs }) => logprobs ?? []),
+    finish_reason,
+    stop_reason,
+  }
+}
