@@ -20,10 +20,14 @@ import { chatRoutes } from './routes/chat.ts'
 import { costRoutes } from './routes/costs.ts'
 import { feedbackRoutes } from './routes/feedback.ts'
 import { feedbackQueryRoutes } from './routes/feedback-query.ts'
+import { fileRoutes } from './routes/files.ts'
 import { healthRoutes } from './routes/health.ts'
 import { modelRoutes } from './routes/models.ts'
+import { objectRoutes } from './routes/objects.ts'
 import { previewRoutes } from './routes/preview.ts'
+import { refRoutes } from './routes/refs.ts'
 import { statsRoutes } from './routes/stats.ts'
+import { tableRoutes } from './routes/tables.ts'
 
 /**
  * Builds the app over opened dependencies. The caller closes both, the app first.
@@ -122,4 +126,8 @@ async function registerTraceRoutes(
   })
   await scope.register(feedbackQueryRoutes, { feedback: deps.feedback })
   await scope.register(costRoutes, { prices: deps.prices, nowUs })
+  await scope.register(objectRoutes, { objects: deps.objects, nowUs })
+  await scope.register(tableRoutes, { tables: deps.tables })
+  await scope.register(fileRoutes, { files: deps.files, fileBytesMax: config.bodyBytesMax })
+  await scope.register(refRoutes, { objects: deps.objects, tables: deps.tables })
 }

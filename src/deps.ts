@@ -7,10 +7,13 @@ import { TINY_FIELDS } from './inference/tiny/field-support.ts'
 import type { CallStore } from './store/api/calls.ts'
 import type { CheckpointStore } from './store/api/checkpoints.ts'
 import type { FeedbackStore } from './store/api/feedback.ts'
+import type { FileStore } from './store/api/files.ts'
 import type { KeyStore } from './store/api/keys.ts'
+import type { ObjectStore } from './store/api/objects.ts'
 import type { PreviewModelStore } from './store/api/preview-models.ts'
 import type { PriceStore } from './store/api/prices.ts'
 import type { StatsStore } from './store/api/stats.ts'
+import type { TableStore } from './store/api/tables.ts'
 import type { TrainingJobStore } from './store/api/training-jobs.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
 
@@ -23,6 +26,9 @@ export interface Deps {
   /** What tokens cost. */
   readonly prices: PriceStore
   readonly feedback: FeedbackStore
+  readonly objects: ObjectStore
+  readonly tables: TableStore
+  readonly files: FileStore
   readonly previewModels: PreviewModelStore
   readonly trainingJobs: TrainingJobStore
   readonly checkpoints: CheckpointStore
@@ -57,6 +63,9 @@ export async function openDeps(config: Config): Promise<Deps> {
     stats: store.stats,
     prices: store.prices,
     feedback: store.feedback,
+    objects: store.objects,
+    tables: store.tables,
+    files: store.files,
     previewModels: store.previewModels,
     trainingJobs: store.trainingJobs,
     checkpoints: store.checkpoints,

@@ -3,23 +3,30 @@ import { join } from 'node:path'
 import type { CallStore } from '../api/calls.ts'
 import type { CheckpointStore } from '../api/checkpoints.ts'
 import type { FeedbackStore } from '../api/feedback.ts'
+import type { FileStore } from '../api/files.ts'
 import type { KeyStore } from '../api/keys.ts'
+import type { ObjectStore } from '../api/objects.ts'
 import type { PreviewModelStore } from '../api/preview-models.ts'
 import type { PriceStore } from '../api/prices.ts'
 import type { StatsStore } from '../api/stats.ts'
+import type { TableStore } from '../api/tables.ts'
 import type { TrainingJobStore } from '../api/training-jobs.ts'
 import { createCallStore } from './calls.ts'
 import { createCheckpointStore } from './checkpoints.ts'
 import { closeDatabase, DATABASE_FILE, openDatabase } from './connection.ts'
 import { createFeedbackStore } from './feedback.ts'
+import { openFileFolder } from './file-folder.ts'
+import { createFileStore } from './files.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createKeyStore } from './keys.ts'
 import { migrate } from './migrate.ts'
+import { createObjectStore } from './objects.ts'
 import { createPreviewModelStore } from './preview-models.ts'
 import { createPriceStore } from './prices.ts'
 import { READ_JOBS } from './read-jobs.ts'
 import { createInlineReadPool, createReadPool, type ReadPool } from './read-pool.ts'
 import { createStatsStore } from './stats.ts'
+import { createTableStore } from './tables.ts'
 import { createTrainingJobStore } from './training-jobs.ts'
 import { createTrainingPayloads } from './training-payloads.ts'
 
@@ -46,6 +53,9 @@ export interface SqliteStore {
   readonly calls: CallStore
   readonly stats: StatsStore
   readonly feedback: FeedbackStore
+  readonly objects: ObjectStore
+  readonly tables: TableStore
+  readonly files: FileStore
   readonly prices: PriceStore
   readonly previewModels: PreviewModelStore
   readonly trainingJobs: TrainingJobStore
@@ -74,11 +84,15 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
         })
   const commit = createGroupCommit(db, options.ingestQueueMax)
   const payloads = createTrainingPayloads(options.dataDir)
+  const folder = openFileFolder(options.dataDir)
   return {
     keys: createKeyStore(db, options.bootstrapKey),
     calls: createCallStore(db, commit),
     stats: createStatsStore(reads),
     feedback: createFeedbackStore(db, commit, reads),
+    objects: createObjectStore(db, commit, reads),
+    tables: createTableStore(db, commit, reads),
+    files: createFileStore(db, commit, folder),
     prices: createPriceStore(db, commit),
     previewModels: createPreviewModelStore(db, commit),
     trainingJobs: createTrainingJobStore(db, commit, payloads),
@@ -89,6 +103,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
       commit.close()
       closeDatabase(db)
       payloads.close()
+      folder.close()
     },
   }
 }

@@ -1,0 +1,58 @@
+/**
+ * Reading values by refs.
+ *
+ * Spec: §2.1 (shapes of refs). Choice: the route of the public tracing clients.
+ */
+import { canUseProject, requireScope } from '../domain/permissions.ts'
+import { parseReadableRef } from '../domain/ref-reading.ts'
+import { ApiError } from '../errors.ts'
+import type { App } from '../http/app-type.ts'
+import { RefsReadBatchRequest, RefsReadBatchResponse } from '../schemas/ref-read.ts'
+import type { ObjectStore } from '../store/api/objects.ts'
+import type { TableStore } from '../store/api/tables.ts'
+import { CONTENT_BYTES_MAX } from './objects.ts'
+import { createRefReader } from './ref-reader.ts'
+
+export interface RefRoutesOptions {
+  readonly objects: ObjectStore
+  readonly tables: TableStore
+}
+
+export async function refRoutes(app: App, { objects, tables }: RefRoutesOptions): Promise<void> {
+  app.post(
+    '/refs/read_batch',
+    {
+      schema: {
+        tags: ['objects'],
+        summary: 'Read the values that refs point at.',
+        body: RefsReadBatchRequest,
+        response: { 200: RefsReadBatchResponse },
+      },
+    },
+    async (request) => {
+      const caller = requireScope(request.principal, 'traces:read')
+      const canRead = (projectId: string) => canUseProject(caller, projectId)
+      const refs = request.body.refs.map(requireReadableRef)
+      const read = createRefReader({ objects, tables, canRead, contentBytesMax: CONTENT_BYTES_MAX })
+      const vals: unknown[] = []
+      for (const [at, ref] of refs.entries()) vals.push(await read(ref).catch(atRef(at)))
+      return { vals }
+    },
+  )
+}
+
+function requireReadableRef(text: string, at: number) {
+  const ref = parseReadableRef(text)
+  if (ref !== null) return ref
+  const param = `refs[${at}]`
+  const message = `${param} must be an object, op or table ref`
+  throw new ApiError('validation_failed', { message, param })
+}
+
+/** Says of which ref an error is. */
+function atRef(at: number): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof ApiError) || !error.code.endsWith('_not_found')) throw error
+    throw new ApiError(error.code, { message: error.message, param: `refs[${at}]` })
+  }
+}

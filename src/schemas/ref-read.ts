@@ -1,0 +1,25 @@
+/**
+ * Reading values by refs.
+ *
+ * Spec: §2.1 (shapes of refs). Choice: the route and fields of the public tracing clients.
+ */
+import { z } from 'zod'
+
+/** Limit: refs of one request. */
+const REFS_MAX = 1000
+const REF_LENGTH_MAX = 2048
+
+export const RefsReadBatchRequest = z.strictObject({
+  refs: z
+    .array(z.string().max(REF_LENGTH_MAX, `must have at most ${REF_LENGTH_MAX} characters`))
+    .max(REFS_MAX, `must have at most ${REFS_MAX} refs`)
+    .describe(
+      'Refs of objects, ops and tables; `/attr/..`, `/key/..`, `/index/..`, `/id/..` lead inside.',
+    ),
+})
+
+export const RefsReadBatchResponse = z.object({
+  vals: z
+    .array(z.unknown())
+    .describe('Their values, in order; null where nothing lies at the end of the path.'),
+})

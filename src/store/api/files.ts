@@ -1,0 +1,41 @@
+/** The contract of the store of files. */
+import type { Readable } from 'node:stream'
+
+/** Bytes that have been received and belong to no project yet. */
+export interface ReceivedFile {
+  /** As clients compute it. */
+  readonly digest: string
+  readonly size_bytes: number
+  /** Forgets the bytes; nothing happens to a kept file, or the second time. Never fails. */
+  discard(): Promise<void>
+}
+
+export interface StoredFile {
+  readonly size_bytes: number
+  /** The bytes; a stream when there are many. The caller reads or destroys it. */
+  readonly content: Buffer | Readable
+}
+
+export interface FileStore {
+  /**
+   * Takes bytes in, with flat memory. What the source throws comes through; then nothing is left.
+   *
+   * @throws ApiError store_unavailable
+   */
+  receiveFile(source: AsyncIterable<Buffer>): Promise<ReceivedFile>
+  /**
+   * Gives received bytes to a project. Resolves only after they are durable. Equal content is stored once
+   * per project; another project's is never looked at.
+   *
+   * @throws ApiError server_overloaded, store_unavailable
+   */
+  keepFile(projectId: string, file: ReceivedFile): Promise<void>
+  /**
+   * The file, or null when the project has none of the digest.
+   *
+   * @throws ApiError store_unavailable
+   */
+  findFile(projectId: string, digest: string): Promise<StoredFile | null>
+  /** Bytes of all files of a project. */
+  sumFileBytes(projectId: string): Promise<number>
+}

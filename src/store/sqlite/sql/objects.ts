@@ -1,0 +1,176 @@
+/** Statements of published objects and their contents. */
+
+/** A content, unless the project has it (json_values_project_id_digest). */
+export const INSERT_JSON_VALUE = `
+INSERT INTO json_values (project_id, digest, val_json)
+VALUES (@project_id, @digest, @val_json)
+ON CONFLICT (project_id, digest) DO NOTHING
+`
+
+/** The text of a content (json_values_project_id_digest). */
+export const FIND_JSON_VALUE = `
+SELECT val_json
+FROM json_values
+WHERE project_id = @project_id AND digest = @digest
+`
+
+/** The next version of an object, unless it has the content (objects_project_id_object_id_version_index). */
+export const INSERT_OBJECT = `
+INSERT INTO objects (
+  project_id,
+  object_id,
+  digest,
+  version_index,
+  kind,
+  base_object_class,
+  leaf_object_class,
+  svc_user_id,
+  created_at_us
+)
+SELECT
+  @project_id,
+  @object_id,
+  @digest,
+  coalesce(max(version_index) + 1, 0),
+  @kind,
+  @base_object_class,
+  @leaf_object_class,
+  @svc_user_id,
+  @created_at_us
+FROM objects
+WHERE project_id = @project_id AND object_id = @object_id
+ON CONFLICT (project_id, object_id, digest) DO UPDATE SET deleted_at_us = NULL
+WHERE deleted_at_us IS NOT NULL
+`
+
+/** The columns of a version; whether it is the latest by objects_project_id_object_id_version_index. */
+const OBJECT_COLUMNS = `
+  objects.project_id,
+  objects.object_id,
+  objects.digest,
+  objects.version_index,
+  objects.version_index IS (
+    SELECT newer.version_index
+    FROM objects AS newer
+    WHERE newer.project_id = objects.project_id
+      AND newer.object_id = objects.object_id
+      AND newer.deleted_at_us IS NULL
+    ORDER BY newer.version_index DESC
+    LIMIT 1
+  ) AS is_latest,
+  objects.kind,
+  objects.base_object_class,
+  objects.leaf_object_class,
+  objects.svc_user_id,
+  objects.created_at_us,
+  objects.deleted_at_us,
+  octet_length(json_values.val_json) AS size_bytes
+`
+
+const OBJECT_TABLES = `
+FROM objects
+JOIN json_values
+  ON json_values.project_id = objects.project_id AND json_values.digest = objects.digest
+`
+
+/** A version by its content (objects_project_id_object_id_digest). */
+export const FIND_OBJECT_BY_DIGEST = `
+SELECT ${OBJECT_COLUMNS} ${OBJECT_TABLES}
+WHERE objects.project_id = @project_id
+  AND objects.object_id = @object_id
+  AND objects.digest = @digest
+`
+
+/** A version by its number (objects_project_id_object_id_version_index). */
+export const FIND_OBJECT_BY_NUMBER = `
+SELECT ${OBJECT_COLUMNS} ${OBJECT_TABLES}
+WHERE objects.project_id = @project_id
+  AND objects.object_id = @object_id
+  AND objects.version_index = @version_index
+`
+
+/** The newest version that is not deleted (objects_project_id_object_id_version_index). */
+export const FIND_LATEST_OBJECT = `
+SELECT ${OBJECT_COLUMNS} ${OBJECT_TABLES}
+WHERE objects.project_id = @project_id
+  AND objects.object_id = @object_id
+  AND objects.deleted_at_us IS NULL
+ORDER BY objects.version_index DESC
+LIMIT 1
+`
+
+/** The newest version, deleted or not (objects_project_id_object_id_version_index). */
+export const FIND_NEWEST_OBJECT = `
+SELECT ${OBJECT_COLUMNS} ${OBJECT_TABLES}
+WHERE objects.project_id = @project_id AND objects.object_id = @object_id
+ORDER BY objects.version_index DESC
+LIMIT 1
+`
+
+/** The versions of an object that are not deleted (objects_project_id_object_id_version_index). */
+export const LIST_LIVE_VERSIONS = `
+SELECT ${OBJECT_COLUMNS} ${OBJECT_TABLES}
+WHERE objects.project_id = @project_id
+  AND objects.object_id = @object_id
+  AND objects.deleted_at_us IS NULL
+ORDER BY objects.version_index
+`
+
+/** Hides a version (objects_project_id_object_id_digest). */
+export const DELETE_OBJECT = `
+UPDATE objects
+SET deleted_at_us = @deleted_at_us
+WHERE project_id = @project_id
+  AND object_id = @object_id
+  AND digest = @digest
+  AND deleted_at_us IS NULL
+`
+
+/** What versions are sorted by, as text of a statement; nothing else may stand there. */
+export const OBJECT_ORDERS = {
+  object_id: { asc: 'object_id ASC', desc: 'object_id DESC' },
+  created_at: {
+    asc: 'created_at_us ASC, object_key ASC',
+    desc: 'created_at_us DESC, object_key DESC',
+  },
+} as const
+
+/**
+ * The versions of a project that are not deleted and match; null parameters do not filter
+ * (objects_project_id_object_id_version_index).
+ *
+ * @param order - entries of OBJECT_ORDERS
+ */
+export function listObjects(order: readonly string[]): string {
+  return `
+SELECT *
+FROM (
+  SELECT ${OBJECT_COLUMNS}, objects.object_key ${OBJECT_TABLES}
+  WHERE objects.project_id = @project_id
+    AND objects.deleted_at_us IS NULL
+    AND (
+      @object_ids IS NULL
+      OR objects.object_id IN (SELECT value FROM json_each(@object_ids))
+    )
+    AND (@kind IS NULL OR objects.kind = @kind)
+    AND (
+      @base_object_classes IS NULL
+      OR objects.base_object_class IN (SELECT value FROM json_each(@base_object_classes))
+    )
+    AND (
+      @exclude_base_object_classes IS NULL
+      OR objects.base_object_class IS NULL
+      OR objects.base_object_class NOT IN (
+        SELECT value FROM json_each(@exclude_base_object_classes)
+      )
+    )
+    AND (
+      @leaf_object_classes IS NULL
+      OR objects.leaf_object_class IN (SELECT value FROM json_each(@leaf_object_classes))
+    )
+)
+WHERE @latest_only = 0 OR is_latest = 1
+ORDER BY ${[...order, 'object_key ASC'].join(', ')}
+LIMIT @limit OFFSET @offset
+`
+}

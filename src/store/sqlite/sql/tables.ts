@@ -1,0 +1,54 @@
+/** Statements of tables, their blocks and their rows. */
+
+/** The key and size of a row's content (json_values_project_id_digest). */
+export const FIND_ROW_KEY = `
+SELECT value_key, octet_length(val_json) AS size_bytes
+FROM json_values
+WHERE project_id = @project_id AND digest = @digest
+`
+
+/** A table, unless the project has it (tables_project_id_digest). */
+export const INSERT_TABLE = `
+INSERT INTO tables (project_id, digest, row_count, storage_size_bytes)
+VALUES (@project_id, @digest, @row_count, @storage_size_bytes)
+ON CONFLICT (project_id, digest) DO NOTHING
+`
+
+/** One block of a table that is new. */
+export const INSERT_TABLE_BLOCK = `
+INSERT INTO table_blocks (table_key, block, value_keys)
+VALUES (@table_key, @block, @value_keys)
+`
+
+/** A table (tables_project_id_digest). */
+export const FIND_TABLE = `
+SELECT
+  table_key,
+  project_id,
+  digest,
+  row_count,
+  storage_size_bytes
+FROM tables
+WHERE project_id = @project_id AND digest = @digest
+`
+
+/** One block of a table (its primary key). */
+export const FIND_TABLE_BLOCK = `
+SELECT value_keys
+FROM table_blocks
+WHERE table_key = @table_key AND block = @block
+`
+
+/** Digest of a row by primary key. */
+export const FIND_ROW_DIGEST = `
+SELECT digest
+FROM json_values
+WHERE value_key = ?
+`
+
+/** Digest and content of a row by primary key. */
+export const FIND_ROW = `
+SELECT digest, val_json
+FROM json_values
+WHERE value_key = ?
+`
