@@ -28,6 +28,7 @@ import { previewRoutes } from './routes/preview.ts'
 import { refRoutes } from './routes/refs.ts'
 import { statsRoutes } from './routes/stats.ts'
 import { tableRoutes } from './routes/tables.ts'
+import { usageRoutes } from './routes/usage.ts'
 
 /**
  * Builds the app over opened dependencies. The caller closes both, the app first.
@@ -119,6 +120,7 @@ async function registerTraceRoutes(
   })
   await scope.register(callBatchRoutes, { calls: deps.calls, refScheme: config.refScheme })
   await scope.register(statsRoutes, { stats: deps.stats })
+  await scope.register(usageRoutes, { usage: deps.usage })
   await scope.register(feedbackRoutes, {
     feedback: deps.feedback,
     payloadBytesMax: config.feedbackPayloadBytesMax,

@@ -15,6 +15,7 @@ import type { PriceStore } from './store/api/prices.ts'
 import type { StatsStore } from './store/api/stats.ts'
 import type { TableStore } from './store/api/tables.ts'
 import type { TrainingJobStore } from './store/api/training-jobs.ts'
+import type { UsageStore } from './store/api/usage.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
 
 /** What the app stands on. The opener closes it. */
@@ -23,6 +24,7 @@ export interface Deps {
   readonly models: ModelRegistry
   readonly calls: CallStore
   readonly stats: StatsStore
+  readonly usage: UsageStore
   /** What tokens cost. */
   readonly prices: PriceStore
   readonly feedback: FeedbackStore
@@ -61,6 +63,7 @@ export async function openDeps(config: Config): Promise<Deps> {
     models,
     calls: store.calls,
     stats: store.stats,
+    usage: store.usage,
     prices: store.prices,
     feedback: store.feedback,
     objects: store.objects,

@@ -11,6 +11,7 @@ import type { PriceStore } from '../api/prices.ts'
 import type { StatsStore } from '../api/stats.ts'
 import type { TableStore } from '../api/tables.ts'
 import type { TrainingJobStore } from '../api/training-jobs.ts'
+import type { UsageStore } from '../api/usage.ts'
 import { createCallStore } from './calls.ts'
 import { createCheckpointStore } from './checkpoints.ts'
 import { closeDatabase, DATABASE_FILE, openDatabase } from './connection.ts'
@@ -29,6 +30,7 @@ import { createStatsStore } from './stats.ts'
 import { createTableStore } from './tables.ts'
 import { createTrainingJobStore } from './training-jobs.ts'
 import { createTrainingPayloads } from './training-payloads.ts'
+import { createUsageStore } from './usage.ts'
 
 export interface SqliteOptions {
   /** A directory, or ':memory:'. */
@@ -52,6 +54,7 @@ export interface SqliteStore {
   readonly keys: KeyStore
   readonly calls: CallStore
   readonly stats: StatsStore
+  readonly usage: UsageStore
   readonly feedback: FeedbackStore
   readonly objects: ObjectStore
   readonly tables: TableStore
@@ -89,6 +92,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     keys: createKeyStore(db, options.bootstrapKey),
     calls: createCallStore(db, commit),
     stats: createStatsStore(reads),
+    usage: createUsageStore(reads),
     feedback: createFeedbackStore(db, commit, reads),
     objects: createObjectStore(db, commit, reads),
     tables: createTableStore(db, commit, reads),

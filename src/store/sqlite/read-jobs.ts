@@ -8,6 +8,7 @@ import { findObjects } from './object-list.ts'
 import { findPayloadPaths } from './payload-paths.ts'
 import { aggregateStats } from './stats.ts'
 import { sortTable } from './table-order.ts'
+import { sumCallsUsage, sumTraceUsage } from './usage.ts'
 
 /**
  * One heavy read, inside a read transaction of its own.
@@ -31,10 +32,12 @@ export type ReadOutput<Jobs extends ReadJobs, Name extends keyof Jobs> = ReturnT
 
 /** All jobs of the server. */
 export const READ_JOBS = {
+  calls_usage: sumCallsUsage,
   feedback_query: queryFeedback,
   objects: findObjects,
   payload_paths: findPayloadPaths,
   stats: aggregateStats,
+  trace_usage: sumTraceUsage,
   table_order: sortTable,
 } as const satisfies ReadJobs
 

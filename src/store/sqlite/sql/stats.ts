@@ -48,13 +48,17 @@ ${windowOf(conditions)}
 `
 }
 
+/** The conditions of a filter, to follow others; they read `calls`. */
+export function renderConditions(conditions: readonly FilterCondition[]): string {
+  return conditions.map((name) => `\n  AND ${FILTER_CONDITIONS[name]}`).join('')
+}
+
 function windowOf(conditions: readonly FilterCondition[]): string {
-  const filter = conditions.map((name) => `\n  AND ${FILTER_CONDITIONS[name]}`).join('')
   return `
 WHERE calls.project_id = @project_id
   AND calls.started_at_us >= @start_us
   AND calls.started_at_us < @end_us
-  AND calls.deleted_at_us IS NULL${filter}
+  AND calls.deleted_at_us IS NULL${renderConditions(conditions)}
 ORDER BY calls.started_at_us
 `.trim()
 }

@@ -1,0 +1,37 @@
+/** The contract of usage over trees of calls. */
+import type { Expression } from '../../domain/query-expression.ts'
+import type { CallsFilter } from '../../schemas/calls-filter.ts'
+import type { UsageResponse } from '../../schemas/usage.ts'
+
+export interface UsageLimits {
+  readonly include_costs: boolean
+  /** Calls to look at, at most. */
+  readonly limit: number
+}
+
+/** Calls that a filter selects, each with its descendants among them. */
+export interface TraceUsageQuery extends UsageLimits {
+  readonly project_id: string
+  readonly filter: CallsFilter
+  /** Over USAGE_FIELDS; null: all. */
+  readonly expression: Expression | null
+}
+
+/** Calls by id, each with all of its descendants in its trace. */
+export interface CallsUsageQuery extends UsageLimits {
+  readonly project_id: string
+  readonly call_ids: readonly string[]
+}
+
+export interface UsageStore {
+  /**
+   * Usage of every selected call. Deleted calls and ends without a start are out.
+   *
+   * @param signal - aborted when nobody waits any more
+   * @throws ApiError validation_failed (param `limit`) for more calls than the limit; server_overloaded,
+   * read_timeout, client_closed_request, store_unavailable
+   */
+  sumTraceUsage(query: TraceUsageQuery, signal: AbortSignal): Promise<UsageResponse>
+  /** Usage of every call that is named; an unknown one has none. Throws as sumTraceUsage. */
+  sumCallsUsage(query: CallsUsageQuery, signal: AbortSignal): Promise<UsageResponse>
+}
