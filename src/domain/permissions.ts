@@ -47,7 +47,7 @@ export function canUseProject(principal: Principal, projectId: string): boolean 
 export function requireScope(principal: Principal | null, scope: Scope): Principal {
   if (principal === null) throw new ApiError('missing_api_key')
   if (!principal.scopes.includes(scope) && !principal.scopes.includes('admin')) {
-    throw new ApiError('scope_missing', { message: `The key has not the scope ${scope}.` })
+    throw new ApiError('scope_missing', { message: `The key lacks the scope ${scope}.` })
   }
   return principal
 }
