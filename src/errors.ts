@@ -22,7 +22,6 @@ export const ERRORS = {
   invalid_multipart: entry(400, 'invalid_request_error', 'The form cannot be read.'),
   invalid_http: entry(400, 'invalid_request_error', 'This is not a request of HTTP/1.1.'),
   invalid_header: entry(400, 'invalid_request_error', 'A header has an invalid value.'),
-  invalid_query: entry(400, 'invalid_request_error', 'The query string cannot be read.'),
   context_length_exceeded: entry(400, 'invalid_request_error', 'The prompt is too long.'),
   priority_unsupported: entry(400, 'invalid_request_error', 'The model is served without priorities.'),
   validation_failed: entry(422, 'invalid_request_error', 'The body breaks a rule.'),
