@@ -40,8 +40,9 @@ function setUp(length: number, fail: (id: number) => unknown = () => null, width
     passes,
     steps,
     scheduler,
-    start: (id: number) => {
-      scheduler.receive({ type: 'start', id, plan: { seed: BigInt(id) } as CompletionPlan })
+    start: (id: number, priority = 0) => {
+      const plan = { seed: BigInt(id), priority } as CompletionPlan
+      scheduler.receive({ type: 'start', id, plan })
     },
     runDry: () => {
       let count = 0
@@ -125,6 +126,30 @@ describe('createScheduler', () => {
     runDry()
     expect([...steps.keys()]).toEqual([1, 2])
     expect(steps.get(1)).toBe(1)
+  })
+
+  it('serves lower priorities first, also before those that already run', () => {
+    const { start, scheduler, posted } = setUp(3)
+    start(1, 5)
+    start(2, 5)
+    scheduler.step()
+    start(3, -1)
+    start(4, 9)
+    start(5, -1)
+    while (scheduler.step());
+    const done = posted.flatMap((message) => (message.type === 'done' ? [message.id] : []))
+    expect(done.slice(0, 2)).toEqual([3, 5])
+    expect(done.slice(2, 4).toSorted()).toEqual([1, 2])
+    expect(done[4]).toBe(4)
+  })
+
+  it('does not let many of lesser importance keep a place', () => {
+    const { start, scheduler, steps } = setUp(50)
+    for (let id = 1; id <= REQUESTS_AT_ONCE * 2; id++) start(id, 1)
+    for (let i = 0; i < REQUESTS_AT_ONCE * 2; i++) scheduler.step()
+    start(99, 0)
+    scheduler.step()
+    expect(steps.has(99)).toBe(true)
   })
 
   it('fails one request alone, with its code or as an internal error', () => {

@@ -3,7 +3,10 @@
  * to the worker. It knows no vocabulary; ids are checked where the model is.
  */
 import { splitMembers } from '../../domain/json-members.ts'
+import { ApiError } from '../../errors.ts'
 import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../schemas/chat-request.ts'
+import type { ReasoningEffort } from '../../schemas/chat-tool-fields.ts'
+import { BEAMS_MAX } from './beam-search.ts'
 import { type PromptRequest, planPrompt } from './prompt-plan.ts'
 import { GREEDY_TEMPERATURE, type SamplingParams } from './sampler.ts'
 import type { SpecialTokens } from './text-assembler.ts'
@@ -29,6 +32,14 @@ export interface CompletionPlan {
   readonly areIdsReturned: boolean
   /** Alternatives of each prompt token, -1 for all, null for no prompt log-probabilities. */
   readonly promptLogprobs: number | null
+  /** The scripted part before the answer, or null for none. */
+  readonly reasoning: { readonly effort: ReasoningEffort; readonly isShown: boolean } | null
+  /** Exponent of the lengths that beams are compared by; null where tokens are drawn. */
+  readonly lengthPenalty: number | null
+  /** Lower is handled earlier. */
+  readonly priority: number
+  /** Empty for none. */
+  readonly cacheSalt: string
 }
 
 /** Least temperature above 0. */
@@ -85,6 +96,10 @@ export function planCompletion(
     areTokensIds: request.return_tokens_as_token_ids ?? false,
     areIdsReturned: request.return_token_ids ?? false,
     promptLogprobs: resolvePromptLogprobs(request),
+    reasoning: resolveReasoning(request),
+    lengthPenalty: resolveLengthPenalty(request),
+    priority: request.priority ?? CHAT_DEFAULTS.priority,
+    cacheSalt: request.cache_salt ?? '',
   }
 }
 
@@ -103,6 +118,25 @@ function readSeed({ seed }: ChatCompletionRequest, body: string): bigint | null 
 
 function resolveTemperature(temperature: number): number {
   return temperature < GREEDY_TEMPERATURE ? 0 : Math.max(temperature, TEMPERATURE_MIN)
+}
+
+function resolveReasoning(request: ChatCompletionRequest): CompletionPlan['reasoning'] {
+  const { reasoning_effort: effort, include_reasoning: isShown } = request
+  if (effort === undefined || effort === null) return null
+  return { effort, isShown: isShown ?? CHAT_DEFAULTS.include_reasoning }
+}
+
+/** @throws ApiError invalid_value when more beams are asked for than there may be */
+function resolveLengthPenalty(request: ChatCompletionRequest): number | null {
+  const { use_beam_search: isSearched, length_penalty: penalty } = request
+  if (isSearched !== true) return null
+  if ((request.n ?? CHAT_DEFAULTS.n) > BEAMS_MAX) {
+    throw new ApiError('invalid_value', {
+      message: `n must be at most ${BEAMS_MAX} with use_beam_search: it is the number of beams.`,
+      param: 'n',
+    })
+  }
+  return penalty ?? CHAT_DEFAULTS.length_penalty
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import { type ChatPrompt, createChatPrompt } from './chat-prompt.ts'
 import { loadModel, type ModelShape } from './model.ts'
+import { createPrefixCache, type PrefixCache } from './prefix-cache.ts'
 import { createTokenizer, type Tokenizer } from './tokenizer.ts'
 import { createTransformer, type Transformer } from './transformer.ts'
 
@@ -14,6 +15,8 @@ export interface Engine {
   readonly tokenizer: Tokenizer
   readonly prompt: ChatPrompt
   readonly transformer: Transformer
+  /** Prompts that were read before. */
+  readonly prefixes: PrefixCache
 }
 
 /**
@@ -35,5 +38,6 @@ export function createEngine(
     tokenizer,
     prompt: createChatPrompt(model.chatTemplate, tokenizer, context),
     transformer: createTransformer(model),
+    prefixes: createPrefixCache(model.shape),
   }
 }

@@ -6,9 +6,8 @@ import type { FieldSupport } from '../backend.ts'
 
 /**
  * Spec: §4.3.
- * Choice: what the model cannot do is rejected by name when it is asked for. Ignored are labels of the
- * client, a salt for a prefix cache that is not there, and switches of tool calls and reasoning, of
- * which the model makes none.
+ * Choice: what the model cannot do is rejected by name when it is asked for. Ignored are a label of the
+ * client and a switch of tool calls, of which the model makes none.
  */
 export const TINY_FIELDS: FieldSupport = {
   messages: 'honoured',
@@ -30,15 +29,15 @@ export const TINY_FIELDS: FieldSupport = {
   top_p: 'honoured',
   tools: 'honoured',
   tool_choice: 'honoured',
-  reasoning_effort: 'rejected',
-  include_reasoning: 'ignored',
+  reasoning_effort: 'honoured',
+  include_reasoning: 'honoured',
   parallel_tool_calls: 'ignored',
   user: 'ignored',
-  use_beam_search: 'rejected',
+  use_beam_search: 'honoured',
   top_k: 'honoured',
   min_p: 'honoured',
   repetition_penalty: 'honoured',
-  length_penalty: 'rejected',
+  length_penalty: 'honoured',
   stop_token_ids: 'honoured',
   include_stop_str_in_output: 'honoured',
   ignore_eos: 'honoured',
@@ -63,7 +62,7 @@ export const TINY_FIELDS: FieldSupport = {
   logits_processors: 'rejected',
   return_tokens_as_token_ids: 'honoured',
   return_token_ids: 'honoured',
-  cache_salt: 'ignored',
+  cache_salt: 'honoured',
   kv_transfer_params: 'rejected',
   engine_xargs: 'rejected',
 }

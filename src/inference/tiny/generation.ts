@@ -4,14 +4,17 @@
  */
 import { ApiError } from '../../errors.ts'
 import type { ChoiceDelta, Delta, PromptDelta, PromptLogprobs } from '../backend.ts'
+import { type AnswerWriter, createAnswerWriter } from './answer-writer.ts'
 import { toBadSequences } from './bad-words.ts'
+import { searchBeams } from './beam-search.ts'
 import { promptTooLong } from './chat-prompt.ts'
-import { type Choice, createChoice } from './choice.ts'
+import { type Choice, type ChoiceStart, createChoice } from './choice.ts'
+import { openChoices } from './choice-opening.ts'
 import type { CompletionPlan } from './completion-plan.ts'
 import type { Engine } from './engine.ts'
 import { createKvCache, type KvCache } from './kv-cache.ts'
 import { describePromptToken } from './prompt-logprobs.ts'
-import type { SamplingParams } from './sampler.ts'
+import type { Sampled, SamplingParams } from './sampler.ts'
 import { PASS_TOKENS_MAX, type Part, type PassLogits } from './transformer.ts'
 
 /** Choices of one request that grow at a time. Limit: each holds a KV cache, 3 MB at 2,048 tokens. */
@@ -51,34 +54,70 @@ export function createGeneration(engine: Engine, plan: CompletionPlan): Generati
 }
 
 function* generate(engine: Engine, plan: CompletionPlan, prompt: CheckedPrompt): Generation {
-  const { cache, logits, delta } = yield* readPrompt(engine, plan, prompt)
+  const read = yield* readPrompt(engine, plan, prompt)
+  const opening = openChoices(engine.tokenizer, plan, prompt)
+  const said = [read.delta, ...opening.deltas]
+  const { tokensMax } = opening
+  if (tokensMax === 0) return said
   const params = resolveParams(engine, plan)
-  let deltas: Delta[] = [delta, ...echoOf(plan)]
-  let running: { readonly choice: Choice; isDone: boolean }[] = []
-  let started = 0
+  const start = { promptIds: prompt.ids, cache: read.cache, tokensMax, params }
+  if (plan.lengthPenalty === null) {
+    return yield* sample(engine, plan, { ...start, said, logits: read.logits })
+  }
+  const search = { width: plan.choices, lengthPenalty: plan.lengthPenalty }
+  yield { deltas: said, parts: [] }
+  const beams = yield* searchBeams(engine, { ...start, ...search, logits: read.logits })
+  return Array.from({ length: plan.choices }, (_, index) => {
+    // Where there are fewer answers than choices, the worst one stands for the rest.
+    const tokens = beams[Math.min(index, beams.length - 1)] ?? []
+    return writeTokens(createAnswerWriter(engine.tokenizer, plan, index, tokensMax), tokens)
+  }).flat()
+}
 
-  const take = (entry: (typeof running)[number], from: Float32Array): void => {
-    const piece = entry.choice.take(from)
+interface SampleStart extends Omit<ChoiceStart, 'index'> {
+  /** The logits behind the prompt. */
+  readonly logits: Float32Array
+  /** What is to be said before the first piece. */
+  readonly said: readonly Delta[]
+}
+
+/** All choices, a few at a time. */
+function* sample(
+  engine: Engine,
+  plan: CompletionPlan,
+  { cache, logits, said, ...start }: SampleStart,
+): Generation {
+  let deltas: Delta[] = [...said]
+  let running: Choice[] = []
+  let started = 0
+  const take = (choice: Choice, from: Float32Array): boolean => {
+    const piece = choice.take(from)
     deltas.push(piece)
-    entry.isDone = piece.finish_reason !== null
+    return piece.finish_reason === null
   }
   for (;;) {
     while (running.length < CHOICES_AT_ONCE && started < plan.choices) {
       const index = started++
       // The last choice may have the prompt's own cache; nobody needs it after that.
       const own = started === plan.choices ? cache : cache.fork()
-      const { ids: promptIds, tokensMax } = prompt
-      const start = { index, promptIds, cache: own, tokensMax, params }
-      const entry = { choice: createChoice(engine, plan, start), isDone: false }
-      take(entry, logits)
-      if (!entry.isDone) running.push(entry)
+      const choice = createChoice(engine, plan, { ...start, index, cache: own })
+      if (take(choice, logits)) running.push(choice)
     }
     if (running.length === 0) return deltas
-    const computed = yield { deltas, parts: running.map(({ choice }) => choice.want()) }
+    const computed = yield { deltas, parts: running.map((choice) => choice.want()) }
     deltas = []
-    for (const [place, entry] of running.entries()) take(entry, lastLogits(computed, place))
-    running = running.filter(({ isDone }) => !isDone)
+    running = running.filter((choice, place) => take(choice, lastLogits(computed, place)))
   }
+}
+
+function writeTokens(writer: AnswerWriter, tokens: readonly Sampled[]): ChoiceDelta[] {
+  const deltas: ChoiceDelta[] = []
+  for (const token of tokens) {
+    const delta = writer.write(token, false)
+    deltas.push(delta)
+    if (delta.finish_reason !== null) return deltas
+  }
+  return [...deltas, writer.write(null, true)]
 }
 
 /** The prompt's cache and the logits behind it. */
@@ -87,9 +126,11 @@ function* readPrompt(
   plan: CompletionPlan,
   { ids }: CheckedPrompt,
 ): Generator<Step, { cache: KvCache; logits: Float32Array; delta: PromptDelta }, PassLogits> {
-  const cache = createKvCache(engine.shape)
-  const cachedTokens = cache.length
   const count = plan.promptLogprobs
+  // What is remembered of a prompt are not its log-probabilities.
+  const cache =
+    count === null ? engine.prefixes.open(plan.cacheSalt, ids) : createKvCache(engine.shape)
+  const cachedTokens = cache.length
   const entries: PromptLogprobs[number][] = count === null ? [] : [null]
   let logits = new Float32Array()
   while (cache.length < ids.length) {
@@ -104,6 +145,7 @@ function* readPrompt(
       if (next !== undefined) entries.push(describePromptToken(row, next, count, engine.tokenizer))
     }
   }
+  engine.prefixes.store(plan.cacheSalt, ids, cache)
   const delta: PromptDelta = {
     type: 'prompt',
     promptTokens: ids.length,
@@ -142,21 +184,6 @@ function resolveParams({ tokenizer }: Engine, plan: CompletionPlan): SamplingPar
     endIds: [...eosIds, ...plan.stopIds],
     badWords: toBadSequences(plan.badWords, tokenizer),
   }
-}
-
-/** Spec: §4.3 echo. */
-function echoOf({ prompt, choices }: CompletionPlan): ChoiceDelta[] {
-  const { echo } = prompt
-  if (echo === null) return []
-  return Array.from({ length: choices }, (_, index) => ({
-    type: 'choice',
-    index,
-    content: echo,
-    tokenCount: 0,
-    logprobs: null,
-    finish_reason: null,
-    stop_reason: null,
-  }))
 }
 
 /** Spec: §4.3. Choice: an id outside of the vocabulary is an error, as it could never have an effect. */

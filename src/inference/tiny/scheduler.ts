@@ -38,7 +38,13 @@ interface Task {
   ahead: number
 }
 
-/** A scheduler; `begin` may throw ApiErrors, which become the request's failure. */
+/**
+ * A scheduler; `begin` may throw ApiErrors, which become the request's failure.
+ *
+ * Spec: §4.3 priority.
+ * Choice: a request of lower number goes first at every step, also before those that already run; equals
+ * take turns.
+ */
 export function createScheduler(
   begin: (plan: CompletionPlan) => Generation,
   transformer: Transformer,
@@ -49,11 +55,10 @@ export function createScheduler(
   const running = new Map<number, Task>()
 
   function admit(): void {
-    if (waiting.size === 0) return
-    let room = REQUESTS_AT_ONCE
-    for (const task of running.values()) if (isReady(task)) room--
-    for (const task of waiting.values()) {
-      if (room-- <= 0) return
+    for (const task of inOrder(waiting)) {
+      // Those of less importance do not keep a place from it.
+      const isBefore = (other: Task) => isReady(other) && other.plan.priority <= task.plan.priority
+      if ([...running.values()].filter(isBefore).length >= REQUESTS_AT_ONCE) return
       waiting.delete(task.id)
       running.set(task.id, task)
     }
@@ -63,8 +68,11 @@ export function createScheduler(
   function chooseTasks(): Task[] {
     const chosen: Task[] = []
     let room = PASS_TOKENS_MAX
-    for (const task of running.values()) {
-      if (!isReady(task)) continue
+    const ready = inOrder(running).filter(isReady)
+    const first = ready[0]?.plan.priority
+    for (const task of ready) {
+      // Lesser requests would slow the pass down for those before them.
+      if (task.plan.priority !== first) break
       if (task.wanted === null && chosen.length === 0) return [task]
       const count =
         task.wanted?.reduce((sum, { ids }) => sum + ids.length, 0) ?? PASS_TOKENS_MAX + 1
@@ -140,6 +148,11 @@ export function createScheduler(
       return chooseTasks().length > 0
     },
   }
+}
+
+/** The most important first, of those the one that came or had its turn first. */
+function inOrder(tasks: ReadonlyMap<number, Task>): Task[] {
+  return [...tasks.values()].sort((a, b) => a.plan.priority - b.plan.priority)
 }
 
 function isReady(task: Task): boolean {
