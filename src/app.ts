@@ -16,6 +16,7 @@ import { useNeutralNames, useVendorNames } from './http/spelling.ts'
 import { validation } from './http/validation.ts'
 import { callBatchRoutes } from './routes/call-batches.ts'
 import { callRoutes } from './routes/calls.ts'
+import { callsQueryRoutes } from './routes/calls-query.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { costRoutes } from './routes/costs.ts'
 import { feedbackRoutes } from './routes/feedback.ts'
@@ -119,6 +120,11 @@ async function registerTraceRoutes(
     nowUs,
   })
   await scope.register(callBatchRoutes, { calls: deps.calls, refScheme: config.refScheme })
+  await scope.register(callsQueryRoutes, {
+    callsQuery: deps.callsQuery,
+    prices: deps.prices,
+    refScheme: config.refScheme,
+  })
   await scope.register(statsRoutes, { stats: deps.stats })
   await scope.register(usageRoutes, { usage: deps.usage })
   await scope.register(feedbackRoutes, {

@@ -5,6 +5,7 @@ import { type ModelRegistry, openModelRegistry } from './inference/registry.ts'
 import { createTinyBackend } from './inference/tiny/backend.ts'
 import { TINY_FIELDS } from './inference/tiny/field-support.ts'
 import type { CallStore } from './store/api/calls.ts'
+import type { CallsQueryStore } from './store/api/calls-query.ts'
 import type { CheckpointStore } from './store/api/checkpoints.ts'
 import type { FeedbackStore } from './store/api/feedback.ts'
 import type { FileStore } from './store/api/files.ts'
@@ -23,6 +24,7 @@ export interface Deps {
   readonly keys: KeyStore
   readonly models: ModelRegistry
   readonly calls: CallStore
+  readonly callsQuery: CallsQueryStore
   readonly stats: StatsStore
   readonly usage: UsageStore
   /** What tokens cost. */
@@ -62,6 +64,7 @@ export async function openDeps(config: Config): Promise<Deps> {
     keys: store.keys,
     models,
     calls: store.calls,
+    callsQuery: store.callsQuery,
     stats: store.stats,
     usage: store.usage,
     prices: store.prices,

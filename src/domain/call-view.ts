@@ -31,9 +31,23 @@ export interface StoredCall {
   readonly storage_size_bytes: number
 }
 
+/** The same with the bodies as they lie in the store: JSON texts, null where none has come. */
+export type CallTexts = Omit<
+  StoredCall,
+  'attributes' | 'inputs' | 'otel_dump' | 'output' | 'summary'
+> & {
+  readonly attributes_json: string | null
+  readonly inputs_json: string | null
+  readonly otel_dump_json: string | null
+  readonly output_json: string | null
+  readonly summary_json: string | null
+}
+
 export interface CallViewOptions {
   /** Costs by model, or null when they were not asked for. */
   readonly costs: JsonObject | null
+  /** Feedback about the call, or null when it was not asked for. */
+  readonly feedback?: readonly unknown[] | null
   readonly includeStorageSize: boolean
   /** Bytes over the trace, or null when not asked for. */
   readonly totalStorageSizeBytes: number | null
@@ -48,8 +62,14 @@ export function latencyMs(startedAtUs: number, endedAtUs: number): number {
   return Math.max(0, Math.floor((endedAtUs - startedAtUs) / 1000))
 }
 
+/** What summary.weave is made of. */
+type SummaryParts = Pick<
+  StoredCall,
+  'op_name' | 'display_name' | 'exception' | 'started_at_us' | 'ended_at_us' | 'summary'
+>
+
 /** Spec: §3 (no named states). Choice: the four states of Weave. */
-export function callStatus(call: StoredCall): CallStatus {
+export function callStatus(call: SummaryParts): CallStatus {
   if (call.exception !== null) return 'error'
   if (call.ended_at_us === null) return 'running'
   const counts = call.summary.status_counts as { error?: unknown } | undefined
@@ -68,26 +88,34 @@ export function renderCall(call: StoredCall, options: CallViewOptions): CallSche
     attributes: otel_dump === null ? attributes : { ...attributes, otel_span: otel_dump },
     started_at: renderTimestamp(started_at_us),
     ended_at: ended_at_us === null ? null : renderTimestamp(ended_at_us),
-    summary: { ...call.summary, weave: derivedSummary(call, options.costs) },
+    summary: { ...call.summary, weave: derivedSummary(call, options) },
     deleted_at: null,
     storage_size_bytes: options.includeStorageSize ? storage_size_bytes : null,
     total_storage_size_bytes: options.totalStorageSizeBytes,
   }
 }
 
-function derivedSummary(call: StoredCall, costs: JsonObject | null): JsonObject {
+/** `summary.weave`: what the server knows, over what the client sent under it. */
+export function derivedSummary(
+  call: SummaryParts,
+  { costs = null, feedback = null }: Partial<CallViewOptions>,
+): JsonObject {
   const sent = call.summary.weave
+  // Not the client's to say: a reader takes it for the feedback that the server holds.
+  const { feedback: _sent, ...kept } = ((typeof sent === 'object' ? sent : null) ??
+    {}) as JsonObject
   const name =
     call.display_name === null
       ? { trace_name: parseRef(call.op_name)?.name ?? call.op_name }
       : { display_name: call.display_name }
   return {
-    ...(typeof sent === 'object' ? sent : {}),
+    ...kept,
     status: callStatus(call),
     ...(call.ended_at_us === null
       ? {}
       : { latency_ms: latencyMs(call.started_at_us, call.ended_at_us) }),
     ...name,
     ...(costs === null || Object.keys(costs).length === 0 ? {} : { costs }),
+    ...(feedback === null ? {} : { feedback }),
   }
 }

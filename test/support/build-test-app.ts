@@ -85,7 +85,7 @@ export async function buildTestApp(
         ? { payload: typeof body === 'string' ? body : JSON.stringify(body) }
         : {}),
     })
-    const isJson = String(response.headers['content-type']).startsWith('application/json')
+    const isJson = /^application\/json(?:;|$)/.test(String(response.headers['content-type']))
     return {
       status: response.statusCode,
       body: isJson ? response.json() : null,

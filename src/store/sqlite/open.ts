@@ -1,6 +1,7 @@
 /** Opens the SQLite stores over one connection. */
 import { join } from 'node:path'
 import type { CallStore } from '../api/calls.ts'
+import type { CallsQueryStore } from '../api/calls-query.ts'
 import type { CheckpointStore } from '../api/checkpoints.ts'
 import type { FeedbackStore } from '../api/feedback.ts'
 import type { FileStore } from '../api/files.ts'
@@ -13,6 +14,7 @@ import type { TableStore } from '../api/tables.ts'
 import type { TrainingJobStore } from '../api/training-jobs.ts'
 import type { UsageStore } from '../api/usage.ts'
 import { createCallStore } from './calls.ts'
+import { createCallsQueryStore } from './calls-query.ts'
 import { createCheckpointStore } from './checkpoints.ts'
 import { closeDatabase, DATABASE_FILE, openDatabase } from './connection.ts'
 import { createFeedbackStore } from './feedback.ts'
@@ -53,6 +55,7 @@ const READ_LIMITS: ReadLimits = { threads: 1, queueMax: 16, timeoutMs: 60_000 }
 export interface SqliteStore {
   readonly keys: KeyStore
   readonly calls: CallStore
+  readonly callsQuery: CallsQueryStore
   readonly stats: StatsStore
   readonly usage: UsageStore
   readonly feedback: FeedbackStore
@@ -91,6 +94,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   return {
     keys: createKeyStore(db, options.bootstrapKey),
     calls: createCallStore(db, commit),
+    callsQuery: createCallsQueryStore(db, reads),
     stats: createStatsStore(reads),
     usage: createUsageStore(reads),
     feedback: createFeedbackStore(db, commit, reads),

@@ -2,6 +2,7 @@
  * The heavy reads that run off the event loop, by name. A worker runs nothing else: no SQL ever comes in
  * a message. A new read is one entry here.
  */
+import { countSelected, selectCalls } from './calls-scan.ts'
 import type { Connection } from './connection.ts'
 import { queryFeedback } from './feedback-query.ts'
 import { findObjects } from './object-list.ts'
@@ -32,10 +33,12 @@ export type ReadOutput<Jobs extends ReadJobs, Name extends keyof Jobs> = ReturnT
 
 /** All jobs of the server. */
 export const READ_JOBS = {
+  count_calls: countSelected,
   calls_usage: sumCallsUsage,
   feedback_query: queryFeedback,
   objects: findObjects,
   payload_paths: findPayloadPaths,
+  select_calls: selectCalls,
   stats: aggregateStats,
   trace_usage: sumTraceUsage,
   table_order: sortTable,

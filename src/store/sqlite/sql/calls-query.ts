@@ -1,0 +1,118 @@
+/** Statements of the lists of calls. */
+import type { Body } from '../../../domain/calls-query.ts'
+import { type FilterCondition, renderConditions } from './stats.ts'
+
+const NARROW_COLUMNS = `
+  calls.call_key,
+  calls.project_id,
+  calls.id,
+  calls.trace_id,
+  calls.parent_id,
+  calls.thread_id,
+  calls.turn_id,
+  calls.op_name,
+  calls.display_name,
+  calls.started_at_us,
+  calls.ended_at_us,
+  calls.exception,
+  calls.svc_user_id,
+  calls.svc_username,
+  calls.svc_run_id,
+  calls.svc_run_step,
+  calls.svc_run_step_end,
+  calls.storage_size_bytes`.trimStart()
+
+/** Columns that hold a body of a call. */
+const BODY_COLUMNS: Readonly<Record<Body, readonly string[]>> = {
+  attributes: ['attributes_json', 'otel_dump_json'],
+  inputs: ['inputs_json'],
+  output: ['output_json'],
+  summary: ['summary_json'],
+}
+
+/** A column for each body; NULL for those that nobody wants, so that their pages are not read. */
+function bodyColumns(wanted: ReadonlySet<Body>): string {
+  return (Object.keys(BODY_COLUMNS) as Body[])
+    .flatMap((body) =>
+      BODY_COLUMNS[body].map((column) =>
+        wanted.has(body) ? `call_bodies.${column}` : `NULL AS ${column}`,
+      ),
+    )
+    .join(',\n  ')
+}
+
+/** Started calls that are not deleted. */
+function liveCalls(conditions: readonly FilterCondition[]): string {
+  return `
+WHERE calls.project_id = @project_id
+  AND calls.started_at_us IS NOT NULL
+  AND calls.deleted_at_us IS NULL${renderConditions(conditions)}
+`.trim()
+}
+
+function byStart(direction: 'asc' | 'desc'): string {
+  return `ORDER BY calls.started_at_us ${direction}, calls.id ${direction}`
+}
+
+/**
+ * Keys of calls in order of time (calls_project_id_started_at_us; by id, trace or parent their own indexes
+ * serve and the few rows are sorted).
+ */
+export function selectCallKeys(
+  conditions: readonly FilterCondition[],
+  direction: 'asc' | 'desc',
+): string {
+  return `
+SELECT calls.call_key
+FROM calls
+${liveCalls(conditions)}
+${byStart(direction)}
+LIMIT @limit OFFSET @offset
+`
+}
+
+/** Calls for an expression to be asked of each, in order of time (the same indexes). */
+export function scanCalls(
+  conditions: readonly FilterCondition[],
+  direction: 'asc' | 'desc',
+  wanted: ReadonlySet<Body>,
+): string {
+  return `
+SELECT
+  ${NARROW_COLUMNS},
+  ${bodyColumns(wanted)}
+FROM calls
+${wanted.size > 0 ? 'CROSS JOIN call_bodies ON call_bodies.call_key = calls.call_key' : ''}
+${liveCalls(conditions)}
+${byStart(direction)}
+`
+}
+
+/** How many calls, up to a limit, and their bytes (the same indexes). */
+export function countCalls(conditions: readonly FilterCondition[]): string {
+  return `
+SELECT
+  count(*) AS count,
+  coalesce(sum(storage_size_bytes), 0) AS storage_size_bytes
+FROM (
+  SELECT calls.storage_size_bytes
+  FROM calls
+  ${liveCalls(conditions)}
+  LIMIT @limit
+)
+`
+}
+
+/** Calls by their keys, in the order of the keys (primary keys). */
+export function findCallsByKey(wanted: ReadonlySet<Body>): string {
+  return `
+SELECT
+  ${NARROW_COLUMNS},
+  ${bodyColumns(wanted)}
+FROM json_each(@keys) AS wanted
+CROSS JOIN calls ON calls.call_key = wanted.value
+CROSS JOIN call_bodies ON call_bodies.call_key = calls.call_key
+WHERE calls.deleted_at_us IS NULL
+ORDER BY wanted.key
+`
+}
