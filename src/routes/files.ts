@@ -57,7 +57,7 @@ function addFileCreate(app: App, url: string, files: FileStore): void {
         if (error) throw error
         requireAccess(request.principal, 'traces:write', value.project_id)
         requireDigest(value.expected_digest, file.digest, 'expected_digest')
-        await files.keepFile(value.project_id, file)
+        await file.keep(value.project_id)
         return { digest: file.digest }
       } finally {
         await file.discard()

@@ -13,7 +13,7 @@ import {
 } from '../domain/ref-reading.ts'
 import { ApiError } from '../errors.ts'
 import type { ObjectStore } from '../store/api/objects.ts'
-import type { StoredTable, TableStore } from '../store/api/tables.ts'
+import type { NewRow, RowIndex, StoredTable, TableStore } from '../store/api/tables.ts'
 
 /** Limit: refs that one ref leads through. */
 const HOPS_MAX = 16
@@ -47,6 +47,7 @@ export type ReadRef = (ref: ReadableRef) => Promise<unknown>
 export function createRefReader(options: RefReaderOptions): ReadRef {
   const { objects, tables, canRead } = options
   const contents = new Map<string, unknown>()
+  const indexes = new Map<number, Promise<RowIndex>>()
   let bytesLeft = options.contentBytesMax
 
   function spend(bytes: number): void {
@@ -102,25 +103,28 @@ export function createRefReader(options: RefReaderOptions): ReadRef {
     return node
   }
 
+  function parseRow({ val_json }: NewRow): unknown {
+    spend(val_json.length)
+    return parseExact(val_json)
+  }
+
   async function readRow(table: StoredTable, { kind, value }: RefEdge): Promise<Node> {
-    const place =
-      kind === 'id'
-        ? (await tables.findPlaces(table, [value]))[0]
-        : kind === 'index'
-          ? Number(value)
-          : undefined
-    if (place === undefined || place >= table.row_count) return NOTHING
-    const [row] = await readRows(table, [place])
-    return { value: row ?? null }
+    if (kind === 'index') {
+      const place = Number(value)
+      const [row] = place < table.row_count ? await readRows(table, [place]) : []
+      return { value: row ?? null }
+    }
+    if (kind !== 'id') return NOTHING
+    const index = indexes.get(table.table_key) ?? tables.indexRows(table)
+    indexes.set(table.table_key, index)
+    const row = (await index).findRow(value)
+    return row === null ? NOTHING : { value: parseRow(row) }
   }
 
   async function readRows(table: StoredTable, places: Iterable<number>): Promise<unknown[]> {
     const rows: unknown[] = []
     for await (const group of tables.readRows(table, places)) {
-      for (const { val_json } of group) {
-        spend(val_json.length)
-        rows.push(parseExact(val_json))
-      }
+      for (const row of group) rows.push(parseRow(row))
     }
     return rows
   }

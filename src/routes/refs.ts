@@ -29,16 +29,29 @@ export async function refRoutes(app: App, { objects, tables }: RefRoutesOptions)
         response: { 200: RefsReadBatchResponse },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const caller = requireScope(request.principal, 'traces:read')
       const canRead = (projectId: string) => canUseProject(caller, projectId)
       const refs = request.body.refs.map(requireReadableRef)
       const read = createRefReader({ objects, tables, canRead, contentBytesMax: CONTENT_BYTES_MAX })
-      const vals: unknown[] = []
-      for (const [at, ref] of refs.entries()) vals.push(await read(ref).catch(atRef(at)))
-      return { vals }
+      const vals: string[] = []
+      let characters = 0
+      for (const [at, ref] of refs.entries()) {
+        // Written at once, because many refs to one large value are a much larger answer.
+        const text = JSON.stringify(await read(ref).catch(atRef(at)))
+        characters += text.length
+        if (characters > CONTENT_BYTES_MAX) throw tooLarge()
+        vals.push(text)
+      }
+      const body: unknown = `{"vals":[${vals.join(',')}]}`
+      return reply.type('application/json; charset=utf-8').send(body as RefsReadBatchResponse)
     },
   )
+}
+
+function tooLarge(): ApiError {
+  const message = `refs lead to more than ${CONTENT_BYTES_MAX} bytes: ask for fewer`
+  return new ApiError('validation_failed', { message, param: 'refs' })
 }
 
 function requireReadableRef(text: string, at: number) {

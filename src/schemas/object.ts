@@ -28,7 +28,7 @@ export const ObjectId = z
 /** A version: `latest`, `v` and its number, or the digest of its content. */
 export const ObjectVersion = z
   .string()
-  .regex(/^[\w-]{1,128}$/, 'must be "latest", "v" and a number, or a digest')
+  .regex(/^[^/:\s\p{C}]{1,128}$/u, 'must be "latest", "v" and a number, or a digest')
   .describe('Version: `latest`, `v0`, `v1`, ... or the digest of its content.')
 
 const className = z.string().min(1).max(CLASS_NAME_MAX)

@@ -23,3 +23,4 @@ export const RefsReadBatchResponse = z.object({
     .array(z.unknown())
     .describe('Their values, in order; null where nothing lies at the end of the path.'),
 })
+export type RefsReadBatchResponse = z.infer<typeof RefsReadBatchResponse>

@@ -6,6 +6,13 @@ export interface ReceivedFile {
   /** As clients compute it. */
   readonly digest: string
   readonly size_bytes: number
+  /**
+   * Gives the bytes to a project, once. Resolves only after they are durable. Equal content is stored once
+   * per project; another project's is never looked at.
+   *
+   * @throws ApiError server_overloaded, store_unavailable
+   */
+  keep(projectId: string): Promise<void>
   /** Forgets the bytes; nothing happens to a kept file, or the second time. Never fails. */
   discard(): Promise<void>
 }
@@ -23,13 +30,6 @@ export interface FileStore {
    * @throws ApiError store_unavailable
    */
   receiveFile(source: AsyncIterable<Buffer>): Promise<ReceivedFile>
-  /**
-   * Gives received bytes to a project. Resolves only after they are durable. Equal content is stored once
-   * per project; another project's is never looked at.
-   *
-   * @throws ApiError server_overloaded, store_unavailable
-   */
-  keepFile(projectId: string, file: ReceivedFile): Promise<void>
   /**
    * The file, or null when the project has none of the digest.
    *

@@ -22,6 +22,12 @@ export interface TableRow extends NewRow {
   readonly original_index: number
 }
 
+/** Which rows a table has, without their contents. */
+export interface RowIndex {
+  /** The row of a digest; null when the table has none. */
+  findRow(digest: string): NewRow | null
+}
+
 export type TableSort = NonNullable<TableQueryRequest['sort_by']>
 
 export interface TableStore {
@@ -43,6 +49,8 @@ export interface TableStore {
   findTable(projectId: string, digest: string): Promise<StoredTable | null>
   /** Digests of all rows, in order. The caller may change the list. */
   listRowDigests(table: StoredTable): Promise<string[]>
+  /** Makes many look-ups by digest cheap, at the cost of one walk over the table. */
+  indexRows(table: StoredTable): Promise<RowIndex>
   /** Places of the rows with one of the digests, ascending; a row that comes twice has two. */
   findPlaces(table: StoredTable, rowDigests: readonly string[]): Promise<number[]>
   /**

@@ -1,7 +1,7 @@
 /** Files in SQLite: small ones in their rows, large ones in a folder; the file always comes before the row. */
 import { createBytesDigest } from '../../domain/digests.ts'
 import { ApiError } from '../../errors.ts'
-import type { FileStore, ReceivedFile } from '../api/files.ts'
+import type { FileStore } from '../api/files.ts'
 import type { Connection } from './connection.ts'
 import type { FileFolder, FileWriter } from './file-folder.ts'
 import type { GroupCommit } from './group-commit.ts'
@@ -14,7 +14,10 @@ import { toStoreError } from './store-error.ts'
  */
 export const ROW_BYTES_MAX = 65_536
 
-interface Received extends ReceivedFile {
+/** Bytes that have come to their end. */
+interface Received {
+  readonly digest: string
+  readonly size_bytes: number
   /** The bytes of a small file. */
   readonly content: Buffer | null
   /** The finished file of a large one. */
@@ -29,7 +32,6 @@ export function createFileStore(
   const insertFile = db.prepare(SQL.INSERT_FILE)
   const findFile = db.prepare(SQL.FIND_FILE)
   const sumBytes = db.prepare(SQL.SUM_FILE_BYTES).pluck()
-  const received = new WeakMap<ReceivedFile, Received>()
 
   function find(project_id: string, digest: string) {
     return findFile.get({ project_id, digest }) as
@@ -37,28 +39,33 @@ export function createFileStore(
       | undefined
   }
 
+  async function keep(project_id: string, file: Received): Promise<void> {
+    const { digest, size_bytes, content, writer } = file
+    if (await onDisk(() => find(project_id, digest))) return
+    const path = writer === null ? null : folder.pathOf(project_id, digest)
+    if (path !== null) await onDisk(() => writer?.moveTo(path))
+    await commit.write(() => insertFile.run({ project_id, digest, size_bytes, content, path }))
+  }
+
   return {
     async receiveFile(source) {
       const file = await receive(source, folder)
-      received.set(file, file)
-      return file
-    },
-    async keepFile(project_id, file) {
-      const { digest, size_bytes, content, writer } = received.get(file) as Received
-      if (await reading(() => find(project_id, digest))) return
-      const path = writer && folder.pathOf(project_id, digest)
-      await reading(() => writer?.moveTo(path as string))
-      await commit.write(() => insertFile.run({ project_id, digest, size_bytes, content, path }))
+      return {
+        digest: file.digest,
+        size_bytes: file.size_bytes,
+        keep: (project_id) => keep(project_id, file),
+        discard: async () => file.writer?.discard(),
+      }
     },
     async findFile(project_id, digest) {
-      const row = await reading(() => find(project_id, digest))
+      const row = await onDisk(() => find(project_id, digest))
       if (!row) return null
       const { size_bytes, content, path } = row
       if (path === null) return { size_bytes, content: content as Buffer }
-      return { size_bytes, content: await reading(() => folder.openReader(path)) }
+      return { size_bytes, content: await onDisk(() => folder.openReader(path)) }
     },
     async sumFileBytes(project_id) {
-      return reading(() => sumBytes.get({ project_id }) as number)
+      return onDisk(() => sumBytes.get({ project_id }) as number)
     },
   }
 }
@@ -75,24 +82,23 @@ async function receive(source: AsyncIterable<Buffer>, folder: FileFolder): Promi
       size_bytes += chunk.length
       chunks.push(chunk)
       if (size_bytes <= ROW_BYTES_MAX) continue
-      writer ??= await reading(() => folder.openWriter())
+      writer ??= await onDisk(() => folder.openWriter())
       const bytes = Buffer.concat(chunks)
       const { write } = writer
-      await reading(() => write(bytes))
+      await onDisk(() => write(bytes))
       chunks = []
     }
-    await reading(() => writer?.finish())
+    await onDisk(() => writer?.finish())
   } catch (error) {
     await writer?.discard()
     throw error
   }
   const content = writer === null ? Buffer.concat(chunks) : null
-  const discard = async () => writer?.discard()
-  return { digest: hash.digest(), size_bytes, content, writer, discard }
+  return { digest: hash.digest(), size_bytes, content, writer }
 }
 
 /** Runs what needs the disk; its failures are the store's. */
-async function reading<T>(run: () => T | Promise<T>): Promise<T> {
+async function onDisk<T>(run: () => T | Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (error) {

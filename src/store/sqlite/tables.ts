@@ -47,6 +47,16 @@ export function createTableStore(db: Connection, commit: GroupCommit, reads: Rea
       }
       return digests
     },
+    async indexRows(table) {
+      const keys = await readSortedKeys(db, table)
+      return {
+        findRow(digest) {
+          const key = rowKeys.find(table.project_id, digest)?.value_key
+          if (key === undefined || !includes(keys, key)) return null
+          return read(() => findRow.get(key) as NewRow)
+        },
+      }
+    },
     async findPlaces(table, rowDigests) {
       const wanted = await rowKeys.set(table.project_id, rowDigests)
       const blocks = openTableBlocks(db, table)
@@ -92,13 +102,42 @@ function* groupRows(rows: readonly NewRow[]): Generator<readonly NewRow[]> {
   if (from < rows.length) yield rows.slice(from)
 }
 
+/** The keys of all rows, ascending: eight bytes a row. */
+async function readSortedKeys(db: Connection, table: StoredTable): Promise<Float64Array> {
+  const blocks = openTableBlocks(db, table)
+  const keys = new Float64Array(table.row_count)
+  for (let place = 0; place < keys.length; place++) {
+    if (place % (8 * BLOCK_ROWS) === 0) await nextTurn()
+    keys[place] = read(() => blocks.keyAt(place))
+  }
+  return keys.sort()
+}
+
+/** Whether an ascending list has a key. */
+function includes(keys: Float64Array, key: number): boolean {
+  let from = 0
+  let until = keys.length
+  while (from < until) {
+    const middle = (from + until) >>> 1
+    if ((keys[middle] as number) < key) from = middle + 1
+    else until = middle
+  }
+  return keys[from] === key
+}
+
+interface RowKey {
+  readonly value_key: number
+  readonly size_bytes: number
+}
+
 /** From digests of rows to their keys. */
 function createRowKeys(db: Connection) {
   const findKey = db.prepare(SQL.FIND_ROW_KEY)
   const find = (project_id: string, digest: string) =>
-    read(() => findKey.get({ project_id, digest }) as { value_key: number; size_bytes: number })
+    read(() => findKey.get({ project_id, digest }) as RowKey | undefined)
 
   return {
+    find,
     /** The keys in order, and the bytes of all rows. @throws ApiError validation_failed */
     async list(project_id: string, digests: readonly string[]) {
       const keys: number[] = []

@@ -1,0 +1,70 @@
+/** Objects, tables and forms for the tests of published contents. */
+import type { TestApp, TestResponse } from '../support/build-test-app.ts'
+import { basic } from '../support/build-test-app.ts'
+
+export const PROJECT = 'acme/demo'
+
+/** A content as the public clients write an op. */
+export const OP_VAL = {
+  _type: 'CustomWeaveType',
+  weave_type: { type: 'Op' },
+  files: { 'obj.py': 'bbv9nXRYqK8XIvq2D5wf1IpVDbpIXfJzYvm9OLhUY4Q' },
+  load_op: 'NO_LOAD_OP',
+}
+
+/** A content as the public clients write an object of a class. */
+export const MODEL_VAL = {
+  _type: 'MyModel',
+  name: 'm',
+  _class_name: 'MyModel',
+  _bases: ['Model', 'Object', 'BaseModel'],
+}
+
+export function objectOf(fields: object = {}) {
+  return { obj: { project_id: PROJECT, object_id: 'thing', val: { a: 1 }, ...fields } }
+}
+
+export function tableOf(rows: readonly object[]) {
+  return { table: { project_id: PROJECT, rows } }
+}
+
+export interface FormFields {
+  readonly project_id?: string
+  readonly expected_digest?: string
+  readonly file?: Uint8Array | string
+  /** Whether the file comes before the fields. */
+  readonly isFileFirst?: boolean
+  readonly [field: string]: unknown
+}
+
+/** POSTs a form as the public clients do. */
+export async function postForm(
+  { app, key }: Pick<TestApp, 'app' | 'key'>,
+  url: string,
+  { file, isFileFirst, ...fields }: FormFields,
+  options: { key?: string } = {},
+): Promise<TestResponse> {
+  const form = new FormData()
+  const addFile = () => {
+    if (file !== undefined) form.append('file', new Blob([file as string]), 'blob')
+  }
+  if (isFileFirst) addFile()
+  for (const [name, value] of Object.entries(fields)) form.append(name, String(value))
+  if (!isFileFirst) addFile()
+  const encoded = new Request('http://form/', { method: 'POST', body: form })
+  const response = await app.inject({
+    method: 'POST',
+    url,
+    payload: Buffer.from(await encoded.arrayBuffer()),
+    headers: {
+      'content-type': encoded.headers.get('content-type') ?? '',
+      authorization: basic(options.key ?? key),
+    },
+  })
+  return {
+    status: response.statusCode,
+    body: response.json(),
+    text: response.body,
+    headers: response.headers,
+  }
+}
