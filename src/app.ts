@@ -22,11 +22,13 @@ import { costRoutes } from './routes/costs.ts'
 import { feedbackRoutes } from './routes/feedback.ts'
 import { feedbackQueryRoutes } from './routes/feedback-query.ts'
 import { fileRoutes } from './routes/files.ts'
+import { graphqlRoutes } from './routes/graphql.ts'
 import { healthRoutes } from './routes/health.ts'
 import { modelRoutes } from './routes/models.ts'
 import { objectRoutes } from './routes/objects.ts'
 import { previewRoutes } from './routes/preview.ts'
 import { refRoutes } from './routes/refs.ts'
+import { serverInfoRoutes } from './routes/server-info.ts'
 import { statsRoutes } from './routes/stats.ts'
 import { tableRoutes } from './routes/tables.ts'
 import { usageRoutes } from './routes/usage.ts'
@@ -64,7 +66,9 @@ export async function buildApp(
   await app.register(validation)
   await app.register(openapi, { version: packageJson.version })
 
+  const { version } = packageJson
   await app.register(healthRoutes, { isReady: deps.isReady })
+  await app.register(serverInfoRoutes, { version })
 
   const nowUs = createClock()
   await app.register(async (basic: App) => {
@@ -72,12 +76,17 @@ export async function buildApp(
     await useBasicAuthentication(basic, deps.keys.findPrincipal)
     useNeutralNames(basic)
     await registerTraceRoutes(basic, { config, deps, nowUs })
+    await basic.register(graphqlRoutes)
   })
   await app.register(
     async (traces: App) => {
-      await useBasicAuthentication(traces, deps.keys.findPrincipal)
       useVendorNames(traces)
-      await registerTraceRoutes(traces, { config, deps, nowUs })
+      await traces.register(healthRoutes, { isReady: deps.isReady })
+      await traces.register(serverInfoRoutes, { version })
+      await traces.register(async (basic: App) => {
+        await useBasicAuthentication(basic, deps.keys.findPrincipal)
+        await registerTraceRoutes(basic, { config, deps, nowUs })
+      })
     },
     { prefix: '/traces' },
   )
