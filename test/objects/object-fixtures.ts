@@ -1,6 +1,6 @@
 /** Objects, tables and forms for the tests of published contents. */
-import type { TestApp, TestResponse } from '../support/build-test-app.ts'
-import { basic } from '../support/build-test-app.ts'
+import { expect, it } from 'vitest'
+import { basic, buildTestApp, type TestApp, type TestResponse } from '../support/build-test-app.ts'
 
 export const PROJECT = 'acme/demo'
 
@@ -67,4 +67,31 @@ export async function postForm(
     text: response.body,
     headers: response.headers,
   }
+}
+
+/** A field at fault, and the fields that a good request is given to have it. */
+export type BadFields = readonly [param: string, fields: object]
+
+/**
+ * One test for all bad fields of a route: each is refused by its path.
+ *
+ * @param base - a good request
+ * @param check - what must hold afterwards, as that nothing was stored
+ */
+export function itRefusesBadFields(
+  url: string,
+  base: object,
+  list: readonly BadFields[],
+  check: (app: TestApp) => Promise<void> = async () => {},
+): void {
+  it(`answers validation_failed by its path for each of ${list.length} bad fields`, async () => {
+    const app = await buildTestApp()
+    const answers: unknown[] = []
+    for (const [, fields] of list) {
+      const { status, body } = await app.post(url, { ...base, ...fields })
+      answers.push([status, body.error?.code, body.error?.param])
+    }
+    expect(answers).toEqual(list.map(([param]) => [422, 'validation_failed', param]))
+    await check(app)
+  })
 }

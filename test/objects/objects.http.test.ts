@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { ObjectSchema } from '../../src/schemas/object.ts'
 import { itRefusesBadRequests } from '../support/bad-requests.ts'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
-import { MODEL_VAL, OP_VAL, objectOf, PROJECT } from './object-fixtures.ts'
+import { itRefusesBadFields, MODEL_VAL, OP_VAL, objectOf, PROJECT } from './object-fixtures.ts'
 import vectors from './python-digests.json' with { type: 'json' }
 
 const NAME = { project_id: PROJECT, object_id: 'thing' }
@@ -28,11 +29,11 @@ describe('POST /obj/create', () => {
       const [first, second, again] = await publish(app, { a: 1, b: 2 }, { a: 2 }, { b: 2, a: 1 })
       expect(again).toBe(first)
       const { body } = await app.post('/objs/query', { project_id: PROJECT })
-      expect(body.objs.map((obj: never) => [obj['digest'], obj['version_index']])).toEqual([
+      expect(body.objs.map((obj: ObjectSchema) => [obj.digest, obj.version_index])).toEqual([
         [first, 0],
         [second, 1],
       ])
-      expect(body.objs.map((obj: never) => obj['is_latest'])).toEqual([0, 1])
+      expect(body.objs.map((obj: ObjectSchema) => obj.is_latest)).toEqual([0, 1])
     })
 
     it('brings a deleted version back when its content comes again', async () => {
@@ -123,35 +124,37 @@ describe('POST /obj/create', () => {
   })
 
   describe('422', () => {
-    it.each([
-      ['obj', { obj: null }],
-      ['obj', {}],
-      ['extra', { ...objectOf(), extra: 1 }],
-      ['obj.extra', objectOf({ extra: 1 })],
-      ['obj.project_id', objectOf({ project_id: undefined })],
-      ['obj.project_id', objectOf({ project_id: 'acme' })],
-      ['obj.project_id', objectOf({ project_id: null })],
-      ['obj.object_id', objectOf({ object_id: undefined })],
-      ['obj.object_id', objectOf({ object_id: null })],
-      ['obj.object_id', objectOf({ object_id: 7 })],
-      ['obj.object_id', objectOf({ object_id: '' })],
-      ['obj.object_id', objectOf({ object_id: 'a b' })],
-      ['obj.object_id', objectOf({ object_id: 'a/b' })],
-      ['obj.object_id', objectOf({ object_id: 'a:b' })],
-      ['obj.object_id', objectOf({ object_id: 'x'.repeat(129) })],
-      ['obj.val', objectOf({ val: undefined })],
-      ['obj.builtin_object_class', objectOf({ builtin_object_class: 7 })],
-      ['obj.builtin_object_class', objectOf({ val: 'text', builtin_object_class: 'C' })],
-      ['obj.builtin_object_class', objectOf({ val: MODEL_VAL, builtin_object_class: 'C' })],
-      ['obj.set_base_object_class', objectOf({ set_base_object_class: '' })],
-      ['obj.expected_digest', objectOf({ expected_digest: 7 })],
-      ['obj.svc_user_id', objectOf({ svc_user_id: 7 })],
-    ])('answers validation_failed for %s in %j and stores nothing', async (param, request) => {
-      const { post } = await buildTestApp()
-      const { status, body } = await post('/obj/create', request)
-      expect([status, body.error.code, body.error.param]).toEqual([422, 'validation_failed', param])
-      expect((await post('/objs/query', { project_id: PROJECT })).body.objs).toEqual([])
-    })
+    itRefusesBadFields(
+      '/obj/create',
+      {},
+      [
+        ['obj', { obj: null }],
+        ['obj', {}],
+        ['extra', { ...objectOf(), extra: 1 }],
+        ['obj.extra', objectOf({ extra: 1 })],
+        ['obj.project_id', objectOf({ project_id: undefined })],
+        ['obj.project_id', objectOf({ project_id: 'acme' })],
+        ['obj.project_id', objectOf({ project_id: null })],
+        ['obj.object_id', objectOf({ object_id: undefined })],
+        ['obj.object_id', objectOf({ object_id: null })],
+        ['obj.object_id', objectOf({ object_id: 7 })],
+        ['obj.object_id', objectOf({ object_id: '' })],
+        ['obj.object_id', objectOf({ object_id: 'a b' })],
+        ['obj.object_id', objectOf({ object_id: 'a/b' })],
+        ['obj.object_id', objectOf({ object_id: 'a:b' })],
+        ['obj.object_id', objectOf({ object_id: 'x'.repeat(129) })],
+        ['obj.val', objectOf({ val: undefined })],
+        ['obj.builtin_object_class', objectOf({ builtin_object_class: 7 })],
+        ['obj.builtin_object_class', objectOf({ val: 'text', builtin_object_class: 'C' })],
+        ['obj.builtin_object_class', objectOf({ val: MODEL_VAL, builtin_object_class: 'C' })],
+        ['obj.set_base_object_class', objectOf({ set_base_object_class: '' })],
+        ['obj.expected_digest', objectOf({ expected_digest: 7 })],
+        ['obj.svc_user_id', objectOf({ svc_user_id: 7 })],
+      ],
+      async ({ post }) => {
+        expect((await post('/objs/query', { project_id: PROJECT })).body.objs).toEqual([])
+      },
+    )
   })
 
   it.each(['a', 'x'.repeat(128), 'A.b-c_9', 'été'])('takes the name %s', async (object_id) => {
@@ -228,7 +231,7 @@ describe('POST /obj/read', () => {
     expect(gone.error.message).toContain('deleted_at')
   })
 
-  it.each([
+  itRefusesBadFields('/obj/read', { ...NAME, digest: 'v0' }, [
     ['project_id', { project_id: undefined }],
     ['object_id', { object_id: 'a b' }],
     ['object_id', { object_id: null }],
@@ -239,11 +242,7 @@ describe('POST /obj/read', () => {
     ['metadata_only', { metadata_only: 'yes' }],
     ['include_tags_and_aliases', { include_tags_and_aliases: 1 }],
     ['extra', { extra: 1 }],
-  ])('answers validation_failed for %s in %j', async (param, fields) => {
-    const { post } = await buildTestApp()
-    const { status, body } = await post('/obj/read', { ...NAME, digest: 'v0', ...fields })
-    expect([status, body.error.code, body.error.param]).toEqual([422, 'validation_failed', param])
-  })
+  ])
 
   it('answers project_forbidden for a key of another project', async () => {
     const app = await buildTestApp()
@@ -280,7 +279,7 @@ describe('POST /objs/query', () => {
     await app.post('/obj/create', objectOf({ project_id: 'acme/other', object_id: 'foreign' }))
     const query = async (fields: object) => {
       const { body } = await app.post('/objs/query', { project_id: PROJECT, ...fields })
-      return body.objs.map((obj: never) => `${obj['object_id']}:${obj['version_index']}`)
+      return body.objs.map((obj: ObjectSchema) => `${obj.object_id}:${obj.version_index}`)
     }
     return { app, query }
   }
@@ -340,7 +339,7 @@ describe('POST /objs/query', () => {
     expect([body.objs[0].val, body.objs[0].size_bytes]).toEqual([{}, 7])
   })
 
-  it.each([
+  itRefusesBadFields('/objs/query', { project_id: PROJECT }, [
     ['project_id', { project_id: 7 }],
     ['filter', { filter: 7 }],
     ['filter.extra', { filter: { extra: 1 } }],
@@ -358,11 +357,7 @@ describe('POST /objs/query', () => {
     ['metadata_only', { metadata_only: 'no' }],
     ['include_storage_size', { include_storage_size: 'no' }],
     ['extra', { extra: 1 }],
-  ])('answers validation_failed for %s in %j', async (param, fields) => {
-    const { post } = await buildTestApp()
-    const { status, body } = await post('/objs/query', { project_id: PROJECT, ...fields })
-    expect([status, body.error.code, body.error.param]).toEqual([422, 'validation_failed', param])
-  })
+  ])
 
   itRefusesBadRequests({
     url: '/objs/query',
@@ -422,17 +417,13 @@ describe('POST /obj/delete', () => {
     expect((await app.post('/obj/delete', { ...NAME, digests: ['v0'] })).status).toBe(404)
   })
 
-  it.each([
+  itRefusesBadFields('/obj/delete', NAME, [
     ['digests', { digests: [] }],
     ['digests', { digests: 'v0' }],
     ['digests[0]', { digests: [7] }],
     ['object_id', { object_id: undefined }],
     ['extra', { extra: 1 }],
-  ])('answers validation_failed for %s in %j', async (param, fields) => {
-    const { post } = await buildTestApp()
-    const { status, body } = await post('/obj/delete', { ...NAME, ...fields })
-    expect([status, body.error.code, body.error.param]).toEqual([422, 'validation_failed', param])
-  })
+  ])
 
   itRefusesBadRequests({ url: '/obj/delete', body: NAME, scope: 'traces:write' })
 })
