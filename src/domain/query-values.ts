@@ -115,6 +115,7 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
   let inner = value
   for (const key of path) {
     if (typeof inner !== 'object' || inner === null || !Object.hasOwn(inner, key)) return undefined
+    if (Array.isArray(inner) && key === 'length') return undefined
     inner = (inner as Record<string, unknown>)[key]
   }
   return inner
