@@ -59,7 +59,11 @@ def fail() -> None:
     raise ValueError("out of range")
 
 
-@weave.op
+def collect(so_far, chunk):
+    return [*(so_far or []), chunk]
+
+
+@weave.op(accumulator=collect)
 def count(limit: int):
     for n in range(1, limit + 1):
         yield n

@@ -35,13 +35,21 @@ function start(environment: Record<string, string>) {
   child.stderr.on('data', (chunk: string) => {
     text.stderr += chunk
   })
-  onTestFinished(() => void child.kill('SIGKILL'))
   return { child, text, ended: once(child, 'close') }
 }
 
-/** Starts a server that is expected to run; resolves when it listens. */
-export async function spawnServer(environment: Record<string, string>): Promise<SpawnedServer> {
+/** Starts a server that is expected to run and ends with the test; resolves when it listens. */
+export function spawnServer(environment: Record<string, string>): Promise<SpawnedServer> {
+  return startServer(environment, (child) => onTestFinished(() => void child.kill('SIGKILL')))
+}
+
+/** The same for more than one test: the caller stops it. */
+export async function startServer(
+  environment: Record<string, string>,
+  onStart: (child: ChildProcess) => void = () => undefined,
+): Promise<SpawnedServer> {
   const { child, text, ended } = start({ WEFT_BOOTSTRAP_KEY: TEST_KEY, ...environment })
+  onStart(child)
   const url = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
       const match = /listening at (http:\/\/[^"]+)"/.exec(line)
@@ -64,6 +72,7 @@ export async function spawnServer(environment: Record<string, string>): Promise<
 /** Starts a server that is expected to refuse to run. */
 export async function runUntilExit(environment: Record<string, string>): Promise<EndedServer> {
   const { child, text, ended } = start(environment)
+  onTestFinished(() => void child.kill('SIGKILL'))
   await ended
   return { code: child.exitCode, ...text }
 }
