@@ -97,6 +97,10 @@ export async function buildApp(
     await bearer.register(chatRoutes, {
       models: deps.models,
       completionsMax: config.chatQueueMax,
+      calls: deps.calls,
+      refScheme: config.refScheme,
+      recordingsMax: config.ingestQueueMax,
+      nowUs,
     })
     await bearer.register(modelRoutes, { models: deps.models })
     await bearer.register(previewRoutes, {

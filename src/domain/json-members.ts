@@ -7,6 +7,36 @@ const QUOTE = 34
 const COMMA = 44
 const BACKSLASH = 92
 
+/** Where a member of an object stands in its text: indexes, ends are behind the last character. */
+export interface MemberPlace {
+  readonly name: string
+  readonly nameStart: number
+  readonly valueStart: number
+  readonly valueEnd: number
+}
+
+/**
+ * Finds the outermost members of an object in one pass, in their order; a name may come twice.
+ *
+ * @param text - JSON that has been parsed before; a byte order mark may come first
+ */
+export function findMembers(text: string): MemberPlace[] {
+  const members: MemberPlace[] = []
+  let at = skipSpace(text, text.indexOf('{') + 1)
+  while (text.charCodeAt(at) === QUOTE) {
+    const nameStart = at
+    const nameEnd = skipString(text, at)
+    const valueStart = skipSpace(text, text.indexOf(':', nameEnd) + 1)
+    const valueEnd = skipValue(text, valueStart)
+    const name: string = JSON.parse(text.slice(nameStart, nameEnd))
+    members.push({ name, nameStart, valueStart, valueEnd })
+    at = skipSpace(text, valueEnd)
+    // Behind the comma stands the next name; behind the closing brace nothing of interest.
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
+  }
+  return members
+}
+
 /**
  * Splits an object into its outermost members, in one pass. The last one wins when a name comes twice, as
  * in JSON.parse.
@@ -16,15 +46,8 @@ const BACKSLASH = 92
  */
 export function splitMembers(text: string): Map<string, string> {
   const members = new Map<string, string>()
-  let at = skipSpace(text, text.indexOf('{') + 1)
-  while (text.charCodeAt(at) === QUOTE) {
-    const nameEnd = skipString(text, at)
-    const start = skipSpace(text, text.indexOf(':', nameEnd) + 1)
-    const end = skipValue(text, start)
-    members.set(JSON.parse(text.slice(at, nameEnd)), text.slice(start, end))
-    at = skipSpace(text, end)
-    // Behind the comma stands the next name; behind the closing brace nothing of interest.
-    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
+  for (const { name, valueStart, valueEnd } of findMembers(text)) {
+    members.set(name, text.slice(valueStart, valueEnd))
   }
   return members
 }

@@ -76,6 +76,10 @@ export interface ChoiceDelta {
 export interface RelayedDelta {
   readonly type: 'relayed'
   readonly json: string
+  /** The same, parsed; its numbers may be rounded. */
+  readonly value: Readonly<Record<string, unknown>>
+  /** True for what only this server asked for: it is looked at and not passed on. */
+  readonly isHidden?: boolean
 }
 
 export type Delta = PromptDelta | ChoiceDelta | RelayedDelta

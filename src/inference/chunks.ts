@@ -40,7 +40,7 @@ export async function* renderChunks(
   for await (const delta of deltas) {
     if (delta.type === 'relayed') {
       isRelayed = true
-      yield delta.json
+      if (delta.isHidden !== true) yield delta.json
       continue
     }
     if (delta.type === 'prompt') {

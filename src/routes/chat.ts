@@ -10,16 +10,29 @@ import { requireProjectHeader } from '../http/project-header.ts'
 import { renderEventStream, sendEvents, settlesWithin } from '../http/sse.ts'
 import { createAdmission } from '../inference/admission.ts'
 import { resolveAnswerHead } from '../inference/answer-head.ts'
+import { createAnswerRecord } from '../inference/answer-record.ts'
+import type { CompletionCall, Delta } from '../inference/backend.ts'
 import { type ChunkOptions, renderChunks } from '../inference/chunks.ts'
 import { collectCompletion } from '../inference/collect.ts'
 import type { ModelRegistry, ServedModel } from '../inference/registry.ts'
+import { watchAnswer } from '../inference/watch-answer.ts'
 import { ChatCompletionRequest } from '../schemas/chat-request.ts'
 import { ChatCompletionResponse } from '../schemas/chat-response.ts'
+import type { CallStore } from '../store/api/calls.ts'
+import { type CompletionRecorder, createCompletionRecorder } from './completion-recorder.ts'
 
 export interface ChatRoutesOptions {
   readonly models: ModelRegistry
   /** Completions that may run at once. */
   readonly completionsMax: number
+  /** Where completions that name a project are recorded. */
+  readonly calls: CallStore
+  /** Scheme of the refs that are looked for in requests and answers. */
+  readonly refScheme: string
+  /** Recordings that may wait. */
+  readonly recordingsMax: number
+  /** Microseconds since the epoch. */
+  readonly nowUs: () => number
 }
 
 /** How long the status waits for the first chunk: until then a failure is a real 4xx or 5xx. */
@@ -28,8 +41,14 @@ export const STATUS_HOLD_MS = 10_000
 export const KEEP_ALIVE_MS = 15_000
 
 export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<void> {
-  const { models, completionsMax } = options
+  const { models, completionsMax, calls, refScheme, recordingsMax, nowUs } = options
   const admission = createAdmission({ placesMax: completionsMax })
+  const recorder = createCompletionRecorder(app, {
+    calls,
+    refScheme,
+    nowUs,
+    queueMax: recordingsMax,
+  })
   app.addHook('onRequest', async (request) => {
     requireScope(request.principal, 'inference')
   })
@@ -49,7 +68,7 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
       const { body } = request
       const requestId = chooseRequestId(request, body)
       reply.header('x-request-id', requestId)
-      requireProjectHeader(request)
+      const projectId = requireProjectHeader(request)
       const model = models.getModel(body.model)
       requireValidChatRequest(body, model.capabilities)
       requireSupportedFields(body, model)
@@ -57,9 +76,13 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
       const client = watchClient(reply)
       const signal = AbortSignal.any([client, app.draining])
       const call = { request: body, body: request.bodyText ?? '', requestId }
-      const deltas = admission.admit(() =>
+      const admitted = admission.admit(() =>
         model.backend.complete({ ...call, model: model.backendModel }, { signal }),
       )
+      const deltas =
+        projectId === null
+          ? admitted
+          : recordDeltas(admitted, { request, reply, recorder, nowUs, projectId, model, call })
       const name = body.model ?? model.id
       const head = resolveAnswerHead(body, { requestId, model: name, nowMs: Date.now() })
       if (body.stream !== true) return sendWhole(reply, await collectCompletion(deltas, head))
@@ -99,6 +122,47 @@ function requireSupportedFields(body: ChatCompletionRequest, model: ServedModel)
 /** Answers JSON text as it is: to print it again could lose an upstream's digits and unknown keys. */
 function sendWhole(reply: FastifyReply, json: string): FastifyReply {
   return reply.header('content-type', 'application/json; charset=utf-8').send(json)
+}
+
+interface RecordedExchange {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly recorder: CompletionRecorder
+  readonly nowUs: () => number
+  readonly projectId: string
+  readonly model: ServedModel
+  readonly call: Omit<CompletionCall, 'model'>
+}
+
+/**
+ * The same deltas; the completion that they are becomes a call of the project. The answer tells its id.
+ *
+ * Spec: §4.7 (project of a request).
+ * Choice: the scope inference is enough: the server records, not the key, and usage must not depend on
+ * what else a key may do.
+ */
+function recordDeltas(deltas: AsyncIterable<Delta>, exchange: RecordedExchange) {
+  const { request, reply, recorder, nowUs, projectId, model, call } = exchange
+  const isStream = call.request.stream === true
+  const record = createAnswerRecord({ isStream, keepsOutput: true, now: nowUs })
+  const { user } = call.request
+  const recording = recorder.begin({
+    projectId,
+    caller: requireScope(request.principal, 'inference'),
+    body: call.body,
+    model: model.id,
+    record,
+    attributes: {
+      model: model.id,
+      backend: model.backend.kind,
+      request_id: call.requestId,
+      stream: isStream,
+      ...(user ? { user } : {}),
+    },
+  })
+  reply.header('x-weft-call-id', recording.callId)
+  const end = (error: unknown) => recording.end(error === null ? null : toApiError(error, request))
+  return watchAnswer(deltas, { isStream }, { note: record.note, end })
 }
 
 interface Exchange {

@@ -124,7 +124,7 @@ describe('renderChunks', () => {
 
   it('passes upstream chunks as they came, and adds none', async () => {
     const texts = ['{ "id":"x" }', '{"seed":9223372036854775807}']
-    const deltas = texts.map((json): Delta => ({ type: 'relayed', json }))
+    const deltas = texts.map((json): Delta => ({ type: 'relayed', json, value: {} }))
     const options = { includeUsage: true, continuousUsage: true }
     expect(await toList(renderChunks(list(deltas), HEAD, options))).toEqual(texts)
   })

@@ -108,7 +108,7 @@ describe('collectCompletion', () => {
 
   it('passes an upstream answer as it came', async () => {
     const json = '{ "id":"x", "choices":[ ],"seed":9223372036854775807 }'
-    expect(await collectCompletion(list([{ type: 'relayed', json }]), HEAD)).toBe(json)
+    expect(await collectCompletion(list([{ type: 'relayed', json, value: {} }]), HEAD)).toBe(json)
   })
 
   it.each([

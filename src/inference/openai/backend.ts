@@ -12,8 +12,8 @@ import {
   type UpstreamClientOptions,
 } from './client.ts'
 import { parseObject, toEventError, toStatusError } from './errors.ts'
-import { renderUpstreamBody } from './request.ts'
 import { createSseDecoder } from './sse-decoder.ts'
+import { renderUpstreamBody } from './upstream-body.ts'
 
 /** Limits of what is read of an answer, in bytes. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024
@@ -41,13 +41,13 @@ async function* relay(
   signal: AbortSignal,
 ): AsyncGenerator<RelayedDelta> {
   const isStream = request.stream === true
-  const text = renderUpstreamBody(body, request.model, model)
+  const text = renderUpstreamBody(body, request, model)
   const answer = await client.post(text, { requestId, signal, isStream })
   let isComplete = false
   try {
     await requireSuccess(answer, client.host)
-    if (isStream) yield* relayEvents(answer, client.host, request.n ?? 1)
-    else yield { type: 'relayed', json: await readCompletion(answer, client.host) }
+    if (isStream) yield* relayEvents(answer, client.host, request)
+    else yield await readCompletion(answer, client.host)
     isComplete = true
   } finally {
     answer.close({ isComplete })
@@ -65,7 +65,7 @@ async function requireSuccess(answer: UpstreamAnswer, host: string): Promise<voi
 }
 
 /** The body of a completion that is not streamed, as it came. */
-async function readCompletion(answer: UpstreamAnswer, host: string): Promise<string> {
+async function readCompletion(answer: UpstreamAnswer, host: string): Promise<RelayedDelta> {
   const { text, isWhole } = await readText(answer, BODY_BYTES_MAX)
   if (!isWhole) {
     throw new ApiError('upstream_invalid_response', {
@@ -74,14 +74,14 @@ async function readCompletion(answer: UpstreamAnswer, host: string): Promise<str
   }
   const body = parseObject(text)
   if (body?.error) throw toEventError(body.error, host, Date.now())
-  if (!Array.isArray(body?.choices)) throw new ApiError('upstream_invalid_response')
-  return text
+  if (body === null || !Array.isArray(body.choices)) throw new ApiError('upstream_invalid_response')
+  return { type: 'relayed', json: text, value: body }
 }
 
 /**
- * The data of each event up to `[DONE]`, unchanged and in order.
+ * The data of each event up to `[DONE]`, unchanged and in order. A stream may end without `[DONE]` once
+ * all its choices have ended.
  *
- * @param choiceCount - choices that must have ended before a stream may end without `[DONE]`
  * @throws ApiError of an error event; upstream_invalid_response for what is no stream of JSON objects;
  * upstream_error for a stream that breaks off
  *
@@ -91,9 +91,10 @@ async function readCompletion(answer: UpstreamAnswer, host: string): Promise<str
 async function* relayEvents(
   answer: UpstreamAnswer,
   host: string,
-  choiceCount: number,
+  request: ChatCompletionRequest,
 ): AsyncGenerator<RelayedDelta> {
   if (answer.mediaType !== 'text/event-stream') await refuseBody(answer, host)
+  const hidesUsage = request.stream_options?.include_usage !== true
   const decoder = createSseDecoder()
   const finished = new Set<unknown>()
   let eventCount = 0
@@ -103,12 +104,13 @@ async function* relayEvents(
         if (eventCount === 0) throw new ApiError('upstream_invalid_response')
         return
       }
-      noteFinished(requireChunk(json, host), finished)
+      const value = requireChunk(json, host)
+      noteFinished(value, finished)
       eventCount += 1
-      yield { type: 'relayed', json }
+      yield { type: 'relayed', json, value, isHidden: hidesUsage && isUsageChunk(value) }
     }
   }
-  if (finished.size >= choiceCount) return
+  if (finished.size >= (request.n ?? 1)) return
   throw new ApiError('upstream_error', { message: 'The upstream broke off its answer.' })
 }
 
@@ -124,6 +126,11 @@ function requireChunk(json: string, host: string): Record<string, unknown> {
   if (chunk === null) throw new ApiError('upstream_invalid_response')
   if (chunk.error) throw toEventError(chunk.error, host, Date.now())
   return chunk
+}
+
+/** Whether a chunk is there for the usage alone. */
+function isUsageChunk({ choices, usage }: Record<string, unknown>): boolean {
+  return Array.isArray(choices) && choices.length === 0 && typeof usage === 'object'
 }
 
 /** Remembers which choices ended with this chunk. */

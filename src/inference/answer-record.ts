@@ -1,0 +1,91 @@
+/**
+ * What an answer was, put together from its deltas while they pass. It only looks: it never holds a
+ * delta back and never grows beyond its limit.
+ */
+import { parseLossless } from '../domain/json-text.ts'
+import { renderUsage } from './answer-head.ts'
+import type { ChoiceDelta, Delta, PromptDelta, RelayedDelta } from './backend.ts'
+import { createChoiceParts } from './choice-parts.ts'
+
+/** Limit: characters of text that are kept of one answer; 4 Mi. */
+export const RECORDED_CHARS_MAX = 4 * 1024 * 1024
+
+export interface AnswerRecord {
+  note(delta: Delta): void
+  /** The usage that was told or counted so far, or null. */
+  usage(): Readonly<Record<string, unknown>> | null
+  /** When the first text, reasoning or tool call came, in the clock's unit; null before. */
+  firstTokenAt(): number | null
+  /** The answer as far as it came, or null when nothing did. */
+  output(): unknown
+  /** Whether text was left out because there was too much of it. */
+  isCut(): boolean
+}
+
+export interface AnswerRecordOptions {
+  readonly isStream: boolean
+  /** Whether `output` is wanted; without it nothing is kept but counts. */
+  readonly keepsOutput: boolean
+  readonly now: () => number
+}
+
+/**
+ * Opens the record of one answer.
+ *
+ * Spec: §4.3 (nothing says what of a completion is recorded).
+ * Choice: a whole answer is recorded as it came; of a stream the messages are put together, without
+ * log-probabilities and token ids, which are many times larger than the text.
+ */
+export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
+  const { isStream, keepsOutput, now } = options
+  const parts = createChoiceParts(keepsOutput ? RECORDED_CHARS_MAX : 0)
+  let head: Readonly<Record<string, unknown>> = {}
+  let whole: RelayedDelta | null = null
+  let prompt: PromptDelta | null = null
+  let tokenCount = 0
+  let told: Readonly<Record<string, unknown>> | null = null
+  let firstTokenAt: number | null = null
+
+  function noteRelayed(delta: RelayedDelta): void {
+    const { usage, choices, id, created, model, system_fingerprint } = delta.value
+    if (isObject(usage)) told = usage
+    if (!isStream) {
+      whole = delta
+      return
+    }
+    if (head.id === undefined) head = { id, created, model, system_fingerprint }
+    for (const choice of Array.isArray(choices) ? choices : []) {
+      if (isObject(choice) && parts.addChunkChoice(choice)) firstTokenAt ??= now()
+    }
+  }
+
+  function noteChoice(delta: ChoiceDelta): void {
+    tokenCount += delta.tokenCount
+    if (parts.addDelta(delta)) firstTokenAt ??= now()
+  }
+
+  return {
+    note(delta) {
+      if (delta.type === 'relayed') noteRelayed(delta)
+      else if (delta.type === 'prompt') prompt = delta
+      else noteChoice(delta)
+    },
+    usage: () => told ?? (prompt === null ? null : { ...renderUsage(prompt, tokenCount) }),
+    firstTokenAt: () => (isStream ? firstTokenAt : null),
+    output() {
+      if (whole !== null) return isTooLong(whole) ? null : parseLossless(whole.json)
+      const choices = parts.render()
+      if (choices.length === 0) return null
+      return { ...head, object: 'chat.completion', choices }
+    },
+    isCut: () => parts.isCut() || (whole !== null && isTooLong(whole)),
+  }
+}
+
+function isTooLong({ json }: RelayedDelta): boolean {
+  return json.length > RECORDED_CHARS_MAX
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

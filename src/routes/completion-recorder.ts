@@ -1,0 +1,196 @@
+/**
+ * Records completions as calls, off the way of their answers: nothing here delays or fails an answer.
+ * What could not be recorded is logged; what waits is written before the server has closed.
+ */
+import type { FastifyBaseLogger } from 'fastify'
+import { parseLossless } from '../domain/json-text.ts'
+import { type CallParts, resolveCallEnd, resolveCallStart } from '../domain/new-call.ts'
+import type { Principal } from '../domain/permissions.ts'
+import type { ApiError } from '../errors.ts'
+import type { App } from '../http/app-type.ts'
+import { newId } from '../http/new-id.ts'
+import type { AnswerRecord } from '../inference/answer-record.ts'
+import type { JsonObject } from '../schemas/primitives.ts'
+import { renderTimestamp } from '../schemas/timestamp.ts'
+import type { CallStore } from '../store/api/calls.ts'
+
+/** Name of the operation that a completion is. */
+export const COMPLETION_OP_NAME = 'chat.completions'
+/** Limit: characters of a request that are kept; 4 Mi, images included. */
+export const INPUT_CHARS_MAX = 4 * 1024 * 1024
+/** How long recordings gather before one commit takes them. */
+const GATHER_MS = 50
+/** Limit: recordings of one commit, so that building them never holds the event loop for long. */
+const BATCH_MAX = 50
+/** How long a closing server waits for answers that are just ending. */
+const CLOSE_MS_MAX = 300
+const POLL_MS = 10
+/** The store's bound for names of models in a usage. */
+const USAGE_NAME_MAX = 256
+
+/** A completion that begins. */
+export interface Completion {
+  readonly projectId: string
+  readonly caller: Principal
+  /** The request as it was received. */
+  readonly body: string
+  /** Id of the served model, under which its tokens are counted. */
+  readonly model: string
+  readonly record: AnswerRecord
+  readonly attributes: JsonObject
+}
+
+export interface Recording {
+  /** Id of the call, told to the client before the call is written. */
+  readonly callId: string
+  /**
+   * Ends it; nothing is recorded without that.
+   *
+   * @param error - what broke the answer, or null
+   */
+  end(error: ApiError | null, changes?: Pick<Partial<Completion>, 'model' | 'attributes'>): void
+}
+
+export interface CompletionRecorder {
+  begin(completion: Completion): Recording
+}
+
+export interface CompletionRecorderOptions {
+  readonly calls: Pick<CallStore, 'writeParts'>
+  readonly refScheme: string
+  /** Microseconds since the epoch. */
+  readonly nowUs: () => number
+  /** Recordings that may wait; one more is dropped and logged. */
+  readonly queueMax: number
+}
+
+/**
+ * A recorder that lives as long as the app.
+ *
+ * Spec: §4.3, §4.7 (project of a completion).
+ * Choice: one call per completion, written when it ends. What admission refuses has not begun and is no
+ * call.
+ */
+export function createCompletionRecorder(
+  app: App,
+  { calls, refScheme, nowUs, queueMax }: CompletionRecorderOptions,
+): CompletionRecorder {
+  const waiting: (() => CallParts)[] = []
+  let openCount = 0
+  let timer: NodeJS.Timeout | null = null
+
+  function enqueue(build: () => CallParts): void {
+    if (waiting.length >= queueMax) {
+      app.log.error({ waiting: waiting.length }, 'completion not recorded: too many wait')
+      return
+    }
+    waiting.push(build)
+    timer ??= setTimeout(() => void flush(), GATHER_MS)
+  }
+
+  async function flush(): Promise<void> {
+    clearTimeout(timer ?? undefined)
+    while (waiting.length > 0) await writeBatch(waiting.splice(0, BATCH_MAX))
+    timer = null
+  }
+
+  async function writeBatch(builds: readonly (() => CallParts)[]): Promise<void> {
+    try {
+      const results = await calls.writeParts(builds.flatMap((build) => tryBuild(build, app.log)))
+      for (const { error } of results) if (error) logLoss(app.log, error)
+    } catch (error) {
+      logLoss(app.log, error)
+    }
+  }
+
+  app.addHook('onClose', async () => {
+    const deadline = Date.now() + CLOSE_MS_MAX
+    while (openCount > 0 && Date.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    }
+    await flush()
+  })
+
+  return {
+    begin(completion) {
+      const callId = newId()
+      const startedAtUs = nowUs()
+      openCount += 1
+      return {
+        callId,
+        end(error, changes = {}) {
+          openCount -= 1
+          if (error !== null && REFUSALS.includes(error.code)) return
+          const span = { callId, startedAtUs, endedAtUs: nowUs() }
+          enqueue(() => buildParts({ ...completion, ...changes }, span, error, refScheme))
+        },
+      }
+    },
+  }
+}
+
+/** Codes of completions that never began. */
+const REFUSALS: readonly string[] = ['server_overloaded', 'rate_limit_exceeded']
+
+interface Span {
+  readonly callId: string
+  readonly startedAtUs: number
+  readonly endedAtUs: number
+}
+
+/** Spec: §2.6. Choice: tokens count under the served model's id, not the alias that was asked for. */
+function buildParts(
+  { projectId, caller, body, model, record, attributes }: Completion,
+  { callId, startedAtUs, endedAtUs }: Span,
+  error: ApiError | null,
+  refScheme: string,
+): CallParts {
+  const { svc_user_id, svc_username } = caller
+  const usage = record.usage()
+  const firstTokenAtUs = record.firstTokenAt()
+  const start = {
+    project_id: projectId,
+    id: callId,
+    op_name: COMPLETION_OP_NAME,
+    started_at: renderTimestamp(startedAtUs),
+    attributes: { ...attributes, ...(record.isCut() ? { output_cut: true } : {}) },
+    inputs: readInputs(body),
+  }
+  const end = {
+    project_id: projectId,
+    id: callId,
+    ended_at: renderTimestamp(endedAtUs),
+    output: record.output(),
+    exception: error === null ? null : `${error.code}: ${error.message}`,
+    summary: {
+      ...(usage === null ? {} : { usage: { [model.slice(0, USAGE_NAME_MAX)]: usage } }),
+      ...(firstTokenAtUs === null
+        ? {}
+        : { time_to_first_token_ms: (firstTokenAtUs - startedAtUs) / 1000 }),
+    },
+  }
+  const defaults = { id: callId, trace_id: newId(), svc_user_id, svc_username }
+  return {
+    start: resolveCallStart(start, defaults, refScheme),
+    end: resolveCallEnd(end, refScheme),
+  }
+}
+
+/** The request's fields with every digit, or how large it was when it was too large to keep. */
+function readInputs(body: string): JsonObject {
+  if (body.length > INPUT_CHARS_MAX) return { omitted_chars: body.length }
+  return parseLossless(body.replace(/^\uFEFF/, '')) as JsonObject
+}
+
+function tryBuild(build: () => CallParts, log: FastifyBaseLogger): CallParts[] {
+  try {
+    return [build()]
+  } catch (error) {
+    logLoss(log, error)
+    return []
+  }
+}
+
+function logLoss(log: FastifyBaseLogger, error: unknown): void {
+  log.error({ err: error }, 'completion not recorded')
+}
