@@ -21,31 +21,39 @@ export function parseSummary({ summary_json }: CallTexts): JsonObject {
 export function renderCallLine(
   call: CallTexts,
   summary: JsonObject,
-  view: CallViewOptions & {
-    readonly shape: CallsShape
-    readonly spellOut: <T>(value: T) => T
-  },
+  view: LineView & { readonly spellOut: <T>(value: T) => T },
 ): string {
   const { attributes_json, inputs_json, output_json, otel_dump_json, summary_json, ...narrow } =
     call
   const empty = { attributes: {}, inputs: {}, otel_dump: null, output: null, summary }
-  const { columns, withCosts, withFeedback } = view.shape
-  const isShown = (name: string) =>
-    columns === null ||
-    columns.has(name) ||
-    (name === 'summary' && (withCosts || withFeedback)) ||
-    (name === 'storage_size_bytes' && view.includeStorageSize) ||
-    (name === 'total_storage_size_bytes' && view.totalStorageSizeBytes !== null)
-  const rendered = Object.entries(renderCall({ ...narrow, ...empty }, view))
-  const small = rendered.filter(([name]) => !SPLICED.has(name) && isShown(name))
-  const head = renderJson(view.spellOut(Object.fromEntries(small))).slice(0, -1)
-  const attributes = isShown('attributes') ? withSpan(attributes_json, otel_dump_json) : '{}'
-  const inputs = (isShown('inputs') && inputs_json) || '{}'
-  const output = isShown('output') ? `,"output":${output_json ?? 'null'}` : ''
+  const {
+    attributes: _a,
+    inputs: _i,
+    output: _o,
+    ...small
+  } = renderCall({ ...narrow, ...empty }, view)
+  const shown = view.shape.columns === null ? small : pickShown(small, view)
+  const head = renderJson(view.spellOut(shown)).slice(0, -1)
+  const attributes = isShown('attributes', view) ? withSpan(attributes_json, otel_dump_json) : '{}'
+  const inputs = (isShown('inputs', view) && inputs_json) || '{}'
+  const output = isShown('output', view) ? `,"output":${output_json ?? 'null'}` : ''
   return `${head},"attributes":${attributes},"inputs":${inputs}${output}}`
 }
 
-const SPLICED = new Set(['attributes', 'inputs', 'output'])
+type LineView = CallViewOptions & { readonly shape: CallsShape }
+
+function pickShown(small: object, view: LineView): object {
+  return Object.fromEntries(Object.entries(small).filter(([name]) => isShown(name, view)))
+}
+
+/** What was asked for beside the columns is shown too. */
+function isShown(name: string, view: LineView): boolean {
+  const { columns, withCosts, withFeedback } = view.shape
+  if (columns === null || columns.has(name)) return true
+  if (name === 'summary') return withCosts || withFeedback
+  if (name === 'storage_size_bytes') return view.includeStorageSize
+  return name === 'total_storage_size_bytes' && view.totalStorageSizeBytes !== null
+}
 
 function withSpan(attributes_json: string | null, otel_dump_json: string | null): string {
   if (otel_dump_json === null) return attributes_json ?? '{}'
