@@ -3,7 +3,7 @@ import type { CallsFilter } from '../schemas/calls-filter.ts'
 import type { CallsQueryRequest, CallsQueryStatsRequest } from '../schemas/calls-query.ts'
 import { type CallTexts, derivedSummary } from './call-view.ts'
 import { type Expression, parsePath, parseQuery } from './query-expression.ts'
-import { timeValue, valueAt } from './query-values.ts'
+import { timeValue, toTimeUs, valueAt } from './query-values.ts'
 import { type RowQuery, requiredTexts } from './row-query.ts'
 
 /** Fields of a call that are columns, in the words of the API. */
@@ -47,11 +47,18 @@ const SHOWN_FIELDS: ReadonlySet<string> = new Set([
 /** Calls that are always told, whatever the columns. */
 const ALWAYS = ['id', 'project_id', 'trace_id', 'op_name', 'started_at']
 
+export interface StartedBounds {
+  readonly from: number
+  readonly to: number
+}
+
 /** Which calls, in which order. Plain data. */
 export interface CallsSelection {
   readonly project_id: string
   readonly filter: CallsFilter
   readonly expression: Expression | null
+  /** Bounds on started_at that the expression implies, both inclusive, in microseconds. */
+  readonly startedUs: StartedBounds
   /** Empty: by started_at and id, in `direction`. */
   readonly sort: RowQuery['sort']
   readonly direction: 'asc' | 'desc'
@@ -97,6 +104,7 @@ export function resolveCallsSelection(
     project_id,
     filter: narrow(request.filter ?? {}, expression),
     expression,
+    startedUs: startedBounds(expression),
     sort: isByStart ? [] : [...sort, tie],
     direction: first?.direction ?? 'asc',
     offset: offset ?? 0,
@@ -114,6 +122,45 @@ function narrow(filter: CallsFilter, expression: Expression | null): CallsFilter
     ...(isFree(filter.call_ids) ? { call_ids } : {}),
     ...(isFree(filter.trace_ids) ? { trace_ids } : {}),
   }
+}
+
+const ANY_START: StartedBounds = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER }
+
+/**
+ * The part of time that calls of an expression lie in, never too small: a time window in a query then
+ * reads a window of the index.
+ */
+export function startedBounds(expression: Expression | null): StartedBounds {
+  if (expression?.op === '$and') {
+    return expression.items.map(startedBounds).reduce(
+      (left, right) => ({
+        from: Math.max(left.from, right.from),
+        to: Math.min(left.to, right.to),
+      }),
+      ANY_START,
+    )
+  }
+  if (expression?.op === '$gt' || expression?.op === '$gte') {
+    return betweenSides(expression.right, expression.left)
+  }
+  if (expression?.op === '$lt' || expression?.op === '$lte') {
+    return betweenSides(expression.left, expression.right)
+  }
+  return ANY_START
+}
+
+/** Bounds for a start that stands on one side of `lower <= upper`. */
+function betweenSides(lower: Expression, upper: Expression): StartedBounds {
+  const isStart = (side: Expression) =>
+    side.op === '$getField' && side.path.join('.') === 'started_at'
+  if (isStart(upper)) return { ...ANY_START, from: Math.floor(literalUs(lower) ?? ANY_START.from) }
+  if (isStart(lower)) return { ...ANY_START, to: Math.ceil(literalUs(upper) ?? ANY_START.to) }
+  return ANY_START
+}
+
+function literalUs(side: Expression): number | null {
+  const us = side.op === '$literal' ? toTimeUs(side.value) : null
+  return us === null || !Number.isSafeInteger(Math.trunc(us)) ? null : us
 }
 
 /** @throws ApiError query_invalid for a column that calls have not */

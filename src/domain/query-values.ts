@@ -54,7 +54,8 @@ function orderTimes(left: unknown, right: unknown): number | null {
   return a === null || b === null ? null : a - b
 }
 
-function toTimeUs(value: unknown): number | null {
+/** Microseconds of an instant, of seconds since the epoch, or of a date-time; else null. */
+export function toTimeUs(value: unknown): number | null {
   if (isTime(value)) return value.time_us
   if (typeof value === 'number') return value * US_PER_S
   return typeof value === 'string' ? parseTimestampUs(value) : null

@@ -166,10 +166,10 @@ function value(expr: Any, one: Any): Any {
   const pairs = op === '$in' ? operands[1].map((item: Any) => [operands[0], item]) : [operands]
   return pairs.some(([first, second]: Any[]) => {
     let [left, right] = [value(first, one), value(second, one)]
-    if (isTime(first) && left !== null) {
+    if ((isTime(first) && left !== null) || isTime(second)) {
       if (typeof right === 'string') right = Date.parse(right) / 1000
-      left = Date.parse(left) / 1000
-      if (Number.isNaN(right)) return false
+      if (typeof left === 'string') left = Date.parse(left) / 1000
+      if (Number.isNaN(right) || Number.isNaN(left)) return false
     }
     if (op === '$eq' || op === '$in') return JSON.stringify(left) === JSON.stringify(right)
     if (typeof left !== typeof right || typeof left === 'object') return false

@@ -150,6 +150,7 @@ describe('POST /calls/stream_query over a socket', () => {
     await fill({ post } as TestApp, 250, 10)
     const selection = {
       ...{ project_id: PROJECT, filter: {}, expression: null, sort: [] },
+      startedUs: { from: 0, to: Number.MAX_SAFE_INTEGER },
       ...{ direction: 'asc' as const, offset: 0, limit: Number.POSITIVE_INFINITY },
     }
     const shape = {

@@ -102,11 +102,12 @@ function createPartWriter(db: Connection) {
 
     /** Both parts of a call that is new; false, and nothing written, when the id is taken. */
     insertWhole(start: CallStart, end: CallEnd): boolean {
-      const both = { ...start, ...end }
-      const inserted = statements.insertWhole.run(both)
+      const row: CallStart & CallEnd & { call_key: Key } = { ...start, ...end, call_key: 0 }
+      const inserted = statements.insertWhole.run(row)
       if (inserted.changes === 0) return false
       const call_key = inserted.lastInsertRowid
-      statements.insertWholeBodies.run({ call_key, ...both })
+      row.call_key = call_key
+      statements.insertWholeBodies.run(row)
       writeRefs(call_key, 'input', start.input_refs)
       writeRefs(call_key, 'output', end.output_refs)
       writeUsage(call_key, end)

@@ -33,21 +33,21 @@ export const selectCalls: ReadJob<CallsSelection, Float64Array> = (db, selection
 
 /** How many calls a selection holds, up to its limit. */
 export const countSelected: ReadJob<CallsSelection, CallsCount> = (db, selection, checkpoint) => {
-  const { project_id, filter, limit, expression } = selection
+  const { limit, expression } = selection
   if (expression !== null) return countScanned(db, selection, checkpoint)
-  const { conditions, parameters } = toFilterClause(filter)
-  const bound = { project_id, limit: toSqlLimit(limit), ...parameters }
+  const { conditions, parameters } = toClause(selection)
+  const bound = { limit: toSqlLimit(limit), ...parameters }
   return db.prepare(countCalls(conditions)).get(bound) as CallsCount
 }
 
 function readKeys(db: Connection, selection: CallsSelection, checkpoint: () => void): Float64Array {
-  const { project_id, filter, direction, limit, offset } = selection
-  const { conditions, parameters } = toFilterClause(filter)
+  const { direction, limit, offset } = selection
+  const { conditions, parameters } = toClause(selection)
   const keys: number[] = []
   const rows = db
     .prepare(selectCallKeys(conditions, direction))
     .pluck()
-    .iterate({ project_id, limit: toSqlLimit(limit), offset, ...parameters })
+    .iterate({ limit: toSqlLimit(limit), offset, ...parameters })
   for (const key of rows as IterableIterator<number>) {
     keys.push(key)
     if (keys.length > KEYS_MAX) throw tooMany(KEYS_MAX)
@@ -106,20 +106,28 @@ function countScanned(
 /** Hands calls over, with the bodies that the selection reads, until `take` wants no more. */
 function scan(
   db: Connection,
-  { project_id, filter, direction, expression, sort }: CallsSelection,
+  selection: CallsSelection,
   checkpoint: () => void,
   take: (call: ScannedRow) => boolean,
 ): void {
-  const { conditions, parameters } = toFilterClause(filter)
+  const { direction, expression, sort } = selection
+  const { conditions, parameters } = toClause(selection)
   const paths = [...(expression ? fieldPaths(expression) : []), ...sort.map(({ path }) => path)]
   const wanted = new Set<Body>(BODIES.filter((body) => paths.some(([first]) => first === body)))
   const statement = db.prepare(scanCalls(conditions, direction, wanted))
   let rows = 0
-  for (const row of statement.iterate({ project_id, ...parameters })) {
+  for (const row of statement.iterate(parameters)) {
     rows += 1
     if (rows % CHECKPOINT_ROWS === 0) checkpoint()
     if (!take(row as ScannedRow)) return
   }
+}
+
+/** Conditions and parameters of the project, the time and the filter. */
+function toClause({ project_id, filter, startedUs }: CallsSelection) {
+  const { conditions, parameters } = toFilterClause(filter)
+  const { from: from_us, to: to_us } = startedUs
+  return { conditions, parameters: { project_id, from_us, to_us, ...parameters } }
 }
 
 /** SQLite takes a negative limit for none. */

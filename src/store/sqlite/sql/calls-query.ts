@@ -41,13 +41,31 @@ function bodyColumns(wanted: ReadonlySet<Body>): string {
     .join(',\n  ')
 }
 
-/** Started calls that are not deleted. */
+/** Calls that started in a part of time and are not deleted. */
 function liveCalls(conditions: readonly FilterCondition[]): string {
   return `
 WHERE calls.project_id = @project_id
-  AND calls.started_at_us IS NOT NULL
+  AND calls.started_at_us >= @from_us
+  AND calls.started_at_us <= @to_us
   AND calls.deleted_at_us IS NULL${renderConditions(conditions)}
 `.trim()
+}
+
+/** Conditions that few calls meet, each with its index, the best first. */
+const SEEKS = [
+  ['call_ids', 'calls_project_id_id'],
+  ['parent_ids', 'calls_project_id_parent_id'],
+  ['trace_ids', 'calls_project_id_trace_id'],
+] as const
+
+/**
+ * The calls by the index that fits the filter.
+ *
+ * Why: without figures SQLite takes the index of time for any filter, since it spares the sort.
+ */
+function callsBy(conditions: readonly FilterCondition[]): string {
+  const seek = SEEKS.find(([name]) => conditions.includes(name))
+  return `calls INDEXED BY ${seek ? seek[1] : 'calls_project_id_started_at_us'}`
 }
 
 function byStart(direction: 'asc' | 'desc'): string {
@@ -64,7 +82,7 @@ export function selectCallKeys(
 ): string {
   return `
 SELECT calls.call_key
-FROM calls
+FROM ${callsBy(conditions)}
 ${liveCalls(conditions)}
 ${byStart(direction)}
 LIMIT @limit OFFSET @offset
@@ -81,7 +99,7 @@ export function scanCalls(
 SELECT
   ${NARROW_COLUMNS},
   ${bodyColumns(wanted)}
-FROM calls
+FROM ${callsBy(conditions)}
 ${wanted.size > 0 ? 'CROSS JOIN call_bodies ON call_bodies.call_key = calls.call_key' : ''}
 ${liveCalls(conditions)}
 ${byStart(direction)}
@@ -96,7 +114,7 @@ SELECT
   coalesce(sum(storage_size_bytes), 0) AS storage_size_bytes
 FROM (
   SELECT calls.storage_size_bytes
-  FROM calls
+  FROM ${callsBy(conditions)}
   ${liveCalls(conditions)}
   LIMIT @limit
 )

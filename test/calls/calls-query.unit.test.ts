@@ -1,0 +1,115 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type Body, resolveCallsSelection, startedBounds } from '../../src/domain/calls-query.ts'
+import { parseQuery } from '../../src/domain/query-expression.ts'
+import { toFilterClause } from '../../src/store/sqlite/calls-filter.ts'
+import { openDatabase } from '../../src/store/sqlite/connection.ts'
+import { migrate } from '../../src/store/sqlite/migrate.ts'
+import { DELETE_CALLS } from '../../src/store/sqlite/sql/calls.ts'
+import {
+  countCalls,
+  findCallsByKey,
+  scanCalls,
+  selectCallKeys,
+} from '../../src/store/sqlite/sql/calls-query.ts'
+
+const start = { $getField: 'started_at' }
+const literal = (value: unknown) => ({ $literal: value })
+const us = (text: string) => Date.parse(text) * 1000
+const NEW_YEAR = '2026-01-01T00:00:00Z'
+const NEXT = '2026-01-02T00:00:00Z'
+
+function boundsOf(expr: unknown) {
+  const all = startedBounds(parseQuery({ $expr: expr }, { fields: new Set(['started_at', 'x']) }))
+  return [
+    all.from === Number.MIN_SAFE_INTEGER ? null : all.from,
+    all.to === Number.MAX_SAFE_INTEGER ? null : all.to,
+  ]
+}
+
+describe('startedBounds', () => {
+  const rows: [unknown, (number | null)[]][] = [
+    [{ $gte: [start, literal(NEW_YEAR)] }, [us(NEW_YEAR), null]],
+    [{ $gt: [start, literal(us(NEW_YEAR) / 1e6)] }, [us(NEW_YEAR), null]],
+    [{ $lt: [start, literal(NEXT)] }, [null, us(NEXT)]],
+    [{ $lte: [literal(NEW_YEAR), start] }, [us(NEW_YEAR), null]],
+    [{ $gt: [literal(NEXT), start] }, [null, us(NEXT)]],
+    [
+      { $and: [{ $gte: [start, literal(NEW_YEAR)] }, { $and: [{ $lt: [start, literal(NEXT)] }] }] },
+      [us(NEW_YEAR), us(NEXT)],
+    ],
+    [{ $or: [{ $gte: [start, literal(NEW_YEAR)] }] }, [null, null]],
+    [{ $not: [{ $gte: [start, literal(NEW_YEAR)] }] }, [null, null]],
+    [{ $gte: [start, literal('soon')] }, [null, null]],
+    [{ $gte: [start, literal(1e300)] }, [null, null]],
+    [{ $gte: [start, { $getField: 'x' }] }, [null, null]],
+    [{ $gte: [{ $getField: 'x' }, literal(5)] }, [null, null]],
+  ]
+  it.each(rows)('of %j are %j', (expr, expected) => {
+    expect(boundsOf(expr)).toEqual(expected)
+  })
+})
+
+describe('resolveCallsSelection', () => {
+  it('narrows the filter by ids that the query demands, and never widens it', () => {
+    const query = { $expr: { $eq: [{ $getField: 'id' }, literal('a')] } }
+    const project_id = 'acme/demo'
+    expect(resolveCallsSelection({ project_id, query }).filter).toMatchObject({ call_ids: ['a'] })
+    const both = resolveCallsSelection({ project_id, query, filter: { call_ids: ['b'] } })
+    expect(both.filter).toMatchObject({ call_ids: ['b'] })
+  })
+})
+
+describe('the statements of lists', () => {
+  const TIME = { project_id: 'p', from_us: 0, to_us: 1 }
+
+  function planOf(sql: string, parameters: object): string[] {
+    const db = openDatabase(':memory:')
+    onTestFinished(() => {
+      db.close()
+    })
+    migrate(db)
+    const rows = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(parameters) as { detail: string }[]
+    return rows.map(({ detail }) => detail)
+  }
+
+  it('walk the index of time, both ways, and sort no more than equal times', () => {
+    for (const direction of ['asc', 'desc'] as const) {
+      const none = new Set<Body>()
+      for (const sql of [selectCallKeys([], direction), scanCalls([], direction, none)]) {
+        const limits = sql.includes('@limit') ? { limit: 1, offset: 0 } : {}
+        expect(planOf(sql, { ...TIME, ...limits })).toEqual([
+          expect.stringContaining('USING INDEX calls_project_id_started_at_us (project_id=? AND'),
+          expect.stringMatching(/LAST TERM/),
+        ])
+      }
+    }
+  })
+
+  it.each([
+    [{ call_ids: ['a'] }, 'calls_project_id_id (project_id=? AND id=?)'],
+    [{ trace_ids: ['a'] }, 'calls_project_id_trace_id (project_id=? AND trace_id=?)'],
+    [{ parent_ids: ['a'] }, 'calls_project_id_parent_id (project_id=? AND parent_id=?)'],
+  ])('seek %j by its index', (filter, index) => {
+    const { conditions, parameters } = toFilterClause(filter)
+    const keys = planOf(selectCallKeys(conditions, 'asc'), {
+      ...{ ...TIME, ...parameters },
+      ...{ limit: 1, offset: 0 },
+    })
+    expect(keys).toContainEqual(expect.stringContaining(index))
+    const counted = planOf(countCalls(conditions), { ...TIME, ...parameters, limit: 1 })
+    expect(counted).toContainEqual(expect.stringContaining(index))
+  })
+
+  it('find bodies by primary key, and none that is not wanted', () => {
+    const plan = planOf(findCallsByKey(new Set<Body>(['inputs'])), { keys: '[1]' })
+    expect(plan.filter((line) => line.includes('INTEGER PRIMARY KEY'))).toHaveLength(2)
+    expect(scanCalls([], 'asc', new Set())).not.toContain('call_bodies')
+    expect(findCallsByKey(new Set<Body>(['inputs']))).toContain('NULL AS output_json')
+  })
+
+  it('seek descendants by their parents', () => {
+    const plan = planOf(DELETE_CALLS, { project_id: 'p', ids: '["a"]', deleted_at_us: 1 })
+    expect(plan).toContainEqual(expect.stringContaining('calls_project_id_parent_id'))
+    expect(plan.filter((line) => /^SCAN calls/.test(line))).toEqual([])
+  })
+})
