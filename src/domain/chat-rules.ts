@@ -20,6 +20,12 @@ export interface ChatCapabilities {
   readonly logitsProcessors?: boolean
 }
 
+/**
+ * What a backend does with one field of the request. Ignored makes no difference that a client could
+ * notice; what is dropped the answer names; what is rejected is refused.
+ */
+export type FieldUse = 'honoured' | 'forwarded' | 'ignored' | 'dropped' | 'rejected'
+
 type Rule = (request: ChatCompletionRequest, capabilities: ChatCapabilities) => void
 
 /** Below this the sampler takes the likeliest token. */
@@ -103,12 +109,26 @@ const NEUTRAL_VALUES: { readonly [K in keyof ChatCompletionRequest]?: readonly u
  */
 export function findUnsupportedField(
   request: ChatCompletionRequest,
-  fields: Readonly<
-    Record<keyof ChatCompletionRequest, 'honoured' | 'forwarded' | 'ignored' | 'rejected'>
-  >,
+  fields: Readonly<Record<keyof ChatCompletionRequest, FieldUse>>,
 ): keyof ChatCompletionRequest | null {
+  return findUsedFields(request, fields, 'rejected')[0] ?? null
+}
+
+/** The fields that a request uses and a backend drops, by the same reading of "uses". */
+export function findDroppedFields(
+  request: ChatCompletionRequest,
+  fields: Readonly<Record<keyof ChatCompletionRequest, FieldUse>>,
+): readonly (keyof ChatCompletionRequest)[] {
+  return findUsedFields(request, fields, 'dropped')
+}
+
+function findUsedFields(
+  request: ChatCompletionRequest,
+  fields: Readonly<Record<keyof ChatCompletionRequest, FieldUse>>,
+  use: FieldUse,
+): (keyof ChatCompletionRequest)[] {
   const names = Object.keys(fields) as (keyof ChatCompletionRequest)[]
-  return names.find((name) => fields[name] === 'rejected' && isUsed(request, name)) ?? null
+  return names.filter((name) => fields[name] === use && isUsed(request, name))
 }
 
 function isUsed(request: ChatCompletionRequest, name: keyof ChatCompletionRequest): boolean {

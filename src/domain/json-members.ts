@@ -38,6 +38,23 @@ export function findMembers(text: string): MemberPlace[] {
 }
 
 /**
+ * The source texts of an array's items, in their order.
+ *
+ * @param text - a JSON array that has been parsed before
+ */
+export function splitItems(text: string): string[] {
+  const items: string[] = []
+  let at = skipSpace(text, text.indexOf('[') + 1)
+  while (at < text.length && !isClosing(text.charCodeAt(at))) {
+    const end = skipValue(text, at)
+    items.push(text.slice(at, end))
+    at = skipSpace(text, end)
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
+  }
+  return items
+}
+
+/**
  * Splits an object into its outermost members, in one pass. The last one wins when a name comes twice, as
  * in JSON.parse.
  *

@@ -4,6 +4,7 @@
  */
 import { readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
+import { ENGINES } from './openai/profiles.ts'
 
 /** Limits of the file. */
 const MODELS_MAX = 1_000
@@ -74,6 +75,14 @@ const TinyEntry = z.strictObject({
 const OpenAiEntry = z.strictObject({
   ...COMMON_FIELDS,
   backend: z.literal('openai').describe('An OpenAI-compatible server.'),
+  engine: z
+    .enum(ENGINES, `must be one of ${ENGINES.join(', ')}`)
+    .default('generic')
+    .describe('Kind of the server, which decides how fields are told to it. Default generic.'),
+  unsupported: z
+    .enum(['reject', 'drop'], 'must be reject or drop')
+    .default('reject')
+    .describe('What becomes of fields that the engine does not honour. Default reject.'),
   base_url: z
     .string('must be a string')
     .refine(isBaseUrl, 'must be an http or https address without credentials or fragment')

@@ -121,6 +121,8 @@ export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
       return { ...shared, backend: tiny, backendModel: 'tiny' }
     }
     const backend = createOpenAiBackend({
+      engine: entry.engine,
+      unsupported: entry.unsupported,
       baseUrl: entry.base_url,
       apiKey: keys.get(entry) ?? null,
       timeoutMs: entry.timeout_ms,

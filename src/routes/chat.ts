@@ -1,6 +1,10 @@
 /** Chat completions, whole or as a stream. Spec: §4.3. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { findUnsupportedField, requireValidChatRequest } from '../domain/chat-rules.ts'
+import {
+  findDroppedFields,
+  findUnsupportedField,
+  requireValidChatRequest,
+} from '../domain/chat-rules.ts'
 import { requireScope } from '../domain/permissions.ts'
 import { ApiError, toErrorBody } from '../errors.ts'
 import type { App } from '../http/app-type.ts'
@@ -72,6 +76,7 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
       const model = models.getModel(body.model)
       requireValidChatRequest(body, model.capabilities)
       requireSupportedFields(body, model)
+      nameDroppedFields(reply, body, model)
 
       const client = watchClient(reply)
       const signal = AbortSignal.any([client, app.draining])
@@ -117,6 +122,16 @@ function requireSupportedFields(body: ChatCompletionRequest, model: ServedModel)
   if (param === null) return
   const message = `The model \`${model.id}\` does not support ${param}.`
   throw new ApiError('unsupported_parameter', { param, message })
+}
+
+/** Tells which fields of the request the model's engine will not see. */
+function nameDroppedFields(
+  reply: FastifyReply,
+  body: ChatCompletionRequest,
+  model: ServedModel,
+): void {
+  const names = findDroppedFields(body, model.backend.fields)
+  if (names.length > 0) reply.header('x-weft-dropped-fields', names.join(', '))
 }
 
 /** Answers JSON text as it is: to print it again could lose an upstream's digits and unknown keys. */

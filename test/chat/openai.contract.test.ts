@@ -88,6 +88,41 @@ describe('a relayed request', () => {
     expect(request?.headers).not.toHaveProperty('openai-organization')
   })
 
+  it('refuses by name what the engine does not honour, and sends nothing', async () => {
+    const { chat, upstream } = await start(json(200, ANSWER), { engine: 'ollama' })
+    const response = await chat({ messages: MESSAGES, top_k: 5 })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({
+      error: { code: 'unsupported_parameter', param: 'top_k' },
+    })
+    expect(upstream.requests).toEqual([])
+  })
+
+  it('goes without what the engine does not honour where the model says so, and that is told', async () => {
+    const { chat, upstream } = await start(json(200, ANSWER), {
+      engine: 'ollama',
+      unsupported: 'drop',
+    })
+    const response = await chat({ messages: MESSAGES, top_k: 5, echo: true, min_p: 0 })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('x-weft-dropped-fields')).toBe('top_k, echo')
+    expect(JSON.parse(upstream.requests[0]!.body)).toEqual({
+      messages: MESSAGES,
+      model: 'org/relayed',
+    })
+  })
+
+  it('says nothing of dropped fields where none was', async () => {
+    const { headers } = await ask(
+      json(200, ANSWER),
+      { parallel_tool_calls: true },
+      {
+        engine: 'ollama',
+      },
+    )
+    expect(headers.has('x-weft-dropped-fields')).toBe(false)
+  })
+
   it('never carries the key of the client', async () => {
     const { chat, upstream, key } = await start(json(200, ANSWER))
     await chat({ messages: MESSAGES })

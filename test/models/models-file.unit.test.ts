@@ -52,6 +52,8 @@ describe('parseModelsFile', () => {
         tools: false,
         priority_scheduling: false,
         default: false,
+        engine: 'generic',
+        unsupported: 'reject',
         timeout_ms: { connect: 5_000, first_byte: 120_000, idle: 60_000, total: 600_000 },
       },
     ])
@@ -95,6 +97,8 @@ describe('parseModelsFile', () => {
       'models[0].priority_scheduling',
     ],
     ['a wrong default', [{ ...TINY, default: 1 }], 'models[0].default'],
+    ['an unknown engine', [{ ...RELAYED, engine: 'tgi' }], 'models[0].engine'],
+    ['a wrong unsupported', [{ ...RELAYED, unsupported: 'pass' }], 'models[0].unsupported'],
     ['a wrong timeout', [{ ...RELAYED, timeout_ms: { idle: 0 } }], 'models[0].timeout_ms.idle'],
     ['an unknown timeout', [{ ...RELAYED, timeout_ms: { read: 1 } }], 'models[0].timeout_ms.read'],
     ['an id twice', [TINY, TINY], 'models[1].id'],

@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest'
 import type { Config } from '../../src/config.ts'
 import { createOpenAiBackend } from '../../src/inference/openai/backend.ts'
 import type { UpstreamTimeouts } from '../../src/inference/openai/client.ts'
+import type { Engine } from '../../src/inference/openai/profiles.ts'
 import { createModelRegistry, type ModelRegistry } from '../../src/inference/registry.ts'
 import { buildTestApp, type TestApp } from './build-test-app.ts'
 
@@ -60,6 +61,8 @@ export function upstreamModel(
     id?: string
     upstreamModel?: string
     tools?: boolean
+    engine?: Engine
+    unsupported?: 'reject' | 'drop'
   } = {},
 ): ModelRegistry {
   const id = options.id ?? 'org/relayed'
@@ -71,6 +74,8 @@ export function upstreamModel(
     capabilities: { tools: options.tools ?? true, prioritySchedulingEnabled: true },
     backend: createOpenAiBackend({
       baseUrl,
+      engine: options.engine ?? 'generic',
+      unsupported: options.unsupported ?? 'reject',
       apiKey: options.apiKey ?? null,
       timeoutMs: { ...TIMEOUT_MS, ...options.timeoutMs },
     }),

@@ -3,8 +3,8 @@
  * that the upstream says is rebuilt, and a broken answer never looks like a whole one.
  */
 import { ApiError } from '../../errors.ts'
-import { ChatCompletionRequest } from '../../schemas/chat-request.ts'
-import type { CompletionCall, FieldSupport, InferenceBackend, RelayedDelta } from '../backend.ts'
+import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
+import type { CompletionCall, InferenceBackend, RelayedDelta } from '../backend.ts'
 import {
   createUpstreamClient,
   type UpstreamAnswer,
@@ -12,6 +12,7 @@ import {
   type UpstreamClientOptions,
 } from './client.ts'
 import { parseObject, toEventError, toStatusError } from './errors.ts'
+import { type Engine, PROFILES, type Profile, toFieldSupport } from './profiles.ts'
 import { createSseDecoder } from './sse-decoder.ts'
 import { renderUpstreamBody } from './upstream-body.ts'
 
@@ -19,18 +20,21 @@ import { renderUpstreamBody } from './upstream-body.ts'
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 const ERROR_BODY_BYTES_MAX = 64 * 1024
 
-/** Whether an upstream takes a field is for the upstream to say. */
-const FORWARDED_FIELDS = Object.fromEntries(
-  Object.keys(ChatCompletionRequest.shape).map((name) => [name, 'forwarded']),
-) as FieldSupport
+export interface OpenAiBackendOptions extends UpstreamClientOptions {
+  /** Kind of the engine, which decides how fields are told to it. Default: generic. */
+  readonly engine?: Engine
+  /** What becomes of fields that the engine does not honour. Default: reject. */
+  readonly unsupported?: 'reject' | 'drop'
+}
 
 /** A backend over one upstream address with a pool of its own. */
-export function createOpenAiBackend(options: UpstreamClientOptions): InferenceBackend {
+export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBackend {
+  const { engine = 'generic', unsupported = 'reject' } = options
   const client = createUpstreamClient(options)
   return {
-    kind: 'openai',
-    fields: FORWARDED_FIELDS,
-    complete: (call, { signal }) => relay(client, call, signal),
+    kind: engine,
+    fields: toFieldSupport(PROFILES[engine], unsupported),
+    complete: (call, { signal }) => relay(client, call, PROFILES[engine], signal),
     close: client.close,
   }
 }
@@ -38,10 +42,11 @@ export function createOpenAiBackend(options: UpstreamClientOptions): InferenceBa
 async function* relay(
   client: UpstreamClient,
   { request, body, model, requestId }: CompletionCall,
+  profile: Profile,
   signal: AbortSignal,
 ): AsyncGenerator<RelayedDelta> {
   const isStream = request.stream === true
-  const text = renderUpstreamBody(body, request, model)
+  const text = renderUpstreamBody(body, request, model, profile)
   const answer = await client.post(text, { requestId, signal, isStream })
   let isComplete = false
   try {

@@ -1,33 +1,44 @@
-/** The body that goes upstream: the received text with what the upstream has to be told otherwise. */
+/** The body that goes upstream: the received text with what the engine has to be told otherwise. */
+import { splitMembers } from '../../domain/json-members.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
-import { editMembers, findMember } from './request.ts'
+import type { Profile } from './profiles.ts'
+import { editMembers } from './request.ts'
 
 /**
  * The text of a request for the upstream.
  *
  * @param body - the text as received: a JSON object, already parsed once without fault
+ * @param request - the same, parsed; it uses nothing that the profile rejects
  * @param model - the name that the upstream knows
+ * @throws ApiError unsupported_parameter, invalid_value for values that the engine has no word for
  *
  * Spec: §4.3 (every field).
- * Choice: the received text is forwarded as it is, so that fields and digits that this server does not
- * know survive. A stream is always asked for its usage.
+ * Choice: the received text is edited, not printed anew, so that fields and digits that this server does
+ * not know survive.
  */
 export function renderUpstreamBody(
   body: string,
   request: ChatCompletionRequest,
   model: string,
+  profile: Profile,
 ): string {
+  const members = splitMembers(body)
   const set = new Map<string, string>()
-  if (request.model !== model) set.set('model', JSON.stringify(model))
-  if (request.stream === true && request.stream_options?.include_usage !== true) {
-    set.set('stream_options', renderStreamOptions(findMember(body, 'stream_options')))
+  const rename = new Map<string, string>()
+  const remove = new Set<string>()
+  for (const [name, rule] of Object.entries(profile)) {
+    const sent = members.get(name)
+    const text = sent === 'null' ? undefined : sent
+    if (rule === 'pass') continue
+    if (typeof rule === 'string') remove.add(name)
+    else if ('rename' in rule && text === undefined) remove.add(name)
+    else if ('rename' in rule) rename.set(name, rule.rename)
+    else {
+      for (const [key, value] of Object.entries(rule.edit({ text, request, model }))) {
+        if (value === null) remove.add(key)
+        else if (value !== undefined) set.set(key, value)
+      }
+    }
   }
-  return editMembers(body, { set })
-}
-
-/** Usage in each chunk goes with include_usage alone: without it nobody asked for either. */
-function renderStreamOptions(options: string | undefined): string {
-  if (options === undefined || options === 'null') return '{"include_usage":true}'
-  const set = new Map([['include_usage', 'true']])
-  return editMembers(options, { set, remove: new Set(['continuous_usage_stats']) })
+  return editMembers(body, { set, rename, remove })
 }

@@ -1,0 +1,186 @@
+/**
+ * How single fields are told to an engine that takes them otherwise. Each edit gives JSON texts: digits
+ * of a client are never parsed and printed again.
+ */
+import { splitItems } from '../../domain/json-members.ts'
+import { ApiError } from '../../errors.ts'
+import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
+import { STRUCTURED_OUTPUT_KINDS } from '../../schemas/structured-outputs.ts'
+import { editMembers, findMember } from './request.ts'
+
+export interface FieldContext {
+  /** The field's value as it came, JSON text; undefined when it is absent or null. */
+  readonly text: string | undefined
+  readonly request: ChatCompletionRequest
+  /** Name of the model at the upstream. */
+  readonly model: string
+}
+
+/**
+ * Members to set (JSON text) or to leave out (null); members that are not named stay as they came.
+ *
+ * @throws ApiError unsupported_parameter, invalid_value for values that the engine has no word for
+ */
+export type FieldEdit = (
+  context: FieldContext,
+) => Readonly<Record<string, string | null | undefined>>
+
+const INT64_MIN = -(2n ** 63n)
+const INT64_MAX = 2n ** 63n - 1n
+
+export const nameModel: FieldEdit = ({ request, model }) =>
+  request.model === model ? {} : { model: JSON.stringify(model) }
+
+/** Spec: §4.3 seed. Choice: 2^63, which doubles make of the largest seed, counts as that seed. */
+export const clampSeed: FieldEdit = ({ text }) => {
+  if (text === undefined) return {}
+  const seed = /^-?\d+$/.test(text) ? BigInt(text) : BigInt(Math.trunc(Number(text)))
+  if (seed > INT64_MAX) return { seed: String(INT64_MAX) }
+  return seed < INT64_MIN ? { seed: String(INT64_MIN) } : {}
+}
+
+/** Spec: §4.3 truncate_prompt_tokens. Choice: more than any context means no truncation. */
+export const withoutHugeTruncation: FieldEdit = ({ request }) => {
+  const count = request.truncate_prompt_tokens
+  return (count ?? 0) > Number.MAX_SAFE_INTEGER ? { truncate_prompt_tokens: null } : {}
+}
+
+/** Usage in each chunk goes with include_usage alone: without it nobody asked for either. */
+export const withUsage: FieldEdit = ({ text, request }) => {
+  if (request.stream !== true || request.stream_options?.include_usage === true) return {}
+  if (text === undefined) return { stream_options: '{"include_usage":true}' }
+  const set = new Map([['include_usage', 'true']])
+  const remove = new Set(['continuous_usage_stats'])
+  return { stream_options: editMembers(text, { set, remove }) }
+}
+
+/** An empty list is the same as none, and newer engines refuse it. */
+export const someTools: FieldEdit = ({ request }) =>
+  request.tools?.length === 0 ? { tools: null } : {}
+
+/** The engine takes the older name only; the newer one wins where both are given. */
+export const asMaxTokens: FieldEdit = ({ text }) => ({
+  max_completion_tokens: null,
+  ...(text === undefined ? {} : { max_tokens: text }),
+})
+
+/**
+ * Spec: §4.3 continue_final_message.
+ * Choice: it alone turns the generation prompt off; templates refuse both at once.
+ */
+export const closeTurn: FieldEdit = ({ text, request }) =>
+  text === undefined && request.continue_final_message === true
+    ? { add_generation_prompt: 'false' }
+    : {}
+
+/** Continuing the last message implies it; by itself the engine cannot leave the prompt out. */
+export const dropImpliedTurn: FieldEdit = ({ request }) => {
+  if (request.add_generation_prompt === false && request.continue_final_message !== true) {
+    throw unsupported('add_generation_prompt')
+  }
+  return { add_generation_prompt: null }
+}
+
+/** The engine goes on with a last message of the assistant by itself. */
+export const prefillByLastMessage: FieldEdit = ({ request }) => {
+  const isContinued = request.continue_final_message === true
+  if (isContinued && request.messages.at(-1)?.role !== 'assistant') {
+    throw unsupported('continue_final_message')
+  }
+  return { continue_final_message: null }
+}
+
+/** The engine knows the older role only. */
+export const developerAsSystem: FieldEdit = ({ text = '[]', request }) => {
+  if (!request.messages.some(({ role }) => role === 'developer')) return {}
+  const set = new Map([['role', '"system"']])
+  const items = splitItems(text).map((item, index) =>
+    request.messages[index]?.role === 'developer' ? editMembers(item, { set }) : item,
+  )
+  return { messages: `[${items.join(',')}]` }
+}
+
+/** The engine passes over the choice: it calls the tools that it sees. */
+export const ollamaToolChoice: FieldEdit = ({ request }) => {
+  const choice = request.tool_choice ?? 'auto'
+  if (choice === 'none') return { tool_choice: null, tools: null }
+  if (choice !== 'auto') throw unsupported('tool_choice')
+  return { tool_choice: null }
+}
+
+/** Formats of the OpenAI API only. */
+export const plainFormat: FieldEdit = ({ request }) => {
+  if (request.response_format?.type === 'structural_tag') throw unsupported('response_format.type')
+  return {}
+}
+
+/** Which constraint engine a client library chose is not the upstream's to know. */
+export const stripBackend: FieldEdit = ({ text }) => {
+  if (text === undefined) return {}
+  const remove = new Set(['_backend', '_backend_was_auto'])
+  return { structured_outputs: editMembers(text, { remove }) }
+}
+
+/** Where an engine takes constraints that `response_format` has no word for. */
+export interface ConstraintNames {
+  /** Member for a regular expression. */
+  readonly regex?: string
+  /** Member for a grammar. */
+  readonly grammar?: string
+  /** Members for a list of answers. */
+  readonly choice?: (choices: readonly string[]) => Readonly<Record<string, string>>
+}
+
+/**
+ * structured_outputs in the words of an engine that has none: schemas become a `response_format`.
+ *
+ * Spec: §4.3 structured_outputs.
+ */
+export function toEngineConstraint(names: ConstraintNames): FieldEdit {
+  return ({ text, request: { structured_outputs: constraint } }) => {
+    if (text === undefined || !constraint) return { structured_outputs: null }
+    const { regex, grammar, choice, json_object: anyObject } = constraint
+    const isGone = { structured_outputs: null }
+    if (constraint.json) return { ...isGone, response_format: renderFormat(text, constraint.json) }
+    if (anyObject) return { ...isGone, response_format: '{"type":"json_object"}' }
+    if (regex && names.regex) return { ...isGone, [names.regex]: JSON.stringify(regex) }
+    if (grammar && names.grammar) return { ...isGone, [names.grammar]: JSON.stringify(grammar) }
+    if (choice && names.choice) return { ...isGone, ...names.choice(choice) }
+    const kind = STRUCTURED_OUTPUT_KINDS.find((name) => constraint[name])
+    throw unsupported(kind === undefined ? 'structured_outputs' : `structured_outputs.${kind}`)
+  }
+}
+
+/** A schema comes as an object, or as the JSON text of one. */
+function renderFormat(text: string, json: unknown): string {
+  const schema = typeof json === 'string' ? json : (findMember(text, 'json') ?? '{}')
+  try {
+    JSON.parse(schema)
+  } catch {
+    throw new ApiError('invalid_value', {
+      param: 'structured_outputs.json',
+      message: 'structured_outputs.json must be valid JSON.',
+    })
+  }
+  return `{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":${schema}}}`
+}
+
+export function choiceRegex(choices: readonly string[]): Readonly<Record<string, string>> {
+  const options = choices.map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+  return { regex: JSON.stringify(`(${options.join('|')})`) }
+}
+
+export function choiceGrammar(choices: readonly string[]): Readonly<Record<string, string>> {
+  const options = choices.map((text) =>
+    // The escapes of JSON are those of the grammar, but for two.
+    JSON.stringify(text).replace(/\\(?:\\|[bf])/g, (code) => CONTROL_ESCAPES[code] ?? code),
+  )
+  return { grammar: JSON.stringify(`root ::= ${options.join(' | ')}`) }
+}
+
+const CONTROL_ESCAPES: Readonly<Record<string, string>> = { '\\b': '\\x08', '\\f': '\\x0C' }
+
+function unsupported(param: string): ApiError {
+  const message = `The engine of the model does not support this value of ${param}.`
+  return new ApiError('unsupported_parameter', { param, message })
+}

@@ -1,0 +1,181 @@
+/**
+ * What each kind of engine does with each field of a request: one row a field, one column an engine,
+ * total in both, so that a new field does not compile until it is decided for all of them.
+ */
+import type { FieldUse } from '../../domain/chat-rules.ts'
+import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
+import type { FieldSupport } from '../backend.ts'
+import {
+  asMaxTokens,
+  choiceGrammar,
+  choiceRegex,
+  clampSeed,
+  closeTurn,
+  developerAsSystem,
+  dropImpliedTurn,
+  type FieldEdit,
+  nameModel,
+  ollamaToolChoice,
+  plainFormat,
+  prefillByLastMessage,
+  someTools,
+  stripBackend,
+  toEngineConstraint,
+  withoutHugeTruncation,
+  withUsage,
+} from './field-edits.ts'
+
+/** Kinds of engine that a model of the models file may name. */
+export const ENGINES = ['vllm', 'sglang', 'llama-server', 'ollama', 'openai', 'generic'] as const
+export type Engine = (typeof ENGINES)[number]
+
+/**
+ * What becomes of a field: it passes as it came, passes under another name, is edited, is rejected when a
+ * request uses it, is dropped and named in the answer, or is done by this server and not sent.
+ */
+export type FieldRule =
+  | 'pass'
+  | 'reject'
+  | 'drop'
+  | 'own'
+  | { readonly rename: string }
+  | { readonly edit: FieldEdit }
+
+/** In the order of ENGINES. */
+type Row = readonly [FieldRule, FieldRule, FieldRule, FieldRule, FieldRule, FieldRule]
+
+const pass = 'pass'
+const no = 'reject'
+const all = (rule: FieldRule): Row => [rule, rule, rule, rule, rule, rule]
+/** What vLLM alone knows; a generic engine judges by itself. */
+const vllmOnly: Row = [pass, no, no, no, no, pass]
+/** Sampling that the two GPU engines know. */
+const gpuOnly: Row = [pass, pass, no, no, no, pass]
+/** Sampling that all local engines know but for Ollama. */
+const localOnly: Row = [pass, pass, pass, no, no, pass]
+
+const sglangConstraint = toEngineConstraint({
+  regex: 'regex',
+  grammar: 'ebnf',
+  choice: choiceRegex,
+})
+const llamaConstraint = toEngineConstraint({ grammar: 'grammar', choice: choiceGrammar })
+const formatConstraint = toEngineConstraint({})
+
+/**
+ * Spec: §4.3 (every field).
+ * Choice: what an engine is known not to honour is rejected rather than sent, since most engines pass
+ * over unknown fields in silence; a generic engine gets everything as it came.
+ */
+const FIELDS: Readonly<Record<keyof ChatCompletionRequest, Row>> = {
+  messages: [pass, pass, pass, { edit: developerAsSystem }, pass, pass],
+  model: all({ edit: nameModel }),
+  frequency_penalty: all(pass),
+  logit_bias: [pass, pass, pass, no, pass, pass],
+  logprobs: all(pass),
+  top_logprobs: all(pass),
+  max_tokens: all(pass),
+  max_completion_tokens: [pass, pass, { edit: asMaxTokens }, { edit: asMaxTokens }, pass, pass],
+  n: [pass, pass, pass, no, pass, pass],
+  presence_penalty: all(pass),
+  response_format: [
+    pass,
+    pass,
+    { edit: plainFormat },
+    { edit: plainFormat },
+    { edit: plainFormat },
+    pass,
+  ],
+  seed: all({ edit: clampSeed }),
+  stop: all(pass),
+  stream: all(pass),
+  stream_options: all({ edit: withUsage }),
+  temperature: all(pass),
+  top_p: all(pass),
+  tools: all({ edit: someTools }),
+  tool_choice: [pass, pass, pass, { edit: ollamaToolChoice }, pass, pass],
+  reasoning_effort: [pass, pass, 'drop', pass, pass, pass],
+  include_reasoning: vllmOnly,
+  parallel_tool_calls: [pass, pass, pass, 'drop', pass, pass],
+  user: all(pass),
+  use_beam_search: vllmOnly,
+  top_k: localOnly,
+  min_p: localOnly,
+  repetition_penalty: [pass, pass, { rename: 'repeat_penalty' }, no, no, pass],
+  length_penalty: vllmOnly,
+  stop_token_ids: gpuOnly,
+  include_stop_str_in_output: [pass, { rename: 'no_stop_trim' }, no, no, no, pass],
+  ignore_eos: localOnly,
+  min_tokens: gpuOnly,
+  skip_special_tokens: gpuOnly,
+  spaces_between_special_tokens: vllmOnly,
+  truncate_prompt_tokens: [
+    { edit: withoutHugeTruncation },
+    no,
+    no,
+    no,
+    no,
+    { edit: withoutHugeTruncation },
+  ],
+  prompt_logprobs: vllmOnly,
+  allowed_token_ids: vllmOnly,
+  bad_words: vllmOnly,
+  echo: vllmOnly,
+  add_generation_prompt: [
+    { edit: closeTurn },
+    { edit: dropImpliedTurn },
+    { edit: dropImpliedTurn },
+    no,
+    no,
+    { edit: closeTurn },
+  ],
+  continue_final_message: [pass, pass, { edit: prefillByLastMessage }, no, no, pass],
+  add_special_tokens: vllmOnly,
+  documents: vllmOnly,
+  chat_template: vllmOnly,
+  chat_template_kwargs: localOnly,
+  mm_processor_kwargs: vllmOnly,
+  structured_outputs: [
+    { edit: stripBackend },
+    { edit: sglangConstraint },
+    { edit: llamaConstraint },
+    { edit: formatConstraint },
+    { edit: formatConstraint },
+    { edit: stripBackend },
+  ],
+  priority: gpuOnly,
+  request_id: [pass, 'own', 'own', 'own', 'own', pass],
+  logits_processors: vllmOnly,
+  return_tokens_as_token_ids: vllmOnly,
+  return_token_ids: vllmOnly,
+  cache_salt: vllmOnly,
+  kv_transfer_params: vllmOnly,
+  engine_xargs: [{ rename: 'vllm_xargs' }, no, no, no, no, pass],
+}
+
+/** The column of one engine. */
+export type Profile = Readonly<Record<keyof ChatCompletionRequest, FieldRule>>
+
+export const PROFILES: Readonly<Record<Engine, Profile>> = Object.fromEntries(
+  ENGINES.map((engine, column) => [
+    engine,
+    Object.fromEntries(Object.entries(FIELDS).map(([name, row]) => [name, row[column]])),
+  ]),
+) as Record<Engine, Profile>
+
+/**
+ * A profile in the words of the backend contract.
+ *
+ * @param unsupported - what becomes of the fields that the engine does not honour
+ */
+export function toFieldSupport(profile: Profile, unsupported: 'reject' | 'drop'): FieldSupport {
+  const uses = Object.entries(profile).map(([name, rule]) => [name, toUse(rule, unsupported)])
+  return Object.fromEntries(uses) as FieldSupport
+}
+
+function toUse(rule: FieldRule, unsupported: 'reject' | 'drop'): FieldUse {
+  if (rule === 'own') return 'honoured'
+  if (rule === 'drop') return 'dropped'
+  if (rule === 'reject') return unsupported === 'drop' ? 'dropped' : 'rejected'
+  return 'forwarded'
+}
