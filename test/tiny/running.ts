@@ -61,9 +61,28 @@ export function run(engine: Engine, fields: Fields): Delta[] {
   return deltas
 }
 
+/** All deltas of a request that has to wait for a grammar now and then. */
+export async function runWaiting(engine: Engine, fields: Fields): Promise<Delta[]> {
+  const generation = begin(engine, fields)
+  const deltas: Delta[] = []
+  let asked: ReturnType<typeof advance>['asked'] = null
+  do {
+    const step = advance(engine, generation, asked)
+    deltas.push(...step.deltas)
+    asked = step.asked
+    if (asked?.length === 0) await new Promise(setImmediate)
+  } while (asked !== null)
+  return deltas
+}
+
 /** What a request's deltas make of one choice. */
 export function choiceOf(engine: Engine, fields: Fields, index = 0) {
-  const pieces = run(engine, fields).filter(
+  return choiceIn(run(engine, fields), index)
+}
+
+/** One choice among deltas. */
+export function choiceIn(deltas: readonly Delta[], index = 0) {
+  const pieces = deltas.filter(
     (delta): delta is ChoiceDelta => delta.type === 'choice' && delta.index === index,
   )
   const { finish_reason, stop_reason } = pieces.at(-1)!

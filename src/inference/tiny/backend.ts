@@ -4,10 +4,13 @@
  */
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
+import { findUnsupportedField } from '../../domain/chat-rules.ts'
 import { ApiError } from '../../errors.ts'
 import type { CompletionCall, Delta, InferenceBackend } from '../backend.ts'
-import { planCompletion } from './completion-plan.ts'
-import { TINY_FIELDS } from './field-support.ts'
+import { findHazard, planCompletion } from './completion-plan.ts'
+import { resolveTinyFields } from './field-support.ts'
+import { createGuardedRuns } from './guarded-runs.ts'
+import { startProcess } from './model-host.ts'
 import { createWorkerLink } from './worker-link.ts'
 
 /** What a tiny backend needs to know. */
@@ -20,6 +23,10 @@ export interface TinyBackendOptions {
   readonly queueMax: number
   /** Cuts the model's context, prompt and answer together. */
   readonly contextTokensMax?: number
+  /** Whether clients may send a chat_template. Off by default: a template is a program. */
+  readonly allowsChatTemplate?: boolean
+  /** How long a template or grammar may hold up its own process. Milliseconds; 5,000 by default. */
+  readonly silenceMsMax?: number
   /** Another script for the thread. For tests of its crashes. */
   readonly workerScript?: URL
 }
@@ -33,30 +40,45 @@ export interface TinyBackend extends InferenceBackend {
 /** The model that ships with the server. */
 export const TINY_MODEL_PATH = fileURLToPath(new URL('./model/tiny.gguf', import.meta.url))
 const RETRY_AFTER_S = 1
+/** Limit: each holds the model and the grammar engine, 100 MB. */
+const GUARDED_PROCESSES_MAX = 2
+const SILENCE_MS_MAX = 5_000
 
 /**
  * A backend whose thread starts at once; requests may come before it is ready. The caller must close it.
  *
  * Beyond the contract: throws internal_error when the thread dies under a request, and server_draining
- * once it is closed. With a seed an answer depends on the request alone, whatever else runs.
+ * once it is closed, unsupported_parameter
+ * for a field that it rejects. With a seed an answer depends on the request alone, whatever else runs.
  */
 export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
   const script = options.workerScript ?? new URL('./worker.ts', import.meta.url)
-  const link = createWorkerLink(script, {
+  const workerOptions = {
     modelPath: options.modelPath ?? TINY_MODEL_PATH,
     contextTokensMax: options.contextTokensMax ?? null,
+  }
+  const link = createWorkerLink(script, workerOptions)
+  const guarded = createGuardedRuns(() => createWorkerLink(script, workerOptions, startProcess), {
+    processesMax: GUARDED_PROCESSES_MAX,
+    silenceMsMax: options.silenceMsMax ?? SILENCE_MS_MAX,
   })
+  const fields = resolveTinyFields({ allowsChatTemplate: options.allowsChatTemplate ?? false })
 
   async function* complete(
     { request, body }: CompletionCall,
     { signal }: { readonly signal: AbortSignal },
   ): AsyncGenerator<Delta, void, void> {
     signal.throwIfAborted()
+    const param = findUnsupportedField(request, fields)
+    if (param !== null) {
+      const message = `The model does not support ${param}.`
+      throw new ApiError('unsupported_parameter', { param, message })
+    }
     const plan = planCompletion(request, body, drawSeed)
-    if (link.runningCount() >= options.queueMax) {
+    if (link.runningCount() + guarded.runningCount() >= options.queueMax) {
       throw new ApiError('server_overloaded', { retryAfterS: RETRY_AFTER_S })
     }
-    const run = link.open(plan)
+    const run = findHazard(plan) === null ? link.open(plan) : guarded.open(plan)
     const abort = (): void => run.cancel(signal.reason)
     signal.addEventListener('abort', abort, { once: true })
     try {
@@ -74,10 +96,12 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
 
   return {
     kind: options.name,
-    fields: TINY_FIELDS,
+    fields,
     complete,
     ready: link.ready,
-    close: link.close,
+    async close() {
+      await Promise.all([link.close(), guarded.close()])
+    },
   }
 }
 

@@ -7,6 +7,7 @@ import { ApiError } from '../../errors.ts'
 import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../schemas/chat-request.ts'
 import type { ReasoningEffort } from '../../schemas/chat-tool-fields.ts'
 import { BEAMS_MAX } from './beam-search.ts'
+import { type Constraint, planConstraint } from './constraint-plan.ts'
 import { type PromptRequest, planPrompt } from './prompt-plan.ts'
 import { GREEDY_TEMPERATURE, type SamplingParams } from './sampler.ts'
 import type { SpecialTokens } from './text-assembler.ts'
@@ -36,10 +37,20 @@ export interface CompletionPlan {
   readonly reasoning: { readonly effort: ReasoningEffort; readonly isShown: boolean } | null
   /** Exponent of the lengths that beams are compared by; null where tokens are drawn. */
   readonly lengthPenalty: number | null
+  /** The form that the answer must have, or null for free text. */
+  readonly constraint: Constraint | null
   /** Lower is handled earlier. */
   readonly priority: number
   /** Empty for none. */
   readonly cacheSalt: string
+}
+
+/**
+ * The field through which a request could hold up the thread for ever, or null when there is none. Such a
+ * request must have a thread of its own.
+ */
+export function findHazard({ prompt, constraint }: CompletionPlan): string | null {
+  return prompt.template === null ? (constraint?.param ?? null) : 'chat_template'
 }
 
 /** Least temperature above 0. */
@@ -98,6 +109,7 @@ export function planCompletion(
     promptLogprobs: resolvePromptLogprobs(request),
     reasoning: resolveReasoning(request),
     lengthPenalty: resolveLengthPenalty(request),
+    constraint: resolveConstraint(request),
     priority: request.priority ?? CHAT_DEFAULTS.priority,
     cacheSalt: request.cache_salt ?? '',
   }
@@ -124,6 +136,19 @@ function resolveReasoning(request: ChatCompletionRequest): CompletionPlan['reaso
   const { reasoning_effort: effort, include_reasoning: isShown } = request
   if (effort === undefined || effort === null) return null
   return { effort, isShown: isShown ?? CHAT_DEFAULTS.include_reasoning }
+}
+
+/**
+ * Spec: §4.3 structured_outputs, use_beam_search.
+ * Choice: beams are not constrained; asking for both is an error.
+ */
+function resolveConstraint(request: ChatCompletionRequest): Constraint | null {
+  const constraint = planConstraint(request)
+  if (constraint === null || request.use_beam_search !== true) return constraint
+  throw new ApiError('invalid_value', {
+    message: `use_beam_search cannot be combined with ${constraint.param}.`,
+    param: 'use_beam_search',
+  })
 }
 
 /** @throws ApiError invalid_value when more beams are asked for than there may be */

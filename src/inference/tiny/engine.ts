@@ -3,6 +3,7 @@
  * One engine serves one thread; its generations take turns and never overlap.
  */
 import { type ChatPrompt, createChatPrompt } from './chat-prompt.ts'
+import { type GrammarEngine, openGrammarEngine } from './grammar-engine.ts'
 import { loadModel, type ModelShape } from './model.ts'
 import { createPrefixCache, type PrefixCache } from './prefix-cache.ts'
 import { createTokenizer, type Tokenizer } from './tokenizer.ts'
@@ -17,6 +18,8 @@ export interface Engine {
   readonly transformer: Transformer
   /** Prompts that were read before. */
   readonly prefixes: PrefixCache
+  /** Opened by the first who asks. */
+  grammars(): Promise<GrammarEngine>
 }
 
 /**
@@ -33,11 +36,16 @@ export function createEngine(
   const context = Math.min(loaded.shape.context, contextTokensMax)
   const model = { ...loaded, shape: { ...loaded.shape, context } }
   const tokenizer = createTokenizer(model.vocabulary)
+  let grammars: Promise<GrammarEngine> | null = null
   return {
     shape: model.shape,
     tokenizer,
     prompt: createChatPrompt(model.chatTemplate, tokenizer, context),
     transformer: createTransformer(model),
     prefixes: createPrefixCache(model.shape),
+    grammars() {
+      grammars ??= openGrammarEngine(model.vocabulary)
+      return grammars
+    },
   }
 }

@@ -20,7 +20,7 @@ export const TINY_FIELDS: FieldSupport = {
   max_completion_tokens: 'honoured',
   n: 'honoured',
   presence_penalty: 'honoured',
-  response_format: 'rejected',
+  response_format: 'honoured',
   seed: 'honoured',
   stop: 'honoured',
   stream: 'honoured',
@@ -56,7 +56,7 @@ export const TINY_FIELDS: FieldSupport = {
   chat_template: 'rejected',
   chat_template_kwargs: 'honoured',
   mm_processor_kwargs: 'rejected',
-  structured_outputs: 'rejected',
+  structured_outputs: 'honoured',
   priority: 'honoured',
   request_id: 'honoured',
   logits_processors: 'rejected',
@@ -65,4 +65,13 @@ export const TINY_FIELDS: FieldSupport = {
   cache_salt: 'honoured',
   kv_transfer_params: 'rejected',
   engine_xargs: 'rejected',
+}
+
+/** The table of a model whose clients may send templates, or may not. Spec: §4.3 chat_template. */
+export function resolveTinyFields({
+  allowsChatTemplate,
+}: {
+  readonly allowsChatTemplate: boolean
+}): FieldSupport {
+  return { ...TINY_FIELDS, chat_template: allowsChatTemplate ? 'honoured' : 'rejected' }
 }

@@ -12,6 +12,7 @@ import { type Choice, type ChoiceStart, createChoice } from './choice.ts'
 import { openChoices } from './choice-opening.ts'
 import type { CompletionPlan } from './completion-plan.ts'
 import type { Engine } from './engine.ts'
+import type { Grammar, GrammarFollower } from './grammar-engine.ts'
 import { createKvCache, type KvCache } from './kv-cache.ts'
 import { describePromptToken } from './prompt-logprobs.ts'
 import type { Sampled, SamplingParams } from './sampler.ts'
@@ -32,6 +33,9 @@ export interface Step {
  * first call takes none.
  */
 export type Generation = Generator<Step, readonly Delta[], PassLogits>
+
+/** A step that only waits. */
+const NOTHING: Step = { deltas: [], parts: [] }
 
 /** A prompt that fits. */
 interface CheckedPrompt {
@@ -54,6 +58,23 @@ export function createGeneration(engine: Engine, plan: CompletionPlan): Generati
 }
 
 function* generate(engine: Engine, plan: CompletionPlan, prompt: CheckedPrompt): Generation {
+  const { constraint } = plan
+  if (constraint === null) return yield* answer(engine, plan, prompt, null)
+  const engineOpened = yield* settle(engine.grammars())
+  const grammar = yield* settle(engineOpened.compile(constraint))
+  try {
+    return yield* answer(engine, plan, prompt, grammar)
+  } finally {
+    grammar.end()
+  }
+}
+
+function* answer(
+  engine: Engine,
+  plan: CompletionPlan,
+  prompt: CheckedPrompt,
+  grammar: Grammar | null,
+): Generation {
   const read = yield* readPrompt(engine, plan, prompt)
   const opening = openChoices(engine.tokenizer, plan, prompt)
   const said = [read.delta, ...opening.deltas]
@@ -62,7 +83,7 @@ function* generate(engine: Engine, plan: CompletionPlan, prompt: CheckedPrompt):
   const params = resolveParams(engine, plan)
   const start = { promptIds: prompt.ids, cache: read.cache, tokensMax, params }
   if (plan.lengthPenalty === null) {
-    return yield* sample(engine, plan, { ...start, said, logits: read.logits })
+    return yield* sample(engine, plan, { ...start, said, logits: read.logits, grammar })
   }
   const search = { width: plan.choices, lengthPenalty: plan.lengthPenalty }
   yield { deltas: said, parts: [] }
@@ -74,7 +95,26 @@ function* generate(engine: Engine, plan: CompletionPlan, prompt: CheckedPrompt):
   }).flat()
 }
 
-interface SampleStart extends Omit<ChoiceStart, 'index'> {
+/** What a promise comes to: nothing is computed until then. */
+function* settle<T>(promise: Promise<T>): Generator<Step, T, PassLogits> {
+  let outcome: (() => T) | null = null
+  promise.then(
+    (value) => {
+      outcome = () => value
+    },
+    (error: unknown) => {
+      outcome = () => {
+        throw error
+      }
+    },
+  )
+  // Whoever runs the generation lets promises settle between two steps.
+  while (outcome === null) yield NOTHING
+  return (outcome as () => T)()
+}
+
+interface SampleStart extends Omit<ChoiceStart, 'index' | 'follower'> {
+  readonly grammar: Grammar | null
   /** The logits behind the prompt. */
   readonly logits: Float32Array
   /** What is to be said before the first piece. */
@@ -85,8 +125,9 @@ interface SampleStart extends Omit<ChoiceStart, 'index'> {
 function* sample(
   engine: Engine,
   plan: CompletionPlan,
-  { cache, logits, said, ...start }: SampleStart,
+  { cache, logits, said, grammar, ...start }: SampleStart,
 ): Generation {
+  const followers: GrammarFollower[] = []
   let deltas: Delta[] = [...said]
   let running: Choice[] = []
   let started = 0
@@ -95,18 +136,29 @@ function* sample(
     deltas.push(piece)
     return piece.finish_reason === null
   }
-  for (;;) {
-    while (running.length < CHOICES_AT_ONCE && started < plan.choices) {
-      const index = started++
-      // The last choice may have the prompt's own cache; nobody needs it after that.
-      const own = started === plan.choices ? cache : cache.fork()
-      const choice = createChoice(engine, plan, { ...start, index, cache: own })
-      if (take(choice, logits)) running.push(choice)
+  try {
+    for (;;) {
+      while (running.length < CHOICES_AT_ONCE && started < plan.choices) {
+        const index = started++
+        // The last choice may have the prompt's own cache; nobody needs it after that.
+        const own = started === plan.choices ? cache : cache.fork()
+        const follower = grammar === null ? null : yield* settle(grammar.follow())
+        if (follower !== null) followers.push(follower)
+        const choice = createChoice(engine, plan, { ...start, index, cache: own, follower })
+        while (!choice.isReady()) yield NOTHING
+        if (take(choice, logits)) running.push(choice)
+      }
+      if (running.length === 0) return deltas
+      while (!running.every((choice) => choice.isReady())) {
+        yield { deltas, parts: [] }
+        deltas = []
+      }
+      const computed = yield { deltas, parts: running.map((choice) => choice.want()) }
+      deltas = []
+      running = running.filter((choice, place) => take(choice, lastLogits(computed, place)))
     }
-    if (running.length === 0) return deltas
-    const computed = yield { deltas, parts: running.map((choice) => choice.want()) }
-    deltas = []
-    running = running.filter((choice, place) => take(choice, lastLogits(computed, place)))
+  } finally {
+    for (const follower of followers) follower.end()
   }
 }
 

@@ -3,7 +3,7 @@
  * pass. It must not run further ahead of a consumer than the protocol allows, whatever it is asked.
  */
 import type { Delta } from '../backend.ts'
-import type { CompletionPlan } from './completion-plan.ts'
+import { type CompletionPlan, findHazard } from './completion-plan.ts'
 import type { Generation, Step } from './generation.ts'
 import { PASS_TOKENS_MAX, type Transformer } from './transformer.ts'
 import {
@@ -102,6 +102,8 @@ export function createScheduler(
       } else {
         task.wanted = value.parts
         say(task, value.deltas)
+        const isSilent = value.deltas.length === 0
+        if (isSilent && findHazard(task.plan) !== null) post({ type: 'beat', id: task.id })
       }
     } catch (error) {
       running.delete(task.id)

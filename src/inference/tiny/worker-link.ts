@@ -2,10 +2,10 @@
  * The server's end of the model's thread: starts it, hands out requests, brings back their pieces.
  * When the thread dies it must fail what was running and start another one.
  */
-import { Worker } from 'node:worker_threads'
 import { ApiError } from '../../errors.ts'
 import type { Delta } from '../backend.ts'
 import type { CompletionPlan } from './completion-plan.ts'
+import { type ModelHost, type StartHost, startThread } from './model-host.ts'
 import { createPieceQueue, type PieceQueue } from './piece-queue.ts'
 import {
   type FromWorker,
@@ -19,8 +19,13 @@ import {
 export interface WorkerLink {
   /** Resolves when the model is loaded; rejects with the reason when it cannot be. */
   ready(): Promise<void>
-  /** Sends a request to the thread. @throws ApiError server_draining after `close` */
-  open(plan: CompletionPlan): Run
+  /**
+   * Sends a request to the thread.
+   *
+   * @param onSign - called with every sign of life that the request gives
+   * @throws ApiError server_draining after `close`
+   */
+  open(plan: CompletionPlan, onSign?: () => void): Run
   /** Requests that have not ended. */
   runningCount(): number
   close(): Promise<void>
@@ -33,29 +38,45 @@ export interface Run {
   cancel(reason: unknown): void
 }
 
+/** The thread or process died under its requests. */
+export class HostLostError extends Error {
+  constructor(cause: unknown) {
+    super('the model is gone', { cause })
+    this.name = 'HostLostError'
+  }
+}
+
 /** One life of the thread. */
 interface Life {
-  readonly worker: Worker
+  readonly host: ModelHost
   readonly ready: PromiseWithResolvers<void>
   isReady: boolean
 }
 
-/** A link to a thread that starts right away. */
-export function createWorkerLink(script: URL, options: WorkerOptions): WorkerLink {
-  const runs = new Map<number, PieceQueue>()
+/**
+ * A link to a host that starts right away: a thread unless another one is asked for.
+ */
+export function createWorkerLink(
+  script: URL,
+  options: WorkerOptions,
+  startHost: StartHost = startThread,
+): WorkerLink {
+  const runs = new Map<number, { readonly queue: PieceQueue; readonly onSign: () => void }>()
   let lastId = 0
   let isClosed = false
   let life: Life | null = null
 
   function start(): Life {
-    // The thread gets no environment: secrets have no business there.
-    const worker = new Worker(script, { workerData: options, env: {}, name: 'tiny' })
-    const begun: Life = { worker, ready: Promise.withResolvers(), isReady: false }
+    const begun: Life = {
+      host: startHost(script, options, {
+        onMessage: (message) => receive(begun, message),
+        onLost: (cause) => lose(begun, cause),
+      }),
+      ready: Promise.withResolvers(),
+      isReady: false,
+    }
     // Nobody may be waiting for it; a failure to load also fails each request.
     begun.ready.promise.catch(() => {})
-    worker.on('message', (message: FromWorker) => receive(begun, message))
-    worker.on('error', (error) => lose(begun, error))
-    worker.on('exit', (code) => lose(begun, new Error(`the model's thread exited with ${code}`)))
     life = begun
     return begun
   }
@@ -66,8 +87,11 @@ export function createWorkerLink(script: URL, options: WorkerOptions): WorkerLin
       from.ready.resolve()
       return
     }
-    const queue = runs.get(message.id)
-    if (queue === undefined) return
+    const run = runs.get(message.id)
+    if (run === undefined) return
+    const { queue, onSign } = run
+    onSign()
+    if (message.type === 'beat') return
     if (message.type === 'delta') {
       queue.push(message.delta)
       return
@@ -81,39 +105,32 @@ export function createWorkerLink(script: URL, options: WorkerOptions): WorkerLin
     if (life !== lost) return
     life = null
     lost.ready.reject(cause)
-    failAll(new ApiError(isClosed ? 'server_draining' : 'internal_error', { cause }))
+    const error = new HostLostError(cause)
+    failAll(new ApiError(isClosed ? 'server_draining' : 'internal_error', { cause: error }))
     // Why: a model that cannot even be loaded would be started over and over.
     if (lost.isReady && !isClosed) start()
   }
 
   function failAll(error: ApiError): void {
-    const queues = [...runs.values()]
+    const failed = [...runs.values()]
     runs.clear()
-    for (const queue of queues) queue.fail(error)
+    for (const { queue } of failed) queue.fail(error)
   }
 
-  function open(plan: CompletionPlan): Run {
+  function open(plan: CompletionPlan, onSign: () => void = () => {}): Run {
     if (isClosed) throw new ApiError('server_draining')
-    const { worker } = life ?? start()
-    const send = (message: ToWorker): void => worker.postMessage(message)
+    const { host } = life ?? start()
+    const send = (message: ToWorker): void => host.send(message)
     const id = ++lastId
     const queue = createPieceQueue()
-    let taken = 0
-    runs.set(id, queue)
+    runs.set(id, { queue, onSign })
     send({ type: 'start', id, plan })
-    return {
-      async next() {
-        const delta = await queue.next()
-        if (delta !== null && ++taken % PIECES_PER_ACK === 0) {
-          send({ type: 'ack', id, count: PIECES_PER_ACK })
-        }
-        return delta
-      },
-      cancel(reason) {
-        queue.fail(reason)
+    return createRun(queue, {
+      acknowledge: (count) => send({ type: 'ack', id, count }),
+      cancel: () => {
         if (runs.delete(id)) send({ type: 'cancel', id })
       },
-    }
+    })
   }
 
   start()
@@ -127,7 +144,26 @@ export function createWorkerLink(script: URL, options: WorkerOptions): WorkerLin
     async close() {
       isClosed = true
       failAll(new ApiError('server_draining'))
-      await life?.worker.terminate()
+      await life?.host.end()
+    },
+  }
+}
+
+/** The consumer's end of one request. */
+function createRun(
+  queue: PieceQueue,
+  request: { readonly acknowledge: (count: number) => void; readonly cancel: () => void },
+): Run {
+  let taken = 0
+  return {
+    async next() {
+      const delta = await queue.next()
+      if (delta !== null && ++taken % PIECES_PER_ACK === 0) request.acknowledge(PIECES_PER_ACK)
+      return delta
+    },
+    cancel(reason) {
+      queue.fail(reason)
+      request.cancel()
     },
   }
 }

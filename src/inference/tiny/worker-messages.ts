@@ -28,6 +28,8 @@ export type ToWorker =
 /** Messages from the model's thread. After `done` or `failed` a request says no more. */
 export type FromWorker =
   | { readonly type: 'ready' }
+  /** A guarded request did a step and had nothing to say. */
+  | { readonly type: 'beat'; readonly id: number }
   | { readonly type: 'delta'; readonly id: number; readonly delta: Delta }
   | { readonly type: 'done'; readonly id: number }
   | { readonly type: 'failed'; readonly id: number; readonly error: PlainError }

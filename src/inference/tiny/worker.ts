@@ -1,5 +1,5 @@
 /**
- * The model's thread: loads the file, then steps through what the server's thread asks for.
+ * The model's thread or process: loads the file, then steps through what the server's thread asks for.
  * Between two steps it reads its messages, so that a cancelled request stops at once.
  */
 import { readFileSync, statSync } from 'node:fs'
@@ -16,18 +16,16 @@ const MODEL_BYTES_MAX = 268_435_456
 run()
 
 function run(): void {
-  const port = parentPort
-  if (port === null) throw new Error('worker.ts must be started as a worker thread')
-  const { modelPath, contextTokensMax } = workerData as WorkerOptions
+  const host = findHost()
+  const { modelPath, contextTokensMax } = host.options
   if (statSync(modelPath).size > MODEL_BYTES_MAX) {
     throw new ModelFileError(`the model file is larger than ${MODEL_BYTES_MAX} bytes`)
   }
   const engine = createEngine(readFileSync(modelPath), contextTokensMax ?? undefined)
-  const post = (message: FromWorker): void => port.postMessage(message)
   const scheduler = createScheduler(
     (plan) => createGeneration(engine, plan),
     engine.transformer,
-    post,
+    host.post,
   )
   let isAwake = false
   // setImmediate lets the messages in between two steps.
@@ -35,11 +33,40 @@ function run(): void {
     isAwake = scheduler.step()
     if (isAwake) setImmediate(turn)
   }
-  port.on('message', (message: ToWorker) => {
+  host.listen((message) => {
     scheduler.receive(message)
     if (isAwake) return
     isAwake = true
     setImmediate(turn)
   })
-  post({ type: 'ready' })
+  host.post({ type: 'ready' })
+}
+
+interface Host {
+  readonly options: WorkerOptions
+  readonly post: (message: FromWorker) => void
+  readonly listen: (receive: (message: ToWorker) => void) => void
+}
+
+/** The thread's or the process's way to the server. */
+function findHost(): Host {
+  const port = parentPort
+  if (port !== null) {
+    return {
+      options: workerData as WorkerOptions,
+      post: (message) => port.postMessage(message),
+      listen: (receive) => port.on('message', receive),
+    }
+  }
+  const [, , options] = process.argv
+  if (process.send === undefined || options === undefined) {
+    throw new Error('worker.ts must be started as a worker thread or a child process')
+  }
+  // A server that is gone leaves nobody to work for.
+  process.on('disconnect', () => process.exit())
+  return {
+    options: JSON.parse(options) as WorkerOptions,
+    post: (message) => process.send?.(message),
+    listen: (receive) => process.on('message', (message) => receive(message as ToWorker)),
+  }
 }

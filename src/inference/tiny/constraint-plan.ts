@@ -1,0 +1,124 @@
+/**
+ * Reads which form a chat request wants its answer to have. It must refuse what the grammar engine would
+ * quietly pass over, so that every finished answer keeps its constraint.
+ */
+import { resolveResponseFormatType } from '../../domain/chat-constraint-rules.ts'
+import { ApiError } from '../../errors.ts'
+import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
+import type { StructuredOutputs } from '../../schemas/structured-outputs.ts'
+import { closeObjects, findUnsupportedKeyword } from './json-schema-support.ts'
+
+/** White space between the tokens of JSON: a little of any, none, or what a pattern matches. */
+export type JsonSpace = 'any' | 'none' | { readonly pattern: string }
+
+/** What an answer must keep, ready for the grammar engine. */
+export type ConstraintForm =
+  | { readonly kind: 'json'; readonly schema: string; readonly space: JsonSpace }
+  | { readonly kind: 'regex'; readonly pattern: string }
+  | { readonly kind: 'grammar'; readonly source: string }
+  | { readonly kind: 'tag'; readonly source: string }
+
+/** A form and the field that asked for it. */
+export interface Constraint {
+  readonly form: ConstraintForm
+  readonly param: string
+}
+
+/** Limit: characters of a constraint; compiling more takes seconds. */
+const CONSTRAINT_CHARS_MAX = 65_536
+/** What a whitespace_pattern may hold: anything else could match more than the white space of JSON. */
+const SPACE_PATTERN = /^(?:[ \t\n\r]|\\[tnrs]|[[\]()|?*+]|\{\d{1,3}(?:,\d{0,3})?\})*$/
+
+/**
+ * The constraint of a request, or null for free text.
+ *
+ * @throws ApiError invalid_value naming the field
+ *
+ * Spec: §4.3 response_format, structured_outputs.
+ * Choice: a JSON Schema keyword that cannot be enforced is refused. disable_fallback has no effect, as
+ * there is one engine; strict neither, as schemas are always kept. Objects get properties that the
+ * schema does not name only where it says additionalProperties, and not even there with
+ * disable_additional_properties.
+ */
+export function planConstraint(request: ChatCompletionRequest): Constraint | null {
+  const constraint = planFormat(request) ?? planOutputs(request.structured_outputs ?? null)
+  if (constraint === null) return null
+  const { form, param } = constraint
+  const text = Object.values(form).find((value) => typeof value === 'string' && value !== form.kind)
+  if (`${text}`.length > CONSTRAINT_CHARS_MAX) {
+    throw refuse(param, `${param} may have ${CONSTRAINT_CHARS_MAX} characters at the most.`)
+  }
+  return constraint
+}
+
+function planFormat({ response_format: format }: ChatCompletionRequest): Constraint | null {
+  if (format === undefined || format === null) return null
+  const type = resolveResponseFormatType(format)
+  const param = 'response_format'
+  if (type === 'json_object') return { param, form: jsonForm({ type: 'object' }, 'any') }
+  if (type === 'structural_tag') {
+    return { param, form: { kind: 'tag', source: JSON.stringify(format) } }
+  }
+  if (type !== 'json_schema') return null
+  const path = `${param}.json_schema.schema`
+  const schema = format.json_schema?.schema ?? {}
+  return { param: path, form: jsonForm(requireSupported(schema, path), 'any') }
+}
+
+function planOutputs(outputs: StructuredOutputs | null): Constraint | null {
+  if (outputs === null) return null
+  const { json, regex, choice, grammar, structural_tag: tag } = outputs
+  const named = (name: string, form: ConstraintForm): Constraint => ({
+    param: `structured_outputs.${name}`,
+    form,
+  })
+  if (isGiven(regex)) return named('regex', { kind: 'regex', pattern: regex })
+  if (isGiven(choice)) return named('choice', { kind: 'grammar', source: renderChoice(choice) })
+  if (isGiven(grammar)) return named('grammar', { kind: 'grammar', source: grammar })
+  if (isGiven(tag)) return named('structural_tag', { kind: 'tag', source: tag })
+  const space = resolveSpace(outputs)
+  if (!isGiven(json)) return named('json_object', jsonForm({ type: 'object' }, space))
+  const parsed: unknown = typeof json === 'string' ? JSON.parse(json) : json
+  const schema = requireSupported(parsed, 'structured_outputs.json')
+  const isClosed = outputs.disable_additional_properties === true
+  return named('json', jsonForm(isClosed ? closeObjects(schema) : schema, space))
+}
+
+function jsonForm(schema: unknown, space: JsonSpace): ConstraintForm {
+  return { kind: 'json', schema: JSON.stringify(schema), space }
+}
+
+/** Spec: §4.3 disable_any_whitespace, whitespace_pattern. Choice: the first wins over the second. */
+function resolveSpace(outputs: StructuredOutputs): JsonSpace {
+  if (outputs.disable_any_whitespace === true) return 'none'
+  const pattern = outputs.whitespace_pattern
+  if (!isGiven(pattern)) return 'any'
+  if (SPACE_PATTERN.test(pattern)) return { pattern: pattern.replaceAll('\\s', '[ \\t\\n\\r]') }
+  const param = 'structured_outputs.whitespace_pattern'
+  throw refuse(param, `${param} must match nothing but spaces, tabs and line ends.`)
+}
+
+/** A grammar of the texts and nothing else. */
+function renderChoice(texts: readonly string[]): string {
+  const quoted = texts.map((text) => {
+    const escaped = text.toWellFormed().replaceAll(/[\\"\n\r\t]/gu, (found) => {
+      return JSON.stringify(found).slice(1, -1)
+    })
+    return `"${escaped}"`
+  })
+  return `root ::= ${quoted.join(' | ')}`
+}
+
+function requireSupported(schema: unknown, param: string): unknown {
+  const keyword = findUnsupportedKeyword(schema)
+  if (keyword === null) return schema
+  throw refuse(param, `${param} uses ${keyword}, which cannot be enforced.`)
+}
+
+function isGiven<T>(value: T): value is NonNullable<T> {
+  return value !== null && value !== undefined
+}
+
+function refuse(param: string, message: string): ApiError {
+  return new ApiError('invalid_value', { param, message })
+}

@@ -1,0 +1,151 @@
+/** Which JSON Schemas the grammar engine enforces in full. Pure; it looks at keywords, not at values. */
+
+/** Keywords that the engine passes over. */
+const UNSUPPORTED = [
+  'not',
+  'if',
+  'dependentRequired',
+  'dependentSchemas',
+  'dependencies',
+  'contains',
+  'multipleOf',
+  'propertyNames',
+  'patternProperties',
+  'minProperties',
+  'maxProperties',
+  '$dynamicRef',
+  '$recursiveRef',
+] as const
+/** Keywords after which the engine reads nothing else of a schema. */
+const ALONE = ['$ref', 'anyOf', 'oneOf', 'allOf', 'const', 'enum'] as const
+/** Keywords that say nothing about values. */
+const NOTES = new Set([
+  '$schema',
+  '$id',
+  '$defs',
+  '$comment',
+  'definitions',
+  'title',
+  'description',
+  'default',
+  'examples',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'nullable',
+])
+const LEVELS_MAX = 64
+
+type Schema = Readonly<Record<string, unknown>>
+
+/**
+ * The first keyword, or combination of them, that cannot be enforced; null when all can.
+ *
+ * Spec: §4.3 structured_outputs json.
+ * Choice: oneOf is read as anyOf where its branches cannot both hold, because their types differ.
+ */
+export function findUnsupportedKeyword(schema: unknown): string | null {
+  return findIn(schema, 0)
+}
+
+function findIn(schema: unknown, level: number): string | null {
+  if (!isObject(schema)) return null
+  if (level > LEVELS_MAX) return `more than ${LEVELS_MAX} levels`
+  const keyword = UNSUPPORTED.find((name) => schema[name] !== undefined)
+  if (keyword !== undefined) return keyword
+  if (schema.uniqueItems === true) return 'uniqueItems'
+  const names = isObject(schema.properties) ? Object.keys(schema.properties) : []
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+  if (names.some((name) => /["\\\u0000-\u001f]/u.test(name))) {
+    return 'a property name with a quote, a backslash or a control character'
+  }
+  const combined = findCombination(schema)
+  if (combined !== null) return combined
+  for (const child of childrenOf(schema)) {
+    const found = findIn(child, level + 1)
+    if (found !== null) return found
+  }
+  return null
+}
+
+function findCombination(schema: Schema): string | null {
+  const alone = ALONE.find((name) => schema[name] !== undefined)
+  if (alone !== undefined) {
+    const isTyped = alone === 'const' || alone === 'enum'
+    const others = Object.keys(schema).filter((name) => name !== alone && !NOTES.has(name))
+    const other = others.find((name) => !(isTyped && name === 'type'))
+    if (other !== undefined) return `${alone} beside ${other}`
+  }
+  if (Array.isArray(schema.allOf) && schema.allOf.length > 1) return 'allOf with several schemas'
+  if (Array.isArray(schema.oneOf) && !areApart(schema.oneOf)) {
+    return 'oneOf whose branches could both hold'
+  }
+  const bounds = schema.minLength !== undefined || schema.maxLength !== undefined
+  if (schema.pattern !== undefined && bounds) return 'pattern beside minLength or maxLength'
+  if (schema.format !== undefined && (bounds || schema.pattern !== undefined)) {
+    return 'format beside other rules of a string'
+  }
+  return null
+}
+
+/** Whether no value can keep two of the branches. */
+function areApart(branches: readonly unknown[]): boolean {
+  const kinds = branches.map((branch) => {
+    if (!isObject(branch)) return null
+    if (branch.const !== undefined) return JSON.stringify(branch.const)
+    return branch.type === 'integer' ? 'number' : branch.type
+  })
+  const isKnown = kinds.every((kind) => typeof kind === 'string')
+  const isMixed = branches.some((branch) => isObject(branch) && branch.const !== undefined)
+  const allConst = branches.every((branch) => isObject(branch) && branch.const !== undefined)
+  return isKnown && (!isMixed || allConst) && new Set(kinds).size === kinds.length
+}
+
+/**
+ * The schema without properties that it does not name.
+ *
+ * Spec: §4.3 structured_outputs disable_additional_properties.
+ */
+export function closeObjects(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closeObjects)
+  if (!isObject(schema)) return schema
+  const { additionalProperties, unevaluatedProperties, ...rest } = schema
+  const closed = Object.fromEntries(
+    Object.entries(rest).map(([name, value]) => [name, closeBelow(name, value)]),
+  )
+  const isOpen = additionalProperties !== undefined || unevaluatedProperties !== undefined
+  return isOpen ? { ...closed, additionalProperties: false } : closed
+}
+
+function closeBelow(name: string, value: unknown): unknown {
+  if (MAPS.includes(name) && isObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, closeObjects(one)]))
+  }
+  return SCHEMAS.includes(name) ? closeObjects(value) : value
+}
+
+/** Keywords that hold schemas by name, and those that hold one schema or a list. */
+const MAPS = ['properties', '$defs', 'definitions']
+const SCHEMAS = [
+  'items',
+  'prefixItems',
+  'additionalItems',
+  'additionalProperties',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  'anyOf',
+  'oneOf',
+  'allOf',
+]
+
+function childrenOf(schema: Schema): unknown[] {
+  const maps = MAPS.flatMap((name) => {
+    const value = schema[name]
+    return isObject(value) ? Object.values(value) : []
+  })
+  return [...maps, ...SCHEMAS.flatMap((name) => schema[name] ?? [])]
+}
+
+function isObject(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

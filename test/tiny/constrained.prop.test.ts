@@ -1,0 +1,121 @@
+/** Answers that are held to a grammar keep it, whatever the grammar. WEFT_TEST_GRAMMARS sets how many. */
+import { readFileSync } from 'node:fs'
+import { Ajv } from 'ajv'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { TINY_MODEL_PATH } from '../../src/inference/tiny/backend.ts'
+import { createEngine } from '../../src/inference/tiny/engine.ts'
+import { choiceIn, type Fields, runWaiting } from './running.ts'
+
+const GRAMMARS = Number(process.env.WEFT_TEST_GRAMMARS ?? 60)
+const engine = createEngine(readFileSync(TINY_MODEL_PATH))
+const ajv = new Ajv({ strict: false })
+
+async function answer(fields: Fields) {
+  const messages = [{ role: 'user', content: 'What is the opposite of hot?' }]
+  return choiceIn(await runWaiting(engine, { messages, max_tokens: 160, ...fields }))
+}
+
+const name = fc.constantFrom('a', 'b', 'name', 'long name', 'ü')
+const bounds = (low: string, high: string, max: number) =>
+  fc.tuple(fc.option(fc.nat(max)), fc.option(fc.nat(max))).map(([from, size]) => ({
+    ...(from === null ? {} : { [low]: from }),
+    ...(size === null ? {} : { [high]: (from ?? 0) + size }),
+  }))
+const leaf = fc.oneof(
+  bounds('minimum', 'maximum', 300).map((range) => ({ type: 'integer', ...range })),
+  fc.constant({ type: 'number' }),
+  fc.constant({ type: 'boolean' }),
+  fc.constant({ type: 'null' }),
+  bounds('minLength', 'maxLength', 8).map((range) => ({ type: 'string', ...range })),
+  fc.constantFrom('^[a-c]{2,4}$', '^(red|green)$', '^\\\\d{3}-\\\\d{2}$').map((pattern) => ({
+    type: 'string',
+    pattern: pattern.replaceAll('\\\\', '\\'),
+  })),
+  fc.constantFrom({ enum: ['red', 2, null, true] }, { const: 'fixed "value"' }, { const: 7 }),
+)
+const { schema } = fc.letrec<{ schema: object }>((tie) => ({
+  schema: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    leaf,
+    fc.record({
+      type: fc.constant('array'),
+      items: tie('schema'),
+      minItems: fc.nat(2),
+      maxItems: fc.integer({ min: 2, max: 4 }),
+    }),
+    fc
+      .uniqueArray(fc.tuple(name, tie('schema'), fc.boolean()), {
+        selector: ([key]) => key,
+        maxLength: 4,
+      })
+      .map((properties) => ({
+        type: 'object',
+        properties: Object.fromEntries(properties.map(([key, value]) => [key, value])),
+        required: properties.filter(([, , isRequired]) => isRequired).map(([key]) => key),
+        additionalProperties: false,
+      })),
+    fc.array(tie('schema'), { minLength: 1, maxLength: 3 }).map((anyOf) => ({ anyOf })),
+  ),
+}))
+
+const atom = fc.constantFrom('a', 'Z', '7', '[a-f]', '[^x-z]', '\\d', '\\w', '.', 'ü', '\\.', ' ')
+const { regex } = fc.letrec<{ regex: string }>((tie) => ({
+  regex: fc.oneof(
+    { maxDepth: 3 },
+    atom,
+    fc.tuple(tie('regex'), tie('regex')).map(([a, b]) => a + b),
+    fc.tuple(tie('regex'), tie('regex')).map(([a, b]) => `(?:${a}|${b})`),
+    fc
+      .tuple(tie('regex'), fc.constantFrom('?', '{2}', '{1,3}', '+', '*'))
+      .map(([a, times]) => `(${a})${times}`),
+  ),
+}))
+
+describe('a constrained answer', () => {
+  it('keeps any JSON Schema', async () => {
+    let finished = 0
+    await fc.assert(
+      fc.asyncProperty(schema, fc.nat(1_000), fc.boolean(), async (json, seed, isTight) => {
+        const structured_outputs = { json: JSON.stringify(json), disable_any_whitespace: isTight }
+        const { text, finish_reason } = await answer({ structured_outputs, seed })
+        if (finish_reason === 'length') return
+        finished++
+        const value = JSON.parse(text)
+        expect([ajv.validate(json, value), ajv.errorsText()]).toEqual([true, 'No errors'])
+        if (isTight) expect(text).toBe(JSON.stringify(value).length > 0 ? text.trim() : text)
+      }),
+      { numRuns: GRAMMARS, seed: 42 },
+    )
+    expect(finished).toBeGreaterThan(GRAMMARS / 2)
+  }, 600_000)
+
+  it('matches any regular expression as a whole', async () => {
+    let finished = 0
+    await fc.assert(
+      fc.asyncProperty(regex, fc.nat(1_000), async (pattern, seed) => {
+        const { text, finish_reason } = await answer({
+          structured_outputs: { regex: pattern },
+          seed,
+        })
+        if (finish_reason === 'length') return
+        finished++
+        expect(text).toMatch(new RegExp(`^(?:${pattern})$`, 'su'))
+      }),
+      { numRuns: GRAMMARS, seed: 42 },
+    )
+    expect(finished).toBeGreaterThan(GRAMMARS / 2)
+  }, 600_000)
+
+  it('is one of the choices', async () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 12 })
+    await fc.assert(
+      fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 6 }), async (choice) => {
+        const { text, finish_reason } = await answer({ structured_outputs: { choice } })
+        expect(finish_reason).toBe('stop')
+        expect(choice).toContain(text)
+      }),
+      { numRuns: Math.min(GRAMMARS, 100), seed: 42 },
+    )
+  }, 600_000)
+})

@@ -1,0 +1,100 @@
+/** Templates that loop and grammars that explode, against the real processes: 400, and nobody else notices. */
+import { afterAll, describe, expect, it } from 'vitest'
+import { createTinyBackend, type TinyBackendOptions } from '../../src/inference/tiny/backend.ts'
+import type { Fields } from './running.ts'
+
+const open = (options: Partial<TinyBackendOptions>) =>
+  createTinyBackend({ name: 'tiny', queueMax: 8, ...options })
+/** Its processes have little time before they count as hung. */
+const hasty = open({ allowsChatTemplate: true, silenceMsMax: 1_500 })
+afterAll(() => hasty.close())
+
+async function ask(fields: Fields, backend = hasty, signal = new AbortController().signal) {
+  const messages = [{ role: 'user', content: 'What is 3 plus 4?' }]
+  const request = { messages, temperature: 0, max_tokens: 60, ...fields }
+  const call = { request, body: JSON.stringify(request), model: 'tiny', requestId: 'test' }
+  let text = ''
+  for await (const delta of backend.complete(call, { signal })) {
+    if (delta.type === 'choice') text += delta.content
+  }
+  return text
+}
+
+const refusal = (param: string) => ({ code: 'invalid_value', param })
+
+describe('a request in a process of its own', () => {
+  it.each<[string, Fields]>([
+    [
+      'chat_template',
+      {
+        chat_template:
+          '{% set ns = namespace(i=0) %}{% for a in "xxxxxxxxxx" * 99 %}{% for b in range(99999) %}{% for c in range(99999) %}{% endfor %}{% endfor %}{% endfor %}',
+      },
+    ],
+    ['chat_template', { chat_template: '{% for i in range(1000000000) %}{% endfor %}' }],
+    [
+      'structured_outputs.regex',
+      { structured_outputs: { regex: '((x{0,3000}y){0,3000}z){0,3000}' } },
+    ],
+  ])('that is a bomb is refused as %s, and the server goes on', async (param, bomb) => {
+    const [exploded, answered] = await Promise.allSettled([
+      ask(bomb),
+      ask({ n: 1, messages: [{ role: 'user', content: 'What is 3 plus 4?' }] }),
+    ])
+    expect(answered).toMatchObject({ status: 'fulfilled', value: expect.stringContaining('7') })
+    expect(exploded).toMatchObject({ status: 'rejected', reason: refusal(param) })
+    expect(await ask({ structured_outputs: { choice: ['after'] } })).toBe('after')
+  })
+
+  it('that names no template the model can read is refused', async () => {
+    await expect(ask({ chat_template: '{% for %}' })).rejects.toMatchObject(
+      refusal('chat_template'),
+    )
+    expect(await ask({ chat_template: '{{ messages[0].content }}', max_tokens: 1 })).toBeDefined()
+  })
+
+  it('waits for a process when all are taken', async () => {
+    const texts = await Promise.all(
+      ['a', 'b', 'c', 'd', 'e'].map((text) => ask({ structured_outputs: { choice: [text] } })),
+    )
+    expect(texts).toEqual(['a', 'b', 'c', 'd', 'e'])
+  })
+
+  it('frees its process when its reader leaves, waiting or running', async () => {
+    const endless = { structured_outputs: { regex: 'a*b' }, logit_bias: {}, max_tokens: 1_900 }
+    for (let i = 0; i < 3; i++) {
+      const controllers = Array.from({ length: 4 }, () => new AbortController())
+      const left = controllers.map(({ signal }) => ask(endless, hasty, signal))
+      await new Promise((resolve) => setTimeout(resolve, i * 20))
+      for (const controller of controllers) controller.abort(new Error('left'))
+      const outcomes = await Promise.allSettled(left)
+      expect(outcomes.every(({ status }) => status === 'rejected' || i === 2)).toBe(true)
+    }
+    expect(await ask({ structured_outputs: { choice: ['still here'] } })).toBe('still here')
+  })
+})
+
+describe('a backend', () => {
+  it('refuses a chat_template by name unless it is allowed', async () => {
+    const strict = open({})
+    expect(strict.fields.chat_template).toBe('rejected')
+    expect(hasty.fields.chat_template).toBe('honoured')
+    await expect(ask({ chat_template: 'x' }, strict)).rejects.toMatchObject({
+      code: 'unsupported_parameter',
+      param: 'chat_template',
+    })
+    await strict.close()
+  })
+
+  it('ends its processes when it is closed', async () => {
+    const closing = open({})
+    const running = ask({ structured_outputs: { regex: 'a{1900}' }, max_tokens: 1_900 }, closing)
+    const waiting = [1, 2, 3].map(() => ask({ structured_outputs: { choice: ['x'] } }, closing))
+    const outcomes = Promise.allSettled([running, ...waiting])
+    await closing.ready()
+    await closing.close()
+    for (const outcome of await outcomes) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'server_draining' } })
+    }
+  })
+})
