@@ -5,17 +5,20 @@ import { ClientId, ProjectId } from './primitives.ts'
 /** Limit: ids of one request. */
 const IDS_MAX = 1000
 
-const idField = z.strictObject({ $getField: z.literal('id') })
-const idLiteral = z.strictObject({ $literal: ClientId })
-const isId = z.strictObject({ $eq: z.tuple([idField, idLiteral]) })
+const idField = z.strictObject({ $getField: z.literal('id').describe('Only the id.') })
+const idLiteral = z.strictObject({ $literal: ClientId.describe('An id.') })
+const isId = z.strictObject({ $eq: z.tuple([idField, idLiteral]).describe('The id is this one.') })
 const isOneOf = z.strictObject({
-  $in: z.tuple([idField, z.array(idLiteral).min(1).max(IDS_MAX)]),
+  $in: z
+    .tuple([idField, z.array(idLiteral).min(1).max(IDS_MAX)])
+    .describe('The id is one of these.'),
 })
 const anyOf = z.strictObject({
   $or: z
     .array(z.union([isId, isOneOf]))
     .min(1)
-    .max(IDS_MAX),
+    .max(IDS_MAX)
+    .describe('One of these holds.'),
 })
 
 /**
@@ -26,7 +29,9 @@ const anyOf = z.strictObject({
  */
 export const IdsQuery = z
   .strictObject({
-    $expr: z.union([isId, isOneOf, anyOf], 'must name ids: $eq, $in or $or of such'),
+    $expr: z
+      .union([isId, isOneOf, anyOf], 'must name ids: $eq, $in or $or of such')
+      .describe('Which ids.'),
   })
   .meta({ id: 'IdsQuery', description: 'Which ids: `$eq` or `$in` on `id`, or `$or` of such.' })
 export type IdsQuery = z.infer<typeof IdsQuery>

@@ -20,11 +20,18 @@ SELECT
   calls.exception,
   calls.svc_user_id,
   calls.svc_run_id
-FROM calls
+FROM calls INDEXED BY ${indexFor(conditions)}
 WHERE calls.project_id = @project_id
-  AND calls.started_at_us IS NOT NULL
+  AND +calls.started_at_us IS NOT NULL
   AND calls.deleted_at_us IS NULL${renderConditions(conditions)}
 `
+}
+
+/** Why INDEXED BY: the planner would rather walk the whole project than the traces that are named. */
+function indexFor(conditions: readonly FilterCondition[]): string {
+  if (conditions.includes('call_ids')) return 'calls_project_id_id'
+  if (conditions.includes('trace_ids')) return 'calls_project_id_trace_id'
+  return 'calls_project_id_started_at_us'
 }
 
 /** Usage of one call by model (primary key of call_usage). */
@@ -45,7 +52,7 @@ WHERE call_key = @call_key
 /** The traces of calls (calls_project_id_id). */
 export const SELECT_TRACES_OF_CALLS = `
 SELECT DISTINCT trace_id
-FROM calls
+FROM calls INDEXED BY calls_project_id_id
 WHERE project_id = @project_id
   AND id IN (SELECT value FROM json_each(@call_ids))
   AND started_at_us IS NOT NULL
