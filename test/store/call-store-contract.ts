@@ -107,6 +107,59 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
       expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
     })
 
+    it('stores a batch in order, and a refused part leaves the others alone', async () => {
+      const calls = await create()
+      await calls.startCall(startOf({ id: 'old' }))
+      const results = await calls.writeParts([
+        { start: startOf({ trace_id: 't' }), end: null },
+        { start: startOf({ id: 'old', op_name: 'x' }), end: endOf({ id: 'old' }) },
+        { start: null, end: endOf({ output: 1 }) },
+        { start: startOf({ id: 'both' }), end: endOf({ id: 'both', output: 2 }) },
+      ])
+      expect(results).toMatchObject([
+        { started: { id: 'call-1', trace_id: 't' } },
+        { error: { code: 'call_conflict', param: 'start.id' } },
+        { started: null },
+        { started: { id: 'both' } },
+      ])
+      await expect(calls.findCall('acme/demo', 'call-1')).resolves.toMatchObject({ output: 1 })
+      await expect(calls.findCall('acme/demo', 'both')).resolves.toMatchObject({ output: 2 })
+      const old = await calls.findCall('acme/demo', 'old')
+      expect(old).toMatchObject({ op_name: 'predict', ended_at_us: null })
+    })
+
+    it('keeps a name that came before the start', async () => {
+      const calls = await create()
+      const rename = { project_id: 'acme/demo', id: 'call-1', display_name: 'mine' }
+      await calls.renameCall(rename)
+      await expect(calls.findCall('acme/demo', 'call-1')).resolves.toBeNull()
+      await calls.writeParts([{ start: startOf({ display_name: 'sent' }), end: endOf() }])
+      await expect(calls.findCall('acme/demo', 'call-1')).resolves.toMatchObject({
+        display_name: 'mine',
+      })
+      await calls.renameCall({ ...rename, display_name: null })
+      await expect(calls.findCall('acme/demo', 'call-1')).resolves.toMatchObject({
+        display_name: null,
+      })
+    })
+
+    it('deletes calls with their descendants, for good', async () => {
+      const calls = await create()
+      await calls.startCall(startOf())
+      await calls.startCall(startOf({ id: 'child', parent_id: 'call-1' }))
+      await calls.startCall(startOf({ id: 'other' }))
+      const deletion = { project_id: 'acme/demo', ids: ['call-1', 'none'], deleted_at_us: 1 }
+      await expect(calls.deleteCalls(deletion)).resolves.toBe(2)
+      await expect(calls.deleteCalls(deletion)).resolves.toBe(0)
+      await calls.endCall(endOf())
+      await calls.startCall(startOf())
+      await expect(calls.findCall('acme/demo', 'call-1')).resolves.toBeNull()
+      await expect(calls.findCall('acme/demo', 'child')).resolves.toBeNull()
+      await expect(calls.findCall('acme/demo', 'other')).resolves.not.toBeNull()
+      const rename = { project_id: 'acme/demo', id: 'child', display_name: 'x' }
+      await expect(calls.renameCall(rename)).rejects.toMatchObject({ code: 'call_not_found' })
+    })
+
     it('sums the sizes of a trace', async () => {
       const calls = await create()
       const start = startOf({ trace_id: 't' })
