@@ -13,9 +13,10 @@ import urllib.request
 
 import weave
 
-PROJECT = "acme/python"
+PROJECT = os.environ["SDK_PROJECT"]
 BASE_URL = os.environ["WANDB_BASE_URL"]
 KEY = os.environ["WANDB_API_KEY"]
+DOCUMENT = "größe 😀\n".encode() * 1000
 
 
 def ask(path, **body):
@@ -70,6 +71,11 @@ def count(limit: int):
 
 
 @weave.op
+def attach() -> weave.Content:
+    return weave.Content.from_bytes(DOCUMENT, mimetype="text/plain")
+
+
+@weave.op
 def is_right(expected: str, output: str) -> bool:
     return output == expected
 
@@ -91,6 +97,12 @@ def trace(client):
     check("a stream gives its chunks", list(count(3)), [1, 2, 3])
     client.flush()
     return call
+
+
+def store_file(client):
+    _, call = attach.call()
+    client.flush()
+    check("a file is read back", client.get_call(call.id).output.data, DOCUMENT)
 
 
 def evaluate(client):
@@ -189,6 +201,7 @@ def look_at_the_store():
 def main():
     client = weave.init(PROJECT)
     call = trace(client)
+    store_file(client)
     evaluate(client)
     log_evaluation(client)
     read_back(client, call)
