@@ -15,7 +15,7 @@ import { ApiError } from '../errors.ts'
 import type { ObjectStore } from '../store/api/objects.ts'
 import type { NewRow, RowIndex, StoredTable, TableStore } from '../store/api/tables.ts'
 
-/** Limit: refs that one ref leads through. */
+/** Limit: refs that one ref leads through, on all of its ways together. */
 const HOPS_MAX = 16
 /** Limit: rows of a table that is read as a whole. */
 const ROWS_MAX = 10_000
@@ -46,16 +46,10 @@ export type ReadRef = (ref: ReadableRef) => Promise<unknown>
  */
 export function createRefReader(options: RefReaderOptions): ReadRef {
   const { objects, tables, canRead } = options
+  const spend = createBudget(options.contentBytesMax)
+  const { readRow, readRows } = createRowReader(tables, spend)
   const contents = new Map<string, unknown>()
-  const indexes = new Map<number, Promise<RowIndex>>()
-  let bytesLeft = options.contentBytesMax
-
-  function spend(bytes: number): void {
-    bytesLeft -= bytes
-    if (bytesLeft >= 0) return
-    const message = `refs lead to more than ${options.contentBytesMax} bytes: ask for fewer`
-    throw new ApiError('validation_failed', { message, param: 'refs' })
-  }
+  let hopsLeft = 0
 
   async function readContent(projectId: string, digest: string, bytes: number): Promise<unknown> {
     const key = `${projectId}:${digest}`
@@ -82,30 +76,66 @@ export function createRefReader(options: RefReaderOptions): ReadRef {
   }
 
   /** The place that a value's own ref leads to; a broken one leads nowhere. */
-  async function follow(value: unknown, hops: number): Promise<Node> {
+  async function follow(value: unknown): Promise<Node> {
     const ref = typeof value === 'string' ? parseReadableRef(value) : null
-    if (ref === null || hops >= HOPS_MAX) return { value }
+    if (ref === null || hopsLeft === 0) return { value }
+    hopsLeft -= 1
     try {
-      return await walk(ref, hops + 1)
+      return await walk(ref)
     } catch (error) {
       if (error instanceof ApiError && error.code.endsWith('_not_found')) return NOTHING
       throw error
     }
   }
 
-  async function walk(ref: ReadableRef, hops: number): Promise<Node> {
+  async function walk(ref: ReadableRef): Promise<Node> {
     let node = await openTarget(ref)
     for (const edge of ref.edges) {
-      const from = 'value' in node ? await follow(node.value, hops) : node
+      const from = 'value' in node ? await follow(node.value) : node
       node =
         'table' in from ? await readRow(from.table, edge) : { value: stepInto(from.value, edge) }
     }
     return node
   }
 
+  return async (ref) => {
+    await nextTurn()
+    hopsLeft = HOPS_MAX
+    const node = await walk(ref)
+    if ('value' in node) return node.value
+    if (node.table.row_count <= ROWS_MAX)
+      return readRows(node.table, Array(node.table.row_count).keys())
+    const message = `A table of more than ${ROWS_MAX} rows is read by table/query.`
+    throw new ApiError('validation_failed', { message, param: 'refs' })
+  }
+}
+
+/** Counts bytes of contents down. */
+function createBudget(bytesMax: number): (bytes: number) => void {
+  let bytesLeft = bytesMax
+  return (bytes) => {
+    bytesLeft -= bytes
+    if (bytesLeft >= 0) return
+    const message = `refs lead to more than ${bytesMax} bytes: ask for fewer`
+    throw new ApiError('validation_failed', { message, param: 'refs' })
+  }
+}
+
+/** Reads rows of tables; of a table whose rows are sought by digest the index is kept. */
+function createRowReader(tables: TableStore, spend: (bytes: number) => void) {
+  const indexes = new Map<number, Promise<RowIndex>>()
+
   function parseRow({ val_json }: NewRow): unknown {
     spend(val_json.length)
     return parseExact(val_json)
+  }
+
+  async function readRows(table: StoredTable, places: Iterable<number>): Promise<unknown[]> {
+    const rows: unknown[] = []
+    for await (const group of tables.readRows(table, places)) {
+      for (const row of group) rows.push(parseRow(row))
+    }
+    return rows
   }
 
   async function readRow(table: StoredTable, { kind, value }: RefEdge): Promise<Node> {
@@ -121,21 +151,5 @@ export function createRefReader(options: RefReaderOptions): ReadRef {
     return row === null ? NOTHING : { value: parseRow(row) }
   }
 
-  async function readRows(table: StoredTable, places: Iterable<number>): Promise<unknown[]> {
-    const rows: unknown[] = []
-    for await (const group of tables.readRows(table, places)) {
-      for (const row of group) rows.push(parseRow(row))
-    }
-    return rows
-  }
-
-  return async (ref) => {
-    await nextTurn()
-    const node = await walk(ref, 0)
-    if ('value' in node) return node.value
-    if (node.table.row_count <= ROWS_MAX)
-      return readRows(node.table, Array(node.table.row_count).keys())
-    const message = `A table of more than ${ROWS_MAX} rows is read by table/query.`
-    throw new ApiError('validation_failed', { message, param: 'refs' })
-  }
+  return { readRow, readRows }
 }
