@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { TINY_MODEL_PATH } from '../../src/inference/tiny/backend.ts'
 import { createEngine } from '../../src/inference/tiny/engine.ts'
+import { renderRange } from '../../src/inference/tiny/number-ranges.ts'
 import { choiceIn, type Fields, runWaiting } from './running.ts'
 
 const GRAMMARS = Number(process.env.WEFT_TEST_GRAMMARS ?? 60)
@@ -24,7 +25,12 @@ const bounds = (low: string, high: string, max: number) =>
   }))
 const leaf = fc.oneof(
   bounds('minimum', 'maximum', 300).map((range) => ({ type: 'integer', ...range })),
-  fc.constant({ type: 'number' }),
+  bounds('minimum', 'maximum', 30).map((range) => ({ type: 'number', ...range })),
+  fc.constantFrom(
+    { type: 'number', exclusiveMinimum: 0.5, maximum: 0.75 },
+    { type: 'number', exclusiveMaximum: -3 },
+    { type: 'integer', exclusiveMinimum: 9, exclusiveMaximum: 12 },
+  ),
   fc.constant({ type: 'boolean' }),
   fc.constant({ type: 'null' }),
   bounds('minLength', 'maxLength', 8).map((range) => ({ type: 'string', ...range })),
@@ -71,6 +77,54 @@ const { regex } = fc.letrec<{ regex: string }>((tie) => ({
       .map(([a, times]) => `(${a})${times}`),
   ),
 }))
+
+/** The grammar as a regular expression: it has only texts, classes and alternatives. */
+const toRegExp = (grammar: string) =>
+  new RegExp(
+    `^(?:${grammar.replaceAll(/"(.)"/g, '[$1]').replaceAll(' ', '').replaceAll('[-]', '-')})$`,
+  )
+
+describe('a range of numbers', () => {
+  it('has exactly the whole numbers within its bounds', () => {
+    const bound = fc.option(fc.integer({ min: -1_200, max: 1_200 }))
+    fc.assert(
+      fc.property(
+        bound,
+        bound,
+        fc.array(fc.integer({ min: -1_300, max: 1_300 })),
+        (low, high, tries) => {
+          const grammar = renderRange({ low, high, decimals: 0 })
+          if (grammar === null) {
+            expect(low! > high!).toBe(true)
+            return
+          }
+          const pattern = toRegExp(grammar)
+          const near = [low ?? 0, high ?? 0].flatMap((n) => [n - 1, n, n + 1, n - 10, n + 10])
+          for (const value of [...tries, ...near]) {
+            const isInside = value >= (low ?? value) && value <= (high ?? value)
+            expect([value, pattern.test(`${value}`)]).toEqual([value, isInside])
+          }
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  it('has decimals within its bounds only', () => {
+    const bound = fc.integer({ min: -3_000, max: 3_000 }).map((n) => n / 100)
+    fc.assert(
+      fc.property(bound, bound, fc.array(bound), (low, high, tries) => {
+        const grammar = renderRange({ low, high, decimals: 2 })
+        if (grammar === null) return
+        for (const value of [low, high, ...tries]) {
+          const isInside = value >= low && value <= high
+          expect([value, toRegExp(grammar).test(value.toFixed(2))]).toEqual([value, isInside])
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
 
 describe('a constrained answer', () => {
   it('keeps any JSON Schema', async () => {

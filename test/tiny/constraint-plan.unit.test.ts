@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { TINY_MODEL_PATH } from '../../src/inference/tiny/backend.ts'
 import { planConstraint } from '../../src/inference/tiny/constraint-plan.ts'
 import { createEngine } from '../../src/inference/tiny/engine.ts'
-import { closeObjects } from '../../src/inference/tiny/json-schema-support.ts'
+import { closeObjects } from '../../src/inference/tiny/json-schema-rewrite.ts'
 import { choiceIn, type Fields, runWaiting } from './running.ts'
 
 const messages = [{ role: 'user', content: 'What is the opposite of hot?' }]
@@ -42,6 +42,13 @@ describe('planConstraint', () => {
     [{ oneOf: [{ type: 'integer' }, { type: 'number' }] }],
     [{ type: 'string', pattern: 'a', maxLength: 3 }],
     [{ properties: { 'a"b': {} } }],
+    [{ type: 'object', required: ['a'] }],
+    [{ minimum: 3 }],
+    [{ type: 'integer', minimum: 3, maximum: 2 }],
+    [{ type: 'string', pattern: 'a.c' }],
+    [{ type: 'string', pattern: '[^a]' }],
+    [{ type: 'string', pattern: '[ -~]' }],
+    [{ type: 'string', pattern: '\\s' }],
   ])('refuses the schema %j, which cannot be enforced', (json) => {
     const text = JSON.stringify(json)
     expect(() => plan({ structured_outputs: { json: text } })).toThrow(
@@ -54,6 +61,7 @@ describe('planConstraint', () => {
     [{ enum: [{ not: 1 }], title: 'x' }],
     [{ oneOf: [{ type: 'integer' }, { type: 'string' }] }],
     [{ oneOf: [{ const: 1 }, { const: 2 }] }],
+    [{ type: 'string', pattern: '^[A-Z]\\d{2}(-|\\.)[a-z]+$' }],
   ])('takes the schema %j', (json) => {
     expect(plan({ structured_outputs: { json: JSON.stringify(json) } })).not.toBeNull()
   })
@@ -137,6 +145,21 @@ describe('an answer in a form', () => {
     expect(await names({})).toBeGreaterThan(0)
     expect(await names({ disable_additional_properties: true })).toBe(0)
   })
+
+  it.each(['date', 'time', 'ipv4', 'uuid', 'hostname', 'email', 'json-pointer', 'uri'])(
+    'is JSON in spite of the format %s',
+    async (format) => {
+      const json = {
+        type: 'object',
+        properties: { x: { type: 'string', format } },
+        required: ['x'],
+      }
+      const fields = { structured_outputs: { json }, seed: 3, temperature: 1, max_tokens: 300 }
+      const { text, finish_reason } = await ask(fields)
+      if (finish_reason === 'stop') expect(JSON.parse(text).x).toEqual(expect.any(String))
+      else expect(finish_reason).toBe('length')
+    },
+  )
 
   it('says length when it was cut off, by max_tokens or by other bans', async () => {
     const fields = { structured_outputs: { regex: '[a-z]{30}' } }

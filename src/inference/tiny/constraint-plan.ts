@@ -6,14 +6,22 @@ import { resolveResponseFormatType } from '../../domain/chat-constraint-rules.ts
 import { ApiError } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
 import type { StructuredOutputs } from '../../schemas/structured-outputs.ts'
-import { closeObjects, findUnsupportedKeyword } from './json-schema-support.ts'
+import { closeObjects, rewriteSchema } from './json-schema-rewrite.ts'
+import { findUnsupportedKeyword } from './json-schema-support.ts'
 
 /** White space between the tokens of JSON: a little of any, none, or what a pattern matches. */
 export type JsonSpace = 'any' | 'none' | { readonly pattern: string }
 
 /** What an answer must keep, ready for the grammar engine. */
 export type ConstraintForm =
-  | { readonly kind: 'json'; readonly schema: string; readonly space: JsonSpace }
+  | {
+      readonly kind: 'json'
+      /** JSON text. */
+      readonly schema: string
+      /** Texts that stand in the schema for numbers, and their grammars. */
+      readonly numbers: ReadonlyMap<string, string>
+      readonly space: JsonSpace
+    }
   | { readonly kind: 'regex'; readonly pattern: string }
   | { readonly kind: 'grammar'; readonly source: string }
   | { readonly kind: 'tag'; readonly source: string }
@@ -36,8 +44,8 @@ const SPACE_PATTERN = /^(?:[ \t\n\r]|\\[tnrs]|[[\]()|?*+]|\{\d{1,3}(?:,\d{0,3})?
  *
  * Spec: §4.3 response_format, structured_outputs.
  * Choice: a JSON Schema keyword that cannot be enforced is refused. disable_fallback has no effect, as
- * there is one engine; strict neither, as schemas are always kept. Objects get properties that the
- * schema does not name only where it says additionalProperties, and not even there with
+ * there is one engine; strict neither, as schemas are always kept. Only objects without named properties
+ * get others, where additionalProperties says so, and not even those with
  * disable_additional_properties.
  */
 export function planConstraint(request: ChatCompletionRequest): Constraint | null {
@@ -85,7 +93,8 @@ function planOutputs(outputs: StructuredOutputs | null): Constraint | null {
 }
 
 function jsonForm(schema: unknown, space: JsonSpace): ConstraintForm {
-  return { kind: 'json', schema: JSON.stringify(schema), space }
+  const { schema: marked, numbers } = rewriteSchema(schema)
+  return { kind: 'json', schema: JSON.stringify(marked), numbers, space }
 }
 
 /** Spec: §4.3 disable_any_whitespace, whitespace_pattern. Choice: the first wins over the second. */

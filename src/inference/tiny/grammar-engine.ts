@@ -7,7 +7,7 @@ import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as XGrammar from '@mlc-ai/web-xgrammar'
 import { ApiError } from '../../errors.ts'
-import type { Constraint, ConstraintForm, JsonSpace } from './constraint-plan.ts'
+import type { Constraint, ConstraintForm } from './constraint-plan.ts'
 import type { Vocabulary } from './model.ts'
 import type { TokenMask } from './vocabulary-limits.ts'
 
@@ -41,6 +41,9 @@ const SPACE_MAX = '[ \\n\\t]{0,8}'
 const SPACE_WRITTEN = '[ \\n\\t]*'
 /** The engine's sign for JSON without line ends; it counts only where white space is fixed. */
 const ONE_LINE = -1
+/** How the engine writes a character of a text of bounded length, and one that JSON allows there. */
+const TEXT_WRITTEN = '[^"\\\\\\r\\n]'
+const TEXT_CHARACTER = '[^\\0-\\x1f"\\\\]'
 const REASON_CHARS_MAX = 200
 
 /** Loads the engine for a vocabulary; takes a tenth of a second. */
@@ -90,7 +93,7 @@ async function compileForm(
   if (form.kind === 'grammar') return await compiler.compileGrammar(form.source)
   if (form.kind === 'regex') return await compiler.compileStructuralTag(toTag(form.pattern))
   if (form.kind === 'tag') return await compileTag(library, compiler, form.source)
-  return await compiler.compileGrammar(await renderSchema(library, form.schema, form.space))
+  return await compiler.compileGrammar(await renderSchema(library, form))
 }
 
 /** The whole answer as one piece of a structural tag: the engine takes a regex in no other way. */
@@ -113,15 +116,22 @@ async function compileTag(
 }
 
 /** The grammar of a schema, its white space as it is wanted. */
-async function renderSchema(library: Library, schema: string, space: JsonSpace): Promise<string> {
+async function renderSchema(
+  library: Library,
+  { schema, numbers, space }: Extract<ConstraintForm, { kind: 'json' }>,
+): Promise<string> {
   const isTight = space === 'none'
-  const source = await library.Testings._jsonSchemaToEBNF(
+  let source = await library.Testings._jsonSchemaToEBNF(
     schema,
     !isTight,
     ONE_LINE,
     isTight ? [',', ':'] : undefined,
     true,
   )
+  source = source.replaceAll(TEXT_WRITTEN, TEXT_CHARACTER)
+  for (const [mark, grammar] of numbers) {
+    source = source.replaceAll(`"\\"${mark}\\""`, `(${grammar})`)
+  }
   if (isTight) return source
   if (space === 'any') return source.replaceAll(SPACE_WRITTEN, SPACE_MAX)
   const grammar = await library.Grammar.fromStructuralTag(toTag(space.pattern))

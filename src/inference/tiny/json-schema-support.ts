@@ -1,4 +1,6 @@
 /** Which JSON Schemas the grammar engine enforces in full. Pure; it looks at keywords, not at values. */
+import { isQuotable } from './json-text-pattern.ts'
+import { readBounds, renderRange } from './number-ranges.ts'
 
 /** Keywords that the engine passes over. */
 const UNSUPPORTED = [
@@ -36,7 +38,8 @@ const NOTES = new Set([
 ])
 const LEVELS_MAX = 64
 
-type Schema = Readonly<Record<string, unknown>>
+/** A schema that is no boolean. */
+export type Schema = Readonly<Record<string, unknown>>
 
 /**
  * The first keyword, or combination of them, that cannot be enforced; null when all can.
@@ -59,6 +62,14 @@ function findIn(schema: unknown, level: number): string | null {
   if (names.some((name) => /["\\\u0000-\u001f]/u.test(name))) {
     return 'a property name with a quote, a backslash or a control character'
   }
+  const required = Array.isArray(schema.required) ? schema.required : []
+  if (!required.every((name) => names.includes(name))) return 'required names without properties'
+  const { pattern } = schema
+  if (pattern !== undefined && !(typeof pattern === 'string' && isQuotable(pattern))) {
+    return 'a pattern that could match a quote, a backslash or a control character'
+  }
+  const number = findNumberFault(schema)
+  if (number !== null) return number
   const combined = findCombination(schema)
   if (combined !== null) return combined
   for (const child of childrenOf(schema)) {
@@ -66,6 +77,14 @@ function findIn(schema: unknown, level: number): string | null {
     if (found !== null) return found
   }
   return null
+}
+
+function findNumberFault(schema: Schema): string | null {
+  const bounds = readBounds(schema)
+  if (bounds === null) return null
+  const isNumber = schema.type === 'integer' || schema.type === 'number'
+  if (!isNumber) return 'bounds of a number without the type integer or number'
+  return renderRange(bounds) === null ? 'bounds that no number keeps' : null
 }
 
 function findCombination(schema: Schema): string | null {
@@ -101,27 +120,17 @@ function areApart(branches: readonly unknown[]): boolean {
   return isKnown && (!isMixed || allConst) && new Set(kinds).size === kinds.length
 }
 
-/**
- * The schema without properties that it does not name.
- *
- * Spec: §4.3 structured_outputs disable_additional_properties.
- */
-export function closeObjects(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(closeObjects)
-  if (!isObject(schema)) return schema
-  const { additionalProperties, unevaluatedProperties, ...rest } = schema
-  const closed = Object.fromEntries(
-    Object.entries(rest).map(([name, value]) => [name, closeBelow(name, value)]),
-  )
-  const isOpen = additionalProperties !== undefined || unevaluatedProperties !== undefined
-  return isOpen ? { ...closed, additionalProperties: false } : closed
-}
-
-function closeBelow(name: string, value: unknown): unknown {
-  if (MAPS.includes(name) && isObject(value)) {
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, closeObjects(one)]))
+/** A copy with the schemas right below changed; a list of them is given as a whole. */
+export function mapChildren(schema: Schema, change: (child: unknown) => unknown): Schema {
+  const changeValue = (name: string, value: unknown): unknown => {
+    if (MAPS.includes(name) && isObject(value)) {
+      return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, change(one)]))
+    }
+    return SCHEMAS.includes(name) ? change(value) : value
   }
-  return SCHEMAS.includes(name) ? closeObjects(value) : value
+  return Object.fromEntries(
+    Object.entries(schema).map(([name, value]) => [name, changeValue(name, value)]),
+  )
 }
 
 /** Keywords that hold schemas by name, and those that hold one schema or a list. */
@@ -146,6 +155,7 @@ function childrenOf(schema: Schema): unknown[] {
   return [...maps, ...SCHEMAS.flatMap((name) => schema[name] ?? [])]
 }
 
-function isObject(value: unknown): value is Schema {
+/** Whether a value can hold keywords. */
+export function isObject(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

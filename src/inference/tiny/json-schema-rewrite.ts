@@ -1,0 +1,73 @@
+/**
+ * Schemas as the grammar engine gets them: what it would enforce wrongly is said in another way. Whatever
+ * keeps the new schema must keep the old one; the reverse need not hold. Pure.
+ */
+import { isObject, mapChildren, type Schema } from './json-schema-support.ts'
+import { type MarkedSchema, readBounds, renderRange } from './number-ranges.ts'
+
+/** Formats whose grammars can stand inside of a JSON text. */
+const FORMATS = new Set([
+  'date',
+  'time',
+  'date-time',
+  'duration',
+  'ipv4',
+  'ipv6',
+  'hostname',
+  'uuid',
+  'uri',
+  'uri-reference',
+])
+const EMAIL = '[A-Za-z0-9_+-]{1,24}(\\.[A-Za-z0-9_+-]{1,24})*@[a-z0-9]{1,24}(\\.[a-z0-9]{1,24})+'
+
+/**
+ * The schema with marks in place of its numbers that have bounds.
+ *
+ * @param schema - one that `findUnsupportedKeyword` found nothing in
+ *
+ * Spec: §4.3 structured_outputs json.
+ * Choice: objects with properties get no others, since another one could have the name of one of them;
+ * formats that the engine does not know say nothing, as JSON Schema allows.
+ */
+export function rewriteSchema(schema: unknown): MarkedSchema {
+  const numbers = new Map<string, string>()
+  const text = JSON.stringify(schema)
+  let prefix = 'number-'
+  while (text.includes(prefix)) prefix += '-'
+  const rewrite = (one: unknown): unknown => {
+    if (!isObject(one)) return Array.isArray(one) ? one.map(rewrite) : one
+    const bounds = readBounds(one)
+    if (bounds === null) return rewriteText(closeNamed(mapChildren(one, rewrite)))
+    const name = `${prefix}${numbers.size}`
+    numbers.set(name, renderRange(bounds) ?? '')
+    return { const: name }
+  }
+  return { schema: rewrite(schema), numbers }
+}
+
+function closeNamed(schema: Schema): Schema {
+  const hasNames = isObject(schema.properties) && Object.keys(schema.properties).length > 0
+  return hasNames && schema.additionalProperties !== undefined
+    ? { ...schema, additionalProperties: false }
+    : schema
+}
+
+function rewriteText(schema: Schema): Schema {
+  const { format, ...rest } = schema
+  if (typeof format !== 'string' || FORMATS.has(format)) return schema
+  return format === 'email' ? { ...rest, pattern: `^${EMAIL}$` } : rest
+}
+
+/**
+ * The schema without properties that it does not name.
+ *
+ * Spec: §4.3 structured_outputs disable_additional_properties.
+ */
+export function closeObjects(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closeObjects)
+  if (!isObject(schema)) return schema
+  const { additionalProperties, unevaluatedProperties, ...rest } = schema
+  const closed = mapChildren(rest, closeObjects)
+  const isOpen = additionalProperties !== undefined || unevaluatedProperties !== undefined
+  return isOpen ? { ...closed, additionalProperties: false } : closed
+}

@@ -1,0 +1,119 @@
+/**
+ * Numbers within bounds as grammars. The grammar engine's own ranges let numbers outside through, so
+ * schemas get these in their place. Pure.
+ */
+
+/** A schema whose bounded numbers are marks, and the grammar that each mark stands for. */
+export interface MarkedSchema {
+  readonly schema: unknown
+  /** Mark to grammar. A mark is a text that occurs nowhere else in the schema. */
+  readonly numbers: ReadonlyMap<string, string>
+}
+
+/** Bounds of a number; null where there is none. Both belong to the range. */
+export interface NumberBounds {
+  readonly low: number | null
+  readonly high: number | null
+  /** Digits behind the point; 0 for whole numbers. */
+  readonly decimals: number
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** How far a range without a bound goes from its other bound, or from 0. */
+const REACH = 10n ** 15n
+const DECIMALS_MAX = 6
+
+/**
+ * The bounds of a schema for numbers; null when it has none.
+ *
+ * Spec: §4.3 structured_outputs json.
+ * Choice: numbers with bounds have as many decimals as the bounds and at least one more; numbers without
+ * a bound on one side end at a quadrillion.
+ */
+export function readBounds(schema: Schema): NumberBounds | null {
+  const { type, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema
+  const given = [minimum, maximum, exclusiveMinimum, exclusiveMaximum]
+  if (!given.some((value) => typeof value === 'number')) return null
+  const places = given.map((value) => decimalsOf(typeof value === 'number' ? value : 0))
+  const decimals = type === 'integer' ? 0 : Math.min(Math.max(...places) + 1, DECIMALS_MAX)
+  const unit = 10 ** -decimals
+  const lows = [asNumber(minimum), step(asNumber(exclusiveMinimum), unit, type === 'integer')]
+  const highs = [asNumber(maximum), step(asNumber(exclusiveMaximum), -unit, type === 'integer')]
+  return { low: pick(lows, Math.max), high: pick(highs, Math.min), decimals }
+}
+
+/** The grammar of all numbers in the range that have so many decimals; null when there are none. */
+export function renderRange({ low, high, decimals }: NumberBounds): string | null {
+  const scale = 10 ** decimals
+  const from = low === null ? null : BigInt(Math.ceil(low * scale - 1e-9))
+  const to = high === null ? null : BigInt(Math.floor(high * scale + 1e-9))
+  const start = from ?? (to !== null && to < 0n ? to : 0n) - REACH
+  const end = to ?? (from !== null && from > 0n ? from : 0n) + REACH
+  if (start > end) return null
+  const positive = end < 0n ? [] : renderDigits(start > 0n ? start : 0n, end, decimals)
+  const negative = start >= 0n ? [] : renderDigits(end < 0n ? -end : 1n, -start, decimals)
+  return [...positive, ...negative.map((one) => `"-" ${one}`)].join(' | ') || null
+}
+
+/** Ranges of digits for 0 <= from <= to, one for each number of digits. */
+function renderDigits(from: bigint, to: bigint, decimals: number): string[] {
+  const alternatives: string[] = []
+  // Small numbers are filled up with zeros to one digit before the point.
+  const shortest = decimals + 1
+  const longest = Math.max(shortest, `${to}`.length)
+  for (let length = shortest; length <= longest; length++) {
+    const least = length === shortest ? 0n : 10n ** BigInt(length - 1)
+    const most = 10n ** BigInt(length) - 1n
+    const low = from > least ? from : least
+    const high = to < most ? to : most
+    if (low > high) continue
+    const pad = (value: bigint): string => `${value}`.padStart(length, '0')
+    for (const digits of splitRange(pad(low), pad(high))) {
+      const point = digits.length - decimals
+      const parts = decimals === 0 ? digits : digits.toSpliced(point, 0, '"."')
+      alternatives.push(parts.join(' '))
+    }
+  }
+  return alternatives
+}
+
+/** Patterns of digits that together match exactly the texts from one to the other. */
+function splitRange(low: string, high: string): string[][] {
+  const [a = '', b = ''] = [low[0], high[0]]
+  if (low.length === 0) return [[]]
+  const rest = low.length - 1
+  const any = Array.from({ length: rest }, () => '[0-9]')
+  const isWhole = /^0*$/.test(low.slice(1)) && /^9*$/.test(high.slice(1))
+  if (isWhole) return [[`[${a}-${b}]`, ...any]]
+  const behind = (digit: string, from: string, to: string): string[][] =>
+    splitRange(from, to).map((digits) => [`"${digit}"`, ...digits])
+  if (a === b) return behind(a, low.slice(1), high.slice(1))
+  const middle = Number(b) - Number(a) > 1 ? [[`[${Number(a) + 1}-${Number(b) - 1}]`, ...any]] : []
+  return [
+    ...behind(a, low.slice(1), '9'.repeat(rest)),
+    ...middle,
+    ...behind(b, '0'.repeat(rest), high.slice(1)),
+  ]
+}
+
+function decimalsOf(value: number): number {
+  const [, fraction = ''] = `${value}`.split('.')
+  return Number.isInteger(value) ? 0 : fraction.length
+}
+
+function asNumber(value: unknown): number | null {
+  return typeof value === 'number' ? value : null
+}
+
+/** The next number within an exclusive bound. */
+function step(bound: number | null, unit: number, isWhole: boolean): number | null {
+  if (bound === null) return null
+  if (!isWhole) return bound + unit
+  return unit > 0 ? Math.floor(bound) + 1 : Math.ceil(bound) - 1
+}
+
+function pick(values: readonly (number | null)[], choose: (...n: number[]) => number) {
+  const numbers = values.filter((value) => value !== null)
+  return numbers.length === 0 ? null : choose(...numbers)
+}
