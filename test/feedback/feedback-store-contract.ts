@@ -2,6 +2,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type FeedbackSample, resolveFeedbackSample } from '../../src/domain/feedback-sample.ts'
+import { FEEDBACK_FIELDS } from '../../src/domain/feedback-view.ts'
+import { resolveRowQuery } from '../../src/domain/row-query.ts'
 import type { FeedbackStore } from '../../src/store/api/feedback.ts'
 import { feedbackAt, trigger } from './feedback-fixtures.ts'
 
@@ -20,6 +22,14 @@ export async function pathsOf(
 ): Promise<string[]> {
   const { paths } = await feedback.findPayloadPaths(sampleOf(fields), AbortSignal.timeout(10_000))
   return paths.map(({ json_path }) => json_path)
+}
+
+/** Ids of the feedback that a query finds. */
+export async function idsOf(feedback: FeedbackStore, request: object = {}): Promise<string[]> {
+  const query = resolveRowQuery({ fields: ['id'], ...request }, FEEDBACK_FIELDS)
+  const signal = AbortSignal.timeout(10_000)
+  const { rows } = await feedback.queryFeedback('acme/demo', query, signal)
+  return rows.map((text) => JSON.parse(text).id)
 }
 
 /** @param create - an empty store that closes itself when the test ends */
@@ -43,6 +53,66 @@ export function describeFeedbackStoreContract(
       const other = { ...first, payload_json: '{"other":1}' }
       await expect(store.createFeedback(other)).rejects.toMatchObject({ code: 'feedback_conflict' })
       expect(await pathsOf(store)).toEqual(['f'])
+    })
+
+    it('stores a batch item by item, those that conflict aside', async () => {
+      const store = await create()
+      const taken = feedbackAt(T0, 'taken')
+      await store.createFeedback(taken)
+      const good = feedbackAt(T1, 'good')
+      const other = { ...taken, payload_json: '{}' }
+      const results = await store.createFeedbackBatch([other, good, good, taken])
+      expect(results).toEqual([
+        expect.objectContaining({ code: 'feedback_conflict' }),
+        good,
+        good,
+        taken,
+      ])
+      expect(await idsOf(store)).toEqual(['taken', 'good'])
+    })
+
+    it('replaces feedback, or changes nothing', async () => {
+      const store = await create()
+      const old = feedbackAt(T0, 'old')
+      const taken = feedbackAt(T0, 'taken')
+      await store.createFeedbackBatch([old, taken])
+      const other = { ...taken, payload_json: '{}' }
+      const conflict = store.replaceFeedback('old', other)
+      await expect(conflict).rejects.toMatchObject({ code: 'feedback_conflict' })
+      expect(await idsOf(store)).toEqual(['old', 'taken'])
+      const fresh = feedbackAt(T1, 'fresh')
+      await expect(store.replaceFeedback('old', fresh)).resolves.toEqual(fresh)
+      await expect(store.replaceFeedback('old', fresh)).resolves.toEqual(fresh)
+      expect(await idsOf(store)).toEqual(['taken', 'fresh'])
+      const missing = store.replaceFeedback('old', feedbackAt(T1, 'more'))
+      await expect(missing).rejects.toMatchObject({ code: 'feedback_not_found' })
+    })
+
+    it('removes what is named and nothing of another project', async () => {
+      const store = await create()
+      await store.createFeedbackBatch(['a', 'b', 'c'].map((id) => feedbackAt(T0, id)))
+      await store.purgeFeedback('acme/other', ['b'])
+      await store.purgeFeedback('acme/demo', ['a', 'unknown', 'a'])
+      expect(await idsOf(store)).toEqual(['b', 'c'])
+      expect(await pathsOf(store)).toEqual(['c'])
+    })
+
+    it('finds in order of time, of equal times by id', async () => {
+      const store = await create()
+      await store.createFeedbackBatch([
+        feedbackAt(T1, 'a'),
+        feedbackAt(T0, 'c'),
+        feedbackAt(T0, 'b'),
+      ])
+      expect(await idsOf(store)).toEqual(['b', 'c', 'a'])
+      expect(await idsOf(store, { offset: 1, limit: 1 })).toEqual(['c'])
+    })
+
+    it('fails a query that nobody waits for', async () => {
+      const store = await create()
+      const query = resolveRowQuery({}, FEEDBACK_FIELDS)
+      const search = store.queryFeedback('acme/demo', query, AbortSignal.abort())
+      await expect(search).rejects.toMatchObject({ code: 'client_closed_request' })
     })
 
     it('knows ids by their project', async () => {
