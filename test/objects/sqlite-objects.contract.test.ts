@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openDatabase } from '../../src/store/sqlite/connection.ts'
+import { migrate } from '../../src/store/sqlite/migrate.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import * as FILES from '../../src/store/sqlite/sql/files.ts'
+import * as OBJECTS from '../../src/store/sqlite/sql/objects.ts'
+import * as TABLES from '../../src/store/sqlite/sql/tables.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+import {
+  describeContentStoresContract,
+  listing,
+  newObject,
+  PROJECT,
+  storeTable,
+} from './object-store-contract.ts'
+
+const OPTIONS = { bootstrapKey: null, ingestQueueMax: 1000 }
+
+function open(dataDir: string) {
+  const store = openSqliteStore({ ...OPTIONS, dataDir })
+  const close = async () => {
+    await store.reads.close()
+    store.close()
+  }
+  onTestFinished(close)
+  return { ...store, close }
+}
+
+describeContentStoresContract('sqlite', async () => open(':memory:'))
+
+describe('sqlite objects, tables and files', () => {
+  it('are there again after a restart, and read by the threads', async () => {
+    const dataDir = makeTempDir()
+    const first = open(dataDir)
+    await first.objects.createObject(newObject({ a: 1 }))
+    const { table } = await storeTable(first, [{ k: 1 }, { k: 3 }, { k: 2 }])
+    const received = await first.files.receiveFile(Readable.from([randomBytes(100_000)]))
+    await received.keep(PROJECT)
+    await first.close()
+    const second = open(dataDir)
+    const { signal } = new AbortController()
+    const [found] = await second.objects.listObjects(listing(), signal)
+    expect(found).toMatchObject({
+      val_json: '{"a":1}',
+      version: { version_index: 0, is_latest: 1 },
+    })
+    const places = await second.tables.sortPlaces(
+      table,
+      [{ field: 'k', direction: 'desc' }],
+      signal,
+    )
+    expect([...places]).toEqual([1, 2, 0])
+    const file = await second.files.findFile(PROJECT, received.digest)
+    expect(file?.size_bytes).toBe(100_000)
+    if (file?.content instanceof Readable) file.content.destroy()
+  })
+
+  it('stores a content of objects and rows once per project', async () => {
+    const dataDir = makeTempDir()
+    const store = open(dataDir)
+    await store.objects.createObject(newObject({ a: 1 }))
+    await store.objects.createObject(newObject({ a: 1 }, { object_id: 'twin' }))
+    await store.objects.createObject(newObject({ a: 1 }, { project_id: 'acme/other' }))
+    await storeTable(store, [{ a: 1 }, { a: 1 }])
+    await store.close()
+    const db = openDatabase(dataDir)
+    onTestFinished(() => void db.close())
+    const count = db.prepare('SELECT project_id, count(*) AS n FROM json_values GROUP BY 1').all()
+    expect(count).toEqual([
+      { project_id: 'acme/demo', n: 1 },
+      { project_id: 'acme/other', n: 1 },
+    ])
+  })
+
+  it('answers store_unavailable when the file of a row is gone', async () => {
+    const dataDir = makeTempDir()
+    const { files } = open(dataDir)
+    const received = await files.receiveFile(Readable.from([randomBytes(100_000)]))
+    await received.keep(PROJECT)
+    const [folder = ''] = readdirSync(join(dataDir, 'files')).filter((name) => name !== 'received')
+    rmSync(join(dataDir, 'files', folder), { recursive: true })
+    await expect(files.findFile(PROJECT, received.digest)).rejects.toMatchObject({
+      code: 'store_unavailable',
+    })
+  })
+
+  it('refuses a data directory whose folder cannot be made', () => {
+    const dataDir = makeTempDir()
+    writeFileSync(join(dataDir, 'files'), '')
+    expect(() => openSqliteStore({ ...OPTIONS, dataDir })).toThrow(/data directory/)
+  })
+})
+
+describe('the statements of objects, tables and files', () => {
+  const statements = {
+    ...OBJECTS,
+    ...TABLES,
+    ...FILES,
+    LIST_OBJECTS: OBJECTS.listObjects([OBJECTS.OBJECT_ORDERS.object_id.asc]),
+  }
+
+  it.each(Object.entries(statements).filter(([, sql]) => typeof sql === 'string'))(
+    '%s scans no table',
+    (_name, sql) => {
+      const db = openDatabase(':memory:')
+      onTestFinished(() => void db.close())
+      migrate(db)
+      const names = [...String(sql).matchAll(/@(\w+)/g)].map(([, name]) => [name, null])
+      const explain = db.prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      const plan = String(sql).includes('?')
+        ? explain.all(1)
+        : explain.all(...(names.length > 0 ? [Object.fromEntries(names)] : []))
+      const scans = (plan as { detail: string }[])
+        .map(({ detail }) => detail)
+        .filter((detail) => /^SCAN (?!json_each|\(subquery)/.test(detail))
+      expect(scans).toEqual([])
+    },
+  )
+})
