@@ -16,7 +16,12 @@ const startOf = (id: string) =>
   )
 const endOf = (id: string) =>
   resolveCallEnd(
-    { ...ENDED, id, output: { id }, summary: { usage: { m: { input_tokens: 3 } } } },
+    {
+      ...ENDED,
+      id,
+      output: { ref: `weave:///a/b/object/${id}:2` },
+      summary: { usage: { m: { input_tokens: 3 } } },
+    },
     'weave',
   )
 
@@ -61,7 +66,10 @@ it('every order, repetition and cut into batches of the parts ends in the same r
     const statistics = await store.stats.aggregate(
       {
         project_id: 'acme/demo',
-        filter: { input_refs: ['weave:///a/b/object/a:*'] },
+        filter: {
+          input_refs: ['weave:///a/b/object/a:1'],
+          output_refs: ['weave:///a/b/object/a:2'],
+        },
         startUs: startOf('a').started_at_us,
         endUs: startOf('a').started_at_us + 1,
         startsUs: new Float64Array([startOf('a').started_at_us]),
@@ -81,7 +89,10 @@ it('every order, repetition and cut into batches of the parts ends in the same r
     ['start', 'end', 'name'].map((kind) => ({ id, kind, cuts: false })),
   )
   const expected = await play(needed)
-  expect(expected.calls[0]).toMatchObject({ display_name: 'n-a', output: { id: 'a' } })
+  expect(expected.calls[0]).toMatchObject({
+    display_name: 'n-a',
+    output: { ref: 'weave:///a/b/object/a:2' },
+  })
   const whole = fc
     .tuple(fc.array(move, { maxLength: 8 }), fc.constant(needed))
     .chain(([more, all]) => fc.shuffledSubarray([...more, ...all], { minLength: more.length + 6 }))
