@@ -17,8 +17,11 @@ declare global {
 
 type Reviver = (this: unknown, key: string, value: unknown, context: { source: string }) => unknown
 
-/** Only texts with a long run of digits can hold a number that a double rounds. */
-const LONG_NUMBER = /\d[\d.]{15}|[\d.][eE][+-]?\d{2}/
+/**
+ * Only texts with a long run of digits can hold a number that a double rounds. Why the characters before:
+ * a number never follows a quote, as the ids in most bodies do, whose hex digits look like exponents.
+ */
+const LONG_NUMBER = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|\d[\d.]*[eE][+-]?\d{2})/
 
 const ZERO = 48
 const WHOLE_NUMBER = /^-?\d+$/
