@@ -14,7 +14,6 @@ const CLOSE_BRACE = 125
 const PLAIN = /^[ !#-[\]-~]*$/
 const TO_ESCAPE = /["\\]|[^ -~]/g
 const WHOLE_NUMBER = /^-?\d+$/
-const NUMBER = /[-+.\deE]*/y
 const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '"': '\\"',
   '\\': '\\\\',
@@ -74,7 +73,7 @@ function createReader(text: string) {
     const code = skipSpace()
     if (code === QUOTE) return renderPythonString(string())
     if (code === OPEN_BRACE) return object()
-    if (code === OPEN_BRACKET) return `[${[...elements()].join(', ')}]`
+    if (code === OPEN_BRACKET) return array()
     if (code === 0x74 || code === 0x6e) return word(4)
     if (code === 0x66) return word(5)
     return number()
@@ -86,11 +85,10 @@ function createReader(text: string) {
   }
 
   function number(): string {
-    NUMBER.lastIndex = at
-    const source = NUMBER.exec(text)?.[0] ?? ''
-    if (source === '') throw new SyntaxError('not JSON')
-    at += source.length
-    return renderPythonNumber(source)
+    const start = at
+    while (isOfNumber(text.charCodeAt(at))) at += 1
+    if (at === start) throw new SyntaxError('not JSON')
+    return renderPythonNumber(text.slice(start, at))
   }
 
   function string(): string {
@@ -115,6 +113,17 @@ function createReader(text: string) {
     at += 1
   }
 
+  function array(): string {
+    const items: string[] = []
+    at += 1
+    while (skipSpace() !== CLOSE_BRACKET) {
+      items.push(value())
+      if (skipSpace() === COMMA) at += 1
+    }
+    at += 1
+    return `[${items.join(', ')}]`
+  }
+
   function object(): string {
     const members = new Map<string, string>()
     at += 1
@@ -131,6 +140,13 @@ function createReader(text: string) {
   }
 
   return { value, elements, start: () => elementStart, end: () => at }
+}
+
+/** Digits, signs, the point and the letters of an exponent. */
+function isOfNumber(code: number): boolean {
+  return (
+    (code >= 48 && code <= 57) || code === 46 || code === 45 || code === 43 || (code | 32) === 101
+  )
 }
 
 /** Whether an odd number of backslashes stands before an index. */
@@ -159,14 +175,14 @@ export function renderPythonNumber(source: string): string {
   if (WHOLE_NUMBER.test(source)) return source === '-0' ? '0' : source
   const value = Number(source)
   if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '-Infinity'
-  const [digits = '', exponentText = '0'] = value.toExponential().split('e')
-  const exponent = Number(exponentText)
-  if (exponent >= 16 || exponent < -4) {
-    const size = String(Math.abs(exponent)).padStart(2, '0')
-    return `${digits}e${exponent < 0 ? '-' : '+'}${size}`
+  if (value === 0) return source.startsWith('-') ? '-0.0' : '0.0'
+  const size = Math.abs(value)
+  if (size >= 1e-4 && size < 1e16) {
+    const plain = String(value)
+    return plain.includes('.') ? plain : `${plain}.0`
   }
-  const plain = Object.is(value, -0) ? '-0' : String(value)
-  return plain.includes('.') ? plain : `${plain}.0`
+  const [digits = '', exponent = ''] = value.toExponential().split('e')
+  return `${digits}e${exponent.charAt(0)}${exponent.slice(1).padStart(2, '0')}`
 }
 
 /** Order of Python's strings: by code point, which differs from UTF-16 where halves of pairs meet others. */

@@ -11,7 +11,7 @@ import type { TableUpdateRequest } from '../schemas/table.ts'
 import type { NewRow, StoredTable, TableStore } from '../store/api/tables.ts'
 
 /** Limit: characters that are digested in one turn, a few milliseconds. */
-const SLICE_CHARACTERS = 262_144
+const SLICE_CHARACTERS = 65_536
 
 /**
  * The rows of a list as they were sent, with their digests.

@@ -94,7 +94,7 @@ function* groupRows(rows: readonly NewRow[]): Generator<readonly NewRow[]> {
   let characters = 0
   for (const [at, { val_json }] of rows.entries()) {
     characters += val_json.length
-    if (at - from + 1 < 4 * GROUP_ROWS && characters < 4 * GROUP_CHARACTERS) continue
+    if (at - from + 1 < GROUP_ROWS && characters < 4 * GROUP_CHARACTERS) continue
     yield rows.slice(from, at + 1)
     from = at + 1
     characters = 0
