@@ -18,6 +18,8 @@ export interface CompletionCall {
   readonly model: string
   /** Id of the request, 1..128 characters, for logs and upstream headers. */
   readonly requestId: string
+  /** Told the number of the upstream, from 1, that is asked; called again for another try. */
+  readonly onUpstream?: (number: number) => void
 }
 
 /** Log-probability of one token. `bytes` are the token's own bytes; floor is -9999. */

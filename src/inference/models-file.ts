@@ -10,6 +10,8 @@ import { ENGINES } from './openai/profiles.ts'
 const MODELS_MAX = 1_000
 const ALIASES_MAX = 100
 const NAME_CHARS_MAX = 512
+const UPSTREAMS_MAX = 64
+const FALLBACKS_MAX = 8
 const TIMEOUT_MS_MAX = 3_600_000
 
 /** A models file that cannot be used; the message is one line. */
@@ -61,6 +63,11 @@ const COMMON_FIELDS = {
     .boolean('must be true or false')
     .default(false)
     .describe('Whether `priority` may be other than 0.'),
+  fallbacks: z
+    .array(modelName(), 'must be a list')
+    .max(FALLBACKS_MAX, `must have at most ${FALLBACKS_MAX} entries`)
+    .default([])
+    .describe('Models that are asked in this order when this one fails before its answer begins.'),
   default: z
     .boolean('must be true or false')
     .default(false)
@@ -71,6 +78,31 @@ const TinyEntry = z.strictObject({
   ...COMMON_FIELDS,
   backend: z.literal('tiny').describe('The model inside of this server.'),
 })
+
+const baseUrl = () =>
+  z
+    .string('must be a string')
+    .refine(isBaseUrl, 'must be an http or https address without credentials or fragment')
+const keyVariable = () =>
+  z
+    .string('must be a string')
+    .regex(/^(?!WEFT_)[A-Za-z_][A-Za-z0-9_]{0,127}$/, "must name a variable that is not Weft's own")
+    .optional()
+
+const Upstream = z.strictObject({
+  base_url: baseUrl().describe('As base_url of the model.'),
+  upstream_model: modelName().optional().describe('Default: that of the model.'),
+  api_key_env: keyVariable().describe('Default: that of the model.'),
+  weight: z
+    .number('must be a number')
+    .positive('must be above 0')
+    .max(1_000, 'must be at most 1000')
+    .default(1)
+    .describe('Share of the load. Default 1.'),
+})
+
+/** One of several servers, as the file has it; weight 1 when there is none. */
+export type UpstreamEntry = Omit<z.output<typeof Upstream>, 'weight'> & { weight?: number }
 
 const OpenAiEntry = z.strictObject({
   ...COMMON_FIELDS,
@@ -83,18 +115,21 @@ const OpenAiEntry = z.strictObject({
     .enum(['reject', 'drop'], 'must be reject or drop')
     .default('reject')
     .describe('What becomes of fields that the engine does not honour. Default reject.'),
-  base_url: z
-    .string('must be a string')
-    .refine(isBaseUrl, 'must be an http or https address without credentials or fragment')
+  base_url: baseUrl()
+    .optional()
     .describe('Address that ends before /chat/completions, as http://127.0.0.1:8000/v1.'),
+  upstreams: z
+    .array(Upstream, 'must be a list')
+    .min(1, 'must not be empty')
+    .max(UPSTREAMS_MAX, `must have at most ${UPSTREAMS_MAX} entries`)
+    .optional()
+    .describe('Several servers of the same model, in place of base_url.'),
   upstream_model: modelName()
     .optional()
     .describe('Name of the model at the upstream. Default: the id.'),
-  api_key_env: z
-    .string('must be a string')
-    .regex(/^(?!WEFT_)[A-Za-z_][A-Za-z0-9_]{0,127}$/, "must name a variable that is not Weft's own")
-    .optional()
-    .describe('Environment variable that holds the key of the upstream. Default: no key is sent.'),
+  api_key_env: keyVariable().describe(
+    'Environment variable that holds the key of the upstream. Default: no key is sent.',
+  ),
   timeout_ms: Timeouts.prefault({}).describe('Timeouts, in milliseconds.'),
 })
 
@@ -150,7 +185,11 @@ export function parseModelsFile(text: string, path: string): readonly ModelEntry
   const issue = result.error?.issues[0]
   if (issue) throw new ModelsFileError(`${path}: ${renderIssue(issue)}`)
   const entries = result.data?.models ?? []
-  requireDistinctNames(entries, path)
+  const places = requireDistinctNames(entries, path)
+  for (const [index, entry] of entries.entries()) {
+    const fault = findEntryFault(entry, places)
+    if (fault !== null) throw new ModelsFileError(`${path}: models[${index}].${fault}`)
+  }
   return entries
 }
 
@@ -169,7 +208,25 @@ function renderIssue(issue: z.core.$ZodIssue): string {
   return `${place} ${issue.message.replace('Invalid input: ', 'is wrong: ')}`
 }
 
-function requireDistinctNames(entries: readonly ModelEntry[], path: string): void {
+/** The first rule between fields that an entry breaks, beginning with the field's name; or null. */
+function findEntryFault(entry: ModelEntry, names: ReadonlyMap<string, string>): string | null {
+  const own = [entry.id, ...entry.aliases]
+  for (const [index, name] of entry.fallbacks.entries()) {
+    if (!names.has(name)) return `fallbacks[${index}] is not a model of the file`
+    if (own.includes(name)) return `fallbacks[${index}] is the model itself`
+  }
+  if (entry.backend === 'tiny') return null
+  if (entry.upstreams === undefined) {
+    return entry.base_url === undefined ? 'base_url is required, or upstreams' : null
+  }
+  return entry.base_url === undefined ? null : 'base_url stands beside upstreams, which replace it'
+}
+
+/** @returns each name and its place */
+function requireDistinctNames(
+  entries: readonly ModelEntry[],
+  path: string,
+): ReadonlyMap<string, string> {
   const places = new Map<string, string>()
   let defaultPlace: string | null = null
   for (const [index, entry] of entries.entries()) {
@@ -188,6 +245,7 @@ function requireDistinctNames(entries: readonly ModelEntry[], path: string): voi
       places.set(name, namePlace)
     }
   }
+  return places
 }
 
 function isBaseUrl(text: string): boolean {

@@ -4,8 +4,13 @@ import { ApiError } from '../errors.ts'
 import { REASONING_EFFORTS } from '../schemas/chat-tool-fields.ts'
 import type { ModelListEntry } from '../schemas/model.ts'
 import type { InferenceBackend } from './backend.ts'
-import { type ModelEntry, ModelsFileError, readModelsFile } from './models-file.ts'
-import { createOpenAiBackend } from './openai/backend.ts'
+import {
+  type ModelEntry,
+  ModelsFileError,
+  readModelsFile,
+  type UpstreamEntry,
+} from './models-file.ts'
+import { createOpenAiBackend, type Upstream } from './openai/backend.ts'
 
 /** A model that can be asked. */
 export interface ServedModel {
@@ -18,6 +23,10 @@ export interface ServedModel {
   readonly backend: InferenceBackend
   /** The name under which the backend knows it. */
   readonly backendModel: string
+  /** Names of the models to ask when it fails. */
+  readonly fallbacks: readonly string[]
+  /** Addresses that serve it. Default 1. */
+  readonly upstreamCount?: number
 }
 
 export interface ModelRegistry {
@@ -96,6 +105,7 @@ const TINY_ENTRY: ModelEntry = {
   owned_by: 'weft',
   tools: false,
   priority_scheduling: false,
+  fallbacks: [],
   default: true,
 }
 
@@ -109,13 +119,17 @@ export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
   const file = readModelsFile(path, isRequired)
   const { entries, changed } = file ?? { entries: [TINY_ENTRY], changed: TINY_CREATED }
   // All keys are read before anything is opened: a failure leaves nothing behind.
-  const keys = new Map(
-    entries.map((entry, index) => [entry, readKey(entry, `${path}: models[${index}]`, readSecret)]),
+  const upstreams = new Map(
+    entries.map((entry, index) => [
+      entry,
+      readUpstreams(entry, `${path}: models[${index}]`, readSecret),
+    ]),
   )
   let tiny: InferenceBackend | null = null
   const models = entries.map((entry): ServedModel => {
-    const { id, aliases, owned_by: ownedBy } = entry
-    const shared = { id, aliases, ownedBy, created: changed, capabilities: toCapabilities(entry) }
+    const { id, aliases, owned_by: ownedBy, fallbacks } = entry
+    const capabilities = toCapabilities(entry)
+    const shared = { id, aliases, ownedBy, created: changed, capabilities, fallbacks }
     if (entry.backend === 'tiny') {
       tiny ??= createTiny()
       return { ...shared, backend: tiny, backendModel: 'tiny' }
@@ -123,26 +137,35 @@ export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
     const backend = createOpenAiBackend({
       engine: entry.engine,
       unsupported: entry.unsupported,
-      baseUrl: entry.base_url,
-      apiKey: keys.get(entry) ?? null,
+      upstreams: upstreams.get(entry) ?? [],
       timeoutMs: entry.timeout_ms,
     })
-    return { ...shared, backend, backendModel: entry.upstream_model ?? id }
+    const upstreamCount = entry.upstreams?.length ?? 1
+    return { ...shared, backend, backendModel: entry.upstream_model ?? id, upstreamCount }
   })
   const index = entries.findIndex((entry) => entry.default)
   return createModelRegistry(models, models[Math.max(index, 0)] as ServedModel)
 }
 
-/** The upstream's key, or null when none is to be sent. */
-function readKey(
+/** The addresses of a model with their keys; none of the embedded model. */
+function readUpstreams(
   entry: ModelEntry,
   place: string,
   readSecret: OpenModelsOptions['readSecret'],
-): string | null {
-  if (entry.backend === 'tiny' || entry.api_key_env === undefined) return null
-  const key = readSecret(entry.api_key_env)
-  if (key !== null) return key
-  throw new ModelsFileError(`${place}.api_key_env names ${entry.api_key_env}, which is not set`)
+): Upstream[] {
+  if (entry.backend === 'tiny') return []
+  const { base_url, upstreams = base_url === undefined ? [] : [{ base_url }] } = entry
+  return upstreams.map((upstream: UpstreamEntry, index) => {
+    const variable = upstream.api_key_env ?? entry.api_key_env
+    const isOwn = upstream.api_key_env !== undefined
+    const apiKey = variable === undefined ? null : readSecret(variable)
+    if (variable !== undefined && apiKey === null) {
+      const field = isOwn ? `${place}.upstreams[${index}]` : place
+      throw new ModelsFileError(`${field}.api_key_env names ${variable}, which is not set`)
+    }
+    const { base_url: baseUrl, upstream_model: model = null, weight = 1 } = upstream
+    return { baseUrl, apiKey, model, weight }
+  })
 }
 
 /** Choice: an upstream judges efforts itself. Spec: §4.3 reasoning_effort. */

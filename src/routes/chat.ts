@@ -1,12 +1,7 @@
 /** Chat completions, whole or as a stream. Spec: §4.3. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import {
-  findDroppedFields,
-  findUnsupportedField,
-  requireValidChatRequest,
-} from '../domain/chat-rules.ts'
 import { requireScope } from '../domain/permissions.ts'
-import { ApiError, toErrorBody } from '../errors.ts'
+import { toErrorBody } from '../errors.ts'
 import type { App } from '../http/app-type.ts'
 import { watchClient } from '../http/client-signal.ts'
 import { toApiError } from '../http/error-handler.ts'
@@ -14,16 +9,14 @@ import { requireProjectHeader } from '../http/project-header.ts'
 import { renderEventStream, sendEvents, settlesWithin } from '../http/sse.ts'
 import { createAdmission } from '../inference/admission.ts'
 import { resolveAnswerHead } from '../inference/answer-head.ts'
-import { createAnswerRecord } from '../inference/answer-record.ts'
-import type { CompletionCall, Delta } from '../inference/backend.ts'
 import { type ChunkOptions, renderChunks } from '../inference/chunks.ts'
 import { collectCompletion } from '../inference/collect.ts'
-import type { ModelRegistry, ServedModel } from '../inference/registry.ts'
-import { watchAnswer } from '../inference/watch-answer.ts'
+import type { ModelRegistry } from '../inference/registry.ts'
 import { ChatCompletionRequest } from '../schemas/chat-request.ts'
 import { ChatCompletionResponse } from '../schemas/chat-response.ts'
 import type { CallStore } from '../store/api/calls.ts'
-import { type CompletionRecorder, createCompletionRecorder } from './completion-recorder.ts'
+import { createCompletionRecorder } from './completion-recorder.ts'
+import { requireAnswerable, runCompletion } from './completion-run.ts'
 
 export interface ChatRoutesOptions {
   readonly models: ModelRegistry
@@ -53,6 +46,7 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
     nowUs,
     queueMax: recordingsMax,
   })
+  const run = { models, admission, recorder, nowUs }
   app.addHook('onRequest', async (request) => {
     requireScope(request.principal, 'inference')
   })
@@ -74,27 +68,17 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
       reply.header('x-request-id', requestId)
       const projectId = requireProjectHeader(request)
       const model = models.getModel(body.model)
-      requireValidChatRequest(body, model.capabilities)
-      requireSupportedFields(body, model)
-      nameDroppedFields(reply, body, model)
+      requireAnswerable(body, model)
 
       const client = watchClient(reply)
       const signal = AbortSignal.any([client, app.draining])
       const call = { request: body, body: request.bodyText ?? '', requestId }
-      const admitted = admission.admit(() =>
-        model.backend.complete({ ...call, model: model.backendModel }, { signal }),
-      )
-      const deltas =
-        projectId === null
-          ? admitted
-          : recordDeltas(admitted, { request, reply, recorder, nowUs, projectId, model, call })
+      const deltas = runCompletion({ request, reply, call, model, projectId, signal }, run)
       const name = body.model ?? model.id
       const head = resolveAnswerHead(body, { requestId, model: name, nowMs: Date.now() })
-      if (body.stream !== true) return sendWhole(reply, await collectCompletion(deltas, head))
-      return sendStream(
-        { app, request, reply, client },
-        renderChunks(deltas, head, chunkOptions(body)),
-      )
+      if (body.stream !== true) return sendWhole(reply, collectCompletion(deltas, head))
+      const chunks = renderChunks(deltas, head, chunkOptions(body))
+      return sendStream({ app, request, reply, client }, chunks)
     },
   )
 }
@@ -116,68 +100,17 @@ function chunkOptions({ stream_options: options }: ChatCompletionRequest): Chunk
   }
 }
 
-/** @throws ApiError unsupported_parameter naming the first field that the model's backend rejects */
-function requireSupportedFields(body: ChatCompletionRequest, model: ServedModel): void {
-  const param = findUnsupportedField(body, model.backend.fields)
-  if (param === null) return
-  const message = `The model \`${model.id}\` does not support ${param}.`
-  throw new ApiError('unsupported_parameter', { param, message })
-}
-
-/** Tells which fields of the request the model's engine will not see. */
-function nameDroppedFields(
-  reply: FastifyReply,
-  body: ChatCompletionRequest,
-  model: ServedModel,
-): void {
-  const names = findDroppedFields(body, model.backend.fields)
-  if (names.length > 0) reply.header('x-weft-dropped-fields', names.join(', '))
-}
-
 /** Answers JSON text as it is: to print it again could lose an upstream's digits and unknown keys. */
-function sendWhole(reply: FastifyReply, json: string): FastifyReply {
+async function sendWhole(reply: FastifyReply, answer: Promise<string>): Promise<FastifyReply> {
+  const askedAt = performance.now()
+  const json = await answer
+  nameOverhead(reply, performance.now() - askedAt)
   return reply.header('content-type', 'application/json; charset=utf-8').send(json)
 }
 
-interface RecordedExchange {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-  readonly recorder: CompletionRecorder
-  readonly nowUs: () => number
-  readonly projectId: string
-  readonly model: ServedModel
-  readonly call: Omit<CompletionCall, 'model'>
-}
-
-/**
- * The same deltas; the completion that they are becomes a call of the project. The answer tells its id.
- *
- * Spec: §4.7 (project of a request).
- * Choice: the scope inference is enough: the server records, not the key, and usage must not depend on
- * what else a key may do.
- */
-function recordDeltas(deltas: AsyncIterable<Delta>, exchange: RecordedExchange) {
-  const { request, reply, recorder, nowUs, projectId, model, call } = exchange
-  const isStream = call.request.stream === true
-  const record = createAnswerRecord({ isStream, keepsOutput: true, now: nowUs })
-  const { user } = call.request
-  const recording = recorder.begin({
-    projectId,
-    caller: requireScope(request.principal, 'inference'),
-    body: call.body,
-    model: model.id,
-    record,
-    attributes: {
-      model: model.id,
-      backend: model.backend.kind,
-      request_id: call.requestId,
-      stream: isStream,
-      ...(user ? { user } : {}),
-    },
-  })
-  reply.header('x-weft-call-id', recording.callId)
-  const end = (error: unknown) => recording.end(error === null ? null : toApiError(error, request))
-  return watchAnswer(deltas, { isStream }, { note: record.note, end })
+/** @param waitedMs - time of the request in which there was nothing to do but wait for the backend */
+function nameOverhead(reply: FastifyReply, waitedMs: number): void {
+  reply.header('x-weft-overhead-ms', Math.max(0, reply.elapsedTime - waitedMs).toFixed(3))
 }
 
 interface Exchange {
@@ -202,8 +135,10 @@ async function sendStream(
     // A finished keep-alive socket would hold a draining server open.
     if (app.draining.aborted) request.raw.socket.destroySoon()
   })
+  const askedAt = performance.now()
   const first = chunks.next()
   const isEarly = await settlesWithin(first, STATUS_HOLD_MS)
+  nameOverhead(reply, performance.now() - askedAt)
   const events = renderEventStream(chunks, {
     first,
     keepAliveMs: KEEP_ALIVE_MS,

@@ -34,21 +34,23 @@ export interface Completion {
   readonly caller: Principal
   /** The request as it was received. */
   readonly body: string
-  /** Id of the served model, under which its tokens are counted. */
-  readonly model: string
   readonly record: AnswerRecord
+}
+
+/** What is known of a completion when it ends. */
+export interface CompletionEnd {
+  /** What broke the answer, or null. */
+  readonly error: ApiError | null
+  /** Id of the model that answered, under which its tokens are counted. */
+  readonly model: string
   readonly attributes: JsonObject
 }
 
 export interface Recording {
   /** Id of the call, told to the client before the call is written. */
   readonly callId: string
-  /**
-   * Ends it; nothing is recorded without that.
-   *
-   * @param error - what broke the answer, or null
-   */
-  end(error: ApiError | null, changes?: Pick<Partial<Completion>, 'model' | 'attributes'>): void
+  /** Ends it; nothing is recorded without that. */
+  end(end: CompletionEnd): void
 }
 
 export interface CompletionRecorder {
@@ -118,11 +120,11 @@ export function createCompletionRecorder(
       openCount += 1
       return {
         callId,
-        end(error, changes = {}) {
+        end(end) {
           openCount -= 1
-          if (error !== null && REFUSALS.includes(error.code)) return
+          if (end.error !== null && REFUSALS.includes(end.error.code)) return
           const span = { callId, startedAtUs, endedAtUs: nowUs() }
-          enqueue(() => buildParts({ ...completion, ...changes }, span, error, refScheme))
+          enqueue(() => buildParts({ ...completion, ...end }, span, refScheme))
         },
       }
     },
@@ -140,9 +142,8 @@ interface Span {
 
 /** Spec: §2.6. Choice: tokens count under the served model's id, not the alias that was asked for. */
 function buildParts(
-  { projectId, caller, body, model, record, attributes }: Completion,
+  { projectId, caller, body, record, error, model, attributes }: Completion & CompletionEnd,
   { callId, startedAtUs, endedAtUs }: Span,
-  error: ApiError | null,
   refScheme: string,
 ): CallParts {
   const { svc_user_id, svc_username } = caller

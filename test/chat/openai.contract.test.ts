@@ -39,8 +39,7 @@ describeBackendContract('the openai backend', async () => {
     return behaviour(response, request)
   })
   const backend = createOpenAiBackend({
-    baseUrl: upstream.baseUrl,
-    apiKey: null,
+    upstreams: [{ baseUrl: upstream.baseUrl, apiKey: null }],
     timeoutMs: TIMEOUT_MS,
   })
   return { backend, model: 'm', runningCount: () => running }

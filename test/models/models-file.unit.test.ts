@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { parseModelsFile, readModelsFile } from '../../src/inference/models-file.ts'
+import { ModelEntry, parseModelsFile, readModelsFile } from '../../src/inference/models-file.ts'
+import { ENGINES } from '../../src/inference/openai/profiles.ts'
 import { type OpenModelsOptions, openModelRegistry } from '../../src/inference/registry.ts'
 import { createScriptedBackend } from '../support/scripted-backend.ts'
 
@@ -43,6 +44,7 @@ describe('parseModelsFile', () => {
         owned_by: 'weft',
         tools: false,
         priority_scheduling: false,
+        fallbacks: [],
         default: false,
       },
       {
@@ -51,6 +53,7 @@ describe('parseModelsFile', () => {
         owned_by: 'weft',
         tools: false,
         priority_scheduling: false,
+        fallbacks: [],
         default: false,
         engine: 'generic',
         unsupported: 'reject',
@@ -99,6 +102,20 @@ describe('parseModelsFile', () => {
     ['a wrong default', [{ ...TINY, default: 1 }], 'models[0].default'],
     ['an unknown engine', [{ ...RELAYED, engine: 'tgi' }], 'models[0].engine'],
     ['a wrong unsupported', [{ ...RELAYED, unsupported: 'pass' }], 'models[0].unsupported'],
+    ['a wrong fallback', [{ ...TINY, fallbacks: [''] }], 'models[0].fallbacks[0]'],
+    ['an unknown fallback', [{ ...TINY, fallbacks: ['x'] }], 'models[0].fallbacks[0]'],
+    ['itself as a fallback', [{ ...TINY, fallbacks: ['tiny'] }], 'models[0].fallbacks[0]'],
+    ['no upstream', [{ id: 'x', backend: 'openai', upstreams: [] }], 'models[0].upstreams'],
+    [
+      'upstreams beside base_url',
+      [{ ...RELAYED, upstreams: [{ base_url: 'http://x' }] }],
+      'models[0].base_url',
+    ],
+    [
+      'a wrong weight',
+      [{ id: 'x', backend: 'openai', upstreams: [{ base_url: 'http://x', weight: 0 }] }],
+      'models[0].upstreams[0].weight',
+    ],
     ['a wrong timeout', [{ ...RELAYED, timeout_ms: { idle: 0 } }], 'models[0].timeout_ms.idle'],
     ['an unknown timeout', [{ ...RELAYED, timeout_ms: { read: 1 } }], 'models[0].timeout_ms.read'],
     ['an id twice', [TINY, TINY], 'models[1].id'],
@@ -177,6 +194,16 @@ describe('openModelRegistry', () => {
     )
   })
 
+  it('refuses a variable of one of several upstreams that is not set, naming its place', () => {
+    const upstreams = [{ base_url: 'http://a' }, { base_url: 'http://b', api_key_env: 'B_KEY' }]
+    const path = writeModels({ id: 'x', backend: 'openai', upstreams })
+    expect(() => open(path, { readSecret: () => null })).toThrow(
+      expect.objectContaining({
+        message: expect.stringContaining('models[0].upstreams[1].api_key_env names B_KEY'),
+      }),
+    )
+  })
+
   it('opens one embedded backend for all its names and closes it once', async () => {
     const backend = createScriptedBackend([])
     let openedCount = 0
@@ -201,5 +228,38 @@ describe('openModelRegistry', () => {
         expect.objectContaining({ code: 'model_not_found' }),
       )
     }
+  })
+})
+
+describe.each(['README.md', 'docs/models.md'])('the examples of %s', (path) => {
+  const text = readFileSync(path, 'utf8')
+  const examples = [...text.matchAll(/```json\n([\s\S]*?)```/g)]
+
+  it.each(examples.map(([, json = ''], index) => [index + 1, json]))(
+    'hold in number %i',
+    (_n, json) => {
+      expect(parseModelsFile(json, path).length).toBeGreaterThan(0)
+    },
+  )
+
+  it('are there', () => {
+    expect(examples.length).toBeGreaterThan(0)
+  })
+})
+
+describe('docs/models.md', () => {
+  const text = readFileSync('docs/models.md', 'utf8')
+
+  it('has an example for each engine', () => {
+    for (const engine of ENGINES.filter((name) => name !== 'generic')) {
+      expect(text).toContain(`"engine": "${engine}"`)
+    }
+  })
+
+  it('lists every field of an entry', () => {
+    const [tiny, relayed] = ModelEntry.options
+    const fields = new Set([...Object.keys(tiny.shape), ...Object.keys(relayed.shape)])
+    const rows = [...text.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, name]) => name)
+    expect(rows.sort()).toEqual([...fields].sort())
   })
 })

@@ -5,6 +5,7 @@ import type { Config } from '../../src/config.ts'
 import { createOpenAiBackend } from '../../src/inference/openai/backend.ts'
 import type { UpstreamTimeouts } from '../../src/inference/openai/client.ts'
 import type { Engine } from '../../src/inference/openai/profiles.ts'
+import { SYSTEM_CLOCK } from '../../src/inference/openai/retry.ts'
 import { createModelRegistry, type ModelRegistry } from '../../src/inference/registry.ts'
 import { buildTestApp, type TestApp } from './build-test-app.ts'
 
@@ -52,9 +53,9 @@ export const TIMEOUT_MS: UpstreamTimeouts = {
   total: 60_000,
 }
 
-/** One model that is relayed to an upstream. */
+/** One model that is relayed to one upstream or several; its retries hardly wait. */
 export function upstreamModel(
-  baseUrl: string,
+  baseUrl: string | readonly string[],
   options: {
     apiKey?: string
     timeoutMs?: Partial<UpstreamTimeouts>
@@ -73,13 +74,15 @@ export function upstreamModel(
     created: 1_700_000_000,
     capabilities: { tools: options.tools ?? true, prioritySchedulingEnabled: true },
     backend: createOpenAiBackend({
-      baseUrl,
+      upstreams: [baseUrl].flat().map((url) => ({ baseUrl: url, apiKey: options.apiKey ?? null })),
       engine: options.engine ?? 'generic',
       unsupported: options.unsupported ?? 'reject',
-      apiKey: options.apiKey ?? null,
+      clock: { ...SYSTEM_CLOCK, random: () => 0.01 },
       timeoutMs: { ...TIMEOUT_MS, ...options.timeoutMs },
     }),
     backendModel: options.upstreamModel ?? id,
+    fallbacks: [],
+    upstreamCount: [baseUrl].flat().length,
   }
   return createModelRegistry([model], model)
 }

@@ -123,6 +123,7 @@ export function scriptedModels(
       created: 1_700_000_000,
       capabilities: { tools: false, prioritySchedulingEnabled: false },
       backendModel: 'backend-name',
+      fallbacks: [],
       ...model,
     }),
   )

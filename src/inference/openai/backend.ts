@@ -10,53 +10,170 @@ import {
   type UpstreamAnswer,
   type UpstreamClient,
   type UpstreamClientOptions,
+  type UpstreamTimeouts,
 } from './client.ts'
-import { parseObject, toEventError, toStatusError } from './errors.ts'
+import { isConnectTimeout, parseObject, toEventError, toStatusError } from './errors.ts'
 import { type Engine, PROFILES, type Profile, toFieldSupport } from './profiles.ts'
+import {
+  RETRY_AFTER_S_MAX,
+  type RetryClock,
+  SYSTEM_CLOCK,
+  TryFailure,
+  withRetries,
+} from './retry.ts'
 import { createSseDecoder } from './sse-decoder.ts'
+import { createTargetPool, type Lease, type TargetPool } from './target-pool.ts'
 import { renderUpstreamBody } from './upstream-body.ts'
 
 /** Limits of what is read of an answer, in bytes. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 const ERROR_BODY_BYTES_MAX = 64 * 1024
 
-export interface OpenAiBackendOptions extends UpstreamClientOptions {
+/** One address that serves the model. */
+export interface Upstream extends Omit<UpstreamClientOptions, 'timeoutMs'> {
+  /** Name of the model there; null: that of the call. */
+  readonly model?: string | null
+  /** Share of the load, above 0. Default 1. */
+  readonly weight?: number
+}
+
+export interface OpenAiBackendOptions {
+  /** At least one; requests go to the least busy that works. */
+  readonly upstreams: readonly Upstream[]
+  readonly timeoutMs: UpstreamTimeouts
   /** Kind of the engine, which decides how fields are told to it. Default: generic. */
   readonly engine?: Engine
   /** What becomes of fields that the engine does not honour. Default: reject. */
   readonly unsupported?: 'reject' | 'drop'
+  /** For tests. */
+  readonly clock?: RetryClock
 }
 
-/** A backend over one upstream address with a pool of its own. */
+interface Target {
+  readonly client: UpstreamClient
+  readonly model: string | null
+}
+
+interface Relay {
+  readonly pool: TargetPool<Target>
+  readonly profile: Profile
+  readonly clock: RetryClock
+}
+
+/** A backend over upstreams that serve the same model, each with a pool of connections of its own. */
 export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBackend {
-  const { engine = 'generic', unsupported = 'reject' } = options
-  const client = createUpstreamClient(options)
+  const { upstreams, engine = 'generic', unsupported = 'reject', clock = SYSTEM_CLOCK } = options
+  const targets = upstreams.map((upstream) => ({
+    value: {
+      client: createUpstreamClient({ ...upstream, timeoutMs: options.timeoutMs }),
+      model: upstream.model ?? null,
+    },
+    weight: upstream.weight ?? 1,
+  }))
+  const pool = createTargetPool(targets, clock.nowMs)
   return {
     kind: engine,
     fields: toFieldSupport(PROFILES[engine], unsupported),
-    complete: (call, { signal }) => relay(client, call, PROFILES[engine], signal),
-    close: client.close,
+    complete: (call, { signal }) => relay({ pool, profile: PROFILES[engine], clock }, call, signal),
+    async close() {
+      await Promise.all(targets.map(({ value }) => value.client.close()))
+    },
   }
 }
 
+interface Opened {
+  readonly answer: UpstreamAnswer
+  readonly lease: Lease<Target>
+}
+
 async function* relay(
-  client: UpstreamClient,
-  { request, body, model, requestId }: CompletionCall,
-  profile: Profile,
+  { pool, profile, clock }: Relay,
+  call: CompletionCall,
   signal: AbortSignal,
 ): AsyncGenerator<RelayedDelta> {
-  const isStream = request.stream === true
-  const text = renderUpstreamBody(body, request, model, profile)
-  const answer = await client.post(text, { requestId, signal, isStream })
+  const tried = new Set<number>()
+  const { answer, lease } = await withRetries(() => open({ pool, profile }, call, tried, signal), {
+    clock,
+    signal,
+    hasOther: () => pool.hasFresh(tried),
+  })
+  const { host } = lease.value.client
   let isComplete = false
   try {
-    await requireSuccess(answer, client.host)
-    if (isStream) yield* relayEvents(answer, client.host, request)
-    else yield await readCompletion(answer, client.host)
+    if (call.request.stream === true) yield* relayEvents(answer, host, call.request)
+    else yield await readCompletion(answer, host)
     isComplete = true
+  } catch (error) {
+    if (isUpstreamFault(error)) lease.fail()
+    throw error
   } finally {
     answer.close({ isComplete })
+    lease.end()
   }
+}
+
+/**
+ * One try: an answer with a success status, whose body is still to be read.
+ *
+ * @param tried - numbers of the upstreams that were asked; the one asked now is added
+ * @throws TryFailure where another try may help
+ */
+async function open(
+  { pool, profile }: Pick<Relay, 'pool' | 'profile'>,
+  { request, body, model, requestId, onUpstream }: CompletionCall,
+  tried: Set<number>,
+  signal: AbortSignal,
+): Promise<Opened> {
+  const lease = pool.take(tried)
+  tried.add(lease.number)
+  onUpstream?.(lease.number)
+  const { client } = lease.value
+  try {
+    const text = renderUpstreamBody(body, request, lease.value.model ?? model, profile)
+    const isStream = request.stream === true
+    const answer = await client.post(text, { requestId, signal, isStream })
+    try {
+      await requireSuccess(answer, client.host)
+    } catch (error) {
+      answer.close({ isComplete: false })
+      throw toTryFailure(error, answer.status)
+    }
+    lease.succeed()
+    return { answer, lease }
+  } catch (error) {
+    const failure = signal.aborted ? error : toTryFailure(error, null)
+    noteFailure(lease, failure)
+    lease.end()
+    throw failure
+  }
+}
+
+/** Statuses of a server that is away for the moment. */
+const RETRIED_STATUSES: readonly (number | null)[] = [502, 503, 504]
+
+/** @param status - the answer's, or null where there was none */
+function toTryFailure(error: unknown, status: number | null): unknown {
+  if (!(error instanceof ApiError)) return error
+  const { code, retryAfterS, cause } = error
+  const isUnconnected = code === 'upstream_unreachable' || isConnectTimeout(cause)
+  if (status === null) return isUnconnected ? new TryFailure(error) : error
+  if (RETRIED_STATUSES.includes(status)) return new TryFailure(error)
+  const isShortWait = retryAfterS !== null && retryAfterS <= RETRY_AFTER_S_MAX
+  return status === 429 && isShortWait ? new TryFailure(error, retryAfterS * 1000) : error
+}
+
+/** An upstream that asks for rest gets it; one that fails is left alone for a while. */
+function noteFailure(lease: Lease<Target>, failure: unknown): void {
+  const error = failure instanceof TryFailure ? failure.error : failure
+  if (!(error instanceof ApiError)) return
+  if (error.code === 'upstream_rate_limited')
+    lease.fail({ restMs: (error.retryAfterS ?? 1) * 1000 })
+  else if (error.code === 'upstream_unreachable' || isUpstreamFault(error)) lease.fail()
+}
+
+function isUpstreamFault(error: unknown): boolean {
+  const codes = ['upstream_error', 'upstream_invalid_response', 'upstream_timeout']
+  return error instanceof ApiError && codes.includes(error.code)
 }
 
 async function requireSuccess(answer: UpstreamAnswer, host: string): Promise<void> {

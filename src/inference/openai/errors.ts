@@ -70,6 +70,11 @@ export function toEventError(error: unknown, host: string, nowMs: number): ApiEr
 
 const TIMEOUT_CODES = /^UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT$|^ETIMEDOUT$/
 
+/** Whether a connection was not made in time: then the request cannot have begun. */
+export function isConnectTimeout(cause: unknown): boolean {
+  return codeOf(cause) === 'UND_ERR_CONNECT_TIMEOUT'
+}
+
 /** The error of a request that got no answer. */
 export function toConnectionError(cause: unknown): ApiError {
   const code = codeOf(cause)

@@ -1,0 +1,112 @@
+/**
+ * Which of several upstreams gets a request: the least busy of those that work. It never refuses: when
+ * none works it names the one that may be tried again first.
+ */
+
+/** Limits of the time that a failing upstream is left alone, in milliseconds; doubled per failure in a row. */
+const COOLDOWN_MS_MIN = 1_000
+const COOLDOWN_MS_MAX = 60_000
+
+export interface Weighted<T> {
+  readonly value: T
+  /** Share of the load, above 0. */
+  readonly weight: number
+}
+
+/** One request at one upstream. */
+export interface Lease<T> {
+  readonly value: T
+  /** Number of the upstream, from 1. */
+  readonly number: number
+  /** The upstream answers: what went before is forgotten. */
+  succeed(): void
+  /** The upstream failed, or asks to be left alone for a while. */
+  fail(options?: { readonly restMs?: number }): void
+  /** The request has ended there. Idempotent. */
+  end(): void
+}
+
+export interface TargetPool<T> {
+  readonly size: number
+  /** @param tried - numbers of upstreams that this request should not meet again if there are others */
+  take(tried: ReadonlySet<number>): Lease<T>
+  /** Whether a working upstream is left that the request has not tried. */
+  hasFresh(tried: ReadonlySet<number>): boolean
+}
+
+interface State<T> extends Weighted<T> {
+  readonly number: number
+  busyCount: number
+  failureCount: number
+  restsUntilMs: number
+  lastTakenAt: number
+}
+
+/**
+ * @param targets - at least one
+ * @param nowMs - a clock in milliseconds
+ */
+export function createTargetPool<T>(
+  targets: readonly Weighted<T>[],
+  nowMs: () => number,
+): TargetPool<T> {
+  let takenCount = 0
+  const states = targets.map(
+    (target, index): State<T> => ({
+      ...target,
+      number: index + 1,
+      busyCount: 0,
+      failureCount: 0,
+      restsUntilMs: 0,
+      lastTakenAt: 0,
+    }),
+  )
+
+  function choose(tried: ReadonlySet<number>): State<T> {
+    const now = nowMs()
+    const penalty = (state: State<T>) =>
+      (state.restsUntilMs > now ? 2 : 0) + (tried.has(state.number) ? 1 : 0)
+    const load = ({ busyCount, weight }: State<T>) => (busyCount + 1) / weight
+    const rest = ({ restsUntilMs }: State<T>) => Math.max(restsUntilMs - now, 0)
+    const [best] = [...states].sort(
+      (left, right) =>
+        penalty(left) - penalty(right) ||
+        rest(left) - rest(right) ||
+        load(left) - load(right) ||
+        left.lastTakenAt - right.lastTakenAt,
+    )
+    return best as State<T>
+  }
+
+  return {
+    size: states.length,
+    hasFresh: (tried) =>
+      states.some(({ number, restsUntilMs }) => !tried.has(number) && restsUntilMs <= nowMs()),
+    take(tried) {
+      const state = choose(tried)
+      state.busyCount += 1
+      takenCount += 1
+      state.lastTakenAt = takenCount
+      let isEnded = false
+      return {
+        value: state.value,
+        number: state.number,
+        succeed() {
+          state.failureCount = 0
+          state.restsUntilMs = 0
+        },
+        fail({ restMs } = {}) {
+          state.failureCount += 1
+          const doubled = COOLDOWN_MS_MIN * 2 ** (state.failureCount - 1)
+          const ms = restMs ?? Math.min(doubled, COOLDOWN_MS_MAX)
+          state.restsUntilMs = Math.max(state.restsUntilMs, nowMs() + ms)
+        },
+        end() {
+          if (isEnded) return
+          isEnded = true
+          state.busyCount -= 1
+        },
+      }
+    },
+  }
+}
