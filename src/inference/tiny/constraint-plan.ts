@@ -8,6 +8,7 @@ import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
 import type { StructuredOutputs } from '../../schemas/structured-outputs.ts'
 import { closeObjects, rewriteSchema } from './json-schema-rewrite.ts'
 import { findUnsupportedKeyword } from './json-schema-support.ts'
+import type { MarkedSchema } from './number-ranges.ts'
 
 /** White space between the tokens of JSON: a little of any, none, or what a pattern matches. */
 export type JsonSpace = 'any' | 'none' | { readonly pattern: string }
@@ -18,8 +19,8 @@ export type ConstraintForm =
       readonly kind: 'json'
       /** JSON text. */
       readonly schema: string
-      /** Texts that stand in the schema for numbers, and their grammars. */
-      readonly numbers: ReadonlyMap<string, string>
+      /** Texts that stand in the schema for numbers with bounds. */
+      readonly numbers: MarkedSchema['numbers']
       readonly space: JsonSpace
     }
   | { readonly kind: 'regex'; readonly pattern: string }

@@ -9,6 +9,7 @@ import type * as XGrammar from '@mlc-ai/web-xgrammar'
 import { ApiError } from '../../errors.ts'
 import type { Constraint, ConstraintForm } from './constraint-plan.ts'
 import type { Vocabulary } from './model.ts'
+import { listPatterns, renderPatterns } from './number-ranges.ts'
 import type { TokenMask } from './vocabulary-limits.ts'
 
 /** Compiles grammars for one vocabulary. */
@@ -129,8 +130,9 @@ async function renderSchema(
     true,
   )
   source = source.replaceAll(TEXT_WRITTEN, TEXT_CHARACTER)
-  for (const [mark, grammar] of numbers) {
-    source = source.replaceAll(`"\\"${mark}\\""`, `(${grammar})`)
+  for (const [place, [mark, bounds]] of [...numbers].entries()) {
+    const rule = `bounded_number_${place}`
+    source = `${source.replaceAll(`"\\"${mark}\\""`, rule)}\n${renderPatterns(rule, listPatterns(bounds))}\n`
   }
   if (isTight) return source
   if (space === 'any') return source.replaceAll(SPACE_WRITTEN, SPACE_MAX)

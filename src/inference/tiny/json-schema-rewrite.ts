@@ -3,7 +3,7 @@
  * keeps the new schema must keep the old one; the reverse need not hold. Pure.
  */
 import { isObject, mapChildren, type Schema } from './json-schema-support.ts'
-import { type MarkedSchema, readBounds, renderRange } from './number-ranges.ts'
+import { type MarkedSchema, type NumberBounds, readBounds } from './number-ranges.ts'
 
 /** Formats whose grammars can stand inside of a JSON text. */
 const FORMATS = new Set([
@@ -30,7 +30,7 @@ const EMAIL = '[A-Za-z0-9_+-]{1,24}(\\.[A-Za-z0-9_+-]{1,24})*@[a-z0-9]{1,24}(\\.
  * formats that the engine does not know say nothing, as JSON Schema allows.
  */
 export function rewriteSchema(schema: unknown): MarkedSchema {
-  const numbers = new Map<string, string>()
+  const numbers = new Map<string, NumberBounds>()
   const text = JSON.stringify(schema)
   let prefix = 'number-'
   while (text.includes(prefix)) prefix += '-'
@@ -39,7 +39,7 @@ export function rewriteSchema(schema: unknown): MarkedSchema {
     const bounds = readBounds(one)
     if (bounds === null) return rewriteText(closeNamed(mapChildren(one, rewrite)))
     const name = `${prefix}${numbers.size}`
-    numbers.set(name, renderRange(bounds) ?? '')
+    numbers.set(name, bounds)
     return { const: name }
   }
   return { schema: rewrite(schema), numbers }

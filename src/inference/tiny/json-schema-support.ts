@@ -1,6 +1,6 @@
 /** Which JSON Schemas the grammar engine enforces in full. Pure; it looks at keywords, not at values. */
 import { isQuotable } from './json-text-pattern.ts'
-import { readBounds, renderRange } from './number-ranges.ts'
+import { listPatterns, readBounds } from './number-ranges.ts'
 
 /** Keywords that the engine passes over. */
 const UNSUPPORTED = [
@@ -84,7 +84,7 @@ function findNumberFault(schema: Schema): string | null {
   if (bounds === null) return null
   const isNumber = schema.type === 'integer' || schema.type === 'number'
   if (!isNumber) return 'bounds of a number without the type integer or number'
-  return renderRange(bounds) === null ? 'bounds that no number keeps' : null
+  return listPatterns(bounds).length === 0 ? 'bounds that no number keeps' : null
 }
 
 function findCombination(schema: Schema): string | null {

@@ -3,11 +3,11 @@
  * schemas get these in their place. Pure.
  */
 
-/** A schema whose bounded numbers are marks, and the grammar that each mark stands for. */
+/** A schema whose bounded numbers are marks, and what each mark stands for. */
 export interface MarkedSchema {
   readonly schema: unknown
-  /** Mark to grammar. A mark is a text that occurs nowhere else in the schema. */
-  readonly numbers: ReadonlyMap<string, string>
+  /** Mark to bounds. A mark is a text that occurs nowhere else in the schema. */
+  readonly numbers: ReadonlyMap<string, NumberBounds>
 }
 
 /** Bounds of a number; null where there is none. Both belong to the range. */
@@ -23,6 +23,7 @@ type Schema = Readonly<Record<string, unknown>>
 /** How far a range without a bound goes from its other bound, or from 0. */
 const REACH = 10n ** 15n
 const DECIMALS_MAX = 6
+const DIGITS = '0123456789'
 
 /**
  * The bounds of a schema for numbers; null when it has none.
@@ -43,22 +44,76 @@ export function readBounds(schema: Schema): NumberBounds | null {
   return { low: pick(lows, Math.max), high: pick(highs, Math.min), decimals }
 }
 
-/** The grammar of all numbers in the range that have so many decimals; null when there are none. */
-export function renderRange({ low, high, decimals }: NumberBounds): string | null {
+/** A text as the characters that may stand at each of its places. */
+type Pattern = readonly string[]
+
+/**
+ * The patterns of all numbers in the range that have so many decimals; none when no number has.
+ *
+ * @returns no two of them match the same text
+ */
+export function listPatterns({ low, high, decimals }: NumberBounds): Pattern[] {
   const scale = 10 ** decimals
   const from = low === null ? null : BigInt(Math.ceil(low * scale - 1e-9))
   const to = high === null ? null : BigInt(Math.floor(high * scale + 1e-9))
   const start = from ?? (to !== null && to < 0n ? to : 0n) - REACH
   const end = to ?? (from !== null && from > 0n ? from : 0n) + REACH
-  if (start > end) return null
-  const positive = end < 0n ? [] : renderDigits(start > 0n ? start : 0n, end, decimals)
-  const negative = start >= 0n ? [] : renderDigits(end < 0n ? -end : 1n, -start, decimals)
-  return [...positive, ...negative.map((one) => `"-" ${one}`)].join(' | ') || null
+  if (start > end) return []
+  const positive = end < 0n ? [] : listDigits(start > 0n ? start : 0n, end, decimals)
+  const negative = start >= 0n ? [] : listDigits(end < 0n ? -end : 1n, -start, decimals)
+  return [...positive, ...negative.map((digits) => ['-', ...digits])]
 }
 
-/** Ranges of digits for 0 <= from <= to, one for each number of digits. */
-function renderDigits(from: bigint, to: bigint, decimals: number): string[] {
-  const alternatives: string[] = []
+/**
+ * A grammar of the patterns.
+ *
+ * @param name - of its first rule; all others begin with it
+ *
+ * Why: one rule per state, each choosing by one character. The engine joins longer alternatives that
+ * begin or end alike and then lets other texts through.
+ */
+export function renderPatterns(name: string, patterns: readonly Pattern[]): string {
+  const rules: string[] = []
+  const names = new Map<string, string>()
+  const nameOf = (rest: readonly Pattern[]): string => {
+    const key = rest.map((pattern) => pattern.join('|')).join('/')
+    const known = names.get(key)
+    if (known !== undefined) return known
+    const own = names.size === 0 ? name : `${name}_${names.size}`
+    names.set(key, own)
+    rules.push(`${own} ::= ${renderState(rest, nameOf)}`)
+    return own
+  }
+  nameOf(patterns)
+  return rules.join('\n')
+}
+
+/** What may come in a state, each character with the state behind it. */
+function renderState(
+  patterns: readonly Pattern[],
+  nameOf: (rest: readonly Pattern[]) => string,
+): string {
+  const behind = new Map<string, string>()
+  for (const character of '-.0123456789') {
+    const rest = patterns.flatMap(([first, ...others]) =>
+      first?.includes(character) ? [others] : [],
+    )
+    if (rest.length === 0) continue
+    const next = rest.some((pattern) => pattern.length > 0) ? ` ${nameOf(rest)}` : ''
+    behind.set(next, (behind.get(next) ?? '') + character)
+  }
+  const choices = [...behind].map(([next, characters]) => {
+    const first = characters.length === 1 ? `"${characters}"` : `[${characters}]`
+    return first + next
+  })
+  // One that ends here may also go on as another.
+  if (patterns.some((pattern) => pattern.length === 0)) choices.push('""')
+  return choices.join(' | ')
+}
+
+/** The patterns of 0 <= from <= to, those of fewer digits first. */
+function listDigits(from: bigint, to: bigint, decimals: number): Pattern[] {
+  const patterns: Pattern[] = []
   // Small numbers are filled up with zeros to one digit before the point.
   const shortest = decimals + 1
   const longest = Math.max(shortest, `${to}`.length)
@@ -71,11 +126,10 @@ function renderDigits(from: bigint, to: bigint, decimals: number): string[] {
     const pad = (value: bigint): string => `${value}`.padStart(length, '0')
     for (const digits of splitRange(pad(low), pad(high))) {
       const point = digits.length - decimals
-      const parts = decimals === 0 ? digits : digits.toSpliced(point, 0, '"."')
-      alternatives.push(parts.join(' '))
+      patterns.push(decimals === 0 ? digits : digits.toSpliced(point, 0, '.'))
     }
   }
-  return alternatives
+  return patterns
 }
 
 /** Patterns of digits that together match exactly the texts from one to the other. */
@@ -83,13 +137,14 @@ function splitRange(low: string, high: string): string[][] {
   const [a = '', b = ''] = [low[0], high[0]]
   if (low.length === 0) return [[]]
   const rest = low.length - 1
-  const any = Array.from({ length: rest }, () => '[0-9]')
+  const any = Array.from({ length: rest }, () => DIGITS)
   const isWhole = /^0*$/.test(low.slice(1)) && /^9*$/.test(high.slice(1))
-  if (isWhole) return [[`[${a}-${b}]`, ...any]]
+  if (isWhole) return [[DIGITS.slice(Number(a), Number(b) + 1), ...any]]
   const behind = (digit: string, from: string, to: string): string[][] =>
-    splitRange(from, to).map((digits) => [`"${digit}"`, ...digits])
+    splitRange(from, to).map((digits) => [digit, ...digits])
   if (a === b) return behind(a, low.slice(1), high.slice(1))
-  const middle = Number(b) - Number(a) > 1 ? [[`[${Number(a) + 1}-${Number(b) - 1}]`, ...any]] : []
+  const between = DIGITS.slice(Number(a) + 1, Number(b))
+  const middle = between === '' ? [] : [[between, ...any]]
   return [
     ...behind(a, low.slice(1), '9'.repeat(rest)),
     ...middle,
