@@ -97,6 +97,9 @@ export async function buildApp(
     await bearer.register(chatRoutes, {
       models: deps.models,
       completionsMax: config.chatQueueMax,
+      keyCompletionsMax: config.keyCompletionsMax,
+      keyRequestsPerMinute: config.keyRequestsPerMinute,
+      keyTokensPerMinute: config.keyTokensPerMinute,
       calls: deps.calls,
       refScheme: config.refScheme,
       recordingsMax: config.ingestQueueMax,

@@ -42,6 +42,9 @@ const Environment = z.object({
   WEFT_READ_QUEUE_MAX: whole(1, 100_000).default(256),
   WEFT_READ_TIMEOUT_MS: whole(100, 3_600_000).default(60_000),
   WEFT_CHAT_QUEUE_MAX: whole(1, 100_000).default(256),
+  WEFT_KEY_COMPLETIONS_MAX: whole(0, 100_000).default(0),
+  WEFT_KEY_REQUESTS_PER_MINUTE: whole(0, 1_000_000_000).default(0),
+  WEFT_KEY_TOKENS_PER_MINUTE: whole(0, 1_000_000_000_000).default(0),
 })
 
 const DEFAULTS = Environment.parse({})
@@ -76,6 +79,10 @@ export interface Config {
   readonly readQueueMax: number
   readonly readTimeoutMs: number
   readonly chatQueueMax: number
+  /** Of one key at once; null: any number. The same holds for the next two. */
+  readonly keyCompletionsMax: number | null
+  readonly keyRequestsPerMinute: number | null
+  readonly keyTokensPerMinute: number | null
 }
 
 /** A setting that cannot be used; the message is one line and names the variable. */
@@ -138,5 +145,8 @@ function toConfig(values: z.output<typeof Environment>, environment: NodeJS.Proc
     readQueueMax: values.WEFT_READ_QUEUE_MAX,
     readTimeoutMs: values.WEFT_READ_TIMEOUT_MS,
     chatQueueMax: values.WEFT_CHAT_QUEUE_MAX,
+    keyCompletionsMax: values.WEFT_KEY_COMPLETIONS_MAX || null,
+    keyRequestsPerMinute: values.WEFT_KEY_REQUESTS_PER_MINUTE || null,
+    keyTokensPerMinute: values.WEFT_KEY_TOKENS_PER_MINUTE || null,
   })
 }

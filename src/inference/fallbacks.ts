@@ -10,7 +10,6 @@ const FALLBACK_CODES: readonly ErrorCode[] = [
   'upstream_auth',
   'upstream_rate_limited',
   'upstream_timeout',
-  'server_overloaded',
 ]
 
 /**

@@ -12,6 +12,7 @@ const ALIASES_MAX = 100
 const NAME_CHARS_MAX = 512
 const UPSTREAMS_MAX = 64
 const FALLBACKS_MAX = 8
+const CONCURRENT_MAX = 100_000
 const TIMEOUT_MS_MAX = 3_600_000
 
 /** A models file that cannot be used; the message is one line. */
@@ -62,7 +63,13 @@ const COMMON_FIELDS = {
   priority_scheduling: z
     .boolean('must be true or false')
     .default(false)
-    .describe('Whether `priority` may be other than 0.'),
+    .describe('Whether `priority` may be other than 0; requests that wait go in its order.'),
+  max_concurrent: z
+    .int('must be a whole number')
+    .min(1, 'must be 1 or more')
+    .max(CONCURRENT_MAX, `must be at most ${CONCURRENT_MAX}`)
+    .optional()
+    .describe('Completions of it that run at once; more of them wait. Default: any number.'),
   fallbacks: z
     .array(modelName(), 'must be a list')
     .max(FALLBACKS_MAX, `must have at most ${FALLBACKS_MAX} entries`)

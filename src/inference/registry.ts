@@ -25,6 +25,8 @@ export interface ServedModel {
   readonly backendModel: string
   /** Names of the models to ask when it fails. */
   readonly fallbacks: readonly string[]
+  /** Completions that run at once; null: any number. Default null. */
+  readonly concurrentMax?: number | null
   /** Addresses that serve it. Default 1. */
   readonly upstreamCount?: number
 }
@@ -129,7 +131,9 @@ export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
   const models = entries.map((entry): ServedModel => {
     const { id, aliases, owned_by: ownedBy, fallbacks } = entry
     const capabilities = toCapabilities(entry)
-    const shared = { id, aliases, ownedBy, created: changed, capabilities, fallbacks }
+    const concurrentMax = entry.max_concurrent ?? null
+    const served = { id, aliases, ownedBy, created: changed, capabilities }
+    const shared = { ...served, fallbacks, concurrentMax }
     if (entry.backend === 'tiny') {
       tiny ??= createTiny()
       return { ...shared, backend: tiny, backendModel: 'tiny' }

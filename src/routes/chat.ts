@@ -11,6 +11,7 @@ import { createAdmission } from '../inference/admission.ts'
 import { resolveAnswerHead } from '../inference/answer-head.ts'
 import { type ChunkOptions, renderChunks } from '../inference/chunks.ts'
 import { collectCompletion } from '../inference/collect.ts'
+import { createKeyLimits } from '../inference/key-limits.ts'
 import type { ModelRegistry } from '../inference/registry.ts'
 import { ChatCompletionRequest } from '../schemas/chat-request.ts'
 import { ChatCompletionResponse } from '../schemas/chat-response.ts'
@@ -20,8 +21,12 @@ import { requireAnswerable, runCompletion } from './completion-run.ts'
 
 export interface ChatRoutesOptions {
   readonly models: ModelRegistry
-  /** Completions that may run at once. */
+  /** Completions that may run or wait at once. */
   readonly completionsMax: number
+  /** Limits of one key; null: none. */
+  readonly keyCompletionsMax: number | null
+  readonly keyRequestsPerMinute: number | null
+  readonly keyTokensPerMinute: number | null
   /** Where completions that name a project are recorded. */
   readonly calls: CallStore
   /** Scheme of the refs that are looked for in requests and answers. */
@@ -38,15 +43,21 @@ export const STATUS_HOLD_MS = 10_000
 export const KEEP_ALIVE_MS = 15_000
 
 export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<void> {
-  const { models, completionsMax, calls, refScheme, recordingsMax, nowUs } = options
-  const admission = createAdmission({ placesMax: completionsMax })
+  const { models, completionsMax, keyCompletionsMax, calls, refScheme, recordingsMax, nowUs } =
+    options
+  const admission = createAdmission({ placesMax: completionsMax, keyMax: keyCompletionsMax })
+  const limits = createKeyLimits({
+    requestsPerMinute: options.keyRequestsPerMinute,
+    tokensPerMinute: options.keyTokensPerMinute,
+    nowMs: () => performance.now(),
+  })
   const recorder = createCompletionRecorder(app, {
     calls,
     refScheme,
     nowUs,
     queueMax: recordingsMax,
   })
-  const run = { models, admission, recorder, nowUs }
+  const run = { models, admission, limits, recorder, nowUs }
   app.addHook('onRequest', async (request) => {
     requireScope(request.principal, 'inference')
   })

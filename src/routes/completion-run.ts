@@ -11,10 +11,11 @@ import {
 import { requireScope } from '../domain/permissions.ts'
 import { ApiError } from '../errors.ts'
 import { toApiError } from '../http/error-handler.ts'
-import type { Admission } from '../inference/admission.ts'
+import type { Admission, AdmissionRequest } from '../inference/admission.ts'
 import { createAnswerRecord } from '../inference/answer-record.ts'
 import type { CompletionCall, Delta } from '../inference/backend.ts'
 import { withFallbacks } from '../inference/fallbacks.ts'
+import type { KeyLimits } from '../inference/key-limits.ts'
 import type { ModelRegistry, ServedModel } from '../inference/registry.ts'
 import { watchAnswer } from '../inference/watch-answer.ts'
 import type { ChatCompletionRequest } from '../schemas/chat-request.ts'
@@ -24,6 +25,7 @@ import type { CompletionRecorder } from './completion-recorder.ts'
 export interface CompletionRunOptions {
   readonly models: ModelRegistry
   readonly admission: Admission
+  readonly limits: KeyLimits
   readonly recorder: CompletionRecorder
   /** Microseconds since the epoch. */
   readonly nowUs: () => number
@@ -53,31 +55,44 @@ export function requireAnswerable(body: ChatCompletionRequest, model: ServedMode
   throw new ApiError('unsupported_parameter', { param, message })
 }
 
-/** The deltas of the completion; nothing happens before the first is asked for. */
+/**
+ * The deltas of the completion; nothing goes to a backend before the first is asked for.
+ *
+ * @throws ApiError rate_limit_exceeded
+ */
 export function runCompletion(
   exchange: CompletionExchange,
-  { models, admission, recorder, nowUs }: CompletionRunOptions,
+  options: CompletionRunOptions,
 ): AsyncIterable<Delta> {
-  const { reply, call, model, signal } = exchange
+  const { request, reply, call, model, signal } = exchange
+  const { models, admission, limits } = options
+  const { keyId } = requireScope(request.principal, 'inference')
+  reply.headers({ ...limits.take(keyId) })
   let answering = model
   const start = (candidate: ServedModel) => () => {
     answering = candidate
     nameBackend(reply, call.request, candidate, null)
     const onUpstream = (number: number) => nameBackend(reply, call.request, candidate, number)
-    return candidate.backend.complete(
-      { ...call, model: candidate.backendModel, onUpstream },
-      { signal },
+    const backendCall = { ...call, model: candidate.backendModel, onUpstream }
+    return admission.admit(toAdmission(candidate, keyId, call.request, signal), () =>
+      candidate.backend.complete(backendCall, { signal }),
     )
   }
   const candidates = [model, ...listFallbacks(model, models, call.request)].map(start)
-  const deltas = admission.admit(() => withFallbacks(candidates))
-  const { projectId } = exchange
-  if (projectId === null) return deltas
-  return recordDeltas(
-    deltas,
-    { ...exchange, projectId },
-    { recorder, nowUs, answering: () => answering },
-  )
+  const deltas = withFallbacks(candidates)
+  if (exchange.projectId === null && !limits.countsTokens) return deltas
+  return watchDeltas(deltas, exchange, { ...options, answering: () => answering })
+}
+
+/** Spec: §4.3 priority. Choice: it orders the queue of models that are served with priorities. */
+function toAdmission(
+  { id: modelId, concurrentMax = null, capabilities }: ServedModel,
+  keyId: string,
+  body: ChatCompletionRequest,
+  signal: AbortSignal,
+): AdmissionRequest {
+  const priority = capabilities.prioritySchedulingEnabled ? (body.priority ?? 0) : 0
+  return { modelId, modelMax: concurrentMax, keyId, priority, signal }
 }
 
 /** The fallbacks of a model that can answer the request. */
@@ -120,41 +135,46 @@ function nameBackend(
   if (dropped.length > 0) reply.header('x-weft-dropped-fields', dropped.join(', '))
 }
 
-interface RecordOptions {
-  readonly recorder: CompletionRecorder
-  readonly nowUs: () => number
+interface WatchOptions extends Pick<CompletionRunOptions, 'recorder' | 'limits' | 'nowUs'> {
   /** The model that answers, as far as that is known. */
   readonly answering: () => ServedModel
 }
 
 /**
- * The same deltas; the completion that they are becomes a call of the project. The answer tells its id.
+ * The same deltas; their tokens are charged to the key, and with a project the completion becomes a call
+ * of it, whose id the answer tells.
  *
  * Spec: §4.7 (project of a request).
  * Choice: the scope inference is enough: the server records, not the key, and usage must not depend on
  * what else a key may do.
  */
-function recordDeltas(
+function watchDeltas(
   deltas: AsyncIterable<Delta>,
-  { request, reply, call, model, projectId }: CompletionExchange & { projectId: string },
-  { recorder, nowUs, answering }: RecordOptions,
+  { request, reply, call, model, projectId }: CompletionExchange,
+  { recorder, limits, nowUs, answering }: WatchOptions,
 ): AsyncIterable<Delta> {
   const isStream = call.request.stream === true
-  const record = createAnswerRecord({ isStream, keepsOutput: true, now: nowUs })
-  const recording = recorder.begin({
-    projectId,
-    caller: requireScope(request.principal, 'inference'),
-    body: call.body,
-    record,
-  })
-  reply.header('x-weft-call-id', recording.callId)
-  const end = (error: unknown) =>
-    recording.end({
+  const keepsOutput = projectId !== null
+  const record = createAnswerRecord({ isStream, keepsOutput, now: nowUs })
+  const caller = requireScope(request.principal, 'inference')
+  const recording =
+    projectId === null ? null : recorder.begin({ projectId, caller, body: call.body, record })
+  if (recording !== null) reply.header('x-weft-call-id', recording.callId)
+  const end = (error: unknown) => {
+    limits.charge(caller.keyId, countTokens(record.usage()))
+    recording?.end({
       error: error === null ? null : toApiError(error, request),
       model: answering().id,
       attributes: toAttributes(call, model, answering()),
     })
+  }
   return watchAnswer(deltas, { isStream }, { note: record.note, end })
+}
+
+function countTokens(usage: Readonly<Record<string, unknown>> | null): number {
+  const { total_tokens, prompt_tokens, completion_tokens } = usage ?? {}
+  const count = Number(total_tokens ?? Number(prompt_tokens ?? 0) + Number(completion_tokens ?? 0))
+  return count > 0 ? count : 0
 }
 
 function toAttributes(

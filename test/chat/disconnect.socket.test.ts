@@ -57,6 +57,27 @@ describe('a client that leaves', () => {
     expect((await chat({ messages: MESSAGES })).status).toBe(200)
   })
 
+  it('while it waits for a place is forgotten', async () => {
+    const backend = createScriptedBackend([prompt(), NEVER])
+    const models = scriptedModels({ backend, concurrentMax: 1 })
+    let askedCount = 0
+    const getModel: typeof models.getModel = (name) => {
+      askedCount += 1
+      return models.getModel(name)
+    }
+    const { chat } = await startModelServer({ ...models, getModel })
+    const [runs, waits] = [new AbortController(), new AbortController()]
+    await chat({ messages: MESSAGES, stream: true }, { signal: runs.signal })
+    const waiting = chat({ messages: MESSAGES }, { signal: waits.signal })
+    while (askedCount < 2) await new Promise(setImmediate)
+    waits.abort()
+    await expect(waiting).rejects.toThrow()
+    runs.abort()
+    await backend.aborted
+    while (backend.runningCount() > 0) await new Promise(setImmediate)
+    expect(backend.calls).toHaveLength(1)
+  })
+
   it('frees a backend that sees the abort only after its first delta', async () => {
     const { promise: gate, resolve: openGate } = Promise.withResolvers<void>()
     const { promise: left, resolve: noteLeft } = Promise.withResolvers<void>()

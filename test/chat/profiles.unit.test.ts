@@ -88,7 +88,7 @@ const TOLD_OTHERWISE: Partial<Record<Engine, Partial<Record<Name, string>>>> = {
 }
 
 /** What this server does itself, so that the engine need not see it. */
-const DONE_HERE: readonly Name[] = ['request_id']
+const DONE_HERE: readonly Name[] = ['request_id', 'priority']
 
 function render(engine: Engine, members: string): string {
   const body = `{"messages":${USED.messages},"model":"m"${members}}`

@@ -144,19 +144,20 @@ describe('withFallbacks', () => {
     ['upstream_rate_limited'],
     ['upstream_auth'],
     ['upstream_invalid_response'],
-    ['server_overloaded'],
   ] as const)('asks the next candidate after %s', async (code) => {
     const { deltas, error } = await drain(failing(new ApiError(code)), fine)
     expect([deltas.length, error]).toEqual([2, null])
   })
 
-  it.each(['invalid_value', 'context_length_exceeded', 'client_closed_request'] as const)(
-    'asks nobody else after %s',
-    async (code) => {
-      const { deltas, error } = await drain(failing(new ApiError(code)), fine)
-      expect([deltas.length, error?.code]).toEqual([0, code])
-    },
-  )
+  it.each([
+    'invalid_value',
+    'context_length_exceeded',
+    'client_closed_request',
+    'server_overloaded',
+  ] as const)('asks nobody else after %s', async (code) => {
+    const { deltas, error } = await drain(failing(new ApiError(code)), fine)
+    expect([deltas.length, error?.code]).toEqual([0, code])
+  })
 
   it('asks nobody else once an answer has begun', async () => {
     const { deltas, error } = await drain(breaking, fine)

@@ -102,6 +102,7 @@ describe('parseModelsFile', () => {
     ['a wrong default', [{ ...TINY, default: 1 }], 'models[0].default'],
     ['an unknown engine', [{ ...RELAYED, engine: 'tgi' }], 'models[0].engine'],
     ['a wrong unsupported', [{ ...RELAYED, unsupported: 'pass' }], 'models[0].unsupported'],
+    ['a wrong max_concurrent', [{ ...TINY, max_concurrent: 0 }], 'models[0].max_concurrent'],
     ['a wrong fallback', [{ ...TINY, fallbacks: [''] }], 'models[0].fallbacks[0]'],
     ['an unknown fallback', [{ ...TINY, fallbacks: ['x'] }], 'models[0].fallbacks[0]'],
     ['itself as a fallback', [{ ...TINY, fallbacks: ['tiny'] }], 'models[0].fallbacks[0]'],

@@ -143,7 +143,7 @@ const FIELDS: Readonly<Record<keyof ChatCompletionRequest, Row>> = {
     { edit: formatConstraint },
     { edit: stripBackend },
   ],
-  priority: gpuOnly,
+  priority: [pass, pass, 'own', 'own', 'own', pass],
   request_id: [pass, 'own', 'own', 'own', 'own', pass],
   logits_processors: vllmOnly,
   return_tokens_as_token_ids: vllmOnly,
