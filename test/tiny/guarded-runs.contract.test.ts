@@ -36,6 +36,10 @@ describe('a request in a process of its own', () => {
       'structured_outputs.regex',
       { structured_outputs: { regex: '((x{0,3000}y){0,3000}z){0,3000}' } },
     ],
+    [
+      'structured_outputs.choice',
+      { structured_outputs: { choice: [1, 2, 3].map((n) => 'x'.repeat(9_990) + n) } },
+    ],
   ])('that is a bomb is refused as %s, and the server goes on', async (param, bomb) => {
     const [exploded, answered] = await Promise.allSettled([
       ask(bomb),

@@ -6,9 +6,8 @@ import { resolveResponseFormatType } from '../../domain/chat-constraint-rules.ts
 import { ApiError } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
 import type { StructuredOutputs } from '../../schemas/structured-outputs.ts'
-import { closeObjects, rewriteSchema } from './json-schema-rewrite.ts'
+import { closeObjects, type MarkedSchema, rewriteSchema } from './json-schema-rewrite.ts'
 import { findUnsupportedKeyword } from './json-schema-support.ts'
-import type { MarkedSchema } from './number-ranges.ts'
 
 /** White space between the tokens of JSON: a little of any, none, or what a pattern matches. */
 export type JsonSpace = 'any' | 'none' | { readonly pattern: string }
@@ -19,10 +18,11 @@ export type ConstraintForm =
       readonly kind: 'json'
       /** JSON text. */
       readonly schema: string
-      /** Texts that stand in the schema for numbers with bounds. */
-      readonly numbers: MarkedSchema['numbers']
+      /** Texts that stand in the schema for other texts. */
+      readonly marks: MarkedSchema['marks']
       readonly space: JsonSpace
     }
+  | { readonly kind: 'texts'; readonly texts: readonly string[] }
   | { readonly kind: 'regex'; readonly pattern: string }
   | { readonly kind: 'grammar'; readonly source: string }
   | { readonly kind: 'tag'; readonly source: string }
@@ -51,13 +51,19 @@ const SPACE_PATTERN = /^(?:[ \t\n\r]|\\[tnrs]|[[\]()|?*+]|\{\d{1,3}(?:,\d{0,3})?
  */
 export function planConstraint(request: ChatCompletionRequest): Constraint | null {
   const constraint = planFormat(request) ?? planOutputs(request.structured_outputs ?? null)
-  if (constraint === null) return null
-  const { form, param } = constraint
-  const text = Object.values(form).find((value) => typeof value === 'string' && value !== form.kind)
-  if (`${text}`.length > CONSTRAINT_CHARS_MAX) {
+  if (constraint !== null && sizeOf(constraint.form) > CONSTRAINT_CHARS_MAX) {
+    const { param } = constraint
     throw refuse(param, `${param} may have ${CONSTRAINT_CHARS_MAX} characters at the most.`)
   }
   return constraint
+}
+
+/** Characters of a form. */
+function sizeOf(form: ConstraintForm): number {
+  if (form.kind === 'json') return form.schema.length
+  if (form.kind === 'regex') return form.pattern.length
+  if (form.kind === 'texts') return form.texts.reduce((sum, { length }) => sum + length, 0)
+  return form.source.length
 }
 
 function planFormat({ response_format: format }: ChatCompletionRequest): Constraint | null {
@@ -82,7 +88,7 @@ function planOutputs(outputs: StructuredOutputs | null): Constraint | null {
     form,
   })
   if (isGiven(regex)) return named('regex', { kind: 'regex', pattern: regex })
-  if (isGiven(choice)) return named('choice', { kind: 'grammar', source: renderChoice(choice) })
+  if (isGiven(choice)) return named('choice', { kind: 'texts', texts: choice })
   if (isGiven(grammar)) return named('grammar', { kind: 'grammar', source: grammar })
   if (isGiven(tag)) return named('structural_tag', { kind: 'tag', source: tag })
   const space = resolveSpace(outputs)
@@ -94,8 +100,8 @@ function planOutputs(outputs: StructuredOutputs | null): Constraint | null {
 }
 
 function jsonForm(schema: unknown, space: JsonSpace): ConstraintForm {
-  const { schema: marked, numbers } = rewriteSchema(schema)
-  return { kind: 'json', schema: JSON.stringify(marked), numbers, space }
+  const { schema: marked, marks } = rewriteSchema(schema)
+  return { kind: 'json', schema: JSON.stringify(marked), marks, space }
 }
 
 /** Spec: §4.3 disable_any_whitespace, whitespace_pattern. Choice: the first wins over the second. */
@@ -106,17 +112,6 @@ function resolveSpace(outputs: StructuredOutputs): JsonSpace {
   if (SPACE_PATTERN.test(pattern)) return { pattern: pattern.replaceAll('\\s', '[ \\t\\n\\r]') }
   const param = 'structured_outputs.whitespace_pattern'
   throw refuse(param, `${param} must match nothing but spaces, tabs and line ends.`)
-}
-
-/** A grammar of the texts and nothing else. */
-function renderChoice(texts: readonly string[]): string {
-  const quoted = texts.map((text) => {
-    const escaped = text.toWellFormed().replaceAll(/[\\"\n\r\t]/gu, (found) => {
-      return JSON.stringify(found).slice(1, -1)
-    })
-    return `"${escaped}"`
-  })
-  return `root ::= ${quoted.join(' | ')}`
 }
 
 function requireSupported(schema: unknown, param: string): unknown {

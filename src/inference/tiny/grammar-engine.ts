@@ -9,7 +9,7 @@ import type * as XGrammar from '@mlc-ai/web-xgrammar'
 import { ApiError } from '../../errors.ts'
 import type { Constraint, ConstraintForm } from './constraint-plan.ts'
 import type { Vocabulary } from './model.ts'
-import { listPatterns, renderPatterns } from './number-ranges.ts'
+import { renderPatterns } from './pattern-grammar.ts'
 import type { TokenMask } from './vocabulary-limits.ts'
 
 /** Compiles grammars for one vocabulary. */
@@ -92,9 +92,19 @@ async function compileForm(
   form: ConstraintForm,
 ): Promise<XGrammar.CompiledGrammar> {
   if (form.kind === 'grammar') return await compiler.compileGrammar(form.source)
+  if (form.kind === 'texts') return await compiler.compileGrammar(renderTexts(form.texts))
   if (form.kind === 'regex') return await compiler.compileStructuralTag(toTag(form.pattern))
   if (form.kind === 'tag') return await compileTag(library, compiler, form.source)
   return await compiler.compileGrammar(await renderSchema(library, form))
+}
+
+/** A grammar of the texts and nothing else. */
+function renderTexts(texts: readonly string[]): string {
+  const distinct = [...new Set(texts.map((text) => text.toWellFormed()))]
+  return renderPatterns(
+    'root',
+    distinct.map((text) => Array.from(text)),
+  )
 }
 
 /** The whole answer as one piece of a structural tag: the engine takes a regex in no other way. */
@@ -119,7 +129,7 @@ async function compileTag(
 /** The grammar of a schema, its white space as it is wanted. */
 async function renderSchema(
   library: Library,
-  { schema, numbers, space }: Extract<ConstraintForm, { kind: 'json' }>,
+  { schema, marks, space }: Extract<ConstraintForm, { kind: 'json' }>,
 ): Promise<string> {
   const isTight = space === 'none'
   let source = await library.Testings._jsonSchemaToEBNF(
@@ -130,9 +140,9 @@ async function renderSchema(
     true,
   )
   source = source.replaceAll(TEXT_WRITTEN, TEXT_CHARACTER)
-  for (const [place, [mark, bounds]] of [...numbers].entries()) {
-    const rule = `bounded_number_${place}`
-    source = `${source.replaceAll(`"\\"${mark}\\""`, rule)}\n${renderPatterns(rule, listPatterns(bounds))}\n`
+  for (const [place, [mark, patterns]] of [...marks].entries()) {
+    const rule = `marked_${place}`
+    source = `${source.replaceAll(`"\\"${mark}\\""`, rule)}\n${renderPatterns(rule, patterns)}\n`
   }
   if (isTight) return source
   if (space === 'any') return source.replaceAll(SPACE_WRITTEN, SPACE_MAX)

@@ -3,7 +3,15 @@
  * keeps the new schema must keep the old one; the reverse need not hold. Pure.
  */
 import { isObject, mapChildren, type Schema } from './json-schema-support.ts'
-import { type MarkedSchema, type NumberBounds, readBounds } from './number-ranges.ts'
+import { listPatterns, readBounds } from './number-ranges.ts'
+import type { Pattern } from './pattern-grammar.ts'
+
+/** A schema with marks in the place of some of its schemas, and what each mark stands for. */
+export interface MarkedSchema {
+  readonly schema: unknown
+  /** Mark to texts. A mark is a text that occurs nowhere else in the schema. */
+  readonly marks: ReadonlyMap<string, readonly Pattern[]>
+}
 
 /** Formats whose grammars can stand inside of a JSON text. */
 const FORMATS = new Set([
@@ -21,7 +29,7 @@ const FORMATS = new Set([
 const EMAIL = '[A-Za-z0-9_+-]{1,24}(\\.[A-Za-z0-9_+-]{1,24})*@[a-z0-9]{1,24}(\\.[a-z0-9]{1,24})+'
 
 /**
- * The schema with marks in place of its numbers that have bounds.
+ * The schema with marks in place of its lists of values and of its numbers that have bounds.
  *
  * @param schema - one that `findUnsupportedKeyword` found nothing in
  *
@@ -30,19 +38,28 @@ const EMAIL = '[A-Za-z0-9_+-]{1,24}(\\.[A-Za-z0-9_+-]{1,24})*@[a-z0-9]{1,24}(\\.
  * formats that the engine does not know say nothing, as JSON Schema allows.
  */
 export function rewriteSchema(schema: unknown): MarkedSchema {
-  const numbers = new Map<string, NumberBounds>()
+  const marks = new Map<string, readonly Pattern[]>()
   const text = JSON.stringify(schema)
-  let prefix = 'number-'
+  let prefix = 'mark-'
   while (text.includes(prefix)) prefix += '-'
   const rewrite = (one: unknown): unknown => {
     if (!isObject(one)) return Array.isArray(one) ? one.map(rewrite) : one
-    const bounds = readBounds(one)
-    if (bounds === null) return rewriteText(closeNamed(mapChildren(one, rewrite)))
-    const name = `${prefix}${numbers.size}`
-    numbers.set(name, bounds)
+    const patterns = listValues(one)
+    if (patterns === null) return rewriteText(closeNamed(mapChildren(one, rewrite)))
+    const name = `${prefix}${marks.size}`
+    marks.set(name, patterns)
     return { const: name }
   }
-  return { schema: rewrite(schema), numbers }
+  return { schema: rewrite(schema), marks }
+}
+
+/** The texts of a schema that has finitely many values, or null. */
+function listValues(schema: Schema): readonly Pattern[] | null {
+  if (Array.isArray(schema.enum)) {
+    return schema.enum.map((value) => Array.from(JSON.stringify(value)))
+  }
+  const bounds = readBounds(schema)
+  return bounds === null ? null : listPatterns(bounds)
 }
 
 function closeNamed(schema: Schema): Schema {

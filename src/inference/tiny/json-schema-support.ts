@@ -88,6 +88,13 @@ function findNumberFault(schema: Schema): string | null {
 }
 
 function findCombination(schema: Schema): string | null {
+  if (Array.isArray(schema.enum) && schema.type !== undefined && schema.enum.length > 0) {
+    const types = [schema.type].flat()
+    if (!schema.enum.every((value) => types.some((type) => isOfType(value, type)))) {
+      return 'enum with values of another type'
+    }
+  }
+  if (Array.isArray(schema.enum) && schema.enum.length === 0) return 'enum without values'
   const alone = ALONE.find((name) => schema[name] !== undefined)
   if (alone !== undefined) {
     const isTyped = alone === 'const' || alone === 'enum'
@@ -105,6 +112,15 @@ function findCombination(schema: Schema): string | null {
     return 'format beside other rules of a string'
   }
   return null
+}
+
+function isOfType(value: unknown, type: unknown): boolean {
+  if (value === null) return type === 'null'
+  if (Array.isArray(value)) return type === 'array'
+  if (typeof value === 'number') {
+    return type === 'number' || (type === 'integer' && Number.isInteger(value))
+  }
+  return typeof value === type
 }
 
 /** Whether no value can keep two of the branches. */

@@ -1,14 +1,8 @@
 /**
- * Numbers within bounds as grammars. The grammar engine's own ranges let numbers outside through, so
- * schemas get these in their place. Pure.
+ * Numbers within bounds as patterns of digits. The grammar engine's own ranges let numbers outside
+ * through, so schemas get these in their place. Pure.
  */
-
-/** A schema whose bounded numbers are marks, and what each mark stands for. */
-export interface MarkedSchema {
-  readonly schema: unknown
-  /** Mark to bounds. A mark is a text that occurs nowhere else in the schema. */
-  readonly numbers: ReadonlyMap<string, NumberBounds>
-}
+import type { Pattern } from './pattern-grammar.ts'
 
 /** Bounds of a number; null where there is none. Both belong to the range. */
 export interface NumberBounds {
@@ -44,9 +38,6 @@ export function readBounds(schema: Schema): NumberBounds | null {
   return { low: pick(lows, Math.max), high: pick(highs, Math.min), decimals }
 }
 
-/** A text as the characters that may stand at each of its places. */
-type Pattern = readonly string[]
-
 /**
  * The patterns of all numbers in the range that have so many decimals; none when no number has.
  *
@@ -62,53 +53,6 @@ export function listPatterns({ low, high, decimals }: NumberBounds): Pattern[] {
   const positive = end < 0n ? [] : listDigits(start > 0n ? start : 0n, end, decimals)
   const negative = start >= 0n ? [] : listDigits(end < 0n ? -end : 1n, -start, decimals)
   return [...positive, ...negative.map((digits) => ['-', ...digits])]
-}
-
-/**
- * A grammar of the patterns.
- *
- * @param name - of its first rule; all others begin with it
- *
- * Why: one rule per state, each choosing by one character. The engine joins longer alternatives that
- * begin or end alike and then lets other texts through.
- */
-export function renderPatterns(name: string, patterns: readonly Pattern[]): string {
-  const rules: string[] = []
-  const names = new Map<string, string>()
-  const nameOf = (rest: readonly Pattern[]): string => {
-    const key = rest.map((pattern) => pattern.join('|')).join('/')
-    const known = names.get(key)
-    if (known !== undefined) return known
-    const own = names.size === 0 ? name : `${name}_${names.size}`
-    names.set(key, own)
-    rules.push(`${own} ::= ${renderState(rest, nameOf)}`)
-    return own
-  }
-  nameOf(patterns)
-  return rules.join('\n')
-}
-
-/** What may come in a state, each character with the state behind it. */
-function renderState(
-  patterns: readonly Pattern[],
-  nameOf: (rest: readonly Pattern[]) => string,
-): string {
-  const behind = new Map<string, string>()
-  for (const character of '-.0123456789') {
-    const rest = patterns.flatMap(([first, ...others]) =>
-      first?.includes(character) ? [others] : [],
-    )
-    if (rest.length === 0) continue
-    const next = rest.some((pattern) => pattern.length > 0) ? ` ${nameOf(rest)}` : ''
-    behind.set(next, (behind.get(next) ?? '') + character)
-  }
-  const choices = [...behind].map(([next, characters]) => {
-    const first = characters.length === 1 ? `"${characters}"` : `[${characters}]`
-    return first + next
-  })
-  // One that ends here may also go on as another.
-  if (patterns.some((pattern) => pattern.length === 0)) choices.push('""')
-  return choices.join(' | ')
 }
 
 /** The patterns of 0 <= from <= to, those of fewer digits first. */

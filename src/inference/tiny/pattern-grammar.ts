@@ -1,0 +1,62 @@
+/**
+ * Grammars of finitely many texts, one rule per state, each choosing by one character. The engine joins
+ * longer alternatives that begin or end alike and then lets other texts through; these it cannot join.
+ */
+
+/** A text as the characters that may stand at each of its places. */
+export type Pattern = readonly string[]
+
+/**
+ * A grammar of the patterns.
+ *
+ * @param name - of its first rule; the names of all others begin with it
+ * @param patterns - at least one
+ */
+export function renderPatterns(name: string, patterns: readonly Pattern[]): string {
+  const rules: string[] = []
+  const names = new Map<string, string>()
+  const waiting: { readonly own: string; readonly rest: readonly Pattern[] }[] = []
+  const nameOf = (rest: readonly Pattern[]): string => {
+    const key = JSON.stringify(rest)
+    const known = names.get(key)
+    if (known !== undefined) return known
+    const own = names.size === 0 ? name : `${name}_${names.size}`
+    names.set(key, own)
+    waiting.push({ own, rest })
+    return own
+  }
+  nameOf(patterns)
+  for (let state = waiting.pop(); state !== undefined; state = waiting.pop()) {
+    rules.push(`${state.own} ::= ${renderState(state.rest, nameOf)}`)
+  }
+  return rules.join('\n')
+}
+
+/** What may come in a state, each character with the state behind it. */
+function renderState(
+  patterns: readonly Pattern[],
+  nameOf: (rest: readonly Pattern[]) => string,
+): string {
+  const [only] = patterns
+  const isFixed = patterns.length === 1 && only?.every((one) => one.length === 1)
+  if (isFixed) return only === undefined ? '""' : `"${only.map(spell).join('')}"`
+  const restOf = new Map<string, Pattern[]>()
+  for (const [first = '', ...rest] of patterns) {
+    for (const character of first) restOf.set(character, [...(restOf.get(character) ?? []), rest])
+  }
+  const behind = new Map<string, string[]>()
+  for (const [character, rest] of restOf) {
+    const next = rest.some((pattern) => pattern.length > 0) ? ` ${nameOf(rest)}` : ''
+    behind.set(next, [...(behind.get(next) ?? []), spell(character)])
+  }
+  const choices = [...behind].map(([next, characters]) => `[${characters.join('')}]${next}`)
+  // One that ends here may also go on as another.
+  if (patterns.some((pattern) => pattern.length === 0)) choices.push('""')
+  return choices.join(' | ')
+}
+
+/** A character as grammars spell it, inside of quotes and of brackets. */
+function spell(character: string): string {
+  if (/^[A-Za-z0-9 ]$/.test(character)) return character
+  return `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`
+}
