@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import {
   type Behaviour,
@@ -58,23 +59,29 @@ describe('a client that leaves', () => {
   })
 
   it('while it waits for a place is forgotten', async () => {
-    const backend = createScriptedBackend([prompt(), NEVER])
+    const { promise: gate, resolve: openGate } = Promise.withResolvers<void>()
+    const backend = createScriptedBackend([prompt(), gate, ...HELLO.slice(1)])
     const models = scriptedModels({ backend, concurrentMax: 1 })
     let askedCount = 0
     const getModel: typeof models.getModel = (name) => {
       askedCount += 1
       return models.getModel(name)
     }
-    const { chat } = await startModelServer({ ...models, getModel })
-    const [runs, waits] = [new AbortController(), new AbortController()]
-    await chat({ messages: MESSAGES, stream: true }, { signal: runs.signal })
-    const waiting = chat({ messages: MESSAGES }, { signal: waits.signal })
+    const { chat, app, baseUrl, key } = await startModelServer({ ...models, getModel })
+    const running = await chat({ messages: MESSAGES, stream: true })
+    const body = JSON.stringify({ messages: MESSAGES })
+    const socket = connect({ port: Number(new URL(baseUrl).port), host: '127.0.0.1' })
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    )
     while (askedCount < 2) await new Promise(setImmediate)
-    waits.abort()
-    await expect(waiting).rejects.toThrow()
-    runs.abort()
-    await backend.aborted
-    while (backend.runningCount() > 0) await new Promise(setImmediate)
+    socket.destroy()
+    const connectionCount = () =>
+      new Promise((resolve) => app.server.getConnections((_error, count) => resolve(count)))
+    await expect.poll(connectionCount).toBe(1)
+    openGate()
+    await running.text()
     expect(backend.calls).toHaveLength(1)
   })
 
