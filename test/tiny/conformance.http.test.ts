@@ -1,4 +1,5 @@
 /** Every field of a chat request on the tiny model: where it changes the answer, and where it is refused. */
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
@@ -7,6 +8,7 @@ import { SCOPES } from '../../src/domain/permissions.ts'
 import type { App } from '../../src/http/app-type.ts'
 import { createModelRegistry, type ServedModel } from '../../src/inference/registry.ts'
 import { createTinyBackend } from '../../src/inference/tiny/backend.ts'
+import { TINY_FIELDS } from '../../src/inference/tiny/field-support.ts'
 import { ChatCompletionRequest } from '../../src/schemas/chat-request.ts'
 
 type Body = Record<string, unknown>
@@ -424,4 +426,15 @@ describe('a chat request to the tiny model', () => {
       expect(body.error.param).toMatch(new RegExp(`^${field}\\b`))
     })
   }
+})
+
+describe('docs/tiny.md', () => {
+  it('says of every field what the model does with it', () => {
+    const page = readFileSync(new URL('../../docs/tiny.md', import.meta.url), 'utf8')
+    const rows = [...page.matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, field, use]) => [
+      field,
+      use,
+    ])
+    expect(Object.fromEntries(rows)).toEqual(TINY_FIELDS)
+  })
 })

@@ -20,9 +20,9 @@ export function normalize(
 }
 
 /**
- * out[token][row] = matrix[row] . x[token]. Four rows go side by side: each number of x is read once
- * for them, and no addition waits for the one before. A row's sum is the same however many tokens
- * there are, so a prompt gives the same logits in passes of any length.
+ * out[token][row] = matrix[row] . x[token]. Four rows and two tokens go side by side: each number that is
+ * read is used several times, and no addition waits for the one before. A row's sum is the same however
+ * many tokens there are, so a prompt gives the same logits in passes of any length.
  */
 export function multiply(
   out: Float32Array,
@@ -33,36 +33,102 @@ export function multiply(
   tokens: number,
 ): void {
   const whole = rows - (rows % 4)
+  const paired = tokens - (tokens % 2)
   for (let row = 0; row < whole; row += 4) {
-    const r0 = row * columns
-    const r1 = r0 + columns
-    const r2 = r1 + columns
-    const r3 = r2 + columns
-    for (let token = 0; token < tokens; token++) {
-      const start = token * columns
-      let s0 = 0
-      let s1 = 0
-      let s2 = 0
-      let s3 = 0
-      for (let i = 0; i < columns; i++) {
-        const value = x[start + i] as number
-        s0 += (matrix[r0 + i] as number) * value
-        s1 += (matrix[r1 + i] as number) * value
-        s2 += (matrix[r2 + i] as number) * value
-        s3 += (matrix[r3 + i] as number) * value
-      }
-      const at = token * rows + row
-      out[at] = s0
-      out[at + 1] = s1
-      out[at + 2] = s2
-      out[at + 3] = s3
+    for (let token = 0; token < paired; token += 2) {
+      multiplyPair(out, x, matrix, rows, columns, row, token)
     }
+    if (paired < tokens) multiplyOne(out, x, matrix, rows, columns, row, paired)
   }
   for (let row = whole; row < rows; row++) {
     for (let token = 0; token < tokens; token++) {
       out[token * rows + row] = dot(matrix, row * columns, x, token * columns, columns)
     }
   }
+}
+
+/** Four rows by one token. */
+function multiplyOne(
+  out: Float32Array,
+  x: Float32Array,
+  matrix: Float32Array,
+  rows: number,
+  columns: number,
+  row: number,
+  token: number,
+): void {
+  const r0 = row * columns
+  const r1 = r0 + columns
+  const r2 = r1 + columns
+  const r3 = r2 + columns
+  const start = token * columns
+  let s0 = 0
+  let s1 = 0
+  let s2 = 0
+  let s3 = 0
+  for (let i = 0; i < columns; i++) {
+    const value = x[start + i] as number
+    s0 += (matrix[r0 + i] as number) * value
+    s1 += (matrix[r1 + i] as number) * value
+    s2 += (matrix[r2 + i] as number) * value
+    s3 += (matrix[r3 + i] as number) * value
+  }
+  const at = token * rows + row
+  out[at] = s0
+  out[at + 1] = s1
+  out[at + 2] = s2
+  out[at + 3] = s3
+}
+
+/** Four rows by two tokens, each sum in the same order as by one. */
+function multiplyPair(
+  out: Float32Array,
+  x: Float32Array,
+  matrix: Float32Array,
+  rows: number,
+  columns: number,
+  row: number,
+  token: number,
+): void {
+  const r0 = row * columns
+  const r1 = r0 + columns
+  const r2 = r1 + columns
+  const r3 = r2 + columns
+  const a = token * columns
+  const b = a + columns
+  let a0 = 0
+  let a1 = 0
+  let a2 = 0
+  let a3 = 0
+  let b0 = 0
+  let b1 = 0
+  let b2 = 0
+  let b3 = 0
+  for (let i = 0; i < columns; i++) {
+    const va = x[a + i] as number
+    const vb = x[b + i] as number
+    const m0 = matrix[r0 + i] as number
+    const m1 = matrix[r1 + i] as number
+    const m2 = matrix[r2 + i] as number
+    const m3 = matrix[r3 + i] as number
+    a0 += m0 * va
+    a1 += m1 * va
+    a2 += m2 * va
+    a3 += m3 * va
+    b0 += m0 * vb
+    b1 += m1 * vb
+    b2 += m2 * vb
+    b3 += m3 * vb
+  }
+  const at = token * rows + row
+  out[at] = a0
+  out[at + 1] = a1
+  out[at + 2] = a2
+  out[at + 3] = a3
+  out[at + rows] = b0
+  out[at + rows + 1] = b1
+  out[at + rows + 2] = b2
+  out[at + rows + 3] = b3
 }
 
 /** The product of two stretches. Four sums at once, so that no addition waits for the one before. */
