@@ -2,6 +2,10 @@
 import { type Config, readSecret } from './config.ts'
 import { createLazyBackend } from './inference/lazy-backend.ts'
 import { type ModelRegistry, openModelRegistry } from './inference/registry.ts'
+import {
+  createReloadableRegistry,
+  type ReloadableRegistry,
+} from './inference/reloadable-registry.ts'
 import { createTinyBackend } from './inference/tiny/backend.ts'
 import { TINY_FIELDS } from './inference/tiny/field-support.ts'
 import type { CallStore } from './store/api/calls.ts'
@@ -23,6 +27,12 @@ import { openSqliteStore } from './store/sqlite/open.ts'
 export interface Deps {
   readonly keys: KeyStore
   readonly models: ModelRegistry
+  /**
+   * Reads the models file anew.
+   *
+   * @throws ModelsFileError; the models then stay as they were
+   */
+  reloadModels(): void
   readonly calls: CallStore
   readonly callsQuery: CallsQueryStore
   readonly stats: StatsStore
@@ -63,6 +73,7 @@ export async function openDeps(config: Config): Promise<Deps> {
   return {
     keys: store.keys,
     models,
+    reloadModels: models.reload,
     calls: store.calls,
     callsQuery: store.callsQuery,
     stats: store.stats,
@@ -84,12 +95,15 @@ export async function openDeps(config: Config): Promise<Deps> {
   }
 }
 
-function openModels(config: Config): ModelRegistry {
+function openModels(config: Config): ReloadableRegistry {
   const openTiny = () => createTinyBackend({ name: 'tiny', queueMax: config.chatQueueMax })
-  return openModelRegistry({
-    path: config.modelsFile,
-    isRequired: config.modelsFileRequired,
-    readSecret,
-    createTiny: () => createLazyBackend({ kind: 'tiny', fields: TINY_FIELDS, open: openTiny }),
-  })
+  const tiny = createLazyBackend({ kind: 'tiny', fields: TINY_FIELDS, open: openTiny })
+  const open = () =>
+    openModelRegistry({
+      path: config.modelsFile,
+      isRequired: config.modelsFileRequired,
+      readSecret,
+      createTiny: () => tiny,
+    })
+  return createReloadableRegistry(open, tiny)
 }

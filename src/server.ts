@@ -28,6 +28,17 @@ async function main(): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => void shutDown(app, deps, signal))
   }
+  process.on('SIGHUP', () => reloadModels(app, deps))
+}
+
+/** Reads the models file anew; a wrong one is logged and the models stay as they were. */
+function reloadModels(app: App, deps: Deps): void {
+  try {
+    deps.reloadModels()
+    app.log.info({ models: deps.models.listEntries().length }, 'models read anew')
+  } catch (error) {
+    app.log.error(describeFailure(error))
+  }
 }
 
 /** Makes the first key of a fresh database and shows it once, apart from the log. */

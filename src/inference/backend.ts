@@ -84,6 +84,12 @@ export interface RelayedDelta {
 
 export type Delta = PromptDelta | ChoiceDelta | RelayedDelta
 
+/** What is known of a model beyond its name. */
+export interface ModelDetails {
+  /** Tokens of prompt and answer together. */
+  readonly max_model_len?: number
+}
+
 export interface InferenceBackend {
   /** Name used in logs and headers, never an address. */
   readonly kind: string
@@ -96,6 +102,8 @@ export interface InferenceBackend {
    * @throws ApiError context_length_exceeded, invalid_value, server_overloaded, upstream_*
    */
   complete(call: CompletionCall, options: { readonly signal: AbortSignal }): AsyncIterable<Delta>
+  /** What is known now of a model, by the backend's name for it; never waits. */
+  describeModel?(model: string): ModelDetails
   /** Ends what is running and frees threads and sockets. */
   close(): Promise<void>
 }

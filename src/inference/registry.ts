@@ -42,6 +42,8 @@ export interface ModelRegistry {
   getEntry(name: string): ModelListEntry
   /** All models, without their aliases, in the order of the file. */
   listEntries(): readonly ModelListEntry[]
+  /** The backends of all models, each once. */
+  backends(): ReadonlySet<InferenceBackend>
   /** Closes every backend once. */
   close(): Promise<void>
 }
@@ -71,20 +73,24 @@ export function createModelRegistry(
     throw new ApiError('model_not_found', { param: 'model', message })
   }
 
+  const backends = () => new Set(models.map((model) => model.backend))
+
   return {
     getModel,
     getEntry: (name) => toEntry(getModel(name), name),
     listEntries: () => models.map((model) => toEntry(model, model.id)),
+    backends,
     async close() {
-      const backends = new Set(models.map((model) => model.backend))
-      await Promise.all([...backends].map((backend) => backend.close()))
+      await Promise.all([...backends()].map((backend) => backend.close()))
     },
   }
 }
 
 /** Spec: §2.11. */
 function toEntry(model: ServedModel, id: string): ModelListEntry {
-  return { id, object: 'model', created: model.created, owned_by: model.ownedBy, root: model.id }
+  const { created, ownedBy, backend, backendModel } = model
+  const details = backend.describeModel?.(backendModel) ?? {}
+  return { id, object: 'model', created, owned_by: ownedBy, root: model.id, ...details }
 }
 
 export interface OpenModelsOptions {

@@ -95,22 +95,21 @@ function toAdmission(
   return { modelId, modelMax: concurrentMax, keyId, priority, signal }
 }
 
-/** The fallbacks of a model that can answer the request. */
+/** The fallbacks of a model that are still served and can answer the request. */
 function listFallbacks(
   model: ServedModel,
   models: ModelRegistry,
   body: ChatCompletionRequest,
 ): ServedModel[] {
-  return model.fallbacks
-    .map((name) => models.getModel(name))
-    .filter((candidate) => {
-      try {
-        requireAnswerable(body, candidate)
-        return true
-      } catch {
-        return false
-      }
-    })
+  return model.fallbacks.flatMap((name) => {
+    try {
+      const candidate = models.getModel(name)
+      requireAnswerable(body, candidate)
+      return [candidate]
+    } catch {
+      return []
+    }
+  })
 }
 
 /**

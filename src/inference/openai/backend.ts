@@ -13,6 +13,7 @@ import {
   type UpstreamTimeouts,
 } from './client.ts'
 import { isConnectTimeout, parseObject, toEventError, toStatusError } from './errors.ts'
+import { createModelProbe } from './model-probe.ts'
 import { type Engine, PROFILES, type Profile, toFieldSupport } from './profiles.ts'
 import {
   RETRY_AFTER_S_MAX,
@@ -71,10 +72,16 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
     weight: upstream.weight ?? 1,
   }))
   const pool = createTargetPool(targets, clock.nowMs)
+  const [first] = targets
+  const probe = createModelProbe({
+    load: async () => first?.value.client.listModels(),
+    nowMs: clock.nowMs,
+  })
   return {
     kind: engine,
     fields: toFieldSupport(PROFILES[engine], unsupported),
     complete: (call, { signal }) => relay({ pool, profile: PROFILES[engine], clock }, call, signal),
+    describeModel: (model) => probe.find(first?.value.model ?? model),
     async close() {
       await Promise.all(targets.map(({ value }) => value.client.close()))
     },

@@ -8,6 +8,9 @@ import { toBodyError, toConnectionError } from './errors.ts'
 
 /** Limit: sockets to one upstream. */
 const CONNECTIONS_MAX = 256
+/** Limits of a model listing. */
+const LISTING_MS_MAX = 5_000
+const LISTING_BYTES_MAX = 4 * 1024 * 1024
 /** How long the end of an answer that was read to its last event may take before the socket is cut. */
 const TRAILER_MS_MAX = 1_000
 
@@ -61,6 +64,8 @@ export interface UpstreamClient {
   readonly host: string
   /** @throws ApiError upstream_unreachable, upstream_timeout, or the reason of the signal */
   post(body: string, options: PostOptions): Promise<UpstreamAnswer>
+  /** The body of the model listing, parsed. @throws anything when there is none */
+  listModels(): Promise<unknown>
   /** Cuts all connections. Idempotent. */
   close(): Promise<void>
 }
@@ -69,7 +74,9 @@ export interface UpstreamClient {
 export function createUpstreamClient(options: UpstreamClientOptions): UpstreamClient {
   const { apiKey, timeoutMs } = options
   const url = new URL(options.baseUrl)
-  const path = `${url.pathname.replace(/\/+$/, '')}/chat/completions${url.search}`
+  const base = url.pathname.replace(/\/+$/, '')
+  const path = `${base}/chat/completions${url.search}`
+  const authorization = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }
   const pool = new Pool(url.origin, {
     connections: CONNECTIONS_MAX,
     connect: { timeout: timeoutMs.connect },
@@ -92,7 +99,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
             accept: isStream ? 'text/event-stream' : 'application/json',
             'accept-encoding': 'identity',
             'x-request-id': requestId,
-            ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+            ...authorization,
           },
           body,
           signal: exchange.signal,
@@ -107,9 +114,28 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
     }
   }
 
+  async function listModels(): Promise<unknown> {
+    const { statusCode, body } = await pool.request({
+      path: `${base}/models${url.search}`,
+      method: 'GET',
+      headers: { accept: 'application/json', 'accept-encoding': 'identity', ...authorization },
+      signal: AbortSignal.timeout(LISTING_MS_MAX),
+    })
+    const pieces: Uint8Array[] = []
+    let byteCount = 0
+    for await (const piece of body) {
+      byteCount += piece.length
+      if (byteCount > LISTING_BYTES_MAX) throw new ApiError('upstream_invalid_response')
+      pieces.push(piece)
+    }
+    if (statusCode !== 200) throw new ApiError('upstream_error')
+    return JSON.parse(new TextDecoder().decode(Buffer.concat(pieces)))
+  }
+
   return {
     host: url.host,
     post,
+    listModels,
     close() {
       closing ??= pool.destroy()
       return closing

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { createModelProbe, PROBE_TTL_MS } from '../../src/inference/openai/model-probe.ts'
+
+const listing = (length: unknown) => ({
+  data: [{ id: 'm', max_model_len: length }, null, { id: 7 }],
+})
+
+function open(...answers: unknown[]) {
+  let now = 0
+  let askedCount = 0
+  const probe = createModelProbe({
+    nowMs: () => now,
+    async load() {
+      const answer = answers[Math.min(askedCount++, answers.length - 1)]
+      if (answer instanceof Error) throw answer
+      return answer
+    },
+  })
+  async function find(model = 'm') {
+    probe.find(model)
+    for (let turn = 0; turn < 5; turn++) await Promise.resolve()
+    return probe.find(model)
+  }
+  return { find, probe, askedCount: () => askedCount, pass: (ms: number) => (now += ms) }
+}
+
+describe('createModelProbe', () => {
+  it('never waits: the first reader gets nothing, the next one what was told', async () => {
+    const { probe, find } = open(listing(4096))
+    expect(probe.find('m')).toEqual({})
+    expect(await find()).toEqual({ max_model_len: 4096 })
+    expect(await find('other')).toEqual({})
+  })
+
+  it('asks once in its time, however many read', async () => {
+    const { find, askedCount, pass } = open(listing(1))
+    for (let at = 0; at < 10; at++) await find()
+    pass(PROBE_TTL_MS - 1)
+    await find()
+    expect(askedCount()).toBe(1)
+    pass(1)
+    await find()
+    expect(askedCount()).toBe(2)
+  })
+
+  it.each([
+    ['fails', new Error('x')],
+    ['answers nonsense', { data: 7 }],
+    ['answers nothing', undefined],
+  ])('keeps what was told while the upstream %s', async (_name, answer) => {
+    const { find, pass } = open(listing(4096), answer, listing(1))
+    await find()
+    pass(PROBE_TTL_MS)
+    expect(await find()).toEqual({ max_model_len: 4096 })
+    pass(PROBE_TTL_MS)
+    expect(await find()).toEqual({ max_model_len: 1 })
+  })
+
+  it.each([[null], ['4096'], [-1], [1.5], [undefined]])(
+    'passes over a length of %j',
+    async (length) => {
+      expect(await open(listing(length)).find()).toEqual({})
+    },
+  )
+})
