@@ -44,12 +44,15 @@ function renderState(
   for (const [first = '', ...rest] of patterns) {
     for (const character of first) restOf.set(character, [...(restOf.get(character) ?? []), rest])
   }
-  const behind = new Map<string, string[]>()
+  const behind = new Map<string, string>()
+  const choices: string[] = []
   for (const [character, rest] of restOf) {
     const next = rest.some((pattern) => pattern.length > 0) ? ` ${nameOf(rest)}` : ''
-    behind.set(next, [...(behind.get(next) ?? []), spell(character)])
+    // Why: inside of brackets the engine takes only the last byte of a longer escape.
+    if (character > '\u007f') choices.push(`"${spell(character)}"${next}`)
+    else behind.set(next, (behind.get(next) ?? '') + spell(character))
   }
-  const choices = [...behind].map(([next, characters]) => `[${characters.join('')}]${next}`)
+  for (const [next, characters] of behind) choices.push(`[${characters}]${next}`)
   // One that ends here may also go on as another.
   if (patterns.some((pattern) => pattern.length === 0)) choices.push('""')
   return choices.join(' | ')
