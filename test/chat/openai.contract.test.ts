@@ -208,7 +208,7 @@ describe('a relayed answer', () => {
   })
 
   it('may be one event of many megabytes', async () => {
-    const big = JSON.stringify(chunk([{ index: 0, delta: { content: 'x'.repeat(5_000_000) } }]))
+    const big = JSON.stringify(chunk([{ index: 0, delta: { content: 'x'.repeat(10_000_000) } }]))
     const { text } = await ask(stream([event(big), DONE]), { stream: true })
     expect(eventsOf(text)).toEqual([big, '[DONE]'])
   })
