@@ -7,6 +7,8 @@ export default defineConfig({
   test: {
     // Files share a process: loading the server anew for each costs more than all of its tests.
     isolate: false,
+    // The default leaves a core idle, which on two cores is half of them.
+    maxWorkers: '100%',
     testTimeout: 20_000,
     hookTimeout: 20_000,
     projects: KINDS.map((kind) => ({
