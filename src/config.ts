@@ -42,6 +42,8 @@ const Environment = z.object({
   WEFT_READ_QUEUE_MAX: whole(1, 100_000).default(256),
   WEFT_READ_TIMEOUT_MS: whole(100, 3_600_000).default(60_000),
   WEFT_CHAT_QUEUE_MAX: whole(1, 100_000).default(256),
+  WEFT_TINY_MODEL: z.string().min(1).optional(),
+  WEFT_TINY_CHAT_TEMPLATES: z.enum(['off', 'on'], 'must be off or on').default('off'),
   WEFT_KEY_COMPLETIONS_MAX: whole(0, 100_000).default(0),
   WEFT_KEY_REQUESTS_PER_MINUTE: whole(0, 1_000_000_000).default(0),
   WEFT_KEY_TOKENS_PER_MINUTE: whole(0, 1_000_000_000_000).default(0),
@@ -79,6 +81,10 @@ export interface Config {
   readonly readQueueMax: number
   readonly readTimeoutMs: number
   readonly chatQueueMax: number
+  /** A GGUF file in place of the built-in model, or null. */
+  readonly tinyModel: string | null
+  /** Whether requests to `tiny` may bring a chat template of their own. */
+  readonly tinyChatTemplates: boolean
   /** Of one key at once; null: any number. The same holds for the next two. */
   readonly keyCompletionsMax: number | null
   readonly keyRequestsPerMinute: number | null
@@ -145,6 +151,8 @@ function toConfig(values: z.output<typeof Environment>, environment: NodeJS.Proc
     readQueueMax: values.WEFT_READ_QUEUE_MAX,
     readTimeoutMs: values.WEFT_READ_TIMEOUT_MS,
     chatQueueMax: values.WEFT_CHAT_QUEUE_MAX,
+    tinyModel: values.WEFT_TINY_MODEL ?? null,
+    tinyChatTemplates: values.WEFT_TINY_CHAT_TEMPLATES === 'on',
     keyCompletionsMax: values.WEFT_KEY_COMPLETIONS_MAX || null,
     keyRequestsPerMinute: values.WEFT_KEY_REQUESTS_PER_MINUTE || null,
     keyTokensPerMinute: values.WEFT_KEY_TOKENS_PER_MINUTE || null,

@@ -1,5 +1,6 @@
 /** The composition root: opens the stores and backends that the settings ask for. */
-import { type Config, readSecret } from './config.ts'
+import { type Config, ConfigError, readSecret } from './config.ts'
+import type { InferenceBackend } from './inference/backend.ts'
 import { createLazyBackend } from './inference/lazy-backend.ts'
 import { type ModelRegistry, openModelRegistry } from './inference/registry.ts'
 import {
@@ -7,7 +8,7 @@ import {
   type ReloadableRegistry,
 } from './inference/reloadable-registry.ts'
 import { createTinyBackend } from './inference/tiny/backend.ts'
-import { TINY_FIELDS } from './inference/tiny/field-support.ts'
+import { resolveTinyFields } from './inference/tiny/field-support.ts'
 import type { CallStore } from './store/api/calls.ts'
 import type { CallsQueryStore } from './store/api/calls-query.ts'
 import type { CheckpointStore } from './store/api/checkpoints.ts'
@@ -55,11 +56,11 @@ export interface Deps {
 /**
  * Opens everything, migrations included.
  *
- * @throws ModelsFileError, DataDirectoryError, MigrationError
+ * @throws ConfigError, ModelsFileError, DataDirectoryError, MigrationError
  */
 export async function openDeps(config: Config): Promise<Deps> {
   // First, since it holds nothing open yet when a later step fails.
-  const models = openModels(config)
+  const models = openModels(config, await openTiny(config))
   const store = openSqliteStore({
     dataDir: config.dataDir,
     bootstrapKey: config.bootstrapKey,
@@ -95,9 +96,7 @@ export async function openDeps(config: Config): Promise<Deps> {
   }
 }
 
-function openModels(config: Config): ReloadableRegistry {
-  const openTiny = () => createTinyBackend({ name: 'tiny', queueMax: config.chatQueueMax })
-  const tiny = createLazyBackend({ kind: 'tiny', fields: TINY_FIELDS, open: openTiny })
+function openModels(config: Config, tiny: InferenceBackend): ReloadableRegistry {
   const open = () =>
     openModelRegistry({
       path: config.modelsFile,
@@ -106,4 +105,23 @@ function openModels(config: Config): ReloadableRegistry {
       createTiny: () => tiny,
     })
   return createReloadableRegistry(open, tiny)
+}
+
+/** The built-in model opens with the first completion; a file of the user's at once, to tell what is wrong. */
+async function openTiny(config: Config): Promise<InferenceBackend> {
+  const { chatQueueMax: queueMax, tinyChatTemplates: allowsChatTemplate, tinyModel } = config
+  const options = { name: 'tiny', queueMax, allowsChatTemplate }
+  if (tinyModel === null) {
+    const fields = resolveTinyFields({ allowsChatTemplate })
+    return createLazyBackend({ kind: 'tiny', fields, open: () => createTinyBackend(options) })
+  }
+  const backend = createTinyBackend({ ...options, modelPath: tinyModel })
+  try {
+    await backend.ready()
+    return backend
+  } catch (cause) {
+    await backend.close()
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ConfigError(`WEFT_TINY_MODEL ${tinyModel} cannot be used: ${reason}`)
+  }
 }

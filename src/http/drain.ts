@@ -19,6 +19,8 @@ export interface DrainOptions {
 }
 
 const POLL_MS = 20
+/** Limit: what aborted requests get to write their last words. */
+const LAST_WORDS_MS = 1_500
 
 /** Installs the drain; `app.close()` then never waits for a stream longer than the timeout. */
 export const drain = fp<DrainOptions>(
@@ -40,11 +42,18 @@ export const drain = fp<DrainOptions>(
       // Without it a finished keep-alive socket would hold the server open.
       if (isDraining) reply.header('connection', 'close')
     })
+    async function waitUntilIdle(timeoutMs: number): Promise<void> {
+      const deadline = Date.now() + timeoutMs
+      while (running > 0 && Date.now() < deadline) await sleep(POLL_MS)
+    }
+
     app.addHook('preClose', async () => {
       isDraining = true
-      const deadline = Date.now() + drainTimeoutMs
-      while (running > 0 && Date.now() < deadline) await sleep(POLL_MS)
+      await waitUntilIdle(drainTimeoutMs)
       abort.abort(new ApiError('server_draining'))
+      await waitUntilIdle(LAST_WORDS_MS)
+      // What is left waits for a request that never comes, or for a reader that has stopped.
+      app.server.closeAllConnections()
     })
   },
   { name: 'drain' },

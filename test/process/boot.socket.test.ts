@@ -117,6 +117,40 @@ describe('npm start', () => {
     expect(stderr).toMatch(/^weft: the database is from a newer version [^\n]*9000-future[^\n]*\n$/)
   })
 
+  it('ends with one clear line when the file of WEFT_TINY_MODEL is missing or no model', async () => {
+    const file = join(makeTempDir(), 'mine.gguf')
+    for (const content of [null, 'not a model']) {
+      if (content !== null) writeFileSync(file, content)
+      const { code, stderr } = await runUntilExit({
+        WEFT_DATA_DIR: makeTempDir(),
+        WEFT_TINY_MODEL: file,
+      })
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/^weft: WEFT_TINY_MODEL [^\n]*mine\.gguf cannot be used: [^\n]+\n$/)
+    }
+  })
+
+  it('runs the model of WEFT_TINY_MODEL, with templates of requests where they are allowed', async () => {
+    const server = await spawnServer({
+      WEFT_DATA_DIR: makeTempDir(),
+      WEFT_TINY_MODEL: 'src/inference/tiny/model/tiny.gguf',
+      WEFT_TINY_CHAT_TEMPLATES: 'on',
+    })
+    const response = await fetch(`${server.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        messages: [{ role: 'user', content: 'What is 3 plus 4?' }],
+        chat_template:
+          "{{ '<|im_start|>user\nWhat is 2 plus 2?<|im_end|>\n<|im_start|>assistant\n' }}",
+        temperature: 0,
+      }),
+    })
+    const { choices } = (await response.json()) as { choices: { message: { content: string } }[] }
+    expect(choices[0]?.message.content).toContain('4')
+    await server.stop()
+  })
+
   it('ends with one clear line when the models file is missing or wrong', async () => {
     const file = join(makeTempDir(), 'models.json')
     for (const content of [null, '{"models":[{"id":5}]}', 'nope']) {

@@ -33,6 +33,18 @@ describe('SIGTERM', () => {
     expect(server.output().stdout).toContain('"msg":"stopped"')
   })
 
+  it('does not wait for connections that never sent a request, or only a part of one', async () => {
+    const server = await spawnServer({ WEFT_DATA_DIR: makeTempDir() })
+    const port = Number(new URL(server.url).port)
+    const silent = connect(port, '127.0.0.1')
+    const slow = connect(port, '127.0.0.1')
+    await Promise.all([once(silent, 'connect'), once(slow, 'connect')])
+    slow.write('POST /call/start HTTP/1.1\r\nhost: x\r\ncontent-le')
+    silent.on('error', () => undefined)
+    slow.on('error', () => undefined)
+    expect(await server.stop()).toEqual({ code: 0, signal: null })
+  })
+
   it('lets a short stream end by itself', async () => {
     const server = await spawnServer({ WEFT_DATA_DIR: makeTempDir() })
     const stream = await openStream(server.url, { ...STORY, max_tokens: 40 })
