@@ -18,6 +18,11 @@ async function main(): Promise<void> {
     level: config.logLevel,
     redact: REDACTED,
   })
+  // Before the address is open: who sees it open may send a signal at once.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => void shutDown(app, deps, signal))
+  }
+  process.on('SIGHUP', () => reloadModels(app, deps))
   try {
     await app.listen({ host: config.host, port: config.port })
   } catch (error) {
@@ -25,10 +30,6 @@ async function main(): Promise<void> {
     throw error
   }
   announceFirstKey(config, deps)
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => void shutDown(app, deps, signal))
-  }
-  process.on('SIGHUP', () => reloadModels(app, deps))
 }
 
 /** Reads the models file anew; a wrong one is logged and the models stay as they were. */
