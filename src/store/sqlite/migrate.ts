@@ -1,6 +1,6 @@
 /**
- * Applies the numbered files of migrations/sqlite in order, each in one transaction with its row in
- * `migrations`. Forward only; a changed file or a newer database is refused.
+ * Applies the numbered files of migrations/sqlite that are new, in order and in one transaction with
+ * their rows in `migrations`. Forward only; a changed file or a newer database is refused.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
