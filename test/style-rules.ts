@@ -12,6 +12,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/store/api/': ['src/schemas/', 'src/domain/'],
   'src/store/sqlite/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
   'src/inference/': ['src/schemas/', 'src/domain/'],
+  'src/training/': ['src/schemas/', 'src/domain/', 'src/inference/tiny/'],
   'src/http/': ['src/schemas/', 'src/domain/'],
   'src/routes/': ['src/http/', 'src/schemas/', 'src/domain/', 'src/store/api/', 'src/inference/'],
   'src/config.ts': [],
