@@ -18,6 +18,8 @@ export const TRAINING_JOB_STATES = [
 ] as const
 export type TrainingJobState = (typeof TRAINING_JOB_STATES)[number]
 
+const IMPORTANCE_SAMPLING_LEVELS = ['token', 'sequence', 'average', 'geometric_average'] as const
+
 /** Rollouts of the same task, which are compared with each other. Spec: §2.12 trajectory_groups. */
 export const TrajectoryGroup = z
   .looseObject(
@@ -59,6 +61,14 @@ export const ExperimentalConfig = z
       model_k2_tau: optionalField(
         fromZero(),
         'Strength of the pull back to the sampling policy; 0 is the same as unset.',
+      ),
+      importance_sampling_level: optionalField(
+        z.enum(
+          IMPORTANCE_SAMPLING_LEVELS,
+          ruleError(`one of ${IMPORTANCE_SAMPLING_LEVELS.join(', ')}`),
+        ),
+        'Over what probability ratios are taken (addition to the spec).',
+        'token',
       ),
       learning_rate: optionalField(
         boundedNumber('a finite number above 0', { above: 0 }),

@@ -64,7 +64,11 @@ CREATE TABLE checkpoints (
   metrics_json TEXT NOT NULL,
   created_at_us INTEGER NOT NULL,
   deleted_at_us INTEGER
-) STRICT;
+, job_id TEXT REFERENCES training_jobs (id), artifact_path TEXT, artifact_sha256 TEXT, artifact_bytes INTEGER, worker_id TEXT, worker_version TEXT) STRICT;
+
+CREATE INDEX checkpoints_artifact_path ON checkpoints (artifact_path);
+
+CREATE UNIQUE INDEX checkpoints_job_id ON checkpoints (job_id);
 
 CREATE UNIQUE INDEX checkpoints_model_id_step ON checkpoints (model_id, step);
 
@@ -166,9 +170,15 @@ CREATE TABLE preview_models (
   base_model TEXT NOT NULL,
   created_at_us INTEGER NOT NULL,
   created_by TEXT NOT NULL
-) STRICT;
+, last_step INTEGER NOT NULL DEFAULT 0 CHECK (last_step >= 0), deleted_at_us INTEGER) STRICT;
 
-CREATE UNIQUE INDEX preview_models_entity_project_name ON preview_models (entity, project, name);
+CREATE INDEX preview_models_created_at_us ON preview_models (created_at_us, id);
+
+CREATE UNIQUE INDEX preview_models_entity_project_name
+ON preview_models (entity, project, name) WHERE deleted_at_us IS NULL;
+
+CREATE INDEX preview_models_past_names
+ON preview_models (entity, project, name, last_step) WHERE deleted_at_us IS NOT NULL;
 
 CREATE TABLE prices (
   price_key INTEGER NOT NULL PRIMARY KEY,
@@ -208,6 +218,25 @@ CREATE TABLE tables (
 
 CREATE UNIQUE INDEX tables_project_id_digest ON tables (project_id, digest);
 
+CREATE TABLE training_events (
+  position INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL,
+  job_id TEXT NOT NULL REFERENCES training_jobs (id),
+  attempt INTEGER NOT NULL,
+  seq INTEGER,
+  type TEXT NOT NULL CHECK (
+    type IN ('training_started', 'gradient_step', 'training_ended', 'training_failed')
+  ),
+  data_json TEXT NOT NULL,
+  created_at_us INTEGER NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX training_events_id ON training_events (id);
+
+CREATE UNIQUE INDEX training_events_job_id_attempt_seq ON training_events (job_id, attempt, seq);
+
+CREATE INDEX training_events_job_id_position ON training_events (job_id, attempt, position);
+
 CREATE TABLE training_jobs (
   id TEXT NOT NULL PRIMARY KEY,
   model_id TEXT NOT NULL REFERENCES preview_models (id),
@@ -226,9 +255,16 @@ CREATE TABLE training_jobs (
   trainable_count INTEGER NOT NULL,
   created_at_us INTEGER NOT NULL,
   created_by TEXT NOT NULL
-) STRICT;
+, attempt INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0), released_count INTEGER NOT NULL DEFAULT 0, max_attempts INTEGER NOT NULL DEFAULT 3, available_at_us INTEGER NOT NULL DEFAULT 0, oldest_policy_version INTEGER, resolved_config_json TEXT, parent_checkpoint_id TEXT REFERENCES checkpoints (id), policy_lag INTEGER, worker_id TEXT, worker_version TEXT, lease_token_hash TEXT, lease_expires_at_us INTEGER, attempt_deadline_us INTEGER, last_heartbeat_at_us INTEGER, progress REAL, cancel_requested INTEGER NOT NULL DEFAULT 0, staged_path TEXT, staged_sha256 TEXT, staged_bytes INTEGER, error_code TEXT, error_message TEXT, result_checkpoint_id TEXT REFERENCES checkpoints (id), started_at_us INTEGER, finished_at_us INTEGER) STRICT;
+
+CREATE INDEX training_jobs_created_at_us ON training_jobs (created_at_us, id);
 
 CREATE UNIQUE INDEX training_jobs_model_id_idempotency_key
 ON training_jobs (model_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 
 CREATE UNIQUE INDEX training_jobs_model_id_seq ON training_jobs (model_id, seq);
+
+CREATE UNIQUE INDEX training_jobs_running ON training_jobs (model_id) WHERE state = 'running';
+
+CREATE INDEX training_jobs_unfinished
+ON training_jobs (model_id, seq) WHERE state IN ('queued', 'running');

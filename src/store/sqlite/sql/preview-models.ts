@@ -1,6 +1,9 @@
 /** Statements over preview models. */
 
-/** A model whose name is new in its project; nothing happens otherwise (preview_models_entity_project_name). */
+/**
+ * A model whose name is new in its project; nothing happens otherwise (preview_models_entity_project_name).
+ * Its steps go on behind those of deleted models of the name (preview_models_past_names).
+ */
 export const INSERT_PREVIEW_MODEL = `
 INSERT INTO preview_models (
   id,
@@ -9,7 +12,8 @@ INSERT INTO preview_models (
   name,
   base_model,
   created_at_us,
-  created_by
+  created_by,
+  last_step
 )
 VALUES (
   @id,
@@ -18,9 +22,14 @@ VALUES (
   @name,
   @base_model,
   @created_at_us,
-  @created_by
+  @created_by,
+  (
+    SELECT coalesce(max(last_step), 0)
+    FROM preview_models
+    WHERE entity = @entity AND project = @project AND name = @name AND deleted_at_us IS NOT NULL
+  )
 )
-ON CONFLICT (entity, project, name) DO NOTHING
+ON CONFLICT (entity, project, name) WHERE deleted_at_us IS NULL DO NOTHING
 `
 
 const COLUMNS = `
@@ -37,12 +46,12 @@ const COLUMNS = `
 export const FIND_PREVIEW_MODEL_BY_NAME = `
 SELECT ${COLUMNS}
 FROM preview_models
-WHERE entity = @entity AND project = @project AND name = @name
+WHERE entity = @entity AND project = @project AND name = @name AND deleted_at_us IS NULL
 `
 
-/** One model by primary key. */
+/** One model that is not deleted, by primary key. */
 export const FIND_PREVIEW_MODEL = `
 SELECT ${COLUMNS}
 FROM preview_models
-WHERE id = @id
+WHERE id = @id AND deleted_at_us IS NULL
 `
