@@ -241,8 +241,14 @@ describe.each([false, true])('an upstream that fails before its answer, stream %
     ['forbids', json(403, {}), 502, 'upstream_auth'],
     ['does not know the model', json(404, { message: 'no' }), 502, 'upstream_error'],
     [
-      'compresses',
+      'compresses otherwise than it says',
       json(200, ANSWER, { 'content-encoding': 'gzip' }),
+      502,
+      'upstream_invalid_response',
+    ],
+    [
+      'compresses in a way that is not known',
+      json(200, ANSWER, { 'content-encoding': 'compress' }),
       502,
       'upstream_invalid_response',
     ],

@@ -186,8 +186,8 @@ function isUpstreamFault(error: unknown): boolean {
 async function requireSuccess(answer: UpstreamAnswer, host: string): Promise<void> {
   const { status, retryAfter } = answer
   if (status === 200) {
-    if (answer.isPlain) return
-    throw new ApiError('upstream_invalid_response', { cause: new Error('compressed answer') })
+    if (answer.isReadable) return
+    throw new ApiError('upstream_invalid_response', { cause: new Error('unknown compression') })
   }
   const { text } = await readText(answer, ERROR_BODY_BYTES_MAX)
   throw toStatusError({ status, text, retryAfter, host, nowMs: Date.now() })

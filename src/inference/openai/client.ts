@@ -4,6 +4,8 @@
  */
 import { Pool } from 'undici'
 import { ApiError } from '../../errors.ts'
+import { createConnector } from './connector.ts'
+import { decodeBody } from './decoded-body.ts'
 import { toBodyError, toConnectionError } from './errors.ts'
 
 /** Limit: sockets to one upstream. */
@@ -46,13 +48,13 @@ export interface UpstreamAnswer {
   readonly status: number
   /** As `text/event-stream`, lower case, without parameters. */
   readonly mediaType: string
-  /** Whether the body is plain bytes; compression is not asked for. */
-  readonly isPlain: boolean
+  /** Whether the body can be read; false for a compression that is not known. */
+  readonly isReadable: boolean
   readonly retryAfter: string | undefined
   /**
-   * The next piece, or null at the end.
+   * The next piece, decompressed, or null at the end.
    *
-   * @throws ApiError upstream_timeout, upstream_error, or the reason of the signal
+   * @throws ApiError upstream_timeout, upstream_error, upstream_invalid_response, or the reason of the signal
    */
   read(): Promise<Uint8Array | null>
   /** Lets go: a complete body frees the connection for reuse, any other cuts it. Idempotent. */
@@ -79,7 +81,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   const authorization = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }
   const pool = new Pool(url.origin, {
     connections: CONNECTIONS_MAX,
-    connect: { timeout: timeoutMs.connect },
+    connect: createConnector({ timeout: timeoutMs.connect }),
     // The timeouts below are exact and told apart; those of the pool are neither.
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -147,14 +149,17 @@ type PoolResponse = Awaited<ReturnType<Pool['request']>>
 
 function createAnswer(response: PoolResponse, exchange: Exchange): UpstreamAnswer {
   const { body, headers, statusCode } = response
-  const pieces = body.iterator({ destroyOnReturn: false })
+  const raw = body.iterator({ destroyOnReturn: false })
+  const pieces = decodeBody(raw, textOf(headers['content-encoding']))
+  const isDecoded = pieces !== raw
   let isClosed = false
   return {
     status: statusCode,
     mediaType: textOf(headers['content-type']).split(';')[0]?.trim().toLowerCase() ?? '',
-    isPlain: /^(?:identity)?$/i.test(textOf(headers['content-encoding'])),
+    isReadable: pieces !== null,
     retryAfter: textOf(headers['retry-after']) || undefined,
     async read() {
+      if (pieces === null) throw new ApiError('upstream_invalid_response')
       exchange.await()
       try {
         const piece = await pieces.next()
@@ -171,13 +176,14 @@ function createAnswer(response: PoolResponse, exchange: Exchange): UpstreamAnswe
       isClosed = true
       exchange.settle()
       body.on('error', () => {})
-      if (!isComplete) {
+      // What a decompressor has not read yet cannot be drained past it.
+      if (!isComplete || isDecoded) {
         body.destroy()
         return
       }
       const cut = setTimeout(() => body.destroy(), TRAILER_MS_MAX).unref()
       body.once('close', () => clearTimeout(cut))
-      pieces.return?.().then(
+      raw.return?.().then(
         () => body.resume(),
         () => body.destroy(),
       )

@@ -83,8 +83,13 @@ export function toConnectionError(cause: unknown): ApiError {
   return new ApiError('upstream_unreachable', { cause })
 }
 
-/** The error of an answer that broke off. */
+/** How node:zlib says that bytes are not of the named compression. */
+const CODING_CODES = /^Z_|^ERR__ERROR_|^ZSTD_error_/
+
+/** The error of an answer that broke off, or that cannot be decompressed. */
 export function toBodyError(cause: unknown): ApiError {
+  if (cause instanceof ApiError) return cause
+  if (CODING_CODES.test(codeOf(cause))) return new ApiError('upstream_invalid_response', { cause })
   const code = TIMEOUT_CODES.test(codeOf(cause)) ? 'upstream_timeout' : 'upstream_error'
   return new ApiError(code, { message: 'The upstream broke off its answer.', cause })
 }
