@@ -55,7 +55,11 @@ CREATE INDEX calls_project_id_parent_id ON calls (project_id, parent_id) WHERE p
 
 CREATE INDEX calls_project_id_started_at_us ON calls (project_id, started_at_us);
 
+CREATE INDEX calls_project_id_thread_id ON calls (project_id, thread_id) WHERE thread_id IS NOT NULL;
+
 CREATE INDEX calls_project_id_trace_id ON calls (project_id, trace_id);
+
+CREATE INDEX calls_project_id_turn_id ON calls (project_id, turn_id) WHERE turn_id IS NOT NULL;
 
 CREATE TABLE checkpoints (
   id TEXT NOT NULL PRIMARY KEY,
@@ -199,6 +203,32 @@ CREATE TABLE prices (
 CREATE UNIQUE INDEX prices_project_id_id ON prices (project_id, id);
 
 CREATE INDEX prices_project_id_llm_id_effective_at_us ON prices (project_id, llm_id, effective_at_us);
+
+CREATE TABLE stats_columns (
+  column_key INTEGER NOT NULL PRIMARY KEY,
+  body BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE stats_hours (
+  hour_key INTEGER NOT NULL PRIMARY KEY,
+  project_id TEXT NOT NULL,
+  hour INTEGER NOT NULL,
+  -- Raised by every commit that changed calls of the hour.
+  revision INTEGER NOT NULL DEFAULT 1,
+  -- Raised with it when a call went, or came by a row that was there before.
+  rewrites INTEGER NOT NULL DEFAULT 0,
+  -- 0: the segment is that of this revision.
+  is_dirty INTEGER NOT NULL DEFAULT 1 CHECK (is_dirty IN (0, 1))
+) STRICT;
+
+CREATE INDEX stats_hours_dirty ON stats_hours (hour_key) WHERE is_dirty = 1;
+
+CREATE UNIQUE INDEX stats_hours_project_id_hour ON stats_hours (project_id, hour);
+
+CREATE TABLE stats_segments (
+  hour_key INTEGER NOT NULL PRIMARY KEY REFERENCES stats_hours (hour_key),
+  body BLOB NOT NULL
+) STRICT;
 
 CREATE TABLE table_blocks (
   table_key INTEGER NOT NULL REFERENCES tables (table_key),
