@@ -3,6 +3,7 @@ import { createModelRegistry } from '../../src/inference/registry.ts'
 import {
   type Behaviour,
   DONE,
+  event,
   HELLO_EVENTS,
   html,
   json,
@@ -42,6 +43,7 @@ describe.each([false, true])('an upstream that fails for a moment, stream %s', (
     ['answers 503', json(503, {})],
     ['answers 504', json(504, {})],
     ['answers 429 with a short Retry-After', json(429, {}, { 'retry-after': '0' })],
+    ['answers 200 with an error that says 503', json(200, { error: { code: 503 } })],
   ])('and %s is asked again before the answer has begun', async (_name, failure) => {
     const { chat, upstream } = await start(failure, failure, fine)
     const response = await chat(request)
@@ -67,12 +69,56 @@ describe.each([false, true])('an upstream that fails for a moment, stream %s', (
     ['401', json(401, {}), 502],
     ['429 with a long Retry-After', json(429, {}, { 'retry-after': '6' }), 429],
     ['429 without Retry-After', json(429, {}), 429],
-    ['200 with an error', json(200, { error: { code: 503 } }), 502],
+    ['200 with an error', json(200, { error: { code: 500 } }), 502],
+    ['200 with a fault of the request', json(200, { error: { code: 400 } }), 400],
   ])('is not asked again after %s', async (_name, failure, status) => {
     const { chat, upstream } = await start(failure, fine)
     const response = await chat(request)
     expect(response.status).toBe(status)
     expect(response.headers.has('x-should-retry')).toBe(false)
+    expect(upstream.requests).toHaveLength(1)
+  })
+})
+
+describe('a stream that fails before its first event', () => {
+  const fine = stream([...HELLO_EVENTS, DONE])
+  const request = { messages: MESSAGES, stream: true }
+  const saying = (code: number) => stream([': ping\n\n', event({ error: { code } }), DONE])
+
+  it.each<[string, Behaviour]>([
+    ['says 503', saying(503)],
+    ['is cut', stream([': ping\n\n'], 'cut')],
+  ])('because it %s is asked for again', async (_name, failure) => {
+    const { chat, upstream } = await start(failure, failure, fine)
+    const response = await chat(request)
+    expect(await response.text()).toBe([...HELLO_EVENTS, DONE].join(''))
+    expect(upstream.requests).toHaveLength(3)
+  })
+
+  it('for good has a real status after three tries', async () => {
+    const { chat, upstream } = await start(saying(503))
+    const response = await chat(request)
+    expect([response.status, response.headers.get('x-should-retry')]).toEqual([502, 'false'])
+    expect(upstream.requests).toHaveLength(3)
+  })
+
+  it.each<[string, Behaviour, number]>([
+    ['says 500', saying(500), 502],
+    ['says 429', saying(429), 429],
+    ['says 400', saying(400), 400],
+    ['ends', stream([]), 502],
+  ])('because it %s is not asked for again', async (_name, failure, status) => {
+    const { chat, upstream } = await start(failure, fine)
+    expect((await chat(request)).status).toBe(status)
+    expect(upstream.requests).toHaveLength(1)
+  })
+
+  it('is not asked for again once an event was sent', async () => {
+    const { chat, upstream } = await start(
+      stream([HELLO_EVENTS[0]!, event({ error: { code: 503 } })]),
+      fine,
+    )
+    expect(await (await chat(request)).text()).toContain('upstream_error')
     expect(upstream.requests).toHaveLength(1)
   })
 })
@@ -100,8 +146,11 @@ describe('several upstreams of one model', () => {
     ])
   })
 
-  it('stand in for one that is down, which is then left alone', async () => {
-    const { chat, counts } = await startTwo(reset, json(200, ANSWER))
+  it.each<[string, Behaviour]>([
+    ['is down', reset],
+    ['answers 200 with an error', json(200, { error: { code: 503 } })],
+  ])('stand in for one that %s, which is then left alone', async (_name, failure) => {
+    const { chat, counts } = await startTwo(failure, json(200, ANSWER))
     for (let at = 0; at < 5; at++) {
       const response = await chat({ messages: MESSAGES })
       expect(response.status).toBe(200)
@@ -132,8 +181,13 @@ describe('fallbacks', () => {
     return { ...(await startModelServer(createModelRegistry(models, models[0]!))), backend }
   }
 
-  it.each([false, true])('answer for a model that is down, stream %s', async (isStream) => {
-    const { chat, deps } = await startWithFallback(reset)
+  it.each<[boolean, Behaviour]>([
+    [false, reset],
+    [true, reset],
+    [false, json(200, { error: { code: 500 } })],
+    [true, stream([event({ error: { code: 500 } }), DONE])],
+  ])('answer for a model that is down, stream %s', async (isStream, failure) => {
+    const { chat, deps } = await startWithFallback(failure)
     const headers = { 'Compat-Project': 'acme/demo' }
     const response = await chat({ messages: MESSAGES, stream: isStream }, { headers })
     expect(response.status).toBe(200)

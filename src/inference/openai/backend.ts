@@ -3,8 +3,8 @@
  * that the upstream says is rebuilt, and a broken answer never looks like a whole one.
  */
 import { ApiError } from '../../errors.ts'
-import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
 import type { CompletionCall, InferenceBackend, RelayedDelta } from '../backend.ts'
+import { readCompletion, readErrorText, relayEvents } from './answer-body.ts'
 import {
   createUpstreamClient,
   type UpstreamAnswer,
@@ -12,7 +12,7 @@ import {
   type UpstreamClientOptions,
   type UpstreamTimeouts,
 } from './client.ts'
-import { isConnectTimeout, parseObject, toEventError, toStatusError } from './errors.ts'
+import { isConnectTimeout, isCutOff, statusOf, toStatusError } from './errors.ts'
 import { createModelProbe } from './model-probe.ts'
 import { type Engine, PROFILES, type Profile, toFieldSupport } from './profiles.ts'
 import {
@@ -22,13 +22,8 @@ import {
   TryFailure,
   withRetries,
 } from './retry.ts'
-import { createSseDecoder } from './sse-decoder.ts'
 import { createTargetPool, type Lease, type TargetPool } from './target-pool.ts'
 import { renderUpstreamBody } from './upstream-body.ts'
-
-/** Limits of what is read of an answer, in bytes. */
-const BODY_BYTES_MAX = 64 * 1024 * 1024
-const ERROR_BODY_BYTES_MAX = 64 * 1024
 
 /** One address that serves the model. */
 export interface Upstream extends Omit<UpstreamClientOptions, 'timeoutMs'> {
@@ -88,9 +83,13 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
   }
 }
 
+/** An answer that has begun: what comes first is read, what follows is not. */
 interface Opened {
   readonly answer: UpstreamAnswer
   readonly lease: Lease<Target>
+  readonly first: RelayedDelta
+  /** What follows in a stream; null after a whole answer. */
+  readonly events: AsyncGenerator<RelayedDelta> | null
 }
 
 async function* relay(
@@ -99,16 +98,14 @@ async function* relay(
   signal: AbortSignal,
 ): AsyncGenerator<RelayedDelta> {
   const tried = new Set<number>()
-  const { answer, lease } = await withRetries(() => open({ pool, profile }, call, tried, signal), {
-    clock,
-    signal,
-    hasOther: () => pool.hasFresh(tried),
-  })
-  const { host } = lease.value.client
-  let isComplete = false
+  const { answer, lease, first, events } = await withRetries(
+    () => open({ pool, profile }, call, tried, signal),
+    { clock, signal, hasOther: () => pool.hasFresh(tried) },
+  )
+  let isComplete = events === null
   try {
-    if (call.request.stream === true) yield* relayEvents(answer, host, call.request)
-    else yield await readCompletion(answer, host)
+    yield first
+    if (events !== null) yield* events
     isComplete = true
   } catch (error) {
     if (isUpstreamFault(error)) lease.fail()
@@ -120,50 +117,65 @@ async function* relay(
 }
 
 /**
- * One try: an answer with a success status, whose body is still to be read.
+ * One try: an answer whose first event, or whole body, is no error.
  *
  * @param tried - numbers of the upstreams that were asked; the one asked now is added
  * @throws TryFailure where another try may help
  */
 async function open(
   { pool, profile }: Pick<Relay, 'pool' | 'profile'>,
-  { request, body, model, requestId, onUpstream }: CompletionCall,
+  call: CompletionCall,
   tried: Set<number>,
   signal: AbortSignal,
 ): Promise<Opened> {
+  const { request, body, model, requestId, onUpstream } = call
   const lease = pool.take(tried)
   tried.add(lease.number)
   onUpstream?.(lease.number)
   const { client } = lease.value
+  let answer: UpstreamAnswer | null = null
   try {
     const text = renderUpstreamBody(body, request, lease.value.model ?? model, profile)
-    const isStream = request.stream === true
-    const answer = await client.post(text, { requestId, signal, isStream })
-    try {
-      await requireSuccess(answer, client.host)
-    } catch (error) {
-      answer.close({ isComplete: false })
-      throw toTryFailure(error, answer.status)
-    }
+    answer = await client.post(text, { requestId, signal, isStream: request.stream === true })
+    await requireSuccess(answer, client.host)
+    const begun = await begin(answer, client.host, call)
     lease.succeed()
-    return { answer, lease }
+    return { answer, lease, ...begun }
   } catch (error) {
-    const failure = signal.aborted ? error : toTryFailure(error, null)
+    const failure = signal.aborted ? error : toTryFailure(error, request.stream === true)
+    answer?.close({ isComplete: false })
     noteFailure(lease, failure)
     lease.end()
     throw failure
   }
 }
 
+/**
+ * Spec: §8 (not shown).
+ * Choice: engines that answer 200 and then an error have not begun; it counts as a failed status does.
+ */
+async function begin(
+  answer: UpstreamAnswer,
+  host: string,
+  { request }: CompletionCall,
+): Promise<Pick<Opened, 'first' | 'events'>> {
+  if (request.stream !== true) return { first: await readCompletion(answer, host), events: null }
+  const events = relayEvents(answer, host, request)
+  const { value: first, done } = await events.next()
+  if (done) throw new ApiError('upstream_invalid_response')
+  return { first, events }
+}
+
 /** Statuses of a server that is away for the moment. */
 const RETRIED_STATUSES: readonly (number | null)[] = [502, 503, 504]
 
-/** @param status - the answer's, or null where there was none */
-function toTryFailure(error: unknown, status: number | null): unknown {
+/** @param isStream - whether an answer that broke off had not begun: nothing of it was read */
+function toTryFailure(error: unknown, isStream: boolean): unknown {
   if (!(error instanceof ApiError)) return error
   const { code, retryAfterS, cause } = error
-  const isUnconnected = code === 'upstream_unreachable' || isConnectTimeout(cause)
-  if (status === null) return isUnconnected ? new TryFailure(error) : error
+  if (code === 'upstream_unreachable' || isConnectTimeout(cause)) return new TryFailure(error)
+  if (isStream && isCutOff(error)) return new TryFailure(error)
+  const status = statusOf(error)
   if (RETRIED_STATUSES.includes(status)) return new TryFailure(error)
   const isShortWait = retryAfterS !== null && retryAfterS <= RETRY_AFTER_S_MAX
   return status === 429 && isShortWait ? new TryFailure(error, retryAfterS * 1000) : error
@@ -185,103 +197,10 @@ function isUpstreamFault(error: unknown): boolean {
 
 async function requireSuccess(answer: UpstreamAnswer, host: string): Promise<void> {
   const { status, retryAfter } = answer
-  if (status === 200) {
-    if (answer.isReadable) return
-    throw new ApiError('upstream_invalid_response', { cause: new Error('unknown compression') })
+  if (status !== 200) {
+    const text = await readErrorText(answer)
+    throw toStatusError({ status, text, retryAfter, host, nowMs: Date.now() })
   }
-  const { text } = await readText(answer, ERROR_BODY_BYTES_MAX)
-  throw toStatusError({ status, text, retryAfter, host, nowMs: Date.now() })
-}
-
-/** The body of a completion that is not streamed, as it came. */
-async function readCompletion(answer: UpstreamAnswer, host: string): Promise<RelayedDelta> {
-  const { text, isWhole } = await readText(answer, BODY_BYTES_MAX)
-  if (!isWhole) {
-    throw new ApiError('upstream_invalid_response', {
-      message: 'The upstream sent an answer that is too large.',
-    })
-  }
-  const body = parseObject(text)
-  if (body?.error) throw toEventError(body.error, host, Date.now())
-  if (body === null || !Array.isArray(body.choices)) throw new ApiError('upstream_invalid_response')
-  return { type: 'relayed', json: text, value: body }
-}
-
-/**
- * The data of each event up to `[DONE]`, unchanged and in order. A stream may end without `[DONE]` once
- * all its choices have ended.
- *
- * @throws ApiError of an error event; upstream_invalid_response for what is no stream of JSON objects;
- * upstream_error for a stream that breaks off
- *
- * Spec: §4.3 (chunk format not shown).
- * Choice: one event that is no JSON ends the stream as an error; to skip it would lose text unseen.
- */
-async function* relayEvents(
-  answer: UpstreamAnswer,
-  host: string,
-  request: ChatCompletionRequest,
-): AsyncGenerator<RelayedDelta> {
-  if (answer.mediaType !== 'text/event-stream') await refuseBody(answer, host)
-  const hidesUsage = request.stream_options?.include_usage !== true
-  const decoder = createSseDecoder()
-  const finished = new Set<unknown>()
-  let eventCount = 0
-  for (let piece = await answer.read(); piece !== null; piece = await answer.read()) {
-    for (const json of decoder.push(piece)) {
-      if (json.startsWith('[DONE]')) {
-        if (eventCount === 0) throw new ApiError('upstream_invalid_response')
-        return
-      }
-      const value = requireChunk(json, host)
-      noteFinished(value, finished)
-      eventCount += 1
-      yield { type: 'relayed', json, value, isHidden: hidesUsage && isUsageChunk(value) }
-    }
-  }
-  if (finished.size >= (request.n ?? 1)) return
-  throw new ApiError('upstream_error', { message: 'The upstream broke off its answer.' })
-}
-
-/** A stream was asked for and something else came: the error in it, or nonsense. */
-async function refuseBody(answer: UpstreamAnswer, host: string): Promise<never> {
-  const { text } = await readText(answer, ERROR_BODY_BYTES_MAX)
-  const error = parseObject(text)?.error
-  throw error ? toEventError(error, host, Date.now()) : new ApiError('upstream_invalid_response')
-}
-
-function requireChunk(json: string, host: string): Record<string, unknown> {
-  const chunk = parseObject(json)
-  if (chunk === null) throw new ApiError('upstream_invalid_response')
-  if (chunk.error) throw toEventError(chunk.error, host, Date.now())
-  return chunk
-}
-
-/** Whether a chunk is there for the usage alone. */
-function isUsageChunk({ choices, usage }: Record<string, unknown>): boolean {
-  return Array.isArray(choices) && choices.length === 0 && typeof usage === 'object'
-}
-
-/** Remembers which choices ended with this chunk. */
-function noteFinished(chunk: Record<string, unknown>, finished: Set<unknown>): void {
-  if (!Array.isArray(chunk.choices)) return
-  for (const choice of chunk.choices) {
-    if (choice?.finish_reason) finished.add(choice.index)
-  }
-}
-
-/** The body as text, at most `bytesMax` of it; without a byte order mark. */
-async function readText(
-  answer: UpstreamAnswer,
-  bytesMax: number,
-): Promise<{ text: string; isWhole: boolean }> {
-  const pieces: Uint8Array[] = []
-  let byteCount = 0
-  for (let piece = await answer.read(); piece !== null; piece = await answer.read()) {
-    byteCount += piece.length
-    if (byteCount > bytesMax) break
-    pieces.push(piece)
-  }
-  const text = new TextDecoder().decode(Buffer.concat(pieces))
-  return { text, isWhole: byteCount <= bytesMax }
+  if (answer.isReadable) return
+  throw new ApiError('upstream_invalid_response', { cause: new Error('unknown compression') })
 }

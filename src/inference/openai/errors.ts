@@ -25,6 +25,21 @@ export interface UpstreamFailure {
   readonly nowMs: number
 }
 
+/** Why an upstream's answer is an error, for the log and for the choice whether to try again. */
+class UpstreamStatus extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.name = 'UpstreamStatus'
+    this.status = status
+  }
+}
+
+/** The status that an upstream answered, or told in its answer; null where there was none. */
+export function statusOf({ cause }: ApiError): number | null {
+  return cause instanceof UpstreamStatus ? cause.status : null
+}
+
 /**
  * The error of an upstream's answer that is not a success.
  *
@@ -36,7 +51,7 @@ export function toStatusError(failure: UpstreamFailure): ApiError {
   const { status, retryAfter, nowMs } = failure
   // For the log. Only a failure of the upstream's own is quoted: other bodies may repeat prompts or keys.
   const quote = status >= 500 ? `: ${failure.text.slice(0, MESSAGE_CHARS_MAX)}` : ''
-  const cause = new Error(`upstream status ${status}${quote}`)
+  const cause = new UpstreamStatus(status, `upstream status ${status}${quote}`)
   if (status === 401 || status === 403) return new ApiError('upstream_auth', { cause })
   if (status === 429) {
     const retryAfterS = parseRetryAfter(retryAfter, nowMs)
@@ -92,6 +107,11 @@ export function toBodyError(cause: unknown): ApiError {
   if (CODING_CODES.test(codeOf(cause))) return new ApiError('upstream_invalid_response', { cause })
   const code = TIMEOUT_CODES.test(codeOf(cause)) ? 'upstream_timeout' : 'upstream_error'
   return new ApiError(code, { message: 'The upstream broke off its answer.', cause })
+}
+
+/** Whether a connection was lost while its answer was read. */
+export function isCutOff({ code, cause }: ApiError): boolean {
+  return code === 'upstream_error' && cause !== undefined && !(cause instanceof UpstreamStatus)
 }
 
 /** Seconds of a Retry-After header, a number or a date; null when there is none that can be read. */

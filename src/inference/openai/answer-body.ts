@@ -1,0 +1,117 @@
+/**
+ * What an answer with a success status holds: a whole completion or a stream of events, as text that is
+ * never rebuilt. A broken answer never looks like a whole one.
+ */
+import { ApiError } from '../../errors.ts'
+import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
+import type { RelayedDelta } from '../backend.ts'
+import type { UpstreamAnswer } from './client.ts'
+import { parseObject, toEventError } from './errors.ts'
+import { createSseDecoder } from './sse-decoder.ts'
+
+/** Limits of what is read of an answer, in bytes. */
+const BODY_BYTES_MAX = 64 * 1024 * 1024
+const ERROR_BODY_BYTES_MAX = 64 * 1024
+
+/** The start of the body of an answer that is no success, as text. */
+export async function readErrorText(answer: UpstreamAnswer): Promise<string> {
+  return (await readText(answer, ERROR_BODY_BYTES_MAX)).text
+}
+
+/**
+ * The body of a completion that is not streamed, as it came.
+ *
+ * @param host - of the upstream, kept out of messages
+ * @throws ApiError of an error in it; upstream_invalid_response for what is no completion or too large
+ */
+export async function readCompletion(answer: UpstreamAnswer, host: string): Promise<RelayedDelta> {
+  const { text, isWhole } = await readText(answer, BODY_BYTES_MAX)
+  if (!isWhole) {
+    throw new ApiError('upstream_invalid_response', {
+      message: 'The upstream sent an answer that is too large.',
+    })
+  }
+  const body = parseObject(text)
+  if (body?.error) throw toEventError(body.error, host, Date.now())
+  if (body === null || !Array.isArray(body.choices)) throw new ApiError('upstream_invalid_response')
+  return { type: 'relayed', json: text, value: body }
+}
+
+/**
+ * The data of each event up to `[DONE]`, unchanged and in order. A stream may end without `[DONE]` once
+ * all its choices have ended.
+ *
+ * @throws ApiError of an error event; upstream_invalid_response for what is no stream of JSON objects;
+ * upstream_error for a stream that breaks off
+ *
+ * Spec: §4.3 (chunk format not shown).
+ * Choice: one event that is no JSON ends the stream as an error; to skip it would lose text unseen.
+ */
+export async function* relayEvents(
+  answer: UpstreamAnswer,
+  host: string,
+  request: ChatCompletionRequest,
+): AsyncGenerator<RelayedDelta> {
+  if (answer.mediaType !== 'text/event-stream') await refuseBody(answer, host)
+  const hidesUsage = request.stream_options?.include_usage !== true
+  const decoder = createSseDecoder()
+  const finished = new Set<unknown>()
+  let eventCount = 0
+  for (let piece = await answer.read(); piece !== null; piece = await answer.read()) {
+    for (const json of decoder.push(piece)) {
+      if (json.startsWith('[DONE]')) {
+        if (eventCount === 0) throw new ApiError('upstream_invalid_response')
+        return
+      }
+      const value = requireChunk(json, host)
+      noteFinished(value, finished)
+      eventCount += 1
+      yield { type: 'relayed', json, value, isHidden: hidesUsage && isUsageChunk(value) }
+    }
+  }
+  if (finished.size >= (request.n ?? 1)) return
+  throw new ApiError('upstream_error', { message: 'The upstream broke off its answer.' })
+}
+
+/** A stream was asked for and something else came: the error in it, or nonsense. */
+async function refuseBody(answer: UpstreamAnswer, host: string): Promise<never> {
+  const { text } = await readText(answer, ERROR_BODY_BYTES_MAX)
+  const error = parseObject(text)?.error
+  throw error ? toEventError(error, host, Date.now()) : new ApiError('upstream_invalid_response')
+}
+
+function requireChunk(json: string, host: string): Record<string, unknown> {
+  const chunk = parseObject(json)
+  if (chunk === null) throw new ApiError('upstream_invalid_response')
+  if (chunk.error) throw toEventError(chunk.error, host, Date.now())
+  return chunk
+}
+
+/** Whether a chunk is there for the usage alone. */
+function isUsageChunk({ choices, usage }: Record<string, unknown>): boolean {
+  return Array.isArray(choices) && choices.length === 0 && typeof usage === 'object'
+}
+
+/** Remembers which choices ended with this chunk. */
+function noteFinished(chunk: Record<string, unknown>, finished: Set<unknown>): void {
+  if (!Array.isArray(chunk.choices)) return
+  for (const choice of chunk.choices) {
+    if (choice?.finish_reason) finished.add(choice.index)
+  }
+}
+
+/** The body as text, at most `bytesMax` of it; without a byte order mark. */
+async function readText(
+  answer: UpstreamAnswer,
+  bytesMax: number,
+): Promise<{ text: string; isWhole: boolean }> {
+  const pieces: Uint8Array[] = []
+  let byteCount = 0
+  for (let piece = await answer.read(); piece !== null; piece = await answer.read()) {
+    byteCount += piece.length
+    if (byteCount > bytesMax) break
+    pieces.push(piece)
+  }
+  const text = new TextDecoder().decode(Buffer.concat(pieces))
+  return { text, isWhole: byteCount <= bytesMax }
+}
