@@ -7,6 +7,7 @@ import type { CompletionPlan } from './completion-plan.ts'
 import type { Ranked, Sampled } from './sampler.ts'
 import { createStopText } from './stop-text.ts'
 import { createTextAssembler, decodeText } from './text-assembler.ts'
+import { createThinkingText } from './thinking-text.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
 /** One answer being written. */
@@ -30,9 +31,10 @@ const AT_END: Ending = { finish_reason: 'stop', stop_reason: null }
  * @param tokensMax - tokens that the answer may have, 1 or more
  *
  * Spec: §4.3 stop, stop_token_ids, ignore_eos, min_tokens, include_stop_str_in_output, logprobs,
- * return_token_ids, return_tokens_as_token_ids.
+ * return_token_ids, return_tokens_as_token_ids, include_reasoning.
  * Choice: the token that ends an answer is counted and has its log-probability and id; its text is left
  * out unless include_stop_str_in_output asks for it. The model's own end is stop with a null stop_reason.
+ * Stops are looked for in a thought too; where it is not shown, its tokens are counted and nothing else.
  */
 export function createAnswerWriter(
   tokenizer: Tokenizer,
@@ -42,6 +44,7 @@ export function createAnswerWriter(
 ): AnswerWriter {
   const text = createTextAssembler(tokenizer, plan.special)
   const stopText = createStopText(plan.stops, plan.isStopIncluded)
+  const thinking = plan.thought === null ? null : createThinkingText()
   const eosIds = plan.isEosIgnored ? [] : tokenizer.endIds
   let count = 0
 
@@ -69,17 +72,31 @@ export function createAnswerWriter(
     return { content: found.text + rest, ...ending }
   }
 
+  function tellApart(content: string, isEnd: boolean) {
+    const parts = thinking?.push(content, isEnd) ?? { reasoning: '', content, isThought: false }
+    const isShown = plan.thought?.isShown !== false
+    return {
+      content: parts.content,
+      ...(isShown && parts.reasoning !== '' ? { reasoning: parts.reasoning } : {}),
+      isHidden: !isShown && parts.isThought,
+    }
+  }
+
   return {
     write(sampled, isLast) {
       if (sampled !== null) count++
-      const isReported = sampled !== null && sampled.top !== null
+      const { content, ...ending } = advance(sampled, isLast)
+      const { isHidden, ...texts } = tellApart(content, ending.finish_reason !== null)
+      const shown = isHidden ? null : sampled
+      const isReported = shown !== null && shown.top !== null
       return {
         type: 'choice',
         index,
         tokenCount: sampled === null ? 0 : 1,
-        logprobs: isReported ? [describeLogprob(tokenizer, sampled, plan.areTokensIds)] : null,
-        ...(plan.areIdsReturned ? { tokenIds: sampled === null ? [] : [sampled.id] } : {}),
-        ...advance(sampled, isLast),
+        logprobs: isReported ? [describeLogprob(tokenizer, shown, plan.areTokensIds)] : null,
+        ...(plan.areIdsReturned ? { tokenIds: shown === null ? [] : [shown.id] } : {}),
+        ...texts,
+        ...ending,
       }
     },
   }

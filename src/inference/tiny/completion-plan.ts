@@ -35,6 +35,8 @@ export interface CompletionPlan {
   readonly promptLogprobs: number | null
   /** The scripted part before the answer, or null for none. */
   readonly reasoning: { readonly effort: ReasoningEffort; readonly isShown: boolean } | null
+  /** Whether a `<think>` part that opens the answer is its reasoning, and shown; null leaves it in the text. */
+  readonly thought: { readonly isShown: boolean } | null
   /** Exponent of the lengths that beams are compared by; null where tokens are drawn. */
   readonly lengthPenalty: number | null
   /** The form that the answer must have, or null for free text. */
@@ -107,7 +109,7 @@ export function planCompletion(
     areTokensIds: request.return_tokens_as_token_ids ?? false,
     areIdsReturned: request.return_token_ids ?? false,
     promptLogprobs: resolvePromptLogprobs(request),
-    reasoning: resolveReasoning(request),
+    ...resolveReasoning(request),
     lengthPenalty: resolveLengthPenalty(request),
     constraint: resolveConstraint(request),
     priority: request.priority ?? CHAT_DEFAULTS.priority,
@@ -132,10 +134,19 @@ function resolveTemperature(temperature: number): number {
   return temperature < GREEDY_TEMPERATURE ? 0 : Math.max(temperature, TEMPERATURE_MIN)
 }
 
-function resolveReasoning(request: ChatCompletionRequest): CompletionPlan['reasoning'] {
-  const { reasoning_effort: effort, include_reasoning: isShown } = request
-  if (effort === undefined || effort === null) return null
-  return { effort, isShown: isShown ?? CHAT_DEFAULTS.include_reasoning }
+/**
+ * Spec: §4.3 reasoning_effort, include_reasoning, chat_template_kwargs.
+ * Choice: with `enable_thinking` among the template's variables, as the templates of reasoning models have
+ * it, the model writes its thought itself, and there is no script.
+ */
+function resolveReasoning(
+  request: ChatCompletionRequest,
+): Pick<CompletionPlan, 'reasoning' | 'thought'> {
+  const { reasoning_effort: effort, chat_template_kwargs: variables } = request
+  const isShown = request.include_reasoning ?? CHAT_DEFAULTS.include_reasoning
+  if (variables?.enable_thinking === true) return { reasoning: null, thought: { isShown } }
+  const hasScript = effort !== undefined && effort !== null
+  return { reasoning: hasScript ? { effort, isShown } : null, thought: null }
 }
 
 /**

@@ -60,8 +60,8 @@ function findFirst(text: string, stops: readonly string[]): { at: number; stop: 
   return first
 }
 
-/** Length of the longest end of the text that begins a stop string. */
-function heldLength(text: string, stops: readonly string[]): number {
+/** Length of the longest end of the text that begins one of the strings and is not whole. */
+export function heldLength(text: string, stops: readonly string[]): number {
   let longest = 0
   for (const stop of stops) {
     for (let length = Math.min(stop.length - 1, text.length); length > longest; length--) {
