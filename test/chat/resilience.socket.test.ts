@@ -159,6 +159,17 @@ describe('several upstreams of one model', () => {
     expect(counts()[0]).toBe(1)
   })
 
+  it('are asked for the listing until one answers', async () => {
+    const models = { data: [{ id: 'org/relayed', max_model_len: 4096 }] }
+    const { deps, upstreams } = await startTwo(reset, json(200, models))
+    const find = () => deps.models.getEntry('org/relayed')
+    await expect.poll(find).toMatchObject({ max_model_len: 4096 })
+    expect(upstreams.map(({ requests }) => requests.map(({ url }) => url))).toEqual([
+      ['/v1/models'],
+      ['/v1/models'],
+    ])
+  })
+
   it('get the next request while one is still busy', async () => {
     const { chat, upstreams } = await startTwo(silence, json(200, ANSWER))
     const leave = new AbortController()

@@ -5,23 +5,34 @@ const listing = (length: unknown) => ({
   data: [{ id: 'm', max_model_len: length }, null, { id: 7 }],
 })
 
-function open(...answers: unknown[]) {
-  let now = 0
+/** A source that gives its answers in turn, the last one for ever. */
+function sourceOf(answers: readonly unknown[], model: string | null = null) {
   let askedCount = 0
-  const probe = createModelProbe({
-    nowMs: () => now,
+  return {
+    model,
     async load() {
       const answer = answers[Math.min(askedCount++, answers.length - 1)]
       if (answer instanceof Error) throw answer
       return answer
     },
-  })
+    askedCount: () => askedCount,
+  }
+}
+
+function openSources(...sources: ReturnType<typeof sourceOf>[]) {
+  let now = 0
+  const probe = createModelProbe({ nowMs: () => now, sources })
   async function find(model = 'm') {
     probe.find(model)
-    for (let turn = 0; turn < 5; turn++) await Promise.resolve()
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve()
     return probe.find(model)
   }
-  return { find, probe, askedCount: () => askedCount, pass: (ms: number) => (now += ms) }
+  return { find, probe, pass: (ms: number) => (now += ms) }
+}
+
+function open(...answers: unknown[]) {
+  const source = sourceOf(answers)
+  return { ...openSources(source), askedCount: source.askedCount }
 }
 
 describe('createModelProbe', () => {
@@ -62,4 +73,28 @@ describe('createModelProbe', () => {
       expect(await open(listing(length)).find()).toEqual({})
     },
   )
+
+  it('asks the next upstream when one fails, and that one first from then on', async () => {
+    const [down, up] = [sourceOf([new Error('x')]), sourceOf([listing(4096), listing(1)])]
+    const { find, pass } = openSources(down, up)
+    expect(await find()).toEqual({ max_model_len: 4096 })
+    pass(PROBE_TTL_MS)
+    expect(await find()).toEqual({ max_model_len: 1 })
+    expect([down.askedCount(), up.askedCount()]).toEqual([1, 2])
+  })
+
+  it('keeps what was told while all of them fail', async () => {
+    const failure = new Error('x')
+    const [one, two] = [sourceOf([failure]), sourceOf([listing(4096), failure, listing(1)])]
+    const { find, pass } = openSources(one, two)
+    await find()
+    pass(PROBE_TTL_MS)
+    expect(await find()).toEqual({ max_model_len: 4096 })
+    expect([one.askedCount(), two.askedCount()]).toEqual([2, 2])
+  })
+
+  it('knows the model by the name that the answering upstream has for it', async () => {
+    const { find } = openSources(sourceOf([{ data: 7 }]), sourceOf([listing(4096)], 'm'))
+    expect(await find('org/m')).toEqual({ max_model_len: 4096 })
+  })
 })

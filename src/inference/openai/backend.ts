@@ -67,16 +67,16 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
     weight: upstream.weight ?? 1,
   }))
   const pool = createTargetPool(targets, clock.nowMs)
-  const [first] = targets
-  const probe = createModelProbe({
-    load: async () => first?.value.client.listModels(),
-    nowMs: clock.nowMs,
-  })
+  const sources = targets.map(({ value: { client, model } }) => ({
+    load: client.listModels,
+    model,
+  }))
+  const probe = createModelProbe({ sources, nowMs: clock.nowMs })
   return {
     kind: engine,
     fields: toFieldSupport(PROFILES[engine], unsupported),
     complete: (call, { signal }) => relay({ pool, profile: PROFILES[engine], clock }, call, signal),
-    describeModel: (model) => probe.find(first?.value.model ?? model),
+    describeModel: probe.find,
     async close() {
       await Promise.all(targets.map(({ value }) => value.client.close()))
     },

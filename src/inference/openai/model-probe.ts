@@ -1,6 +1,6 @@
 /**
- * What an upstream tells of its models, asked now and then in the background. Nobody ever waits for it, and
- * while it fails the last answer stands.
+ * What the upstreams of a model tell of it, asked now and then in the background. Nobody ever waits for it,
+ * one that answers is enough, and while all of them fail the last answer stands.
  */
 import type { ModelDetails } from '../backend.ts'
 
@@ -9,40 +9,61 @@ export const PROBE_TTL_MS = 30_000
 /** Limit: models of one upstream that are remembered. */
 const MODELS_MAX = 10_000
 
-export interface ModelProbeOptions {
-  /** The body of the upstream's model listing, parsed; rejects when there is none. */
+/** An upstream that may be asked. */
+export interface ProbeSource {
+  /** Its name of the model; null: that of the reader. */
+  readonly model: string | null
+  /** The body of its model listing, parsed; rejects when there is none. */
   readonly load: () => Promise<unknown>
+}
+
+export interface ModelProbeOptions {
+  /** Asked in this order, beginning with the one that answered last. */
+  readonly sources: readonly ProbeSource[]
   /** Milliseconds. */
   readonly nowMs: () => number
 }
 
 export interface ModelProbe {
-  /** What is known of a model now; asks for news when that is old. */
+  /**
+   * What is known of a model now; asks for news when that is old.
+   *
+   * @param model - the name for upstreams without one of their own
+   */
   find(model: string): ModelDetails
 }
 
+interface Listing {
+  readonly source: ProbeSource
+  readonly models: ReadonlyMap<string, ModelDetails>
+}
+
 /** Spec: §2.11 (more fields are not shown). Choice: `max_model_len`, as common engines tell it. */
-export function createModelProbe({ load, nowMs }: ModelProbeOptions): ModelProbe {
-  let known = new Map<string, ModelDetails>()
+export function createModelProbe({ sources, nowMs }: ModelProbeOptions): ModelProbe {
+  let known: Listing | null = null
   let askedAtMs = Number.NEGATIVE_INFINITY
   let isAsking = false
 
   async function ask(): Promise<void> {
     isAsking = true
     askedAtMs = nowMs()
-    try {
-      known = readModels(await load())
-    } catch {
-      // The last answer stands.
-    } finally {
-      isAsking = false
+    const last = known?.source
+    const inOrder = [...sources].sort((a, b) => Number(b === last) - Number(a === last))
+    for (const source of inOrder) {
+      try {
+        known = { source, models: readModels(await source.load()) }
+        break
+      } catch {
+        // The next one may answer; else what was told last stands.
+      }
     }
+    isAsking = false
   }
 
   return {
     find(model) {
       if (!isAsking && nowMs() - askedAtMs >= PROBE_TTL_MS) void ask()
-      return known.get(model) ?? {}
+      return known?.models.get(known.source.model ?? model) ?? {}
     },
   }
 }
