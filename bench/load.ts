@@ -2,7 +2,7 @@
  * A load generator over plain sockets: each connection sends one request, waits for its answer and
  * sends the next. Cheap enough that the server stays the bottleneck. Only ever aims at 127.0.0.1.
  */
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 
 export interface LoadOptions {
   readonly port: number
@@ -10,6 +10,8 @@ export interface LoadOptions {
   readonly durationMs: number
   /** The whole bytes of one request. */
   readonly request: Buffer
+  /** What a good answer ends with, at most 32 bytes with the end of its last chunk; default: anything. */
+  readonly ending?: string
 }
 
 export interface LoadResult {
@@ -21,7 +23,7 @@ export interface LoadResult {
   readonly p99Ms: number
 }
 
-/** Runs the load once. Answers must carry content-length. */
+/** Runs the load once. Answers must carry content-length or come in chunks. */
 export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   const latencies: number[] = []
   let failed = 0
@@ -48,32 +50,97 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
 }
 
 function driveConnection(
-  { port, request }: LoadOptions,
+  { port, request, ending = '' }: LoadOptions,
   deadline: number,
   onAnswer: (ms: number, isOk: boolean) => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
     let sentAt = 0
-    let received = ''
+    let answer = createAnswerReader()
     const send = () => {
       sentAt = performance.now()
       socket.write(request)
     }
-    socket.setEncoding('latin1')
     socket.on('connect', send)
     socket.on('error', reject)
     socket.on('close', () => resolve())
-    socket.on('data', (chunk: string) => {
-      received += chunk
-      const end = received.indexOf('\r\n\r\n')
-      if (end === -1) return
-      const length = Number(/content-length: (\d+)/i.exec(received)?.[1] ?? 0)
-      if (received.length < end + 4 + length) return
-      onAnswer(performance.now() - sentAt, received.startsWith('HTTP/1.1 200'))
-      received = ''
+    socket.on('data', (piece: Buffer) => {
+      if (!answer.push(piece)) return
+      onAnswer(performance.now() - sentAt, answer.isOk() && answer.tail().includes(ending))
+      answer = createAnswerReader()
       if (performance.now() < deadline) send()
       else socket.end()
+    })
+  })
+}
+
+const TAIL_BYTES = 32
+const LAST_CHUNK = '0\r\n\r\n'
+
+/** Finds the end of one answer without copying what lies before it. */
+function createAnswerReader() {
+  let head = ''
+  let isHeadRead = false
+  /** Bytes of the body that are still to come; null: it comes in chunks. */
+  let left: number | null = 0
+  let tail = ''
+
+  /** Takes the next bytes of the body; whether it is whole. */
+  function pushBody(piece: Buffer): boolean {
+    tail = (tail + piece.toString('latin1', Math.max(0, piece.length - TAIL_BYTES))).slice(
+      -TAIL_BYTES,
+    )
+    if (left === null) return tail.endsWith(LAST_CHUNK)
+    left -= piece.length
+    return left <= 0
+  }
+
+  return {
+    /** Takes the next bytes; whether the answer is whole. */
+    push(piece: Buffer): boolean {
+      if (isHeadRead) return pushBody(piece)
+      const before = head.length
+      head += piece.toString('latin1')
+      const end = head.indexOf('\r\n\r\n')
+      if (end === -1) return false
+      isHeadRead = true
+      const length = /content-length: (\d+)/i.exec(head)?.[1]
+      left = length === undefined ? null : Number(length)
+      return pushBody(piece.subarray(end + 4 - before))
+    },
+    isOk: () => head.startsWith('HTTP/1.1 200'),
+    /** The last bytes of the body, with the framing of its chunks. */
+    tail: () => tail,
+  }
+}
+
+/** Limit: how long a stream may take to its first event. */
+const FIRST_EVENT_MS_MAX = 10_000
+
+/** Opens streams one after another and keeps them open. @returns their sockets, each past its first event */
+export async function openStreams(port: number, request: Buffer, count: number): Promise<Socket[]> {
+  const sockets: Socket[] = []
+  for (let opened = 0; opened < count; opened++) {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    sockets.push(socket)
+    socket.write(request)
+    await waitForEvent(socket)
+  }
+  return sockets
+}
+
+function waitForEvent(socket: Socket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let received = ''
+    const fail = () => reject(new Error(`a stream did not open: ${received}`))
+    const timer = setTimeout(fail, FIRST_EVENT_MS_MAX)
+    socket.on('error', fail)
+    socket.on('data', (piece) => {
+      if (received.length < 4096) received += piece.toString('latin1')
+      if (!received.includes('data: ')) return
+      clearTimeout(timer)
+      resolve()
     })
   })
 }

@@ -1,0 +1,28 @@
+/**
+ * Loaded into a process under measurement by `--import`: answers each message of its parent with what the
+ * process has used so far.
+ */
+
+/** What a process used since its start, and holds. */
+export interface ProcessUse {
+  /** All threads, user and system. */
+  readonly cpuMs: number
+  readonly rssMb: number
+  /** After a collection where the process was started with `--expose-gc`. */
+  readonly heapMb: number
+}
+
+const MB = 1024 * 1024
+
+process.on('message', () => {
+  globalThis.gc?.()
+  const { user, system } = process.cpuUsage()
+  const { rss, heapUsed } = process.memoryUsage()
+  const use: ProcessUse = {
+    cpuMs: (user + system) / 1000,
+    rssMb: rss / MB,
+    heapMb: heapUsed / MB,
+  }
+  process.send?.(use)
+})
+process.on('disconnect', () => process.exit())

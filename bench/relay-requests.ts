@@ -1,0 +1,62 @@
+/** What bench/relay.ts sends: the same bodies to everyone, each with the headers that it wants. */
+
+/** Pieces of text in a stream. */
+export const EVENTS = 200
+/** Model whose streams stay open. */
+export const HELD_MODEL = 'held'
+/** Key of the servers that want one. */
+export const KEY = 'wk_bench_key_with_enough_letters'
+
+export const VARIANTS = ['direct', 'bare', 'weft', 'portkey'] as const
+export type Variant = (typeof VARIANTS)[number]
+
+export interface BodyOptions {
+  /** Characters of the prompt. */
+  readonly promptChars: number
+  readonly isStream?: boolean
+  readonly model?: string
+}
+
+function renderBody({ promptChars, isStream = false, model = 'bench' }: BodyOptions): string {
+  const turns = Array.from({ length: 4 }, (_, turn) => ({
+    role: turn % 2 === 0 ? 'user' : 'assistant',
+    content: 'Tell me what you know of it, please. '
+      .repeat(Math.ceil(promptChars / 4 / 37))
+      .slice(0, promptChars / 4),
+  }))
+  const messages = [{ role: 'system', content: 'You are brief.' }, ...turns]
+  return JSON.stringify({
+    model,
+    messages,
+    temperature: 0.7,
+    max_tokens: 256,
+    ...(isStream ? { stream: true } : {}),
+  })
+}
+
+/** The whole bytes of a request. @param upstreamPort - for those who are told it by a header */
+export function renderRequest(
+  variant: Variant,
+  upstreamPort: number,
+  options: BodyOptions,
+): Buffer {
+  const own: Readonly<Record<Variant, readonly string[]>> = {
+    direct: [],
+    bare: [],
+    weft: ['openai-project: bench/relay'],
+    portkey: [
+      'x-portkey-provider: openai',
+      `x-portkey-custom-host: http://127.0.0.1:${upstreamPort}/v1`,
+    ],
+  }
+  const body = renderBody(options)
+  const head = [
+    'POST /v1/chat/completions HTTP/1.1',
+    'host: 127.0.0.1',
+    `authorization: Bearer ${KEY}`,
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+    ...own[variant],
+  ]
+  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
+}

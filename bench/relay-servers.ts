@@ -1,0 +1,147 @@
+/** The processes of bench/relay.ts: starts them on free ports of loopback and asks what they use. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { LoadResult } from './load.ts'
+import type { ProcessUse } from './process-probe.ts'
+import type { LoadJob } from './relay-load.ts'
+import { HELD_MODEL, KEY, type Variant } from './relay-requests.ts'
+import { findTool } from './tools.ts'
+
+/** Limit: how long a process may take to listen. */
+const START_MS_MAX = 30_000
+
+export interface Server {
+  readonly port: number
+  /** What its process used since its start. */
+  use(): Promise<ProcessUse>
+  stop(): void
+}
+
+const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+
+interface Program {
+  readonly script: string
+  readonly args: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  /** Whether its complaints are left out: one for each request would bury the tables. */
+  readonly isQuiet?: boolean
+}
+
+/** Starts a program and waits until its port is open. */
+async function startProcess(
+  port: number,
+  { script, args, environment = {}, isQuiet = false }: Program,
+): Promise<Server> {
+  const probe = new URL('./process-probe.ts', import.meta.url).href
+  const child = spawn(process.execPath, ['--expose-gc', '--import', probe, script, ...args], {
+    env: { PATH: process.env.PATH, NODE_ENV: 'production', ...environment },
+    stdio: ['ignore', 'ignore', isQuiet ? 'ignore' : 'inherit', 'ipc'],
+  })
+  await waitUntilOpen(port, child)
+  return {
+    port,
+    async use() {
+      child.send('use')
+      const [use] = (await once(child, 'message')) as [ProcessUse]
+      return use
+    },
+    stop: () => void child.kill('SIGKILL'),
+  }
+}
+
+async function waitUntilOpen(port: number, child: ChildProcess): Promise<void> {
+  const deadline = Date.now() + START_MS_MAX
+  while (true) {
+    const socket = connect({ port, host: '127.0.0.1' })
+    const isOpen = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    )
+    socket.destroy()
+    if (isOpen) return
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error('a server did not start')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+export async function startUpstream(): Promise<Server> {
+  const port = await findFreePort()
+  return startProcess(port, { script: pathOf('./relay-upstream.ts'), args: [String(port)] })
+}
+
+/**
+ * Starts a relay to an upstream; null where it is not installed.
+ *
+ * @param directory - for the data of servers that keep some
+ */
+export async function startRelay(
+  variant: Exclude<Variant, 'direct'>,
+  upstreamPort: number,
+  directory: string,
+): Promise<Server | null> {
+  const port = await findFreePort()
+  if (variant === 'weft') return startProcess(port, configureWeft(port, upstreamPort, directory))
+  if (variant === 'bare') {
+    const args = [String(port), String(upstreamPort)]
+    return startProcess(port, { script: pathOf('./relay-bare.ts'), args })
+  }
+  const folder = findTool('portkey')
+  if (folder === null) return null
+  const args = [String(port), `${folder}build/start-server.js`]
+  return startProcess(port, { script: pathOf('./relay-portkey.ts'), args, isQuiet: true })
+}
+
+/** Weft as it starts, with room for the streams that are opened at once. */
+function configureWeft(port: number, upstreamPort: number, directory: string): Program {
+  const modelsFile = join(directory, 'models.json')
+  const base_url = `http://127.0.0.1:${upstreamPort}/v1`
+  const models = ['bench', HELD_MODEL].map((id) => ({ id, backend: 'openai', base_url }))
+  writeFileSync(modelsFile, JSON.stringify({ models }))
+  const environment = {
+    WEFT_PORT: String(port),
+    WEFT_DATA_DIR: join(directory, 'data'),
+    WEFT_BOOTSTRAP_KEY: KEY,
+    WEFT_MODELS_FILE: modelsFile,
+    WEFT_CHAT_QUEUE_MAX: '4096',
+  }
+  return { script: pathOf('../src/server.ts'), args: [], environment }
+}
+
+export interface Generator {
+  run(job: Extract<LoadJob, { kind: 'run' }>): Promise<LoadResult>
+  /** Opens streams that stay open until `close`. */
+  open(job: Extract<LoadJob, { kind: 'open' }>): Promise<void>
+  close(): Promise<void>
+  stop(): void
+}
+
+export function startGenerator(): Generator {
+  const child = spawn(process.execPath, [pathOf('./relay-load.ts')], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  async function ask(job: LoadJob): Promise<LoadResult> {
+    child.send(job)
+    const [{ result, error }] = await once(child, 'message')
+    if (error !== undefined) throw new Error(error)
+    return result
+  }
+  return {
+    run: ask,
+    open: async (job) => void (await ask(job)),
+    close: async () => void (await ask({ kind: 'close' })),
+    stop: () => void child.kill('SIGKILL'),
+  }
+}

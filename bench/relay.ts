@@ -1,0 +1,126 @@
+/**
+ * What a relay costs: the upstream asked directly, through a bare Fastify + undici, through Weft (credentials,
+ * validation, recording on) and through Portkey's gateway where it is installed (`npm run tools -- portkey`).
+ * In turns in one run; load, upstream and relays are processes of their own.
+ *
+ * npm run bench:relay [-- rounds seconds] [-- --soak minutes] [-- --only variant,variant]
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { EVENTS, HELD_MODEL, renderRequest, VARIANTS, type Variant } from './relay-requests.ts'
+import {
+  type Generator,
+  type Server,
+  startGenerator,
+  startRelay,
+  startUpstream,
+} from './relay-servers.ts'
+import { soak } from './relay-soak.ts'
+import { type Measure, renderOpenTable, renderTables } from './relay-tables.ts'
+
+const { values, positionals } = parseArgs({
+  options: { soak: { type: 'string' }, only: { type: 'string' } },
+  allowPositionals: true,
+})
+const [rounds = 5, seconds = 2] = positionals.map(Number)
+const chosen = values.only?.split(',') ?? VARIANTS
+
+const WARM_UP_MS = 1_500
+const OPEN_STREAMS = 1_000
+/** What a stream that came whole ends with. */
+const STREAM_ENDING = '[DONE]'
+
+/** The kinds of load. */
+const CASES = [
+  { name: 'plain, 1 KB', promptChars: 800, connections: 16 },
+  { name: 'plain, 32 KB', promptChars: 32_000, connections: 16 },
+  { name: 'plain, 1 KB', promptChars: 800, connections: 1 },
+  { name: 'plain, 1 KB', promptChars: 800, connections: 10 },
+  { name: `streams of ${EVENTS} pieces`, promptChars: 800, connections: 16, isStream: true },
+] as const
+
+interface Bench {
+  readonly upstream: Server
+  readonly generator: Generator
+  readonly servers: ReadonlyMap<Variant, Server>
+}
+
+/** One case against one server: the load's result and the server's CPU time for each answer. */
+async function measure(
+  { upstream, generator, servers }: Bench,
+  variant: Variant,
+  load: (typeof CASES)[number],
+  durationMs: number,
+): Promise<Measure> {
+  const server = servers.get(variant) as Server
+  const before = await server.use()
+  const result = await generator.run({
+    kind: 'run',
+    port: server.port,
+    connections: load.connections,
+    durationMs,
+    request: renderRequest(variant, upstream.port, load).toString(),
+    ending: 'isStream' in load ? STREAM_ENDING : '',
+  })
+  const after = await server.use()
+  return { ...result, cpuMs: (after.cpuMs - before.cpuMs) / result.answered }
+}
+
+/** Memory of a server with many streams open. */
+async function measureOpen({ upstream, generator, servers }: Bench, variant: Variant) {
+  const server = servers.get(variant) as Server
+  const before = await server.use()
+  const options = { promptChars: 800, isStream: true, model: HELD_MODEL }
+  const request = renderRequest(variant, upstream.port, options).toString()
+  await generator.open({ kind: 'open', port: server.port, request, count: OPEN_STREAMS })
+  const open = await server.use()
+  await generator.close()
+  return { beforeMb: before.rssMb, openMb: open.rssMb }
+}
+
+async function compare(bench: Bench): Promise<void> {
+  const variants = [...bench.servers.keys()]
+  const results = CASES.map(() => new Map<Variant, Measure[]>(variants.map((name) => [name, []])))
+  for (const variant of variants) {
+    for (const load of CASES) await measure(bench, variant, load, WARM_UP_MS / CASES.length)
+  }
+  for (let round = 0; round < rounds; round++) {
+    for (const [at, load] of CASES.entries()) {
+      for (const variant of variants) {
+        results[at]?.get(variant)?.push(await measure(bench, variant, load, seconds * 1000))
+      }
+    }
+  }
+  console.log(`${rounds} rounds of ${seconds} s, medians\n`)
+  console.log(
+    renderTables(CASES.map((load, at) => ({ ...load, results: results[at] ?? new Map() }))),
+  )
+  const memory = new Map<Variant, { beforeMb: number; openMb: number }>()
+  for (const variant of variants) {
+    if (variant !== 'direct') memory.set(variant, await measureOpen(bench, variant))
+  }
+  console.log(renderOpenTable(OPEN_STREAMS, memory))
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'weft-bench-'))
+const servers = new Map<Variant, Server>()
+const generator = startGenerator()
+console.log(`${cpus().length} x ${cpus()[0]?.model}, node ${process.version}`)
+try {
+  const upstream = await startUpstream()
+  servers.set('direct', upstream)
+  for (const variant of VARIANTS) {
+    if (variant === 'direct' || !chosen.includes(variant)) continue
+    const server = await startRelay(variant, upstream.port, directory)
+    if (server !== null) servers.set(variant, server)
+  }
+  const bench = { upstream, generator, servers }
+  if (values.soak === undefined) await compare(bench)
+  else await soak({ ...bench, minutes: Number(values.soak) })
+} finally {
+  generator.stop()
+  for (const server of servers.values()) server.stop()
+  rmSync(directory, { recursive: true, force: true })
+}
