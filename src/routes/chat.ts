@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { requireScope } from '../domain/permissions.ts'
 import { toErrorBody } from '../errors.ts'
 import type { App } from '../http/app-type.ts'
+import { type ClientDeadline, startClientDeadline } from '../http/client-deadline.ts'
 import { watchClient } from '../http/client-signal.ts'
 import { toApiError } from '../http/error-handler.ts'
 import { requireProjectHeader } from '../http/project-header.ts'
@@ -82,14 +83,16 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
       requireAnswerable(body, model)
 
       const client = watchClient(reply)
-      const signal = AbortSignal.any([client, app.draining])
+      const deadline = startClientDeadline(request.headers)
+      const signals = [client, app.draining, ...(deadline === null ? [] : [deadline.signal])]
+      const signal = AbortSignal.any(signals)
       const call = { request: body, body: request.bodyText ?? '', requestId }
       const deltas = runCompletion({ request, reply, call, model, projectId, signal }, run)
       const name = body.model ?? model.id
       const head = resolveAnswerHead(body, { requestId, model: name, nowMs: Date.now() })
-      if (body.stream !== true) return sendWhole(reply, collectCompletion(deltas, head))
+      if (body.stream !== true) return sendWhole(reply, collectCompletion(deltas, head), deadline)
       const chunks = renderChunks(deltas, head, chunkOptions(body))
-      return sendStream({ app, request, reply, client }, chunks)
+      return sendStream({ app, request, reply, client, deadline }, chunks)
     },
   )
 }
@@ -112,9 +115,13 @@ function chunkOptions({ stream_options: options }: ChatCompletionRequest): Chunk
 }
 
 /** Answers JSON text as it is: to print it again could lose an upstream's digits and unknown keys. */
-async function sendWhole(reply: FastifyReply, answer: Promise<string>): Promise<FastifyReply> {
+async function sendWhole(
+  reply: FastifyReply,
+  answer: Promise<string>,
+  deadline: ClientDeadline | null,
+): Promise<FastifyReply> {
   const askedAt = performance.now()
-  const json = await answer
+  const json = await answer.finally(deadline?.lift)
   nameOverhead(reply, performance.now() - askedAt)
   return reply.header('content-type', 'application/json; charset=utf-8').send(json)
 }
@@ -130,6 +137,8 @@ interface Exchange {
   readonly reply: FastifyReply
   /** Aborted when the client has left. */
   readonly client: AbortSignal
+  /** Until when the client waits for the status; libraries count no further. */
+  readonly deadline: ClientDeadline | null
 }
 
 /**
@@ -137,7 +146,7 @@ interface Exchange {
  * comes first; from then on a failure can only be an event.
  */
 async function sendStream(
-  { app, request, reply, client }: Exchange,
+  { app, request, reply, client, deadline }: Exchange,
   chunks: AsyncGenerator<string>,
 ): Promise<FastifyReply> {
   reply.raw.once('close', () => {
@@ -148,7 +157,7 @@ async function sendStream(
   })
   const askedAt = performance.now()
   const first = chunks.next()
-  const isEarly = await settlesWithin(first, STATUS_HOLD_MS)
+  const isEarly = await settlesWithin(first, STATUS_HOLD_MS).finally(deadline?.lift)
   nameOverhead(reply, performance.now() - askedAt)
   const events = renderEventStream(chunks, {
     first,

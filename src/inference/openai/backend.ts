@@ -108,7 +108,7 @@ async function* relay(
     if (events !== null) yield* events
     isComplete = true
   } catch (error) {
-    if (isUpstreamFault(error)) lease.fail()
+    if (!signal.aborted && isUpstreamFault(error)) lease.fail()
     throw error
   } finally {
     answer.close({ isComplete })
@@ -144,7 +144,8 @@ async function open(
   } catch (error) {
     const failure = signal.aborted ? error : toTryFailure(error, request.stream === true)
     answer?.close({ isComplete: false })
-    noteFailure(lease, failure)
+    // A caller without patience says nothing of the upstream.
+    if (!signal.aborted) noteFailure(lease, failure)
     lease.end()
     throw failure
   }
