@@ -225,6 +225,7 @@ WITH RECURSIVE doomed (call_key, id) AS (
 UPDATE calls
 SET deleted_at_us = @deleted_at_us
 WHERE call_key IN (SELECT call_key FROM doomed) AND deleted_at_us IS NULL
+RETURNING started_at_us
 `
 
 /** One model of a call's usage. */
