@@ -7,14 +7,15 @@ import { ApiError } from '../../errors.ts'
 import type { CallRename, PartResult, StartedIds } from '../api/calls.ts'
 import { type CallRow, isSameEnd, isSameStart } from './call-rows.ts'
 import type { Connection } from './connection.ts'
+import type { HourMarks } from './hour-marks.ts'
 import * as SQL from './sql/calls.ts'
 
 type Key = number | bigint
 
 export type CallWriter = ReturnType<typeof createCallWriter>
 
-export function createCallWriter(db: Connection) {
-  const parts = createPartWriter(db)
+export function createCallWriter(db: Connection, hours: HourMarks) {
+  const parts = createPartWriter(db, hours)
   const { findExisting, insertWhole, writeStart, writeEnd } = parts
 
   /** Start and end at once; writes nothing when either contradicts what is stored. */
@@ -82,7 +83,7 @@ function conflict(param: string): ApiError {
 }
 
 /** Writes of single parts. */
-function createPartWriter(db: Connection) {
+function createPartWriter(db: Connection, hours: HourMarks) {
   const statements = prepareStatements(db)
 
   function writeRefs(call_key: Key, side: 'input' | 'output', refs: readonly string[]): void {
@@ -111,6 +112,7 @@ function createPartWriter(db: Connection) {
       writeRefs(call_key, 'input', start.input_refs)
       writeRefs(call_key, 'output', end.output_refs)
       writeUsage(call_key, end)
+      hours.mark(start.project_id, start.started_at_us)
       return true
     },
 
@@ -120,6 +122,7 @@ function createPartWriter(db: Connection) {
         const call_key = inserted.lastInsertRowid
         statements.insertStartBodies.run({ call_key, ...start })
         writeRefs(call_key, 'input', start.input_refs)
+        hours.mark(start.project_id, start.started_at_us)
         return { id: start.id, trace_id: start.trace_id }
       }
       const row = findExisting(start)
@@ -128,6 +131,7 @@ function createPartWriter(db: Connection) {
         statements.updateStart.run({ call_key, ...start })
         statements.updateStartBodies.run({ call_key, ...start })
         writeRefs(call_key, 'input', start.input_refs)
+        hours.mark(start.project_id, start.started_at_us, true)
         return { id: start.id, trace_id: start.trace_id }
       }
       if (!isSameStart(row, start)) throw conflict('start.id')
@@ -151,6 +155,7 @@ function createPartWriter(db: Connection) {
       }
       writeUsage(call_key, end)
       writeRefs(call_key, 'output', end.output_refs)
+      if (row && row.started_at_us !== null) hours.mark(row.project_id, row.started_at_us)
     },
 
     writeName(rename: CallRename): void {

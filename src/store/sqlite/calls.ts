@@ -4,14 +4,16 @@ import { type CallRow, toStoredCall } from './call-rows.ts'
 import { createCallWriter } from './call-writer.ts'
 import type { Connection } from './connection.ts'
 import type { GroupCommit } from './group-commit.ts'
+import { createHourMarks } from './hour-marks.ts'
 import * as SQL from './sql/calls.ts'
 import { toStoreError } from './store-error.ts'
 
 export function createCallStore(db: Connection, commit: GroupCommit): CallStore {
-  const writer = createCallWriter(db)
+  const hours = createHourMarks(db, commit)
+  const writer = createCallWriter(db, hours)
   const findCall = db.prepare(SQL.FIND_CALL)
   const sumTraceSize = db.prepare(SQL.SUM_TRACE_SIZE)
-  const deleteCalls = db.prepare(SQL.DELETE_CALLS)
+  const deleteCalls = db.prepare(SQL.DELETE_CALLS).pluck()
 
   return {
     startCall: (start) => commit.write(() => writer.writeStart(start)),
@@ -21,7 +23,11 @@ export function createCallStore(db: Connection, commit: GroupCommit): CallStore 
     deleteCalls: ({ project_id, ids, deleted_at_us }) =>
       commit.write(() => {
         const parameters = { project_id, ids: JSON.stringify(ids), deleted_at_us }
-        return deleteCalls.run(parameters).changes
+        const deleted = deleteCalls.all(parameters) as (number | null)[]
+        for (const startedAtUs of deleted) {
+          if (startedAtUs !== null) hours.mark(project_id, startedAtUs, true)
+        }
+        return deleted.length
       }),
     async findCall(project_id, id) {
       const row = read(() => findCall.get({ project_id, id }) as CallRow | undefined)

@@ -23,6 +23,10 @@ export interface GroupCommit {
    * @throws ApiError server_overloaded when too many writes wait, store_unavailable when the commit fails
    */
   write<T>(apply: () => T): Promise<T>
+  /**
+   * Has `hook` run inside of every later transaction, after its writes. What it throws fails them all.
+   */
+  beforeCommit(hook: () => void): void
   /** Writes what waits; later writes are refused. */
   close(): void
 }
@@ -35,9 +39,10 @@ export function createGroupCommit(db: Connection, queueMax: number): GroupCommit
   let isScheduled = false
   let isClosed = false
 
+  const hooks: (() => void)[] = []
   const runOne = db.transaction((apply: () => unknown) => apply())
-  const runBatch = db.transaction((batch: readonly Waiting[]) =>
-    batch.map(({ apply }) => {
+  const runBatch = db.transaction((batch: readonly Waiting[]) => {
+    const results = batch.map(({ apply }) => {
       try {
         return { value: runOne(apply) }
       } catch (error) {
@@ -45,8 +50,10 @@ export function createGroupCommit(db: Connection, queueMax: number): GroupCommit
         if (!db.inTransaction) throw error
         return { error }
       }
-    }),
-  )
+    })
+    for (const hook of hooks) hook()
+    return results
+  })
 
   function flush(): void {
     isScheduled = false
@@ -82,6 +89,9 @@ export function createGroupCommit(db: Connection, queueMax: number): GroupCommit
         queue.push({ apply, resolve, reject })
         schedule()
       })
+    },
+    beforeCommit(hook) {
+      hooks.push(hook)
     },
     close() {
       isClosed = true
