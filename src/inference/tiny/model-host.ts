@@ -16,7 +16,7 @@ export interface ModelHost {
 
 /** What a host reports. */
 export interface HostListener {
-  onMessage(message: FromWorker): void
+  onMessages(messages: readonly FromWorker[]): void
   /** It is gone, and not because `end` was called. */
   onLost(cause: unknown): void
 }
@@ -32,7 +32,7 @@ const WASM_PAGES_MAX = 4_096
 /** A thread: quick to start, and its memory is the server's. */
 export const startThread: StartHost = (script, options, listener) => {
   const worker = new Worker(script, { workerData: options, env: {}, name: 'tiny' })
-  worker.on('message', listener.onMessage)
+  worker.on('message', listener.onMessages)
   worker.on('error', listener.onLost)
   worker.on('exit', (code) => listener.onLost(new Error(`the model's thread exited with ${code}`)))
   return {
@@ -56,7 +56,7 @@ export const startProcess: StartHost = (script, options, listener) => {
     child.kill('SIGKILL')
   }
   process.once('exit', kill)
-  child.on('message', (message) => listener.onMessage(message as FromWorker))
+  child.on('message', (messages) => listener.onMessages(messages as FromWorker[]))
   child.on('error', listener.onLost)
   child.on('exit', (code, signal) => {
     process.off('exit', kill)

@@ -15,6 +15,10 @@ export const GREEDY_TEMPERATURE = 1e-5
 /** JSON has no minus infinity; this stands for it. */
 export const LOGPROB_MIN = -9999
 
+/** The largest value of 32 bits; with an id below IDS_MAX behind it, a number is still exact. */
+const ASCENDING_MAX = 0x7fffffff
+const IDS_MAX = 2 ** 21
+
 /** How to choose. Neutral values switch a step off. */
 export interface SamplingParams extends LogitRules {
   /** 0..2; neutral 1. */
@@ -97,19 +101,27 @@ export function describeToken(
 
 /** Ids from the largest value to the smallest; equal values by id, so that runs are equal. */
 export function rank(values: Float32Array): Uint32Array {
-  const order = Uint32Array.from(values, (_, id) => id)
-  return order.sort((a, b) => compare(values[b] ?? 0, values[a] ?? 0) || a - b)
-}
-
-/** Minus infinity twice has no difference, only an order. */
-function compare(a: number, b: number): number {
-  return a === b ? 0 : a < b ? -1 : 1
+  // Why: one number of value and id sorts without calling back, in less than half of the time.
+  const keys = new Float64Array(values.length)
+  // Added to zero, the two zeros are equal.
+  const bits = new Int32Array(values.map((value) => value + 0).buffer)
+  for (let id = 0; id < keys.length; id++) {
+    const own = bits[id] ?? 0
+    // The bits of floats are in the order of their values; those of negative ones in the reverse.
+    const ascending = own < 0 ? own ^ 0x7fffffff : own
+    keys[id] = (ASCENDING_MAX - ascending) * IDS_MAX + id
+  }
+  return Uint32Array.from(keys.sort(), (key) => key % IDS_MAX)
 }
 
 /** Weights in the odds of the probabilities; the likeliest token weighs 1. */
 function weigh(logits: Float32Array, temperature: number): Float64Array {
   const max = logits[argmax(logits)] ?? 0
-  return Float64Array.from(logits, (logit) => Math.exp((logit - max) / temperature))
+  const weights = new Float64Array(logits.length)
+  for (let id = 0; id < weights.length; id++) {
+    weights[id] = Math.exp(((logits[id] ?? 0) - max) / temperature)
+  }
+  return weights
 }
 
 /** The tempered weights after min_p, top_k and top_p, in this order. */
@@ -171,7 +183,7 @@ function report(
 
 function sumOf(weights: Float64Array): number {
   let total = 0
-  for (const weight of weights) total += weight
+  for (let id = 0; id < weights.length; id++) total += weights[id] ?? 0
   return total
 }
 

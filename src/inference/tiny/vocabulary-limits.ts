@@ -65,7 +65,8 @@ function ban(
   mask: TokenMask | null,
 ): void {
   const none = Number.NEGATIVE_INFINITY
-  for (let id = 0; id < logits.length; id++) {
+  const isLimited = mask !== null || allowedIds !== null
+  for (let id = 0; isLimited && id < logits.length; id++) {
     const isMasked = mask !== null && (((mask[id >> 5] ?? 0) >>> (id & 31)) & 1) === 0
     if (isMasked || allowedIds?.has(id) === false) logits[id] = none
   }

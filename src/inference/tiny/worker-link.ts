@@ -69,7 +69,9 @@ export function createWorkerLink(
   function start(): Life {
     const begun: Life = {
       host: startHost(script, options, {
-        onMessage: (message) => receive(begun, message),
+        onMessages: (messages) => {
+          for (const message of messages) receive(begun, message)
+        },
         onLost: (cause) => lose(begun, cause),
       }),
       ready: Promise.withResolvers(),

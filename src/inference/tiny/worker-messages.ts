@@ -25,7 +25,7 @@ export type ToWorker =
   /** The consumer took this many pieces. */
   | { readonly type: 'ack'; readonly id: number; readonly count: number }
 
-/** Messages from the model's thread. After `done` or `failed` a request says no more. */
+/** Messages from the model's thread; they come in lists. After `done` or `failed` a request says no more. */
 export type FromWorker =
   | { readonly type: 'ready' }
   /** A guarded request did a step and had nothing to say. */

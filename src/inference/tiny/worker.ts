@@ -7,6 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { createEngine } from './engine.ts'
 import { createGeneration } from './generation.ts'
 import { ModelFileError } from './gguf.ts'
+import { createOutbox } from './outbox.ts'
 import { createScheduler } from './scheduler.ts'
 import type { FromWorker, ToWorker, WorkerOptions } from './worker-messages.ts'
 
@@ -22,16 +23,22 @@ function run(): void {
     throw new ModelFileError(`the model file is larger than ${MODEL_BYTES_MAX} bytes`)
   }
   const engine = createEngine(readFileSync(modelPath), contextTokensMax ?? undefined)
+  const outbox = createOutbox(host.send, () => performance.now())
   const scheduler = createScheduler(
     (plan) => createGeneration(engine, plan),
     engine.transformer,
-    host.post,
+    outbox.post,
   )
   let isAwake = false
   // setImmediate lets the messages in between two steps.
   const turn = (): void => {
     isAwake = scheduler.step()
-    if (isAwake) setImmediate(turn)
+    if (isAwake) {
+      outbox.flush()
+      setImmediate(turn)
+    } else {
+      outbox.flushAll()
+    }
   }
   host.listen((message) => {
     scheduler.receive(message)
@@ -39,12 +46,12 @@ function run(): void {
     isAwake = true
     setImmediate(turn)
   })
-  host.post({ type: 'ready' })
+  host.send([{ type: 'ready' }])
 }
 
 interface Host {
   readonly options: WorkerOptions
-  readonly post: (message: FromWorker) => void
+  readonly send: (messages: readonly FromWorker[]) => void
   readonly listen: (receive: (message: ToWorker) => void) => void
 }
 
@@ -54,7 +61,7 @@ function findHost(): Host {
   if (port !== null) {
     return {
       options: workerData as WorkerOptions,
-      post: (message) => port.postMessage(message),
+      send: (messages) => port.postMessage(messages),
       listen: (receive) => port.on('message', receive),
     }
   }
@@ -66,7 +73,7 @@ function findHost(): Host {
   process.on('disconnect', () => process.exit())
   return {
     options: JSON.parse(options) as WorkerOptions,
-    post: (message) => process.send?.(message),
+    send: (messages) => process.send?.(messages),
     listen: (receive) => process.on('message', (message) => receive(message as ToWorker)),
   }
 }
