@@ -1,6 +1,6 @@
 /**
- * Plans a job: which tokens train, what each counts, and in which steps. Pure. Groups that can train
- * nothing must be told apart by their reason.
+ * Plans a job: which tokens train, what each counts, and in which steps. Groups that can train nothing
+ * must be told apart by their reason.
  */
 import {
   groupAdvantages,
@@ -45,18 +45,25 @@ interface Candidate extends WeighedTrajectory {
 /**
  * Reads the groups of a job.
  *
+ * @param pause - awaited between groups; what it throws ends the reading
+ *
  * Spec: §2.12 trajectory_groups, §4.8 (what trains is not shown).
  * Choice: advantages compare all rollouts of a group, also those without choices; those of exactly 0 are
  * left out. A job tells the reason of the group that came nearest to training.
  *
  * @throws TrajectoryError for a rollout that cannot be one of the model; it names its place
  */
-export function planBatch(
+export async function planBatch(
   groups: readonly TrajectoryGroup[],
   reader: TrajectoryReader,
   config: Pick<ResolvedTrainingConfig, 'scale_rewards' | 'advantage_balance'>,
-): Batch {
-  const read = groups.map((group, index) => readGroup(group, index, reader, config.scale_rewards))
+  pause: () => Promise<void>,
+): Promise<Batch> {
+  const read: (readonly Candidate[] | UntrainedReason)[] = []
+  for (const [index, group] of groups.entries()) {
+    await pause()
+    read.push(readGroup(group, index, reader, config.scale_rewards))
+  }
   const candidates = read.flatMap((found) => (typeof found === 'string' ? [] : found))
   const weights = weighBatch(candidates, config.advantage_balance)
   const data = candidates.flatMap(({ sequences }, place) => {

@@ -83,7 +83,7 @@ export function createJobTrainer(
 
   return {
     async train({ groups, config, parent }, hooks) {
-      const batch = planBatch(groups, reader, config)
+      const batch = await planBatch(groups, reader, config, hooks.pause)
       hooks.onStart(batch.steps.length)
       if (batch.steps.length === 0) {
         return { artifact: null, reason: batch.reason, metrics: batch.metrics }

@@ -1,0 +1,29 @@
+/**
+ * The thread of the built-in trainer: a worker like any other, which talks to its server over HTTP alone.
+ */
+import { readFileSync } from 'node:fs'
+import { parentPort, workerData } from 'node:worker_threads'
+import { loadModel } from '../inference/tiny/model.ts'
+import { createJobTrainer } from './train-job.ts'
+import type { TrainerThreadOptions } from './trainer.ts'
+import { createWorkerClient } from './worker-client.ts'
+import { runWorker } from './worker-loop.ts'
+
+const port = parentPort
+if (port === null) throw new Error('trainer-worker.ts must be started as a worker thread')
+const { baseUrl, token, workerId, workerVersion, baseModel, modelPath } =
+  workerData as TrainerThreadOptions
+const stop = new AbortController()
+// The only message that the server's thread sends.
+port.once('message', () => stop.abort())
+
+await runWorker({
+  client: createWorkerClient(baseUrl, token),
+  workerId,
+  workerVersion,
+  baseModel,
+  openTrainer: () => createJobTrainer(loadModel(readFileSync(modelPath)), baseModel),
+  signal: stop.signal,
+  log: (entry) => port.postMessage(entry),
+})
+port.close()

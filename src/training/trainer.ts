@@ -1,0 +1,80 @@
+/**
+ * The server's end of the built-in trainer: starts its thread, starts another one when it dies, stops it.
+ * It must never run on the server's thread, nor hold the shutdown up.
+ */
+import { Worker } from 'node:worker_threads'
+import type { WorkerLogEntry } from './worker-loop.ts'
+
+/** What the thread is started with; plain data. */
+export interface TrainerThreadOptions {
+  /** The server itself, as `http://127.0.0.1:8080`. */
+  readonly baseUrl: string
+  /** A key with the scope `worker` on all projects. Secret. */
+  readonly token: string
+  readonly workerId: string
+  readonly workerVersion: string
+  /** Name of the model that it trains. */
+  readonly baseModel: string
+  /** GGUF file of that model. */
+  readonly modelPath: string
+}
+
+export interface TrainerOptions extends TrainerThreadOptions {
+  readonly log: (entry: WorkerLogEntry) => void
+}
+
+/** A running trainer. */
+export interface Trainer {
+  /** Gives a job under way back to the queue and ends the thread; resolves within half a second or so. */
+  stop(): Promise<void>
+}
+
+/** Limit: what giving a job back may take; a lease that is not given back runs out. */
+const STOP_MS_MAX = 500
+const RESTART_MS_MIN = 1_000
+const RESTART_MS_MAX = 60_000
+/** Limit: a larger payload ends the thread and not the server. */
+const HEAP_MB_MAX = 1_024
+
+/** Starts a trainer; the server must be listening. The caller must stop it. */
+export function createTrainer({ log, ...threadOptions }: TrainerOptions): Trainer {
+  let isStopped = false
+  let restartMs = RESTART_MS_MIN
+  let timer: NodeJS.Timeout | null = null
+  let worker = start()
+
+  function start(): Worker {
+    const begun = new Worker(new URL('./trainer-worker.ts', import.meta.url), {
+      workerData: threadOptions,
+      env: {},
+      name: 'trainer',
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+    })
+    begun.on('message', log)
+    begun.on('error', (error) => log({ level: 'error', message: `trainer: ${String(error)}` }))
+    begun.on('exit', () => {
+      if (isStopped) return
+      timer = setTimeout(() => {
+        worker = start()
+      }, restartMs).unref()
+      restartMs = Math.min(2 * restartMs, RESTART_MS_MAX)
+    })
+    return begun
+  }
+
+  return {
+    async stop() {
+      isStopped = true
+      if (timer !== null) clearTimeout(timer)
+      const { promise: ended, resolve } = Promise.withResolvers<void>()
+      worker.once('exit', () => resolve())
+      // A thread that has ended already never says so again.
+      if (worker.threadId === -1) resolve()
+      worker.postMessage('stop')
+      const limit = setTimeout(resolve, STOP_MS_MAX)
+      await ended
+      clearTimeout(limit)
+      await worker.terminate()
+    },
+  }
+}
