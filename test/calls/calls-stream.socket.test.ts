@@ -38,7 +38,7 @@ function watchPages(store: CallsQueryStore) {
 }
 
 async function until(isDone: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5000
+  const deadline = Date.now() + 15_000
   while (!isDone() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5))
   expect(isDone()).toBe(true)
 }

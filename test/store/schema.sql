@@ -5,7 +5,7 @@ CREATE TABLE call_bodies (
   output_json TEXT,
   summary_json TEXT,
   otel_dump_json TEXT
-) STRICT;
+, attributes_zstd BLOB, inputs_zstd BLOB, output_zstd BLOB, summary_zstd BLOB, otel_dump_zstd BLOB) STRICT;
 
 CREATE TABLE call_refs (
   call_key INTEGER NOT NULL REFERENCES calls (call_key),

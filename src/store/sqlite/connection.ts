@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import { addBodyFunctions } from './body-compression.ts'
 
 export type Connection = Database.Database
 
@@ -34,6 +35,7 @@ export function openDatabase(dataDir: string): Connection {
     db.pragma('foreign_keys = ON')
     db.pragma('temp_store = MEMORY')
     db.pragma('cache_size = -65536')
+    addBodyFunctions(db)
     // A write that proves the directory writable now and not at the first call.
     db.exec('BEGIN IMMEDIATE; COMMIT')
     return db
@@ -48,6 +50,14 @@ export function openReadOnlyDatabase(path: string): Connection {
   const db = new Database(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
   db.pragma('temp_store = MEMORY')
   db.pragma('cache_size = -65536')
+  addBodyFunctions(db)
+  return db
+}
+
+/** Opens the same database for the thread that moves the log into it. */
+export function openCheckpointDatabase(path: string): Connection {
+  const db = new Database(path, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
+  db.pragma('synchronous = NORMAL')
   return db
 }
 

@@ -1,5 +1,6 @@
 /** Statements of the lists of calls. */
 import type { Body } from '../../../domain/calls-query.ts'
+import { type BodyName, bodyText } from './bodies.ts'
 import { type FilterCondition, renderConditions } from './stats.ts'
 
 const NARROW_COLUMNS = `
@@ -22,20 +23,20 @@ const NARROW_COLUMNS = `
   calls.svc_run_step_end,
   calls.storage_size_bytes`.trimStart()
 
-/** Columns that hold a body of a call. */
-const BODY_COLUMNS: Readonly<Record<Body, readonly string[]>> = {
-  attributes: ['attributes_json', 'otel_dump_json'],
-  inputs: ['inputs_json'],
-  output: ['output_json'],
-  summary: ['summary_json'],
+/** Texts that hold a body of a call. */
+const BODY_COLUMNS: Readonly<Record<Body, readonly BodyName[]>> = {
+  attributes: ['attributes', 'otel_dump'],
+  inputs: ['inputs'],
+  output: ['output'],
+  summary: ['summary'],
 }
 
 /** A column for each body; NULL for those that nobody wants, so that their pages are not read. */
 function bodyColumns(wanted: ReadonlySet<Body>): string {
   return (Object.keys(BODY_COLUMNS) as Body[])
     .flatMap((body) =>
-      BODY_COLUMNS[body].map((column) =>
-        wanted.has(body) ? `call_bodies.${column}` : `NULL AS ${column}`,
+      BODY_COLUMNS[body].map((name) =>
+        wanted.has(body) ? bodyText(name) : `NULL AS ${name}_json`,
       ),
     )
     .join(',\n  ')

@@ -1,4 +1,5 @@
 /** Statements over calls and their bodies, usage and refs. */
+import { BODY_NAMES, bodyText, insertBodies, updateBodies } from './bodies.ts'
 
 /** A start whose id is new; nothing happens when the id is taken (calls_project_id_id). */
 export const INSERT_CALL_START = `
@@ -57,20 +58,10 @@ WHERE call_key = @call_key
 `
 
 /** The bodies of a start whose id is new. */
-export const INSERT_START_BODIES = `
-INSERT INTO call_bodies (call_key, attributes_json, inputs_json, otel_dump_json)
-VALUES (@call_key, @attributes_json, @inputs_json, @otel_dump_json)
-`
+export const INSERT_START_BODIES = insertBodies(['attributes', 'inputs', 'otel_dump'])
 
 /** The bodies of a start whose end came first; by primary key. */
-export const UPDATE_START_BODIES = `
-UPDATE call_bodies
-SET
-  attributes_json = @attributes_json,
-  inputs_json = @inputs_json,
-  otel_dump_json = @otel_dump_json
-WHERE call_key = @call_key
-`
+export const UPDATE_START_BODIES = updateBodies(['attributes', 'inputs', 'otel_dump'])
 
 /** An end whose start has not come; nothing happens when the id is taken (calls_project_id_id). */
 export const INSERT_CALL_END = `
@@ -105,19 +96,10 @@ WHERE call_key = @call_key
 `
 
 /** The bodies of an end whose start has not come. */
-export const INSERT_END_BODIES = `
-INSERT INTO call_bodies (call_key, output_json, summary_json)
-VALUES (@call_key, @output_json, @summary_json)
-`
+export const INSERT_END_BODIES = insertBodies(['output', 'summary'])
 
 /** The bodies of the end of a call that runs; by primary key. */
-export const UPDATE_END_BODIES = `
-UPDATE call_bodies
-SET
-  output_json = @output_json,
-  summary_json = @summary_json
-WHERE call_key = @call_key
-`
+export const UPDATE_END_BODIES = updateBodies(['output', 'summary'])
 
 /** Start and end at once of a call whose id is new; nothing happens when it is taken (calls_project_id_id). */
 export const INSERT_WHOLE_CALL = `
@@ -163,24 +145,7 @@ ON CONFLICT (project_id, id) DO NOTHING
 `
 
 /** All bodies of a call that was written at once. */
-export const INSERT_WHOLE_BODIES = `
-INSERT INTO call_bodies (
-  call_key,
-  attributes_json,
-  inputs_json,
-  output_json,
-  summary_json,
-  otel_dump_json
-)
-VALUES (
-  @call_key,
-  @attributes_json,
-  @inputs_json,
-  @output_json,
-  @summary_json,
-  @otel_dump_json
-)
-`
+export const INSERT_WHOLE_BODIES = insertBodies(BODY_NAMES)
 
 /** A new name of a call whose start has not come; nothing happens when the id is taken (calls_project_id_id). */
 export const INSERT_CALL_NAME = `
@@ -282,11 +247,7 @@ SELECT
   svc_run_step_end,
   storage_size_bytes,
   deleted_at_us,
-  attributes_json,
-  inputs_json,
-  output_json,
-  summary_json,
-  otel_dump_json
+  ${BODY_NAMES.map(bodyText).join(',\n  ')}
 FROM calls
 JOIN call_bodies ON call_bodies.call_key = calls.call_key
 WHERE project_id = @project_id AND id = @id
