@@ -227,6 +227,7 @@ describe('the profile', () => {
     ['ollama', '"response_format":{"type":"structural_tag"}', 'response_format.type'],
     ['ollama', '"tools":[{"function":{"name":"f"}}],"tool_choice":"required"', 'tool_choice'],
     ['llama-server', '"continue_final_message":true', 'continue_final_message'],
+    ['llama-server', '"return_token_ids":true', 'return_token_ids'],
     ['sglang', '"add_generation_prompt":false', 'add_generation_prompt'],
   ])('of %s refuses %s by the name of the part', (engine, members, param) => {
     expect(tryRender(engine, `,${members}`)).toEqual({ refused: param })
@@ -239,6 +240,10 @@ describe('the profile', () => {
     ['generic', '"tools":[]', {}],
     ['vllm', '"truncate_prompt_tokens":9223372036854775807', {}],
     ['sglang', '"request_id":"r"', {}],
+    ['sglang', '"return_token_ids":true', { return_token_ids: true }],
+    ['sglang', '"cache_salt":"s"', { cache_salt: 's' }],
+    ['llama-server', '"add_generation_prompt":false', { add_generation_prompt: false }],
+    ['llama-server', '"reasoning_effort":"low"', { reasoning_effort: 'low' }],
   ])('of %s turns %s into %j', (engine, members, rest) => {
     expect(JSON.parse(render(engine, `,${members}`))).toEqual({
       messages: MESSAGES,
@@ -256,11 +261,18 @@ describe('the profile', () => {
     )
   })
 
-  it('of llama-server continues a last message of the assistant', () => {
-    const body =
-      '{"messages":[{"role":"assistant","content":"a"}],"continue_final_message":true,"add_generation_prompt":false}'
-    expect(
-      JSON.parse(renderUpstreamBody(body, JSON.parse(body), 'm', PROFILES['llama-server'])),
-    ).toEqual({ model: 'm', messages: [{ role: 'assistant', content: 'a' }] })
-  })
+  it.each(['', ',"add_generation_prompt":false'])(
+    'of llama-server continues a last message of the assistant, %j',
+    (members) => {
+      const messages = '[{"role":"assistant","content":"a"}]'
+      const body = `{"messages":${messages},"continue_final_message":true${members}}`
+      const profile = PROFILES['llama-server']
+      expect(JSON.parse(renderUpstreamBody(body, JSON.parse(body), 'm', profile))).toEqual({
+        model: 'm',
+        messages: JSON.parse(messages),
+        continue_final_message: true,
+        add_generation_prompt: false,
+      })
+    },
+  )
 })

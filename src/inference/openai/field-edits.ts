@@ -81,13 +81,13 @@ export const dropImpliedTurn: FieldEdit = ({ request }) => {
   return { add_generation_prompt: null }
 }
 
-/** The engine goes on with a last message of the assistant by itself. */
-export const prefillByLastMessage: FieldEdit = ({ request }) => {
+/** The engine can go on with a last message of the assistant only; older ones do it by themselves. */
+export const requireLastMessage: FieldEdit = ({ request }) => {
   const isContinued = request.continue_final_message === true
   if (isContinued && request.messages.at(-1)?.role !== 'assistant') {
     throw unsupported('continue_final_message')
   }
-  return { continue_final_message: null }
+  return {}
 }
 
 /** The engine knows the older role only. */

@@ -17,7 +17,7 @@ import {
   nameModel,
   ollamaToolChoice,
   plainFormat,
-  prefillByLastMessage,
+  requireLastMessage,
   someTools,
   stripBackend,
   toEngineConstraint,
@@ -49,7 +49,7 @@ const no = 'reject'
 const all = (rule: FieldRule): Row => [rule, rule, rule, rule, rule, rule]
 /** What vLLM alone knows; a generic engine judges by itself. */
 const vllmOnly: Row = [pass, no, no, no, no, pass]
-/** Sampling that the two GPU engines know. */
+/** What the two GPU engines know. */
 const gpuOnly: Row = [pass, pass, no, no, no, pass]
 /** Sampling that all local engines know but for Ollama. */
 const localOnly: Row = [pass, pass, pass, no, no, pass]
@@ -94,7 +94,7 @@ const FIELDS: Readonly<Record<keyof ChatCompletionRequest, Row>> = {
   top_p: all(pass),
   tools: all({ edit: someTools }),
   tool_choice: [pass, pass, pass, { edit: ollamaToolChoice }, pass, pass],
-  reasoning_effort: [pass, pass, 'drop', pass, pass, pass],
+  reasoning_effort: all(pass),
   include_reasoning: vllmOnly,
   parallel_tool_calls: [pass, pass, pass, 'drop', pass, pass],
   user: all(pass),
@@ -124,17 +124,17 @@ const FIELDS: Readonly<Record<keyof ChatCompletionRequest, Row>> = {
   add_generation_prompt: [
     { edit: closeTurn },
     { edit: dropImpliedTurn },
-    { edit: dropImpliedTurn },
+    { edit: closeTurn },
     no,
     no,
     { edit: closeTurn },
   ],
-  continue_final_message: [pass, pass, { edit: prefillByLastMessage }, no, no, pass],
+  continue_final_message: [pass, pass, { edit: requireLastMessage }, no, no, pass],
   add_special_tokens: vllmOnly,
   documents: vllmOnly,
   chat_template: vllmOnly,
   chat_template_kwargs: localOnly,
-  mm_processor_kwargs: vllmOnly,
+  mm_processor_kwargs: gpuOnly,
   structured_outputs: [
     { edit: stripBackend },
     { edit: sglangConstraint },
@@ -147,8 +147,8 @@ const FIELDS: Readonly<Record<keyof ChatCompletionRequest, Row>> = {
   request_id: [pass, 'own', 'own', 'own', 'own', pass],
   logits_processors: vllmOnly,
   return_tokens_as_token_ids: vllmOnly,
-  return_token_ids: vllmOnly,
-  cache_salt: vllmOnly,
+  return_token_ids: gpuOnly,
+  cache_salt: gpuOnly,
   kv_transfer_params: vllmOnly,
   engine_xargs: [{ rename: 'vllm_xargs' }, no, no, no, no, pass],
 }
