@@ -58,6 +58,17 @@ describe('requireAccess', () => {
 })
 
 describe('key store', () => {
+  it('knows a key of the process without storing it, until another one is made', () => {
+    const keys = openKeys()
+    const rights = { svc_user_id: 'trainer', svc_username: 'T', scopes: ['worker'] as const }
+    const first = keys.createProcessKey({ ...rights, projects: ['*'] })
+    expect(keys.findPrincipal(first)).toMatchObject({ svc_user_id: 'trainer', scopes: ['worker'] })
+    expect(keys.listKeys()).toEqual([])
+    const second = keys.createProcessKey({ ...rights, projects: ['*'] })
+    expect(keys.findPrincipal(first)).toBeNull()
+    expect(keys.findPrincipal(second)).toMatchObject({ svc_user_id: 'trainer' })
+  })
+
   it('finds the caller behind a key and nobody behind another', () => {
     const keys = openKeys()
     const rights = { scopes: ['worker'] as const, projects: ['a/b'] }

@@ -17,6 +17,11 @@ export interface StoredKey extends NewKey {
 export interface KeyStore {
   /** Stores a new key and returns its id and its secret text; the secret cannot be had again. */
   createKey(key: NewKey): { readonly id: string; readonly secret: string }
+  /**
+   * The secret text of a new key that is never stored: it ends with the process, or when another one is
+   * made. For the part of the server that talks to it as its clients do.
+   */
+  createProcessKey(key: NewKey): string
   /** The caller behind a key, or null when it is unknown or revoked. May lag a revocation by a second. */
   findPrincipal(secret: string): Principal | null
   /** All keys, oldest first. */
