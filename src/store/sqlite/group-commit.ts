@@ -33,8 +33,13 @@ export interface GroupCommit {
 
 /**
  * @param queueMax - writes that may wait
+ * @param onCommit - called after each commit
  */
-export function createGroupCommit(db: Connection, queueMax: number): GroupCommit {
+export function createGroupCommit(
+  db: Connection,
+  queueMax: number,
+  onCommit: () => void = () => undefined,
+): GroupCommit {
   let queue: Waiting[] = []
   let isScheduled = false
   let isClosed = false
@@ -67,6 +72,7 @@ export function createGroupCommit(db: Connection, queueMax: number): GroupCommit
         if ('error' in result) waiting.reject(toStoreError(result.error))
         else waiting.resolve(result.value as never)
       })
+      onCommit()
     } catch (error) {
       for (const waiting of batch) waiting.reject(toStoreError(error))
     }

@@ -33,6 +33,7 @@ import { createTableStore } from './tables.ts'
 import { createTrainingJobStore } from './training-jobs.ts'
 import { createTrainingPayloads } from './training-payloads.ts'
 import { createUsageStore } from './usage.ts'
+import { createWalThread } from './wal-thread.ts'
 
 export interface SqliteOptions {
   /** A directory, or ':memory:'. */
@@ -88,7 +89,8 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
           path: join(options.dataDir, DATABASE_FILE),
           ...(options.reads ?? READ_LIMITS),
         })
-  const commit = createGroupCommit(db, options.ingestQueueMax)
+  const log = createWalThread(db, options.dataDir)
+  const commit = createGroupCommit(db, options.ingestQueueMax, log.noteCommit)
   const payloads = createTrainingPayloads(options.dataDir)
   const folder = openFileFolder(options.dataDir)
   return {
@@ -109,6 +111,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     isReady: () => db.open,
     close() {
       commit.close()
+      log.close()
       closeDatabase(db)
       payloads.close()
       folder.close()

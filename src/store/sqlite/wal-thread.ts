@@ -1,0 +1,67 @@
+/**
+ * Keeps the log short while calls stream in: a thread of its own moves its pages into the database, the
+ * connection that writes only finishes when next to nothing is left.
+ *
+ * Why: SQLite else moves them inside of a commit, every 4 MB of log. At ten million calls these pages lie
+ * all over the file and commits wait for them.
+ */
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { type Connection, DATABASE_FILE } from './connection.ts'
+import type { WalWorkerData } from './wal-serve.ts'
+
+const WORKER_FILE = new URL('./wal-worker.ts', import.meta.url)
+/** Commits from which on a thread is worth it. */
+const COMMITS_BEFORE = 64
+/** Pages of SQLite's own limit without the thread, and with it: 256 MB, should it fall behind. */
+const AUTOMATIC_PAGES = 1000
+const AUTOMATIC_PAGES_BESIDE = 65_536
+
+export interface WalThread {
+  /** To be called after each commit. */
+  noteCommit(): void
+  /** Ends the thread. */
+  close(): void
+}
+
+/** @param dataDir - a directory, or ':memory:', which has no log */
+export function createWalThread(db: Connection, dataDir: string): WalThread {
+  let commits = 0
+  let worker: Worker | null = null
+  let isClosed = dataDir === ':memory:'
+
+  function setAutomatic(pages: number): void {
+    if (db.open) db.pragma(`wal_autocheckpoint = ${pages}`)
+  }
+
+  /** SQLite does it by itself again. */
+  function giveUp(): void {
+    worker = null
+    isClosed = true
+    setAutomatic(AUTOMATIC_PAGES)
+  }
+
+  function start(): void {
+    const workerData: WalWorkerData = { path: join(dataDir, DATABASE_FILE) }
+    worker = new Worker(WORKER_FILE, { workerData })
+    worker.unref()
+    // The next commit then begins the log anew.
+    worker.on('message', () => db.open && db.pragma('wal_checkpoint(PASSIVE)'))
+    worker.on('error', giveUp)
+    worker.on('exit', giveUp)
+    setAutomatic(AUTOMATIC_PAGES_BESIDE)
+  }
+
+  return {
+    noteCommit() {
+      if (isClosed || worker) return
+      commits += 1
+      if (commits === COMMITS_BEFORE) start()
+    },
+    close() {
+      isClosed = true
+      void worker?.terminate()
+      worker = null
+    },
+  }
+}
