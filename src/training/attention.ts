@@ -1,26 +1,32 @@
-/** Causal attention with grouped queries over one whole sequence, and its derivative. */
+/** Causal attention with grouped queries over all rows of a pass, and its derivative. */
 import type { ModelShape } from '../inference/tiny/model.ts'
+import type { Layout } from './layout.ts'
 import { addScaled, dot } from './matrix.ts'
 
-/** Queries, keys and values of a sequence, one row per token, already turned. */
+/** Queries, keys and values, one row per token, already turned. */
 export interface Heads {
   readonly query: Float64Array
   readonly key: Float64Array
   readonly value: Float64Array
 }
 
+type Rows = Pick<Layout, 'shared' | 'starts'>
+
 /** Writes the mixed values of all tokens and heads. */
-export function attend(out: Float64Array, heads: Heads, shape: ModelShape, tokens: number): void {
+export function attend(out: Float64Array, heads: Heads, shape: ModelShape, layout: Rows): void {
   const { size, queries, keys, group } = sizesOf(shape)
+  const tokens = layout.starts.length
   const weights = new Float64Array(tokens)
   out.fill(0)
-  for (let head = 0; head < shape.heads; head++) {
-    const shared = Math.floor(head / group) * size
-    for (let token = 0; token < tokens; token++) {
+  for (let token = 0; token < tokens; token++) {
+    const seen = seenRows(layout, token)
+    for (let head = 0; head < shape.heads; head++) {
+      const shared = Math.floor(head / group) * size
       const at = token * queries + head * size
-      weigh(weights, heads, at, shared, keys, size, token + 1)
-      for (let p = 0; p <= token; p++) {
-        addScaled(out, at, heads.value, p * keys + shared, size, weights[p] as number)
+      weigh(weights, heads, at, shared, keys, size, seen)
+      for (let i = 0; i < seen.count; i++) {
+        const from = rowAt(seen, i) * keys + shared
+        addScaled(out, at, heads.value, from, size, weights[i] as number)
       }
     }
   }
@@ -36,41 +42,60 @@ export function attendGradient(
   dOut: Float64Array,
   heads: Heads,
   shape: ModelShape,
-  tokens: number,
+  layout: Rows,
 ): Heads {
   const { size, queries, keys, group } = sizesOf(shape)
+  const tokens = layout.starts.length
   const query = new Float64Array(tokens * queries)
   const key = new Float64Array(tokens * keys)
   const value = new Float64Array(tokens * keys)
   const weights = new Float64Array(tokens)
   const fits = new Float64Array(tokens)
   const scale = 1 / Math.sqrt(size)
-  for (let head = 0; head < shape.heads; head++) {
-    const shared = Math.floor(head / group) * size
-    for (let token = 0; token < tokens; token++) {
+  for (let token = 0; token < tokens; token++) {
+    const seen = seenRows(layout, token)
+    for (let head = 0; head < shape.heads; head++) {
+      const shared = Math.floor(head / group) * size
       const at = token * queries + head * size
-      weigh(weights, heads, at, shared, keys, size, token + 1)
+      weigh(weights, heads, at, shared, keys, size, seen)
       let mean = 0
-      for (let p = 0; p <= token; p++) {
-        const row = p * keys + shared
-        const weight = weights[p] as number
-        const fit = dot(dOut, at, heads.value, row, size)
-        fits[p] = fit
+      for (let i = 0; i < seen.count; i++) {
+        const from = rowAt(seen, i) * keys + shared
+        const weight = weights[i] as number
+        const fit = dot(dOut, at, heads.value, from, size)
+        fits[i] = fit
         mean += weight * fit
-        addScaled(value, row, dOut, at, size, weight)
+        addScaled(value, from, dOut, at, size, weight)
       }
-      for (let p = 0; p <= token; p++) {
-        const row = p * keys + shared
-        const slope = scale * (weights[p] as number) * ((fits[p] as number) - mean)
-        addScaled(query, at, heads.key, row, size, slope)
-        addScaled(key, row, heads.query, at, size, slope)
+      for (let i = 0; i < seen.count; i++) {
+        const from = rowAt(seen, i) * keys + shared
+        const slope = scale * (weights[i] as number) * ((fits[i] as number) - mean)
+        addScaled(query, at, heads.key, from, size, slope)
+        addScaled(key, from, heads.query, at, size, slope)
       }
     }
   }
   return { query, key, value }
 }
 
-/** How much of each position a token's head takes: adds up to 1. */
+/** The rows that a token sees: the first `before` ones, then those from `start`. */
+interface Seen {
+  readonly before: number
+  readonly start: number
+  readonly count: number
+}
+
+function seenRows({ shared, starts }: Rows, token: number): Seen {
+  const start = starts[token] ?? 0
+  const before = Math.min(shared, start)
+  return { before, start, count: before + token - start + 1 }
+}
+
+function rowAt({ before, start }: Seen, i: number): number {
+  return i < before ? i : start + i - before
+}
+
+/** How much of each row that it sees a token's head takes: adds up to 1. */
 function weigh(
   weights: Float64Array,
   { query, key }: Heads,
@@ -78,22 +103,22 @@ function weigh(
   shared: number,
   stride: number,
   size: number,
-  positions: number,
+  seen: Seen,
 ): void {
   const scale = 1 / Math.sqrt(size)
   let max = Number.NEGATIVE_INFINITY
-  for (let p = 0; p < positions; p++) {
-    const score = dot(query, at, key, p * stride + shared, size) * scale
-    weights[p] = score
+  for (let i = 0; i < seen.count; i++) {
+    const score = dot(query, at, key, rowAt(seen, i) * stride + shared, size) * scale
+    weights[i] = score
     if (score > max) max = score
   }
   let sum = 0
-  for (let p = 0; p < positions; p++) {
-    const weight = Math.exp((weights[p] as number) - max)
-    weights[p] = weight
+  for (let i = 0; i < seen.count; i++) {
+    const weight = Math.exp((weights[i] as number) - max)
+    weights[i] = weight
     sum += weight
   }
-  for (let p = 0; p < positions; p++) weights[p] = (weights[p] as number) / sum
+  for (let i = 0; i < seen.count; i++) weights[i] = (weights[i] as number) / sum
 }
 
 function sizesOf({ headSize: size, heads, kvHeads }: ModelShape) {

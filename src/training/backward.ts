@@ -4,9 +4,9 @@
  */
 import type { LowRank, Projection } from '../inference/tiny/lora/adapter.ts'
 import { attendGradient } from './attention.ts'
-import type { LayerTrace, Pass } from './forward.ts'
+import { type LayerTrace, type Pass, pickRows } from './forward.ts'
 import { activateGradient, addNormGradient, rotate } from './layer-math.ts'
-import { addOuter, addTo, multiply, transpose } from './matrix.ts'
+import { addOuter, addScaled, addTo, multiply, transpose } from './matrix.ts'
 import { type FullLayer, mapProjections, type Network, type NetworkLayer } from './network.ts'
 
 /** One number for each of the adapter's. */
@@ -23,7 +23,7 @@ export function createGradient(network: Network): Gradient {
 }
 
 /**
- * Adds one sequence's part to the gradient.
+ * Adds one pass's part to the gradient.
  *
  * @param dLogits - derivative by `pass.logits`, in its order
  */
@@ -47,18 +47,15 @@ export function runBackward(
 function outputGradient(network: Network, pass: Pass, dLogits: Float64Array): Float64Array {
   const { shape, outputNorm, outputTransposed } = network
   const { width } = shape
-  const rows = pass.wanted.length
-  const picked = new Float64Array(rows * width)
-  for (const [row, position] of pass.wanted.entries()) {
-    picked.set(pass.last.subarray(position * width, (position + 1) * width), row * width)
-  }
-  const dNormed = new Float64Array(rows * width)
-  multiply(dNormed, dLogits, outputTransposed, width, shape.vocab, rows)
-  const dPicked = new Float64Array(rows * width)
+  const wanted = pass.layout.wanted.flat()
+  const dNormed = new Float64Array(wanted.length * width)
+  multiply(dNormed, dLogits, outputTransposed, width, shape.vocab, wanted.length)
+  const dPicked = new Float64Array(dNormed.length)
+  const picked = pickRows(pass.last, wanted, width)
   addNormGradient(dPicked, dNormed, picked, outputNorm, shape.epsilon)
-  const dx = new Float64Array(pass.tokens * width)
-  for (const [row, position] of pass.wanted.entries()) {
-    dx.set(dPicked.subarray(row * width, (row + 1) * width), position * width)
+  const dx = new Float64Array(pass.last.length)
+  for (const [place, row] of wanted.entries()) {
+    addScaled(dx, row * width, dPicked, place * width, width, 1)
   }
   return dx
 }
@@ -81,7 +78,8 @@ function layerGradient(
   { layer, trace, pairs, into, pass, dx, isFirst }: LayerStep,
 ): Float64Array {
   const { shape, adapter } = network
-  const { tokens, angles } = pass
+  const { layout, angles } = pass
+  const tokens = layout.ids.length
   const scale = adapter.alpha / adapter.rank
   const back = (projection: Projection, input: Float64Array, dy: Float64Array): Float64Array => {
     addPairGradient(into[projection], pairs[projection], input, dy, adapter.rank, tokens, scale)
@@ -99,9 +97,9 @@ function layerGradient(
   const dMiddle = dx.slice()
   addNormGradient(dMiddle, dMiddleNormed, trace.middle, layer.hiddenNorm, shape.epsilon)
   const dMixed = back('attentionOut', trace.mixed, dMiddle)
-  const heads = attendGradient(dMixed, trace, shape, tokens)
-  rotate(heads.query, layer.weights.query.outputs, shape.headSize, angles, -1)
-  rotate(heads.key, layer.weights.key.outputs, shape.headSize, angles, -1)
+  const heads = attendGradient(dMixed, trace, shape, layout)
+  rotate(heads.query, layer.weights.query.outputs, shape.headSize, layout.positions, angles, -1)
+  rotate(heads.key, layer.weights.key.outputs, shape.headSize, layout.positions, angles, -1)
   const dNormed = back('query', trace.normed, heads.query)
   addTo(dNormed, back('key', trace.normed, heads.key))
   addTo(dNormed, back('value', trace.normed, heads.value))

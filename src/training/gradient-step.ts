@@ -5,6 +5,7 @@ import { type LossConfig, policyLoss } from '../domain/policy-loss.ts'
 import { createGradient, type Gradient, runBackward } from './backward.ts'
 import type { Datum } from './batch.ts'
 import { type Pass, runForward } from './forward.ts'
+import { findRuns, layOut } from './layout.ts'
 import type { Network } from './network.ts'
 import type { TrainingSequence } from './trajectory-reader.ts'
 
@@ -25,7 +26,7 @@ const TOKENS_FLOOR = 1e-6
  * Computes the gradient of a step.
  *
  * @param data - one sequence or more
- * @param pause - awaited between sequences, so that others get their turn; may throw to stop
+ * @param pause - awaited between passes, so that others get their turn; may throw to stop
  */
 export async function computeStep(
   network: Network,
@@ -38,76 +39,93 @@ export async function computeStep(
   let loss = 0
   let entropy = 0
   let klDiv = 0
-  for (const { sequence, advantage, weight } of data) {
+  for (const run of findRuns(data)) {
     await pause()
-    const pass = runSequence(network, sequence)
-    const { logprobs, entropies } = readLogits(pass, sequence, network.shape.vocab)
-    const found = policyLoss(config, { current: logprobs, sampled: sequence.sampled, advantage })
-    const share = weight / (tokens + TOKENS_FLOOR)
-    loss += found.loss * share
-    entropy += sumOf(entropies)
-    klDiv += sumOf(logprobs.map((value, i) => divergence(value, sequence.sampled[i] ?? Number.NaN)))
-    const slopes = found.slopes.map((slope) => slope * share)
-    toLogitGradient(pass.logits, sequence, slopes, logprobs, network.shape.vocab)
+    const pass = runForward(network, layOut(run.map(({ sequence }) => sequence)))
+    const rows = splitLogits(pass, network.shape.vocab)
+    for (const [place, datum] of run.entries()) {
+      const told = judge(rows[place] ?? [], datum, config, tokens)
+      loss += told.loss
+      entropy += told.entropy
+      klDiv += told.klDiv
+    }
     runBackward(network, pass, pass.logits, gradient)
   }
   return { gradient, loss, entropy: entropy / tokens, klDiv: klDiv / tokens }
 }
 
-/** The log-probabilities of the tokens that train, under the network's weights as they are. */
-export function scoreSequence(network: Network, sequence: TrainingSequence): number[] {
-  const pass = runSequence(network, sequence)
-  return readLogits(pass, sequence, network.shape.vocab).logprobs
+/** One sequence's part of a step's numbers. Its logits are overwritten with the derivative by them. */
+function judge(
+  logits: readonly Float64Array[],
+  { sequence, advantage, weight }: Datum,
+  config: LossConfig,
+  tokens: number,
+): { readonly loss: number; readonly entropy: number; readonly klDiv: number } {
+  const { ids, places, sampled } = sequence
+  const told = logits.map((row, i) => readRow(row, ids[places[i] ?? 0] ?? 0))
+  const current = told.map(({ logprob }) => logprob)
+  const { loss, slopes } = policyLoss(config, { current, sampled, advantage })
+  const share = weight / (tokens + TOKENS_FLOOR)
+  let entropy = 0
+  let klDiv = 0
+  for (const [i, reading] of told.entries()) {
+    entropy += reading.entropy
+    klDiv += divergence(reading.logprob, sampled[i] ?? Number.NaN)
+    toGradient(logits[i], reading, (slopes[i] ?? 0) * share)
+  }
+  return { loss: loss * share, entropy, klDiv }
 }
 
-/** Each token is foretold by the position before it. */
-function runSequence(network: Network, { ids, places }: TrainingSequence): Pass {
-  const needed = (places.at(-1) ?? 0) + 1
-  return runForward(
-    network,
-    ids.slice(0, needed - 1),
-    places.map((place) => place - 1),
+/** The log-probabilities of the tokens that train, under the network's weights as they are. */
+export function scoreSequences(
+  network: Network,
+  sequences: readonly TrainingSequence[],
+): number[][] {
+  const rows = splitLogits(runForward(network, layOut(sequences)), network.shape.vocab)
+  return sequences.map(({ ids, places }, place) =>
+    (rows[place] ?? []).map((row, i) => readRow(row, ids[places[i] ?? 0] ?? 0).logprob),
   )
 }
 
-function readLogits({ logits }: Pass, { ids, places }: TrainingSequence, vocab: number) {
-  const logprobs: number[] = []
-  const entropies: number[] = []
-  for (const [row, place] of places.entries()) {
-    const stretch = logits.subarray(row * vocab, (row + 1) * vocab)
-    const max = stretch.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
-    let sum = 0
-    let weighed = 0
-    for (const logit of stretch) {
-      const weight = Math.exp(logit - max)
-      sum += weight
-      weighed += weight * (logit - max)
-    }
-    const logSum = Math.log(sum)
-    logprobs.push((stretch[ids[place] ?? 0] ?? 0) - max - logSum)
-    entropies.push(logSum - weighed / sum)
-  }
-  return { logprobs, entropies }
+/** The logits of each sequence, a view per token that trains. */
+function splitLogits({ layout, logits }: Pass, vocab: number): Float64Array[][] {
+  let at = 0
+  return layout.wanted.map((rows) => rows.map(() => logits.subarray(at * vocab, ++at * vocab)))
 }
 
-/** Overwrites the logits with the derivative of the loss by them: slope * (chosen - probability). */
-function toLogitGradient(
-  logits: Float64Array,
-  { ids, places }: TrainingSequence,
-  slopes: readonly number[],
-  logprobs: readonly number[],
-  vocab: number,
-): void {
-  for (const [row, place] of places.entries()) {
-    const slope = slopes[row] ?? 0
-    const chosen = row * vocab + (ids[place] ?? 0)
-    // The chosen token's logarithm gives back what all probabilities are divided by.
-    const logSum = (logits[chosen] ?? 0) - (logprobs[row] ?? 0)
-    for (let i = row * vocab; i < (row + 1) * vocab; i++) {
-      logits[i] = -slope * Math.exp((logits[i] as number) - logSum)
-    }
-    logits[chosen] = (logits[chosen] ?? 0) + slope
+/** What the logits before a token say of it. */
+interface RowReading {
+  readonly id: number
+  readonly logprob: number
+  /** The logarithm of the sum of all exponentials. */
+  readonly logSum: number
+  readonly entropy: number
+}
+
+function readRow(logits: Float64Array, id: number): RowReading {
+  const max = logits.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
+  let sum = 0
+  let weighed = 0
+  for (const logit of logits) {
+    const weight = Math.exp(logit - max)
+    sum += weight
+    weighed += weight * (logit - max)
   }
+  const logSum = max + Math.log(sum)
+  return { id, logprob: (logits[id] ?? 0) - logSum, logSum, entropy: logSum - max - weighed / sum }
+}
+
+/** Overwrites the logits with the derivative by them: slope * (chosen - probability). */
+function toGradient(
+  logits: Float64Array | undefined,
+  { id, logSum }: RowReading,
+  slope: number,
+): void {
+  if (logits === undefined) return
+  for (let i = 0; i < logits.length; i++) {
+    logits[i] = -slope * Math.exp((logits[i] as number) - logSum)
+  }
+  logits[id] = (logits[id] ?? 0) + slope
 }
 
 /** exp(d) - d - 1 of the difference to the sampled logarithm: never negative; 0 where that is not known. */
@@ -115,8 +133,4 @@ function divergence(current: number, sampled: number): number {
   if (Number.isNaN(sampled)) return 0
   const difference = sampled - current
   return Math.exp(difference) - difference - 1
-}
-
-function sumOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0)
 }

@@ -30,22 +30,24 @@ export function makeAngles(positions: number, headSize: number, ropeBase: number
 /**
  * Turns each pair of neighbours of each row by the angles of its position.
  *
+ * @param positions - of the rows
  * @param direction - 1 forward; -1 undoes it, which is also its derivative
  */
 export function rotate(
   rows: Float64Array,
   width: number,
   headSize: number,
+  positions: readonly number[],
   { cos, sin }: Angles,
   direction: 1 | -1,
 ): void {
   const half = headSize / 2
-  for (let position = 0; position * width < rows.length; position++) {
+  for (const [row, position] of positions.entries()) {
     for (let i = 0; i < width; i += 2) {
       const angle = position * half + ((i % headSize) >> 1)
       const c = cos[angle] as number
       const s = direction * (sin[angle] as number)
-      const at = position * width + i
+      const at = row * width + i
       const even = rows[at] as number
       const odd = rows[at + 1] as number
       rows[at] = even * c - odd * s

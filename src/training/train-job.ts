@@ -12,7 +12,8 @@ import type { TrajectoryGroup } from '../schemas/training-job.ts'
 import type { UntrainedReason } from '../schemas/worker.ts'
 import { createAdam } from './adam.ts'
 import { type Datum, planBatch } from './batch.ts'
-import { computeStep, scoreSequence } from './gradient-step.ts'
+import { computeStep, scoreSequences } from './gradient-step.ts'
+import { findRuns } from './layout.ts'
 import { createNetwork, type Network } from './network.ts'
 import { type AdapterSize, completeAdapter, createAdapter } from './new-adapter.ts'
 import { createTrajectoryReader, type TrajectoryReader } from './trajectory-reader.ts'
@@ -31,7 +32,7 @@ export interface TrainingHooks {
   onStart(steps: number): void
   /** After each step, with its numbers by name. */
   onStep(metrics: Readonly<Record<string, number>>): void
-  /** Awaited between sequences; what it throws ends the job. */
+  /** Awaited between passes; what it throws ends the job. */
   pause(): Promise<void>
 }
 
@@ -130,10 +131,16 @@ async function rescore(
   const scored: Datum[][] = []
   for (const data of steps) {
     const step: Datum[] = []
-    for (const datum of data) {
+    for (const run of findRuns(data)) {
       await pause()
-      const sampled = scoreSequence(network, datum.sequence)
-      step.push({ ...datum, sequence: { ...datum.sequence, sampled } })
+      const found = scoreSequences(
+        network,
+        run.map(({ sequence }) => sequence),
+      )
+      for (const [place, datum] of run.entries()) {
+        const sampled = found[place] ?? []
+        step.push({ ...datum, sequence: { ...datum.sequence, sampled } })
+      }
     }
     scored.push(step)
   }
