@@ -23,9 +23,15 @@ const NO_STORE: Partial<CallStore> = {
 function openSingleCommitStore(dataDir: string): CallStore {
   const db = openDatabase(dataDir)
   migrate(db)
-  const runAlone = db.transaction((apply: () => unknown) => apply())
+  const hooks: (() => void)[] = []
+  const runAlone = db.transaction((apply: () => unknown) => {
+    const value = apply()
+    for (const hook of hooks) hook()
+    return value
+  })
   const commit: GroupCommit = {
     write: async <T>(apply: () => T) => runAlone.immediate(apply) as T,
+    beforeCommit: (hook) => hooks.push(hook),
     close: () => undefined,
   }
   return createCallStore(db, commit)

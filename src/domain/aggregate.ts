@@ -1,5 +1,6 @@
 /** Sums, extremes and exact percentiles of one metric, bucket after bucket. Pure. */
 import type { StatColumn } from './metric-names.ts'
+import { createOrderStatistics, type SortedValues } from './order-statistics.ts'
 
 /**
  * A measured value in whole units of the metric; a bigint where a double would round it. Money is
@@ -9,11 +10,29 @@ export type Measured = number | bigint
 
 /** Above it two parts could add up to more than a double counts exactly. */
 const PART_MAX = 2 ** 52
-const VALUES_MIN = 64
+
+/** Many values at once, without the values. */
+export interface Summary {
+  readonly count: number
+  readonly sum: Measured
+  readonly min: number
+  readonly max: number
+  /** How many are 1, and how many 0. */
+  readonly ones: number
+  readonly zeros: number
+}
 
 /** What is known of the values that were added since the last reset. */
 export interface Accumulator {
   add(value: Measured): void
+  /** Adds values to all but the percentiles. */
+  addSummary(summary: Summary): void
+  /**
+   * Adds values to the percentiles alone.
+   *
+   * @param sorted - ascending; not changed before the next reset
+   */
+  addSorted(sorted: SortedValues): void
   /** The column's value in units, or null where there is none. */
   read(of: StatColumn['of']): number | null
   reset(): void
@@ -31,17 +50,15 @@ export function createAccumulator(unitsPerOne: number, keepsValues: boolean): Ac
   let max = Number.NEGATIVE_INFINITY
   let ones = 0
   let zeros = 0
-  let values = new Float64Array(keepsValues ? VALUES_MIN : 0)
-  let isSorted = false
+  const order = keepsValues ? createOrderStatistics() : null
 
-  function keep(value: number): void {
-    if (count === values.length) {
-      const larger = new Float64Array(values.length * 2)
-      larger.set(values)
-      values = larger
+  function addToSum(value: Measured): void {
+    if (typeof value === 'bigint' || value > PART_MAX) high += BigInt(value)
+    else low += value
+    if (low > PART_MAX) {
+      high += BigInt(low)
+      low = 0
     }
-    values[count] = value
-    isSorted = false
   }
 
   /** The same, whatever the order of the values was. */
@@ -50,28 +67,30 @@ export function createAccumulator(unitsPerOne: number, keepsValues: boolean): Ac
   }
 
   function percentile(percent: number): number | null {
-    if (count === 0) return null
-    const filled = values.subarray(0, count)
-    if (!isSorted) filled.sort()
-    isSorted = true
-    return percentileOf(filled, percent) / unitsPerOne
+    return order === null || count === 0 ? null : order.percentile(percent) / unitsPerOne
   }
 
   return {
     add(value) {
       const rounded = Number(value)
-      if (typeof value === 'bigint' || value > PART_MAX) high += BigInt(value)
-      else low += value
-      if (low > PART_MAX) {
-        high += BigInt(low)
-        low = 0
-      }
+      addToSum(value)
       if (rounded < min) min = rounded
       if (rounded > max) max = rounded
       if (rounded === unitsPerOne) ones += 1
       if (rounded === 0) zeros += 1
-      if (keepsValues) keep(rounded)
+      order?.add(rounded)
       count += 1
+    },
+    addSummary(summary) {
+      addToSum(summary.sum)
+      min = Math.min(min, summary.min)
+      max = Math.max(max, summary.max)
+      ones += summary.ones
+      zeros += summary.zeros
+      count += summary.count
+    },
+    addSorted(sorted) {
+      order?.addSorted(sorted)
     },
     read(of) {
       if (typeof of === 'number') return percentile(of)
@@ -90,23 +109,7 @@ export function createAccumulator(unitsPerOne: number, keepsValues: boolean): Ac
       max = Number.NEGATIVE_INFINITY
       ones = 0
       zeros = 0
-      isSorted = false
+      order?.reset()
     },
   }
-}
-
-/**
- * Percentile by linear interpolation at rank percent/100 * (n - 1).
- *
- * @param sorted - ascending, not empty
- * @param percent - 0..100
- *
- * Spec: §2.8 percentiles (method not shown). Choice: exact at any size.
- */
-export function percentileOf(sorted: Float64Array, percent: number): number {
-  const rank = (percent / 100) * (sorted.length - 1)
-  const below = Math.floor(rank)
-  const low = sorted[below] as number
-  const high = sorted[Math.min(below + 1, sorted.length - 1)] as number
-  return low + (high - low) * (rank - below)
 }

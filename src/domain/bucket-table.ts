@@ -1,6 +1,7 @@
 /** The values of all buckets, column by column, filled while rows come in order of time. Pure. */
-import { type Accumulator, createAccumulator, type Measured } from './aggregate.ts'
+import { type Accumulator, createAccumulator, type Measured, type Summary } from './aggregate.ts'
 import type { StatColumn } from './metric-names.ts'
+import type { SortedValues } from './order-statistics.ts'
 import { ATOMS_PER_USD } from './price-table.ts'
 
 /** One entry a bucket; NaN stands for null. */
@@ -14,10 +15,16 @@ export interface BucketTable {
 export interface BucketTableBuilder {
   /** Metrics of the columns, each once; `add` takes the index. */
   readonly metrics: readonly string[]
-  /** Counts a row of the current bucket. */
-  countRow(): void
-  /** A value of the current row; not called where the row has none. */
+  /** Counts rows of the current bucket. */
+  countRows(rows: number): void
+  /** A value of a row; not called where the row has none. */
   add(metric: number, value: Measured): void
+  /** Values of many rows, for all but percentiles. */
+  addSummary(metric: number, summary: Summary): void
+  /** Values of many rows, for percentiles alone; ascending, not changed before the next flush. */
+  addSorted(metric: number, sorted: SortedValues): void
+  /** Whether percentiles of the metric were asked for. */
+  hasPercentiles(metric: number): boolean
   /** Writes down what came since the last flush as the values of a bucket. */
   flush(bucket: number): void
   readonly table: BucketTable
@@ -37,11 +44,11 @@ export function createBucketTable(
   isMoney: (metric: string) => boolean = () => false,
 ): BucketTableBuilder {
   const metrics = [...new Set(columns.map(({ metric }) => metric))]
-  const accumulators = metrics.map((metric) =>
-    createAccumulator(
-      isMoney(metric) ? ATOMS_PER_USD : 1,
-      columns.some((column) => column.metric === metric && typeof column.of === 'number'),
-    ),
+  const ranked = metrics.map((metric) =>
+    columns.some((column) => column.metric === metric && typeof column.of === 'number'),
+  )
+  const accumulators = metrics.map((metric, index) =>
+    createAccumulator(isMoney(metric) ? ATOMS_PER_USD : 1, ranked[index] as boolean),
   )
   const sources = columns.map(({ metric }) => accumulators[metrics.indexOf(metric)] as Accumulator)
   const count = new Float64Array(buckets)
@@ -52,12 +59,19 @@ export function createBucketTable(
   return {
     metrics,
     table: { count, values },
-    countRow() {
-      rows += 1
+    countRows(more) {
+      rows += more
     },
     add(metric, value) {
       accumulators[metric]?.add(value)
     },
+    addSummary(metric, summary) {
+      accumulators[metric]?.addSummary(summary)
+    },
+    addSorted(metric, sorted) {
+      accumulators[metric]?.addSorted(sorted)
+    },
+    hasPercentiles: (metric) => ranked[metric] === true,
     flush(bucket) {
       if (rows === 0) return
       count[bucket] = rows

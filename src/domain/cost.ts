@@ -24,12 +24,17 @@ export interface CostParts {
 /**
  * The cost of one model in one call. Cached tokens are paid once, at their own price.
  *
+ * @param inputTokens - what decides the tier; for sums over calls the input of the longest, see isLinear
+ *
  * Spec: §2.8 (cost metrics not shown). Choice: the tier of a tiered price follows all input tokens of
  * the call and holds for each of them.
  */
-export function costParts(tokens: PaidTokens, prices: UnitPrices): CostParts {
+export function costParts(
+  tokens: PaidTokens,
+  prices: UnitPrices,
+  inputTokens: number = allInput(tokens),
+): CostParts {
   const { uncached_input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = tokens
-  const inputTokens = uncached_input_tokens + cache_read_input_tokens + cache_creation_input_tokens
   const pay = (count: number, price: UnitPrice) => multiply(count, priceAt(price, inputTokens))
   return {
     uncached: pay(uncached_input_tokens, prices.input),
@@ -37,6 +42,27 @@ export function costParts(tokens: PaidTokens, prices: UnitPrices): CostParts {
     cacheCreation: pay(cache_creation_input_tokens, prices.cacheCreation),
     output: pay(tokens.output_tokens, prices.output),
   }
+}
+
+/** The input that is paid for. */
+export function allInput(tokens: Omit<PaidTokens, 'output_tokens'>): number {
+  return (
+    tokens.uncached_input_tokens +
+    tokens.cache_read_input_tokens +
+    tokens.cache_creation_input_tokens
+  )
+}
+
+/**
+ * Whether the cost of a sum of tokens is the sum of the costs: where no call reaches a tier.
+ *
+ * @param inputTokensMax - the input of the longest call
+ */
+export function isLinear(prices: UnitPrices, inputTokensMax: number): boolean {
+  const { input, output, cacheRead, cacheCreation } = prices
+  return [input, output, cacheRead, cacheCreation].every(({ tiers }) =>
+    tiers.every(({ above }) => inputTokensMax <= above),
+  )
 }
 
 /** The cost of the input, cached parts included. */
@@ -85,8 +111,7 @@ function renderTokens(usage: CallUsage): JsonObject {
 
 function renderMoney(usage: ModelUsage, prices: UnitPrices | null): JsonObject {
   const parts = prices && costParts(usage, prices)
-  const inputTokens =
-    usage.uncached_input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens
+  const inputTokens = allInput(usage)
   const unit = (price: UnitPrice | undefined) =>
     price === undefined ? null : toUsd(priceAt(price, inputTokens))
   return {

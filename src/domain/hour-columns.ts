@@ -96,7 +96,7 @@ export function createGrowingHour(): GrowingHour {
   let ended = 0
   let isFit = true
 
-  function fit(value: number): number {
+  function bounded(value: number): number {
     if (value > NUMBER_MAX) isFit = false
     return value
   }
@@ -124,7 +124,7 @@ export function createGrowingHour(): GrowingHour {
       return place
     },
     endCall(place, latencyMs, isError) {
-      latencies.set(place, fit(latencyMs))
+      latencies.set(place, bounded(latencyMs))
       flags.set(place, (flags.values()[place] ?? 0) | IS_ENDED | (isError ? IS_ERROR : 0))
       ended += 1
     },
@@ -132,7 +132,7 @@ export function createGrowingHour(): GrowingHour {
       usageCalls.push(place)
       models.push(usage.model)
       COUNTERS.forEach((counter, index) => {
-        counters[index]?.push(fit(usage[counter]))
+        counters[index]?.push(bounded(usage[counter]))
       })
     },
     latencies: latencies.values,

@@ -49,28 +49,45 @@ export interface PriceTable {
    * @param startedAtUs - microseconds since the epoch
    */
   find(model: string, startedAtUs: number): UnitPrices | null
+  /** A time after `us`: for all times from `us` to before it, `find` gives the same. */
+  steadyUntilUs(model: string, us: number): number
 }
 
 interface Period {
   readonly holdsAt: (us: number) => boolean
+  /** The first time after `us` at which it may begin or cease to hold. */
+  readonly nextChangeUs: (us: number) => number
   readonly prices: UnitPrices | null
 }
 
 const ZERO: UnitPrice = { base: 0, tiers: [] }
+const ALWAYS: Omit<Period, 'prices'> = {
+  holdsAt: () => true,
+  nextChangeUs: () => Number.POSITIVE_INFINITY,
+}
 
 /** The table of the package, with a memory: a model's periods are read once. */
 export function createPriceTable(): PriceTable {
   const known = new Map<string, readonly Period[]>()
+
+  function periodsOf(model: string): readonly Period[] {
+    const found = known.get(model)
+    if (found) return found
+    if (known.size === MODELS_MAX) known.clear()
+    const read = readPeriods(model)
+    known.set(model, read)
+    return read
+  }
+
   return {
     find(model, startedAtUs) {
-      let periods = known.get(model)
-      if (!periods) {
-        if (known.size === MODELS_MAX) known.clear()
-        periods = readPeriods(model)
-        known.set(model, periods)
-      }
-      for (const { holdsAt, prices } of periods) if (holdsAt(startedAtUs)) return prices
+      for (const { holdsAt, prices } of periodsOf(model)) if (holdsAt(startedAtUs)) return prices
       return null
+    },
+    steadyUntilUs(model, us) {
+      let untilUs = Number.POSITIVE_INFINITY
+      for (const { nextChangeUs } of periodsOf(model)) untilUs = Math.min(untilUs, nextChangeUs(us))
+      return untilUs
     },
   }
 }
@@ -87,7 +104,7 @@ function readPeriods(model: string): Period[] {
   const providerId = found.provider.id
   const { prices } = found.model
   if (!Array.isArray(prices)) {
-    return [{ holdsAt: () => true, prices: readPrices(prices, providerId, null) }]
+    return [{ ...ALWAYS, prices: readPrices(prices, providerId, null) }]
   }
   const periods = prices.toReversed().map((entry) => readPeriod(entry, providerId))
   const oldest = periods.at(-1)
@@ -99,14 +116,25 @@ function readPeriod({ constraint, prices }: ConditionalPrice, providerId: string
     const fromUs = Date.parse(constraint.start_date) * 1000
     return {
       holdsAt: (us) => us >= fromUs,
+      nextChangeUs: (us) => (us < fromUs ? fromUs : Number.POSITIVE_INFINITY),
       prices: readPrices(prices, providerId, constraint.start_date),
     }
   }
   const found = readPrices(prices, providerId, null)
-  if (!constraint) return { holdsAt: () => true, prices: found }
+  if (!constraint) return { ...ALWAYS, prices: found }
   const fromUs = timeOfDayUs(constraint.start_time)
   const toUs = timeOfDayUs(constraint.end_time)
-  return { holdsAt: (us) => isWithinDay(us, fromUs, toUs), prices: found }
+  return {
+    holdsAt: (us) => isWithinDay(us, fromUs, toUs),
+    nextChangeUs: (us) => Math.min(nextTimeOfDayUs(us, fromUs), nextTimeOfDayUs(us, toUs)),
+    prices: found,
+  }
+}
+
+/** The next time after `us` that is at this time of day, UTC. */
+function nextTimeOfDayUs(us: number, timeUs: number): number {
+  const days = Math.floor((us - timeUs) / US_PER_DAY) + 1
+  return days * US_PER_DAY + timeUs
 }
 
 /** Whether the time of day, UTC, lies in [from, to), which may pass midnight. */

@@ -113,6 +113,10 @@ export function layerPrices(
       const fallback = defaults.find(model, startedAtUs)
       return fallback && holdsAt(fallback, startedAtUs) ? fallback : (own[0]?.prices ?? null)
     },
+    steadyUntilUs(model, us) {
+      const later = pricesOf(model).filter(({ fromUs }) => fromUs > us)
+      return Math.min(defaults.steadyUntilUs(model, us), ...later.map(({ fromUs }) => fromUs))
+    },
   }
 }
 

@@ -3,11 +3,18 @@ import { ApiError } from '../errors.ts'
 import type { UsageMetric } from '../schemas/stats.ts'
 import type { Measured } from './aggregate.ts'
 import { type BucketTable, type BucketTableBuilder, createBucketTable } from './bucket-table.ts'
-import { type CostParts, costParts, inputCost, totalCost } from './cost.ts'
+import { type CostParts, costParts, inputCost, isLinear, totalCost } from './cost.ts'
 import type { StatColumn } from './metric-names.ts'
-import type { PriceTable } from './price-table.ts'
+import type { PriceTable, UnitPrices } from './price-table.ts'
 import type { ModelUsage } from './usage.ts'
 
+/** What sums do not tell; nobody asks for it where they are enough. */
+const NO_VALUES = {
+  min: Number.POSITIVE_INFINITY,
+  max: Number.NEGATIVE_INFINITY,
+  ones: 0,
+  zeros: 0,
+}
 /** Limit: models of one answer; each costs memory for every bucket. */
 const MODELS_MAX = 1000
 
@@ -17,6 +24,22 @@ export interface UsageTablesOptions {
   /** Limit on values of all models together. */
   readonly valuesMax: number
   readonly prices: PriceTable
+}
+
+/** The usage of a model by many calls, which lie in the times from fromUs to before toUs. */
+export interface UsageSums extends ModelUsage {
+  readonly rows: number
+  /** The paid input of the longest. */
+  readonly inputMax: number
+  readonly fromUs: number
+  readonly toUs: number
+}
+
+/** Prices that hold from fromUs to before untilUs. */
+interface Steady {
+  readonly fromUs: number
+  readonly untilUs: number
+  readonly prices: UnitPrices | null
 }
 
 /** Money by metric, out of the parts of a cost. */
@@ -33,6 +56,17 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
   const unpriced = new Set<string>()
   const metrics = [...new Set(columns.map(({ metric }) => metric))]
   const needsCost = metrics.some((metric) => COSTS[metric])
+  const steady = new Map<string, Steady>()
+  const isSummable = columns.every(({ of }) => of === 'sum' || of === 'avg' || of === 'count')
+
+  function steadyAt(model: string, us: number): Steady {
+    const known = steady.get(model)
+    if (known && us >= known.fromUs && us < known.untilUs) return known
+    const untilUs = prices.steadyUntilUs(model, us)
+    const found = { fromUs: us, untilUs, prices: prices.find(model, us) }
+    steady.set(model, found)
+    return found
+  }
 
   function open(model: string): BucketTableBuilder {
     const values = (builders.size + 1) * buckets * columns.length
@@ -48,7 +82,7 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
       const { model } = usage
       const builder = builders.get(model) ?? open(model)
       touched.add(builder)
-      builder.countRow()
+      builder.countRows(1)
       const found = needsCost ? prices.find(model, startedAtUs) : null
       if (needsCost && !found) unpriced.add(model)
       const parts = found && costParts(usage, found)
@@ -56,6 +90,29 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
         const cost = COSTS[metric]
         if (!cost) builder.add(index, usage[metric as keyof ModelUsage] as number)
         else if (parts) builder.add(index, cost(parts))
+      })
+    },
+    /** Whether sums over these calls are all that the columns need. */
+    areEnough({ model, inputMax, fromUs, toUs }: UsageSums): boolean {
+      if (!isSummable) return false
+      if (!needsCost) return true
+      const { untilUs, prices: found } = steadyAt(model, fromUs)
+      return toUs <= untilUs && (found === null || isLinear(found, inputMax))
+    },
+    /** Calls of the current bucket; only where the sums are enough. */
+    addSums(sums: UsageSums): void {
+      const { model, rows } = sums
+      const builder = builders.get(model) ?? open(model)
+      touched.add(builder)
+      builder.countRows(rows)
+      const found = needsCost ? steadyAt(model, sums.fromUs).prices : null
+      if (needsCost && !found) unpriced.add(model)
+      const parts = found && costParts(sums, found, sums.inputMax)
+      metrics.forEach((metric, index) => {
+        const cost = COSTS[metric]
+        if (cost && !parts) return
+        const sum = cost && parts ? cost(parts) : (sums[metric as keyof ModelUsage] as number)
+        builder.addSummary(index, { ...NO_VALUES, count: rows, sum })
       })
     },
     /** Writes down what came since the last flush as the values of a bucket. */

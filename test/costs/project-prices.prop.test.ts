@@ -28,7 +28,7 @@ function defaultsSince(day: number | null): PriceTable {
     effective_date: day === null ? null : renderTimestamp(BASE_US + day * DAY_US).slice(0, 10),
     ...{ input: free, output: free, cacheRead: free, cacheCreation: free },
   }
-  return { find: () => prices }
+  return { find: () => prices, steadyUntilUs: () => Number.POSITIVE_INFINITY }
 }
 
 describe('layerPrices', () => {

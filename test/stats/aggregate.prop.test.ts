@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createAccumulator, percentileOf } from '../../src/domain/aggregate.ts'
+import { createAccumulator } from '../../src/domain/aggregate.ts'
+import { createOrderStatistics } from '../../src/domain/order-statistics.ts'
 
 const integers = fc.array(
   fc.integer({ min: 0, max: 5 }).map((n) => n * n),
@@ -76,7 +77,7 @@ describe('createAccumulator', () => {
   })
 })
 
-describe('percentileOf', () => {
+describe('createOrderStatistics', () => {
   it.each([
     [[7], 0, 7],
     [[7], 100, 7],
@@ -85,6 +86,32 @@ describe('percentileOf', () => {
     [[10, 20, 30], 99.9, 29.98],
     [[10, 20, 30], 100, 30],
   ])('finds in %j at %d the value %d', (values, percent, expected) => {
-    expect(percentileOf(Float64Array.from(values), percent)).toBeCloseTo(expected, 9)
+    const order = createOrderStatistics()
+    order.addSorted(Float64Array.from(values))
+    expect(order.percentile(percent)).toBeCloseTo(expected, 9)
+  })
+
+  it('finds the same in sorted runs as in loose values, counted or merged', () => {
+    const value = fc.oneof(
+      fc.integer({ min: 0, max: 20 }),
+      fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+    )
+    const run = fc.array(value, { maxLength: 200 }).map((values) => Uint32Array.from(values).sort())
+    fc.assert(
+      fc.property(
+        fc.array(run, { minLength: 1, maxLength: 6 }),
+        fc.array(value, { maxLength: 5 }),
+        fc.double({ min: 0, max: 100, noNaN: true }),
+        (runs, loose, percent) => {
+          const all = [...runs.flatMap((values) => [...values]), ...loose]
+          fc.pre(all.length > 0)
+          const [inRuns, inOne] = [createOrderStatistics(), createOrderStatistics()]
+          for (const sorted of runs) inRuns.addSorted(sorted)
+          for (const one of loose) inRuns.add(one)
+          for (const one of all) inOne.add(one)
+          expect(inRuns.percentile(percent)).toBe(inOne.percentile(percent))
+        },
+      ),
+    )
   })
 })

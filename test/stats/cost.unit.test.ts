@@ -36,7 +36,7 @@ function tableOf(found: Partial<UnitPrices>): PriceTable {
     cacheCreation: flat(3.75),
     ...found,
   }
-  return { find: () => unit }
+  return { find: () => unit, steadyUntilUs: () => Number.POSITIVE_INFINITY }
 }
 
 describe('costs by hand', () => {

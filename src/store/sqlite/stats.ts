@@ -1,153 +1,139 @@
 /**
- * Statistics in SQLite: one scan of narrow rows in order of time, summed up in TypeScript, in a read
- * thread. Never runs on the connection that writes.
+ * Statistics in SQLite: hours from their segments, hours that change from columns that follow the rows,
+ * and what neither tells from the rows themselves. All in a read thread, in one snapshot.
  */
-
-import { type BucketTable, createBucketTable } from '../../domain/bucket-table.ts'
-import { latencyMs } from '../../domain/call-view.ts'
-import type { ModelUsage } from '../../domain/usage.ts'
-import { createUsageTables, tooLarge } from '../../domain/usage-tables.ts'
-import type { CallMetric } from '../../schemas/stats.ts'
+import { type HourFilter, toHourFilter } from '../../domain/hour-filter.ts'
+import { createHourCutter, type HourParts, hoursOf } from '../../domain/hour-parts.ts'
+import { addHour, type HourView } from '../../domain/hour-stats.ts'
+import { BrokenSegmentError } from '../../domain/segment.ts'
+import { createStatsTables, type StatsTables } from '../../domain/stats-tables.ts'
 import type { StatsQuery, StatsResult, StatsStore } from '../api/stats.ts'
-import { type FilterClause, toFilterClause } from './calls-filter.ts'
+import { toFilterClause } from './calls-filter.ts'
 import type { Connection } from './connection.ts'
 import { openPriceTable } from './prices.ts'
 import type { ReadPool } from './read-pool.ts'
-import { selectStatsCalls, selectStatsUsage } from './sql/stats.ts'
+import { type HourState, readLiveHour } from './segments/live-hours.ts'
+import { createSegmentReader } from './segments/stored-hours.ts'
+import { SELECT_HOURS } from './sql/segments.ts'
+import { createRowScan } from './stats-rows.ts'
 
-/** Limit: rows between two looks at whether somebody still waits. */
-const CHECKPOINT_ROWS = 4096
+/** Limit: changing hours of one question that are kept in columns; of more, the last ones. */
+const LIVE_HOURS_MAX = 4
+/** Limit: sums of one hour, by part and model; with more the rows are read. */
+const PART_SUMS_MAX = 500_000
 
-type CallRow = [startedAtUs: number, endedAtUs: number | null, isError: number]
-type UsageRow = [
-  startedAtUs: number,
-  model: string,
-  input: number,
-  output: number,
-  total: number,
-  cacheRead: number,
-  cacheCreation: number,
-  uncachedInput: number,
-]
+/** An hour of SELECT_HOURS; it is dirty where it has no segment of its state. */
+type HourRow = Omit<HourState, 'project_id'> & { readonly is_dirty: 0 | 1 }
 
 export function createStatsStore(reads: ReadPool): StatsStore {
   return { aggregate: (query, signal) => reads.run('stats', query, signal) }
 }
 
-/** The read job: both scans in one snapshot. @throws ApiError validation_failed */
+/** The read job. @throws ApiError validation_failed */
 export function aggregateStats(
   db: Connection,
   query: StatsQuery,
   checkpoint: () => void,
 ): StatsResult {
-  const { callColumns, usageColumns, startsUs } = query
-  if (callColumns.length * startsUs.length > query.valuesMax) throw tooLarge()
-  const clause = toFilterClause(query.filter)
-  const scan = { db, query, clause, checkpoint }
-  const usage = createUsageTables({
-    columns: usageColumns,
-    buckets: startsUs.length,
-    valuesMax: query.valuesMax - callColumns.length * startsUs.length,
-    prices: openPriceTable(db, query.project_id),
-  })
-  const calls = callColumns.length > 0 ? scanCalls(scan) : null
-  if (usageColumns.length > 0) scanUsage(scan, usage)
-  return { calls, usage: usage.tables(), unpricedModels: usage.unpricedModels() }
-}
-
-interface Scan {
-  readonly db: Connection
-  readonly query: StatsQuery
-  readonly clause: FilterClause
-  readonly checkpoint: () => void
-}
-
-function scanCalls({ db, query, clause, checkpoint }: Scan): BucketTable {
-  const builder = createBucketTable(query.callColumns, query.startsUs.length)
-  const latency = builder.metrics.indexOf('latency_ms' satisfies CallMetric)
-  const callCount = builder.metrics.indexOf('call_count' satisfies CallMetric)
-  const errorCount = builder.metrics.indexOf('error_count' satisfies CallMetric)
-  const rows = readRows<CallRow>(db, selectStatsCalls(clause.conditions), query, clause)
-  const cursor = createCursor(query.startsUs, builder.flush, checkpoint)
-  for (const [startedAtUs, endedAtUs, isError] of rows) {
-    cursor.moveTo(startedAtUs)
-    builder.countRow()
-    if (latency !== -1 && endedAtUs !== null) {
-      builder.add(latency, latencyMs(startedAtUs, endedAtUs))
+  const broken = new Set<number>()
+  for (;;) {
+    try {
+      return aggregateHours(db, query, checkpoint, broken)
+    } catch (error) {
+      if (!(error instanceof BrokenHourError)) throw error
+      broken.add(error.hourKey)
     }
-    if (callCount !== -1) builder.add(callCount, 1)
-    if (errorCount !== -1) builder.add(errorCount, isError)
-  }
-  cursor.end()
-  return builder.table
-}
-
-function scanUsage(
-  { db, query, clause, checkpoint }: Scan,
-  tables: ReturnType<typeof createUsageTables>,
-): void {
-  const rows = readRows<UsageRow>(db, selectStatsUsage(clause.conditions), query, clause)
-  const cursor = createCursor(query.startsUs, tables.flush, checkpoint)
-  for (const row of rows) {
-    cursor.moveTo(row[0])
-    tables.add(toUsage(row), row[0])
-  }
-  cursor.end()
-}
-
-function toUsage(row: UsageRow): ModelUsage {
-  return {
-    model: row[1],
-    input_tokens: row[2],
-    output_tokens: row[3],
-    total_tokens: row[4],
-    cache_read_input_tokens: row[5],
-    cache_creation_input_tokens: row[6],
-    uncached_input_tokens: row[7],
   }
 }
 
-function readRows<Row>(
+class BrokenHourError extends Error {
+  readonly hourKey: number
+  constructor(hourKey: number) {
+    super()
+    this.hourKey = hourKey
+  }
+}
+
+function aggregateHours(
   db: Connection,
-  sql: string,
-  { project_id, startUs, endUs }: StatsQuery,
-  { parameters }: FilterClause,
-): IterableIterator<Row> {
-  const statement = db.prepare(sql).raw()
-  return statement.iterate({
-    project_id,
-    start_us: startUs,
-    end_us: endUs,
-    ...parameters,
-  }) as IterableIterator<Row>
+  query: StatsQuery,
+  checkpoint: () => void,
+  broken: ReadonlySet<number>,
+): StatsResult {
+  const { project_id, startUs, endUs, startsUs } = query
+  const tables = createStatsTables({ ...query, prices: openPriceTable(db, project_id) })
+  const scanRows = createRowScan(db, toFilterClause(query.filter), tables, checkpoint)
+  const filter = toHourFilter(query.filter)
+  if (!filter) {
+    scanRows(query)
+    return tables.finish()
+  }
+  const cut = createHourCutter(startsUs, startUs, endUs)
+  const hours = readHours(db, query, broken)
+  const openView = createViews(db, query, hours, checkpoint)
+  for (const row of hours) {
+    checkpoint()
+    const parts = cut(row.hour)
+    const view = openView(row)
+    if (view && fitsInSums(view, parts)) addView(tables, row, view, parts, filter)
+    else scanRows({ project_id, ...timesOf(parts) })
+  }
+  return tables.finish()
 }
 
-/**
- * Walks the buckets along with rows in order of time, so that no row is searched its bucket.
- *
- * @param flush - called for each bucket that is left
- */
-function createCursor(
-  startsUs: Float64Array,
-  flush: (bucket: number) => void,
+function readHours(
+  db: Connection,
+  { project_id, startUs, endUs }: StatsQuery,
+  broken: ReadonlySet<number>,
+): HourRow[] {
+  const { from: from_hour, to: to_hour } = hoursOf(startUs, endUs)
+  const rows = db.prepare(SELECT_HOURS).all({ project_id, from_hour, to_hour }) as HourRow[]
+  return rows.map((row) => (broken.has(row.hour_key) ? { ...row, is_dirty: 1 } : row))
+}
+
+function timesOf({ hourUs, bounds }: HourParts): { startUs: number; endUs: number } {
+  return { startUs: hourUs + (bounds[0] ?? 0), endUs: hourUs + (bounds.at(-1) ?? 0) }
+}
+
+function fitsInSums({ slots, columns }: HourView, { bounds }: HourParts): boolean {
+  const models = slots ? slots.models : columns.usage().models
+  return models.length * bounds.length <= PART_SUMS_MAX
+}
+
+function addView(
+  tables: StatsTables,
+  { hour_key }: HourRow,
+  view: HourView,
+  parts: HourParts,
+  filter: HourFilter,
+): void {
+  try {
+    addHour(tables, view, parts, filter)
+  } catch (error) {
+    if (error instanceof BrokenSegmentError) throw new BrokenHourError(hour_key)
+    throw error
+  }
+}
+
+/** Opens hours as columns; null for those whose rows have to be read. */
+function createViews(
+  db: Connection,
+  { project_id }: StatsQuery,
+  hours: readonly HourRow[],
   checkpoint: () => void,
 ) {
-  let bucket = 0
-  let rows = 0
-  let nextUs = startsUs[1] ?? Number.POSITIVE_INFINITY
-  return {
-    moveTo(us: number): void {
-      rows += 1
-      if (rows % CHECKPOINT_ROWS === 0) checkpoint()
-      if (us < nextUs) return
-      flush(bucket)
-      while (us >= nextUs) {
-        bucket += 1
-        nextUs = startsUs[bucket + 1] ?? Number.POSITIVE_INFINITY
-      }
-    },
-    end(): void {
-      flush(bucket)
-    },
+  const openSegment = createSegmentReader(db)
+  const dirty = hours.filter(({ is_dirty }) => is_dirty)
+  const live = new Set(dirty.slice(-LIVE_HOURS_MAX))
+
+  return function openView(row: HourRow): HourView | null {
+    if (!row.is_dirty) {
+      const stored = openSegment(row.hour_key, row.revision)
+      if (!stored) throw new BrokenHourError(row.hour_key)
+      return stored.head.isUnfit ? null : stored
+    }
+    if (!live.has(row)) return null
+    const columns = readLiveHour(db, { ...row, project_id }, checkpoint)
+    return columns && { columns, slots: null, groups: () => null }
   }
 }

@@ -10,18 +10,24 @@ ON CONFLICT (project_id, hour) DO UPDATE SET
   is_dirty = 1
 `
 
-/** Hours of a window that hold calls, with the heads of their segments (stats_hours_project_id_hour). */
+/** Hours of a window that hold calls (stats_hours_project_id_hour). */
 export const SELECT_HOURS = `
 SELECT
-  stats_hours.hour_key,
-  stats_hours.hour,
-  stats_hours.revision,
-  stats_hours.rewrites,
-  CASE WHEN stats_hours.is_dirty = 0 THEN stats_segments.body END AS head
+  hour_key,
+  hour,
+  revision,
+  rewrites,
+  is_dirty
 FROM stats_hours
-LEFT JOIN stats_segments ON stats_segments.hour_key = stats_hours.hour_key
 WHERE project_id = @project_id AND hour BETWEEN @from_hour AND @to_hour
 ORDER BY hour
+`
+
+/** The head of an hour's segment (primary key). */
+export const SELECT_HEAD = `
+SELECT body
+FROM stats_segments
+WHERE hour_key = @hour_key
 `
 
 /** One hour (primary key). */

@@ -1,0 +1,36 @@
+/** Walks the buckets along with what comes in order of time. Pure. */
+
+export interface BucketCursor {
+  /** To the bucket of a time. */
+  moveTo(us: number): void
+  moveToBucket(bucket: number): void
+  /** After the last. */
+  end(): void
+}
+
+/** @param flush - called for a bucket when it is left */
+export function createBucketCursor(
+  startsUs: Float64Array,
+  flush: (bucket: number) => void,
+): BucketCursor {
+  let bucket = 0
+  let nextUs = startsUs[1] ?? Number.POSITIVE_INFINITY
+
+  function moveToBucket(next: number): void {
+    if (next === bucket) return
+    flush(bucket)
+    bucket = next
+    nextUs = startsUs[bucket + 1] ?? Number.POSITIVE_INFINITY
+  }
+
+  return {
+    moveToBucket,
+    moveTo(us) {
+      let next = bucket
+      if (us < nextUs) return
+      while (us >= (startsUs[next + 1] ?? Number.POSITIVE_INFINITY)) next += 1
+      moveToBucket(next)
+    },
+    end: () => flush(bucket),
+  }
+}

@@ -1,0 +1,64 @@
+/** How the buckets of a window cut an hour. Pure. */
+import { HOUR_US, SLOT_US, SLOTS } from './hour-columns.ts'
+
+/** The pieces of an hour: each lies in one bucket. Times are microseconds from the hour's beginning. */
+export interface HourParts {
+  readonly hourUs: number
+  readonly firstBucket: number
+  /** Where the pieces begin, and where the last ends; one more than there are pieces. */
+  readonly bounds: readonly number[]
+}
+
+/** The hours of a window, from the first to the last. */
+export function hoursOf(startUs: number, endUs: number): { from: number; to: number } {
+  return { from: Math.floor(startUs / HOUR_US), to: Math.ceil(endUs / HOUR_US) - 1 }
+}
+
+/** Cuts hours that are asked for in ascending order. */
+export function createHourCutter(startsUs: Float64Array, startUs: number, endUs: number) {
+  let bucket = 0
+
+  return function cut(hour: number): HourParts {
+    const hourUs = hour * HOUR_US
+    const fromUs = Math.max(hourUs, startUs)
+    const toUs = Math.min(hourUs + HOUR_US, endUs)
+    while ((startsUs[bucket + 1] ?? Number.POSITIVE_INFINITY) <= fromUs) bucket += 1
+    const bounds = [fromUs - hourUs]
+    for (let next = bucket + 1; (startsUs[next] ?? Number.POSITIVE_INFINITY) < toUs; next++) {
+      bounds.push((startsUs[next] as number) - hourUs)
+    }
+    bounds.push(toUs - hourUs)
+    return { hourUs, firstBucket: bucket, bounds }
+  }
+}
+
+export function isWhole({ bounds }: HourParts): boolean {
+  return bounds.length === 2 && bounds[0] === 0 && bounds[1] === HOUR_US
+}
+
+/** The piece of each slot, -1 for none; null where a cut lies inside of a slot. */
+export function slotParts({ bounds }: HourParts): Int16Array | null {
+  if (bounds.some((bound) => bound % SLOT_US !== 0)) return null
+  const parts = new Int16Array(SLOTS).fill(-1)
+  bounds.slice(0, -1).forEach((bound, part) => {
+    parts.fill(part, bound / SLOT_US, (bounds[part + 1] as number) / SLOT_US)
+  })
+  return parts
+}
+
+/** The piece of each call, -1 for none. */
+export function offsetParts({ bounds }: HourParts, offsets: ArrayLike<number>): Int16Array {
+  const parts = new Int16Array(offsets.length)
+  const last = bounds.length - 1
+  for (let call = 0; call < offsets.length; call++) {
+    const offset = offsets[call] as number
+    let [low, high] = [-1, last]
+    while (high - low > 1) {
+      const middle = (low + high) >> 1
+      if (offset < (bounds[middle] as number)) high = middle
+      else low = middle
+    }
+    parts[call] = offset < (bounds[last] as number) ? low : -1
+  }
+  return parts
+}

@@ -1,0 +1,127 @@
+/** Adds one hour to the tables of a question, from as little of the hour as the question needs. Pure. */
+import { COUNTERS, type HourColumns, type Integers, type UsageColumns } from './hour-columns.ts'
+import {
+  applyFilter,
+  fitsGroups,
+  groupParts,
+  type HourFilter,
+  isUnfiltered,
+} from './hour-filter.ts'
+import { type HourParts, isWhole, offsetParts, slotParts } from './hour-parts.ts'
+import { type KeyedSums, latencyRuns, mergeKeyed, type PartSums, sumParts } from './hour-summary.ts'
+import type { OpGroups } from './segment.ts'
+import type { StatsTables } from './stats-tables.ts'
+import type { ModelUsage } from './usage.ts'
+
+/** An hour, with the sums that are ready. */
+export interface HourView {
+  readonly columns: HourColumns
+  /** Sums by slot, or null. */
+  readonly slots: KeyedSums | null
+  /** Sums by op and root, or null. */
+  groups(): OpGroups | null
+}
+
+/** @throws BrokenSegmentError; the tables are then of no use */
+export function addHour(
+  tables: StatsTables,
+  view: HourView,
+  parts: HourParts,
+  filter: HourFilter,
+): void {
+  const { columns } = view
+  const partCount = parts.bounds.length - 1
+  let assigned: Int16Array | null = null
+  const partOf = () => {
+    assigned ??= assignParts(columns, parts, filter)
+    return assigned
+  }
+  const sums =
+    readySums(view, parts, filter) ??
+    sumParts(columns, partOf(), partCount, { calls: tables.wantsCalls, usage: tables.wantsUsage })
+  const runs = tables.wantsLatencies ? findRuns(columns, parts, filter, partOf) : null
+  tables.addParts(parts, sums, runs, createUsageRows(columns, partOf, parts.hourUs))
+}
+
+/** The sums that were made when the segment was built, where they lie in the question's parts. */
+function readySums(view: HourView, parts: HourParts, filter: HourFilter): PartSums | null {
+  if (isUnfiltered(filter)) {
+    const slots = view.slots && slotParts(parts)
+    return view.slots && slots && mergeKeyed(view.slots, slots, parts.bounds.length - 1)
+  }
+  if (!fitsGroups(filter) || !isWhole(parts)) return null
+  const groups = view.groups()
+  return groups && mergeKeyed(groups.sums, groupParts(filter, groups), 1)
+}
+
+function findRuns(
+  columns: HourColumns,
+  parts: HourParts,
+  filter: HourFilter,
+  partOf: () => Int16Array,
+): Integers[] {
+  if (columns.isSorted && isWhole(parts) && isUnfiltered(filter)) {
+    return [columns.latencies().subarray(0, columns.ended)]
+  }
+  return latencyRuns(columns, partOf(), parts.bounds.length - 1)
+}
+
+/** The part of each call that counts, -1 for the others. */
+function assignParts(columns: HourColumns, parts: HourParts, filter: HourFilter): Int16Array {
+  const partOf = cutCalls(columns, parts)
+  applyFilter(filter, columns, partOf)
+  return partOf
+}
+
+function cutCalls(columns: HourColumns, parts: HourParts): Int16Array {
+  if (isWhole(parts)) return new Int16Array(columns.count)
+  const bySlot = slotParts(parts)
+  if (!bySlot) return offsetParts(parts, columns.offsets())
+  const slots = columns.slots()
+  const partOf = new Int16Array(slots.length)
+  for (let call = 0; call < slots.length; call++) partOf[call] = bySlot[slots[call] as number] ?? -1
+  return partOf
+}
+
+/** The usage of each part, row by row; sorted into parts when it is first asked for. */
+function createUsageRows(columns: HourColumns, partOf: () => Int16Array, hourUs: number) {
+  let byPart: Map<number, number[]> | null = null
+
+  return function addRows(
+    part: number,
+    models: ReadonlySet<string>,
+    add: (row: ModelUsage, startedAtUs: number) => void,
+  ): void {
+    const used = columns.usage()
+    const offsets = columns.offsets()
+    byPart ??= groupRows(used, partOf())
+    for (const row of byPart.get(part) ?? []) {
+      const usage = readUsageRow(used, row)
+      if (models.has(usage.model)) add(usage, hourUs + (offsets[used.calls[row] ?? 0] ?? 0))
+    }
+  }
+}
+
+function groupRows({ rows, calls }: UsageColumns, partOf: Int16Array): Map<number, number[]> {
+  const byPart = new Map<number, number[]>()
+  for (let row = 0; row < rows; row++) {
+    const part = partOf[calls[row] as number] as number
+    const known = byPart.get(part)
+    if (known) known.push(row)
+    else byPart.set(part, [row])
+  }
+  return byPart
+}
+
+function readUsageRow({ models, modelIds, counters }: UsageColumns, row: number): ModelUsage {
+  const counter = (name: (typeof COUNTERS)[number]) => counters[COUNTERS.indexOf(name)]?.[row] ?? 0
+  return {
+    model: models[modelIds[row] as number] as string,
+    input_tokens: counter('input_tokens'),
+    output_tokens: counter('output_tokens'),
+    total_tokens: counter('total_tokens'),
+    cache_read_input_tokens: counter('cache_read_input_tokens'),
+    cache_creation_input_tokens: counter('cache_creation_input_tokens'),
+    uncached_input_tokens: counter('uncached_input_tokens'),
+  }
+}

@@ -1,0 +1,232 @@
+/** Sums over the calls of an hour, by part: what most statistics are made of. Pure. */
+import {
+  COUNTERS,
+  type HourColumns,
+  type Integers,
+  IS_ENDED,
+  IS_ERROR,
+  type UsageColumns,
+} from './hour-columns.ts'
+
+/** Numbers of a part's calls: how many, ended, errors, latency sum, least, most, ones, zeros. */
+export const CALL_NUMBERS = 8
+/** Numbers of a part's usage by one model: rows, COUNTERS, the longest paid input. */
+export const USAGE_NUMBERS = COUNTERS.length + 2
+const INPUT_MAX = USAGE_NUMBERS - 1
+const [CACHE_READ, CACHE_CREATION, UNCACHED] = [3, 4, 5]
+
+/** Sums by part, then for usage by model. */
+export interface PartSums {
+  readonly parts: number
+  /** CALL_NUMBERS for each part. */
+  readonly calls: Float64Array
+  readonly models: readonly string[]
+  /** USAGE_NUMBERS for each part and model. */
+  readonly usage: Float64Array
+}
+
+/** The same for a few of many parts, which are named by keys. */
+export interface KeyedSums {
+  readonly callKeys: Integers
+  readonly calls: Float64Array
+  readonly models: readonly string[]
+  readonly usageKeys: Integers
+  /** Places in `models`. */
+  readonly usageModels: Integers
+  readonly usage: Float64Array
+}
+
+/**
+ * Adds up an hour.
+ *
+ * @param partOf - the part of each call, -1 for none
+ * @param wants - what is added up; the rest stays empty
+ */
+export function sumParts(
+  columns: HourColumns,
+  partOf: Int16Array,
+  parts: number,
+  wants: { readonly calls: boolean; readonly usage: boolean },
+): PartSums {
+  const calls = emptyCalls(wants.calls ? parts : 0)
+  if (wants.calls) {
+    sumCalls(calls, partOf, columns)
+  }
+  if (!wants.usage) return { parts, calls, models: [], usage: new Float64Array() }
+  const used = columns.usage()
+  const usage = new Float64Array(parts * used.models.length * USAGE_NUMBERS)
+  sumUsage(usage, partOf, used)
+  return { parts, calls, models: used.models, usage }
+}
+
+function emptyCalls(parts: number): Float64Array {
+  const calls = new Float64Array(parts * CALL_NUMBERS)
+  for (let at = 0; at < calls.length; at += CALL_NUMBERS) {
+    calls[at + 4] = Number.POSITIVE_INFINITY
+    calls[at + 5] = Number.NEGATIVE_INFINITY
+  }
+  return calls
+}
+
+function sumCalls(sums: Float64Array, partOf: Int16Array, columns: HourColumns): void {
+  const flags = columns.flags()
+  const latencies = columns.latencies()
+  for (let call = 0; call < partOf.length; call++) {
+    const part = partOf[call] as number
+    if (part < 0) continue
+    const at = part * CALL_NUMBERS
+    const flag = flags[call] as number
+    sums[at] = (sums[at] as number) + 1
+    if ((flag & IS_ENDED) === 0) continue
+    const latency = latencies[call] as number
+    sums[at + 1] = (sums[at + 1] as number) + 1
+    if ((flag & IS_ERROR) !== 0) sums[at + 2] = (sums[at + 2] as number) + 1
+    sums[at + 3] = (sums[at + 3] as number) + latency
+    if (latency < (sums[at + 4] as number)) sums[at + 4] = latency
+    if (latency > (sums[at + 5] as number)) sums[at + 5] = latency
+    if (latency === 1) sums[at + 6] = (sums[at + 6] as number) + 1
+    if (latency === 0) sums[at + 7] = (sums[at + 7] as number) + 1
+  }
+}
+
+function sumUsage(sums: Float64Array, partOf: Int16Array, used: UsageColumns): void {
+  const { rows, calls, models, modelIds, counters } = used
+  const placeOf = new Int32Array(rows)
+  for (let row = 0; row < rows; row++) {
+    const part = partOf[calls[row] as number] as number
+    const place = part < 0 ? -1 : (part * models.length + (modelIds[row] as number)) * USAGE_NUMBERS
+    placeOf[row] = place
+    if (place >= 0) sums[place] = (sums[place] as number) + 1
+  }
+  counters.forEach((counter, index) => {
+    addColumn(sums, placeOf, counter, 1 + index)
+  })
+  const [read, creation, uncached] = [CACHE_READ, CACHE_CREATION, UNCACHED].map(
+    (index) => counters[index] as Integers,
+  )
+  for (let row = 0; row < rows; row++) {
+    const place = placeOf[row] as number
+    if (place < 0) continue
+    const input = allOf(row, read, creation, uncached)
+    if (input > (sums[place + INPUT_MAX] as number)) sums[place + INPUT_MAX] = input
+  }
+}
+
+function allOf(row: number, ...columns: readonly (Integers | undefined)[]): number {
+  return columns.reduce((total, column) => total + (column?.[row] ?? 0), 0)
+}
+
+function addColumn(
+  sums: Float64Array,
+  placeOf: Int32Array,
+  counter: Integers,
+  offset: number,
+): void {
+  for (let row = 0; row < placeOf.length; row++) {
+    const place = placeOf[row] as number
+    if (place >= 0)
+      sums[place + offset] = (sums[place + offset] as number) + (counter[row] as number)
+  }
+}
+
+/** Leaves out the parts without calls; the part is the key. */
+export function toKeyed({ parts, calls, models, usage }: PartSums): KeyedSums {
+  const callKeys: number[] = []
+  const usageKeys: number[] = []
+  const usageModels: number[] = []
+  for (let part = 0; part < parts; part++) {
+    if ((calls[part * CALL_NUMBERS] as number) > 0) callKeys.push(part)
+    models.forEach((_model, model) => {
+      if ((usage[(part * models.length + model) * USAGE_NUMBERS] as number) === 0) return
+      usageKeys.push(part)
+      usageModels.push(model)
+    })
+  }
+  const usagePlaces = usageKeys.map(
+    (key, row) => key * models.length + (usageModels[row] as number),
+  )
+  return {
+    callKeys: Uint32Array.from(callKeys),
+    calls: gather(calls, callKeys, CALL_NUMBERS),
+    models,
+    usageKeys: Uint32Array.from(usageKeys),
+    usageModels: Uint32Array.from(usageModels),
+    usage: gather(usage, usagePlaces, USAGE_NUMBERS),
+  }
+}
+
+function gather(numbers: Float64Array, places: readonly number[], stride: number): Float64Array {
+  const gathered = new Float64Array(places.length * stride)
+  places.forEach((place, row) => {
+    gathered.set(numbers.subarray(place * stride, (place + 1) * stride), row * stride)
+  })
+  return gathered
+}
+
+/**
+ * Brings keyed sums together in parts.
+ *
+ * @param partOfKey - the part of each key, -1 for none
+ */
+export function mergeKeyed(
+  keyed: KeyedSums,
+  partOfKey: ArrayLike<number>,
+  parts: number,
+): PartSums {
+  const calls = emptyCalls(parts)
+  keyed.callKeys.forEach((key, row) => {
+    const part = partOfKey[key] ?? -1
+    if (part >= 0) mergeCalls(calls, part * CALL_NUMBERS, keyed.calls, row * CALL_NUMBERS)
+  })
+  const { models } = keyed
+  const usage = new Float64Array(parts * models.length * USAGE_NUMBERS)
+  keyed.usageKeys.forEach((key, row) => {
+    const part = partOfKey[key] ?? -1
+    if (part < 0) return
+    const place = part * models.length + (keyed.usageModels[row] as number)
+    mergeUsage(usage, place * USAGE_NUMBERS, keyed.usage, row * USAGE_NUMBERS)
+  })
+  return { parts, calls, models, usage }
+}
+
+function mergeCalls(into: Float64Array, at: number, from: Float64Array, start: number): void {
+  for (let index = 0; index < CALL_NUMBERS; index++) {
+    const known = into[at + index] as number
+    const more = from[start + index] as number
+    if (index === 4) into[at + 4] = Math.min(known, more)
+    else if (index === 5) into[at + 5] = Math.max(known, more)
+    else into[at + index] = known + more
+  }
+}
+
+function mergeUsage(into: Float64Array, at: number, from: Float64Array, start: number): void {
+  for (let index = 0; index < INPUT_MAX; index++) {
+    into[at + index] = (into[at + index] as number) + (from[start + index] as number)
+  }
+  const inputMax = Math.max(into[at + INPUT_MAX] as number, from[start + INPUT_MAX] as number)
+  into[at + INPUT_MAX] = inputMax
+}
+
+/** The latencies of the calls of each part, ascending. */
+export function latencyRuns(columns: HourColumns, partOf: Int16Array, parts: number): Integers[] {
+  const latencies = columns.latencies()
+  const flags = columns.isSorted ? null : columns.flags()
+  const size = columns.isSorted ? columns.ended : columns.count
+  const isEnded = (call: number) => flags === null || ((flags[call] as number) & IS_ENDED) !== 0
+  const lengths = new Uint32Array(parts)
+  for (let call = 0; call < size; call++) {
+    const part = partOf[call] as number
+    if (part >= 0 && isEnded(call)) lengths[part] = (lengths[part] as number) + 1
+  }
+  const runs = Array.from(lengths, (length) => new Uint32Array(length))
+  lengths.fill(0)
+  for (let call = 0; call < size; call++) {
+    const part = partOf[call] as number
+    if (part < 0 || !isEnded(call)) continue
+    const run = runs[part] as Uint32Array
+    const length = lengths[part] as number
+    run[length] = latencies[call] as number
+    lengths[part] = length + 1
+  }
+  return columns.isSorted ? runs : runs.map((run) => run.sort())
+}

@@ -1,0 +1,101 @@
+/** Named arrays of numbers and a little JSON in one blob, each number as narrow as the array allows. Pure. */
+import { crc32 } from 'node:zlib'
+
+export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array
+
+const TYPES = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array } as const
+type TypeName = keyof typeof TYPES
+
+/** Written into each blob; a reader of another format takes a blob for broken. */
+const FORMAT = 1
+/** Format, length of the JSON, checksum of all that follows. */
+const HEAD_BYTES = 12
+const ALIGNMENT = 8
+
+interface Frame<Meta> {
+  readonly meta: Meta
+  readonly arrays: readonly (readonly [name: string, type: TypeName, length: number])[]
+}
+
+/** A blob read back. */
+export interface Segment<Meta> {
+  readonly meta: Meta
+  /** @returns the array; empty when it was not written */
+  array(name: string): Numbers
+}
+
+/** The smallest array type that holds all values. */
+export function narrow(values: Uint8Array | Uint16Array | Uint32Array): Numbers {
+  let max = 0
+  for (let index = 0; index < values.length; index++) {
+    if ((values[index] as number) > max) max = values[index] as number
+  }
+  if (max < 2 ** 8) return Uint8Array.from(values)
+  return max < 2 ** 16 ? Uint16Array.from(values) : Uint32Array.from(values)
+}
+
+export function encodeSegment(
+  meta: unknown,
+  arrays: Readonly<Record<string, Numbers>>,
+): Uint8Array {
+  const entries = Object.entries(arrays)
+  const frame: Frame<unknown> = {
+    meta,
+    arrays: entries.map(([name, values]) => [name, typeName(values), values.length]),
+  }
+  const json = new TextEncoder().encode(JSON.stringify(frame))
+  const size = entries.reduce(
+    (total, [, { byteLength }]) => align(total) + byteLength,
+    HEAD_BYTES + json.length,
+  )
+  const blob = new Uint8Array(size)
+  blob.set(json, HEAD_BYTES)
+  let at = HEAD_BYTES + json.length
+  for (const [, { buffer, byteOffset, byteLength }] of entries) {
+    at = align(at)
+    blob.set(new Uint8Array(buffer, byteOffset, byteLength), at)
+    at += byteLength
+  }
+  const head = new DataView(blob.buffer)
+  head.setUint32(0, FORMAT, true)
+  head.setUint32(4, json.length, true)
+  head.setUint32(8, crc32(blob.subarray(HEAD_BYTES)), true)
+  return blob
+}
+
+/**
+ * Reads a blob back without copying.
+ *
+ * @param isTrusted - skips the checksum, for a blob that was checked before
+ * @returns null for a blob that is broken, cut or of another format
+ */
+export function decodeSegment<Meta>(bytes: Uint8Array, isTrusted = false): Segment<Meta> | null {
+  if (bytes.length < HEAD_BYTES) return null
+  const blob = bytes.byteOffset % ALIGNMENT === 0 ? bytes : Uint8Array.from(bytes)
+  const { buffer, byteOffset } = blob
+  const head = new DataView(buffer, byteOffset, HEAD_BYTES)
+  if (head.getUint32(0, true) !== FORMAT) return null
+  if (!isTrusted && head.getUint32(8, true) !== crc32(blob.subarray(HEAD_BYTES))) return null
+  const jsonEnd = HEAD_BYTES + head.getUint32(4, true)
+  const json = new TextDecoder().decode(blob.subarray(HEAD_BYTES, jsonEnd))
+  const { meta, arrays } = JSON.parse(json) as Frame<Meta>
+  const found = new Map<string, Numbers>()
+  let at = jsonEnd
+  for (const [name, type, length] of arrays) {
+    at = align(at)
+    const values = new TYPES[type](buffer as ArrayBuffer, byteOffset + at, length)
+    found.set(name, values)
+    at += values.byteLength
+  }
+  return { meta, array: (name) => found.get(name) ?? new Uint8Array() }
+}
+
+function typeName(values: Numbers): TypeName {
+  if (values instanceof Float64Array) return 'f64'
+  if (values instanceof Uint32Array) return 'u32'
+  return values instanceof Uint16Array ? 'u16' : 'u8'
+}
+
+function align(bytes: number): number {
+  return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT
+}

@@ -1,0 +1,72 @@
+/**
+ * The columns of hours that change, kept by the thread that reads them: a poll reads only the rows that
+ * have come since the last one. A call that has ended never changes, except that it is deleted.
+ */
+import { HOUR_ROWS_MAX } from '../../../domain/hour-columns.ts'
+import type { Connection } from '../connection.ts'
+import { SELECT_LAST_CALL_KEY } from '../sql/segments.ts'
+import { extendHour, type HourId, type LoadedHour, loadHour } from './hour-rows.ts'
+
+/** Limit: calls of all hours that a thread keeps; some 60 bytes each. */
+const CALLS_MAX = HOUR_ROWS_MAX
+/** More new rows than this, of all projects, are not walked through to find those of an hour. */
+const NEW_ROWS_MAX = 200_000
+
+interface LiveHour extends LoadedHour {
+  readonly revision: number
+  readonly rewrites: number
+  /** The last row of all that it has seen. */
+  readonly lastKey: number
+}
+
+/** The state of an hour as `stats_hours` tells it. */
+export interface HourState extends HourId {
+  readonly hour_key: number
+  readonly revision: number
+  readonly rewrites: number
+}
+
+const hoursByConnection = new WeakMap<Connection, Map<number, LiveHour>>()
+
+/** The columns of an hour as the transaction sees it; null when it does not fit into columns. */
+export function readLiveHour(
+  db: Connection,
+  state: HourState,
+  checkpoint: () => void,
+): LoadedHour['columns'] | null {
+  const hours = hoursByConnection.get(db) ?? new Map<number, LiveHour>()
+  hoursByConnection.set(db, hours)
+  const known = hours.get(state.hour_key)
+  // A read that is cancelled half way must not leave its half behind.
+  hours.delete(state.hour_key)
+  const live = known?.revision === state.revision ? known : refresh(db, state, known, checkpoint)
+  hours.set(state.hour_key, live)
+  limit(hours, state.hour_key)
+  return live.columns.isFit() ? live.columns : null
+}
+
+function refresh(
+  db: Connection,
+  state: HourState,
+  known: LiveHour | undefined,
+  checkpoint: () => void,
+): LiveHour {
+  const { revision, rewrites } = state
+  const lastKey = db.prepare(SELECT_LAST_CALL_KEY).pluck().get() as number
+  if (known?.rewrites === rewrites && lastKey - known.lastKey <= NEW_ROWS_MAX) {
+    extendHour(db, state, known, known.lastKey, checkpoint)
+    return { ...known, revision, lastKey }
+  }
+  return { ...loadHour(db, state, checkpoint), revision, rewrites, lastKey }
+}
+
+/** Lets the hours go that were not read for the longest time; the last one stays. */
+function limit(hours: Map<number, LiveHour>, lastKey: number): void {
+  let calls = 0
+  for (const { columns } of hours.values()) calls += columns.count
+  for (const [key, { columns }] of hours) {
+    if (calls <= CALLS_MAX || key === lastKey) return
+    hours.delete(key)
+    calls -= columns.count
+  }
+}
