@@ -1,9 +1,11 @@
-import { connect } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createModelRegistry } from '../../src/inference/registry.ts'
 import {
   type Behaviour,
   event,
   HELLO_EVENTS,
+  json,
   silence,
   startFakeUpstream,
   stream,
@@ -110,22 +112,93 @@ describe('a client that leaves', () => {
     await freed
   })
 
-  it.each<[string, boolean, Behaviour]>([
+  it.for<[string, boolean, Behaviour]>([
     ['before the headers of a stream', true, silence],
     ['before the first event of a stream', true, stream([], 'hang')],
     ['in the middle of a stream', true, stream(HELLO_EVENTS.slice(0, 2), 'hang')],
     ['before the headers of a whole answer', false, silence],
     ['in the middle of a whole answer', false, stream(['{"choi'], 'hang')],
-  ])('cuts the upstream connection %s', async (_name, isStream, behaviour) => {
+  ])('cuts the upstream connection %s', async ([, isStream, behaviour], { annotate }) => {
     const upstream = await startFakeUpstream(behaviour)
     const { chat } = await startModelServer(upstreamModel(upstream.baseUrl))
     const leave = new AbortController()
     const answer = chat({ messages: MESSAGES, stream: isStream }, { signal: leave.signal })
     const reading = answer.then((response) => response.text())
     const { closed } = await upstream.arrival(0)
+    const leftAt = performance.now()
     leave.abort()
-    await expect(reading).rejects.toThrow()
+    const refused = expect(reading).rejects.toThrow()
     expect(await closed).toEqual({ isAnswered: false })
+    await annotate(`closed after ${(performance.now() - leftAt).toFixed(1)} ms`)
+    await refused
+  })
+
+  it('while its upstream is still connecting gives that up', async ({ annotate }) => {
+    const { promise: opened, resolve: noteOpened } = Promise.withResolvers<void>()
+    const { promise: closed, resolve: noteClosed } = Promise.withResolvers<void>()
+    // Takes the connection and never answers the greeting of TLS.
+    const upstream = createServer((socket) => {
+      socket.on('error', () => {}).on('close', () => noteClosed())
+      socket.once('data', () => noteOpened())
+    })
+    await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void upstream.close())
+    const { port } = upstream.address() as AddressInfo
+    const { chat } = await startModelServer(upstreamModel(`https://127.0.0.1:${port}/v1`))
+    const leave = new AbortController()
+    const answer = chat({ messages: MESSAGES, stream: true }, { signal: leave.signal })
+    await opened
+    const leftAt = performance.now()
+    leave.abort()
+    const refused = expect(answer).rejects.toThrow()
+    await closed
+    await annotate(`closed after ${(performance.now() - leftAt).toFixed(1)} ms`)
+    await refused
+  })
+
+  it('while others still connect to the same upstream leaves them alone', async () => {
+    const upstream = await startFakeUpstream(json(200, { choices: [] }))
+    const { chat } = await startModelServer(upstreamModel(upstream.baseUrl))
+    const leave = new AbortController()
+    const left = chat({ messages: MESSAGES }, { signal: leave.signal })
+    const stays = Promise.all([1, 2, 3].map(() => chat({ messages: MESSAGES })))
+    leave.abort()
+    await expect(left).rejects.toThrow()
+    expect((await stays).map(({ status }) => status)).toEqual([200, 200, 200])
+  })
+
+  it('while it waits for a place never reaches the upstream', async () => {
+    const upstream = await startFakeUpstream(stream(HELLO_EVENTS, 'hang'))
+    const model = upstreamModel(upstream.baseUrl).getModel(null)
+    const limited = { ...model, concurrentMax: 1 }
+    const { chat } = await startModelServer(createModelRegistry([limited], limited))
+    const first = new AbortController()
+    const running = await chat({ messages: MESSAGES, stream: true }, { signal: first.signal })
+    const second = new AbortController()
+    const waits = chat({ messages: MESSAGES, stream: true }, { signal: second.signal })
+    // Long enough for the request to stand in the queue; if it does not yet, it never will.
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    second.abort()
+    await expect(waits).rejects.toThrow()
+    first.abort()
+    await running.text().catch(() => {})
+    await upstream.requests[0]?.closed
+    upstream.behave(json(200, { choices: [] }))
+    expect((await chat({ messages: MESSAGES })).status).toBe(200)
+    expect(upstream.requests).toHaveLength(2)
+  })
+
+  it('between two tries is the end of them', async () => {
+    const upstream = await startFakeUpstream(json(429, {}, { 'retry-after': '5' }))
+    const { chat } = await startModelServer(upstreamModel(upstream.baseUrl))
+    const leave = new AbortController()
+    const answer = chat({ messages: MESSAGES }, { signal: leave.signal })
+    await (await upstream.arrival(0)).closed
+    leave.abort()
+    await expect(answer).rejects.toThrow()
+    upstream.behave(json(200, { choices: [] }))
+    expect((await chat({ messages: MESSAGES })).status).toBe(200)
+    expect(upstream.requests).toHaveLength(2)
   })
 
   it('is no client that has just sent its whole body: a slow answer still comes', async () => {

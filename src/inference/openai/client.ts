@@ -79,9 +79,12 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   const base = url.pathname.replace(/\/+$/, '')
   const path = `${base}/chat/completions${url.search}`
   const authorization = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }
+  const connector = createConnector({ timeout: timeoutMs.connect })
+  /** Requests without an answer yet: while there are any, connections are wanted. */
+  let waitingCount = 0
   const pool = new Pool(url.origin, {
     connections: CONNECTIONS_MAX,
-    connect: createConnector({ timeout: timeoutMs.connect }),
+    connect: connector.connect,
     // The timeouts below are exact and told apart; those of the pool are neither.
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -91,6 +94,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   async function post(body: string, { requestId, signal, isStream }: PostOptions) {
     signal.throwIfAborted()
     const exchange = startExchange(signal, timeoutMs, isStream)
+    waitingCount += 1
     try {
       const response = await untilAborted(
         pool.request({
@@ -113,6 +117,9 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
       exchange.settle()
       exchange.signal.throwIfAborted()
       throw toConnectionError(error)
+    } finally {
+      waitingCount -= 1
+      if (waitingCount === 0) connector.cancel()
     }
   }
 

@@ -12,21 +12,38 @@ const INTERIM_START = /^HTTP\/1\.1 1(?!01)\d\d/
 const INTERIM_START_BYTES = 'HTTP/1.1 1xx'.length
 const HEAD_END = '\r\n\r\n'
 
+export interface Connector {
+  /** For the pool. */
+  readonly connect: buildConnector.connector
+  /** Gives up what is still connecting; for when nobody waits for it any more. */
+  cancel(): void
+}
+
 /**
  * Opens connections for a pool.
  *
  * @param timeout - until the connection stands, in milliseconds
  */
-export function createConnector({ timeout }: { timeout: number }): buildConnector.connector {
+export function createConnector({ timeout }: { timeout: number }): Connector {
   const connect = buildConnector({ timeout })
-  return (target, callback) =>
-    connect(target, (...result) => {
-      const [, socket] = result
-      if (socket && (socket as { alpnProtocol?: unknown }).alpnProtocol !== 'h2') {
-        skipInterimAnswers(socket)
-      }
-      callback(...result)
-    })
+  const connecting = new Set<Socket>()
+  return {
+    connect(target, callback) {
+      // The types leave out what the function gives back: the socket that is to connect.
+      const opened = connect(target, (...result) => {
+        connecting.delete(opened)
+        const [, socket] = result
+        if (socket && (socket as { alpnProtocol?: unknown }).alpnProtocol !== 'h2') {
+          skipInterimAnswers(socket)
+        }
+        callback(...result)
+      }) as unknown as Socket
+      connecting.add(opened)
+    },
+    cancel() {
+      for (const socket of connecting) socket.destroy(new Error('nobody waits for the connection'))
+    },
+  }
 }
 
 /**
