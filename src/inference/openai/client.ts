@@ -6,15 +6,14 @@ import { Pool } from 'undici'
 import { ApiError } from '../../errors.ts'
 import { createConnector } from './connector.ts'
 import { decodeBody } from './decoded-body.ts'
-import { toBodyError, toConnectionError } from './errors.ts'
+import { toBodyError } from './errors.ts'
+import { type AnswerHead, type Exchange, startExchange } from './exchange.ts'
 
 /** Limit: sockets to one upstream. */
-const CONNECTIONS_MAX = 256
+const CONNECTIONS_MAX = 4_096
 /** Limits of a model listing. */
 const LISTING_MS_MAX = 5_000
 const LISTING_BYTES_MAX = 4 * 1024 * 1024
-/** How long the end of an answer that was read to its last event may take before the socket is cut. */
-const TRAILER_MS_MAX = 1_000
 
 export interface UpstreamTimeouts {
   /** Until the connection stands. */
@@ -79,6 +78,13 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   const base = url.pathname.replace(/\/+$/, '')
   const path = `${base}/chat/completions${url.search}`
   const authorization = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }
+  const ownHeaders = {
+    'content-type': 'application/json',
+    'accept-encoding': 'identity',
+    ...authorization,
+  }
+  const wholeHeaders = { ...ownHeaders, accept: 'application/json' }
+  const streamHeaders = { ...ownHeaders, accept: 'text/event-stream' }
   const connector = createConnector({ timeout: timeoutMs.connect })
   /** Requests without an answer yet: while there are any, connections are wanted. */
   let waitingCount = 0
@@ -92,31 +98,17 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   let closing: Promise<void> | null = null
 
   async function post(body: string, { requestId, signal, isStream }: PostOptions) {
-    signal.throwIfAborted()
-    const exchange = startExchange(signal, timeoutMs, isStream)
+    const headers = {
+      ...(isStream ? streamHeaders : wholeHeaders),
+      'x-request-id': requestId,
+    }
+    const request = { path, method: 'POST', headers, body } as const
+    const { first_byte, idle, total } = timeoutMs
+    const timeouts = { first_byte: isStream ? first_byte : null, idle, total }
+    const exchange = startExchange(pool, request, signal, timeouts)
     waitingCount += 1
     try {
-      const response = await untilAborted(
-        pool.request({
-          path,
-          method: 'POST',
-          headers: {
-            'content-type': 'application/json',
-            accept: isStream ? 'text/event-stream' : 'application/json',
-            'accept-encoding': 'identity',
-            'x-request-id': requestId,
-            ...authorization,
-          },
-          body,
-          signal: exchange.signal,
-        }),
-        exchange.signal,
-      )
-      return createAnswer(response, exchange)
-    } catch (error) {
-      exchange.settle()
-      exchange.signal.throwIfAborted()
-      throw toConnectionError(error)
+      return createAnswer(await exchange.head, exchange)
     } finally {
       waitingCount -= 1
       if (waitingCount === 0) connector.cancel()
@@ -152,99 +144,34 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   }
 }
 
-type PoolResponse = Awaited<ReturnType<Pool['request']>>
-
-function createAnswer(response: PoolResponse, exchange: Exchange): UpstreamAnswer {
-  const { body, headers, statusCode } = response
-  const raw = body.iterator({ destroyOnReturn: false })
-  const pieces = decodeBody(raw, textOf(headers['content-encoding']))
-  const isDecoded = pieces !== raw
-  let isClosed = false
+function createAnswer({ status, headers }: AnswerHead, exchange: Exchange): UpstreamAnswer {
+  const coding = textOf(headers['content-encoding'])
+  const decoded = coding === '' ? null : decodeBody(iteratePieces(exchange), coding)
   return {
-    status: statusCode,
+    status,
     mediaType: textOf(headers['content-type']).split(';')[0]?.trim().toLowerCase() ?? '',
-    isReadable: pieces !== null,
+    isReadable: coding === '' || decoded !== null,
     retryAfter: textOf(headers['retry-after']) || undefined,
-    async read() {
-      if (pieces === null) throw new ApiError('upstream_invalid_response')
-      exchange.await()
-      try {
-        const piece = await pieces.next()
-        return piece.done ? null : (piece.value as Uint8Array)
-      } catch (error) {
-        exchange.signal.throwIfAborted()
-        throw toBodyError(error)
-      } finally {
-        exchange.rest()
-      }
-    },
-    close({ isComplete }) {
-      if (isClosed) return
-      isClosed = true
-      exchange.settle()
-      body.on('error', () => {})
-      // What a decompressor has not read yet cannot be drained past it.
-      if (!isComplete || isDecoded) {
-        body.destroy()
-        return
-      }
-      const cut = setTimeout(() => body.destroy(), TRAILER_MS_MAX).unref()
-      body.once('close', () => clearTimeout(cut))
-      raw.return?.().then(
-        () => body.resume(),
-        () => body.destroy(),
-      )
-    },
+    read: coding === '' ? exchange.read : () => readDecoded(decoded),
+    close: exchange.close,
   }
+}
+
+/** @param pieces - null for a compression that is not known */
+async function readDecoded(pieces: AsyncIterator<Uint8Array> | null): Promise<Uint8Array | null> {
+  if (pieces === null) throw new ApiError('upstream_invalid_response')
+  try {
+    const { done, value } = await pieces.next()
+    return done ? null : value
+  } catch (error) {
+    throw error instanceof ApiError ? error : toBodyError(error)
+  }
+}
+
+async function* iteratePieces({ read }: Exchange): AsyncGenerator<Uint8Array> {
+  for (let piece = await read(); piece !== null; piece = await read()) yield piece
 }
 
 function textOf(header: string | string[] | undefined): string {
   return Array.isArray(header) ? (header[0] ?? '') : (header ?? '')
-}
-
-/** The clock and the abort of one request. */
-interface Exchange {
-  readonly signal: AbortSignal
-  /** The upstream is waited for: its silence counts. */
-  await(): void
-  /** The reader is at work: its slowness does not count. */
-  rest(): void
-  /** Ends clocks and leaves the caller's signal; nothing aborts any more. */
-  settle(): void
-}
-
-function startExchange(
-  caller: AbortSignal,
-  timeoutMs: UpstreamTimeouts,
-  isStream: boolean,
-): Exchange {
-  const abort = new AbortController()
-  const expire = () => abort.abort(new ApiError('upstream_timeout'))
-  const onAbort = () => abort.abort(caller.reason)
-  caller.addEventListener('abort', onAbort, { once: true })
-  const total = setTimeout(expire, timeoutMs.total)
-  let silence = isStream ? setTimeout(expire, timeoutMs.first_byte) : undefined
-  let isFirst = true
-  return {
-    signal: abort.signal,
-    await() {
-      if (!isFirst) silence = setTimeout(expire, timeoutMs.idle)
-      isFirst = false
-    },
-    rest: () => clearTimeout(silence),
-    settle() {
-      clearTimeout(total)
-      clearTimeout(silence)
-      caller.removeEventListener('abort', onAbort)
-    },
-  }
-}
-
-/** The promise, or the signal's reason as soon as it aborts: a pool may still wait for a socket then. */
-function untilAborted(request: Promise<PoolResponse>, signal: AbortSignal): Promise<PoolResponse> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
-    request.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-  })
 }

@@ -1,0 +1,205 @@
+/**
+ * One request and its answer over a connection pool: its clocks, its abort, its pace. Why not the pool's own
+ * `request`: a Node stream, two abort signals and an iterator for each answer cost as much as all the rest.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Dispatcher } from 'undici'
+import { ApiError } from '../../errors.ts'
+import { toBodyError, toConnectionError } from './errors.ts'
+
+/** Limit: bytes of an answer that may wait for their reader before the socket is no longer read. */
+const WAITING_BYTES_MAX = 128 * 1024
+/** How long the end of an answer that was read to its last event may take before the socket is cut. */
+const TRAILER_MS_MAX = 1_000
+
+export interface ExchangeTimeouts {
+  /** From the request to the first byte of the body; null: only `total` bounds it. */
+  readonly first_byte: number | null
+  /** Between two pieces of an answer. */
+  readonly idle: number
+  /** For the whole answer. */
+  readonly total: number
+}
+
+export interface AnswerHead {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+}
+
+export interface Exchange {
+  /** @throws ApiError upstream_unreachable, upstream_timeout, or the reason of the signal */
+  readonly head: Promise<AnswerHead>
+  /**
+   * The next piece of the body as it came from the socket, or null at the end. One read at a time.
+   *
+   * @throws ApiError upstream_timeout, upstream_error, or the reason of the signal
+   */
+  read(): Promise<Uint8Array | null>
+  /** Lets go: a complete body frees the connection for reuse, any other cuts it. Idempotent. */
+  close(options: { readonly isComplete: boolean }): void
+}
+
+/**
+ * Sends a request. The clocks count while the upstream is waited for, not while the reader is at work.
+ *
+ * @param caller - cuts the connection in every phase
+ */
+export function startExchange(
+  pool: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  caller: AbortSignal,
+  timeouts: ExchangeTimeouts,
+): Exchange {
+  const head = Promise.withResolvers<AnswerHead>()
+  const inbox = createInbox()
+  let controller: Dispatcher.DispatchController | null = null
+  let hasHead = false
+  let isClosed = false
+  let trailer: NodeJS.Timeout | undefined
+  const clocks = startClocks(timeouts, () => cut(new ApiError('upstream_timeout')))
+  const onAbort = () => cut(caller.reason)
+
+  /** Ends clocks and leaves the caller's signal. */
+  function settle(): void {
+    clocks.stop()
+    clearTimeout(trailer)
+    caller.removeEventListener('abort', onAbort)
+  }
+
+  function fail(error: unknown): void {
+    settle()
+    head.reject(error)
+    inbox.end({ error })
+  }
+
+  function cut(reason: unknown): void {
+    fail(reason)
+    controller?.abort(reason as Error)
+  }
+
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart(started) {
+      controller = started
+      if (inbox.failure() !== null) started.abort(inbox.failure()?.error as Error)
+    },
+    onResponseStart(_controller, status, headers) {
+      if (status < 200) return
+      hasHead = true
+      head.resolve({ status, headers })
+    },
+    onResponseData(_controller, piece) {
+      clocks.rest()
+      if (isClosed) return
+      inbox.push(piece)
+      if (inbox.waitingBytes() > WAITING_BYTES_MAX) controller?.pause()
+    },
+    onResponseEnd() {
+      settle()
+      inbox.end(null)
+    },
+    onResponseError(_controller, error) {
+      fail(hasHead ? toBodyError(error) : toConnectionError(error))
+    },
+  }
+  caller.addEventListener('abort', onAbort, { once: true })
+  if (caller.aborted) onAbort()
+  else pool.dispatch(request, handler)
+
+  return {
+    head: head.promise,
+    read() {
+      const piece = inbox.take()
+      if (inbox.waitingBytes() === 0 && controller?.paused) controller.resume()
+      if (piece !== undefined) return piece
+      clocks.await()
+      return inbox.wait()
+    },
+    close({ isComplete }) {
+      if (isClosed) return
+      isClosed = true
+      if (inbox.isEnded()) return
+      if (!isComplete) {
+        cut(new ApiError('client_closed_request'))
+        return
+      }
+      settle()
+      // The rest is read and thrown away, which frees the connection.
+      trailer = setTimeout(() => controller?.abort(new Error('no end')), TRAILER_MS_MAX).unref()
+      if (controller?.paused) controller.resume()
+    },
+  }
+}
+
+/** What came of a body and was not read yet. The first end counts. */
+function createInbox() {
+  const pieces: Uint8Array[] = []
+  let waitingBytes = 0
+  let reader: PromiseWithResolvers<Uint8Array | null> | null = null
+  let ending: { readonly failure: { readonly error: unknown } | null } | null = null
+  return {
+    waitingBytes: () => waitingBytes,
+    isEnded: () => ending !== null,
+    failure: () => ending?.failure ?? null,
+    push(piece: Uint8Array): void {
+      if (reader !== null) {
+        reader.resolve(piece)
+        reader = null
+        return
+      }
+      pieces.push(piece)
+      waitingBytes += piece.length
+    },
+    end(failure: { readonly error: unknown } | null): void {
+      if (ending !== null) return
+      ending = { failure }
+      if (failure === null) reader?.resolve(null)
+      else reader?.reject(failure.error)
+      reader = null
+    },
+    /** The next piece or the end where they are there; else undefined. */
+    take(): Promise<Uint8Array | null> | undefined {
+      const piece = pieces.shift()
+      if (piece !== undefined) {
+        waitingBytes -= piece.length
+        return Promise.resolve(piece)
+      }
+      if (ending === null) return undefined
+      return ending.failure === null ? Promise.resolve(null) : Promise.reject(ending.failure.error)
+    },
+    wait(): Promise<Uint8Array | null> {
+      reader = Promise.withResolvers()
+      return reader.promise
+    },
+  }
+}
+
+/** The clocks of one answer; `expire` is called at most once. */
+function startClocks({ first_byte, idle, total }: ExchangeTimeouts, expire: () => void) {
+  const whole = setTimeout(expire, total)
+  const first = first_byte === null ? null : setTimeout(expire, first_byte)
+  let silence: NodeJS.Timeout | null = null
+  let isFirst = true
+  let isAwaited = false
+  return {
+    /** The upstream is waited for: its silence counts. */
+    await() {
+      if (isFirst) return
+      isAwaited = true
+      // Why not a new timer for each piece: this one is moved, which costs next to nothing.
+      if (silence === null) silence = setTimeout(() => isAwaited && expire(), idle)
+      else silence.refresh()
+    },
+    /** A piece came: the reader is at work, and its slowness does not count. */
+    rest() {
+      isAwaited = false
+      if (!isFirst) return
+      isFirst = false
+      if (first !== null) clearTimeout(first)
+    },
+    stop() {
+      clearTimeout(whole)
+      if (first !== null) clearTimeout(first)
+      if (silence !== null) clearTimeout(silence)
+    },
+  }
+}
