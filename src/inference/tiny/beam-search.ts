@@ -5,7 +5,8 @@
 import type { Engine } from './engine.ts'
 import type { Step } from './generation.ts'
 import type { KvCache } from './kv-cache.ts'
-import { describeToken, rank, type Sampled, type SamplingParams } from './sampler.ts'
+import { rank } from './ranking.ts'
+import { describeToken, type Sampled, type SamplingParams } from './sampler.ts'
 import type { PassLogits } from './transformer.ts'
 import { applyRules, type TokenHistory } from './vocabulary-limits.ts'
 
@@ -97,7 +98,7 @@ function firstBeam({ tokenizer }: Engine, { promptIds, cache }: BeamStart): Beam
 /** The likeliest tokens behind a beam, twice as many as beams are kept: some of them may be ends. */
 function extend(beam: Beam, raw: Float32Array, { params, width }: BeamStart): Candidate[] {
   const logits = applyRules(raw, params, beam.history, null)
-  const best = rank(logits).subarray(0, 2 * width)
+  const best = rank(logits, 2 * width)
   const possible = [...best].filter((id) => (logits[id] ?? 0) > Number.NEGATIVE_INFINITY)
   return possible.map((id) => {
     const token = describeToken(logits, id, params.topLogprobs)

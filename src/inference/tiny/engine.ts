@@ -34,17 +34,18 @@ export function createEngine(
 ): Engine {
   const loaded = loadModel(file)
   const context = Math.min(loaded.shape.context, contextTokensMax)
-  const model = { ...loaded, shape: { ...loaded.shape, context } }
-  const tokenizer = createTokenizer(model.vocabulary)
+  const shape = { ...loaded.shape, context }
+  const { vocabulary } = loaded
+  const tokenizer = createTokenizer(vocabulary)
   let grammars: Promise<GrammarEngine> | null = null
   return {
-    shape: model.shape,
+    shape,
     tokenizer,
-    prompt: createChatPrompt(model.chatTemplate, tokenizer, context),
-    transformer: createTransformer(model),
-    prefixes: createPrefixCache(model.shape),
+    prompt: createChatPrompt(loaded.chatTemplate, tokenizer, context),
+    transformer: createTransformer({ ...loaded, shape }),
+    prefixes: createPrefixCache(shape),
     grammars() {
-      grammars ??= openGrammarEngine(model.vocabulary)
+      grammars ??= openGrammarEngine(vocabulary)
       return grammars
     },
   }

@@ -3,6 +3,7 @@
  * It must refuse what the forward pass would compute wrongly, rather than compute it.
  */
 import { type Gguf, type GgufValue, ModelFileError, readGguf } from './gguf.ts'
+import { IDS_MAX } from './ranking.ts'
 import { tensorValues } from './tensor-values.ts'
 
 /** Sizes of the network. All are checked against the tensors. */
@@ -12,7 +13,7 @@ export interface ModelShape {
   readonly layers: number
   readonly heads: number
   readonly kvHeads: number
-  /** Numbers per head; even. */
+  /** Numbers per head; a multiple of four. */
   readonly headSize: number
   readonly hidden: number
   /** Tokens, prompt and answer together. */
@@ -136,7 +137,8 @@ function readShape(metadata: ReadonlyMap<string, GgufValue>): ModelShape {
     : heads
   const headSize = width / heads
   const rotated = metadata.get('llama.rope.dimension_count') ?? headSize
-  if (!Number.isInteger(headSize / 2) || heads % kvHeads !== 0 || rotated !== headSize) {
+  // Attention goes by four numbers at a time.
+  if (!Number.isInteger(headSize / 4) || heads % kvHeads !== 0 || rotated !== headSize) {
     throw new ModelFileError('the sizes of the attention heads do not fit together')
   }
   return {
@@ -181,6 +183,7 @@ function readVocabulary({ metadata }: Gguf, size: number): Vocabulary {
 function tokensOf(metadata: ReadonlyMap<string, GgufValue>): readonly string[] {
   const tokens = texts(metadata, 'tokenizer.ggml.tokens')
   if (tokens.length === 0) throw new ModelFileError('the vocabulary is empty')
+  if (tokens.length > IDS_MAX) throw new ModelFileError('the vocabulary is too large')
   return tokens
 }
 

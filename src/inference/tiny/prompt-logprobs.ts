@@ -1,6 +1,7 @@
 /** The log-probabilities of a prompt's tokens, in the shape that vLLM answers them. Pure. */
 import type { PromptLogprobs } from '../backend.ts'
-import { describeToken, rank } from './sampler.ts'
+import { placeOf } from './ranking.ts'
+import { describeToken } from './sampler.ts'
 import { decodeText } from './text-assembler.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
@@ -20,14 +21,13 @@ export function describePromptToken(
   tokenizer: Tokenizer,
 ): NonNullable<PromptLogprobs[number]> {
   const { logprob, top } = describeToken(logits, id, count)
-  const order = rank(logits)
   const shown = [...(top ?? []), { id, logprob }]
   return Object.fromEntries(
     shown.map((token) => [
       `${token.id}`,
       {
         logprob: token.logprob,
-        rank: order.indexOf(token.id) + 1,
+        rank: placeOf(logits, token.id) + 1,
         decoded_token: decodeText(tokenizer.bytesOf(token.id)),
       },
     ]),

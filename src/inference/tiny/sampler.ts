@@ -3,6 +3,7 @@
  * The log-probabilities that it states must be those of the distribution that it draws from.
  */
 import type { Random } from './random.ts'
+import { rank } from './ranking.ts'
 import {
   applyRules,
   type LogitRules,
@@ -15,9 +16,10 @@ export const GREEDY_TEMPERATURE = 1e-5
 /** JSON has no minus infinity; this stands for it. */
 export const LOGPROB_MIN = -9999
 
-/** The largest value of 32 bits; with an id below IDS_MAX behind it, a number is still exact. */
-const ASCENDING_MAX = 0x7fffffff
-const IDS_MAX = 2 ** 21
+/** Tokens that are looked at first where the likeliest ones of a share are wanted. */
+const FIRST_LIKELIEST = 32
+/** How many times more are looked at when they are too few. */
+const LIKELIEST_GROWTH = 8
 
 /** How to choose. Neutral values switch a step off. */
 export interface SamplingParams extends LogitRules {
@@ -99,21 +101,6 @@ export function describeToken(
   return { id, ...report(weigh(logits, 1), logits, id, topLogprobs) }
 }
 
-/** Ids from the largest value to the smallest; equal values by id, so that runs are equal. */
-export function rank(values: Float32Array): Uint32Array {
-  // Why: one number of value and id sorts without calling back, in less than half of the time.
-  const keys = new Float64Array(values.length)
-  // Added to zero, the two zeros are equal.
-  const bits = new Int32Array(values.map((value) => value + 0).buffer)
-  for (let id = 0; id < keys.length; id++) {
-    const own = bits[id] ?? 0
-    // The bits of floats are in the order of their values; those of negative ones in the reverse.
-    const ascending = own < 0 ? own ^ 0x7fffffff : own
-    keys[id] = (ASCENDING_MAX - ascending) * IDS_MAX + id
-  }
-  return Uint32Array.from(keys.sort(), (key) => key % IDS_MAX)
-}
-
 /** Weights in the odds of the probabilities; the likeliest token weighs 1. */
 function weigh(logits: Float32Array, temperature: number): Float64Array {
   const max = logits[argmax(logits)] ?? 0
@@ -132,23 +119,29 @@ function filter(logits: Float32Array, params: SamplingParams): Float64Array {
     // The likeliest token weighs 1, so min_p is itself the least weight.
     if ((weights[id] ?? 0) < minP) weights[id] = 0
   }
-  const limited = topK > 0 && topK < weights.length
-  if (limited || topP < 1) {
-    keepLikeliest(weights, rank(logits), limited ? topK : weights.length, topP)
+  if (topK > 0 && topK < weights.length) {
+    const order = rank(logits, topK)
+    return keepShare(weights, order, topP * sumOf(weights, order))
   }
-  return weights
+  if (topP >= 1) return weights
+  const share = topP * sumOf(weights)
+  let order = rank(logits, FIRST_LIKELIEST)
+  while (order.length < weights.length && sumOf(weights, order) < share) {
+    order = rank(logits, order.length * LIKELIEST_GROWTH)
+  }
+  return keepShare(weights, order, share)
 }
 
-/** Sets all weights to 0 but the k largest, and of these the fewest that make up the share topP. */
-function keepLikeliest(weights: Float64Array, order: Uint32Array, k: number, topP: number): void {
-  let total = 0
-  for (const id of order.subarray(0, k)) total += weights[id] ?? 0
+/** The fewest of the weights, in the given order, that make up a share of them; all others are 0. */
+function keepShare(weights: Float64Array, order: Uint32Array, share: number): Float64Array {
+  const kept = new Float64Array(weights.length)
   let sum = 0
   for (const [place, id] of order.entries()) {
-    const isKept = place < k && (place === 0 || sum < topP * total)
-    if (isKept) sum += weights[id] ?? 0
-    else weights[id] = 0
+    if (place > 0 && sum >= share) break
+    kept[id] = weights[id] ?? 0
+    sum += kept[id] ?? 0
   }
+  return kept
 }
 
 function draw(weights: Float64Array, random: Random): number {
@@ -176,14 +169,17 @@ function report(
   const logprob = logprobOf(id)
   if (topLogprobs === null) return { logprob, top: null }
   if (topLogprobs === 0) return { logprob, top: [] }
-  const order = rank(logits)
-  const shown = order.subarray(0, topLogprobs < 0 ? order.length : topLogprobs)
+  const shown = rank(logits, topLogprobs < 0 ? logits.length : topLogprobs)
   return { logprob, top: Array.from(shown, (token) => ({ id: token, logprob: logprobOf(token) })) }
 }
 
-function sumOf(weights: Float64Array): number {
+/** The sum of all weights, or of those of some ids. */
+function sumOf(weights: Float64Array, ids: Uint32Array | null = null): number {
   let total = 0
-  for (let id = 0; id < weights.length; id++) total += weights[id] ?? 0
+  const count = ids === null ? weights.length : ids.length
+  for (let place = 0; place < count; place++) {
+    total += weights[ids === null ? place : (ids[place] ?? 0)] ?? 0
+  }
   return total
 }
 

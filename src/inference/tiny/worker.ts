@@ -3,7 +3,7 @@
  * Between two steps it reads its messages, so that a cancelled request stops at once.
  */
 import { readFileSync, statSync } from 'node:fs'
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort, Worker, workerData } from 'node:worker_threads'
 import { createEngine } from './engine.ts'
 import { createGeneration } from './generation.ts'
 import { ModelFileError } from './gguf.ts'
@@ -11,8 +11,10 @@ import { createOutbox } from './outbox.ts'
 import { createScheduler } from './scheduler.ts'
 import type { FromWorker, ToWorker, WorkerOptions } from './worker-messages.ts'
 
-/** Limit: plain TypeScript is too slow for more, and all weights are held as floats. */
+/** Limit: one thread is too slow for more, and all weights are held as floats. */
 const MODEL_BYTES_MAX = 268_435_456
+/** Limit: what a thread that only waits needs, with room to load its script. */
+const WATCH_HEAP_MB_MAX = 16
 
 run()
 
@@ -65,12 +67,16 @@ function findHost(): Host {
       listen: (receive) => port.on('message', receive),
     }
   }
-  const [, , options] = process.argv
+  const [, , options, parentPid] = process.argv
   if (process.send === undefined || options === undefined) {
     throw new Error('worker.ts must be started as a worker thread or a child process')
   }
-  // A server that is gone leaves nobody to work for.
+  // A server that is gone leaves nobody to work for; the thread sees it even from inside of a loop.
   process.on('disconnect', () => process.exit())
+  new Worker(new URL('./parent-watch-worker.ts', import.meta.url), {
+    workerData: { parentPid: Number(parentPid) },
+    resourceLimits: { maxOldGenerationSizeMb: WATCH_HEAP_MB_MAX },
+  }).unref()
   return {
     options: JSON.parse(options) as WorkerOptions,
     send: (messages) => process.send?.(messages),
