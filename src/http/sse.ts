@@ -26,6 +26,9 @@ export interface EventStreamOptions {
   readonly renderFailure: (error: unknown) => string | null
 }
 
+/** Limit: bytes that wait for the socket before the next text is asked for. */
+const WAITING_BYTES_MAX = 16 * 1024
+
 /**
  * The whole of a stream: an event per text, comments while none comes, an error event if the texts
  * fail, `[DONE]` at the end of either. The next text is asked for only when the reader wants more.
@@ -34,30 +37,57 @@ export interface EventStreamOptions {
  * Spec: §4.3 stream (chunk format not shown).
  * Choice: a failure is an event `{"error": …}`, which client libraries throw, and then `[DONE]`.
  */
-export async function* renderEventStream(
+export function createEventStream(
   texts: AsyncIterator<string>,
   { first, opensWithComment, keepAliveMs, renderFailure }: EventStreamOptions,
-): AsyncGenerator<string> {
-  let next = first
-  if (opensWithComment) yield KEEP_ALIVE
-  try {
-    while (true) {
-      const isSilent = !(await settlesWithin(next, keepAliveMs))
-      if (isSilent) {
-        yield KEEP_ALIVE
-        continue
+): Readable {
+  let next: Promise<IteratorResult<string>> | null = first
+  let isPumping = false
+
+  async function pump(): Promise<void> {
+    isPumping = true
+    let wantsMore = true
+    try {
+      while (wantsMore) {
+        next ??= texts.next()
+        const result = await next
+        next = null
+        // One timer is moved for each event: a new one each would cost more than the event.
+        silence.refresh()
+        if (result.done) return finish(DONE_EVENT)
+        wantsMore = stream.push(renderEvent(result.value))
       }
-      const result = await next
-      if (result.done) break
-      yield renderEvent(result.value)
-      next = texts.next()
+    } catch (error) {
+      const json = renderFailure(error)
+      finish(json === null ? '' : renderEvent(json) + DONE_EVENT)
+    } finally {
+      isPumping = false
     }
-  } catch (error) {
-    const json = renderFailure(error)
-    if (json === null) return
-    yield renderEvent(json)
   }
-  yield DONE_EVENT
+
+  function finish(text: string): void {
+    clearTimeout(silence)
+    if (text !== '') stream.push(text)
+    stream.push(null)
+  }
+
+  const stream = new Readable({
+    highWaterMark: WAITING_BYTES_MAX,
+    read() {
+      if (!isPumping) void pump()
+    },
+    destroy(error, callback) {
+      clearTimeout(silence)
+      callback(error)
+    },
+  })
+  const silence = setTimeout(() => {
+    // A reader that does not keep up needs no sign of life.
+    if (isPumping && stream.readableLength === 0) stream.push(KEEP_ALIVE)
+    silence.refresh()
+  }, keepAliveMs)
+  if (opensWithComment) stream.push(KEEP_ALIVE)
+  return stream
 }
 
 /**
@@ -72,16 +102,11 @@ export function settlesWithin(promise: Promise<unknown>, ms: number): Promise<bo
   })
 }
 
-/**
- * Answers a stream of events. The reader's pace is kept: the source is asked for the next event only
- * when the socket takes it.
- *
- * @param events - rendered events; its `return` is called when the client leaves
- */
-export function sendEvents(reply: FastifyReply, events: AsyncIterable<string>): FastifyReply {
+/** Answers a stream of events; it is destroyed when the client leaves. */
+export function sendEvents(reply: FastifyReply, events: Readable): FastifyReply {
   return reply
     .header('content-type', 'text/event-stream; charset=utf-8')
     .header('cache-control', 'no-cache, no-transform')
     .header('x-accel-buffering', 'no')
-    .send(Readable.from(events, { objectMode: true, highWaterMark: 1 }))
+    .send(events)
 }

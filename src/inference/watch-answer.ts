@@ -23,18 +23,20 @@ export async function* watchAnswer(
   { isStream }: { readonly isStream: boolean },
   watcher: AnswerWatcher,
 ): AsyncGenerator<Delta> {
-  let outcome: unknown = new ApiError('client_closed_request')
+  let outcome: unknown
+  let isOver = false
   try {
     for await (const delta of deltas) {
       watcher.note(delta)
-      if (delta.type === 'relayed' && !isStream) outcome = null
+      if (delta.type === 'relayed' && !isStream) isOver = true
       yield delta
     }
-    outcome = null
+    isOver = true
   } catch (error) {
+    isOver = true
     outcome = error
     throw error
   } finally {
-    watcher.end(outcome)
+    watcher.end(isOver ? (outcome ?? null) : new ApiError('client_closed_request'))
   }
 }

@@ -4,10 +4,10 @@ import { requireScope } from '../domain/permissions.ts'
 import { toErrorBody } from '../errors.ts'
 import type { App } from '../http/app-type.ts'
 import { type ClientDeadline, startClientDeadline } from '../http/client-deadline.ts'
-import { watchClient } from '../http/client-signal.ts'
+import { createSignalJoin, watchClient } from '../http/client-signal.ts'
 import { toApiError } from '../http/error-handler.ts'
 import { requireProjectHeader } from '../http/project-header.ts'
-import { renderEventStream, sendEvents, settlesWithin } from '../http/sse.ts'
+import { createEventStream, sendEvents, settlesWithin } from '../http/sse.ts'
 import { createAdmission } from '../inference/admission.ts'
 import { resolveAnswerHead } from '../inference/answer-head.ts'
 import { type ChunkOptions, renderChunks } from '../inference/chunks.ts'
@@ -59,6 +59,7 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
     queueMax: recordingsMax,
   })
   const run = { models, admission, limits, recorder, nowUs }
+  const endWithDrain = createSignalJoin(app.draining)
   app.addHook('onRequest', async (request) => {
     requireScope(request.principal, 'inference')
   })
@@ -84,8 +85,7 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
 
       const client = watchClient(reply)
       const deadline = startClientDeadline(request.headers)
-      const signals = [client, app.draining, ...(deadline === null ? [] : [deadline.signal])]
-      const signal = AbortSignal.any(signals)
+      const signal = endWithDrain(reply, deadline === null ? [client] : [client, deadline.signal])
       const call = { request: body, body: request.bodyText ?? '', requestId }
       const deltas = runCompletion({ request, reply, call, model, projectId, signal }, run)
       const name = body.model ?? model.id
@@ -159,7 +159,7 @@ async function sendStream(
   const first = chunks.next()
   const isEarly = await settlesWithin(first, STATUS_HOLD_MS).finally(deadline?.lift)
   nameOverhead(reply, performance.now() - askedAt)
-  const events = renderEventStream(chunks, {
+  const events = createEventStream(chunks, {
     first,
     keepAliveMs: KEEP_ALIVE_MS,
     opensWithComment: !isEarly,

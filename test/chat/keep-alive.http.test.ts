@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { DONE_EVENT, KEEP_ALIVE, renderEvent, renderEventStream } from '../../src/http/sse.ts'
+import { createEventStream, DONE_EVENT, KEEP_ALIVE, renderEvent } from '../../src/http/sse.ts'
 import { KEEP_ALIVE_MS, STATUS_HOLD_MS } from '../../src/routes/chat.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 import {
@@ -34,22 +35,22 @@ describe('time in a stream', () => {
       yield '2'
     }
     const source = texts()
-    const events = renderEventStream(source, {
+    const events = createEventStream(source, {
       first: source.next(),
       opensWithComment: false,
       keepAliveMs: 100,
       renderFailure: () => null,
     })
-    expect((await events.next()).value).toBe('data: 1\n\n')
-    for (let at = 0; at < 2; at++) {
-      const next = events.next()
-      await vi.advanceTimersByTimeAsync(100)
-      expect((await next).value).toBe(KEEP_ALIVE)
-    }
+    let text = ''
+    events.on('data', (piece) => {
+      text += piece
+    })
+    await vi.waitUntil(() => text === 'data: 1\n\n')
+    await vi.advanceTimersByTimeAsync(200)
+    expect(text).toBe(`data: 1\n\n${KEEP_ALIVE}${KEEP_ALIVE}`)
     resolve()
-    expect((await events.next()).value).toBe('data: 2\n\n')
-    expect((await events.next()).value).toBe(DONE_EVENT)
-    expect((await events.next()).done).toBe(true)
+    await once(events, 'end')
+    expect(text).toBe(`data: 1\n\n${KEEP_ALIVE}${KEEP_ALIVE}data: 2\n\n${DONE_EVENT}`)
     expect(vi.getTimerCount()).toBe(0)
   })
 
