@@ -1,14 +1,10 @@
 import { connect } from 'node:net'
-import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import {
   type Behaviour,
-  chunk,
   DONE,
-  event,
   HELLO_EVENTS,
   json,
-  silence,
   startFakeUpstream,
   stream,
 } from '../support/fake-upstream.ts'
@@ -28,14 +24,7 @@ const ANSWER = {
 async function start(behaviour: Behaviour) {
   const upstream = await startFakeUpstream(behaviour)
   const server = await startModelServer(upstreamModel(upstream.baseUrl))
-  const client = new OpenAI({ baseURL: server.baseUrl, apiKey: server.key, maxRetries: 2 })
-  return { ...server, upstream, client }
-}
-
-function inTurn(...behaviours: Behaviour[]): Behaviour {
-  let at = 0
-  return (response, request) =>
-    behaviours[Math.min(at++, behaviours.length - 1)]?.(response, request)
+  return { ...server, upstream }
 }
 
 describe('an upstream with odd manners', () => {
@@ -112,74 +101,5 @@ describe('a client with odd manners', () => {
     }
     expect(text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
     expect(text).toContain(JSON.stringify(ANSWER))
-  })
-})
-
-describe('the openai package over a relayed model', () => {
-  it('tries again after a 500, and gets its answer', async () => {
-    const { client, upstream } = await start(inTurn(json(500, {}), json(200, ANSWER)))
-    const answer = await client.chat.completions.create(REQUEST)
-    expect(answer.choices[0]?.message.content).toBe('Hello')
-    expect(upstream.requests).toHaveLength(2)
-  })
-
-  it('does not try again what was tried here', async () => {
-    const { client, upstream } = await start(json(503, {}))
-    await expect(client.chat.completions.create(REQUEST)).rejects.toMatchObject({
-      code: 'upstream_error',
-    })
-    expect(upstream.requests).toHaveLength(3)
-  })
-
-  it('gets tool calls of a stream', async () => {
-    const call = { index: 0, id: 't', type: 'function', function: { name: 'f', arguments: '' } }
-    const more = { index: 0, function: { arguments: '{"a":1}' } }
-    const { client, upstream } = await start(
-      stream([
-        event(chunk([{ index: 0, delta: { role: 'assistant', tool_calls: [call] } }])),
-        event(chunk([{ index: 0, delta: { tool_calls: [more] } }])),
-        event(chunk([{ index: 0, delta: {}, finish_reason: 'tool_calls' }])),
-        DONE,
-      ]),
-    )
-    const tools = [{ type: 'function' as const, function: { name: 'f', parameters: {} } }]
-    const answer = await client.chat.completions
-      .stream({ ...REQUEST, tools, tool_choice: 'required' })
-      .finalChatCompletion()
-    expect(answer.choices[0]?.message.tool_calls?.[0]).toMatchObject({
-      id: 't',
-      function: { name: 'f', arguments: '{"a":1}' },
-    })
-    expect(JSON.parse(upstream.requests[0]!.body)).toMatchObject({ tools, tool_choice: 'required' })
-  })
-
-  it('gets an answer of a schema', async () => {
-    const message = { role: 'assistant', content: '{"a":1}' }
-    const answer = { ...ANSWER, choices: [{ index: 0, message, finish_reason: 'stop' }] }
-    const { client, upstream } = await start(json(200, answer))
-    const response_format = {
-      type: 'json_schema' as const,
-      json_schema: { name: 'x', strict: true, schema: { type: 'object' } },
-    }
-    const parsed = await client.chat.completions.parse({ ...REQUEST, response_format })
-    expect(parsed.choices[0]?.message.parsed).toEqual({ a: 1 })
-    expect(JSON.parse(upstream.requests[0]!.body).response_format).toEqual(response_format)
-  })
-
-  it('names its project, and the completion is recorded there', async () => {
-    const { client, deps } = await start(json(200, ANSWER))
-    const { response } = await client
-      .withOptions({ project: 'acme/demo' })
-      .chat.completions.create(REQUEST)
-      .withResponse()
-    const id = String(response.headers.get('x-weft-call-id'))
-    await expect.poll(() => deps.calls.findCall('acme/demo', id)).not.toBeNull()
-  })
-
-  it('that gives up waiting cuts the upstream connection', async () => {
-    const { client, upstream } = await start(silence)
-    const failure = client.chat.completions.create(REQUEST, { timeout: 200, maxRetries: 0 })
-    await expect(failure).rejects.toBeInstanceOf(OpenAI.APIConnectionTimeoutError)
-    expect(await (await upstream.arrival(0)).closed).toEqual({ isAnswered: false })
   })
 })
