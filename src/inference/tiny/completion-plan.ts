@@ -47,14 +47,6 @@ export interface CompletionPlan {
   readonly cacheSalt: string
 }
 
-/**
- * The field through which a request could hold up the thread for ever, or null when there is none. Such a
- * request must have a thread of its own.
- */
-export function findHazard({ prompt, constraint }: CompletionPlan): string | null {
-  return prompt.template === null ? (constraint?.param ?? null) : 'chat_template'
-}
-
 /** Least temperature above 0. */
 const TEMPERATURE_MIN = 0.01
 

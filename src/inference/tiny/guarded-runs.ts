@@ -4,7 +4,8 @@
  */
 import { ApiError } from '../../errors.ts'
 import type { Delta } from '../backend.ts'
-import { type CompletionPlan, findHazard } from './completion-plan.ts'
+import { findHazard } from './completion-hazard.ts'
+import type { CompletionPlan } from './completion-plan.ts'
 import { HostLostError, type Run, type WorkerLink } from './worker-link.ts'
 
 /** What the processes need to know. */

@@ -3,7 +3,8 @@
  * pass. It must not run further ahead of a consumer than the protocol allows, whatever it is asked.
  */
 import type { Delta } from '../backend.ts'
-import { type CompletionPlan, findHazard } from './completion-plan.ts'
+import { findHazard } from './completion-hazard.ts'
+import type { CompletionPlan } from './completion-plan.ts'
 import type { Generation, Step } from './generation.ts'
 import { PASS_TOKENS_MAX, type Transformer } from './transformer.ts'
 import {
