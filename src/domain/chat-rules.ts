@@ -122,13 +122,23 @@ export function findDroppedFields(
   return findUsedFields(request, fields, 'dropped')
 }
 
+type FieldUses = Readonly<Record<keyof ChatCompletionRequest, FieldUse>>
+
+/** Names by use, so that the table is gone through once and not for each request. */
+const NAMES_BY_USE = new WeakMap<FieldUses, Map<FieldUse, (keyof ChatCompletionRequest)[]>>()
+
 function findUsedFields(
   request: ChatCompletionRequest,
-  fields: Readonly<Record<keyof ChatCompletionRequest, FieldUse>>,
+  fields: FieldUses,
   use: FieldUse,
 ): (keyof ChatCompletionRequest)[] {
-  const names = Object.keys(fields) as (keyof ChatCompletionRequest)[]
-  return names.filter((name) => fields[name] === use && isUsed(request, name))
+  let byUse = NAMES_BY_USE.get(fields)
+  if (byUse === undefined) {
+    const names = Object.keys(fields) as (keyof ChatCompletionRequest)[]
+    byUse = Map.groupBy(names, (name) => fields[name])
+    NAMES_BY_USE.set(fields, byUse)
+  }
+  return (byUse.get(use) ?? []).filter((name) => isUsed(request, name))
 }
 
 function isUsed(request: ChatCompletionRequest, name: keyof ChatCompletionRequest): boolean {

@@ -67,19 +67,22 @@ export function runCompletion(
   const { request, reply, call, model, signal } = exchange
   const { models, admission, limits } = options
   const { keyId } = requireScope(request.principal, 'inference')
-  reply.headers({ ...limits.take(keyId) })
+  reply.headers(limits.take(keyId))
   let answering = model
+  const watchUpstream = (candidate: ServedModel) =>
+    (candidate.upstreamCount ?? 1) === 1
+      ? {}
+      : { onUpstream: (number: number) => nameBackend(reply, call.request, candidate, number) }
   const start = (candidate: ServedModel) => () => {
     answering = candidate
     nameBackend(reply, call.request, candidate, null)
-    const onUpstream = (number: number) => nameBackend(reply, call.request, candidate, number)
-    const backendCall = { ...call, model: candidate.backendModel, onUpstream }
+    const backendCall = { ...call, model: candidate.backendModel, ...watchUpstream(candidate) }
     return admission.admit(toAdmission(candidate, keyId, call.request, signal), () =>
       candidate.backend.complete(backendCall, { signal }),
     )
   }
-  const candidates = [model, ...listFallbacks(model, models, call.request)].map(start)
-  const deltas = withFallbacks(candidates)
+  const others = listFallbacks(model, models, call.request)
+  const deltas = others.length === 0 ? start(model)() : withFallbacks([model, ...others].map(start))
   if (exchange.projectId === null && !limits.countsTokens) return deltas
   return watchDeltas(deltas, exchange, { ...options, answering: () => answering })
 }
@@ -130,7 +133,7 @@ function nameBackend(
   const name = encodeURI(id)
   reply.header('x-weft-backend', upstreamCount > 1 && upstream ? `${name}#${upstream}` : name)
   const dropped = findDroppedFields(body, backend.fields)
-  reply.removeHeader('x-weft-dropped-fields')
+  if (reply.hasHeader('x-weft-dropped-fields')) reply.removeHeader('x-weft-dropped-fields')
   if (dropped.length > 0) reply.header('x-weft-dropped-fields', dropped.join(', '))
 }
 

@@ -20,12 +20,17 @@ export interface MemberEdits {
  * is set, as parsers read it, and all of them are renamed or removed.
  *
  * @param json - a valid object; a byte order mark is dropped
+ * @param places - of its members where they are known; then it has no byte order mark
  */
-export function editMembers(json: string, edits: MemberEdits): string {
-  const text = json.charCodeAt(0) === BYTE_ORDER_MARK ? json.slice(1) : json
+export function editMembers(
+  json: string,
+  edits: MemberEdits,
+  places?: readonly MemberPlace[],
+): string {
+  const text = withoutByteOrderMark(json)
   const { set = new Map(), rename = new Map(), remove = new Set() } = edits
   if (set.size + rename.size + remove.size === 0) return text
-  const members = findMembers(text)
+  const members = places ?? findMembers(text)
   const lastOf = new Map(members.map((member) => [member.name, member]))
   const added = [...set]
     .filter(([name]) => !lastOf.has(name))
@@ -42,6 +47,11 @@ export function editMembers(json: string, edits: MemberEdits): string {
   const close = members.at(-1)?.valueEnd ?? open
   const all = [...added, ...(body === '' ? [] : [body])].join(',')
   return text.slice(0, open) + all + text.slice(close)
+}
+
+/** Some clients send one; JSON has none. */
+export function withoutByteOrderMark(text: string): string {
+  return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
 }
 
 /** The text of a value in a JSON object, or undefined; of equal names the last one. */
