@@ -32,6 +32,7 @@ import { serverInfoRoutes } from './routes/server-info.ts'
 import { statsRoutes } from './routes/stats.ts'
 import { tableRoutes } from './routes/tables.ts'
 import { usageRoutes } from './routes/usage.ts'
+import { workerRoutes } from './routes/worker.ts'
 
 /**
  * Builds the app over opened dependencies. The caller closes both, the app first.
@@ -111,6 +112,14 @@ export async function buildApp(
       jobs: deps.trainingJobs,
       checkpoints: deps.checkpoints,
       trainingBodyBytesMax: config.trainingBodyBytesMax,
+      nowUs,
+    })
+    await bearer.register(workerRoutes, {
+      queue: deps.trainingQueue,
+      jobs: deps.trainingJobs,
+      checkpoints: deps.checkpoints,
+      settings: config.training,
+      artifactBytesMax: config.artifactBytesMax,
       nowUs,
     })
   })

@@ -34,6 +34,11 @@ const Environment = z.object({
     .default('info'),
   WEFT_BODY_BYTES_MAX: whole(1024, 1024 * MIB).default(32 * MIB),
   WEFT_TRAINING_BODY_BYTES_MAX: whole(1024, 1024 * MIB).default(256 * MIB),
+  WEFT_ARTIFACT_BYTES_MAX: whole(1024, 1024 * 1024 * MIB).default(4096 * MIB),
+  WEFT_WORKER_LEASE_MS: whole(100, 3_600_000).default(60_000),
+  WEFT_TRAINING_WALL_MS: whole(100, 30 * 86_400_000).default(6 * 3_600_000),
+  WEFT_TRAINING_RETRY_MS: whole(0, 300_000).default(1_000),
+  WEFT_TRAINING_QUEUE_TIMEOUT_MS: whole(0, 30 * 86_400_000).default(0),
   WEFT_FEEDBACK_PAYLOAD_BYTES_MAX: whole(1024, 64 * MIB).default(MIB),
   WEFT_REQUEST_TIMEOUT_MS: whole(1000, 3_600_000).default(300_000),
   WEFT_DRAIN_TIMEOUT_MS: whole(0, 7_000).default(5_000),
@@ -73,6 +78,8 @@ export interface Config {
   readonly logLevel: string
   readonly bodyBytesMax: number
   readonly trainingBodyBytesMax: number
+  readonly artifactBytesMax: number
+  readonly training: TrainingConfig
   readonly feedbackPayloadBytesMax: number
   readonly requestTimeoutMs: number
   readonly drainTimeoutMs: number
@@ -89,6 +96,18 @@ export interface Config {
   readonly keyCompletionsMax: number | null
   readonly keyRequestsPerMinute: number | null
   readonly keyTokensPerMinute: number | null
+}
+
+/** Times of the training queue. */
+export interface TrainingConfig {
+  /** From one heartbeat of a worker to the next, at most. */
+  readonly leaseMs: number
+  /** Of one attempt in all. */
+  readonly wallMs: number
+  /** Before a second attempt; it doubles with each. */
+  readonly retryMs: number
+  /** That a job may wait for a worker; 0: any time. */
+  readonly queueTimeoutMs: number
 }
 
 /** A setting that cannot be used; the message is one line and names the variable. */
@@ -143,6 +162,13 @@ function toConfig(values: z.output<typeof Environment>, environment: NodeJS.Proc
     logLevel: values.WEFT_LOG_LEVEL,
     bodyBytesMax: values.WEFT_BODY_BYTES_MAX,
     trainingBodyBytesMax: values.WEFT_TRAINING_BODY_BYTES_MAX,
+    artifactBytesMax: values.WEFT_ARTIFACT_BYTES_MAX,
+    training: {
+      leaseMs: values.WEFT_WORKER_LEASE_MS,
+      wallMs: values.WEFT_TRAINING_WALL_MS,
+      retryMs: values.WEFT_TRAINING_RETRY_MS,
+      queueTimeoutMs: values.WEFT_TRAINING_QUEUE_TIMEOUT_MS,
+    },
     feedbackPayloadBytesMax: values.WEFT_FEEDBACK_PAYLOAD_BYTES_MAX,
     requestTimeoutMs: values.WEFT_REQUEST_TIMEOUT_MS,
     drainTimeoutMs: values.WEFT_DRAIN_TIMEOUT_MS,

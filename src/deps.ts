@@ -21,6 +21,7 @@ import type { PriceStore } from './store/api/prices.ts'
 import type { StatsStore } from './store/api/stats.ts'
 import type { TableStore } from './store/api/tables.ts'
 import type { TrainingJobStore } from './store/api/training-jobs.ts'
+import type { TrainingQueue } from './store/api/training-queue.ts'
 import type { UsageStore } from './store/api/usage.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
 
@@ -46,6 +47,7 @@ export interface Deps {
   readonly files: FileStore
   readonly previewModels: PreviewModelStore
   readonly trainingJobs: TrainingJobStore
+  readonly trainingQueue: TrainingQueue
   readonly checkpoints: CheckpointStore
   /** Whether the stores can be used now; false makes `/ready` answer 503. */
   isReady(): boolean
@@ -71,6 +73,7 @@ export async function openDeps(config: Config): Promise<Deps> {
       timeoutMs: config.readTimeoutMs,
     },
   })
+  await store.sweep()
   return {
     keys: store.keys,
     models,
@@ -86,10 +89,12 @@ export async function openDeps(config: Config): Promise<Deps> {
     files: store.files,
     previewModels: store.previewModels,
     trainingJobs: store.trainingJobs,
+    trainingQueue: store.trainingQueue,
     checkpoints: store.checkpoints,
     isReady: store.isReady,
     async close() {
       await models.close()
+      await store.segments.close()
       await store.reads.close()
       store.close()
     },

@@ -39,6 +39,8 @@ ALTER TABLE training_jobs ADD COLUMN cancel_requested INTEGER NOT NULL DEFAULT 0
 ALTER TABLE training_jobs ADD COLUMN staged_path TEXT;
 ALTER TABLE training_jobs ADD COLUMN staged_sha256 TEXT;
 ALTER TABLE training_jobs ADD COLUMN staged_bytes INTEGER;
+-- Why there was nothing to train on; null when there was, or when it is not known yet.
+ALTER TABLE training_jobs ADD COLUMN untrained_reason TEXT;
 ALTER TABLE training_jobs ADD COLUMN error_code TEXT;
 ALTER TABLE training_jobs ADD COLUMN error_message TEXT;
 ALTER TABLE training_jobs ADD COLUMN result_checkpoint_id TEXT REFERENCES checkpoints (id);

@@ -1,11 +1,11 @@
-/** Checkpoints: the list query from texts to values, and a page as it is shown. Pure. */
-import {
-  CHECKPOINT_LIMIT_DEFAULT,
-  type CheckpointListQuery,
-  type CheckpointListResponse,
-  type CheckpointOrder,
+/** Checkpoints: what is kept of them, and how they are shown. Pure. */
+import type {
+  CheckpointDetail,
+  CheckpointListResponse,
+  CheckpointResponse,
 } from '../schemas/checkpoint.ts'
 import type { JsonObject } from '../schemas/primitives.ts'
+import { renderTimestamp } from '../schemas/timestamp.ts'
 import { toPage } from './page.ts'
 
 /** The weights of a model after a step. */
@@ -19,26 +19,33 @@ export interface Checkpoint {
   readonly created_at_us: number
 }
 
-export interface CheckpointQuery {
-  /** Id of the checkpoint that the page follows, or null for the beginning. */
-  readonly after: string | null
-  /** Items of the page. */
-  readonly limit: number
-  readonly order: CheckpointOrder
+/** The weights of a checkpoint as one file. */
+export interface Artifact {
+  /** Relative to the data directory. */
+  readonly path: string
+  /** SHA-256 of the file, in hex. */
+  readonly sha256: string
+  readonly bytes: number
 }
 
-/**
- * Resolves a checked query.
- *
- * Spec: §4.9 after, limit, order. Choice: an empty cursor is the beginning, because that is what the
- * last_id of an empty page says.
- */
-export function resolveCheckpointQuery(query: CheckpointListQuery): CheckpointQuery {
-  return {
-    after: query.after ? query.after.toLowerCase() : null,
-    limit: query.limit === undefined ? CHECKPOINT_LIMIT_DEFAULT : Number(query.limit),
-    order: query.order ?? 'asc',
-  }
+/** A checkpoint with where it comes from and where its weights are. */
+export interface StoredCheckpoint extends Checkpoint {
+  /** Null: the weights are those of the base model. */
+  readonly artifact: Artifact | null
+  /** The job that made it, or null. */
+  readonly job_id: string | null
+  /** Who trained it, or null. */
+  readonly worker_id: string | null
+  readonly worker_version: string | null
+}
+
+const STEP = /^(?:0|[1-9]\d{0,15})$/
+
+/** The step that a path names; null when it can be none. */
+export function parseStep(text: string): number | 'latest' | null {
+  if (text === 'latest') return text
+  const step = STEP.test(text) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(step) ? step : null
 }
 
 /** A page as the API shows it. Spec: §4.9. */
@@ -47,9 +54,34 @@ export function renderCheckpointPage(
   limit: number,
 ): CheckpointListResponse {
   const { data, ...page } = toPage(rows, limit)
+  return { object: 'list', data: data.map(renderCheckpoint), ...page }
+}
+
+function renderCheckpoint({ id, step, metrics }: Checkpoint): CheckpointResponse {
+  return { id, step, metrics }
+}
+
+/** Path of a checkpoint's file. */
+function artifactUrl({ model_id, step }: Checkpoint): string {
+  return `/v1/preview/models/${model_id}/checkpoints/${step}/artifact`
+}
+
+/** One checkpoint as the API shows it. */
+export function renderCheckpointDetail(checkpoint: StoredCheckpoint): CheckpointDetail {
+  const { artifact, created_at_us, job_id, worker_id, worker_version } = checkpoint
+  const worker =
+    worker_id === null || worker_version === null
+      ? null
+      : { id: worker_id, version: worker_version }
   return {
-    object: 'list',
-    data: data.map(({ id, step, metrics }) => ({ id, step, metrics })),
-    ...page,
+    ...renderCheckpoint(checkpoint),
+    created_at: renderTimestamp(created_at_us),
+    job_id,
+    worker,
+    artifact: artifact && {
+      url: artifactUrl(checkpoint),
+      sha256: artifact.sha256,
+      bytes: artifact.bytes,
+    },
   }
 }

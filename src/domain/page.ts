@@ -1,4 +1,32 @@
 /** Cursor pages out of rows. Pure: it never reads rows, it only cuts what a store gave. */
+import { type ListOrder, PAGE_LIMIT_DEFAULT } from '../schemas/page-query.ts'
+
+/** Where a page begins and how long it is. */
+export interface PagePlace {
+  /** Id of the item that the page follows, or null for the beginning. */
+  readonly after: string | null
+  /** Items of the page. */
+  readonly limit: number
+  readonly order: ListOrder
+}
+
+/**
+ * Resolves a checked query.
+ *
+ * Spec: §4.9 after, limit, order. Choice: an empty cursor is the beginning, because that is what the
+ * last_id of an empty page says.
+ */
+export function resolvePageQuery(query: {
+  readonly after?: string | undefined
+  readonly limit?: string | undefined
+  readonly order?: ListOrder | undefined
+}): PagePlace {
+  return {
+    after: query.after ? query.after.toLowerCase() : null,
+    limit: query.limit === undefined ? PAGE_LIMIT_DEFAULT : Number(query.limit),
+    order: query.order ?? 'asc',
+  }
+}
 
 /** One page of a list. */
 export interface Page<T> {

@@ -1,35 +1,67 @@
 /** Training jobs: made from a request, compared with what a client sends again, shown. Pure. */
 import { ApiError } from '../errors.ts'
-import { renderTimestamp } from '../schemas/timestamp.ts'
-import type {
-  TrainingJobCreateRequest,
-  TrainingJobResponse,
-  TrainingJobState,
-} from '../schemas/training-job.ts'
+import type { TrainingJobCreateRequest, TrainingJobState } from '../schemas/training-job.ts'
 import { splitMembers } from './json-members.ts'
 import { countTrajectories, type TrajectoryCounts } from './trajectory-counts.ts'
 
 /** Limit: characters of experimental_config; it is kept in the row, and ten settings need 500. */
 export const CONFIG_CHARS_MAX = 65_536
 
-/** A job that is about to be stored. */
-export interface NewTrainingJob extends TrajectoryCounts {
-  /** A UUID in lower case. */
-  readonly id: string
+/** What a client says of a job. */
+export interface JobContent extends TrajectoryCounts {
+  /** In lower case. */
   readonly model_id: string
   /** experimental_config as it was sent; null when it was null or absent. */
   readonly config_json: string | null
+}
+
+/** A job that is about to be stored. */
+export interface NewTrainingJob extends JobContent {
+  /** A UUID in lower case. */
+  readonly id: string
   readonly idempotency_key: string | null
   readonly created_at_us: number
   /** svc_user_id of its maker. */
   readonly created_by: string
 }
 
-/** A stored job. */
+/** A stored job. Times are microseconds since the epoch; null what has not happened. */
 export interface TrainingJob extends NewTrainingJob {
   /** Place in the model's queue, from 1, without gaps. */
   readonly seq: number
   readonly state: TrainingJobState
+  /** Number of the last attempt; 0 before the first. Never goes back. */
+  readonly attempt: number
+  /** Attempts that do not count, because their workers gave the job back. */
+  readonly released_count: number
+  readonly max_attempts: number
+  /** No attempt begins before. */
+  readonly available_at_us: number
+  readonly resolved_config_json: string | null
+  readonly parent_checkpoint_id: string | null
+  /** The parent's step less the oldest policy of the rollouts. */
+  readonly policy_lag: number | null
+  readonly worker_id: string | null
+  readonly worker_version: string | null
+  /** SHA-256 of the lease token, in hex; stays after a success, for a repeated complete. */
+  readonly lease_token_hash: string | null
+  readonly lease_expires_at_us: number | null
+  readonly attempt_deadline_us: number | null
+  readonly last_heartbeat_at_us: number | null
+  /** 0..1, as the worker tells it. */
+  readonly progress: number | null
+  readonly cancel_requested: 0 | 1
+  /** The uploaded artifact, relative to the data directory; all three or none. */
+  readonly staged_path: string | null
+  readonly staged_sha256: string | null
+  readonly staged_bytes: number | null
+  readonly untrained_reason: string | null
+  readonly error_code: string | null
+  readonly error_message: string | null
+  readonly result_checkpoint_id: string | null
+  /** Of the last attempt. */
+  readonly started_at_us: number | null
+  readonly finished_at_us: number | null
   /** File of the trajectory groups, relative to the data directory. */
   readonly payload_path: string
   /** SHA-256 of that file, in hex. */
@@ -37,16 +69,8 @@ export interface TrainingJob extends NewTrainingJob {
   readonly payload_bytes: number
 }
 
-export interface JobDefaults {
-  readonly id: string
-  readonly model_id: string
-  readonly idempotency_key: string | null
-  readonly created_at_us: number
-  readonly svc_user_id: string
-}
-
 /**
- * Resolves a job and the text of its trajectory groups.
+ * What a request says of its job, and the text of its trajectory groups.
  *
  * @param bodyText - the JSON that `request` was parsed from
  *
@@ -55,11 +79,10 @@ export interface JobDefaults {
  *
  * @throws ApiError validation_failed when the config is too long
  */
-export function resolveNewJob(
+export function readJobContent(
   request: TrainingJobCreateRequest,
   bodyText: string,
-  { svc_user_id, ...defaults }: JobDefaults,
-): { readonly job: NewTrainingJob; readonly payload: string } {
+): { readonly content: JobContent; readonly payload: string } {
   const members = splitMembers(bodyText)
   const payload = members.get('trajectory_groups')
   if (payload === undefined) throw new TypeError('the body was read without its text')
@@ -72,7 +95,8 @@ export function resolveNewJob(
     })
   }
   const counts = countTrajectories(request.trajectory_groups)
-  return { job: { ...defaults, ...counts, config_json, created_by: svc_user_id }, payload }
+  const model_id = request.model_id.toLowerCase()
+  return { content: { ...counts, model_id, config_json }, payload }
 }
 
 /**
@@ -94,14 +118,4 @@ export function requireSameJob(
     param: 'Idempotency-Key',
     headers: { 'x-should-retry': 'false' },
   })
-}
-
-/** A job as the API shows it. */
-export function renderJob({
-  id,
-  state,
-  model_id,
-  created_at_us,
-}: TrainingJob): TrainingJobResponse {
-  return { id, status: state, model_id, created_at: renderTimestamp(created_at_us) }
 }

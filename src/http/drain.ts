@@ -10,6 +10,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Aborted when running requests must end now. */
     draining: AbortSignal
+    /** Aborted as soon as the shutdown begins: ends waits for what will not come any more. */
+    stopping: AbortSignal
   }
 }
 
@@ -26,9 +28,11 @@ const LAST_WORDS_MS = 1_500
 export const drain = fp<DrainOptions>(
   async (app: App, { drainTimeoutMs }) => {
     const abort = new AbortController()
+    const stop = new AbortController()
     let isDraining = false
     let running = 0
     app.decorate('draining', abort.signal)
+    app.decorate('stopping', stop.signal)
     app.addHook('onRequest', async (_request, reply) => {
       running += 1
       reply.raw.once('close', () => {
@@ -49,6 +53,7 @@ export const drain = fp<DrainOptions>(
 
     app.addHook('preClose', async () => {
       isDraining = true
+      stop.abort(new ApiError('server_draining'))
       await waitUntilIdle(drainTimeoutMs)
       abort.abort(new ApiError('server_draining'))
       await waitUntilIdle(LAST_WORDS_MS)

@@ -1,13 +1,11 @@
 /** Checkpoints on the wire. Spec: §2.13, §4.9, §8. */
 import { z } from 'zod'
+import { boundedInteger } from './bounded-fields.ts'
+import { orderField, PageQuery, pageOf } from './page-query.ts'
 import { FreeObject } from './primitives.ts'
 
-export const CHECKPOINT_LIMIT_DEFAULT = 20
-export const CHECKPOINT_LIMIT_MAX = 100
-export const CHECKPOINT_ORDERS = ['asc', 'desc'] as const
-export type CheckpointOrder = (typeof CHECKPOINT_ORDERS)[number]
-
-const WHOLE = /^[1-9]\d{0,2}$/
+/** Limit: steps that one request deletes. */
+const DELETED_STEPS_MAX = 10_000
 
 /**
  * Path of the checkpoint list.
@@ -18,38 +16,18 @@ export const CheckpointListParams = z.object({
   model_id: z.string().describe('Id of the model, a UUID.'),
 })
 
-/**
- * Query of the checkpoint list. Values are texts here; domain/checkpoint.ts reads them.
- *
- * Spec: §4.9 after, limit, order; §8 checkpoints limit.
- * Choice: out of range is refused, not clamped; unknown and repeated names are refused.
- */
-export const CheckpointListQuery = z.strictObject({
-  after: z
-    .string('must be given once')
-    .max(128, 'must have at most 128 characters')
-    .optional()
-    .describe('Cursor: id of the last item of the previous page. Empty: from the beginning.'),
-  limit: z
-    .string('must be given once')
-    .refine(
-      (text) => WHOLE.test(text) && Number(text) <= CHECKPOINT_LIMIT_MAX,
-      `must be a whole number from 1 to ${CHECKPOINT_LIMIT_MAX}`,
-    )
-    .optional()
-    .describe(`Items of a page, 1 to ${CHECKPOINT_LIMIT_MAX}. Default ${CHECKPOINT_LIMIT_DEFAULT}.`)
-    .meta({
-      type: 'integer',
-      minimum: 1,
-      maximum: CHECKPOINT_LIMIT_MAX,
-      default: CHECKPOINT_LIMIT_DEFAULT,
-    }),
-  order: z
-    .enum(CHECKPOINT_ORDERS, 'must be asc or desc')
-    .optional()
-    .describe('Order by step. Default asc.')
-    .meta({ default: 'asc' }),
+/** Path of one checkpoint (addition to the spec). */
+export const CheckpointParams = z.object({
+  ...CheckpointListParams.shape,
+  step: z.string().describe('Step of the checkpoint, or `latest`.'),
 })
+
+/**
+ * Query of the checkpoint list.
+ *
+ * Spec: §4.9 after, limit, order; §8 checkpoints limit. Choice: unknown and repeated names are refused.
+ */
+export const CheckpointListQuery = PageQuery.extend({ order: orderField('step') })
 export type CheckpointListQuery = z.infer<typeof CheckpointListQuery>
 
 /** Spec: §2.13. */
@@ -63,13 +41,50 @@ export const CheckpointResponse = z
 export type CheckpointResponse = z.infer<typeof CheckpointResponse>
 
 /** Spec: §4.9. */
-export const CheckpointListResponse = z
-  .object({
-    data: z.array(CheckpointResponse).describe('The page, in the asked order.'),
-    has_more: z.boolean().describe('Whether more items follow the page.'),
-    object: z.literal('list').describe('Always `list`.'),
-    first_id: z.string().describe('Id of the first item of the page; empty without items.'),
-    last_id: z.string().describe('Id of the last item of the page; empty without items.'),
-  })
-  .meta({ id: 'CheckpointListResponse', description: 'A page of checkpoints.' })
+export const CheckpointListResponse = pageOf(CheckpointResponse).meta({
+  id: 'CheckpointListResponse',
+  description: 'A page of checkpoints.',
+})
 export type CheckpointListResponse = z.infer<typeof CheckpointListResponse>
+
+/** One checkpoint with where it comes from. Spec: §2.13 (nothing of the spec reads a single one). */
+export const CheckpointDetail = z
+  .object({
+    ...CheckpointResponse.shape,
+    created_at: z.string().describe('When it was made, UTC.').meta({ format: 'date-time' }),
+    job_id: z.string().nullable().describe('Job that made it.'),
+    worker: z
+      .object({
+        id: z.string().describe('Name of the worker.'),
+        version: z.string().describe('Its version.'),
+      })
+      .nullable()
+      .describe('Who trained it: the same settings mean other steps to other trainers.'),
+    artifact: z
+      .object({
+        url: z.string().describe('Path on this server that gives the file.'),
+        sha256: z.string().describe('SHA-256 of the file, in hex.'),
+        bytes: z.int().describe('Length of the file.'),
+      })
+      .nullable()
+      .describe('Its weights as a file of the trainer; null: those of the base model.'),
+  })
+  .meta({ id: 'CheckpointDetail', description: 'A checkpoint and where it comes from.' })
+export type CheckpointDetail = z.infer<typeof CheckpointDetail>
+
+/** Input of the deletion (addition to the spec, as training clients send it). */
+export const CheckpointDeleteRequest = z
+  .strictObject({
+    steps: z
+      .array(boundedInteger('a whole number from 0', { min: 0, max: Number.MAX_SAFE_INTEGER }))
+      .max(DELETED_STEPS_MAX, `must have at most ${DELETED_STEPS_MAX} entries`)
+      .describe('Steps to delete.'),
+  })
+  .meta({ id: 'CheckpointDeleteRequest', description: 'Checkpoints to delete.' })
+
+export const CheckpointDeleteResponse = z
+  .object({
+    deleted_count: z.int().describe('Checkpoints that were deleted.'),
+    not_found_steps: z.array(z.int()).describe('Asked steps without a checkpoint.'),
+  })
+  .meta({ id: 'CheckpointDeleteResponse', description: 'What was deleted.' })

@@ -1,5 +1,6 @@
 /** Models of the training preview on the wire, an addition to the spec. Spec: §2.12 model_id. */
 import { z } from 'zod'
+import { orderField, PageQuery, pageOf } from './page-query.ts'
 import { nameOf, ProjectId } from './primitives.ts'
 
 const BASE_MODEL_MAX = 256
@@ -51,3 +52,32 @@ export const PreviewModelResponse = z
   })
   .meta({ id: 'PreviewModelResponse', description: 'A model of the training preview.' })
 export type PreviewModelResponse = z.infer<typeof PreviewModelResponse>
+
+/** Path of one model. Spec: §4.9. Choice: an id that is no UUID is a model that does not exist. */
+export const PreviewModelParams = z.object({
+  model_id: z.string().describe('Id of the model, a UUID.'),
+})
+
+/** Query of the model list (addition to the spec). */
+export const PreviewModelListQuery = PageQuery.extend({
+  name: z
+    .string('must be given once')
+    .max(128, 'must have at most 128 characters')
+    .optional()
+    .describe('Only models of this name.'),
+  order: orderField('creation'),
+})
+
+export const PreviewModelListResponse = pageOf(PreviewModelResponse).meta({
+  id: 'PreviewModelListResponse',
+  description: 'A page of models.',
+})
+
+/** Answer of the deletion. Spec: §2.12 model_id. Choice: the shape that training clients read. */
+export const PreviewModelDeleteResponse = z
+  .object({
+    model_id: z.string().describe('Id of the deleted model.'),
+    deleted_checkpoints: z.int().describe('Checkpoints that were deleted with it.'),
+    deleted_run: z.boolean().describe('Always false: Weft keeps no runs.'),
+  })
+  .meta({ id: 'PreviewModelDeleteResponse', description: 'A deleted model.' })

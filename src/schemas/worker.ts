@@ -67,17 +67,22 @@ const Fetchable = z.object({
 
 /** The settings of a job with all defaults filled in, and keys that Weft does not know as they were sent. */
 export const ResolvedConfig = z.looseObject({
-  advantage_balance: z.number(),
-  epsilon: z.number(),
-  epsilon_high: z.number(),
-  importance_sampling_level: z.string(),
-  learning_rate: z.number(),
-  mask_prob_ratio: z.boolean(),
-  max_negative_advantage_importance_sampling_weight: z.number().nullable(),
-  model_k2_tau: z.number().nullable(),
-  ppo: z.boolean(),
-  precalculate_logprobs: z.boolean(),
-  scale_rewards: z.boolean(),
+  advantage_balance: z.number().describe('Weight of good against bad rollouts, -1 to 1.'),
+  epsilon: z.number().describe('Lower width of the clip range.'),
+  epsilon_high: z.number().describe('Upper width of the clip range.'),
+  importance_sampling_level: z.string().describe('Over what probability ratios are taken.'),
+  learning_rate: z.number().describe('Step size of the optimizer.'),
+  mask_prob_ratio: z.boolean().describe('Whether tokens outside of the clip range are left out.'),
+  max_negative_advantage_importance_sampling_weight: z
+    .number()
+    .nullable()
+    .describe('Upper bound of the probability ratio; null: none.'),
+  model_k2_tau: z.number().nullable().describe('Pull back to the sampling policy; null: none.'),
+  ppo: z.boolean().describe('Whether the loss is that of PPO instead of CISPO.'),
+  precalculate_logprobs: z
+    .boolean()
+    .describe('Whether old log probabilities are computed anew before the first step.'),
+  scale_rewards: z.boolean().describe("Whether rewards are divided by their group's deviation."),
 })
 
 /** A claimed job. */
@@ -91,17 +96,17 @@ export const ClaimResponse = z
     heartbeat_seconds: z.number().describe('Send a heartbeat this often.'),
     model: z
       .object({
-        id: z.string(),
-        entity: z.string(),
-        project: z.string(),
-        name: z.string(),
-        base_model: z.string(),
+        id: z.string().describe('Id of the model, a UUID.'),
+        entity: z.string().describe('First half of its project id.'),
+        project: z.string().describe('Second half of its project id.'),
+        name: z.string().describe('Its name.'),
+        base_model: z.string().describe('What its training starts from.'),
       })
       .describe('The model to train.'),
     parent_checkpoint: z
       .object({
-        id: z.string(),
-        step: z.int(),
+        id: z.string().describe('Id of the checkpoint, a UUID.'),
+        step: z.int().describe('Its step.'),
         artifact: Fetchable.nullable().describe('Null: the weights are those of the base model.'),
       })
       .nullable()
@@ -148,7 +153,7 @@ const WorkerEvent = z.discriminatedUnion(
   [
     z.strictObject({
       seq,
-      type: z.literal('training_started'),
+      type: z.literal('training_started').describe('The attempt begins to train.'),
       data: Numbers.refine(
         (data) => Number.isInteger(data.num_sequences),
         'must have a whole num_sequences',
@@ -156,7 +161,7 @@ const WorkerEvent = z.discriminatedUnion(
     }),
     z.strictObject({
       seq,
-      type: z.literal('gradient_step'),
+      type: z.literal('gradient_step').describe('One step of the optimizer.'),
       data: Numbers.describe('Numbers of one optimizer step by name.'),
     }),
   ],
@@ -209,19 +214,30 @@ export type CompleteRequest = z.infer<typeof CompleteRequest>
 
 export const CompleteResponse = z
   .object({
-    checkpoint: z.object({ id: z.string(), step: z.int() }).describe('The new checkpoint.'),
+    checkpoint: z
+      .object({
+        id: z.string().describe('Id of the checkpoint, a UUID.'),
+        step: z.int().describe('Its step.'),
+      })
+      .describe('The new checkpoint.'),
   })
   .meta({ id: 'CompleteResponse', description: 'The checkpoint that the job made.' })
 
 export const FailRequest = z
   .strictObject({
     lease_token: LeaseToken,
-    error: z.strictObject({
-      code: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be a name in lower case'),
-      message: z
-        .string()
-        .max(ERROR_MESSAGE_CHARS_MAX, `must have at most ${ERROR_MESSAGE_CHARS_MAX} characters`),
-    }),
+    error: z
+      .strictObject({
+        code: z
+          .string()
+          .regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be a name in lower case')
+          .describe('Stable name of what went wrong.'),
+        message: z
+          .string()
+          .max(ERROR_MESSAGE_CHARS_MAX, `must have at most ${ERROR_MESSAGE_CHARS_MAX} characters`)
+          .describe('A sentence for the client.'),
+      })
+      .describe('What went wrong; clients see it when the job has failed.'),
     retryable: z.boolean().describe('Whether another attempt may succeed.'),
   })
   .meta({ id: 'FailRequest', description: 'A training attempt that failed.' })
@@ -239,6 +255,11 @@ export const LeaseEndResponse = z
       .describe('State of the job; queued: it will be given out again.'),
   })
   .meta({ id: 'LeaseEndResponse', description: 'The state of the job without the lease.' })
+
+export type LeaseEndResponse = z.infer<typeof LeaseEndResponse>
+
+/** Answer of a claim when no job came in time. */
+export const NoContent = z.undefined().meta({ description: 'No job came in time.' })
 
 export const WorkerJobParams = z.object({ job_id: z.string().describe('Id of the job, a UUID.') })
 

@@ -85,9 +85,7 @@ describe('GET /v1/preview/models/{model_id}/checkpoints', () => {
     it('goes on behind a checkpoint that was deleted since, and hides it', async () => {
       const { testApp, model_id } = await appWithSteps(4)
       const first = await testApp.get(urlOf(model_id, '?limit=2'))
-      for (const step of [0, 1]) {
-        await testApp.deps.checkpoints.deleteCheckpoint(model_id, checkpointId(step), 2)
-      }
+      await testApp.deps.checkpoints.deleteSteps(model_id, [0, 1], 2)
       const second = await testApp.get(urlOf(model_id, `?limit=2&after=${first.body.last_id}`))
       expect([stepsOf(second.body), second.body.has_more]).toEqual([[2, 3], false])
       expect(stepsOf((await testApp.get(urlOf(model_id))).body)).toEqual([2, 3])

@@ -4,7 +4,7 @@ import { buildTestApp } from '../support/build-test-app.ts'
 import { createModel, MODEL, MODELS_URL, UUID } from './preview-fixtures.ts'
 
 describe('POST /v1/preview/models', () => {
-  itRefusesBadRequests({ url: MODELS_URL, body: MODEL, scope: 'training' })
+  itRefusesBadRequests({ url: MODELS_URL, body: MODEL, scope: 'training', allow: 'GET, POST' })
 
   describe('200', () => {
     it('makes the model of §2.12 model_id and answers exactly its fields', async () => {

@@ -34,6 +34,7 @@ export const JOB: NewTrainingJob = {
   group_count: 1,
   trajectory_count: 2,
   trainable_count: 1,
+  oldest_policy_version: null,
 }
 
 const checkpointOf = (step: number, model_id = MODEL.id): Checkpoint => ({
@@ -145,18 +146,38 @@ export function describePreviewStoreContract(
       await checkpoints.insertCheckpoint(first)
       const second = { ...first, id: 'second' }
       await expect(checkpoints.insertCheckpoint(second)).rejects.toThrow()
-      await expect(checkpoints.deleteCheckpoint(MODEL.id, first.id, 1)).resolves.toBe(true)
+      await checkpoints.deleteSteps(MODEL.id, [first.step], 1)
       await expect(checkpoints.insertCheckpoint(second)).rejects.toThrow()
     })
 
-    it('deletes once, and only a checkpoint of the model', async () => {
+    it('deletes each step once, and only those of the model', async () => {
       const { checkpoints } = await createWithModel()
-      const { id } = checkpointOf(1)
-      await checkpoints.insertCheckpoint(checkpointOf(1))
-      await expect(checkpoints.deleteCheckpoint('other', id, 1)).resolves.toBe(false)
-      await expect(checkpoints.deleteCheckpoint(MODEL.id, 'other', 1)).resolves.toBe(false)
-      await expect(checkpoints.deleteCheckpoint(MODEL.id, id, 1)).resolves.toBe(true)
-      await expect(checkpoints.deleteCheckpoint(MODEL.id, id, 2)).resolves.toBe(false)
+      for (const step of [1, 2, 3]) await checkpoints.insertCheckpoint(checkpointOf(step))
+      await expect(checkpoints.deleteSteps('other', [1], 1)).resolves.toEqual({
+        deleted_count: 0,
+        not_found_steps: [1],
+      })
+      await expect(checkpoints.deleteSteps(MODEL.id, [9, 1, 1, 2], 1)).resolves.toEqual({
+        deleted_count: 2,
+        not_found_steps: [9],
+      })
+      await expect(checkpoints.deleteSteps(MODEL.id, [1, 3], 2)).resolves.toEqual({
+        deleted_count: 1,
+        not_found_steps: [1],
+      })
+    })
+
+    it('finds a step and the latest one, unless they were deleted', async () => {
+      const { checkpoints } = await createWithModel()
+      await expect(checkpoints.findCheckpoint(MODEL.id, 'latest')).resolves.toBeNull()
+      for (const step of [1, 2]) await checkpoints.insertCheckpoint(checkpointOf(step))
+      const found = async (step: number | 'latest') =>
+        (await checkpoints.findCheckpoint(MODEL.id, step))?.id ?? null
+      await expect(found('latest')).resolves.toBe(checkpointOf(2).id)
+      await expect(found(1)).resolves.toBe(checkpointOf(1).id)
+      await checkpoints.deleteSteps(MODEL.id, [2], 1)
+      await expect(found('latest')).resolves.toBe(checkpointOf(1).id)
+      await expect(found(2)).resolves.toBeNull()
     })
 
     it('refuses a cursor of another model as checkpoint_not_found', async () => {
@@ -201,8 +222,7 @@ export function describePreviewStoreContract(
               after = last.id
               const next = changes.pop()
               if (next?.isDeletion && live.delete(next.step)) {
-                const { id } = checkpointOf(next.step, model_id)
-                await stores.checkpoints.deleteCheckpoint(model_id, id, 1)
+                await stores.checkpoints.deleteSteps(model_id, [next.step], 1)
               } else if (next && !next.isDeletion && !taken.has(next.step)) {
                 taken.add(next.step)
                 live.add(next.step)

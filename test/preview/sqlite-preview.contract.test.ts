@@ -3,14 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
+import { createCheckpointArtifacts } from '../../src/store/sqlite/checkpoint-artifacts.ts'
 import { openDatabase } from '../../src/store/sqlite/connection.ts'
+import { ARTIFACTS_DIRECTORY, openFileFolder } from '../../src/store/sqlite/file-folder.ts'
 import { createGroupCommit, type GroupCommit } from '../../src/store/sqlite/group-commit.ts'
+import { createJobMoves } from '../../src/store/sqlite/job-moves.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { createPreviewModelStore } from '../../src/store/sqlite/preview-models.ts'
 import * as CHECKPOINTS from '../../src/store/sqlite/sql/checkpoints.ts'
 import * as MODELS from '../../src/store/sqlite/sql/preview-models.ts'
+import * as EVENTS from '../../src/store/sqlite/sql/training-events.ts'
 import * as JOBS from '../../src/store/sqlite/sql/training-jobs.ts'
+import * as QUEUE from '../../src/store/sqlite/sql/training-queue.ts'
 import { createTrainingJobStore } from '../../src/store/sqlite/training-jobs.ts'
 import { createTrainingPayloads } from '../../src/store/sqlite/training-payloads.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
@@ -29,13 +34,16 @@ async function openJobs(replace: (commit: GroupCommit) => GroupCommit = (commit)
   onTestFinished(() => void db.close())
   migrate(db)
   const commit = createGroupCommit(db, 100)
-  await createPreviewModelStore(db, commit).insertModel(MODEL)
+  const moves = createJobMoves(db)
+  const folder = openFileFolder(dataDir, ARTIFACTS_DIRECTORY)
+  const artifacts = createCheckpointArtifacts(db, folder)
+  await createPreviewModelStore(db, commit, { moves, artifacts }).insertModel(MODEL)
   const directory = join(dataDir, 'training-payloads')
   const payloads = createTrainingPayloads(dataDir)
   return {
     directory,
     file: join(directory, `${JOB.id}.json`),
-    jobs: createTrainingJobStore(db, replace(commit), payloads),
+    jobs: createTrainingJobStore(db, replace(commit), { payloads, moves }),
   }
 }
 
@@ -112,7 +120,24 @@ describe('statements of the preview', () => {
     ['LIST_CHECKPOINTS_ASC', CHECKPOINTS.LIST_CHECKPOINTS_ASC, 'checkpoints_model_id_step'],
     ['LIST_CHECKPOINTS_DESC', CHECKPOINTS.LIST_CHECKPOINTS_DESC, 'checkpoints_model_id_step'],
     ['FIND_CHECKPOINT_STEP', CHECKPOINTS.FIND_CHECKPOINT_STEP, 'sqlite_autoindex_checkpoints_1'],
-    ['DELETE_CHECKPOINT', CHECKPOINTS.DELETE_CHECKPOINT, 'sqlite_autoindex_checkpoints_1'],
+    ['DELETE_STEP', CHECKPOINTS.DELETE_STEP, 'checkpoints_model_id_step'],
+    ['DELETE_ALL_STEPS', CHECKPOINTS.DELETE_ALL_STEPS, 'checkpoints_model_id_step'],
+    ['FIND_STEP', CHECKPOINTS.FIND_STEP, 'checkpoints_model_id_step'],
+    ['FIND_LATEST_STEP', CHECKPOINTS.FIND_LATEST_STEP, 'checkpoints_model_id_step'],
+    ['FIND_CHECKPOINT', CHECKPOINTS.FIND_CHECKPOINT, 'sqlite_autoindex_checkpoints_1'],
+    ['LIST_PREVIEW_MODELS_ASC', MODELS.LIST_PREVIEW_MODELS_ASC, 'preview_models_created_at_us'],
+    ['LIST_PREVIEW_MODELS_DESC', MODELS.LIST_PREVIEW_MODELS_DESC, 'preview_models_created_at_us'],
+    ['DELETE_PREVIEW_MODEL', MODELS.DELETE_PREVIEW_MODEL, 'sqlite_autoindex_preview_models_1'],
+    ['LIST_TRAINING_JOBS_ASC', JOBS.LIST_TRAINING_JOBS_ASC, 'training_jobs_created_at_us'],
+    ['LIST_TRAINING_JOBS_DESC', JOBS.LIST_TRAINING_JOBS_DESC, 'training_jobs_created_at_us'],
+    ['LIST_MODEL_JOBS_ASC', JOBS.LIST_MODEL_JOBS_ASC, 'training_jobs_model_id_seq'],
+    ['LIST_MODEL_JOBS_DESC', JOBS.LIST_MODEL_JOBS_DESC, 'training_jobs_model_id_seq'],
+    ['LIST_UNFINISHED_JOBS', JOBS.LIST_UNFINISHED_JOBS, 'training_jobs_unfinished'],
+    ['SAVE_MOVED_JOB', QUEUE.SAVE_MOVED_JOB, 'sqlite_autoindex_training_jobs_1'],
+    ['FIND_FIRST_EVENT', EVENTS.FIND_FIRST_EVENT, 'training_events_job_id_position'],
+    ['LIST_EVENTS', EVENTS.LIST_EVENTS, 'training_events_job_id_position'],
+    ['COUNT_EVENTS', EVENTS.COUNT_EVENTS, 'training_events_job_id'],
+    ['FIND_EVENT_POSITION', EVENTS.FIND_EVENT_POSITION, 'training_events_id'],
   ])('%s uses its index and sorts nothing', (_name, sql, index) => {
     const db = openDatabase(':memory:')
     onTestFinished(() => void db.close())

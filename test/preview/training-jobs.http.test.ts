@@ -26,7 +26,12 @@ async function storedJob({ deps }: TestApp, id: string) {
 }
 
 describe('POST /v1/preview/training-jobs', () => {
-  itRefusesBadRequests({ url: JOBS_URL, body: jobOf(UNKNOWN_ID), scope: 'training' })
+  itRefusesBadRequests({
+    url: JOBS_URL,
+    body: jobOf(UNKNOWN_ID),
+    scope: 'training',
+    allow: 'GET, POST',
+  })
 
   describe('200', () => {
     it('queues the §4.8 training job and answers its id and status', async () => {

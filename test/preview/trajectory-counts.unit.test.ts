@@ -26,7 +26,20 @@ describe('countTrajectories', () => {
       group_count: 2,
       trajectory_count: 5,
       trainable_count: 2,
+      oldest_policy_version: null,
     })
+  })
+
+  it.each([
+    [[3, 0, 2], 0],
+    [[7, null, undefined], 7],
+    [[null, undefined], null],
+  ])('takes the least of the policy versions %j', (versions, oldest) => {
+    const trajectories = versions.map((initial_policy_version) => ({
+      ...trajectory([CHOICE]),
+      initial_policy_version,
+    }))
+    expect(countTrajectories([{ trajectories }]).oldest_policy_version).toBe(oldest)
   })
 
   it('counts a hundred thousand trajectories of one group', () => {

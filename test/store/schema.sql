@@ -285,7 +285,7 @@ CREATE TABLE training_jobs (
   trainable_count INTEGER NOT NULL,
   created_at_us INTEGER NOT NULL,
   created_by TEXT NOT NULL
-, attempt INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0), released_count INTEGER NOT NULL DEFAULT 0, max_attempts INTEGER NOT NULL DEFAULT 3, available_at_us INTEGER NOT NULL DEFAULT 0, oldest_policy_version INTEGER, resolved_config_json TEXT, parent_checkpoint_id TEXT REFERENCES checkpoints (id), policy_lag INTEGER, worker_id TEXT, worker_version TEXT, lease_token_hash TEXT, lease_expires_at_us INTEGER, attempt_deadline_us INTEGER, last_heartbeat_at_us INTEGER, progress REAL, cancel_requested INTEGER NOT NULL DEFAULT 0, staged_path TEXT, staged_sha256 TEXT, staged_bytes INTEGER, error_code TEXT, error_message TEXT, result_checkpoint_id TEXT REFERENCES checkpoints (id), started_at_us INTEGER, finished_at_us INTEGER) STRICT;
+, attempt INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0), released_count INTEGER NOT NULL DEFAULT 0, max_attempts INTEGER NOT NULL DEFAULT 3, available_at_us INTEGER NOT NULL DEFAULT 0, oldest_policy_version INTEGER, resolved_config_json TEXT, parent_checkpoint_id TEXT REFERENCES checkpoints (id), policy_lag INTEGER, worker_id TEXT, worker_version TEXT, lease_token_hash TEXT, lease_expires_at_us INTEGER, attempt_deadline_us INTEGER, last_heartbeat_at_us INTEGER, progress REAL, cancel_requested INTEGER NOT NULL DEFAULT 0, staged_path TEXT, staged_sha256 TEXT, staged_bytes INTEGER, untrained_reason TEXT, error_code TEXT, error_message TEXT, result_checkpoint_id TEXT REFERENCES checkpoints (id), started_at_us INTEGER, finished_at_us INTEGER) STRICT;
 
 CREATE INDEX training_jobs_created_at_us ON training_jobs (created_at_us, id);
 

@@ -8,12 +8,14 @@ export interface RouteUnderTest {
   /** A body that the route takes, when nothing must exist before. */
   readonly body: Record<string, unknown>
   readonly scope: Scope
+  /** The methods that its address takes. Default: POST. */
+  readonly allow?: string
   /** Body limit that applies, in bytes; set small for the test. */
   readonly bodyBytesMax?: number
 }
 
 /** One test for each way in which a request fails before its fields are looked at. */
-export function itRefusesBadRequests({ url, body, scope }: RouteUnderTest): void {
+export function itRefusesBadRequests({ url, body, scope, allow = 'POST' }: RouteUnderTest): void {
   it('answers missing_api_key and a challenge without credentials', async () => {
     const { post } = await buildTestApp()
     const { status, body: answer, headers } = await post(url, body, { key: null })
@@ -63,10 +65,11 @@ export function itRefusesBadRequests({ url, body, scope }: RouteUnderTest): void
     },
   )
 
-  it('answers method_not_allowed and the allowed methods for a GET', async () => {
-    const { get } = await buildTestApp()
-    const { status, body: answer, headers } = await get(url)
-    expect([status, answer.error.code]).toEqual([405, 'method_not_allowed'])
-    expect(headers.allow).toBe('POST')
+  it('answers method_not_allowed and the allowed methods for another one', async () => {
+    const { app, key } = await buildTestApp()
+    const headers = { authorization: authorizationFor(url, key) }
+    const answer = await app.inject({ method: 'PATCH', url, headers })
+    expect([answer.statusCode, answer.json().error.code]).toEqual([405, 'method_not_allowed'])
+    expect(answer.headers.allow).toBe(allow)
   })
 }

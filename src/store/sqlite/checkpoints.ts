@@ -1,9 +1,10 @@
-/** Checkpoints in SQLite. */
-import type { Checkpoint } from '../../domain/checkpoint.ts'
+/** Checkpoints in SQLite, their weights in files. */
+import type { Checkpoint, StoredCheckpoint } from '../../domain/checkpoint.ts'
 import { parseLossless, renderJson } from '../../domain/json-text.ts'
 import { ApiError } from '../../errors.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
-import type { CheckpointListing, CheckpointStore } from '../api/checkpoints.ts'
+import type { CheckpointListing, CheckpointStore, DeletedSteps } from '../api/checkpoints.ts'
+import type { CheckpointArtifacts } from './checkpoint-artifacts.ts'
 import type { Connection } from './connection.ts'
 import type { GroupCommit } from './group-commit.ts'
 import * as SQL from './sql/checkpoints.ts'
@@ -16,10 +17,26 @@ interface CheckpointRow extends Omit<Checkpoint, 'metrics'> {
   readonly metrics_json: string
 }
 
-export function createCheckpointStore(db: Connection, commit: GroupCommit): CheckpointStore {
+/** A row with the columns of the artifact and of the worker. */
+export interface StoredCheckpointRow extends CheckpointRow {
+  readonly job_id: string | null
+  readonly artifact_path: string | null
+  readonly artifact_sha256: string | null
+  readonly artifact_bytes: number | null
+  readonly worker_id: string | null
+  readonly worker_version: string | null
+}
+
+export function createCheckpointStore(
+  db: Connection,
+  commit: GroupCommit,
+  artifacts: CheckpointArtifacts,
+): CheckpointStore {
   const insertCheckpoint = db.prepare(SQL.INSERT_CHECKPOINT)
-  const deleteCheckpoint = db.prepare(SQL.DELETE_CHECKPOINT)
-  const findStep = db.prepare(SQL.FIND_CHECKPOINT_STEP)
+  const raiseLastStep = db.prepare(SQL.RAISE_LAST_STEP)
+  const findCursor = db.prepare(SQL.FIND_CHECKPOINT_STEP)
+  const findStep = db.prepare(SQL.FIND_STEP)
+  const findLatest = db.prepare(SQL.FIND_LATEST_STEP)
   const list = {
     asc: db.prepare(SQL.LIST_CHECKPOINTS_ASC),
     desc: db.prepare(SQL.LIST_CHECKPOINTS_DESC),
@@ -27,7 +44,7 @@ export function createCheckpointStore(db: Connection, commit: GroupCommit): Chec
 
   function stepOfCursor({ model_id, after, order }: CheckpointListing): number {
     if (after === null) return BEFORE_ALL[order]
-    const cursor = findStep.get({ model_id, id: after }) as { step: number } | undefined
+    const cursor = findCursor.get({ model_id, id: after }) as { step: number } | undefined
     if (cursor === undefined) throw new ApiError('checkpoint_not_found', { param: 'after' })
     return cursor.step
   }
@@ -36,9 +53,26 @@ export function createCheckpointStore(db: Connection, commit: GroupCommit): Chec
     insertCheckpoint: ({ metrics, ...row }) =>
       commit.write(() => {
         insertCheckpoint.run({ ...row, metrics_json: renderJson(metrics) })
+        raiseLastStep.run(row)
       }),
-    deleteCheckpoint: (model_id, id, deleted_at_us) =>
-      commit.write(() => deleteCheckpoint.run({ model_id, id, deleted_at_us }).changes === 1),
+    async deleteSteps(model_id, steps, deleted_at_us) {
+      const { paths, ...deleted } = await commit.write(() => {
+        const paths: string[] = []
+        const not_found_steps: number[] = []
+        let deleted_count = 0
+        for (const step of new Set(steps)) {
+          const hidden = artifacts.hideStep(model_id, step, deleted_at_us)
+          if (hidden === null) not_found_steps.push(step)
+          else {
+            deleted_count += hidden.count
+            paths.push(...hidden.paths)
+          }
+        }
+        return { deleted_count, not_found_steps, paths }
+      })
+      await artifacts.removeUnused(paths)
+      return deleted satisfies DeletedSteps
+    },
     async listCheckpoints(listing) {
       const { model_id, order, count } = listing
       try {
@@ -49,9 +83,39 @@ export function createCheckpointStore(db: Connection, commit: GroupCommit): Chec
         throw toStoreError(error)
       }
     },
+    async findCheckpoint(model_id, step) {
+      try {
+        const row =
+          step === 'latest' ? findLatest.get({ model_id }) : findStep.get({ model_id, step })
+        return row === undefined ? null : toStoredCheckpoint(row as StoredCheckpointRow)
+      } catch (error) {
+        throw toStoreError(error)
+      }
+    },
+    async openArtifact({ path }) {
+      try {
+        return await artifacts.folder.openReader(path)
+      } catch (cause) {
+        throw new ApiError('checkpoint_not_found', { cause })
+      }
+    },
   }
 }
 
 function toCheckpoint({ metrics_json, ...row }: CheckpointRow): Checkpoint {
   return { ...row, metrics: parseLossless(metrics_json) as JsonObject }
+}
+
+/** A checkpoint out of its row. */
+export function toStoredCheckpoint(row: StoredCheckpointRow): StoredCheckpoint {
+  const { artifact_path: path, artifact_sha256: sha256, artifact_bytes: bytes, ...rest } = row
+  const hasArtifact = path !== null && sha256 !== null && bytes !== null
+  const { job_id, worker_id, worker_version, ...checkpoint } = rest
+  return {
+    ...toCheckpoint(checkpoint),
+    artifact: hasArtifact ? { path, sha256, bytes } : null,
+    job_id,
+    worker_id,
+    worker_version,
+  }
 }

@@ -4,18 +4,22 @@
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
 import { DataDirectoryError } from './connection.ts'
 
-/** Folder of the files in the data directory. */
+/** Folder of uploaded files in the data directory. */
 export const FILES_DIRECTORY = 'files'
+/** Folder of the weights of checkpoints in the data directory. */
+export const ARTIFACTS_DIRECTORY = 'artifacts'
 const RECEIVED_DIRECTORY = 'received'
 
 /** A file that is being received. */
 export interface FileWriter {
+  /** Where the bytes are until they are moved. */
+  readonly file: string
   write(bytes: Buffer): Promise<void>
   /** Resolves when all bytes are on the disk. */
   finish(): Promise<void>
@@ -31,6 +35,16 @@ export interface FileFolder {
   openWriter(): Promise<FileWriter>
   /** Fails when the file is not there, before anything is read. */
   openReader(path: string): Promise<Readable>
+  /** Removes a file that no row names. Never fails: a file that stays is waste. */
+  remove(path: string): Promise<void>
+  /**
+   * Removes all files that are not in use, and what was being received. Only for the start, when nothing
+   * is on its way between the folder and the rows.
+   *
+   * @param isUsed - whether a row names the path
+   * @returns files that were removed
+   */
+  sweep(isUsed: (path: string) => boolean): Promise<number>
   /** Removes the folder when it was a temporary one. */
   close(): void
 }
@@ -39,12 +53,13 @@ export interface FileFolder {
  * Opens the folder, and makes it when it is missing.
  *
  * @param dataDir - a directory, or ':memory:' for a temporary one that ends with the store
+ * @param directory - its name in the data directory
  * @throws DataDirectoryError
  */
-export function openFileFolder(dataDir: string): FileFolder {
+export function openFileFolder(dataDir: string, directory: string): FileFolder {
   const isTemporary = dataDir === ':memory:'
   const root = isTemporary ? mkdtempSync(join(tmpdir(), 'weft-files-')) : dataDir
-  const received = join(root, FILES_DIRECTORY, RECEIVED_DIRECTORY)
+  const received = join(root, directory, RECEIVED_DIRECTORY)
   try {
     mkdirSync(received, { recursive: true, mode: 0o700 })
   } catch (cause) {
@@ -54,12 +69,18 @@ export function openFileFolder(dataDir: string): FileFolder {
 
   return {
     // Hexadecimal names: some file systems do not tell upper case from lower case.
-    pathOf: (projectId, digest) =>
-      join(FILES_DIRECTORY, hexOf(projectId).slice(0, 32), hexOf(digest)),
-    openWriter: () => openWriter(root, join(received, randomUUID())),
+    pathOf: (projectId, digest) => join(directory, hexOf(projectId).slice(0, 32), hexOf(digest)),
+    openWriter: () => openWriter(root, directory, join(received, randomUUID())),
     async openReader(path) {
       const handle = await open(join(root, path), 'r')
       return handle.createReadStream()
+    },
+    remove: (path) => removeQuietly(join(root, path)),
+    async sweep(isUsed) {
+      const paths = await listFiles(root, directory)
+      const unused = paths.filter((path) => !isUsed(path))
+      for (const path of unused) await removeQuietly(join(root, path))
+      return unused.length
     },
     close() {
       if (isTemporary) rmSync(root, { recursive: true, force: true })
@@ -67,9 +88,10 @@ export function openFileFolder(dataDir: string): FileFolder {
   }
 }
 
-async function openWriter(root: string, received: string): Promise<FileWriter> {
+async function openWriter(root: string, directory: string, received: string): Promise<FileWriter> {
   const handle: FileHandle = await open(received, 'wx', 0o600)
   return {
+    file: received,
     // Why: a single write may take less than it was given; writeFile goes on until all is written.
     write: (bytes) => handle.writeFile(bytes),
     async finish() {
@@ -82,13 +104,25 @@ async function openWriter(root: string, received: string): Promise<FileWriter> {
       await rename(received, target)
       // The file's name, and the name of its folder, which may be new.
       await syncDirectory(dirname(target))
-      await syncDirectory(join(root, FILES_DIRECTORY))
+      await syncDirectory(join(root, directory))
     },
     async discard() {
       await handle.close().catch(() => undefined)
-      await rm(received, { force: true }).catch(() => undefined)
+      await removeQuietly(received)
     },
   }
+}
+
+/** All files of a folder, relative to the root. */
+async function listFiles(root: string, directory: string): Promise<string[]> {
+  const entries = await readdir(join(root, directory), { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+}
+
+async function removeQuietly(path: string): Promise<void> {
+  await rm(path, { force: true }).catch(() => undefined)
 }
 
 async function syncDirectory(directory: string): Promise<void> {

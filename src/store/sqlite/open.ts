@@ -1,5 +1,6 @@
 /** Opens the SQLite stores over one connection. */
 import { join } from 'node:path'
+import { v7 as uuidv7 } from 'uuid'
 import type { CallStore } from '../api/calls.ts'
 import type { CallsQueryStore } from '../api/calls-query.ts'
 import type { CheckpointStore } from '../api/checkpoints.ts'
@@ -12,15 +13,18 @@ import type { PriceStore } from '../api/prices.ts'
 import type { StatsStore } from '../api/stats.ts'
 import type { TableStore } from '../api/tables.ts'
 import type { TrainingJobStore } from '../api/training-jobs.ts'
+import type { TrainingQueue } from '../api/training-queue.ts'
 import type { UsageStore } from '../api/usage.ts'
 import { createCallStore } from './calls.ts'
 import { createCallsQueryStore } from './calls-query.ts'
+import { createCheckpointArtifacts } from './checkpoint-artifacts.ts'
 import { createCheckpointStore } from './checkpoints.ts'
 import { closeDatabase, DATABASE_FILE, openDatabase } from './connection.ts'
 import { createFeedbackStore } from './feedback.ts'
-import { openFileFolder } from './file-folder.ts'
+import { ARTIFACTS_DIRECTORY, FILES_DIRECTORY, openFileFolder } from './file-folder.ts'
 import { createFileStore } from './files.ts'
 import { createGroupCommit } from './group-commit.ts'
+import { createJobMoves } from './job-moves.ts'
 import { createKeyStore } from './keys.ts'
 import { migrate } from './migrate.ts'
 import { createObjectStore } from './objects.ts'
@@ -28,10 +32,13 @@ import { createPreviewModelStore } from './preview-models.ts'
 import { createPriceStore } from './prices.ts'
 import { READ_JOBS } from './read-jobs.ts'
 import { createInlineReadPool, createReadPool, type ReadPool } from './read-pool.ts'
+import { createSegmentBuilder, type SegmentBuilder } from './segments/builder.ts'
 import { createStatsStore } from './stats.ts'
+import { createSweep } from './sweep.ts'
 import { createTableStore } from './tables.ts'
 import { createTrainingJobStore } from './training-jobs.ts'
 import { createTrainingPayloads } from './training-payloads.ts'
+import { createTrainingQueue } from './training-queue.ts'
 import { createUsageStore } from './usage.ts'
 import { createWalThread } from './wal-thread.ts'
 
@@ -52,6 +59,8 @@ export interface ReadLimits {
 }
 
 const READ_LIMITS: ReadLimits = { threads: 1, queueMax: 16, timeoutMs: 60_000 }
+/** One hour at a time; the largest takes seconds. */
+const BUILD_LIMITS: ReadLimits = { threads: 1, queueMax: 1, timeoutMs: 600_000 }
 
 export interface SqliteStore {
   readonly keys: KeyStore
@@ -66,9 +75,18 @@ export interface SqliteStore {
   readonly prices: PriceStore
   readonly previewModels: PreviewModelStore
   readonly trainingJobs: TrainingJobStore
+  readonly trainingQueue: TrainingQueue
   readonly checkpoints: CheckpointStore
+  /**
+   * Removes files that no row names, left by a crash. Only for the process that serves, before it does.
+   *
+   * @returns files that were removed
+   */
+  sweep(): Promise<number>
   /** Heavy reads; to be closed before the store. */
   readonly reads: ReadPool
+  /** What makes statistics fast; to be closed before the store. */
+  readonly segments: SegmentBuilder
   isReady(): boolean
   close(): void
 }
@@ -82,32 +100,41 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     db.close()
     throw error
   }
-  const reads =
-    options.dataDir === ':memory:'
+  const isInMemory = options.dataDir === ':memory:'
+  const openReads = (limits: ReadLimits) =>
+    isInMemory
       ? createInlineReadPool(db, READ_JOBS)
-      : createReadPool({
-          path: join(options.dataDir, DATABASE_FILE),
-          ...(options.reads ?? READ_LIMITS),
-        })
+      : createReadPool({ path: join(options.dataDir, DATABASE_FILE), ...limits })
+  const reads = openReads(options.reads ?? READ_LIMITS)
   const log = createWalThread(db, options.dataDir)
   const commit = createGroupCommit(db, options.ingestQueueMax, log.noteCommit)
+  const segments = createSegmentBuilder({
+    ...{ db, commit, isAutomatic: !isInMemory },
+    reads: openReads(BUILD_LIMITS),
+  })
   const payloads = createTrainingPayloads(options.dataDir)
-  const folder = openFileFolder(options.dataDir)
+  const folder = openFileFolder(options.dataDir, FILES_DIRECTORY)
+  const artifactFolder = openFileFolder(options.dataDir, ARTIFACTS_DIRECTORY)
+  const artifacts = createCheckpointArtifacts(db, artifactFolder)
+  const moves = createJobMoves(db)
   return {
     keys: createKeyStore(db, options.bootstrapKey),
     calls: createCallStore(db, commit),
     callsQuery: createCallsQueryStore(db, reads),
-    stats: createStatsStore(reads),
+    stats: createStatsStore(db, commit, reads),
     usage: createUsageStore(reads),
     feedback: createFeedbackStore(db, commit, reads),
     objects: createObjectStore(db, commit, reads),
     tables: createTableStore(db, commit, reads),
     files: createFileStore(db, commit, folder),
     prices: createPriceStore(db, commit),
-    previewModels: createPreviewModelStore(db, commit),
-    trainingJobs: createTrainingJobStore(db, commit, payloads),
-    checkpoints: createCheckpointStore(db, commit),
+    previewModels: createPreviewModelStore(db, commit, { moves, artifacts }),
+    trainingJobs: createTrainingJobStore(db, commit, { payloads, moves }),
+    trainingQueue: createTrainingQueue({ db, commit, moves, artifacts, newId: uuidv7 }),
+    checkpoints: createCheckpointStore(db, commit, artifacts),
+    sweep: createSweep(db, { payloads, folder, artifacts }),
     reads,
+    segments,
     isReady: () => db.open,
     close() {
       commit.close()
@@ -115,6 +142,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
       closeDatabase(db)
       payloads.close()
       folder.close()
+      artifactFolder.close()
     },
   }
 }

@@ -2,16 +2,21 @@
  * Payloads of training jobs as files beside the database: they are too large for a row. Nothing here
  * knows of jobs or rows; a file without a row is waste, never a fault.
  */
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs'
-import { type FileHandle, open, rm } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { ApiError } from '../../errors.ts'
+import type { StagedBody, StagedPayload } from '../api/training-jobs.ts'
 import { DataDirectoryError } from './connection.ts'
 
 /** Folder of the payloads in the data directory. */
 export const PAYLOADS_DIRECTORY = 'training-payloads'
+/** Ends of the names of what is not a payload yet. */
+const BODY_SUFFIX = '.body'
+const GROUPS_SUFFIX = '.groups'
 
 /** Characters that are encoded and written at a time, so that a large payload does not block others. */
 const CHUNK_CHARS = 1_048_576
@@ -33,6 +38,23 @@ export interface TrainingPayloads {
    * @throws ApiError store_unavailable; then no file is left
    */
   writePayload(id: string, text: string): Promise<WrittenPayload>
+  /** Opens a file for a body, beside which its groups may be written. @throws ApiError store_unavailable */
+  stageBody(): Promise<StagedBody>
+  /**
+   * Makes a staged file a payload. Resolves only after its name in the directory is on the disk; its bytes
+   * must be there already.
+   *
+   * @throws ApiError store_unavailable; then nothing was moved
+   */
+  keepPayload(id: string, staged: StagedPayload): Promise<WrittenPayload>
+  /** @throws ApiError store_unavailable when it is not there */
+  openPayload(path: string): Promise<Readable>
+  /**
+   * Removes all files but these payloads. Only for the start, when nothing is on its way.
+   *
+   * @returns files that were removed
+   */
+  sweep(isUsed: (path: string) => boolean): Promise<number>
   /** Removes a payload that no row names. Never fails: a file that stays is waste. */
   removePayload(path: string): Promise<void>
   /** Removes the directory when it was a temporary one. */
@@ -54,15 +76,55 @@ export function createTrainingPayloads(dataDir: string): TrainingPayloads {
   return {
     async writePayload(id, text) {
       const payload_path = join(PAYLOADS_DIRECTORY, `${id}.json`)
-      try {
-        return { payload_path, ...(await writeFile(directory, join(root, payload_path), text)) }
-      } catch (cause) {
-        throw new ApiError('store_unavailable', { cause, retryAfterS: 5 })
-      }
+      const path = join(root, payload_path)
+      return { payload_path, ...(await onDisk(() => writeFile(directory, path, text))) }
+    },
+    stageBody: () => onDisk(() => stageBody(join(directory, randomUUID()))),
+    async keepPayload(id, { file, sha256, bytes }) {
+      const payload_path = join(PAYLOADS_DIRECTORY, `${id}.json`)
+      await onDisk(async () => {
+        await rename(file, join(root, payload_path))
+        await syncDirectory(directory)
+      })
+      return { payload_path, payload_sha256: sha256, payload_bytes: bytes }
+    },
+    openPayload: (path) =>
+      onDisk(async () => (await open(join(root, path), 'r')).createReadStream()),
+    async sweep(isUsed) {
+      const paths = (await readdir(directory)).map((name) => join(PAYLOADS_DIRECTORY, name))
+      const unused = paths.filter((path) => !isUsed(path))
+      for (const path of unused) await removeQuietly(join(root, path))
+      return unused.length
     },
     removePayload: (path) => removeQuietly(join(root, path)),
     close() {
       if (isTemporary) rmSync(root, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Runs what needs the disk; its failures are the store's. */
+async function onDisk<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (cause) {
+    throw new ApiError('store_unavailable', { cause, retryAfterS: 5 })
+  }
+}
+
+async function stageBody(path: string): Promise<StagedBody> {
+  const file = path + BODY_SUFFIX
+  const payloadFile = path + GROUPS_SUFFIX
+  const handle = await open(file, 'wx', 0o600)
+  return {
+    file,
+    payloadFile,
+    write: (bytes) => onDisk(() => handle.writeFile(bytes)),
+    finish: () => onDisk(() => handle.close()),
+    async discard() {
+      await handle.close().catch(() => undefined)
+      await removeQuietly(file)
+      await removeQuietly(payloadFile)
     },
   }
 }

@@ -55,3 +55,37 @@ SELECT ${COLUMNS}
 FROM preview_models
 WHERE id = @id AND deleted_at_us IS NULL
 `
+
+/** The place of a model in lists, deleted or not; by primary key. */
+export const FIND_PREVIEW_MODEL_PLACE = `
+SELECT created_at_us
+FROM preview_models
+WHERE id = @id
+`
+
+/** Models behind a place, upwards (preview_models_created_at_us). */
+export const LIST_PREVIEW_MODELS_ASC = `
+SELECT ${COLUMNS}
+FROM preview_models
+WHERE (created_at_us, id) > (@after_us, @after_id)
+  AND deleted_at_us IS NULL
+  AND (@name IS NULL OR name = @name)
+ORDER BY created_at_us, id
+`
+
+/** Models behind a place, downwards (preview_models_created_at_us). */
+export const LIST_PREVIEW_MODELS_DESC = `
+SELECT ${COLUMNS}
+FROM preview_models
+WHERE (created_at_us, id) < (@after_us, @after_id)
+  AND deleted_at_us IS NULL
+  AND (@name IS NULL OR name = @name)
+ORDER BY created_at_us DESC, id DESC
+`
+
+/** Hides a model; by primary key. */
+export const DELETE_PREVIEW_MODEL = `
+UPDATE preview_models
+SET deleted_at_us = @deleted_at_us
+WHERE id = @id AND deleted_at_us IS NULL
+`

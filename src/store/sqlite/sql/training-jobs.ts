@@ -18,6 +18,8 @@ INSERT INTO training_jobs (
   group_count,
   trajectory_count,
   trainable_count,
+  oldest_policy_version,
+  available_at_us,
   created_at_us,
   created_by
 )
@@ -34,28 +36,63 @@ VALUES (
   @group_count,
   @trajectory_count,
   @trainable_count,
+  @oldest_policy_version,
+  @created_at_us,
   @created_at_us,
   @created_by
 )
 ON CONFLICT (model_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
 `
 
-const COLUMNS = `
-  id,
-  model_id,
-  seq,
-  state,
-  payload_path,
-  payload_sha256,
-  payload_bytes,
-  config_json,
-  idempotency_key,
-  group_count,
-  trajectory_count,
-  trainable_count,
-  created_at_us,
-  created_by
-`
+/** The columns of a job that moves change. */
+export const MOVING_COLUMNS = [
+  'state',
+  'attempt',
+  'released_count',
+  'available_at_us',
+  'resolved_config_json',
+  'parent_checkpoint_id',
+  'policy_lag',
+  'worker_id',
+  'worker_version',
+  'lease_token_hash',
+  'lease_expires_at_us',
+  'attempt_deadline_us',
+  'last_heartbeat_at_us',
+  'progress',
+  'cancel_requested',
+  'staged_path',
+  'staged_sha256',
+  'staged_bytes',
+  'untrained_reason',
+  'error_code',
+  'error_message',
+  'result_checkpoint_id',
+  'started_at_us',
+  'finished_at_us',
+] as const
+
+/** All columns of a job. */
+export const JOB_COLUMNS = [
+  'id',
+  'model_id',
+  'seq',
+  'payload_path',
+  'payload_sha256',
+  'payload_bytes',
+  'config_json',
+  'idempotency_key',
+  'group_count',
+  'trajectory_count',
+  'trainable_count',
+  'oldest_policy_version',
+  'max_attempts',
+  'created_at_us',
+  'created_by',
+  ...MOVING_COLUMNS,
+] as const
+
+const COLUMNS = JOB_COLUMNS.map((name) => `training_jobs.${name}`).join(',\n  ')
 
 /** One job by primary key. */
 export const FIND_TRAINING_JOB = `
@@ -69,4 +106,53 @@ export const FIND_TRAINING_JOB_BY_IDEMPOTENCY_KEY = `
 SELECT ${COLUMNS}
 FROM training_jobs
 WHERE model_id = @model_id AND idempotency_key = @idempotency_key
+`
+
+/** Jobs behind a place, upwards (training_jobs_created_at_us). */
+export const LIST_TRAINING_JOBS_ASC = `
+SELECT ${COLUMNS}
+FROM training_jobs
+WHERE (created_at_us, id) > (@after_us, @after_id)
+  AND (@status IS NULL OR state = @status)
+ORDER BY created_at_us, id
+`
+
+/** Jobs behind a place, downwards (training_jobs_created_at_us). */
+export const LIST_TRAINING_JOBS_DESC = `
+SELECT ${COLUMNS}
+FROM training_jobs
+WHERE (created_at_us, id) < (@after_us, @after_id)
+  AND (@status IS NULL OR state = @status)
+ORDER BY created_at_us DESC, id DESC
+`
+
+/** The jobs of one model behind a place, upwards (training_jobs_model_id_seq). */
+export const LIST_MODEL_JOBS_ASC = `
+SELECT ${COLUMNS}
+FROM training_jobs
+WHERE model_id = @model_id AND seq > @after_seq AND (@status IS NULL OR state = @status)
+ORDER BY seq
+`
+
+/** The jobs of one model behind a place, downwards (training_jobs_model_id_seq). */
+export const LIST_MODEL_JOBS_DESC = `
+SELECT ${COLUMNS}
+FROM training_jobs
+WHERE model_id = @model_id AND seq < @after_seq AND (@status IS NULL OR state = @status)
+ORDER BY seq DESC
+`
+
+/** The unfinished jobs of a model in their order (training_jobs_unfinished). */
+export const LIST_UNFINISHED_JOBS = `
+SELECT ${COLUMNS}
+FROM training_jobs
+WHERE model_id = @model_id AND state IN ('queued', 'running')
+ORDER BY seq
+`
+
+/** The step of a checkpoint, deleted or not; by primary key. */
+export const FIND_RESULT_STEP = `
+SELECT step
+FROM checkpoints
+WHERE id = @id
 `

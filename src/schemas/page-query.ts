@@ -1,0 +1,56 @@
+/** Queries and answers of cursor pages. Values of queries are texts; domain/page.ts reads them. Spec: §4.9, §8. */
+import { z } from 'zod'
+
+export const PAGE_LIMIT_DEFAULT = 20
+export const PAGE_LIMIT_MAX = 100
+export const LIST_ORDERS = ['asc', 'desc'] as const
+export type ListOrder = (typeof LIST_ORDERS)[number]
+
+const WHOLE = /^[1-9]\d{0,2}$/
+
+/**
+ * Cursor and size of a page. Spec: §4.9 after, limit; §8 checkpoints limit.
+ * Choice: out of range is refused, not clamped.
+ */
+export const PageQuery = z.strictObject({
+  after: z
+    .string('must be given once')
+    .max(128, 'must have at most 128 characters')
+    .optional()
+    .describe('Cursor: id of the last item of the previous page. Empty: from the beginning.'),
+  limit: z
+    .string('must be given once')
+    .refine(
+      (text) => WHOLE.test(text) && Number(text) <= PAGE_LIMIT_MAX,
+      `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`,
+    )
+    .optional()
+    .describe(`Items of a page, 1 to ${PAGE_LIMIT_MAX}. Default ${PAGE_LIMIT_DEFAULT}.`)
+    .meta({
+      type: 'integer',
+      minimum: 1,
+      maximum: PAGE_LIMIT_MAX,
+      default: PAGE_LIMIT_DEFAULT,
+    }),
+})
+export type PageQuery = z.infer<typeof PageQuery>
+
+/** Direction of a list. @param by - what it is ordered by */
+export function orderField(by: string) {
+  return z
+    .enum(LIST_ORDERS, 'must be asc or desc')
+    .optional()
+    .describe(`Order by ${by}. Default asc.`)
+    .meta({ default: 'asc' })
+}
+
+/** A page of items. Spec: §4.9. */
+export function pageOf<T extends z.ZodType>(item: T) {
+  return z.object({
+    data: z.array(item).describe('The page, in the asked order.'),
+    has_more: z.boolean().describe('Whether more items follow the page.'),
+    object: z.literal('list').describe('Always `list`.'),
+    first_id: z.string().describe('Id of the first item of the page; empty without items.'),
+    last_id: z.string().describe('Id of the last item of the page; empty without items.'),
+  })
+}
