@@ -5,6 +5,7 @@
 import { meanOf } from '../domain/advantages.ts'
 import type { ResolvedTrainingConfig } from '../domain/resolve-training-config.ts'
 import { createChatPrompt } from '../inference/tiny/chat-prompt.ts'
+import type { LowRank } from '../inference/tiny/lora/adapter.ts'
 import { readArtifact, writeArtifact } from '../inference/tiny/lora/artifact.ts'
 import type { Model } from '../inference/tiny/model.ts'
 import { createTokenizer } from '../inference/tiny/tokenizer.ts'
@@ -101,7 +102,7 @@ export function createJobTrainer(
       for (const data of steps) {
         const result = await computeStep(network, data, config, hooks.pause)
         const norm = adam.step(result.gradient, config.learning_rate)
-        if (!Number.isFinite(norm)) throw new DivergedError()
+        requireFinite(network, [norm, result.loss, result.klDiv])
         network.refresh()
         const metrics = {
           loss: result.loss,
@@ -145,6 +146,16 @@ async function rescore(
     scored.push(step)
   }
   return scored
+}
+
+/** @throws DivergedError when a number is none, or does not fit into the 32 bits of the file */
+function requireFinite({ adapter }: Network, told: readonly number[]): void {
+  const matrices = adapter.layers.flatMap((layer) =>
+    Object.values(layer).flatMap(({ a, b }: LowRank) => [a, b]),
+  )
+  const fits = (value: number): boolean => Number.isFinite(Math.fround(value))
+  const areFinite = [told, ...matrices].every((numbers) => numbers.every(fits))
+  if (!areFinite) throw new DivergedError()
 }
 
 /** The means of numbers that all steps have. */
