@@ -1,0 +1,29 @@
+/** What is left of a server that is killed: nothing, even where a guarded process is in an endless loop. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+
+const MAKER = fileURLToPath(new URL('./orphan-maker.ts', import.meta.url))
+/** Time for the process to get into its loop, where it hears of nothing. */
+const LOOPING_MS = 500
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+it('a process that loops ends soon after its server was killed', async () => {
+  const server = spawn(process.execPath, [MAKER], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [line] = await once(server.stdout, 'data')
+  const pid = Number(`${line}`)
+  await delay(LOOPING_MS)
+  expect(isRunning(pid)).toBe(true)
+  server.kill('SIGKILL')
+  await once(server, 'exit')
+  await expect.poll(() => isRunning(pid), { timeout: 15_000 }).toBe(false)
+})
