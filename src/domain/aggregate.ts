@@ -25,6 +25,8 @@ export interface Summary {
 /** What is known of the values that were added since the last reset. */
 export interface Accumulator {
   add(value: Measured): void
+  /** Adds values to the sum, the average and the count alone. */
+  addSum(count: number, sum: Measured): void
   /** Adds values to all but the percentiles. */
   addSummary(summary: Summary): void
   /**
@@ -80,6 +82,10 @@ export function createAccumulator(unitsPerOne: number, keepsValues: boolean): Ac
       if (rounded === 0) zeros += 1
       order?.add(rounded)
       count += 1
+    },
+    addSum(more, sum) {
+      addToSum(sum)
+      count += more
     },
     addSummary(summary) {
       addToSum(summary.sum)

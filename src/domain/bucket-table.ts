@@ -19,6 +19,8 @@ export interface BucketTableBuilder {
   countRows(rows: number): void
   /** A value of a row; not called where the row has none. */
   add(metric: number, value: Measured): void
+  /** Values of many rows, for sums, averages and counts alone. */
+  addSum(metric: number, values: number, sum: Measured): void
   /** Values of many rows, for all but percentiles. */
   addSummary(metric: number, summary: Summary): void
   /** Values of many rows, for percentiles alone; ascending, not changed before the next flush. */
@@ -64,6 +66,9 @@ export function createBucketTable(
     },
     add(metric, value) {
       accumulators[metric]?.add(value)
+    },
+    addSum(metric, more, sum) {
+      accumulators[metric]?.addSum(more, sum)
     },
     addSummary(metric, summary) {
       accumulators[metric]?.addSummary(summary)

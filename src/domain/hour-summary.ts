@@ -210,23 +210,33 @@ function mergeUsage(into: Float64Array, at: number, from: Float64Array, start: n
 /** The latencies of the calls of each part, ascending. */
 export function latencyRuns(columns: HourColumns, partOf: Int16Array, parts: number): Integers[] {
   const latencies = columns.latencies()
-  const flags = columns.isSorted ? null : columns.flags()
-  const size = columns.isSorted ? columns.ended : columns.count
-  const isEnded = (call: number) => flags === null || ((flags[call] as number) & IS_ENDED) !== 0
+  if (columns.isSorted) return splitRuns(latencies.subarray(0, columns.ended), partOf, parts)
+  const flags = columns.flags()
+  const partOfEnded = partOf.map((part, call) =>
+    ((flags[call] as number) & IS_ENDED) === 0 ? -1 : part,
+  )
+  return splitRuns(latencies, partOfEnded, parts).map((run) => run.sort())
+}
+
+/** The values of each part, in their order. */
+function splitRuns(values: Integers, partOf: Int16Array, parts: number): Uint32Array[] {
   const lengths = new Uint32Array(parts)
-  for (let call = 0; call < size; call++) {
+  for (let call = 0; call < values.length; call++) {
     const part = partOf[call] as number
-    if (part >= 0 && isEnded(call)) lengths[part] = (lengths[part] as number) + 1
+    if (part >= 0) lengths[part] = (lengths[part] as number) + 1
   }
-  const runs = Array.from(lengths, (length) => new Uint32Array(length))
-  lengths.fill(0)
-  for (let call = 0; call < size; call++) {
+  const ends = new Uint32Array(parts)
+  for (let part = 1; part < parts; part++) {
+    ends[part] = (ends[part - 1] as number) + (lengths[part - 1] as number)
+  }
+  const starts = ends.slice()
+  const split = new Uint32Array((starts[parts - 1] ?? 0) + (lengths[parts - 1] ?? 0))
+  for (let call = 0; call < values.length; call++) {
     const part = partOf[call] as number
-    if (part < 0 || !isEnded(call)) continue
-    const run = runs[part] as Uint32Array
-    const length = lengths[part] as number
-    run[length] = latencies[call] as number
-    lengths[part] = length + 1
+    if (part < 0) continue
+    const end = ends[part] as number
+    split[end] = values[call] as number
+    ends[part] = end + 1
   }
-  return columns.isSorted ? runs : runs.map((run) => run.sort())
+  return Array.from(starts, (start, part) => split.subarray(start, ends[part]))
 }

@@ -6,8 +6,6 @@ export type SortedValues = Float64Array | Uint32Array | Uint16Array | Uint8Array
 const LOOSE_MIN = 64
 /** Whole numbers below it may be counted one by one: 4 MB of counters. */
 const COUNTED_BELOW = 2 ** 20
-/** Counting pays where there is a value for every few counters. */
-const COUNTERS_PER_VALUE = 4
 
 export interface OrderStatistics {
   add(value: number): void
@@ -84,16 +82,38 @@ function rankRun(sorted: SortedValues): Ranked {
 function rankRuns(runs: readonly SortedValues[]): Ranked {
   const count = runs.reduce((total, { length }) => total + length, 0)
   const max = runs.reduce((most, run) => Math.max(most, run[run.length - 1] ?? 0), 0)
-  const isCounted =
-    max < COUNTED_BELOW && max < count * COUNTERS_PER_VALUE && runs.every(isWholeRun)
-  if (isCounted) return rankCounted(runs, count, max)
-  const merged = new Float64Array(count)
-  let place = 0
-  for (const run of runs) {
-    merged.set(run, place)
-    place += run.length
+  // Merging walks all values once for each halving of the runs, counting all counters a few times.
+  const isCheaper = max < count * (Math.log2(runs.length) - 1)
+  if (max < COUNTED_BELOW && isCheaper && runs.every(isWholeRun)) {
+    return rankCounted(runs, count, max)
   }
-  return rankRun(merged.sort())
+  return rankRun(mergeRuns(runs))
+}
+
+function mergeRuns(runs: readonly SortedValues[]): SortedValues {
+  let merged = runs
+  while (merged.length > 1) {
+    merged = Array.from({ length: Math.ceil(merged.length / 2) }, (_, pair) => {
+      const [left, right] = [merged[2 * pair], merged[2 * pair + 1]]
+      return left && right ? mergeTwo(left, right) : (left ?? new Float64Array())
+    })
+  }
+  return merged[0] ?? new Float64Array()
+}
+
+function mergeTwo(left: SortedValues, right: SortedValues): SortedValues {
+  const length = left.length + right.length
+  const isWhole = isWholeRun(left) && isWholeRun(right)
+  const merged = isWhole ? new Uint32Array(length) : new Float64Array(length)
+  let [fromLeft, fromRight] = [0, 0]
+  for (let place = 0; place < length; place++) {
+    const isLeft =
+      fromRight >= right.length ||
+      (fromLeft < left.length && (left[fromLeft] as number) <= (right[fromRight] as number))
+    if (isLeft) merged[place] = left[fromLeft++] as number
+    else merged[place] = right[fromRight++] as number
+  }
+  return merged
 }
 
 /** Integer arrays hold whole numbers; others might hold fractions. */

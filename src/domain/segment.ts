@@ -11,7 +11,7 @@ import {
   SLOTS,
 } from './hour-columns.ts'
 import { type KeyedSums, sumParts, toKeyed } from './hour-summary.ts'
-import { decodeSegment, encodeSegment, type Numbers, narrow, type Segment } from './segment-blob.ts'
+import { encodeSegment, type Numbers, narrow, type Segment } from './segment-blob.ts'
 
 /** Columns that lie apart, by the number under which they are stored: 1..15. */
 export const SEGMENT_COLUMNS = {
@@ -174,30 +174,27 @@ export interface StoredHour {
   groups(): OpGroups | null
 }
 
+/** A blob of a segment, decoded. */
+export type SegmentPart = Segment<HeadMeta | ColumnMeta>
+
 /**
  * Reads a segment back. Its columns throw BrokenSegmentError.
  *
  * @param revision - the hour's
- * @param read - a column's blob, null when there is none
+ * @param read - a blob of the segment, null when it is broken or missing
  * @returns null when the head is broken or of another revision
  */
 export function decodeHour(
-  body: Uint8Array,
   revision: number,
-  read: (column: SegmentColumn) => { bytes: Uint8Array; isTrusted: boolean } | null,
+  read: (column: SegmentColumn | 'head') => SegmentPart | null,
 ): StoredHour | null {
-  const headSegment = decodeSegment<HeadMeta>(body)
+  const headSegment = read('head') as Segment<HeadMeta> | null
   if (headSegment?.meta.revision !== revision) return null
   const head = headSegment.meta
-  const opened = new Map<SegmentColumn, Segment<ColumnMeta>>()
 
   function open(column: SegmentColumn): Segment<ColumnMeta> {
-    const known = opened.get(column)
-    if (known) return known
-    const found = read(column)
-    const segment = found && decodeSegment<ColumnMeta>(found.bytes, found.isTrusted)
+    const segment = read(column) as Segment<ColumnMeta> | null
     if (segment?.meta.revision !== revision) throw new BrokenSegmentError(column)
-    opened.set(column, segment)
     return segment
   }
   const values = (column: SegmentColumn) => open(column).array('values') as Integers

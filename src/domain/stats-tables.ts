@@ -4,13 +4,13 @@ import type { Summary } from './aggregate.ts'
 import { createBucketCursor } from './bucket-cursor.ts'
 import { type BucketTable, createBucketTable } from './bucket-table.ts'
 import { latencyMs } from './call-view.ts'
-import { COUNTERS, type Integers } from './hour-columns.ts'
+import type { Integers } from './hour-columns.ts'
 import type { HourParts } from './hour-parts.ts'
 import { CALL_NUMBERS, type PartSums, USAGE_NUMBERS } from './hour-summary.ts'
 import type { StatColumn } from './metric-names.ts'
 import type { PriceTable } from './price-table.ts'
 import type { ModelUsage } from './usage.ts'
-import { createUsageTables, tooLarge, type UsageSums } from './usage-tables.ts'
+import { createUsageTables, type TokenSums, tooLarge } from './usage-tables.ts'
 
 export interface StatsTablesOptions {
   readonly startsUs: Float64Array
@@ -42,12 +42,15 @@ export function createStatsTables(options: StatsTablesOptions) {
     sums.models.forEach((model, index) => {
       const at = (part * sums.models.length + index) * USAGE_NUMBERS
       if (sums.usage[at] === 0) return
-      const found = readUsageSums(model, sums.usage, at, {
+      const isAdded = usage.addSums({
+        model,
+        rows: sums.usage[at] as number,
+        tokens: readTokens(sums.usage, at),
+        inputMax: sums.usage[at + USAGE_NUMBERS - 1] as number,
         fromUs: hourUs + (bounds[part] as number),
         toUs: hourUs + (bounds[part + 1] as number),
       })
-      if (usage.areEnough(found)) usage.addSums(found)
-      else rest.add(model)
+      if (!isAdded) rest.add(model)
     })
     return rest
   }
@@ -162,21 +165,14 @@ function readLatencies(calls: Float64Array, at: number): Summary {
   return { count: read(1), sum: read(3), min: read(4), max: read(5), ones: read(6), zeros: read(7) }
 }
 
-function readUsageSums(
-  model: string,
-  sums: Float64Array,
-  at: number,
-  times: Pick<UsageSums, 'fromUs' | 'toUs'>,
-): UsageSums {
-  const read = (index: number) => sums[at + index] as number
-  const counter = (name: (typeof COUNTERS)[number]) => read(1 + COUNTERS.indexOf(name))
+/** In the order of COUNTERS, behind the number of rows. */
+function readTokens(sums: Float64Array, at: number): TokenSums {
   return {
-    ...{ model, ...times, rows: read(0), inputMax: read(USAGE_NUMBERS - 1) },
-    input_tokens: counter('input_tokens'),
-    output_tokens: counter('output_tokens'),
-    total_tokens: counter('total_tokens'),
-    cache_read_input_tokens: counter('cache_read_input_tokens'),
-    cache_creation_input_tokens: counter('cache_creation_input_tokens'),
-    uncached_input_tokens: counter('uncached_input_tokens'),
+    input_tokens: sums[at + 1] as number,
+    output_tokens: sums[at + 2] as number,
+    total_tokens: sums[at + 3] as number,
+    cache_read_input_tokens: sums[at + 4] as number,
+    cache_creation_input_tokens: sums[at + 5] as number,
+    uncached_input_tokens: sums[at + 6] as number,
   }
 }

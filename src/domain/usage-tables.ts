@@ -8,13 +8,6 @@ import type { StatColumn } from './metric-names.ts'
 import type { PriceTable, UnitPrices } from './price-table.ts'
 import type { ModelUsage } from './usage.ts'
 
-/** What sums do not tell; nobody asks for it where they are enough. */
-const NO_VALUES = {
-  min: Number.POSITIVE_INFINITY,
-  max: Number.NEGATIVE_INFINITY,
-  ones: 0,
-  zeros: 0,
-}
 /** Limit: models of one answer; each costs memory for every bucket. */
 const MODELS_MAX = 1000
 
@@ -27,13 +20,17 @@ export interface UsageTablesOptions {
 }
 
 /** The usage of a model by many calls, which lie in the times from fromUs to before toUs. */
-export interface UsageSums extends ModelUsage {
+export interface UsageSums {
+  readonly model: string
   readonly rows: number
+  readonly tokens: TokenSums
   /** The paid input of the longest. */
   readonly inputMax: number
   readonly fromUs: number
   readonly toUs: number
 }
+
+export type TokenSums = Omit<ModelUsage, 'model'>
 
 /** Prices that hold from fromUs to before untilUs. */
 interface Steady {
@@ -41,6 +38,8 @@ interface Steady {
   readonly untilUs: number
   readonly prices: UnitPrices | null
 }
+
+const FREE: Steady = { fromUs: 0, untilUs: Number.POSITIVE_INFINITY, prices: null }
 
 /** Money by metric, out of the parts of a cost. */
 const COSTS: Readonly<Partial<Record<UsageMetric, (parts: CostParts) => Measured>>> = {
@@ -92,28 +91,26 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
         else if (parts) builder.add(index, cost(parts))
       })
     },
-    /** Whether sums over these calls are all that the columns need. */
-    areEnough({ model, inputMax, fromUs, toUs }: UsageSums): boolean {
+    /**
+     * Calls of the current bucket by their sums.
+     *
+     * @returns false, and nothing added, where the columns need the rows themselves
+     */
+    addSums({ model, rows, tokens, inputMax, fromUs, toUs }: UsageSums): boolean {
       if (!isSummable) return false
-      if (!needsCost) return true
-      const { untilUs, prices: found } = steadyAt(model, fromUs)
-      return toUs <= untilUs && (found === null || isLinear(found, inputMax))
-    },
-    /** Calls of the current bucket; only where the sums are enough. */
-    addSums(sums: UsageSums): void {
-      const { model, rows } = sums
+      const { untilUs, prices: found } = needsCost ? steadyAt(model, fromUs) : FREE
+      if (toUs > untilUs || (found && !isLinear(found, inputMax))) return false
       const builder = builders.get(model) ?? open(model)
       touched.add(builder)
       builder.countRows(rows)
-      const found = needsCost ? steadyAt(model, sums.fromUs).prices : null
       if (needsCost && !found) unpriced.add(model)
-      const parts = found && costParts(sums, found, sums.inputMax)
+      const parts = found && costParts(tokens, found, inputMax)
       metrics.forEach((metric, index) => {
         const cost = COSTS[metric]
-        if (cost && !parts) return
-        const sum = cost && parts ? cost(parts) : (sums[metric as keyof ModelUsage] as number)
-        builder.addSummary(index, { ...NO_VALUES, count: rows, sum })
+        if (!cost) builder.addSum(index, rows, tokens[metric as keyof TokenSums])
+        else if (parts) builder.addSum(index, rows, cost(parts))
       })
+      return true
     },
     /** Writes down what came since the last flush as the values of a bucket. */
     flush(bucket: number): void {

@@ -7,6 +7,7 @@ import type { Connection } from './connection.ts'
 import { queryFeedback } from './feedback-query.ts'
 import { findObjects } from './object-list.ts'
 import { findPayloadPaths } from './payload-paths.ts'
+import { buildSegment } from './segments/build-job.ts'
 import { aggregateStats } from './stats.ts'
 import { sortTable } from './table-order.ts'
 import { sumCallsUsage, sumTraceUsage } from './usage.ts'
@@ -33,6 +34,7 @@ export type ReadOutput<Jobs extends ReadJobs, Name extends keyof Jobs> = ReturnT
 
 /** All jobs of the server. */
 export const READ_JOBS = {
+  build_segment: buildSegment,
   count_calls: countSelected,
   calls_usage: sumCallsUsage,
   feedback_query: queryFeedback,

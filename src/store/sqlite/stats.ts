@@ -10,11 +10,12 @@ import { createStatsTables, type StatsTables } from '../../domain/stats-tables.t
 import type { StatsQuery, StatsResult, StatsStore } from '../api/stats.ts'
 import { toFilterClause } from './calls-filter.ts'
 import type { Connection } from './connection.ts'
+import type { GroupCommit } from './group-commit.ts'
 import { openPriceTable } from './prices.ts'
 import type { ReadPool } from './read-pool.ts'
 import { type HourState, readLiveHour } from './segments/live-hours.ts'
 import { createSegmentReader } from './segments/stored-hours.ts'
-import { SELECT_HOURS } from './sql/segments.ts'
+import { SELECT_HOURS, SPOIL_HOUR } from './sql/segments.ts'
 import { createRowScan } from './stats-rows.ts'
 
 /** Limit: changing hours of one question that are kept in columns; of more, the last ones. */
@@ -25,8 +26,25 @@ const PART_SUMS_MAX = 500_000
 /** An hour of SELECT_HOURS; it is dirty where it has no segment of its state. */
 type HourRow = Omit<HourState, 'project_id'> & { readonly is_dirty: 0 | 1 }
 
-export function createStatsStore(reads: ReadPool): StatsStore {
-  return { aggregate: (query, signal) => reads.run('stats', query, signal) }
+export function createStatsStore(db: Connection, commit: GroupCommit, reads: ReadPool): StatsStore {
+  const spoilHour = db.prepare(SPOIL_HOUR)
+  return {
+    async aggregate(query, signal) {
+      const { result, broken } = await reads.run('stats', query, signal)
+      if (broken.length > 0) {
+        await commit.write(() => {
+          for (const hour_key of broken) spoilHour.run({ hour_key })
+        })
+      }
+      return result
+    },
+  }
+}
+
+/** An answer, and the hours whose segments turned out broken on the way. */
+interface StatsAnswer {
+  readonly result: StatsResult
+  readonly broken: readonly number[]
 }
 
 /** The read job. @throws ApiError validation_failed */
@@ -34,11 +52,12 @@ export function aggregateStats(
   db: Connection,
   query: StatsQuery,
   checkpoint: () => void,
-): StatsResult {
+): StatsAnswer {
   const broken = new Set<number>()
   for (;;) {
     try {
-      return aggregateHours(db, query, checkpoint, broken)
+      const result = aggregateHours(db, query, checkpoint, broken)
+      return { result, broken: [...broken] }
     } catch (error) {
       if (!(error instanceof BrokenHourError)) throw error
       broken.add(error.hourKey)

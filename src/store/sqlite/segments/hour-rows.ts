@@ -1,6 +1,11 @@
 /** Reads the rows of an hour into columns. */
 import { latencyMs } from '../../../domain/call-view.ts'
-import { createGrowingHour, type GrowingHour, HOUR_US } from '../../../domain/hour-columns.ts'
+import {
+  createGrowingHour,
+  type GrowingHour,
+  HOUR_ROWS_MAX,
+  HOUR_US,
+} from '../../../domain/hour-columns.ts'
 import type { Connection } from '../connection.ts'
 import { SELECT_ENDED_CALLS, SELECT_HOUR_CALLS, SELECT_NEW_HOUR_CALLS } from '../sql/segments.ts'
 
@@ -83,6 +88,8 @@ function addRows(
   for (const row of rows) {
     count += 1
     if (count % CHECKPOINT_ROWS === 0) checkpoint()
+    // It does not fit any more, whatever follows.
+    if (columns.count > HOUR_ROWS_MAX) return
     if (row[0] !== callKey) {
       callKey = row[0]
       place = running.get(callKey) ?? addCall(columns, hour, row)

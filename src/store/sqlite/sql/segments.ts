@@ -41,9 +41,11 @@ FROM stats_hours
 WHERE hour_key = @hour_key
 `
 
-/** Keys of hours without a segment of their state (stats_hours_dirty). */
+/** Hours without a segment of their state (stats_hours_dirty). */
 export const SELECT_DIRTY_HOURS = `
-SELECT hour_key
+SELECT
+  hour_key,
+  revision
 FROM stats_hours INDEXED BY stats_hours_dirty
 WHERE is_dirty = 1 AND hour_key > @after_key
 ORDER BY hour_key
