@@ -39,6 +39,7 @@ const Environment = z.object({
   WEFT_TRAINING_WALL_MS: whole(100, 30 * 86_400_000).default(6 * 3_600_000),
   WEFT_TRAINING_RETRY_MS: whole(0, 300_000).default(1_000),
   WEFT_TRAINING_QUEUE_TIMEOUT_MS: whole(0, 30 * 86_400_000).default(0),
+  WEFT_TRAINER: z.enum(['on', 'off'], 'must be on or off').default('on'),
   WEFT_FEEDBACK_PAYLOAD_BYTES_MAX: whole(1024, 64 * MIB).default(MIB),
   WEFT_REQUEST_TIMEOUT_MS: whole(1000, 3_600_000).default(300_000),
   WEFT_DRAIN_TIMEOUT_MS: whole(0, 7_000).default(5_000),
@@ -92,6 +93,8 @@ export interface Config {
   readonly tinyModel: string | null
   /** Whether requests to `tiny` may bring a chat template of their own. */
   readonly tinyChatTemplates: boolean
+  /** Whether this server trains `tiny` itself. */
+  readonly trainer: boolean
   /** Of one key at once; null: any number. The same holds for the next two. */
   readonly keyCompletionsMax: number | null
   readonly keyRequestsPerMinute: number | null
@@ -179,6 +182,7 @@ function toConfig(values: z.output<typeof Environment>, environment: NodeJS.Proc
     chatQueueMax: values.WEFT_CHAT_QUEUE_MAX,
     tinyModel: values.WEFT_TINY_MODEL ?? null,
     tinyChatTemplates: values.WEFT_TINY_CHAT_TEMPLATES === 'on',
+    trainer: values.WEFT_TRAINER === 'on',
     keyCompletionsMax: values.WEFT_KEY_COMPLETIONS_MAX || null,
     keyRequestsPerMinute: values.WEFT_KEY_REQUESTS_PER_MINUTE || null,
     keyTokensPerMinute: values.WEFT_KEY_TOKENS_PER_MINUTE || null,

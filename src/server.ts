@@ -1,10 +1,12 @@
 /** The process: settings, dependencies, listening, signals, exit codes. Nothing imports it. */
 
+import packageJson from '../package.json' with { type: 'json' }
 import { buildApp } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { type Deps, openDeps } from './deps.ts'
 import { SCOPES } from './domain/permissions.ts'
 import type { App } from './http/app-type.ts'
+import { createTrainer, type Trainer } from './training/trainer.ts'
 
 /** Limit: whatever happens, the process is gone this long after a signal. */
 const SHUTDOWN_MS_MAX = 9_500
@@ -19,8 +21,9 @@ async function main(): Promise<void> {
     redact: REDACTED,
   })
   // Before the address is open: who sees it open may send a signal at once.
+  let trainer: Trainer | null = null
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => void shutDown(app, deps, signal))
+    process.once(signal, () => void shutDown(app, deps, trainer, signal))
   }
   process.on('SIGHUP', () => reloadModels(app, deps))
   try {
@@ -30,6 +33,36 @@ async function main(): Promise<void> {
     throw error
   }
   announceFirstKey(config, deps)
+  if (config.trainer) trainer = startTrainer(app, deps, config)
+}
+
+/** Trains jobs of `tiny` as any worker would, with a key that ends with the process. */
+function startTrainer(app: App, deps: Deps, config: Config): Trainer {
+  const token = deps.keys.createProcessKey({
+    svc_user_id: 'trainer',
+    svc_username: 'trainer',
+    scopes: ['worker'],
+    projects: ['*'],
+  })
+  return createTrainer({
+    baseUrl: ownUrl(app),
+    token,
+    workerId: 'built-in',
+    workerVersion: packageJson.version,
+    baseModel: 'tiny',
+    modelPath: config.tinyModel,
+    log: ({ level, message, ...names }) => app.log[level](names, message),
+  })
+}
+
+/** The address under which the server reaches itself. */
+function ownUrl(app: App): string {
+  const [bound] = app.addresses()
+  if (typeof bound !== 'object') throw new Error('the server does not listen')
+  const { address, family, port } = bound
+  if (address === '0.0.0.0') return `http://127.0.0.1:${port}`
+  if (address === '::') return `http://[::1]:${port}`
+  return family === 'IPv6' ? `http://[${address}]:${port}` : `http://${address}:${port}`
 }
 
 /** Reads the models file anew; a wrong one is logged and the models stay as they were. */
@@ -54,10 +87,17 @@ function announceFirstKey(config: Config, deps: Deps): void {
   process.stderr.write(`\nYour API key, shown this once: ${secret}\n\n`)
 }
 
-async function shutDown(app: App, deps: Deps, signal: string): Promise<void> {
+async function shutDown(
+  app: App,
+  deps: Deps,
+  trainer: Trainer | null,
+  signal: string,
+): Promise<void> {
   app.log.info({ signal }, 'draining')
   setTimeout(() => process.exit(1), SHUTDOWN_MS_MAX).unref()
   try {
+    // Before requests are refused: it gives its job back.
+    await trainer?.stop()
     await app.close()
     await deps.close()
     app.log.info('stopped')

@@ -18,7 +18,15 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/config.ts': [],
   'src/deps.ts': ['src/config.ts', 'src/store/', 'src/inference/', 'src/domain/', 'src/schemas/'],
   'src/app.ts': ['src/config.ts', 'src/deps.ts', 'src/http/', 'src/routes/', 'package.json'],
-  'src/server.ts': ['src/app.ts', 'src/config.ts', 'src/deps.ts', 'src/domain/', 'src/http/'],
+  'src/server.ts': [
+    'src/app.ts',
+    'src/config.ts',
+    'src/deps.ts',
+    'src/domain/',
+    'src/http/',
+    'src/training/',
+    'package.json',
+  ],
   'src/keys.ts': ['src/config.ts', 'src/domain/', 'src/schemas/', 'src/store/'],
   'src/migrate.ts': ['src/config.ts', 'src/store/'],
 }

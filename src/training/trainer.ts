@@ -3,6 +3,7 @@
  * It must never run on the server's thread, nor hold the shutdown up.
  */
 import { Worker } from 'node:worker_threads'
+import { TINY_MODEL_PATH } from '../inference/tiny/backend.ts'
 import type { WorkerLogEntry } from './worker-loop.ts'
 
 /** What the thread is started with; plain data. */
@@ -19,7 +20,9 @@ export interface TrainerThreadOptions {
   readonly modelPath: string
 }
 
-export interface TrainerOptions extends TrainerThreadOptions {
+export interface TrainerOptions extends Omit<TrainerThreadOptions, 'modelPath'> {
+  /** Null: the model that ships with the server. */
+  readonly modelPath: string | null
   readonly log: (entry: WorkerLogEntry) => void
 }
 
@@ -37,7 +40,8 @@ const RESTART_MS_MAX = 60_000
 const HEAP_MB_MAX = 1_024
 
 /** Starts a trainer; the server must be listening. The caller must stop it. */
-export function createTrainer({ log, ...threadOptions }: TrainerOptions): Trainer {
+export function createTrainer({ log, modelPath, ...names }: TrainerOptions): Trainer {
+  const options: TrainerThreadOptions = { ...names, modelPath: modelPath ?? TINY_MODEL_PATH }
   let isStopped = false
   let restartMs = RESTART_MS_MIN
   let timer: NodeJS.Timeout | null = null
@@ -45,7 +49,7 @@ export function createTrainer({ log, ...threadOptions }: TrainerOptions): Traine
 
   function start(): Worker {
     const begun = new Worker(new URL('./trainer-worker.ts', import.meta.url), {
-      workerData: threadOptions,
+      workerData: options,
       env: {},
       name: 'trainer',
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
