@@ -8,8 +8,8 @@ export interface LoadOptions {
   readonly port: number
   readonly connections: number
   readonly durationMs: number
-  /** The whole bytes of one request. */
-  readonly request: Buffer
+  /** The whole bytes of one request, or what makes those of the next. */
+  readonly request: Buffer | (() => Buffer)
   /** What a good answer ends with, at most 32 bytes with the end of its last chunk; default: anything. */
   readonly ending?: string
 }
@@ -60,7 +60,7 @@ function driveConnection(
     let answer = createAnswerReader()
     const send = () => {
       sentAt = performance.now()
-      socket.write(request)
+      socket.write(typeof request === 'function' ? request() : request)
     }
     socket.on('connect', send)
     socket.on('error', reject)

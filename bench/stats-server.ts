@@ -1,0 +1,144 @@
+/** The real server over a data directory, as bench/stats.ts starts and asks it. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+export const KEY = 'wk_bench_key_with_enough_letters'
+export const AUTHORIZATION = `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}`
+const SERVER = fileURLToPath(new URL('../src/server.ts', import.meta.url))
+/** Clock ticks of a second in /proc, on Linux. */
+const TICKS_PER_S = 100
+/** A server is at rest when it takes less than this share of a core. */
+const REST_SHARE = 0.1
+const REST_LOOKS = 3
+const LOOK_MS = 1000
+
+export interface BenchServer {
+  readonly process: ChildProcess
+  readonly port: number
+  /** Seconds from the start to the listening socket, migrations included. */
+  readonly startSeconds: number
+  /** Posts JSON; throws for any status but 200. */
+  post(path: string, body: unknown): Promise<Answer>
+  /** Waits until it has nothing to do in the background. @returns seconds; NaN when it never rested */
+  rest(limitSeconds: number): Promise<number>
+  stop(): Promise<void>
+}
+
+export interface Answer {
+  readonly ms: number
+  readonly bytes: number
+  readonly text: string
+}
+
+export async function startServer(dataDir: string): Promise<BenchServer> {
+  const begin = performance.now()
+  const child = spawn(process.execPath, [SERVER], {
+    env: {
+      PATH: process.env.PATH,
+      WEFT_PORT: '0',
+      WEFT_DATA_DIR: dataDir,
+      WEFT_BOOTSTRAP_KEY: KEY,
+      WEFT_LOG_LEVEL: 'info',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const port = await findPort(child)
+  const startSeconds = (performance.now() - begin) / 1000
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 })
+  return {
+    process: child,
+    port,
+    startSeconds,
+    post: (path, body) => post({ agent, port, path, body: Buffer.from(JSON.stringify(body)) }),
+    rest: (limitSeconds) => waitForRest(child, limitSeconds),
+    async stop() {
+      agent.destroy()
+      child.kill('SIGTERM')
+      if (child.exitCode === null) await once(child, 'close')
+    },
+  }
+}
+
+function findPort(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const output = child.stdout
+    if (!output) return reject(new Error('the server has no output'))
+    createInterface({ input: output }).on('line', (line) => {
+      const port = /listening at http:\/\/[^":]+:(\d+)/.exec(line)?.[1]
+      if (port) resolve(Number(port))
+    })
+    child.on('close', () => reject(new Error('the server ended')))
+  })
+}
+
+interface Post {
+  readonly agent: Agent
+  readonly port: number
+  readonly path: string
+  readonly body: Buffer
+}
+
+function post({ agent, port, path, body }: Post): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const begin = performance.now()
+    const headers = {
+      authorization: AUTHORIZATION,
+      'content-type': 'application/json',
+      'content-length': body.length,
+    }
+    const sent = request({ host: '127.0.0.1', port, path, method: 'POST', headers, agent })
+    sent.on('error', reject)
+    sent.on('response', (response) => {
+      const pieces: Buffer[] = []
+      response.on('data', (piece: Buffer) => pieces.push(piece))
+      response.on('error', reject)
+      response.on('end', () => {
+        const ms = performance.now() - begin
+        const answer = Buffer.concat(pieces)
+        const text = answer.toString()
+        if (response.statusCode === 200) resolve({ ms, bytes: answer.length, text })
+        else reject(new Error(`${path}: ${response.statusCode} ${text.slice(0, 300)}`))
+      })
+    })
+    sent.end(body)
+  })
+}
+
+async function waitForRest(child: ChildProcess, limitSeconds: number): Promise<number> {
+  const begin = performance.now()
+  let looks = 0
+  let used = cpuSeconds(child.pid)
+  while (performance.now() - begin < limitSeconds * 1000) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    const next = cpuSeconds(child.pid)
+    looks = next - used < REST_SHARE * (LOOK_MS / 1000) ? looks + 1 : 0
+    used = next
+    if (looks === REST_LOOKS) return (performance.now() - begin) / 1000
+  }
+  return Number.NaN
+}
+
+/** CPU time of a process, all threads. */
+function cpuSeconds(pid: number | undefined): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S
+}
+
+/** Memory of a process in MB: what it holds, or held at most since the last resetPeak. */
+export function memoryMb(pid: number | undefined, field: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024
+}
+
+export function resetPeak(pid: number | undefined): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5')
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((left, right) => left - right)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}

@@ -1,0 +1,233 @@
+/**
+ * Statistics over millions of calls: the whole request over HTTP beside ClickHouse's engine and plain SQL on
+ * the same rows, and what ingest feels of them. Data is made once and used again.
+ *
+ * npm run bench:stats -- [millions ...] [--data DIR] [--bodies N] [--only questions,chdb,sql,hour,acks,ingest]
+ *
+ * --bodies N: every n-th call has bodies of 1 KB (default 1 up to a million calls, 10 above).
+ */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { cpus, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { DATABASE_FILE, openReadOnlyDatabase } from '../src/store/sqlite/connection.ts'
+import type { ChdbReply, ChdbRequest } from './stats-chdb.ts'
+import { PROJECT, provideData, type StatsData } from './stats-data.ts'
+import { askUnderIngest, measureAcks, measureIngest } from './stats-ingest.ts'
+import {
+  listQuestions,
+  type Question,
+  toBody,
+  toClickHouse,
+  toPlainSql,
+} from './stats-questions.ts'
+import { type BenchServer, median, memoryMb, resetPeak, startServer } from './stats-server.ts'
+import { findTool } from './tools.ts'
+
+const TIMES = 20
+const WARM_UPS = 5
+const PLAIN_TIMES = 3
+const BUILD_SECONDS_MAX = 600
+const MILLION = 1_000_000
+const PARTS = ['questions', 'chdb', 'sql', 'hour', 'acks', 'ingest'] as const
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    data: { type: 'string', default: join(tmpdir(), 'weft-bench-stats') },
+    bodies: { type: 'string' },
+    only: { type: 'string', default: PARTS.join() },
+  },
+})
+const parts = new Set(values.only.split(','))
+
+/** Rows of the table that is printed. */
+type Row = readonly [name: string, goal: string, measured: string]
+
+/** A write that makes every answer that was remembered too old. */
+async function touch(server: BenchServer): Promise<void> {
+  const started_at = new Date().toISOString()
+  const start = { project_id: PROJECT, op_name: 'touch', started_at, attributes: {}, inputs: {} }
+  await server.post('/call/start', { start })
+}
+
+async function measureQuestion(server: BenchServer, question: Question) {
+  const taken: number[] = []
+  let bytes = 0
+  for (let time = -WARM_UPS; time < TIMES; time++) {
+    await touch(server)
+    const answer = await server.post('/calls/stats', toBody(question))
+    bytes = answer.bytes
+    if (time >= 0) taken.push(answer.ms)
+  }
+  const again: number[] = []
+  for (let time = 0; time < TIMES; time++) {
+    again.push((await server.post('/calls/stats', toBody(question))).ms)
+  }
+  console.error(`${question.name}: ${inMs(median(taken))}`)
+  return { ms: median(taken), againMs: median(again), bytes }
+}
+
+/** Milliseconds by question, of ClickHouse's engine over the same rows. */
+async function askChdb(data: StatsData, questions: readonly Question[]): Promise<number[]> {
+  const file = join(data.dataDir, DATABASE_FILE)
+  const child = fork(new URL('./stats-chdb.ts', import.meta.url), [file, `${data.dataDir}-chdb`])
+  const reply = async () => ((await once(child, 'message')) as [ChdbReply])[0]
+  try {
+    const loaded = await reply()
+    console.error(`chdb has ${loaded.rows} rows after ${(loaded.ms / 1000).toFixed(0)} s`)
+    const medians: number[] = []
+    for (const question of questions) {
+      const request: ChdbRequest = toClickHouse(question)
+      const taken: number[] = []
+      for (let time = -WARM_UPS; time < TIMES; time++) {
+        child.send(request)
+        const { ms } = await reply()
+        if (time >= 0) taken.push(ms)
+      }
+      medians.push(median(taken))
+    }
+    return medians
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+function runPlainSql(data: StatsData, question: Question): number {
+  const db = openReadOnlyDatabase(join(data.dataDir, DATABASE_FILE))
+  const statements = toPlainSql(question).map((sql) => db.prepare(sql))
+  const taken = Array.from({ length: PLAIN_TIMES }, () => {
+    const begin = performance.now()
+    for (const statement of statements) statement.all()
+    return performance.now() - begin
+  })
+  db.close()
+  return median(taken)
+}
+
+function sizeMb(path: string): number {
+  return existsSync(path) ? statSync(path).size / 1e6 : 0
+}
+
+function inMs(ms: number): string {
+  return `${ms < 100 ? ms.toFixed(1) : ms.toFixed(0)} ms`
+}
+
+async function measureQuestions(server: BenchServer, data: StatsData): Promise<Row[]> {
+  const questions = listQuestions(data.calls)
+  const answers: Awaited<ReturnType<typeof measureQuestion>>[] = []
+  for (const question of questions) answers.push(await measureQuestion(server, question))
+  const chdb =
+    parts.has('chdb') && findTool('chdb') !== null ? await askChdb(data, questions) : null
+  return questions.flatMap(({ name, goalMs }, index): Row[] => {
+    const { ms, againMs, bytes } = answers[index] as (typeof answers)[number]
+    const goal = goalMs[data.calls >= 10 * MILLION ? 1 : 0]
+    const size = `${(bytes / 1e6).toFixed(2)} MB`
+    const row: Row = [name, `${goal} ms`, `${inMs(ms)}; again ${inMs(againMs)}; ${size}`]
+    if (chdb === null) return [row]
+    const other = chdb[index] as number
+    return [row, [`${name}: to chdb`, '0.25', `${(ms / other).toFixed(2)} (${inMs(other)})`]]
+  })
+}
+
+async function measureWriting(server: BenchServer): Promise<Row[]> {
+  const rows: Row[] = []
+  if (parts.has('hour')) {
+    const ms = median(await askUnderIngest(server, TIMES))
+    rows.push(['the current hour under full ingest', '100 ms', inMs(ms)])
+  }
+  if (parts.has('acks')) {
+    const { without, withPolls, polls } = await measureAcks(server)
+    const ratio = (withPolls / without).toFixed(2)
+    const detail = `${inMs(withPolls)} to ${inMs(without)}, ${polls} polls`
+    rows.push(['ack p99 with 10 polls a second / without', '1.25', `${ratio} (${detail})`])
+  }
+  if (!parts.has('ingest')) return rows
+  const results = await measureIngest(server)
+  const rate = (name: string) => results.find((result) => result.name === name)?.perSecond ?? 0
+  const ratio = (a: string, b: string) => (rate(a) / rate(b)).toFixed(2)
+  for (const { name, perSecond, p50Ms, p99Ms, failed } of results) {
+    const measured = `${Math.round(perSecond)}/s, p50 ${inMs(p50Ms)}, p99 ${inMs(p99Ms)}`
+    rows.push([`call/start: ${name}`, '', `${measured}${failed > 0 ? `, ${failed} failed` : ''}`])
+  }
+  const ids = ['random ids', 'UUIDv7']
+  for (const id of ids) {
+    rows.push([`ingest stored / empty, ${id}`, '0.8', ratio(`stored, ${id}`, `empty, ${id}`)])
+  }
+  for (const id of ids) {
+    const start = ratio(`empty, ${id}`, 'validation only')
+    rows.push([`call/start / validation only, ${id}`, '0.7', start])
+  }
+  return rows
+}
+
+/** A copy for the server to change: what was made stays as it was for the next run. */
+function copyData({ dataDir }: StatsData): string {
+  const workDir = `${dataDir}.run`
+  rmSync(workDir, { recursive: true, force: true })
+  mkdirSync(workDir)
+  copyFileSync(join(dataDir, DATABASE_FILE), join(workDir, DATABASE_FILE))
+  return workDir
+}
+
+async function run(millions: number): Promise<void> {
+  const calls = Math.round(millions * MILLION)
+  const bodiesEvery = Number(values.bodies ?? (calls > MILLION ? 10 : 1))
+  const data = provideData(values.data, calls, bodiesEvery)
+  const workDir = copyData(data)
+  const file = join(workDir, DATABASE_FILE)
+  const madeMb = sizeMb(file)
+  const server = await startServer(workDir)
+  const rows: Row[] = []
+  try {
+    const [whole] = listQuestions(calls) as [Question]
+    const first = await server.post('/calls/stats', toBody(whole))
+    console.error(`first answer after ${inMs(first.ms)}`)
+    const built = await server.rest(BUILD_SECONDS_MAX)
+    console.error(`the server rests after ${built.toFixed(0)} s`)
+    rows.push([
+      'start of the server, migration included',
+      '',
+      `${server.startSeconds.toFixed(1)} s`,
+    ])
+    rows.push(['first answer, before anything is built', '', inMs(first.ms)])
+    rows.push(['until the server rests', '', `${built.toFixed(0)} s`])
+    resetPeak(server.process.pid)
+    if (parts.has('questions')) rows.push(...(await measureQuestions(server, data)))
+    if (parts.has('sql')) {
+      rows.push(['plain SQL GROUP BY, 30 d by 1 h', 'baseline', inMs(runPlainSql(data, whole))])
+    }
+    rows.push(...(await measureWriting(server)))
+    const { pid } = server.process
+    const memory = `${memoryMb(pid, 'VmRSS').toFixed(0)} MB, at most ${memoryMb(pid, 'VmHWM').toFixed(0)} MB`
+    rows.push(['memory of the server', '400 MB', memory])
+    const perMillion = (mb: number) => `${(mb / millions).toFixed(0)} MB`
+    const ofData = `1 of ${bodiesEvery} calls with bodies of 1 KB`
+    const disk = `${perMillion(madeMb)}; with the data for statistics ${perMillion(sizeMb(file))}`
+    rows.push([`disk per 1M calls, ${ofData}`, '', disk])
+  } finally {
+    await server.stop()
+    rmSync(workDir, { recursive: true })
+  }
+  print(calls, data, rows)
+}
+
+function print(calls: number, { seconds }: StatsData, rows: readonly Row[]): void {
+  const made = seconds === null ? 'found' : `made in ${seconds.toFixed(0)} s`
+  const load = loadavg()[0]?.toFixed(1)
+  console.log(
+    `\n${calls / MILLION} million calls, ${made}; medians of ${TIMES}; load average ${load}\n`,
+  )
+  console.log('| case | goal | measured |')
+  console.log('|---|---|---|')
+  for (const row of rows) console.log(`| ${row.join(' | ')} |`)
+}
+
+mkdirSync(values.data, { recursive: true })
+const unknown = [...parts].find((part) => !(PARTS as readonly string[]).includes(part))
+if (unknown !== undefined) throw new Error(`there is no part ${unknown}`)
+console.log(`${cpus().length} x ${cpus()[0]?.model}, node ${process.version}`)
+const sizes = positionals.length > 0 ? positionals.map(Number) : [1]
+for (const millions of sizes) await run(millions)
