@@ -36,6 +36,11 @@ function open(...answers: unknown[]) {
 }
 
 describe('createModelProbe', () => {
+  it('reads the length that llama-server tells as meta.n_ctx', async () => {
+    const { find } = open({ data: [{ id: 'm', meta: { n_ctx: 2048 } }] })
+    expect(await find()).toEqual({ max_model_len: 2048 })
+  })
+
   it('never waits: the first reader gets nothing, the next one what was told', async () => {
     const { probe, find } = open(listing(4096))
     expect(probe.find('m')).toEqual({})

@@ -38,7 +38,8 @@ interface Listing {
   readonly models: ReadonlyMap<string, ModelDetails>
 }
 
-/** Spec: §2.11 (more fields are not shown). Choice: `max_model_len`, as common engines tell it. */
+/** Spec: §2.11 (more fields are not shown). Choice: `max_model_len`, as common engines tell it;
+ * llama-server calls it `meta.n_ctx`. */
 export function createModelProbe({ sources, nowMs }: ModelProbeOptions): ModelProbe {
   let known: Listing | null = null
   let askedAtMs = Number.NEGATIVE_INFINITY
@@ -72,7 +73,7 @@ function readModels(body: unknown): Map<string, ModelDetails> {
   const { data } = body as { data: unknown }
   if (!Array.isArray(data)) throw new TypeError('no list of models')
   const models = data.slice(0, MODELS_MAX).flatMap((entry): [string, ModelDetails][] => {
-    const { id, max_model_len: length } = Object(entry)
+    const { id, meta, max_model_len: length = Object(meta).n_ctx } = Object(entry)
     if (typeof id !== 'string') return []
     return [[id, Number.isSafeInteger(length) && length > 0 ? { max_model_len: length } : {}]]
   })
