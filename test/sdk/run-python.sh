@@ -1,60 +1,100 @@
 #!/usr/bin/env bash
-# Runs the program on the unmodified Python SDK against a server of its own. Says `skipped: why` and ends
-# well where Python or the package cannot be had; whatever the program finds wrong fails.
+# Runs the programs on the unmodified Python SDKs against a server of their own. Says `skipped: why` where
+# Python or a package cannot be had; whatever a program finds wrong fails.
 #
-# SDK_PYTHON names a Python that has the package already.
+# SDK_PYTHON names a Python that has the packages already.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 skip() {
-  echo "skipped: the Python SDK was not tested, $1"
-  exit 0
+  echo "skipped: $1 was not tested, $2"
 }
 
 work=$(mktemp -d)
 server=
-trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
+upstream=
+stop() {
+  [ -z "$server" ] || kill "$server" 2>/dev/null || true
+  [ -z "$upstream" ] || kill "$upstream" 2>/dev/null || true
+  rm -rf "$work"
+}
+trap stop EXIT
 
-python=${SDK_PYTHON:-}
-if [ -z "$python" ]; then
-  command -v python3 >/dev/null || skip 'there is no python3'
-  python3 -m venv "$work/venv" >"$work/venv.log" 2>&1 || skip 'python3 cannot make a venv'
-  python=$work/venv/bin/python
-  timeout 600 "$python" -m pip install --quiet --disable-pip-version-check --retries 1 --timeout 20 weave \
-    >"$work/pip.log" 2>&1 || skip "pip cannot install weave: $(tail -n 1 "$work/pip.log")"
-fi
-echo "the Python SDK: weave $("$python" -c 'from importlib.metadata import version; print(version("weave"))')"
-
-key=wk_key_of_the_python_test
-WEFT_DATA_DIR=$work/data WEFT_PORT=0 WEFT_BOOTSTRAP_KEY=$key npm start >"$work/log" 2>&1 &
-server=$!
-url=
-for _ in $(seq 100); do
-  url=$(grep -o 'http://127.0.0.1:[0-9]*' "$work/log" | head -n 1) && break
-  sleep 0.2
-done
-[ -n "$url" ] || {
-  echo 'not ok: the server did not start'
-  cat "$work/log"
+# Waits for the first address in a file; fails with the file when none comes.
+read_address() {
+  local file=$1
+  for _ in $(seq 100); do
+    grep -o 'http://127.0.0.1:[0-9/v]*' "$file" | head -n 1 && return
+    sleep 0.2
+  done
+  echo 'not ok: a server did not start' >&2
+  cat "$file" >&2
   exit 1
 }
 
-# Runs the program in a project and with settings of its own.
+python=${SDK_PYTHON:-}
+if [ -z "$python" ]; then
+  command -v python3 >/dev/null || { skip 'the Python SDKs' 'there is no python3' && exit 0; }
+  python3 -m venv "$work/venv" >"$work/venv.log" 2>&1 ||
+    { skip 'the Python SDKs' 'python3 cannot make a venv' && exit 0; }
+  python=$work/venv/bin/python
+fi
+
+# Whether a package is there, or can be installed; says so if not.
+have() {
+  local package=$1
+  if [ -z "${SDK_PYTHON:-}" ]; then
+    timeout 600 "$python" -m pip install --quiet --disable-pip-version-check --retries 1 --timeout 20 \
+      "$package" >"$work/pip.log" 2>&1 ||
+      { skip "the Python package $package" "pip cannot install it: $(tail -n 1 "$work/pip.log")" && return 1; }
+  fi
+  local version
+  version=$("$python" -c "from importlib.metadata import version; print(version('$package'))" 2>/dev/null) ||
+    { skip "the Python package $package" "$python does not have it" && return 1; }
+  echo "the Python package $package $version"
+}
+
+node_modules/.bin/node test/sdk/python-upstream.ts >"$work/upstream" 2>&1 &
+upstream=$!
+upstream_url=$(read_address "$work/upstream")
+cat >"$work/models.json" <<JSON
+{ "models": [{ "id": "org/relayed", "backend": "openai", "base_url": "$upstream_url", "upstream_model": "up", "tools": true }] }
+JSON
+
+key=wk_key_of_the_python_test
+WEFT_DATA_DIR=$work/data WEFT_PORT=0 WEFT_BOOTSTRAP_KEY=$key WEFT_MODELS_FILE=$work/models.json \
+  npm start >"$work/log" 2>&1 &
+server=$!
+url=$(read_address "$work/log")
+
+# Runs a program with these settings and no others.
 run() {
-  local project=$1
+  local program=$1
   shift
-  echo "project $project"
-  env -i PATH="$PATH" HOME="$work/home" TMPDIR="$work/tmp" LANG=C.UTF-8 SDK_PROJECT="$project" \
-    WANDB_BASE_URL="$url" WANDB_API_KEY=$key "$@" timeout 180 "$python" test/sdk/weave_python.py || {
-    echo "not ok: the program on the Python SDK ended with exit code $?"
+  env -i PATH="$PATH" HOME="$work/home" TMPDIR="$work/tmp" LANG=C.UTF-8 "$@" \
+    timeout 180 "$python" "test/sdk/$program" || {
+    echo "not ok: $program ended with exit code $?"
     grep -E '"level":(40|50|60)|request refused' "$work/log" | tail -n 20
     exit 1
   }
 }
 
+run_weave() {
+  local project=$1
+  shift
+  echo "project $project"
+  run weave_python.py SDK_PROJECT="$project" WANDB_BASE_URL="$url" WANDB_API_KEY=$key "$@"
+}
+
 # A temporary folder of its own: the SDK remembers there what it has sent, whatever the server was.
 mkdir "$work/home" "$work/tmp"
-# The SDK's two ways to write calls; without a trace address it takes the one below the base address.
-run acme/python WF_TRACE_SERVER_URL="$url/traces"
-run acme/python-parts WEAVE_USE_CALLS_COMPLETE=false
-echo 'the Python SDK: all ok'
+if have weave; then
+  # The SDK's two ways to write calls; without a trace address it takes the one below the base address.
+  run_weave acme/python WF_TRACE_SERVER_URL="$url/traces"
+  run_weave acme/python-parts WEAVE_USE_CALLS_COMPLETE=false
+  echo 'the Python package weave: all ok'
+fi
+if have openai; then
+  run openai_python.py OPENAI_BASE_URL="$url/v1" OPENAI_API_KEY=$key UPSTREAM_URL="$upstream_url"
+  echo 'the Python package openai: all ok'
+fi
