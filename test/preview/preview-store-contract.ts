@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Checkpoint } from '../../src/domain/checkpoint.ts'
 import type { PreviewModel } from '../../src/domain/preview-model.ts'
-import type { NewTrainingJob } from '../../src/domain/training-job.ts'
+import type { NewTrainingJob, TrainingJob } from '../../src/domain/training-job.ts'
 import type { CheckpointStore } from '../../src/store/api/checkpoints.ts'
 import type { PreviewModelStore } from '../../src/store/api/preview-models.ts'
 import type { TrainingJobStore } from '../../src/store/api/training-jobs.ts'
@@ -35,6 +35,40 @@ export const JOB: NewTrainingJob = {
   trajectory_count: 2,
   trainable_count: 1,
   oldest_policy_version: null,
+}
+
+/** The job as it is stored when it was never claimed. */
+export const NEW_JOB_ROW: TrainingJob = {
+  ...JOB,
+  seq: 1,
+  state: 'queued',
+  payload_path: 'p',
+  payload_sha256: 'a'.repeat(64),
+  payload_bytes: 2,
+  attempt: 0,
+  released_count: 0,
+  max_attempts: 3,
+  available_at_us: 2,
+  resolved_config_json: null,
+  parent_checkpoint_id: null,
+  policy_lag: null,
+  worker_id: null,
+  worker_version: null,
+  lease_token_hash: null,
+  lease_expires_at_us: null,
+  attempt_deadline_us: null,
+  last_heartbeat_at_us: null,
+  progress: null,
+  cancel_requested: 0,
+  staged_path: null,
+  staged_sha256: null,
+  staged_bytes: null,
+  untrained_reason: null,
+  error_code: null,
+  error_message: null,
+  result_checkpoint_id: null,
+  started_at_us: null,
+  finished_at_us: null,
 }
 
 const checkpointOf = (step: number, model_id = MODEL.id): Checkpoint => ({
@@ -76,7 +110,9 @@ export function describePreviewStoreContract(
     it('gives back what was stored, queued and in its place', async () => {
       const { trainingJobs } = await createWithModel()
       const stored = await trainingJobs.insertJob(JOB, '[]')
-      expect(stored).toMatchObject({ ...JOB, seq: 1, state: 'queued', payload_bytes: 2 })
+      const payload_path = expect.stringContaining(JOB.id)
+      const payload_sha256 = expect.stringMatching(/^[0-9a-f]{64}$/)
+      expect(stored).toEqual({ ...NEW_JOB_ROW, payload_path, payload_sha256 })
       await expect(trainingJobs.findJob(JOB.id)).resolves.toEqual(stored)
       await expect(trainingJobs.findJob('other')).resolves.toBeNull()
     })
