@@ -71,7 +71,8 @@ export interface CompletionRecorderOptions {
  *
  * Spec: §4.3, §4.7 (project of a completion).
  * Choice: one call per completion, written when it ends. What admission refuses has not begun and is no
- * call.
+ * call. No answer says that it is stored, so a commit of recordings alone does not wait for the disk: that
+ * would stop every other answer for as long.
  */
 export function createCompletionRecorder(
   app: App,
@@ -98,7 +99,8 @@ export function createCompletionRecorder(
 
   async function writeBatch(builds: readonly (() => CallParts)[]): Promise<void> {
     try {
-      const results = await calls.writeParts(builds.flatMap((build) => tryBuild(build, app.log)))
+      const parts = builds.flatMap((build) => tryBuild(build, app.log))
+      const results = await calls.writeParts(parts, { isUnacknowledged: true })
       for (const { error } of results) if (error) logLoss(app.log, error)
     } catch (error) {
       logLoss(app.log, error)

@@ -38,6 +38,21 @@ describe('group commit', () => {
     expect(count()).toBe(1)
   })
 
+  it('waits for the disk unless nobody is told of any write of the transaction', async () => {
+    const { db, insert, commit } = openCommit()
+    const seen: unknown[] = []
+    const note = (n: number) => () => {
+      seen.push(db.pragma('synchronous', { simple: true }))
+      insert.run(n)
+    }
+    const NORMAL = 1
+    const FULL = 2
+    await commit.write(note(1), { isUnacknowledged: true })
+    await commit.write(note(2))
+    await Promise.all([commit.write(note(3), { isUnacknowledged: true }), commit.write(note(4))])
+    expect(seen).toEqual([NORMAL, FULL, FULL, FULL])
+  })
+
   it('undoes and fails a bad write alone', async () => {
     const { insert, commit, count } = openCommit()
     const results = await Promise.allSettled([

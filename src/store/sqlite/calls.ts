@@ -18,7 +18,7 @@ export function createCallStore(db: Connection, commit: GroupCommit): CallStore 
   return {
     startCall: (start) => commit.write(() => writer.writeStart(start)),
     endCall: (end) => commit.write(() => writer.writeEnd(end)),
-    writeParts: (parts) => commit.write(() => writer.writeParts(parts)),
+    writeParts: (parts, options) => commit.write(() => writer.writeParts(parts), options),
     renameCall: (rename) => commit.write(() => writer.writeName(rename)),
     deleteCalls: ({ project_id, ids, deleted_at_us }) =>
       commit.write(() => {

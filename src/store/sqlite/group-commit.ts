@@ -9,7 +9,15 @@ import { toStoreError } from './store-error.ts'
 /** Limit: writes of one transaction, so that one commit stays short. */
 const BATCH_MAX = 1000
 
-interface Waiting {
+export interface WriteOptions {
+  /**
+   * Nobody is told that it is stored: its commit need not wait for the disk, which has it with the next
+   * checkpoint. It outlives the end of the process, though not always a loss of power in that time.
+   */
+  readonly isUnacknowledged?: boolean
+}
+
+interface Waiting extends WriteOptions {
   readonly apply: () => unknown
   readonly resolve: (value: never) => void
   readonly reject: (error: unknown) => void
@@ -22,7 +30,7 @@ export interface GroupCommit {
    * @param apply - synchronous; its value is the promise's value
    * @throws ApiError server_overloaded when too many writes wait, store_unavailable when the commit fails
    */
-  write<T>(apply: () => T): Promise<T>
+  write<T>(apply: () => T, options?: WriteOptions): Promise<T>
   /**
    * Has `hook` run inside of every later transaction, after its writes. What it throws fails them all.
    */
@@ -60,12 +68,22 @@ export function createGroupCommit(
     return results
   })
 
+  let waitsForDisk = true
+
+  /** A later commit that waits for the disk takes with it what earlier ones left in the log. */
+  function chooseSync(batch: readonly Waiting[]): void {
+    const isNeeded = batch.some(({ isUnacknowledged }) => isUnacknowledged !== true)
+    if (isNeeded !== waitsForDisk) db.pragma(`synchronous = ${isNeeded ? 'FULL' : 'NORMAL'}`)
+    waitsForDisk = isNeeded
+  }
+
   function flush(): void {
     isScheduled = false
     const batch = queue.slice(0, BATCH_MAX)
     queue = queue.slice(BATCH_MAX)
     if (queue.length > 0) schedule()
     try {
+      chooseSync(batch)
       const results = runBatch.immediate(batch)
       results.forEach((result, index) => {
         const waiting = batch[index] as Waiting
@@ -86,13 +104,13 @@ export function createGroupCommit(
   }
 
   return {
-    write(apply) {
+    write(apply, options) {
       if (isClosed) return Promise.reject(new ApiError('server_draining'))
       if (queue.length >= queueMax) {
         return Promise.reject(new ApiError('server_overloaded', { retryAfterS: 1 }))
       }
       return new Promise((resolve, reject) => {
-        queue.push({ apply, resolve, reject })
+        queue.push({ ...options, apply, resolve, reject })
         schedule()
       })
     },
