@@ -1,97 +1,133 @@
 /**
- * Tokens per second of the embedded model: one sequence, eight in one pass, and reading a prompt; beside
- * llama.cpp on the same file and one thread where node-llama-cpp is installed. In turns, in one run.
+ * Tokens per second of the embedded model: the engine alone, beside llama.cpp on the same file and one
+ * thread where that is installed (`npm run tools -- node-llama-cpp`), and through the backend with its thread.
+ * All in turns, in one run.
  *
  * npm run bench:tiny [-- rounds]
  */
 import { readFileSync } from 'node:fs'
-import { cpus } from 'node:os'
+import { cpus, loadavg } from 'node:os'
+import { createTinyBackend, TINY_MODEL_PATH } from '../src/inference/tiny/backend.ts'
 import { createEngine } from '../src/inference/tiny/engine.ts'
 import { createKvCache } from '../src/inference/tiny/kv-cache.ts'
+import { type LlamaSequence, openLlamaCpp } from './llama-cpp.ts'
 
-const MODEL = new URL('../src/inference/tiny/model/tiny.gguf', import.meta.url)
+/** Tokens of one sequence. */
 const TOKENS = 256
 const PASS = 32
+const TOGETHER = 8
+/** A variant is repeated for so long in each round, as one repetition can be very short. */
+const ROUND_MS = 300
 
-const [rounds = 5] = process.argv.slice(2).map(Number)
+const [rounds = 7] = process.argv.slice(2).map(Number)
 
-interface Variant {
-  readonly name: string
-  /** Runs once; returns how many tokens it made. */
-  readonly run: () => number | Promise<number>
-}
+/** Runs once; returns how many tokens it made. */
+type Variant = () => number | Promise<number>
 
-const engine = createEngine(readFileSync(MODEL))
+const engine = createEngine(readFileSync(TINY_MODEL_PATH))
+const backend = createTinyBackend({ name: 'tiny', queueMax: TOGETHER })
+await backend.ready()
+
 const idAt = (place: number): number => 3 + ((place * 7) % (engine.tokenizer.size - 3))
+const passAt = (at: number): number[] => Array.from({ length: PASS }, (_, i) => idAt(at + i))
 
 /** Each of the sequences one token further, until all have TOKENS. */
-function decode(sequences: number): number {
-  const caches = Array.from({ length: sequences }, () => createKvCache(engine.shape))
+function decode(count: number): number {
+  const caches = Array.from({ length: count }, () => createKvCache(engine.shape))
   for (let place = 0; place < TOKENS; place++) {
-    engine.transformer.run(
-      caches.map((cache) => ({ ids: [idAt(place)], cache, wants: 'last' as const })),
-    )
+    const ids = [idAt(place)]
+    engine.transformer.run(caches.map((cache) => ({ ids, cache, wants: 'last' as const })))
   }
-  return sequences * TOKENS
+  return count * TOKENS
 }
 
 function prefill(): number {
   const cache = createKvCache(engine.shape)
   for (let at = 0; at < TOKENS; at += PASS) {
-    const ids = Array.from({ length: PASS }, (_, i) => idAt(at + i))
-    engine.transformer.run([{ ids, cache, wants: 'last' }])
+    engine.transformer.run([{ ids: passAt(at), cache, wants: 'last' }])
   }
   return TOKENS
 }
 
-const variants: Variant[] = [
-  { name: 'one sequence', run: () => decode(1) },
-  { name: 'eight sequences', run: () => decode(8) },
-  { name: 'reading a prompt', run: prefill },
-]
-
-/** llama.cpp, where a user has installed it: it is no dependency of the project. */
-async function openLlama(): Promise<Variant | null> {
-  const name: string = 'node-llama-cpp'
-  // biome-ignore lint/suspicious/noExplicitAny: its types are there only where it is installed.
-  const library: any = await import(name).catch(() => null)
-  if (library === null) return null
-  const llama = await library.getLlama({ build: 'never', gpu: false, maxThreads: 1 })
-  const model = await llama.loadModel({ modelPath: MODEL.pathname })
-  const context = await model.createContext({ contextSize: 512, sequences: 1, threads: 1 })
-  const sequence = context.getSequence()
-  return {
-    name: 'llama.cpp, one sequence',
-    async run() {
-      await sequence.clearHistory()
-      for (let place = 0; place < TOKENS; place++) {
-        await sequence.controlledEvaluate([
-          [idAt(place), { generateNext: { probabilities: true } }],
-        ])
-      }
-      return TOKENS
-    },
-  }
+/** Whole requests at the same time. */
+async function complete(count: number): Promise<number> {
+  const { signal } = new AbortController()
+  const counts = Array.from({ length: count }, async (_, seed) => {
+    const messages = [{ role: 'user', content: 'Tell me a story.' }]
+    const request = { messages, seed, max_tokens: TOKENS, ignore_eos: true }
+    const call = { request, body: JSON.stringify(request), model: 'tiny', requestId: 'bench' }
+    let tokens = 0
+    for await (const delta of backend.complete(call, { signal })) {
+      if (delta.type === 'choice') tokens += delta.tokenCount
+    }
+    return tokens
+  })
+  return (await Promise.all(counts)).reduce((sum, tokens) => sum + tokens, 0)
 }
 
-const llama = await openLlama()
-if (llama === null) console.log('skipped: llama.cpp (node-llama-cpp is not installed)')
-else variants.push(llama)
+/** As `decode`: all sequences have got their logits before the next token goes in. */
+async function decodeLlama(sequences: readonly LlamaSequence[]): Promise<number> {
+  for (const sequence of sequences) await sequence.clear()
+  for (let place = 0; place < TOKENS; place++) {
+    await Promise.all(sequences.map((sequence) => sequence.append([idAt(place)], 'last')))
+  }
+  return sequences.length * TOKENS
+}
 
-console.log(`${cpus()[0]?.model}, node ${process.version}, ${rounds} rounds of ${TOKENS} tokens`)
-const speeds = new Map(variants.map(({ name }) => [name, [] as number[]]))
+async function prefillLlama(sequence: LlamaSequence): Promise<number> {
+  await sequence.clear()
+  for (let at = 0; at < TOKENS; at += PASS) await sequence.append(passAt(at), 'last')
+  return TOKENS
+}
+
+const variants = new Map<string, Variant>([
+  ['one sequence', () => decode(1)],
+  ['eight sequences', () => decode(TOGETHER)],
+  ['reading a prompt', prefill],
+  ['one request', () => complete(1)],
+  ['eight requests', () => complete(TOGETHER)],
+])
+const llama = await openLlamaCpp(TINY_MODEL_PATH, 2 * TOKENS, TOGETHER)
+const [first] = llama?.sequences ?? []
+if (llama === null || first === undefined) {
+  console.log('skipped: llama.cpp (npm run tools -- node-llama-cpp)')
+} else {
+  variants.set('llama.cpp: one sequence', () => decodeLlama([first]))
+  variants.set('llama.cpp: eight sequences', () => decodeLlama(llama.sequences))
+  variants.set('llama.cpp: reading a prompt', () => prefillLlama(first))
+}
+
+console.log(`${cpus()[0]?.model}, node ${process.version}, load ${loadavg()[0]?.toFixed(1)}`)
+console.log(`${rounds} rounds, ${TOKENS} tokens a sequence; tokens/s`)
+const speeds = new Map<string, number[]>()
 for (let round = 0; round <= rounds; round++) {
-  for (const { name, run } of variants) {
+  for (const [name, run] of variants) {
     const begun = performance.now()
-    const tokens = await run()
+    let tokens = 0
+    while (performance.now() - begun < ROUND_MS) tokens += await run()
+    const speed = (tokens / (performance.now() - begun)) * 1_000
     // The first round only warms up.
-    if (round > 0) speeds.get(name)?.push((tokens / (performance.now() - begun)) * 1000)
+    if (round > 0) speeds.set(name, [...(speeds.get(name) ?? []), speed])
   }
 }
+
+const medianOf = (name: string): number =>
+  (speeds.get(name) ?? []).toSorted((a, b) => a - b)[rounds >> 1] ?? Number.NaN
 for (const [name, values] of speeds) {
-  const sorted = values.toSorted((a, b) => a - b)
-  const [low, middle, high] = [sorted[0], sorted[sorted.length >> 1], sorted.at(-1)]
-  const [a, b, c] = [low, middle, high].map((value) => Math.round(value ?? 0))
-  console.log(`${name.padEnd(24)} ${b} tokens/s (${a} to ${c})`)
+  const [median, low, high] = [medianOf(name), Math.min(...values), Math.max(...values)]
+  console.log(
+    `${name.padEnd(28)} ${median.toFixed(0).padStart(6)} (${low.toFixed(0)} to ${high.toFixed(0)})`,
+  )
 }
+const compare = (name: string, to: string, goal: number): void => {
+  const ratio = medianOf(name) / medianOf(to)
+  console.log(`${name} to ${to}: ${ratio.toFixed(2)} (goal: ${goal})`)
+}
+if (llama !== null) {
+  compare('one sequence', 'llama.cpp: one sequence', 1)
+  compare('eight sequences', 'llama.cpp: eight sequences', 1)
+  compare('reading a prompt', 'llama.cpp: reading a prompt', 1)
+}
+compare('eight requests', 'one request', 1.5)
+await backend.close()
 process.exit(0)
