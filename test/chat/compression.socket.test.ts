@@ -62,6 +62,14 @@ const asJson = (coding: string) => ({
 })
 
 describe('an upstream that compresses unasked', () => {
+  it('may compress its listing of models', async () => {
+    const models = { data: [{ id: 'org/relayed', max_model_len: 4096 }] }
+    const bytes = gzipSync(JSON.stringify(models))
+    const { deps } = await start(send(bytes, asJson('gzip')))
+    const find = () => deps.models.getEntry('org/relayed')
+    await expect.poll(find).toMatchObject({ max_model_len: 4096 })
+  })
+
   it('was not asked to', async () => {
     const { chat, upstream } = await start(json(200, ANSWER))
     await chat({ messages: MESSAGES })

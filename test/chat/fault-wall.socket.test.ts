@@ -1,8 +1,10 @@
-import { connect } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   type Behaviour,
+  chunk,
   DONE,
+  event,
   HELLO_EVENTS,
   json,
   startFakeUpstream,
@@ -101,5 +103,57 @@ describe('a client with odd manners', () => {
     }
     expect(text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
     expect(text).toContain(JSON.stringify(ANSWER))
+  })
+})
+
+describe('an upstream that cannot be connected to in time', () => {
+  it('is tried again and then given up', async () => {
+    let connectionCount = 0
+    // Takes connections and never answers the greeting of TLS.
+    const silent = createServer((socket) => {
+      connectionCount += 1
+      socket.on('error', () => {}).resume()
+    })
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void silent.close())
+    const { port } = silent.address() as AddressInfo
+    const models = upstreamModel(`https://127.0.0.1:${port}/v1`, { timeoutMs: { connect: 200 } })
+    const { chat } = await startModelServer(models)
+    const response = await chat(REQUEST)
+    expect([response.status, response.headers.get('x-should-retry')]).toEqual([504, 'false'])
+    expect(await response.json()).toMatchObject({ error: { code: 'upstream_timeout' } })
+    expect(connectionCount).toBe(3)
+  })
+})
+
+describe('a slow reader', () => {
+  it('slows the upstream down', async () => {
+    const data = event(chunk([{ index: 0, delta: { content: 'x'.repeat(100_000) } }]))
+    let sentCount = 0
+    const { baseUrl, key, upstream } = await start(async (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      while (sentCount < 1_000 && !response.destroyed) {
+        const isTaken = response.write(data)
+        sentCount += 1
+        if (!isTaken) await new Promise((resolve) => response.once('drain', resolve))
+      }
+    })
+    const body = JSON.stringify({ ...REQUEST, stream: true })
+    const socket = connect({ port: Number(new URL(baseUrl).port), host: '127.0.0.1' })
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    )
+    socket.pause()
+    const { closed } = await upstream.arrival(0)
+    // The count stands still once the buffers on the way are full, long before 100 MB.
+    let last = -1
+    while (sentCount !== last || last < 1) {
+      last = sentCount
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
+    expect(last).toBeLessThan(500)
+    socket.destroy()
+    expect(await closed).toEqual({ isAnswered: false })
   })
 })

@@ -106,9 +106,13 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
     const { first_byte, idle, total } = timeoutMs
     const timeouts = { first_byte: isStream ? first_byte : null, idle, total }
     const exchange = startExchange(pool, request, signal, timeouts)
+    return createAnswer(await whileWaiting(exchange.head), exchange)
+  }
+
+  async function whileWaiting<T>(head: Promise<T>): Promise<T> {
     waitingCount += 1
     try {
-      return createAnswer(await exchange.head, exchange)
+      return await head
     } finally {
       waitingCount -= 1
       if (waitingCount === 0) connector.cancel()
@@ -116,15 +120,19 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   }
 
   async function listModels(): Promise<unknown> {
-    const { statusCode, body } = await pool.request({
+    const listing = pool.request({
       path: `${base}/models${url.search}`,
       method: 'GET',
       headers: { accept: 'application/json', 'accept-encoding': 'identity', ...authorization },
       signal: AbortSignal.timeout(LISTING_MS_MAX),
     })
+    const { statusCode, headers, body } = await whileWaiting(listing)
+    const raw = body[Symbol.asyncIterator]() as AsyncIterableIterator<Uint8Array>
+    const decoded = decodeBody(raw, textOf(headers['content-encoding']))
+    if (decoded === null) throw new ApiError('upstream_invalid_response')
     const pieces: Uint8Array[] = []
     let byteCount = 0
-    for await (const piece of body) {
+    for await (const piece of decoded) {
       byteCount += piece.length
       if (byteCount > LISTING_BYTES_MAX) throw new ApiError('upstream_invalid_response')
       pieces.push(piece)

@@ -49,7 +49,7 @@ export function decodeBody(
   body: AsyncIterableIterator<Uint8Array>,
   contentEncoding: string,
   { bytesMax = DECODED_BYTES_MAX } = {},
-): AsyncIterator<Uint8Array> | null {
+): AsyncIterableIterator<Uint8Array> | null {
   const names = contentEncoding.toLowerCase().split(',')
   const codings = names.map((name) => name.trim()).filter((name) => !PLAIN.includes(name))
   if (codings.length === 0) return body
