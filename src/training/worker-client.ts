@@ -89,7 +89,7 @@ export function createWorkerClient(baseUrl: string, token: string): WorkerClient
       method,
       headers: { authorization: `Bearer ${token}`, ...headers },
       body: body ?? null,
-      redirect: 'error',
+      redirect: 'manual',
       signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
     })
     if (response.ok) return response
