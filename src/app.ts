@@ -24,6 +24,7 @@ import { feedbackQueryRoutes } from './routes/feedback-query.ts'
 import { fileRoutes } from './routes/files.ts'
 import { graphqlRoutes } from './routes/graphql.ts'
 import { healthRoutes } from './routes/health.ts'
+import { createModelChoice } from './routes/model-choice.ts'
 import { modelRoutes } from './routes/models.ts'
 import { objectRoutes } from './routes/objects.ts'
 import { previewRoutes } from './routes/preview.ts'
@@ -95,48 +96,62 @@ export async function buildApp(
   await app.register(async (bearer: App) => {
     documentScope(bearer, 'bearer')
     await useBearerAuthentication(bearer, deps.keys.findPrincipal)
-    await bearer.register(chatRoutes, {
-      models: deps.models,
-      completionsMax: config.chatQueueMax,
-      keyCompletionsMax: config.keyCompletionsMax,
-      keyRequestsPerMinute: config.keyRequestsPerMinute,
-      keyTokensPerMinute: config.keyTokensPerMinute,
-      calls: deps.calls,
-      refScheme: config.refScheme,
-      recordingsMax: config.ingestQueueMax,
-      nowUs,
-    })
-    await bearer.register(modelRoutes, { models: deps.models })
-    await bearer.register(previewRoutes, {
-      models: deps.previewModels,
-      jobs: deps.trainingJobs,
-      checkpoints: deps.checkpoints,
-      trainingBodyBytesMax: config.trainingBodyBytesMax,
-      nowUs,
-    })
-    await bearer.register(workerRoutes, {
-      queue: deps.trainingQueue,
-      jobs: deps.trainingJobs,
-      checkpoints: deps.checkpoints,
-      settings: config.training,
-      artifactBytesMax: config.artifactBytesMax,
-      nowUs,
-    })
+    await registerBearerRoutes(bearer, { config, deps, nowUs })
   })
 
   return app
 }
 
-interface TraceRoutesOptions {
+interface GroupOptions {
   readonly config: Config
   readonly deps: Deps
   readonly nowUs: () => number
 }
 
+/** The routes below /v1. */
+async function registerBearerRoutes(
+  bearer: App,
+  { config, deps, nowUs }: GroupOptions,
+): Promise<void> {
+  const choice = createModelChoice({
+    registry: deps.models,
+    trained: deps.previewModels,
+    checkpoints: deps.checkpoints,
+  })
+  await bearer.register(chatRoutes, {
+    models: deps.models,
+    choice,
+    completionsMax: config.chatQueueMax,
+    keyCompletionsMax: config.keyCompletionsMax,
+    keyRequestsPerMinute: config.keyRequestsPerMinute,
+    keyTokensPerMinute: config.keyTokensPerMinute,
+    calls: deps.calls,
+    refScheme: config.refScheme,
+    recordingsMax: config.ingestQueueMax,
+    nowUs,
+  })
+  await bearer.register(modelRoutes, { models: deps.models, choice })
+  await bearer.register(previewRoutes, {
+    models: deps.previewModels,
+    jobs: deps.trainingJobs,
+    checkpoints: deps.checkpoints,
+    trainingBodyBytesMax: config.trainingBodyBytesMax,
+    nowUs,
+  })
+  await bearer.register(workerRoutes, {
+    queue: deps.trainingQueue,
+    jobs: deps.trainingJobs,
+    checkpoints: deps.checkpoints,
+    settings: config.training,
+    artifactBytesMax: config.artifactBytesMax,
+    nowUs,
+  })
+}
+
 /** The trace API, in neutral names; `scope.spelling` is how the scope writes them. */
 async function registerTraceRoutes(
   scope: App,
-  { config, deps, nowUs }: TraceRoutesOptions,
+  { config, deps, nowUs }: GroupOptions,
 ): Promise<void> {
   await scope.register(callRoutes, {
     calls: deps.calls,

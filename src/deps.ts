@@ -118,7 +118,12 @@ async function openTiny(config: Config): Promise<InferenceBackend> {
   const options = { name: 'tiny', queueMax, allowsChatTemplate }
   if (tinyModel === null) {
     const fields = resolveTinyFields({ allowsChatTemplate })
-    return createLazyBackend({ kind: 'tiny', fields, open: () => createTinyBackend(options) })
+    return createLazyBackend({
+      kind: 'tiny',
+      fields,
+      takesAdapters: true,
+      open: () => createTinyBackend(options),
+    })
   }
   const backend = createTinyBackend({ ...options, modelPath: tinyModel })
   try {

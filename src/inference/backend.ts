@@ -18,6 +18,8 @@ export interface CompletionCall {
   readonly model: string
   /** Id of the request, 1..128 characters, for logs and upstream headers. */
   readonly requestId: string
+  /** File of a checkpoint whose weights are added to the model's; only for backends that take them. */
+  readonly adapterPath?: string | null
   /** Told the number of the upstream, from 1, that is asked; called again for another try. */
   readonly onUpstream?: (number: number) => void
 }
@@ -94,6 +96,8 @@ export interface InferenceBackend {
   /** Name used in logs and headers, never an address. */
   readonly kind: string
   readonly fields: FieldSupport
+  /** Whether it honours `adapterPath`. Default false. */
+  readonly takesAdapters?: boolean
   /**
    * Makes one completion. Yields one PromptDelta, then ChoiceDeltas of all choices (in order for each
    * index) until each index had its `finish_reason`; or RelayedDeltas only. Stops within one step of the

@@ -9,16 +9,16 @@ export interface LazyBackendOptions {
   readonly kind: string
   /** Those of the backend that `open` makes. */
   readonly fields: FieldSupport
+  readonly takesAdapters: boolean
   readonly open: () => InferenceBackend
 }
 
 /** Keeps the backend's contract; completions after `close` throw server_draining. */
-export function createLazyBackend({ kind, fields, open }: LazyBackendOptions): InferenceBackend {
+export function createLazyBackend({ open, ...told }: LazyBackendOptions): InferenceBackend {
   let backend: InferenceBackend | null = null
   let isClosed = false
   return {
-    kind,
-    fields,
+    ...told,
     async *complete(call, options) {
       if (isClosed) throw new ApiError('server_draining')
       backend ??= open()

@@ -23,6 +23,10 @@ export interface ServedModel {
   readonly backend: InferenceBackend
   /** The name under which the backend knows it. */
   readonly backendModel: string
+  /** File of the checkpoint that answers; the backend takes adapters. Default null. */
+  readonly adapterPath?: string | null
+  /** The name that answers carry, whatever was asked for. Default: the name that was asked for. */
+  readonly answersAs?: string
   /** Names of the models to ask when it fails. */
   readonly fallbacks: readonly string[]
   /** Completions that run at once; null: any number. Default null. */
@@ -38,6 +42,8 @@ export interface ModelRegistry {
    * @throws ApiError model_not_found
    */
   getModel(name: string | null | undefined): ServedModel
+  /** The model of that id or alias, or null. */
+  findModel(name: string): ServedModel | null
   /** The listing's entry of an id or alias. @throws ApiError model_not_found */
   getEntry(name: string): ModelListEntry
   /** All models, without their aliases, in the order of the file. */
@@ -77,6 +83,7 @@ export function createModelRegistry(
 
   return {
     getModel,
+    findModel: (name) => byName.get(name) ?? null,
     getEntry: (name) => toEntry(getModel(name), name),
     listEntries: () => models.map((model) => toEntry(model, model.id)),
     backends,

@@ -34,6 +34,7 @@ export function createReloadableRegistry(
 
   return {
     getModel: (name) => current.getModel(name),
+    findModel: (name) => current.findModel(name),
     getEntry: (name) => current.getEntry(name),
     listEntries: () => current.listEntries(),
     backends: () => current.backends(),

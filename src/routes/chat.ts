@@ -19,9 +19,11 @@ import { ChatCompletionResponse } from '../schemas/chat-response.ts'
 import type { CallStore } from '../store/api/calls.ts'
 import { createCompletionRecorder } from './completion-recorder.ts'
 import { requireAnswerable, runCompletion } from './completion-run.ts'
+import type { ModelChoice } from './model-choice.ts'
 
 export interface ChatRoutesOptions {
   readonly models: ModelRegistry
+  readonly choice: ModelChoice
   /** Completions that may run or wait at once. */
   readonly completionsMax: number
   /** Limits of one key; null: none. */
@@ -44,8 +46,8 @@ export const STATUS_HOLD_MS = 10_000
 export const KEEP_ALIVE_MS = 15_000
 
 export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<void> {
-  const { models, completionsMax, keyCompletionsMax, calls, refScheme, recordingsMax, nowUs } =
-    options
+  const { models, choice, completionsMax, keyCompletionsMax } = options
+  const { calls, refScheme, recordingsMax, nowUs } = options
   const admission = createAdmission({ placesMax: completionsMax, keyMax: keyCompletionsMax })
   const limits = createKeyLimits({
     requestsPerMinute: options.keyRequestsPerMinute,
@@ -80,7 +82,8 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
       const requestId = chooseRequestId(request, body)
       reply.header('x-request-id', requestId)
       const projectId = requireProjectHeader(request)
-      const model = models.getModel(body.model)
+      const caller = requireScope(request.principal, 'inference')
+      const model = await choice.choose(body.model, { caller, projectId })
       requireAnswerable(body, model)
 
       const client = watchClient(reply)
@@ -88,7 +91,7 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
       const signal = endWithDrain(reply, deadline === null ? [client] : [client, deadline.signal])
       const call = { request: body, body: request.bodyText ?? '', requestId }
       const deltas = runCompletion({ request, reply, call, model, projectId, signal }, run)
-      const name = body.model ?? model.id
+      const name = model.answersAs ?? body.model ?? model.id
       const head = resolveAnswerHead(body, { requestId, model: name, nowMs: Date.now() })
       if (body.stream !== true) return sendWhole(reply, collectCompletion(deltas, head), deadline)
       const chunks = renderChunks(deltas, head, chunkOptions(body))

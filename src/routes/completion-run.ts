@@ -76,7 +76,8 @@ export function runCompletion(
   const start = (candidate: ServedModel) => () => {
     answering = candidate
     nameBackend(reply, call.request, candidate, null)
-    const backendCall = { ...call, model: candidate.backendModel, ...watchUpstream(candidate) }
+    const { backendModel, adapterPath = null } = candidate
+    const backendCall = { ...call, model: backendModel, adapterPath, ...watchUpstream(candidate) }
     return admission.admit(toAdmission(candidate, keyId, call.request, signal), () =>
       candidate.backend.complete(backendCall, { signal }),
     )
@@ -163,7 +164,7 @@ function watchDeltas(
     projectId === null ? null : recorder.begin({ projectId, caller, body: call.body, record })
   if (recording !== null) reply.header('x-weft-call-id', recording.callId)
   const end = (error: unknown) => {
-    limits.charge(caller.keyId, countTokens(record.usage()))
+    limits.charge(caller.keyId, record.tokenCount())
     recording?.end({
       error: error === null ? null : toApiError(error, request),
       model: answering().id,
@@ -171,12 +172,6 @@ function watchDeltas(
     })
   }
   return watchAnswer(deltas, { isStream }, { note: record.note, end })
-}
-
-function countTokens(usage: Readonly<Record<string, unknown>> | null): number {
-  const { total_tokens, prompt_tokens, completion_tokens } = usage ?? {}
-  const count = Number(total_tokens ?? Number(prompt_tokens ?? 0) + Number(completion_tokens ?? 0))
-  return count > 0 ? count : 0
 }
 
 function toAttributes(

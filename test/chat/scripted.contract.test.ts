@@ -11,7 +11,7 @@ describeBackendContract('a lazily opened backend', async () => {
   const scripted = createScriptedBackend(HELLO)
   const { kind, fields, runningCount } = scripted
   return {
-    backend: createLazyBackend({ kind, fields, open: () => scripted }),
+    backend: createLazyBackend({ kind, fields, takesAdapters: false, open: () => scripted }),
     model: 'm',
     runningCount,
   }

@@ -4,7 +4,11 @@ import { ApiError } from '../../src/errors.ts'
 import type { CompletionPlan } from '../../src/inference/tiny/completion-plan.ts'
 import type { Generation } from '../../src/inference/tiny/generation.ts'
 import type { KvCache } from '../../src/inference/tiny/kv-cache.ts'
-import { createScheduler, REQUESTS_AT_ONCE } from '../../src/inference/tiny/scheduler.ts'
+import {
+  type Begun,
+  createScheduler,
+  REQUESTS_AT_ONCE,
+} from '../../src/inference/tiny/scheduler.ts'
 import type { Transformer } from '../../src/inference/tiny/transformer.ts'
 import { type FromWorker, PIECES_AHEAD_MAX } from '../../src/inference/tiny/worker-messages.ts'
 
@@ -14,11 +18,11 @@ function setUp(length: number, fail: (id: number) => unknown = () => null, width
   const steps = new Map<number, number>()
   const passes: number[][] = []
   const cache = {} as KvCache
-  const begin = (plan: CompletionPlan): Generation => {
+  const begin = (plan: CompletionPlan): Begun => {
     const id = Number(plan.seed)
     const failure = fail(id)
     if (failure !== null) throw failure
-    return speak(id)
+    return { generation: speak(id), transformer: plan.adapterPath === null ? base : adapted }
   }
   function* speak(id: number): Generation {
     for (let done = 1; ; done++) {
@@ -28,20 +32,20 @@ function setUp(length: number, fail: (id: number) => unknown = () => null, width
       yield { deltas, parts: [{ ids: Array(width).fill(id), cache, wants: 'last' }] }
     }
   }
-  const transformer: Transformer = {
-    run(parts) {
-      passes.push(parts.map(({ ids }) => ids[0]!))
-      return parts.map(() => [])
-    },
+  const run: Transformer['run'] = (parts) => {
+    passes.push(parts.map(({ ids }) => ids[0]!))
+    return parts.map(() => [])
   }
-  const scheduler = createScheduler(begin, transformer, (message) => posted.push(message))
+  const base: Transformer = { run }
+  const adapted: Transformer = { run }
+  const scheduler = createScheduler(begin, (message) => posted.push(message))
   return {
     posted,
     passes,
     steps,
     scheduler,
-    start: (id: number, priority = 0) => {
-      const plan = { seed: BigInt(id), priority } as CompletionPlan
+    start: (id: number, priority = 0, adapterPath: string | null = null) => {
+      const plan = { seed: BigInt(id), priority, adapterPath } as CompletionPlan
       scheduler.receive({ type: 'start', id, plan })
     },
     runDry: () => {
@@ -55,6 +59,16 @@ function setUp(length: number, fail: (id: number) => unknown = () => null, width
 }
 
 describe('createScheduler', () => {
+  it('never puts requests of two networks into one pass, and lets them take turns', () => {
+    const { start, runDry, passes } = setUp(4)
+    for (const id of [1, 2]) start(id)
+    for (const id of [11, 12]) start(id, 0, '/checkpoint')
+    runDry()
+    for (const pass of passes) expect(new Set(pass.map((id) => id > 10)).size).toBe(1)
+    expect(passes.some((pass) => pass.length === 2 && pass.includes(11))).toBe(true)
+    expect(passes.flat().filter((id) => id === 12)).toHaveLength(3)
+  })
+
   it('puts all running requests into one pass', () => {
     const { start, scheduler, steps, passes } = setUp(50)
     for (const id of [1, 2, 3]) start(id)

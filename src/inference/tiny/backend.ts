@@ -66,7 +66,7 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
   const fields = resolveTinyFields({ allowsChatTemplate: options.allowsChatTemplate ?? false })
 
   async function* complete(
-    { request, body }: CompletionCall,
+    { request, body, adapterPath }: CompletionCall,
     { signal }: { readonly signal: AbortSignal },
   ): AsyncGenerator<Delta, void, void> {
     signal.throwIfAborted()
@@ -75,7 +75,7 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
       const message = `The model does not support ${param}.`
       throw new ApiError('unsupported_parameter', { param, message })
     }
-    const plan = planCompletion(request, body, drawSeed)
+    const plan = planCompletion(request, body, drawSeed, adapterPath)
     if (link.runningCount() + guarded.runningCount() >= options.queueMax) {
       throw new ApiError('server_overloaded', { retryAfterS: RETRY_AFTER_S })
     }
@@ -98,6 +98,7 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
   return {
     kind: options.name,
     fields,
+    takesAdapters: true,
     complete,
     ready: link.ready,
     async close() {

@@ -45,6 +45,8 @@ export interface CompletionPlan {
   readonly priority: number
   /** Empty for none. */
   readonly cacheSalt: string
+  /** File of the adapter whose weights are added to the model's; null for the model as it is. */
+  readonly adapterPath: string | null
 }
 
 /** Least temperature above 0. */
@@ -65,6 +67,7 @@ export function planCompletion(
   request: ChatCompletionRequest,
   body: string,
   drawSeed: () => bigint,
+  adapterPath: string | null = null,
 ): CompletionPlan {
   const { stop } = request
   const bias = Object.entries(request.logit_bias ?? {}).map(([id, value]) => [Number(id), value])
@@ -106,6 +109,7 @@ export function planCompletion(
     constraint: resolveConstraint(request),
     priority: request.priority ?? CHAT_DEFAULTS.priority,
     cacheSalt: request.cache_salt ?? '',
+    adapterPath,
   }
 }
 

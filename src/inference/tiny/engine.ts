@@ -4,6 +4,8 @@
  */
 import { type ChatPrompt, createChatPrompt } from './chat-prompt.ts'
 import { type GrammarEngine, openGrammarEngine } from './grammar-engine.ts'
+import { mergeAdapter } from './lora/adapter.ts'
+import { readArtifact } from './lora/artifact.ts'
 import { loadModel, type ModelShape } from './model.ts'
 import { createPrefixCache, type PrefixCache } from './prefix-cache.ts'
 import { createTokenizer, type Tokenizer } from './tokenizer.ts'
@@ -20,6 +22,13 @@ export interface Engine {
   readonly prefixes: PrefixCache
   /** Opened by the first who asks. */
   grammars(): Promise<GrammarEngine>
+  /**
+   * The same model with an adapter's weights added to its own; all else is shared.
+   *
+   * @param artifact - bytes of a checkpoint's file
+   * @throws AdapterFileError when it is no adapter of this model
+   */
+  adapt(artifact: Uint8Array): Engine
 }
 
 /**
@@ -35,18 +44,25 @@ export function createEngine(
   const loaded = loadModel(file)
   const context = Math.min(loaded.shape.context, contextTokensMax)
   const shape = { ...loaded.shape, context }
+  const model = { ...loaded, shape }
   const { vocabulary } = loaded
   const tokenizer = createTokenizer(vocabulary)
   let grammars: Promise<GrammarEngine> | null = null
-  return {
+  const engine: Engine = {
     shape,
     tokenizer,
     prompt: createChatPrompt(loaded.chatTemplate, tokenizer, context),
-    transformer: createTransformer({ ...loaded, shape }),
+    transformer: createTransformer(model),
     prefixes: createPrefixCache(shape),
     grammars() {
       grammars ??= openGrammarEngine(vocabulary)
       return grammars
     },
+    adapt(artifact) {
+      const { adapter } = readArtifact(artifact, shape)
+      const transformer = createTransformer(mergeAdapter(model, adapter))
+      return { ...engine, transformer, prefixes: createPrefixCache(shape) }
+    },
   }
+  return engine
 }

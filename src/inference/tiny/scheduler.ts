@@ -28,11 +28,17 @@ export interface Scheduler {
   step(): boolean
 }
 
+/** A generation and the network that computes what it wants. */
+export interface Begun {
+  readonly generation: Generation
+  readonly transformer: Transformer
+}
+
 interface Task {
   readonly id: number
   readonly plan: CompletionPlan
-  /** Null until its first turn. */
-  generation: Generation | null
+  /** Null until its first turn. It keeps its network, whatever becomes of the file that it came from. */
+  begun: Begun | null
   /** What it wants computed; null before its first turn. */
   wanted: Step['parts'] | null
   /** Pieces sent and not yet acknowledged. */
@@ -47,8 +53,7 @@ interface Task {
  * take turns.
  */
 export function createScheduler(
-  begin: (plan: CompletionPlan) => Generation,
-  transformer: Transformer,
+  begin: (plan: CompletionPlan) => Begun,
   post: (message: FromWorker) => void,
 ): Scheduler {
   const waiting = new Map<number, Task>()
@@ -65,25 +70,6 @@ export function createScheduler(
     }
   }
 
-  /** The requests whose turn it is: a new one alone, or as many as fit into a pass. */
-  function chooseTasks(): Task[] {
-    const chosen: Task[] = []
-    let room = PASS_TOKENS_MAX
-    const ready = inOrder(running).filter(isReady)
-    const first = ready[0]?.plan.priority
-    for (const task of ready) {
-      // Lesser requests would slow the pass down for those before them.
-      if (task.plan.priority !== first) break
-      if (task.wanted === null && chosen.length === 0) return [task]
-      const count =
-        task.wanted?.reduce((sum, { ids }) => sum + ids.length, 0) ?? PASS_TOKENS_MAX + 1
-      if (count > room) continue
-      chosen.push(task)
-      room -= count
-    }
-    return chosen
-  }
-
   function say(task: Task, deltas: readonly Delta[]): void {
     task.ahead += deltas.length
     for (const delta of deltas) post({ type: 'delta', id: task.id, delta })
@@ -94,8 +80,8 @@ export function createScheduler(
     work: (generation: Generation) => ReturnType<Generation['next']>,
   ): void {
     try {
-      task.generation ??= begin(task.plan)
-      const { done, value } = work(task.generation)
+      task.begun ??= begin(task.plan)
+      const { done, value } = work(task.begun.generation)
       if (done) {
         running.delete(task.id)
         say(task, value)
@@ -119,7 +105,7 @@ export function createScheduler(
       running.set(task.id, task)
     }
     const parts = tasks.flatMap(({ wanted }) => wanted ?? [])
-    const logits = parts.length === 0 ? [] : transformer.run(parts)
+    const logits = tasks[0]?.begun?.transformer.run(parts) ?? []
     let at = 0
     for (const task of tasks) {
       const own = logits.slice(at, at + (task.wanted?.length ?? 0))
@@ -132,9 +118,9 @@ export function createScheduler(
     receive(message) {
       const { id } = message
       if (message.type === 'start') {
-        waiting.set(id, { id, plan: message.plan, generation: null, wanted: null, ahead: 0 })
+        waiting.set(id, { id, plan: message.plan, begun: null, wanted: null, ahead: 0 })
       } else if (message.type === 'cancel') {
-        running.get(id)?.generation?.return([])
+        running.get(id)?.begun?.generation.return([])
         waiting.delete(id)
         running.delete(id)
       } else {
@@ -144,13 +130,32 @@ export function createScheduler(
     },
     step() {
       admit()
-      const tasks = chooseTasks()
+      const tasks = chooseTasks(running)
       if (tasks.length === 0) return false
       work(tasks)
       admit()
-      return chooseTasks().length > 0
+      return chooseTasks(running).length > 0
     },
   }
+}
+
+/** The requests whose turn it is: a new one alone, or as many of one network as fit into a pass. */
+function chooseTasks(running: ReadonlyMap<number, Task>): Task[] {
+  const chosen: Task[] = []
+  let room = PASS_TOKENS_MAX
+  const ready = inOrder(running).filter(isReady)
+  const [first] = ready
+  for (const task of ready) {
+    // Lesser requests would slow the pass down for those before them.
+    if (task.plan.priority !== first?.plan.priority) break
+    if (task.wanted === null && chosen.length === 0) return [task]
+    if (task.begun?.transformer !== first.begun?.transformer) continue
+    const count = task.wanted?.reduce((sum, { ids }) => sum + ids.length, 0) ?? PASS_TOKENS_MAX + 1
+    if (count > room) continue
+    chosen.push(task)
+    room -= count
+  }
+  return chosen
 }
 
 /** The most important first, of those the one that came or had its turn first. */

@@ -5,6 +5,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { parentPort, Worker, workerData } from 'node:worker_threads'
 import { createEngine } from './engine.ts'
+import { createEngineShelf } from './engine-shelf.ts'
 import { createGeneration } from './generation.ts'
 import { ModelFileError } from './gguf.ts'
 import { createOutbox } from './outbox.ts'
@@ -24,13 +25,14 @@ function run(): void {
   if (statSync(modelPath).size > MODEL_BYTES_MAX) {
     throw new ModelFileError(`the model file is larger than ${MODEL_BYTES_MAX} bytes`)
   }
-  const engine = createEngine(readFileSync(modelPath), contextTokensMax ?? undefined)
-  const outbox = createOutbox(host.send, () => performance.now())
-  const scheduler = createScheduler(
-    (plan) => createGeneration(engine, plan),
-    engine.transformer,
-    outbox.post,
+  const shelf = createEngineShelf(
+    createEngine(readFileSync(modelPath), contextTokensMax ?? undefined),
   )
+  const outbox = createOutbox(host.send, () => performance.now())
+  const scheduler = createScheduler((plan) => {
+    const engine = shelf.take(plan.adapterPath)
+    return { generation: createGeneration(engine, plan), transformer: engine.transformer }
+  }, outbox.post)
   let isAwake = false
   // setImmediate lets the messages in between two steps.
   const turn = (): void => {

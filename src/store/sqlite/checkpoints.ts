@@ -92,6 +92,7 @@ export function createCheckpointStore(
         throw toStoreError(error)
       }
     },
+    locateArtifact: ({ path }) => artifacts.folder.locate(path),
     async openArtifact({ path }) {
       try {
         return await artifacts.folder.openReader(path)

@@ -6,7 +6,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { DataDirectoryError } from './connection.ts'
 
@@ -33,6 +33,8 @@ export interface FileFolder {
   /** Where a project keeps a content, relative to the data directory. */
   pathOf(projectId: string, digest: string): string
   openWriter(): Promise<FileWriter>
+  /** Absolute path of a file, whether it is there or not. */
+  locate(path: string): string
   /** Fails when the file is not there, before anything is read. */
   openReader(path: string): Promise<Readable>
   /** Removes a file that no row names. Never fails: a file that stays is waste. */
@@ -71,6 +73,7 @@ export function openFileFolder(dataDir: string, directory: string): FileFolder {
     // Hexadecimal names: some file systems do not tell upper case from lower case.
     pathOf: (projectId, digest) => join(directory, hexOf(projectId).slice(0, 32), hexOf(digest)),
     openWriter: () => openWriter(root, directory, join(received, randomUUID())),
+    locate: (path) => resolve(root, path),
     async openReader(path) {
       const handle = await open(join(root, path), 'r')
       return handle.createReadStream()
