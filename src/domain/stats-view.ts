@@ -1,5 +1,7 @@
-/** Tables of statistics as the API shows them. Pure. */
-import type { CallBucket, UsageBucket } from '../schemas/stats.ts'
+/**
+ * Tables of statistics as the API shows them: JSON text, written by hand, since there can be hundreds of
+ * thousands of values. Pure.
+ */
 import { renderTimestamp } from '../schemas/timestamp.ts'
 import type { BucketTable } from './bucket-table.ts'
 import type { StatColumn } from './metric-names.ts'
@@ -7,17 +9,19 @@ import type { StatColumn } from './metric-names.ts'
 /** Limit: characters of the header that names models. */
 const HEADER_LENGTH_MAX = 2048
 
-/** All buckets by time. Spec: §2.9 call bucket. */
+/** The list of all buckets by time. Spec: §2.9 call bucket. */
 export function renderCallBuckets(
   startsUs: Float64Array,
   columns: readonly StatColumn[],
   table: BucketTable | null,
-): CallBucket[] {
-  if (table === null) return []
-  return Array.from(startsUs, (us, bucket) => {
-    const head = { timestamp: renderTimestamp(us) }
-    return fill<CallBucket>(head, columns, table, bucket)
+): string {
+  if (table === null) return '[]'
+  const keys = columns.map(renderKey)
+  const buckets = Array.from(startsUs, (us, bucket) => {
+    const head = `{"timestamp":"${renderTimestamp(us)}"`
+    return head + renderValues(keys, table, bucket)
   })
+  return `[${buckets.join(',')}]`
 }
 
 /** By time, then by model: each model in each bucket. Spec: §2.9 usage bucket. */
@@ -25,28 +29,39 @@ export function renderUsageBuckets(
   startsUs: Float64Array,
   columns: readonly StatColumn[],
   models: readonly { readonly model: string; readonly table: BucketTable }[],
-): UsageBucket[] {
-  return Array.from(startsUs).flatMap((us, bucket) => {
-    const timestamp = renderTimestamp(us)
-    return models.map(({ model, table }) =>
-      fill<UsageBucket>({ timestamp, model }, columns, table, bucket),
-    )
+): string {
+  const keys = columns.map(renderKey)
+  const named = models.map(({ model, table }) => ({
+    model: `","model":${JSON.stringify(model)}`,
+    table,
+  }))
+  const buckets: string[] = []
+  startsUs.forEach((us, bucket) => {
+    const head = `{"timestamp":"${renderTimestamp(us)}`
+    for (const { model, table } of named) {
+      buckets.push(head + model + renderValues(keys, table, bucket))
+    }
   })
+  return `[${buckets.join(',')}]`
 }
 
-/** Adds the metric keys in request order, `count` last. */
-function fill<Bucket>(
-  head: Record<string, string | number | null>,
-  columns: readonly StatColumn[],
+function renderKey({ key }: StatColumn): string {
+  return `,${JSON.stringify(key)}:`
+}
+
+/** The metric keys in request order, `count` last, and the end of the object. */
+function renderValues(
+  keys: readonly string[],
   { count, values }: BucketTable,
   bucket: number,
-): Bucket {
-  columns.forEach(({ key }, index) => {
+): string {
+  let text = ''
+  for (let index = 0; index < keys.length; index++) {
     const value = values[index]?.[bucket] ?? Number.NaN
-    head[key] = Number.isNaN(value) ? null : value
-  })
-  head.count = count[bucket] ?? 0
-  return head as Bucket
+    text += keys[index]
+    text += Number.isNaN(value) ? 'null' : value
+  }
+  return `${text},"count":${count[bucket] ?? 0}}`
 }
 
 /**

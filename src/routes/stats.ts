@@ -2,7 +2,7 @@
 import { buildBucketGrid } from '../domain/buckets.ts'
 import { toColumns } from '../domain/metric-names.ts'
 import { requireAccess } from '../domain/permissions.ts'
-import { renderCallBuckets, renderModelNames, renderUsageBuckets } from '../domain/stats-view.ts'
+import { renderModelNames } from '../domain/stats-view.ts'
 import { resolveWindow } from '../domain/time-window.ts'
 import type { App } from '../http/app-type.ts'
 import { watchClient } from '../http/client-signal.ts'
@@ -47,7 +47,7 @@ export async function statsRoutes(app: App, { stats }: StatsRoutesOptions): Prom
         return { ...times, granularity: 0, usage_buckets: [], call_buckets: [] }
       }
       const { granularityS, startsUs } = buildBucketGrid(window, granularity ?? null, timezone)
-      const found = await stats.aggregate(
+      const found = await stats.render(
         {
           ...{ project_id, filter: filter ?? {}, ...window },
           ...{ startsUs, callColumns, usageColumns, valuesMax: VALUES_MAX },
@@ -57,12 +57,17 @@ export async function statsRoutes(app: App, { stats }: StatsRoutesOptions): Prom
       if (found.unpricedModels.length > 0) {
         reply.header('x-weft-unpriced-models', renderModelNames(found.unpricedModels))
       }
-      return {
-        ...times,
-        granularity: granularityS,
-        usage_buckets: renderUsageBuckets(startsUs, usageColumns, found.usage),
-        call_buckets: renderCallBuckets(startsUs, callColumns, found.calls),
-      }
+      const head = JSON.stringify({ ...times, granularity: granularityS })
+      const answer = Buffer.concat([
+        Buffer.from(`${head.slice(0, -1)},"usage_buckets":`),
+        found.usageBuckets,
+        Buffer.from(',"call_buckets":'),
+        found.callBuckets,
+        Buffer.from('}'),
+      ])
+      // Why a cast: these are the bytes of a CallStatsResponse; checking them would take longer than all else.
+      reply.type('application/json; charset=utf-8')
+      return reply.send(answer as unknown as CallStatsResponse)
     },
   )
 }

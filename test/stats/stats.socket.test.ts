@@ -102,16 +102,15 @@ async function listenWithEndlessStats() {
   const { config, deps, key } = await buildTestApp()
   const started = Promise.withResolvers<void>()
   const aborted = Promise.withResolvers<unknown>()
-  const stats: StatsStore = {
-    aggregate: (_query, signal) =>
-      new Promise((_resolve, reject) => {
-        started.resolve()
-        signal.addEventListener('abort', () => {
-          aborted.resolve(signal.reason)
-          reject(signal.reason)
-        })
-      }),
-  }
+  const endless = (_query: StatsQuery, signal: AbortSignal) =>
+    new Promise<never>((_resolve, reject) => {
+      started.resolve()
+      signal.addEventListener('abort', () => {
+        aborted.resolve(signal.reason)
+        reject(signal.reason)
+      })
+    })
+  const stats: StatsStore = { aggregate: endless, render: endless }
   const app = await buildApp(config, { ...deps, stats })
   onTestFinished(() => app.close())
   const address = await app.listen({ port: 0, host: '127.0.0.1' })

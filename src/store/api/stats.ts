@@ -35,6 +35,13 @@ export interface StatsResult {
   readonly unpricedModels: readonly string[]
 }
 
+/** The same as the API shows it: lists of buckets in JSON, UTF-8. */
+export interface StatsTexts {
+  readonly callBuckets: Uint8Array
+  readonly usageBuckets: Uint8Array
+  readonly unpricedModels: readonly string[]
+}
+
 export interface StatsStore {
   /**
    * The exact values of every bucket, over all calls that were acknowledged before. Deleted calls and ends
@@ -46,4 +53,11 @@ export interface StatsStore {
    * server_overloaded, read_timeout, client_closed_request, store_unavailable
    */
   aggregate(query: StatsQuery, signal: AbortSignal): Promise<StatsResult>
+  /**
+   * The same, rendered. Callers that ask the same at the same time share one computation, which stops when
+   * the last of them has left; while the project does not change, an answer may be given again.
+   *
+   * @throws what aggregate throws
+   */
+  render(query: StatsQuery, signal: AbortSignal): Promise<StatsTexts>
 }

@@ -5,11 +5,16 @@ import { createCallWriter } from './call-writer.ts'
 import type { Connection } from './connection.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { createHourMarks } from './hour-marks.ts'
+import { createProjectVersions, type ProjectVersions } from './project-versions.ts'
 import * as SQL from './sql/calls.ts'
 import { toStoreError } from './store-error.ts'
 
-export function createCallStore(db: Connection, commit: GroupCommit): CallStore {
-  const hours = createHourMarks(db, commit)
+export function createCallStore(
+  db: Connection,
+  commit: GroupCommit,
+  versions: ProjectVersions = createProjectVersions(),
+): CallStore {
+  const hours = createHourMarks(db, commit, versions)
   const writer = createCallWriter(db, hours)
   const findCall = db.prepare(SQL.FIND_CALL)
   const sumTraceSize = db.prepare(SQL.SUM_TRACE_SIZE)

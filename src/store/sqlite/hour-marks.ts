@@ -5,6 +5,7 @@
 import { HOUR_US } from '../../domain/hour-columns.ts'
 import type { Connection } from './connection.ts'
 import type { GroupCommit } from './group-commit.ts'
+import type { ProjectVersions } from './project-versions.ts'
 import { MARK_HOUR } from './sql/segments.ts'
 
 interface Mark {
@@ -23,8 +24,12 @@ export interface HourMarks {
   mark(project_id: string, startedAtUs: number, isRewrite?: boolean): void
 }
 
-/** Marks that are written by the group commit. */
-export function createHourMarks(db: Connection, commit: GroupCommit): HourMarks {
+/** Marks that are written by the group commit; each also raises the project's version. */
+export function createHourMarks(
+  db: Connection,
+  commit: GroupCommit,
+  versions: ProjectVersions,
+): HourMarks {
   const markHour = db.prepare(MARK_HOUR)
   const marks = new Map<string, Mark>()
   commit.beforeCommit(() => {
@@ -36,6 +41,7 @@ export function createHourMarks(db: Connection, commit: GroupCommit): HourMarks 
   })
   return {
     mark(project_id, startedAtUs, isRewrite = false) {
+      versions.raise(project_id)
       const hour = Math.floor(startedAtUs / HOUR_US)
       const key = `${hour} ${project_id}`
       const known = marks.get(key)

@@ -30,6 +30,7 @@ import { migrate } from './migrate.ts'
 import { createObjectStore } from './objects.ts'
 import { createPreviewModelStore } from './preview-models.ts'
 import { createPriceStore } from './prices.ts'
+import { createProjectVersions } from './project-versions.ts'
 import { READ_JOBS } from './read-jobs.ts'
 import { createInlineReadPool, createReadPool, type ReadPool } from './read-pool.ts'
 import { createSegmentBuilder, type SegmentBuilder } from './segments/builder.ts'
@@ -108,6 +109,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   const reads = openReads(options.reads ?? READ_LIMITS)
   const log = createWalThread(db, options.dataDir)
   const commit = createGroupCommit(db, options.ingestQueueMax, log.noteCommit)
+  const versions = createProjectVersions()
   const segments = createSegmentBuilder({
     ...{ db, commit, isAutomatic: !isInMemory },
     reads: openReads(BUILD_LIMITS),
@@ -119,15 +121,15 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   const moves = createJobMoves(db)
   return {
     keys: createKeyStore(db, options.bootstrapKey),
-    calls: createCallStore(db, commit),
+    calls: createCallStore(db, commit, versions),
     callsQuery: createCallsQueryStore(db, reads),
-    stats: createStatsStore(db, commit, reads),
+    stats: createStatsStore({ db, commit, reads, versions }),
     usage: createUsageStore(reads),
     feedback: createFeedbackStore(db, commit, reads),
     objects: createObjectStore(db, commit, reads),
     tables: createTableStore(db, commit, reads),
     files: createFileStore(db, commit, folder),
-    prices: createPriceStore(db, commit),
+    prices: createPriceStore(db, commit, versions),
     previewModels: createPreviewModelStore(db, commit, { moves, artifacts }),
     trainingJobs: createTrainingJobStore(db, commit, { payloads, moves }),
     trainingQueue: createTrainingQueue({ db, commit, moves, artifacts, newId: uuidv7 }),

@@ -9,6 +9,7 @@ import { ApiError } from '../../errors.ts'
 import type { PriceStore } from '../api/prices.ts'
 import type { Connection } from './connection.ts'
 import type { GroupCommit } from './group-commit.ts'
+import type { ProjectVersions } from './project-versions.ts'
 import * as SQL from './sql/prices.ts'
 
 /** The package's prices; the same for all, and a model's periods are read once. */
@@ -20,7 +21,11 @@ export function openPriceTable(db: Connection, project_id: string): PriceTable {
   return layerPrices((llm_id) => select.all({ project_id, llm_id }) as ProjectPrice[], defaults)
 }
 
-export function createPriceStore(db: Connection, commit: GroupCommit): PriceStore {
+export function createPriceStore(
+  db: Connection,
+  commit: GroupCommit,
+  versions: ProjectVersions,
+): PriceStore {
   const insertPrice = db.prepare(SQL.INSERT_PRICE)
   const countPrices = db.prepare(SQL.COUNT_PRICES).pluck()
   const selectPrices = db.prepare(SQL.SELECT_PRICES)
@@ -29,6 +34,7 @@ export function createPriceStore(db: Connection, commit: GroupCommit): PriceStor
   function insertAll(prices: readonly ProjectPrice[]): void {
     for (const price of prices) insertPrice.run(price)
     const [first] = prices
+    if (first) versions.raise(first.project_id)
     if (first && (countPrices.get(first) as number) > PRICES_PER_PROJECT_MAX) {
       const message = `A project has at most ${PRICES_PER_PROJECT_MAX} prices.`
       throw new ApiError('validation_failed', { param: 'costs', message })
@@ -42,6 +48,7 @@ export function createPriceStore(db: Connection, commit: GroupCommit): PriceStor
     },
     purgePrices: (project_id, ids) =>
       commit.write(() => {
+        versions.raise(project_id)
         for (const id of ids) deletePrice.run({ project_id, id })
       }),
     openPriceTable: (projectId) => openPriceTable(db, projectId),

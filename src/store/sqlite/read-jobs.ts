@@ -8,7 +8,7 @@ import { queryFeedback } from './feedback-query.ts'
 import { findObjects } from './object-list.ts'
 import { findPayloadPaths } from './payload-paths.ts'
 import { buildSegment } from './segments/build-job.ts'
-import { aggregateStats } from './stats.ts'
+import { aggregateStats, renderStats } from './stats.ts'
 import { sortTable } from './table-order.ts'
 import { sumCallsUsage, sumTraceUsage } from './usage.ts'
 
@@ -42,6 +42,7 @@ export const READ_JOBS = {
   payload_paths: findPayloadPaths,
   select_calls: selectCalls,
   stats: aggregateStats,
+  stats_texts: renderStats,
   trace_usage: sumTraceUsage,
   table_order: sortTable,
 } as const satisfies ReadJobs

@@ -7,38 +7,74 @@ import { createHourCutter, type HourParts, hoursOf } from '../../domain/hour-par
 import { addHour, type HourView } from '../../domain/hour-stats.ts'
 import { BrokenSegmentError } from '../../domain/segment.ts'
 import { createStatsTables, type StatsTables } from '../../domain/stats-tables.ts'
-import type { StatsQuery, StatsResult, StatsStore } from '../api/stats.ts'
+import { renderCallBuckets, renderUsageBuckets } from '../../domain/stats-view.ts'
+import type { StatsQuery, StatsResult, StatsStore, StatsTexts } from '../api/stats.ts'
 import { toFilterClause } from './calls-filter.ts'
 import type { Connection } from './connection.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { openPriceTable } from './prices.ts'
+import type { ProjectVersions } from './project-versions.ts'
 import type { ReadPool } from './read-pool.ts'
 import { type HourState, readLiveHour } from './segments/live-hours.ts'
 import { createSegmentReader } from './segments/stored-hours.ts'
+import { createSharedReads } from './shared-reads.ts'
 import { SELECT_HOURS, SPOIL_HOUR } from './sql/segments.ts'
 import { createRowScan } from './stats-rows.ts'
 
 /** Limit: changing hours of one question that are kept in columns; of more, the last ones. */
 const LIVE_HOURS_MAX = 4
+/** Limit: bytes of answers that are kept. */
+const KEPT_BYTES_MAX = 32 * 1024 * 1024
 /** Limit: sums of one hour, by part and model; with more the rows are read. */
 const PART_SUMS_MAX = 500_000
 
 /** An hour of SELECT_HOURS; it is dirty where it has no segment of its state. */
 type HourRow = Omit<HourState, 'project_id'> & { readonly is_dirty: 0 | 1 }
 
-export function createStatsStore(db: Connection, commit: GroupCommit, reads: ReadPool): StatsStore {
+export interface StatsStoreOptions {
+  readonly db: Connection
+  readonly commit: GroupCommit
+  readonly reads: ReadPool
+  readonly versions: ProjectVersions
+}
+
+export function createStatsStore({ db, commit, reads, versions }: StatsStoreOptions): StatsStore {
   const spoilHour = db.prepare(SPOIL_HOUR)
+  const texts = createSharedReads<StatsTexts>({
+    keptBytesMax: KEPT_BYTES_MAX,
+    bytesOf: ({ callBuckets, usageBuckets }) => callBuckets.length + usageBuckets.length,
+  })
+
+  /** The builder makes them again. Where it cannot be written now, the next answer tells it again. */
+  async function spoil(broken: readonly number[]): Promise<void> {
+    if (broken.length === 0) return
+    const spoilAll = () => {
+      for (const hour_key of broken) spoilHour.run({ hour_key })
+    }
+    await commit.write(spoilAll).catch(() => undefined)
+  }
+
   return {
     async aggregate(query, signal) {
       const { result, broken } = await reads.run('stats', query, signal)
-      if (broken.length > 0) {
-        await commit.write(() => {
-          for (const hour_key of broken) spoilHour.run({ hour_key })
-        })
-      }
+      await spoil(broken)
       return result
     },
+    render(query, signal) {
+      const read = async (abandoned: AbortSignal) => {
+        const { texts: found, broken } = await reads.run('stats_texts', query, abandoned)
+        await spoil(broken)
+        return found
+      }
+      return texts.run(`${versions.of(query.project_id)} ${keyOf(query)}`, read, signal)
+    },
   }
+}
+
+/** The whole question as text. */
+function keyOf({ startsUs, ...query }: StatsQuery): string {
+  const { buffer, byteOffset, byteLength } = startsUs
+  return JSON.stringify(query) + Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
 }
 
 /** An answer, and the hours whose segments turned out broken on the way. */
@@ -63,6 +99,23 @@ export function aggregateStats(
       broken.add(error.hourKey)
     }
   }
+}
+
+/** The read job of `render`. @throws ApiError validation_failed */
+export function renderStats(
+  db: Connection,
+  query: StatsQuery,
+  checkpoint: () => void,
+): { readonly texts: StatsTexts; readonly broken: readonly number[] } {
+  const { result, broken } = aggregateStats(db, query, checkpoint)
+  const { startsUs, callColumns, usageColumns } = query
+  const encoder = new TextEncoder()
+  const texts: StatsTexts = {
+    callBuckets: encoder.encode(renderCallBuckets(startsUs, callColumns, result.calls)),
+    usageBuckets: encoder.encode(renderUsageBuckets(startsUs, usageColumns, result.usage)),
+    unpricedModels: result.unpricedModels,
+  }
+  return { texts, broken }
 }
 
 class BrokenHourError extends Error {

@@ -120,26 +120,25 @@ function createSegmentWriter(db: Connection, commit: GroupCommit) {
   const cleanHour = db.prepare(SQL.CLEAN_HOUR)
 
   return async function write({ hour_key, revision, head, columns }: BuiltHour): Promise<boolean> {
-    const isCurrent = () => isHourAt.get({ hour_key, revision }) === 1
-    for (const some of inPieces(columns)) {
+    const pieces = inPieces(columns)
+    for (const [index, piece] of pieces.entries()) {
       const stands = await commit.write(() => {
-        if (!isCurrent()) return false
-        for (const { column, body } of some) {
+        if (isHourAt.get({ hour_key, revision }) !== 1) return false
+        for (const { column, body } of piece) {
           putColumn.run({ column_key: columnKey(hour_key, column), body })
         }
+        if (index < pieces.length - 1) return true
+        putHead.run({ hour_key, body: head })
+        cleanHour.run({ hour_key })
         return true
       })
       if (!stands) return false
     }
-    return await commit.write(() => {
-      if (!isCurrent()) return false
-      putHead.run({ hour_key, body: head })
-      cleanHour.run({ hour_key })
-      return true
-    })
+    return true
   }
 }
 
+/** At least one. */
 function inPieces(columns: BuiltHour['columns']): BuiltHour['columns'][] {
   const pieces: BuiltHour['columns'][number][][] = [[]]
   let bytes = 0

@@ -1,0 +1,29 @@
+/** Numbers that tell whether the calls or the prices of a project have changed since an answer was made. */
+
+/** Limit: projects that are told apart. */
+const PROJECTS_MAX = 10_000
+
+export interface ProjectVersions {
+  /** Another text after every change. */
+  of(project_id: string): string
+  /** Inside of a write that changes the project, in the same turn as its commit. */
+  raise(project_id: string): void
+}
+
+export function createProjectVersions(): ProjectVersions {
+  const versions = new Map<string, number>()
+  let last = 0
+  let forgotten = 0
+  return {
+    of: (project_id) => String(versions.get(project_id) ?? forgotten),
+    raise(project_id) {
+      last += 1
+      if (versions.size === PROJECTS_MAX && !versions.has(project_id)) {
+        versions.clear()
+        forgotten = last
+        last += 1
+      }
+      versions.set(project_id, last)
+    },
+  }
+}
