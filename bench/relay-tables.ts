@@ -82,7 +82,7 @@ export function renderOpenTable(
     openMb.toFixed(0),
   ])
   const header = [`${count} open streams`, 'RSS before, MB', 'RSS open, MB']
-  return `\n${renderMarkdown([header, header.map(() => '---'), ...rows])}`
+  return `${renderMarkdown([header, header.map(() => '---'), ...rows])}\n`
 }
 
 function renderMarkdown(rows: readonly (readonly (string | number)[])[]): string {

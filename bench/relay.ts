@@ -68,7 +68,7 @@ async function measure(
   return { ...result, cpuMs: (after.cpuMs - before.cpuMs) / result.answered }
 }
 
-/** Memory of a server with many streams open. */
+/** Memory of a server that has just started, and with many streams open. */
 async function measureOpen({ upstream, generator, servers }: Bench, variant: Variant) {
   const server = servers.get(variant) as Server
   const before = await server.use()
@@ -82,6 +82,11 @@ async function measureOpen({ upstream, generator, servers }: Bench, variant: Var
 
 async function compare(bench: Bench): Promise<void> {
   const variants = [...bench.servers.keys()]
+  const memory = new Map<Variant, { beforeMb: number; openMb: number }>()
+  for (const variant of variants) {
+    if (variant !== 'direct') memory.set(variant, await measureOpen(bench, variant))
+  }
+  console.log(renderOpenTable(OPEN_STREAMS, memory))
   const results = CASES.map(() => new Map<Variant, Measure[]>(variants.map((name) => [name, []])))
   for (const variant of variants) {
     for (const load of CASES) await measure(bench, variant, load, WARM_UP_MS / CASES.length)
@@ -97,11 +102,6 @@ async function compare(bench: Bench): Promise<void> {
   console.log(
     renderTables(CASES.map((load, at) => ({ ...load, results: results[at] ?? new Map() }))),
   )
-  const memory = new Map<Variant, { beforeMb: number; openMb: number }>()
-  for (const variant of variants) {
-    if (variant !== 'direct') memory.set(variant, await measureOpen(bench, variant))
-  }
-  console.log(renderOpenTable(OPEN_STREAMS, memory))
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'weft-bench-'))
