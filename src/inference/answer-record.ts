@@ -14,6 +14,8 @@ export interface AnswerRecord {
   note(delta: Delta): void
   /** The usage that was told or counted so far, or null. */
   usage(): Readonly<Record<string, unknown>> | null
+  /** Tokens used so far, for limits: of a stream without usage at least one for each piece of text. */
+  tokenCount(): number
   /** When the first text, reasoning or tool call came, in the clock's unit; null before. */
   firstTokenAt(): number | null
   /** The answer as far as it came, or null when nothing did. */
@@ -43,6 +45,8 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
   let whole: RelayedDelta | null = null
   let prompt: PromptDelta | null = null
   let tokenCount = 0
+  /** Pieces of text in a relayed stream, which engines make of a token or more. */
+  let pieceCount = 0
   let told: Readonly<Record<string, unknown>> | null = null
   let firstTokenAt: number | null = null
 
@@ -55,7 +59,9 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
     }
     if (head.id === undefined) head = { id, created, model, system_fingerprint }
     for (const choice of Array.isArray(choices) ? choices : []) {
-      if (isObject(choice) && parts.addChunkChoice(choice)) firstTokenAt ??= now()
+      if (!isObject(choice) || !parts.addChunkChoice(choice)) continue
+      firstTokenAt ??= now()
+      pieceCount += 1
     }
   }
 
@@ -64,13 +70,16 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
     if (parts.addDelta(delta)) firstTokenAt ??= now()
   }
 
+  const usage = () => told ?? (prompt === null ? null : { ...renderUsage(prompt, tokenCount) })
+
   return {
     note(delta) {
       if (delta.type === 'relayed') noteRelayed(delta)
       else if (delta.type === 'prompt') prompt = delta
       else noteChoice(delta)
     },
-    usage: () => told ?? (prompt === null ? null : { ...renderUsage(prompt, tokenCount) }),
+    usage,
+    tokenCount: () => countTokens(usage()) ?? pieceCount,
     firstTokenAt: () => (isStream ? firstTokenAt : null),
     output() {
       if (whole !== null) return isTooLong(whole) ? null : parseLossless(whole.json)
@@ -80,6 +89,14 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
     },
     isCut: () => parts.isCut() || (whole !== null && isTooLong(whole)),
   }
+}
+
+/** All tokens of a usage; null for none that can be read. */
+function countTokens(usage: Readonly<Record<string, unknown>> | null): number | null {
+  if (usage === null) return null
+  const { total_tokens, prompt_tokens, completion_tokens } = usage
+  const count = Number(total_tokens ?? Number(prompt_tokens ?? 0) + Number(completion_tokens ?? 0))
+  return count > 0 ? count : null
 }
 
 function isTooLong({ json }: RelayedDelta): boolean {

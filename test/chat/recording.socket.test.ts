@@ -176,3 +176,35 @@ describe('the recording of a relayed completion', () => {
     })
   })
 })
+
+describe('the token limit of a key', () => {
+  async function startLimited(behaviour: Behaviour) {
+    const upstream = await startFakeUpstream(behaviour)
+    const models = upstreamModel(upstream.baseUrl)
+    return { ...(await startModelServer(models, { keyTokensPerMinute: 2 })), upstream }
+  }
+
+  it.each<[string, Behaviour]>([
+    ['whose usage the client did not ask for', WITH_USAGE],
+    ['without usage, by its pieces', stream([...HELLO_EVENTS.slice(0, 2), ...HELLO_EVENTS, DONE])],
+  ])('counts a stream %s', async (_name, behaviour) => {
+    const { chat } = await startLimited(behaviour)
+    expect(await (await chat(REQUEST)).text()).toContain('[DONE]')
+    expect((await chat(REQUEST)).status).toBe(429)
+  })
+
+  it('counts what an abandoned stream brought', async () => {
+    const twice = stream([...HELLO_EVENTS, ...HELLO_EVENTS], 'hang')
+    const { chat, upstream } = await startLimited(twice)
+    const leave = new AbortController()
+    const response = await chat(REQUEST, { signal: leave.signal })
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ''
+    while (text.split('Hello').length < 3) text += (await reader.read()).value
+    leave.abort()
+    await reader.closed.catch(() => {})
+    upstream.behave(json(200, { choices: [] }))
+    const ask = async () => (await chat({ ...REQUEST, stream: false })).status
+    await expect.poll(ask).toBe(429)
+  })
+})
