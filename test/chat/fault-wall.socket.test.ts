@@ -109,10 +109,14 @@ describe('a client with odd manners', () => {
 describe('an upstream that cannot be connected to in time', () => {
   it('is tried again and then given up', async () => {
     let connectionCount = 0
+    let greeting = ''
     // Takes connections and never answers the greeting of TLS.
     const silent = createServer((socket) => {
       connectionCount += 1
-      socket.on('error', () => {}).resume()
+      socket.setEncoding('latin1').on('error', () => {})
+      socket.on('data', (text) => {
+        greeting += text
+      })
     })
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void silent.close())
@@ -123,6 +127,9 @@ describe('an upstream that cannot be connected to in time', () => {
     expect([response.status, response.headers.get('x-should-retry')]).toEqual([504, 'false'])
     expect(await response.json()).toMatchObject({ error: { code: 'upstream_timeout' } })
     expect(connectionCount).toBe(3)
+    // What protocols were offered.
+    expect(greeting).toContain('\u0008http/1.1')
+    expect(greeting).not.toContain('\u0002h2')
   })
 })
 

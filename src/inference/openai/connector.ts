@@ -20,12 +20,16 @@ export interface Connector {
 }
 
 /**
- * Opens connections for a pool.
+ * Opens connections of HTTP/1.1 for a pool.
  *
  * @param timeout - until the connection stands, in milliseconds
+ *
+ * Spec: §8 (not shown).
+ * Choice: no HTTP/2, even where an upstream offers it: an answer has a connection of its own, so that one that
+ * is cut or slow never holds up another.
  */
 export function createConnector({ timeout }: { timeout: number }): Connector {
-  const connect = buildConnector({ timeout })
+  const connect = buildConnector({ timeout, allowH2: false })
   const connecting = new Set<Socket>()
   return {
     connect(target, callback) {
@@ -33,9 +37,7 @@ export function createConnector({ timeout }: { timeout: number }): Connector {
       const opened = connect(target, (...result) => {
         connecting.delete(opened)
         const [, socket] = result
-        if (socket && (socket as { alpnProtocol?: unknown }).alpnProtocol !== 'h2') {
-          skipInterimAnswers(socket)
-        }
+        if (socket) skipInterimAnswers(socket)
         callback(...result)
       }) as unknown as Socket
       connecting.add(opened)
