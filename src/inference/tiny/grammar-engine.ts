@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url'
 import type * as XGrammar from '@mlc-ai/web-xgrammar'
 import { ApiError } from '../../errors.ts'
 import type { Constraint, ConstraintForm } from './constraint-plan.ts'
+import { hasWideBrackets, separateAlternatives } from './grammar-separation.ts'
 import type { Vocabulary } from './model.ts'
 import { renderPatterns } from './pattern-grammar.ts'
 import type { TokenMask } from './vocabulary-limits.ts'
@@ -68,12 +69,13 @@ export async function openGrammarEngine(vocabulary: Vocabulary): Promise<Grammar
     async compile({ form, param }) {
       complaints.length = 0
       try {
-        const compiled = await compileForm(library, compiler, form)
+        const compiled = await compileForm(library, compiler, form, param)
         return {
           follow: () => follow(library, compiled),
           end: () => compiled.dispose(),
         }
       } catch (cause) {
+        if (cause instanceof ApiError) throw cause
         const found = complaints.map((line) => line.match(/\.cc:\d+: ([^\n]*)/)?.[1])
         const reason = found.find((line) => line !== undefined) ?? 'it is not valid or too large'
         throw new ApiError('invalid_value', {
@@ -90,12 +92,29 @@ async function compileForm(
   library: Library,
   compiler: XGrammar.GrammarCompiler,
   form: ConstraintForm,
+  param: string,
 ): Promise<XGrammar.CompiledGrammar> {
-  if (form.kind === 'grammar') return await compiler.compileGrammar(form.source)
+  if (form.kind === 'grammar') {
+    return await compiler.compileGrammar(await renderGrammar(library, form.source, param))
+  }
   if (form.kind === 'texts') return await compiler.compileGrammar(renderTexts(form.texts))
   if (form.kind === 'regex') return await compiler.compileStructuralTag(toTag(form.pattern))
   if (form.kind === 'tag') return await compileTag(library, compiler, form.source)
   return await compiler.compileGrammar(await renderSchema(library, form))
+}
+
+/** A client's grammar, written so that the engine keeps to it. */
+async function renderGrammar(library: Library, source: string, param: string): Promise<string> {
+  const grammar = await library.Grammar.fromEBNF(source)
+  const printed = grammar.toString()
+  grammar.dispose()
+  if (hasWideBrackets(printed)) {
+    throw new ApiError('invalid_value', {
+      param,
+      message: `${param} has characters beyond ASCII in brackets, which cannot be enforced.`,
+    })
+  }
+  return separateAlternatives(printed)
 }
 
 /** A grammar of the texts and nothing else. */
