@@ -35,8 +35,8 @@ export interface AnswerRecordOptions {
  * Opens the record of one answer.
  *
  * Spec: §4.3 (nothing says what of a completion is recorded).
- * Choice: a whole answer is recorded as it came; of a stream the messages are put together, without
- * log-probabilities and token ids, which are many times larger than the text.
+ * Choice: a relayed whole answer is recorded as it came; of others the messages are put together, with the
+ * ids and log-probabilities of their tokens where they were asked for, but without alternatives.
  */
 export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
   const { isStream, keepsOutput, now } = options
@@ -51,13 +51,13 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
   let firstTokenAt: number | null = null
 
   function noteRelayed(delta: RelayedDelta): void {
-    const { usage, choices, id, created, model, system_fingerprint } = delta.value
+    const { usage, choices, id, created, model, system_fingerprint, prompt_token_ids } = delta.value
     if (isObject(usage)) told = usage
     if (!isStream) {
       whole = delta
       return
     }
-    if (head.id === undefined) head = { id, created, model, system_fingerprint }
+    if (head.id === undefined) head = { id, created, model, system_fingerprint, prompt_token_ids }
     for (const choice of Array.isArray(choices) ? choices : []) {
       if (!isObject(choice) || !parts.addChunkChoice(choice)) continue
       firstTokenAt ??= now()
@@ -85,7 +85,9 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
       if (whole !== null) return isTooLong(whole) ? null : parseLossless(whole.json)
       const choices = parts.render()
       if (choices.length === 0) return null
-      return { ...head, object: 'chat.completion', choices }
+      const promptIds = prompt?.promptIds
+      const ids = promptIds === undefined ? {} : { prompt_token_ids: promptIds }
+      return { ...head, object: 'chat.completion', choices, ...ids }
     },
     isCut: () => parts.isCut() || (whole !== null && isTooLong(whole)),
   }

@@ -4,6 +4,7 @@
  */
 import type { ChoiceDelta } from './backend.ts'
 import { renderReasoning } from './collect.ts'
+import { createTokenParts, type TokenParts } from './token-parts.ts'
 
 /** Limits: an upstream could name any number of choices and calls. */
 const CHOICES_MAX = 1_000
@@ -23,6 +24,7 @@ interface Parts {
   role: unknown
   readonly texts: Map<string, string>
   readonly calls: Map<number, CallParts>
+  readonly tokens: TokenParts
   finish_reason: unknown
   stop_reason: unknown
 }
@@ -50,6 +52,13 @@ export function createChoiceParts(charsMax: number): ChoiceParts {
     return taken
   }
 
+  function spend(chars: number): boolean {
+    const isEnough = left >= chars
+    if (isEnough) left -= chars
+    else if (charsMax > 0) isCut = true
+    return isEnough
+  }
+
   function addText(parts: Parts, name: string, piece: unknown): boolean {
     if (typeof piece !== 'string' || piece === '') return false
     parts.texts.set(name, (parts.texts.get(name) ?? '') + take(piece))
@@ -65,6 +74,7 @@ export function createChoiceParts(charsMax: number): ChoiceParts {
       role: 'assistant',
       texts: new Map(),
       calls: new Map(),
+      tokens: createTokenParts(spend),
       finish_reason: null,
       stop_reason: null,
     }
@@ -94,6 +104,8 @@ export function createChoiceParts(charsMax: number): ChoiceParts {
       parts.stop_reason ??= choice.stop_reason
       const delta = isObject(choice.delta) ? choice.delta : {}
       if (typeof delta.role === 'string' && delta.role !== '') parts.role = delta.role
+      const { content } = isObject(choice.logprobs) ? choice.logprobs : {}
+      parts.tokens.add(choice.token_ids, content)
       const texts = TEXTS.map((name) => addText(parts, name, delta[name]))
       const pieces = Array.isArray(delta.tool_calls) ? delta.tool_calls : []
       return [...texts, ...pieces.map((piece) => addCall(parts, piece))].includes(true)
@@ -103,6 +115,7 @@ export function createChoiceParts(charsMax: number): ChoiceParts {
       if (parts === null) return false
       parts.finish_reason ??= delta.finish_reason
       parts.stop_reason ??= delta.stop_reason
+      parts.tokens.add(delta.tokenIds, delta.logprobs)
       const hasText = addText(parts, 'content', delta.content)
       return addText(parts, 'reasoning', delta.reasoning) || hasText
     },
@@ -112,7 +125,7 @@ export function createChoiceParts(charsMax: number): ChoiceParts {
 }
 
 function renderChoice([index, parts]: [number, Parts]): unknown {
-  const { role, texts, calls, finish_reason, stop_reason } = parts
+  const { role, texts, calls, tokens, finish_reason, stop_reason } = parts
   const { content, reasoning, reasoning_content, ...others } = Object.fromEntries(texts)
   const toolCalls = [...calls]
     .sort(([left], [right]) => left - right)
@@ -130,6 +143,7 @@ function renderChoice([index, parts]: [number, Parts]): unknown {
       ...renderReasoning(reasoning ?? reasoning_content),
       ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
     },
+    ...tokens.render(),
     finish_reason,
     ...(stop_reason === null || stop_reason === undefined ? {} : { stop_reason }),
   }

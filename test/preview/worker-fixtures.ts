@@ -78,7 +78,7 @@ export async function upload(
 export async function finish(
   testApp: TestApp,
   claimed: Claimed,
-  bytes = `weights of ${claimed.id}`,
+  bytes: Buffer | string = `weights of ${claimed.id}`,
 ) {
   expect((await upload(testApp, claimed, bytes)).status).toBe(200)
   const completion = { sha256: sha256Of(bytes), metrics: { reward: 1 }, trained: true }
