@@ -1,0 +1,81 @@
+/** Calls written straight into a store, for tests of what statistics are made of. */
+import type { CallEnd, CallStart } from '../../../src/domain/new-call.ts'
+import type { CallUsage } from '../../../src/domain/usage.ts'
+import type { StatsQuery } from '../../../src/store/api/stats.ts'
+import type { SqliteStore } from '../../../src/store/sqlite/open.ts'
+
+export const PROJECT = 'acme/demo'
+export const HOUR_US = 3_600_000_000
+/** 2026-01-01T00:00:00Z. */
+export const BASE_US = Date.UTC(2026, 0, 1) * 1000
+
+export interface TestCall {
+  readonly id: string
+  readonly startedUs: number
+  /** null while it runs. */
+  readonly latencyUs: number | null
+  readonly op: string
+  readonly user: string
+  readonly run: string | null
+  readonly isRoot: boolean
+  readonly isError: boolean
+  readonly usage: readonly CallUsage[]
+}
+
+export function startOf({ id, startedUs, op, user, run, isRoot }: TestCall): CallStart {
+  return {
+    ...{ project_id: PROJECT, id, sent_trace_id: null, trace_id: `t-${id}`, op_name: op },
+    ...{ parent_id: isRoot ? null : 'above', thread_id: null, turn_id: null, display_name: null },
+    ...{ svc_user_id: user, svc_username: user, svc_run_id: run, svc_run_step: null },
+    ...{ attributes_json: '{}', inputs_json: '{}', otel_dump_json: null, input_refs: [] },
+    ...{ started_at_us: startedUs, start_size_bytes: 4 },
+  }
+}
+
+export function endOf({ id, startedUs, latencyUs, isError, usage }: TestCall): CallEnd {
+  return {
+    ...{ project_id: PROJECT, id, ended_at_us: startedUs + (latencyUs ?? 0) },
+    ...{ exception: isError ? 'failed' : null, svc_run_step_end: null, output_refs: [] },
+    ...{ output_json: 'null', summary_json: '{}', end_size_bytes: 6, usage: [...usage] },
+  }
+}
+
+export function usageOf(model: string, input: number, output: number, cached = 0): CallUsage {
+  return {
+    ...{ model, input_tokens: input, output_tokens: output, total_tokens: input + output },
+    ...{ cache_read_input_tokens: cached, cache_creation_input_tokens: 0 },
+    ...{ uncached_input_tokens: Math.max(0, input - cached), requests: 1 },
+  }
+}
+
+/** All metrics with all that can be asked of them. */
+export const ALL_COLUMNS = {
+  callColumns: (['latency_ms', 'call_count', 'error_count'] as const).flatMap((metric) =>
+    (['sum', 'avg', 'min', 'max', 'count', 'count_true', 'count_false', 50, 95, 99.9] as const).map(
+      (of) => ({ key: `${of}_${metric}`, metric, of }),
+    ),
+  ),
+  usageColumns: (['input_tokens', 'cache_read_input_tokens', 'total_cost'] as const).flatMap(
+    (metric) =>
+      (['sum', 'avg', 'min', 'max', 'count', 50] as const).map((of) => ({
+        key: `${of}_${metric}`,
+        ...{ metric, of },
+      })),
+  ),
+} satisfies Partial<StatsQuery>
+
+/** What sums alone can tell. */
+export const SUM_COLUMNS = {
+  callColumns: ALL_COLUMNS.callColumns,
+  usageColumns: ALL_COLUMNS.usageColumns.filter(({ of }) => of === 'sum' || of === 'avg'),
+} satisfies Partial<StatsQuery>
+
+/** The statistics as they are asked, and the same from the rows: call ids are not in any column. */
+export async function askBothWays(store: SqliteStore, query: StatsQuery, ids: readonly string[]) {
+  const never = new AbortController().signal
+  const filter = { ...query.filter, call_ids: [...ids, 'no-such-call'] }
+  return {
+    found: await store.stats.aggregate(query, never),
+    fromRows: await store.stats.aggregate({ ...query, filter }, never),
+  }
+}
