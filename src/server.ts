@@ -6,6 +6,7 @@ import { type Config, ConfigError, readConfig } from './config.ts'
 import { type Deps, openDeps } from './deps.ts'
 import { SCOPES } from './domain/permissions.ts'
 import type { App } from './http/app-type.ts'
+import { createLogOutput } from './http/log-output.ts'
 import { createTrainer, type Trainer } from './training/trainer.ts'
 
 /** Limit: whatever happens, the process is gone this long after a signal. */
@@ -16,9 +17,12 @@ const REDACTED = ['req.headers', 'headers', '*.authorization', '*.api_key', '*.p
 async function main(): Promise<void> {
   const config = readConfig()
   const deps = await openDeps(config)
+  const output = createLogOutput((text) => void process.stdout.write(text))
+  process.on('exit', output.flush)
   const app = await buildApp(config, deps, {
     level: config.logLevel,
     redact: REDACTED,
+    stream: output,
   })
   // Before the address is open: who sees it open may send a signal at once.
   let trainer: Trainer | null = null
