@@ -161,7 +161,11 @@ function createAnswer({ status, headers }: AnswerHead, exchange: Exchange): Upst
     isReadable: coding === '' || decoded !== null,
     retryAfter: textOf(headers['retry-after']) || undefined,
     read: coding === '' ? exchange.read : () => readDecoded(decoded),
-    close: exchange.close,
+    close(how) {
+      exchange.close(how)
+      // Frees the decompressor, which may still hold what nobody will read.
+      decoded?.return?.().catch(() => {})
+    },
   }
 }
 
