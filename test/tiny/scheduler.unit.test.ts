@@ -29,7 +29,8 @@ function setUp(length: number, fail: (id: number) => unknown = () => null, width
       steps.set(id, done)
       const deltas = [{ type: 'prompt', promptTokens: done, cachedTokens: 0 } as const]
       if (done === length) return deltas
-      yield { deltas, parts: [{ ids: Array(width).fill(id), cache, wants: 'last' }] }
+      const ids = Array(width).fill(id)
+      yield { deltas, parts: width === 0 ? [] : [{ ids, cache, wants: 'last' }] }
     }
   }
   const run: Transformer['run'] = (parts) => {
@@ -59,6 +60,15 @@ function setUp(length: number, fail: (id: number) => unknown = () => null, width
 }
 
 describe('createScheduler', () => {
+  it('does no pass for one that only waits', () => {
+    const { passes, scheduler, start, runDry, of } = setUp(3, () => null, 0)
+    start(1)
+    runDry()
+    expect(of(1, 'done')).toHaveLength(1)
+    expect(passes).toEqual([])
+    expect(scheduler.step()).toBe(false)
+  })
+
   it('never puts requests of two networks into one pass, and lets them take turns', () => {
     const { start, runDry, passes } = setUp(4)
     for (const id of [1, 2]) start(id)

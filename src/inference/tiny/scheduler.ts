@@ -105,7 +105,9 @@ export function createScheduler(
       running.set(task.id, task)
     }
     const parts = tasks.flatMap(({ wanted }) => wanted ?? [])
-    const logits = tasks[0]?.begun?.transformer.run(parts) ?? []
+    const network = tasks[0]?.begun?.transformer
+    // Those that only wait for something want nothing computed.
+    const logits = parts.length === 0 ? [] : (network?.run(parts) ?? [])
     let at = 0
     for (const task of tasks) {
       const own = logits.slice(at, at + (task.wanted?.length ?? 0))
