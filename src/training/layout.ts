@@ -23,7 +23,7 @@ interface Holder {
 }
 
 /** Limit: rows of one pass, for its memory; about 40 kB each in the shipped model. */
-export const PASS_ROWS_MAX = 1_024
+export const PASS_ROWS_MAX = 512
 
 /**
  * Splits sequences into runs that are laid out together, in their order. A run grows as long as it has

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { loadModel } from '../inference/tiny/model.ts'
 import { createJobTrainer } from './train-job.ts'
-import type { TrainerThreadOptions } from './trainer.ts'
+import type { FromTrainer, TrainerThreadOptions } from './trainer.ts'
 import { createWorkerClient } from './worker-client.ts'
 import { runWorker } from './worker-loop.ts'
 
@@ -13,6 +13,7 @@ const port = parentPort
 if (port === null) throw new Error('trainer-worker.ts must be started as a worker thread')
 const { baseUrl, token, workerId, workerVersion, baseModel, modelPath } =
   workerData as TrainerThreadOptions
+const tell = (message: FromTrainer): void => port.postMessage(message)
 const stop = new AbortController()
 // The only message that the server's thread sends.
 port.once('message', () => stop.abort())
@@ -24,6 +25,7 @@ await runWorker({
   baseModel,
   openTrainer: () => createJobTrainer(loadModel(readFileSync(modelPath)), baseModel),
   signal: stop.signal,
-  log: (entry) => port.postMessage(entry),
+  log: (entry) => tell({ type: 'log', entry }),
+  onLease: (lease) => tell({ type: 'lease', lease }),
 })
 port.close()

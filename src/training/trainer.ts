@@ -4,7 +4,8 @@
  */
 import { Worker } from 'node:worker_threads'
 import { TINY_MODEL_PATH } from '../inference/tiny/backend.ts'
-import type { WorkerLogEntry } from './worker-loop.ts'
+import { createWorkerClient } from './worker-client.ts'
+import type { Lease, WorkerLogEntry } from './worker-loop.ts'
 
 /** What the thread is started with; plain data. */
 export interface TrainerThreadOptions {
@@ -26,14 +27,22 @@ export interface TrainerOptions extends Omit<TrainerThreadOptions, 'modelPath'> 
   readonly log: (entry: WorkerLogEntry) => void
 }
 
+/** What the thread tells. */
+export type FromTrainer =
+  | { readonly type: 'log'; readonly entry: WorkerLogEntry }
+  /** The job that it works on, or null. */
+  | { readonly type: 'lease'; readonly lease: Lease | null }
+
 /** A running trainer. */
 export interface Trainer {
-  /** Gives a job under way back to the queue and ends the thread; resolves within half a second or so. */
+  /** Gives a job under way back to the queue and ends the thread; resolves within a second. */
   stop(): Promise<void>
 }
 
-/** Limit: what giving a job back may take; a lease that is not given back runs out. */
-const STOP_MS_MAX = 500
+/** Limit: what the thread gets to give its job back; in the middle of a long pass it cannot. */
+const STOP_MS_MAX = 400
+/** Limit: what giving it back from here may take; a lease that is not given back runs out. */
+const RELEASE_MS_MAX = 400
 const RESTART_MS_MIN = 1_000
 const RESTART_MS_MAX = 60_000
 /** Limit: a larger payload ends the thread and not the server. */
@@ -45,6 +54,7 @@ export function createTrainer({ log, modelPath, ...names }: TrainerOptions): Tra
   let isStopped = false
   let restartMs = RESTART_MS_MIN
   let timer: NodeJS.Timeout | null = null
+  let lease: Lease | null = null
   let worker = start()
 
   function start(): Worker {
@@ -54,10 +64,14 @@ export function createTrainer({ log, modelPath, ...names }: TrainerOptions): Tra
       name: 'trainer',
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
     })
-    begun.on('message', log)
+    begun.on('message', (message: FromTrainer) => {
+      if (message.type === 'log') log(message.entry)
+      else lease = message.lease
+    })
     begun.on('error', (error) => log({ level: 'error', message: `trainer: ${String(error)}` }))
     begun.on('exit', () => {
       if (isStopped) return
+      lease = null
       timer = setTimeout(() => {
         worker = start()
       }, restartMs).unref()
@@ -79,6 +93,11 @@ export function createTrainer({ log, modelPath, ...names }: TrainerOptions): Tra
       await ended
       clearTimeout(limit)
       await worker.terminate()
+      if (lease === null) return
+      const client = createWorkerClient(options.baseUrl, options.token)
+      await client.release(lease, AbortSignal.timeout(RELEASE_MS_MAX)).catch((error: unknown) => {
+        log({ level: 'warn', message: `trainer: a job was not given back: ${String(error)}` })
+      })
     },
   }
 }

@@ -59,6 +59,8 @@ export interface WorkerClient {
   /** Waits for a job; null when none came. @param signal - ends the wait */
   claim(request: ClaimRequest, signal: AbortSignal): Promise<ClaimResponse | null>
   job(claimed: ClaimResponse): JobClient
+  /** Gives a job back in place of the one who claimed it. @param signal - ends the request */
+  release(lease: Pick<ClaimResponse, 'id' | 'lease_token'>, signal: AbortSignal): Promise<void>
 }
 
 const ROOT = '/v1/preview/worker'
@@ -174,6 +176,9 @@ export function createWorkerClient(baseUrl: string, token: string): WorkerClient
       return response.status === 204 ? null : ((await response.json()) as ClaimResponse)
     },
     job: createJobClient,
+    async release({ id, lease_token }, signal) {
+      await send(post(`${ROOT}/jobs/${id}/release`, { lease_token }, signal))
+    },
   }
 }
 

@@ -22,7 +22,12 @@ export interface WorkerLoopOptions {
   /** Aborted when the worker must stop; a job under way is given back. */
   readonly signal: AbortSignal
   readonly log: (entry: WorkerLogEntry) => void
+  /** Told with each claimed job, and with null when nothing is to be done for it any more. */
+  readonly onLease: (lease: Lease | null) => void
 }
+
+/** What it takes to report on a job. */
+export type Lease = Pick<ClaimResponse, 'id' | 'lease_token'>
 
 /** What a worker tells of its work; no text of a payload. */
 export interface WorkerLogEntry {
@@ -51,8 +56,10 @@ export async function runWorker(options: WorkerLoopOptions): Promise<void> {
       const claimed = await client.claim(claimOf(options), signal)
       pauseMs = PAUSE_MS_MIN
       if (claimed === null) continue
+      options.onLease({ id: claimed.id, lease_token: claimed.lease_token })
       trainer ??= options.openTrainer()
       await runJob(options, trainer, claimed)
+      options.onLease(null)
     } catch (error) {
       if (signal.aborted) return
       log({ level: 'warn', message: `the worker waits after a failure: ${reasonOf(error)}` })

@@ -31,6 +31,7 @@ interface Setup {
 async function run({ train, job = {}, claim, changes = {} }: Setup) {
   const calls: (readonly [string, unknown])[] = []
   const log: WorkerLogEntry[] = []
+  const leases: (string | null)[] = []
   const stop = new AbortController()
   const note =
     (name: string) =>
@@ -71,6 +72,7 @@ async function run({ train, job = {}, claim, changes = {} }: Setup) {
       return null
     },
     job: () => jobClient,
+    release: note('released'),
   }
   await runWorker({
     client,
@@ -83,8 +85,9 @@ async function run({ train, job = {}, claim, changes = {} }: Setup) {
     },
     signal: stop.signal,
     log: (entry) => log.push(entry),
+    onLease: (lease) => leases.push(lease?.id ?? null),
   })
-  return { calls, log, times, opened, stop }
+  return { calls, log, times, opened, leases }
 }
 
 const failing =
@@ -237,7 +240,7 @@ describe('between jobs', () => {
   })
 
   it('loads the model with the first job only', async () => {
-    const { opened, times } = await run({
+    const { opened, times, leases } = await run({
       train: async () => TRAINED,
       claim: (count, stop) => {
         if (count === 4) stop()
@@ -245,5 +248,6 @@ describe('between jobs', () => {
       },
     })
     expect({ opened, times }).toEqual({ opened: 1, times: 4 })
+    expect(leases).toEqual(['job-1', null, 'job-1', null])
   })
 })
