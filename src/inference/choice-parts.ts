@@ -106,9 +106,11 @@ export function createChoiceParts(charsMax: number): ChoiceParts {
       if (typeof delta.role === 'string' && delta.role !== '') parts.role = delta.role
       const { content } = isObject(choice.logprobs) ? choice.logprobs : {}
       parts.tokens.add(choice.token_ids, content)
-      const texts = TEXTS.map((name) => addText(parts, name, delta[name]))
+      let hasNews = false
+      for (const name of TEXTS) if (addText(parts, name, delta[name])) hasNews = true
       const pieces = Array.isArray(delta.tool_calls) ? delta.tool_calls : []
-      return [...texts, ...pieces.map((piece) => addCall(parts, piece))].includes(true)
+      for (const piece of pieces) if (addCall(parts, piece)) hasNews = true
+      return hasNews
     },
     addDelta(delta) {
       const parts = partsOf(delta.index)

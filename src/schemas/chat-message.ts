@@ -189,6 +189,17 @@ export function chooseMessageVariant(message: Readonly<Record<string, unknown>>)
   return isGeneric ? Message : CustomChatCompletionMessageParam
 }
 
+const PLAIN_ROLES: readonly unknown[] = ['developer', 'system', 'user', 'assistant', 'tool']
+
+/**
+ * Whether a message is a known role and a text and nothing else, as nearly all are: then it keeps its
+ * variant, and need not be parsed a second time.
+ */
+function isPlainText(message: Readonly<Record<string, unknown>>): boolean {
+  if (typeof message.content !== 'string' || !PLAIN_ROLES.includes(message.role)) return false
+  return Object.keys(message).length === 2
+}
+
 /** A checked message of any variant: role is there, all else depends on the role. */
 export interface ChatMessage {
   role: string
@@ -215,6 +226,7 @@ type FunctionCall = z.infer<typeof FunctionCall>
 export const ChatMessage = z
   .looseObject({ role: anyRole }, ruleError('an object with a role'))
   .superRefine((message, context) => {
+    if (isPlainText(message)) return
     const result = chooseMessageVariant(message).safeParse(message)
     for (const issue of result.error?.issues ?? []) context.addIssue({ ...issue })
   })
