@@ -1,0 +1,90 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { openDatabase } from '../../src/store/sqlite/connection.ts'
+import { basic } from '../support/build-test-app.ts'
+import { type SpawnedServer, spawnServer, TEST_KEY } from '../support/spawn-server.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+import { idOf, type SentCall, sentCall, toParts, toRawCall } from './support/raw-calls.ts'
+import { expectStats, PROJECT } from './support/reopened.ts'
+
+const SENDERS = 8
+
+async function post(url: string, path: string, body: unknown): Promise<Response> {
+  return fetch(url + path, {
+    method: 'POST',
+    headers: { authorization: basic(TEST_KEY), 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+}
+
+/** Which parts of calls were acknowledged, by id. */
+interface Acknowledged {
+  readonly starts: Set<string>
+  readonly ends: Set<string>
+}
+
+/** Sends starts and ends over some connections until the server is gone. */
+async function ingest(
+  { url }: SpawnedServer,
+  calls: readonly SentCall[],
+  { acknowledged, onPart }: { readonly acknowledged: Acknowledged; readonly onPart: () => void },
+): Promise<void> {
+  let next = 0
+  const send = async () => {
+    for (let index = next++; index < calls.length; index = next++) {
+      const { start, end } = toParts(PROJECT, index, calls[index] as SentCall)
+      const started = await post(url, '/call/start', { start })
+      if (started.status === 200) acknowledged.starts.add(start.id)
+      onPart()
+      const ended = await post(url, '/call/end', { end })
+      if (ended.status === 200) acknowledged.ends.add(start.id)
+      onPart()
+    }
+  }
+  // A connection that breaks ends its sender: the server was killed.
+  await Promise.allSettled(Array.from({ length: SENDERS }, send))
+}
+
+/** What a database holds, by reading its rows. */
+function readParts(
+  dataDir: string,
+): ReadonlyMap<string, { hasStarted: boolean; hasEnded: boolean }> {
+  const db = openDatabase(dataDir)
+  const rows = db
+    .prepare('SELECT id, started_at_us IS NOT NULL AS s, ended_at_us IS NOT NULL AS e FROM calls')
+    .all() as { id: string; s: number; e: number }[]
+  db.close()
+  return new Map(rows.map(({ id, s, e }) => [id, { hasStarted: s === 1, hasEnded: e === 1 }]))
+}
+
+describe('statistics after kill -9', () => {
+  it('in the middle of ingest are those of what was acknowledged', async () => {
+    const dataDir = makeTempDir()
+    const calls = fc.sample(sentCall, { numRuns: 250, seed: 11 })
+    const acknowledged: Acknowledged = { starts: new Set(), ends: new Set() }
+    // Each time from the beginning: what is there is told again, which changes nothing.
+    for (const killAfter of [100, 300]) {
+      const server = await spawnServer({ WEFT_DATA_DIR: dataDir })
+      let parts = 0
+      await ingest(server, calls, {
+        acknowledged,
+        onPart() {
+          parts += 1
+          if (parts === killAfter) server.process.kill('SIGKILL')
+        },
+      })
+      await server.stop('SIGKILL')
+    }
+    expect(acknowledged.ends.size).toBeGreaterThan(100)
+    const stored = readParts(dataDir)
+    for (const id of acknowledged.starts) expect(stored.get(id)?.hasStarted).toBe(true)
+    for (const id of acknowledged.ends) expect(stored.get(id)?.hasEnded).toBe(true)
+    // In doubt are at most the requests that were under way.
+    expect(stored.size).toBeLessThanOrEqual(acknowledged.starts.size + SENDERS * 2)
+    const expected = calls.flatMap((call, index) => {
+      const { hasStarted = false, hasEnded = false } = stored.get(idOf(index)) ?? {}
+      return hasStarted ? [toRawCall(index, call, { svc_user_id: 'bootstrap', hasEnded })] : []
+    })
+    await expectStats(dataDir, expected)
+  }, 120_000)
+})
