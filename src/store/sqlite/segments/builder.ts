@@ -48,7 +48,7 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
   const selectDirty = db.prepare(SQL.SELECT_DIRTY_HOURS)
   const write = createSegmentWriter(db, commit)
   const closing = new AbortController()
-  let seen = new Map<number, number>()
+  let seen: ReadonlyMap<number, number> | null = null
   let lastKey = 0
   let running: Promise<unknown> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
@@ -62,19 +62,22 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
     return built !== null && (await write(built))
   }
 
-  /** The next hours, round and round; those that are as they were at the last look are built. */
+  /** Looks at the next hours, round and round, each time twice; those that did not change in between are built. */
   async function look(): Promise<void> {
     if (!db.open) return
     const dirty = findDirty(lastKey)
+    if (seen === null) {
+      seen = new Map(dirty.map(({ hour_key, revision }) => [hour_key, revision]))
+      return
+    }
+    const before = seen
+    const resting = dirty.filter(({ hour_key, revision }) => before.get(hour_key) === revision)
+    seen = null
     lastKey = dirty.length < LOOK_HOURS_MAX ? 0 : (dirty.at(-1)?.hour_key ?? 0)
-    const resting = dirty.filter(({ hour_key, revision }) => seen.get(hour_key) === revision)
-    if (seen.size > LOOK_HOURS_MAX) seen = new Map()
-    for (const { hour_key, revision } of dirty) seen.set(hour_key, revision)
     for (const hour of resting) {
       if (closing.signal.aborted) return
       const startedMs = performance.now()
       await build(hour)
-      seen.delete(hour.hour_key)
       // Half of the time belongs to those who wait for an answer.
       await pause(performance.now() - startedMs, closing.signal)
     }
