@@ -20,12 +20,16 @@ import { createTrainingJobStore } from '../../src/store/sqlite/training-jobs.ts'
 import { createTrainingPayloads } from '../../src/store/sqlite/training-payloads.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { describePreviewStoreContract, JOB, MODEL } from './preview-store-contract.ts'
+import { describeTrainingQueueContract } from './training-queue-contract.ts'
 
-describePreviewStoreContract('sqlite', async () => {
+async function openStores() {
   const store = openSqliteStore({ bootstrapKey: null, ingestQueueMax: 1000, dataDir: ':memory:' })
   onTestFinished(() => store.close())
   return store
-})
+}
+
+describePreviewStoreContract('sqlite', openStores)
+describeTrainingQueueContract('sqlite', openStores)
 
 /** A job store over a folder, whose commit the test may replace. */
 async function openJobs(replace: (commit: GroupCommit) => GroupCommit = (commit) => commit) {

@@ -162,11 +162,14 @@ it('keeps leases over a kill of the server, and ends those of workers that died 
 }, async () => {
   const environment = { WEFT_DATA_DIR: makeTempDir(), WEFT_WORKER_LEASE_MS: '3000' }
   const first = await spawnServer(environment)
+  // A base model that no trainer of the server's takes.
+  const held = { ...CLAIM, base_models: ['held'] }
   const claims: Claimed[] = []
   for (const name of ['living', 'dead']) {
-    const { body: model } = await send(first.url, 'POST', MODELS_URL, { ...MODEL, name })
+    const fields = { ...MODEL, name, base_model: 'held' }
+    const { body: model } = await send(first.url, 'POST', MODELS_URL, fields)
     await send(first.url, 'POST', JOBS_URL, jobOf(model.id))
-    claims.push((await send(first.url, 'POST', `${WORKER_URL}/claim`, CLAIM)).body)
+    claims.push((await send(first.url, 'POST', `${WORKER_URL}/claim`, held)).body)
   }
   const [living, dead] = claims
   await first.stop('SIGKILL')
@@ -186,7 +189,7 @@ it('keeps leases over a kill of the server, and ends those of workers that died 
     reason: 'no_variance',
   })
   expect([done.status, done.body.checkpoint?.step]).toEqual([200, 1])
-  const again = { ...CLAIM, wait_seconds: 30 }
+  const again = { ...held, wait_seconds: 30 }
   const { body } = await send(second.url, 'POST', `${WORKER_URL}/claim`, again)
   expect([body.id, body.attempt]).toEqual([dead.id, 2])
 })
