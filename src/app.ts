@@ -32,6 +32,7 @@ import { refRoutes } from './routes/refs.ts'
 import { serverInfoRoutes } from './routes/server-info.ts'
 import { statsRoutes } from './routes/stats.ts'
 import { tableRoutes } from './routes/tables.ts'
+import { trajectoryRoutes } from './routes/trajectories.ts'
 import { usageRoutes } from './routes/usage.ts'
 import { workerRoutes } from './routes/worker.ts'
 
@@ -137,6 +138,10 @@ async function registerBearerRoutes(
     checkpoints: deps.checkpoints,
     trainingBodyBytesMax: config.trainingBodyBytesMax,
     nowUs,
+  })
+  await bearer.register(trajectoryRoutes, {
+    callsQuery: deps.callsQuery,
+    refScheme: config.refScheme,
   })
   await bearer.register(workerRoutes, {
     queue: deps.trainingQueue,

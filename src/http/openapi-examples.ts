@@ -45,6 +45,15 @@ export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
     start: '2026-01-01T00:00:00Z',
     feedback_type: 'rating',
   },
+  '/v1/preview/trajectory-groups/from-calls': {
+    project_id: PROJECT,
+    filter: { op_names: ['chat.completions'] },
+    group_by: 'inputs.messages',
+    reward: {
+      feedback_type: 'rating',
+      expression: { $divide: [{ $getField: 'payload.stars' }, { $literal: 5 }] },
+    },
+  },
   '/v1/chat/completions': {
     messages: [{ role: 'user', content: 'What is 3 plus 4?' }],
     temperature: 0,
