@@ -7,7 +7,7 @@ import type { FieldSupport } from '../backend.ts'
 /**
  * Spec: §4.3.
  * Choice: what the model cannot do is rejected by name when it is asked for. Ignored are a label of the
- * client and a switch of tool calls, which the model makes only as text.
+ * client and a switch of tool calls, of which the model makes none.
  */
 export const TINY_FIELDS: FieldSupport = {
   messages: 'honoured',

@@ -1,24 +1,23 @@
 #!/usr/bin/env python3
 """Trains the tiny model on the text of corpus.py and writes it as GGUF. See README.md.
 
-Usage: train.py --corpus FILE --out tiny.gguf [--steps 3500] [--seed 1]
+Usage: train.py --corpus FILE --out tiny.gguf [--steps 2200] [--seed 1]
 """
 
 import argparse
 import json
 import math
 import time
-from functools import partial
 
 import numpy as np
 import torch
 from torch.nn import functional as F
 
 import bpe
+import corpus
 import gguf_writer as gguf
 from llama import Llama, Shape
 from muon import Muon
-from tools import THINK
 
 END_OF_TEXT, START, END = 0, 1, 2
 SPECIALS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
@@ -34,15 +33,11 @@ TEMPLATE = (
     "{%- for document in documents %}"
     "{{- document.title }}{{- ': ' }}{{- document.text }}{{- '\\n' }}"
     "{%- endfor %}{{- '<|im_end|>\\n' }}{%- endif %}"
-    "{%- if enable_thinking %}{{- '<|im_start|>system\\n" + THINK + "<|im_end|>\\n' }}{%- endif %}"
     "{%- for message in messages %}"
     "{%- set role = 'system' if message.role == 'developer' else message.role %}"
     "{{- '<|im_start|>' + role + '\\n' }}"
     "{%- if message.content %}{{- message.content }}{%- endif %}"
-    "{%- if message.tool_calls %}{%- for call in message.tool_calls %}"
-    "{{- '<tool_call>{\"name\": ' }}{{- call.function.name | tojson }}"
-    "{{- ', \"arguments\": ' }}{{- call.function.arguments }}{{- '}</tool_call>' }}"
-    "{%- endfor %}{%- endif %}"
+    "{%- if message.tool_calls %}{{- message.tool_calls | tojson }}{%- endif %}"
     "{{- '<|im_end|>\\n' }}"
     "{%- endfor %}"
     "{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- endif %}"
@@ -86,8 +81,8 @@ def rate(step, steps, top):
     return top * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * x)))
 
 
-def fit(model, data, steps, rng, save):
-    """Muon for the matrices of the layers, AdamW for the embedding and the norms. Saves every 500 steps."""
+def fit(model, data, steps, rng):
+    """Muon for the matrices of the layers, AdamW for the embedding and the norms."""
     matrices = [p for block in model.blk for p in block.parameters() if p.ndim == 2]
     others = [p for p in model.parameters() if all(p is not m for m in matrices)]
     adam = torch.optim.AdamW(others, betas=(0.9, 0.97), weight_decay=0.0)
@@ -107,8 +102,45 @@ def fit(model, data, steps, rng, save):
         smooth = loss.item() if smooth is None else 0.97 * smooth + 0.03 * loss.item()
         if step % 50 == 0 or step == steps - 1:
             print(f"step {step} loss {smooth:.3f} tokens {seen} cpu {time.process_time() - begun:.0f} s", flush=True)
-        if step % 500 == 499:
-            save()
+
+
+@torch.no_grad()
+def answer(model, encoder, tokens, chat, most=60):
+    """The model's answer at temperature 0, for the checks."""
+    ids = []
+    for role, text in chat:
+        ids += [START] + encoder.encode(role + "\n" + text) + [END] + encoder.encode("\n")
+    ids += [START] + encoder.encode("assistant\n")
+    out = []
+    for _ in range(most):
+        best = int(model(torch.tensor([ids + out]))[0, -1].argmax())
+        if best in (END, END_OF_TEXT):
+            break
+        out.append(best)
+    back = {c: b for b, c in bpe.BYTES.items()}
+    return bytes(back[c] for i in out for c in tokens[i]).decode("utf-8", "replace")
+
+
+def check(model, encoder, tokens):
+    """Asks for facts, for the sums that the corpus never shows, and prints the share of right answers."""
+    import random
+
+    r = random.Random(99)
+    for make in [corpus.sum_fact, corpus.opposite_fact, corpus.colour_fact, corpus.animal_fact,
+                 corpus.calendar_fact, corpus.number_fact, corpus.emoji_fact]:
+        facts = [make(r) for _ in range(40)]
+        right = sum(answer(model, encoder, tokens, [["user", f.question]]) == f.full for f in facts)
+        print(f"{make.__name__}: {right} of {len(facts)} right")
+    unknowns = [corpus.unknown(r) for _ in range(40)]
+    right = sum(answer(model, encoder, tokens, [["user", q]]) == a for q, a in unknowns)
+    print(f"unknown: {right} of {len(unknowns)} right")
+    sums = [(a, b) for a in range(21) for b in range(21) if corpus.held_out(a, "plus", b)]
+    right = sum(answer(model, encoder, tokens, [["user", f"What is {a} plus {b}?"]])
+                == f"{a} plus {b} is {a + b}." for a, b in sums)
+    print(f"sums never seen: {right} of {len(sums)} right")
+    for question in ["What is 3 plus 4?", "Who are you?", "Tell me a story about an owl.",
+                     "What is the capital of Peru?", "How do I boil an egg?", "Count to 7.", "Hello"]:
+        print(question, "->", answer(model, encoder, tokens, [["user", question]], 120))
 
 
 def export(path, model, tokens, merges):
@@ -151,7 +183,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpus", required=True)
     parser.add_argument("--out", required=True)
-    parser.add_argument("--steps", type=int, default=3500)
+    parser.add_argument("--steps", type=int, default=2200)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     torch.set_num_threads(1)
@@ -179,16 +211,16 @@ def main():
     model = Llama(shape)
     count = sum(p.numel() for p in model.parameters())
     print(f"{len(ids)} tokens, {count} parameters", flush=True)
-    save = partial(export, args.out, model, tokens, merges)
-    fit(model, train, args.steps, np.random.default_rng(args.seed), save)
+    fit(model, train, args.steps, np.random.default_rng(args.seed))
     for p in model.parameters():
         if p.ndim == 2:
             p.data = p.data.half().float()
-    save()
+    export(args.out, model, tokens, merges)
     with torch.no_grad():
         rng = np.random.default_rng(5)
         losses = [loss_of(model, *batch(rng, *held, 256, 16)).item() for _ in range(10)]
     print(f"held-out loss {sum(losses) / len(losses):.3f}", flush=True)
+    check(model, encoder, tokens)
 
 
 if __name__ == "__main__":

@@ -143,20 +143,3 @@ COUNTS = [
     ("How many minutes are in an hour?", "An hour has 60 minutes.", 60),
     ("How many seconds are in a minute?", "A minute has 60 seconds.", 60),
 ]
-
-PLURALS = [
-    ("cat", "cats"), ("dog", "dogs"), ("cow", "cows"), ("mouse", "mice"), ("goose", "geese"), ("foot", "feet"),
-    ("tooth", "teeth"), ("child", "children"), ("man", "men"), ("woman", "women"), ("leaf", "leaves"),
-    ("wolf", "wolves"), ("fox", "foxes"), ("box", "boxes"), ("cherry", "cherries"), ("sheep", "sheep"),
-    ("fish", "fish"), ("apple", "apples"), ("day", "days"), ("house", "houses"), ("tree", "trees"), ("bee", "bees"),
-]
-
-# Of these groups the model knows what kind of thing a member is.
-KINDS = {"colours": "colour", "animals": "animal", "fruits": "fruit", "vegetables": "vegetable"}
-
-CITIES = [
-    "Paris", "London", "Berlin", "Rome", "Madrid", "Oslo", "Vienna", "Tokyo", "Lima", "Cairo", "Delhi", "Boston",
-    "Athens", "Dublin", "Prague", "Lisbon", "Zurich", "Hamburg", "Chicago", "New York", "San Francisco", "Amsterdam",
-]
-WEATHERS = ["sunny", "rainy", "cloudy", "cold", "warm", "windy", "snowy", "dry"]
-GREETINGS = ["hello", "good morning", "thank you", "I am late", "come home", "good night", "see you soon", "call me"]
