@@ -79,7 +79,8 @@ function cutCalls(columns: HourColumns, parts: HourParts): Int16Array {
   if (!bySlot) return offsetParts(parts, columns.offsets())
   const slots = columns.slots()
   const partOf = new Int16Array(slots.length)
-  for (let call = 0; call < slots.length; call++) partOf[call] = bySlot[slots[call] as number] ?? -1
+  for (let call = 0; call < slots.length; call++)
+    partOf[call] = bySlot[slots[call] as number] as number
   return partOf
 }
 

@@ -12,6 +12,8 @@ import {
 export const CALL_NUMBERS = 8
 /** Numbers of a part's usage by one model: rows, COUNTERS, the longest paid input. */
 export const USAGE_NUMBERS = COUNTERS.length + 2
+/** Up to so many parts are picked out one after the other. */
+const PASSES_MAX = 4
 const INPUT_MAX = USAGE_NUMBERS - 1
 const [CACHE_READ, CACHE_CREATION, UNCACHED] = [3, 4, 5]
 
@@ -220,17 +222,19 @@ export function latencyRuns(columns: HourColumns, partOf: Int16Array, parts: num
 
 /** The values of each part, in their order. */
 function splitRuns(values: Integers, partOf: Int16Array, parts: number): Uint32Array[] {
-  const lengths = new Uint32Array(parts)
-  for (let call = 0; call < values.length; call++) {
-    const part = partOf[call] as number
-    if (part >= 0) lengths[part] = (lengths[part] as number) + 1
+  if (parts <= PASSES_MAX) {
+    return Array.from({ length: parts }, (_, part) => pickPart(values, partOf, part))
   }
-  const ends = new Uint32Array(parts)
-  for (let part = 1; part < parts; part++) {
-    ends[part] = (ends[part - 1] as number) + (lengths[part - 1] as number)
+  const ends = new Uint32Array(parts + 1)
+  for (let call = 0; call < values.length; call++) {
+    const next = (partOf[call] as number) + 1
+    if (next > 0) ends[next] = (ends[next] as number) + 1
+  }
+  for (let part = 1; part <= parts; part++) {
+    ends[part] = (ends[part] as number) + (ends[part - 1] as number)
   }
   const starts = ends.slice()
-  const split = new Uint32Array((starts[parts - 1] ?? 0) + (lengths[parts - 1] ?? 0))
+  const split = new Uint32Array(starts[parts] as number)
   for (let call = 0; call < values.length; call++) {
     const part = partOf[call] as number
     if (part < 0) continue
@@ -238,5 +242,18 @@ function splitRuns(values: Integers, partOf: Int16Array, parts: number): Uint32A
     split[end] = values[call] as number
     ends[part] = end + 1
   }
-  return Array.from(starts, (start, part) => split.subarray(start, ends[part]))
+  return Array.from({ length: parts }, (_, part) => split.subarray(starts[part], starts[part + 1]))
+}
+
+/** Writes every value and keeps those of the part: a branch on each would take several times as long. */
+function pickPart(values: Integers, partOf: Int16Array, part: number): Uint32Array {
+  const picked = new Uint32Array(values.length)
+  let length = 0
+  for (let call = 0; call < values.length; call++) {
+    picked[length] = values[call] as number
+    const difference = (partOf[call] as number) ^ part
+    // 1 where there is no difference.
+    length += ((difference - 1) & ~difference) >>> 31
+  }
+  return picked.subarray(0, length)
 }

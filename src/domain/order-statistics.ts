@@ -4,8 +4,6 @@
 export type SortedValues = Float64Array | Uint32Array | Uint16Array | Uint8Array
 
 const LOOSE_MIN = 64
-/** Whole numbers below it may be counted one by one: 4 MB of counters. */
-const COUNTED_BELOW = 2 ** 20
 
 export interface OrderStatistics {
   add(value: number): void
@@ -79,69 +77,50 @@ function rankRun(sorted: SortedValues): Ranked {
   return { count: sorted.length, at: (place) => sorted[place] as number }
 }
 
+/** Whole numbers are found between the least and the greatest by halves, without merging the runs. */
 function rankRuns(runs: readonly SortedValues[]): Ranked {
   const count = runs.reduce((total, { length }) => total + length, 0)
-  const max = runs.reduce((most, run) => Math.max(most, run[run.length - 1] ?? 0), 0)
-  // Merging walks all values once for each halving of the runs, counting all counters a few times.
-  const isCheaper = max < count * (Math.log2(runs.length) - 1)
-  if (max < COUNTED_BELOW && isCheaper && runs.every(isWholeRun)) {
-    return rankCounted(runs, count, max)
-  }
-  return rankRun(mergeRuns(runs))
-}
-
-function mergeRuns(runs: readonly SortedValues[]): SortedValues {
-  let merged = runs
-  while (merged.length > 1) {
-    merged = Array.from({ length: Math.ceil(merged.length / 2) }, (_, pair) => {
-      const [left, right] = [merged[2 * pair], merged[2 * pair + 1]]
-      return left && right ? mergeTwo(left, right) : (left ?? new Float64Array())
-    })
-  }
-  return merged[0] ?? new Float64Array()
-}
-
-function mergeTwo(left: SortedValues, right: SortedValues): SortedValues {
-  const length = left.length + right.length
-  const isWhole = isWholeRun(left) && isWholeRun(right)
-  const merged = isWhole ? new Uint32Array(length) : new Float64Array(length)
-  let [fromLeft, fromRight] = [0, 0]
-  for (let place = 0; place < length; place++) {
-    const isLeft =
-      fromRight >= right.length ||
-      (fromLeft < left.length && (left[fromLeft] as number) <= (right[fromRight] as number))
-    if (isLeft) merged[place] = left[fromLeft++] as number
-    else merged[place] = right[fromRight++] as number
-  }
-  return merged
-}
-
-/** Integer arrays hold whole numbers; others might hold fractions. */
-function isWholeRun(run: SortedValues): boolean {
-  return !(run instanceof Float64Array)
-}
-
-/** One counter a value: each run is walked once, in order of the counters. */
-function rankCounted(runs: readonly SortedValues[], count: number, max: number): Ranked {
-  const counters = new Uint32Array(max + 1)
-  for (const run of runs) countRun(run, counters)
+  if (!runs.every(isWhole)) return rankRun(concatenate(runs, count).sort())
+  const least = runs.reduce((least, run) => Math.min(least, run[0] ?? least), Number.MAX_VALUE)
+  const most = runs.reduce((most, run) => Math.max(most, run[run.length - 1] ?? 0), 0)
   return {
     count,
     at(place) {
-      let left = place
-      let value = 0
-      while (left >= (counters[value] as number)) {
-        left -= counters[value] as number
-        value += 1
+      let [low, high] = [least, most]
+      while (low < high) {
+        const middle = Math.floor((low + high) / 2)
+        let upTo = 0
+        for (const run of runs) upTo += countUpTo(run, middle)
+        if (upTo > place) high = middle
+        else low = middle + 1
       }
-      return value
+      return low
     },
   }
 }
 
-function countRun(run: SortedValues, counters: Uint32Array): void {
-  for (let index = 0; index < run.length; index++) {
-    const value = run[index] as number
-    counters[value] = (counters[value] as number) + 1
+/** How many values of a run are at most `value`. */
+function countUpTo(run: SortedValues, value: number): number {
+  let [low, high] = [0, run.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((run[middle] as number) <= value) low = middle + 1
+    else high = middle
   }
+  return low
+}
+
+/** Only integer arrays are sure to hold whole numbers; loose values are looked at. */
+function isWhole(run: SortedValues): boolean {
+  return !(run instanceof Float64Array) || run.every(Number.isSafeInteger)
+}
+
+function concatenate(runs: readonly SortedValues[], count: number): Float64Array {
+  const all = new Float64Array(count)
+  let place = 0
+  for (const run of runs) {
+    all.set(run, place)
+    place += run.length
+  }
+  return all
 }
