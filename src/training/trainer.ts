@@ -2,6 +2,7 @@
  * The server's end of the built-in trainer: starts its thread, starts another one when it dies, stops it.
  * It must never run on the server's thread, nor hold the shutdown up.
  */
+import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { TINY_MODEL_PATH } from '../inference/tiny/backend.ts'
 import { createWorkerClient } from './worker-client.ts'
@@ -46,11 +47,21 @@ const RELEASE_MS_MAX = 400
 const RESTART_MS_MIN = 1_000
 const RESTART_MS_MAX = 60_000
 /** Limit: a larger payload ends the thread and not the server. */
-const HEAP_MB_MAX = 1_024
+const HEAP_MB_MAX = 2_048
+/** Limit: training takes 24 bytes a weight, and a step of a larger model takes minutes. */
+const MODEL_BYTES_MAX = 33_554_432
 
-/** Starts a trainer; the server must be listening. The caller must stop it. */
+/**
+ * Starts a trainer; the server must be listening. The caller must stop it. A model that is too large for
+ * it is left to other workers.
+ */
 export function createTrainer({ log, modelPath, ...names }: TrainerOptions): Trainer {
   const options: TrainerThreadOptions = { ...names, modelPath: modelPath ?? TINY_MODEL_PATH }
+  if (statSync(options.modelPath).size > MODEL_BYTES_MAX) {
+    const message = `the model file has more than ${MODEL_BYTES_MAX} bytes: it is not trained here`
+    log({ level: 'warn', message })
+    return { stop: async () => {} }
+  }
   let isStopped = false
   let restartMs = RESTART_MS_MIN
   let timer: NodeJS.Timeout | null = null
