@@ -1,8 +1,7 @@
-import type { AddressInfo } from 'node:net'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { APICallError, generateText, jsonSchema, Output, stepCountIs, streamText, tool } from 'ai'
 import { describe, expect, it } from 'vitest'
-import { buildTestApp } from '../support/build-test-app.ts'
+import { createTinyBackend } from '../../src/inference/tiny/backend.ts'
 import {
   type Behaviour,
   HELLO_EVENTS,
@@ -12,6 +11,7 @@ import {
   stream,
 } from '../support/fake-upstream.ts'
 import { startModelServer, upstreamModel } from '../support/model-server.ts'
+import { scriptedModels } from '../support/scripted-backend.ts'
 import { answerOf, HELLO_ANSWER, hello, inTurn, streamOf } from '../support/upstream-answers.ts'
 
 const CALL = { id: 't-1', type: 'function', function: { name: 'add', arguments: '{"a":1,"b":2}' } }
@@ -186,10 +186,12 @@ describe('the AI SDK over a relayed model', () => {
 
 describe('the AI SDK over the embedded model', () => {
   async function startTiny() {
-    const { app, key } = await buildTestApp()
-    await app.listen({ host: '127.0.0.1', port: 0 })
-    const { port } = app.server.address() as AddressInfo
-    return providerOf(`http://127.0.0.1:${port}/v1`, key)('tiny')
+    // Patient with grammars: a busy machine takes its time.
+    const backend = createTinyBackend({ name: 'tiny', queueMax: 4, silenceMsMax: 60_000 })
+    const { baseUrl, key } = await startModelServer(
+      scriptedModels({ id: 'tiny', backend, backendModel: 'tiny' }),
+    )
+    return providerOf(baseUrl, key)('tiny')
   }
 
   it('generates and streams the same text', async () => {
