@@ -19,6 +19,9 @@ export interface LlamaSequence {
 /** Logits by token id, in the order of their size. */
 export type LlamaLogits = ReadonlyMap<number, number>
 
+/** What the library answers for one token. */
+type Evaluated = { readonly next: { readonly logits?: LlamaLogits } } | undefined
+
 /** Neither sampling nor a filter: the distribution of the model itself. */
 const UNFILTERED = { logits: true, options: { temperature: 0, topK: 0, topP: 1 } }
 
@@ -48,11 +51,12 @@ export async function openLlamaCpp(
     return {
       clear: () => sequence.clearHistory(),
       async append(ids, wants) {
-        const input = ids.map((id, place) =>
-          wants === 'all' || place === ids.length - 1 ? [id, { generateNext: UNFILTERED }] : id,
-        )
-        const output = await sequence.controlledEvaluate(input)
-        return output.flatMap((one?: { next: { logits?: LlamaLogits } }) => one?.next.logits ?? [])
+        const before = wants === 'all' ? [] : ids.slice(0, -1)
+        // Why: with logits it computes token by token, without them all at once.
+        if (before.length > 0) await sequence.evaluateWithoutGeneratingNewTokens(before)
+        const input = ids.slice(before.length).map((id) => [id, { generateNext: UNFILTERED }])
+        const output: readonly Evaluated[] = await sequence.controlledEvaluate(input)
+        return output.flatMap((one) => one?.next.logits ?? [])
       },
     }
   })

@@ -1,7 +1,7 @@
 /**
  * Tokens per second of the embedded model: the engine alone, beside llama.cpp on the same file and one
- * thread where that is installed (`npm run tools -- node-llama-cpp`), and through the backend with its thread.
- * All in turns, in one run.
+ * thread where that is installed (`npm run tools -- node-llama-cpp`), and through the backend with its thread
+ * and through HTTP. All in turns, in one run.
  *
  * npm run bench:tiny [-- rounds]
  */
@@ -11,6 +11,7 @@ import { createTinyBackend, TINY_MODEL_PATH } from '../src/inference/tiny/backen
 import { createEngine } from '../src/inference/tiny/engine.ts'
 import { createKvCache } from '../src/inference/tiny/kv-cache.ts'
 import { type LlamaSequence, openLlamaCpp } from './llama-cpp.ts'
+import { startTinyServer } from './tiny-server.ts'
 
 /** Tokens of one sequence. */
 const TOKENS = 256
@@ -27,6 +28,7 @@ type Variant = () => number | Promise<number>
 const engine = createEngine(readFileSync(TINY_MODEL_PATH))
 const backend = createTinyBackend({ name: 'tiny', queueMax: TOGETHER })
 await backend.ready()
+const server = await startTinyServer()
 
 const idAt = (place: number): number => 3 + ((place * 7) % (engine.tokenizer.size - 3))
 const passAt = (at: number): number[] => Array.from({ length: PASS }, (_, i) => idAt(at + i))
@@ -49,20 +51,23 @@ function prefill(): number {
   return TOKENS
 }
 
-/** Whole requests at the same time. */
-async function complete(count: number): Promise<number> {
+/** Something done at the same time, all tokens together. */
+async function together(count: number, one: (seed: number) => Promise<number>): Promise<number> {
+  const counts = await Promise.all(Array.from({ length: count }, (_, seed) => one(seed)))
+  return counts.reduce((sum, tokens) => sum + tokens, 0)
+}
+
+/** A whole request to the backend. */
+async function complete(seed: number): Promise<number> {
   const { signal } = new AbortController()
-  const counts = Array.from({ length: count }, async (_, seed) => {
-    const messages = [{ role: 'user', content: 'Tell me a story.' }]
-    const request = { messages, seed, max_tokens: TOKENS, ignore_eos: true }
-    const call = { request, body: JSON.stringify(request), model: 'tiny', requestId: 'bench' }
-    let tokens = 0
-    for await (const delta of backend.complete(call, { signal })) {
-      if (delta.type === 'choice') tokens += delta.tokenCount
-    }
-    return tokens
-  })
-  return (await Promise.all(counts)).reduce((sum, tokens) => sum + tokens, 0)
+  const messages = [{ role: 'user', content: 'Tell me a story.' }]
+  const request = { messages, seed, max_tokens: TOKENS, ignore_eos: true }
+  const call = { request, body: JSON.stringify(request), model: 'tiny', requestId: 'bench' }
+  let tokens = 0
+  for await (const delta of backend.complete(call, { signal })) {
+    if (delta.type === 'choice') tokens += delta.tokenCount
+  }
+  return tokens
 }
 
 /** As `decode`: all sequences have got their logits before the next token goes in. */
@@ -85,7 +90,9 @@ const variants = new Map<string, Variant>([
   ['eight sequences', () => decode(TOGETHER)],
   ['reading a prompt', prefill],
   ['one request', () => complete(1)],
-  ['eight requests', () => complete(TOGETHER)],
+  ['eight requests', () => together(TOGETHER, complete)],
+  ['one request over HTTP', () => server.complete(1, TOKENS)],
+  ['eight over HTTP', () => together(TOGETHER, (seed) => server.complete(seed, TOKENS))],
 ])
 const llama = await openLlamaCpp(TINY_MODEL_PATH, 2 * TOKENS, TOGETHER)
 const [first] = llama?.sequences ?? []
@@ -129,5 +136,7 @@ if (llama !== null) {
   compare('reading a prompt', 'llama.cpp: reading a prompt', 1)
 }
 compare('eight requests', 'one request', 1.5)
+compare('eight over HTTP', 'one request over HTTP', 1.5)
+server.stop()
 await backend.close()
 process.exit(0)
