@@ -9,13 +9,6 @@ import { fileURLToPath } from 'node:url'
 export const KEY = 'wk_bench_key_with_enough_letters'
 export const AUTHORIZATION = `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}`
 const SERVER = fileURLToPath(new URL('../src/server.ts', import.meta.url))
-/** Clock ticks of a second in /proc, on Linux. */
-const TICKS_PER_S = 100
-/** A server is at rest when it takes less than this share of a core. */
-const REST_SHARE = 0.1
-const REST_LOOKS = 3
-const LOOK_MS = 1000
-
 export interface BenchServer {
   readonly process: ChildProcess
   readonly port: number
@@ -23,8 +16,6 @@ export interface BenchServer {
   readonly startSeconds: number
   /** Posts JSON; throws for any status but 200. */
   post(path: string, body: unknown): Promise<Answer>
-  /** Waits until it has nothing to do in the background. @returns seconds; NaN when it never rested */
-  rest(limitSeconds: number): Promise<number>
   stop(): Promise<void>
 }
 
@@ -54,7 +45,6 @@ export async function startServer(dataDir: string): Promise<BenchServer> {
     port,
     startSeconds,
     post: (path, body) => post({ agent, port, path, body: Buffer.from(JSON.stringify(body)) }),
-    rest: (limitSeconds) => waitForRest(child, limitSeconds),
     async stop() {
       agent.destroy()
       child.kill('SIGTERM')
@@ -106,26 +96,6 @@ function post({ agent, port, path, body }: Post): Promise<Answer> {
     })
     sent.end(body)
   })
-}
-
-async function waitForRest(child: ChildProcess, limitSeconds: number): Promise<number> {
-  const begin = performance.now()
-  let looks = 0
-  let used = cpuSeconds(child.pid)
-  while (performance.now() - begin < limitSeconds * 1000) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
-    const next = cpuSeconds(child.pid)
-    looks = next - used < REST_SHARE * (LOOK_MS / 1000) ? looks + 1 : 0
-    used = next
-    if (looks === REST_LOOKS) return (performance.now() - begin) / 1000
-  }
-  return Number.NaN
-}
-
-/** CPU time of a process, all threads. */
-function cpuSeconds(pid: number | undefined): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S
 }
 
 /** Memory of a process in MB: what it holds, or held at most since the last resetPeak. */

@@ -136,11 +136,13 @@ async function measureWriting(server: BenchServer): Promise<Row[]> {
   const rows: Row[] = []
   if (parts.has('hour')) {
     const ms = median(await askUnderIngest(server, TIMES))
+    console.error(`the current hour under full ingest: ${inMs(ms)}`)
     rows.push(['the current hour under full ingest', '100 ms', inMs(ms)])
   }
   if (parts.has('acks')) {
     const { without, withPolls, polls } = await measureAcks(server)
     const ratio = (withPolls / without).toFixed(2)
+    console.error(`acks with polls / without: ${ratio}`)
     const detail = `${inMs(withPolls)} to ${inMs(without)}, ${polls} polls`
     rows.push(['ack p99 with 10 polls a second / without', '1.25', `${ratio} (${detail})`])
   }
@@ -161,6 +163,23 @@ async function measureWriting(server: BenchServer): Promise<Row[]> {
     rows.push([`call/start / validation only, ${id}`, '0.7', start])
   }
   return rows
+}
+
+/** Waits until every hour has its segment. @returns seconds */
+async function waitForSegments(file: string): Promise<number> {
+  const begin = performance.now()
+  const db = openReadOnlyDatabase(file)
+  const countDirty = db.prepare('SELECT count(*) FROM stats_hours WHERE is_dirty = 1').pluck()
+  try {
+    while (countDirty.get() !== 0) {
+      const seconds = (performance.now() - begin) / 1000
+      if (seconds > BUILD_SECONDS_MAX) throw new Error(`${countDirty.get()} hours have no segment`)
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
+  } finally {
+    db.close()
+  }
+  return (performance.now() - begin) / 1000
 }
 
 /** A copy for the server to change: what was made stays as it was for the next run. */
@@ -185,15 +204,15 @@ async function run(millions: number): Promise<void> {
     const [whole] = listQuestions(calls) as [Question]
     const first = await server.post('/calls/stats', toBody(whole))
     console.error(`first answer after ${inMs(first.ms)}`)
-    const built = await server.rest(BUILD_SECONDS_MAX)
-    console.error(`the server rests after ${built.toFixed(0)} s`)
+    const built = await waitForSegments(file)
+    console.error(`all segments are built after ${built.toFixed(0)} s`)
     rows.push([
       'start of the server, migration included',
       '',
       `${server.startSeconds.toFixed(1)} s`,
     ])
     rows.push(['first answer, before anything is built', '', inMs(first.ms)])
-    rows.push(['until the server rests', '', `${built.toFixed(0)} s`])
+    rows.push(['until all segments are built', '', `${built.toFixed(0)} s`])
     resetPeak(server.process.pid)
     if (parts.has('questions')) rows.push(...(await measureQuestions(server, data)))
     if (parts.has('sql')) {
