@@ -4,7 +4,7 @@
  */
 import type { FromWorker } from './worker-messages.ts'
 
-/** How long a message may wait for others. Choice: less than anyone notices. */
+/** How long a message may wait for others: less than anyone notices. */
 const WAIT_MS_MAX = 1
 /** Limit: so many messages do not wait for more. */
 const MESSAGES_MAX = 256

@@ -25,6 +25,7 @@ const CLOSING = '</think>'
 /**
  * Tells one answer apart.
  *
+ * Spec: §4.3 message reasoning (how a thought is told from the answer is not shown).
  * Choice: an answer that does not begin with the tag is all content; a thought that is not closed is all
  * reasoning; later tags are plain text.
  */
