@@ -68,6 +68,9 @@ export interface JobTrainer {
 /** Size of new adapters: 50,304 numbers of the shipped model, a tenth of its own. */
 export const ADAPTER_SIZE: AdapterSize = { rank: 8, alpha: 16 }
 
+/** Limit: tokens of one sequence, for the memory of its pass: 40 kB each in the shipped model. */
+const SEQUENCE_TOKENS_MAX = 4_096
+
 /**
  * A trainer.
  *
@@ -80,8 +83,9 @@ export function createJobTrainer(
 ): JobTrainer {
   const { shape } = model
   const tokenizer = createTokenizer(model.vocabulary)
-  const prompt = createChatPrompt(model.chatTemplate, tokenizer, shape.context)
-  const reader: TrajectoryReader = createTrajectoryReader(tokenizer, prompt, shape.context)
+  const tokensMax = Math.min(shape.context, SEQUENCE_TOKENS_MAX)
+  const prompt = createChatPrompt(model.chatTemplate, tokenizer, tokensMax)
+  const reader: TrajectoryReader = createTrajectoryReader(tokenizer, prompt, tokensMax)
 
   return {
     async train({ groups, config, parent }, hooks) {

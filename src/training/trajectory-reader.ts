@@ -61,7 +61,7 @@ const TOKEN_ID = /^token_id:(\d{1,9})$/
  * those whose bytes they give; its prompt is its `prompt_token_ids`, or else the messages before it in
  * the chat template. A choice whose prompt goes on from the tokens of the one before joins its sequence.
  *
- * @param contextTokens - tokens of prompt and answer together
+ * @param contextTokens - tokens of prompt and answers together, at most
  *
  * Spec: §2.12 messages_and_choices, additional_histories, tools (meaning not shown).
  * Choice: an assistant message that is no choice is context; tokens without a log-probability train.
@@ -121,8 +121,7 @@ export function createTrajectoryReader(
 
   function requireFit({ ids, places }: OpenSequence): void {
     if (ids.length > contextTokens) {
-      const size = `${ids.length} tokens; the model's context has ${contextTokens}`
-      throw new TrajectoryError(`a history has ${size}`)
+      throw new TrajectoryError(`a history has ${ids.length} tokens, more than ${contextTokens}`)
     }
     if (places[0] === 0) throw new TrajectoryError('a choice has an empty prompt')
     if (ids.some((id) => id >= tokenizer.size)) {
