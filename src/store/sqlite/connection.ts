@@ -49,7 +49,8 @@ export function openDatabase(dataDir: string): Connection {
 export function openReadOnlyDatabase(path: string): Connection {
   const db = new Database(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
   db.pragma('temp_store = MEMORY')
-  db.pragma('cache_size = -65536')
+  // Less than the writer's: there are several readers, and the system keeps the file's pages anyway.
+  db.pragma('cache_size = -8192')
   addBodyFunctions(db)
   return db
 }

@@ -11,6 +11,9 @@ import {
 /** Limit: a thread that does not reach a checkpoint in this time after a cancel is ended. */
 const CANCEL_GRACE_MS = 5000
 
+/** Limit: memory for new objects; the rest as Node sets it. */
+const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 16 }
+
 /** A job that waits or runs. */
 export interface PendingRead {
   /** 1..2^31-1. */
@@ -47,7 +50,7 @@ export function createReadThread(options: ReadThreadOptions): ReadThread {
   const cancelled = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
   const flag = new Int32Array(cancelled)
   const workerData: ReadWorkerData = { path: options.path, cancelled }
-  const worker = new Worker(options.workerFile, { workerData })
+  const worker = new Worker(options.workerFile, { workerData, resourceLimits: RESOURCE_LIMITS })
   let job: PendingRead | null = null
   let isLost = false
   let graceTimer: NodeJS.Timeout | undefined
