@@ -112,12 +112,13 @@ export function describeTrainingQueueContract(
     it('ends an attempt at its wall limit for good', async () => {
       const { trainingQueue, trainingJobs } = await createWithJobs([1])
       const claimed = await mustClaim(trainingQueue, claimAt(1))
+      const ends: (number | null)[] = []
       for (let now = 6; now < 61; now += 5) {
-        await trainingQueue.renewLease(leaseOf(claimed, now), {
-          lease_ms: LEASE_MS,
-          progress: null,
-        })
+        const renewal = { lease_ms: LEASE_MS, progress: null }
+        const job = await trainingQueue.renewLease(leaseOf(claimed, now), renewal)
+        ends.push((job.lease_expires_at_us ?? 0) / SECOND_US)
       }
+      expect(ends.slice(-3)).toEqual([56, 61, 61])
       await expect(trainingQueue.nextDueUs(0, 0)).resolves.toBe(61 * SECOND_US)
       await expect(trainingQueue.endOverdue(timesAt(61))).resolves.toBe(1)
       await expect(trainingJobs.findJob('m0-0')).resolves.toMatchObject({
