@@ -1,7 +1,10 @@
 /** Templates that loop and grammars that explode, against the real processes: 400, and nobody else notices. */
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { createTinyBackend, type TinyBackendOptions } from '../../src/inference/tiny/backend.ts'
 import type { Fields } from './running.ts'
+
+/** On a busy machine each start of a process takes a second and more. */
+vi.setConfig({ testTimeout: 60_000 })
 
 const open = (options: Partial<TinyBackendOptions>) =>
   createTinyBackend({ name: 'tiny', queueMax: 8, ...options })
