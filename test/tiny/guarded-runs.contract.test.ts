@@ -1,10 +1,10 @@
 /** Templates that loop and grammars that explode, against the real processes: 400, and nobody else notices. */
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createTinyBackend, type TinyBackendOptions } from '../../src/inference/tiny/backend.ts'
 import type { Fields } from './running.ts'
 
 /** On a busy machine each start of a process takes a second and more. */
-vi.setConfig({ testTimeout: 60_000 })
+const PATIENT = { timeout: 60_000 }
 
 const open = (options: Partial<TinyBackendOptions>) =>
   createTinyBackend({ name: 'tiny', queueMax: 8, ...options })
@@ -29,7 +29,7 @@ async function ask(fields: Fields, backend = hasty, signal = never, onText = () 
 
 const refusal = (param: string) => ({ code: 'invalid_value', param })
 
-describe('a request in a process of its own', () => {
+describe('a request in a process of its own', PATIENT, () => {
   const loop = (body: string): string => `{% for i in range(99999) %}${body}{% endfor %}`
   // In pairs, as there are two processes.
   it.each<Record<string, Fields>>([
@@ -83,7 +83,7 @@ describe('a request in a process of its own', () => {
   })
 })
 
-describe('a backend', () => {
+describe('a backend', PATIENT, () => {
   it('refuses a chat_template by name unless it is allowed', async () => {
     const strict = open({})
     expect(strict.fields.chat_template).toBe('rejected')
