@@ -1,0 +1,93 @@
+"""What examples/worker.py runs for a job: the place of your own trainer.
+
+This is no trainer of language models. It learns one number for each token, which says whether the answers with that
+token were better than the others of their group. Its artifact is a JSON file and NOT an adapter: jobs run, steps are
+counted and artifacts can be downloaded, but no model can be asked with them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from collections import defaultdict
+from typing import Any
+
+
+class BadData(Exception):
+    """What another attempt would not mend: the job fails for good, with this code."""
+
+    code, retryable = "invalid_data", False
+
+
+def train(
+    job: dict[str, Any], groups: list[Any], parent: bytes | None, report: Any
+) -> tuple[bytes | None, dict[str, float], str | None]:
+    """Trains one job; put your own in its place.
+
+    job: the claim; `resolved_config` has the settings. groups: the trajectory groups as the client sent them.
+    parent: the artifact to go on from; None for the base model. report: call `started` once and `step` for each
+    gradient step; both raise when the work is to be dropped, and so does `check`, for long steps. Let that pass.
+
+    Returns the new artifact, numbers for the checkpoint, and None; or None, numbers, and the reason why there was
+    nothing to train on: no_choice, no_logprobs or no_variance.
+    """
+    config = job["resolved_config"]
+    table = defaultdict(float, read_table(parent))
+    rewards = [rollout["reward"] for group in groups for rollout in group["trajectories"]]
+    metrics: dict[str, float] = {"reward": statistics.fmean(rewards) if rewards else 0.0}
+    batches, has_tokens = [], False
+    for group in groups:
+        rollouts = group["trajectories"]
+        tokens = [sampled_tokens(rollout) for rollout in rollouts]
+        has_tokens = has_tokens or any(tokens)
+        advantages = compare([rollout["reward"] for rollout in rollouts], config["scale_rewards"])
+        batch = [(t, a) for t, a in zip(tokens, advantages) if t and a != 0]
+        if batch:
+            batches.append(batch)
+    metrics["num_groups_trainable"] = len(batches)
+    report.started(len(batches))
+    if not batches:
+        if job["trainable_count"] == 0:
+            return None, metrics, "no_choice"
+        return None, metrics, "no_variance" if has_tokens else "no_logprobs"
+
+    losses = []
+    for batch in batches:
+        gradient: dict[str, float] = defaultdict(float)
+        loss = 0.0
+        for tokens_of_rollout, advantage in batch:
+            weight = advantage / (len(tokens_of_rollout) * len(batch))
+            for token, logprob in tokens_of_rollout:
+                loss -= weight * logprob
+                # How fast a token's log probability rises with a number added to its logit.
+                gradient[token] += weight * (1 - math.exp(min(0.0, logprob)))
+        for token, slope in gradient.items():
+            table[token] += config["learning_rate"] * slope
+        losses.append(loss)
+        report.step(loss=loss, grad_norm=math.hypot(*gradient.values()))
+    metrics["loss"] = statistics.fmean(losses)
+    return json.dumps({"token_bias": table}, sort_keys=True).encode(), metrics, None
+
+
+def compare(rewards: list[float], scale: bool) -> list[float]:
+    """Advantages: how much better each rollout is than the mean of its group."""
+    mean = statistics.fmean(rewards) if rewards else 0.0
+    size = statistics.pstdev(rewards) + 1e-6 if scale and rewards else 1.0
+    return [(reward - mean) / size for reward in rewards]
+
+
+def sampled_tokens(rollout: dict[str, Any]) -> list[tuple[str, float]]:
+    """The tokens of a rollout's choices with their log probabilities; messages are context, an assistant's too."""
+    histories = [rollout, *(rollout.get("additional_histories") or [])]
+    entries = [entry for history in histories for entry in history["messages_and_choices"]]
+    choices = [entry for entry in entries if "finish_reason" in entry and "message" in entry]
+    contents = [(choice.get("logprobs") or {}).get("content") or [] for choice in choices]
+    return [(item["token"], item["logprob"]) for content in contents for item in content]
+
+
+def read_table(parent: bytes | None) -> dict[str, float]:
+    try:
+        return {} if parent is None else json.loads(parent)["token_bias"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadData("the parent's artifact is not one of this worker's") from error
