@@ -102,7 +102,7 @@ export interface TrainingQueue {
   resumeLeases(now_us: number, lease_ms: number): Promise<void>
   /** Takes in the bytes of an artifact. @throws ApiError request_too_large, store_unavailable */
   receiveArtifact(source: AsyncIterable<Buffer>, bytesMax: number): Promise<ReceivedArtifact>
-  /** Calls the listener after every change that may let a job be claimed or fall due. @returns the end of it */
+  /** Calls the listener after every change that may let another job be claimed. @returns the end of it */
   onChange(listener: () => void): () => void
 }
 

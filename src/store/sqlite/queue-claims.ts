@@ -51,7 +51,6 @@ export function createQueueClaims(parts: QueueParts, rows: QueueRows): QueueClai
         return { ended, claimed: found && start(claim, found) }
       })
       await rows.cleanUp(ended)
-      if (claimed) moves.ring()
       return claimed
     },
     async endOverdue(times) {

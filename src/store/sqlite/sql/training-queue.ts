@@ -15,12 +15,35 @@ SET
 WHERE id = @id AND state = @state_before AND attempt = @attempt_before
 `
 
-/** The first unfinished job of each model; the index has only unfinished jobs (training_jobs_unfinished). */
+/**
+ * The first unfinished job of each model: one step through training_jobs_unfinished for each model, however
+ * many jobs wait behind the first.
+ */
 const HEADS = `
-SELECT model_id, min(seq) AS seq
-FROM training_jobs
-WHERE state IN ('queued', 'running')
-GROUP BY model_id
+RECURSIVE unfinished_models (model_id) AS (
+  SELECT min(model_id)
+  FROM training_jobs
+  WHERE state IN ('queued', 'running')
+  UNION ALL
+  SELECT (
+    SELECT min(training_jobs.model_id)
+    FROM training_jobs
+    WHERE state IN ('queued', 'running') AND training_jobs.model_id > unfinished_models.model_id
+  )
+  FROM unfinished_models
+  WHERE unfinished_models.model_id IS NOT NULL
+),
+heads AS (
+  SELECT
+    model_id,
+    (
+      SELECT min(seq)
+      FROM training_jobs
+      WHERE training_jobs.model_id = unfinished_models.model_id AND state IN ('queued', 'running')
+    ) AS seq
+  FROM unfinished_models
+  WHERE model_id IS NOT NULL
+)
 `
 
 /**
@@ -28,7 +51,7 @@ GROUP BY model_id
  * none: its order is strict.
  */
 export const LIST_CLAIMABLE_JOBS = `
-WITH heads AS (${HEADS})
+WITH ${HEADS}
 SELECT ${COLUMNS}
 FROM heads
 JOIN training_jobs ON training_jobs.model_id = heads.model_id AND training_jobs.seq = heads.seq
@@ -68,7 +91,7 @@ max(
 
 /** Queued jobs that could have run since a time and did not. */
 export const LIST_NEGLECTED_JOBS = `
-WITH heads AS (${HEADS})
+WITH ${HEADS}
 SELECT ${COLUMNS}
 FROM heads
 JOIN training_jobs ON training_jobs.model_id = heads.model_id AND training_jobs.seq = heads.seq
@@ -84,7 +107,7 @@ WHERE state = 'running'
 
 /** When the first job may run that may not yet, and since when the longest waits. */
 export const NEXT_WAIT_END = `
-WITH heads AS (${HEADS})
+WITH ${HEADS}
 SELECT
   min(CASE WHEN training_jobs.available_at_us > @now_us THEN training_jobs.available_at_us END)
     AS available_us,
