@@ -1,4 +1,4 @@
-/** Adds one hour to the tables of a question, from as little of the hour as the question needs. Pure. */
+/** Adds one hour to the tables of a question, made from as little of the hour as the question needs. Pure. */
 import { COUNTERS, type HourColumns, type Integers, type UsageColumns } from './hour-columns.ts'
 import {
   applyFilter,
@@ -22,13 +22,18 @@ export interface HourView {
   groups(): OpGroups | null
 }
 
-/** @throws BrokenSegmentError; the tables are then of no use */
-export function addHour(
+/**
+ * Reads what the question needs of an hour.
+ *
+ * @returns adds it to the tables; when that throws BrokenSegmentError, the tables are of no use any more
+ * @throws BrokenSegmentError; the tables are then as they were
+ */
+export function prepareHour(
   tables: StatsTables,
   view: HourView,
   parts: HourParts,
   filter: HourFilter,
-): void {
+): () => void {
   const { columns } = view
   const partCount = parts.bounds.length - 1
   let assigned: Int16Array | null = null
@@ -40,7 +45,7 @@ export function addHour(
     readySums(view, parts, filter) ??
     sumParts(columns, partOf(), partCount, { calls: tables.wantsCalls, usage: tables.wantsUsage })
   const runs = tables.wantsLatencies ? findRuns(columns, parts, filter, partOf) : null
-  tables.addParts(parts, sums, runs, createUsageRows(columns, partOf, parts.hourUs))
+  return () => tables.addParts(parts, sums, runs, createUsageRows(columns, partOf, parts.hourUs))
 }
 
 /** The sums that were made when the segment was built, where they lie in the question's parts. */

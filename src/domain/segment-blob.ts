@@ -8,8 +8,9 @@ type TypeName = keyof typeof TYPES
 
 /** Written into each blob; a reader of another format takes a blob for broken. */
 const FORMAT = 1
-/** Format, length of the JSON, checksum of all that follows. */
+/** Format, checksum of all that follows, length of the JSON. */
 const HEAD_BYTES = 12
+const CHECKED_FROM = 8
 const ALIGNMENT = 8
 
 interface Frame<Meta> {
@@ -58,8 +59,8 @@ export function encodeSegment(
   }
   const head = new DataView(blob.buffer)
   head.setUint32(0, FORMAT, true)
-  head.setUint32(4, json.length, true)
-  head.setUint32(8, crc32(blob.subarray(HEAD_BYTES)), true)
+  head.setUint32(8, json.length, true)
+  head.setUint32(4, crc32(blob.subarray(CHECKED_FROM)), true)
   return blob
 }
 
@@ -75,8 +76,8 @@ export function decodeSegment<Meta>(bytes: Uint8Array, isTrusted = false): Segme
   const { buffer, byteOffset } = blob
   const head = new DataView(buffer, byteOffset, HEAD_BYTES)
   if (head.getUint32(0, true) !== FORMAT) return null
-  if (!isTrusted && head.getUint32(8, true) !== crc32(blob.subarray(HEAD_BYTES))) return null
-  const jsonEnd = HEAD_BYTES + head.getUint32(4, true)
+  if (!isTrusted && head.getUint32(4, true) !== crc32(blob.subarray(CHECKED_FROM))) return null
+  const jsonEnd = HEAD_BYTES + head.getUint32(8, true)
   const json = new TextDecoder().decode(blob.subarray(HEAD_BYTES, jsonEnd))
   const { meta, arrays } = JSON.parse(json) as Frame<Meta>
   const found = new Map<string, Numbers>()

@@ -2,11 +2,11 @@
  * Statistics in SQLite: hours from their segments, hours that change from columns that follow the rows,
  * and what neither tells from the rows themselves. All in a read thread, in one snapshot.
  */
-import { type HourFilter, toHourFilter } from '../../domain/hour-filter.ts'
+import { toHourFilter } from '../../domain/hour-filter.ts'
 import { createHourCutter, type HourParts, hoursOf } from '../../domain/hour-parts.ts'
-import { addHour, type HourView } from '../../domain/hour-stats.ts'
+import { type HourView, prepareHour } from '../../domain/hour-stats.ts'
 import { BrokenSegmentError } from '../../domain/segment.ts'
-import { createStatsTables, type StatsTables } from '../../domain/stats-tables.ts'
+import { createStatsTables } from '../../domain/stats-tables.ts'
 import { renderCallBuckets, renderUsageBuckets } from '../../domain/stats-view.ts'
 import type { StatsQuery, StatsResult, StatsStore, StatsTexts } from '../api/stats.ts'
 import { toFilterClause } from './calls-filter.ts'
@@ -25,6 +25,8 @@ import { createRowScan } from './stats-rows.ts'
 const LIVE_HOURS_MAX = 4
 /** Limit: bytes of answers that are kept. */
 const KEPT_BYTES_MAX = 32 * 1024 * 1024
+/** Limit: times that a broken column makes a read begin again; then it goes by the rows. */
+const ATTEMPTS_MAX = 3
 /** Limit: sums of one hour, by part and model; with more the rows are read. */
 const PART_SUMS_MAX = 500_000
 
@@ -90,13 +92,13 @@ export function aggregateStats(
   checkpoint: () => void,
 ): StatsAnswer {
   const broken = new Set<number>()
-  for (;;) {
+  for (let attempt = 1; ; attempt++) {
     try {
-      const result = aggregateHours(db, query, checkpoint, broken)
+      const isFromRows = attempt > ATTEMPTS_MAX
+      const result = aggregateHours(db, query, checkpoint, { broken, isFromRows })
       return { result, broken: [...broken] }
     } catch (error) {
-      if (!(error instanceof BrokenHourError)) throw error
-      broken.add(error.hourKey)
+      if (!(error instanceof BrokenSegmentError)) throw error
     }
   }
 }
@@ -118,49 +120,55 @@ export function renderStats(
   return { texts, broken }
 }
 
-class BrokenHourError extends Error {
-  readonly hourKey: number
-  constructor(hourKey: number) {
-    super()
-    this.hourKey = hourKey
-  }
+/** What is known of broken segments. */
+interface Trust {
+  /** Hours whose segments turned out broken; filled on the way. */
+  readonly broken: Set<number>
+  /** No segment is looked at. */
+  readonly isFromRows: boolean
 }
 
 function aggregateHours(
   db: Connection,
   query: StatsQuery,
   checkpoint: () => void,
-  broken: ReadonlySet<number>,
+  trust: Trust,
 ): StatsResult {
   const { project_id, startUs, endUs, startsUs } = query
   const tables = createStatsTables({ ...query, prices: openPriceTable(db, project_id) })
   const scanRows = createRowScan(db, toFilterClause(query.filter), tables, checkpoint)
   const filter = toHourFilter(query.filter)
-  if (!filter) {
+  if (!filter || trust.isFromRows) {
     scanRows(query)
     return tables.finish()
   }
   const cut = createHourCutter(startsUs, startUs, endUs)
-  const hours = readHours(db, query, broken)
+  const hours = readHours(db, query)
   const openView = createViews(db, query, hours, checkpoint)
   for (const row of hours) {
     checkpoint()
     const parts = cut(row.hour)
-    const view = openView(row)
-    if (view && fitsInSums(view, parts)) addView(tables, row, view, parts, filter)
-    else scanRows({ project_id, ...timesOf(parts) })
+    let add = () => scanRows({ project_id, ...timesOf(parts) })
+    try {
+      const view = trust.broken.has(row.hour_key) ? null : openView(row)
+      if (view && fitsInSums(view, parts)) add = prepareHour(tables, view, parts, filter)
+    } catch (error) {
+      if (!(error instanceof BrokenSegmentError)) throw error
+      trust.broken.add(row.hour_key)
+    }
+    try {
+      add()
+    } catch (error) {
+      if (error instanceof BrokenSegmentError) trust.broken.add(row.hour_key)
+      throw error
+    }
   }
   return tables.finish()
 }
 
-function readHours(
-  db: Connection,
-  { project_id, startUs, endUs }: StatsQuery,
-  broken: ReadonlySet<number>,
-): HourRow[] {
+function readHours(db: Connection, { project_id, startUs, endUs }: StatsQuery): HourRow[] {
   const { from: from_hour, to: to_hour } = hoursOf(startUs, endUs)
-  const rows = db.prepare(SELECT_HOURS).all({ project_id, from_hour, to_hour }) as HourRow[]
-  return rows.map((row) => (broken.has(row.hour_key) ? { ...row, is_dirty: 1 } : row))
+  return db.prepare(SELECT_HOURS).all({ project_id, from_hour, to_hour }) as HourRow[]
 }
 
 function timesOf({ hourUs, bounds }: HourParts): { startUs: number; endUs: number } {
@@ -172,22 +180,7 @@ function fitsInSums({ slots, columns }: HourView, { bounds }: HourParts): boolea
   return models.length * bounds.length <= PART_SUMS_MAX
 }
 
-function addView(
-  tables: StatsTables,
-  { hour_key }: HourRow,
-  view: HourView,
-  parts: HourParts,
-  filter: HourFilter,
-): void {
-  try {
-    addHour(tables, view, parts, filter)
-  } catch (error) {
-    if (error instanceof BrokenSegmentError) throw new BrokenHourError(hour_key)
-    throw error
-  }
-}
-
-/** Opens hours as columns; null for those whose rows have to be read. */
+/** Opens hours as columns; null for those whose rows have to be read. They throw BrokenSegmentError. */
 function createViews(
   db: Connection,
   { project_id }: StatsQuery,
@@ -201,7 +194,7 @@ function createViews(
   return function openView(row: HourRow): HourView | null {
     if (!row.is_dirty) {
       const stored = openSegment(row.hour_key, row.revision)
-      if (!stored) throw new BrokenHourError(row.hour_key)
+      if (!stored) throw new BrokenSegmentError('head')
       return stored.head.isUnfit ? null : stored
     }
     if (!live.has(row)) return null

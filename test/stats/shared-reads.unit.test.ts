@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { createSharedReads } from '../../src/store/sqlite/shared-reads.ts'
+
+/** A read that the test ends by hand. */
+function openRead() {
+  const reads = createSharedReads<string>({ keptBytesMax: 10, bytesOf: ({ length }) => length })
+  const started: { signal: AbortSignal; resolve: (value: string) => void }[] = []
+  const ask = (key: string, signal = new AbortController().signal) =>
+    reads.run(
+      key,
+      (abandoned) => {
+        const { promise, resolve, reject } = Promise.withResolvers<string>()
+        abandoned.addEventListener('abort', () => reject(abandoned.reason))
+        started.push({ signal: abandoned, resolve })
+        return promise
+      },
+      signal,
+    )
+  return { ask, started }
+}
+
+describe('createSharedReads', () => {
+  it('reads once for all who ask the same, and gives the value again', async () => {
+    const { ask, started } = openRead()
+    const both = Promise.all([ask('a'), ask('a')])
+    started[0]?.resolve('value')
+    expect(await both).toEqual(['value', 'value'])
+    expect(await ask('a')).toBe('value')
+    expect(started).toHaveLength(1)
+  })
+
+  it('goes on while one caller waits, and stops when the last has left', async () => {
+    const { ask, started } = openRead()
+    const [first, second] = [new AbortController(), new AbortController()]
+    const left = Promise.allSettled([ask('a', first.signal), ask('a', second.signal)])
+    first.abort()
+    expect(started[0]?.signal.aborted).toBe(false)
+    second.abort()
+    expect(started[0]?.signal.aborted).toBe(true)
+    for (const result of await left) {
+      expect(result).toMatchObject({ reason: { code: 'client_closed_request' } })
+    }
+    const again = ask('a')
+    started[1]?.resolve('fresh')
+    expect(await again).toBe('fresh')
+  })
+
+  it('starts nothing for a caller that has left, and keeps no failure', async () => {
+    const { ask, started } = openRead()
+    await expect(ask('a', AbortSignal.abort())).rejects.toMatchObject({
+      code: 'client_closed_request',
+    })
+    expect(started).toHaveLength(0)
+  })
+
+  it('lets the values go that were used the longest time ago', async () => {
+    const { ask, started } = openRead()
+    for (const [index, key] of ['a', 'b', 'c'].entries()) {
+      const answer = ask(key)
+      started[index]?.resolve('12345')
+      await answer
+    }
+    expect(await ask('c')).toBe('12345')
+    void ask('a')
+    expect(started).toHaveLength(4)
+  })
+})
