@@ -16,8 +16,8 @@ const START_MS_MAX = 30_000
 
 export interface Server {
   readonly port: number
-  /** What its process used since its start. */
-  use(): Promise<ProcessUse>
+  /** What its process used since its start; for its memory it collects garbage first. */
+  use(question?: 'time' | 'memory'): Promise<ProcessUse>
   stop(): void
 }
 
@@ -44,8 +44,8 @@ async function startProcess(
   await waitUntilOpen(port, child)
   return {
     port,
-    async use() {
-      child.send('use')
+    async use(question = 'time') {
+      child.send(question)
       const [use] = (await once(child, 'message')) as [ProcessUse]
       return use
     },

@@ -43,7 +43,7 @@ export async function soak({ upstream, generator, servers, minutes }: SoakOption
     failed += result.failed
     if (Date.now() < sampledAt + SAMPLE_MS) continue
     sampledAt = Date.now()
-    const { rssMb, heapMb } = await weft.use()
+    const { rssMb, heapMb } = await weft.use('memory')
     const minute = ((sampledAt - begin) / 60_000).toFixed(1)
     console.log(
       `| ${minute} | ${rssMb.toFixed(0)} | ${heapMb.toFixed(1)} | ${answered} | ${failed} |`,

@@ -74,11 +74,11 @@ async function measure(
 /** Memory of a server that has just started, and with many streams open. */
 async function measureOpen({ upstream, generator, servers }: Bench, variant: Variant) {
   const server = servers.get(variant) as Server
-  const before = await server.use()
+  const before = await server.use('memory')
   const options = { promptChars: 800, isStream: true, model: HELD_MODEL }
   const request = renderRequest(variant, upstream.port, options).toString()
   await generator.open({ kind: 'open', port: server.port, request, count: OPEN_STREAMS })
-  const open = await server.use()
+  const open = await server.use('memory')
   await generator.close()
   return { beforeMb: before.rssMb, openMb: open.rssMb }
 }
