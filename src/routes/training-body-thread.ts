@@ -6,8 +6,6 @@ import type { StagedBody, StagedPayload } from '../store/api/training-jobs.ts'
 import type { BodyReply, BodyRequest } from './training-body-worker.ts'
 
 const WORKER_FILE = new URL('./training-body-worker.ts', import.meta.url)
-/** Limit: bodies that may wait or be read. */
-export const BODIES_MAX = 32
 /** Limit: memory of the thread; a body of 256 MiB becomes objects of several times its length. */
 const HEAP_MIB_MAX = 4096
 /** An idle thread is ended after this, since it keeps the memory of the largest body. */
@@ -20,10 +18,10 @@ export interface ReadBody {
 
 export interface TrainingBodyThread {
   /**
-   * Reads a body from its file and writes its groups beside it.
+   * Reads a body from its file and writes its groups beside it. The caller bounds how many wait.
    *
    * @throws ApiError invalid_json, validation_failed, request_too_large when the memory does not do,
-   * server_overloaded, server_draining, internal_error
+   * server_draining, internal_error
    */
   read(body: StagedBody): Promise<ReadBody>
   /** Fails what waits and ends the thread. */
@@ -77,9 +75,6 @@ export function createTrainingBodyThread(): TrainingBodyThread {
   return {
     read(body) {
       if (isClosed) return Promise.reject(new ApiError('server_draining'))
-      if (pending.size >= BODIES_MAX) {
-        return Promise.reject(new ApiError('server_overloaded', { retryAfterS: 5 }))
-      }
       lastId += 1
       const id = lastId
       const { promise, resolve, reject } = Promise.withResolvers<ReadBody>()

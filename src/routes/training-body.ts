@@ -2,12 +2,14 @@
 import type { Readable } from 'node:stream'
 import type { JobContent } from '../domain/training-job.ts'
 import { ApiError } from '../errors.ts'
-import type { StagedBody, StagedPayload, TrainingJobStore } from '../store/api/training-jobs.ts'
+import type { StagedBody, StagedPayload } from '../store/api/training-jobs.ts'
 import { readTrainingBody } from './training-body-text.ts'
 import type { TrainingBodyThread } from './training-body-thread.ts'
 
 /** Limit: bodies up to this are parsed on the event loop, which takes some milliseconds. */
 export const INLINE_BYTES_MAX = 262_144
+/** Limit: large bodies that are received or read at the same time. */
+export const LARGE_BODIES_MAX = 32
 const BYTE_ORDER_MARK = '\uFEFF'
 
 export interface TrainingBody {
@@ -18,7 +20,8 @@ export interface TrainingBody {
 }
 
 export interface TrainingBodyOptions {
-  readonly jobs: TrainingJobStore
+  /** Opens a file for a large body. @throws ApiError server_overloaded, store_unavailable */
+  stageBody(): Promise<StagedBody>
   readonly thread: TrainingBodyThread
   readonly bytesMax: number
 }
@@ -27,14 +30,14 @@ export interface TrainingBodyOptions {
  * Reads a body to its end.
  *
  * @param source - its bytes; undefined when the request has none
- * @throws ApiError request_too_large, client_closed_request, store_unavailable, and what the text breaks;
- * then nothing is left
+ * @throws ApiError request_too_large, client_closed_request, server_overloaded, store_unavailable, and what
+ * the text breaks; then nothing is left
  */
 export async function takeTrainingBody(
   source: Readable | undefined,
-  { jobs, thread, bytesMax }: TrainingBodyOptions,
+  { stageBody, thread, bytesMax }: TrainingBodyOptions,
 ): Promise<TrainingBody> {
-  const received = await receive(source, jobs, bytesMax)
+  const received = await receive(source, stageBody, bytesMax)
   if (!('file' in received)) {
     return { ...readTrainingBody(decode(received)), discard: async () => undefined }
   }
@@ -46,10 +49,31 @@ export async function takeTrainingBody(
   }
 }
 
+/** Opens files for at most LARGE_BODIES_MAX bodies at the same time. @param open - opens one */
+export function limitLargeBodies(open: () => Promise<StagedBody>): () => Promise<StagedBody> {
+  const staged = new Set<symbol>()
+  return async () => {
+    if (staged.size >= LARGE_BODIES_MAX) throw new ApiError('server_overloaded', { retryAfterS: 5 })
+    const place = Symbol('body')
+    staged.add(place)
+    try {
+      const body = await open()
+      const discard = () => {
+        staged.delete(place)
+        return body.discard()
+      }
+      return { ...body, discard }
+    } catch (error) {
+      staged.delete(place)
+      throw error
+    }
+  }
+}
+
 /** Keeps the first bytes in memory; opens a file when there are more. */
 async function receive(
   source: Readable | undefined,
-  jobs: TrainingJobStore,
+  stageBody: () => Promise<StagedBody>,
   bytesMax: number,
 ): Promise<Buffer | StagedBody> {
   let chunks: Buffer[] = []
@@ -61,7 +85,7 @@ async function receive(
       if (bytes > bytesMax) throw new ApiError('request_too_large')
       chunks.push(chunk)
       if (bytes <= INLINE_BYTES_MAX) continue
-      staged ??= await jobs.stageBody()
+      staged ??= await stageBody()
       await staged.write(Buffer.concat(chunks))
       chunks = []
     }

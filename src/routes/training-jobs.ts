@@ -28,7 +28,7 @@ import {
 } from '../schemas/training-job-view.ts'
 import type { PreviewModelStore } from '../store/api/preview-models.ts'
 import type { JobView, TrainingJobStore } from '../store/api/training-jobs.ts'
-import { takeTrainingBody } from './training-body.ts'
+import { limitLargeBodies, takeTrainingBody } from './training-body.ts'
 import { createTrainingBodyThread } from './training-body-thread.ts'
 
 export interface TrainingJobRoutesOptions {
@@ -56,6 +56,7 @@ export async function trainingJobRoutes(
 function addCreate(app: App, { models, jobs, ...options }: TrainingJobRoutesOptions): void {
   const { trainingBodyBytesMax: bytesMax, nowUs } = options
   const thread = createTrainingBodyThread()
+  const stageBody = limitLargeBodies(jobs.stageBody)
   app.addHook('onClose', () => thread.close())
   app.removeAllContentTypeParsers()
   // The handler reads the bytes: large ones must not become one string on the event loop.
@@ -81,7 +82,7 @@ function addCreate(app: App, { models, jobs, ...options }: TrainingJobRoutesOpti
       const idempotency_key = parseIdempotencyKey(request.headers['idempotency-key'])
       const source = request.body as unknown as Readable | undefined
       const { content, payload, discard } = await takeTrainingBody(source, {
-        jobs,
+        stageBody,
         thread,
         bytesMax,
       })

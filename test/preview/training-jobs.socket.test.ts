@@ -4,6 +4,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { INLINE_BYTES_MAX, LARGE_BODIES_MAX } from '../../src/routes/training-body.ts'
 import { createTrainingBodyThread } from '../../src/routes/training-body-thread.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
@@ -97,6 +98,33 @@ it('leaves no file of a client that leaves within its body', async () => {
   await vi.waitFor(() => expect(files()).toBe(1), { timeout: 10_000 })
   sending.destroy()
   await vi.waitFor(() => expect(files()).toBe(0), { timeout: 10_000 })
+})
+
+it('answers server_overloaded when too many large bodies are on their way', async () => {
+  const testApp = await buildTestApp({ dataDir: makeTempDir(), readThreads: 1 })
+  const url = await testApp.app.listen({ port: 0, host: '127.0.0.1' })
+  const large = Buffer.alloc(INLINE_BYTES_MAX + 1, ' ')
+  const send = (length: number) => {
+    const sending = request(url + JOBS_URL, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${testApp.key}`,
+        'content-type': 'application/json',
+        'content-length': length,
+      },
+    })
+    sending.on('error', () => undefined)
+    onTestFinished(() => void sending.destroy())
+    sending.write(large)
+    return sending
+  }
+  const folder = join(testApp.config.dataDir, 'training-payloads')
+  for (let at = 0; at < LARGE_BODIES_MAX; at++) send(large.length + 1)
+  await vi.waitFor(() => expect(readdirSync(folder)).toHaveLength(LARGE_BODIES_MAX), 15_000)
+  const refused = await new Promise<number | undefined>((resolve) => {
+    send(large.length).on('response', ({ statusCode }) => resolve(statusCode))
+  })
+  expect(refused).toBe(503)
 })
 
 it('answers 413 to a client that sends more than it may without saying so', async () => {
