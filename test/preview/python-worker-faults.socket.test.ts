@@ -106,9 +106,17 @@ describe.skipIf(!hasPython)('examples/worker.py at a bad server', { timeout: 60_
     const worker = startPython(url, 'example')
     await worker.ended
     const failures = seen.filter(({ path }) => path === 'fail').map(({ body }) => body)
-    expect(failures).toMatchObject([
-      { lease_token: 'lease', error: { code: 'worker_failed' }, retryable: true },
-      { lease_token: 'lease', retryable: false },
+    expect(failures).toEqual([
+      {
+        lease_token: 'lease',
+        error: { code: 'worker_failed', message: expect.stringContaining('another hash') },
+        retryable: true,
+      },
+      {
+        lease_token: 'lease',
+        error: { code: 'no_weft_error', message: expect.stringContaining('302') },
+        retryable: false,
+      },
     ])
     expect(elsewhere.seen).toEqual([])
   })
