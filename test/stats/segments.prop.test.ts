@@ -10,8 +10,8 @@ import {
   endOf,
   HOUR_US,
   PROJECT,
-  startOf,
   SUM_COLUMNS,
+  startOf,
   type TestCall,
   usageOf,
 } from './support/segment-calls.ts'
@@ -80,7 +80,7 @@ function toQuery({
   rangeUs,
   filter,
   columns,
-}: (typeof question extends fc.Arbitrary<infer T> ? T : never)): StatsQuery {
+}: typeof question extends fc.Arbitrary<infer T> ? T : never): StatsQuery {
   const endUs = startUs + rangeUs
   const firstUs = Math.floor((startUs - offsetUs) / lengthUs) * lengthUs + offsetUs
   const starts: number[] = []
