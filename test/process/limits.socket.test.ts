@@ -70,6 +70,7 @@ describe('addresses', () => {
 
   it('answers 503 at /ready when the store is gone, and still lives', async () => {
     const { get, deps } = await buildTestApp()
+    expect((await get('/ready')).status).toBe(200)
     await deps.close()
     const ready = await get('/ready')
     expect([ready.status, ready.body.error.code]).toEqual([503, 'store_unavailable'])
