@@ -1,5 +1,5 @@
 /** API keys: their text and their hash. Pure; randomness comes in. */
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 
 /** Bytes of randomness in a key. */
 export const KEY_BYTES = 32
@@ -11,7 +11,12 @@ export function renderKey(random: Buffer): string {
 
 /** SHA-256 of a key's text. A fast hash is enough: keys hold 256 random bits. */
 export function hashKey(secret: string): Buffer {
-  return createHash('sha256').update(secret, 'utf8').digest()
+  return Buffer.from(hashKeyText(secret), 'hex')
+}
+
+/** The same in hexadecimal digits, which is much the fastest way to have it. */
+export function hashKeyText(secret: string): string {
+  return hash('sha256', secret, 'hex')
 }
 
 /** Whether two hashes are equal, in a time that does not tell where they differ. */

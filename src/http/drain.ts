@@ -33,18 +33,23 @@ export const drain = fp<DrainOptions>(
     let running = 0
     app.decorate('draining', abort.signal)
     app.decorate('stopping', stop.signal)
-    app.addHook('onRequest', async (_request, reply) => {
+    const leave = () => {
+      running -= 1
+    }
+    app.addHook('onRequest', (_request, reply, done) => {
       running += 1
-      reply.raw.once('close', () => {
-        running -= 1
-      })
-      if (!isDraining) return
+      reply.raw.once('close', leave)
+      if (!isDraining) {
+        done()
+        return
+      }
       reply.header('connection', 'close')
-      throw new ApiError('server_draining', { retryAfterS: 1 })
+      done(new ApiError('server_draining', { retryAfterS: 1 }))
     })
-    app.addHook('onSend', async (_request, reply) => {
+    app.addHook('onSend', (_request, reply, payload, done) => {
       // Without it a finished keep-alive socket would hold the server open.
       if (isDraining) reply.header('connection', 'close')
+      done(null, payload)
     })
     async function waitUntilIdle(timeoutMs: number): Promise<void> {
       const deadline = Date.now() + timeoutMs

@@ -1,7 +1,7 @@
 /** API keys in SQLite, with a short cache so that authentication costs no statement. */
 import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
-import { hashKey, isSameHash, KEY_BYTES, renderKey } from '../../domain/keys.ts'
+import { hashKey, hashKeyText, isSameHash, KEY_BYTES, renderKey } from '../../domain/keys.ts'
 import type { Principal, Scope } from '../../domain/permissions.ts'
 import type { KeyStore, NewKey, StoredKey } from '../api/keys.ts'
 import type { Connection } from './connection.ts'
@@ -70,13 +70,12 @@ export function createKeyStore(db: Connection, bootstrapKey: string | null): Key
       return secret
     },
     findPrincipal(secret) {
-      const hash = hashKey(secret)
-      const cacheKey = hash.toString('latin1')
+      const cacheKey = hashKeyText(secret)
       const cached = cache.get(cacheKey)
       const now = Date.now()
       if (cached && cached.until > now) return cached.principal
       cache.delete(cacheKey)
-      const principal = lookUp(hash)
+      const principal = lookUp(Buffer.from(cacheKey, 'hex'))
       if (principal === null) return null
       if (cache.size >= CACHE_ENTRIES_MAX) cache.clear()
       cache.set(cacheKey, { principal, until: now + CACHE_TTL_MS })
