@@ -2,7 +2,7 @@
  * What an answer was, put together from its deltas while they pass. It only looks: it never holds a
  * delta back and never grows beyond its limit.
  */
-import { parseLossless } from '../domain/json-text.ts'
+import { holdsLongNumber, parseLossless } from '../domain/json-text.ts'
 import { renderUsage } from './answer-head.ts'
 import type { ChoiceDelta, Delta, PromptDelta, RelayedDelta } from './backend.ts'
 import { createChoiceParts } from './choice-parts.ts'
@@ -82,7 +82,7 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
     tokenCount: () => countTokens(usage()) ?? pieceCount,
     firstTokenAt: () => (isStream ? firstTokenAt : null),
     output() {
-      if (whole !== null) return isTooLong(whole) ? null : parseLossless(whole.json)
+      if (whole !== null) return isTooLong(whole) ? null : readLossless(whole)
       const choices = parts.render()
       if (choices.length === 0) return null
       const promptIds = prompt?.promptIds
@@ -99,6 +99,11 @@ function countTokens(usage: Readonly<Record<string, unknown>> | null): number | 
   const { total_tokens, prompt_tokens, completion_tokens } = usage
   const count = Number(total_tokens ?? Number(prompt_tokens ?? 0) + Number(completion_tokens ?? 0))
   return count > 0 ? count : null
+}
+
+/** The value of a relayed text with every digit; parsed again only where the first time may have cost some. */
+function readLossless({ json, value }: RelayedDelta): unknown {
+  return holdsLongNumber(json) ? parseLossless(json) : value
 }
 
 function isTooLong({ json }: RelayedDelta): boolean {

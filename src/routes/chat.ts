@@ -62,8 +62,9 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
   })
   const run = { models, admission, limits, recorder, nowUs }
   const endWithDrain = createSignalJoin(app.draining)
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     requireScope(request.principal, 'inference')
+    done()
   })
 
   app.post(

@@ -4,14 +4,13 @@
  */
 import type { FastifyBaseLogger } from 'fastify'
 import { parseLossless } from '../domain/json-text.ts'
-import { type CallParts, resolveCallEnd, resolveCallStart } from '../domain/new-call.ts'
+import { type CallParts, resolveEndAt, resolveStartAt } from '../domain/new-call.ts'
 import type { Principal } from '../domain/permissions.ts'
 import type { ApiError } from '../errors.ts'
 import type { App } from '../http/app-type.ts'
 import { newId } from '../http/new-id.ts'
 import type { AnswerRecord } from '../inference/answer-record.ts'
 import type { JsonObject } from '../schemas/primitives.ts'
-import { renderTimestamp } from '../schemas/timestamp.ts'
 import type { CallStore } from '../store/api/calls.ts'
 
 /** Name of the operation that a completion is. */
@@ -155,14 +154,12 @@ function buildParts(
     project_id: projectId,
     id: callId,
     op_name: COMPLETION_OP_NAME,
-    started_at: renderTimestamp(startedAtUs),
     attributes: { ...attributes, ...(record.isCut() ? { output_cut: true } : {}) },
     inputs: readInputs(body),
   }
   const end = {
     project_id: projectId,
     id: callId,
-    ended_at: renderTimestamp(endedAtUs),
     output: record.output(),
     exception: error === null ? null : `${error.code}: ${error.message}`,
     summary: {
@@ -174,8 +171,8 @@ function buildParts(
   }
   const defaults = { id: callId, trace_id: newId(), svc_user_id, svc_username }
   return {
-    start: resolveCallStart(start, defaults, refScheme),
-    end: resolveCallEnd(end, refScheme),
+    start: resolveStartAt(startedAtUs, start, defaults, refScheme),
+    end: resolveEndAt(endedAtUs, end, refScheme),
   }
 }
 

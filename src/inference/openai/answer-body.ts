@@ -100,6 +100,9 @@ function noteFinished(chunk: Record<string, unknown>, finished: Set<unknown>): v
   }
 }
 
+/** Decodes whole texts only, so that it holds nothing between two of them. */
+const DECODER = new TextDecoder()
+
 /** The body as text, at most `bytesMax` of it; without a byte order mark. */
 async function readText(
   answer: UpstreamAnswer,
@@ -112,6 +115,6 @@ async function readText(
     if (byteCount > bytesMax) break
     pieces.push(piece)
   }
-  const text = new TextDecoder().decode(Buffer.concat(pieces))
-  return { text, isWhole: byteCount <= bytesMax }
+  const bytes = pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)
+  return { text: DECODER.decode(bytes), isWhole: byteCount <= bytesMax }
 }
