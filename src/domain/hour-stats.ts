@@ -9,15 +9,20 @@ import {
 } from './hour-filter.ts'
 import { type HourParts, isWhole, offsetParts, slotParts } from './hour-parts.ts'
 import { type KeyedSums, latencyRuns, mergeKeyed, type PartSums, sumParts } from './hour-summary.ts'
-import type { OpGroups } from './segment.ts'
+import type { OpGroups, Runs } from './segment.ts'
 import type { StatsTables } from './stats-tables.ts'
 import type { ModelUsage } from './usage.ts'
+
+/** More short runs than these take longer to rank than to make one of them. */
+const RUNS_MAX = 32
 
 /** An hour, with the sums that are ready. */
 export interface HourView {
   readonly columns: HourColumns
   /** Sums by slot, or null. */
   readonly slots: KeyedSums | null
+  /** Latencies by slot, where there are sums by slot. */
+  slotRuns(): Runs
   /** Sums by op and root, or null. */
   groups(): OpGroups | null
 }
@@ -44,7 +49,7 @@ export function prepareHour(
   const sums =
     readySums(view, parts, filter) ??
     sumParts(columns, partOf(), partCount, { calls: tables.wantsCalls, usage: tables.wantsUsage })
-  const runs = tables.wantsLatencies ? findRuns(columns, parts, filter, partOf) : null
+  const runs = tables.wantsLatencies ? findRuns(view, parts, filter, partOf) : null
   return () => tables.addParts(parts, sums, runs, createUsageRows(columns, partOf, parts.hourUs))
 }
 
@@ -59,16 +64,48 @@ function readySums(view: HourView, parts: HourParts, filter: HourFilter): PartSu
   return groups && mergeKeyed(groups.sums, groupParts(filter, groups), 1)
 }
 
+/** Latencies of each part, in one run or in a few. */
 function findRuns(
-  columns: HourColumns,
+  view: HourView,
   parts: HourParts,
   filter: HourFilter,
   partOf: () => Int16Array,
-): Integers[] {
-  if (columns.isSorted && isWhole(parts) && isUnfiltered(filter)) {
-    return [columns.latencies().subarray(0, columns.ended)]
+): Integers[][] {
+  const { columns } = view
+  const ready = readyRuns(view, parts, filter)
+  return ready ?? latencyRuns(columns, partOf(), parts.bounds.length - 1).map((run) => [run])
+}
+
+/** The runs that were made when the segment was built; null where the question asks for other ones. */
+function readyRuns(view: HourView, parts: HourParts, filter: HourFilter): Integers[][] | null {
+  const { columns } = view
+  if (isUnfiltered(filter)) {
+    if (columns.isSorted && isWhole(parts)) {
+      return [[columns.latencies().subarray(0, columns.ended)]]
+    }
+    const slots = view.slots && slotParts(parts)
+    return slots && gatherRuns(view.slotRuns(), slots, parts.bounds.length - 1)
   }
-  return latencyRuns(columns, partOf(), parts.bounds.length - 1)
+  if (!fitsGroups(filter) || !isWhole(parts)) return null
+  const groups = view.groups()
+  return groups && gatherRuns(groups.runs(), groupParts(filter, groups), 1)
+}
+
+/** null where a part would have too many. */
+function gatherRuns(
+  { values, bounds }: Runs,
+  partOfRun: ArrayLike<number>,
+  parts: number,
+): Integers[][] | null {
+  const gathered = Array.from({ length: parts }, (): Integers[] => [])
+  for (let index = 0; index < partOfRun.length; index++) {
+    const [from, to] = [bounds[index] as number, bounds[index + 1] as number]
+    if (from === to) continue
+    const runs = gathered[partOfRun[index] as number]
+    if (runs?.length === RUNS_MAX) return null
+    runs?.push(values.subarray(from, to))
+  }
+  return gathered
 }
 
 /** The part of each call that counts, -1 for the others. */

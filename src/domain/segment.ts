@@ -10,7 +10,7 @@ import {
   type NamesColumn,
   SLOTS,
 } from './hour-columns.ts'
-import { type KeyedSums, sumParts, toKeyed } from './hour-summary.ts'
+import { type KeyedSums, latencyRuns, sumParts, toKeyed } from './hour-summary.ts'
 import { encodeSegment, type Numbers, narrow, type Segment } from './segment-blob.ts'
 
 /** Columns that lie apart, by the number under which they are stored: 1..15. */
@@ -24,6 +24,8 @@ export const SEGMENT_COLUMNS = {
   flags: 7,
   usage: 8,
   groups: 9,
+  slotRuns: 10,
+  groupRuns: 11,
 } as const
 export type SegmentColumn = keyof typeof SEGMENT_COLUMNS
 
@@ -56,6 +58,15 @@ export interface EncodedHour {
 export interface OpGroups {
   readonly names: readonly (string | null)[]
   readonly sums: KeyedSums
+  /** Latencies by group, each ascending. @throws BrokenSegmentError */
+  runs(): Runs
+}
+
+/** Ascending values by part: those of a part end where those of the next begin. */
+export interface Runs {
+  readonly values: Integers
+  /** Where the parts begin, and where the last ends; one more than there are parts. */
+  readonly bounds: Integers
 }
 
 export function encodeHour(hour: GrowingHour, revision: number): EncodedHour {
@@ -77,6 +88,8 @@ export function encodeHour(hour: GrowingHour, revision: number): EncodedHour {
     ['run', named(hour.names('run'))],
     ['usage', encodeUsage(hour, order, revision)],
     ['groups', encodeGroups(hour, revision)],
+    ['slotRuns', encodeRuns(hour, Int16Array.from(hour.slots()), SLOTS, revision)],
+    ['groupRuns', encodeGroupRuns(hour, revision)],
   ]
   return {
     head: encodeHead(hour, revision),
@@ -123,21 +136,55 @@ function encodeHead(hour: HourColumns, revision: number): Uint8Array {
   return encodeSegment(meta, keyedArrays(sums))
 }
 
-/** Nothing but the revision where there are too many groups. */
-function encodeGroups(hour: HourColumns, revision: number): Uint8Array {
+/** The group of each call; null where there are too many. */
+function groupCalls(hour: HourColumns): { groupOf: Int16Array; groups: number } | null {
   const { names, ids } = hour.names('op')
   const groups = names.length * 2
-  if (groups * Math.max(1, hour.usage().models.length) > GROUPS_MAX) {
-    return encodeSegment({ revision } satisfies ColumnMeta, {})
-  }
+  if (groups * Math.max(1, hour.usage().models.length) > GROUPS_MAX) return null
   const flags = hour.flags()
   const groupOf = Int16Array.from(
     ids,
     (id, call) => id * 2 + (((flags[call] as number) & IS_ROOT) === 0 ? 0 : 1),
   )
+  return { groupOf, groups }
+}
+
+/** Nothing but the revision where there are too many groups. */
+function encodeGroups(hour: HourColumns, revision: number): Uint8Array {
+  const grouped = groupCalls(hour)
+  if (!grouped) return encodeSegment({ revision } satisfies ColumnMeta, {})
+  const { names } = hour.names('op')
+  const { groupOf, groups } = grouped
   const sums = toKeyed(sumParts(hour, groupOf, groups, { calls: true, usage: true }))
   const meta: ColumnMeta = { revision, names, models: sums.models }
   return encodeSegment(meta, keyedArrays(sums))
+}
+
+function encodeGroupRuns(hour: HourColumns, revision: number): Uint8Array {
+  const grouped = groupCalls(hour)
+  if (!grouped) return encodeSegment({ revision } satisfies ColumnMeta, {})
+  return encodeRuns(hour, grouped.groupOf, grouped.groups, revision)
+}
+
+function encodeRuns(
+  hour: HourColumns,
+  partOf: Int16Array,
+  parts: number,
+  revision: number,
+): Uint8Array {
+  const runs = latencyRuns(hour, partOf, parts)
+  const bounds = new Uint32Array(parts + 1)
+  runs.forEach((run, part) => {
+    bounds[part + 1] = (bounds[part] as number) + run.length
+  })
+  const values = new Uint32Array(bounds[parts] as number)
+  runs.forEach((run, part) => {
+    values.set(run, bounds[part])
+  })
+  return encodeSegment({ revision } satisfies ColumnMeta, {
+    values: narrow(values),
+    bounds: narrow(bounds),
+  })
 }
 
 function keyedArrays(sums: KeyedSums): Record<string, Numbers> {
@@ -170,6 +217,8 @@ export interface StoredHour {
   /** Sums by slot. */
   readonly slots: KeyedSums
   readonly columns: HourColumns
+  /** Latencies by slot, each ascending. @throws BrokenSegmentError */
+  slotRuns(): Runs
   /** null where there are too many groups. @throws BrokenSegmentError */
   groups(): OpGroups | null
 }
@@ -196,6 +245,13 @@ export function decodeHour(
     const segment = read(column) as Segment<ColumnMeta> | null
     if (segment?.meta.revision !== revision) throw new BrokenSegmentError(column)
     return segment
+  }
+  function readRuns(column: SegmentColumn): Runs {
+    const segment = open(column)
+    return {
+      values: segment.array('values') as Integers,
+      bounds: segment.array('bounds') as Integers,
+    }
   }
   const values = (column: SegmentColumn) => open(column).array('values') as Integers
 
@@ -226,10 +282,12 @@ export function decodeHour(
         }
       },
     },
+    slotRuns: () => readRuns('slotRuns'),
     groups() {
       const segment = open('groups')
       const { names, models = [] } = segment.meta
-      return names ? { names, sums: readKeyed(segment, models) } : null
+      if (!names) return null
+      return { names, sums: readKeyed(segment, models), runs: () => readRuns('groupRuns') }
     },
   }
 }

@@ -69,13 +69,13 @@ export function createStatsTables(options: StatsTablesOptions) {
     /**
      * Adds the calls and the usage of parts of an hour.
      *
-     * @param runs - latencies by part, or null where they were not asked for
+     * @param runs - latencies by part, each run ascending, or null where they were not asked for
      * @param rowsOf - the usage of a part by these models, row by row, for what sums do not tell
      */
     addParts(
       parts: HourParts,
       sums: PartSums,
-      runs: readonly Integers[] | null,
+      runs: readonly (readonly Integers[])[] | null,
       rowsOf: (
         part: number,
         models: ReadonlySet<string>,
@@ -84,7 +84,7 @@ export function createStatsTables(options: StatsTablesOptions) {
     ): void {
       for (let part = 0; part < sums.parts; part++) {
         const bucket = parts.firstBucket + part
-        if (callColumns.length > 0) calls.addPart(bucket, part, sums, runs?.[part] ?? null)
+        if (callColumns.length > 0) calls.addPart(bucket, part, sums, runs?.[part] ?? [])
         if (usageColumns.length === 0) continue
         usageCursor.moveToBucket(bucket)
         const rest = addUsageSums(part, parts, sums)
@@ -144,7 +144,7 @@ function createCallTable(startsUs: Float64Array, columns: readonly StatColumn<Ca
       if (errorCount !== -1) builder.add(errorCount, isError)
     },
 
-    addPart(bucket: number, part: number, { calls }: PartSums, run: Integers | null): void {
+    addPart(bucket: number, part: number, { calls }: PartSums, runs: readonly Integers[]): void {
       const at = part * CALL_NUMBERS
       const count = calls[at] as number
       if (count === 0) return
@@ -155,7 +155,7 @@ function createCallTable(startsUs: Float64Array, columns: readonly StatColumn<Ca
       addBinary(errorCount, count - errors, errors)
       if (latency === -1) return
       builder.addSummary(latency, readLatencies(calls, at))
-      if (run) builder.addSorted(latency, run)
+      for (const run of runs) builder.addSorted(latency, run)
     },
   }
 }

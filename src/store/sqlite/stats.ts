@@ -30,6 +30,8 @@ const ATTEMPTS_MAX = 3
 /** Limit: sums of one hour, by part and model; with more the rows are read. */
 const PART_SUMS_MAX = 500_000
 
+const NO_RUNS = { values: new Uint8Array(), bounds: new Uint8Array() } as const
+
 /** An hour of SELECT_HOURS; it is dirty where it has no segment of its state. */
 type HourRow = Omit<HourState, 'project_id'> & { readonly is_dirty: 0 | 1 }
 
@@ -199,6 +201,6 @@ function createViews(
     }
     if (!live.has(row)) return null
     const columns = readLiveHour(db, { ...row, project_id }, checkpoint)
-    return columns && { columns, slots: null, groups: () => null }
+    return columns && { columns, slots: null, slotRuns: () => NO_RUNS, groups: () => null }
   }
 }
