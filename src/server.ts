@@ -37,7 +37,43 @@ async function main(): Promise<void> {
     throw error
   }
   announceFirstKey(config, deps)
-  if (config.trainer) trainer = startTrainer(app, deps, config)
+  if (config.trainer) trainer = awaitJobs(app, deps, () => startTrainer(app, deps, config))
+}
+
+/** A trainer that starts with the first job: without jobs its thread would only take memory. */
+function awaitJobs(app: App, deps: Deps, start: () => Trainer): Trainer {
+  let trainer: Trainer | null = null
+  let isStopped = false
+  const begin = (): void => {
+    if (!isStopped) trainer ??= start()
+  }
+  const stopListening = deps.trainingQueue.onChange(begin)
+  hasUnfinishedJobs(deps).then(
+    (has) => has && begin(),
+    (error) => app.log.error({ err: error }, 'the training queue failed'),
+  )
+  return {
+    async stop() {
+      isStopped = true
+      stopListening()
+      await trainer?.stop()
+    },
+  }
+}
+
+async function hasUnfinishedJobs({ trainingJobs }: Deps): Promise<boolean> {
+  const listing = {
+    model_id: null,
+    after: null,
+    order: 'asc',
+    count: 1,
+    accepts: () => true,
+  } as const
+  const [queued, running] = await Promise.all([
+    trainingJobs.listJobs({ ...listing, status: 'queued' }),
+    trainingJobs.listJobs({ ...listing, status: 'running' }),
+  ])
+  return queued.length + running.length > 0
 }
 
 /** Trains jobs of `tiny` as any worker would, with a key that ends with the process. */
