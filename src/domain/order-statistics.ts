@@ -62,19 +62,23 @@ export function createOrderStatistics(): OrderStatistics {
 /** Values by their place in the order, from 0. */
 interface Ranked {
   readonly count: number
-  at(place: number): number
+  /** The value at a place and the one behind it; behind the last one stands the last one again. */
+  pair(place: number): readonly [value: number, next: number]
 }
 
-function interpolate({ count, at }: Ranked, percent: number): number {
+function interpolate({ count, pair }: Ranked, percent: number): number {
   const rank = (percent / 100) * (count - 1)
   const below = Math.floor(rank)
-  const low = at(below)
-  const high = at(Math.min(below + 1, count - 1))
+  const [low, high] = pair(below)
   return low + (high - low) * (rank - below)
 }
 
 function rankRun(sorted: SortedValues): Ranked {
-  return { count: sorted.length, at: (place) => sorted[place] as number }
+  const count = sorted.length
+  return {
+    count,
+    pair: (place) => [sorted[place] as number, sorted[Math.min(place + 1, count - 1)] as number],
+  }
 }
 
 /** Whole numbers are found between the least and the greatest by halves, without merging the runs. */
@@ -83,25 +87,51 @@ function rankRuns(runs: readonly SortedValues[]): Ranked {
   if (!runs.every(isWhole)) return rankRun(concatenate(runs, count).sort())
   const least = runs.reduce((least, run) => Math.min(least, run[0] ?? least), Number.MAX_VALUE)
   const most = runs.reduce((most, run) => Math.max(most, run[run.length - 1] ?? 0), 0)
+
+  /** Where the value of a place, and the values up to it, end in each run. */
+  function search(place: number): { value: number; ends: Uint32Array } {
+    const froms = new Uint32Array(runs.length)
+    const tos = Uint32Array.from(runs, ({ length }) => length)
+    const ends = tos.slice()
+    let [low, high] = [least, most]
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      let upTo = 0
+      for (let index = 0; index < runs.length; index++) {
+        const run = runs[index] as SortedValues
+        const end = countUpTo(run, middle, froms[index] as number, tos[index] as number)
+        ends[index] = end
+        upTo += end
+      }
+      if (upTo > place) {
+        high = middle
+        tos.set(ends)
+      } else {
+        low = middle + 1
+        froms.set(ends)
+      }
+    }
+    return { value: low, ends: tos }
+  }
+
   return {
     count,
-    at(place) {
-      let [low, high] = [least, most]
-      while (low < high) {
-        const middle = Math.floor((low + high) / 2)
-        let upTo = 0
-        for (const run of runs) upTo += countUpTo(run, middle)
-        if (upTo > place) high = middle
-        else low = middle + 1
-      }
-      return low
+    pair(place) {
+      const { value, ends } = search(place)
+      const upTo = ends.reduce((total, end) => total + end, 0)
+      if (upTo > place + 1 || place + 1 >= count) return [value, value]
+      const next = runs.reduce(
+        (next, run, index) => Math.min(next, run[ends[index] as number] ?? next),
+        Number.MAX_VALUE,
+      )
+      return [value, next]
     },
   }
 }
 
-/** How many values of a run are at most `value`. */
-function countUpTo(run: SortedValues, value: number): number {
-  let [low, high] = [0, run.length]
+/** How many values of a run are at most `value`; at least `from` and at most `to` are. */
+function countUpTo(run: SortedValues, value: number, from: number, to: number): number {
+  let [low, high] = [from, to]
   while (low < high) {
     const middle = (low + high) >> 1
     if ((run[middle] as number) <= value) low = middle + 1
