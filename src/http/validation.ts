@@ -4,6 +4,7 @@ import { serializerCompiler } from 'fastify-type-provider-zod'
 import type { z } from 'zod'
 import { ApiError } from '../errors.ts'
 import type { App } from './app-type.ts'
+import { createSparseCheck } from './sparse-check.ts'
 
 /** One broken rule. `path` is dotted, as `messages[0].content`. */
 export interface Problem {
@@ -90,10 +91,15 @@ function lowerFirst(text: string): string {
 export const validation = fp(
   async (app: App) => {
     // The type provider's own validator joins paths with slashes, which loses keys that hold one.
-    app.setValidatorCompiler<z.ZodType>(({ schema }) => (data) => {
-      const result = schema.safeParse(data)
-      if (result.success) return { value: result.data }
-      return { error: new SchemaError(toProblems(result.error.issues, data)) }
+    app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => {
+      const checkSparse = httpPart === 'body' ? createSparseCheck(schema) : null
+      return (data) => {
+        const value = checkSparse?.(data) ?? null
+        if (value !== null) return { value }
+        const result = schema.safeParse(data)
+        if (result.success) return { value: result.data }
+        return { error: new SchemaError(toProblems(result.error.issues, data)) }
+      }
     })
     app.setSerializerCompiler(serializerCompiler)
   },

@@ -1,0 +1,72 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createSparseCheck } from '../../src/http/sparse-check.ts'
+import { ChatCompletionRequest } from '../../src/schemas/chat-request.ts'
+
+const check = createSparseCheck(ChatCompletionRequest)
+
+const message = fc.record(
+  {
+    role: fc.constantFrom('user', 'assistant', 'system', 'wizard'),
+    content: fc.oneof(fc.string(), fc.constant(null), fc.jsonValue({ maxDepth: 2 })),
+    name: fc.string(),
+  },
+  { requiredKeys: [] },
+)
+const names = fc.constantFrom(...Object.keys(ChatCompletionRequest.shape), '__proto__', 'own')
+const value = fc.oneof(
+  fc.constantFrom<unknown>(null, true, false, 0, 1, 2, -1, 0.5, 'auto', 'low', [], {}),
+  fc.jsonValue({ maxDepth: 3 }),
+)
+const body = fc
+  .tuple(
+    fc.oneof(fc.array(message, { maxLength: 3 }), fc.constant([{ role: 'user', content: 'Hi' }])),
+    fc.array(fc.tuple(names, value), { maxLength: 4 }),
+  )
+  // Parsed from text, as bodies are, so that __proto__ is a key like any other.
+  .map(([messages, entries]) => {
+    const members = [['messages', messages] as const, ...entries]
+    const text = members.map(([name, it]) => `${JSON.stringify(name)}:${JSON.stringify(it)}`)
+    return JSON.parse(`{${text.join(',')}}`) as unknown
+  })
+
+describe('createSparseCheck', () => {
+  it('takes nothing that the schema refuses, and gives what the schema gives', () => {
+    let takenCount = 0
+    fc.assert(
+      fc.property(body, (data) => {
+        const taken = check?.(data) ?? null
+        if (taken === null) return
+        takenCount += 1
+        expect(ChatCompletionRequest.safeParse(data)).toStrictEqual({ success: true, data: taken })
+      }),
+      { numRuns: 1_000 },
+    )
+    expect(takenCount).toBeGreaterThan(50)
+  })
+
+  it('takes ordinary requests, with keys that the schema does not know', () => {
+    const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], n: null, own: [1] }
+    expect(check?.(request)).toEqual(request)
+  })
+
+  it.each([
+    ['a field is wrong', { messages: [{ role: 'user', content: 'Hi' }], n: 'two' }],
+    ['a required field is missing', { model: 'm' }],
+    ['__proto__ is a key', JSON.parse('{"messages":[],"__proto__":{}}')],
+    ['there is no object', []],
+  ])('leaves it to the schema when %s', (_case, data) => {
+    expect(check?.(data)).toBeNull()
+  })
+
+  it.each([
+    ['fields that are filled in', z.looseObject({ n: z.number().default(1) })],
+    ['a rule over several fields', z.looseObject({ n: z.number() }).refine(() => false)],
+    ['unknown keys that are refused', z.strictObject({ n: z.number() })],
+    ['unknown keys that are dropped', z.object({ n: z.number() })],
+    ['no object', z.array(z.number())],
+  ])('is not made for a schema with %s', (_case, schema) => {
+    expect(createSparseCheck(schema)).toBeNull()
+  })
+})
