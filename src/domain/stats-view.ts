@@ -1,27 +1,39 @@
 /**
- * Tables of statistics as the API shows them: JSON text, written by hand, since there can be hundreds of
+ * Tables of statistics as the API shows them: JSON, written by hand, since there can be hundreds of
  * thousands of values. Pure.
  */
 import { renderTimestamp } from '../schemas/timestamp.ts'
 import type { BucketTable } from './bucket-table.ts'
+import { createJsonBytes, type JsonBytes, utf8 } from './json-bytes.ts'
 import type { StatColumn } from './metric-names.ts'
 
 /** Limit: characters of the header that names models. */
 const HEADER_LENGTH_MAX = 2048
+
+const BEGIN = utf8('[')
+const END = utf8(']')
+const COMMA = utf8(',')
+const NULL = utf8('null')
+const COUNT = utf8(',"count":')
+const OBJECT_END = utf8('}')
 
 /** The list of all buckets by time. Spec: §2.9 call bucket. */
 export function renderCallBuckets(
   startsUs: Float64Array,
   columns: readonly StatColumn[],
   table: BucketTable | null,
-): string {
-  if (table === null) return '[]'
-  const keys = columns.map(renderKey)
-  const buckets = Array.from(startsUs, (us, bucket) => {
-    const head = `{"timestamp":"${renderTimestamp(us)}"`
-    return head + renderValues(keys, table, bucket)
-  })
-  return `[${buckets.join(',')}]`
+): Uint8Array<ArrayBuffer> {
+  const json = createJsonBytes()
+  json.write(BEGIN)
+  if (table !== null) {
+    const keys = columns.map(renderKey)
+    startsUs.forEach((us, bucket) => {
+      json.write(utf8(`${bucket === 0 ? '' : ','}{"timestamp":"${renderTimestamp(us)}"`))
+      writeValues(json, keys, table, bucket)
+    })
+  }
+  json.write(END)
+  return json.finish()
 }
 
 /** By time, then by model: each model in each bucket. Spec: §2.9 usage bucket. */
@@ -29,39 +41,47 @@ export function renderUsageBuckets(
   startsUs: Float64Array,
   columns: readonly StatColumn[],
   models: readonly { readonly model: string; readonly table: BucketTable }[],
-): string {
+): Uint8Array<ArrayBuffer> {
+  const json = createJsonBytes()
   const keys = columns.map(renderKey)
   const named = models.map(({ model, table }) => ({
-    model: `","model":${JSON.stringify(model)}`,
+    model: utf8(`,"model":${JSON.stringify(model)}`),
     table,
   }))
-  const buckets: string[] = []
+  json.write(BEGIN)
   startsUs.forEach((us, bucket) => {
-    const head = `{"timestamp":"${renderTimestamp(us)}`
-    for (const { model, table } of named) {
-      buckets.push(head + model + renderValues(keys, table, bucket))
-    }
+    const head = utf8(`{"timestamp":"${renderTimestamp(us)}"`)
+    named.forEach(({ model, table }, index) => {
+      if (bucket > 0 || index > 0) json.write(COMMA)
+      json.write(head)
+      json.write(model)
+      writeValues(json, keys, table, bucket)
+    })
   })
-  return `[${buckets.join(',')}]`
+  json.write(END)
+  return json.finish()
 }
 
-function renderKey({ key }: StatColumn): string {
-  return `,${JSON.stringify(key)}:`
+function renderKey({ key }: StatColumn): Uint8Array {
+  return utf8(`,${JSON.stringify(key)}:`)
 }
 
 /** The metric keys in request order, `count` last, and the end of the object. */
-function renderValues(
-  keys: readonly string[],
+function writeValues(
+  json: JsonBytes,
+  keys: readonly Uint8Array[],
   { count, values }: BucketTable,
   bucket: number,
-): string {
-  let text = ''
+): void {
   for (let index = 0; index < keys.length; index++) {
     const value = values[index]?.[bucket] ?? Number.NaN
-    text += keys[index]
-    text += Number.isNaN(value) ? 'null' : value
+    json.write(keys[index] as Uint8Array)
+    if (Number.isNaN(value)) json.write(NULL)
+    else json.writeNumber(value)
   }
-  return `${text},"count":${count[bucket] ?? 0}}`
+  json.write(COUNT)
+  json.writeNumber(count[bucket] ?? 0)
+  json.write(OBJECT_END)
 }
 
 /**

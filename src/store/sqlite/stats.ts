@@ -113,10 +113,9 @@ export function renderStats(
 ): { readonly texts: StatsTexts; readonly broken: readonly number[] } {
   const { result, broken } = aggregateStats(db, query, checkpoint)
   const { startsUs, callColumns, usageColumns } = query
-  const encoder = new TextEncoder()
   const texts: StatsTexts = {
-    callBuckets: encoder.encode(renderCallBuckets(startsUs, callColumns, result.calls)),
-    usageBuckets: encoder.encode(renderUsageBuckets(startsUs, usageColumns, result.usage)),
+    callBuckets: renderCallBuckets(startsUs, callColumns, result.calls),
+    usageBuckets: renderUsageBuckets(startsUs, usageColumns, result.usage),
     unpricedModels: result.unpricedModels,
   }
   return { texts, broken }
