@@ -79,16 +79,18 @@ describe('POST /calls/stats over read threads', () => {
 
   it('answers server_overloaded and Retry-After when the queue is full', async () => {
     const app = await buildTestApp({ dataDir: makeTempDir(), readThreads: 1, readQueueMax: 1 })
+    await fillWithCalls(app, 3000)
     const answers = await Promise.all(
       // Different questions, since equal ones share a read.
-      [1, 2, 3, 4].map((hours) => ask(app, { granularity: hours * 3600 })),
+      Array.from({ length: 24 }, (_, i) => ask(app, { granularity: (i + 1) * 3600 })),
     )
     const refused = answers.filter(({ status }) => status === 503)
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2)
-    expect(refused.map(({ body }) => body.error.code)).toEqual([
-      'server_overloaded',
-      'server_overloaded',
-    ])
+    const answered = answers.filter(({ status }) => status === 200)
+    expect(refused.length + answered.length).toBe(answers.length)
+    expect(answered.length).toBeGreaterThanOrEqual(2)
+    expect(new Set(refused.map(({ body }) => body.error.code))).toEqual(
+      new Set(['server_overloaded']),
+    )
     expect(refused[0]?.headers['retry-after']).toBe('1')
     expect((await ask(app)).status).toBe(200)
   })
