@@ -26,9 +26,7 @@ export function createJsonBytes(): JsonBytes {
 
   function reserve(more: number): void {
     if (end + more <= bytes.length) return
-    const larger = new Uint8Array(Math.max(bytes.length * 2, end + more))
-    larger.set(bytes)
-    bytes = larger
+    bytes = new Uint8Array(bytes.buffer.transfer(Math.max(bytes.length * 2, end + more)))
   }
 
   function writeDigits(value: number): void {
@@ -60,6 +58,6 @@ export function createJsonBytes(): JsonBytes {
       if (value >= 0 && value < DIGITS_END && (value | 0) === value) writeDigits(value)
       else writeText(String(value))
     },
-    finish: () => bytes.slice(0, end),
+    finish: () => new Uint8Array(bytes.buffer.transfer(end)),
   }
 }

@@ -53,6 +53,18 @@ describe('createSharedReads', () => {
     expect(started).toHaveLength(0)
   })
 
+  it('keeps no value that takes more than half of all bytes', async () => {
+    const { ask, started } = openRead()
+    const first = ask('a')
+    started[0]?.resolve('123456')
+    expect(await first).toBe('123456')
+    const second = ask('a')
+    started[1]?.resolve('12345')
+    expect(await second).toBe('12345')
+    expect(await ask('a')).toBe('12345')
+    expect(started).toHaveLength(2)
+  })
+
   it('lets the values go that were used the longest time ago', async () => {
     const { ask, started } = openRead()
     for (const [index, key] of ['a', 'b', 'c'].entries()) {

@@ -77,10 +77,24 @@ export function serveReadJobs(jobs: ReadJobs): void {
   }
 
   port.on('message', (request: ReadWorkerRequest) => {
-    if (request !== null) return port.postMessage(answer(request))
+    if (request !== null) {
+      const reply = answer(request)
+      return port.postMessage(reply, ownBuffers(reply.value))
+    }
     db?.close()
     port.close()
   })
+}
+
+/** The buffers of the byte arrays of a value: they go to the caller without a copy. */
+function ownBuffers(value: unknown): ArrayBuffer[] {
+  if (typeof value !== 'object' || value === null) return []
+  const buffers = Object.values(value).flatMap((member) =>
+    member instanceof Uint8Array && member.byteLength === member.buffer.byteLength
+      ? [member.buffer as ArrayBuffer]
+      : [],
+  )
+  return [...new Set(buffers)]
 }
 
 function renderFailure(error: unknown): Pick<ReadWorkerReply, 'failure' | 'crash'> {

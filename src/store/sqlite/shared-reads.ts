@@ -6,6 +6,8 @@ import { ApiError } from '../../errors.ts'
 
 /** Limit: values that are kept. */
 const KEPT_MAX = 256
+/** Limit: what takes a larger part of `keptBytesMax` is not kept. */
+const PART_MAX = 0.5
 
 export interface SharedReadsOptions<Value> {
   /** Limit: bytes of the values that are kept. */
@@ -98,6 +100,7 @@ function createKept<Value>({ keptBytesMax, bytesOf }: SharedReadsOptions<Value>)
     add(key: string, value: Value): void {
       const known = kept.get(key)
       if (known !== undefined) drop(key, known)
+      if (bytesOf(value) > keptBytesMax * PART_MAX) return
       kept.set(key, value)
       bytes += bytesOf(value)
       for (const [oldest, old] of kept) {

@@ -24,7 +24,7 @@ import { createRowScan } from './stats-rows.ts'
 /** Limit: changing hours of one question that are kept in columns; of more, the last ones. */
 const LIVE_HOURS_MAX = 4
 /** Limit: bytes of answers that are kept. */
-const KEPT_BYTES_MAX = 32 * 1024 * 1024
+const KEPT_BYTES_MAX = 16 * 1024 * 1024
 /** Limit: times that a broken column makes a read begin again; then it goes by the rows. */
 const ATTEMPTS_MAX = 3
 /** Limit: sums of one hour, by part and model; with more the rows are read. */
@@ -66,7 +66,7 @@ export function createStatsStore({ db, commit, reads, versions }: StatsStoreOpti
     },
     render(query, signal) {
       const read = async (abandoned: AbortSignal) => {
-        const { texts: found, broken } = await reads.run('stats_texts', query, abandoned)
+        const { broken, ...found } = await reads.run('stats_texts', query, abandoned)
         await spoil(broken)
         return found
       }
@@ -110,15 +110,15 @@ export function renderStats(
   db: Connection,
   query: StatsQuery,
   checkpoint: () => void,
-): { readonly texts: StatsTexts; readonly broken: readonly number[] } {
+): StatsTexts & Pick<StatsAnswer, 'broken'> {
   const { result, broken } = aggregateStats(db, query, checkpoint)
   const { startsUs, callColumns, usageColumns } = query
-  const texts: StatsTexts = {
+  return {
     callBuckets: renderCallBuckets(startsUs, callColumns, result.calls),
     usageBuckets: renderUsageBuckets(startsUs, usageColumns, result.usage),
     unpricedModels: result.unpricedModels,
+    broken,
   }
-  return { texts, broken }
 }
 
 /** What is known of broken segments. */
