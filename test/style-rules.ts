@@ -32,7 +32,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Entries that nothing imports. */
-const ENTRIES = /^src\/(?:server|keys|migrate)\.ts$|-worker\.ts$|\/worker\.ts$/
+const ENTRIES =
+  /^src\/(?:server|keys|migrate)\.ts$|-worker\.ts$|\/worker\.ts$|\/training\/evaluate\.ts$/
 
 /** Words of SQL that stand only in sql/ and migrations/. */
 const SQL =

@@ -70,7 +70,12 @@ const ROWS: Readonly<Record<keyof ChatCompletionRequest, Row>> = {
     refused: 'nobody',
   },
   frequency_penalty: { base: { ...DRAWN, max_tokens: 90 }, value: 2, check: differs, refused: 2.5 },
-  presence_penalty: { base: DRAWN, value: -2, check: differs, refused: 'much' },
+  presence_penalty: {
+    base: { ...DRAWN, max_tokens: 90 },
+    value: -2,
+    check: differs,
+    refused: 'much',
+  },
   repetition_penalty: { base: DRAWN, value: 3, check: differs, refused: 0 },
   logit_bias: {
     value: { [END_ID]: 100 },

@@ -144,10 +144,10 @@ describe('what the template gets', () => {
   })
 
   it('shows tools and documents in the template of the shipped model', () => {
-    const tools = [{ function: { name: 'add', parameters: { type: 'object' } } }]
+    const tools = [{ function: { name: 'add', parameters: { properties: { a: {}, b: {} } } } }]
     const documents = [{ title: 'Owls', text: 'Owls hunt at night.' }]
     const plain = promptText({ messages })
-    expect(promptText({ messages, tools })).toContain('Tool: {"name": "add"')
+    expect(promptText({ messages, tools })).toContain('Tool: add(a, b)\n')
     expect(promptText({ messages, documents })).toContain('Owls: Owls hunt at night.')
     expect(promptText({ messages, tools: [], documents: [] })).toBe(plain)
   })

@@ -59,7 +59,7 @@ async function createModel(name: string, url = server.url): Promise<string> {
   return (await send('/v1/preview/models', wanted, url)).id
 }
 
-/** Answers of the served model, rewarded where they name the owl. */
+/** Answers of the served model, all with different rewards, so that each has something to teach. */
 async function rollOut(seed: number) {
   const messages = [{ role: 'user', content: QUESTION }]
   const { choices } = await send('/v1/chat/completions', {
@@ -71,9 +71,9 @@ async function rollOut(seed: number) {
     logprobs: true,
     return_tokens_as_token_ids: true,
   })
-  const trajectories = choices.map((choice: { message: { content: string } }) => ({
+  const trajectories = choices.map((choice: object, place: number) => ({
     messages_and_choices: [...messages, choice],
-    reward: choice.message.content.length,
+    reward: place,
   }))
   return { trajectories }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains the tiny model on the text of corpus.py and writes it as GGUF. See README.md.
 
-Usage: train.py --corpus FILE --out tiny.gguf [--steps 2200] [--seed 1]
+Usage: train.py --corpus FILE --out tiny.gguf [--base FILE] [--steps 2200] [--rate 1] [--seed 1]
 """
 
 import argparse
@@ -14,10 +14,11 @@ import torch
 from torch.nn import functional as F
 
 import bpe
-import corpus
+import gguf_reader
 import gguf_writer as gguf
 from llama import Llama, Shape
 from muon import Muon
+from tool_corpus import THINK
 
 END_OF_TEXT, START, END = 0, 1, 2
 SPECIALS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
@@ -27,17 +28,26 @@ PROMPT_WEIGHT = 0.1
 ADAM_RATE, MUON_RATE = 4e-3, 0.02
 TEMPLATE = (
     "{%- if tools %}{{- '<|im_start|>system\\n' }}"
-    "{%- for tool in tools %}{{- 'Tool: ' }}{{- tool.function | tojson }}{{- '\\n' }}{%- endfor %}"
+    "{%- for tool in tools %}{{- 'Tool: ' }}{{- tool.function.name }}{{- '(' }}"
+    "{%- if tool.function.parameters.properties is mapping %}"
+    "{%- for name in tool.function.parameters.properties %}"
+    "{{- name }}{%- if not loop.last %}{{- ', ' }}{%- endif %}"
+    "{%- endfor %}{%- endif %}"
+    "{{- ')\\n' }}{%- endfor %}"
     "{{- '<|im_end|>\\n' }}{%- endif %}"
     "{%- if documents %}{{- '<|im_start|>system\\n' }}"
     "{%- for document in documents %}"
     "{{- document.title }}{{- ': ' }}{{- document.text }}{{- '\\n' }}"
     "{%- endfor %}{{- '<|im_end|>\\n' }}{%- endif %}"
+    "{%- if enable_thinking %}{{- '<|im_start|>system\\n" + THINK + "<|im_end|>\\n' }}{%- endif %}"
     "{%- for message in messages %}"
     "{%- set role = 'system' if message.role == 'developer' else message.role %}"
     "{{- '<|im_start|>' + role + '\\n' }}"
     "{%- if message.content %}{{- message.content }}{%- endif %}"
-    "{%- if message.tool_calls %}{{- message.tool_calls | tojson }}{%- endif %}"
+    "{%- if message.tool_calls %}{%- for call in message.tool_calls if call.function %}"
+    "{{- '<tool_call>{\"name\": ' }}{{- call.function.name | tojson }}"
+    "{{- ', \"arguments\": ' }}{{- call.function.arguments or '{}' }}{{- '}</tool_call>' }}"
+    "{%- endfor %}{%- endif %}"
     "{{- '<|im_end|>\\n' }}"
     "{%- endfor %}"
     "{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- endif %}"
@@ -81,16 +91,16 @@ def rate(step, steps, top):
     return top * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * x)))
 
 
-def fit(model, data, steps, rng):
-    """Muon for the matrices of the layers, AdamW for the embedding and the norms."""
+def fit(model, data, steps, factor, rng):
+    """Muon for the matrices of the layers, AdamW for the embedding and the norms; `factor` scales both rates."""
     matrices = [p for block in model.blk for p in block.parameters() if p.ndim == 2]
     others = [p for p in model.parameters() if all(p is not m for m in matrices)]
     adam = torch.optim.AdamW(others, betas=(0.9, 0.97), weight_decay=0.0)
     muon = Muon(matrices)
     seen, smooth, begun = 0, None, time.process_time()
     for step in range(steps):
-        adam.param_groups[0]["lr"] = rate(step, steps, ADAM_RATE)
-        muon.rate = rate(step, steps, MUON_RATE)
+        adam.param_groups[0]["lr"] = rate(step, steps, factor * ADAM_RATE)
+        muon.rate = rate(step, steps, factor * MUON_RATE)
         length, rows = LENGTHS[rng.integers(0, len(LENGTHS))]
         loss = loss_of(model, *batch(rng, *data, length, rows))
         model.zero_grad(set_to_none=True)
@@ -104,43 +114,21 @@ def fit(model, data, steps, rng):
             print(f"step {step} loss {smooth:.3f} tokens {seen} cpu {time.process_time() - begun:.0f} s", flush=True)
 
 
-@torch.no_grad()
-def answer(model, encoder, tokens, chat, most=60):
-    """The model's answer at temperature 0, for the checks."""
-    ids = []
-    for role, text in chat:
-        ids += [START] + encoder.encode(role + "\n" + text) + [END] + encoder.encode("\n")
-    ids += [START] + encoder.encode("assistant\n")
-    out = []
-    for _ in range(most):
-        best = int(model(torch.tensor([ids + out]))[0, -1].argmax())
-        if best in (END, END_OF_TEXT):
-            break
-        out.append(best)
-    back = {c: b for b, c in bpe.BYTES.items()}
-    return bytes(back[c] for i in out for c in tokens[i]).decode("utf-8", "replace")
+def vocabulary(chats, size):
+    """The tokens and merges of a new model."""
+    base = SPECIALS + [bpe.BYTES[b] for b in range(256)]
+    sample = [text for chat in chats for role, text in chat] + [role + "\n" for chat in chats for role, text in chat]
+    merges = bpe.train(sample, size - len(base))
+    return base + [a + b for a, b in merges], merges
 
 
-def check(model, encoder, tokens):
-    """Asks for facts, for the sums that the corpus never shows, and prints the share of right answers."""
-    import random
-
-    r = random.Random(99)
-    for make in [corpus.sum_fact, corpus.opposite_fact, corpus.colour_fact, corpus.animal_fact,
-                 corpus.calendar_fact, corpus.number_fact, corpus.emoji_fact]:
-        facts = [make(r) for _ in range(40)]
-        right = sum(answer(model, encoder, tokens, [["user", f.question]]) == f.full for f in facts)
-        print(f"{make.__name__}: {right} of {len(facts)} right")
-    unknowns = [corpus.unknown(r) for _ in range(40)]
-    right = sum(answer(model, encoder, tokens, [["user", q]]) == a for q, a in unknowns)
-    print(f"unknown: {right} of {len(unknowns)} right")
-    sums = [(a, b) for a in range(21) for b in range(21) if corpus.held_out(a, "plus", b)]
-    right = sum(answer(model, encoder, tokens, [["user", f"What is {a} plus {b}?"]])
-                == f"{a} plus {b} is {a + b}." for a, b in sums)
-    print(f"sums never seen: {right} of {len(sums)} right")
-    for question in ["What is 3 plus 4?", "Who are you?", "Tell me a story about an owl.",
-                     "What is the capital of Peru?", "How do I boil an egg?", "Count to 7.", "Hello"]:
-        print(question, "->", answer(model, encoder, tokens, [["user", question]], 120))
+def load(path, model):
+    """Takes the weights of a model over and answers its tokens and merges."""
+    metadata, tensors = gguf_reader.read(path)
+    for name, p in model.named_parameters():
+        p.data = torch.from_numpy(tensors[name])
+    merges = [tuple(line.split(" ")) for line in metadata["tokenizer.ggml.merges"]]
+    return metadata["tokenizer.ggml.tokens"], merges
 
 
 def export(path, model, tokens, merges):
@@ -183,19 +171,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpus", required=True)
     parser.add_argument("--out", required=True)
+    parser.add_argument("--base", help="a model to go on from; without it a new one")
     parser.add_argument("--steps", type=int, default=2200)
+    parser.add_argument("--rate", type=float, default=1.0, help="of the usual learning rates")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(args.seed)
     with open(args.corpus, encoding="utf-8") as lines:
         chats = [json.loads(line) for line in lines]
-    shape = Shape()
-    base = SPECIALS + [bpe.BYTES[b] for b in range(256)]
-    sample = [text for chat in chats[:20_000] for role, text in chat]
-    sample += [role + "\n" for chat in chats[:20_000] for role, text in chat]
-    merges = bpe.train(sample, shape.vocab - len(base))
-    tokens = base + [a + b for a, b in merges]
+    model = Llama(Shape())
+    tokens, merges = load(args.base, model) if args.base else vocabulary(chats[:20_000], model.s.vocab)
     encoder = bpe.Encoder(tokens, merges)
     ids, weights, starts = [], [], []
     for chat in chats:
@@ -208,10 +194,9 @@ def main():
     ids, weights = np.array(ids, np.uint16), np.array(weights, np.float32)
     train = ([s for s in starts if s < cut], ids[:cut], weights[:cut])
     held = ([s - cut for s in starts if s >= cut], ids[cut:], weights[cut:])
-    model = Llama(shape)
     count = sum(p.numel() for p in model.parameters())
     print(f"{len(ids)} tokens, {count} parameters", flush=True)
-    fit(model, train, args.steps, np.random.default_rng(args.seed))
+    fit(model, train, args.steps, args.rate, np.random.default_rng(args.seed))
     for p in model.parameters():
         if p.ndim == 2:
             p.data = p.data.half().float()
@@ -220,7 +205,6 @@ def main():
         rng = np.random.default_rng(5)
         losses = [loss_of(model, *batch(rng, *held, 256, 16)).item() for _ in range(10)]
     print(f"held-out loss {sum(losses) / len(losses):.3f}", flush=True)
-    check(model, encoder, tokens)
 
 
 if __name__ == "__main__":

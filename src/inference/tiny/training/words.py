@@ -143,3 +143,7 @@ COUNTS = [
     ("How many minutes are in an hour?", "An hour has 60 minutes.", 60),
     ("How many seconds are in a minute?", "A minute has 60 seconds.", 60),
 ]
+
+# Where and how the weather is that a tool tells.
+CITIES = ["Paris", "London", "Berlin", "Rome", "Madrid", "Oslo", "Vienna", "Tokyo", "Lima", "Cairo", "Boston", "Prague"]
+SKIES = ["sunny", "rainy", "cloudy", "cold", "warm", "windy"]
