@@ -14,7 +14,7 @@ import type { Connection } from '../connection.ts'
 import { SELECT_COLUMN, SELECT_HEAD } from '../sql/segments.ts'
 
 /** Limit: bytes of blobs that a thread keeps. */
-const KEPT_BYTES_MAX = 32 * 1024 * 1024
+const KEPT_BYTES_MAX = 40 * 1024 * 1024
 /** Limit: blobs that are remembered as checked. */
 const CHECKED_MAX = 200_000
 
