@@ -1,6 +1,7 @@
-/** JSON written as bytes: no long text is made and turned into bytes afterwards. Pure. */
+/** JSON written as bytes, in pieces: no long text is made and turned into bytes afterwards. Pure. */
 
-const BYTES_MIN = 2 ** 16
+/** Bytes of a piece that is full. */
+const PIECE_BYTES = 2 ** 18
 /** The longest text of a number: -1.2345678901234567e-300. */
 const NUMBER_BYTES_MAX = 24
 /** Whole numbers below it are written digit by digit. */
@@ -8,12 +9,12 @@ const DIGITS_END = 2 ** 31
 const ZERO = 48
 
 export interface JsonBytes {
-  /** @param piece - UTF-8, as `utf8` makes it */
-  write(piece: Uint8Array): void
+  /** @param text - UTF-8, as `utf8` makes it */
+  write(text: Uint8Array): void
   /** A number that is no NaN and not infinite, as JSON has it. */
   writeNumber(value: number): void
-  /** All that was written, in a buffer of its own. Nothing is written afterwards. */
-  finish(): Uint8Array<ArrayBuffer>
+  /** All that was written, in order; each piece has a buffer of its own. */
+  finish(): Uint8Array<ArrayBuffer>[]
 }
 
 export function utf8(text: string): Uint8Array {
@@ -21,12 +22,17 @@ export function utf8(text: string): Uint8Array {
 }
 
 export function createJsonBytes(): JsonBytes {
-  let bytes = new Uint8Array(BYTES_MIN)
+  const pieces: Uint8Array<ArrayBuffer>[] = []
+  const bytes = new Uint8Array(PIECE_BYTES)
   let end = 0
 
+  function cut(): void {
+    if (end > 0) pieces.push(bytes.slice(0, end))
+    end = 0
+  }
+
   function reserve(more: number): void {
-    if (end + more <= bytes.length) return
-    bytes = new Uint8Array(bytes.buffer.transfer(Math.max(bytes.length * 2, end + more)))
+    if (end + more > PIECE_BYTES) cut()
   }
 
   function writeDigits(value: number): void {
@@ -47,17 +53,24 @@ export function createJsonBytes(): JsonBytes {
   }
 
   return {
-    write(piece) {
-      reserve(piece.length)
-      // Why a loop: pieces are short, and a call of `set` takes longer than to copy them.
-      for (let index = 0; index < piece.length; index++) bytes[end + index] = piece[index] as number
-      end += piece.length
+    write(text) {
+      reserve(text.length)
+      if (text.length > PIECE_BYTES) {
+        pieces.push(Uint8Array.from(text))
+        return
+      }
+      // Why a loop: texts are short, and a call of `set` takes longer than to copy them.
+      for (let index = 0; index < text.length; index++) bytes[end + index] = text[index] as number
+      end += text.length
     },
     writeNumber(value) {
       reserve(NUMBER_BYTES_MAX)
       if (value >= 0 && value < DIGITS_END && (value | 0) === value) writeDigits(value)
       else writeText(String(value))
     },
-    finish: () => new Uint8Array(bytes.buffer.transfer(end)),
+    finish() {
+      cut()
+      return pieces
+    },
   }
 }

@@ -22,7 +22,7 @@ export function renderCallBuckets(
   startsUs: Float64Array,
   columns: readonly StatColumn[],
   table: BucketTable | null,
-): Uint8Array<ArrayBuffer> {
+): Uint8Array<ArrayBuffer>[] {
   const json = createJsonBytes()
   json.write(BEGIN)
   if (table !== null) {
@@ -41,7 +41,7 @@ export function renderUsageBuckets(
   startsUs: Float64Array,
   columns: readonly StatColumn[],
   models: readonly { readonly model: string; readonly table: BucketTable }[],
-): Uint8Array<ArrayBuffer> {
+): Uint8Array<ArrayBuffer>[] {
   const json = createJsonBytes()
   const keys = columns.map(renderKey)
   const named = models.map(({ model, table }) => ({

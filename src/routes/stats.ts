@@ -61,9 +61,9 @@ export async function statsRoutes(app: App, { stats }: StatsRoutesOptions): Prom
       const head = JSON.stringify({ ...times, granularity: granularityS })
       const pieces = [
         Buffer.from(`${head.slice(0, -1)},"usage_buckets":`),
-        found.usageBuckets,
+        ...found.usageBuckets,
         Buffer.from(',"call_buckets":'),
-        found.callBuckets,
+        ...found.callBuckets,
         Buffer.from('}'),
       ]
       // Why a cast: these are the bytes of a CallStatsResponse; checking them would take longer than all else.

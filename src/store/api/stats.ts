@@ -35,10 +35,10 @@ export interface StatsResult {
   readonly unpricedModels: readonly string[]
 }
 
-/** The same as the API shows it: lists of buckets in JSON, UTF-8. */
+/** The same as the API shows it: lists of buckets in JSON, UTF-8, each cut into pieces. */
 export interface StatsTexts {
-  readonly callBuckets: Uint8Array
-  readonly usageBuckets: Uint8Array
+  readonly callBuckets: readonly Uint8Array[]
+  readonly usageBuckets: readonly Uint8Array[]
   readonly unpricedModels: readonly string[]
 }
 

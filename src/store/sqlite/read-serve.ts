@@ -86,15 +86,19 @@ export function serveReadJobs(jobs: ReadJobs): void {
   })
 }
 
-/** The buffers of the byte arrays of a value: they go to the caller without a copy. */
+/** The buffers of the byte arrays of a value, and of its lists of them: they go to the caller without a copy. */
 function ownBuffers(value: unknown): ArrayBuffer[] {
-  if (typeof value !== 'object' || value === null) return []
-  const buffers = Object.values(value).flatMap((member) =>
-    member instanceof Uint8Array && member.byteLength === member.buffer.byteLength
-      ? [member.buffer as ArrayBuffer]
-      : [],
-  )
-  return [...new Set(buffers)]
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
+  const buffers = new Set<ArrayBuffer>()
+  for (const member of Object.values(value)) {
+    const list: readonly unknown[] = Array.isArray(member) ? member : [member]
+    for (const bytes of list) {
+      if (!(bytes instanceof Uint8Array)) break
+      const { buffer } = bytes as Uint8Array<ArrayBuffer>
+      if (bytes.byteLength === buffer.byteLength) buffers.add(buffer)
+    }
+  }
+  return [...buffers]
 }
 
 function renderFailure(error: unknown): Pick<ReadWorkerReply, 'failure' | 'crash'> {

@@ -12,7 +12,7 @@ import {
 const CANCEL_GRACE_MS = 5000
 
 /** Limit: memory for new objects; the rest as Node sets it. */
-const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 16 }
+const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8 }
 
 /** A job that waits or runs. */
 export interface PendingRead {

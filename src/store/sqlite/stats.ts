@@ -24,7 +24,7 @@ import { createRowScan } from './stats-rows.ts'
 /** Limit: changing hours of one question that are kept in columns; of more, the last ones. */
 const LIVE_HOURS_MAX = 4
 /** Limit: bytes of answers that are kept. */
-const KEPT_BYTES_MAX = 16 * 1024 * 1024
+const KEPT_BYTES_MAX = 8 * 1024 * 1024
 /** Limit: times that a broken column makes a read begin again; then it goes by the rows. */
 const ATTEMPTS_MAX = 3
 /** Limit: sums of one hour, by part and model; with more the rows are read. */
@@ -46,7 +46,7 @@ export function createStatsStore({ db, commit, reads, versions }: StatsStoreOpti
   const spoilHour = db.prepare(SPOIL_HOUR)
   const texts = createSharedReads<StatsTexts>({
     keptBytesMax: KEPT_BYTES_MAX,
-    bytesOf: ({ callBuckets, usageBuckets }) => callBuckets.length + usageBuckets.length,
+    bytesOf: ({ callBuckets, usageBuckets }) => lengthOf(callBuckets) + lengthOf(usageBuckets),
   })
 
   /** The builder makes them again. Where it cannot be written now, the next answer tells it again. */
@@ -73,6 +73,10 @@ export function createStatsStore({ db, commit, reads, versions }: StatsStoreOpti
       return texts.run(`${versions.of(query.project_id)} ${keyOf(query)}`, read, signal)
     },
   }
+}
+
+function lengthOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((length, piece) => length + piece.length, 0)
 }
 
 /** The whole question as text. */
