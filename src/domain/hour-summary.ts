@@ -93,41 +93,44 @@ function sumCalls(sums: Float64Array, partOf: Int16Array, columns: HourColumns):
 
 function sumUsage(sums: Float64Array, partOf: Int16Array, used: UsageColumns): void {
   const { rows, calls, models, modelIds, counters } = used
-  const placeOf = new Int32Array(rows)
+  // The rows that count, and where each is added: often a few of many.
+  const chosen = new Uint32Array(rows)
+  const placeOf = new Uint32Array(rows)
+  let count = 0
   for (let row = 0; row < rows; row++) {
     const part = partOf[calls[row] as number] as number
-    const place = part < 0 ? -1 : (part * models.length + (modelIds[row] as number)) * USAGE_NUMBERS
-    placeOf[row] = place
-    if (place >= 0) sums[place] = (sums[place] as number) + 1
+    if (part < 0) continue
+    const place = (part * models.length + (modelIds[row] as number)) * USAGE_NUMBERS
+    chosen[count] = row
+    placeOf[count] = place
+    count += 1
+    sums[place] = (sums[place] as number) + 1
   }
+  const rowsOf = chosen.subarray(0, count)
   counters.forEach((counter, index) => {
-    addColumn(sums, placeOf, counter, 1 + index)
+    addColumn(sums, rowsOf, placeOf, counter, 1 + index)
   })
   const [read, creation, uncached] = [CACHE_READ, CACHE_CREATION, UNCACHED].map(
-    (index) => counters[index] as Integers,
-  )
-  for (let row = 0; row < rows; row++) {
-    const place = placeOf[row] as number
-    if (place < 0) continue
-    const input = allOf(row, read, creation, uncached)
-    if (input > (sums[place + INPUT_MAX] as number)) sums[place + INPUT_MAX] = input
+    (index) => counters[index],
+  ) as [Integers, Integers, Integers]
+  for (let index = 0; index < count; index++) {
+    const row = rowsOf[index] as number
+    const at = (placeOf[index] as number) + INPUT_MAX
+    const input = (read[row] as number) + (creation[row] as number) + (uncached[row] as number)
+    if (input > (sums[at] as number)) sums[at] = input
   }
-}
-
-function allOf(row: number, ...columns: readonly (Integers | undefined)[]): number {
-  return columns.reduce((total, column) => total + (column?.[row] ?? 0), 0)
 }
 
 function addColumn(
   sums: Float64Array,
-  placeOf: Int32Array,
+  rowsOf: Uint32Array,
+  placeOf: Uint32Array,
   counter: Integers,
   offset: number,
 ): void {
-  for (let row = 0; row < placeOf.length; row++) {
-    const place = placeOf[row] as number
-    if (place >= 0)
-      sums[place + offset] = (sums[place + offset] as number) + (counter[row] as number)
+  for (let index = 0; index < rowsOf.length; index++) {
+    const at = (placeOf[index] as number) + offset
+    sums[at] = (sums[at] as number) + (counter[rowsOf[index] as number] as number)
   }
 }
 

@@ -1,0 +1,47 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createJsonBytes, utf8 } from '../../src/domain/json-bytes.ts'
+
+const number = fc.oneof(
+  fc.nat(),
+  fc.maxSafeInteger(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constantFrom(0, -0, 9, 10, 99, 100, 2 ** 31 - 1, 2 ** 31, 1e21, 1e-7),
+)
+
+function join(pieces: readonly Uint8Array[]): string {
+  return Buffer.concat(pieces).toString()
+}
+
+describe('createJsonBytes', () => {
+  it('writes numbers as JSON.stringify does', () => {
+    const property = fc.property(fc.array(number), (numbers) => {
+      const json = createJsonBytes()
+      json.write(utf8('['))
+      numbers.forEach((value, index) => {
+        if (index > 0) json.write(utf8(','))
+        json.writeNumber(value)
+      })
+      json.write(utf8(']'))
+      expect(join(json.finish())).toBe(JSON.stringify(numbers))
+    })
+    fc.assert(property)
+  })
+
+  it.each([10, 262_143, 262_144, 300_000])('keeps the order of texts of %i bytes', (length) => {
+    const json = createJsonBytes()
+    for (const letter of ['a', 'b', 'c']) {
+      json.write(utf8(letter.repeat(length)))
+      json.writeNumber(7)
+    }
+    const expected = ['a', 'b', 'c'].map((letter) => `${letter.repeat(length)}7`).join('')
+    expect(join(json.finish()) === expected).toBe(true)
+  })
+
+  it('gives each piece a buffer of its own', () => {
+    const json = createJsonBytes()
+    for (let times = 0; times < 3; times++) json.write(utf8('x'.repeat(200_000)))
+    const pieces = json.finish()
+    expect(pieces.map(({ buffer }) => buffer.byteLength)).toEqual([200_000, 200_000, 200_000])
+  })
+})
