@@ -17,36 +17,95 @@ CREATE INDEX preview_models_past_names
 ON preview_models (entity, project, name, last_step) WHERE deleted_at_us IS NOT NULL;
 CREATE INDEX preview_models_created_at_us ON preview_models (created_at_us, id);
 
--- Attempts are numbered from 1 and never reused; those that were released do not count against the limit.
-ALTER TABLE training_jobs ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0);
-ALTER TABLE training_jobs ADD COLUMN released_count INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE training_jobs ADD COLUMN max_attempts INTEGER NOT NULL DEFAULT 3;
-ALTER TABLE training_jobs ADD COLUMN available_at_us INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE training_jobs ADD COLUMN oldest_policy_version INTEGER;
-ALTER TABLE training_jobs ADD COLUMN resolved_config_json TEXT;
-ALTER TABLE training_jobs ADD COLUMN parent_checkpoint_id TEXT REFERENCES checkpoints (id);
-ALTER TABLE training_jobs ADD COLUMN policy_lag INTEGER;
-ALTER TABLE training_jobs ADD COLUMN worker_id TEXT;
-ALTER TABLE training_jobs ADD COLUMN worker_version TEXT;
--- The lease of the running attempt; the hash stays after the end, for a repeated complete.
-ALTER TABLE training_jobs ADD COLUMN lease_token_hash TEXT;
-ALTER TABLE training_jobs ADD COLUMN lease_expires_at_us INTEGER;
-ALTER TABLE training_jobs ADD COLUMN attempt_deadline_us INTEGER;
-ALTER TABLE training_jobs ADD COLUMN last_heartbeat_at_us INTEGER;
-ALTER TABLE training_jobs ADD COLUMN progress REAL;
-ALTER TABLE training_jobs ADD COLUMN cancel_requested INTEGER NOT NULL DEFAULT 0;
--- The uploaded artifact of the running attempt, relative to the data directory.
-ALTER TABLE training_jobs ADD COLUMN staged_path TEXT;
-ALTER TABLE training_jobs ADD COLUMN staged_sha256 TEXT;
-ALTER TABLE training_jobs ADD COLUMN staged_bytes INTEGER;
--- Why there was nothing to train on; null when there was, or when it is not known yet.
-ALTER TABLE training_jobs ADD COLUMN untrained_reason TEXT;
-ALTER TABLE training_jobs ADD COLUMN error_code TEXT;
-ALTER TABLE training_jobs ADD COLUMN error_message TEXT;
-ALTER TABLE training_jobs ADD COLUMN result_checkpoint_id TEXT REFERENCES checkpoints (id);
-ALTER TABLE training_jobs ADD COLUMN started_at_us INTEGER;
-ALTER TABLE training_jobs ADD COLUMN finished_at_us INTEGER;
+-- Made anew: a column at a time would take many times longer.
+CREATE TABLE queued_training_jobs (
+  id TEXT NOT NULL PRIMARY KEY,
+  model_id TEXT NOT NULL REFERENCES preview_models (id),
+  -- Place in the model's queue, from 1: jobs of a model run one after the other.
+  seq INTEGER NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')),
+  payload_path TEXT NOT NULL,
+  payload_sha256 TEXT NOT NULL CHECK (length(payload_sha256) = 64),
+  payload_bytes INTEGER NOT NULL,
+  -- As the client sent it; null when it was null or absent.
+  config_json TEXT,
+  idempotency_key TEXT,
+  group_count INTEGER NOT NULL,
+  trajectory_count INTEGER NOT NULL,
+  -- Trajectories with at least one choice.
+  trainable_count INTEGER NOT NULL,
+  created_at_us INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  -- Attempts are numbered from 1 and never reused; those that were released do not count against the limit.
+  attempt INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0),
+  released_count INTEGER NOT NULL DEFAULT 0,
+  max_attempts INTEGER NOT NULL DEFAULT 3,
+  available_at_us INTEGER NOT NULL DEFAULT 0,
+  oldest_policy_version INTEGER,
+  resolved_config_json TEXT,
+  parent_checkpoint_id TEXT REFERENCES checkpoints (id),
+  policy_lag INTEGER,
+  worker_id TEXT,
+  worker_version TEXT,
+  -- The lease of the running attempt; the hash stays after the end, for a repeated complete.
+  lease_token_hash TEXT,
+  lease_expires_at_us INTEGER,
+  attempt_deadline_us INTEGER,
+  last_heartbeat_at_us INTEGER,
+  progress REAL,
+  cancel_requested INTEGER NOT NULL DEFAULT 0,
+  -- The uploaded artifact of the running attempt, relative to the data directory.
+  staged_path TEXT,
+  staged_sha256 TEXT,
+  staged_bytes INTEGER,
+  -- Why there was nothing to train on; null when there was, or when it is not known yet.
+  untrained_reason TEXT,
+  error_code TEXT,
+  error_message TEXT,
+  result_checkpoint_id TEXT REFERENCES checkpoints (id),
+  started_at_us INTEGER,
+  finished_at_us INTEGER
+) STRICT;
 
+INSERT INTO queued_training_jobs (
+  id,
+  model_id,
+  seq,
+  state,
+  payload_path,
+  payload_sha256,
+  payload_bytes,
+  config_json,
+  idempotency_key,
+  group_count,
+  trajectory_count,
+  trainable_count,
+  created_at_us,
+  created_by
+)
+SELECT
+  id,
+  model_id,
+  seq,
+  state,
+  payload_path,
+  payload_sha256,
+  payload_bytes,
+  config_json,
+  idempotency_key,
+  group_count,
+  trajectory_count,
+  trainable_count,
+  created_at_us,
+  created_by
+FROM training_jobs;
+
+DROP TABLE training_jobs;
+ALTER TABLE queued_training_jobs RENAME TO training_jobs;
+
+CREATE UNIQUE INDEX training_jobs_model_id_seq ON training_jobs (model_id, seq);
+CREATE UNIQUE INDEX training_jobs_model_id_idempotency_key
+ON training_jobs (model_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE UNIQUE INDEX training_jobs_running ON training_jobs (model_id) WHERE state = 'running';
 CREATE INDEX training_jobs_unfinished
 ON training_jobs (model_id, seq) WHERE state IN ('queued', 'running');

@@ -267,7 +267,7 @@ CREATE UNIQUE INDEX training_events_job_id_attempt_seq ON training_events (job_i
 
 CREATE INDEX training_events_job_id_position ON training_events (job_id, attempt, position);
 
-CREATE TABLE training_jobs (
+CREATE TABLE "training_jobs" (
   id TEXT NOT NULL PRIMARY KEY,
   model_id TEXT NOT NULL REFERENCES preview_models (id),
   -- Place in the model's queue, from 1: jobs of a model run one after the other.
@@ -284,8 +284,37 @@ CREATE TABLE training_jobs (
   -- Trajectories with at least one choice.
   trainable_count INTEGER NOT NULL,
   created_at_us INTEGER NOT NULL,
-  created_by TEXT NOT NULL
-, attempt INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0), released_count INTEGER NOT NULL DEFAULT 0, max_attempts INTEGER NOT NULL DEFAULT 3, available_at_us INTEGER NOT NULL DEFAULT 0, oldest_policy_version INTEGER, resolved_config_json TEXT, parent_checkpoint_id TEXT REFERENCES checkpoints (id), policy_lag INTEGER, worker_id TEXT, worker_version TEXT, lease_token_hash TEXT, lease_expires_at_us INTEGER, attempt_deadline_us INTEGER, last_heartbeat_at_us INTEGER, progress REAL, cancel_requested INTEGER NOT NULL DEFAULT 0, staged_path TEXT, staged_sha256 TEXT, staged_bytes INTEGER, untrained_reason TEXT, error_code TEXT, error_message TEXT, result_checkpoint_id TEXT REFERENCES checkpoints (id), started_at_us INTEGER, finished_at_us INTEGER) STRICT;
+  created_by TEXT NOT NULL,
+  -- Attempts are numbered from 1 and never reused; those that were released do not count against the limit.
+  attempt INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0),
+  released_count INTEGER NOT NULL DEFAULT 0,
+  max_attempts INTEGER NOT NULL DEFAULT 3,
+  available_at_us INTEGER NOT NULL DEFAULT 0,
+  oldest_policy_version INTEGER,
+  resolved_config_json TEXT,
+  parent_checkpoint_id TEXT REFERENCES checkpoints (id),
+  policy_lag INTEGER,
+  worker_id TEXT,
+  worker_version TEXT,
+  -- The lease of the running attempt; the hash stays after the end, for a repeated complete.
+  lease_token_hash TEXT,
+  lease_expires_at_us INTEGER,
+  attempt_deadline_us INTEGER,
+  last_heartbeat_at_us INTEGER,
+  progress REAL,
+  cancel_requested INTEGER NOT NULL DEFAULT 0,
+  -- The uploaded artifact of the running attempt, relative to the data directory.
+  staged_path TEXT,
+  staged_sha256 TEXT,
+  staged_bytes INTEGER,
+  -- Why there was nothing to train on; null when there was, or when it is not known yet.
+  untrained_reason TEXT,
+  error_code TEXT,
+  error_message TEXT,
+  result_checkpoint_id TEXT REFERENCES checkpoints (id),
+  started_at_us INTEGER,
+  finished_at_us INTEGER
+) STRICT;
 
 CREATE INDEX training_jobs_created_at_us ON training_jobs (created_at_us, id);
 

@@ -1,11 +1,11 @@
 /**
- * The reasoning of a model that has none: a few fixed sentences, as long as the effort asks for. It must
+ * The reasoning of a model that was not asked to think: a few fixed sentences, as long as the effort asks for. It must
  * say that it is a script, and it never changes the answer.
  */
 import type { ReasoningEffort } from '../../schemas/chat-tool-fields.ts'
 
 const SENTENCES = [
-  'This reasoning is a script: the model is too small to think.',
+  'This reasoning is a script; the model thinks for itself only where enable_thinking asks for it.',
   'The prompt has {n} tokens.',
   'I look for a question that I was trained on.',
   'If I know it, I answer in one sentence.',
