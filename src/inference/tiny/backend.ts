@@ -3,6 +3,7 @@
  * a worker thread. It must never block the server's thread, nor take more requests than it was told.
  */
 import { randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { findUnsupportedField } from '../../domain/chat-rules.ts'
 import { ApiError } from '../../errors.ts'
@@ -12,6 +13,7 @@ import { planCompletion } from './completion-plan.ts'
 import { resolveTinyFields } from './field-support.ts'
 import { createGuardedRuns } from './guarded-runs.ts'
 import { startProcess } from './model-host.ts'
+import { createSharedLinks } from './shared-links.ts'
 import { createWorkerLink } from './worker-link.ts'
 
 /** What a tiny backend needs to know. */
@@ -26,6 +28,8 @@ export interface TinyBackendOptions {
   readonly contextTokensMax?: number
   /** Whether clients may send a chat_template. Off by default: a template is a program. */
   readonly allowsChatTemplate?: boolean
+  /** Threads that may run the model; others than the first start only under load. Default 2, 1 on one core. */
+  readonly threadsMax?: number
   /** How long a template or grammar may hold up its own process. Milliseconds; 5,000 by default. */
   readonly silenceMsMax?: number
   /** Another script for the thread. For tests of its crashes. */
@@ -44,6 +48,8 @@ const RETRY_AFTER_S = 1
 /** Limit: each holds the model and the grammar engine, 100 MB. */
 const GUARDED_PROCESSES_MAX = 2
 const SILENCE_MS_MAX = 5_000
+/** Each holds the model; more than two would leave nothing of a small machine to the server. */
+const THREADS_MAX = Math.min(2, availableParallelism())
 
 /**
  * A backend whose thread starts at once; requests may come before it is ready. The caller must close it.
@@ -58,7 +64,8 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
     modelPath: options.modelPath ?? TINY_MODEL_PATH,
     contextTokensMax: options.contextTokensMax ?? null,
   }
-  const link = createWorkerLink(script, workerOptions)
+  const startLink = () => createWorkerLink(script, workerOptions)
+  const link = createSharedLinks(startLink, options.threadsMax ?? THREADS_MAX)
   const guarded = createGuardedRuns(() => createWorkerLink(script, workerOptions, startProcess), {
     processesMax: GUARDED_PROCESSES_MAX,
     silenceMsMax: options.silenceMsMax ?? SILENCE_MS_MAX,
