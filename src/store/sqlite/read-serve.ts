@@ -1,9 +1,9 @@
 /** The worker's side of the read pool: takes one job at a time, answers its value or its error. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { ApiError, type ErrorCode } from '../../errors.ts'
 import { type Connection, openReadOnlyDatabase } from './connection.ts'
 import type { ReadJobs } from './read-jobs.ts'
 import { toStoreError } from './store-error.ts'
+import { type Failure, renderFailure } from './thread-failure.ts'
 
 /** What a worker is started with. */
 export interface ReadWorkerData {
@@ -16,20 +16,10 @@ export interface ReadWorkerData {
 /** To the worker: a job, or null to end. */
 export type ReadWorkerRequest = { readonly id: number; name: string; input: unknown } | null
 
-/** From the worker. `failure` stands for an ApiError, `crash` for anything else. */
-export interface ReadWorkerReply {
+/** From the worker. */
+export interface ReadWorkerReply extends Failure {
   readonly id: number
   readonly value?: unknown
-  readonly failure?: ApiFailure
-  readonly crash?: string
-}
-
-/** An ApiError as structured clone carries it. */
-export interface ApiFailure {
-  readonly code: ErrorCode
-  readonly message: string
-  readonly param: string | null
-  readonly retryAfterS: number | null
 }
 
 /** A job that stopped because nobody waits for it. */
@@ -99,26 +89,4 @@ function ownBuffers(value: unknown): ArrayBuffer[] {
     }
   }
   return [...buffers]
-}
-
-function renderFailure(error: unknown): Pick<ReadWorkerReply, 'failure' | 'crash'> {
-  if (error instanceof ApiError) {
-    const { code, message, param, retryAfterS } = error
-    return { failure: { code, message, param, retryAfterS } }
-  }
-  return { crash: error instanceof Error ? (error.stack ?? error.message) : String(error) }
-}
-
-/** The error that a reply carries, or null when it carries a value. */
-export function toReplyError({ failure, crash }: ReadWorkerReply): Error | null {
-  if (failure) {
-    const { code, message, param, retryAfterS } = failure
-    return new ApiError(code, {
-      message,
-      ...(param === null ? {} : { param }),
-      ...(retryAfterS === null ? {} : { retryAfterS }),
-    })
-  }
-  if (crash === undefined) return null
-  return new ApiError('internal_error', { cause: new Error(crash) })
 }

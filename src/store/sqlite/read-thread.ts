@@ -1,12 +1,8 @@
 /** One read thread as the pool sees it: runs one job at a time and knows how to stop it. */
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '../../errors.ts'
-import {
-  type ReadWorkerData,
-  type ReadWorkerReply,
-  type ReadWorkerRequest,
-  toReplyError,
-} from './read-serve.ts'
+import type { ReadWorkerData, ReadWorkerReply, ReadWorkerRequest } from './read-serve.ts'
+import { toReplyError } from './thread-failure.ts'
 
 /** Limit: a thread that does not reach a checkpoint in this time after a cancel is ended. */
 const CANCEL_GRACE_MS = 5000
