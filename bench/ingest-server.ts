@@ -6,10 +6,14 @@ import { buildApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { type Deps, openDeps } from '../src/deps.ts'
 import type { CallStore } from '../src/store/api/calls.ts'
+import { createCallWrites } from '../src/store/sqlite/call-writes.ts'
 import { createCallStore } from '../src/store/sqlite/calls.ts'
 import { openDatabase } from '../src/store/sqlite/connection.ts'
 import type { GroupCommit } from '../src/store/sqlite/group-commit.ts'
+import { createHourMarks } from '../src/store/sqlite/hour-marks.ts'
 import { migrate } from '../src/store/sqlite/migrate.ts'
+import { createProjectVersions } from '../src/store/sqlite/project-versions.ts'
+import { createWriteJobs } from '../src/store/sqlite/write-jobs.ts'
 
 export type Variant = 'group commit' | 'validation only' | 'one commit per request'
 
@@ -34,7 +38,10 @@ function openSingleCommitStore(dataDir: string): CallStore {
     beforeCommit: (hook) => hooks.push(hook),
     close: () => undefined,
   }
-  return createCallStore(db, commit)
+  const hours = createHourMarks(db, commit, createProjectVersions())
+  const jobs = createWriteJobs(db, hours)
+  const writes = createCallWrites({ commit, jobs, thread: null, writesBeforeThread: 0 })
+  return createCallStore(db, writes)
 }
 
 function replaceCalls(deps: Deps): Deps {

@@ -96,7 +96,7 @@ export async function openDeps(config: Config): Promise<Deps> {
       await models.close()
       await store.segments.close()
       await store.reads.close()
-      store.close()
+      await store.close()
     },
   }
 }

@@ -14,7 +14,7 @@ const USAGE = `usage:
 
 class UsageError extends Error {}
 
-function main(args: readonly string[]): void {
+async function main(args: readonly string[]): Promise<void> {
   const [command, ...rest] = args
   const run = { create, list, revoke }[command ?? '']
   if (!run) throw new UsageError(USAGE)
@@ -23,7 +23,7 @@ function main(args: readonly string[]): void {
   try {
     run(store.keys, rest)
   } finally {
-    store.close()
+    await store.close()
   }
 }
 
@@ -83,7 +83,7 @@ function print(line: string): void {
 }
 
 try {
-  main(process.argv.slice(2))
+  await main(process.argv.slice(2))
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   process.exitCode = 1

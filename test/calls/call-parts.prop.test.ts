@@ -81,7 +81,7 @@ it('every order, repetition and cut into batches of the parts ends in the same r
       },
       new AbortController().signal,
     )
-    store.close()
+    await store.close()
     return { calls, statistics }
   }
 

@@ -14,7 +14,7 @@ function open(dataDir: string): SqliteStore {
 
 async function closeStore(store: SqliteStore): Promise<void> {
   await store.reads.close()
-  store.close()
+  await store.close()
 }
 
 describeFeedbackStoreContract('sqlite', async () => open(':memory:').feedback)

@@ -24,7 +24,7 @@ function open(dataDir: string) {
   const store = openSqliteStore({ ...OPTIONS, dataDir })
   const close = async () => {
     await store.reads.close()
-    store.close()
+    await store.close()
   }
   onTestFinished(close)
   return { ...store, close }

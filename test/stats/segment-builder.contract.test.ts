@@ -47,7 +47,7 @@ function open(dataDir: string): SqliteStore {
 async function close(store: SqliteStore): Promise<void> {
   await store.segments.close()
   await store.reads.close()
-  store.close()
+  await store.close()
 }
 
 /** A store in a directory with calls in some hours, of which none is built. */
@@ -90,7 +90,7 @@ describe('the builder of segments', () => {
     const dataDir = makeTempDir()
     await close(await openFilled(dataDir))
     const db = openDatabase(dataDir)
-    const commit = createGroupCommit(db, 100)
+    const commit = createGroupCommit(db)
     const inline = createInlineReadPool(db, READ_JOBS)
     const raise = db.prepare('UPDATE stats_hours SET revision = revision + 1 WHERE hour_key = 1')
     const reads = {

@@ -149,7 +149,7 @@ describe('segments of hours', () => {
         await store.segments.buildAll()
         await compare()
         await store.segments.close()
-        store.close()
+        await store.close()
       },
     )
     await fc.assert(property, { numRuns: 25 })

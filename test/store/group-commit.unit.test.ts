@@ -9,7 +9,7 @@ function openCommit(queueMax = 100) {
   db.exec('CREATE TABLE t (n INTEGER PRIMARY KEY) STRICT')
   const insert = db.prepare('INSERT INTO t (n) VALUES (?)')
   const count = () => (db.prepare('SELECT count(*) AS n FROM t').get() as { n: number }).n
-  return { db, insert, count, commit: createGroupCommit(db, queueMax) }
+  return { db, insert, count, commit: createGroupCommit(db, { queueMax }) }
 }
 
 describe('group commit', () => {

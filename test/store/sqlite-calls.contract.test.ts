@@ -11,6 +11,12 @@ describeCallStoreContract('sqlite', async () => {
   return store.calls
 })
 
+describeCallStoreContract('sqlite with a write thread', async () => {
+  const store = openSqliteStore({ ...OPTIONS, dataDir: makeTempDir(), writesBeforeThread: 0 })
+  onTestFinished(() => store.close())
+  return store.calls
+})
+
 describe('sqlite calls', () => {
   it('are there again after a restart', async () => {
     const dataDir = makeTempDir()
@@ -18,7 +24,7 @@ describe('sqlite calls', () => {
     await first.calls.startCall(startOf())
     await first.calls.endCall(endOf({ output: 1 }))
     const before = await first.calls.findCall('acme/demo', 'call-1')
-    first.close()
+    await first.close()
     const second = openSqliteStore({ ...OPTIONS, dataDir })
     onTestFinished(() => second.close())
     await expect(second.calls.findCall('acme/demo', 'call-1')).resolves.toEqual(before)
@@ -30,7 +36,7 @@ describe('sqlite calls', () => {
     const writes = Array.from({ length: 50 }, (_, at) =>
       first.calls.startCall(startOf({ id: `c${at}` })),
     )
-    first.close()
+    await first.close()
     await Promise.all(writes)
     const second = openSqliteStore({ ...OPTIONS, dataDir })
     onTestFinished(() => second.close())

@@ -23,6 +23,18 @@ interface Waiting extends WriteOptions {
   readonly reject: (error: unknown) => void
 }
 
+export interface GroupCommitOptions {
+  /** Writes that may wait; default: as many as come. */
+  readonly queueMax?: number
+  /** Called after each commit. */
+  onCommit?(): void
+  /**
+   * Runs the next transaction when no other connection writes; by default after the sockets of this turn
+   * were read, so that their writes share the commit.
+   */
+  takeTurn?(run: () => void): void
+}
+
 export interface GroupCommit {
   /**
    * Runs a write inside the next shared transaction. What it throws undoes and fails that write alone.
@@ -39,15 +51,8 @@ export interface GroupCommit {
   close(): void
 }
 
-/**
- * @param queueMax - writes that may wait
- * @param onCommit - called after each commit
- */
-export function createGroupCommit(
-  db: Connection,
-  queueMax: number,
-  onCommit: () => void = () => undefined,
-): GroupCommit {
+export function createGroupCommit(db: Connection, options: GroupCommitOptions = {}): GroupCommit {
+  const { queueMax = Number.POSITIVE_INFINITY, onCommit, takeTurn = setImmediate } = options
   let queue: Waiting[] = []
   let isScheduled = false
   let isClosed = false
@@ -81,6 +86,7 @@ export function createGroupCommit(
     isScheduled = false
     const batch = queue.slice(0, BATCH_MAX)
     queue = queue.slice(BATCH_MAX)
+    if (batch.length === 0) return
     if (queue.length > 0) schedule()
     try {
       chooseSync(batch)
@@ -90,7 +96,7 @@ export function createGroupCommit(
         if ('error' in result) waiting.reject(toStoreError(result.error))
         else waiting.resolve(result.value as never)
       })
-      onCommit()
+      onCommit?.()
     } catch (error) {
       for (const waiting of batch) waiting.reject(toStoreError(error))
     }
@@ -99,8 +105,7 @@ export function createGroupCommit(
   function schedule(): void {
     if (isScheduled) return
     isScheduled = true
-    // After the sockets of this turn were read, so that their writes share the commit.
-    setImmediate(flush)
+    takeTurn(flush)
   }
 
   return {

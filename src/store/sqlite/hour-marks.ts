@@ -28,7 +28,7 @@ export interface HourMarks {
 export function createHourMarks(
   db: Connection,
   commit: GroupCommit,
-  versions: ProjectVersions,
+  versions: Pick<ProjectVersions, 'raise'>,
 ): HourMarks {
   const markHour = db.prepare(MARK_HOUR)
   const marks = new Map<string, Mark>()

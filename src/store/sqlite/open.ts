@@ -15,22 +15,24 @@ import type { TableStore } from '../api/tables.ts'
 import type { TrainingJobStore } from '../api/training-jobs.ts'
 import type { TrainingQueue } from '../api/training-queue.ts'
 import type { UsageStore } from '../api/usage.ts'
+import { createCallWrites, WRITES_BEFORE_THREAD } from './call-writes.ts'
 import { createCallStore } from './calls.ts'
 import { createCallsQueryStore } from './calls-query.ts'
 import { createCheckpointArtifacts } from './checkpoint-artifacts.ts'
 import { createCheckpointStore } from './checkpoints.ts'
-import { closeDatabase, DATABASE_FILE, openDatabase } from './connection.ts'
+import { type Connection, closeDatabase, DATABASE_FILE, openDatabase } from './connection.ts'
 import { createFeedbackStore } from './feedback.ts'
 import { ARTIFACTS_DIRECTORY, FILES_DIRECTORY, openFileFolder } from './file-folder.ts'
 import { createFileStore } from './files.ts'
 import { createGroupCommit } from './group-commit.ts'
+import { createHourMarks } from './hour-marks.ts'
 import { createJobMoves } from './job-moves.ts'
 import { createKeyStore } from './keys.ts'
 import { migrate } from './migrate.ts'
 import { createObjectStore } from './objects.ts'
 import { createPreviewModelStore } from './preview-models.ts'
 import { createPriceStore } from './prices.ts'
-import { createProjectVersions } from './project-versions.ts'
+import { createProjectVersions, type ProjectVersions } from './project-versions.ts'
 import { READ_JOBS } from './read-jobs.ts'
 import { createInlineReadPool, createReadPool, type ReadPool } from './read-pool.ts'
 import { createSegmentBuilder, type SegmentBuilder } from './segments/builder.ts'
@@ -42,6 +44,8 @@ import { createTrainingPayloads } from './training-payloads.ts'
 import { createTrainingQueue } from './training-queue.ts'
 import { createUsageStore } from './usage.ts'
 import { createWalThread } from './wal-thread.ts'
+import { createWriteJobs } from './write-jobs.ts'
+import { createWriteThread } from './write-thread.ts'
 
 export interface SqliteOptions {
   /** A directory, or ':memory:'. */
@@ -51,6 +55,8 @@ export interface SqliteOptions {
   readonly ingestQueueMax: number
   /** Limits of the heavy reads. */
   readonly reads?: ReadLimits
+  /** Writes of calls before they get a thread; a database in memory never has one. */
+  readonly writesBeforeThread?: number
 }
 
 export interface ReadLimits {
@@ -89,7 +95,8 @@ export interface SqliteStore {
   /** What makes statistics fast; to be closed before the store. */
   readonly segments: SegmentBuilder
   isReady(): boolean
-  close(): void
+  /** Writes what waits. */
+  close(): Promise<void>
 }
 
 /** @throws DataDirectoryError, MigrationError */
@@ -107,9 +114,8 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
       ? createInlineReadPool(db, READ_JOBS)
       : createReadPool({ path: join(options.dataDir, DATABASE_FILE), ...limits })
   const reads = openReads(options.reads ?? READ_LIMITS)
-  const log = createWalThread(db, options.dataDir)
-  const commit = createGroupCommit(db, options.ingestQueueMax, log.noteCommit)
   const versions = createProjectVersions()
+  const { commit, writes, closeWrites } = openWrites(db, options, versions)
   const segments = createSegmentBuilder({
     ...{ db, commit, isAutomatic: !isInMemory },
     reads: openReads(BUILD_LIMITS),
@@ -121,7 +127,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   const moves = createJobMoves(db)
   return {
     keys: createKeyStore(db, options.bootstrapKey),
-    calls: createCallStore(db, commit, versions),
+    calls: createCallStore(db, writes),
     callsQuery: createCallsQueryStore(db, reads),
     stats: createStatsStore({ db, commit, reads, versions }),
     usage: createUsageStore(reads),
@@ -138,13 +144,42 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     reads,
     segments,
     isReady: () => db.open,
-    close() {
-      commit.close()
-      log.close()
+    async close() {
+      await closeWrites()
       closeDatabase(db)
       payloads.close()
       folder.close()
       artifactFolder.close()
+    },
+  }
+}
+
+/** The writes of calls and all others: never two of them at the same time. */
+function openWrites(db: Connection, options: SqliteOptions, versions: ProjectVersions) {
+  const { dataDir, ingestQueueMax: queueMax } = options
+  const isInMemory = dataDir === ':memory:'
+  const onThreadCommit = (changed: readonly string[]) => {
+    changed.forEach(versions.raise)
+    log.noteCommit()
+  }
+  const thread = isInMemory
+    ? null
+    : createWriteThread({ dataDir, queueMax, onCommit: onThreadCommit })
+  const log = createWalThread(db, dataDir, () => thread?.finishLog() ?? false)
+  const commit = createGroupCommit(db, {
+    queueMax,
+    onCommit: log.noteCommit,
+    ...(thread ? { takeTurn: thread.takeTurn } : {}),
+  })
+  const jobs = createWriteJobs(db, createHourMarks(db, commit, versions))
+  const { writesBeforeThread = WRITES_BEFORE_THREAD } = options
+  return {
+    commit,
+    writes: createCallWrites({ commit, jobs, thread, writesBeforeThread }),
+    async closeWrites() {
+      await thread?.close()
+      commit.close()
+      log.close()
     },
   }
 }

@@ -24,8 +24,15 @@ export interface WalThread {
   close(): void
 }
 
-/** @param dataDir - a directory, or ':memory:', which has no log */
-export function createWalThread(db: Connection, dataDir: string): WalThread {
+/**
+ * @param dataDir - a directory, or ':memory:', which has no log
+ * @param finishElsewhere - has the connection that writes finish the log; false when it is `db`
+ */
+export function createWalThread(
+  db: Connection,
+  dataDir: string,
+  finishElsewhere: () => boolean,
+): WalThread {
   let commits = 0
   let worker: Worker | null = null
   let isClosed = dataDir === ':memory:'
@@ -41,12 +48,16 @@ export function createWalThread(db: Connection, dataDir: string): WalThread {
     setAutomatic(AUTOMATIC_PAGES)
   }
 
+  /** The next commit then begins the log anew. */
+  function finish(): void {
+    if (db.open && !finishElsewhere()) db.pragma('wal_checkpoint(PASSIVE)')
+  }
+
   function start(): void {
     const workerData: WalWorkerData = { path: join(dataDir, DATABASE_FILE) }
     worker = new Worker(WORKER_FILE, { workerData })
     worker.unref()
-    // The next commit then begins the log anew.
-    worker.on('message', () => db.open && db.pragma('wal_checkpoint(PASSIVE)'))
+    worker.on('message', finish)
     worker.on('error', giveUp)
     worker.on('exit', giveUp)
     setAutomatic(AUTOMATIC_PAGES_BESIDE)

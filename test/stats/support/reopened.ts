@@ -42,6 +42,6 @@ export async function expectStats(
   } finally {
     await store.segments.close()
     await store.reads.close()
-    store.close()
+    await store.close()
   }
 }

@@ -1,0 +1,46 @@
+/**
+ * The registry of the writes that calls stream in by. Each runs inside of a transaction of the group
+ * commit, on the connection that is its turn, and takes and gives what structured clone can carry.
+ */
+import type { CallEnd, CallParts, CallStart } from '../../domain/new-call.ts'
+import type { CallDeletion, CallRename, StartedIds } from '../api/calls.ts'
+import { createCallWriter } from './call-writer.ts'
+import type { Connection } from './connection.ts'
+import type { HourMarks } from './hour-marks.ts'
+import { DELETE_CALLS } from './sql/calls.ts'
+import { type Failure, renderFailure } from './thread-failure.ts'
+
+export type WriteJobs = ReturnType<typeof createWriteJobs>
+export type WriteInput<Name extends keyof WriteJobs> = Parameters<WriteJobs[Name]>[0]
+export type WriteOutput<Name extends keyof WriteJobs> = ReturnType<WriteJobs[Name]>
+
+/** What became of a part: the ids of a start, null for an end, or why it was refused. */
+export interface WrittenPart {
+  readonly started: StartedIds | null
+  readonly refused?: Failure
+}
+
+/** @param hours - of the same connection */
+export function createWriteJobs(db: Connection, hours: HourMarks) {
+  const writer = createCallWriter(db, hours)
+  const deleteCalls = db.prepare(DELETE_CALLS).pluck()
+  return {
+    start_call: (start: CallStart) => writer.writeStart(start),
+    end_call: (end: CallEnd) => writer.writeEnd(end),
+    write_parts: (parts: readonly CallParts[]): WrittenPart[] =>
+      writer
+        .writeParts(parts)
+        .map(({ started, error }) =>
+          error ? { started: null, refused: renderFailure(error) } : { started },
+        ),
+    rename_call: (rename: CallRename) => writer.writeName(rename),
+    delete_calls({ project_id, ids, deleted_at_us }: CallDeletion): number {
+      const parameters = { project_id, ids: JSON.stringify(ids), deleted_at_us }
+      const deleted = deleteCalls.all(parameters) as (number | null)[]
+      for (const startedAtUs of deleted) {
+        if (startedAtUs !== null) hours.mark(project_id, startedAtUs, true)
+      }
+      return deleted.length
+    },
+  }
+}

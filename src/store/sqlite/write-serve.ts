@@ -1,0 +1,126 @@
+/**
+ * The thread that calls are written in, over a connection of its own: no answer of the server waits for
+ * the disk. It stands still while the main connection has its turn.
+ */
+import { parentPort, workerData } from 'node:worker_threads'
+import { closeDatabase, openDatabase } from './connection.ts'
+import { createGroupCommit } from './group-commit.ts'
+import { createHourMarks } from './hour-marks.ts'
+import { type Failure, renderFailure } from './thread-failure.ts'
+import { createWriteJobs, type WriteInput, type WriteJobs } from './write-jobs.ts'
+
+/** What the thread is started with. */
+export interface WriteWorkerData {
+  readonly dataDir: string
+}
+
+export interface WriteRequest<Name extends keyof WriteJobs = keyof WriteJobs> {
+  readonly id: number
+  readonly name: Name
+  readonly input: WriteInput<Name>
+  readonly isUnacknowledged: boolean
+}
+
+/**
+ * To the thread. `pause`: answered when nothing is written any more, until `resume`. `finish_log`: the log
+ * has next to nothing left. `close`: what waits is written before the thread ends.
+ */
+export type WriteWorkerRequest =
+  | readonly WriteRequest[]
+  | 'pause'
+  | 'resume'
+  | 'finish_log'
+  | 'close'
+
+export interface WriteResult extends Failure {
+  readonly id: number
+  readonly value?: unknown
+}
+
+/** From the thread: what became of writes, and the projects whose calls they changed. */
+export type WriteWorkerReply =
+  | 'paused'
+  | { readonly results: readonly WriteResult[]; readonly changed: readonly string[] }
+
+/** Serves the writes of the process that started this thread, until it says `close`. */
+export function serveWrites(): void {
+  const port = parentPort
+  if (port === null) throw new Error('a write worker runs in a worker thread')
+  const db = openDatabase((workerData as WriteWorkerData).dataDir)
+  // Another thread moves the log; this is for the case that it falls behind.
+  db.pragma('wal_autocheckpoint = 65536')
+  const turns = createTurns()
+  const commit = createGroupCommit(db, { takeTurn: turns.take })
+  const changed = new Set<string>()
+  const versions = { raise: (project_id: string) => void changed.add(project_id) }
+  const jobs = createWriteJobs(db, createHourMarks(db, commit, versions))
+  const post = createReplies((results) => {
+    port.postMessage({ results, changed: [...changed] } satisfies WriteWorkerReply)
+    changed.clear()
+  })
+
+  function apply({ id, name, input, isUnacknowledged }: WriteRequest): void {
+    const run = jobs[name] as (input: unknown) => unknown
+    commit
+      .write(() => run(input), { isUnacknowledged })
+      .then(
+        (value) => post({ id, value }),
+        (error) => post({ id, ...renderFailure(error) }),
+      )
+  }
+
+  port.on('message', (request: WriteWorkerRequest) => {
+    if (typeof request !== 'string') return request.forEach(apply)
+    if (request === 'pause') {
+      turns.pause()
+      port.postMessage('paused' satisfies WriteWorkerReply)
+    }
+    if (request === 'resume') turns.resume()
+    if (request === 'finish_log') db.pragma('wal_checkpoint(PASSIVE)')
+    if (request === 'close') {
+      commit.close()
+      // After the last results, which are posted in the next turn.
+      setImmediate(() => setImmediate(() => port.close()))
+      port.once('close', () => closeDatabase(db))
+    }
+  })
+}
+
+/** Lets transactions run, or keeps the next one until it may. */
+function createTurns() {
+  let isPaused = false
+  let held: (() => void) | null = null
+
+  function runOrHold(run: () => void): void {
+    if (isPaused) held = run
+    else run()
+  }
+
+  return {
+    /** At most one at a time is asked for. */
+    take: (run: () => void) => void setImmediate(runOrHold, run),
+    pause() {
+      isPaused = true
+    },
+    resume() {
+      isPaused = false
+      const run = held
+      held = null
+      run?.()
+    },
+  }
+}
+
+/** Gathers the results of a commit, so that they go in one message. */
+function createReplies(send: (results: readonly WriteResult[]) => void) {
+  let results: WriteResult[] = []
+  return function add(result: WriteResult): void {
+    results.push(result)
+    if (results.length > 1) return
+    setImmediate(() => {
+      const gathered = results
+      results = []
+      send(gathered)
+    })
+  }
+}

@@ -1,0 +1,151 @@
+/** The write thread as the main thread sees it. It starts with its first write and again after a fault. */
+import { Worker } from 'node:worker_threads'
+import { ApiError } from '../../errors.ts'
+import type { WriteOptions } from './group-commit.ts'
+import { toReplyError } from './thread-failure.ts'
+import type { WriteInput, WriteJobs, WriteOutput } from './write-jobs.ts'
+import type {
+  WriteRequest,
+  WriteResult,
+  WriteWorkerData,
+  WriteWorkerReply,
+  WriteWorkerRequest,
+} from './write-serve.ts'
+
+const WORKER_FILE = new URL('./write-worker.ts', import.meta.url)
+/** Limit: how long the thread may take to write what waits when it is closed. */
+const CLOSE_MS_MAX = 10_000
+
+export interface WriteThread {
+  /**
+   * Runs a write of the registry in the next transaction of the thread.
+   *
+   * @throws ApiError server_overloaded when too many wait; store_unavailable when the commit fails or the
+   * thread dies, after which it may be stored; and what the write throws
+   */
+  run<Name extends keyof WriteJobs>(
+    name: Name,
+    input: WriteInput<Name>,
+    options?: WriteOptions,
+  ): Promise<WriteOutput<Name>>
+  /** Runs `run` while the thread writes nothing: at once in the next turn when there is no thread. */
+  takeTurn(run: () => void): void
+  /** Has the thread finish the log; false when there is no thread. */
+  finishLog(): boolean
+  /** Resolves when what waits is written and the thread has ended. */
+  close(): Promise<void>
+}
+
+export interface WriteThreadOptions {
+  readonly dataDir: string
+  /** Writes that may wait. */
+  readonly queueMax: number
+  /** Called after each commit, before its writes are answered, with the projects that it changed. */
+  onCommit(changed: readonly string[]): void
+}
+
+interface Pending {
+  readonly resolve: (value: never) => void
+  readonly reject: (error: unknown) => void
+}
+
+export function createWriteThread({
+  dataDir,
+  queueMax,
+  onCommit,
+}: WriteThreadOptions): WriteThread {
+  const pending = new Map<number, Pending>()
+  let gathered: WriteRequest[] = []
+  let turns: (() => void)[] = []
+  let worker: Worker | null = null
+  let lastId = 0
+
+  function settle({ id, value, ...failure }: WriteResult): void {
+    const write = pending.get(id)
+    pending.delete(id)
+    const error = toReplyError(failure)
+    if (error) write?.reject(error)
+    else write?.resolve(value as never)
+  }
+
+  function takeTurns(): void {
+    const granted = turns
+    turns = []
+    for (const run of granted) run()
+  }
+
+  /** What it did not answer may be stored or not; parts of calls can be sent again. */
+  function lose(cause: Error): void {
+    worker = null
+    gathered = []
+    const lost = [...pending.values()]
+    pending.clear()
+    for (const { reject } of lost) {
+      reject(new ApiError('store_unavailable', { cause, retryAfterS: 1 }))
+    }
+    takeTurns()
+  }
+
+  function start(): Worker {
+    const workerData: WriteWorkerData = { dataDir }
+    const started = new Worker(WORKER_FILE, { workerData })
+    started.on('message', (reply: WriteWorkerReply) => {
+      if (reply === 'paused') {
+        takeTurns()
+        post('resume')
+        return
+      }
+      onCommit(reply.changed)
+      reply.results.forEach(settle)
+    })
+    started.on('error', lose)
+    started.on('exit', () => worker === started && lose(new Error('the write thread ended')))
+    return started
+  }
+
+  function post(request: WriteWorkerRequest): void {
+    worker?.postMessage(request)
+  }
+
+  function sendGathered(): void {
+    if (gathered.length === 0) return
+    worker ??= start()
+    post(gathered)
+    gathered = []
+  }
+
+  return {
+    run(name, input, { isUnacknowledged = false } = {}) {
+      if (pending.size >= queueMax) {
+        return Promise.reject(new ApiError('server_overloaded', { retryAfterS: 1 }))
+      }
+      lastId += 1
+      const { promise, resolve, reject } = Promise.withResolvers<never>()
+      pending.set(lastId, { resolve, reject })
+      gathered.push({ id: lastId, name, input, isUnacknowledged })
+      // After the sockets of this turn were read, so that their writes go in one message.
+      if (gathered.length === 1) setImmediate(sendGathered)
+      return promise
+    },
+    takeTurn(run) {
+      turns.push(run)
+      if (turns.length > 1) return
+      if (worker) post('pause')
+      else setImmediate(takeTurns)
+    },
+    finishLog() {
+      post('finish_log')
+      return worker !== null
+    },
+    async close() {
+      sendGathered()
+      const ending = worker
+      if (!ending) return
+      const ended = new Promise((resolve) => ending.once('exit', resolve))
+      post('close')
+      const timer = setTimeout(() => void ending.terminate(), CLOSE_MS_MAX)
+      await ended
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,4 @@
+/** Entry of the write thread. */
+import { serveWrites } from './write-serve.ts'
+
+serveWrites()
