@@ -6,7 +6,15 @@ const PIECE_BYTES = 2 ** 18
 const NUMBER_BYTES_MAX = 24
 /** Whole numbers below it are written digit by digit. */
 const DIGITS_END = 2 ** 31
+/** Numbers below DECIMALS_END with at most nine decimals are written digit by digit, too. */
+const DECIMALS = 9
+const DECIMAL_UNITS = 10 ** DECIMALS
+/** Fifteen digits tell numbers apart, so that a decimal of no more is the shortest text of its number. */
+const DECIMALS_END = 10 ** (15 - DECIMALS)
+/** Below it JSON has an exponent. */
+const DECIMALS_MIN = 1e-6
 const ZERO = 48
+const POINT = 46
 
 export interface JsonBytes {
   /** @param text - UTF-8, as `utf8` makes it */
@@ -47,6 +55,25 @@ export function createJsonBytes(): JsonBytes {
     }
   }
 
+  /** @returns false, and nothing written, where the number has more decimals */
+  function writeDecimal(value: number): boolean {
+    const units = Math.round(value * DECIMAL_UNITS)
+    if (units / DECIMAL_UNITS !== value) return false
+    const whole = Math.floor(value)
+    writeDigits(whole)
+    bytes[end] = POINT
+    let rest = units - whole * DECIMAL_UNITS
+    let digits = DECIMALS
+    for (; rest % 10 === 0; rest = (rest / 10) | 0) digits -= 1
+    end += 1 + digits
+    for (let at = end - 1; digits > 0; at--, digits--) {
+      const tenth = (rest / 10) | 0
+      bytes[at] = ZERO + rest - tenth * 10
+      rest = tenth
+    }
+    return true
+  }
+
   function writeText(text: string): void {
     for (let index = 0; index < text.length; index++) bytes[end + index] = text.charCodeAt(index)
     end += text.length
@@ -65,8 +92,9 @@ export function createJsonBytes(): JsonBytes {
     },
     writeNumber(value) {
       reserve(NUMBER_BYTES_MAX)
-      if (value >= 0 && value < DIGITS_END && (value | 0) === value) writeDigits(value)
-      else writeText(String(value))
+      if (value >= 0 && value < DIGITS_END && (value | 0) === value) return writeDigits(value)
+      if (value >= DECIMALS_MIN && value < DECIMALS_END && writeDecimal(value)) return
+      writeText(String(value))
     },
     finish() {
       cut()

@@ -2,10 +2,10 @@
  * Tables of statistics as the API shows them: JSON, written by hand, since there can be hundreds of
  * thousands of values. Pure.
  */
-import { renderTimestamp } from '../schemas/timestamp.ts'
 import type { BucketTable } from './bucket-table.ts'
 import { createJsonBytes, type JsonBytes, utf8 } from './json-bytes.ts'
 import type { StatColumn } from './metric-names.ts'
+import { createTimestampBytes } from './timestamp-bytes.ts'
 
 /** Limit: characters of the header that names models. */
 const HEADER_LENGTH_MAX = 2048
@@ -27,8 +27,10 @@ export function renderCallBuckets(
   json.write(BEGIN)
   if (table !== null) {
     const keys = columns.map(renderKey)
+    const headOf = createTimestampBytes('{"timestamp":"', '"')
     startsUs.forEach((us, bucket) => {
-      json.write(utf8(`${bucket === 0 ? '' : ','}{"timestamp":"${renderTimestamp(us)}"`))
+      if (bucket > 0) json.write(COMMA)
+      json.write(headOf(us))
       writeValues(json, keys, table, bucket)
     })
   }
@@ -48,9 +50,10 @@ export function renderUsageBuckets(
     model: utf8(`,"model":${JSON.stringify(model)}`),
     table,
   }))
+  const headOf = createTimestampBytes('{"timestamp":"', '"')
   json.write(BEGIN)
   startsUs.forEach((us, bucket) => {
-    const head = utf8(`{"timestamp":"${renderTimestamp(us)}"`)
+    const head = headOf(us)
     named.forEach(({ model, table }, index) => {
       if (bucket > 0 || index > 0) json.write(COMMA)
       json.write(head)
