@@ -32,17 +32,12 @@ const WHOLE_NUMBER = /^-?\d+$/
  * @throws SyntaxError
  */
 export function parseLossless(text: string): unknown {
-  if (!holdsLongNumber(text)) return JSON.parse(text)
+  if (!LONG_NUMBER.test(text)) return JSON.parse(text)
   const keepDigits: Reviver = (_key, value, context) =>
     typeof value === 'number' && losesDigits(value, context.source)
       ? JSON.rawJSON(context.source)
       : value
   return JSON.parse(text, keepDigits as (key: string, value: unknown) => unknown)
-}
-
-/** Whether JSON.parse might round a number of the text; when not, its value is the lossless one. */
-export function holdsLongNumber(text: string): boolean {
-  return LONG_NUMBER.test(text)
 }
 
 function losesDigits(value: number, source: string): boolean {

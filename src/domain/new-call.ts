@@ -72,16 +72,6 @@ export function resolveCallStart(
   defaults: StartDefaults,
   refScheme: string,
 ): CallStart {
-  return resolveStartAt(timestampUs(start.started_at), start, defaults, refScheme)
-}
-
-/** The same for a start whose time is known in microseconds. */
-export function resolveStartAt(
-  started_at_us: number,
-  start: Omit<StartedCallSchemaForInsert, 'started_at'>,
-  defaults: StartDefaults,
-  refScheme: string,
-): CallStart {
   const attributes_json = renderJson(start.attributes)
   const inputs_json = renderJson(start.inputs)
   return {
@@ -94,7 +84,7 @@ export function resolveStartAt(
     turn_id: start.turn_id ?? null,
     op_name: start.op_name,
     display_name: start.display_name ?? null,
-    started_at_us,
+    started_at_us: timestampUs(start.started_at),
     svc_user_id: defaults.svc_user_id,
     svc_username: defaults.svc_username,
     svc_run_id: start.svc_run_id ?? null,
@@ -114,21 +104,12 @@ export function resolveStartAt(
  * @throws ApiError validation_failed when summary.usage is too large
  */
 export function resolveCallEnd(end: EndedCallSchemaForInsert, refScheme: string): CallEnd {
-  return resolveEndAt(timestampUs(end.ended_at), end, refScheme)
-}
-
-/** The same for an end whose time is known in microseconds. */
-export function resolveEndAt(
-  ended_at_us: number,
-  end: Omit<EndedCallSchemaForInsert, 'ended_at'>,
-  refScheme: string,
-): CallEnd {
   const output_json = renderJson(end.output ?? null)
   const summary_json = renderJson(end.summary ?? {})
   return {
     project_id: end.project_id,
     id: end.id,
-    ended_at_us,
+    ended_at_us: timestampUs(end.ended_at),
     exception: end.exception ?? null,
     svc_run_step_end: end.svc_run_step_end ?? null,
     output_json,

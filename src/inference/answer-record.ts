@@ -2,7 +2,8 @@
  * What an answer was, put together from its deltas while they pass. It only looks: it never holds a
  * delta back and never grows beyond its limit.
  */
-import { holdsLongNumber, parseLossless } from '../domain/json-text.ts'
+import { renderJson } from '../domain/json-text.ts'
+import { toOneLine } from '../domain/recorded-call.ts'
 import { renderUsage } from './answer-head.ts'
 import type { ChoiceDelta, Delta, PromptDelta, RelayedDelta } from './backend.ts'
 import { createChoiceParts } from './choice-parts.ts'
@@ -18,8 +19,8 @@ export interface AnswerRecord {
   tokenCount(): number
   /** When the first text, reasoning or tool call came, in the clock's unit; null before. */
   firstTokenAt(): number | null
-  /** The answer as far as it came, or null when nothing did. */
-  output(): unknown
+  /** The answer as far as it came, as JSON text on one line; `null` when nothing did. */
+  output(): string
   /** Whether text was left out because there was too much of it. */
   isCut(): boolean
 }
@@ -82,12 +83,12 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
     tokenCount: () => countTokens(usage()) ?? pieceCount,
     firstTokenAt: () => (isStream ? firstTokenAt : null),
     output() {
-      if (whole !== null) return isTooLong(whole) ? null : readLossless(whole)
+      if (whole !== null) return isTooLong(whole) ? 'null' : toOneLine(whole.json)
       const choices = parts.render()
-      if (choices.length === 0) return null
+      if (choices.length === 0) return 'null'
       const promptIds = prompt?.promptIds
       const ids = promptIds === undefined ? {} : { prompt_token_ids: promptIds }
-      return { ...head, object: 'chat.completion', choices, ...ids }
+      return renderJson({ ...head, object: 'chat.completion', choices, ...ids })
     },
     isCut: () => parts.isCut() || (whole !== null && isTooLong(whole)),
   }
@@ -99,11 +100,6 @@ function countTokens(usage: Readonly<Record<string, unknown>> | null): number | 
   const { total_tokens, prompt_tokens, completion_tokens } = usage
   const count = Number(total_tokens ?? Number(prompt_tokens ?? 0) + Number(completion_tokens ?? 0))
   return count > 0 ? count : null
-}
-
-/** The value of a relayed text with every digit; parsed again only where the first time may have cost some. */
-function readLossless({ json, value }: RelayedDelta): unknown {
-  return holdsLongNumber(json) ? parseLossless(json) : value
 }
 
 function isTooLong({ json }: RelayedDelta): boolean {

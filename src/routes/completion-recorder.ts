@@ -3,11 +3,13 @@
  * What could not be recorded is logged; what waits is written before the server has closed.
  */
 import type { FastifyBaseLogger } from 'fastify'
-import { parseLossless } from '../domain/json-text.ts'
-import { type CallParts, resolveEndAt, resolveStartAt } from '../domain/new-call.ts'
+import { renderJson } from '../domain/json-text.ts'
+import type { CallParts } from '../domain/new-call.ts'
 import type { Principal } from '../domain/permissions.ts'
+import { resolveRecordedCall, toOneLine } from '../domain/recorded-call.ts'
 import type { ApiError } from '../errors.ts'
 import type { App } from '../http/app-type.ts'
+import { exceedsDepth, JSON_DEPTH_MAX } from '../http/json-body.ts'
 import { newId } from '../http/new-id.ts'
 import type { AnswerRecord } from '../inference/answer-record.ts'
 import type { JsonObject } from '../schemas/primitives.ts'
@@ -147,39 +149,41 @@ function buildParts(
   { callId, startedAtUs, endedAtUs }: Span,
   refScheme: string,
 ): CallParts {
-  const { svc_user_id, svc_username } = caller
   const usage = record.usage()
   const firstTokenAtUs = record.firstTokenAt()
-  const start = {
-    project_id: projectId,
-    id: callId,
-    op_name: COMPLETION_OP_NAME,
-    attributes: { ...attributes, ...(record.isCut() ? { output_cut: true } : {}) },
-    inputs: readInputs(body),
-  }
-  const end = {
-    project_id: projectId,
-    id: callId,
-    output: record.output(),
-    exception: error === null ? null : `${error.code}: ${error.message}`,
-    summary: {
-      ...(usage === null ? {} : { usage: { [model.slice(0, USAGE_NAME_MAX)]: usage } }),
-      ...(firstTokenAtUs === null
-        ? {}
-        : { time_to_first_token_ms: (firstTokenAtUs - startedAtUs) / 1000 }),
+  const output = record.output()
+  const isTooDeep = exceedsDepth(output, JSON_DEPTH_MAX)
+  const isCut = isTooDeep || record.isCut()
+  return resolveRecordedCall(
+    {
+      project_id: projectId,
+      id: callId,
+      trace_id: newId(),
+      op_name: COMPLETION_OP_NAME,
+      started_at_us: startedAtUs,
+      ended_at_us: endedAtUs,
+      svc_user_id: caller.svc_user_id,
+      svc_username: caller.svc_username,
+      attributes: isCut ? { ...attributes, output_cut: true } : attributes,
+      inputs_json: toInputs(body),
+      output_json: isTooDeep ? 'null' : output,
+      exception: error === null ? null : `${error.code}: ${error.message}`,
+      summary: {
+        ...(usage === null ? {} : { usage: { [model.slice(0, USAGE_NAME_MAX)]: usage } }),
+        ...(firstTokenAtUs === null
+          ? {}
+          : { time_to_first_token_ms: (firstTokenAtUs - startedAtUs) / 1000 }),
+      },
     },
-  }
-  const defaults = { id: callId, trace_id: newId(), svc_user_id, svc_username }
-  return {
-    start: resolveStartAt(startedAtUs, start, defaults, refScheme),
-    end: resolveEndAt(endedAtUs, end, refScheme),
-  }
+    refScheme,
+  )
 }
 
-/** The request's fields with every digit, or how large it was when it was too large to keep. */
-function readInputs(body: string): JsonObject {
-  if (body.length > INPUT_CHARS_MAX) return { omitted_chars: body.length }
-  return parseLossless(body.replace(/^\uFEFF/, '')) as JsonObject
+/** The request as it came, or how large it was when it was too large to keep. */
+function toInputs(body: string): string {
+  return body.length > INPUT_CHARS_MAX
+    ? renderJson({ omitted_chars: body.length })
+    : toOneLine(body)
 }
 
 function tryBuild(build: () => CallParts, log: FastifyBaseLogger): CallParts[] {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { JSON_DEPTH_MAX } from '../../src/http/json-body.ts'
 import {
   type Behaviour,
   chunk,
@@ -88,6 +89,23 @@ describe('the recording of a relayed completion', () => {
       summary: { usage: { 'org/relayed': { total_tokens: 4 } } },
       attributes: { model: 'org/relayed', stream: false },
     })
+  })
+
+  it('has an answer of several lines with every digit, on one', async () => {
+    const { chat, readCall } = await startRecording(
+      json(200, '{\n  "choices": [],\n  "n": 12345678901234567890\n}\n'),
+    )
+    const call = await readCall(await chat({ ...REQUEST, stream: false }, { headers: HEADERS }))
+    expect(JSON.stringify(call?.output)).toBe('{"choices":[],"n":12345678901234567890}')
+  })
+
+  it('leaves out an answer that nests too deeply to be read again', async () => {
+    const deep = '['.repeat(JSON_DEPTH_MAX) + ']'.repeat(JSON_DEPTH_MAX)
+    const { chat, readCall } = await startRecording(json(200, `{"choices":[],"x":${deep}}`))
+    const response = await chat({ ...REQUEST, stream: false }, { headers: HEADERS })
+    const call = await readCall(response)
+    expect(call).toMatchObject({ output: null, attributes: { output_cut: true } })
+    expect(await response.text()).toContain(deep)
   })
 
   it('has the message put together, tool calls included, and the hidden usage', async () => {
