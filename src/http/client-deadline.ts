@@ -9,8 +9,6 @@ const TIMEOUT_S_MAX = 86_400
 
 /** The end of a client's patience. */
 export interface ClientDeadline {
-  /** Aborts with upstream_timeout when it has come. */
-  readonly signal: AbortSignal
   /** The client got what it waits for. Idempotent. */
   lift(): void
 }
@@ -18,19 +16,23 @@ export interface ClientDeadline {
 /**
  * Starts the clock of a request; null when its client names no timeout.
  *
+ * @param abort - aborted with upstream_timeout when the time is over
+ *
  * Spec: §4.3 (headers not shown).
  * Choice: nothing is generated for longer than the client listens, even where a proxy hides that it left.
  * Libraries cut the seconds off behind the point, so the clock runs to the next whole second: it never ends
  * before theirs.
  */
-export function startClientDeadline(headers: IncomingHttpHeaders): ClientDeadline | null {
+export function startClientDeadline(
+  headers: IncomingHttpHeaders,
+  abort: AbortController,
+): ClientDeadline | null {
   const seconds = readTimeout(headers)
   if (seconds === null) return null
-  const abort = new AbortController()
   const message = "The answer did not come within the client's own timeout."
   const expire = () => abort.abort(new ApiError('upstream_timeout', { message }))
   const timer = setTimeout(expire, (Math.floor(seconds) + 1) * 1000).unref()
-  return { signal: abort.signal, lift: () => clearTimeout(timer) }
+  return { lift: () => clearTimeout(timer) }
 }
 
 function readTimeout(headers: IncomingHttpHeaders): number | null {

@@ -19,29 +19,34 @@ export function watchClient(reply: FastifyReply): AbortSignal {
   return abort.signal
 }
 
-/** Joins the signals of one request: aborts with the first of them, and with the lasting one. */
-export type JoinSignals = (reply: FastifyReply, signals: readonly AbortSignal[]) => AbortSignal
+/** Opens what ends one request: it is aborted when the client leaves, and by whoever else holds it. */
+export type OpenAbort = (reply: FastifyReply) => AbortController
 
 /**
- * Joins signals of requests with one that outlives them all.
+ * What ends requests together with a signal that outlives them all.
  *
- * Why: AbortSignal.any is made for any lives of its signals, which costs more than all else that is kept
- * of a request; here the lasting signal forgets a request when its answer is out.
+ * Why: each signal that is joined costs as much as the answer's headers, and AbortSignal.any more; so a request
+ * has one for everything, and the lasting signal forgets it when its answer is out.
  */
-export function createSignalJoin(lasting: AbortSignal): JoinSignals {
+export function createAborts(lasting: AbortSignal): OpenAbort {
   const running = new Set<AbortController>()
   const endAll = () => {
     for (const abort of running) abort.abort(lasting.reason)
   }
   lasting.addEventListener('abort', endAll, { once: true })
-  return (reply, signals) => {
+  return ({ raw }) => {
     const abort = new AbortController()
-    for (const signal of [...signals, ...(lasting.aborted ? [lasting] : [])]) {
-      if (signal.aborted) abort.abort(signal.reason)
-      else signal.addEventListener('abort', () => abort.abort(signal.reason), { once: true })
+    if (lasting.aborted) abort.abort(lasting.reason)
+    const onClose = () => {
+      running.delete(abort)
+      if (!raw.writableFinished) abort.abort(new ApiError('client_closed_request'))
     }
-    running.add(abort)
-    reply.raw.once('close', () => running.delete(abort))
-    return abort.signal
+    if (raw.closed || raw.destroyed) {
+      onClose()
+    } else {
+      running.add(abort)
+      raw.once('close', onClose)
+    }
+    return abort
   }
 }

@@ -4,7 +4,7 @@ import { requireScope } from '../domain/permissions.ts'
 import { toErrorBody } from '../errors.ts'
 import type { App } from '../http/app-type.ts'
 import { type ClientDeadline, startClientDeadline } from '../http/client-deadline.ts'
-import { createSignalJoin, watchClient } from '../http/client-signal.ts'
+import { createAborts } from '../http/client-signal.ts'
 import { toApiError } from '../http/error-handler.ts'
 import { requireProjectHeader } from '../http/project-header.ts'
 import { createEventStream, sendEvents, settlesWithin } from '../http/sse.ts'
@@ -61,7 +61,7 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
     queueMax: recordingsMax,
   })
   const run = { models, admission, limits, recorder, nowUs }
-  const endWithDrain = createSignalJoin(app.draining)
+  const openAbort = createAborts(app.draining)
   app.addHook('onRequest', (request, _reply, done) => {
     requireScope(request.principal, 'inference')
     done()
@@ -87,16 +87,16 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
       const model = await choice.choose(body.model, { caller, projectId })
       requireAnswerable(body, model)
 
-      const client = watchClient(reply)
-      const deadline = startClientDeadline(request.headers)
-      const signal = endWithDrain(reply, deadline === null ? [client] : [client, deadline.signal])
+      const abort = openAbort(reply)
+      const deadline = startClientDeadline(request.headers, abort)
+      const { signal } = abort
       const call = { request: body, body: request.bodyText ?? '', requestId }
       const deltas = runCompletion({ request, reply, call, model, projectId, signal }, run)
       const name = model.answersAs ?? body.model ?? model.id
       const head = resolveAnswerHead(body, { requestId, model: name, nowMs: Date.now() })
       if (body.stream !== true) return sendWhole(reply, collectCompletion(deltas, head), deadline)
       const chunks = renderChunks(deltas, head, chunkOptions(body))
-      return sendStream({ app, request, reply, client, deadline }, chunks)
+      return sendStream({ app, request, reply, deadline }, chunks)
     },
   )
 }
@@ -139,8 +139,6 @@ interface Exchange {
   readonly app: App
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** Aborted when the client has left. */
-  readonly client: AbortSignal
   /** Until when the client waits for the status; libraries count no further. */
   readonly deadline: ClientDeadline | null
 }
@@ -150,7 +148,7 @@ interface Exchange {
  * comes first; from then on a failure can only be an event.
  */
 async function sendStream(
-  { app, request, reply, client, deadline }: Exchange,
+  { app, request, reply, deadline }: Exchange,
   chunks: AsyncGenerator<string>,
 ): Promise<FastifyReply> {
   reply.raw.once('close', () => {
@@ -168,7 +166,7 @@ async function sendStream(
     keepAliveMs: KEEP_ALIVE_MS,
     opensWithComment: !isEarly,
     renderFailure(error) {
-      if (client.aborted) return null
+      if (reply.raw.destroyed) return null
       const failure = toApiError(error, request)
       request.log.error({ err: failure.cause ?? failure, code: failure.code }, 'stream failed')
       return JSON.stringify(toErrorBody(failure))

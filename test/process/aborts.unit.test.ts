@@ -1,0 +1,46 @@
+import { EventEmitter } from 'node:events'
+import type { FastifyReply } from 'fastify'
+import { describe, expect, it } from 'vitest'
+import { createAborts } from '../../src/http/client-signal.ts'
+
+/** As much of a reply as is looked at: it tells when its connection closes, and whether the answer is out. */
+function openReply({ isClosed = false } = {}) {
+  const raw = Object.assign(new EventEmitter(), { closed: isClosed, writableFinished: false })
+  const reply = { raw } as unknown as FastifyReply
+  const close = (isAnswered: boolean) => {
+    raw.writableFinished = isAnswered
+    raw.emit('close')
+  }
+  return { reply, close }
+}
+
+const codeOf = ({ signal }: AbortController) => signal.reason?.code
+
+describe('createAborts', () => {
+  it('aborts a request whose client leaves, and none that was answered', () => {
+    const open = createAborts(new AbortController().signal)
+    const [left, answered] = [openReply(), openReply()]
+    const aborts = [open(left.reply), open(answered.reply)]
+    left.close(false)
+    answered.close(true)
+    expect(aborts.map(({ signal }) => signal.aborted)).toEqual([true, false])
+    expect(aborts.map(codeOf)).toEqual(['client_closed_request', undefined])
+  })
+
+  it('aborts every running request with the lasting signal, and none that has ended', () => {
+    const lasting = new AbortController()
+    const open = createAborts(lasting.signal)
+    const ended = openReply()
+    const aborts = [open(openReply().reply), open(ended.reply), open(openReply().reply)]
+    ended.close(true)
+    lasting.abort('shutdown')
+    expect(aborts.map(({ signal }) => signal.reason)).toEqual(['shutdown', undefined, 'shutdown'])
+  })
+
+  it('is aborted from the start where there is nobody to answer or the server ends', () => {
+    const open = createAborts(new AbortController().signal)
+    expect(codeOf(open(openReply({ isClosed: true }).reply))).toBe('client_closed_request')
+    const ending = createAborts(AbortSignal.abort('shutdown'))
+    expect(ending(openReply().reply).signal.reason).toBe('shutdown')
+  })
+})
