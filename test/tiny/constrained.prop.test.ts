@@ -1,5 +1,6 @@
 /** Answers that are held to a grammar keep it, whatever the grammar. WEFT_TEST_GRAMMARS sets how many. */
 import { readFileSync } from 'node:fs'
+import { isIPv4 } from 'node:net'
 import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +11,22 @@ import { choiceIn, type Fields, runWaiting } from './running.ts'
 
 const GRAMMARS = Number(process.env.WEFT_TEST_GRAMMARS ?? 60)
 const engine = createEngine(readFileSync(TINY_MODEL_PATH))
-const ajv = new Ajv({ strict: false })
+const isDay = (text: string) => {
+  const day = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
+}
+const isTime = (text: string) => !Number.isNaN(Date.parse(`2000-01-01T${text}`))
+const ajv = new Ajv({
+  strict: false,
+  formats: {
+    date: isDay,
+    time: isTime,
+    'date-time': (text: string) => isDay(text.slice(0, 10)) && isTime(text.slice(11)),
+    ipv4: isIPv4,
+    hostname: /^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/,
+    email: /^[^@]+@[^@.]+(\.[^@.]+)+$/,
+  },
+})
 
 async function answer(fields: Fields) {
   const messages = [{ role: 'user', content: 'What is the opposite of hot?' }]
@@ -38,6 +54,12 @@ const leaf = fc.oneof(
     type: 'string',
     pattern: pattern.replaceAll('\\\\', '\\'),
   })),
+  fc
+    .tuple(
+      fc.constantFrom('string', ['string', 'null']),
+      fc.constantFrom('date', 'time', 'date-time', 'ipv4', 'hostname', 'email', 'unknown'),
+    )
+    .map(([type, format]) => (format === 'unknown' ? { type } : { type, format })),
   fc.constantFrom({ enum: ['red', 2, null, true] }, { const: 'fixed "value"' }, { const: 7 }),
 )
 const { schema } = fc.letrec<{ schema: object }>((tie) => ({
@@ -64,6 +86,17 @@ const { schema } = fc.letrec<{ schema: object }>((tie) => ({
     fc.array(tie('schema'), { minLength: 1, maxLength: 3 }).map((anyOf) => ({ anyOf })),
   ),
 }))
+
+const JSON_TOKEN = /"(?:\\.|[^"\\])*"|[^\s"{}[\],:]+|[{}[\],:]/
+/** Switches of the white space, with what may then stand between the tokens of JSON. */
+const spaces: [object, RegExp][] = [
+  [{}, /^[ \n\t]*$/],
+  [{ disable_any_whitespace: true }, /^$/],
+  [{ whitespace_pattern: '' }, /^$/],
+  [{ whitespace_pattern: '[ ]{2}' }, /^ {2}$/],
+  [{ whitespace_pattern: '\\s{0,2}' }, /^\s{0,2}$/],
+  [{ whitespace_pattern: '( |\\n\\n){1,2}' }, /^( |\n\n){1,2}$/],
+]
 
 const atom = fc.constantFrom('a', 'Z', '7', '[a-f]', '[^x-z]', '\\d', '\\w', '.', 'ü', '\\.', ' ')
 const { regex } = fc.letrec<{ regex: string }>((tie) => ({
@@ -130,15 +163,22 @@ describe('a constrained answer', () => {
   it('keeps any JSON Schema', async () => {
     let finished = 0
     await fc.assert(
-      fc.asyncProperty(schema, fc.nat(1_000), fc.boolean(), async (json, seed, isTight) => {
-        const structured_outputs = { json: JSON.stringify(json), disable_any_whitespace: isTight }
-        const { text, finish_reason } = await answer({ structured_outputs, seed })
-        if (finish_reason === 'length') return
-        finished++
-        const value = JSON.parse(text)
-        expect([ajv.validate(json, value), ajv.errorsText()]).toEqual([true, 'No errors'])
-        if (isTight) expect(text).toBe(JSON.stringify(value).length > 0 ? text.trim() : text)
-      }),
+      fc.asyncProperty(
+        schema,
+        fc.nat(1_000),
+        fc.constantFrom(...spaces),
+        async (json, seed, [space, between]) => {
+          const structured_outputs = { json: JSON.stringify(json), ...space }
+          const { text, finish_reason } = await answer({ structured_outputs, seed })
+          if (finish_reason === 'length') return
+          finished++
+          const value = JSON.parse(text)
+          expect([ajv.validate(json, value), ajv.errorsText()]).toEqual([true, 'No errors'])
+          // What is empty has no white space inside.
+          const filled = text.replaceAll(/\{\}|\[\]/g, '0')
+          for (const gap of filled.split(JSON_TOKEN).slice(1, -1)) expect(gap).toMatch(between)
+        },
+      ),
       { numRuns: GRAMMARS, seed: 42 },
     )
     expect(finished).toBeGreaterThan(GRAMMARS / 2)

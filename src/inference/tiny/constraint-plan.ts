@@ -104,10 +104,13 @@ function jsonForm(schema: unknown, space: JsonSpace): ConstraintForm {
   return { kind: 'json', schema: JSON.stringify(marked), marks, space }
 }
 
-/** Spec: §4.3 disable_any_whitespace, whitespace_pattern. Choice: the first wins over the second. */
+/**
+ * Spec: §4.3 disable_any_whitespace, whitespace_pattern.
+ * Choice: the first wins over the second; an empty pattern matches no white space.
+ */
 function resolveSpace(outputs: StructuredOutputs): JsonSpace {
-  if (outputs.disable_any_whitespace === true) return 'none'
   const pattern = outputs.whitespace_pattern
+  if (outputs.disable_any_whitespace === true || pattern === '') return 'none'
   if (!isGiven(pattern)) return 'any'
   if (SPACE_PATTERN.test(pattern)) return { pattern: pattern.replaceAll('\\s', '[ \\t\\n\\r]') }
   const param = 'structured_outputs.whitespace_pattern'

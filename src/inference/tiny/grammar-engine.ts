@@ -105,9 +105,7 @@ async function compileForm(
 
 /** A client's grammar, written so that the engine keeps to it. */
 async function renderGrammar(library: Library, source: string, param: string): Promise<string> {
-  const grammar = await library.Grammar.fromEBNF(source)
-  const printed = grammar.toString()
-  grammar.dispose()
+  const printed = print(await library.Grammar.fromEBNF(source))
   if (hasWideBrackets(printed)) {
     throw new ApiError('invalid_value', {
       param,
@@ -166,9 +164,17 @@ async function renderSchema(
   if (isTight) return source
   if (space === 'any') return source.replaceAll(SPACE_WRITTEN, SPACE_MAX)
   const grammar = await library.Grammar.fromStructuralTag(toTag(space.pattern))
-  const rules = grammar.toString().replaceAll(/\broot(?=\b|_)/gu, 'json_space')
+  const rules = print(grammar).replaceAll(/\broot(?=\b|_)/gu, 'json_space')
+  const spaced = `${source.replaceAll(SPACE_WRITTEN, 'json_space')}\n${rules}`
+  // Why: sequences that begin with the same rule for white space would be joined too.
+  return separateAlternatives(print(await library.Grammar.fromEBNF(spaced)))
+}
+
+/** The text of a grammar, which ends. */
+function print(grammar: XGrammar.Grammar): string {
+  const printed = grammar.toString()
   grammar.dispose()
-  return `${source.replaceAll(SPACE_WRITTEN, 'json_space')}\n${rules}`
+  return printed
 }
 
 async function follow(

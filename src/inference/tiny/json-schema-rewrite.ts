@@ -5,6 +5,7 @@
 import { isObject, mapChildren, type Schema } from './json-schema-support.ts'
 import { listPatterns, readBounds } from './number-ranges.ts'
 import type { Pattern } from './pattern-grammar.ts'
+import { listFormat } from './text-formats.ts'
 
 /** A schema with marks in the place of some of its schemas, and what each mark stands for. */
 export interface MarkedSchema {
@@ -13,23 +14,17 @@ export interface MarkedSchema {
   readonly marks: ReadonlyMap<string, readonly Pattern[]>
 }
 
-/** Formats whose grammars can stand inside of a JSON text. */
-const FORMATS = new Set([
-  'date',
-  'time',
-  'date-time',
-  'duration',
-  'ipv4',
-  'ipv6',
-  'hostname',
-  'uuid',
-  'uri',
-  'uri-reference',
-])
-const EMAIL = '[A-Za-z0-9_+-]{1,24}(\\.[A-Za-z0-9_+-]{1,24})*@[a-z0-9]{1,24}(\\.[a-z0-9]{1,24})+'
+/** Formats whose own grammars of the engine can stand inside of a JSON text. */
+const FORMATS = new Set(['duration', 'ipv6', 'uuid', 'uri', 'uri-reference'])
+const WORD = '[a-z0-9]{1,24}'
+/** Formats that are said as regular expressions. */
+const EXPRESSIONS: Readonly<Record<string, string>> = {
+  email: `^[A-Za-z0-9_+-]{1,24}(\\.[A-Za-z0-9_+-]{1,24})*@${WORD}(\\.${WORD})+$`,
+  hostname: `^${WORD}(\\.${WORD})*$`,
+}
 
 /**
- * The schema with marks in place of its lists of values and of its numbers that have bounds.
+ * The schema with marks in place of its lists of values, of its numbers that have bounds and of some formats.
  *
  * @param schema - one that `findUnsupportedKeyword` found nothing in
  *
@@ -44,6 +39,7 @@ export function rewriteSchema(schema: unknown): MarkedSchema {
   while (text.includes(prefix)) prefix += '-'
   const rewrite = (one: unknown): unknown => {
     if (!isObject(one)) return Array.isArray(one) ? one.map(rewrite) : one
+    if (isOftenFormatted(one)) return rewrite(splitTypes(one))
     const patterns = listValues(one)
     if (patterns === null) return rewriteText(closeNamed(mapChildren(one, rewrite)))
     const name = `${prefix}${marks.size}`
@@ -59,7 +55,24 @@ function listValues(schema: Schema): readonly Pattern[] | null {
     return schema.enum.map((value) => Array.from(JSON.stringify(value)))
   }
   const bounds = readBounds(schema)
-  return bounds === null ? null : listPatterns(bounds)
+  if (bounds !== null) return listPatterns(bounds)
+  return schema.type === 'string' ? listFormat(schema.format) : null
+}
+
+/** Whether it has a format that is one of several types. */
+function isOftenFormatted({ type, format }: Schema): boolean {
+  return Array.isArray(type) && format !== undefined
+}
+
+/** The same as a choice of schemas that have one type each. */
+function splitTypes({ type, format, $defs, definitions, ...rest }: Schema): Schema {
+  const types = type as readonly unknown[]
+  const anyOf = types.map((one) => ({ ...rest, type: one, ...(one === 'string' && { format }) }))
+  return {
+    anyOf,
+    ...($defs !== undefined && { $defs }),
+    ...(definitions !== undefined && { definitions }),
+  }
 }
 
 function closeNamed(schema: Schema): Schema {
@@ -72,7 +85,8 @@ function closeNamed(schema: Schema): Schema {
 function rewriteText(schema: Schema): Schema {
   const { format, ...rest } = schema
   if (typeof format !== 'string' || FORMATS.has(format)) return schema
-  return format === 'email' ? { ...rest, pattern: `^${EMAIL}$` } : rest
+  const pattern = Object.hasOwn(EXPRESSIONS, format) ? EXPRESSIONS[format] : undefined
+  return pattern === undefined ? rest : { ...rest, pattern }
 }
 
 /**

@@ -1,0 +1,86 @@
+/**
+ * Formats of texts as patterns of characters: days that are in the calendar, minutes below 60, addresses
+ * without leading zeros. The grammar engine's own let others through. Pure.
+ */
+import type { Pattern } from './pattern-grammar.ts'
+
+const DIGIT = '0123456789'
+const BELOW_60: readonly Pattern[] = [['012345', DIGIT]]
+const HOURS: readonly Pattern[] = [
+  ['01', DIGIT],
+  ['2', '0123'],
+]
+const UP_TO_29: readonly Pattern[] = [
+  ['0', '123456789'],
+  ['12', DIGIT],
+]
+
+/** One after the other: all pairs. */
+function join(...lists: readonly (readonly Pattern[])[]): Pattern[] {
+  return lists.reduce<Pattern[]>(
+    (before, next) => before.flatMap((start) => next.map((end) => [...start, ...end])),
+    [[]],
+  )
+}
+
+function fixed(text: string): readonly Pattern[] {
+  return [Array.from(text)]
+}
+
+const DATES = join(
+  [[DIGIT, DIGIT, DIGIT, DIGIT, '-']],
+  [
+    ...join(
+      [
+        ['0', '13578', '-'],
+        ['1', '02', '-'],
+      ],
+      [...UP_TO_29, ['3', '01']],
+    ),
+    ...join(
+      [
+        ['0', '469', '-'],
+        ['1', '1', '-'],
+      ],
+      [...UP_TO_29, ['3', '0']],
+    ),
+    ...join(
+      [['0', '2', '-']],
+      [
+        ['0', '123456789'],
+        ['1', DIGIT],
+        ['2', '012345678'],
+      ],
+    ),
+  ],
+)
+const ZONES = [...fixed('Z'), ...join([['+-']], HOURS, fixed(':'), BELOW_60)]
+const TIMES = join(HOURS, fixed(':'), BELOW_60, fixed(':'), BELOW_60, ZONES)
+const OCTETS: readonly Pattern[] = [
+  [DIGIT],
+  ['123456789', DIGIT],
+  ['1', DIGIT, DIGIT],
+  ['2', '01234', DIGIT],
+  ['2', '5', '012345'],
+]
+const DOT = fixed('.')
+
+/** Formats by their names; no text of one matches two of its patterns. */
+const FORMATS: Readonly<Record<string, readonly Pattern[]>> = {
+  date: DATES,
+  time: TIMES,
+  'date-time': join(DATES, fixed('T'), TIMES),
+  ipv4: join(OCTETS, DOT, OCTETS, DOT, OCTETS, DOT, OCTETS),
+}
+
+/**
+ * The patterns of a format between the quotes of a JSON text; null for one that is not known here.
+ *
+ * Spec: §4.3 structured_outputs json.
+ * Choice: no leap days, leap seconds nor fractions of seconds, which a format may have.
+ */
+export function listFormat(format: unknown): readonly Pattern[] | null {
+  const isKnown = typeof format === 'string' && Object.hasOwn(FORMATS, format)
+  const patterns = isKnown ? (FORMATS[format] ?? []) : null
+  return patterns?.map((pattern) => ['"', ...pattern, '"']) ?? null
+}
