@@ -9,6 +9,9 @@ import { createHourMarks } from './hour-marks.ts'
 import { type Failure, renderFailure } from './thread-failure.ts'
 import { createWriteJobs, type WriteInput, type WriteJobs } from './write-jobs.ts'
 
+/** Pages of the log at which a commit moves it after all, should the thread that does so fall behind: 256 MB. */
+const LOG_PAGES_MAX = 65_536
+
 /** What the thread is started with. */
 export interface WriteWorkerData {
   readonly dataDir: string
@@ -47,8 +50,7 @@ export function serveWrites(): void {
   const port = parentPort
   if (port === null) throw new Error('a write worker runs in a worker thread')
   const db = openDatabase((workerData as WriteWorkerData).dataDir)
-  // Another thread moves the log; this is for the case that it falls behind.
-  db.pragma('wal_autocheckpoint = 65536')
+  db.pragma(`wal_autocheckpoint = ${LOG_PAGES_MAX}`)
   const turns = createTurns()
   const commit = createGroupCommit(db, { takeTurn: turns.take })
   const changed = new Set<string>()

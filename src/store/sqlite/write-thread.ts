@@ -13,6 +13,8 @@ import type {
 } from './write-serve.ts'
 
 const WORKER_FILE = new URL('./write-worker.ts', import.meta.url)
+/** Limit: memory for new objects, most of which are gone with the commit; the rest as Node sets it. */
+const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8 }
 /** Limit: how long the thread may take to write what waits when it is closed. */
 const CLOSE_MS_MAX = 10_000
 
@@ -42,31 +44,16 @@ export interface WriteThreadOptions {
   readonly queueMax: number
   /** Called after each commit, before its writes are answered, with the projects that it changed. */
   onCommit(changed: readonly string[]): void
+  /** The thread's entry; tests give one of their own. */
+  readonly workerFile?: URL
 }
 
-interface Pending {
-  readonly resolve: (value: never) => void
-  readonly reject: (error: unknown) => void
-}
-
-export function createWriteThread({
-  dataDir,
-  queueMax,
-  onCommit,
-}: WriteThreadOptions): WriteThread {
-  const pending = new Map<number, Pending>()
+export function createWriteThread(options: WriteThreadOptions): WriteThread {
+  const { dataDir, queueMax, onCommit, workerFile = WORKER_FILE } = options
+  const answers = createAnswers()
   let gathered: WriteRequest[] = []
   let turns: (() => void)[] = []
   let worker: Worker | null = null
-  let lastId = 0
-
-  function settle({ id, value, ...failure }: WriteResult): void {
-    const write = pending.get(id)
-    pending.delete(id)
-    const error = toReplyError(failure)
-    if (error) write?.reject(error)
-    else write?.resolve(value as never)
-  }
 
   function takeTurns(): void {
     const granted = turns
@@ -74,21 +61,16 @@ export function createWriteThread({
     for (const run of granted) run()
   }
 
-  /** What it did not answer may be stored or not; parts of calls can be sent again. */
   function lose(cause: Error): void {
     worker = null
     gathered = []
-    const lost = [...pending.values()]
-    pending.clear()
-    for (const { reject } of lost) {
-      reject(new ApiError('store_unavailable', { cause, retryAfterS: 1 }))
-    }
+    answers.failAll(cause)
     takeTurns()
   }
 
   function start(): Worker {
     const workerData: WriteWorkerData = { dataDir }
-    const started = new Worker(WORKER_FILE, { workerData })
+    const started = new Worker(workerFile, { workerData, resourceLimits: RESOURCE_LIMITS })
     started.on('message', (reply: WriteWorkerReply) => {
       if (reply === 'paused') {
         takeTurns()
@@ -96,7 +78,7 @@ export function createWriteThread({
         return
       }
       onCommit(reply.changed)
-      reply.results.forEach(settle)
+      reply.results.forEach(answers.settle)
     })
     started.on('error', lose)
     started.on('exit', () => worker === started && lose(new Error('the write thread ended')))
@@ -116,13 +98,11 @@ export function createWriteThread({
 
   return {
     run(name, input, { isUnacknowledged = false } = {}) {
-      if (pending.size >= queueMax) {
+      if (answers.count() >= queueMax) {
         return Promise.reject(new ApiError('server_overloaded', { retryAfterS: 1 }))
       }
-      lastId += 1
-      const { promise, resolve, reject } = Promise.withResolvers<never>()
-      pending.set(lastId, { resolve, reject })
-      gathered.push({ id: lastId, name, input, isUnacknowledged })
+      const { id, promise } = answers.expect()
+      gathered.push({ id, name, input, isUnacknowledged })
       // After the sockets of this turn were read, so that their writes go in one message.
       if (gathered.length === 1) setImmediate(sendGathered)
       return promise
@@ -146,6 +126,36 @@ export function createWriteThread({
       const timer = setTimeout(() => void ending.terminate(), CLOSE_MS_MAX)
       await ended
       clearTimeout(timer)
+    },
+  }
+}
+
+/** The promises of writes that the thread has not answered yet. */
+function createAnswers() {
+  const pending = new Map<number, PromiseWithResolvers<never>>()
+  let lastId = 0
+  return {
+    count: () => pending.size,
+    expect() {
+      lastId += 1
+      const expected = Promise.withResolvers<never>()
+      pending.set(lastId, expected)
+      return { id: lastId, promise: expected.promise }
+    },
+    settle({ id, value, ...failure }: WriteResult): void {
+      const expected = pending.get(id)
+      pending.delete(id)
+      const error = toReplyError(failure)
+      if (error) expected?.reject(error)
+      else expected?.resolve(value as never)
+    },
+    /** They may be stored or not; parts of calls can be sent again. */
+    failAll(cause: Error): void {
+      const lost = [...pending.values()]
+      pending.clear()
+      for (const { reject } of lost) {
+        reject(new ApiError('store_unavailable', { cause, retryAfterS: 1 }))
+      }
     },
   }
 }

@@ -1,0 +1,6 @@
+/** A write thread that dies with the first writes it gets. */
+import { parentPort } from 'node:worker_threads'
+
+parentPort?.on('message', (request) => {
+  if (typeof request !== 'string') process.exit(1)
+})
