@@ -48,10 +48,9 @@ export async function buildApp(
 ): Promise<App> {
   const app: App = Fastify({
     logger,
-    logController: new LogController({
-      disableRequestLogging: true,
-      requestIdLogLabel: 'request_id',
-    }),
+    logController: new LogController({ disableRequestLogging: true }),
+    // A logger for each request would cost as much as its log line; the few that name it do so themselves.
+    childLoggerFactory: (log) => log,
     bodyLimit: config.bodyBytesMax,
     requestTimeout: config.requestTimeoutMs,
     return503OnClosing: false,

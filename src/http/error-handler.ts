@@ -84,9 +84,9 @@ export function answerFrameworkError(
 /** Answers an error; also used by the not-found handler. */
 function answer(error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status } = ERRORS[error.code]
-  if (status >= 500)
-    request.log.error({ err: error.cause ?? error, code: error.code }, error.message)
-  else request.log.info({ code: error.code, param: error.param }, 'request refused')
+  const named = { request_id: request.id, code: error.code }
+  if (status >= 500) request.log.error({ ...named, err: error.cause ?? error }, error.message)
+  else request.log.info({ ...named, param: error.param }, 'request refused')
   if (status === 401 && !reply.hasHeader('www-authenticate')) {
     reply.header('www-authenticate', 'Bearer realm="weft"')
   }

@@ -168,7 +168,8 @@ async function sendStream(
     renderFailure(error) {
       if (reply.raw.destroyed) return null
       const failure = toApiError(error, request)
-      request.log.error({ err: failure.cause ?? failure, code: failure.code }, 'stream failed')
+      const named = { request_id: request.id, code: failure.code }
+      request.log.error({ ...named, err: failure.cause ?? failure }, 'stream failed')
       return JSON.stringify(toErrorBody(failure))
     },
   })
