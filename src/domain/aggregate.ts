@@ -1,6 +1,7 @@
 /** Sums, extremes and exact percentiles of one metric, bucket after bucket. Pure. */
 import type { StatColumn } from './metric-names.ts'
-import { createOrderStatistics, type SortedValues } from './order-statistics.ts'
+import { createOrderStatistics } from './order-statistics.ts'
+import type { SortedValues } from './run-search.ts'
 
 /**
  * A measured value in whole units of the metric; a bigint where a double would round it. Money is
@@ -32,9 +33,9 @@ export interface Accumulator {
   /**
    * Adds values to the percentiles alone.
    *
-   * @param sorted - ascending; not changed before the next reset
+   * @param sorted - ascending from `from` to before `to`; not changed before the next reset
    */
-  addSorted(sorted: SortedValues): void
+  addSorted(sorted: SortedValues, from?: number, to?: number): void
   /** The column's value in units, or null where there is none. */
   read(of: StatColumn['of']): number | null
   reset(): void
@@ -95,8 +96,8 @@ export function createAccumulator(unitsPerOne: number, keepsValues: boolean): Ac
       zeros += summary.zeros
       count += summary.count
     },
-    addSorted(sorted) {
-      order?.addSorted(sorted)
+    addSorted(sorted, from, to) {
+      order?.addSorted(sorted, from, to)
     },
     read(of) {
       if (typeof of === 'number') return percentile(of)

@@ -1,8 +1,8 @@
 /** The values of all buckets, column by column, filled while rows come in order of time. Pure. */
 import { type Accumulator, createAccumulator, type Measured, type Summary } from './aggregate.ts'
 import type { StatColumn } from './metric-names.ts'
-import type { SortedValues } from './order-statistics.ts'
 import { ATOMS_PER_USD } from './price-table.ts'
+import type { SortedValues } from './run-search.ts'
 
 /** One entry a bucket; NaN stands for null. */
 export interface BucketTable {
@@ -23,8 +23,8 @@ export interface BucketTableBuilder {
   addSum(metric: number, values: number, sum: Measured): void
   /** Values of many rows, for all but percentiles. */
   addSummary(metric: number, summary: Summary): void
-  /** Values of many rows, for percentiles alone; ascending, not changed before the next flush. */
-  addSorted(metric: number, sorted: SortedValues): void
+  /** Values of many rows, for percentiles alone: from `from` to before `to`, ascending, not changed before the next flush. */
+  addSorted(metric: number, sorted: SortedValues, from?: number, to?: number): void
   /** Whether percentiles of the metric were asked for. */
   hasPercentiles(metric: number): boolean
   /** Writes down what came since the last flush as the values of a bucket. */
@@ -73,8 +73,8 @@ export function createBucketTable(
     addSummary(metric, summary) {
       accumulators[metric]?.addSummary(summary)
     },
-    addSorted(metric, sorted) {
-      accumulators[metric]?.addSorted(sorted)
+    addSorted(metric, sorted, from, to) {
+      accumulators[metric]?.addSorted(sorted, from, to)
     },
     hasPercentiles: (metric) => ranked[metric] === true,
     flush(bucket) {

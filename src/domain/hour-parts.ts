@@ -9,6 +9,8 @@ export interface HourParts {
   readonly bounds: readonly number[]
 }
 
+const WHOLE = new Int16Array(SLOTS)
+
 /** The hours of a window, from the first to the last. */
 export function hoursOf(startUs: number, endUs: number): { from: number; to: number } {
   return { from: Math.floor(startUs / HOUR_US), to: Math.ceil(endUs / HOUR_US) - 1 }
@@ -37,13 +39,15 @@ export function isWhole({ bounds }: HourParts): boolean {
 }
 
 /** The piece of each slot, -1 for none; null where a cut lies inside of a slot. */
-export function slotParts({ bounds }: HourParts): Int16Array | null {
+export function slotParts(parts: HourParts): Int16Array | null {
+  if (isWhole(parts)) return WHOLE
+  const { bounds } = parts
   if (bounds.some((bound) => bound % SLOT_US !== 0)) return null
-  const parts = new Int16Array(SLOTS).fill(-1)
+  const partOfSlot = new Int16Array(SLOTS).fill(-1)
   bounds.slice(0, -1).forEach((bound, part) => {
-    parts.fill(part, bound / SLOT_US, (bounds[part + 1] as number) / SLOT_US)
+    partOfSlot.fill(part, bound / SLOT_US, (bounds[part + 1] as number) / SLOT_US)
   })
-  return parts
+  return partOfSlot
 }
 
 /** The piece of each call, -1 for none. */

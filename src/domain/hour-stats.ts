@@ -1,5 +1,5 @@
 /** Adds one hour to the tables of a question, made from as little of the hour as the question needs. Pure. */
-import { COUNTERS, type HourColumns, type Integers, type UsageColumns } from './hour-columns.ts'
+import { COUNTERS, type HourColumns, SLOTS, type UsageColumns } from './hour-columns.ts'
 import {
   applyFilter,
   fitsGroups,
@@ -8,13 +8,9 @@ import {
   isUnfiltered,
 } from './hour-filter.ts'
 import { type HourParts, isWhole, offsetParts, slotParts } from './hour-parts.ts'
-import { type KeyedSums, latencyRuns, mergeKeyed, type PartSums, sumParts } from './hour-summary.ts'
-import type { OpGroups, Runs } from './segment.ts'
-import type { StatsTables } from './stats-tables.ts'
+import { type KeyedSums, latencyRuns, type Runs, sumParts, toKeyed } from './hour-summary.ts'
+import type { OpGroups } from './segment.ts'
 import type { ModelUsage } from './usage.ts'
-
-/** More short runs than these take longer to rank than to make one of them. */
-const RUNS_MAX = 32
 
 /** An hour, with the sums that are ready. */
 export interface HourView {
@@ -27,85 +23,98 @@ export interface HourView {
   groups(): OpGroups | null
 }
 
+/** What an hour adds to the tables of a question. */
+export interface HourSums {
+  readonly parts: HourParts
+  readonly sums: KeyedSums
+  /** The part that the calls of a key lie in, ascending with the keys; -1 for none. */
+  readonly partOfKey: ArrayLike<number>
+  /** Latencies by key, each ascending; null where they were not asked for. */
+  readonly runs: Runs | null
+  /** Gives the usage of a part by these models, row by row, for what sums do not tell. */
+  readonly rowsOf: UsageRows
+}
+
+export type UsageRows = (
+  part: number,
+  models: ReadonlySet<string>,
+  add: (row: ModelUsage, startedAtUs: number) => void,
+) => void
+
+/** What a question asks of its calls. */
+export interface HourWants {
+  readonly wantsCalls: boolean
+  readonly wantsUsage: boolean
+  readonly wantsLatencies: boolean
+}
+
 /**
- * Reads what the question needs of an hour.
+ * Reads what a question needs of an hour.
  *
- * @returns adds it to the tables; when that throws BrokenSegmentError, the tables are of no use any more
- * @throws BrokenSegmentError; the tables are then as they were
+ * @throws BrokenSegmentError, also from rowsOf
  */
-export function prepareHour(
-  tables: StatsTables,
+export function sumHour(
   view: HourView,
   parts: HourParts,
   filter: HourFilter,
-): () => void {
+  wants: HourWants,
+): HourSums {
   const { columns } = view
-  const partCount = parts.bounds.length - 1
   let assigned: Int16Array | null = null
   const partOf = () => {
     assigned ??= assignParts(columns, parts, filter)
     return assigned
   }
-  const sums =
-    readySums(view, parts, filter) ??
-    sumParts(columns, partOf(), partCount, { calls: tables.wantsCalls, usage: tables.wantsUsage })
-  const runs = tables.wantsLatencies ? findRuns(view, parts, filter, partOf) : null
-  return () => tables.addParts(parts, sums, runs, createUsageRows(columns, partOf, parts.hourUs))
+  const found =
+    readySums(view, parts, filter, wants) ??
+    addUp(columns, partOf(), parts.bounds.length - 1, wants)
+  return { parts, ...found, rowsOf: createUsageRows(columns, partOf, parts.hourUs) }
 }
 
-/** The sums that were made when the segment was built, where they lie in the question's parts. */
-function readySums(view: HourView, parts: HourParts, filter: HourFilter): PartSums | null {
-  if (isUnfiltered(filter)) {
-    const slots = view.slots && slotParts(parts)
-    return view.slots && slots && mergeKeyed(view.slots, slots, parts.bounds.length - 1)
-  }
-  if (!fitsGroups(filter) || !isWhole(parts)) return null
-  const groups = view.groups()
-  return groups && mergeKeyed(groups.sums, groupParts(filter, groups), 1)
-}
+type FoundSums = Pick<HourSums, 'sums' | 'partOfKey' | 'runs'>
 
-/** Latencies of each part, in one run or in a few. */
-function findRuns(
+/** The sums and runs that were made when the segment was built; null where the question asks for other ones. */
+function readySums(
   view: HourView,
   parts: HourParts,
   filter: HourFilter,
-  partOf: () => Int16Array,
-): Integers[][] {
-  const { columns } = view
-  const ready = readyRuns(view, parts, filter)
-  return ready ?? latencyRuns(columns, partOf(), parts.bounds.length - 1).map((run) => [run])
-}
-
-/** The runs that were made when the segment was built; null where the question asks for other ones. */
-function readyRuns(view: HourView, parts: HourParts, filter: HourFilter): Integers[][] | null {
-  const { columns } = view
+  { wantsLatencies }: HourWants,
+): FoundSums | null {
   if (isUnfiltered(filter)) {
-    if (columns.isSorted && isWhole(parts)) {
-      return [[columns.latencies().subarray(0, columns.ended)]]
-    }
-    const slots = view.slots && slotParts(parts)
-    return slots && gatherRuns(view.slotRuns(), slots, parts.bounds.length - 1)
+    const { slots: sums } = view
+    const partOfKey = sums && slotParts(parts)
+    if (!sums || !partOfKey) return null
+    const readRuns = () => (isWhole(parts) ? wholeRuns(view.columns, sums) : view.slotRuns())
+    return { sums, partOfKey, runs: wantsLatencies ? readRuns() : null }
   }
   if (!fitsGroups(filter) || !isWhole(parts)) return null
   const groups = view.groups()
-  return groups && gatherRuns(groups.runs(), groupParts(filter, groups), 1)
+  if (!groups) return null
+  const { sums } = groups
+  return {
+    sums,
+    partOfKey: groupParts(filter, groups),
+    runs: wantsLatencies ? groups.runs() : null,
+  }
 }
 
-/** null where a part would have too many. */
-function gatherRuns(
-  { values, bounds }: Runs,
-  partOfRun: ArrayLike<number>,
+/** All latencies of sorted columns as the run of the first key. */
+function wholeRuns({ ended, latencies }: HourColumns, { callKeys }: KeyedSums): Runs {
+  const first = callKeys[0] ?? 0
+  const bounds = new Array<number>(SLOTS + 1).fill(ended).fill(0, 0, first + 1)
+  return { values: latencies(), bounds }
+}
+
+/** Call by call. */
+function addUp(
+  columns: HourColumns,
+  partOf: Int16Array,
   parts: number,
-): Integers[][] | null {
-  const gathered = Array.from({ length: parts }, (): Integers[] => [])
-  for (let index = 0; index < partOfRun.length; index++) {
-    const [from, to] = [bounds[index] as number, bounds[index + 1] as number]
-    if (from === to) continue
-    const runs = gathered[partOfRun[index] as number]
-    if (runs?.length === RUNS_MAX) return null
-    runs?.push(values.subarray(from, to))
-  }
-  return gathered
+  { wantsCalls, wantsUsage, wantsLatencies }: HourWants,
+): FoundSums {
+  const sums = toKeyed(sumParts(columns, partOf, parts, { calls: wantsCalls, usage: wantsUsage }))
+  const runs = wantsLatencies ? latencyRuns(columns, partOf, parts) : null
+  return { sums, partOfKey: Int16Array.from({ length: parts }, (_, part) => part), runs }
 }
 
 /** The part of each call that counts, -1 for the others. */
@@ -127,14 +136,14 @@ function cutCalls(columns: HourColumns, parts: HourParts): Int16Array {
 }
 
 /** The usage of each part, row by row; sorted into parts when it is first asked for. */
-function createUsageRows(columns: HourColumns, partOf: () => Int16Array, hourUs: number) {
+function createUsageRows(
+  columns: HourColumns,
+  partOf: () => Int16Array,
+  hourUs: number,
+): UsageRows {
   let byPart: Map<number, number[]> | null = null
 
-  return function addRows(
-    part: number,
-    models: ReadonlySet<string>,
-    add: (row: ModelUsage, startedAtUs: number) => void,
-  ): void {
+  return (part, models, add) => {
     const used = columns.usage()
     const offsets = columns.offsets()
     byPart ??= groupRows(used, partOf())

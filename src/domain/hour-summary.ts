@@ -17,6 +17,13 @@ const PASSES_MAX = 4
 const INPUT_MAX = USAGE_NUMBERS - 1
 const [CACHE_READ, CACHE_CREATION, UNCACHED] = [3, 4, 5]
 
+/** Ascending values by part: those of a part end where those of the next begin. */
+export interface Runs {
+  readonly values: Integers
+  /** Where the parts begin, and where the last ends; one more than there are parts. */
+  readonly bounds: ArrayLike<number>
+}
+
 /** Sums by part, then for usage by model. */
 export interface PartSums {
   readonly parts: number
@@ -27,7 +34,7 @@ export interface PartSums {
   readonly usage: Float64Array
 }
 
-/** The same for a few of many parts, which are named by keys. */
+/** The same for a few of many parts, which are named by keys: rows in order of their keys. */
 export interface KeyedSums {
   readonly callKeys: Integers
   readonly calls: Float64Array
@@ -61,7 +68,8 @@ export function sumParts(
   return { parts, calls, models: used.models, usage }
 }
 
-function emptyCalls(parts: number): Float64Array {
+/** CALL_NUMBERS of parts without calls. */
+export function emptyCalls(parts: number): Float64Array {
   const calls = new Float64Array(parts * CALL_NUMBERS)
   for (let at = 0; at < calls.length; at += CALL_NUMBERS) {
     calls[at + 4] = Number.POSITIVE_INFINITY
@@ -168,76 +176,38 @@ function gather(numbers: Float64Array, places: readonly number[], stride: number
   return gathered
 }
 
-/**
- * Brings keyed sums together in parts.
- *
- * @param partOfKey - the part of each key, -1 for none
- */
-export function mergeKeyed(
-  keyed: KeyedSums,
-  partOfKey: ArrayLike<number>,
-  parts: number,
-): PartSums {
-  const calls = emptyCalls(parts)
-  keyed.callKeys.forEach((key, row) => {
-    const part = partOfKey[key] ?? -1
-    if (part >= 0) mergeCalls(calls, part * CALL_NUMBERS, keyed.calls, row * CALL_NUMBERS)
-  })
-  const { models } = keyed
-  const usage = new Float64Array(parts * models.length * USAGE_NUMBERS)
-  keyed.usageKeys.forEach((key, row) => {
-    const part = partOfKey[key] ?? -1
-    if (part < 0) return
-    const place = part * models.length + (keyed.usageModels[row] as number)
-    mergeUsage(usage, place * USAGE_NUMBERS, keyed.usage, row * USAGE_NUMBERS)
-  })
-  return { parts, calls, models, usage }
-}
-
-function mergeCalls(into: Float64Array, at: number, from: Float64Array, start: number): void {
-  for (let index = 0; index < CALL_NUMBERS; index++) {
-    const known = into[at + index] as number
-    const more = from[start + index] as number
-    if (index === 4) into[at + 4] = Math.min(known, more)
-    else if (index === 5) into[at + 5] = Math.max(known, more)
-    else into[at + index] = known + more
-  }
-}
-
-function mergeUsage(into: Float64Array, at: number, from: Float64Array, start: number): void {
-  for (let index = 0; index < INPUT_MAX; index++) {
-    into[at + index] = (into[at + index] as number) + (from[start + index] as number)
-  }
-  const inputMax = Math.max(into[at + INPUT_MAX] as number, from[start + INPUT_MAX] as number)
-  into[at + INPUT_MAX] = inputMax
-}
-
 /** The latencies of the calls of each part, ascending. */
-export function latencyRuns(columns: HourColumns, partOf: Int16Array, parts: number): Integers[] {
+export function latencyRuns(columns: HourColumns, partOf: Int16Array, parts: number): Runs {
   const latencies = columns.latencies()
   if (columns.isSorted) return splitRuns(latencies.subarray(0, columns.ended), partOf, parts)
   const flags = columns.flags()
   const partOfEnded = partOf.map((part, call) =>
     ((flags[call] as number) & IS_ENDED) === 0 ? -1 : part,
   )
-  return splitRuns(latencies, partOfEnded, parts).map((run) => run.sort())
+  const { values, bounds } = splitRuns(latencies, partOfEnded, parts)
+  for (let part = 0; part < parts; part++) values.subarray(bounds[part], bounds[part + 1]).sort()
+  return { values, bounds }
 }
 
 /** The values of each part, in their order. */
-function splitRuns(values: Integers, partOf: Int16Array, parts: number): Uint32Array[] {
+function splitRuns(values: Integers, partOf: Int16Array, parts: number) {
+  const bounds = new Uint32Array(parts + 1)
   if (parts <= PASSES_MAX) {
-    return Array.from({ length: parts }, (_, part) => pickPart(values, partOf, part))
+    const picked = new Uint32Array(values.length + 1)
+    for (let part = 0; part < parts; part++) {
+      bounds[part + 1] = pickPart(values, partOf, part, picked, bounds[part] as number)
+    }
+    return { values: picked.subarray(0, bounds[parts]), bounds }
   }
-  const ends = new Uint32Array(parts + 1)
   for (let call = 0; call < values.length; call++) {
     const next = (partOf[call] as number) + 1
-    if (next > 0) ends[next] = (ends[next] as number) + 1
+    if (next > 0) bounds[next] = (bounds[next] as number) + 1
   }
   for (let part = 1; part <= parts; part++) {
-    ends[part] = (ends[part] as number) + (ends[part - 1] as number)
+    bounds[part] = (bounds[part] as number) + (bounds[part - 1] as number)
   }
-  const starts = ends.slice()
-  const split = new Uint32Array(starts[parts] as number)
+  const ends = bounds.slice()
+  const split = new Uint32Array(bounds[parts] as number)
   for (let call = 0; call < values.length; call++) {
     const part = partOf[call] as number
     if (part < 0) continue
@@ -245,18 +215,28 @@ function splitRuns(values: Integers, partOf: Int16Array, parts: number): Uint32A
     split[end] = values[call] as number
     ends[part] = end + 1
   }
-  return Array.from({ length: parts }, (_, part) => split.subarray(starts[part], starts[part + 1]))
+  return { values: split, bounds }
 }
 
-/** Writes every value and keeps those of the part: a branch on each would take several times as long. */
-function pickPart(values: Integers, partOf: Int16Array, part: number): Uint32Array {
-  const picked = new Uint32Array(values.length)
-  let length = 0
+/**
+ * Writes every value and keeps those of the part: a branch on each would take several times as long.
+ *
+ * @param picked - written from `from` on; one longer than all values
+ * @returns where the values of the part end
+ */
+function pickPart(
+  values: Integers,
+  partOf: Int16Array,
+  part: number,
+  picked: Uint32Array,
+  from: number,
+): number {
+  let end = from
   for (let call = 0; call < values.length; call++) {
-    picked[length] = values[call] as number
+    picked[end] = values[call] as number
     const difference = (partOf[call] as number) ^ part
     // 1 where there is no difference.
-    length += ((difference - 1) & ~difference) >>> 31
+    end += ((difference - 1) & ~difference) >>> 31
   }
-  return picked.subarray(0, length)
+  return end
 }

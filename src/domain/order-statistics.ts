@@ -1,14 +1,16 @@
 /** Exact percentiles over loose values and runs that are sorted already, without sorting all of them. Pure. */
-
-/** Ascending. */
-export type SortedValues = Float64Array | Uint32Array | Uint16Array | Uint8Array
+import { createRunSearch, type SortedRun, type SortedValues } from './run-search.ts'
 
 const LOOSE_MIN = 64
+/** Fewer values than these are sorted rather than searched. */
+const SORTED_MAX = 256
+/** Of runs that are shorter on average, all values are sorted. */
+const RUN_LENGTH_MIN = 4
 
 export interface OrderStatistics {
   add(value: number): void
-  /** @param sorted - ascending; not changed before the next reset */
-  addSorted(sorted: SortedValues): void
+  /** @param sorted - ascending from `from` to before `to`; not changed before the next reset */
+  addSorted(sorted: SortedValues, from?: number, to?: number): void
   /**
    * Percentile by linear interpolation at rank percent/100 * (n - 1).
    *
@@ -23,13 +25,12 @@ export interface OrderStatistics {
 export function createOrderStatistics(): OrderStatistics {
   let loose = new Float64Array(LOOSE_MIN)
   let looseCount = 0
-  let runs: SortedValues[] = []
+  let runs: SortedRun[] = []
   let ranked: Ranked | null = null
 
   function rank(): Ranked {
-    const all = looseCount === 0 ? runs : [...runs, loose.subarray(0, looseCount).sort()]
-    const [first] = all
-    return all.length === 1 && first ? rankRun(first) : rankRuns(all)
+    if (looseCount === 0) return rankRuns(runs)
+    return rankRuns([...runs, wholeRun(loose.subarray(0, looseCount).sort())])
   }
 
   return {
@@ -43,8 +44,8 @@ export function createOrderStatistics(): OrderStatistics {
       looseCount += 1
       ranked = null
     },
-    addSorted(sorted) {
-      if (sorted.length > 0) runs.push(sorted)
+    addSorted(sorted, from = 0, to = sorted.length) {
+      if (to > from) runs.push({ values: sorted, from, to })
       ranked = null
     },
     percentile(percent) {
@@ -73,84 +74,44 @@ function interpolate({ count, pair }: Ranked, percent: number): number {
   return low + (high - low) * (rank - below)
 }
 
-function rankRun(sorted: SortedValues): Ranked {
-  const count = sorted.length
+function wholeRun(values: SortedValues): SortedRun {
+  return { values, from: 0, to: values.length }
+}
+
+function rankRun({ values, from, to }: SortedRun): Ranked {
   return {
-    count,
-    pair: (place) => [sorted[place] as number, sorted[Math.min(place + 1, count - 1)] as number],
+    count: to - from,
+    pair: (place) => [
+      values[from + place] as number,
+      values[Math.min(from + place + 1, to - 1)] as number,
+    ],
   }
 }
 
-/** Whole numbers are found between the least and the greatest by halves, without merging the runs. */
-function rankRuns(runs: readonly SortedValues[]): Ranked {
-  const count = runs.reduce((total, { length }) => total + length, 0)
-  if (!runs.every(isWhole)) return rankRun(concatenate(runs, count).sort())
-  const least = runs.reduce((least, run) => Math.min(least, run[0] ?? least), Number.MAX_VALUE)
-  const most = runs.reduce((most, run) => Math.max(most, run[run.length - 1] ?? 0), 0)
-
-  /** Where the value of a place, and the values up to it, end in each run. */
-  function search(place: number): { value: number; ends: Uint32Array } {
-    const froms = new Uint32Array(runs.length)
-    const tos = Uint32Array.from(runs, ({ length }) => length)
-    const ends = tos.slice()
-    let [low, high] = [least, most]
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2)
-      let upTo = 0
-      for (let index = 0; index < runs.length; index++) {
-        const run = runs[index] as SortedValues
-        const end = countUpTo(run, middle, froms[index] as number, tos[index] as number)
-        ends[index] = end
-        upTo += end
-      }
-      if (upTo > place) {
-        high = middle
-        tos.set(ends)
-      } else {
-        low = middle + 1
-        froms.set(ends)
-      }
-    }
-    return { value: low, ends: tos }
-  }
-
-  return {
-    count,
-    pair(place) {
-      const { value, ends } = search(place)
-      const upTo = ends.reduce((total, end) => total + end, 0)
-      if (upTo > place + 1 || place + 1 >= count) return [value, value]
-      const next = runs.reduce(
-        (next, run, index) => Math.min(next, run[ends[index] as number] ?? next),
-        Number.MAX_VALUE,
-      )
-      return [value, next]
-    },
-  }
-}
-
-/** How many values of a run are at most `value`; at least `from` and at most `to` are. */
-function countUpTo(run: SortedValues, value: number, from: number, to: number): number {
-  let [low, high] = [from, to]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((run[middle] as number) <= value) low = middle + 1
-    else high = middle
-  }
-  return low
+function rankRuns(runs: readonly SortedRun[]): Ranked {
+  const [first] = runs
+  if (first && runs.length === 1) return rankRun(first)
+  let count = 0
+  for (const { from, to } of runs) count += to - from
+  const isSearched = count > SORTED_MAX && count >= runs.length * RUN_LENGTH_MIN
+  if (isSearched && runs.every(isWhole)) return { count, pair: createRunSearch(runs) }
+  return rankRun(wholeRun(concatenate(runs, count).sort()))
 }
 
 /** Only integer arrays are sure to hold whole numbers; loose values are looked at. */
-function isWhole(run: SortedValues): boolean {
-  return !(run instanceof Float64Array) || run.every(Number.isSafeInteger)
+function isWhole({ values, from, to }: SortedRun): boolean {
+  return !(values instanceof Float64Array) || values.subarray(from, to).every(Number.isSafeInteger)
 }
 
-function concatenate(runs: readonly SortedValues[], count: number): Float64Array {
-  const all = new Float64Array(count)
+function concatenate(runs: readonly SortedRun[], count: number): Float64Array | Uint32Array {
+  const isNarrow = runs.every(({ values }) => !(values instanceof Float64Array))
+  const all = isNarrow ? new Uint32Array(count) : new Float64Array(count)
   let place = 0
-  for (const run of runs) {
-    all.set(run, place)
-    place += run.length
+  for (const { values, from, to } of runs) {
+    for (let index = from; index < to; index++) {
+      all[place] = values[index] as number
+      place += 1
+    }
   }
   return all
 }

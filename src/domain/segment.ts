@@ -10,7 +10,7 @@ import {
   type NamesColumn,
   SLOTS,
 } from './hour-columns.ts'
-import { type KeyedSums, latencyRuns, sumParts, toKeyed } from './hour-summary.ts'
+import { type KeyedSums, latencyRuns, type Runs, sumParts, toKeyed } from './hour-summary.ts'
 import { encodeSegment, type Numbers, narrow, type Segment } from './segment-blob.ts'
 
 /** Columns that lie apart, by the number under which they are stored: 1..15. */
@@ -60,13 +60,6 @@ export interface OpGroups {
   readonly sums: KeyedSums
   /** Latencies by group, each ascending. @throws BrokenSegmentError */
   runs(): Runs
-}
-
-/** Ascending values by part: those of a part end where those of the next begin. */
-export interface Runs {
-  readonly values: Integers
-  /** Where the parts begin, and where the last ends; one more than there are parts. */
-  readonly bounds: Integers
 }
 
 export function encodeHour(hour: GrowingHour, revision: number): EncodedHour {
@@ -172,18 +165,10 @@ function encodeRuns(
   parts: number,
   revision: number,
 ): Uint8Array {
-  const runs = latencyRuns(hour, partOf, parts)
-  const bounds = new Uint32Array(parts + 1)
-  runs.forEach((run, part) => {
-    bounds[part + 1] = (bounds[part] as number) + run.length
-  })
-  const values = new Uint32Array(bounds[parts] as number)
-  runs.forEach((run, part) => {
-    values.set(run, bounds[part])
-  })
+  const { values, bounds } = latencyRuns(hour, partOf, parts)
   return encodeSegment({ revision } satisfies ColumnMeta, {
     values: narrow(values),
-    bounds: narrow(bounds),
+    bounds: narrow(Uint32Array.from(bounds)),
   })
 }
 

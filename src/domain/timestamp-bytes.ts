@@ -19,7 +19,7 @@ const MICROS_DIGITS = 6
  */
 export function createTimestampBytes(before: string, behind: string): (us: number) => Uint8Array {
   const at = utf8(before).length
-  let bytes = new Uint8Array()
+  let bytes: Uint8Array = new Uint8Array()
   let dayUs = Number.NaN
 
   function writeDigits(place: number, digits: number, value: number): void {

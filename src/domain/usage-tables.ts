@@ -1,12 +1,12 @@
 /** Tables of usage, one for each model, filled while rows come in order of time. Pure. */
 import { ApiError } from '../errors.ts'
 import type { UsageMetric } from '../schemas/stats.ts'
-import type { Measured } from './aggregate.ts'
-import { type BucketTable, type BucketTableBuilder, createBucketTable } from './bucket-table.ts'
-import { type CostParts, costParts, inputCost, isLinear, totalCost } from './cost.ts'
+import type { BucketTable } from './bucket-table.ts'
+import { isLinear } from './cost.ts'
 import type { StatColumn } from './metric-names.ts'
 import type { PriceTable, UnitPrices } from './price-table.ts'
 import type { ModelUsage } from './usage.ts'
+import { createModelTable, isMoney, isSummable, type ModelTable } from './usage-sums.ts'
 
 /** Limit: models of one answer; each costs memory for every bucket. */
 const MODELS_MAX = 1000
@@ -19,18 +19,17 @@ export interface UsageTablesOptions {
   readonly prices: PriceTable
 }
 
-/** The usage of a model by many calls, which lie in the times from fromUs to before toUs. */
-export interface UsageSums {
+/** Calls of a model, which lie in the times from fromUs to before toUs. */
+export interface UsageSpan {
   readonly model: string
-  readonly rows: number
-  readonly tokens: TokenSums
   /** The paid input of the longest. */
   readonly inputMax: number
   readonly fromUs: number
   readonly toUs: number
 }
 
-export type TokenSums = Omit<ModelUsage, 'model'>
+/** Takes the sums of calls of the current bucket: USAGE_NUMBERS from `at` on. */
+export type AddUsageSums = (numbers: Float64Array, at: number) => void
 
 /** Prices that hold from fromUs to before untilUs. */
 interface Steady {
@@ -41,22 +40,15 @@ interface Steady {
 
 const FREE: Steady = { fromUs: 0, untilUs: Number.POSITIVE_INFINITY, prices: null }
 
-/** Money by metric, out of the parts of a cost. */
-const COSTS: Readonly<Partial<Record<UsageMetric, (parts: CostParts) => Measured>>> = {
-  input_cost: inputCost,
-  output_cost: (parts) => parts.output,
-  total_cost: totalCost,
-}
+export type UsageTables = ReturnType<typeof createUsageTables>
 
-/** @throws ApiError validation_failed from `add`, when the answer would have too many values */
+/** @throws ApiError validation_failed from `add` and `openSums`, when the answer would have too many values */
 export function createUsageTables({ columns, buckets, valuesMax, prices }: UsageTablesOptions) {
-  const builders = new Map<string, BucketTableBuilder>()
-  const touched = new Set<BucketTableBuilder>()
+  const byModel = new Map<string, ModelTable>()
   const unpriced = new Set<string>()
-  const metrics = [...new Set(columns.map(({ metric }) => metric))]
-  const needsCost = metrics.some((metric) => COSTS[metric])
+  const needsCost = columns.some(({ metric }) => isMoney(metric))
   const steady = new Map<string, Steady>()
-  const isSummable = columns.every(({ of }) => of === 'sum' || of === 'avg' || of === 'count')
+  const takesSums = isSummable(columns)
 
   function steadyAt(model: string, us: number): Steady {
     const known = steady.get(model)
@@ -67,59 +59,40 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
     return found
   }
 
-  function open(model: string): BucketTableBuilder {
-    const values = (builders.size + 1) * buckets * columns.length
-    if (builders.size === MODELS_MAX || values > valuesMax) throw tooLarge()
-    const builder = createBucketTable(columns, buckets, (metric) => metric in COSTS)
-    builders.set(model, builder)
-    return builder
+  function open(model: string): ModelTable {
+    const known = byModel.get(model)
+    if (known) return known
+    const values = (byModel.size + 1) * buckets * columns.length
+    if (byModel.size === MODELS_MAX || values > valuesMax) throw tooLarge()
+    const table = createModelTable(columns, buckets)
+    byModel.set(model, table)
+    return table
   }
 
   return {
     /** A row of the current bucket. */
     add(usage: ModelUsage, startedAtUs: number): void {
       const { model } = usage
-      const builder = builders.get(model) ?? open(model)
-      touched.add(builder)
-      builder.countRows(1)
       const found = needsCost ? prices.find(model, startedAtUs) : null
       if (needsCost && !found) unpriced.add(model)
-      const parts = found && costParts(usage, found)
-      metrics.forEach((metric, index) => {
-        const cost = COSTS[metric]
-        if (!cost) builder.add(index, usage[metric as keyof ModelUsage] as number)
-        else if (parts) builder.add(index, cost(parts))
-      })
+      open(model).addRow(usage, found)
     },
-    /**
-     * Calls of the current bucket by their sums.
-     *
-     * @returns false, and nothing added, where the columns need the rows themselves
-     */
-    addSums({ model, rows, tokens, inputMax, fromUs, toUs }: UsageSums): boolean {
-      if (!isSummable) return false
+    /** @returns null where the columns need the rows themselves */
+    openSums({ model, inputMax, fromUs, toUs }: UsageSpan): AddUsageSums | null {
+      if (!takesSums) return null
       const { untilUs, prices: found } = needsCost ? steadyAt(model, fromUs) : FREE
-      if (toUs > untilUs || (found && !isLinear(found, inputMax))) return false
-      const builder = builders.get(model) ?? open(model)
-      touched.add(builder)
-      builder.countRows(rows)
+      if (toUs > untilUs || (found && !isLinear(found, inputMax))) return null
+      const table = open(model)
       if (needsCost && !found) unpriced.add(model)
-      const parts = found && costParts(tokens, found, inputMax)
-      metrics.forEach((metric, index) => {
-        const cost = COSTS[metric]
-        if (!cost) builder.addSum(index, rows, tokens[metric as keyof TokenSums])
-        else if (parts) builder.addSum(index, rows, cost(parts))
-      })
-      return true
+      return (numbers, at) => table.addSums(numbers, at, found)
     },
     /** Writes down what came since the last flush as the values of a bucket. */
     flush(bucket: number): void {
-      for (const builder of touched) builder.flush(bucket)
-      touched.clear()
+      for (const table of byModel.values()) table.flush(bucket)
     },
     /** By model, sorted by name. */
     tables(): { model: string; table: BucketTable }[] {
-      return [...builders]
+      return [...byModel]
         .map(([model, { table }]) => ({ model, table }))
         .sort((a, b) => compare(a.model, b.model))
     },

@@ -4,7 +4,7 @@
  */
 import { toHourFilter } from '../../domain/hour-filter.ts'
 import { createHourCutter, type HourParts, hoursOf } from '../../domain/hour-parts.ts'
-import { type HourView, prepareHour } from '../../domain/hour-stats.ts'
+import { type HourView, sumHour } from '../../domain/hour-stats.ts'
 import { BrokenSegmentError } from '../../domain/segment.ts'
 import { createStatsTables } from '../../domain/stats-tables.ts'
 import { renderCallBuckets, renderUsageBuckets } from '../../domain/stats-view.ts'
@@ -156,7 +156,10 @@ function aggregateHours(
     let add = () => scanRows({ project_id, ...timesOf(parts) })
     try {
       const view = trust.broken.has(row.hour_key) ? null : openView(row)
-      if (view && fitsInSums(view, parts)) add = prepareHour(tables, view, parts, filter)
+      if (view && fitsInSums(view, parts)) {
+        const sums = sumHour(view, parts, filter, tables)
+        add = () => tables.addHour(sums)
+      }
     } catch (error) {
       if (!(error instanceof BrokenSegmentError)) throw error
       trust.broken.add(row.hour_key)
