@@ -184,6 +184,29 @@ describe('a constrained answer', () => {
     expect(finished).toBeGreaterThan(GRAMMARS / 2)
   }, 600_000)
 
+  it('keeps any JSON Schema in a structural tag of either form', async () => {
+    let finished = 0
+    await fc.assert(
+      fc.asyncProperty(schema, fc.nat(1_000), fc.boolean(), async (json, seed, isOld) => {
+        // The word with which the model begins its answer: in the older form it starts the tag.
+        const [begin, end] = ['The', '<end>']
+        const content = { type: 'json_schema', json_schema: json }
+        const tag = isOld
+          ? { triggers: [begin], structures: [{ begin, schema: json, end }] }
+          : { format: { type: 'tag', begin, content, end } }
+        const structural_tag = JSON.stringify({ type: 'structural_tag', ...tag })
+        const { text } = await answer({ structured_outputs: { structural_tag }, seed })
+        const part = /^The(.*?)<end>/s.exec(text)?.[1]
+        if (part === undefined) return
+        finished++
+        const value = JSON.parse(part)
+        expect([ajv.validate(json, value), ajv.errorsText()]).toEqual([true, 'No errors'])
+      }),
+      { numRuns: GRAMMARS, seed: 42 },
+    )
+    expect(finished).toBeGreaterThan(GRAMMARS / 2)
+  }, 600_000)
+
   it('matches any regular expression as a whole', async () => {
     let finished = 0
     await fc.assert(

@@ -56,6 +56,17 @@ describe('planConstraint', () => {
     )
   })
 
+  it('refuses such a schema in a structural tag too', () => {
+    const schema = { type: 'array', items: { not: {} } }
+    const structures = [{ begin: '<a>', schema, end: '</a>' }]
+    const old = { type: 'structural_tag' as const, structures, triggers: ['<a>'] }
+    expect(() => plan({ response_format: old })).toThrow(refusal('response_format'))
+    const elements = [{ type: 'json_schema', json_schema: schema }]
+    const tag = { type: 'structural_tag', format: { type: 'sequence', elements } }
+    const structured_outputs = { structural_tag: JSON.stringify(tag) }
+    expect(() => plan({ structured_outputs })).toThrow(refusal('structured_outputs.structural_tag'))
+  })
+
   it.each<[object]>([
     [{ properties: { not: { type: 'string' }, if: {} } }],
     [{ enum: [{ not: 1 }], title: 'x' }],

@@ -8,20 +8,24 @@ import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
 import type { StructuredOutputs } from '../../schemas/structured-outputs.ts'
 import { closeObjects, type MarkedSchema, rewriteSchema } from './json-schema-rewrite.ts'
 import { findUnsupportedKeyword } from './json-schema-support.ts'
+import { listTagContents, toPresentTag } from './structural-tag.ts'
 
 /** White space between the tokens of JSON: a little of any, none, or what a pattern matches. */
 export type JsonSpace = 'any' | 'none' | { readonly pattern: string }
 
+/** A schema as the grammar engine gets it. */
+export interface JsonForm {
+  readonly kind: 'json'
+  /** JSON text. */
+  readonly schema: string
+  /** Texts that stand in the schema for other texts. */
+  readonly marks: MarkedSchema['marks']
+  readonly space: JsonSpace
+}
+
 /** What an answer must keep, ready for the grammar engine. */
 export type ConstraintForm =
-  | {
-      readonly kind: 'json'
-      /** JSON text. */
-      readonly schema: string
-      /** Texts that stand in the schema for other texts. */
-      readonly marks: MarkedSchema['marks']
-      readonly space: JsonSpace
-    }
+  | JsonForm
   | { readonly kind: 'texts'; readonly texts: readonly string[] }
   | { readonly kind: 'regex'; readonly pattern: string }
   | { readonly kind: 'grammar'; readonly source: string }
@@ -71,9 +75,7 @@ function planFormat({ response_format: format }: ChatCompletionRequest): Constra
   const type = resolveResponseFormatType(format)
   const param = 'response_format'
   if (type === 'json_object') return { param, form: jsonForm({ type: 'object' }, 'any') }
-  if (type === 'structural_tag') {
-    return { param, form: { kind: 'tag', source: JSON.stringify(format) } }
-  }
+  if (type === 'structural_tag') return { param, form: tagForm(format, param) }
   if (type !== 'json_schema') return null
   const path = `${param}.json_schema.schema`
   const schema = format.json_schema?.schema ?? {}
@@ -90,7 +92,10 @@ function planOutputs(outputs: StructuredOutputs | null): Constraint | null {
   if (isGiven(regex)) return named('regex', { kind: 'regex', pattern: regex })
   if (isGiven(choice)) return named('choice', { kind: 'texts', texts: choice })
   if (isGiven(grammar)) return named('grammar', { kind: 'grammar', source: grammar })
-  if (isGiven(tag)) return named('structural_tag', { kind: 'tag', source: tag })
+  if (isGiven(tag)) {
+    const param = 'structured_outputs.structural_tag'
+    return { param, form: tagForm(JSON.parse(tag), param) }
+  }
   const space = resolveSpace(outputs)
   if (!isGiven(json)) return named('json_object', jsonForm({ type: 'object' }, space))
   const parsed: unknown = typeof json === 'string' ? JSON.parse(json) : json
@@ -99,7 +104,16 @@ function planOutputs(outputs: StructuredOutputs | null): Constraint | null {
   return named('json', jsonForm(isClosed ? closeObjects(schema) : schema, space))
 }
 
-function jsonForm(schema: unknown, space: JsonSpace): ConstraintForm {
+function tagForm(format: unknown, param: string): ConstraintForm {
+  const tag = toPresentTag(format)
+  for (const content of listTagContents(tag)) {
+    if (content.kind === 'schema') requireSupported(content.schema, param)
+  }
+  return { kind: 'tag', source: JSON.stringify(tag) }
+}
+
+/** A form that keeps a schema which can be enforced. */
+export function jsonForm(schema: unknown, space: JsonSpace): JsonForm {
   const { schema: marked, marks } = rewriteSchema(schema)
   return { kind: 'json', schema: JSON.stringify(marked), marks, space }
 }

@@ -7,10 +7,11 @@ import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as XGrammar from '@mlc-ai/web-xgrammar'
 import { ApiError } from '../../errors.ts'
-import type { Constraint, ConstraintForm } from './constraint-plan.ts'
+import { type Constraint, type ConstraintForm, type JsonForm, jsonForm } from './constraint-plan.ts'
 import { hasWideBrackets, separateAlternatives } from './grammar-separation.ts'
 import type { Vocabulary } from './model.ts'
 import { renderPatterns } from './pattern-grammar.ts'
+import { fillTag, listTagContents } from './structural-tag.ts'
 import type { TokenMask } from './vocabulary-limits.ts'
 
 /** Compiles grammars for one vocabulary. */
@@ -99,7 +100,9 @@ async function compileForm(
   }
   if (form.kind === 'texts') return await compiler.compileGrammar(renderTexts(form.texts))
   if (form.kind === 'regex') return await compiler.compileStructuralTag(toTag(form.pattern))
-  if (form.kind === 'tag') return await compileTag(library, compiler, form.source)
+  if (form.kind === 'tag') {
+    return await compiler.compileStructuralTag(await renderTag(library, form.source, param))
+  }
   return await compiler.compileGrammar(await renderSchema(library, form))
 }
 
@@ -129,25 +132,22 @@ function toTag(pattern: string): XGrammar.StructuralTag {
   return { type: 'structural_tag', format: { type: 'regex', pattern } }
 }
 
-/** Spec: §4.3 structural_tag. Choice: the present form with a format, and the older with triggers. */
-async function compileTag(
-  library: Library,
-  compiler: XGrammar.GrammarCompiler,
-  source: string,
-): Promise<XGrammar.CompiledGrammar> {
-  const { structures, triggers } = JSON.parse(source)
-  if (!Array.isArray(structures)) return await compiler.compileStructuralTag(source)
-  const items = structures.map(
-    ({ begin, schema, end }) => new library.StructuralTagItem(begin, schema ?? {}, end),
-  )
-  return await compiler.compileStructuralTag(items, triggers)
+/** Spec: §4.3 structural_tag. Choice: its schemas and grammars are written anew, as those of an answer. */
+async function renderTag(library: Library, source: string, param: string): Promise<string> {
+  const tag: unknown = JSON.parse(source)
+  const grammars: string[] = []
+  for (const content of listTagContents(tag)) {
+    grammars.push(
+      content.kind === 'schema'
+        ? await renderSchema(library, jsonForm(content.schema, 'any'))
+        : await renderGrammar(library, content.source, param),
+    )
+  }
+  return JSON.stringify(fillTag(tag, grammars))
 }
 
 /** The grammar of a schema, its white space as it is wanted. */
-async function renderSchema(
-  library: Library,
-  { schema, marks, space }: Extract<ConstraintForm, { kind: 'json' }>,
-): Promise<string> {
+async function renderSchema(library: Library, { schema, marks, space }: JsonForm): Promise<string> {
   const isTight = space === 'none'
   let source = await library.Testings._jsonSchemaToEBNF(
     schema,

@@ -1,0 +1,56 @@
+/** Structural tags: answers with parts in forms of their own. What is no tag is left for the engine to refuse. Pure. */
+import { isObject } from './json-schema-support.ts'
+
+/** What a part of a tag has to keep: a schema, or a grammar. */
+export type TagContent =
+  | { readonly kind: 'schema'; readonly schema: unknown }
+  | { readonly kind: 'grammar'; readonly source: string }
+
+/**
+ * A tag in its present form, with a `format`.
+ *
+ * @param tag - in that form, or in the older one with `structures` and `triggers`
+ *
+ * Spec: §4.3 structured_outputs structural_tag (a string; its form is not shown).
+ */
+export function toPresentTag(tag: unknown): unknown {
+  if (!isObject(tag) || !Array.isArray(tag.structures)) return tag
+  const tags = tag.structures.map((one) => {
+    const { begin, schema, end } = isObject(one) ? one : {}
+    return { type: 'tag', begin, content: { type: 'json_schema', json_schema: schema ?? {} }, end }
+  })
+  const format = { type: 'triggered_tags', triggers: tag.triggers ?? [], tags }
+  return { type: 'structural_tag', format }
+}
+
+/** Schemas and grammars of a tag in its present form, in their order. */
+export function listTagContents(tag: unknown): TagContent[] {
+  const own = contentOf(tag)
+  if (own !== null) return [own]
+  if (typeof tag !== 'object' || tag === null) return []
+  return Object.values(tag).flatMap(listTagContents)
+}
+
+/**
+ * The tag with grammars in place of its schemas and grammars.
+ *
+ * @param grammars - in the order of `listTagContents`; those that are used are taken off
+ */
+export function fillTag(tag: unknown, grammars: string[]): unknown {
+  if (contentOf(tag) !== null) return { type: 'grammar', grammar: grammars.shift() }
+  if (Array.isArray(tag)) return tag.map((one) => fillTag(one, grammars))
+  if (!isObject(tag)) return tag
+  return Object.fromEntries(
+    Object.entries(tag).map(([name, one]) => [name, fillTag(one, grammars)]),
+  )
+}
+
+/** Null for what is neither; schemas that are not written as JSON stay with the engine. */
+function contentOf(tag: unknown): TagContent | null {
+  if (!isObject(tag)) return null
+  const { type, json_schema: schema, grammar: source, style = 'json' } = tag
+  if (type === 'json_schema' && schema !== undefined && style === 'json') {
+    return { kind: 'schema', schema }
+  }
+  return type === 'grammar' && typeof source === 'string' ? { kind: 'grammar', source } : null
+}
