@@ -33,6 +33,7 @@ export interface ResolvedTrainingConfig {
  *
  * Spec: §2.12 experimental_config (defaults not shown).
  * Choice: the defaults of the published trainer; null and, for the bound and the pull, 0 mean unset.
+ * kimi_k2_tau is the name by which its clients send model_k2_tau.
  */
 export function resolveTrainingConfig(
   config: z.infer<typeof ExperimentalConfig> | null | undefined,
@@ -49,13 +50,13 @@ export function resolveTrainingConfig(
     mask_prob_ratio: sent.mask_prob_ratio ?? false,
     max_negative_advantage_importance_sampling_weight:
       sent.max_negative_advantage_importance_sampling_weight || null,
-    model_k2_tau: sent.model_k2_tau || null,
+    model_k2_tau: (sent.model_k2_tau ?? sent.kimi_k2_tau) || null,
     ppo,
     precalculate_logprobs: sent.precalculate_logprobs ?? false,
     scale_rewards: sent.scale_rewards ?? true,
   }
   const unknown = Object.entries(sent).filter(
-    ([key, value]) => !Object.hasOwn(known, key) && value !== null,
+    ([key, value]) => !Object.hasOwn(known, key) && key !== 'kimi_k2_tau' && value !== null,
   )
   return { ...known, ...Object.fromEntries(unknown) }
 }

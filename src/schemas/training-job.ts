@@ -62,6 +62,10 @@ export const ExperimentalConfig = z
         fromZero(),
         'Strength of the pull back to the sampling policy; 0 is the same as unset.',
       ),
+      kimi_k2_tau: optionalField(
+        fromZero(),
+        'How published training clients spell model_k2_tau; counts where that is not given (addition to the spec).',
+      ),
       importance_sampling_level: optionalField(
         z.enum(
           IMPORTANCE_SAMPLING_LEVELS,

@@ -79,6 +79,22 @@ describe('POST /v1/preview/worker/claim', () => {
     expect(configs[0]).toMatchObject({ epsilon: 1, epsilon_high: 4, learning_rate: 5e-6 })
   })
 
+  it.each([
+    [{ kimi_k2_tau: 0.5 }, 0.5],
+    [{ kimi_k2_tau: 0.5, model_k2_tau: 0.25 }, 0.25],
+    [{ kimi_k2_tau: 0.5, model_k2_tau: null }, 0.5],
+    [{ kimi_k2_tau: 0 }, null],
+  ])(
+    'reads the other name of §2.12 experimental_config model_k2_tau in %j',
+    async (config, tau) => {
+      const testApp = await buildTestApp()
+      await testApp.post(JOBS_URL, jobOf(await createModel(testApp), TRAJECTORY, config))
+      const { resolved_config } = await claim(testApp)
+      expect(resolved_config).toMatchObject({ model_k2_tau: tau })
+      expect(resolved_config).not.toHaveProperty('kimi_k2_tau')
+    },
+  )
+
   it('answers 204 when there is nothing, at once', async () => {
     const testApp = await buildTestApp()
     const { status, text } = await tryClaim(testApp)
