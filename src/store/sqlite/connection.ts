@@ -34,7 +34,7 @@ export function openDatabase(dataDir: string): Connection {
     db.pragma('synchronous = FULL')
     db.pragma('foreign_keys = ON')
     db.pragma('temp_store = MEMORY')
-    db.pragma('cache_size = -65536')
+    db.pragma('cache_size = -32768')
     addBodyFunctions(db)
     // A write that proves the directory writable now and not at the first call.
     db.exec('BEGIN IMMEDIATE; COMMIT')
