@@ -24,7 +24,7 @@ export interface CostParts {
 /**
  * The cost of one model in one call. Cached tokens are paid once, at their own price.
  *
- * @param inputTokens - what decides the tier; for sums over calls the input of the longest, see isLinear
+ * @param inputTokens - what decides the tier; for sums over calls the input of the longest, see linearInputMax
  *
  * Spec: §2.8 (cost metrics not shown). Choice: the tier of a tiered price follows all input tokens of
  * the call and holds for each of them.
@@ -53,16 +53,13 @@ export function allInput(tokens: Omit<PaidTokens, 'output_tokens'>): number {
   )
 }
 
-/**
- * Whether the cost of a sum of tokens is the sum of the costs: where no call reaches a tier.
- *
- * @param inputTokensMax - the input of the longest call
- */
-export function isLinear(prices: UnitPrices, inputTokensMax: number): boolean {
-  const { input, output, cacheRead, cacheCreation } = prices
-  return [input, output, cacheRead, cacheCreation].every(({ tiers }) =>
-    tiers.every(({ above }) => inputTokensMax <= above),
-  )
+/** The longest input of a call that reaches no tier: up to it the cost of a sum of tokens is the sum of the costs. */
+export function linearInputMax({ input, output, cacheRead, cacheCreation }: UnitPrices): number {
+  let most = Number.POSITIVE_INFINITY
+  for (const { tiers } of [input, output, cacheRead, cacheCreation]) {
+    for (const { above } of tiers) most = Math.min(most, above)
+  }
+  return most
 }
 
 /** The cost of the input, cached parts included. */

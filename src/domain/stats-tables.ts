@@ -4,11 +4,13 @@ import { createBucketCursor } from './bucket-cursor.ts'
 import type { BucketTable } from './bucket-table.ts'
 import { createCallTable } from './call-sums.ts'
 import type { HourSums } from './hour-stats.ts'
-import { CALL_NUMBERS, USAGE_NUMBERS } from './hour-summary.ts'
+import { CALL_NUMBERS, type KeyedSums, USAGE_NUMBERS } from './hour-summary.ts'
 import type { StatColumn } from './metric-names.ts'
 import type { PriceTable } from './price-table.ts'
 import type { ModelUsage } from './usage.ts'
-import { type AddUsageSums, createUsageTables, tooLarge, type UsageTables } from './usage-tables.ts'
+import { createUsageTables, type SumsTaker, tooLarge } from './usage-tables.ts'
+
+const INPUT_MAX = USAGE_NUMBERS - 1
 
 export interface StatsTablesOptions {
   readonly startsUs: Float64Array
@@ -33,6 +35,7 @@ export function createStatsTables(options: StatsTablesOptions) {
   })
   const calls = createCallTable(startsUs, callColumns)
   const usageCursor = createBucketCursor(startsUs, usage.flush)
+  const usageScratch = createScratch()
 
   function addCallSums({ parts, sums, partOfKey, runs }: HourSums): void {
     const { callKeys, calls: numbers } = sums
@@ -46,22 +49,30 @@ export function createStatsTables(options: StatsTablesOptions) {
     }
   }
 
-  function addUsageSums(hour: HourSums): void {
-    const { parts, sums, partOfKey, rowsOf } = hour
-    const { usageKeys, usageModels, usage: numbers } = sums
-    const { adders, rest } = openModels(hour, usage)
+  function addUsageSums({ parts, sums, partOfKey, rowsOf }: HourSums): void {
+    const { models } = sums
+    const fromUs = parts.hourUs + (parts.bounds[0] as number)
+    const toUs = parts.hourUs + (parts.bounds.at(-1) as number)
+    const takers = new Array<SumsTaker | null>(models.length).fill(null)
+    const numbers = usageScratch(models.length * USAGE_NUMBERS)
     let row = 0
     for (let part = 0; part < parts.bounds.length - 1; part++) {
-      let isReached = false
-      for (; row < usageKeys.length; row++) {
-        const found = partOfKey[usageKeys[row] as number] as number
-        if (found > part) break
-        if (found < 0) continue
-        if (!isReached) usageCursor.moveToBucket(parts.firstBucket + part)
-        isReached = true
-        adders[usageModels[row] as number]?.(numbers, row * USAGE_NUMBERS)
+      const next = sumUsage(numbers, sums, partOfKey, part, row)
+      if (next === row) continue
+      row = next
+      usageCursor.moveToBucket(parts.firstBucket + part)
+      const rest = new Set<string>()
+      for (let index = 0; index < models.length; index++) {
+        const at = index * USAGE_NUMBERS
+        if (numbers[at] === 0) continue
+        const model = models[index] as string
+        takers[index] ??= usage.openSums(model, fromUs, toUs)
+        const taker = takers[index] as SumsTaker | null
+        const isTaken = taker && (numbers[at + INPUT_MAX] as number) <= taker.inputMax
+        if (isTaken) taker.add(numbers, at)
+        else rest.add(model)
       }
-      if (isReached && rest.size > 0) rowsOf(part, rest, usage.add)
+      if (rest.size > 0) rowsOf(part, rest, usage.add)
     }
   }
 
@@ -99,25 +110,42 @@ export function createStatsTables(options: StatsTablesOptions) {
   }
 }
 
-/** The models that count: what takes their sums, and those whose rows have to be added one by one. */
-function openModels({ parts, sums, partOfKey }: HourSums, { openSums }: UsageTables) {
-  const { models, usageKeys, usageModels, usage: numbers } = sums
-  const inputMax = new Float64Array(models.length).fill(-1)
-  for (let row = 0; row < usageKeys.length; row++) {
-    if ((partOfKey[usageKeys[row] as number] as number) < 0) continue
-    const index = usageModels[row] as number
-    const input = numbers[row * USAGE_NUMBERS + USAGE_NUMBERS - 1] as number
-    if (input > (inputMax[index] as number)) inputMax[index] = input
+/** One array for all hours, as long as the longest needs it. */
+function createScratch(): (length: number) => Float64Array {
+  let scratch = new Float64Array()
+  return (length) => {
+    if (scratch.length < length) scratch = new Float64Array(length)
+    return scratch
   }
-  const fromUs = parts.hourUs + (parts.bounds[0] as number)
-  const toUs = parts.hourUs + (parts.bounds.at(-1) as number)
-  const rest = new Set<string>()
-  const adders = models.map((model, index): AddUsageSums | null => {
-    const longest = inputMax[index] as number
-    if (longest < 0) return null
-    const add = openSums({ model, inputMax: longest, fromUs, toUs })
-    if (!add) rest.add(model)
-    return add
-  })
-  return { adders, rest }
+}
+
+/**
+ * Adds up the usage of a part by model.
+ *
+ * @param into - set to the USAGE_NUMBERS of each model
+ * @param from - the first row that may belong to the part
+ * @returns the row behind the last of the part
+ */
+function sumUsage(
+  into: Float64Array,
+  { models, usageKeys, usageModels, usage }: KeyedSums,
+  partOfKey: ArrayLike<number>,
+  part: number,
+  from: number,
+): number {
+  into.fill(0, 0, models.length * USAGE_NUMBERS)
+  let row = from
+  for (; row < usageKeys.length; row++) {
+    const found = partOfKey[usageKeys[row] as number] as number
+    if (found > part) break
+    if (found < 0) continue
+    const at = (usageModels[row] as number) * USAGE_NUMBERS
+    const begin = row * USAGE_NUMBERS
+    for (let index = 0; index < INPUT_MAX; index++) {
+      into[at + index] = (into[at + index] as number) + (usage[begin + index] as number)
+    }
+    const input = usage[begin + INPUT_MAX] as number
+    if (input > (into[at + INPUT_MAX] as number)) into[at + INPUT_MAX] = input
+  }
+  return row
 }

@@ -2,7 +2,7 @@
 import { ApiError } from '../errors.ts'
 import type { UsageMetric } from '../schemas/stats.ts'
 import type { BucketTable } from './bucket-table.ts'
-import { isLinear } from './cost.ts'
+import { linearInputMax } from './cost.ts'
 import type { StatColumn } from './metric-names.ts'
 import type { PriceTable, UnitPrices } from './price-table.ts'
 import type { ModelUsage } from './usage.ts'
@@ -19,17 +19,13 @@ export interface UsageTablesOptions {
   readonly prices: PriceTable
 }
 
-/** Calls of a model, which lie in the times from fromUs to before toUs. */
-export interface UsageSpan {
-  readonly model: string
-  /** The paid input of the longest. */
+/** Takes the usage of a model by its sums. */
+export interface SumsTaker {
+  /** The paid input of the longest call may be as long; of calls with a longer one the rows are needed. */
   readonly inputMax: number
-  readonly fromUs: number
-  readonly toUs: number
+  /** Calls of the current bucket: USAGE_NUMBERS from `at` on. */
+  add(numbers: Float64Array, at: number): void
 }
-
-/** Takes the sums of calls of the current bucket: USAGE_NUMBERS from `at` on. */
-export type AddUsageSums = (numbers: Float64Array, at: number) => void
 
 /** Prices that hold from fromUs to before untilUs. */
 interface Steady {
@@ -39,8 +35,6 @@ interface Steady {
 }
 
 const FREE: Steady = { fromUs: 0, untilUs: Number.POSITIVE_INFINITY, prices: null }
-
-export type UsageTables = ReturnType<typeof createUsageTables>
 
 /** @throws ApiError validation_failed from `add` and `openSums`, when the answer would have too many values */
 export function createUsageTables({ columns, buckets, valuesMax, prices }: UsageTablesOptions) {
@@ -77,14 +71,17 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
       if (needsCost && !found) unpriced.add(model)
       open(model).addRow(usage, found)
     },
-    /** @returns null where the columns need the rows themselves */
-    openSums({ model, inputMax, fromUs, toUs }: UsageSpan): AddUsageSums | null {
+    /** @returns for calls from fromUs to before toUs; null where the columns need the rows themselves */
+    openSums(model: string, fromUs: number, toUs: number): SumsTaker | null {
       if (!takesSums) return null
       const { untilUs, prices: found } = needsCost ? steadyAt(model, fromUs) : FREE
-      if (toUs > untilUs || (found && !isLinear(found, inputMax))) return null
+      if (toUs > untilUs) return null
       const table = open(model)
       if (needsCost && !found) unpriced.add(model)
-      return (numbers, at) => table.addSums(numbers, at, found)
+      return {
+        inputMax: found ? linearInputMax(found) : Number.POSITIVE_INFINITY,
+        add: (numbers, at) => table.addSums(numbers, at, found),
+      }
     },
     /** Writes down what came since the last flush as the values of a bucket. */
     flush(bucket: number): void {
