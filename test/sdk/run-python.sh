@@ -2,7 +2,8 @@
 # Runs the programs on the unmodified Python SDKs against a server of their own. Says `skipped: why` where
 # Python or a package cannot be had; whatever a program finds wrong fails.
 #
-# SDK_PYTHON names a Python that has the packages already.
+# SDK_PYTHON names a Python that has the packages already. SDK_TRAINING=1 tries what trains too: its packages are
+# large, 600 MB of openpipe-art and 6 GB of peft and torch.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -58,7 +59,9 @@ node_modules/.bin/node test/sdk/python-upstream.ts >"$work/upstream" 2>&1 &
 upstream=$!
 upstream_url=$(read_address "$work/upstream")
 cat >"$work/models.json" <<JSON
-{ "models": [{ "id": "org/relayed", "backend": "openai", "base_url": "$upstream_url", "upstream_model": "up", "tools": true }] }
+{ "models": [
+  { "id": "org/relayed", "backend": "openai", "base_url": "$upstream_url", "upstream_model": "up", "tools": true },
+  { "id": "tiny", "backend": "tiny" }] }
 JSON
 
 key=wk_key_of_the_python_test
@@ -97,4 +100,16 @@ fi
 if have openai; then
   run openai_python.py OPENAI_BASE_URL="$url/v1" OPENAI_API_KEY=$key UPSTREAM_URL="$upstream_url"
   echo 'the Python package openai: all ok'
+fi
+if [ -z "${SDK_TRAINING:-}" ]; then
+  skip 'training with openpipe-art and peft' 'SDK_TRAINING is not set'
+  exit 0
+fi
+if have wandb && have openpipe-art; then
+  run art_python.py OPENAI_BASE_URL="$url/v1" OPENAI_API_KEY=$key LITELLM_LOCAL_MODEL_COST_MAP=True
+  echo 'the Python package openpipe-art: all ok'
+fi
+if have torch && have transformers && have gguf && have peft; then
+  run peft_python.py OPENAI_BASE_URL="$url/v1" OPENAI_API_KEY=$key HF_HUB_OFFLINE=1
+  echo 'the Python package peft: all ok'
 fi
