@@ -107,9 +107,9 @@ async function write(store: SqliteStore, drawn: Drawn, id: string): Promise<void
   await calls.deleteCalls({ project_id: PROJECT, ids: [id], deleted_at_us: 1 })
 }
 
-function priceOf(llm_id: string, minute: number, cost: number): ProjectPrice {
+function priceOf(id: string, llm_id: string, minute: number, cost: number): ProjectPrice {
   const created_at_us = BASE_US + minute * MINUTE_US
-  const defaults = { project_id: PROJECT, id: `${llm_id}-${minute}`, svc_user_id: 'u' }
+  const defaults = { project_id: PROJECT, id, svc_user_id: 'u' }
   const costs = { prompt_token_cost: cost, completion_token_cost: 2 * cost }
   return resolvePrice(llm_id, costs, { ...defaults, created_at_us })
 }
@@ -143,8 +143,8 @@ describe('segments of hours', () => {
           if (round === 0) await store.segments.buildAll()
           await compare()
         }
-        for (const minute of priceMinutes) {
-          await store.prices.createPrices([priceOf('gpt-4o', minute, 0.00123)])
+        for (const [index, minute] of priceMinutes.entries()) {
+          await store.prices.createPrices([priceOf(`p${index}`, 'gpt-4o', minute, 0.00123)])
         }
         await store.segments.buildAll()
         await compare()
