@@ -9,7 +9,7 @@ import {
 } from './hour-filter.ts'
 import { type HourParts, isWhole, offsetParts, slotParts } from './hour-parts.ts'
 import { type KeyedSums, latencyRuns, type Runs, sumParts, toKeyed } from './hour-summary.ts'
-import type { OpGroups } from './segment.ts'
+import type { OpGroups, RootSums } from './segment.ts'
 import type { ModelUsage } from './usage.ts'
 
 /** An hour, with the sums that are ready. */
@@ -21,6 +21,8 @@ export interface HourView {
   slotRuns(): Runs
   /** Sums by op and root, or null. */
   groups(): OpGroups | null
+  /** Sums of the roots, or null. */
+  roots(): RootSums | null
 }
 
 /** What an hour adds to the tables of a question. */
@@ -88,6 +90,8 @@ function readySums(
     return { sums, partOfKey, runs: wantsLatencies ? readRuns() : null }
   }
   if (!fitsGroups(filter) || !isWhole(parts)) return null
+  const roots = filter.op ? null : view.roots()
+  if (roots) return { ...roots, partOfKey: [0] }
   const groups = view.groups()
   if (!groups) return null
   const { sums } = groups

@@ -1,17 +1,7 @@
-/** The segment of an hour: its columns sorted by latency, and its sums, as blobs. Pure. */
-import {
-  COUNTERS,
-  type GrowingHour,
-  type HourColumns,
-  type Integers,
-  IS_ENDED,
-  IS_ROOT,
-  type Names,
-  type NamesColumn,
-  SLOTS,
-} from './hour-columns.ts'
-import { type KeyedSums, latencyRuns, type Runs, sumParts, toKeyed } from './hour-summary.ts'
-import { encodeSegment, type Numbers, narrow, type Segment } from './segment-blob.ts'
+/** The segment of an hour read back: its columns sorted by latency, and its sums, as blobs. Pure. */
+import { COUNTERS, type HourColumns, type Integers, type NamesColumn } from './hour-columns.ts'
+import type { KeyedSums, Runs } from './hour-summary.ts'
+import type { Segment } from './segment-blob.ts'
 
 /** Columns that lie apart, by the number under which they are stored: 1..15. */
 export const SEGMENT_COLUMNS = {
@@ -26,11 +16,9 @@ export const SEGMENT_COLUMNS = {
   groups: 9,
   slotRuns: 10,
   groupRuns: 11,
+  roots: 12,
 } as const
 export type SegmentColumn = keyof typeof SEGMENT_COLUMNS
-
-/** Limit: groups of op, root and model whose sums are kept; an hour with more is added up call by call. */
-const GROUPS_MAX = 2 ** 14
 
 export interface HeadMeta {
   /** The state of the hour that the segment was built from. */
@@ -42,16 +30,10 @@ export interface HeadMeta {
   readonly models: readonly string[]
 }
 
-interface ColumnMeta {
+export interface ColumnMeta {
   readonly revision: number
   readonly names?: readonly (string | null)[]
   readonly models?: readonly string[]
-}
-
-/** What is stored of an hour. */
-export interface EncodedHour {
-  readonly head: Uint8Array
-  readonly columns: readonly { readonly column: SegmentColumn; readonly body: Uint8Array }[]
 }
 
 /** Sums by group, which is the place of the op times two, plus one for roots. */
@@ -60,126 +42,6 @@ export interface OpGroups {
   readonly sums: KeyedSums
   /** Latencies by group, each ascending. @throws BrokenSegmentError */
   runs(): Runs
-}
-
-export function encodeHour(hour: GrowingHour, revision: number): EncodedHour {
-  if (!hour.isFit()) {
-    const meta: HeadMeta = { revision, isUnfit: true, count: 0, ended: 0, models: [] }
-    return { head: encodeSegment(meta, {}), columns: [] }
-  }
-  const order = sortedOrder(hour)
-  const pick = (values: Integers) => narrow(Uint32Array.from(order, (call) => values[call] ?? 0))
-  const named = ({ names, ids }: Names) =>
-    encodeSegment({ revision, names } satisfies ColumnMeta, { ids: pick(ids) })
-  const columns: [SegmentColumn, Uint8Array][] = [
-    ['latency', encodeSegment({ revision }, { values: pick(hour.latencies()) })],
-    ['offset', encodeSegment({ revision }, { values: pick(hour.offsets()) })],
-    ['slot', encodeSegment({ revision }, { values: pick(hour.slots()) })],
-    ['flags', encodeSegment({ revision }, { values: pick(hour.flags()) })],
-    ['op', named(hour.names('op'))],
-    ['user', named(hour.names('user'))],
-    ['run', named(hour.names('run'))],
-    ['usage', encodeUsage(hour, order, revision)],
-    ['groups', encodeGroups(hour, revision)],
-    ['slotRuns', encodeRuns(hour, Int16Array.from(hour.slots()), SLOTS, revision)],
-    ['groupRuns', encodeGroupRuns(hour, revision)],
-  ]
-  return {
-    head: encodeHead(hour, revision),
-    columns: columns.map(([column, body]) => ({ column, body })),
-  }
-}
-
-/** The places of the calls by latency, those that still run last. */
-function sortedOrder(hour: HourColumns): Uint32Array {
-  const flags = hour.flags()
-  const width = hour.count
-  const keys = Float64Array.from(hour.latencies(), (latency, call) =>
-    ((flags[call] as number) & IS_ENDED) === 0 ? Number.MAX_VALUE : latency * width + call,
-  )
-  const running: number[] = []
-  keys.forEach((key, call) => {
-    if (key === Number.MAX_VALUE) running.push(call)
-  })
-  const ended = keys.sort().subarray(0, hour.ended)
-  return Uint32Array.from([...Array.from(ended, (key) => key % width), ...running])
-}
-
-function encodeUsage(hour: HourColumns, order: Uint32Array, revision: number): Uint8Array {
-  const { rows, calls, models, modelIds, counters } = hour.usage()
-  const placeOf = new Uint32Array(hour.count)
-  order.forEach((call, place) => {
-    placeOf[call] = place
-  })
-  const arrays: Record<string, Numbers> = {
-    calls: narrow(Uint32Array.from({ length: rows }, (_, row) => placeOf[calls[row] ?? 0] ?? 0)),
-    models: narrow(modelIds),
-  }
-  COUNTERS.forEach((name, index) => {
-    arrays[name] = narrow(counters[index] ?? new Uint8Array())
-  })
-  return encodeSegment({ revision, models } satisfies ColumnMeta, arrays)
-}
-
-function encodeHead(hour: HourColumns, revision: number): Uint8Array {
-  const slots = Int16Array.from(hour.slots())
-  const sums = toKeyed(sumParts(hour, slots, SLOTS, { calls: true, usage: true }))
-  const { count, ended } = hour
-  const meta: HeadMeta = { revision, count, ended, models: sums.models }
-  return encodeSegment(meta, keyedArrays(sums))
-}
-
-/** The group of each call; null where there are too many. */
-function groupCalls(hour: HourColumns): { groupOf: Int16Array; groups: number } | null {
-  const { names, ids } = hour.names('op')
-  const groups = names.length * 2
-  if (groups * Math.max(1, hour.usage().models.length) > GROUPS_MAX) return null
-  const flags = hour.flags()
-  const groupOf = Int16Array.from(
-    ids,
-    (id, call) => id * 2 + (((flags[call] as number) & IS_ROOT) === 0 ? 0 : 1),
-  )
-  return { groupOf, groups }
-}
-
-/** Nothing but the revision where there are too many groups. */
-function encodeGroups(hour: HourColumns, revision: number): Uint8Array {
-  const grouped = groupCalls(hour)
-  if (!grouped) return encodeSegment({ revision } satisfies ColumnMeta, {})
-  const { names } = hour.names('op')
-  const { groupOf, groups } = grouped
-  const sums = toKeyed(sumParts(hour, groupOf, groups, { calls: true, usage: true }))
-  const meta: ColumnMeta = { revision, names, models: sums.models }
-  return encodeSegment(meta, keyedArrays(sums))
-}
-
-function encodeGroupRuns(hour: HourColumns, revision: number): Uint8Array {
-  const grouped = groupCalls(hour)
-  if (!grouped) return encodeSegment({ revision } satisfies ColumnMeta, {})
-  return encodeRuns(hour, grouped.groupOf, grouped.groups, revision)
-}
-
-function encodeRuns(
-  hour: HourColumns,
-  partOf: Int16Array,
-  parts: number,
-  revision: number,
-): Uint8Array {
-  const { values, bounds } = latencyRuns(hour, partOf, parts)
-  return encodeSegment({ revision } satisfies ColumnMeta, {
-    values: narrow(values),
-    bounds: narrow(Uint32Array.from(bounds)),
-  })
-}
-
-function keyedArrays(sums: KeyedSums): Record<string, Numbers> {
-  return {
-    callKeys: narrow(sums.callKeys),
-    calls: sums.calls,
-    usageKeys: narrow(sums.usageKeys),
-    usageModels: narrow(sums.usageModels),
-    usage: sums.usage,
-  }
 }
 
 function readKeyed(segment: Segment<unknown>, models: readonly string[]): KeyedSums {
@@ -191,6 +53,11 @@ function readKeyed(segment: Segment<unknown>, models: readonly string[]): KeyedS
     usageModels: segment.array('usageModels') as Integers,
     usage: segment.array('usage') as Float64Array,
   }
+}
+
+export interface RootSums {
+  readonly sums: KeyedSums
+  readonly runs: Runs
 }
 
 /** Thrown by a column that cannot be read; the hour has to be read from its rows. */
@@ -206,6 +73,8 @@ export interface StoredHour {
   slotRuns(): Runs
   /** null where there are too many groups. @throws BrokenSegmentError */
   groups(): OpGroups | null
+  /** Sums of the roots under one key; null in a segment that was built without, or when they are broken. */
+  roots(): RootSums | null
 }
 
 /** A blob of a segment, decoded. */
@@ -273,6 +142,13 @@ export function decodeHour(
       const { names, models = [] } = segment.meta
       if (!names) return null
       return { names, sums: readKeyed(segment, models), runs: () => readRuns('groupRuns') }
+    },
+    roots() {
+      const segment = read('roots') as Segment<ColumnMeta> | null
+      if (segment?.meta.revision !== revision) return null
+      const values = segment.array('values') as Integers
+      const sums = readKeyed(segment, segment.meta.models ?? [])
+      return { sums, runs: { values, bounds: [0, values.length] } }
     },
   }
 }

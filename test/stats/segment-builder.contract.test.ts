@@ -2,6 +2,7 @@ import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { SEGMENT_COLUMNS } from '../../src/domain/segment.ts'
 import { type Connection, openDatabase } from '../../src/store/sqlite/connection.ts'
 import { createGroupCommit } from '../../src/store/sqlite/group-commit.ts'
 import { migrate, readMigrations } from '../../src/store/sqlite/migrate.ts'
@@ -126,6 +127,31 @@ describe('the builder of segments', () => {
     expect(countDirty(dataDir)).toBe(HOURS)
     expect(await again.segments.buildAll()).toBe(HOURS)
     await expectRight(again)
+  })
+})
+
+describe('a segment that was built without sums of roots', () => {
+  it('answers for the roots all the same', async () => {
+    const dataDir = makeTempDir()
+    const store = await openFilled(dataDir)
+    onTestFinished(() => close(store))
+    const child = { ...callOf(IDS.length), isRoot: false }
+    await store.calls.writeParts([{ start: startOf(child), end: endOf(child) }])
+    await store.segments.buildAll()
+    const roots = { ...query, filter: { trace_roots_only: true } }
+    const { signal } = new AbortController()
+    const before = await store.stats.aggregate(roots, signal)
+    expect(before.calls?.count.reduce((sum, count) => sum + count)).toBe(IDS.length)
+    const db = openDatabase(dataDir)
+    const { changes } = db
+      .prepare('DELETE FROM stats_columns WHERE column_key % 16 = ?')
+      .run(SEGMENT_COLUMNS.roots)
+    db.close()
+    expect(changes).toBe(HOURS)
+    const again = open(dataDir)
+    onTestFinished(() => close(again))
+    expect(await again.stats.aggregate(roots, signal)).toEqual(before)
+    expect(countDirty(dataDir)).toBe(0)
   })
 })
 

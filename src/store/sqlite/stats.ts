@@ -30,7 +30,13 @@ const ATTEMPTS_MAX = 3
 /** Limit: sums of one hour, by part and model; with more the rows are read. */
 const PART_SUMS_MAX = 500_000
 
-const NO_RUNS = { values: new Uint8Array(), bounds: new Uint8Array() } as const
+/** An hour that changes has its columns alone. */
+const NOTHING_READY: Omit<HourView, 'columns'> = {
+  slots: null,
+  slotRuns: () => ({ values: new Uint8Array(), bounds: [] }),
+  groups: () => null,
+  roots: () => null,
+}
 
 /** An hour of SELECT_HOURS; it is dirty where it has no segment of its state. */
 type HourRow = Omit<HourState, 'project_id'> & { readonly is_dirty: 0 | 1 }
@@ -207,6 +213,6 @@ function createViews(
     }
     if (!live.has(row)) return null
     const columns = readLiveHour(db, { ...row, project_id }, checkpoint)
-    return columns && { columns, slots: null, slotRuns: () => NO_RUNS, groups: () => null }
+    return columns && { columns, ...NOTHING_READY }
   }
 }

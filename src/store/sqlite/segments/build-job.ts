@@ -1,5 +1,5 @@
 /** The read job that turns the rows of an hour into its segment. */
-import { type EncodedHour, encodeHour } from '../../../domain/segment.ts'
+import { type EncodedHour, encodeHour } from '../../../domain/segment-build.ts'
 import type { Connection } from '../connection.ts'
 import { SELECT_HOUR } from '../sql/segments.ts'
 import { type HourId, loadHour } from './hour-rows.ts'
