@@ -2,12 +2,14 @@
  * HTTP to one upstream: a bounded pool, four timeouts, and an abort that cuts the connection in every
  * phase. It knows statuses and bytes, never what a completion is.
  */
-import { Pool } from 'undici'
+import { validateHeaderValue } from 'node:http'
 import { ApiError } from '../../errors.ts'
-import { createConnector } from './connector.ts'
+import { createConnectionPool } from './connection-pool.ts'
+import { createConnect } from './connector.ts'
 import { decodeBody } from './decoded-body.ts'
 import { toBodyError } from './errors.ts'
-import { type AnswerHead, type Exchange, startExchange } from './exchange.ts'
+import { type Exchange, startExchange } from './exchange.ts'
+import type { AnswerHead } from './response-head.ts'
 
 /** Limit: sockets to one upstream. */
 const CONNECTIONS_MAX = 4_096
@@ -71,95 +73,95 @@ export interface UpstreamClient {
   close(): Promise<void>
 }
 
-/** Opens a pool; connections are made when they are needed. */
+/**
+ * Opens a pool; connections are made when they are needed.
+ *
+ * @throws TypeError for a key that no header can carry
+ */
 export function createUpstreamClient(options: UpstreamClientOptions): UpstreamClient {
   const { apiKey, timeoutMs } = options
   const url = new URL(options.baseUrl)
   const base = url.pathname.replace(/\/+$/, '')
-  const path = `${base}/chat/completions${url.search}`
-  const authorization = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }
-  const ownHeaders = {
-    'content-type': 'application/json',
+  const head = (line: string, fields: Readonly<Record<string, string>>) =>
+    renderHead(line, { host: url.host, connection: 'keep-alive', ...fields, ...authorize(apiKey) })
+  const postHead = (accept: string) =>
+    head(`POST ${base}/chat/completions${url.search} HTTP/1.1`, {
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+      accept,
+    })
+  const wholeHead = postHead('application/json')
+  const streamHead = postHead('text/event-stream')
+  const listingHead = head(`GET ${base}/models${url.search} HTTP/1.1`, {
+    accept: 'application/json',
     'accept-encoding': 'identity',
-    ...authorization,
-  }
-  const wholeHeaders = { ...ownHeaders, accept: 'application/json' }
-  const streamHeaders = { ...ownHeaders, accept: 'text/event-stream' }
-  const connector = createConnector({ timeout: timeoutMs.connect })
-  /** Requests without an answer yet: while there are any, connections are wanted. */
-  let waitingCount = 0
-  const pool = new Pool(url.origin, {
-    connections: CONNECTIONS_MAX,
-    connect: connector.connect,
-    // The timeouts below are exact and told apart; those of the pool are neither.
-    headersTimeout: 0,
-    bodyTimeout: 0,
   })
-  let closing: Promise<void> | null = null
+  const pool = createConnectionPool({
+    connect: createConnect(url, timeoutMs.connect),
+    connectionsMax: CONNECTIONS_MAX,
+    nowMs: () => performance.now(),
+  })
 
   async function post(body: string, { requestId, signal, isStream }: PostOptions) {
-    const headers = {
-      ...(isStream ? streamHeaders : wholeHeaders),
-      'x-request-id': requestId,
-    }
-    const request = { path, method: 'POST', headers, body } as const
+    const own = `x-request-id: ${requestId}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`
+    const request = (isStream ? streamHead : wholeHead) + own + body
     const { first_byte, idle, total } = timeoutMs
     const timeouts = { first_byte: isStream ? first_byte : null, idle, total }
     const exchange = startExchange(pool, request, signal, timeouts)
-    return createAnswer(await whileWaiting(exchange.head), exchange)
-  }
-
-  async function whileWaiting<T>(head: Promise<T>): Promise<T> {
-    waitingCount += 1
-    try {
-      return await head
-    } finally {
-      waitingCount -= 1
-      if (waitingCount === 0) connector.cancel()
-    }
+    return createAnswer(await exchange.head, exchange)
   }
 
   async function listModels(): Promise<unknown> {
-    const listing = pool.request({
-      path: `${base}/models${url.search}`,
-      method: 'GET',
-      headers: { accept: 'application/json', 'accept-encoding': 'identity', ...authorization },
-      signal: AbortSignal.timeout(LISTING_MS_MAX),
-    })
-    const { statusCode, headers, body } = await whileWaiting(listing)
-    const raw = body[Symbol.asyncIterator]() as AsyncIterableIterator<Uint8Array>
-    const decoded = decodeBody(raw, textOf(headers['content-encoding']))
-    if (decoded === null) throw new ApiError('upstream_invalid_response')
-    const pieces: Uint8Array[] = []
-    let byteCount = 0
-    for await (const piece of decoded) {
-      byteCount += piece.length
-      if (byteCount > LISTING_BYTES_MAX) throw new ApiError('upstream_invalid_response')
-      pieces.push(piece)
+    const timeouts = { first_byte: null, idle: LISTING_MS_MAX, total: LISTING_MS_MAX }
+    const never = new AbortController().signal
+    const exchange = startExchange(pool, `${listingHead}\r\n`, never, timeouts)
+    const answer = createAnswer(await exchange.head, exchange)
+    try {
+      const pieces: Uint8Array[] = []
+      let byteCount = 0
+      for (let piece = await answer.read(); piece !== null; piece = await answer.read()) {
+        byteCount += piece.length
+        if (byteCount > LISTING_BYTES_MAX) throw new ApiError('upstream_invalid_response')
+        pieces.push(piece)
+      }
+      if (answer.status !== 200) throw new ApiError('upstream_error')
+      return JSON.parse(new TextDecoder().decode(Buffer.concat(pieces)))
+    } finally {
+      answer.close({ isComplete: false })
     }
-    if (statusCode !== 200) throw new ApiError('upstream_error')
-    return JSON.parse(new TextDecoder().decode(Buffer.concat(pieces)))
   }
 
   return {
     host: url.host,
     post,
     listModels,
-    close() {
-      closing ??= pool.destroy()
-      return closing
+    async close() {
+      pool.close()
     },
   }
 }
 
+function authorize(apiKey: string | null): Readonly<Record<string, string>> {
+  return apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }
+}
+
+/** The start of a request, up to where more header lines or an empty line follow. */
+function renderHead(line: string, fields: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(fields).map(([name, value]) => {
+    validateHeaderValue(name, value)
+    return `${name}: ${value}\r\n`
+  })
+  return `${line}\r\n${lines.join('')}`
+}
+
 function createAnswer({ status, headers }: AnswerHead, exchange: Exchange): UpstreamAnswer {
-  const coding = textOf(headers['content-encoding'])
+  const coding = headers.get('content-encoding') ?? ''
   const decoded = coding === '' ? null : decodeBody(iteratePieces(exchange), coding)
   return {
     status,
-    mediaType: textOf(headers['content-type']).split(';')[0]?.trim().toLowerCase() ?? '',
+    mediaType: (headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '',
     isReadable: coding === '' || decoded !== null,
-    retryAfter: textOf(headers['retry-after']) || undefined,
+    retryAfter: headers.get('retry-after') || undefined,
     read: coding === '' ? exchange.read : () => readDecoded(decoded),
     close(how) {
       exchange.close(how)
@@ -182,8 +184,4 @@ async function readDecoded(pieces: AsyncIterator<Uint8Array> | null): Promise<Ui
 
 async function* iteratePieces({ read }: Exchange): AsyncGenerator<Uint8Array> {
   for (let piece = await read(); piece !== null; piece = await read()) yield piece
-}
-
-function textOf(header: string | string[] | undefined): string {
-  return Array.isArray(header) ? (header[0] ?? '') : (header ?? '')
 }

@@ -92,9 +92,9 @@ export function isConnectTimeout(cause: unknown): boolean {
 
 /** The error of a request that got no answer. */
 export function toConnectionError(cause: unknown): ApiError {
+  if (cause instanceof ApiError) return cause
   const code = codeOf(cause)
   if (TIMEOUT_CODES.test(code)) return new ApiError('upstream_timeout', { cause })
-  if (code.startsWith('HPE_')) return new ApiError('upstream_invalid_response', { cause })
   return new ApiError('upstream_unreachable', { cause })
 }
 

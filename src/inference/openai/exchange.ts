@@ -1,11 +1,9 @@
-/**
- * One request and its answer over a connection pool: its clocks, its abort, its pace. Why not the pool's own
- * `request`: a Node stream, two abort signals and an iterator for each answer cost as much as all the rest.
- */
-import type { IncomingHttpHeaders } from 'node:http'
-import type { Dispatcher } from 'undici'
+/** One request and its answer over a connection pool: its clocks, its abort, its pace. */
 import { ApiError } from '../../errors.ts'
+import type { Receiver, Sending } from './connection.ts'
+import type { ConnectionPool } from './connection-pool.ts'
 import { toBodyError, toConnectionError } from './errors.ts'
+import type { AnswerHead } from './response-head.ts'
 
 /** Limit: bytes of an answer that may wait for their reader before the socket is no longer read. */
 const WAITING_BYTES_MAX = 128 * 1024
@@ -19,11 +17,6 @@ export interface ExchangeTimeouts {
   readonly idle: number
   /** For the whole answer. */
   readonly total: number
-}
-
-export interface AnswerHead {
-  readonly status: number
-  readonly headers: IncomingHttpHeaders
 }
 
 export interface Exchange {
@@ -42,17 +35,19 @@ export interface Exchange {
 /**
  * Sends a request. The clocks count while the upstream is waited for, not while the reader is at work.
  *
+ * @param request - its whole text
  * @param caller - cuts the connection in every phase
  */
 export function startExchange(
-  pool: Dispatcher,
-  request: Dispatcher.DispatchOptions,
+  pool: ConnectionPool,
+  request: string,
   caller: AbortSignal,
   timeouts: ExchangeTimeouts,
 ): Exchange {
   const head = Promise.withResolvers<AnswerHead>()
   const inbox = createInbox()
-  let controller: Dispatcher.DispatchController | null = null
+  let sending: Sending | null = null
+  let isHeldBack = false
   let hasHead = false
   let isClosed = false
   let trailer: NodeJS.Timeout | undefined
@@ -74,42 +69,44 @@ export function startExchange(
 
   function cut(reason: unknown): void {
     fail(reason)
-    controller?.abort(reason as Error)
+    sending?.abort()
   }
 
-  const handler: Dispatcher.DispatchHandler = {
-    onRequestStart(started) {
-      controller = started
-      if (inbox.failure() !== null) started.abort(inbox.failure()?.error as Error)
-    },
-    onResponseStart(_controller, status, headers) {
-      if (status < 200) return
+  const receiver: Receiver = {
+    onHead(answer) {
       hasHead = true
-      head.resolve({ status, headers })
+      head.resolve(answer)
     },
-    onResponseData(_controller, piece) {
+    onPiece(piece) {
       clocks.rest()
       if (isClosed) return
       inbox.push(piece)
-      if (inbox.waitingBytes() > WAITING_BYTES_MAX) controller?.pause()
+      if (inbox.waitingBytes() <= WAITING_BYTES_MAX) return
+      isHeldBack = true
+      sending?.pause()
     },
-    onResponseEnd() {
+    onEnd() {
       settle()
       inbox.end(null)
     },
-    onResponseError(_controller, error) {
+    onError(error) {
       fail(hasHead ? toBodyError(error) : toConnectionError(error))
     },
   }
+  function readOn(): void {
+    isHeldBack = false
+    sending?.resume()
+  }
+
   caller.addEventListener('abort', onAbort, { once: true })
   if (caller.aborted) onAbort()
-  else pool.dispatch(request, handler)
+  else sending = pool.send(request, receiver)
 
   return {
     head: head.promise,
     read() {
       const piece = inbox.take()
-      if (inbox.waitingBytes() === 0 && controller?.paused) controller.resume()
+      if (isHeldBack && inbox.waitingBytes() === 0) readOn()
       if (piece !== undefined) return piece
       clocks.await()
       return inbox.wait()
@@ -124,8 +121,8 @@ export function startExchange(
       }
       settle()
       // The rest is read and thrown away, which frees the connection.
-      trailer = setTimeout(() => controller?.abort(new Error('no end')), TRAILER_MS_MAX).unref()
-      if (controller?.paused) controller.resume()
+      trailer = setTimeout(() => sending?.abort(), TRAILER_MS_MAX).unref()
+      if (isHeldBack) readOn()
     },
   }
 }
