@@ -164,6 +164,9 @@ export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
   return createModelRegistry(models, models[Math.max(index, 0)] as ServedModel)
 }
 
+/** A line break in a key, as files often have at their end, would become a header of its own. */
+const HEADER_TEXT = /^[ -~]+$/
+
 /** The addresses of a model with their keys; none of the embedded model. */
 function readUpstreams(
   entry: ModelEntry,
@@ -176,9 +179,10 @@ function readUpstreams(
     const variable = upstream.api_key_env ?? entry.api_key_env
     const isOwn = upstream.api_key_env !== undefined
     const apiKey = variable === undefined ? null : readSecret(variable)
-    if (variable !== undefined && apiKey === null) {
+    if (variable !== undefined && !HEADER_TEXT.test(apiKey ?? '')) {
       const field = isOwn ? `${place}.upstreams[${index}]` : place
-      throw new ModelsFileError(`${field}.api_key_env names ${variable}, which is not set`)
+      const fault = apiKey === null ? 'is not set' : 'holds what no header can carry'
+      throw new ModelsFileError(`${field}.api_key_env names ${variable}, which ${fault}`)
     }
     const { base_url: baseUrl, upstream_model: model = null, weight = 1 } = upstream
     return { baseUrl, apiKey, model, weight }

@@ -195,6 +195,16 @@ describe('openModelRegistry', () => {
     )
   })
 
+  it.each(['k\n', 'k\r\nx: y', 'ключ'])('refuses %j as a key, without repeating it', (key) => {
+    const path = writeModels({ ...RELAYED, api_key_env: 'UPSTREAM_KEY' })
+    expect(() => open(path, { readSecret: () => key })).toThrow(
+      expect.objectContaining({
+        name: 'ModelsFileError',
+        message: `${path}: models[0].api_key_env names UPSTREAM_KEY, which holds what no header can carry`,
+      }),
+    )
+  })
+
   it('refuses a variable of one of several upstreams that is not set, naming its place', () => {
     const upstreams = [{ base_url: 'http://a' }, { base_url: 'http://b', api_key_env: 'B_KEY' }]
     const path = writeModels({ id: 'x', backend: 'openai', upstreams })
