@@ -5,8 +5,9 @@
 import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { TINY_MODEL_PATH } from '../inference/tiny/backend.ts'
+import { createLeaseKeeper, type Lease } from './lease-keeper.ts'
 import { createWorkerClient } from './worker-client.ts'
-import type { Lease, WorkerLogEntry } from './worker-loop.ts'
+import type { WorkerLogEntry } from './worker-loop.ts'
 
 /** What the thread is started with; plain data. */
 export interface TrainerThreadOptions {
@@ -65,7 +66,10 @@ export function createTrainer({ log, modelPath, ...names }: TrainerOptions): Tra
   let isStopped = false
   let restartMs = RESTART_MS_MIN
   let timer: NodeJS.Timeout | null = null
-  let lease: Lease | null = null
+  const client = createWorkerClient(options.baseUrl, options.token)
+  const keeper = createLeaseKeeper(client.renew, (error) => {
+    log({ level: 'warn', message: `trainer: a lease was not renewed: ${String(error)}` })
+  })
   let worker = start()
 
   function start(): Worker {
@@ -77,12 +81,12 @@ export function createTrainer({ log, modelPath, ...names }: TrainerOptions): Tra
     })
     begun.on('message', (message: FromTrainer) => {
       if (message.type === 'log') log(message.entry)
-      else lease = message.lease
+      else keeper.keep(message.lease)
     })
     begun.on('error', (error) => log({ level: 'error', message: `trainer: ${String(error)}` }))
     begun.on('exit', () => {
       if (isStopped) return
-      lease = null
+      keeper.keep(null)
       timer = setTimeout(() => {
         worker = start()
       }, restartMs).unref()
@@ -104,8 +108,9 @@ export function createTrainer({ log, modelPath, ...names }: TrainerOptions): Tra
       await ended
       clearTimeout(limit)
       await worker.terminate()
+      const lease = keeper.current()
+      keeper.keep(null)
       if (lease === null) return
-      const client = createWorkerClient(options.baseUrl, options.token)
       await client.release(lease, AbortSignal.timeout(RELEASE_MS_MAX)).catch((error: unknown) => {
         log({ level: 'warn', message: `trainer: a job was not given back: ${String(error)}` })
       })

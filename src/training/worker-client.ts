@@ -59,6 +59,8 @@ export interface WorkerClient {
   /** Waits for a job; null when none came. @param signal - ends the wait */
   claim(request: ClaimRequest, signal: AbortSignal): Promise<ClaimResponse | null>
   job(claimed: ClaimResponse): JobClient
+  /** Renews a lease in place of the one who claimed it. @param signal - ends the request */
+  renew(lease: Pick<ClaimResponse, 'id' | 'lease_token'>, signal: AbortSignal): Promise<void>
   /** Gives a job back in place of the one who claimed it. @param signal - ends the request */
   release(lease: Pick<ClaimResponse, 'id' | 'lease_token'>, signal: AbortSignal): Promise<void>
 }
@@ -176,6 +178,9 @@ export function createWorkerClient(baseUrl: string, token: string): WorkerClient
       return response.status === 204 ? null : ((await response.json()) as ClaimResponse)
     },
     job: createJobClient,
+    async renew({ id, lease_token }, signal) {
+      await send(post(`${ROOT}/jobs/${id}/heartbeat`, { lease_token }, signal))
+    },
     async release({ id, lease_token }, signal) {
       await send(post(`${ROOT}/jobs/${id}/release`, { lease_token }, signal))
     },

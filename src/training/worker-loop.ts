@@ -7,6 +7,7 @@ import type { ResolvedTrainingConfig } from '../domain/resolve-training-config.t
 import { AdapterFileError } from '../inference/tiny/lora/adapter.ts'
 import type { TrajectoryGroup } from '../schemas/training-job.ts'
 import { CLAIM_WAIT_SECONDS_MAX, type ClaimResponse, type WorkerEvent } from '../schemas/worker.ts'
+import type { Lease } from './lease-keeper.ts'
 import { DivergedError, type JobTrainer } from './train-job.ts'
 import { TrajectoryError } from './trajectory-reader.ts'
 import { type JobClient, LeaseLostError, type WorkerClient } from './worker-client.ts'
@@ -25,9 +26,6 @@ export interface WorkerLoopOptions {
   /** Told with each claimed job, and with null when nothing is to be done for it any more. */
   readonly onLease: (lease: Lease | null) => void
 }
-
-/** What it takes to report on a job. */
-export type Lease = Pick<ClaimResponse, 'id' | 'lease_token'>
 
 /** What a worker tells of its work; no text of a payload. */
 export interface WorkerLogEntry {
@@ -56,7 +54,8 @@ export async function runWorker(options: WorkerLoopOptions): Promise<void> {
       const claimed = await client.claim(claimOf(options), signal)
       pauseMs = PAUSE_MS_MIN
       if (claimed === null) continue
-      options.onLease({ id: claimed.id, lease_token: claimed.lease_token })
+      const { id, lease_token, heartbeat_seconds } = claimed
+      options.onLease({ id, lease_token, heartbeat_seconds })
       trainer ??= options.openTrainer()
       await runJob(options, trainer, claimed)
       options.onLease(null)

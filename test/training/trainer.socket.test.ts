@@ -162,6 +162,20 @@ it('gives up a job that is cancelled while it runs', { timeout: 60_000 }, async 
   expect((await eventsOf(job)).at(-1)).toMatchObject({ type: 'training_failed' })
 })
 
+it('keeps its lease through a pass that takes longer', { timeout: 60_000 }, async () => {
+  const { url, stop } = await spawnServer({
+    WEFT_DATA_DIR: makeTempDir(),
+    WEFT_TRAINER: 'on',
+    WEFT_WORKER_LEASE_MS: '1500',
+  })
+  const ids = Array.from({ length: 450 }, (_, place) => 3 + ((place * 7) % 600))
+  const answers = [ids, [5]].map((tokens, reward) => ({ ids: tokens, logprobs: [], reward }))
+  const job = await createJob(await createModel('long', url), groupOf(QUESTION, answers), null, url)
+  const found = await waitFor(job, ['succeeded', 'failed'], url)
+  expect(found).toMatchObject({ status: 'succeeded', attempt: 1 })
+  await stop()
+})
+
 it('gives its job back when the server ends', { timeout: 60_000 }, async () => {
   const { url, stop, output } = await spawnServer({
     WEFT_DATA_DIR: makeTempDir(),

@@ -72,6 +72,7 @@ async function run({ train, job = {}, claim, changes = {} }: Setup) {
       return null
     },
     job: () => jobClient,
+    renew: note('renewed'),
     release: note('released'),
   }
   await runWorker({
