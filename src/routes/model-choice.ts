@@ -81,8 +81,9 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
   async function findServed(name: string, asker: Asker): Promise<Found | null> {
     const wanted = parseTrainedModelName(name)
     const model = wanted && (await findTrained(wanted, asker))
-    const base = model && findBase(model)
-    if (wanted === null || model === null || base === null) return null
+    if (wanted === null || model === null) return null
+    const base = findBase(model)
+    if (base === null) throw baseNotServed(model)
     const checkpoint = await checkpoints.findCheckpoint(model.id, wanted.step ?? 'latest')
     const step = checkpoint?.step ?? BASE_STEP
     if (wanted.step !== null && wanted.step !== step) return null
@@ -121,6 +122,11 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
       return (await Promise.all(models.map(listOne))).flat()
     },
   }
+}
+
+function baseNotServed({ name, base_model }: PreviewModel): ApiError {
+  const message = `The model \`${name}\` cannot be asked here: \`${base_model}\`, on which it is based, is not served with adapters.`
+  return new ApiError('model_not_found', { param: 'model', message })
 }
 
 function isUsable(model: PreviewModel, { caller }: Asker): boolean {

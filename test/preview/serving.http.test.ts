@@ -120,10 +120,12 @@ describe('chat with a trained model', () => {
     expect((await ask(testApp, 'w:///acme/demo/policy')).status).toBe(200)
   })
 
-  it('is not served when its base is none of the served models', async () => {
+  it('is not served when its base is none of the served models, and says so', async () => {
     const testApp = await buildTestApp()
     await createModel(testApp, { base_model: 'another' })
-    expect((await ask(testApp, 'policy')).status).toBe(404)
+    const { status, body: refused } = await ask(testApp, 'policy')
+    expect([status, refused.error.code]).toEqual([404, 'model_not_found'])
+    expect(refused.error.message).toContain('`another`')
     const { body } = await testApp.get('/v1/models')
     expect(body.data).toHaveLength(1)
   })
