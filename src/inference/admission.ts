@@ -3,7 +3,6 @@
  * in one bounded queue, in order of priority; a full queue refuses at once.
  */
 import { ApiError } from '../errors.ts'
-import type { Delta } from './backend.ts'
 
 /** What a completion needs a place for. */
 export interface AdmissionRequest {
@@ -19,14 +18,13 @@ export interface AdmissionRequest {
 
 export interface Admission {
   /**
-   * The same deltas, holding a place from the first request for one until the end, a failure, or the
-   * reader's leaving.
+   * Waits for a place.
    *
-   * @param start - makes the completion; called only when there is a place
-   * @throws ApiError server_overloaded with the first delta asked for, when all places are taken; the
-   * signal's reason when it aborts during the wait
+   * @returns what gives the place back; to be called once
+   * @throws ApiError server_overloaded when all places are taken; the signal's reason when it has aborted or
+   * aborts during the wait
    */
-  admit(request: AdmissionRequest, start: () => AsyncIterable<Delta>): AsyncIterable<Delta>
+  enter(request: AdmissionRequest): Promise<() => void>
 }
 
 export interface AdmissionOptions {
@@ -89,24 +87,23 @@ export function createAdmission({ placesMax, keyMax }: AdmissionOptions): Admiss
   }
 
   return {
-    async *admit(request, start) {
+    async enter(request) {
       request.signal.throwIfAborted()
       if (takenCount >= placesMax) {
         throw new ApiError('server_overloaded', { retryAfterS: RETRY_AFTER_S })
       }
       takenCount += 1
-      let isRunning = tryStart(request)
       try {
-        if (!isRunning) await wait(request)
-        isRunning = true
-        yield* start()
-      } finally {
+        if (!tryStart(request)) await wait(request)
+      } catch (error) {
         takenCount -= 1
-        if (isRunning) {
-          models.add(request.modelId, -1)
-          keys.add(request.keyId, -1)
-          startWaiting()
-        }
+        throw error
+      }
+      return () => {
+        takenCount -= 1
+        models.add(request.modelId, -1)
+        keys.add(request.keyId, -1)
+        startWaiting()
       }
     },
   }

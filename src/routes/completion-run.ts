@@ -13,11 +13,10 @@ import { ApiError } from '../errors.ts'
 import { toApiError } from '../http/error-handler.ts'
 import type { Admission, AdmissionRequest } from '../inference/admission.ts'
 import { createAnswerRecord } from '../inference/answer-record.ts'
+import { type AnswerWatcher, type Candidate, runAnswer } from '../inference/answer-run.ts'
 import type { CompletionCall, Delta } from '../inference/backend.ts'
-import { withFallbacks } from '../inference/fallbacks.ts'
 import type { KeyLimits } from '../inference/key-limits.ts'
 import type { ModelRegistry, ServedModel } from '../inference/registry.ts'
-import { watchAnswer } from '../inference/watch-answer.ts'
 import type { ChatCompletionRequest } from '../schemas/chat-request.ts'
 import type { JsonObject } from '../schemas/primitives.ts'
 import type { CompletionRecorder } from './completion-recorder.ts'
@@ -73,23 +72,29 @@ export function runCompletion(
     (candidate.upstreamCount ?? 1) === 1
       ? {}
       : { onUpstream: (number: number) => nameBackend(reply, call.request, candidate, number) }
-  const start = (candidate: ServedModel) => () => {
+  const toTurn = (candidate: ServedModel) => (): Candidate => {
     answering = candidate
     nameBackend(reply, call.request, candidate, null)
     const { backendModel, adapterPath = null } = candidate
     const backendCall = { ...call, model: backendModel, adapterPath, ...watchUpstream(candidate) }
-    return admission.admit(toAdmission(candidate, keyId, call.request, signal), () =>
-      candidate.backend.complete(backendCall, { signal }),
-    )
+    return {
+      place: toPlace(candidate, keyId, call.request, signal),
+      start: () => candidate.backend.complete(backendCall, { signal }),
+    }
   }
   const others = listFallbacks(model, models, call.request)
-  const deltas = others.length === 0 ? start(model)() : withFallbacks([model, ...others].map(start))
-  if (exchange.projectId === null && !limits.countsTokens) return deltas
-  return watchDeltas(deltas, exchange, { ...options, answering: () => answering })
+  return runAnswer([model, ...others].map(toTurn), {
+    admission,
+    isStream: call.request.stream === true,
+    watcher:
+      exchange.projectId === null && !limits.countsTokens
+        ? null
+        : openWatcher(exchange, { ...options, answering: () => answering }),
+  })
 }
 
 /** Spec: §4.3 priority. Choice: it orders the queue of models that are served with priorities. */
-function toAdmission(
+function toPlace(
   { id: modelId, concurrentMax = null, capabilities }: ServedModel,
   keyId: string,
   body: ChatCompletionRequest,
@@ -144,18 +149,17 @@ interface WatchOptions extends Pick<CompletionRunOptions, 'recorder' | 'limits' 
 }
 
 /**
- * The same deltas; their tokens are charged to the key, and with a project the completion becomes a call
+ * Who looks at the deltas: their tokens are charged to the key, and with a project the completion becomes a call
  * of it, whose id the answer tells.
  *
  * Spec: §4.7 (project of a request).
  * Choice: the scope inference is enough: the server records, not the key, and usage must not depend on
  * what else a key may do.
  */
-function watchDeltas(
-  deltas: AsyncIterable<Delta>,
+function openWatcher(
   { request, reply, call, model, projectId }: CompletionExchange,
   { recorder, limits, nowUs, answering }: WatchOptions,
-): AsyncIterable<Delta> {
+): AnswerWatcher {
   const isStream = call.request.stream === true
   const keepsOutput = projectId !== null
   const record = createAnswerRecord({ isStream, keepsOutput, now: nowUs })
@@ -163,15 +167,17 @@ function watchDeltas(
   const recording =
     projectId === null ? null : recorder.begin({ projectId, caller, body: call.body, record })
   if (recording !== null) reply.header('x-weft-call-id', recording.callId)
-  const end = (error: unknown) => {
-    limits.charge(caller.keyId, record.tokenCount())
-    recording?.end({
-      error: error === null ? null : toApiError(error, request),
-      model: answering().id,
-      attributes: toAttributes(call, model, answering()),
-    })
+  return {
+    note: record.note,
+    end(error) {
+      limits.charge(caller.keyId, record.tokenCount())
+      recording?.end({
+        error: error === null ? null : toApiError(error, request),
+        model: answering().id,
+        attributes: toAttributes(call, model, answering()),
+      })
+    },
   }
-  return watchAnswer(deltas, { isStream }, { note: record.note, end })
 }
 
 function toAttributes(

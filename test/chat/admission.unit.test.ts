@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { type AdmissionRequest, createAdmission } from '../../src/inference/admission.ts'
-import { prompt } from '../support/scripted-backend.ts'
 
 interface Options {
   placesMax?: number
@@ -21,13 +20,11 @@ function open({ placesMax = 100, keyMax = null }: Options = {}) {
       signal: new AbortController().signal,
       ...more,
     }
-    const deltas = admission.admit(request, async function* () {
+    const done = (async () => {
+      const leave = await admission.enter(request)
       started.push(name)
       await promise
-      yield prompt()
-    })
-    const done = (async () => {
-      for await (const _ of deltas);
+      leave()
     })()
     done.catch(() => {})
     return {
@@ -102,27 +99,5 @@ describe('createAdmission', () => {
     await first.end()
     expect(started).toEqual(['a', 'c'])
     await third.end()
-  })
-
-  it('frees the place of what fails and of what its reader leaves', async () => {
-    const admission = createAdmission({ placesMax: 1, keyMax: null })
-    const { signal } = new AbortController()
-    const request = { modelId: 'm', modelMax: 1, keyId: 'k', priority: 0, signal }
-    const failing = admission.admit(request, async function* () {
-      yield prompt()
-      throw new Error('x')
-    })
-    await expect(Array.fromAsync(failing)).rejects.toThrow('x')
-    const left = admission
-      .admit(request, async function* () {
-        yield prompt()
-      })
-      [Symbol.asyncIterator]()
-    await left.next()
-    await left.return?.()
-    const last = admission.admit(request, async function* () {
-      yield prompt()
-    })
-    expect(await Array.fromAsync(last)).toHaveLength(1)
   })
 })

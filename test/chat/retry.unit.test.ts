@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
-import { withFallbacks } from '../../src/inference/fallbacks.ts'
 import {
   type RetryClock,
   SYSTEM_CLOCK,
@@ -8,7 +7,6 @@ import {
   TryFailure,
   withRetries,
 } from '../../src/inference/openai/retry.ts'
-import { piece, prompt } from '../support/scripted-backend.ts'
 
 const AWAY = () => new TryFailure(new ApiError('upstream_unreachable', { param: 'p' }))
 
@@ -110,70 +108,5 @@ describe('withRetries', () => {
     await expect(sleeping).rejects.toBe(reason)
     await expect(SYSTEM_CLOCK.sleep(60_000, abort.signal)).rejects.toBe(reason)
     await SYSTEM_CLOCK.sleep(1, new AbortController().signal)
-  })
-})
-
-describe('withFallbacks', () => {
-  const failing = (error: Error) =>
-    async function* () {
-      yield* []
-      throw error
-    }
-  async function* fine() {
-    yield prompt()
-    yield piece('b')
-  }
-  async function* breaking() {
-    yield prompt()
-    throw new ApiError('upstream_error')
-  }
-  async function drain(...candidates: Parameters<typeof withFallbacks>[0][number][]) {
-    const deltas = []
-    try {
-      for await (const delta of withFallbacks(candidates)) deltas.push(delta)
-    } catch (error) {
-      return { deltas, error: error as ApiError }
-    }
-    return { deltas, error: null }
-  }
-
-  it.each([
-    ['upstream_unreachable'],
-    ['upstream_error'],
-    ['upstream_timeout'],
-    ['upstream_rate_limited'],
-    ['upstream_auth'],
-    ['upstream_invalid_response'],
-  ] as const)('asks the next candidate after %s', async (code) => {
-    const { deltas, error } = await drain(failing(new ApiError(code)), fine)
-    expect([deltas.length, error]).toEqual([2, null])
-  })
-
-  it.each([
-    'invalid_value',
-    'context_length_exceeded',
-    'client_closed_request',
-    'server_overloaded',
-  ] as const)('asks nobody else after %s', async (code) => {
-    const { deltas, error } = await drain(failing(new ApiError(code)), fine)
-    expect([deltas.length, error?.code]).toEqual([0, code])
-  })
-
-  it('asks nobody else once an answer has begun', async () => {
-    const { deltas, error } = await drain(breaking, fine)
-    expect([deltas.length, error?.code]).toEqual([1, 'upstream_error'])
-  })
-
-  it('throws what the last one threw, and tells clients not to try again', async () => {
-    const { error } = await drain(
-      failing(new ApiError('upstream_error')),
-      failing(new ApiError('upstream_timeout')),
-    )
-    expect(error).toMatchObject({
-      code: 'upstream_timeout',
-      headers: { 'x-should-retry': 'false' },
-    })
-    const alone = await drain(failing(new ApiError('upstream_timeout')))
-    expect(alone.error?.headers).toEqual({})
   })
 })
