@@ -37,40 +37,62 @@ export async function readCompletion(answer: UpstreamAnswer, host: string): Prom
   return { type: 'relayed', json: text, value: body }
 }
 
+/** The events of a streamed answer. */
+export interface EventReader {
+  /**
+   * The data of the next event, unchanged, or null behind the last one. One read at a time.
+   *
+   * @throws ApiError of an error event; upstream_invalid_response for what is no stream of JSON objects;
+   * upstream_error for a stream that breaks off
+   */
+  next(): Promise<RelayedDelta | null>
+}
+
 /**
- * The data of each event up to `[DONE]`, unchanged and in order. A stream may end without `[DONE]` once
- * all its choices have ended.
- *
- * @throws ApiError of an error event; upstream_invalid_response for what is no stream of JSON objects;
- * upstream_error for a stream that breaks off
+ * Reads events up to `[DONE]`. A stream may end without `[DONE]` once all its choices have ended.
  *
  * Spec: §4.3 (chunk format not shown).
  * Choice: one event that is no JSON ends the stream as an error; to skip it would lose text unseen.
  */
-export async function* relayEvents(
+export function createEventReader(
   answer: UpstreamAnswer,
   host: string,
   request: ChatCompletionRequest,
-): AsyncGenerator<RelayedDelta> {
-  if (answer.mediaType !== 'text/event-stream') await refuseBody(answer, host)
+): EventReader {
   const hidesUsage = request.stream_options?.include_usage !== true
   const decoder = createSseDecoder()
   const finished = new Set<unknown>()
-  let eventCount = 0
-  for (let piece = await answer.read(); piece !== null; piece = await answer.read()) {
-    for (const json of decoder.push(piece)) {
-      if (json.startsWith('[DONE]')) {
-        if (eventCount === 0) throw new ApiError('upstream_invalid_response')
-        return
+  let isBegun = false
+  /** Events that came together, in reverse: the next one is the last. */
+  let waiting: string[] = []
+
+  async function read(): Promise<string | null> {
+    if (!isBegun && answer.mediaType !== 'text/event-stream') await refuseBody(answer, host)
+    while (waiting.length === 0) {
+      const piece = await answer.read()
+      if (piece === null) return null
+      waiting = decoder.push(piece).reverse()
+    }
+    return waiting.pop() ?? null
+  }
+
+  return {
+    async next() {
+      const json = waiting.pop() ?? (await read())
+      if (json === null) {
+        if (finished.size >= (request.n ?? 1)) return null
+        throw new ApiError('upstream_error', { message: 'The upstream broke off its answer.' })
       }
+      if (json.startsWith('[DONE]')) {
+        if (!isBegun) throw new ApiError('upstream_invalid_response')
+        return null
+      }
+      isBegun = true
       const value = requireChunk(json, host)
       noteFinished(value, finished)
-      eventCount += 1
-      yield { type: 'relayed', json, value, isHidden: hidesUsage && isUsageChunk(value) }
-    }
+      return { type: 'relayed', json, value, isHidden: hidesUsage && isUsageChunk(value) }
+    },
   }
-  if (finished.size >= (request.n ?? 1)) return
-  throw new ApiError('upstream_error', { message: 'The upstream broke off its answer.' })
 }
 
 /** A stream was asked for and something else came: the error in it, or nonsense. */

@@ -4,7 +4,12 @@
  */
 import { ApiError } from '../../errors.ts'
 import type { CompletionCall, InferenceBackend, RelayedDelta } from '../backend.ts'
-import { readCompletion, readErrorText, relayEvents } from './answer-body.ts'
+import {
+  createEventReader,
+  type EventReader,
+  readCompletion,
+  readErrorText,
+} from './answer-body.ts'
 import {
   createUpstreamClient,
   type UpstreamAnswer,
@@ -89,7 +94,7 @@ interface Opened {
   readonly lease: Lease<Target>
   readonly first: RelayedDelta
   /** What follows in a stream; null after a whole answer. */
-  readonly events: AsyncGenerator<RelayedDelta> | null
+  readonly events: EventReader | null
 }
 
 async function* relay(
@@ -104,8 +109,10 @@ async function* relay(
   )
   let isComplete = events === null
   try {
-    yield first
-    if (events !== null) yield* events
+    for (let event: RelayedDelta | null = first; event !== null; ) {
+      yield event
+      event = events === null ? null : await events.next()
+    }
     isComplete = true
   } catch (error) {
     if (!signal.aborted && isUpstreamFault(error)) lease.fail()
@@ -161,9 +168,9 @@ async function begin(
   { request }: CompletionCall,
 ): Promise<Pick<Opened, 'first' | 'events'>> {
   if (request.stream !== true) return { first: await readCompletion(answer, host), events: null }
-  const events = relayEvents(answer, host, request)
-  const { value: first, done } = await events.next()
-  if (done) throw new ApiError('upstream_invalid_response')
+  const events = createEventReader(answer, host, request)
+  const first = await events.next()
+  if (first === null) throw new ApiError('upstream_invalid_response')
   return { first, events }
 }
 
