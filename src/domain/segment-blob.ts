@@ -80,15 +80,29 @@ export function decodeSegment<Meta>(bytes: Uint8Array, isTrusted = false): Segme
   const jsonEnd = HEAD_BYTES + head.getUint32(8, true)
   const json = new TextDecoder().decode(blob.subarray(HEAD_BYTES, jsonEnd))
   const { meta, arrays } = JSON.parse(json) as Frame<Meta>
-  const found = new Map<string, Numbers>()
-  let at = jsonEnd
+  const places: Record<string, Place> = {}
+  let at = byteOffset + jsonEnd
   for (const [name, type, length] of arrays) {
-    at = align(at)
-    const values = new TYPES[type](buffer as ArrayBuffer, byteOffset + at, length)
-    found.set(name, values)
-    at += values.byteLength
+    at = byteOffset + align(at - byteOffset)
+    places[name] = { type, length, at }
+    at += length * TYPES[type].BYTES_PER_ELEMENT
   }
-  return { meta, array: (name) => found.get(name) ?? new Uint8Array() }
+  return {
+    meta,
+    // Why only now: most are never asked for, and an array takes more memory than its place.
+    array(name) {
+      const place = places[name]
+      if (!place) return new Uint8Array()
+      return new TYPES[place.type](buffer as ArrayBuffer, place.at, place.length)
+    },
+  }
+}
+
+interface Place {
+  readonly type: TypeName
+  readonly length: number
+  /** Bytes from the beginning of the buffer. */
+  readonly at: number
 }
 
 function typeName(values: Numbers): TypeName {

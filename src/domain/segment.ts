@@ -83,16 +83,15 @@ export type SegmentPart = Segment<HeadMeta | ColumnMeta>
 /**
  * Reads a segment back. Its columns throw BrokenSegmentError.
  *
- * @param revision - the hour's
- * @param read - a blob of the segment, null when it is broken or missing
- * @returns null when the head is broken or of another revision
+ * @param revision - the hour's, and the head's
+ * @param read - a column of the segment, null when it is broken or missing
  */
 export function decodeHour(
   revision: number,
-  read: (column: SegmentColumn | 'head') => SegmentPart | null,
-): StoredHour | null {
-  const headSegment = read('head') as Segment<HeadMeta> | null
-  if (headSegment?.meta.revision !== revision) return null
+  headPart: SegmentPart,
+  read: (column: SegmentColumn) => SegmentPart | null,
+): StoredHour {
+  const headSegment = headPart as Segment<HeadMeta>
   const head = headSegment.meta
 
   function open(column: SegmentColumn): Segment<ColumnMeta> {

@@ -13,27 +13,24 @@ import {
 import { decodeSegment } from '../../../domain/segment-blob.ts'
 import type { Connection } from '../connection.ts'
 import { SELECT_COLUMN, SELECT_HEAD } from '../sql/segments.ts'
+import { type BlobRing, createBlobRing } from './blob-ring.ts'
 
 /** Limit: bytes of blobs that a thread keeps. */
-const KEPT_BYTES_MAX = 40 * 1024 * 1024
+const KEPT_BYTES_MAX = 32 * 1024 * 1024
 /** Limit: blobs that are remembered as checked. */
 const CHECKED_MAX = 200_000
 
-interface Kept {
-  readonly revision: number
+/** A blob that was read, and of a head the hour that is read through it. */
+interface OpenPart {
   readonly part: SegmentPart
-  readonly bytes: number
-  /** Whether it was read since it was last looked at for being let go. */
-  isUsed: boolean
-  /** Of a head: the hour that is read through it. */
   hour: StoredHour | null
 }
 
-/** What a thread keeps of the segments of a database, by column key. */
+/** What a thread keeps of the segments of a database. */
 interface Memory {
-  readonly kept: Map<number, Kept>
-  keptBytes: number
-  /** Revisions whose checksum was right. */
+  /** By column key. */
+  readonly ring: BlobRing<OpenPart>
+  /** Revisions whose checksum was right, by column key. */
   readonly checked: Map<number, number>
   readonly selectHead: Statement
   readonly selectColumn: Statement
@@ -46,86 +43,55 @@ export function columnKey(hour_key: number, column: SegmentColumn): number {
   return hour_key * 16 + SEGMENT_COLUMNS[column]
 }
 
-/** Opens segments inside of one transaction; what was opened is of use to later ones. */
+/**
+ * Opens segments inside of one transaction. What was opened may be written over when the next reader of the
+ * connection is made.
+ */
 export function createSegmentReader(db: Connection) {
   const memory = memories.get(db) ?? createMemory(db)
   memories.set(db, memory)
+  memory.ring.begin()
 
   /** @returns null when there is no segment of the revision; its columns throw BrokenSegmentError */
   return function openSegment(hour_key: number, revision: number): StoredHour | null {
-    const headKey = hour_key * 16
-    const known = recall(memory, headKey, revision)
-    if (known?.hour) return known.hour
-    const hour = decodeHour(revision, (column) =>
-      column === 'head'
-        ? readPart(memory, headKey, revision, () => memory.selectHead.get({ hour_key }))
-        : readColumn(memory, columnKey(hour_key, column), revision),
-    )
-    const head = memory.kept.get(headKey)
-    if (head) head.hour = hour
-    return hour
+    const readHead = () => memory.selectHead.get({ hour_key })
+    const head = readPart(memory, hour_key * 16, revision, readHead)
+    if (!head) return null
+    head.hour ??= decodeHour(revision, head.part, (column) => {
+      const column_key = columnKey(hour_key, column)
+      const read = () => memory.selectColumn.get({ column_key })
+      return readPart(memory, column_key, revision, read)?.part ?? null
+    })
+    return head.hour
   }
 }
 
 function createMemory(db: Connection): Memory {
   return {
-    kept: new Map(),
-    keptBytes: 0,
+    ring: createBlobRing(KEPT_BYTES_MAX),
     checked: new Map(),
     selectHead: db.prepare(SELECT_HEAD).pluck(),
     selectColumn: db.prepare(SELECT_COLUMN).pluck(),
   }
 }
 
-function readColumn(memory: Memory, column_key: number, revision: number): SegmentPart | null {
-  return readPart(memory, column_key, revision, () => memory.selectColumn.get({ column_key }))
-}
-
 function readPart(
-  memory: Memory,
+  { ring, checked }: Memory,
   key: number,
   revision: number,
   read: () => unknown,
-): SegmentPart | null {
-  const known = recall(memory, key, revision)
-  if (known) return known.part
-  const bytes = read() as Uint8Array | undefined
-  const isTrusted = memory.checked.get(key) === revision
-  const part = bytes ? decodeSegment<SegmentPart['meta']>(bytes, isTrusted) : null
-  // What is of another revision may be built again under this one: it is not kept.
-  if (!bytes || part?.meta.revision !== revision) return null
-  remember(memory, key, { revision, part, bytes: bytes.length, isUsed: false, hour: null })
-  return part
-}
-
-function recall({ kept }: Memory, key: number, revision: number): Kept | null {
-  const found = kept.get(key)
-  if (found?.revision !== revision) return null
-  found.isUsed = true
-  return found
-}
-
-function remember(memory: Memory, key: number, fresh: Kept): void {
-  const { kept, checked } = memory
-  if (checked.size >= CHECKED_MAX) checked.clear()
-  checked.set(key, fresh.revision)
-  memory.keptBytes += fresh.bytes - (kept.get(key)?.bytes ?? 0)
-  kept.delete(key)
-  kept.set(key, fresh)
-  if (memory.keptBytes > KEPT_BYTES_MAX) letGo(memory)
-}
-
-/** Lets the oldest go, but those that were read since the last time, which get one more round. */
-function letGo(memory: Memory): void {
-  const { kept } = memory
-  for (const [key, old] of kept) {
-    kept.delete(key)
-    if (old.isUsed) {
-      old.isUsed = false
-      kept.set(key, old)
-      continue
-    }
-    memory.keptBytes -= old.bytes
-    if (memory.keptBytes <= KEPT_BYTES_MAX) return
-  }
+): OpenPart | null {
+  const known = ring.recall(key)
+  if (known?.revision === revision) return known.value
+  const blob = read() as Uint8Array | undefined
+  if (!blob) return null
+  const isTrusted = checked.get(key) === revision
+  return ring.keep(key, revision, blob, (bytes) => {
+    const part = decodeSegment<SegmentPart['meta']>(bytes, isTrusted)
+    // What is of another revision may be built again under this one: it is not kept.
+    if (part?.meta.revision !== revision) return null
+    if (checked.size >= CHECKED_MAX) checked.clear()
+    checked.set(key, revision)
+    return { part, hour: null }
+  })
 }
