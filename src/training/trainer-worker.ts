@@ -28,4 +28,5 @@ await runWorker({
   log: (entry) => tell({ type: 'log', entry }),
   onLease: (lease) => tell({ type: 'lease', lease }),
 })
-port.close()
+// Connections that are kept alive would hold the thread up.
+process.exit(0)

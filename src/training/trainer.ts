@@ -84,13 +84,15 @@ export function createTrainer({ log, modelPath, ...names }: TrainerOptions): Tra
       else keeper.keep(message.lease)
     })
     begun.on('error', (error) => log({ level: 'error', message: `trainer: ${String(error)}` }))
-    begun.on('exit', () => {
+    begun.on('exit', (code) => {
       if (isStopped) return
       keeper.keep(null)
+      // One that ends by itself has done its work, and only frees its memory.
+      const pauseMs = code === 0 ? 0 : restartMs
+      if (code !== 0) restartMs = Math.min(2 * restartMs, RESTART_MS_MAX)
       timer = setTimeout(() => {
         worker = start()
-      }, restartMs).unref()
-      restartMs = Math.min(2 * restartMs, RESTART_MS_MAX)
+      }, pauseMs).unref()
     })
     return begun
   }

@@ -38,13 +38,18 @@ export interface WorkerLogEntry {
 const PAUSE_MS_MIN = 500
 const PAUSE_MS_MAX = 30_000
 const REASON_CHARS_MAX = 500
+/** Limit: bytes of a payload whose memory a thread may keep; it becomes objects of several times its length. */
+const PAYLOAD_BYTES_KEPT = 8 * 1024 * 1024
 
 /** The server was asked to cancel the job. */
 class CancelledError extends Error {}
 /** The worker has to stop. */
 class StoppedError extends Error {}
 
-/** Runs until the signal is aborted; failures of claims are waited out. */
+/**
+ * Runs until the signal is aborted, or until a job with a large payload is done: a thread that is idle keeps
+ * the memory of it, so another thread should go on. Failures of claims are waited out.
+ */
 export async function runWorker(options: WorkerLoopOptions): Promise<void> {
   const { client, signal, log } = options
   let trainer: JobTrainer | null = null
@@ -59,6 +64,7 @@ export async function runWorker(options: WorkerLoopOptions): Promise<void> {
       trainer ??= options.openTrainer()
       await runJob(options, trainer, claimed)
       options.onLease(null)
+      if (claimed.payload.bytes > PAYLOAD_BYTES_KEPT) return
     } catch (error) {
       if (signal.aborted) return
       log({ level: 'warn', message: `the worker waits after a failure: ${reasonOf(error)}` })

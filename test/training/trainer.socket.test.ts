@@ -176,6 +176,17 @@ it('keeps its lease through a pass that takes longer', { timeout: 60_000 }, asyn
   await stop()
 })
 
+it('goes on in another thread after a large payload', { timeout: 60_000 }, async () => {
+  const model = await createModel('large')
+  const group = await rollOut(3)
+  const [first, ...others] = group.trajectories
+  const large = { ...first, metadata: { note: 'x'.repeat(9 * 1024 * 1024) } }
+  for (const trajectories of [[large, ...others], group.trajectories]) {
+    const job = await createJob(model, { trajectories })
+    expect(await waitFor(job, ['succeeded', 'failed'])).toMatchObject({ status: 'succeeded' })
+  }
+})
+
 it('gives its job back when the server ends', { timeout: 60_000 }, async () => {
   const { url, stop, output } = await spawnServer({
     WEFT_DATA_DIR: makeTempDir(),

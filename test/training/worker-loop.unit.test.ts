@@ -15,6 +15,7 @@ const claimed = {
   id: 'job-1',
   attempt: 1,
   heartbeat_seconds: 20,
+  payload: { url: '/payload', sha256: 'hash', bytes: 8 * 1024 * 1024 },
   resolved_config: { learning_rate: 0.01 },
 } as unknown as ClaimResponse
 
@@ -250,5 +251,11 @@ describe('between jobs', () => {
     })
     expect({ opened, times }).toEqual({ opened: 1, times: 4 })
     expect(leases).toEqual(['job-1', null, 'job-1', null])
+  })
+  it('ends after a large payload, whose memory an idle thread would keep', async () => {
+    const payload = { ...claimed.payload, bytes: claimed.payload.bytes + 1 }
+    const { times, leases } = await run({ train: async () => TRAINED, changes: { payload } })
+    expect(times).toBe(1)
+    expect(leases).toEqual(['job-1', null])
   })
 })
