@@ -50,10 +50,12 @@ const leaf = fc.oneof(
   fc.constant({ type: 'boolean' }),
   fc.constant({ type: 'null' }),
   bounds('minLength', 'maxLength', 8).map((range) => ({ type: 'string', ...range })),
-  fc.constantFrom('^[a-c]{2,4}$', '^(red|green)$', '^\\\\d{3}-\\\\d{2}$').map((pattern) => ({
-    type: 'string',
-    pattern: pattern.replaceAll('\\\\', '\\'),
-  })),
+  fc
+    .constantFrom('^[a-c]{2,4}$', '^(red|green)$', '^x|y$', '^\\\\d{3}-\\\\d{2}$')
+    .map((pattern) => ({
+      type: 'string',
+      pattern: pattern.replaceAll('\\\\', '\\'),
+    })),
   fc
     .tuple(
       fc.constantFrom('string', ['string', 'null']),

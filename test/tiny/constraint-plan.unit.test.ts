@@ -49,6 +49,10 @@ describe('planConstraint', () => {
     [{ type: 'string', pattern: '[^a]' }],
     [{ type: 'string', pattern: '[ -~]' }],
     [{ type: 'string', pattern: '\\s' }],
+    [{ type: 'string', pattern: 'a$b' }],
+    [{ type: 'string', pattern: '(^a|b)' }],
+    [{ $ref: 'https://example.com/schema' }],
+    [{ items: { $ref: '#anchor' } }],
   ])('refuses the schema %j, which cannot be enforced', (json) => {
     const text = JSON.stringify(json)
     expect(() => plan({ structured_outputs: { json: text } })).toThrow(

@@ -3,6 +3,7 @@
  * keeps the new schema must keep the old one; the reverse need not hold. Pure.
  */
 import { isObject, mapChildren, type Schema } from './json-schema-support.ts'
+import { toWholePattern } from './json-text-pattern.ts'
 import { listPatterns, readBounds } from './number-ranges.ts'
 import type { Pattern } from './pattern-grammar.ts'
 import { listFormat } from './text-formats.ts'
@@ -83,6 +84,10 @@ function closeNamed(schema: Schema): Schema {
 }
 
 function rewriteText(schema: Schema): Schema {
+  if (typeof schema.pattern === 'string') {
+    const pattern = toWholePattern(schema.pattern)
+    return pattern === null ? schema : { ...schema, pattern }
+  }
   const { format, ...rest } = schema
   if (typeof format !== 'string' || FORMATS.has(format)) return schema
   const pattern = Object.hasOwn(EXPRESSIONS, format) ? EXPRESSIONS[format] : undefined

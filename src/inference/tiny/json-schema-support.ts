@@ -1,5 +1,5 @@
 /** Which JSON Schemas the grammar engine enforces in full. Pure; it looks at keywords, not at values. */
-import { isQuotable } from './json-text-pattern.ts'
+import { isQuotable, toWholePattern } from './json-text-pattern.ts'
 import { listPatterns, readBounds } from './number-ranges.ts'
 
 /** Keywords that the engine passes over. */
@@ -67,6 +67,12 @@ function findIn(schema: unknown, level: number): string | null {
   const { pattern } = schema
   if (pattern !== undefined && !(typeof pattern === 'string' && isQuotable(pattern))) {
     return 'a pattern that could match a quote, a backslash or a control character'
+  }
+  if (pattern !== undefined && toWholePattern(pattern) === null) {
+    return 'a pattern with ^ or $ inside of it'
+  }
+  if (schema.$ref !== undefined && !/^#(?:\/|$)/.test(String(schema.$ref))) {
+    return 'a $ref to another document or by an anchor'
   }
   const number = findNumberFault(schema)
   if (number !== null) return number

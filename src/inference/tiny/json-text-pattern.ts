@@ -17,6 +17,28 @@ export function isQuotable(pattern: string): boolean {
   })
 }
 
+/**
+ * The pattern as one that matches whole texts, all of which match it anywhere: the engine joins the quotes
+ * of the text to the first and the last of its alternatives. Null when an anchor stands inside of it.
+ */
+export function toWholePattern(pattern: string): string | null {
+  const alternatives: string[][] = [[]]
+  let depth = 0
+  for (const piece of pattern.match(PIECES) ?? []) {
+    if (piece === '(') depth += 1
+    if (piece === ')') depth -= 1
+    if (piece === '|' && depth === 0) alternatives.push([])
+    else alternatives.at(-1)?.push(piece)
+  }
+  const bare = alternatives.map((pieces) => {
+    const from = pieces[0] === '^' ? 1 : 0
+    return pieces.slice(from, pieces.at(-1) === '$' ? -1 : undefined)
+  })
+  const isAnchor = (piece: string): boolean => piece === '^' || piece === '$'
+  if (bare.some((pieces) => pieces.some(isAnchor))) return null
+  return `^(${bare.map((pieces) => pieces.join('')).join('|')})$`
+}
+
 function isSafeClass(inside: string): boolean {
   if (inside.startsWith('^')) return false
   const items = inside.match(/\\[\s\S]|[^\\](?:-[^\\])?|-/gu) ?? []
