@@ -51,6 +51,8 @@ describe('planConstraint', () => {
     [{ type: 'string', pattern: '\\s' }],
     [{ type: 'string', pattern: 'a$b' }],
     [{ type: 'string', pattern: '(^a|b)' }],
+    [{ type: 'string', pattern: '[a-ü]' }],
+    [{ type: 'string', pattern: '[\\u4e00-\\u9fff]' }],
     [{ $ref: 'https://example.com/schema' }],
     [{ items: { $ref: '#anchor' } }],
   ])('refuses the schema %j, which cannot be enforced', (json) => {
@@ -59,6 +61,32 @@ describe('planConstraint', () => {
       refusal('structured_outputs.json'),
     )
   })
+
+  it.each(['[éü]+', '[^é]', '[\\u4e00-\\u9fff]', '[\\x80-\\x90]', '[\\u{1f600}]', 'a$b', '(^a|b)'])(
+    'refuses the regex %s, which cannot be enforced, alone and in a structural tag',
+    (regex) => {
+      expect(() => plan({ structured_outputs: { regex } })).toThrow(
+        refusal('structured_outputs.regex'),
+      )
+      const format = {
+        type: 'tag',
+        begin: 'a',
+        content: { type: 'regex', pattern: regex },
+        end: 'b',
+      }
+      const structural_tag = JSON.stringify({ type: 'structural_tag', format })
+      expect(() => plan({ structured_outputs: { structural_tag } })).toThrow(
+        refusal('structured_outputs.structural_tag'),
+      )
+    },
+  )
+
+  it.each(['é|ü', '^x|y$', '[\\u0041-\\x5a]', '\\^[\\]$^]', '\\u00e9'])(
+    'takes the regex %s',
+    (regex) => {
+      expect(plan({ structured_outputs: { regex } })).not.toBeNull()
+    },
+  )
 
   it('refuses such a schema in a structural tag too', () => {
     const schema = { type: 'array', items: { not: {} } }

@@ -8,6 +8,7 @@ import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
 import type { StructuredOutputs } from '../../schemas/structured-outputs.ts'
 import { closeObjects, type MarkedSchema, rewriteSchema } from './json-schema-rewrite.ts'
 import { findUnsupportedKeyword } from './json-schema-support.ts'
+import { findPatternFault } from './json-text-pattern.ts'
 import { listTagContents, toPresentTag } from './structural-tag.ts'
 
 /** White space between the tokens of JSON: a little of any, none, or what a pattern matches. */
@@ -89,7 +90,10 @@ function planOutputs(outputs: StructuredOutputs | null): Constraint | null {
     param: `structured_outputs.${name}`,
     form,
   })
-  if (isGiven(regex)) return named('regex', { kind: 'regex', pattern: regex })
+  if (isGiven(regex)) {
+    requireKept(regex, 'structured_outputs.regex')
+    return named('regex', { kind: 'regex', pattern: regex })
+  }
   if (isGiven(choice)) return named('choice', { kind: 'texts', texts: choice })
   if (isGiven(grammar)) return named('grammar', { kind: 'grammar', source: grammar })
   if (isGiven(tag)) {
@@ -108,6 +112,7 @@ function tagForm(format: unknown, param: string): ConstraintForm {
   const tag = toPresentTag(format)
   for (const content of listTagContents(tag)) {
     if (content.kind === 'schema') requireSupported(content.schema, param)
+    if (content.kind === 'regex') requireKept(content.pattern, param)
   }
   return { kind: 'tag', source: JSON.stringify(tag) }
 }
@@ -132,9 +137,16 @@ function resolveSpace(outputs: StructuredOutputs): JsonSpace {
 }
 
 function requireSupported(schema: unknown, param: string): unknown {
-  const keyword = findUnsupportedKeyword(schema)
-  if (keyword === null) return schema
-  throw refuse(param, `${param} uses ${keyword}, which cannot be enforced.`)
+  refuseFault(findUnsupportedKeyword(schema), param)
+  return schema
+}
+
+function requireKept(pattern: string, param: string): void {
+  refuseFault(findPatternFault(pattern), param)
+}
+
+function refuseFault(fault: string | null, param: string): void {
+  if (fault !== null) throw refuse(param, `${param} uses ${fault}, which cannot be enforced.`)
 }
 
 function isGiven<T>(value: T): value is NonNullable<T> {

@@ -137,6 +137,7 @@ async function renderTag(library: Library, source: string, param: string): Promi
   const tag: unknown = JSON.parse(source)
   const grammars: string[] = []
   for (const content of listTagContents(tag)) {
+    if (content.kind === 'regex') continue
     grammars.push(
       content.kind === 'schema'
         ? await renderSchema(library, jsonForm(content.schema, 'any'))

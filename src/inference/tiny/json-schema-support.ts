@@ -1,5 +1,5 @@
 /** Which JSON Schemas the grammar engine enforces in full. Pure; it looks at keywords, not at values. */
-import { isQuotable, toWholePattern } from './json-text-pattern.ts'
+import { findPatternFault, isQuotable } from './json-text-pattern.ts'
 import { listPatterns, readBounds } from './number-ranges.ts'
 
 /** Keywords that the engine passes over. */
@@ -68,9 +68,8 @@ function findIn(schema: unknown, level: number): string | null {
   if (pattern !== undefined && !(typeof pattern === 'string' && isQuotable(pattern))) {
     return 'a pattern that could match a quote, a backslash or a control character'
   }
-  if (pattern !== undefined && toWholePattern(pattern) === null) {
-    return 'a pattern with ^ or $ inside of it'
-  }
+  const fault = pattern === undefined ? null : findPatternFault(pattern)
+  if (fault !== null) return fault
   if (schema.$ref !== undefined && !/^#(?:\/|$)/.test(String(schema.$ref))) {
     return 'a $ref to another document or by an anchor'
   }

@@ -1,11 +1,30 @@
-/** Which regular expressions can stand inside of the quotes of a JSON text. Pure. */
+/** Which regular expressions the grammar engine keeps, alone and inside of the quotes of a JSON text. Pure. */
 
 const PIECES = /\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|[\s\S]/gu
 /** Escapes that match neither quote nor backslash nor control character. */
 const SAFE_ESCAPE = /^\\[dw.*+?()[\]{}|^$/-]$/u
+/** A character by its number. */
+const NUMBERED = /\\(?:u\{([\da-f]+)\}|u([\da-f]{4})|x([\da-f]{2}))/giu
+const FIRST_WIDE = 0x80
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const FIRST_PRINTABLE = 0x20
+
+/** What of a pattern cannot be enforced; null when all of it can, as far as this can tell. */
+export function findPatternFault(pattern: string): string | null {
+  if (toWholePattern(pattern) === null) return 'a pattern with ^ or $ inside of it'
+  const isWide = (piece: string): boolean => piece.startsWith('[') && hasWideCharacter(piece)
+  // Of these the engine takes but one byte.
+  const hasWide = (pattern.match(PIECES) ?? []).some(isWide)
+  return hasWide ? 'characters beyond ASCII in brackets' : null
+}
+
+function hasWideCharacter(piece: string): boolean {
+  if (Array.from(piece).some((character) => (character.codePointAt(0) ?? 0) >= FIRST_WIDE))
+    return true
+  const numbers = [...piece.matchAll(NUMBERED)].map(([, ...hex]) => hex.find((one) => one))
+  return numbers.some((hex) => Number.parseInt(hex ?? '', 16) >= FIRST_WIDE)
+}
 
 /** Whether nothing that the pattern matches needs an escape in JSON. It may say no too often. */
 export function isQuotable(pattern: string): boolean {

@@ -1,10 +1,11 @@
 /** Structural tags: answers with parts in forms of their own. What is no tag is left for the engine to refuse. Pure. */
 import { isObject } from './json-schema-support.ts'
 
-/** What a part of a tag has to keep: a schema, or a grammar. */
+/** What a part of a tag has to keep: a schema, a grammar or a regular expression. */
 export type TagContent =
   | { readonly kind: 'schema'; readonly schema: unknown }
   | { readonly kind: 'grammar'; readonly source: string }
+  | { readonly kind: 'regex'; readonly pattern: string }
 
 /**
  * A tag in its present form, with a `format`.
@@ -23,7 +24,7 @@ export function toPresentTag(tag: unknown): unknown {
   return { type: 'structural_tag', format }
 }
 
-/** Schemas and grammars of a tag in its present form, in their order. */
+/** What the parts of a tag in its present form have to keep, in their order. */
 export function listTagContents(tag: unknown): TagContent[] {
   const own = contentOf(tag)
   if (own !== null) return [own]
@@ -34,10 +35,12 @@ export function listTagContents(tag: unknown): TagContent[] {
 /**
  * The tag with grammars in place of its schemas and grammars.
  *
- * @param grammars - in the order of `listTagContents`; those that are used are taken off
+ * @param grammars - of these, in the order of `listTagContents`; those that are used are taken off
  */
 export function fillTag(tag: unknown, grammars: string[]): unknown {
-  if (contentOf(tag) !== null) return { type: 'grammar', grammar: grammars.shift() }
+  const own = contentOf(tag)
+  if (own !== null)
+    return own.kind === 'regex' ? tag : { type: 'grammar', grammar: grammars.shift() }
   if (Array.isArray(tag)) return tag.map((one) => fillTag(one, grammars))
   if (!isObject(tag)) return tag
   return Object.fromEntries(
@@ -45,12 +48,13 @@ export function fillTag(tag: unknown, grammars: string[]): unknown {
   )
 }
 
-/** Null for what is neither; schemas that are not written as JSON stay with the engine. */
+/** Null for what is none of them; schemas that are not written as JSON stay with the engine. */
 function contentOf(tag: unknown): TagContent | null {
   if (!isObject(tag)) return null
-  const { type, json_schema: schema, grammar: source, style = 'json' } = tag
+  const { type, json_schema: schema, grammar: source, pattern, style = 'json' } = tag
   if (type === 'json_schema' && schema !== undefined && style === 'json') {
     return { kind: 'schema', schema }
   }
+  if (type === 'regex' && typeof pattern === 'string') return { kind: 'regex', pattern }
   return type === 'grammar' && typeof source === 'string' ? { kind: 'grammar', source } : null
 }
