@@ -82,14 +82,15 @@ export function resolveRecordedCall(call: RecordedCall, refScheme: string): Call
  */
 export function toOneLine(json: string): string {
   const text = json.trim()
-  return /[\r\n]/.test(text) ? renderJson(parseLossless(text)) : text
+  const isOneLine = !text.includes('\n') && !text.includes('\r')
+  return isOneLine ? text : renderJson(parseLossless(text))
 }
 
-/** Escapes that can hide a ref from a search in the text. */
-const HIDING_ESCAPE = /\\[/u]/
+/** Escapes that can hide the start of a ref. Texts and no pattern, which would look at every character. */
+const HIDING_ESCAPES = ['\\/', '\\u'] as const
 
 /** Walks the value only when its text can hold a ref. */
 function findRefsInText(json: string, refScheme: string): string[] {
-  const mayHold = json.includes(`${refScheme}:///`) || HIDING_ESCAPE.test(json)
-  return mayHold ? findRefs(JSON.parse(json), refScheme) : []
+  const signs = [`${refScheme}:///`, ...HIDING_ESCAPES]
+  return signs.some((sign) => json.includes(sign)) ? findRefs(JSON.parse(json), refScheme) : []
 }

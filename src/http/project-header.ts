@@ -5,7 +5,7 @@
 import type { FastifyRequest } from 'fastify'
 import { canUseProject } from '../domain/permissions.ts'
 import { ApiError } from '../errors.ts'
-import { ProjectId } from '../schemas/primitives.ts'
+import { isProjectId } from '../schemas/primitives.ts'
 
 /** The first that is sent counts; the second is what client libraries send. */
 const NAMES = ['Compat-Project', 'OpenAI-Project'] as const
@@ -24,15 +24,14 @@ export function requireProjectHeader(request: FastifyRequest): string | null {
   for (const name of NAMES) {
     const value = request.headers[name.toLowerCase()]
     if (value === undefined) continue
-    const parsed = ProjectId.safeParse(value)
-    if (!parsed.success) {
+    if (typeof value !== 'string' || !isProjectId(value)) {
       const message = `${name} must have the shape <team>/<project>.`
       throw new ApiError('invalid_header', { param: name, message })
     }
-    if (request.principal === null || !canUseProject(request.principal, parsed.data)) {
+    if (request.principal === null || !canUseProject(request.principal, value)) {
       throw new ApiError('project_forbidden', { param: name })
     }
-    return parsed.data
+    return value
   }
   return null
 }

@@ -26,6 +26,8 @@ interface TextBounds {
 interface ListBounds {
   readonly min?: number
   readonly max: number
+  /** Tells cheaply of most entries that keep the schema that they do; others are asked of the schema. */
+  readonly passes?: (entry: unknown) => boolean
 }
 
 /**
@@ -93,7 +95,7 @@ export function boundedText({ min = 0, max }: TextBounds): z.ZodString {
  */
 export function boundedList<T extends z.ZodType>(
   element: T,
-  { min = 0, max }: ListBounds,
+  { min = 0, max, passes }: ListBounds,
 ): z.ZodType<z.infer<T>[], z.infer<T>[]> {
   const rule = `a list of ${min} to ${max} entries`
   const schema = z
@@ -102,7 +104,7 @@ export function boundedList<T extends z.ZodType>(
       // Why: Zod's own length check aborts, and a union around the list would hide its message.
       const isWithin = entries.length >= min && entries.length <= max
       if (!isWithin) context.addIssue({ code: 'custom', message: `must be ${rule}` })
-      else reportFaults(entries.entries(), element, context)
+      else if (!passes || !entries.every(passes)) reportFaults(entries.entries(), element, context)
     })
     .meta({ minItems: min, maxItems: max, items: describeJson(element) })
   // Why: the elements were checked one by one, and Zod cannot see that.

@@ -192,11 +192,12 @@ export function chooseMessageVariant(message: Readonly<Record<string, unknown>>)
 const PLAIN_ROLES: readonly unknown[] = ['developer', 'system', 'user', 'assistant', 'tool']
 
 /**
- * Whether a message is a known role and a text and nothing else, as nearly all are: then it keeps its
- * variant, and need not be parsed a second time.
+ * Whether a message is a known role and a text and nothing else, as nearly all are: it keeps its variant.
  */
-function isPlainText(message: Readonly<Record<string, unknown>>): boolean {
-  if (typeof message.content !== 'string' || !PLAIN_ROLES.includes(message.role)) return false
+export function isPlainMessage(message: unknown): boolean {
+  if (typeof message !== 'object' || message === null) return false
+  const { role, content } = message as Readonly<Record<string, unknown>>
+  if (typeof content !== 'string' || !PLAIN_ROLES.includes(role)) return false
   return Object.keys(message).length === 2
 }
 
@@ -226,7 +227,6 @@ type FunctionCall = z.infer<typeof FunctionCall>
 export const ChatMessage = z
   .looseObject({ role: anyRole }, ruleError('an object with a role'))
   .superRefine((message, context) => {
-    if (isPlainText(message)) return
     const result = chooseMessageVariant(message).safeParse(message)
     for (const issue of result.error?.issues ?? []) context.addIssue({ ...issue })
   })

@@ -13,7 +13,7 @@ import {
   optionalField,
   ruleError,
 } from './bounded-fields.ts'
-import { ChatMessage } from './chat-message.ts'
+import { ChatMessage, isPlainMessage } from './chat-message.ts'
 import { EXTRA_KEYS_MAX, PROMPT_FIELDS } from './chat-prompt-fields.ts'
 import { SAMPLING_FIELDS } from './chat-sampling-fields.ts'
 import { TOOL_FIELDS } from './chat-tool-fields.ts'
@@ -67,7 +67,11 @@ const EngineArgument = z.union(
 )
 
 const EXCHANGE_FIELDS = {
-  messages: boundedList(ChatMessage, { min: 1, max: MESSAGES_MAX }).describe(
+  messages: boundedList(ChatMessage, {
+    min: 1,
+    max: MESSAGES_MAX,
+    passes: isPlainMessage,
+  }).describe(
     `The conversation so far, 1 to ${MESSAGES_MAX} messages. Instructions of a developer message hold whatever users say; for newer reasoning models they take the place of system messages.`,
   ),
   model: optionalField(

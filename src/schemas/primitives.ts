@@ -8,10 +8,17 @@ const REF_TAIL = /^[^\s/\p{C}]+(?:\/[^/\s\p{C}]+)*$/u
 const VISIBLE = /^[^\p{C}\s](?:[^\p{C}]*[^\p{C}\s])?$/u
 const REF_LENGTH_MAX = 2048
 
+const PROJECT_ID_CHARS_MAX = 257
+
+/** Whether a text is a project's id; the check of ProjectId without telling what is wrong. */
+export function isProjectId(text: string): boolean {
+  return text.length <= PROJECT_ID_CHARS_MAX && PROJECT_ID.test(text)
+}
+
 /** `<entity>/<project>`. Spec: §2.1. */
 export const ProjectId = z
   .string()
-  .max(257)
+  .max(PROJECT_ID_CHARS_MAX)
   .regex(PROJECT_ID, 'must have the shape <entity>/<project>')
   .meta({ description: 'Project, `<entity>/<project>`.', examples: ['acme/demo'] })
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createSparseCheck } from '../../src/http/sparse-check.ts'
+import { ChatMessage, isPlainMessage } from '../../src/schemas/chat-message.ts'
 import { ChatCompletionRequest } from '../../src/schemas/chat-request.ts'
 
 const check = createSparseCheck(ChatCompletionRequest)
@@ -69,4 +70,29 @@ describe('createSparseCheck', () => {
   ])('is not made for a schema with %s', (_case, schema) => {
     expect(createSparseCheck(schema)).toBeNull()
   })
+})
+
+const nearlyPlain = fc.record({
+  role: fc.constantFrom('user', 'assistant', 'system', 'tool', 'developer', 'function', ''),
+  content: fc.string(),
+})
+
+describe('isPlainMessage', () => {
+  it('lets only pass what the schema of messages lets pass', () => {
+    let passedCount = 0
+    fc.assert(
+      fc.property(fc.oneof(message, nearlyPlain, value), (data) => {
+        if (!isPlainMessage(data)) return
+        passedCount += 1
+        expect(ChatMessage.safeParse(data).success).toBe(true)
+      }),
+      { numRuns: 1_000 },
+    )
+    expect(passedCount).toBeGreaterThan(50)
+  })
+
+  it.each([null, 'user', [], {}, { role: 'user' }, { role: 'wizard', content: 'a' }])(
+    'does not let %j pass',
+    (data) => expect(isPlainMessage(data)).toBe(false),
+  )
 })
