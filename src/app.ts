@@ -95,7 +95,7 @@ export async function buildApp(
 
   await app.register(async (bearer: App) => {
     documentScope(bearer, 'bearer')
-    await useBearerAuthentication(bearer, deps.keys.findPrincipal)
+    useBearerAuthentication(bearer, deps.keys.findPrincipal)
     await registerBearerRoutes(bearer, { config, deps, nowUs })
   })
 

@@ -3,7 +3,6 @@
  * Each scheme is installed in a scope of its own, so that a route takes exactly one.
  */
 import basicAuthPlugin from '@fastify/basic-auth'
-import bearerAuthPlugin from '@fastify/bearer-auth'
 import type { FastifyRequest } from 'fastify'
 import type { Principal } from '../domain/permissions.ts'
 import { ApiError } from '../errors.ts'
@@ -28,26 +27,22 @@ export async function useBasicAuthentication(app: App, findPrincipal: FindPrinci
   app.addHook('onRequest', app.basicAuth)
 }
 
+const BEARER = 'bearer '
+
 /**
  * Bearer: the token is the API key.
  *
  * Spec: §5. @throws ApiError missing_api_key, invalid_api_key (401, WWW-Authenticate: Bearer)
  */
-export async function useBearerAuthentication(app: App, findPrincipal: FindPrincipal) {
-  await app.register(bearerAuthPlugin, {
-    keys: new Set<string>(),
-    addHook: false,
-    specCompliance: 'rfc6749',
-    // Refused keys are logged once, by the error handler.
-    verifyErrorLogLevel: 'debug',
-    auth(key: string, request: FastifyRequest) {
-      request.principal = findPrincipal(key)
-      return request.principal !== null
-    },
+export function useBearerAuthentication(app: App, findPrincipal: FindPrincipal): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { authorization } = request.headers
+    if (!authorization) throw new ApiError('missing_api_key')
+    const isBearer = authorization.slice(0, BEARER.length).toLowerCase() === BEARER
+    const key = authorization.slice(BEARER.length).trim()
+    request.principal = requirePrincipal(isBearer ? findPrincipal(key) : null)
+    done()
   })
-  const verify = app.verifyBearerAuth
-  if (!verify) throw new Error('bearer authentication is not installed')
-  app.addHook('onRequest', verify)
 }
 
 function requirePrincipal(principal: Principal | null): Principal {

@@ -22,8 +22,7 @@ const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_HANDLER_TIMEOUT: 'server_overloaded',
 }
 
-const AUTHENTICATION_CODES =
-  /^FST_BASIC_AUTH_MISSING_OR_BAD|^FST_BEARER_AUTH_(?:MISSING|INVALID)_AUTHORIZATION_HEADER/
+const AUTHENTICATION_CODES = /^FST_BASIC_AUTH_MISSING_OR_BAD/
 
 /** The ApiError that stands for anything thrown; what is unknown becomes internal_error. */
 export function toApiError(error: unknown, request: FastifyRequest): ApiError {
