@@ -20,7 +20,8 @@ export interface BlobRing<Value> {
   /**
    * Keeps a blob in the place of the oldest ones.
    *
-   * @param make - its value, out of bytes that are those of the ring when it is kept, and `bytes` else
+   * @param bytes - of no use afterwards, as their buffer may be given back
+   * @param make - its value, out of bytes that are those of the ring when there is room, and `bytes` else
    * @returns the value, which may be of no use after the next begin; it is not kept when there is no room
    * but that of this round, or when it is null
    */
@@ -84,7 +85,9 @@ export function createBlobRing<Value>(bytesMax: number): BlobRing<Value> {
       if (at === -1) return make(bytes)
       memory ??= new Uint8Array(bytesMax)
       memory.set(bytes, at)
-      const value = make(memory.subarray(at, at + bytes.length))
+      const copy = memory.subarray(at, at + bytes.length)
+      release(bytes)
+      const value = make(copy)
       if (value === null) return null
       const entry = { key, revision, value, at, round }
       byKey.set(key, entry)
@@ -93,4 +96,9 @@ export function createBlobRing<Value>(bytesMax: number): BlobRing<Value> {
       return value
     },
   }
+}
+
+/** Gives a buffer back at once. A collector, which sees small objects alone, would let many pile up. */
+function release({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
