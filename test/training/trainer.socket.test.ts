@@ -162,20 +162,6 @@ it('gives up a job that is cancelled while it runs', { timeout: 60_000 }, async 
   expect((await eventsOf(job)).at(-1)).toMatchObject({ type: 'training_failed' })
 })
 
-it('keeps its lease through a pass that takes longer', { timeout: 60_000 }, async () => {
-  const { url, stop } = await spawnServer({
-    WEFT_DATA_DIR: makeTempDir(),
-    WEFT_TRAINER: 'on',
-    WEFT_WORKER_LEASE_MS: '1500',
-  })
-  const ids = Array.from({ length: 450 }, (_, place) => 3 + ((place * 7) % 600))
-  const answers = [ids, [5]].map((tokens, reward) => ({ ids: tokens, logprobs: [], reward }))
-  const job = await createJob(await createModel('long', url), groupOf(QUESTION, answers), null, url)
-  const found = await waitFor(job, ['succeeded', 'failed'], url)
-  expect(found).toMatchObject({ status: 'succeeded', attempt: 1 })
-  await stop()
-})
-
 it('goes on in another thread after a large payload', { timeout: 60_000 }, async () => {
   const model = await createModel('large')
   const group = await rollOut(3)
@@ -187,12 +173,22 @@ it('goes on in another thread after a large payload', { timeout: 60_000 }, async
   }
 })
 
-it('gives its job back when the server ends', { timeout: 60_000 }, async () => {
+it('keeps its lease through a longer pass, and gives its job back when the server ends', {
+  timeout: 60_000,
+}, async () => {
   const { url, stop, output } = await spawnServer({
     WEFT_DATA_DIR: makeTempDir(),
     WEFT_TRAINER: 'on',
+    WEFT_WORKER_LEASE_MS: '1500',
   })
-  const job = await createJob(await createModel('kept', url), LONG, null, url)
+  const model = await createModel('kept', url)
+  const ids = Array.from({ length: 450 }, (_, place) => 3 + ((place * 7) % 600))
+  const answers = [ids, [5]].map((tokens, reward) => ({ ids: tokens, logprobs: [], reward }))
+  const slow = await createJob(model, groupOf(QUESTION, answers), null, url)
+  const done = await waitFor(slow, ['succeeded', 'failed'], url)
+  expect(done).toMatchObject({ status: 'succeeded', attempt: 1 })
+
+  const job = await createJob(model, LONG, null, url)
   await waitFor(job, ['running'], url)
   expect(await stop()).toMatchObject({ code: 0 })
   expect(output().stdout).toMatch(/"route":"[^"]*\/release","status":200/)
