@@ -69,7 +69,8 @@ interface Score {
 interface Rollout {
   readonly chats: {
     readonly startedAtUs: number
-    readonly groupKey: string
+    /** Null where there is nothing at the path. */
+    readonly groupKey: string | null
     readonly history: ChatHistory
     readonly policyVersion: number | null
     readonly callId: string
@@ -83,7 +84,8 @@ interface Rollout {
  * Spec: §2.12.
  * Choice: of a rollout of several calls the first chat is the history and the later ones are additional
  * histories; feedback about any of its calls counts. Rollouts without a reward are left out, since a
- * reward of 0 would train on wrong data.
+ * reward of 0 would train on wrong data, and so are those without a value to group by, since they need not
+ * be of one task.
  */
 export function createGroupBuilder(plan: GroupingPlan): GroupBuilder {
   const rollouts = new Map<string, Rollout>()
@@ -105,7 +107,8 @@ export function createGroupBuilder(plan: GroupingPlan): GroupBuilder {
       if (typeof chat === 'string') {
         if (chat !== 'no_chat') rollout.reason = chat
       } else {
-        const groupKey = JSON.stringify(callField(scanned, plan.groupPath)) ?? ''
+        const groupValue = callField(scanned, plan.groupPath) ?? null
+        const groupKey = groupValue === null ? null : JSON.stringify(groupValue)
         const { id: callId, started_at_us: startedAtUs } = call
         rollout.chats.push({ ...chat, callId, groupKey, startedAtUs: startedAtUs ?? 0 })
       }
@@ -159,6 +162,7 @@ function toTrajectory(
 ): { readonly groupKey: string; readonly trajectory: Trajectory } | LeftOutReason {
   const [first, ...later] = chats.toSorted((a, b) => a.startedAtUs - b.startedAtUs)
   if (first === undefined) return reason
+  if (first.groupKey === null) return 'no_group'
   const reward = combineScores(scores, combine)
   if (reward === null) return 'no_reward'
   const last = later.at(-1) ?? first

@@ -1,5 +1,6 @@
 /** Trajectory groups out of recorded calls, an addition to the spec. Spec: §2.12 trajectory_groups. */
 import { z } from 'zod'
+import { ruleError } from './bounded-fields.ts'
 import { CallsFilter } from './calls-filter.ts'
 import { ProjectId } from './primitives.ts'
 import { FieldPath, Query } from './query-expression.ts'
@@ -13,11 +14,15 @@ const TYPE_CHARS_MAX = 256
 export const ROLLOUT_UNITS = ['call', 'trace_id', 'thread_id'] as const
 export type RolloutUnit = (typeof ROLLOUT_UNITS)[number]
 
+/** What counts of several feedbacks about one rollout. */
+const COMBINATIONS = ['newest', 'mean'] as const
+
 /** Why a rollout is left out of the groups. */
 export const LEFT_OUT_REASONS = [
   'no_chat',
   'several_choices',
   'unfinished',
+  'no_group',
   'no_reward',
   'not_a_trajectory',
 ] as const
@@ -41,7 +46,7 @@ const RewardSource = z
           '`[condition, then, else]`, or an operation of a query; `{"$getField": "payload.score"}` reads the feedback.',
       ),
     combine: z
-      .enum(['newest', 'mean'])
+      .enum(COMBINATIONS, ruleError(`one of ${COMBINATIONS.join(', ')}`))
       .default('newest')
       .describe('What counts of several feedbacks about one rollout.'),
   })
@@ -58,13 +63,13 @@ export const TrajectoriesFromCallsRequest = z
     filter: CallsFilter.nullish().describe('Which calls; all when absent.'),
     query: Query.nullish().describe('A condition that the calls must meet too.'),
     rollout_by: z
-      .enum(ROLLOUT_UNITS)
+      .enum(ROLLOUT_UNITS, ruleError(`one of ${ROLLOUT_UNITS.join(', ')}`))
       .default('call')
       .describe(
         'What makes one rollout: each call, or all chosen calls of a trace or thread, whose later chats become additional_histories.',
       ),
     group_by: FieldPath.default('inputs.messages').describe(
-      "Field of a rollout's first chat call: rollouts with the same value are one group. Of `trace_id`, `thread_id`, `attributes.episode`, ...",
+      "Field of a rollout's first chat call: rollouts with the same value are one group, those without one are left out. Of `trace_id`, `thread_id`, `attributes.episode`, ...",
     ),
     reward: RewardSource,
     limit: z
@@ -92,7 +97,7 @@ export const TrajectoriesFromCallsResponse = z
         left_out: z
           .record(z.enum(LEFT_OUT_REASONS), z.int())
           .describe(
-            'Rollouts left out, by reason: no chat completion in them, a completion with several choices, one without a finish_reason, no feedback with a reward, or texts that no trajectory may have.',
+            'Rollouts left out, by reason: no chat completion in them, a completion with several choices, one without a finish_reason, nothing at group_by, no feedback with a reward, or texts that no trajectory may have.',
           ),
       })
       .describe('How many there were.'),

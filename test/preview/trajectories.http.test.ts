@@ -212,11 +212,24 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
           no_chat: 1,
           several_choices: 1,
           unfinished: 1,
+          no_group: 0,
           no_reward: 1,
           not_a_trajectory: 1,
         },
       },
     })
+  })
+
+  it('leaves rollouts without a value to group by out: they need not be of one task', async () => {
+    const testApp = await buildTestApp()
+    const episodes = { a: { episode: 1 }, bb: { episode: 1 }, ccc: {}, dddd: { episode: null } }
+    for (const [id, attributes] of Object.entries(episodes)) {
+      await trace(testApp, id, { ...asked(`Hi ${id}`), attributes }, said('Ho'))
+      await rate(testApp, id, { score: 1 })
+    }
+    const { body } = await build(testApp, { group_by: 'attributes.episode' })
+    expect(body.trajectory_groups).toHaveLength(1)
+    expect(body.stats).toMatchObject({ trajectories: 2, left_out: { no_group: 2 } })
   })
 
   it('looks at the newest calls of a filter and a query only', async () => {
