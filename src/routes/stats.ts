@@ -55,6 +55,8 @@ export async function statsRoutes(app: App, { stats }: StatsRoutesOptions): Prom
         },
         AbortSignal.any([watchClient(reply), app.draining]),
       )
+      // Why late: until the socket has all of it, bytes are still read.
+      reply.raw.once('close', found.release)
       if (found.unpricedModels.length > 0) {
         reply.header('x-weft-unpriced-models', renderModelNames(found.unpricedModels))
       }

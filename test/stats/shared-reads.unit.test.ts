@@ -3,9 +3,14 @@ import { createSharedReads } from '../../src/store/sqlite/shared-reads.ts'
 
 /** A read that the test ends by hand. */
 function openRead() {
-  const reads = createSharedReads<string>({ keptBytesMax: 10, bytesOf: ({ length }) => length })
+  const freed: string[] = []
+  const reads = createSharedReads<string>({
+    keptBytesMax: 10,
+    bytesOf: ({ length }) => length,
+    free: (value) => freed.push(value),
+  })
   const started: { signal: AbortSignal; resolve: (value: string) => void }[] = []
-  const ask = (key: string, signal = new AbortController().signal) =>
+  const hold = (key: string, signal = new AbortController().signal) =>
     reads.run(
       key,
       (abandoned) => {
@@ -16,7 +21,12 @@ function openRead() {
       },
       signal,
     )
-  return { ask, started }
+  const ask = async (key: string, signal?: AbortSignal) => {
+    const { value, release } = await hold(key, signal)
+    release()
+    return value
+  }
+  return { ask, hold, started, freed }
 }
 
 describe('createSharedReads', () => {
@@ -63,6 +73,34 @@ describe('createSharedReads', () => {
     expect(await second).toBe('12345')
     expect(await ask('a')).toBe('12345')
     expect(started).toHaveLength(2)
+  })
+
+  it('frees a value when it is not kept and the last caller has released it', async () => {
+    const { hold, started, freed } = openRead()
+    const both = Promise.all([hold('a'), hold('a')])
+    started[0]?.resolve('123456')
+    const [first, second] = await both
+    first.release()
+    await new Promise(setImmediate)
+    expect(freed).toEqual([])
+    second.release()
+    expect(freed).toEqual(['123456'])
+  })
+
+  it('frees a kept value only after it was pushed out', async () => {
+    const { ask, hold, started, freed } = openRead()
+    const held = hold('a')
+    started[0]?.resolve('aaaaa')
+    const { release } = await held
+    for (const [index, key] of ['b', 'c'].entries()) {
+      const answer = ask(key)
+      started[index + 1]?.resolve(key.repeat(5))
+      await answer
+    }
+    await new Promise(setImmediate)
+    expect(freed).toEqual([])
+    release()
+    expect(freed).toEqual(['aaaaa'])
   })
 
   it('lets the values go that were used the longest time ago', async () => {

@@ -37,9 +37,14 @@ export interface StatsResult {
 
 /** The same as the API shows it: lists of buckets in JSON, UTF-8, each cut into pieces. */
 export interface StatsTexts {
-  readonly callBuckets: readonly Uint8Array[]
-  readonly usageBuckets: readonly Uint8Array[]
+  readonly callBuckets: readonly Uint8Array<ArrayBuffer>[]
+  readonly usageBuckets: readonly Uint8Array<ArrayBuffer>[]
   readonly unpricedModels: readonly string[]
+}
+
+/** Texts that are there until they are released: to be called once, when their bytes are no longer read. */
+export interface HeldTexts extends StatsTexts {
+  release(): void
 }
 
 export interface StatsStore {
@@ -59,5 +64,5 @@ export interface StatsStore {
    *
    * @throws what aggregate throws
    */
-  render(query: StatsQuery, signal: AbortSignal): Promise<StatsTexts>
+  render(query: StatsQuery, signal: AbortSignal): Promise<HeldTexts>
 }

@@ -1,6 +1,6 @@
 /**
  * Callers that ask the same at the same time share one read; its value is given again until it is replaced
- * or pushed out. A read stops when the last of its callers has left.
+ * or pushed out. A read stops when the last of its callers has left. What nobody has any more is given back.
  */
 import { ApiError } from '../../errors.ts'
 
@@ -13,6 +13,14 @@ export interface SharedReadsOptions<Value> {
   /** Limit: bytes of the values that are kept. */
   readonly keptBytesMax: number
   bytesOf(value: Value): number
+  /** Gives back what a value holds, after the last who has it. */
+  free(value: Value): void
+}
+
+/** A value that is there until it is released, once. */
+export interface Held<Value> {
+  readonly value: Value
+  release(): void
 }
 
 export interface SharedReads<Value> {
@@ -25,29 +33,49 @@ export interface SharedReads<Value> {
     key: string,
     start: (signal: AbortSignal) => Promise<Value>,
     signal: AbortSignal,
-  ): Promise<Value>
+  ): Promise<Held<Value>>
+}
+
+/** A value and how many have it: callers, and the memory of values that are kept. */
+interface Counted<Value> {
+  readonly value: Value
+  holders: number
 }
 
 interface Running<Value> {
-  readonly value: Promise<Value>
+  /** Held once by the read itself, until all that waited have got it. */
+  readonly counted: Promise<Counted<Value>>
   readonly abort: AbortController
   waiting: number
 }
 
 export function createSharedReads<Value>(options: SharedReadsOptions<Value>): SharedReads<Value> {
   const running = new Map<string, Running<Value>>()
-  const kept = createKept(options)
+
+  function drop(counted: Counted<Value>): void {
+    counted.holders -= 1
+    if (counted.holders === 0) options.free(counted.value)
+  }
+
+  function hold(counted: Counted<Value>): Held<Value> {
+    counted.holders += 1
+    return { value: counted.value, release: () => drop(counted) }
+  }
+
+  const kept = createKept(options, drop)
 
   function begin(key: string, start: (signal: AbortSignal) => Promise<Value>): Running<Value> {
     const abort = new AbortController()
-    const value = start(abort.signal)
-    const read: Running<Value> = { value, abort, waiting: 0 }
+    const counted = start(abort.signal).then((value) => ({ value, holders: 1 }))
+    const read: Running<Value> = { counted, abort, waiting: 0 }
     const end = () => {
       if (running.get(key) === read) running.delete(key)
     }
-    value.then((found) => {
+    counted.then((found) => {
       end()
       kept.add(key, found)
+      // Those that wait take theirs in the microtasks that come first.
+      setImmediate(drop, found)
     }, end)
     running.set(key, read)
     return read
@@ -57,7 +85,7 @@ export function createSharedReads<Value>(options: SharedReadsOptions<Value>): Sh
     async run(key, start, signal) {
       if (signal.aborted) throw toAbortError(signal)
       const known = kept.get(key)
-      if (known !== undefined) return known
+      if (known !== undefined) return hold(known)
       const read = running.get(key) ?? begin(key, start)
       read.waiting += 1
       const { promise: left, reject } = Promise.withResolvers<never>()
@@ -71,7 +99,7 @@ export function createSharedReads<Value>(options: SharedReadsOptions<Value>): Sh
       }
       signal.addEventListener('abort', onAbort, { once: true })
       try {
-        return await Promise.race([read.value, left])
+        return hold(await Promise.race([read.counted, left]))
       } finally {
         signal.removeEventListener('abort', onAbort)
       }
@@ -80,29 +108,35 @@ export function createSharedReads<Value>(options: SharedReadsOptions<Value>): Sh
 }
 
 /** The values that were used last. */
-function createKept<Value>({ keptBytesMax, bytesOf }: SharedReadsOptions<Value>) {
-  const kept = new Map<string, Value>()
+function createKept<Value>(
+  { keptBytesMax, bytesOf }: SharedReadsOptions<Value>,
+  release: (counted: Counted<Value>) => void,
+) {
+  const kept = new Map<string, Counted<Value>>()
   let bytes = 0
 
-  function drop(key: string, value: Value): void {
+  function drop(key: string, counted: Counted<Value>): void {
     kept.delete(key)
-    bytes -= bytesOf(value)
+    bytes -= bytesOf(counted.value)
+    release(counted)
   }
 
   return {
-    get(key: string): Value | undefined {
+    get(key: string): Counted<Value> | undefined {
       const found = kept.get(key)
       if (found === undefined) return undefined
       kept.delete(key)
       kept.set(key, found)
       return found
     },
-    add(key: string, value: Value): void {
+    add(key: string, counted: Counted<Value>): void {
       const known = kept.get(key)
       if (known !== undefined) drop(key, known)
-      if (bytesOf(value) > keptBytesMax * PART_MAX) return
-      kept.set(key, value)
-      bytes += bytesOf(value)
+      const size = bytesOf(counted.value)
+      if (size > keptBytesMax * PART_MAX) return
+      kept.set(key, counted)
+      counted.holders += 1
+      bytes += size
       for (const [oldest, old] of kept) {
         if (bytes <= keptBytesMax && kept.size <= KEPT_MAX) return
         drop(oldest, old)

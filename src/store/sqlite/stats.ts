@@ -53,6 +53,9 @@ export function createStatsStore({ db, commit, reads, versions }: StatsStoreOpti
   const texts = createSharedReads<StatsTexts>({
     keptBytesMax: KEPT_BYTES_MAX,
     bytesOf: ({ callBuckets, usageBuckets }) => lengthOf(callBuckets) + lengthOf(usageBuckets),
+    free({ callBuckets, usageBuckets }) {
+      for (const { buffer } of [...callBuckets, ...usageBuckets]) buffer.transfer(0)
+    },
   })
 
   /** The builder makes them again. Where it cannot be written now, the next answer tells it again. */
@@ -70,13 +73,15 @@ export function createStatsStore({ db, commit, reads, versions }: StatsStoreOpti
       await spoil(broken)
       return result
     },
-    render(query, signal) {
+    async render(query, signal) {
       const read = async (abandoned: AbortSignal) => {
         const { broken, ...found } = await reads.run('stats_texts', query, abandoned)
         await spoil(broken)
         return found
       }
-      return texts.run(`${versions.of(query.project_id)} ${keyOf(query)}`, read, signal)
+      const key = `${versions.of(query.project_id)} ${keyOf(query)}`
+      const { value, release } = await texts.run(key, read, signal)
+      return { ...value, release }
     },
   }
 }
