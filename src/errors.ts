@@ -29,6 +29,11 @@ export const ERRORS = {
     'The model is served without priorities.',
   ),
   validation_failed: entry(422, 'invalid_request_error', 'The body breaks a rule.'),
+  checkpoint_unusable: entry(
+    422,
+    'invalid_request_error',
+    'The weights of the checkpoint cannot be served.',
+  ),
   query_invalid: entry(422, 'invalid_request_error', 'The query cannot be understood.'),
   missing_api_key: entry(401, 'authentication_error', 'No API key was given.'),
   invalid_api_key: entry(401, 'authentication_error', 'The API key is not valid.'),

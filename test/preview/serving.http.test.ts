@@ -135,7 +135,18 @@ describe('chat with a trained model', () => {
     const model_id = await createModel(testApp)
     await testApp.post(JOBS_URL, jobOf(model_id))
     await finish(testApp, await claim(testApp), 'no adapter at all')
-    expect((await ask(testApp, 'policy')).body.error.code).toBe('internal_error')
+    const { status, body } = await ask(testApp, 'policy')
+    expect([status, body.error]).toEqual([
+      422,
+      {
+        code: 'checkpoint_unusable',
+        type: 'invalid_request_error',
+        param: 'model',
+        message: expect.stringMatching(
+          /^The weights of the checkpoint cannot be served: .*archive/,
+        ),
+      },
+    ])
     expect((await ask(testApp, 'tiny')).status).toBe(200)
   })
 })

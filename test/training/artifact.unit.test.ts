@@ -100,6 +100,15 @@ describe('an artifact', () => {
   })
 })
 
+describe('a config', () => {
+  it('may scale by the root of the rank, and name the layers that it changes', () => {
+    const plain = readArtifact(withConfig({}), shape).adapter
+    const other = readArtifact(withConfig({ use_rslora: true, layers_to_transform: [0] }), shape)
+    expect(other.adapter.rank).toBe(plain.rank)
+    expect(other.adapter.alpha).toBeCloseTo(plain.alpha * Math.sqrt(plain.rank), 12)
+  })
+})
+
 describe('merging', () => {
   it('adds alpha / rank times b times a and leaves the base model as it was', () => {
     const before = SMALL_MODEL.layers[0]!.down.slice()
@@ -133,7 +142,8 @@ describe('refused as no adapter of the model', () => {
     )
 
   it.each([
-    ['another formula', { use_rslora: true }],
+    ['another formula', { use_dora: true }],
+    ['tokens that switch it on', { alora_invocation_tokens: [1] }],
     ['another method', { peft_type: 'LOHA' }],
     ['trained biases', { bias: 'all' }],
     ['ranks of their own', { rank_pattern: { q_proj: 4 } }],

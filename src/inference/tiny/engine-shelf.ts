@@ -5,6 +5,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { ApiError } from '../../errors.ts'
 import type { Engine } from './engine.ts'
+import { AdapterFileError } from './lora/adapter.ts'
 
 /** Limit: adapted engines that are kept; each holds the weights once more, and prompts that it has read. */
 const ADAPTED_MAX = 4
@@ -15,7 +16,8 @@ export interface EngineShelf {
   /**
    * The engine of an adapter's file, whose content must never change; the base for null.
    *
-   * @throws ApiError model_not_found when the file is gone; AdapterFileError when it cannot be used
+   * @throws ApiError model_not_found when the file is gone, checkpoint_unusable when it is no adapter of
+   * the model, with the reason: whoever handed it in may be another's worker
    */
   take(adapterPath: string | null): Engine
 }
@@ -26,7 +28,7 @@ export function createEngineShelf(base: Engine): EngineShelf {
   return {
     take(path) {
       if (path === null) return base
-      const engine = adapted.get(path) ?? base.adapt(readArtifactFile(path))
+      const engine = adapted.get(path) ?? adapt(base, readArtifactFile(path))
       adapted.delete(path)
       adapted.set(path, engine)
       const [oldest] = adapted.keys()
@@ -36,11 +38,25 @@ export function createEngineShelf(base: Engine): EngineShelf {
   }
 }
 
+function adapt(base: Engine, artifact: Uint8Array): Engine {
+  try {
+    return base.adapt(artifact)
+  } catch (error) {
+    if (error instanceof AdapterFileError) throw unusable(error.message)
+    throw error
+  }
+}
+
+function unusable(reason: string): ApiError {
+  const message = `The weights of the checkpoint cannot be served: ${reason}.`
+  return new ApiError('checkpoint_unusable', { param: 'model', message })
+}
+
 function readArtifactFile(path: string): Uint8Array {
   try {
     if (statSync(path).size <= ARTIFACT_BYTES_MAX) return readFileSync(path)
   } catch (cause) {
     throw new ApiError('model_not_found', { param: 'model', cause })
   }
-  throw new ApiError('internal_error', { cause: new Error('the checkpoint is too large') })
+  throw unusable(`the file has more than ${ARTIFACT_BYTES_MAX} bytes`)
 }

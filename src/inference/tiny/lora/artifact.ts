@@ -41,10 +41,22 @@ const MODULES: Readonly<Record<Projection, string>> = {
 const PLAIN_SETTINGS: Readonly<Record<string, readonly unknown[]>> = {
   peft_type: ['LORA'],
   bias: ['none', undefined],
-  use_rslora: [false, null, undefined],
   use_dora: [false, null, undefined],
+  use_qalora: [false, null, undefined],
+  use_bdlora: [false, null, undefined],
   fan_in_fan_out: [false, null, undefined],
 }
+
+/** Settings that would need another formula whatever they are. Layers that are left out lack their tensors. */
+const FOREIGN_SETTINGS = [
+  'rank_pattern',
+  'alpha_pattern',
+  'modules_to_save',
+  'layer_replication',
+  'alora_invocation_tokens',
+  'arrow_config',
+  'kasa_config',
+]
 
 /**
  * Reads an artifact for a model of this shape.
@@ -145,7 +157,7 @@ function readConfig(bytes: Uint8Array): Pick<Adapter, 'rank' | 'alpha'> {
       throw new AdapterFileError(`${CONFIG_FILE}: this value of ${key} is not supported`)
     }
   }
-  for (const key of ['rank_pattern', 'alpha_pattern', 'modules_to_save', 'layers_to_transform']) {
+  for (const key of FOREIGN_SETTINGS) {
     const value = config[key] ?? []
     if (typeof value !== 'object' || value === null || Object.keys(value).length > 0) {
       throw new AdapterFileError(`${CONFIG_FILE}: ${key} is not supported`)
@@ -158,7 +170,8 @@ function readConfig(bytes: Uint8Array): Pick<Adapter, 'rank' | 'alpha'> {
   if (typeof alpha !== 'number' || !(alpha > 0)) {
     throw new AdapterFileError(`${CONFIG_FILE}: lora_alpha is not a number above 0`)
   }
-  return { rank, alpha }
+  // Rank-stabilised adapters are scaled by alpha over the root of the rank.
+  return { rank, alpha: config.use_rslora === true ? alpha * Math.sqrt(rank) : alpha }
 }
 
 function parseJson(bytes: Uint8Array): Record<string, unknown> {
