@@ -189,6 +189,19 @@ describe('a read pool on threads', () => {
     await expect(running).rejects.toMatchObject({ code: 'client_closed_request' })
   })
 
+  it('ends threads that have nothing to do, but the oldest', async () => {
+    const { pool } = openThreads({ threads: 2, lookEveryMs: 20 })
+    const runTwo = () => Promise.all([0, 0].map(() => pool.run('thread', 300, never)))
+    const first = await runTwo()
+    let later = first
+    while (first.every((id) => later.includes(id))) {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      later = await runTwo()
+    }
+    expect(later).toContain(Math.min(...first))
+    expect(later).not.toContain(Math.max(...first))
+  })
+
   it('fails what runs and waits when it is closed, and takes nothing more', async () => {
     const { pool } = openThreads()
     const jobs = [1, 2].map(() => pool.run('spin', null, never))

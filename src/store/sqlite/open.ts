@@ -63,11 +63,13 @@ export interface ReadLimits {
   readonly threads: number
   readonly queueMax: number
   readonly timeoutMs: number
+  /** Threads that stay when there is nothing to do; default 1. */
+  readonly threadsKept?: number
 }
 
 const READ_LIMITS: ReadLimits = { threads: 1, queueMax: 16, timeoutMs: 60_000 }
 /** One hour at a time; the largest takes seconds. */
-const BUILD_LIMITS: ReadLimits = { threads: 1, queueMax: 1, timeoutMs: 600_000 }
+const BUILD_LIMITS: ReadLimits = { threads: 1, queueMax: 1, timeoutMs: 600_000, threadsKept: 0 }
 
 export interface SqliteStore {
   readonly keys: KeyStore

@@ -10,6 +10,8 @@ import { createReadThread, type PendingRead, type ReadThread } from './read-thre
 
 const WORKER_FILE = new URL('./read-worker.ts', import.meta.url)
 const JOB_ID_MAX = 2 ** 31 - 1
+/** A thread that did nothing between two looks is ended: it holds some 50 MB. */
+const LOOK_EVERY_MS = 60_000
 
 export interface ReadPool<Jobs extends ReadJobs = ReadJobRegistry> {
   /**
@@ -37,6 +39,10 @@ export interface ReadPoolOptions {
   readonly queueMax: number
   /** From the request to the answer, waiting included. */
   readonly timeoutMs: number
+  /** Threads that stay when there is nothing to do, since a new one has to warm up; default 1. */
+  readonly threadsKept?: number
+  /** How often the others are looked at, milliseconds. */
+  readonly lookEveryMs?: number
   /** The thread's entry; tests give one with jobs of their own. */
   readonly workerFile?: URL
 }
@@ -46,7 +52,12 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
   options: ReadPoolOptions,
 ): ReadPool<Jobs> {
   const { path, queueMax, timeoutMs, workerFile = WORKER_FILE } = options
+  const { threadsKept = 1, lookEveryMs = LOOK_EVERY_MS } = options
   const threads = new Set<ReadThread>()
+  /** Those that got a job since the last look. */
+  const used = new Set<ReadThread>()
+  const ending = new Set<Promise<void>>()
+  const timer = setInterval(endIdle, lookEveryMs).unref()
   let waiting: PendingRead[] = []
   let isClosed = false
   let lastId = 0
@@ -65,12 +76,24 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
     return [...threads].find((thread) => thread.job() === null)
   }
 
+  /** The oldest stay: they know the most. */
+  function endIdle(): void {
+    for (const thread of [...threads].slice(threadsKept)) {
+      if (thread.job() !== null || used.has(thread)) continue
+      threads.delete(thread)
+      const ended = thread.end().finally(() => ending.delete(ended))
+      ending.add(ended)
+    }
+    used.clear()
+  }
+
   function dispatch(): void {
     while (!isClosed) {
       const idle = findIdle()
       const job = idle || threads.size < options.threads ? waiting.shift() : undefined
       if (!job) return
       const thread = idle ?? startThread()
+      used.add(thread)
       thread.start(job)
     }
   }
@@ -104,12 +127,13 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
     },
     async close() {
       isClosed = true
+      clearInterval(timer)
       const open = [...threads]
       for (const job of [...waiting, ...open.map((thread) => thread.job())]) {
         job?.settle(new ApiError('server_draining'))
       }
       waiting = []
-      await Promise.all(open.map((thread) => thread.end()))
+      await Promise.all([...open.map((thread) => thread.end()), ...ending])
     },
   }
 }

@@ -1,4 +1,5 @@
 /** Jobs for the tests of the read pool. */
+import { threadId } from 'node:worker_threads'
 import { ApiError } from '../../../src/errors.ts'
 import type { Connection } from '../../../src/store/sqlite/connection.ts'
 import type { ReadJobs } from '../../../src/store/sqlite/read-jobs.ts'
@@ -20,6 +21,11 @@ export const TEST_READ_JOBS = {
   },
   /** Counts that it ran. */
   mark: (_db: Connection, input: SharedArrayBuffer) => Atomics.add(new Int32Array(input), 0, 1),
+  /** The id of its thread, after others had the time to begin. */
+  thread: (_db: Connection, waitMs: number) => {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitMs)
+    return threadId
+  },
   /** Ends its thread. */
   die: (_db: Connection, _input: null): null => {
     process.exit(1)
