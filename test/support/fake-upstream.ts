@@ -1,5 +1,11 @@
 /** An OpenAI-compatible server over node:http whose answers a test scripts, byte by byte. */
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
@@ -26,13 +32,20 @@ export interface FakeUpstream {
   arrival(number: number): Promise<UpstreamRequest>
 }
 
-/** Starts a server that ends with the test. */
-export async function startFakeUpstream(first: Behaviour = json(200, {})): Promise<FakeUpstream> {
+/**
+ * Starts a server that ends with the test.
+ *
+ * @param secure - key and certificate of a server over TLS
+ */
+export async function startFakeUpstream(
+  first: Behaviour = json(200, {}),
+  secure: { readonly key: string; readonly cert: string } | null = null,
+): Promise<FakeUpstream> {
   let behaviour = first
   const requests: UpstreamRequest[] = []
   const waiting: (() => void)[] = []
   let connections = 0
-  const server = createServer(async (message, response) => {
+  const serve = async (message: IncomingMessage, response: ServerResponse) => {
     const { promise: closed, resolve } = Promise.withResolvers<{ isAnswered: boolean }>()
     response.once('close', () => resolve({ isAnswered: response.writableFinished }))
     const chunks: Buffer[] = []
@@ -42,7 +55,8 @@ export async function startFakeUpstream(first: Behaviour = json(200, {})): Promi
     requests.push(request)
     for (const wake of waiting.splice(0)) wake()
     await behaviour(response, request)
-  })
+  }
+  const server = secure ? createSecureServer(secure, serve) : createServer(serve)
   server.on('connection', () => {
     connections += 1
   })
@@ -56,7 +70,7 @@ export async function startFakeUpstream(first: Behaviour = json(200, {})): Promi
   )
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    baseUrl: `http://${host}/v1`,
+    baseUrl: `${secure ? 'https' : 'http'}://${host}/v1`,
     host,
     requests,
     connectionCount: () => connections,

@@ -1,0 +1,24 @@
+/**
+ * A certificate for localhost and 127.0.0.1, good for a hundred years, that only tests trust. Its key is
+ * public with it and protects nothing.
+ */
+
+export const LOCALHOST_KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg/7/09trtO3Yn8wcu
++14neRjIUmxyOuH2Eh2I7ZUy5tShRANCAARNEdgPrh55BhgQPX9OBuyM9gYuvKuC
+ZfHiRCc+ppJlWhAxfRUj894nR861xna8Lvc/NdfuweBzG7c+gZGnS66+
+-----END PRIVATE KEY-----
+`
+
+export const LOCALHOST_CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBmzCCAUGgAwIBAgIUV6bX4IeuziPIqAieGC7o5zZV9BIwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMjAxMzYzNVoYDzIxMjYxMDI5
+MDEzNjM1WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAARNEdgPrh55BhgQPX9OBuyM9gYuvKuCZfHiRCc+ppJlWhAxfRUj894n
+R861xna8Lvc/NdfuweBzG7c+gZGnS66+o28wbTAdBgNVHQ4EFgQUl14Ik7/HTHy1
+uvzgPXh4bApqitcwHwYDVR0jBBgwFoAUl14Ik7/HTHy1uvzgPXh4bApqitcwDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
+zj0EAwIDSAAwRQIhANxJ6i0QoMDx6hNQwoDNIW86dxIdpsgdmp7pCvYJTcocAiAV
+vbTWWZYBapGT+mZlTRaT0Dn7+PhCM5aonXsSrxTJAw==
+-----END CERTIFICATE-----
+`
