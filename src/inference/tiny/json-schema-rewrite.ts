@@ -35,6 +35,7 @@ const EXPRESSIONS: Readonly<Record<string, string>> = {
  */
 export function rewriteSchema(schema: unknown): MarkedSchema {
   const marks = new Map<string, readonly Pattern[]>()
+  const names = new Map<readonly Pattern[], string>()
   const text = JSON.stringify(schema)
   let prefix = 'mark-'
   while (text.includes(prefix)) prefix += '-'
@@ -43,7 +44,9 @@ export function rewriteSchema(schema: unknown): MarkedSchema {
     if (isOftenFormatted(one)) return rewrite(splitTypes(one))
     const patterns = listValues(one)
     if (patterns === null) return rewriteText(closeNamed(mapChildren(one, rewrite)))
-    const name = `${prefix}${marks.size}`
+    // The grammar of a format is large; one is enough for all places.
+    const name = names.get(patterns) ?? `${prefix}${marks.size}`
+    names.set(patterns, name)
     marks.set(name, patterns)
     return { const: name }
   }

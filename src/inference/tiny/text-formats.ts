@@ -65,22 +65,26 @@ const OCTETS: readonly Pattern[] = [
 ]
 const DOT = fixed('.')
 
+function quote(patterns: readonly Pattern[]): readonly Pattern[] {
+  return patterns.map((pattern) => ['"', ...pattern, '"'])
+}
+
 /** Formats by their names; no text of one matches two of its patterns. */
 const FORMATS: Readonly<Record<string, readonly Pattern[]>> = {
-  date: DATES,
-  time: TIMES,
-  'date-time': join(DATES, fixed('T'), TIMES),
-  ipv4: join(OCTETS, DOT, OCTETS, DOT, OCTETS, DOT, OCTETS),
+  date: quote(DATES),
+  time: quote(TIMES),
+  'date-time': quote(join(DATES, fixed('T'), TIMES)),
+  ipv4: quote(join(OCTETS, DOT, OCTETS, DOT, OCTETS, DOT, OCTETS)),
 }
 
 /**
- * The patterns of a format between the quotes of a JSON text; null for one that is not known here.
+ * The patterns of a format between the quotes of a JSON text, the same list each time; null for one that is
+ * not known here.
  *
  * Spec: §4.3 structured_outputs json.
  * Choice: no leap days, leap seconds nor fractions of seconds, which a format may have.
  */
 export function listFormat(format: unknown): readonly Pattern[] | null {
   const isKnown = typeof format === 'string' && Object.hasOwn(FORMATS, format)
-  const patterns = isKnown ? (FORMATS[format] ?? []) : null
-  return patterns?.map((pattern) => ['"', ...pattern, '"']) ?? null
+  return isKnown ? (FORMATS[format] ?? null) : null
 }
