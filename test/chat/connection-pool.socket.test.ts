@@ -128,6 +128,26 @@ describe('createConnectionPool', () => {
     await arrival(received, 1, 'two')
   })
 
+  it.each([
+    ['bytes', (socket: Socket) => void socket.write(OK)],
+    ['an end', (socket: Socket) => void socket.end()],
+  ])('sees %s that came unasked before it sends on a connection', async (_name, speak) => {
+    const { pool, sockets, received } = await start()
+    const first = send(pool, 'one')
+    await arrival(received, 0, 'one')
+    sockets[0]?.write(OK)
+    expect(await first.result).toBe('ok')
+    // From a timer, behind which the event loop reads before it sends.
+    const second = await new Promise<ReturnType<typeof send>>((resolve) => {
+      setTimeout(() => {
+        if (sockets[0]) speak(sockets[0])
+        resolve(send(pool, 'two'))
+      }, 1)
+    })
+    expect(await second.result).toMatch(/^failed: /)
+    expect(received[0]).toBe('one')
+  })
+
   it('never uses a connection again whose request was answered before it was read', async () => {
     const { pool, sockets } = await start()
     const first = send(pool, 'x'.repeat(32 * 1024 * 1024))

@@ -40,6 +40,7 @@ interface Task {
   readonly text: string
   readonly receiver: Receiver
   readonly reader: ResponseReader
+  isSent: boolean
 }
 
 /** Begins a connection. While no request is on its way it keeps no process alive. */
@@ -50,7 +51,7 @@ export function createConnection(connect: Connect, owner: ConnectionOwner): Conn
   const socket = connect((error) => {
     isReady = error === null
     if (error !== null) lose(error)
-    else if (task !== null) socket.write(task.text)
+    else write()
   })
   socket.on('data', read)
   socket.on('end', () => {
@@ -60,10 +61,16 @@ export function createConnection(connect: Connect, owner: ConnectionOwner): Conn
   socket.on('error', lose)
   socket.on('close', () => lose(new Error('the connection was closed')))
 
+  function write(): void {
+    if (task === null || task.isSent) return
+    task.isSent = true
+    socket.write(task.text)
+  }
+
   function read(bytes: Buffer): void {
     // Nobody asked: it would be taken for the answer to the next request.
-    if (task === null) {
-      socket.destroy()
+    if (task === null || !task.isSent) {
+      lose(new Error('the upstream answered unasked'))
       return
     }
     const { reader } = task
@@ -104,10 +111,12 @@ export function createConnection(connect: Connect, owner: ConnectionOwner): Conn
     isOpen: () => socket.writable,
     close: () => void socket.destroy(),
     send(text, receiver) {
-      const own: Task = { text, receiver, reader: createResponseReader(receiver) }
+      const own: Task = { text, receiver, reader: createResponseReader(receiver), isSent: false }
       task = own
       socket.ref()
-      if (isReady) socket.write(text)
+      // Not at once: what the upstream sent or closed meanwhile is seen first, and the requests of one turn of
+      // the event loop go out together, which wakes the upstream less often.
+      if (isReady) setImmediate(write)
       return {
         pause: () => void (task === own && socket.pause()),
         resume: () => void (task === own && socket.resume()),
