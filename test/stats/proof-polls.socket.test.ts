@@ -73,7 +73,7 @@ describe('callers that share a read', () => {
       return promise
     }
     const callers = [new AbortController(), new AbortController()]
-    const answers = callers.map(({ signal }) => shared.run('key', start, signal))
+    const answers = callers.map(({ signal }) => shared.run('key', '1', start, signal))
     return { callers, answers, signals, resolve }
   }
 

@@ -10,9 +10,10 @@ function openRead() {
     free: (value) => freed.push(value),
   })
   const started: { signal: AbortSignal; resolve: (value: string) => void }[] = []
-  const hold = (key: string, signal = new AbortController().signal) =>
+  const hold = (key: string, signal = new AbortController().signal, version = '1') =>
     reads.run(
       key,
+      version,
       (abandoned) => {
         const { promise, resolve, reject } = Promise.withResolvers<string>()
         abandoned.addEventListener('abort', () => reject(abandoned.reason))
@@ -101,6 +102,22 @@ describe('createSharedReads', () => {
     expect(freed).toEqual([])
     release()
     expect(freed).toEqual(['aaaaa'])
+  })
+
+  it('gives no value of another version, and frees it', async () => {
+    const { ask, hold, started, freed } = openRead()
+    const { signal } = new AbortController()
+    const first = ask('a')
+    started[0]?.resolve('old')
+    expect(await first).toBe('old')
+    const [second, late] = [hold('a', signal, '2'), hold('a', signal, '3')]
+    await new Promise(setImmediate)
+    expect(freed).toEqual(['old'])
+    started[1]?.resolve('new')
+    started[2]?.resolve('newer')
+    expect([(await second).value, (await late).value]).toEqual(['new', 'newer'])
+    expect((await hold('a', signal, '3')).value).toBe('newer')
+    expect(started).toHaveLength(3)
   })
 
   it('lets the values go that were used the longest time ago', async () => {

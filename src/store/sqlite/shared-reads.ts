@@ -25,12 +25,14 @@ export interface Held<Value> {
 
 export interface SharedReads<Value> {
   /**
-   * @param key - the whole question, and the version of what it is asked about
+   * @param key - the whole question
+   * @param version - of what it is asked about: a value of another one is not given again, nor kept on
    * @param start - makes the value; its signal aborts when nobody waits any more
    * @param signal - of this caller alone
    */
   run(
     key: string,
+    version: string,
     start: (signal: AbortSignal) => Promise<Value>,
     signal: AbortSignal,
   ): Promise<Held<Value>>
@@ -39,10 +41,12 @@ export interface SharedReads<Value> {
 /** A value and how many have it: callers, and the memory of values that are kept. */
 interface Counted<Value> {
   readonly value: Value
+  readonly version: string
   holders: number
 }
 
 interface Running<Value> {
+  readonly version: string
   /** Held once by the read itself, until all that waited have got it. */
   readonly counted: Promise<Counted<Value>>
   readonly abort: AbortController
@@ -64,10 +68,14 @@ export function createSharedReads<Value>(options: SharedReadsOptions<Value>): Sh
 
   const kept = createKept(options, drop)
 
-  function begin(key: string, start: (signal: AbortSignal) => Promise<Value>): Running<Value> {
+  function begin(
+    key: string,
+    version: string,
+    start: (signal: AbortSignal) => Promise<Value>,
+  ): Running<Value> {
     const abort = new AbortController()
-    const counted = start(abort.signal).then((value) => ({ value, holders: 1 }))
-    const read: Running<Value> = { counted, abort, waiting: 0 }
+    const counted = start(abort.signal).then((value) => ({ value, version, holders: 1 }))
+    const read: Running<Value> = { version, counted, abort, waiting: 0 }
     const end = () => {
       if (running.get(key) === read) running.delete(key)
     }
@@ -82,11 +90,12 @@ export function createSharedReads<Value>(options: SharedReadsOptions<Value>): Sh
   }
 
   return {
-    async run(key, start, signal) {
+    async run(key, version, start, signal) {
       if (signal.aborted) throw toAbortError(signal)
-      const known = kept.get(key)
+      const known = kept.get(key, version)
       if (known !== undefined) return hold(known)
-      const read = running.get(key) ?? begin(key, start)
+      const begun = running.get(key)
+      const read = begun?.version === version ? begun : begin(key, version, start)
       read.waiting += 1
       const { promise: left, reject } = Promise.withResolvers<never>()
       const onAbort = () => {
@@ -94,7 +103,7 @@ export function createSharedReads<Value>(options: SharedReadsOptions<Value>): Sh
         reject(toAbortError(signal))
         if (read.waiting > 0) return
         // Who asks now must not join a read that stops.
-        running.delete(key)
+        if (running.get(key) === read) running.delete(key)
         read.abort.abort(toAbortError(signal))
       }
       signal.addEventListener('abort', onAbort, { once: true })
@@ -122,9 +131,13 @@ function createKept<Value>(
   }
 
   return {
-    get(key: string): Counted<Value> | undefined {
+    get(key: string, version: string): Counted<Value> | undefined {
       const found = kept.get(key)
       if (found === undefined) return undefined
+      if (found.version !== version) {
+        drop(key, found)
+        return undefined
+      }
       kept.delete(key)
       kept.set(key, found)
       return found
