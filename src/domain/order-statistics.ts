@@ -2,10 +2,8 @@
 import { createRunSearch, type SortedRun, type SortedValues } from './run-search.ts'
 
 const LOOSE_MIN = 64
-/** Fewer values than these are sorted rather than searched. */
-const SORTED_MAX = 256
-/** Of runs that are shorter on average, all values are sorted. */
-const RUN_LENGTH_MIN = 4
+/** Of runs that are shorter on average all values are sorted: to search them would take longer. */
+const RUN_LENGTH_MIN = 16
 
 export interface OrderStatistics {
   add(value: number): void
@@ -93,7 +91,7 @@ function rankRuns(runs: readonly SortedRun[]): Ranked {
   if (first && runs.length === 1) return rankRun(first)
   let count = 0
   for (const { from, to } of runs) count += to - from
-  const isSearched = count > SORTED_MAX && count >= runs.length * RUN_LENGTH_MIN
+  const isSearched = count >= runs.length * RUN_LENGTH_MIN
   if (isSearched && runs.every(isWhole)) return { count, pair: createRunSearch(runs) }
   return rankRun(wholeRun(concatenate(runs, count).sort()))
 }

@@ -39,8 +39,8 @@ export function createRunSearch(
 ): (place: number) => readonly [value: number, next: number] {
   const window: Window = {
     runs,
-    froms: Uint32Array.from(runs, ({ from }) => from),
-    tos: Uint32Array.from(runs, ({ to }) => to),
+    froms: new Uint32Array(runs.length),
+    tos: new Uint32Array(runs.length),
     ...{ low: 0, high: 0, below: 0, left: 0 },
   }
   const { least, most } = findExtremes(runs)
