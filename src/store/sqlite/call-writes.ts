@@ -2,21 +2,12 @@
  * Where calls are written: on the main connection at first, in a thread once there are many, so that who
  * writes little has no thread for it. A process goes from one to the other and never back.
  */
-import type { GroupCommit, WriteOptions } from './group-commit.ts'
-import type { WriteInput, WriteJobs, WriteOutput } from './write-jobs.ts'
+import type { GroupCommit } from './group-commit.ts'
+import type { CallWrites, WriteJobs, WriteOutput } from './write-jobs.ts'
 import type { WriteThread } from './write-thread.ts'
 
 /** Writes from which on a thread is worth it. */
 export const WRITES_BEFORE_THREAD = 256
-
-export interface CallWrites {
-  /** @throws ApiError as GroupCommit.write and WriteThread.run */
-  run<Name extends keyof WriteJobs>(
-    name: Name,
-    input: WriteInput<Name>,
-    options?: WriteOptions,
-  ): Promise<WriteOutput<Name>>
-}
 
 export interface CallWritesOptions {
   /** Of the main connection. */

@@ -1,12 +1,11 @@
 /** Calls in SQLite: both parts of a call meet in one row, whichever comes first. */
 import type { CallStore, PartResult } from '../api/calls.ts'
 import { type CallRow, toStoredCall } from './call-rows.ts'
-import type { CallWrites } from './call-writes.ts'
 import type { Connection } from './connection.ts'
 import * as SQL from './sql/calls.ts'
 import { toStoreError } from './store-error.ts'
 import { toReplyError } from './thread-failure.ts'
-import type { WrittenPart } from './write-jobs.ts'
+import type { CallWrites, WrittenPart } from './write-jobs.ts'
 
 /** @param db - for what is read here */
 export function createCallStore(db: Connection, writes: CallWrites): CallStore {

@@ -6,6 +6,7 @@ import type { CallEnd, CallParts, CallStart } from '../../domain/new-call.ts'
 import type { CallDeletion, CallRename, StartedIds } from '../api/calls.ts'
 import { createCallWriter } from './call-writer.ts'
 import type { Connection } from './connection.ts'
+import type { WriteOptions } from './group-commit.ts'
 import type { HourMarks } from './hour-marks.ts'
 import { DELETE_CALLS } from './sql/calls.ts'
 import { type Failure, renderFailure } from './thread-failure.ts'
@@ -13,6 +14,19 @@ import { type Failure, renderFailure } from './thread-failure.ts'
 export type WriteJobs = ReturnType<typeof createWriteJobs>
 export type WriteInput<Name extends keyof WriteJobs> = Parameters<WriteJobs[Name]>[0]
 export type WriteOutput<Name extends keyof WriteJobs> = ReturnType<WriteJobs[Name]>
+
+/** Runs writes of the registry, each in a transaction that it shares with others. */
+export interface CallWrites {
+  /**
+   * @throws ApiError server_overloaded when too many wait; store_unavailable when the commit fails or a
+   * thread dies, after which it may be stored; and what the write throws
+   */
+  run<Name extends keyof WriteJobs>(
+    name: Name,
+    input: WriteInput<Name>,
+    options?: WriteOptions,
+  ): Promise<WriteOutput<Name>>
+}
 
 /** What became of a part: the ids of a start, null for an end, or why it was refused. */
 export interface WrittenPart {

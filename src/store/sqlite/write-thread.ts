@@ -1,9 +1,8 @@
 /** The write thread as the main thread sees it. It starts with its first write and again after a fault. */
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '../../errors.ts'
-import type { WriteOptions } from './group-commit.ts'
 import { toReplyError } from './thread-failure.ts'
-import type { WriteInput, WriteJobs, WriteOutput } from './write-jobs.ts'
+import type { CallWrites } from './write-jobs.ts'
 import type {
   WriteRequest,
   WriteResult,
@@ -18,18 +17,7 @@ const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8 }
 /** Limit: how long the thread may take to write what waits when it is closed. */
 const CLOSE_MS_MAX = 10_000
 
-export interface WriteThread {
-  /**
-   * Runs a write of the registry in the next transaction of the thread.
-   *
-   * @throws ApiError server_overloaded when too many wait; store_unavailable when the commit fails or the
-   * thread dies, after which it may be stored; and what the write throws
-   */
-  run<Name extends keyof WriteJobs>(
-    name: Name,
-    input: WriteInput<Name>,
-    options?: WriteOptions,
-  ): Promise<WriteOutput<Name>>
+export interface WriteThread extends CallWrites {
   /** Runs `run` while the thread writes nothing: at once in the next turn when there is no thread. */
   takeTurn(run: () => void): void
   /** Has the thread finish the log; false when there is no thread. */
