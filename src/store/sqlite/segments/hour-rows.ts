@@ -11,6 +11,8 @@ import { SELECT_ENDED_CALLS, SELECT_HOUR_CALLS, SELECT_NEW_HOUR_CALLS } from '..
 
 /** Limit: rows between two looks at whether somebody still waits. */
 const CHECKPOINT_ROWS = 4096
+/** Limit: keys of one statement; a long list of them takes some megabytes on its way. */
+const KEYS_MAX = 4096
 
 /** A call, once for each model of its usage; all of the usage is null where it has none. */
 type HourRow = [
@@ -59,9 +61,11 @@ export function extendHour(
   after_key: number,
   checkpoint: () => void,
 ): void {
-  if (loaded.running.size > 0) {
-    const call_keys = JSON.stringify([...loaded.running.keys()])
-    const ended = db.prepare(SELECT_ENDED_CALLS).raw().iterate({ call_keys })
+  const selectEnded = db.prepare(SELECT_ENDED_CALLS).raw()
+  const running = Float64Array.from(loaded.running.keys())
+  for (let from = 0; from < running.length; from += KEYS_MAX) {
+    const call_keys = JSON.stringify([...running.subarray(from, from + KEYS_MAX)])
+    const ended = selectEnded.iterate({ call_keys })
     addRows(loaded, id, ended as IterableIterator<HourRow>, checkpoint)
   }
   const rows = db
