@@ -72,6 +72,16 @@ describe('an upstream with odd manners', () => {
     expect([response.status, await response.text()]).toEqual([200, body])
   })
 
+  it('may name its media type twice, and end its answer with the connection', async () => {
+    const type = 'content-type: text/event-stream; charset=utf-8\r\n'
+    const body = [...HELLO_EVENTS, DONE].join('')
+    const { chat } = await start((response) => {
+      response.socket?.end(`HTTP/1.0 200 OK\r\n${type}${type}\r\n${body}`)
+    })
+    const response = await chat({ ...REQUEST, stream: true })
+    expect([response.status, await response.text()]).toEqual([200, body])
+  })
+
   it('may leave the usage out of a stream: the call is recorded without', async () => {
     const { chat, deps } = await start(stream([...HELLO_EVENTS, DONE]))
     const headers = { 'Compat-Project': 'acme/demo' }

@@ -159,7 +159,7 @@ function createAnswer({ status, headers }: AnswerHead, exchange: Exchange): Upst
   const decoded = coding === '' ? null : decodeBody(iteratePieces(exchange), coding)
   return {
     status,
-    mediaType: (headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '',
+    mediaType: mediaTypeOf(headers.get('content-type') ?? ''),
     isReadable: coding === '' || decoded !== null,
     retryAfter: headers.get('retry-after') || undefined,
     read: coding === '' ? exchange.read : () => readDecoded(decoded),
@@ -169,6 +169,11 @@ function createAnswer({ status, headers }: AnswerHead, exchange: Exchange): Upst
       decoded?.return?.().catch(() => {})
     },
   }
+}
+
+/** Of a header that was sent twice the first. */
+function mediaTypeOf(contentType: string): string {
+  return contentType.split(/[;,]/)[0]?.trim().toLowerCase() ?? ''
 }
 
 /** @param pieces - null for a compression that is not known */
