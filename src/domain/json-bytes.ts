@@ -35,7 +35,7 @@ export function createJsonBytes(): JsonBytes {
   let end = 0
 
   function cut(): void {
-    if (end > 0) pieces.push(bytes.slice(0, end))
+    if (end > 0) pieces.push(copyOf(bytes.subarray(0, end)))
     end = 0
   }
 
@@ -83,7 +83,7 @@ export function createJsonBytes(): JsonBytes {
     write(text) {
       reserve(text.length)
       if (text.length > PIECE_BYTES) {
-        pieces.push(Uint8Array.from(text))
+        pieces.push(copyOf(text))
         return
       }
       // Why a loop: texts are short, and a call of `set` takes longer than to copy them.
@@ -101,4 +101,15 @@ export function createJsonBytes(): JsonBytes {
       return pieces
     },
   }
+}
+
+/**
+ * Why resizable: these lie in pages of their own, which go back to the system. Others come out of the heap of the
+ * thread that makes them, where what other threads give back late leaves holes.
+ */
+function copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { length } = bytes
+  const copy = new Uint8Array(new ArrayBuffer(length, { maxByteLength: length }))
+  copy.set(bytes)
+  return copy
 }
