@@ -1,7 +1,10 @@
+import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
+import { openDatabase } from '../../src/store/sqlite/connection.ts'
 import { createGroupCommit } from '../../src/store/sqlite/group-commit.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
 
 function openCommit(queueMax = 100) {
   const db = new Database(':memory:')
@@ -107,5 +110,49 @@ describe('group commit', () => {
     await expect(commit.write(() => insert.run(2))).rejects.toMatchObject({
       code: 'server_draining',
     })
+  })
+})
+
+/** A database that another connection writes to until it lets go. */
+function openLocked(lockedMs?: number) {
+  const dataDir = makeTempDir()
+  const db = openDatabase(dataDir)
+  db.exec('CREATE TABLE t (n INTEGER PRIMARY KEY) STRICT')
+  const other = new Database(join(dataDir, 'weft.db'))
+  onTestFinished(() => {
+    db.close()
+    other.close()
+  })
+  other.exec('BEGIN IMMEDIATE')
+  const insert = db.prepare('INSERT INTO t (n) VALUES (?)')
+  const commit = createGroupCommit(db, lockedMs === undefined ? {} : { lockedMs })
+  return { insert, commit, letGo: () => void other.exec('COMMIT') }
+}
+
+describe('group commit beside another process that writes', () => {
+  it('waits for it while the event loop goes on, and writes each once and in order', async () => {
+    const { insert, commit, letGo } = openLocked()
+    const written: number[] = []
+    const write = (n: number) =>
+      commit.write(() => {
+        insert.run(n)
+        written.push(n)
+      })
+    const first = write(1)
+    // Only a loop that goes on can let the other connection go.
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    const second = write(2)
+    letGo()
+    await Promise.all([first, second])
+    expect(written).toEqual([1, 2])
+  })
+
+  it('gives up with store_unavailable, and writes again when the other has ended', async () => {
+    const { insert, commit, letGo } = openLocked(20)
+    await expect(commit.write(() => insert.run(1))).rejects.toMatchObject({
+      code: 'store_unavailable',
+    })
+    letGo()
+    await expect(commit.write(() => insert.run(1))).resolves.toMatchObject({ changes: 1 })
   })
 })

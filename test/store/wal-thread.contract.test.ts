@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { finishLog, openDatabase } from '../../src/store/sqlite/connection.ts'
+import { createWalThread } from '../../src/store/sqlite/wal-thread.ts'
 import { STARTED } from '../calls/call-fixtures.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
@@ -25,5 +27,35 @@ describe('the log', () => {
     expect(databaseBytes()).toBeGreaterThan(before + COMMITS * 2000)
     const { body } = await app.post('/call/read', { project_id: 'acme/demo', id: 'c0' })
     expect(body.call.inputs.text).toHaveLength(2000)
+  })
+
+  it('gets a thread again after commits enough when it has lost one', async () => {
+    const dataDir = makeTempDir()
+    const db = openDatabase(dataDir)
+    const workerFile = new URL('./support/dying-wal-worker.ts', import.meta.url)
+    const log = createWalThread(db, dataDir, () => false, workerFile)
+    onTestFinished(() => {
+      log.close()
+      db.close()
+    })
+    const automaticPages = () => db.pragma('wal_autocheckpoint', { simple: true })
+    const alone = automaticPages()
+    for (const commits of [64, 128, 256]) {
+      for (let n = 1; n < commits; n++) log.noteCommit()
+      expect(automaticPages()).toBe(alone)
+      log.noteCommit()
+      expect(automaticPages()).not.toBe(alone)
+      await expect.poll(automaticPages).toBe(alone)
+    }
+  })
+
+  it('is left as it is where it cannot be finished', () => {
+    const db = openDatabase(makeTempDir())
+    onTestFinished(() => void db.close())
+    // No room on the disk fails the same way.
+    db.exec('BEGIN IMMEDIATE; CREATE TABLE t (n INTEGER) STRICT')
+    expect(() => db.pragma('wal_checkpoint(PASSIVE)')).toThrow()
+    finishLog(db)
+    expect(db.inTransaction).toBe(true)
   })
 })

@@ -8,7 +8,8 @@ export type Connection = Database.Database
 
 /** Name of the database file in the data directory. */
 export const DATABASE_FILE = 'weft.db'
-const BUSY_TIMEOUT_MS = 5000
+/** How long a statement waits for another process that writes. */
+export const BUSY_TIMEOUT_MS = 5000
 
 /** A data directory that cannot be used; the message is one line. */
 export class DataDirectoryError extends Error {
@@ -60,6 +61,18 @@ export function openCheckpointDatabase(path: string): Connection {
   const db = new Database(path, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
   db.pragma('synchronous = NORMAL')
   return db
+}
+
+/**
+ * Moves what is left of the log into the database, as far as that goes: where the disk is full or broken the
+ * log has it all the same, and the next write tells.
+ */
+export function finishLog(db: Connection): void {
+  try {
+    db.pragma('wal_checkpoint(PASSIVE)')
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError)) throw error
+  }
 }
 
 /** Checkpoints the log and closes. Safe to call twice. */

@@ -3,11 +3,13 @@
  * commit that holds it is on the disk. Never acknowledges before.
  */
 import { ApiError } from '../../errors.ts'
-import type { Connection } from './connection.ts'
-import { toStoreError } from './store-error.ts'
+import { BUSY_TIMEOUT_MS, type Connection } from './connection.ts'
+import { isLocked, toStoreError } from './store-error.ts'
 
 /** Limit: writes of one transaction, so that one commit stays short. */
 const BATCH_MAX = 1000
+/** How often a database is tried again that another process writes to, milliseconds. */
+const LOCKED_RETRY_MS = 10
 
 export interface WriteOptions {
   /**
@@ -26,6 +28,8 @@ interface Waiting extends WriteOptions {
 export interface GroupCommitOptions {
   /** Writes that may wait; default: as many as come. */
   readonly queueMax?: number
+  /** How long writes wait for another process that writes; default: as long as a statement does. */
+  readonly lockedMs?: number
   /** Called after each commit. */
   onCommit?(): void
   /**
@@ -53,9 +57,12 @@ export interface GroupCommit {
 
 export function createGroupCommit(db: Connection, options: GroupCommitOptions = {}): GroupCommit {
   const { queueMax = Number.POSITIVE_INFINITY, onCommit, takeTurn = setImmediate } = options
+  const { lockedMs = BUSY_TIMEOUT_MS } = options
   let queue: Waiting[] = []
   let isScheduled = false
   let isClosed = false
+  /** When another process was first found writing, by `performance.now()`; null: none is. */
+  let lockedSinceMs: number | null = null
 
   const hooks: (() => void)[] = []
   const runOne = db.transaction((apply: () => unknown) => apply())
@@ -82,15 +89,37 @@ export function createGroupCommit(db: Connection, options: GroupCommitOptions = 
     waitsForDisk = isNeeded
   }
 
+  /** SQLite would wait inside of the call, and with it all else that this thread does. */
+  function runAtOnce(batch: readonly Waiting[]): ReturnType<typeof runBatch> {
+    db.pragma('busy_timeout = 0')
+    try {
+      return runBatch.immediate(batch)
+    } finally {
+      db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    }
+  }
+
+  /** Has the batch tried again soon; false when it was for long enough. */
+  function waitForLock(batch: readonly Waiting[], error: unknown): boolean {
+    if (isClosed || !isLocked(error)) return false
+    lockedSinceMs ??= performance.now()
+    if (performance.now() - lockedSinceMs > lockedMs) return false
+    queue = [...batch, ...queue]
+    isScheduled = true
+    setTimeout(() => takeTurn(flush), LOCKED_RETRY_MS)
+    return true
+  }
+
   function flush(): void {
     isScheduled = false
     const batch = queue.slice(0, BATCH_MAX)
     queue = queue.slice(BATCH_MAX)
     if (batch.length === 0) return
-    if (queue.length > 0) schedule()
     try {
       chooseSync(batch)
-      const results = runBatch.immediate(batch)
+      const results = isClosed ? runBatch.immediate(batch) : runAtOnce(batch)
+      lockedSinceMs = null
+      if (queue.length > 0) schedule()
       results.forEach((result, index) => {
         const waiting = batch[index] as Waiting
         if ('error' in result) waiting.reject(toStoreError(result.error))
@@ -98,6 +127,9 @@ export function createGroupCommit(db: Connection, options: GroupCommitOptions = 
       })
       onCommit?.()
     } catch (error) {
+      if (waitForLock(batch, error)) return
+      lockedSinceMs = null
+      if (queue.length > 0) schedule()
       for (const waiting of batch) waiting.reject(toStoreError(error))
     }
   }

@@ -14,3 +14,8 @@ export function toStoreError(error: unknown): unknown {
   if (error.code === 'SQLITE_TOOBIG') return new ApiError('request_too_large', { cause: error })
   return error
 }
+
+/** Whether another connection holds the lock that a transaction needs. */
+export function isLocked(error: unknown): boolean {
+  return error instanceof SqliteError && error.code === 'SQLITE_BUSY'
+}

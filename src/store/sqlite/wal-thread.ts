@@ -7,11 +7,11 @@
  */
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { type Connection, DATABASE_FILE } from './connection.ts'
+import { type Connection, DATABASE_FILE, finishLog } from './connection.ts'
 import type { WalWorkerData } from './wal-serve.ts'
 
 const WORKER_FILE = new URL('./wal-worker.ts', import.meta.url)
-/** Commits from which on a thread is worth it. */
+/** Commits from which on a thread is worth it; doubled each time that it was lost. */
 const COMMITS_BEFORE = 64
 /** Pages of SQLite's own limit without the thread, and with it: 256 MB, should it fall behind. */
 const AUTOMATIC_PAGES = 1000
@@ -27,13 +27,16 @@ export interface WalThread {
 /**
  * @param dataDir - a directory, or ':memory:', which has no log
  * @param finishElsewhere - has the connection that writes finish the log; false when it is `db`
+ * @param workerFile - the thread's entry; tests give one of their own
  */
 export function createWalThread(
   db: Connection,
   dataDir: string,
   finishElsewhere: () => boolean,
+  workerFile = WORKER_FILE,
 ): WalThread {
   let commits = 0
+  let commitsBefore = COMMITS_BEFORE
   let worker: Worker | null = null
   let isClosed = dataDir === ':memory:'
 
@@ -41,25 +44,28 @@ export function createWalThread(
     if (db.open) db.pragma(`wal_autocheckpoint = ${pages}`)
   }
 
-  /** SQLite does it by itself again. */
-  function giveUp(): void {
+  /** SQLite does it by itself, until commits come through again. */
+  function giveUp(lost: Worker): void {
+    if (worker !== lost) return
     worker = null
-    isClosed = true
+    commits = 0
+    commitsBefore *= 2
     setAutomatic(AUTOMATIC_PAGES)
   }
 
   /** The next commit then begins the log anew. */
   function finish(): void {
-    if (db.open && !finishElsewhere()) db.pragma('wal_checkpoint(PASSIVE)')
+    if (db.open && !finishElsewhere()) finishLog(db)
   }
 
   function start(): void {
     const workerData: WalWorkerData = { path: join(dataDir, DATABASE_FILE) }
-    worker = new Worker(WORKER_FILE, { workerData })
-    worker.unref()
-    worker.on('message', finish)
-    worker.on('error', giveUp)
-    worker.on('exit', giveUp)
+    const started = new Worker(workerFile, { workerData })
+    started.unref()
+    started.on('message', finish)
+    started.on('error', () => giveUp(started))
+    started.on('exit', () => giveUp(started))
+    worker = started
     setAutomatic(AUTOMATIC_PAGES_BESIDE)
   }
 
@@ -67,7 +73,7 @@ export function createWalThread(
     noteCommit() {
       if (isClosed || worker) return
       commits += 1
-      if (commits === COMMITS_BEFORE) start()
+      if (commits === commitsBefore) start()
     },
     close() {
       isClosed = true

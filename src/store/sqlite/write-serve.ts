@@ -3,7 +3,7 @@
  * the disk. It stands still while the main connection has its turn.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import { closeDatabase, openDatabase } from './connection.ts'
+import { closeDatabase, finishLog, openDatabase } from './connection.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createHourMarks } from './hour-marks.ts'
 import { type Failure, renderFailure } from './thread-failure.ts'
@@ -78,7 +78,7 @@ export function serveWrites(): void {
       port.postMessage('paused' satisfies WriteWorkerReply)
     }
     if (request === 'resume') turns.resume()
-    if (request === 'finish_log') db.pragma('wal_checkpoint(PASSIVE)')
+    if (request === 'finish_log') finishLog(db)
     if (request === 'close') {
       commit.close()
       // After the last results, which are posted in the next turn.

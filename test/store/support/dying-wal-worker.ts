@@ -1,0 +1,2 @@
+/** A thread for the log that dies at once, as when the disk is full. */
+throw new Error('disk full')
