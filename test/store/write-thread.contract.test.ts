@@ -76,8 +76,12 @@ describe('the write thread', () => {
   })
 
   it('fails what waits when it dies, lets others write, and starts again', async () => {
+    let losses = 0
     const thread = createWriteThread({
       ...{ dataDir: makeTempDir(), queueMax: 10, onCommit: () => undefined },
+      onLost: () => {
+        losses += 1
+      },
       workerFile: new URL('./support/dying-write-worker.ts', import.meta.url),
     })
     onTestFinished(() => thread.close())
@@ -88,7 +92,21 @@ describe('the write thread', () => {
         expect(result).toMatchObject({ reason: { code: 'store_unavailable' } })
       }
       await new Promise<void>((resolve) => thread.takeTurn(resolve))
+      expect(losses).toBe(time + 1)
     }
+  })
+
+  it('stands still again for a turn that is asked for in a turn', async () => {
+    const thread = createWriteThread({
+      ...{ dataDir: makeTempDir(), queueMax: 10 },
+      ...{ onCommit: () => undefined, onLost: () => undefined },
+      workerFile: new URL('./support/listening-write-worker.ts', import.meta.url),
+    })
+    onTestFinished(() => thread.close())
+    await thread.run('start_call', startOf({ id: 'a' }))
+    await new Promise<void>((resolve) => thread.takeTurn(() => thread.takeTurn(resolve)))
+    const words: unknown = await thread.run('start_call', startOf({ id: 'b' }))
+    expect(words).toEqual(['pause', 'resume', 'pause', 'resume'])
   })
 })
 

@@ -166,7 +166,11 @@ function openWrites(db: Connection, options: SqliteOptions, versions: ProjectVer
   }
   const thread = isInMemory
     ? null
-    : createWriteThread({ dataDir, queueMax, onCommit: onThreadCommit })
+    : createWriteThread({
+        ...{ dataDir, queueMax },
+        onCommit: onThreadCommit,
+        onLost: versions.raiseAll,
+      })
   const log = createWalThread(db, dataDir, () => thread?.finishLog() ?? false)
   const commit = createGroupCommit(db, {
     queueMax,

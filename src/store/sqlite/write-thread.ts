@@ -32,26 +32,40 @@ export interface WriteThreadOptions {
   readonly queueMax: number
   /** Called after each commit, before its writes are answered, with the projects that it changed. */
   onCommit(changed: readonly string[]): void
+  /** Called when the thread has died: any project may have been changed by what it committed last. */
+  onLost(): void
   /** The thread's entry; tests give one of their own. */
   readonly workerFile?: URL
 }
 
 export function createWriteThread(options: WriteThreadOptions): WriteThread {
-  const { dataDir, queueMax, onCommit, workerFile = WORKER_FILE } = options
+  const { dataDir, queueMax, onCommit, onLost, workerFile = WORKER_FILE } = options
   const answers = createAnswers()
   let gathered: WriteRequest[] = []
   let turns: (() => void)[] = []
+  let isGranting = false
   let worker: Worker | null = null
+
+  function askForTurn(): void {
+    if (worker) post('pause')
+    else setImmediate(takeTurns)
+  }
 
   function takeTurns(): void {
     const granted = turns
     turns = []
+    isGranting = true
     for (const run of granted) run()
+    isGranting = false
+    post('resume')
+    // Asked for meanwhile: behind the resumption, which would else end their pause.
+    if (turns.length > 0) askForTurn()
   }
 
   function lose(cause: Error): void {
     worker = null
     gathered = []
+    onLost()
     answers.failAll(cause)
     takeTurns()
   }
@@ -62,7 +76,6 @@ export function createWriteThread(options: WriteThreadOptions): WriteThread {
     started.on('message', (reply: WriteWorkerReply) => {
       if (reply === 'paused') {
         takeTurns()
-        post('resume')
         return
       }
       onCommit(reply.changed)
@@ -97,9 +110,7 @@ export function createWriteThread(options: WriteThreadOptions): WriteThread {
     },
     takeTurn(run) {
       turns.push(run)
-      if (turns.length > 1) return
-      if (worker) post('pause')
-      else setImmediate(takeTurns)
+      if (turns.length === 1 && !isGranting) askForTurn()
     },
     finishLog() {
       post('finish_log')
