@@ -15,24 +15,32 @@ export interface ApiFailure {
   readonly message: string
   readonly param: string | null
   readonly retryAfterS: number | null
+  /** Why, for the log. */
+  readonly cause: string | null
 }
 
 export function renderFailure(error: unknown): Failure {
   if (error instanceof ApiError) {
     const { code, message, param, retryAfterS } = error
-    return { failure: { code, message, param, retryAfterS } }
+    const cause = error.cause === undefined ? null : describe(error.cause)
+    return { failure: { code, message, param, retryAfterS, cause } }
   }
-  return { crash: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+  return { crash: describe(error) }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 /** The error that a reply carries, or null when it carries a value. */
 export function toReplyError({ failure, crash }: Failure): ApiError | null {
   if (failure) {
-    const { code, message, param, retryAfterS } = failure
+    const { code, message, param, retryAfterS, cause } = failure
     return new ApiError(code, {
       message,
       ...(param === null ? {} : { param }),
       ...(retryAfterS === null ? {} : { retryAfterS }),
+      ...(cause === null ? {} : { cause: new Error(cause) }),
     })
   }
   if (crash === undefined) return null
