@@ -117,6 +117,8 @@ describe('createResponseReader', () => {
     ],
     ['a negative length', 'HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n'],
     ['another transfer coding', 'HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n'],
+    ['another protocol before its line ends', 'SSH-2.0-'],
+    ['a line that ends in a bare line feed before its head ends', 'HTTP/1.1 200 OK\na: b\n\n'],
     ['a large head', `HTTP/1.1 200 OK\r\na: ${'x'.repeat(HEAD_BYTES_MAX)}`],
   ])('refuses %s', (_name, text) => {
     const error = { code: 'upstream_invalid_response' }

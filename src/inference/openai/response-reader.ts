@@ -49,6 +49,9 @@ export interface ResponseReader {
 
 const HEAD_END = '\r\n\r\n'
 const SWITCHING_PROTOCOLS = 101
+const VERSION = 'HTTP/1.'
+const CR = 13
+const LF = 10
 
 /**
  * Opens the reader of one answer to a GET or POST. Interim answers before it (`100 Continue`, `103 Early
@@ -88,7 +91,10 @@ export function createResponseReader(receiver: AnswerReceiver): ResponseReader {
       throw invalidAnswer('a head that is too large')
     }
     held = stop === -1 ? all : null
-    if (stop === -1) return bytes.length
+    if (stop === -1) {
+      checkBegun(all)
+      return bytes.length
+    }
     start(parseHead(all.toString('latin1', 0, stop)))
     return from + stop + HEAD_END.length - heldBytes
   }
@@ -116,4 +122,13 @@ export function createResponseReader(receiver: AnswerReceiver): ResponseReader {
       return keepsConnection(head) ? keepAliveSecondsOf(head) : 0
     },
   }
+}
+
+/** Tells at once what becomes no head, since its end may never come. @throws ApiError upstream_invalid_response */
+function checkBegun(bytes: Buffer): void {
+  if (!VERSION.startsWith(bytes.toString('latin1', 0, VERSION.length))) {
+    throw invalidAnswer('no status line')
+  }
+  const lineEnd = bytes.indexOf(LF)
+  if (lineEnd !== -1 && bytes[lineEnd - 1] !== CR) throw invalidAnswer('a line without its end')
 }
