@@ -4,6 +4,16 @@
  */
 import { z } from 'zod'
 
+/** Limits of what is remembered of a field: so many values, those that came first, and characters of each. */
+const KNOWN_VALUES_MAX = 32
+const KNOWN_CHARS_MAX = 64
+
+interface Field {
+  readonly schema: z.ZodType
+  /** Plain values that it takes as they are: clients send the same ones again and again. */
+  readonly known: Set<unknown>
+}
+
 /** The value that the schema gives for the data, or null when the schema has to be asked. */
 export type SparseCheck = (data: unknown) => Record<string, unknown> | null
 
@@ -14,9 +24,10 @@ export type SparseCheck = (data: unknown) => Record<string, unknown> | null
 export function createSparseCheck(schema: z.ZodType): SparseCheck | null {
   if (!(schema instanceof z.ZodObject) || (schema.def.checks?.length ?? 0) > 0) return null
   if (!(schema.def.catchall instanceof z.ZodUnknown)) return null
-  const fields = new Map<string, z.ZodType>(Object.entries(schema.shape))
+  const fields = new Map<string, Field>()
   const required: string[] = []
-  for (const [name, field] of fields) {
+  for (const [name, field] of Object.entries<z.ZodType>(schema.shape)) {
+    fields.set(name, { schema: field, known: new Set() })
     const absent = field.safeParse(undefined)
     if (!absent.success) required.push(name)
     else if (absent.data !== undefined) return null
@@ -28,10 +39,23 @@ export function createSparseCheck(schema: z.ZodType): SparseCheck | null {
     for (const [name, given] of Object.entries(data)) {
       // Set like any other name, it would change what the object is.
       if (name === '__proto__') return null
-      const result = fields.get(name)?.safeParse(given)
-      if (result?.success === false) return null
-      value[name] = result === undefined ? given : result.data
+      const field = fields.get(name)
+      value[name] = given
+      if (field === undefined || field.known.has(given)) continue
+      const result = field.schema.safeParse(given)
+      if (!result.success) return null
+      value[name] = result.data
+      if (result.data === given && isShort(given)) remember(field, given)
     }
     return value
   }
+}
+
+function isShort(value: unknown): boolean {
+  if (typeof value === 'string') return value.length <= KNOWN_CHARS_MAX
+  return value === null || typeof value !== 'object'
+}
+
+function remember({ known }: Field, value: unknown): void {
+  if (known.size < KNOWN_VALUES_MAX) known.add(value)
 }

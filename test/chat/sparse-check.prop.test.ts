@@ -52,6 +52,19 @@ describe('createSparseCheck', () => {
     expect(check?.(request)).toEqual(request)
   })
 
+  it('remembers few values of a field, and none that is wrong', () => {
+    const asked: unknown[] = []
+    const text = z.string().refine((value) => asked.push(value) > 0 && value !== 'wrong')
+    const own = createSparseCheck(z.looseObject({ a: text }))
+    const long = 'x'.repeat(65)
+    for (const a of ['ok', 'wrong', long, 'ok', 'wrong', long]) own?.({ a })
+    expect(asked).toEqual(['ok', 'wrong', long, 'wrong', long])
+    for (let at = 0; at < 100; at++) own?.({ a: `${at}` })
+    asked.length = 0
+    for (let at = 0; at < 100; at++) own?.({ a: `${at}` })
+    expect(asked).toHaveLength(69)
+  })
+
   it.each([
     ['a field is wrong', { messages: [{ role: 'user', content: 'Hi' }], n: 'two' }],
     ['a required field is missing', { model: 'm' }],
