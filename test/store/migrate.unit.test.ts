@@ -63,6 +63,24 @@ describe('migrate', () => {
     expect(dumpSchema(db)).not.toContain('CREATE TABLE a')
   })
 
+  it.each([
+    ['in files', [], 1],
+    ['in memory where there is no room for files', ['SQLITE_FULL'], 2],
+  ])('sorts %s', (_where, failures, expected) => {
+    const db = open()
+    const codes = [...failures]
+    const before = db.pragma('temp_store', { simple: true })
+    db.function('sort', (temp_store) => {
+      const code = codes.shift()
+      if (code !== undefined) throw Object.assign(new Error('no room'), { code })
+      return temp_store
+    })
+    const sql = 'CREATE TABLE a AS SELECT sort(temp_store) AS place FROM pragma_temp_store'
+    expect(migrate(db, writeMigrations({ '0001-a.sql': sql }))).toBe(1)
+    expect(db.prepare('SELECT place FROM a').pluck().all()).toEqual([expected])
+    expect(db.pragma('temp_store', { simple: true })).toBe(before)
+  })
+
   it('refuses a gap in the numbers', () => {
     const gap = writeMigrations({ '0001-a.sql': '', '0003-c.sql': '' })
     expect(() => readMigrations(gap)).toThrow(/out of sequence/)

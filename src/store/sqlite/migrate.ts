@@ -28,6 +28,9 @@ interface MigrationRow {
   readonly checksum: string
 }
 
+/** No directory for temporary files, or no room in it. */
+const NO_FILE: readonly unknown[] = ['SQLITE_IOERR_GETTEMPPATH', 'SQLITE_CANTOPEN', 'SQLITE_FULL']
+
 /** A database that this server must not touch; the message is one line. */
 export class MigrationError extends Error {
   constructor(message: string) {
@@ -70,7 +73,25 @@ export function migrate(db: Connection, directory: string = DIRECTORY): number {
     }
     return pending.length
   })
-  return apply.immediate()
+  return sortInFiles(db, () => apply.immediate())
+}
+
+/**
+ * In memory the sort of an index over millions of rows takes hundreds of megabytes, which the process then keeps.
+ * It is done there only where no file can take it.
+ */
+function sortInFiles<Result>(db: Connection, run: () => Result): Result {
+  const before = db.pragma('temp_store', { simple: true })
+  db.pragma('temp_store = FILE')
+  try {
+    return run()
+  } catch (error) {
+    if (!NO_FILE.includes((error as { code?: unknown }).code)) throw error
+    db.pragma('temp_store = MEMORY')
+    return run()
+  } finally {
+    db.pragma(`temp_store = ${before}`)
+  }
 }
 
 function requireKnown(applied: readonly MigrationRow[], migrations: readonly Migration[]): void {
