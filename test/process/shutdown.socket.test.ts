@@ -1,6 +1,11 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
+import { WRITES_BEFORE_THREAD } from '../../src/store/sqlite/call-writes.ts'
+import { STARTED } from '../calls/call-fixtures.ts'
+import { basic } from '../support/build-test-app.ts'
 import { spawnServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
@@ -10,6 +15,9 @@ const STORY = {
   ignore_eos: true,
   max_tokens: 100_000,
 }
+
+/** Less than SQLite would wait for each of two connections, far more than the shutdown takes. */
+const PATIENCE_MS = 8_000
 
 async function openStream(url: string, body: object = STORY): Promise<Response> {
   const response = await fetch(`${url}/v1/chat/completions`, {
@@ -43,6 +51,25 @@ describe('SIGTERM', () => {
     silent.on('error', () => undefined)
     slow.on('error', () => undefined)
     expect(await server.stop()).toEqual({ code: 0, signal: null })
+  })
+
+  it('does not wait for another process that writes to the database', async () => {
+    const dataDir = makeTempDir()
+    const server = await spawnServer({ WEFT_DATA_DIR: dataDir })
+    const startCall = async (n: number) => {
+      const headers = { authorization: basic(TEST_KEY), 'content-type': 'application/json' }
+      const body = JSON.stringify({ start: { ...STARTED, id: `c${n}` } })
+      const { status } = await fetch(`${server.url}/call/start`, { method: 'POST', headers, body })
+      expect(status).toBe(200)
+    }
+    // Enough that calls have their own thread, whose connection is closed, too.
+    await Promise.all(Array.from({ length: WRITES_BEFORE_THREAD + 1 }, (_, n) => startCall(n)))
+    const other = new Database(join(dataDir, 'weft.db'))
+    other.exec('BEGIN IMMEDIATE')
+    const supervisor = setTimeout(() => server.process.kill('SIGKILL'), PATIENCE_MS)
+    expect(await server.stop()).toEqual({ code: 0, signal: null })
+    clearTimeout(supervisor)
+    other.close()
   })
 
   it('lets a short stream end by itself', async () => {

@@ -10,6 +10,8 @@ export type Connection = Database.Database
 export const DATABASE_FILE = 'weft.db'
 /** How long a statement waits for another process that writes. */
 export const BUSY_TIMEOUT_MS = 5000
+/** How long the end waits for others to leave the log: it is whole without, and a shutdown has a limit. */
+const CLOSE_BUSY_TIMEOUT_MS = 500
 
 /** A data directory that cannot be used; the message is one line. */
 export class DataDirectoryError extends Error {
@@ -79,6 +81,7 @@ export function finishLog(db: Connection): void {
 export function closeDatabase(db: Connection): void {
   if (!db.open) return
   try {
+    db.pragma(`busy_timeout = ${CLOSE_BUSY_TIMEOUT_MS}`)
     db.pragma('wal_checkpoint(TRUNCATE)')
   } finally {
     db.close()

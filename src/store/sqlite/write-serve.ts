@@ -3,7 +3,7 @@
  * the disk. It stands still while the main connection has its turn.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import { closeDatabase, finishLog, openDatabase } from './connection.ts'
+import { finishLog, openDatabase } from './connection.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createHourMarks } from './hour-marks.ts'
 import { type Failure, renderFailure } from './thread-failure.ts'
@@ -83,7 +83,8 @@ export function serveWrites(): void {
       commit.close()
       // After the last results, which are posted in the next turn.
       setImmediate(() => setImmediate(() => port.close()))
-      port.once('close', () => closeDatabase(db))
+      // The main connection is closed later and empties the log.
+      port.once('close', () => db.close())
     }
   })
 }
