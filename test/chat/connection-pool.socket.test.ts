@@ -185,6 +185,22 @@ describe('createConnectionPool', () => {
     for (const { result } of [...both, late]) expect(await result).toMatch(/^failed: /)
   })
 
+  it('cuts a connection that is not trusted, and fails the request that came after', async () => {
+    const { pool, sockets, received } = await start()
+    const first = send(pool, 'one')
+    await arrival(received, 0, 'one')
+    sockets[0]?.write(OK)
+    expect(await first.result).toBe('ok')
+    const second = send(pool, 'two')
+    await arrival(received, 0, 'onetwo')
+    first.distrust()
+    expect(await second.result).toMatch(/^failed: /)
+    const third = send(pool, 'three')
+    await arrival(received, 1, 'three')
+    sockets[1]?.write(OK)
+    expect(await third.result).toBe('ok')
+  })
+
   it('cuts the connection of a request that is aborted, in every phase', async () => {
     const { pool, sockets, received } = await start()
     send(pool, 'connecting').abort()

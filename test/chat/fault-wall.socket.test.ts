@@ -30,6 +30,27 @@ async function start(behaviour: Behaviour) {
 }
 
 describe('an upstream with odd manners', () => {
+  it.each([
+    ['a whole answer', false, json(200, { id: 'nobody asked' }), 502],
+    ['a stream', true, stream(['data: nonsense\n\n', DONE]), 502],
+    ['a stream that has begun', true, stream([HELLO_EVENTS[0] ?? '', 'data: x\n\n', DONE]), 200],
+  ])(
+    'gets no request again on the connection of nonsense in %s',
+    async (_name, isStream, nonsense, status) => {
+      let isFirst = true
+      const { chat, upstream } = await start((response, request) => {
+        const behaviour = isFirst ? nonsense : json(200, ANSWER)
+        isFirst = false
+        return behaviour(response, request)
+      })
+      const broken = await chat({ ...REQUEST, stream: isStream })
+      expect(broken.status).toBe(status)
+      expect(await broken.text()).toContain('"error"')
+      expect(await (await chat(REQUEST)).json()).toEqual(ANSWER)
+      expect(upstream.connectionCount()).toBe(2)
+    },
+  )
+
   it('may send early hints before its answer', async () => {
     const { chat } = await start((response, request) => {
       response.writeEarlyHints({ link: '</x>; rel=preload' })

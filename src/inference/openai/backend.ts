@@ -108,6 +108,7 @@ async function* relay(
     { clock, signal, hasOther: () => pool.hasFresh(tried) },
   )
   let isComplete = events === null
+  let isTrusted = true
   try {
     for (let event: RelayedDelta | null = first; event !== null; ) {
       yield event
@@ -116,9 +117,10 @@ async function* relay(
     isComplete = true
   } catch (error) {
     if (!signal.aborted && isUpstreamFault(error)) lease.fail()
+    isTrusted = !isNonsense(error)
     throw error
   } finally {
-    answer.close({ isComplete })
+    answer.close({ isComplete, isTrusted })
     lease.end()
   }
 }
@@ -150,7 +152,7 @@ async function open(
     return { answer, lease, ...begun }
   } catch (error) {
     const failure = signal.aborted ? error : toTryFailure(error, request.stream === true)
-    answer?.close({ isComplete: false })
+    answer?.close({ isComplete: false, isTrusted: !isNonsense(error) })
     // A caller without patience says nothing of the upstream.
     if (!signal.aborted) noteFailure(lease, failure)
     lease.end()
@@ -201,6 +203,11 @@ function noteFailure(lease: Lease<Target>, failure: unknown): void {
 function isUpstreamFault(error: unknown): boolean {
   const codes = ['upstream_error', 'upstream_invalid_response', 'upstream_timeout']
   return error instanceof ApiError && codes.includes(error.code)
+}
+
+/** Whether what came was no answer: it may have been meant for nobody, or for another request. */
+function isNonsense(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'upstream_invalid_response'
 }
 
 async function requireSuccess(answer: UpstreamAnswer, host: string): Promise<void> {

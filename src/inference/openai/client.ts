@@ -8,7 +8,7 @@ import { createConnectionPool } from './connection-pool.ts'
 import { createConnect } from './connector.ts'
 import { decodeBody } from './decoded-body.ts'
 import { toBodyError } from './errors.ts'
-import { type Exchange, startExchange } from './exchange.ts'
+import { type CloseOptions, type Exchange, startExchange } from './exchange.ts'
 import type { AnswerHead } from './response-head.ts'
 
 /** Limit: sockets to one upstream. */
@@ -58,8 +58,8 @@ export interface UpstreamAnswer {
    * @throws ApiError upstream_timeout, upstream_error, upstream_invalid_response, or the reason of the signal
    */
   read(): Promise<Uint8Array | null>
-  /** Lets go: a complete body frees the connection for reuse, any other cuts it. Idempotent. */
-  close(options: { readonly isComplete: boolean }): void
+  /** Idempotent. */
+  close(options: CloseOptions): void
 }
 
 export interface UpstreamClient {

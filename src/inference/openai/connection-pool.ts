@@ -117,6 +117,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
           waiting.delete(task)
           task.sending?.abort()
         },
+        distrust: () => task.sending?.distrust(),
       }
     },
     close() {

@@ -12,13 +12,18 @@ export interface Receiver extends AnswerReceiver {
   onError(error: unknown): void
 }
 
-/** A request on its way; once it has ended none of this does anything. */
+/** A request on its way; once it has ended only `distrust` does anything. */
 export interface Sending {
   /** Reads no more of the answer. */
   pause(): void
   resume(): void
   /** Cuts the connection, in every phase; the receiver hears no more. */
   abort(): void
+  /**
+   * What came was no answer to the request, so the next one might get what belongs to this one: cuts the
+   * connection even when the request has ended, and fails a request that came after it.
+   */
+  distrust(): void
 }
 
 export interface ConnectionOwner {
@@ -125,6 +130,7 @@ export function createConnection(connect: Connect, owner: ConnectionOwner): Conn
           task = null
           socket.destroy()
         },
+        distrust: () => lose(new Error('the upstream gave an answer that is none')),
       }
     },
   }

@@ -19,6 +19,13 @@ export interface ExchangeTimeouts {
   readonly total: number
 }
 
+/** How an answer is let go: a complete body frees the connection for reuse, any other cuts it. */
+export interface CloseOptions {
+  readonly isComplete: boolean
+  /** False for what was no answer at all: its connection is not used again, complete or not. */
+  readonly isTrusted?: boolean
+}
+
 export interface Exchange {
   /** @throws ApiError upstream_unreachable, upstream_timeout, or the reason of the signal */
   readonly head: Promise<AnswerHead>
@@ -28,8 +35,8 @@ export interface Exchange {
    * @throws ApiError upstream_timeout, upstream_error, or the reason of the signal
    */
   read(): Promise<Uint8Array | null>
-  /** Lets go: a complete body frees the connection for reuse, any other cuts it. Idempotent. */
-  close(options: { readonly isComplete: boolean }): void
+  /** Idempotent. */
+  close(options: CloseOptions): void
 }
 
 /**
@@ -111,9 +118,10 @@ export function startExchange(
       clocks.await()
       return inbox.wait()
     },
-    close({ isComplete }) {
+    close({ isComplete, isTrusted = true }) {
       if (isClosed) return
       isClosed = true
+      if (!isTrusted) sending?.distrust()
       if (inbox.isEnded()) return
       if (!isComplete) {
         cut(new ApiError('client_closed_request'))
