@@ -5,7 +5,7 @@
 import { toHourFilter } from '../../domain/hour-filter.ts'
 import { createHourCutter, type HourParts, hoursOf } from '../../domain/hour-parts.ts'
 import { type HourView, sumHour } from '../../domain/hour-stats.ts'
-import { BrokenSegmentError } from '../../domain/segment.ts'
+import { BrokenSegmentError, type StoredHour } from '../../domain/segment.ts'
 import { createStatsTables } from '../../domain/stats-tables.ts'
 import { renderCallBuckets, renderUsageBuckets } from '../../domain/stats-view.ts'
 import type { StatsQuery, StatsResult, StatsStore, StatsTexts } from '../api/stats.ts'
@@ -110,12 +110,16 @@ export function aggregateStats(
 ): StatsAnswer {
   const broken = new Set<number>()
   for (let attempt = 1; ; attempt++) {
+    const segments = createSegmentReader(db)
     try {
       const isFromRows = attempt > ATTEMPTS_MAX
-      const result = aggregateHours(db, query, checkpoint, { broken, isFromRows })
+      const reading = { openSegment: segments.open, checkpoint }
+      const result = aggregateHours(db, query, reading, { broken, isFromRows })
       return { result, broken: [...broken] }
     } catch (error) {
       if (!(error instanceof BrokenSegmentError)) throw error
+    } finally {
+      segments.close()
     }
   }
 }
@@ -136,6 +140,12 @@ export function renderStats(
   }
 }
 
+/** How a job reads. */
+interface Reading {
+  readonly openSegment: (hour_key: number, revision: number) => StoredHour | null
+  readonly checkpoint: () => void
+}
+
 /** What is known of broken segments. */
 interface Trust {
   /** Hours whose segments turned out broken; filled on the way. */
@@ -147,7 +157,7 @@ interface Trust {
 function aggregateHours(
   db: Connection,
   query: StatsQuery,
-  checkpoint: () => void,
+  { openSegment, checkpoint }: Reading,
   trust: Trust,
 ): StatsResult {
   const { project_id, startUs, endUs, startsUs } = query
@@ -160,7 +170,7 @@ function aggregateHours(
   }
   const cut = createHourCutter(startsUs, startUs, endUs)
   const hours = readHours(db, query)
-  const openView = createViews(db, query, hours, checkpoint)
+  const openView = createViews(db, query, hours, { openSegment, checkpoint })
   for (const row of hours) {
     checkpoint()
     const parts = cut(row.hour)
@@ -204,9 +214,8 @@ function createViews(
   db: Connection,
   { project_id }: StatsQuery,
   hours: readonly HourRow[],
-  checkpoint: () => void,
+  { openSegment, checkpoint }: Reading,
 ) {
-  const openSegment = createSegmentReader(db)
   const dirty = hours.filter(({ is_dirty }) => is_dirty)
   const live = new Set(dirty.slice(-LIVE_HOURS_MAX))
 

@@ -5,6 +5,8 @@
 
 /** Typed arrays of all kinds can begin at its multiples. */
 const ALIGNMENT = 8
+/** Limit: bytes for which there was no room that are held until the round ends; the collector finds the rest. */
+const LOOSE_BYTES_MAX = 16 * 1024 * 1024
 
 /** A blob that is kept. */
 export interface KeptBlob<Value> {
@@ -15,6 +17,8 @@ export interface KeptBlob<Value> {
 export interface BlobRing<Value> {
   /** Begins a round: what is kept or recalled from here on stays as it is until the next one. */
   begin(): void
+  /** Ends the round: values that are not kept are of no use any more. */
+  end(): void
   /** What is kept under a key. */
   recall(key: number): KeptBlob<Value> | null
   /**
@@ -22,7 +26,7 @@ export interface BlobRing<Value> {
    *
    * @param bytes - of no use afterwards, as their buffer may be given back
    * @param make - its value, out of bytes that are those of the ring when there is room, and `bytes` else
-   * @returns the value, which may be of no use after the next begin; it is not kept when there is no room
+   * @returns the value, which may be of no use after the round; it is not kept when there is no room
    * but that of this round, or when it is null
    */
   keep(
@@ -47,6 +51,8 @@ export function createBlobRing<Value>(bytesMax: number): BlobRing<Value> {
   const inOrder = new Set<Entry<Value>>()
   let next = 0
   let round = 0
+  let loose: Uint8Array[] = []
+  let looseBytes = 0
 
   /** @returns whether nothing that lies from `next` to before `end` is needed any more */
   function clear(end: number): boolean {
@@ -73,6 +79,11 @@ export function createBlobRing<Value>(bytesMax: number): BlobRing<Value> {
     begin() {
       round += 1
     },
+    end() {
+      for (const bytes of loose) release(bytes)
+      loose = []
+      looseBytes = 0
+    },
     recall(key) {
       const found = byKey.get(key)
       if (!found) return null
@@ -80,9 +91,14 @@ export function createBlobRing<Value>(bytesMax: number): BlobRing<Value> {
       return found
     },
     keep(key, revision, bytes, make) {
-      const size = Math.ceil(bytes.length / ALIGNMENT) * ALIGNMENT
+      // Why not 0: what has no length of its own could stand behind the last byte, where it is never cleared.
+      const size = Math.ceil(Math.max(bytes.length, 1) / ALIGNMENT) * ALIGNMENT
       const at = findRoom(size)
-      if (at === -1) return make(bytes)
+      if (at === -1) {
+        looseBytes += bytes.length
+        if (looseBytes <= LOOSE_BYTES_MAX) loose.push(bytes)
+        return make(bytes)
+      }
       memory ??= new Uint8Array(bytesMax)
       memory.set(bytes, at)
       const copy = memory.subarray(at, at + bytes.length)

@@ -53,7 +53,7 @@ export function createSegmentReader(db: Connection) {
   memory.ring.begin()
 
   /** @returns null when there is no segment of the revision; its columns throw BrokenSegmentError */
-  return function openSegment(hour_key: number, revision: number): StoredHour | null {
+  function open(hour_key: number, revision: number): StoredHour | null {
     const readHead = () => memory.selectHead.get({ hour_key })
     const head = readPart(memory, hour_key * 16, revision, readHead)
     if (!head) return null
@@ -64,6 +64,9 @@ export function createSegmentReader(db: Connection) {
     })
     return head.hour
   }
+
+  /** What was opened must not be read any more. */
+  return { open, close: memory.ring.end }
 }
 
 function createMemory(db: Connection): Memory {
