@@ -15,8 +15,9 @@ import type { Connection } from '../connection.ts'
 import { SELECT_COLUMN, SELECT_HEAD } from '../sql/segments.ts'
 import { type BlobRing, createBlobRing } from './blob-ring.ts'
 
-/** Limit: bytes of blobs that a thread keeps. */
-const KEPT_BYTES_MAX = 32 * 1024 * 1024
+/** Limits: bytes of heads, which every question reads, and of columns that a thread keeps. */
+const HEAD_BYTES_MAX = 8 * 1024 * 1024
+const COLUMN_BYTES_MAX = 24 * 1024 * 1024
 /** Limit: blobs that are remembered as checked. */
 const CHECKED_MAX = 200_000
 
@@ -28,8 +29,9 @@ interface OpenPart {
 
 /** What a thread keeps of the segments of a database. */
 interface Memory {
-  /** By column key. */
-  readonly ring: BlobRing<OpenPart>
+  /** By column key. Apart, since heads in use all along one ring would leave no room for columns. */
+  readonly heads: BlobRing<OpenPart>
+  readonly columns: BlobRing<OpenPart>
   /** Revisions whose checksum was right, by column key. */
   readonly checked: Map<number, number>
   readonly selectHead: Statement
@@ -50,28 +52,36 @@ export function columnKey(hour_key: number, column: SegmentColumn): number {
 export function createSegmentReader(db: Connection) {
   const memory = memories.get(db) ?? createMemory(db)
   memories.set(db, memory)
-  memory.ring.begin()
+  const { heads, columns, checked } = memory
+  heads.begin()
+  columns.begin()
 
   /** @returns null when there is no segment of the revision; its columns throw BrokenSegmentError */
   function open(hour_key: number, revision: number): StoredHour | null {
     const readHead = () => memory.selectHead.get({ hour_key })
-    const head = readPart(memory, hour_key * 16, revision, readHead)
+    const head = readPart(heads, checked, hour_key * 16, revision, readHead)
     if (!head) return null
     head.hour ??= decodeHour(revision, head.part, (column) => {
       const column_key = columnKey(hour_key, column)
       const read = () => memory.selectColumn.get({ column_key })
-      return readPart(memory, column_key, revision, read)?.part ?? null
+      return readPart(columns, checked, column_key, revision, read)?.part ?? null
     })
     return head.hour
   }
 
   /** What was opened must not be read any more. */
-  return { open, close: memory.ring.end }
+  function close(): void {
+    heads.end()
+    columns.end()
+  }
+
+  return { open, close }
 }
 
 function createMemory(db: Connection): Memory {
   return {
-    ring: createBlobRing(KEPT_BYTES_MAX),
+    heads: createBlobRing(HEAD_BYTES_MAX),
+    columns: createBlobRing(COLUMN_BYTES_MAX),
     checked: new Map(),
     selectHead: db.prepare(SELECT_HEAD).pluck(),
     selectColumn: db.prepare(SELECT_COLUMN).pluck(),
@@ -79,7 +89,8 @@ function createMemory(db: Connection): Memory {
 }
 
 function readPart(
-  { ring, checked }: Memory,
+  ring: BlobRing<OpenPart>,
+  checked: Map<number, number>,
   key: number,
   revision: number,
   read: () => unknown,
