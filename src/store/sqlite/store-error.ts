@@ -17,5 +17,5 @@ export function toStoreError(error: unknown): unknown {
 
 /** Whether another connection holds the lock that a transaction needs. */
 export function isLocked(error: unknown): boolean {
-  return error instanceof SqliteError && error.code === 'SQLITE_BUSY'
+  return error instanceof SqliteError && error.code.startsWith('SQLITE_BUSY')
 }
