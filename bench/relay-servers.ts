@@ -9,6 +9,7 @@ import type { LoadResult } from './load.ts'
 import type { ProcessUse } from './process-probe.ts'
 import type { LoadJob } from './relay-load.ts'
 import { HELD_MODEL, KEY, type Variant } from './relay-requests.ts'
+import { START_FLAGS } from './start-flags.ts'
 import { findTool } from './tools.ts'
 
 /** Limit: how long a process may take to listen. */
@@ -26,6 +27,8 @@ const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 interface Program {
   readonly script: string
   readonly args: readonly string[]
+  /** Of Node. */
+  readonly flags?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   /** Whether its complaints are left out: one for each request would bury the tables. */
   readonly isQuiet?: boolean
@@ -34,13 +37,17 @@ interface Program {
 /** Starts a program and waits until its port is open. */
 async function startProcess(
   port: number,
-  { script, args, environment = {}, isQuiet = false }: Program,
+  { script, args, flags = [], environment = {}, isQuiet = false }: Program,
 ): Promise<Server> {
   const probe = new URL('./process-probe.ts', import.meta.url).href
-  const child = spawn(process.execPath, ['--expose-gc', '--import', probe, script, ...args], {
-    env: { PATH: process.env.PATH, NODE_ENV: 'production', ...environment },
-    stdio: ['ignore', 'ignore', isQuiet ? 'ignore' : 'inherit', 'ipc'],
-  })
+  const child = spawn(
+    process.execPath,
+    [...flags, '--expose-gc', '--import', probe, script, ...args],
+    {
+      env: { PATH: process.env.PATH, NODE_ENV: 'production', ...environment },
+      stdio: ['ignore', 'ignore', isQuiet ? 'ignore' : 'inherit', 'ipc'],
+    },
+  )
   await waitUntilOpen(port, child)
   return {
     port,
@@ -117,7 +124,7 @@ function configureWeft(port: number, upstreamPort: number, directory: string): P
     WEFT_MODELS_FILE: modelsFile,
     WEFT_CHAT_QUEUE_MAX: '4096',
   }
-  return { script: pathOf('../src/server.ts'), args: [], environment }
+  return { script: pathOf('../src/server.ts'), args: [], flags: START_FLAGS, environment }
 }
 
 export interface Generator {

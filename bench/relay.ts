@@ -27,8 +27,8 @@ const { values, positionals } = parseArgs({
 const [rounds = 5, seconds = 2] = positionals.map(Number)
 const chosen = values.only?.split(',') ?? VARIANTS
 
-/** Before anything is measured: code runs at its full speed only after thousands of requests. */
-const WARM_UP_MS = 3_000
+/** Before anything is measured: code runs at its full speed only after tens of thousands of requests. */
+const WARM_UP_MS = 10_000
 const OPEN_STREAMS = 1_000
 /** What a stream that came whole ends with. */
 const STREAM_ENDING = '[DONE]'

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { START_FLAGS } from './start-flags.ts'
 
 export const KEY = 'wk_bench_key_with_enough_letters'
 export const AUTHORIZATION = `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}`
@@ -27,7 +28,7 @@ export interface Answer {
 
 export async function startServer(dataDir: string): Promise<BenchServer> {
   const begin = performance.now()
-  const child = spawn(process.execPath, [SERVER], {
+  const child = spawn(process.execPath, [...START_FLAGS, SERVER], {
     env: {
       PATH: process.env.PATH,
       WEFT_PORT: '0',
