@@ -24,7 +24,10 @@ export interface EndedServer {
 function start(environment: Record<string, string>) {
   const child = spawn(process.execPath, ['src/server.ts'], {
     // Its own trainer would take the jobs that a test means for others.
-    env: { PATH: process.env.PATH, WEFT_PORT: '0', WEFT_TRAINER: 'off', ...environment },
+    env: {
+      ...{ PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
+      ...{ WEFT_PORT: '0', WEFT_TRAINER: 'off', ...environment },
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const text = { stdout: '', stderr: '' }
