@@ -125,9 +125,8 @@ async function registerBearerRoutes(
     keyCompletionsMax: config.keyCompletionsMax,
     keyRequestsPerMinute: config.keyRequestsPerMinute,
     keyTokensPerMinute: config.keyTokensPerMinute,
-    calls: deps.calls,
+    recordings: deps.recordings,
     refScheme: config.refScheme,
-    recordingsMax: config.ingestQueueMax,
     nowUs,
   })
   await bearer.register(modelRoutes, { models: deps.models, choice })

@@ -18,6 +18,7 @@ import type { KeyStore } from './store/api/keys.ts'
 import type { ObjectStore } from './store/api/objects.ts'
 import type { PreviewModelStore } from './store/api/preview-models.ts'
 import type { PriceStore } from './store/api/prices.ts'
+import type { RecordingStore } from './store/api/recordings.ts'
 import type { StatsStore } from './store/api/stats.ts'
 import type { TableStore } from './store/api/tables.ts'
 import type { TrainingJobStore } from './store/api/training-jobs.ts'
@@ -36,6 +37,7 @@ export interface Deps {
    */
   reloadModels(): void
   readonly calls: CallStore
+  readonly recordings: RecordingStore
   readonly callsQuery: CallsQueryStore
   readonly stats: StatsStore
   readonly usage: UsageStore
@@ -79,6 +81,7 @@ export async function openDeps(config: Config): Promise<Deps> {
     models,
     reloadModels: models.reload,
     calls: store.calls,
+    recordings: store.recordings,
     callsQuery: store.callsQuery,
     stats: store.stats,
     usage: store.usage,

@@ -3,12 +3,14 @@
  * as JSON texts and stay texts: to parse and print them again would cost more than all else of a record.
  */
 import type { JsonObject } from '../schemas/primitives.ts'
+import { exceedsDepth, JSON_DEPTH_MAX } from './json-depth.ts'
 import { parseLossless, renderJson } from './json-text.ts'
 import type { CallParts } from './new-call.ts'
 import { findRefs } from './refs.ts'
 import { readUsage } from './usage.ts'
 
-export interface RecordedCall {
+/** What is recorded of a call besides its large bodies. */
+export interface RecordedFacts {
   readonly project_id: string
   readonly id: string
   readonly trace_id: string
@@ -19,56 +21,67 @@ export interface RecordedCall {
   readonly svc_user_id: string
   readonly svc_username: string
   readonly attributes: JsonObject
-  /** JSON text of an object, on one line, as of toOneLine. */
-  readonly inputs_json: string
-  /** JSON text, on one line. */
-  readonly output_json: string
   readonly exception: string | null
   readonly summary: JsonObject
+  /** Scheme of the refs that are looked for in inputs and output. */
+  readonly ref_scheme: string
+}
+
+export interface RecordedCall {
+  readonly facts: RecordedFacts
+  /** JSON text of an object; a byte order mark may come first. */
+  readonly inputs_json: string
+  /** JSON text, as inputs_json. */
+  readonly output_json: string
 }
 
 /**
- * Both parts of a recorded call.
+ * Both parts of a recorded call. An output that nests too deep to be written again is left out, which an attribute
+ * `output_cut` tells.
  *
- * @param refScheme - scheme of the refs that are looked for in inputs and output
  * @throws ApiError validation_failed when summary.usage is too large
  */
-export function resolveRecordedCall(call: RecordedCall, refScheme: string): CallParts {
-  const { project_id, id, inputs_json, output_json } = call
-  const attributes_json = renderJson(call.attributes)
-  const summary_json = renderJson(call.summary)
+export function resolveRecordedCall(call: RecordedCall): CallParts {
+  const { facts } = call
+  const { project_id, id, ref_scheme } = facts
+  const isTooDeep = exceedsDepth(call.output_json, JSON_DEPTH_MAX)
+  const inputs_json = toOneLine(call.inputs_json)
+  const output_json = isTooDeep ? 'null' : toOneLine(call.output_json)
+  const { attributes } = facts
+  const attributes_json = renderJson(isTooDeep ? { ...attributes, output_cut: true } : attributes)
+  const summary_json = renderJson(facts.summary)
   return {
     start: {
       project_id,
       id,
       sent_trace_id: null,
-      trace_id: call.trace_id,
+      trace_id: facts.trace_id,
       parent_id: null,
       thread_id: null,
       turn_id: null,
-      op_name: call.op_name,
+      op_name: facts.op_name,
       display_name: null,
-      started_at_us: call.started_at_us,
-      svc_user_id: call.svc_user_id,
-      svc_username: call.svc_username,
+      started_at_us: facts.started_at_us,
+      svc_user_id: facts.svc_user_id,
+      svc_username: facts.svc_username,
       svc_run_id: null,
       svc_run_step: null,
       attributes_json,
       inputs_json,
       otel_dump_json: null,
-      input_refs: findRefsInText(inputs_json, refScheme),
+      input_refs: findRefsInText(inputs_json, ref_scheme),
       start_size_bytes: Buffer.byteLength(attributes_json) + Buffer.byteLength(inputs_json),
     },
     end: {
       project_id,
       id,
-      ended_at_us: call.ended_at_us,
-      exception: call.exception,
+      ended_at_us: facts.ended_at_us,
+      exception: facts.exception,
       svc_run_step_end: null,
       output_json,
       summary_json,
-      output_refs: findRefsInText(output_json, refScheme),
-      usage: readUsage(call.summary),
+      output_refs: findRefsInText(output_json, ref_scheme),
+      usage: readUsage(facts.summary),
       end_size_bytes: Buffer.byteLength(output_json) + Buffer.byteLength(summary_json),
     },
   }

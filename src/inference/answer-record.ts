@@ -3,7 +3,6 @@
  * delta back and never grows beyond its limit.
  */
 import { renderJson } from '../domain/json-text.ts'
-import { toOneLine } from '../domain/recorded-call.ts'
 import { renderUsage } from './answer-head.ts'
 import type { ChoiceDelta, Delta, PromptDelta, RelayedDelta } from './backend.ts'
 import { createChoiceParts } from './choice-parts.ts'
@@ -19,7 +18,7 @@ export interface AnswerRecord {
   tokenCount(): number
   /** When the first text, reasoning or tool call came, in the clock's unit; null before. */
   firstTokenAt(): number | null
-  /** The answer as far as it came, as JSON text on one line; `null` when nothing did. */
+  /** The answer as far as it came, as JSON text; `null` when nothing did. */
   output(): string
   /** Whether text was left out because there was too much of it. */
   isCut(): boolean
@@ -83,7 +82,7 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
     tokenCount: () => countTokens(usage()) ?? pieceCount,
     firstTokenAt: () => (isStream ? firstTokenAt : null),
     output() {
-      if (whole !== null) return isTooLong(whole) ? 'null' : toOneLine(whole.json)
+      if (whole !== null) return isTooLong(whole) ? 'null' : whole.json
       const choices = parts.render()
       if (choices.length === 0) return 'null'
       const promptIds = prompt?.promptIds

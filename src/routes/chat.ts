@@ -16,7 +16,7 @@ import { createKeyLimits } from '../inference/key-limits.ts'
 import type { ModelRegistry } from '../inference/registry.ts'
 import { ChatCompletionRequest } from '../schemas/chat-request.ts'
 import { ChatCompletionResponse } from '../schemas/chat-response.ts'
-import type { CallStore } from '../store/api/calls.ts'
+import type { RecordingStore } from '../store/api/recordings.ts'
 import { createCompletionRecorder } from './completion-recorder.ts'
 import { requireAnswerable, runCompletion } from './completion-run.ts'
 import type { ModelChoice } from './model-choice.ts'
@@ -31,11 +31,9 @@ export interface ChatRoutesOptions {
   readonly keyRequestsPerMinute: number | null
   readonly keyTokensPerMinute: number | null
   /** Where completions that name a project are recorded. */
-  readonly calls: CallStore
+  readonly recordings: RecordingStore
   /** Scheme of the refs that are looked for in requests and answers. */
   readonly refScheme: string
-  /** Recordings that may wait. */
-  readonly recordingsMax: number
   /** Microseconds since the epoch. */
   readonly nowUs: () => number
 }
@@ -47,19 +45,14 @@ export const KEEP_ALIVE_MS = 15_000
 
 export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<void> {
   const { models, choice, completionsMax, keyCompletionsMax } = options
-  const { calls, refScheme, recordingsMax, nowUs } = options
+  const { recordings, refScheme, nowUs } = options
   const admission = createAdmission({ placesMax: completionsMax, keyMax: keyCompletionsMax })
   const limits = createKeyLimits({
     requestsPerMinute: options.keyRequestsPerMinute,
     tokensPerMinute: options.keyTokensPerMinute,
     nowMs: () => performance.now(),
   })
-  const recorder = createCompletionRecorder(app, {
-    calls,
-    refScheme,
-    nowUs,
-    queueMax: recordingsMax,
-  })
+  const recorder = createCompletionRecorder(app, { recordings, refScheme, nowUs })
   const run = { models, admission, limits, recorder, nowUs }
   const openAbort = createAborts(app.draining)
   app.addHook('onRequest', (request, _reply, done) => {

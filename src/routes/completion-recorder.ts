@@ -2,27 +2,20 @@
  * Records completions as calls, off the way of their answers: nothing here delays or fails an answer.
  * What could not be recorded is logged; what waits is written before the server has closed.
  */
-import type { FastifyBaseLogger } from 'fastify'
 import { renderJson } from '../domain/json-text.ts'
-import type { CallParts } from '../domain/new-call.ts'
 import type { Principal } from '../domain/permissions.ts'
-import { resolveRecordedCall, toOneLine } from '../domain/recorded-call.ts'
+import type { RecordedCall } from '../domain/recorded-call.ts'
 import type { ApiError } from '../errors.ts'
 import type { App } from '../http/app-type.ts'
-import { exceedsDepth, JSON_DEPTH_MAX } from '../http/json-body.ts'
 import { newId } from '../http/new-id.ts'
 import type { AnswerRecord } from '../inference/answer-record.ts'
 import type { JsonObject } from '../schemas/primitives.ts'
-import type { CallStore } from '../store/api/calls.ts'
+import type { RecordingStore } from '../store/api/recordings.ts'
 
 /** Name of the operation that a completion is. */
 export const COMPLETION_OP_NAME = 'chat.completions'
 /** Limit: characters of a request that are kept; 4 Mi, images included. */
 export const INPUT_CHARS_MAX = 4 * 1024 * 1024
-/** How long recordings gather before one commit takes them. */
-const GATHER_MS = 50
-/** Limit: recordings of one commit, so that building them never holds the event loop for long. */
-const BATCH_MAX = 50
 /** How long a closing server waits for answers that are just ending. */
 const CLOSE_MS_MAX = 300
 const POLL_MS = 10
@@ -59,12 +52,10 @@ export interface CompletionRecorder {
 }
 
 export interface CompletionRecorderOptions {
-  readonly calls: Pick<CallStore, 'writeParts'>
+  readonly recordings: RecordingStore
   readonly refScheme: string
   /** Microseconds since the epoch. */
   readonly nowUs: () => number
-  /** Recordings that may wait; one more is dropped and logged. */
-  readonly queueMax: number
 }
 
 /**
@@ -72,48 +63,45 @@ export interface CompletionRecorderOptions {
  *
  * Spec: §4.3, §4.7 (project of a completion).
  * Choice: one call per completion, written when it ends. What admission refuses has not begun and is no
- * call. No answer says that it is stored, so a commit of recordings alone does not wait for the disk: that
- * would stop every other answer for as long.
+ * call. No answer says that it is stored, so nothing waits for the disk.
  */
 export function createCompletionRecorder(
   app: App,
-  { calls, refScheme, nowUs, queueMax }: CompletionRecorderOptions,
+  { recordings, refScheme, nowUs }: CompletionRecorderOptions,
 ): CompletionRecorder {
-  const waiting: (() => CallParts)[] = []
+  let ended: (() => RecordedCall)[] = []
   let openCount = 0
-  let timer: NodeJS.Timeout | null = null
 
-  function enqueue(build: () => CallParts): void {
-    if (waiting.length >= queueMax) {
-      app.log.error({ waiting: waiting.length }, 'completion not recorded: too many wait')
-      return
-    }
-    waiting.push(build)
-    timer ??= setTimeout(() => void flush(), GATHER_MS)
-  }
-
-  async function flush(): Promise<void> {
-    clearTimeout(timer ?? undefined)
-    while (waiting.length > 0) await writeBatch(waiting.splice(0, BATCH_MAX))
-    timer = null
-  }
-
-  async function writeBatch(builds: readonly (() => CallParts)[]): Promise<void> {
-    try {
-      const parts = builds.flatMap((build) => tryBuild(build, app.log))
-      const results = await calls.writeParts(parts, { isUnacknowledged: true })
-      for (const { error } of results) if (error) logLoss(app.log, error)
-    } catch (error) {
-      logLoss(app.log, error)
+  function record(): void {
+    const builds = ended
+    ended = []
+    for (const build of builds) {
+      try {
+        recordings.add(build())
+      } catch (error) {
+        logLoss({ count: 1, error })
+      }
     }
   }
 
+  function logLoss({ count, error }: { readonly count: number; readonly error: unknown }): void {
+    app.log.error({ err: error, count }, 'completions not recorded')
+  }
+
+  /** Behind the answers of this turn of the event loop, which go out at its end. */
+  function recordSoon(build: () => RecordedCall): void {
+    ended.push(build)
+    if (ended.length === 1) setImmediate(() => setImmediate(record))
+  }
+
+  recordings.onLoss(logLoss)
   app.addHook('onClose', async () => {
     const deadline = Date.now() + CLOSE_MS_MAX
     while (openCount > 0 && Date.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
-    await flush()
+    record()
+    await recordings.flush()
   })
 
   return {
@@ -127,7 +115,7 @@ export function createCompletionRecorder(
           openCount -= 1
           if (end.error !== null && REFUSALS.includes(end.error.code)) return
           const span = { callId, startedAtUs, endedAtUs: nowUs() }
-          enqueue(() => buildParts({ ...completion, ...end }, span, refScheme))
+          recordSoon(() => toRecordedCall(completion, end, span, refScheme))
         },
       }
     },
@@ -144,18 +132,16 @@ interface Span {
 }
 
 /** Spec: §2.6. Choice: tokens count under the served model's id, not the alias that was asked for. */
-function buildParts(
-  { projectId, caller, body, record, error, model, attributes }: Completion & CompletionEnd,
+function toRecordedCall(
+  { projectId, caller, body, record }: Completion,
+  { error, model, attributes }: CompletionEnd,
   { callId, startedAtUs, endedAtUs }: Span,
   refScheme: string,
-): CallParts {
+): RecordedCall {
   const usage = record.usage()
   const firstTokenAtUs = record.firstTokenAt()
-  const output = record.output()
-  const isTooDeep = exceedsDepth(output, JSON_DEPTH_MAX)
-  const isCut = isTooDeep || record.isCut()
-  return resolveRecordedCall(
-    {
+  return {
+    facts: {
       project_id: projectId,
       id: callId,
       trace_id: newId(),
@@ -164,9 +150,7 @@ function buildParts(
       ended_at_us: endedAtUs,
       svc_user_id: caller.svc_user_id,
       svc_username: caller.svc_username,
-      attributes: isCut ? { ...attributes, output_cut: true } : attributes,
-      inputs_json: toInputs(body),
-      output_json: isTooDeep ? 'null' : output,
+      attributes: record.isCut() ? { ...attributes, output_cut: true } : attributes,
       exception: error === null ? null : `${error.code}: ${error.message}`,
       summary: {
         ...(usage === null ? {} : { usage: { [model.slice(0, USAGE_NAME_MAX)]: usage } }),
@@ -174,27 +158,14 @@ function buildParts(
           ? {}
           : { time_to_first_token_ms: (firstTokenAtUs - startedAtUs) / 1000 }),
       },
+      ref_scheme: refScheme,
     },
-    refScheme,
-  )
+    inputs_json: toInputs(body),
+    output_json: record.output(),
+  }
 }
 
 /** The request as it came, or how large it was when it was too large to keep. */
 function toInputs(body: string): string {
-  return body.length > INPUT_CHARS_MAX
-    ? renderJson({ omitted_chars: body.length })
-    : toOneLine(body)
-}
-
-function tryBuild(build: () => CallParts, log: FastifyBaseLogger): CallParts[] {
-  try {
-    return [build()]
-  } catch (error) {
-    logLoss(log, error)
-    return []
-  }
-}
-
-function logLoss(log: FastifyBaseLogger, error: unknown): void {
-  log.error({ err: error }, 'completion not recorded')
+  return body.length > INPUT_CHARS_MAX ? renderJson({ omitted_chars: body.length }) : body
 }

@@ -6,9 +6,9 @@ const REF = 'weave:///acme/demo/object/prompt:abcdef'
 function resolve(texts: { inputs_json?: string; output_json?: string }) {
   const ids = { project_id: 'acme/demo', id: 'c', trace_id: 't', svc_user_id: 'u' }
   const times = { started_at_us: 1, ended_at_us: 2 }
-  const bodies = { attributes: {}, inputs_json: '{}', output_json: 'null', summary: {}, ...texts }
-  const call = { ...ids, ...times, ...bodies, op_name: 'o', svc_username: 'U', exception: null }
-  return resolveRecordedCall(call, 'weave')
+  const names = { op_name: 'o', svc_username: 'U', ref_scheme: 'weave' }
+  const facts = { ...ids, ...times, ...names, attributes: {}, summary: {}, exception: null }
+  return resolveRecordedCall({ facts, inputs_json: '{}', output_json: 'null', ...texts })
 }
 
 describe('resolveRecordedCall', () => {

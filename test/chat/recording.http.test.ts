@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
 import { INPUT_CHARS_MAX } from '../../src/routes/completion-recorder.ts'
+import type { RecordingLoss, RecordingStore } from '../../src/store/api/recordings.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 import {
   createScriptedBackend,
@@ -167,16 +168,22 @@ describe('a completion with a project', () => {
   })
 
   it('is answered when the store takes nothing more, and that is logged', async () => {
-    const backend = createScriptedBackend(HELLO)
-    const test = await buildTestApp({}, { models: scriptedModels({ backend }) })
-    let askedCount = 0
-    test.deps.calls.writeParts = async () => {
-      askedCount += 1
-      throw new ApiError('server_overloaded')
+    let tell: (loss: RecordingLoss) => void = () => undefined
+    const error = new ApiError('server_overloaded')
+    const recordings: RecordingStore = {
+      add: () => tell({ count: 1, error }),
+      flush: async () => undefined,
+      onLoss(listener) {
+        tell = listener
+      },
     }
+    const models = scriptedModels({ backend: createScriptedBackend(HELLO) })
+    const test = await buildTestApp({}, { models, recordings })
+    const log = vi.spyOn(test.app.log, 'error')
     const { status } = await test.post(URL, { messages: MESSAGES }, { headers: HEADERS })
     expect(status).toBe(200)
-    await expect.poll(() => askedCount).toBe(1)
+    const named = { err: error, count: 1 }
+    await expect.poll(() => log.mock.calls).toEqual([[named, 'completions not recorded']])
   })
 
   it('that admission refuses is no call', async () => {

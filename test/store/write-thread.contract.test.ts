@@ -79,6 +79,7 @@ describe('the write thread', () => {
     let losses = 0
     const thread = createWriteThread({
       ...{ dataDir: makeTempDir(), queueMax: 10, onCommit: () => undefined },
+      onRecordsLost: () => undefined,
       onLost: () => {
         losses += 1
       },
@@ -99,7 +100,7 @@ describe('the write thread', () => {
   it('stands still again for a turn that is asked for in a turn', async () => {
     const thread = createWriteThread({
       ...{ dataDir: makeTempDir(), queueMax: 10 },
-      ...{ onCommit: () => undefined, onLost: () => undefined },
+      ...{ onCommit: () => undefined, onLost: () => undefined, onRecordsLost: () => undefined },
       workerFile: new URL('./support/listening-write-worker.ts', import.meta.url),
     })
     onTestFinished(() => thread.close())

@@ -45,17 +45,12 @@ export interface CallStore {
   endCall(end: CallEnd): Promise<void>
   /**
    * Stores many parts in one commit, as if each had come alone, in order. A part that is refused leaves
-   * the others alone.
+   * the others alone. Resolves only after it is durable.
    *
-   * @param options - `isUnacknowledged`: nobody is told that they are stored, so they may reach the disk a
-   * moment after the promise; without it they are durable when it resolves
    * @returns a result for each part, in their order
    * @throws ApiError server_overloaded, store_unavailable: then nothing is stored
    */
-  writeParts(
-    parts: readonly CallParts[],
-    options?: { readonly isUnacknowledged?: boolean },
-  ): Promise<readonly PartResult[]>
+  writeParts(parts: readonly CallParts[]): Promise<readonly PartResult[]>
   /**
    * Gives a call a name, which its start does not take away when it comes later.
    *

@@ -15,8 +15,8 @@ export function createCallStore(db: Connection, writes: CallWrites): CallStore {
   return {
     startCall: (start) => writes.run('start_call', start),
     endCall: (end) => writes.run('end_call', end),
-    async writeParts(parts, options) {
-      return (await writes.run('write_parts', parts, options)).map(toPartResult)
+    async writeParts(parts) {
+      return (await writes.run('write_parts', parts)).map(toPartResult)
     },
     renameCall: (rename) => writes.run('rename_call', rename),
     deleteCalls: (deletion) => writes.run('delete_calls', deletion),

@@ -10,6 +10,7 @@ import type { KeyStore } from '../api/keys.ts'
 import type { ObjectStore } from '../api/objects.ts'
 import type { PreviewModelStore } from '../api/preview-models.ts'
 import type { PriceStore } from '../api/prices.ts'
+import type { RecordingStore } from '../api/recordings.ts'
 import type { StatsStore } from '../api/stats.ts'
 import type { TableStore } from '../api/tables.ts'
 import type { TrainingJobStore } from '../api/training-jobs.ts'
@@ -35,6 +36,7 @@ import { createPriceStore } from './prices.ts'
 import { createProjectVersions, type ProjectVersions } from './project-versions.ts'
 import { READ_JOBS } from './read-jobs.ts'
 import { createInlineReadPool, createReadPool, type ReadPool } from './read-pool.ts'
+import { createRecordings } from './recordings.ts'
 import { createSegmentBuilder, type SegmentBuilder } from './segments/builder.ts'
 import { createStatsStore } from './stats.ts'
 import { createSweep } from './sweep.ts'
@@ -74,6 +76,7 @@ const BUILD_LIMITS: ReadLimits = { threads: 1, queueMax: 1, timeoutMs: 600_000, 
 export interface SqliteStore {
   readonly keys: KeyStore
   readonly calls: CallStore
+  readonly recordings: RecordingStore
   readonly callsQuery: CallsQueryStore
   readonly stats: StatsStore
   readonly usage: UsageStore
@@ -117,7 +120,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
       : createReadPool({ path: join(options.dataDir, DATABASE_FILE), ...limits })
   const reads = openReads(options.reads ?? READ_LIMITS)
   const versions = createProjectVersions()
-  const { commit, writes, closeWrites } = openWrites(db, options, versions)
+  const { commit, writes, recordings, closeWrites } = openWrites(db, options, versions)
   const segments = createSegmentBuilder({
     ...{ db, commit, isAutomatic: !isInMemory },
     reads: openReads(BUILD_LIMITS),
@@ -130,6 +133,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   return {
     keys: createKeyStore(db, options.bootstrapKey),
     calls: createCallStore(db, writes),
+    recordings,
     callsQuery: createCallsQueryStore(db, reads),
     stats: createStatsStore({ db, commit, reads, versions }),
     usage: createUsageStore(reads),
@@ -169,6 +173,7 @@ function openWrites(db: Connection, options: SqliteOptions, versions: ProjectVer
     : createWriteThread({
         ...{ dataDir, queueMax },
         onCommit: onThreadCommit,
+        onRecordsLost: (loss) => recordings.lose(loss),
         onLost: versions.raiseAll,
       })
   const log = createWalThread(db, dataDir, () => thread?.finishLog() ?? false)
@@ -179,10 +184,17 @@ function openWrites(db: Connection, options: SqliteOptions, versions: ProjectVer
   })
   const jobs = createWriteJobs(db, createHourMarks(db, commit, versions))
   const { writesBeforeThread = WRITES_BEFORE_THREAD } = options
+  const writes = createCallWrites({ commit, jobs, thread, writesBeforeThread })
+  const recordings = createRecordings({
+    ...{ writes, thread, queueMax },
+    callsBeforeThread: writesBeforeThread,
+  })
   return {
     commit,
-    writes: createCallWrites({ commit, jobs, thread, writesBeforeThread }),
+    writes,
+    recordings,
     async closeWrites() {
+      await recordings.flush()
       await thread?.close()
       commit.close()
       log.close()

@@ -3,6 +3,7 @@
  * commit, on the connection that is its turn, and takes and gives what structured clone can carry.
  */
 import type { CallEnd, CallParts, CallStart } from '../../domain/new-call.ts'
+import { type RecordedCall, resolveRecordedCall } from '../../domain/recorded-call.ts'
 import type { CallDeletion, CallRename, StartedIds } from '../api/calls.ts'
 import { createCallWriter } from './call-writer.ts'
 import type { Connection } from './connection.ts'
@@ -47,6 +48,13 @@ export function createWriteJobs(db: Connection, hours: HourMarks) {
         .map(({ started, error }) =>
           error ? { started: null, refused: renderFailure(error) } : { started },
         ),
+    /** Gives why some were refused, which leaves the others alone. */
+    record_calls(calls: readonly RecordedCall[]): Failure[] {
+      const { parts, refused } = resolveCalls(calls)
+      for (const { error } of writer.writeParts(parts))
+        if (error) refused.push(renderFailure(error))
+      return refused
+    },
     rename_call: (rename: CallRename) => writer.writeName(rename),
     delete_calls({ project_id, ids, deleted_at_us }: CallDeletion): number {
       const parameters = { project_id, ids: JSON.stringify(ids), deleted_at_us }
@@ -57,4 +65,17 @@ export function createWriteJobs(db: Connection, hours: HourMarks) {
       return deleted.length
     },
   }
+}
+
+function resolveCalls(calls: readonly RecordedCall[]) {
+  const parts: CallParts[] = []
+  const refused: Failure[] = []
+  for (const call of calls) {
+    try {
+      parts.push(resolveRecordedCall(call))
+    } catch (error) {
+      refused.push(renderFailure(error))
+    }
+  }
+  return { parts, refused }
 }

@@ -6,6 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { finishLog, openDatabase } from './connection.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createHourMarks } from './hour-marks.ts'
+import { createRecordServer, type LostRecords } from './record-serve.ts'
 import { type Failure, renderFailure } from './thread-failure.ts'
 import { createWriteJobs, type WriteInput, type WriteJobs } from './write-jobs.ts'
 
@@ -15,6 +16,8 @@ const LOG_PAGES_MAX = 65_536
 /** What the thread is started with. */
 export interface WriteWorkerData {
   readonly dataDir: string
+  /** Of recorded calls. */
+  readonly ring: SharedArrayBuffer
 }
 
 export interface WriteRequest<Name extends keyof WriteJobs = keyof WriteJobs> {
@@ -25,11 +28,12 @@ export interface WriteRequest<Name extends keyof WriteJobs = keyof WriteJobs> {
 }
 
 /**
- * To the thread. `pause`: answered when nothing is written any more, until `resume`. `finish_log`: the log
+ * To the thread. `records`: the ring has some. `pause`: answered when nothing is written any more, until `resume`. `finish_log`: the log
  * has next to nothing left. `close`: what waits is written before the thread ends.
  */
 export type WriteWorkerRequest =
   | readonly WriteRequest[]
+  | 'records'
   | 'pause'
   | 'resume'
   | 'finish_log'
@@ -40,39 +44,46 @@ export interface WriteResult extends Failure {
   readonly value?: unknown
 }
 
-/** From the thread: what became of writes, and the projects whose calls they changed. */
-export type WriteWorkerReply =
-  | 'paused'
-  | { readonly results: readonly WriteResult[]; readonly changed: readonly string[] }
+/** From the thread: what became of writes and records, and the projects whose calls they changed. */
+export type WriteWorkerReply = 'paused' | WriteReport
+
+export interface WriteReport {
+  readonly results: readonly WriteResult[]
+  readonly lost: readonly LostRecords[]
+  readonly changed: readonly string[]
+}
 
 /** Serves the writes of the process that started this thread, until it says `close`. */
 export function serveWrites(): void {
   const port = parentPort
   if (port === null) throw new Error('a write worker runs in a worker thread')
-  const db = openDatabase((workerData as WriteWorkerData).dataDir)
+  const { dataDir, ring } = workerData as WriteWorkerData
+  const db = openDatabase(dataDir)
   db.pragma(`wal_autocheckpoint = ${LOG_PAGES_MAX}`)
   const turns = createTurns()
   const commit = createGroupCommit(db, { takeTurn: turns.take })
   const changed = new Set<string>()
   const versions = { raise: (project_id: string) => void changed.add(project_id) }
   const jobs = createWriteJobs(db, createHourMarks(db, commit, versions))
-  const post = createReplies((results) => {
-    port.postMessage({ results, changed: [...changed] } satisfies WriteWorkerReply)
+  const report = createReports((results, lost) => {
+    port.postMessage({ results, lost, changed: [...changed] } satisfies WriteWorkerReply)
     changed.clear()
   })
+  const records = createRecordServer({ ring, commit, jobs, onWritten: report.addLost })
 
   function apply({ id, name, input, isUnacknowledged }: WriteRequest): void {
     const run = jobs[name] as (input: unknown) => unknown
     commit
       .write(() => run(input), { isUnacknowledged })
       .then(
-        (value) => post({ id, value }),
-        (error) => post({ id, ...renderFailure(error) }),
+        (value) => report.addResult({ id, value }),
+        (error) => report.addResult({ id, ...renderFailure(error) }),
       )
   }
 
   port.on('message', (request: WriteWorkerRequest) => {
     if (typeof request !== 'string') return request.forEach(apply)
+    if (request === 'records') void records.drain()
     if (request === 'pause') {
       turns.pause()
       port.postMessage('paused' satisfies WriteWorkerReply)
@@ -80,6 +91,7 @@ export function serveWrites(): void {
     if (request === 'resume') turns.resume()
     if (request === 'finish_log') finishLog(db)
     if (request === 'close') {
+      records.finish()
       commit.close()
       // After the last results, which are posted in the next turn.
       setImmediate(() => setImmediate(() => port.close()))
@@ -114,16 +126,34 @@ function createTurns() {
   }
 }
 
-/** Gathers the results of a commit, so that they go in one message. */
-function createReplies(send: (results: readonly WriteResult[]) => void) {
+/** Gathers what a commit comes to, so that it goes in one message. */
+function createReports(
+  send: (results: readonly WriteResult[], lost: readonly LostRecords[]) => void,
+) {
   let results: WriteResult[] = []
-  return function add(result: WriteResult): void {
-    results.push(result)
-    if (results.length > 1) return
+  let lost: LostRecords[] = []
+  let isScheduled = false
+
+  function sendSoon(): void {
+    if (isScheduled) return
+    isScheduled = true
     setImmediate(() => {
-      const gathered = results
+      isScheduled = false
+      const [gathered, gatheredLost] = [results, lost]
       results = []
-      send(gathered)
+      lost = []
+      send(gathered, gatheredLost)
     })
+  }
+
+  return {
+    addResult(result: WriteResult): void {
+      results.push(result)
+      sendSoon()
+    },
+    addLost(records: readonly LostRecords[]): void {
+      lost.push(...records)
+      sendSoon()
+    },
   }
 }

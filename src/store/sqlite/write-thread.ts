@@ -1,6 +1,9 @@
 /** The write thread as the main thread sees it. It starts with its first write and again after a fault. */
 import { Worker } from 'node:worker_threads'
+import type { RecordedCall } from '../../domain/recorded-call.ts'
 import { ApiError } from '../../errors.ts'
+import type { RecordingLoss } from '../api/recordings.ts'
+import { createRecordOutbox } from './record-outbox.ts'
 import { toReplyError } from './thread-failure.ts'
 import type { CallWrites } from './write-jobs.ts'
 import type {
@@ -18,6 +21,12 @@ const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8 }
 const CLOSE_MS_MAX = 10_000
 
 export interface WriteThread extends CallWrites {
+  /** Takes a call that nobody waits for; false when it is too large or there is no room for it. */
+  record(call: RecordedCall): boolean
+  /** Has recorded calls written that the thread was not told of. */
+  announceRecords(): void
+  /** Resolves when the calls that were recorded before are written or lost. */
+  flushRecords(): Promise<void>
   /** Runs `run` while the thread writes nothing: at once in the next turn when there is no thread. */
   takeTurn(run: () => void): void
   /** Has the thread finish the log; false when there is no thread. */
@@ -32,6 +41,8 @@ export interface WriteThreadOptions {
   readonly queueMax: number
   /** Called after each commit, before its writes are answered, with the projects that it changed. */
   onCommit(changed: readonly string[]): void
+  /** Called with recorded calls that were not written. */
+  onRecordsLost(loss: RecordingLoss): void
   /** Called when the thread has died: any project may have been changed by what it committed last. */
   onLost(): void
   /** The thread's entry; tests give one of their own. */
@@ -39,47 +50,37 @@ export interface WriteThreadOptions {
 }
 
 export function createWriteThread(options: WriteThreadOptions): WriteThread {
-  const { dataDir, queueMax, onCommit, onLost, workerFile = WORKER_FILE } = options
+  const { dataDir, queueMax, onCommit, onRecordsLost, onLost, workerFile = WORKER_FILE } = options
+  const outbox = createRecordOutbox(() => post('records'))
   const answers = createAnswers()
+  const turns = createTurns(post, () => worker !== null)
   let gathered: WriteRequest[] = []
-  let turns: (() => void)[] = []
-  let isGranting = false
   let worker: Worker | null = null
-
-  function askForTurn(): void {
-    if (worker) post('pause')
-    else setImmediate(takeTurns)
-  }
-
-  function takeTurns(): void {
-    const granted = turns
-    turns = []
-    isGranting = true
-    for (const run of granted) run()
-    isGranting = false
-    post('resume')
-    // Asked for meanwhile: behind the resumption, which would else end their pause.
-    if (turns.length > 0) askForTurn()
-  }
 
   function lose(cause: Error): void {
     worker = null
     gathered = []
     onLost()
     answers.failAll(cause)
-    takeTurns()
+    const count = outbox.abandon()
+    if (count > 0) onRecordsLost({ count, error: cause })
+    turns.grant()
   }
 
   function start(): Worker {
-    const workerData: WriteWorkerData = { dataDir }
+    const workerData: WriteWorkerData = { dataDir, ring: outbox.open() }
     const started = new Worker(workerFile, { workerData, resourceLimits: RESOURCE_LIMITS })
     started.on('message', (reply: WriteWorkerReply) => {
       if (reply === 'paused') {
-        takeTurns()
+        turns.grant()
         return
       }
       onCommit(reply.changed)
       reply.results.forEach(answers.settle)
+      for (const { count, ...failure } of reply.lost) {
+        onRecordsLost({ count, error: toReplyError(failure) })
+      }
+      outbox.noteReleased()
     })
     started.on('error', lose)
     started.on('exit', () => worker === started && lose(new Error('the write thread ended')))
@@ -108,10 +109,13 @@ export function createWriteThread(options: WriteThreadOptions): WriteThread {
       if (gathered.length === 1) setImmediate(sendGathered)
       return promise
     },
-    takeTurn(run) {
-      turns.push(run)
-      if (turns.length === 1 && !isGranting) askForTurn()
+    record(call) {
+      worker ??= start()
+      return outbox.add(call)
     },
+    announceRecords: outbox.announce,
+    flushRecords: outbox.flush,
+    takeTurn: turns.take,
     finishLog() {
       post('finish_log')
       return worker !== null
@@ -126,6 +130,37 @@ export function createWriteThread(options: WriteThreadOptions): WriteThread {
       await ended
       clearTimeout(timer)
     },
+  }
+}
+
+/** Turns of the main connection, in which the thread stands still. */
+function createTurns(post: (word: 'pause' | 'resume') => void, isRunning: () => boolean) {
+  let asked: (() => void)[] = []
+  let isGranting = false
+
+  function ask(): void {
+    if (isRunning()) post('pause')
+    else setImmediate(grant)
+  }
+
+  function grant(): void {
+    const granted = asked
+    asked = []
+    isGranting = true
+    for (const run of granted) run()
+    isGranting = false
+    post('resume')
+    // Asked for meanwhile: behind the resumption, which would else end their pause.
+    if (asked.length > 0) ask()
+  }
+
+  return {
+    take(run: () => void): void {
+      asked.push(run)
+      if (asked.length === 1 && !isGranting) ask()
+    },
+    /** The thread stands still, or is gone. */
+    grant,
   }
 }
 

@@ -10,7 +10,7 @@ function reply(answer: WriteWorkerReply): void {
 
 parentPort?.on('message', (request: WriteWorkerRequest) => {
   if (typeof request !== 'string') {
-    reply({ results: request.map(({ id }) => ({ id, value: words })), changed: [] })
+    reply({ results: request.map(({ id }) => ({ id, value: words })), lost: [], changed: [] })
     return
   }
   words.push(request)

@@ -1,0 +1,97 @@
+/** What every RecordingStore must do, whatever it stores in. */
+import { describe, expect, it } from 'vitest'
+import type { RecordedCall, RecordedFacts } from '../../src/domain/recorded-call.ts'
+import type { CallStore } from '../../src/store/api/calls.ts'
+import type { RecordingLoss, RecordingStore } from '../../src/store/api/recordings.ts'
+
+const PROJECT = 'acme/demo'
+
+export function recordedCall(facts: Partial<RecordedFacts> = {}, bodies = {}): RecordedCall {
+  return {
+    facts: {
+      ...{ project_id: PROJECT, id: 'c1', trace_id: 't1', op_name: 'chat' },
+      ...{ started_at_us: 1_000_000, ended_at_us: 2_000_000 },
+      ...{ svc_user_id: 'u', svc_username: 'U', ref_scheme: 'weave' },
+      ...{ attributes: { a: 1 }, exception: null, summary: {} },
+      ...facts,
+    },
+    inputs_json: '{"b":2}',
+    output_json: '[3]',
+    ...bodies,
+  }
+}
+
+interface Stores {
+  readonly calls: CallStore
+  readonly recordings: RecordingStore
+}
+
+/** @param create - an empty store that closes itself when the test ends */
+export function describeRecordingContract(name: string, create: () => Stores): void {
+  describe(`${name} keeps the RecordingStore contract`, () => {
+    it('has stored what was added when it is flushed', async () => {
+      const { calls, recordings } = create()
+      const summary = { usage: { m: { input_tokens: 5 } } }
+      recordings.add(recordedCall({ summary, exception: 'e' }))
+      await recordings.flush()
+      await expect(calls.findCall(PROJECT, 'c1')).resolves.toMatchObject({
+        ...{ id: 'c1', trace_id: 't1', op_name: 'chat', svc_user_id: 'u', exception: 'e' },
+        ...{ started_at_us: 1_000_000, ended_at_us: 2_000_000 },
+        ...{ attributes: { a: 1 }, inputs: { b: 2 }, output: [3], summary },
+      })
+    })
+
+    it('stores without being flushed', async () => {
+      const { calls, recordings } = create()
+      recordings.add(recordedCall())
+      await expect.poll(() => calls.findCall(PROJECT, 'c1')).not.toBeNull()
+    })
+
+    it('stores calls of every size, of every alphabet', async () => {
+      const { calls, recordings } = create()
+      const texts = ['é', '€', '😀', 'x'].map((letter) => letter.repeat(1_000_000))
+      for (const [at, text] of texts.entries()) {
+        recordings.add(recordedCall({ id: `c${at}` }, { output_json: JSON.stringify(text) }))
+        recordings.add(recordedCall({ id: `s${at}` }, { output_json: JSON.stringify(text[0]) }))
+      }
+      await recordings.flush()
+      for (const [at, text] of texts.entries()) {
+        const [large, small] = await Promise.all(
+          [`c${at}`, `s${at}`].map((id) => calls.findCall(PROJECT, id)),
+        )
+        expect(large?.output === text).toBe(true)
+        expect(small?.output).toBe(text[0])
+      }
+    })
+
+    it('tells of calls that are refused, which leaves the others alone', async () => {
+      const { calls, recordings } = create()
+      const losses: RecordingLoss[] = []
+      recordings.onLoss((loss) => losses.push(loss))
+      recordings.add(recordedCall())
+      recordings.add(recordedCall({}, { output_json: '4' }))
+      recordings.add(recordedCall({ id: 'c2' }, { inputs_json: '{\nbroken' }))
+      recordings.add(recordedCall({ id: 'c3' }))
+      await recordings.flush()
+      expect(losses).toHaveLength(2)
+      expect(losses).toContainEqual({
+        count: 1,
+        error: expect.objectContaining({ code: 'call_conflict' }),
+      })
+      await expect(calls.findCall(PROJECT, 'c1')).resolves.toMatchObject({ output: [3] })
+      await expect(calls.findCall(PROJECT, 'c2')).resolves.toBeNull()
+      await expect(calls.findCall(PROJECT, 'c3')).resolves.not.toBeNull()
+    })
+
+    it('takes the same call twice', async () => {
+      const { recordings } = create()
+      const losses: RecordingLoss[] = []
+      recordings.onLoss((loss) => losses.push(loss))
+      for (let time = 0; time < 2; time++) {
+        recordings.add(recordedCall())
+        await recordings.flush()
+      }
+      expect(losses).toEqual([])
+    })
+  })
+}
