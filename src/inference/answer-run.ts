@@ -2,11 +2,13 @@
  * The way of an answer's deltas from a backend to their reader: within admission, from the first candidate that
  * begins, under the eyes of a watcher. It never changes, holds back or adds a delta.
  *
- * Why all in one generator: one for each would take every delta through the microtask queue three times as often.
+ * Why all in one function: one for each would take every delta through the microtask queue three times as often.
  */
 import { ApiError } from '../errors.ts'
 import type { Admission, AdmissionRequest } from './admission.ts'
-import type { Delta } from './backend.ts'
+import type { AnswerHead } from './answer-head.ts'
+import type { Delta, RelayedDelta } from './backend.ts'
+import { createCollector } from './collect.ts'
 import { requireFallback } from './fallbacks.ts'
 
 /** A model that may answer. */
@@ -14,6 +16,8 @@ export interface Candidate {
   readonly place: AdmissionRequest
   /** Starts the completion; called when there is a place. */
   start(): AsyncIterable<Delta>
+  /** The same for an answer that is not streamed and comes at once; else undefined. */
+  startWhole?: (() => Promise<RelayedDelta>) | undefined
 }
 
 export interface AnswerWatcher {
@@ -29,8 +33,6 @@ export interface AnswerWatcher {
 
 export interface AnswerRunOptions {
   readonly admission: Admission
-  /** False when one relayed delta is a whole answer, after which readers leave. */
-  readonly isStream: boolean
   readonly watcher: AnswerWatcher | null
 }
 
@@ -42,9 +44,9 @@ export interface AnswerRunOptions {
  * @throws what the last candidate threw; of a failure after a fallback client libraries are told not to
  * try again; what admission throws
  */
-export async function* runAnswer(
+export async function* streamAnswer(
   turns: readonly (() => Candidate)[],
-  { admission, isStream, watcher }: AnswerRunOptions,
+  { admission, watcher }: AnswerRunOptions,
 ): AsyncGenerator<Delta> {
   let failure: unknown = null
   let isOver = false
@@ -58,7 +60,6 @@ export async function* runAnswer(
           for await (const delta of start()) {
             hasBegun = true
             watcher?.note(delta)
-            if (delta.type === 'relayed' && !isStream) isOver = true
             yield delta
           }
         } finally {
@@ -76,5 +77,48 @@ export async function* runAnswer(
     throw error
   } finally {
     watcher?.end(isOver ? failure : new ApiError('client_closed_request'))
+  }
+}
+
+/**
+ * The JSON text of the whole answer of the first candidate that answers. Everything else is as with
+ * `streamAnswer`.
+ *
+ * @throws what `streamAnswer` throws, while or before it is read; ApiError internal_error for an answer without an end
+ */
+export async function answerWhole(
+  turns: readonly (() => Candidate)[],
+  { admission, watcher }: AnswerRunOptions,
+  head: AnswerHead,
+): Promise<string> {
+  let failure: unknown = null
+  try {
+    for (let index = 0; ; index++) {
+      const { place, start, startWhole } = (turns[index] as () => Candidate)()
+      const collector = createCollector(head)
+      let hasBegun = false
+      const take = (delta: Delta) => {
+        hasBegun = true
+        watcher?.note(delta)
+        collector.add(delta)
+      }
+      try {
+        const leave = await admission.enter(place)
+        try {
+          if (startWhole !== undefined) take(await startWhole())
+          else for await (const delta of start()) take(delta)
+        } finally {
+          leave()
+        }
+        return collector.render()
+      } catch (error) {
+        requireFallback(error, { hasBegun, index, isLast: index === turns.length - 1 })
+      }
+    }
+  } catch (error) {
+    failure = error
+    throw error
+  } finally {
+    watcher?.end(failure)
   }
 }

@@ -106,6 +106,14 @@ export interface InferenceBackend {
    * @throws ApiError context_length_exceeded, invalid_value, server_overloaded, upstream_*
    */
   complete(call: CompletionCall, options: { readonly signal: AbortSignal }): AsyncIterable<Delta>
+  /**
+   * The one delta of an answer that is not streamed, where a backend has it at once; with it `complete` is asked for
+   * streams only. It stops and throws as `complete` does.
+   */
+  completeWhole?(
+    call: CompletionCall,
+    options: { readonly signal: AbortSignal },
+  ): Promise<RelayedDelta>
   /** What is known now of a model, by the backend's name for it; never waits. */
   describeModel?(model: string): ModelDetails
   /** Ends what is running and frees threads and sockets. */

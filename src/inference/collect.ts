@@ -12,29 +12,47 @@ interface ChoiceParts {
   stop_reason: number | string | null
 }
 
+export interface Collector {
+  add(delta: Delta): void
+  /**
+   * The JSON text of the answer, choices in the order of their index.
+   *
+   * @throws ApiError internal_error when a choice has no end
+   */
+  render(): string
+}
+
 /**
- * The JSON text of the answer, choices in the order of their index.
- *
- * @throws ApiError internal_error when a choice has no end; whatever the backend throws
+ * Collects one answer.
  *
  * Spec: §4.3 response, choice, message, usage.
  */
-export async function collectCompletion(
-  deltas: AsyncIterable<Delta>,
-  head: AnswerHead,
-): Promise<string> {
+export function createCollector(head: AnswerHead): Collector {
   const choices = new Map<number, ChoiceParts>()
+  let relayed: string | null = null
   let prompt: PromptDelta | null = null
   let tokenCount = 0
-  for await (const delta of deltas) {
-    if (delta.type === 'relayed') return delta.json
-    if (delta.type === 'prompt') {
-      prompt = delta
-    } else {
-      tokenCount += delta.tokenCount
-      addDelta(choices, delta)
-    }
+  return {
+    add(delta) {
+      if (delta.type === 'relayed') {
+        relayed = delta.json
+      } else if (delta.type === 'prompt') {
+        prompt = delta
+      } else {
+        tokenCount += delta.tokenCount
+        addDelta(choices, delta)
+      }
+    },
+    render: () => relayed ?? renderAnswer(head, choices, prompt, tokenCount),
   }
+}
+
+function renderAnswer(
+  head: AnswerHead,
+  choices: ReadonlyMap<number, ChoiceParts>,
+  prompt: PromptDelta | null,
+  tokenCount: number,
+): string {
   const finished = [...choices.values()].filter((parts) => parts.finish_reason !== null)
   requireAllFinished(finished.length, head)
   const answer: ChatCompletionResponse = {

@@ -11,14 +11,13 @@ import { createEventStream, sendEvents, settlesWithin } from '../http/sse.ts'
 import { createAdmission } from '../inference/admission.ts'
 import { resolveAnswerHead } from '../inference/answer-head.ts'
 import { type ChunkOptions, renderChunks } from '../inference/chunks.ts'
-import { collectCompletion } from '../inference/collect.ts'
 import { createKeyLimits } from '../inference/key-limits.ts'
 import type { ModelRegistry } from '../inference/registry.ts'
 import { ChatCompletionRequest } from '../schemas/chat-request.ts'
 import { ChatCompletionResponse } from '../schemas/chat-response.ts'
 import type { RecordingStore } from '../store/api/recordings.ts'
 import { createCompletionRecorder } from './completion-recorder.ts'
-import { requireAnswerable, runCompletion } from './completion-run.ts'
+import { completeWhole, requireAnswerable, streamCompletion } from './completion-run.ts'
 import type { ModelChoice } from './model-choice.ts'
 
 export interface ChatRoutesOptions {
@@ -84,12 +83,14 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
       const deadline = startClientDeadline(request.headers, abort)
       const { signal } = abort
       const call = { request: body, body: request.bodyText ?? '', requestId }
-      const deltas = runCompletion({ request, reply, call, model, projectId, signal }, run)
+      const exchange = { request, reply, call, model, projectId, signal }
       const name = model.answersAs ?? body.model ?? model.id
       const head = resolveAnswerHead(body, { requestId, model: name, nowMs: Date.now() })
-      if (body.stream !== true) return sendWhole(reply, collectCompletion(deltas, head), deadline)
-      const chunks = renderChunks(deltas, head, chunkOptions(body))
-      return sendStream({ app, request, reply, deadline }, chunks)
+      if (body.stream === true) {
+        const chunks = renderChunks(streamCompletion(exchange, run), head, chunkOptions(body))
+        return await sendStream({ app, request, reply, deadline }, chunks)
+      }
+      return await sendWhole(reply, completeWhole(exchange, run, head), deadline)
     },
   )
 }
@@ -118,7 +119,7 @@ async function sendWhole(
   deadline: ClientDeadline | null,
 ): Promise<FastifyReply> {
   const askedAt = performance.now()
-  const json = await answer.finally(deadline?.lift)
+  const json = await (deadline === null ? answer : answer.finally(deadline.lift))
   const waitedMs = performance.now() - askedAt
   // Answers of one turn of the event loop go out together: each by itself would wake its client, and be
   // interrupted by it, while the others are still to be read.

@@ -12,8 +12,15 @@ import { requireScope } from '../domain/permissions.ts'
 import { ApiError } from '../errors.ts'
 import { toApiError } from '../http/error-handler.ts'
 import type { Admission, AdmissionRequest } from '../inference/admission.ts'
+import type { AnswerHead } from '../inference/answer-head.ts'
 import { createAnswerRecord } from '../inference/answer-record.ts'
-import { type AnswerWatcher, type Candidate, runAnswer } from '../inference/answer-run.ts'
+import {
+  type AnswerRunOptions,
+  type AnswerWatcher,
+  answerWhole,
+  type Candidate,
+  streamAnswer,
+} from '../inference/answer-run.ts'
 import type { CompletionCall, Delta } from '../inference/backend.ts'
 import type { KeyLimits } from '../inference/key-limits.ts'
 import type { ModelRegistry, ServedModel } from '../inference/registry.ts'
@@ -55,14 +62,40 @@ export function requireAnswerable(body: ChatCompletionRequest, model: ServedMode
 }
 
 /**
- * The deltas of the completion; nothing goes to a backend before the first is asked for.
+ * The deltas of a streamed completion; nothing goes to a backend before the first is asked for.
  *
  * @throws ApiError rate_limit_exceeded
  */
-export function runCompletion(
+export function streamCompletion(
   exchange: CompletionExchange,
   options: CompletionRunOptions,
 ): AsyncIterable<Delta> {
+  const { turns, run } = prepareRun(exchange, options)
+  return streamAnswer(turns, run)
+}
+
+/**
+ * The JSON text of a completion that is not streamed.
+ *
+ * @throws ApiError rate_limit_exceeded at once; what broke the answer later
+ */
+export function completeWhole(
+  exchange: CompletionExchange,
+  options: CompletionRunOptions,
+  head: AnswerHead,
+): Promise<string> {
+  const { turns, run } = prepareRun(exchange, options)
+  return answerWhole(turns, run, head)
+}
+
+interface PreparedRun {
+  /** Of the model and its fallbacks. */
+  readonly turns: readonly (() => Candidate)[]
+  readonly run: AnswerRunOptions
+}
+
+/** Counts the request to its key's limits, and opens its record where one is wanted. */
+function prepareRun(exchange: CompletionExchange, options: CompletionRunOptions): PreparedRun {
   const { request, reply, call, model, signal } = exchange
   const { models, admission, limits } = options
   const { keyId } = requireScope(request.principal, 'inference')
@@ -75,22 +108,21 @@ export function runCompletion(
   const toTurn = (candidate: ServedModel) => (): Candidate => {
     answering = candidate
     nameBackend(reply, call.request, candidate, null)
-    const { backendModel, adapterPath = null } = candidate
+    const { backendModel, adapterPath = null, backend } = candidate
     const backendCall = { ...call, model: backendModel, adapterPath, ...watchUpstream(candidate) }
+    const { completeWhole } = backend
     return {
       place: toPlace(candidate, keyId, call.request, signal),
-      start: () => candidate.backend.complete(backendCall, { signal }),
+      start: () => backend.complete(backendCall, { signal }),
+      startWhole: completeWhole && (() => completeWhole(backendCall, { signal })),
     }
   }
   const others = listFallbacks(model, models, call.request)
-  return runAnswer([model, ...others].map(toTurn), {
-    admission,
-    isStream: call.request.stream === true,
-    watcher:
-      exchange.projectId === null && !limits.countsTokens
-        ? null
-        : openWatcher(exchange, { ...options, answering: () => answering }),
-  })
+  const watcher =
+    exchange.projectId === null && !limits.countsTokens
+      ? null
+      : openWatcher(exchange, { ...options, answering: () => answering })
+  return { turns: [model, ...others].map(toTurn), run: { admission, watcher } }
 }
 
 /** Spec: §4.3 priority. Choice: it orders the queue of models that are served with priorities. */

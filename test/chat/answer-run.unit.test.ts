@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
 import { createAdmission } from '../../src/inference/admission.ts'
-import { runAnswer } from '../../src/inference/answer-run.ts'
-import type { Delta } from '../../src/inference/backend.ts'
-import { piece, prompt } from '../support/scripted-backend.ts'
+import { answerWhole, type Candidate, streamAnswer } from '../../src/inference/answer-run.ts'
+import type { Delta, RelayedDelta } from '../../src/inference/backend.ts'
+import { finish, piece, prompt } from '../support/scripted-backend.ts'
 
 type Start = () => AsyncIterable<Delta>
 
@@ -20,22 +20,33 @@ async function* breaking() {
   yield prompt()
   throw new ApiError('upstream_error')
 }
-const WHOLE: Delta = { type: 'relayed', json: '{}', value: {} }
-async function* whole() {
+const WHOLE: RelayedDelta = { type: 'relayed', json: '{ }', value: {} }
+async function* relayed() {
   yield WHOLE
 }
+const HEAD = { id: 'chatcmpl-1', created: 7, model: 'm', role: 'assistant', choiceCount: 1 }
 
 /** Answers one after another, with one place for all. */
 function open() {
   const admission = createAdmission({ placesMax: 1, keyMax: null })
   const { signal } = new AbortController()
   const place = { modelId: 'm', modelMax: 1, keyId: 'k', priority: 0, signal }
-  function run(starts: readonly Start[], isStream = true) {
+  function watch() {
     const noted: Delta[] = []
     const ends: unknown[] = []
     const watcher = { note: (delta: Delta) => noted.push(delta), end: (e: unknown) => ends.push(e) }
+    return { noted, ends, options: { admission, watcher } }
+  }
+  function run(starts: readonly Start[]) {
+    const { noted, ends, options } = watch()
     const turns = starts.map((start) => () => ({ place, start }))
-    return { deltas: runAnswer(turns, { admission, isStream, watcher }), noted, ends }
+    return { deltas: streamAnswer(turns, options), noted, ends }
+  }
+  async function ask(...candidates: readonly Partial<Omit<Candidate, 'place'>>[]) {
+    const { noted, ends, options } = watch()
+    const turns = candidates.map((candidate) => () => ({ place, start: fine, ...candidate }))
+    const [result] = await Promise.allSettled([answerWhole(turns, options, HEAD)])
+    return { result, noted, ends }
   }
   async function drain(...starts: readonly Start[]) {
     const answer = run(starts)
@@ -48,10 +59,10 @@ function open() {
     }
     return { ...answer, deltas, error: thrown }
   }
-  return { run, drain }
+  return { run, drain, ask }
 }
 
-describe('runAnswer', () => {
+describe('streamAnswer', () => {
   it.each([
     'upstream_unreachable',
     'upstream_error',
@@ -110,13 +121,70 @@ describe('runAnswer', () => {
   })
 
   it.each([
-    ['in the middle of a stream', fine, true, 'client_closed_request'],
-    ['after a piece of a stream', whole, true, 'client_closed_request'],
-    ['with the whole answer', whole, false, undefined],
-  ])('tells why it is over when its reader leaves %s', async (_name, start, isStream, code) => {
-    const { deltas, ends } = open().run([start], isStream)
+    ['in the middle', fine],
+    ['after a relayed piece', relayed],
+  ])('tells that it is over when its reader leaves %s', async (_name, start) => {
+    const { deltas, ends } = open().run([start])
     await deltas.next()
     await deltas.return(undefined)
-    expect(ends.map((error) => (error as ApiError | null)?.code)).toEqual([code])
+    expect(ends).toMatchObject([{ code: 'client_closed_request' }])
+  })
+})
+
+describe('answerWhole', () => {
+  const startWhole = async () => WHOLE
+  const refuse = async () => {
+    throw new ApiError('upstream_error')
+  }
+  async function* ending() {
+    yield* fine()
+    yield finish()
+  }
+
+  it('answers what a candidate has at once, as it came', async () => {
+    const { result, noted, ends } = await open().ask({ startWhole })
+    expect(result).toEqual({ status: 'fulfilled', value: WHOLE.json })
+    expect([noted, ends]).toEqual([[WHOLE], [null]])
+  })
+
+  it('puts an answer together that comes in pieces', async () => {
+    const { result, noted, ends } = await open().ask({ start: ending })
+    expect(JSON.parse(result?.status === 'fulfilled' ? result.value : '')).toMatchObject({
+      id: HEAD.id,
+      choices: [{ message: { content: 'b' }, finish_reason: 'stop' }],
+    })
+    expect([noted.length, ends]).toEqual([3, [null]])
+  })
+
+  it('asks the next candidate, whichever way each of them answers', async () => {
+    const first = await open().ask({ startWhole: refuse }, { start: ending })
+    expect([first.result?.status, first.ends]).toEqual(['fulfilled', [null]])
+    const second = await open().ask(
+      { start: failing(new ApiError('upstream_error')) },
+      { startWhole },
+    )
+    expect([second.result?.status, second.ends]).toEqual(['fulfilled', [null]])
+  })
+
+  it.each<[string, Partial<Candidate>, string]>([
+    ['fails at once', { startWhole: refuse }, 'upstream_error'],
+    ['breaks', { start: breaking }, 'upstream_error'],
+    ['never ends', { start: fine }, 'internal_error'],
+  ])('throws and tells the watcher when an answer %s', async (_name, candidate, code) => {
+    const { result, ends } = await open().ask(candidate)
+    expect(result).toMatchObject({ status: 'rejected', reason: { code } })
+    expect(ends).toMatchObject([{ code }])
+  })
+
+  it('asks nobody else once an answer has begun', async () => {
+    const { result } = await open().ask({ start: breaking }, { startWhole })
+    expect(result).toMatchObject({ status: 'rejected', reason: { code: 'upstream_error' } })
+  })
+
+  it('gives its place back after an end and a failure', async () => {
+    const { ask } = open()
+    await ask({ startWhole: refuse })
+    await ask({ startWhole })
+    expect((await ask({ startWhole })).result?.status).toBe('fulfilled')
   })
 })

@@ -24,8 +24,7 @@ export function describeBackendContract(
     const start = (
       request: Partial<ChatCompletionRequest> = {},
       signal = new AbortController().signal,
-    ) =>
-      subject.backend.complete(toCall(subject.model, request), { signal })[Symbol.asyncIterator]()
+    ) => ask(subject.backend, toCall(subject.model, request), signal)[Symbol.asyncIterator]()
     return { ...subject, start }
   }
 
@@ -116,6 +115,20 @@ function toCall(model: string, more: Partial<ChatCompletionRequest>): Completion
     ...more,
   }
   return { request, body: JSON.stringify(request), model, requestId: 'contract-1' }
+}
+
+/** The deltas of a completion, on the way that its request is to take. */
+async function* ask(
+  backend: InferenceBackend,
+  call: CompletionCall,
+  signal: AbortSignal,
+): AsyncIterable<Delta> {
+  const { completeWhole } = backend
+  if (call.request.stream === true || completeWhole === undefined) {
+    yield* backend.complete(call, { signal })
+  } else {
+    yield await completeWhole(call, { signal })
+  }
 }
 
 /** All deltas, or the next `max` of them and then a failure if there are more. */

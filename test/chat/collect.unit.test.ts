@@ -1,28 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import { resolveAnswerHead } from '../../src/inference/answer-head.ts'
 import type { Delta } from '../../src/inference/backend.ts'
-import { collectCompletion } from '../../src/inference/collect.ts'
+import { createCollector } from '../../src/inference/collect.ts'
 import { ChatCompletionResponse } from '../../src/schemas/chat-response.ts'
 import { finish, logprob, piece, prompt } from '../support/scripted-backend.ts'
 
 const HEAD = { id: 'chatcmpl-1', created: 7, model: 'm', role: 'assistant', choiceCount: 1 }
 
-async function collect(deltas: Delta[], head: Partial<typeof HEAD> = {}) {
-  return JSON.parse(await collectCompletion(list(deltas), { ...HEAD, ...head }))
+function render(deltas: readonly Delta[], head: Partial<typeof HEAD> = {}): string {
+  const collector = createCollector({ ...HEAD, ...head })
+  for (const delta of deltas) collector.add(delta)
+  return collector.render()
 }
 
-async function* list(deltas: Delta[]) {
-  yield* deltas
-}
+const collect = (...given: Parameters<typeof render>) => JSON.parse(render(...given))
 
-describe('collectCompletion', () => {
-  it('joins the pieces of a choice into an answer that keeps the schema', async () => {
-    const answer = await collect([
-      prompt(3, 2),
-      piece('Hel'),
-      piece('lo'),
-      finish({ stop_reason: 9 }),
-    ])
+describe('createCollector', () => {
+  it('joins the pieces of a choice into an answer that keeps the schema', () => {
+    const answer = collect([prompt(3, 2), piece('Hel'), piece('lo'), finish({ stop_reason: 9 })])
     expect(answer).toEqual({
       id: 'chatcmpl-1',
       object: 'chat.completion',
@@ -47,8 +42,8 @@ describe('collectCompletion', () => {
     expect(ChatCompletionResponse.safeParse(answer).success).toBe(true)
   })
 
-  it('sorts choices by index and counts the tokens of all', async () => {
-    const answer = await collect(
+  it('sorts choices by index and counts the tokens of all', () => {
+    const answer = collect(
       [
         prompt(1),
         piece('b', { index: 1, tokenCount: 2 }),
@@ -65,16 +60,16 @@ describe('collectCompletion', () => {
     expect(answer.usage).toMatchObject({ prompt_tokens: 1, completion_tokens: 3, total_tokens: 4 })
   })
 
-  it('joins log-probabilities', async () => {
+  it('joins log-probabilities', () => {
     const first = piece('a', { logprobs: [logprob('a', -1)] })
     const second = finish({ logprobs: [logprob('b', -2)] })
-    const answer = await collect([prompt(), first, second])
+    const answer = collect([prompt(), first, second])
     expect(answer.choices[0].logprobs.content).toEqual([logprob('a', -1), logprob('b', -2)])
   })
 
-  it('joins reasoning and token ids, and tells of the prompt what was asked for', async () => {
+  it('joins reasoning and token ids, and tells of the prompt what was asked for', () => {
     const promptLogprobs = [null, { 5: { logprob: -1, rank: 2, decoded_token: 'x' } }]
-    const answer = await collect([
+    const answer = collect([
       { type: 'prompt', promptTokens: 2, cachedTokens: 0, promptIds: [4, 5], promptLogprobs },
       piece('', { reasoning: 'Hm', tokenIds: [1] }),
       piece('a', { reasoning: '.', tokenIds: [2, 3] }),
@@ -106,16 +101,17 @@ describe('collectCompletion', () => {
     )
   })
 
-  it('passes an upstream answer as it came', async () => {
+  it('passes an upstream answer as it came', () => {
     const json = '{ "id":"x", "choices":[ ],"seed":9223372036854775807 }'
-    expect(await collectCompletion(list([{ type: 'relayed', json, value: {} }]), HEAD)).toBe(json)
+    expect(render([{ type: 'relayed', json, value: {} }])).toBe(json)
   })
 
   it.each([
     ['a choice has no end', [prompt(), piece('a')], 1],
     ['a choice is missing', [prompt(), finish()], 2],
     ['there is nothing', [], 1],
-  ])('refuses an answer when %s', async (_name, deltas, choiceCount) => {
-    await expect(collect(deltas, { choiceCount })).rejects.toMatchObject({ code: 'internal_error' })
+  ])('refuses an answer when %s', (_name, deltas, choiceCount) => {
+    const error = expect.objectContaining({ code: 'internal_error' })
+    expect(() => collect(deltas, { choiceCount })).toThrow(error)
   })
 })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { resolveAnswerHead } from '../../src/inference/answer-head.ts'
 import { renderChunks } from '../../src/inference/chunks.ts'
-import { collectCompletion } from '../../src/inference/collect.ts'
+import { createCollector } from '../../src/inference/collect.ts'
 import { createTinyBackend } from '../../src/inference/tiny/backend.ts'
 import type { Fields } from './running.ts'
 
@@ -44,7 +44,9 @@ function deltasOf(fields: Fields) {
 async function collect(fields: Fields) {
   const request = { messages: [], ...fields }
   const head = resolveAnswerHead(request, { requestId: 'r', model: 'tiny', nowMs: 0 })
-  return JSON.parse(await collectCompletion(deltasOf(fields), head))
+  const collector = createCollector(head)
+  for await (const delta of deltasOf(fields)) collector.add(delta)
+  return JSON.parse(collector.render())
 }
 
 async function stream(fields: Fields) {

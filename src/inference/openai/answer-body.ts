@@ -69,7 +69,8 @@ export function createEventReader(
   async function read(): Promise<string | null> {
     if (!isBegun && answer.mediaType !== 'text/event-stream') await refuseBody(answer, host)
     while (waiting.length === 0) {
-      const piece = await answer.read()
+      const next = answer.read()
+      const piece = next instanceof Promise ? await next : next
       if (piece === null) return null
       waiting = decoder.push(piece).reverse()
     }
@@ -132,7 +133,10 @@ async function readText(
 ): Promise<{ text: string; isWhole: boolean }> {
   const pieces: Uint8Array[] = []
   let byteCount = 0
-  for (let piece = await answer.read(); piece !== null; piece = await answer.read()) {
+  while (true) {
+    const next = answer.read()
+    const piece = next instanceof Promise ? await next : next
+    if (piece === null) break
     byteCount += piece.length
     if (byteCount > bytesMax) break
     pieces.push(piece)

@@ -4,12 +4,7 @@
  */
 import { ApiError } from '../../errors.ts'
 import type { CompletionCall, InferenceBackend, RelayedDelta } from '../backend.ts'
-import {
-  createEventReader,
-  type EventReader,
-  readCompletion,
-  readErrorText,
-} from './answer-body.ts'
+import { createEventReader, readCompletion, readErrorText } from './answer-body.ts'
 import {
   createUpstreamClient,
   type UpstreamAnswer,
@@ -76,11 +71,13 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
     load: client.listModels,
     model,
   }))
+  const relay = { pool, profile: PROFILES[engine], clock }
   const probe = createModelProbe({ sources, nowMs: clock.nowMs })
   return {
     kind: engine,
     fields: toFieldSupport(PROFILES[engine], unsupported),
-    complete: (call, { signal }) => relay({ pool, profile: PROFILES[engine], clock }, call, signal),
+    complete: (call, { signal }) => relayEvents(relay, call, signal),
+    completeWhole: (call, { signal }) => relayWhole(relay, call, signal),
     describeModel: probe.find,
     async close() {
       await Promise.all(targets.map(({ value }) => value.client.close()))
@@ -88,31 +85,40 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
   }
 }
 
-/** An answer that has begun: what comes first is read, what follows is not. */
-interface Opened {
+/** An answer that has begun. */
+interface Opened<T> {
   readonly answer: UpstreamAnswer
   readonly lease: Lease<Target>
-  readonly first: RelayedDelta
-  /** What follows in a stream; null after a whole answer. */
-  readonly events: EventReader | null
+  /** What was read of it. */
+  readonly begun: T
 }
 
-async function* relay(
-  { pool, profile, clock }: Relay,
+/** Reads the beginning of an answer. @throws ApiError of an error in it */
+type Begin<T> = (answer: UpstreamAnswer, host: string, call: CompletionCall) => Promise<T>
+
+async function relayWhole(
+  relay: Relay,
+  call: CompletionCall,
+  signal: AbortSignal,
+): Promise<RelayedDelta> {
+  const { answer, lease, begun } = await openWithRetries(relay, call, signal, readCompletion)
+  answer.close({ isComplete: true })
+  lease.end()
+  return begun
+}
+
+async function* relayEvents(
+  relay: Relay,
   call: CompletionCall,
   signal: AbortSignal,
 ): AsyncGenerator<RelayedDelta> {
-  const tried = new Set<number>()
-  const { answer, lease, first, events } = await withRetries(
-    () => open({ pool, profile }, call, tried, signal),
-    { clock, signal, hasOther: () => pool.hasFresh(tried) },
-  )
-  let isComplete = events === null
+  const { answer, lease, begun } = await openWithRetries(relay, call, signal, beginStream)
+  const { first, events } = begun
+  let isComplete = false
   let isTrusted = true
   try {
-    for (let event: RelayedDelta | null = first; event !== null; ) {
+    for (let event: RelayedDelta | null = first; event !== null; event = await events.next()) {
       yield event
-      event = events === null ? null : await events.next()
     }
     isComplete = true
   } catch (error) {
@@ -125,18 +131,32 @@ async function* relay(
   }
 }
 
+function openWithRetries<T>(
+  { pool, profile, clock }: Relay,
+  call: CompletionCall,
+  signal: AbortSignal,
+  begin: Begin<T>,
+): Promise<Opened<T>> {
+  const tried = new Set<number>()
+  return withRetries(() => open({ pool, profile, begin }, call, tried, signal), {
+    clock,
+    signal,
+    hasOther: () => pool.hasFresh(tried),
+  })
+}
+
 /**
- * One try: an answer whose first event, or whole body, is no error.
+ * One try: an answer whose beginning is no error.
  *
  * @param tried - numbers of the upstreams that were asked; the one asked now is added
  * @throws TryFailure where another try may help
  */
-async function open(
-  { pool, profile }: Pick<Relay, 'pool' | 'profile'>,
+async function open<T>(
+  { pool, profile, begin }: Pick<Relay, 'pool' | 'profile'> & { readonly begin: Begin<T> },
   call: CompletionCall,
   tried: Set<number>,
   signal: AbortSignal,
-): Promise<Opened> {
+): Promise<Opened<T>> {
   const { request, body, model, requestId, onUpstream } = call
   const lease = pool.take(tried)
   tried.add(lease.number)
@@ -146,10 +166,11 @@ async function open(
   try {
     const text = renderUpstreamBody(body, request, lease.value.model ?? model, profile)
     answer = await client.post(text, { requestId, signal, isStream: request.stream === true })
-    await requireSuccess(answer, client.host)
+    if (answer.status !== 200) throw await readStatusError(answer, client.host)
+    if (!answer.isReadable) throw unreadable()
     const begun = await begin(answer, client.host, call)
     lease.succeed()
-    return { answer, lease, ...begun }
+    return { answer, lease, begun }
   } catch (error) {
     const failure = signal.aborted ? error : toTryFailure(error, request.stream === true)
     answer?.close({ isComplete: false, isTrusted: !isNonsense(error) })
@@ -164,12 +185,7 @@ async function open(
  * Spec: §8 (not shown).
  * Choice: engines that answer 200 and then an error have not begun; it counts as a failed status does.
  */
-async function begin(
-  answer: UpstreamAnswer,
-  host: string,
-  { request }: CompletionCall,
-): Promise<Pick<Opened, 'first' | 'events'>> {
-  if (request.stream !== true) return { first: await readCompletion(answer, host), events: null }
+async function beginStream(answer: UpstreamAnswer, host: string, { request }: CompletionCall) {
   const events = createEventReader(answer, host, request)
   const first = await events.next()
   if (first === null) throw new ApiError('upstream_invalid_response')
@@ -210,12 +226,13 @@ function isNonsense(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'upstream_invalid_response'
 }
 
-async function requireSuccess(answer: UpstreamAnswer, host: string): Promise<void> {
+/** The error of an answer that is not a success. */
+async function readStatusError(answer: UpstreamAnswer, host: string): Promise<ApiError> {
   const { status, retryAfter } = answer
-  if (status !== 200) {
-    const text = await readErrorText(answer)
-    throw toStatusError({ status, text, retryAfter, host, nowMs: Date.now() })
-  }
-  if (answer.isReadable) return
-  throw new ApiError('upstream_invalid_response', { cause: new Error('unknown compression') })
+  const text = await readErrorText(answer)
+  return toStatusError({ status, text, retryAfter, host, nowMs: Date.now() })
+}
+
+function unreadable(): ApiError {
+  return new ApiError('upstream_invalid_response', { cause: new Error('unknown compression') })
 }

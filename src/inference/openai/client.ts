@@ -53,11 +53,11 @@ export interface UpstreamAnswer {
   readonly isReadable: boolean
   readonly retryAfter: string | undefined
   /**
-   * The next piece, decompressed, or null at the end.
+   * The next piece, decompressed, or null at the end; a promise only for what has not come yet.
    *
    * @throws ApiError upstream_timeout, upstream_error, upstream_invalid_response, or the reason of the signal
    */
-  read(): Promise<Uint8Array | null>
+  read(): Uint8Array | null | Promise<Uint8Array | null>
   /** Idempotent. */
   close(options: CloseOptions): void
 }
@@ -102,13 +102,13 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
     nowMs: () => performance.now(),
   })
 
-  async function post(body: string, { requestId, signal, isStream }: PostOptions) {
+  function post(body: string, { requestId, signal, isStream }: PostOptions) {
     const own = `x-request-id: ${requestId}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`
     const request = (isStream ? streamHead : wholeHead) + own + body
     const { first_byte, idle, total } = timeoutMs
     const timeouts = { first_byte: isStream ? first_byte : null, idle, total }
     const exchange = startExchange(pool, request, signal, timeouts)
-    return createAnswer(await exchange.head, exchange)
+    return exchange.head.then((answerHead) => createAnswer(answerHead, exchange))
   }
 
   async function listModels(): Promise<unknown> {

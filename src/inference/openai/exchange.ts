@@ -30,11 +30,12 @@ export interface Exchange {
   /** @throws ApiError upstream_unreachable, upstream_timeout, or the reason of the signal */
   readonly head: Promise<AnswerHead>
   /**
-   * The next piece of the body as it came from the socket, or null at the end. One read at a time.
+   * The next piece of the body as it came from the socket, or null at the end; a promise only for what has not come
+   * yet. One read at a time.
    *
    * @throws ApiError upstream_timeout, upstream_error, or the reason of the signal
    */
-  read(): Promise<Uint8Array | null>
+  read(): Uint8Array | null | Promise<Uint8Array | null>
   /** Idempotent. */
   close(options: CloseOptions): void
 }
@@ -162,14 +163,15 @@ function createInbox() {
       reader = null
     },
     /** The next piece or the end where they are there; else undefined. */
-    take(): Promise<Uint8Array | null> | undefined {
+    take(): Uint8Array | null | undefined {
       const piece = pieces.shift()
       if (piece !== undefined) {
         waitingBytes -= piece.length
-        return Promise.resolve(piece)
+        return piece
       }
       if (ending === null) return undefined
-      return ending.failure === null ? Promise.resolve(null) : Promise.reject(ending.failure.error)
+      if (ending.failure !== null) throw ending.failure.error
+      return null
     },
     wait(): Promise<Uint8Array | null> {
       reader = Promise.withResolvers()
