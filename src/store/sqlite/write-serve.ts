@@ -8,10 +8,17 @@ import { createGroupCommit } from './group-commit.ts'
 import { createHourMarks } from './hour-marks.ts'
 import { createRecordServer, type LostRecords } from './record-serve.ts'
 import { type Failure, renderFailure } from './thread-failure.ts'
+import { lowerThreadPriority } from './thread-priority.ts'
 import { createWriteJobs, type WriteInput, type WriteJobs } from './write-jobs.ts'
 
 /** Pages of the log at which a commit moves it after all, should the thread that does so fall behind: 256 MB. */
 const LOG_PAGES_MAX = 65_536
+
+/**
+ * Answers go first where processors are short: a commit is long beside them, and while it runs more gathers for the
+ * next one.
+ */
+const NICENESS = 10
 
 /** What the thread is started with. */
 export interface WriteWorkerData {
@@ -58,6 +65,7 @@ export function serveWrites(): void {
   const port = parentPort
   if (port === null) throw new Error('a write worker runs in a worker thread')
   const { dataDir, ring } = workerData as WriteWorkerData
+  lowerThreadPriority(NICENESS)
   const db = openDatabase(dataDir)
   db.pragma(`wal_autocheckpoint = ${LOG_PAGES_MAX}`)
   const turns = createTurns()
