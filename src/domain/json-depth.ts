@@ -8,6 +8,8 @@ const BACKSLASH = 92
 
 /** Whether a JSON text nests deeper than `depthMax`; brackets inside strings do not count. */
 export function exceedsDepth(text: string, depthMax: number): boolean {
+  // Most texts have fewer brackets than levels are allowed.
+  if (countOf(text, '{', depthMax) + countOf(text, '[', depthMax) <= depthMax) return false
   let depth = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -21,6 +23,15 @@ export function exceedsDepth(text: string, depthMax: number): boolean {
     }
   }
   return false
+}
+
+/** How often a character stands in a text; counts no further than one more than `countMax`. */
+function countOf(text: string, character: string, countMax: number): number {
+  let count = 0
+  for (let at = text.indexOf(character); at !== -1 && count <= countMax; count++) {
+    at = text.indexOf(character, at + 1)
+  }
+  return count
 }
 
 /** Index of the quote that closes the string opened at `start`, or the text's length. */

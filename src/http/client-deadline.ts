@@ -37,7 +37,8 @@ export function startClientDeadline(
 
 function readTimeout(headers: IncomingHttpHeaders): number | null {
   for (const name of TIMEOUT_HEADERS) {
-    const text = String(headers[name] ?? '')
+    const text = headers[name]
+    if (typeof text !== 'string') continue
     if (/^\d{1,9}(?:\.\d{1,9})?$/.test(text) && Number(text) <= TIMEOUT_S_MAX) return Number(text)
   }
   return null

@@ -8,7 +8,10 @@ import { ApiError } from '../errors.ts'
 import { isProjectId } from '../schemas/primitives.ts'
 
 /** The first that is sent counts; the second is what client libraries send. */
-const NAMES = ['Compat-Project', 'OpenAI-Project'] as const
+const NAMES = ['Compat-Project', 'OpenAI-Project'].map((name) => ({
+  name,
+  key: name.toLowerCase(),
+}))
 
 /**
  * The project `<team>/<project>` of the request, or null when it names none.
@@ -21,8 +24,8 @@ const NAMES = ['Compat-Project', 'OpenAI-Project'] as const
  * the header too.
  */
 export function requireProjectHeader(request: FastifyRequest): string | null {
-  for (const name of NAMES) {
-    const value = request.headers[name.toLowerCase()]
+  for (const { name, key } of NAMES) {
+    const value = request.headers[key]
     if (value === undefined) continue
     if (typeof value !== 'string' || !isProjectId(value)) {
       const message = `${name} must have the shape <team>/<project>.`

@@ -67,7 +67,7 @@ export function createEventReader(
   let waiting: string[] = []
 
   async function read(): Promise<string | null> {
-    if (!isBegun && answer.mediaType !== 'text/event-stream') await refuseBody(answer, host)
+    if (!isBegun && answer.mediaType() !== 'text/event-stream') await refuseBody(answer, host)
     while (waiting.length === 0) {
       const next = answer.read()
       const piece = next instanceof Promise ? await next : next

@@ -48,7 +48,7 @@ export interface PostOptions {
 export interface UpstreamAnswer {
   readonly status: number
   /** As `text/event-stream`, lower case, without parameters. */
-  readonly mediaType: string
+  mediaType(): string
   /** Whether the body can be read; false for a compression that is not known. */
   readonly isReadable: boolean
   readonly retryAfter: string | undefined
@@ -159,7 +159,7 @@ function createAnswer({ status, headers }: AnswerHead, exchange: Exchange): Upst
   const decoded = coding === '' ? null : decodeBody(iteratePieces(exchange), coding)
   return {
     status,
-    mediaType: mediaTypeOf(headers.get('content-type') ?? ''),
+    mediaType: () => mediaTypeOf(headers.get('content-type') ?? ''),
     isReadable: coding === '' || decoded !== null,
     retryAfter: headers.get('retry-after') || undefined,
     read: coding === '' ? exchange.read : () => readDecoded(decoded),

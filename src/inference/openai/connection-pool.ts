@@ -40,10 +40,11 @@ interface Kept {
   readonly untilMs: number
 }
 
+/** A request that waits for a connection, or did. */
 interface Task {
   readonly text: string
   readonly receiver: Receiver
-  /** Null while it waits for a connection. */
+  /** Null while it waits. */
   sending: Sending | null
 }
 
@@ -84,17 +85,30 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     return null
   }
 
-  function start(task: Task): void {
-    const connection = takeKept() ?? (open.size < connectionsMax ? openConnection() : null)
-    if (connection === null) waiting.add(task)
-    else task.sending = connection.send(task.text, task.receiver)
+  function findConnection(): Connection | null {
+    return takeKept() ?? (open.size < connectionsMax ? openConnection() : null)
   }
 
   function startWaiting(): void {
+    if (waiting.size === 0 || isClosed) return
+    const connection = findConnection()
     const [next] = waiting
-    if (next === undefined || isClosed) return
+    if (connection === null || next === undefined) return
     waiting.delete(next)
-    start(next)
+    next.sending = connection.send(next.text, next.receiver)
+  }
+
+  function wait(task: Task): Sending {
+    waiting.add(task)
+    return {
+      pause: () => task.sending?.pause(),
+      resume: () => task.sending?.resume(),
+      abort() {
+        waiting.delete(task)
+        task.sending?.abort()
+      },
+      distrust: () => task.sending?.distrust(),
+    }
   }
 
   function sweep(): void {
@@ -107,18 +121,13 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
 
   return {
     send(text, receiver) {
-      const task: Task = { text, receiver, sending: null }
-      if (isClosed) queueMicrotask(() => receiver.onError(closedError()))
-      else start(task)
-      return {
-        pause: () => task.sending?.pause(),
-        resume: () => task.sending?.resume(),
-        abort() {
-          waiting.delete(task)
-          task.sending?.abort()
-        },
-        distrust: () => task.sending?.distrust(),
+      if (isClosed) {
+        queueMicrotask(() => receiver.onError(closedError()))
+        return ENDED
       }
+      const connection = findConnection()
+      if (connection !== null) return connection.send(text, receiver)
+      return wait({ text, receiver, sending: null })
     },
     close() {
       isClosed = true
@@ -129,6 +138,9 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     },
   }
 }
+
+/** What is left of a request that has ended before it was sent. */
+const ENDED: Sending = { pause() {}, resume() {}, abort() {}, distrust() {} }
 
 function closedError(): Error {
   return new Error('the connections are closed')

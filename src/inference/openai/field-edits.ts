@@ -9,7 +9,7 @@ import { STRUCTURED_OUTPUT_KINDS } from '../../schemas/structured-outputs.ts'
 import { editMembers, findMember } from './request.ts'
 
 export interface FieldContext {
-  /** The field's value as it came, JSON text; undefined when it is absent or null. */
+  /** The field's value as it came, JSON text; undefined when it is absent or null. Dear: read only where it is used. */
   readonly text: string | undefined
   readonly request: ChatCompletionRequest
   /** Name of the model at the upstream. */

@@ -69,6 +69,7 @@ export function bodyLengthOf({ status, headers }: AnswerHead): number | 'chunked
 export function keepsConnection({ headers, keepsAlive }: AnswerHead): boolean {
   const connection = headers.get('connection')
   if (connection === undefined) return keepsAlive
+  if (connection === 'keep-alive') return true
   const tokens = connection.toLowerCase().split(',')
   const has = (name: string) => tokens.some((token) => token.trim() === name)
   return !has('close') && (keepsAlive || has('keep-alive'))

@@ -63,6 +63,7 @@ export function createTargetPool<T>(
   )
 
   function choose(tried: ReadonlySet<number>): State<T> {
+    if (states.length === 1) return states[0] as State<T>
     const now = nowMs()
     const penalty = (state: State<T>) =>
       (state.restsUntilMs > now ? 2 : 0) + (tried.has(state.number) ? 1 : 0)

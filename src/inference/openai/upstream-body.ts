@@ -1,6 +1,7 @@
 /** The body that goes upstream: the received text with what the engine has to be told otherwise. */
 import { findMembers, type MemberPlace } from '../../domain/json-members.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
+import type { FieldContext } from './field-edits.ts'
 import type { FieldRule, Profile } from './profiles.ts'
 import { editMembers, withoutByteOrderMark } from './request.ts'
 
@@ -23,19 +24,32 @@ export function renderUpstreamBody(
   profile: Profile,
 ): string {
   const text = withoutByteOrderMark(body)
-  const places = findMembers(text)
-  const sent = new Map(places.map((place) => [place.name, place]))
+  /** Looked for when the first of them is asked for: most requests have no field to edit. */
+  let places: readonly MemberPlace[] | undefined
   const set = new Map<string, string>()
   const rename = new Map<string, string>()
   const remove = new Set<string>()
+  const drop = (name: string) => {
+    if (Object.hasOwn(request, name)) remove.add(name)
+  }
   for (const [name, rule] of listActiveRules(profile)) {
-    const value = sentValue(text, sent.get(name))
-    if (typeof rule === 'string') remove.add(name)
-    else if ('rename' in rule && value === undefined) remove.add(name)
-    else if ('rename' in rule) rename.set(name, rule.rename)
+    // Null is the same as absent.
+    const isSent = (request[name] ?? null) !== null
+    if (typeof rule === 'string') drop(name)
+    else if ('rename' in rule && isSent) rename.set(name, rule.rename)
+    else if ('rename' in rule) drop(name)
     else {
-      for (const [key, edit] of Object.entries(rule.edit({ text: value, request, model }))) {
-        if (edit === null) remove.add(key)
+      const context: FieldContext = {
+        get text() {
+          if (!isSent) return undefined
+          places ??= findMembers(text)
+          return textOf(text, places, name)
+        },
+        request,
+        model,
+      }
+      for (const [key, edit] of Object.entries(rule.edit(context))) {
+        if (edit === null) drop(key)
         else if (edit !== undefined) set.set(key, edit)
       }
     }
@@ -43,14 +57,13 @@ export function renderUpstreamBody(
   return editMembers(text, { set, rename, remove }, places)
 }
 
-/** The text of a member's value; undefined for null, which is the same as absent. */
-function sentValue(text: string, place: MemberPlace | undefined): string | undefined {
-  if (place === undefined) return undefined
-  const value = text.slice(place.valueStart, place.valueEnd)
-  return value === 'null' ? undefined : value
+/** The text of a member's value, of equal names the last one. */
+function textOf(text: string, places: readonly MemberPlace[], name: string): string | undefined {
+  const place = places.findLast((member) => member.name === name)
+  return place && text.slice(place.valueStart, place.valueEnd)
 }
 
-type ActiveRule = readonly [name: string, rule: Exclude<FieldRule, 'pass'>]
+type ActiveRule = readonly [name: keyof ChatCompletionRequest, rule: Exclude<FieldRule, 'pass'>]
 
 /** The rules of a profile that do something, so that a request meets no others. */
 const ACTIVE_RULES = new WeakMap<Profile, readonly ActiveRule[]>()
@@ -58,8 +71,10 @@ const ACTIVE_RULES = new WeakMap<Profile, readonly ActiveRule[]>()
 function listActiveRules(profile: Profile): readonly ActiveRule[] {
   const known = ACTIVE_RULES.get(profile)
   if (known !== undefined) return known
-  const rules = Object.entries(profile).filter((entry): entry is [string, ActiveRule[1]] => {
-    return entry[1] !== 'pass'
+  const names = Object.keys(profile) as (keyof ChatCompletionRequest)[]
+  const rules = names.flatMap((name): ActiveRule[] => {
+    const rule = profile[name]
+    return rule === 'pass' ? [] : [[name, rule]]
   })
   ACTIVE_RULES.set(profile, rules)
   return rules
