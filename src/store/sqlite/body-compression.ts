@@ -1,14 +1,33 @@
-/** The functions of SQL that pack and unpack bodies of calls, for every connection. */
+/** Bodies of calls on their way into their columns and back: long texts are compressed. */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type Database from 'better-sqlite3'
 
+/**
+ * Bytes from which on a text is compressed. Measured on prose in JSON: 1 KB takes 35 us and saves half a
+ * KB; 20 KB take 110 us and save 14 KB.
+ */
+const PACKED_FROM_BYTES = 4096
+/** Bytes that a UTF-16 unit takes at most in UTF-8. */
+const UNIT_BYTES_MAX = 3
 const OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
-/** Adds `zstd(text)` and `unzstd(blob)`; both give null for null, and one undoes the other exactly. */
+/** The values of the two columns of each text, in their order: the text and null, null and its bytes, or nulls. */
+export function packBodies(...texts: readonly (string | null)[]): (string | Buffer | null)[] {
+  const values: (string | Buffer | null)[] = []
+  for (const text of texts) {
+    if (text !== null && isLong(text)) values.push(null, zstdCompressSync(text, OPTIONS))
+    else values.push(text, null)
+  }
+  return values
+}
+
+function isLong(text: string): boolean {
+  if (text.length * UNIT_BYTES_MAX < PACKED_FROM_BYTES) return false
+  return text.length >= PACKED_FROM_BYTES || Buffer.byteLength(text) >= PACKED_FROM_BYTES
+}
+
+/** Adds the function `unzstd(blob)` of SQL: the text of what was packed, null for null. */
 export function addBodyFunctions(db: Database.Database): void {
-  db.function('zstd', { deterministic: true }, (text: unknown) =>
-    text === null ? null : zstdCompressSync(Buffer.from(text as string), OPTIONS),
-  )
   db.function('unzstd', { deterministic: true }, (packed: unknown) =>
     packed === null ? null : zstdDecompressSync(packed as Buffer).toString(),
   )

@@ -5,6 +5,13 @@
 import type { CallEnd, CallParts, CallStart } from '../../domain/new-call.ts'
 import { ApiError } from '../../errors.ts'
 import type { CallRename, PartResult, StartedIds } from '../api/calls.ts'
+import {
+  packEnd,
+  packStart,
+  toStartParameters,
+  toUsageParameters,
+  toWholeParameters,
+} from './call-parameters.ts'
 import { type CallRow, isSameEnd, isSameStart } from './call-rows.ts'
 import type { Connection } from './connection.ts'
 import type { HourMarks } from './hour-marks.ts'
@@ -91,7 +98,7 @@ function createPartWriter(db: Connection, hours: HourMarks) {
   }
 
   function writeUsage(call_key: Key, end: CallEnd): void {
-    for (const usage of end.usage) statements.insertUsage.run({ call_key, ...usage })
+    for (const usage of end.usage) statements.insertUsage.run(toUsageParameters(call_key, usage))
   }
 
   function findExisting({ project_id, id }: { project_id: string; id: string }): CallRow {
@@ -103,12 +110,10 @@ function createPartWriter(db: Connection, hours: HourMarks) {
 
     /** Both parts of a call that is new; false, and nothing written, when the id is taken. */
     insertWhole(start: CallStart, end: CallEnd): boolean {
-      const row: CallStart & CallEnd & { call_key: Key } = { ...start, ...end, call_key: 0 }
-      const inserted = statements.insertWhole.run(row)
+      const inserted = statements.insertWhole.run(toWholeParameters(start, end))
       if (inserted.changes === 0) return false
       const call_key = inserted.lastInsertRowid
-      row.call_key = call_key
-      statements.insertWholeBodies.run(row)
+      statements.insertWholeBodies.run([call_key, ...packStart(start), ...packEnd(end)])
       writeRefs(call_key, 'input', start.input_refs)
       writeRefs(call_key, 'output', end.output_refs)
       writeUsage(call_key, end)
@@ -117,10 +122,10 @@ function createPartWriter(db: Connection, hours: HourMarks) {
     },
 
     writeStart(start: CallStart): StartedIds {
-      const inserted = statements.insertStart.run(start)
+      const inserted = statements.insertStart.run(toStartParameters(start))
       if (inserted.changes === 1) {
         const call_key = inserted.lastInsertRowid
-        statements.insertStartBodies.run({ call_key, ...start })
+        statements.insertStartBodies.run([call_key, ...packStart(start)])
         writeRefs(call_key, 'input', start.input_refs)
         hours.mark(start.project_id, start.started_at_us)
         return { id: start.id, trace_id: start.trace_id }
@@ -129,7 +134,7 @@ function createPartWriter(db: Connection, hours: HourMarks) {
       if (row.started_at_us === null) {
         const { call_key } = row
         statements.updateStart.run({ call_key, ...start })
-        statements.updateStartBodies.run({ call_key, ...start })
+        statements.updateStartBodies.run([...packStart(start), call_key])
         writeRefs(call_key, 'input', start.input_refs)
         hours.mark(start.project_id, start.started_at_us, true)
         return { id: start.id, trace_id: start.trace_id }
@@ -149,9 +154,9 @@ function createPartWriter(db: Connection, hours: HourMarks) {
       const call_key = row ? row.call_key : inserted.lastInsertRowid
       if (row) {
         statements.updateEnd.run({ call_key, ...end })
-        statements.updateEndBodies.run({ call_key, ...end })
+        statements.updateEndBodies.run([...packEnd(end), call_key])
       } else {
-        statements.insertEndBodies.run({ call_key, ...end })
+        statements.insertEndBodies.run([call_key, ...packEnd(end)])
       }
       writeUsage(call_key, end)
       writeRefs(call_key, 'output', end.output_refs)

@@ -1,51 +1,41 @@
-/** Columns of call_bodies: short texts as they are, long ones compressed in a column of their own. */
-
-export const BODY_NAMES = ['attributes', 'inputs', 'output', 'summary', 'otel_dump'] as const
-export type BodyName = (typeof BODY_NAMES)[number]
-
 /**
- * Bytes from which on a text is compressed. Measured on prose in JSON: 1 KB takes 35 us and saves half a
- * KB; 20 KB take 110 us and save 14 KB.
+ * Columns of call_bodies: short texts as they are, long ones compressed in a column of their own
+ * (body-compression.ts).
  */
-const PACKED_FROM_BYTES = 4096
+
+/** Those that come with a start, and with an end, in the order of their parameters. */
+export const START_BODIES = ['attributes', 'inputs', 'otel_dump'] as const
+export const END_BODIES = ['output', 'summary'] as const
+export const BODY_NAMES = [...START_BODIES, ...END_BODIES] as const
+export type BodyName = (typeof BODY_NAMES)[number]
 
 /** The text of a body under its name with `_json`, whichever column it lies in. */
 export function bodyText(name: BodyName): string {
   return `coalesce(call_bodies.${name}_json, unzstd(call_bodies.${name}_zstd)) AS ${name}_json`
 }
 
-/** INSERT of a row with some bodies; each comes as a parameter of its name with `_json`. */
+/** INSERT of a row with some bodies; parameters: its key, then those of packBodies. */
 export function insertBodies(names: readonly BodyName[]): string {
-  const columns = names.flatMap((name) => [`${name}_json`, `${name}_zstd`])
-  const values = names.flatMap((name) => [shortText(name), packedText(name)])
+  const columns = ['call_key', ...names.flatMap(columnsOf)]
   return `
 INSERT INTO call_bodies (
-  ${['call_key', ...columns].join(',\n  ')}
+  ${columns.join(',\n  ')}
 )
-VALUES (
-  ${['@call_key', ...values].join(',\n  ')}
-)
+VALUES (${columns.map(() => '?').join(', ')})
 `
 }
 
-/** UPDATE of some bodies of a row; by primary key. */
+/** UPDATE of some bodies of a row; by primary key. Parameters: those of packBodies, then its key. */
 export function updateBodies(names: readonly BodyName[]): string {
-  const sets = names.flatMap((name) => [
-    `${name}_json = ${shortText(name)}`,
-    `${name}_zstd = ${packedText(name)}`,
-  ])
+  const sets = names.flatMap(columnsOf).map((column) => `${column} = ?`)
   return `
 UPDATE call_bodies
 SET
   ${sets.join(',\n  ')}
-WHERE call_key = @call_key
+WHERE call_key = ?
 `
 }
 
-function shortText(name: BodyName): string {
-  return `CASE WHEN octet_length(@${name}_json) < ${PACKED_FROM_BYTES} THEN @${name}_json END`
-}
-
-function packedText(name: BodyName): string {
-  return `CASE WHEN octet_length(@${name}_json) >= ${PACKED_FROM_BYTES} THEN zstd(@${name}_json) END`
+function columnsOf(name: BodyName): string[] {
+  return [`${name}_json`, `${name}_zstd`]
 }

@@ -1,0 +1,75 @@
+/** Calls as the parameters of the statements that are run for each: in the order of their columns. */
+import type { CallEnd, CallStart } from '../../domain/new-call.ts'
+import type { CallUsage } from '../../domain/usage.ts'
+import { packBodies } from './body-compression.ts'
+
+type Key = number | bigint
+type Parameter = string | number | bigint | Buffer | null
+
+/** Of INSERT_CALL_START. */
+export function toStartParameters(start: CallStart): Parameter[] {
+  return [
+    start.project_id,
+    start.id,
+    start.trace_id,
+    start.parent_id,
+    start.thread_id,
+    start.turn_id,
+    start.op_name,
+    start.display_name,
+    start.started_at_us,
+    start.svc_user_id,
+    start.svc_username,
+    start.svc_run_id,
+    start.svc_run_step,
+    start.start_size_bytes,
+  ]
+}
+
+/** Of INSERT_WHOLE_CALL. */
+export function toWholeParameters(start: CallStart, end: CallEnd): Parameter[] {
+  return [
+    start.project_id,
+    start.id,
+    start.trace_id,
+    start.parent_id,
+    start.thread_id,
+    start.turn_id,
+    start.op_name,
+    start.display_name,
+    start.started_at_us,
+    end.ended_at_us,
+    end.exception,
+    start.svc_user_id,
+    start.svc_username,
+    start.svc_run_id,
+    start.svc_run_step,
+    end.svc_run_step_end,
+    start.start_size_bytes + end.end_size_bytes,
+  ]
+}
+
+/** Of INSERT_CALL_USAGE. */
+export function toUsageParameters(key: Key, usage: CallUsage): Parameter[] {
+  return [
+    key,
+    usage.model,
+    usage.input_tokens,
+    usage.uncached_input_tokens,
+    usage.output_tokens,
+    usage.total_tokens,
+    usage.cache_read_input_tokens,
+    usage.cache_creation_input_tokens,
+    usage.requests,
+  ]
+}
+
+/** The bodies of a start, as of packBodies. */
+export function packStart({ attributes_json, inputs_json, otel_dump_json }: CallStart) {
+  return packBodies(attributes_json, inputs_json, otel_dump_json)
+}
+
+/** The bodies of an end, as of packBodies. */
+export function packEnd({ output_json, summary_json }: CallEnd) {
+  return packBodies(output_json, summary_json)
+}
