@@ -28,7 +28,7 @@ export interface Collector {
  * Spec: §4.3 response, choice, message, usage.
  */
 export function createCollector(head: AnswerHead): Collector {
-  const choices = new Map<number, ChoiceParts>()
+  let choices: Map<number, ChoiceParts> | null = null
   let relayed: string | null = null
   let prompt: PromptDelta | null = null
   let tokenCount = 0
@@ -40,10 +40,11 @@ export function createCollector(head: AnswerHead): Collector {
         prompt = delta
       } else {
         tokenCount += delta.tokenCount
+        choices ??= new Map()
         addDelta(choices, delta)
       }
     },
-    render: () => relayed ?? renderAnswer(head, choices, prompt, tokenCount),
+    render: () => relayed ?? renderAnswer(head, choices ?? new Map(), prompt, tokenCount),
   }
 }
 

@@ -53,7 +53,7 @@ export function startExchange(
   timeouts: ExchangeTimeouts,
 ): Exchange {
   const head = Promise.withResolvers<AnswerHead>()
-  const inbox = createInbox()
+  const inbox: Inbox = { pieces: [], waitingBytes: 0, reader: null, ending: null }
   let sending: Sending | null = null
   let isHeldBack = false
   let hasHead = false
@@ -72,7 +72,7 @@ export function startExchange(
   function fail(error: unknown): void {
     settle()
     head.reject(error)
-    inbox.end({ error })
+    endInbox(inbox, { error })
   }
 
   function cut(reason: unknown): void {
@@ -88,14 +88,14 @@ export function startExchange(
     onPiece(piece) {
       clocks.rest()
       if (isClosed) return
-      inbox.push(piece)
-      if (inbox.waitingBytes() <= WAITING_BYTES_MAX) return
+      pushPiece(inbox, piece)
+      if (inbox.waitingBytes <= WAITING_BYTES_MAX) return
       isHeldBack = true
       sending?.pause()
     },
     onEnd() {
       settle()
-      inbox.end(null)
+      endInbox(inbox, null)
     },
     onError(error) {
       fail(hasHead ? toBodyError(error) : toConnectionError(error))
@@ -113,17 +113,18 @@ export function startExchange(
   return {
     head: head.promise,
     read() {
-      const piece = inbox.take()
-      if (isHeldBack && inbox.waitingBytes() === 0) readOn()
+      const piece = takePiece(inbox)
+      if (isHeldBack && inbox.waitingBytes === 0) readOn()
       if (piece !== undefined) return piece
       clocks.await()
-      return inbox.wait()
+      inbox.reader = Promise.withResolvers()
+      return inbox.reader.promise
     },
     close({ isComplete, isTrusted = true }) {
       if (isClosed) return
       isClosed = true
       if (!isTrusted) sending?.distrust()
-      if (inbox.isEnded()) return
+      if (inbox.ending !== null) return
       if (!isComplete) {
         cut(new ApiError('client_closed_request'))
         return
@@ -136,48 +137,49 @@ export function startExchange(
   }
 }
 
-/** What came of a body and was not read yet. The first end counts. */
-function createInbox() {
-  const pieces: Uint8Array[] = []
-  let waitingBytes = 0
-  let reader: PromiseWithResolvers<Uint8Array | null> | null = null
-  let ending: { readonly failure: { readonly error: unknown } | null } | null = null
-  return {
-    waitingBytes: () => waitingBytes,
-    isEnded: () => ending !== null,
-    failure: () => ending?.failure ?? null,
-    push(piece: Uint8Array): void {
-      if (reader !== null) {
-        reader.resolve(piece)
-        reader = null
-        return
-      }
-      pieces.push(piece)
-      waitingBytes += piece.length
-    },
-    end(failure: { readonly error: unknown } | null): void {
-      if (ending !== null) return
-      ending = { failure }
-      if (failure === null) reader?.resolve(null)
-      else reader?.reject(failure.error)
-      reader = null
-    },
-    /** The next piece or the end where they are there; else undefined. */
-    take(): Uint8Array | null | undefined {
-      const piece = pieces.shift()
-      if (piece !== undefined) {
-        waitingBytes -= piece.length
-        return piece
-      }
-      if (ending === null) return undefined
-      if (ending.failure !== null) throw ending.failure.error
-      return null
-    },
-    wait(): Promise<Uint8Array | null> {
-      reader = Promise.withResolvers()
-      return reader.promise
-    },
+/** What came of a body and was not read yet. */
+interface Inbox {
+  readonly pieces: Uint8Array[]
+  waitingBytes: number
+  reader: PromiseWithResolvers<Uint8Array | null> | null
+  /** The first end counts. */
+  ending: { readonly failure: Failure | null } | null
+}
+
+interface Failure {
+  readonly error: unknown
+}
+
+function pushPiece(inbox: Inbox, piece: Uint8Array): void {
+  const { reader } = inbox
+  if (reader === null) {
+    inbox.pieces.push(piece)
+    inbox.waitingBytes += piece.length
+  } else {
+    inbox.reader = null
+    reader.resolve(piece)
   }
+}
+
+function endInbox(inbox: Inbox, failure: Failure | null): void {
+  if (inbox.ending !== null) return
+  const { reader } = inbox
+  inbox.ending = { failure }
+  inbox.reader = null
+  if (failure === null) reader?.resolve(null)
+  else reader?.reject(failure.error)
+}
+
+/** The next piece or the end where they are there; else undefined. @throws what the body failed with */
+function takePiece(inbox: Inbox): Uint8Array | null | undefined {
+  const piece = inbox.pieces.shift()
+  if (piece !== undefined) {
+    inbox.waitingBytes -= piece.length
+    return piece
+  }
+  if (inbox.ending === null) return undefined
+  if (inbox.ending.failure !== null) throw inbox.ending.failure.error
+  return null
 }
 
 /** The clocks of one answer; `expire` is called at most once. */

@@ -8,12 +8,15 @@ import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
 import { STRUCTURED_OUTPUT_KINDS } from '../../schemas/structured-outputs.ts'
 import { editMembers, findMember } from './request.ts'
 
+export type FieldName = keyof ChatCompletionRequest
+
+/** What an edit may look at. */
 export interface FieldContext {
-  /** The field's value as it came, JSON text; undefined when it is absent or null. Dear: read only where it is used. */
-  readonly text: string | undefined
   readonly request: ChatCompletionRequest
   /** Name of the model at the upstream. */
   readonly model: string
+  /** A field's value as it came, JSON text; undefined when it is absent or null. */
+  textOf(name: FieldName): string | undefined
 }
 
 /**
@@ -32,7 +35,8 @@ export const nameModel: FieldEdit = ({ request, model }) =>
   request.model === model ? {} : { model: JSON.stringify(model) }
 
 /** Spec: §4.3 seed. Choice: 2^63, which doubles make of the largest seed, counts as that seed. */
-export const clampSeed: FieldEdit = ({ text }) => {
+export const clampSeed: FieldEdit = ({ textOf }) => {
+  const text = textOf('seed')
   if (text === undefined) return {}
   const seed = /^-?\d+$/.test(text) ? BigInt(text) : BigInt(Math.trunc(Number(text)))
   if (seed > INT64_MAX) return { seed: String(INT64_MAX) }
@@ -46,8 +50,9 @@ export const withoutHugeTruncation: FieldEdit = ({ request }) => {
 }
 
 /** Usage in each chunk goes with include_usage alone: without it nobody asked for either. */
-export const withUsage: FieldEdit = ({ text, request }) => {
+export const withUsage: FieldEdit = ({ textOf, request }) => {
   if (request.stream !== true || request.stream_options?.include_usage === true) return {}
+  const text = textOf('stream_options')
   if (text === undefined) return { stream_options: '{"include_usage":true}' }
   const set = new Map([['include_usage', 'true']])
   const remove = new Set(['continuous_usage_stats'])
@@ -59,17 +64,17 @@ export const someTools: FieldEdit = ({ request }) =>
   request.tools?.length === 0 ? { tools: null } : {}
 
 /** The engine takes the older name only; the newer one wins where both are given. */
-export const asMaxTokens: FieldEdit = ({ text }) => ({
-  max_completion_tokens: null,
-  ...(text === undefined ? {} : { max_tokens: text }),
-})
+export const asMaxTokens: FieldEdit = ({ textOf }) => {
+  const text = textOf('max_completion_tokens')
+  return { max_completion_tokens: null, ...(text === undefined ? {} : { max_tokens: text }) }
+}
 
 /**
  * Spec: §4.3 continue_final_message.
  * Choice: it alone turns the generation prompt off; templates refuse both at once.
  */
-export const closeTurn: FieldEdit = ({ text, request }) =>
-  text === undefined && request.continue_final_message === true
+export const closeTurn: FieldEdit = ({ request }) =>
+  (request.add_generation_prompt ?? null) === null && request.continue_final_message === true
     ? { add_generation_prompt: 'false' }
     : {}
 
@@ -91,10 +96,10 @@ export const requireLastMessage: FieldEdit = ({ request }) => {
 }
 
 /** The engine knows the older role only. */
-export const developerAsSystem: FieldEdit = ({ text = '[]', request }) => {
+export const developerAsSystem: FieldEdit = ({ textOf, request }) => {
   if (!request.messages.some(({ role }) => role === 'developer')) return {}
   const set = new Map([['role', '"system"']])
-  const items = splitItems(text).map((item, index) =>
+  const items = splitItems(textOf('messages') ?? '[]').map((item, index) =>
     request.messages[index]?.role === 'developer' ? editMembers(item, { set }) : item,
   )
   return { messages: `[${items.join(',')}]` }
@@ -115,7 +120,8 @@ export const plainFormat: FieldEdit = ({ request }) => {
 }
 
 /** Which constraint engine a client library chose is not the upstream's to know. */
-export const stripBackend: FieldEdit = ({ text }) => {
+export const stripBackend: FieldEdit = ({ textOf }) => {
+  const text = textOf('structured_outputs')
   if (text === undefined) return {}
   const remove = new Set(['_backend', '_backend_was_auto'])
   return { structured_outputs: editMembers(text, { remove }) }
@@ -137,7 +143,8 @@ export interface ConstraintNames {
  * Spec: §4.3 structured_outputs.
  */
 export function toEngineConstraint(names: ConstraintNames): FieldEdit {
-  return ({ text, request: { structured_outputs: constraint } }) => {
+  return ({ textOf, request: { structured_outputs: constraint } }) => {
+    const text = textOf('structured_outputs')
     if (text === undefined || !constraint) return { structured_outputs: null }
     const { regex, grammar, choice, json_object: anyObject } = constraint
     const isGone = { structured_outputs: null }

@@ -1,9 +1,9 @@
 /** The body that goes upstream: the received text with what the engine has to be told otherwise. */
 import { findMembers, type MemberPlace } from '../../domain/json-members.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
-import type { FieldContext } from './field-edits.ts'
+import type { FieldContext, FieldName } from './field-edits.ts'
 import type { FieldRule, Profile } from './profiles.ts'
-import { editMembers, withoutByteOrderMark } from './request.ts'
+import { editMembers, type MemberEdits, withoutByteOrderMark } from './request.ts'
 
 /**
  * The text of a request for the upstream.
@@ -24,46 +24,67 @@ export function renderUpstreamBody(
   profile: Profile,
 ): string {
   const text = withoutByteOrderMark(body)
-  /** Looked for when the first of them is asked for: most requests have no field to edit. */
+  /** Looked for when the text of the first is asked for: most requests have no field to edit. */
   let places: readonly MemberPlace[] | undefined
+  const textOf = (name: FieldName) => {
+    if (!isSent(request, name)) return undefined
+    places ??= findMembers(text)
+    const place = places.findLast((member) => member.name === name)
+    return place && text.slice(place.valueStart, place.valueEnd)
+  }
+  const changes = listChanges({ request, model, textOf }, profile)
+  return changes.length === 0 ? text : editMembers(text, toMemberEdits(changes), places)
+}
+
+/** A member that is to be left out, set to a JSON text, or renamed. */
+interface Change {
+  readonly kind: 'remove' | 'set' | 'rename'
+  readonly name: string
+  /** The text, or the new name. */
+  readonly to: string
+}
+
+function listChanges(context: FieldContext, profile: Profile): Change[] {
+  const { request } = context
+  const changes: Change[] = []
+  const remove = (name: string) => {
+    if (Object.hasOwn(request, name)) changes.push({ kind: 'remove', name, to: '' })
+  }
+  for (const [name, rule] of listActiveRules(profile)) {
+    if (typeof rule === 'string') {
+      remove(name)
+    } else if ('edit' in rule) {
+      for (const [key, to] of Object.entries(rule.edit(context))) {
+        if (to === null) remove(key)
+        else if (to !== undefined) changes.push({ kind: 'set', name: key, to })
+      }
+    } else if (isSent(request, name)) {
+      changes.push({ kind: 'rename', name, to: rule.rename })
+    } else {
+      remove(name)
+    }
+  }
+  return changes
+}
+
+/** Null is the same as absent. */
+function isSent(request: ChatCompletionRequest, name: FieldName): boolean {
+  return request[name] !== undefined && request[name] !== null
+}
+
+function toMemberEdits(changes: readonly Change[]): MemberEdits {
   const set = new Map<string, string>()
   const rename = new Map<string, string>()
   const remove = new Set<string>()
-  const drop = (name: string) => {
-    if (Object.hasOwn(request, name)) remove.add(name)
+  for (const { kind, name, to } of changes) {
+    if (kind === 'remove') remove.add(name)
+    else if (kind === 'set') set.set(name, to)
+    else rename.set(name, to)
   }
-  for (const [name, rule] of listActiveRules(profile)) {
-    // Null is the same as absent.
-    const isSent = (request[name] ?? null) !== null
-    if (typeof rule === 'string') drop(name)
-    else if ('rename' in rule && isSent) rename.set(name, rule.rename)
-    else if ('rename' in rule) drop(name)
-    else {
-      const context: FieldContext = {
-        get text() {
-          if (!isSent) return undefined
-          places ??= findMembers(text)
-          return textOf(text, places, name)
-        },
-        request,
-        model,
-      }
-      for (const [key, edit] of Object.entries(rule.edit(context))) {
-        if (edit === null) drop(key)
-        else if (edit !== undefined) set.set(key, edit)
-      }
-    }
-  }
-  return editMembers(text, { set, rename, remove }, places)
+  return { set, rename, remove }
 }
 
-/** The text of a member's value, of equal names the last one. */
-function textOf(text: string, places: readonly MemberPlace[], name: string): string | undefined {
-  const place = places.findLast((member) => member.name === name)
-  return place && text.slice(place.valueStart, place.valueEnd)
-}
-
-type ActiveRule = readonly [name: keyof ChatCompletionRequest, rule: Exclude<FieldRule, 'pass'>]
+type ActiveRule = readonly [name: FieldName, rule: Exclude<FieldRule, 'pass'>]
 
 /** The rules of a profile that do something, so that a request meets no others. */
 const ACTIVE_RULES = new WeakMap<Profile, readonly ActiveRule[]>()
@@ -71,7 +92,7 @@ const ACTIVE_RULES = new WeakMap<Profile, readonly ActiveRule[]>()
 function listActiveRules(profile: Profile): readonly ActiveRule[] {
   const known = ACTIVE_RULES.get(profile)
   if (known !== undefined) return known
-  const names = Object.keys(profile) as (keyof ChatCompletionRequest)[]
+  const names = Object.keys(profile) as FieldName[]
   const rules = names.flatMap((name): ActiveRule[] => {
     const rule = profile[name]
     return rule === 'pass' ? [] : [[name, rule]]
