@@ -45,7 +45,7 @@ export function createAborts(lasting: AbortSignal): OpenAbort {
       onClose()
     } else {
       running.add(abort)
-      raw.once('close', onClose)
+      raw.on('close', onClose)
     }
     return abort
   }

@@ -38,7 +38,8 @@ export const drain = fp<DrainOptions>(
     }
     app.addHook('onRequest', (_request, reply, done) => {
       running += 1
-      reply.raw.once('close', leave)
+      // Closed once, like every answer: there is no listener to take away then.
+      reply.raw.on('close', leave)
       if (!isDraining) {
         done()
         return

@@ -16,15 +16,17 @@ export interface AdmissionRequest {
   readonly signal: AbortSignal
 }
 
+export type Leave = () => void
+
 export interface Admission {
   /**
    * Waits for a place.
    *
-   * @returns what gives the place back; to be called once
+   * @returns what gives the place back, to be called once; a promise only where there is a wait
    * @throws ApiError server_overloaded when all places are taken; the signal's reason when it has aborted or
    * aborts during the wait
    */
-  enter(request: AdmissionRequest): Promise<() => void>
+  enter(request: AdmissionRequest): Leave | Promise<Leave>
 }
 
 export interface AdmissionOptions {
@@ -86,25 +88,30 @@ export function createAdmission({ placesMax, keyMax }: AdmissionOptions): Admiss
     })
   }
 
+  async function waitAndEnter(request: AdmissionRequest, leave: Leave): Promise<Leave> {
+    try {
+      await wait(request)
+    } catch (error) {
+      takenCount -= 1
+      throw error
+    }
+    return leave
+  }
+
   return {
-    async enter(request) {
+    enter(request) {
       request.signal.throwIfAborted()
       if (takenCount >= placesMax) {
         throw new ApiError('server_overloaded', { retryAfterS: RETRY_AFTER_S })
       }
       takenCount += 1
-      try {
-        if (!tryStart(request)) await wait(request)
-      } catch (error) {
-        takenCount -= 1
-        throw error
-      }
-      return () => {
+      const leave = () => {
         takenCount -= 1
         models.add(request.modelId, -1)
         keys.add(request.keyId, -1)
         startWaiting()
       }
+      return tryStart(request) ? leave : waitAndEnter(request, leave)
     },
   }
 }

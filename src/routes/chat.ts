@@ -73,7 +73,7 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
     async (request, reply) => {
       const { body } = request
       const requestId = chooseRequestId(request, body)
-      reply.header('x-request-id', requestId)
+      if (requestId !== request.id) reply.header('x-request-id', requestId)
       const projectId = requireProjectHeader(request)
       const caller = requireScope(request.principal, 'inference')
       const model = await choice.choose(body.model, { caller, projectId })
@@ -90,7 +90,8 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
         const chunks = renderChunks(streamCompletion(exchange, run), head, chunkOptions(body))
         return await sendStream({ app, request, reply, deadline }, chunks)
       }
-      return await sendWhole(reply, completeWhole(exchange, run, head), deadline)
+      // Nothing to return: the framework would look whether the reply has been sent.
+      await sendWhole(reply, completeWhole(exchange, run, head), deadline)
     },
   )
 }
@@ -117,7 +118,7 @@ async function sendWhole(
   reply: FastifyReply,
   answer: Promise<string>,
   deadline: ClientDeadline | null,
-): Promise<FastifyReply> {
+): Promise<void> {
   const askedAt = performance.now()
   const json = await (deadline === null ? answer : answer.finally(deadline.lift))
   const waitedMs = performance.now() - askedAt
@@ -125,7 +126,7 @@ async function sendWhole(
   // interrupted by it, while the others are still to be read.
   await nextTurn()
   nameOverhead(reply, waitedMs)
-  return reply.header('content-type', 'application/json; charset=utf-8').send(json)
+  reply.header('content-type', 'application/json; charset=utf-8').send(json)
 }
 
 function nextTurn(): Promise<void> {

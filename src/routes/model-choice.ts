@@ -29,11 +29,11 @@ export interface Asker {
 
 export interface ModelChoice {
   /**
-   * The model of a name; the default model for null and undefined.
+   * The model of a name, the default model for null and undefined; a promise only for trained models.
    *
    * @throws ApiError model_not_found; invalid_value when trained models of several projects have the name
    */
-  choose(name: string | null | undefined, asker: Asker): Promise<ServedModel>
+  choose(name: string | null | undefined, asker: Asker): ServedModel | Promise<ServedModel>
   /** The listing's entry of a name. @throws what `choose` throws */
   describe(name: string, asker: Asker): Promise<ModelListEntry>
   /** The trained models that the asker may use, newest first: each by its name and by its newest steps. */
@@ -92,9 +92,12 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
     return { model, served: toServed(base, model, { step, adapterPath }) }
   }
 
-  async function choose(name: string | null | undefined, asker: Asker): Promise<ServedModel> {
-    const found = name && registry.findModel(name) === null ? await findServed(name, asker) : null
-    return found?.served ?? registry.getModel(name)
+  function choose(
+    name: string | null | undefined,
+    asker: Asker,
+  ): ServedModel | Promise<ServedModel> {
+    if (!name || registry.findModel(name) !== null) return registry.getModel(name)
+    return findServed(name, asker).then((found) => found?.served ?? registry.getModel(name))
   }
 
   async function listOne(model: PreviewModel): Promise<ModelListEntry[]> {
