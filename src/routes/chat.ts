@@ -129,8 +129,17 @@ async function sendWhole(
   reply.header('content-type', 'application/json; charset=utf-8').send(json)
 }
 
+/** What all answers of this turn of the event loop wait for; null while there is none. */
+let turnEnd: Promise<void> | null = null
+
 function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
+  turnEnd ??= new Promise((resolve) => {
+    setImmediate(() => {
+      turnEnd = null
+      resolve()
+    })
+  })
+  return turnEnd
 }
 
 /** @param waitedMs - time of the request in which there was nothing to do but wait for the backend */
