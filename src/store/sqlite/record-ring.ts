@@ -67,11 +67,6 @@ export function createRingWriter(): RingWriter {
   /** Where so many bytes fit in one piece, with a word to spare; null when they fit nowhere. */
   function findRoom(byteCount: number): number | null {
     const tail = Atomics.load(places, TAIL)
-    if (head === tail && byteCount < tail) {
-      // Nothing waits: memory that was written before is nearer to the processor.
-      words[head / 4] = WRAP
-      return 0
-    }
     if (head < tail) return head + byteCount < tail ? head : null
     if (head + byteCount < RING_BYTES) return head
     if (byteCount >= tail) return null
