@@ -5,7 +5,7 @@
 import { renderJson } from '../domain/json-text.ts'
 import { renderUsage } from './answer-head.ts'
 import type { ChoiceDelta, Delta, PromptDelta, RelayedDelta } from './backend.ts'
-import { createChoiceParts } from './choice-parts.ts'
+import { type ChoiceParts, createChoiceParts } from './choice-parts.ts'
 
 /** Limit: characters of text that are kept of one answer; 4 Mi. */
 export const RECORDED_CHARS_MAX = 4 * 1024 * 1024
@@ -40,7 +40,12 @@ export interface AnswerRecordOptions {
  */
 export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
   const { isStream, keepsOutput, now } = options
-  const parts = createChoiceParts(keepsOutput ? RECORDED_CHARS_MAX : 0)
+  /** A whole answer has none. */
+  let parts: ChoiceParts | null = null
+  const openParts = () => {
+    parts ??= createChoiceParts(keepsOutput ? RECORDED_CHARS_MAX : 0)
+    return parts
+  }
   let head: Readonly<Record<string, unknown>> = {}
   let whole: RelayedDelta | null = null
   let prompt: PromptDelta | null = null
@@ -59,7 +64,7 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
     }
     if (head.id === undefined) head = { id, created, model, system_fingerprint, prompt_token_ids }
     for (const choice of Array.isArray(choices) ? choices : []) {
-      if (!isObject(choice) || !parts.addChunkChoice(choice)) continue
+      if (!isObject(choice) || !openParts().addChunkChoice(choice)) continue
       firstTokenAt ??= now()
       pieceCount += 1
     }
@@ -67,7 +72,7 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
 
   function noteChoice(delta: ChoiceDelta): void {
     tokenCount += delta.tokenCount
-    if (parts.addDelta(delta)) firstTokenAt ??= now()
+    if (openParts().addDelta(delta)) firstTokenAt ??= now()
   }
 
   const usage = () => told ?? (prompt === null ? null : { ...renderUsage(prompt, tokenCount) })
@@ -83,13 +88,13 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
     firstTokenAt: () => (isStream ? firstTokenAt : null),
     output() {
       if (whole !== null) return isTooLong(whole) ? 'null' : whole.json
-      const choices = parts.render()
+      const choices = parts?.render() ?? []
       if (choices.length === 0) return 'null'
       const promptIds = prompt?.promptIds
       const ids = promptIds === undefined ? {} : { prompt_token_ids: promptIds }
       return renderJson({ ...head, object: 'chat.completion', choices, ...ids })
     },
-    isCut: () => parts.isCut() || (whole !== null && isTooLong(whole)),
+    isCut: () => (parts?.isCut() ?? false) || (whole !== null && isTooLong(whole)),
   }
 }
 

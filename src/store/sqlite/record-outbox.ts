@@ -3,7 +3,7 @@ import type { RecordedCall } from '../../domain/recorded-call.ts'
 import { createRingWriter, type RingWriter } from './record-ring.ts'
 
 /** Bytes of calls after which the thread is told without being asked to. */
-const ANNOUNCED_BYTES = 1024 * 1024
+const ANNOUNCED_BYTES = 2 * 1024 * 1024
 
 interface Waiter {
   /** Of the calls that it waits for, those that are still in the ring. */

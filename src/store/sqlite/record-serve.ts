@@ -4,9 +4,9 @@ import { openRingReader, type RingBatch } from './record-ring.ts'
 import { type Failure, renderFailure } from './thread-failure.ts'
 import type { WriteJobs } from './write-jobs.ts'
 
-/** Limits of one commit. */
-const CALLS_MAX = 256
-const BYTES_MAX = 512 * 1024
+/** Limits of one commit: some 20 ms of work, for which other writes wait. */
+const CALLS_MAX = 768
+const BYTES_MAX = 1536 * 1024
 
 /** Calls that were not stored, and why. */
 export interface LostRecords extends Failure {

@@ -10,7 +10,7 @@ import type { CallWrites } from './write-jobs.ts'
 import type { WriteThread } from './write-thread.ts'
 
 /** How long calls gather before a commit takes them. */
-const GATHER_MS = 50
+const GATHER_MS = 100
 /** Limit: calls of one commit outside of the ring, so that it never holds the event loop for long. */
 const BATCH_MAX = 50
 
