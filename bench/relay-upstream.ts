@@ -1,8 +1,9 @@
 /**
- * Child process of bench/relay.ts: the upstream. It answers at once and understands as little as it can:
- * a whole answer, a stream of events, one a turn of its loop, or a stream that stays open.
+ * Child process of bench/relay.ts: the upstream. It answers at once and understands as little as it can, on bare
+ * sockets, so that the relays have the processors for themselves: a whole answer, a stream of events, one a turn of
+ * its loop, or a stream that stays open.
  */
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type Socket } from 'node:net'
 import { EVENTS, HELD_MODEL } from './relay-requests.ts'
 
 const HEAD = '"id":"chatcmpl-bench","created":1767225600,"model":"bench"'
@@ -22,39 +23,54 @@ const DONE = 'data: [DONE]\n\n'
 const END = LAST + DONE
 const END_WITH_USAGE = LAST + renderChunk('', `,"usage":${USAGE}`) + DONE
 
-function stream(response: ServerResponse, body: string): void {
-  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' })
-  response.write(FIRST)
+const WHOLE_ANSWER = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${WHOLE.length}\r\nkeep-alive: timeout=60\r\n\r\n${WHOLE}`
+const STREAM_HEAD =
+  'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\nkeep-alive: timeout=60\r\ntransfer-encoding: chunked\r\n\r\n'
+
+const toChunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
+const LAST_CHUNK = toChunk('')
+const STREAM_START = STREAM_HEAD + toChunk(FIRST)
+const PIECE_CHUNK = toChunk(PIECE)
+
+function stream(socket: Socket, body: string): void {
+  socket.write(STREAM_START)
   let left = EVENTS
   const step = () => {
-    if (response.destroyed) return
+    if (socket.destroyed) return
     if (left === 0) {
-      response.end(body.includes('"include_usage":true') ? END_WITH_USAGE : END)
+      const end = body.includes('"include_usage":true') ? END_WITH_USAGE : END
+      socket.write(toChunk(end) + LAST_CHUNK)
       return
     }
     left -= 1
-    if (response.write(PIECE)) setImmediate(step)
-    else response.once('drain', step)
+    if (socket.write(PIECE_CHUNK)) setImmediate(step)
+    else socket.once('drain', step)
   }
-  if (body.includes(`"${HELD_MODEL}"`)) response.write(PIECE)
+  if (body.includes(`"${HELD_MODEL}"`)) socket.write(PIECE_CHUNK)
   else setImmediate(step)
 }
 
-const server = createServer((request, response) => {
-  const pieces: Buffer[] = []
-  request.on('data', (piece: Buffer) => pieces.push(piece))
-  request.on('end', () => {
-    const body = Buffer.concat(pieces).toString('latin1')
-    if (body.includes('"stream":true')) {
-      stream(response, body)
-      return
+/** Where the request that a text begins with ends, and where its body begins; null while it is not whole. */
+function findRequest(text: string): { readonly bodyStart: number; readonly end: number } | null {
+  const headEnd = text.indexOf('\r\n\r\n')
+  if (headEnd === -1) return null
+  const length = /content-length: ?(\d+)/i.exec(text.slice(0, headEnd))?.[1] ?? 0
+  const bodyStart = headEnd + 4
+  const end = bodyStart + Number(length)
+  return end > text.length ? null : { bodyStart, end }
+}
+
+const server = createServer({ noDelay: true }, (socket) => {
+  let pending = ''
+  socket.on('error', () => socket.destroy())
+  socket.on('data', (bytes) => {
+    pending += bytes.toString('latin1')
+    for (let found = findRequest(pending); found !== null; found = findRequest(pending)) {
+      const body = pending.slice(found.bodyStart, found.end)
+      pending = pending.slice(found.end)
+      if (body.includes('"stream":true')) stream(socket, body)
+      else socket.write(WHOLE_ANSWER)
     }
-    response.writeHead(200, {
-      'content-type': 'application/json',
-      'content-length': WHOLE.length,
-    })
-    response.end(WHOLE)
   })
 })
-server.keepAliveTimeout = 60_000
 server.listen(Number(process.argv[2]), '127.0.0.1')
