@@ -8,26 +8,21 @@ type Parameter = string | number | bigint | Buffer | null
 
 /** Of INSERT_CALL_START. */
 export function toStartParameters(start: CallStart): Parameter[] {
-  return [
-    start.project_id,
-    start.id,
-    start.trace_id,
-    start.parent_id,
-    start.thread_id,
-    start.turn_id,
-    start.op_name,
-    start.display_name,
-    start.started_at_us,
-    start.svc_user_id,
-    start.svc_username,
-    start.svc_run_id,
-    start.svc_run_step,
-    start.start_size_bytes,
-  ]
+  const parameters = listStart(start)
+  parameters.push(start.start_size_bytes)
+  return parameters
 }
 
 /** Of INSERT_WHOLE_CALL. */
 export function toWholeParameters(start: CallStart, end: CallEnd): Parameter[] {
+  const parameters = listStart(start)
+  const sizeBytes = start.start_size_bytes + end.end_size_bytes
+  parameters.push(end.ended_at_us, end.exception, end.svc_run_step_end, sizeBytes)
+  return parameters
+}
+
+/** What both begin with. */
+function listStart(start: CallStart): Parameter[] {
   return [
     start.project_id,
     start.id,
@@ -38,14 +33,10 @@ export function toWholeParameters(start: CallStart, end: CallEnd): Parameter[] {
     start.op_name,
     start.display_name,
     start.started_at_us,
-    end.ended_at_us,
-    end.exception,
     start.svc_user_id,
     start.svc_username,
     start.svc_run_id,
     start.svc_run_step,
-    end.svc_run_step_end,
-    start.start_size_bytes + end.end_size_bytes,
   ]
 }
 

@@ -111,12 +111,12 @@ INSERT INTO calls (
   op_name,
   display_name,
   started_at_us,
-  ended_at_us,
-  exception,
   svc_user_id,
   svc_username,
   svc_run_id,
   svc_run_step,
+  ended_at_us,
+  exception,
   svc_run_step_end,
   storage_size_bytes
 )
