@@ -30,8 +30,8 @@ export interface RecordOutbox {
 export function createRecordOutbox(tellThread: () => void): RecordOutbox {
   let ring: RingWriter | null = null
   let unannouncedBytes = 0
-  /** Calls in the ring when the waiters were looked at last, and those that came since. */
   let waiters: Waiter[] = []
+  /** Calls in the ring when the waiters were looked at last, and those that came since. */
   let knownCount = 0
 
   function announce(): void {

@@ -1,15 +1,15 @@
 /**
  * A ring of recorded calls in memory that two threads share: one writes at its head, the other reads at its tail.
  *
- * Why not messages: structured clone of what is recorded, and what is kept until it is cloned, cost the thread that
- * answers more than all else that it does with a request of its own.
+ * Why not messages: structured clone of a record costs more than to build it, and what waits to be cloned outlives
+ * collections of garbage.
  */
 import { renderJson } from '../../domain/json-text.ts'
 import type { RecordedCall, RecordedFacts } from '../../domain/recorded-call.ts'
 
 /** Bytes of calls that may wait. */
 const RING_BYTES = 4 * 1024 * 1024
-/** Limit of one call: larger ones would fill the ring by themselves. */
+/** Limit of one call, counted as if its text took most bytes: larger ones would fill the ring by themselves. */
 const RECORD_BYTES_MAX = RING_BYTES / 4
 /** Bytes that a UTF-16 unit takes at most in UTF-8. */
 const UNIT_BYTES_MAX = 3
