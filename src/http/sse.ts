@@ -9,6 +9,12 @@ export function renderEvent(json: string): string {
   return `${lines.map((line) => `data: ${line}\n`).join('')}\n`
 }
 
+function renderEvents(texts: readonly string[]): string {
+  let events = ''
+  for (const text of texts) events += renderEvent(text)
+  return events
+}
+
 /** The last event of a completion stream. Spec: §4.3 (chunk format not shown). */
 export const DONE_EVENT = 'data: [DONE]\n\n'
 
@@ -17,7 +23,7 @@ export const KEEP_ALIVE = ': keep-alive\n\n'
 
 export interface EventStreamOptions {
   /** What `texts.next()` gave; it may still be pending. */
-  readonly first: Promise<IteratorResult<string>>
+  readonly first: Promise<IteratorResult<readonly string[]>>
   /** Whether a comment comes first, so that headers leave before the first text. */
   readonly opensWithComment: boolean
   /** Silence after which a comment is sent, in milliseconds. */
@@ -31,17 +37,18 @@ const WAITING_BYTES_MAX = 16 * 1024
 
 /**
  * The whole of a stream: an event per text, comments while none comes, an error event if the texts
- * fail, `[DONE]` at the end of either. The next text is asked for only when the reader wants more.
+ * fail, `[DONE]` at the end of either. Texts that come together are written together; the next ones are asked for only
+ * when the reader wants more.
  * Leaving it does not leave the texts: whoever made them returns them.
  *
  * Spec: §4.3 stream (chunk format not shown).
  * Choice: a failure is an event `{"error": …}`, which client libraries throw, and then `[DONE]`.
  */
 export function createEventStream(
-  texts: AsyncIterator<string>,
+  texts: AsyncIterator<readonly string[]>,
   { first, opensWithComment, keepAliveMs, renderFailure }: EventStreamOptions,
 ): Readable {
-  let next: Promise<IteratorResult<string>> | null = first
+  let next: Promise<IteratorResult<readonly string[]>> | null = first
   let isPumping = false
 
   async function pump(): Promise<void> {
@@ -55,7 +62,7 @@ export function createEventStream(
         // One timer is moved for each event: a new one each would cost more than the event.
         silence.refresh()
         if (result.done) return finish(DONE_EVENT)
-        wantsMore = stream.push(renderEvent(result.value))
+        wantsMore = stream.push(renderEvents(result.value))
       }
     } catch (error) {
       const json = renderFailure(error)

@@ -4,7 +4,7 @@
  */
 import { renderJson } from '../domain/json-text.ts'
 import { renderUsage } from './answer-head.ts'
-import type { ChoiceDelta, Delta, PromptDelta, RelayedDelta } from './backend.ts'
+import type { ChoiceDelta, Delta, PromptDelta, RelayedText } from './backend.ts'
 import { type ChoiceParts, createChoiceParts } from './choice-parts.ts'
 
 /** Limit: characters of text that are kept of one answer; 4 Mi. */
@@ -47,7 +47,7 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
     return parts
   }
   let head: Readonly<Record<string, unknown>> = {}
-  let whole: RelayedDelta | null = null
+  let whole: RelayedText | null = null
   let prompt: PromptDelta | null = null
   let tokenCount = 0
   /** Pieces of text in a relayed stream, which engines make of a token or more. */
@@ -55,11 +55,11 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
   let told: Readonly<Record<string, unknown>> | null = null
   let firstTokenAt: number | null = null
 
-  function noteRelayed(delta: RelayedDelta): void {
-    const { usage, choices, id, created, model, system_fingerprint, prompt_token_ids } = delta.value
+  function noteText(text: RelayedText): void {
+    const { usage, choices, id, created, model, system_fingerprint, prompt_token_ids } = text.value
     if (isObject(usage)) told = usage
     if (!isStream) {
-      whole = delta
+      whole = text
       return
     }
     if (head.id === undefined) head = { id, created, model, system_fingerprint, prompt_token_ids }
@@ -79,7 +79,7 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
 
   return {
     note(delta) {
-      if (delta.type === 'relayed') noteRelayed(delta)
+      if (delta.type === 'relayed') for (const text of delta.texts) noteText(text)
       else if (delta.type === 'prompt') prompt = delta
       else noteChoice(delta)
     },
@@ -106,7 +106,7 @@ function countTokens(usage: Readonly<Record<string, unknown>> | null): number | 
   return count > 0 ? count : null
 }
 
-function isTooLong({ json }: RelayedDelta): boolean {
+function isTooLong({ json }: RelayedText): boolean {
   return json.length > RECORDED_CHARS_MAX
 }
 

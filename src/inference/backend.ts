@@ -74,14 +74,22 @@ export interface ChoiceDelta {
   readonly reasoning?: string
 }
 
-/** A whole upstream JSON text: one event's data when streaming, the body otherwise. */
-export interface RelayedDelta {
-  readonly type: 'relayed'
+/** A whole JSON text of an upstream: one event's data when streaming, the body otherwise. */
+export interface RelayedText {
   readonly json: string
   /** The same, parsed; its numbers may be rounded. */
   readonly value: Readonly<Record<string, unknown>>
   /** True for what only this server asked for: it is looked at and not passed on. */
   readonly isHidden?: boolean
+}
+
+/**
+ * What an upstream sent: events in their order, at least one, or the one body of an answer that is not streamed.
+ * Events that came together stay together on their way, which costs far less than one by one.
+ */
+export interface RelayedDelta {
+  readonly type: 'relayed'
+  readonly texts: readonly RelayedText[]
 }
 
 export type Delta = PromptDelta | ChoiceDelta | RelayedDelta

@@ -1,5 +1,5 @@
 /**
- * A backend's deltas to the JSON texts of stream chunks, one at a time and only when asked for.
+ * A backend's deltas to the JSON texts of stream chunks, a delta at a time and only when asked for.
  * An upstream's chunks pass as they came. The end of the stream, `[DONE]`, is not among them.
  */
 import type { ChatChunkChoice, ChatCompletionChunk } from '../schemas/chat-chunk.ts'
@@ -16,7 +16,7 @@ export interface ChunkOptions {
 }
 
 /**
- * Chunks in order: a role chunk for each choice, pieces of the choices as they come, each choice's last
+ * Chunks in order, at least one at a time: a role chunk for each choice, pieces of the choices as they come, each choice's last
  * piece with its `finish_reason`, a usage chunk if wanted.
  *
  * @throws ApiError internal_error when a choice has no end; whatever the backend throws
@@ -29,7 +29,7 @@ export async function* renderChunks(
   deltas: AsyncIterable<Delta>,
   head: AnswerHead,
   { includeUsage, continuousUsage }: ChunkOptions,
-): AsyncGenerator<string> {
+): AsyncGenerator<readonly string[]> {
   const tokenCounts = new Map<number, number>()
   const finished = new Set<number>()
   let prompt: PromptDelta | null = null
@@ -40,28 +40,29 @@ export async function* renderChunks(
   for await (const delta of deltas) {
     if (delta.type === 'relayed') {
       isRelayed = true
-      if (delta.isHidden !== true) yield delta.json
+      const shown = delta.texts.filter(({ isHidden }) => isHidden !== true)
+      if (shown.length > 0) yield shown.map(({ json }) => json)
       continue
     }
     if (delta.type === 'prompt') {
       prompt = delta
       for (let index = 0; index < head.choiceCount; index++) {
         const ids = index === 0 ? prompt.promptIds : undefined
-        yield renderChunk(head, [roleChoice(index, head.role)], usageOf(0), ids)
+        yield [renderChunk(head, [roleChoice(index, head.role)], usageOf(0), ids)]
       }
       continue
     }
     const tokenCount = (tokenCounts.get(delta.index) ?? 0) + delta.tokenCount
     tokenCounts.set(delta.index, tokenCount)
     if (delta.finish_reason !== null) finished.add(delta.index)
-    if (hasNews(delta)) yield renderChunk(head, [toChoice(delta)], usageOf(tokenCount))
+    if (hasNews(delta)) yield [renderChunk(head, [toChoice(delta)], usageOf(tokenCount))]
   }
 
   if (isRelayed) return
   requireAllFinished(finished.size, head)
   if (!includeUsage) return
   const total = [...tokenCounts.values()].reduce((sum, count) => sum + count, 0)
-  yield renderChunk(head, [], renderUsage(prompt, total))
+  yield [renderChunk(head, [], renderUsage(prompt, total))]
 }
 
 function renderChunk(

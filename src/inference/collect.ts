@@ -35,7 +35,7 @@ export function createCollector(head: AnswerHead): Collector {
   return {
     add(delta) {
       if (delta.type === 'relayed') {
-        relayed = delta.json
+        relayed = delta.texts[0]?.json ?? null
       } else if (delta.type === 'prompt') {
         prompt = delta
       } else {

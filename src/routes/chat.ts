@@ -161,7 +161,7 @@ interface Exchange {
  */
 async function sendStream(
   { app, request, reply, deadline }: Exchange,
-  chunks: AsyncGenerator<string>,
+  chunks: AsyncGenerator<readonly string[]>,
 ): Promise<FastifyReply> {
   reply.raw.once('close', () => {
     // A reader that left before the first read would leave the chunks open for ever.

@@ -20,7 +20,7 @@ async function* breaking() {
   yield prompt()
   throw new ApiError('upstream_error')
 }
-const WHOLE: RelayedDelta = { type: 'relayed', json: '{ }', value: {} }
+const WHOLE: RelayedDelta = { type: 'relayed', texts: [{ json: '{ }', value: {} }] }
 async function* relayed() {
   yield WHOLE
 }
@@ -143,7 +143,7 @@ describe('answerWhole', () => {
 
   it('answers what a candidate has at once, as it came', async () => {
     const { result, noted, ends } = await open().ask({ startWhole })
-    expect(result).toEqual({ status: 'fulfilled', value: WHOLE.json })
+    expect(result).toEqual({ status: 'fulfilled', value: '{ }' })
     expect([noted, ends]).toEqual([[WHOLE], [null]])
   })
 

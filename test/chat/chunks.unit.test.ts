@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Delta } from '../../src/inference/backend.ts'
+import type { Delta, RelayedText } from '../../src/inference/backend.ts'
 import { renderChunks } from '../../src/inference/chunks.ts'
 import { ChatCompletionChunk } from '../../src/schemas/chat-chunk.ts'
 import { finish, logprob, piece, prompt } from '../support/scripted-backend.ts'
@@ -11,16 +11,10 @@ async function* list(deltas: Delta[]) {
   yield* deltas
 }
 
-async function toList(texts: AsyncIterable<string>): Promise<string[]> {
-  const list: string[] = []
-  for await (const text of texts) list.push(text)
-  return list
-}
-
 async function render(deltas: Delta[], options = SILENT, head: Partial<typeof HEAD> = {}) {
-  const texts = await toList(renderChunks(list(deltas), { ...HEAD, ...head }, options))
+  const texts = await Array.fromAsync(renderChunks(list(deltas), { ...HEAD, ...head }, options))
   // biome-ignore lint/suspicious/noExplicitAny: tests look into chunks of every shape.
-  return texts.map((text): any => JSON.parse(text))
+  return texts.flat().map((text): any => JSON.parse(text))
 }
 
 describe('renderChunks', () => {
@@ -122,11 +116,19 @@ describe('renderChunks', () => {
     expect(chunks.every((chunk) => chunk.usage === undefined)).toBe(true)
   })
 
-  it('passes upstream chunks as they came, and adds none', async () => {
-    const texts = ['{ "id":"x" }', '{"seed":9223372036854775807}']
-    const deltas = texts.map((json): Delta => ({ type: 'relayed', json, value: {} }))
+  it('passes upstream chunks as they came and with those they came with, and adds none', async () => {
+    const relayed = (...texts: RelayedText[]): Delta => ({ type: 'relayed', texts })
+    const [first, second] = ['{ "id":"x" }', '{"seed":9223372036854775807}'].map((json) => ({
+      json,
+      value: {},
+    })) as [RelayedText, RelayedText]
+    const hidden = { json: '{"usage":{}}', value: {}, isHidden: true }
+    const deltas = [relayed(first, second, hidden), relayed(hidden), relayed(second)]
     const options = { includeUsage: true, continuousUsage: true }
-    expect(await toList(renderChunks(list(deltas), HEAD, options))).toEqual(texts)
+    expect(await Array.fromAsync(renderChunks(list(deltas), HEAD, options))).toEqual([
+      [first.json, second.json],
+      [second.json],
+    ])
   })
 
   it('asks for the next delta only when the next chunk is wanted', async () => {

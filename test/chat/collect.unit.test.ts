@@ -103,7 +103,7 @@ describe('createCollector', () => {
 
   it('passes an upstream answer as it came', () => {
     const json = '{ "id":"x", "choices":[ ],"seed":9223372036854775807 }'
-    expect(render([{ type: 'relayed', json, value: {} }])).toBe(json)
+    expect(render([{ type: 'relayed', texts: [{ json, value: {} }] }])).toBe(json)
   })
 
   it.each([

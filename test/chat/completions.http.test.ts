@@ -131,7 +131,7 @@ describe('POST /v1/chat/completions', () => {
 
     it('passes relayed answers byte by byte', async () => {
       const json = '{ "choices" : [], "n":9223372036854775807, "x":1.0,"é":"\\u00e9" }'
-      const { post } = await buildChatApp([{ type: 'relayed', json, value: {} }])
+      const { post } = await buildChatApp([{ type: 'relayed', texts: [{ json, value: {} }] }])
       expect((await post(URL, { messages: MESSAGES })).text).toBe(json)
     })
 

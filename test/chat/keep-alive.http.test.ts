@@ -30,9 +30,9 @@ describe('time in a stream', () => {
   it('fills silence with comments and goes on afterwards', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     async function* texts() {
-      yield '1'
+      yield ['1']
       await promise
-      yield '2'
+      yield ['2', '3']
     }
     const source = texts()
     const events = createEventStream(source, {
@@ -50,7 +50,7 @@ describe('time in a stream', () => {
     expect(text).toBe(`data: 1\n\n${KEEP_ALIVE}${KEEP_ALIVE}`)
     resolve()
     await once(events, 'end')
-    expect(text).toBe(`data: 1\n\n${KEEP_ALIVE}${KEEP_ALIVE}data: 2\n\n${DONE_EVENT}`)
+    expect(text).toBe(`data: 1\n\n${KEEP_ALIVE}${KEEP_ALIVE}data: 2\n\ndata: 3\n\n${DONE_EVENT}`)
     expect(vi.getTimerCount()).toBe(0)
   })
 

@@ -58,7 +58,8 @@ async function stream(fields: Fields) {
   // biome-ignore lint/suspicious/noExplicitAny: the same.
   let last: any = null
   let promptIds: unknown
-  for await (const json of renderChunks(deltasOf({ ...fields, stream: true }), head, options)) {
+  const deltas = deltasOf({ ...fields, stream: true })
+  for (const json of (await Array.fromAsync(renderChunks(deltas, head, options))).flat()) {
     const chunk = JSON.parse(json)
     promptIds ??= chunk.prompt_token_ids
     last = chunk

@@ -4,9 +4,10 @@
  */
 import { ApiError } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
-import type { RelayedDelta } from '../backend.ts'
-import type { UpstreamAnswer } from './client.ts'
+import type { RelayedDelta, RelayedText } from '../backend.ts'
+import { readBytes, type UpstreamAnswer } from './client.ts'
 import { parseObject, toEventError } from './errors.ts'
+import type { Pieces } from './exchange.ts'
 import { createSseDecoder } from './sse-decoder.ts'
 
 /** Limits of what is read of an answer, in bytes. */
@@ -34,18 +35,19 @@ export async function readCompletion(answer: UpstreamAnswer, host: string): Prom
   const body = parseObject(text)
   if (body?.error) throw toEventError(body.error, host, Date.now())
   if (body === null || !Array.isArray(body.choices)) throw new ApiError('upstream_invalid_response')
-  return { type: 'relayed', json: text, value: body }
+  return { type: 'relayed', texts: [{ json: text, value: body }] }
 }
 
 /** The events of a streamed answer. */
 export interface EventReader {
   /**
-   * The data of the next event, unchanged, or null behind the last one. One read at a time.
+   * The data of the events that came since the last read, unchanged and at least one, or null behind the last one.
+   * One read at a time.
    *
    * @throws ApiError of an error event; upstream_invalid_response for what is no stream of JSON objects;
-   * upstream_error for a stream that breaks off
+   * upstream_error for a stream that breaks off. All events before that were read by then
    */
-  next(): Promise<RelayedDelta | null>
+  next(): Promise<readonly RelayedText[] | null>
 }
 
 /**
@@ -63,35 +65,56 @@ export function createEventReader(
   const decoder = createSseDecoder()
   const finished = new Set<unknown>()
   let isBegun = false
-  /** Events that came together, in reverse: the next one is the last. */
-  let waiting: string[] = []
+  /** How the stream ended, with null for an error where it came whole; told when all before it was read. */
+  let ending: { readonly error: unknown } | null = null
 
-  async function read(): Promise<string | null> {
-    if (!isBegun && answer.mediaType() !== 'text/event-stream') await refuseBody(answer, host)
-    while (waiting.length === 0) {
-      const next = answer.read()
-      const piece = next instanceof Promise ? await next : next
-      if (piece === null) return null
-      waiting = decoder.push(piece).reverse()
+  /** The text of an event; null for the end. */
+  function readEvent(json: string): RelayedText | null {
+    if (json.startsWith('[DONE]')) {
+      if (!isBegun) throw new ApiError('upstream_invalid_response')
+      return null
     }
-    return waiting.pop() ?? null
+    isBegun = true
+    const value = requireChunk(json, host)
+    noteFinished(value, finished)
+    return { json, value, isHidden: hidesUsage && isUsageChunk(value) }
+  }
+
+  function readEvents(pieces: Pieces): RelayedText[] {
+    const texts: RelayedText[] = []
+    try {
+      for (const piece of pieces) {
+        for (const json of decoder.push(piece)) {
+          const text = readEvent(json)
+          if (text === null) {
+            ending = { error: null }
+            return texts
+          }
+          texts.push(text)
+        }
+      }
+    } catch (error) {
+      ending = { error }
+    }
+    return texts
+  }
+
+  function finish(): void {
+    if (finished.size >= (request.n ?? 1)) ending = { error: null }
+    else throw new ApiError('upstream_error', { message: 'The upstream broke off its answer.' })
   }
 
   return {
     async next() {
-      const json = waiting.pop() ?? (await read())
-      if (json === null) {
-        if (finished.size >= (request.n ?? 1)) return null
-        throw new ApiError('upstream_error', { message: 'The upstream broke off its answer.' })
+      if (!isBegun && answer.mediaType() !== 'text/event-stream') await refuseBody(answer, host)
+      while (ending === null) {
+        const next = answer.read()
+        const pieces = next instanceof Promise ? await next : next
+        const texts = pieces === null ? finish() : readEvents(pieces)
+        if (texts !== undefined && texts.length > 0) return texts
       }
-      if (json.startsWith('[DONE]')) {
-        if (!isBegun) throw new ApiError('upstream_invalid_response')
-        return null
-      }
-      isBegun = true
-      const value = requireChunk(json, host)
-      noteFinished(value, finished)
-      return { type: 'relayed', json, value, isHidden: hidesUsage && isUsageChunk(value) }
+      if (ending.error !== null) throw ending.error
+      return null
     },
   }
 }
@@ -131,16 +154,6 @@ async function readText(
   answer: UpstreamAnswer,
   bytesMax: number,
 ): Promise<{ text: string; isWhole: boolean }> {
-  const pieces: Uint8Array[] = []
-  let byteCount = 0
-  while (true) {
-    const next = answer.read()
-    const piece = next instanceof Promise ? await next : next
-    if (piece === null) break
-    byteCount += piece.length
-    if (byteCount > bytesMax) break
-    pieces.push(piece)
-  }
-  const bytes = pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)
-  return { text: DECODER.decode(bytes), isWhole: byteCount <= bytesMax }
+  const { bytes, isWhole } = await readBytes(answer, bytesMax)
+  return { text: DECODER.decode(bytes), isWhole }
 }

@@ -85,6 +85,8 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
   }
 }
 
+type Texts = RelayedDelta['texts']
+
 /** An answer that has begun. */
 interface Opened<T> {
   readonly answer: UpstreamAnswer
@@ -117,8 +119,8 @@ async function* relayEvents(
   let isComplete = false
   let isTrusted = true
   try {
-    for (let event: RelayedDelta | null = first; event !== null; event = await events.next()) {
-      yield event
+    for (let texts: Texts | null = first; texts !== null; texts = await events.next()) {
+      yield { type: 'relayed', texts }
     }
     isComplete = true
   } catch (error) {

@@ -8,7 +8,7 @@ import { createConnectionPool } from './connection-pool.ts'
 import { createConnect } from './connector.ts'
 import { decodeBody } from './decoded-body.ts'
 import { toBodyError } from './errors.ts'
-import { type CloseOptions, type Exchange, startExchange } from './exchange.ts'
+import { type CloseOptions, type Exchange, type Pieces, startExchange } from './exchange.ts'
 import type { AnswerHead } from './response-head.ts'
 
 /** Limit: sockets to one upstream. */
@@ -53,11 +53,12 @@ export interface UpstreamAnswer {
   readonly isReadable: boolean
   readonly retryAfter: string | undefined
   /**
-   * The next piece, decompressed, or null at the end; a promise only for what has not come yet.
+   * The pieces that came since the last read, decompressed and at least one, or null at the end; a promise only where
+   * none has come yet. One read at a time.
    *
    * @throws ApiError upstream_timeout, upstream_error, upstream_invalid_response, or the reason of the signal
    */
-  read(): Uint8Array | null | Promise<Uint8Array | null>
+  read(): Pieces | null | Promise<Pieces | null>
   /** Idempotent. */
   close(options: CloseOptions): void
 }
@@ -117,15 +118,10 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
     const exchange = startExchange(pool, `${listingHead}\r\n`, never, timeouts)
     const answer = createAnswer(await exchange.head, exchange)
     try {
-      const pieces: Uint8Array[] = []
-      let byteCount = 0
-      for (let piece = await answer.read(); piece !== null; piece = await answer.read()) {
-        byteCount += piece.length
-        if (byteCount > LISTING_BYTES_MAX) throw new ApiError('upstream_invalid_response')
-        pieces.push(piece)
-      }
+      const { bytes, isWhole } = await readBytes(answer, LISTING_BYTES_MAX)
+      if (!isWhole) throw new ApiError('upstream_invalid_response')
       if (answer.status !== 200) throw new ApiError('upstream_error')
-      return JSON.parse(new TextDecoder().decode(Buffer.concat(pieces)))
+      return JSON.parse(new TextDecoder().decode(bytes))
     } finally {
       answer.close({ isComplete: false })
     }
@@ -154,6 +150,28 @@ function renderHead(line: string, fields: Readonly<Record<string, string>>): str
   return `${line}\r\n${lines.join('')}`
 }
 
+/** The body, at most `bytesMax` of it. */
+export async function readBytes(
+  answer: UpstreamAnswer,
+  bytesMax: number,
+): Promise<{ bytes: Uint8Array; isWhole: boolean }> {
+  const taken: Uint8Array[] = []
+  let byteCount = 0
+  while (byteCount <= bytesMax) {
+    const next = answer.read()
+    const pieces = next instanceof Promise ? await next : next
+    if (pieces === null) break
+    for (const piece of pieces) {
+      byteCount += piece.length
+      if (byteCount > bytesMax) break
+      taken.push(piece)
+    }
+  }
+  const [first] = taken
+  const bytes = taken.length === 1 && first ? first : Buffer.concat(taken)
+  return { bytes, isWhole: byteCount <= bytesMax }
+}
+
 function createAnswer({ status, headers }: AnswerHead, exchange: Exchange): UpstreamAnswer {
   const coding = headers.get('content-encoding') ?? ''
   const decoded = coding === '' ? null : decodeBody(iteratePieces(exchange), coding)
@@ -177,16 +195,16 @@ function mediaTypeOf(contentType: string): string {
 }
 
 /** @param pieces - null for a compression that is not known */
-async function readDecoded(pieces: AsyncIterator<Uint8Array> | null): Promise<Uint8Array | null> {
+async function readDecoded(pieces: AsyncIterator<Uint8Array> | null): Promise<Pieces | null> {
   if (pieces === null) throw new ApiError('upstream_invalid_response')
   try {
     const { done, value } = await pieces.next()
-    return done ? null : value
+    return done ? null : [value]
   } catch (error) {
     throw error instanceof ApiError ? error : toBodyError(error)
   }
 }
 
 async function* iteratePieces({ read }: Exchange): AsyncGenerator<Uint8Array> {
-  for (let piece = await read(); piece !== null; piece = await read()) yield piece
+  for (let pieces = await read(); pieces !== null; pieces = await read()) yield* pieces
 }

@@ -26,16 +26,19 @@ export interface CloseOptions {
   readonly isTrusted?: boolean
 }
 
+/** Parts of a body in their order. */
+export type Pieces = readonly Uint8Array[]
+
 export interface Exchange {
   /** @throws ApiError upstream_unreachable, upstream_timeout, or the reason of the signal */
   readonly head: Promise<AnswerHead>
   /**
-   * The next piece of the body as it came from the socket, or null at the end; a promise only for what has not come
-   * yet. One read at a time.
+   * The pieces of the body that came since the last read, as they came from the socket and at least one, or null at
+   * the end; a promise only where none has come yet. One read at a time.
    *
    * @throws ApiError upstream_timeout, upstream_error, or the reason of the signal
    */
-  read(): Uint8Array | null | Promise<Uint8Array | null>
+  read(): Pieces | null | Promise<Pieces | null>
   /** Idempotent. */
   close(options: CloseOptions): void
 }
@@ -113,12 +116,12 @@ export function startExchange(
   return {
     head: head.promise,
     read() {
-      const piece = takePiece(inbox)
-      if (isHeldBack && inbox.waitingBytes === 0) readOn()
-      if (piece !== undefined) return piece
+      if (isHeldBack) readOn()
+      const pieces = takePieces(inbox)
+      if (pieces !== undefined) return pieces
       clocks.await()
       inbox.reader = Promise.withResolvers()
-      return inbox.reader.promise
+      return inbox.reader.promise.then(() => takePieces(inbox) ?? null)
     },
     close({ isComplete, isTrusted = true }) {
       if (isClosed) return
@@ -139,9 +142,10 @@ export function startExchange(
 
 /** What came of a body and was not read yet. */
 interface Inbox {
-  readonly pieces: Uint8Array[]
+  pieces: Uint8Array[]
   waitingBytes: number
-  reader: PromiseWithResolvers<Uint8Array | null> | null
+  /** Woken by the first piece, so that it finds all that came with it. */
+  reader: PromiseWithResolvers<void> | null
   /** The first end counts. */
   ending: { readonly failure: Failure | null } | null
 }
@@ -151,31 +155,29 @@ interface Failure {
 }
 
 function pushPiece(inbox: Inbox, piece: Uint8Array): void {
-  const { reader } = inbox
-  if (reader === null) {
-    inbox.pieces.push(piece)
-    inbox.waitingBytes += piece.length
-  } else {
-    inbox.reader = null
-    reader.resolve(piece)
-  }
+  inbox.pieces.push(piece)
+  inbox.waitingBytes += piece.length
+  wake(inbox)
 }
 
 function endInbox(inbox: Inbox, failure: Failure | null): void {
   if (inbox.ending !== null) return
-  const { reader } = inbox
   inbox.ending = { failure }
-  inbox.reader = null
-  if (failure === null) reader?.resolve(null)
-  else reader?.reject(failure.error)
+  wake(inbox)
 }
 
-/** The next piece or the end where they are there; else undefined. @throws what the body failed with */
-function takePiece(inbox: Inbox): Uint8Array | null | undefined {
-  const piece = inbox.pieces.shift()
-  if (piece !== undefined) {
-    inbox.waitingBytes -= piece.length
-    return piece
+function wake(inbox: Inbox): void {
+  inbox.reader?.resolve()
+  inbox.reader = null
+}
+
+/** The pieces or the end where they are there; else undefined. @throws what the body failed with */
+function takePieces(inbox: Inbox): Pieces | null | undefined {
+  const { pieces } = inbox
+  if (pieces.length > 0) {
+    inbox.pieces = []
+    inbox.waitingBytes = 0
+    return pieces
   }
   if (inbox.ending === null) return undefined
   if (inbox.ending.failure !== null) throw inbox.ending.failure.error
