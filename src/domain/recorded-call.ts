@@ -5,7 +5,7 @@
 import type { JsonObject } from '../schemas/primitives.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from './json-depth.ts'
 import { parseLossless, renderJson } from './json-text.ts'
-import type { CallParts } from './new-call.ts'
+import type { WholeCall } from './new-call.ts'
 import { findRefs } from './refs.ts'
 import { readUsage } from './usage.ts'
 
@@ -41,7 +41,7 @@ export interface RecordedCall {
  *
  * @throws ApiError validation_failed when summary.usage is too large
  */
-export function resolveRecordedCall(call: RecordedCall): CallParts {
+export function resolveRecordedCall(call: RecordedCall): WholeCall {
   const { facts } = call
   const { project_id, id, ref_scheme } = facts
   const isTooDeep = exceedsDepth(call.output_json, JSON_DEPTH_MAX)

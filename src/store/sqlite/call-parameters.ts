@@ -2,9 +2,9 @@
 import type { CallEnd, CallStart } from '../../domain/new-call.ts'
 import type { CallUsage } from '../../domain/usage.ts'
 import { packBodies } from './body-compression.ts'
+import type { Parameter } from './bulk-insert.ts'
 
 type Key = number | bigint
-type Parameter = string | number | bigint | Buffer | null
 
 /** Of INSERT_CALL_START. */
 export function toStartParameters(start: CallStart): Parameter[] {

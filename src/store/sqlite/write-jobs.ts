@@ -2,13 +2,14 @@
  * The registry of the writes that calls stream in by. Each runs inside of a transaction of the group
  * commit, on the connection that is its turn, and takes and gives what structured clone can carry.
  */
-import type { CallEnd, CallParts, CallStart } from '../../domain/new-call.ts'
+import type { CallEnd, CallParts, CallStart, WholeCall } from '../../domain/new-call.ts'
 import { type RecordedCall, resolveRecordedCall } from '../../domain/recorded-call.ts'
 import type { CallDeletion, CallRename, StartedIds } from '../api/calls.ts'
 import { createCallWriter } from './call-writer.ts'
 import type { Connection } from './connection.ts'
 import type { WriteOptions } from './group-commit.ts'
 import type { HourMarks } from './hour-marks.ts'
+import { createRecordedInserts } from './recorded-inserts.ts'
 import { DELETE_CALLS } from './sql/calls.ts'
 import { type Failure, renderFailure } from './thread-failure.ts'
 
@@ -38,6 +39,7 @@ export interface WrittenPart {
 /** @param hours - of the same connection */
 export function createWriteJobs(db: Connection, hours: HourMarks) {
   const writer = createCallWriter(db, hours)
+  const recorded = createRecordedInserts(db, hours)
   const deleteCalls = db.prepare(DELETE_CALLS).pluck()
   return {
     start_call: (start: CallStart) => writer.writeStart(start),
@@ -50,8 +52,9 @@ export function createWriteJobs(db: Connection, hours: HourMarks) {
         ),
     /** Gives why some were refused, which leaves the others alone. */
     record_calls(calls: readonly RecordedCall[]): Failure[] {
-      const { parts, refused } = resolveCalls(calls)
-      for (const { error } of writer.writeParts(parts))
+      const { whole, refused } = resolveCalls(calls)
+      if (recorded.insertAll(whole)) return refused
+      for (const { error } of writer.writeParts(whole))
         if (error) refused.push(renderFailure(error))
       return refused
     },
@@ -68,14 +71,14 @@ export function createWriteJobs(db: Connection, hours: HourMarks) {
 }
 
 function resolveCalls(calls: readonly RecordedCall[]) {
-  const parts: CallParts[] = []
+  const whole: WholeCall[] = []
   const refused: Failure[] = []
   for (const call of calls) {
     try {
-      parts.push(resolveRecordedCall(call))
+      whole.push(resolveRecordedCall(call))
     } catch (error) {
       refused.push(renderFailure(error))
     }
   }
-  return { parts, refused }
+  return { whole, refused }
 }

@@ -7,6 +7,7 @@ import {
   START_BODIES,
   updateBodies,
 } from './bodies.ts'
+import { insertRows } from './rows.ts'
 
 /**
  * A start whose id is new; nothing happens when the id is taken (calls_project_id_id). Parameters by their place,
@@ -173,21 +174,21 @@ WHERE call_key IN (SELECT call_key FROM doomed) AND deleted_at_us IS NULL
 RETURNING started_at_us
 `
 
+/** In the order of the parameters. */
+export const USAGE_COLUMNS = [
+  'call_key',
+  'model',
+  'input_tokens',
+  'uncached_input_tokens',
+  'output_tokens',
+  'total_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'requests',
+] as const
+
 /** One model of a call's usage. Parameters by their place. */
-export const INSERT_CALL_USAGE = `
-INSERT INTO call_usage (
-  call_key,
-  model,
-  input_tokens,
-  uncached_input_tokens,
-  output_tokens,
-  total_tokens,
-  cache_read_input_tokens,
-  cache_creation_input_tokens,
-  requests
-)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-`
+export const INSERT_CALL_USAGE = insertRows('call_usage', USAGE_COLUMNS, 1)
 
 /** One ref of a call's inputs or output. */
 export const INSERT_CALL_REF = `
