@@ -1,8 +1,10 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createConnectionPool } from '../../src/inference/openai/connection-pool.ts'
+import { createConnect } from '../../src/inference/openai/connector.ts'
 
+const CONNECT_MS = 5_000
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
 /** A server that hands its connections to the test, and a pool to it. */
@@ -23,11 +25,7 @@ async function start({ connectionsMax = 10 } = {}) {
   const pool = createConnectionPool({
     connectionsMax,
     nowMs: () => clock.nowMs,
-    connect(done) {
-      const socket = connect({ port, host: '127.0.0.1' })
-      socket.once('connect', () => done(null)).once('error', done)
-      return socket
-    },
+    connect: createConnect(new URL(`http://127.0.0.1:${port}`), CONNECT_MS),
   })
   onTestFinished(() => {
     pool.close()

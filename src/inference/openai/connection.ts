@@ -53,12 +53,11 @@ export function createConnection(connect: Connect, owner: ConnectionOwner): Conn
   let task: Task | null = null
   let isReady = false
   let isLost = false
-  const socket = connect((error) => {
+  const socket = connect(read, (error) => {
     isReady = error === null
     if (error !== null) lose(error)
     else write()
   })
-  socket.on('data', read)
   socket.on('end', () => {
     if (task?.reader.finish()) task = null
     lose(new Error('the upstream closed the connection'))
