@@ -83,6 +83,12 @@ async function measureOpen({ upstream, generator, servers }: Bench, variant: Var
   return { beforeMb: before.rssMb, openMb: open.rssMb }
 }
 
+/** The same list begun elsewhere: nobody is always measured behind the same other. */
+function rotate<T>(list: readonly T[], by: number): readonly T[] {
+  const start = by % list.length
+  return [...list.slice(start), ...list.slice(0, start)]
+}
+
 async function compare(bench: Bench): Promise<void> {
   const variants = [...bench.servers.keys()]
   const memory = new Map<Variant, { beforeMb: number; openMb: number }>()
@@ -96,7 +102,7 @@ async function compare(bench: Bench): Promise<void> {
   }
   for (let round = 0; round < rounds; round++) {
     for (const [at, load] of CASES.entries()) {
-      for (const variant of variants) {
+      for (const variant of rotate(variants, round)) {
         results[at]?.get(variant)?.push(await measure(bench, variant, load, seconds * 1000))
       }
     }

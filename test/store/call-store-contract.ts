@@ -47,25 +47,27 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
     })
 
     it('stores the same call for every order and repetition of its parts', async () => {
-      const start = startOf({ trace_id: 'trace-1', inputs: { ref: 'weave:///a/b/object/o:1' } })
-      const end = endOf({
-        output: 'weave:///a/b/object/o:2',
-        summary: { usage: { m: { input_tokens: 1 } } },
-      })
-      const reference = await create()
-      await reference.startCall(start)
-      await reference.endCall(end)
-      const expected = await reference.findCall('acme/demo', 'call-1')
+      const calls = await create()
+      async function write(id: string, parts: readonly string[]) {
+        const inputs = { ref: 'weave:///a/b/object/o:1' }
+        const start = startOf({ id, trace_id: 'trace-1', inputs })
+        const summary = { usage: { m: { input_tokens: 1 } } }
+        const end = endOf({ id, output: 'weave:///a/b/object/o:2', summary })
+        for (const part of parts) {
+          await (part === 'start' ? calls.startCall(start) : calls.endCall(end))
+        }
+        return await calls.findCall('acme/demo', id)
+      }
+      const expected = await write('call-0', ['start', 'end'])
       const parts = fc.array(fc.constantFrom('start', 'end'), { maxLength: 5 })
+      let count = 0
       await fc.assert(
         fc.asyncProperty(parts, async (order) => {
-          const calls = await create()
-          for (const part of [...order, 'start', 'end']) {
-            await (part === 'start' ? calls.startCall(start) : calls.endCall(end))
-          }
-          expect(await calls.findCall('acme/demo', 'call-1')).toEqual(expected)
+          const id = `call-${++count}`
+          const call = await write(id, [...order, 'start', 'end'])
+          expect(call).toEqual({ ...expected, id })
         }),
-        { numRuns: 15 },
+        { numRuns: 40 },
       )
     })
 
