@@ -46,12 +46,6 @@ export interface CallEnd {
   readonly end_size_bytes: number
 }
 
-/** Both parts of one call. */
-export interface WholeCall {
-  readonly start: CallStart
-  readonly end: CallEnd
-}
-
 /** One item of a batch: a start, an end, or both of one call. */
 export interface CallParts {
   readonly start: CallStart | null

@@ -1,13 +1,13 @@
 /**
- * A call that the server itself made and records whole, start and end at once. Pure. Its large bodies come
- * as JSON texts and stay texts: to parse and print them again would cost more than all else of a record.
+ * A call that the server itself made and records whole, start and end at once. Pure. Its large bodies are JSON that is
+ * neither parsed and printed again nor made into strings: either would cost more than all else of a record.
  */
 import type { JsonObject } from '../schemas/primitives.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from './json-depth.ts'
 import { parseLossless, renderJson } from './json-text.ts'
-import type { WholeCall } from './new-call.ts'
+import type { CallParts } from './new-call.ts'
 import { findRefs } from './refs.ts'
-import { readUsage } from './usage.ts'
+import { type CallUsage, readUsage } from './usage.ts'
 
 /** What is recorded of a call besides its large bodies. */
 export interface RecordedFacts {
@@ -35,21 +35,67 @@ export interface RecordedCall {
   readonly output_json: string
 }
 
+/** The same with its bodies in UTF-8. */
+export interface RecordedBytes {
+  readonly facts: RecordedFacts
+  readonly inputs: Buffer
+  readonly output: Buffer
+}
+
+export function toRecordedBytes({ facts, inputs_json, output_json }: RecordedCall): RecordedBytes {
+  return { facts, inputs: Buffer.from(inputs_json), output: Buffer.from(output_json) }
+}
+
+/** What is stored of a recorded call. */
+export interface RecordedRow {
+  readonly facts: RecordedFacts
+  readonly attributes_json: string
+  readonly summary_json: string
+  /** JSON without line breaks in UTF-8, as output. */
+  readonly inputs: Buffer
+  readonly output: Buffer
+  readonly input_refs: readonly string[]
+  readonly output_refs: readonly string[]
+  readonly usage: readonly CallUsage[]
+  /** Bytes of attributes_json and inputs, and of output and summary_json. */
+  readonly start_size_bytes: number
+  readonly end_size_bytes: number
+}
+
 /**
- * Both parts of a recorded call. An output that nests too deep to be written again is left out, which an attribute
+ * The row of a recorded call. An output that nests too deep to be written again is left out, which an attribute
  * `output_cut` tells.
  *
- * @throws ApiError validation_failed when summary.usage is too large
+ * @throws ApiError validation_failed when summary.usage is too large; SyntaxError for a body over several lines that is
+ * no JSON
  */
-export function resolveRecordedCall(call: RecordedCall): WholeCall {
+export function resolveRecordedCall(call: RecordedBytes): RecordedRow {
   const { facts } = call
-  const { project_id, id, ref_scheme } = facts
-  const isTooDeep = exceedsDepth(call.output_json, JSON_DEPTH_MAX)
-  const inputs_json = toOneLine(call.inputs_json)
-  const output_json = isTooDeep ? 'null' : toOneLine(call.output_json)
-  const { attributes } = facts
+  const { attributes, ref_scheme } = facts
+  // Brackets and quotes are the same in both encodings, and this one takes no decoding.
+  const isTooDeep = exceedsDepth(call.output.toString('latin1'), JSON_DEPTH_MAX)
+  const inputs = toOneLine(call.inputs)
+  const output = isTooDeep ? Buffer.from('null') : toOneLine(call.output)
   const attributes_json = renderJson(isTooDeep ? { ...attributes, output_cut: true } : attributes)
   const summary_json = renderJson(facts.summary)
+  return {
+    facts,
+    attributes_json,
+    summary_json,
+    inputs,
+    output,
+    input_refs: findRefsInBytes(inputs, ref_scheme),
+    output_refs: findRefsInBytes(output, ref_scheme),
+    usage: readUsage(facts.summary),
+    start_size_bytes: Buffer.byteLength(attributes_json) + inputs.length,
+    end_size_bytes: output.length + Buffer.byteLength(summary_json),
+  }
+}
+
+/** The row as the parts that a client would have sent. */
+export function toCallParts(row: RecordedRow): CallParts {
+  const { facts, attributes_json, summary_json, start_size_bytes, end_size_bytes } = row
+  const { project_id, id } = facts
   return {
     start: {
       project_id,
@@ -67,10 +113,10 @@ export function resolveRecordedCall(call: RecordedCall): WholeCall {
       svc_run_id: null,
       svc_run_step: null,
       attributes_json,
-      inputs_json,
+      inputs_json: row.inputs.toString(),
       otel_dump_json: null,
-      input_refs: findRefsInText(inputs_json, ref_scheme),
-      start_size_bytes: Buffer.byteLength(attributes_json) + Buffer.byteLength(inputs_json),
+      input_refs: row.input_refs,
+      start_size_bytes,
     },
     end: {
       project_id,
@@ -78,32 +124,51 @@ export function resolveRecordedCall(call: RecordedCall): WholeCall {
       ended_at_us: facts.ended_at_us,
       exception: facts.exception,
       svc_run_step_end: null,
-      output_json,
+      output_json: row.output.toString(),
       summary_json,
-      output_refs: findRefsInText(output_json, ref_scheme),
-      usage: readUsage(facts.summary),
-      end_size_bytes: Buffer.byteLength(output_json) + Buffer.byteLength(summary_json),
+      output_refs: row.output_refs,
+      usage: row.usage,
+      end_size_bytes,
     },
   }
 }
+
+const LINE_FEED = 10
+const CARRIAGE_RETURN = 13
+const SPACE = 32
+const LAST_ASCII = 127
 
 /**
  * The same JSON without line breaks, as stored texts must be: as it came where it has none, else printed anew
  * with every digit. A byte order mark before it is dropped.
  *
- * @param json - a text that has been parsed before
+ * @param json - UTF-8 that has been parsed before
  */
-export function toOneLine(json: string): string {
-  const text = json.trim()
+export function toOneLine(json: Buffer): Buffer {
+  if (isBare(json) && !json.includes(LINE_FEED) && !json.includes(CARRIAGE_RETURN)) return json
+  const text = json.toString().trim()
   const isOneLine = !text.includes('\n') && !text.includes('\r')
-  return isOneLine ? text : renderJson(parseLossless(text))
+  return Buffer.from(isOneLine ? text : renderJson(parseLossless(text)))
 }
 
-/** Escapes that can hide the start of a ref. Texts and no pattern, which would look at every character. */
-const HIDING_ESCAPES = ['\\/', '\\u'] as const
+/** Whether nothing stands around it: all JSON begins and ends with a visible character of ASCII. */
+function isBare(json: Buffer): boolean {
+  return isVisible(json[0]) && isVisible(json.at(-1))
+}
 
-/** Walks the value only when its text can hold a ref. */
-function findRefsInText(json: string, refScheme: string): string[] {
-  const signs = [`${refScheme}:///`, ...HIDING_ESCAPES]
-  return signs.some((sign) => json.includes(sign)) ? findRefs(JSON.parse(json), refScheme) : []
+function isVisible(byte = 0): boolean {
+  return byte > SPACE && byte < LAST_ASCII
+}
+
+/** Walks the value only when its bytes can hold a ref. */
+function findRefsInBytes(json: Buffer, refScheme: string): string[] {
+  const canHold = json.includes(`${refScheme}:///`) || canHide(json)
+  return canHold ? findRefs(JSON.parse(json.toString()), refScheme) : []
+}
+
+const BACKSLASH = 92
+
+/** Whether an escape may hide the start of a ref. */
+function canHide(json: Buffer): boolean {
+  return json.includes(BACKSLASH) && (json.includes('\\/') || json.includes('\\u'))
 }

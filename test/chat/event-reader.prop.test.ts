@@ -70,7 +70,7 @@ describe('the events of a streamed answer', () => {
 
   it('stay together that came together', async () => {
     const groups = [
-      [encode(event(piece(0)) + event(piece(1))), encode(event(piece(2)) + 'data: ')],
+      [encode(event(piece(0)) + event(piece(1))), encode(`${event(piece(2))}data: `)],
       [encode(`${END}\n\n${event('[DONE]')}`)],
     ]
     const { groups: read } = await readAll(answerOf(groups))

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { resolveRecordedCall, toOneLine } from '../../src/domain/recorded-call.ts'
+import { JSON_DEPTH_MAX } from '../../src/domain/json-depth.ts'
+import {
+  resolveRecordedCall,
+  toCallParts,
+  toOneLine,
+  toRecordedBytes,
+} from '../../src/domain/recorded-call.ts'
 
 const REF = 'weave:///acme/demo/object/prompt:abcdef'
 
@@ -8,7 +14,8 @@ function resolve(texts: { inputs_json?: string; output_json?: string }) {
   const times = { started_at_us: 1, ended_at_us: 2 }
   const names = { op_name: 'o', svc_username: 'U', ref_scheme: 'weave' }
   const facts = { ...ids, ...times, ...names, attributes: {}, summary: {}, exception: null }
-  return resolveRecordedCall({ facts, inputs_json: '{}', output_json: 'null', ...texts })
+  const call = { facts, inputs_json: '{}', output_json: 'null', ...texts }
+  return toCallParts(resolveRecordedCall(toRecordedBytes(call)))
 }
 
 describe('resolveRecordedCall', () => {
@@ -30,6 +37,20 @@ describe('resolveRecordedCall', () => {
   })
 })
 
+describe('an output that nests too deep', () => {
+  const nested = (depth: number) => `["[",${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}]`
+
+  it.each([
+    [JSON_DEPTH_MAX, false],
+    [JSON_DEPTH_MAX + 1, true],
+  ])('%i levels: left out is %s', (depth, isLeftOut) => {
+    const output_json = nested(depth)
+    const { start, end } = resolve({ output_json })
+    expect(end?.output_json).toBe(isLeftOut ? 'null' : output_json)
+    expect(start?.attributes_json).toBe(isLeftOut ? '{"output_cut":true}' : '{}')
+  })
+})
+
 describe('toOneLine', () => {
   it.each([
     ['leaves a text on one line alone', '{"a" : 1.0}', '{"a" : 1.0}'],
@@ -41,6 +62,6 @@ describe('toOneLine', () => {
     ],
     ['leaves escaped line breaks alone', '["a\\nb"]', '["a\\nb"]'],
   ])('%s', (_name, json, line) => {
-    expect(toOneLine(json)).toBe(line)
+    expect(toOneLine(Buffer.from(json)).toString()).toBe(line)
   })
 })

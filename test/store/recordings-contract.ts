@@ -83,6 +83,19 @@ export function describeRecordingContract(name: string, create: () => Stores): v
       await expect(calls.findCall(PROJECT, 'c3')).resolves.not.toBeNull()
     })
 
+    it('keeps the name that a client gave a call before it was written, beside others', async () => {
+      const { calls, recordings } = create()
+      recordings.onLoss(({ error }) => expect.fail(String(error)))
+      await calls.renameCall({ project_id: PROJECT, id: 'c1', display_name: 'mine' })
+      for (const id of ['c0', 'c1', 'c2']) recordings.add(recordedCall({ id }))
+      await recordings.flush()
+      const [before, named, after] = await Promise.all(
+        ['c0', 'c1', 'c2'].map((id) => calls.findCall(PROJECT, id)),
+      )
+      expect(named).toMatchObject({ display_name: 'mine', op_name: 'chat', inputs: { b: 2 } })
+      expect([before?.output, after?.output]).toEqual([[3], [3]])
+    })
+
     it('takes the same call twice', async () => {
       const { recordings } = create()
       const losses: RecordingLoss[] = []

@@ -1,11 +1,30 @@
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { RecordingLoss } from '../../src/store/api/recordings.ts'
+import { DATABASE_FILE, openReadOnlyDatabase } from '../../src/store/sqlite/connection.ts'
 import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/open.ts'
 import { createWriteThread } from '../../src/store/sqlite/write-thread.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { describeRecordingContract, recordedCall } from './recordings-contract.ts'
 
 const PROJECT = 'acme/demo'
+
+const refOf = (n: number) => `weave:///acme/demo/object/o:${n}`
+
+const STORED_CALLS = `
+SELECT
+  id,
+  coalesce(output_json, unzstd(output_zstd)) AS output,
+  coalesce(group_concat(model), '') AS models,
+  max(requests) AS requests,
+  ref
+FROM calls
+JOIN call_bodies USING (call_key)
+JOIN call_refs USING (call_key)
+LEFT JOIN call_usage USING (call_key)
+GROUP BY call_key
+ORDER BY call_key
+`
 
 function openStore(options: Partial<SqliteOptions> = {}) {
   const store = openSqliteStore({
@@ -32,6 +51,31 @@ describe('sqlite recordings', () => {
     const found = await Promise.all(ids.map((id) => calls.findCall(PROJECT, id)))
     expect(found.filter((call) => call !== null)).toHaveLength(ids.length)
   })
+
+  it.each([0, 1_000])(
+    'have each its own bodies, refs and usage, thread after %i',
+    async (writesBeforeThread) => {
+      const dataDir = makeTempDir()
+      const store = openStore({ dataDir, writesBeforeThread })
+      const expected = Array.from({ length: 50 }, (_, n) => ({
+        id: `c${n}`,
+        output: `["${'x'.repeat(n % 7 === 0 ? 5_000 : 0)}","${refOf(n)}"]`,
+        models: ['a', 'b'].slice(0, n % 3).join(),
+        requests: n % 3 === 0 ? null : n,
+      }))
+      for (const [n, { id, output, models }] of expected.entries()) {
+        const names = models.split(',').filter(Boolean)
+        const usage = Object.fromEntries(names.map((name) => [name, { requests: n }]))
+        store.recordings.add(recordedCall({ id, summary: { usage } }, { output_json: output }))
+      }
+      await store.close()
+      const db = openReadOnlyDatabase(join(dataDir, DATABASE_FILE))
+      onTestFinished(() => void db.close())
+      const rows = db.prepare(STORED_CALLS).all() as { ref: string }[]
+      expect(rows.map(({ ref, ...row }) => row)).toEqual(expected)
+      expect(rows.map(({ ref }) => ref)).toEqual(expected.map((_, n) => refOf(n)))
+    },
+  )
 
   it('take turns with what the main connection writes', async () => {
     const { calls, recordings, prices } = openStore()

@@ -3,7 +3,7 @@
  * left over go one by one.
  */
 import type { Connection } from './connection.ts'
-import { insertRows } from './sql/rows.ts'
+import { type Column, insertRows } from './sql/rows.ts'
 
 /** Rows of one statement; more of them save no more. */
 const ROWS = 16
@@ -19,7 +19,7 @@ export interface BulkInsert {
 export function createBulkInsert(
   db: Connection,
   table: string,
-  columns: readonly string[],
+  columns: readonly Column[],
 ): BulkInsert {
   const insertMany = db.prepare(insertRows(table, columns, ROWS))
   const insertOne = db.prepare(insertRows(table, columns, 1))

@@ -5,7 +5,7 @@
  * collections of garbage.
  */
 import { renderJson } from '../../domain/json-text.ts'
-import type { RecordedCall, RecordedFacts } from '../../domain/recorded-call.ts'
+import type { RecordedBytes, RecordedCall, RecordedFacts } from '../../domain/recorded-call.ts'
 
 /** Bytes of calls that may wait. */
 const RING_BYTES = 4 * 1024 * 1024
@@ -36,9 +36,9 @@ export interface RingWriter {
   waitingCount(): number
 }
 
-/** Some calls in their order, and what to release when they are done with. */
+/** Some calls in their order, whose bodies stand in the ring, and what to release when they are done with. */
 export interface RingBatch {
-  readonly calls: readonly RecordedCall[]
+  readonly calls: readonly RecordedBytes[]
   readonly end: number
 }
 
@@ -106,7 +106,7 @@ export function openRingReader(memory: SharedArrayBuffer): RingReader {
   const { places, words, bytes } = openRing(memory)
   let next = 0
 
-  function readRecord(): RecordedCall {
+  function readRecord(): RecordedBytes {
     const at = next / 4
     const factsStart = next + RECORD_HEAD_BYTES
     const inputsStart = factsStart + (words[at + 1] as number)
@@ -115,15 +115,15 @@ export function openRingReader(memory: SharedArrayBuffer): RingReader {
     next += words[at] as number
     return {
       facts: JSON.parse(bytes.toString('utf8', factsStart, inputsStart)) as RecordedFacts,
-      inputs_json: bytes.toString('utf8', inputsStart, outputStart),
-      output_json: bytes.toString('utf8', outputStart, end),
+      inputs: bytes.subarray(inputsStart, outputStart),
+      output: bytes.subarray(outputStart, end),
     }
   }
 
   return {
     take(countMax, bytesMax) {
       const head = Atomics.load(places, HEAD)
-      const calls: RecordedCall[] = []
+      const calls: RecordedBytes[] = []
       let byteCount = 0
       while (next !== head && calls.length < countMax && byteCount < bytesMax) {
         if (words[next / 4] === WRAP) next = 0

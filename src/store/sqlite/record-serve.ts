@@ -38,7 +38,7 @@ export function createRecordServer(options: RecordServerOptions): RecordServer {
   async function write(batch: RingBatch): Promise<void> {
     const { calls } = batch
     const lost = await commit
-      .write(() => jobs.record_calls(calls), { isUnacknowledged: true })
+      .write(() => jobs.record_bytes(calls), { isUnacknowledged: true })
       .then(
         (refused) => refused.map((failure) => ({ count: 1, ...failure })),
         (error) => [{ count: calls.length, ...renderFailure(error) }],

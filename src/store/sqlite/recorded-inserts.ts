@@ -1,7 +1,7 @@
 /** Recorded calls to rows, all of a commit together. */
 import { SqliteError } from 'better-sqlite3'
-import type { WholeCall } from '../../domain/new-call.ts'
-import { packBodies } from './body-compression.ts'
+import type { RecordedRow } from '../../domain/recorded-call.ts'
+import { packBytes } from './body-compression.ts'
 import { createBulkInsert, type Parameter } from './bulk-insert.ts'
 import { toUsageParameters } from './call-parameters.ts'
 import type { Connection } from './connection.ts'
@@ -17,7 +17,7 @@ export interface RecordedInserts {
   /**
    * Inserts calls inside of a transaction of the caller's; false, and nothing written, when an id of them is taken.
    */
-  insertAll(calls: readonly WholeCall[]): boolean
+  insertAll(calls: readonly RecordedRow[]): boolean
 }
 
 export function createRecordedInserts(db: Connection, hours: HourMarks): RecordedInserts {
@@ -27,19 +27,19 @@ export function createRecordedInserts(db: Connection, hours: HourMarks): Recorde
   const usageRows = createBulkInsert(db, 'call_usage', USAGE_COLUMNS)
   const insertRef = db.prepare(INSERT_CALL_REF)
 
-  function writeRefs(call_key: number, { start, end }: WholeCall): void {
-    for (const ref of start.input_refs) insertRef.run({ call_key, side: 'input', ref })
-    for (const ref of end.output_refs) insertRef.run({ call_key, side: 'output', ref })
+  function writeRefs(call_key: number, { input_refs, output_refs }: RecordedRow): void {
+    for (const ref of input_refs) insertRef.run({ call_key, side: 'input', ref })
+    for (const ref of output_refs) insertRef.run({ call_key, side: 'output', ref })
   }
 
-  const insertRows = db.transaction((calls: readonly WholeCall[]) => {
+  const insertRows = db.transaction((calls: readonly RecordedRow[]) => {
     const firstKey = nextKey.get() as number
     const rows = { calls: [] as Parameter[], bodies: [] as Parameter[], usage: [] as Parameter[] }
     calls.forEach((call, index) => {
       const key = firstKey + index
       rows.calls.push(...listCall(key, call))
       rows.bodies.push(...listBodies(key, call))
-      for (const usage of call.end.usage) rows.usage.push(...toUsageParameters(key, usage))
+      for (const usage of call.usage) rows.usage.push(...toUsageParameters(key, usage))
     })
     callRows.run(rows.calls)
     bodyRows.run(rows.bodies)
@@ -55,33 +55,34 @@ export function createRecordedInserts(db: Connection, hours: HourMarks): Recorde
         if (isTaken(error)) return false
         throw error
       }
-      for (const { start } of calls) hours.mark(start.project_id, start.started_at_us)
+      for (const { facts } of calls) hours.mark(facts.project_id, facts.started_at_us)
       return true
     },
   }
 }
 
 /** In the order of RECORDED_CALL_COLUMNS. */
-function listCall(key: number, { start, end }: WholeCall): Parameter[] {
+function listCall(key: number, row: RecordedRow): Parameter[] {
+  const { facts } = row
   return [
     key,
-    start.project_id,
-    start.id,
-    start.trace_id,
-    start.op_name,
-    start.started_at_us,
-    end.ended_at_us,
-    end.exception,
-    start.svc_user_id,
-    start.svc_username,
-    start.start_size_bytes + end.end_size_bytes,
+    facts.project_id,
+    facts.id,
+    facts.trace_id,
+    facts.op_name,
+    facts.started_at_us,
+    facts.ended_at_us,
+    facts.exception,
+    facts.svc_user_id,
+    facts.svc_username,
+    row.start_size_bytes + row.end_size_bytes,
   ]
 }
 
 /** In the order of RECORDED_BODY_COLUMNS. */
-function listBodies(key: number, { start, end }: WholeCall): Parameter[] {
-  const packed = packBodies(start.inputs_json, end.output_json)
-  return [key, start.attributes_json, ...packed, end.summary_json]
+function listBodies(key: number, row: RecordedRow): Parameter[] {
+  const { attributes_json, inputs, output, summary_json } = row
+  return [key, attributes_json, ...packBytes(inputs), ...packBytes(output), summary_json]
 }
 
 function isTaken(error: unknown): boolean {

@@ -2,8 +2,15 @@
  * The registry of the writes that calls stream in by. Each runs inside of a transaction of the group
  * commit, on the connection that is its turn, and takes and gives what structured clone can carry.
  */
-import type { CallEnd, CallParts, CallStart, WholeCall } from '../../domain/new-call.ts'
-import { type RecordedCall, resolveRecordedCall } from '../../domain/recorded-call.ts'
+import type { CallEnd, CallParts, CallStart } from '../../domain/new-call.ts'
+import {
+  type RecordedBytes,
+  type RecordedCall,
+  type RecordedRow,
+  resolveRecordedCall,
+  toCallParts,
+  toRecordedBytes,
+} from '../../domain/recorded-call.ts'
 import type { CallDeletion, CallRename, StartedIds } from '../api/calls.ts'
 import { createCallWriter } from './call-writer.ts'
 import type { Connection } from './connection.ts'
@@ -41,6 +48,15 @@ export function createWriteJobs(db: Connection, hours: HourMarks) {
   const writer = createCallWriter(db, hours)
   const recorded = createRecordedInserts(db, hours)
   const deleteCalls = db.prepare(DELETE_CALLS).pluck()
+
+  function recordBytes(calls: readonly RecordedBytes[]): Failure[] {
+    const { rows, refused } = resolveCalls(calls)
+    if (recorded.insertAll(rows)) return refused
+    for (const { error } of writer.writeParts(rows.map(toCallParts)))
+      if (error) refused.push(renderFailure(error))
+    return refused
+  }
+
   return {
     start_call: (start: CallStart) => writer.writeStart(start),
     end_call: (end: CallEnd) => writer.writeEnd(end),
@@ -51,13 +67,9 @@ export function createWriteJobs(db: Connection, hours: HourMarks) {
           error ? { started: null, refused: renderFailure(error) } : { started },
         ),
     /** Gives why some were refused, which leaves the others alone. */
-    record_calls(calls: readonly RecordedCall[]): Failure[] {
-      const { whole, refused } = resolveCalls(calls)
-      if (recorded.insertAll(whole)) return refused
-      for (const { error } of writer.writeParts(whole))
-        if (error) refused.push(renderFailure(error))
-      return refused
-    },
+    record_calls: (calls: readonly RecordedCall[]) => recordBytes(calls.map(toRecordedBytes)),
+    /** The same, in the thread whose ring they stand in. */
+    record_bytes: recordBytes,
     rename_call: (rename: CallRename) => writer.writeName(rename),
     delete_calls({ project_id, ids, deleted_at_us }: CallDeletion): number {
       const parameters = { project_id, ids: JSON.stringify(ids), deleted_at_us }
@@ -70,15 +82,15 @@ export function createWriteJobs(db: Connection, hours: HourMarks) {
   }
 }
 
-function resolveCalls(calls: readonly RecordedCall[]) {
-  const whole: WholeCall[] = []
+function resolveCalls(calls: readonly RecordedBytes[]) {
+  const rows: RecordedRow[] = []
   const refused: Failure[] = []
   for (const call of calls) {
     try {
-      whole.push(resolveRecordedCall(call))
+      rows.push(resolveRecordedCall(call))
     } catch (error) {
       refused.push(renderFailure(error))
     }
   }
-  return { whole, refused }
+  return { rows, refused }
 }

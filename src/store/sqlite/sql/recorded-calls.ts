@@ -1,4 +1,5 @@
 /** What is written of calls that the server records: whole ones, of which nothing is stored yet. */
+import { textOfBytes } from './rows.ts'
 
 /** Columns of `calls`, in the order of the parameters; all others are null. */
 export const RECORDED_CALL_COLUMNS = [
@@ -15,13 +16,13 @@ export const RECORDED_CALL_COLUMNS = [
   'storage_size_bytes',
 ] as const
 
-/** Columns of `call_bodies`, the same way: only inputs and output are ever long. */
+/** Columns of `call_bodies`, the same way: only inputs and output, which come as UTF-8, are ever long. */
 export const RECORDED_BODY_COLUMNS = [
   'call_key',
   'attributes_json',
-  'inputs_json',
+  textOfBytes('inputs_json'),
   'inputs_zstd',
-  'output_json',
+  textOfBytes('output_json'),
   'output_zstd',
   'summary_json',
 ] as const
