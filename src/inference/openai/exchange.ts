@@ -6,7 +6,7 @@ import { toBodyError, toConnectionError } from './errors.ts'
 import type { AnswerHead } from './response-head.ts'
 
 /** Limit: bytes of an answer that may wait for their reader before the socket is no longer read. */
-const WAITING_BYTES_MAX = 128 * 1024
+const WAITING_BYTES_MAX = 64 * 1024
 /** How long the end of an answer that was read to its last event may take before the socket is cut. */
 const TRAILER_MS_MAX = 1_000
 
