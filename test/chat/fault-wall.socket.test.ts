@@ -164,6 +164,46 @@ describe('an upstream that cannot be connected to in time', () => {
   })
 })
 
+describe('events of an upstream', () => {
+  it('that come together leave together, each as it came', async () => {
+    const pieces = Array.from({ length: 30 }, (_, at) =>
+      event(chunk([{ index: 0, delta: { content: `é${at}` } }])),
+    )
+    // Each is a chunk of its own, in one write.
+    const sent = [...pieces, DONE]
+    const { baseUrl, key } = await start((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.cork()
+      for (const piece of sent) response.write(piece)
+      response.uncork()
+      response.end()
+    })
+    const body = JSON.stringify({ ...REQUEST, stream: true })
+    const socket = connect({ port: Number(new URL(baseUrl).port), host: '127.0.0.1' })
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+        `content-type: application/json\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    )
+    const bytes = Buffer.concat(await socket.toArray())
+    const chunks = readChunks(bytes.subarray(bytes.indexOf('\r\n\r\n') + 4))
+    expect(chunks.join('')).toBe(sent.join(''))
+    expect(chunks.length).toBeLessThan(sent.length / 2)
+  })
+})
+
+/** The chunks of a body. */
+function readChunks(body: Buffer): string[] {
+  const chunks: string[] = []
+  for (let at = 0; at < body.length; ) {
+    const lineEnd = body.indexOf('\r\n', at)
+    const size = Number.parseInt(body.toString('latin1', at, lineEnd), 16)
+    if (size === 0) break
+    chunks.push(body.toString('utf8', lineEnd + 2, lineEnd + 2 + size))
+    at = lineEnd + 2 + size + 2
+  }
+  return chunks
+}
+
 describe('a slow reader', () => {
   it('slows the upstream down', async () => {
     const data = event(chunk([{ index: 0, delta: { content: 'x'.repeat(100_000) } }]))
