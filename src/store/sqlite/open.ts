@@ -67,11 +67,15 @@ export interface ReadLimits {
   readonly timeoutMs: number
   /** Threads that stay when there is nothing to do; default 1. */
   readonly threadsKept?: number
+  /** Of the threads, as of lowerThreadPriority; default: as all others. */
+  readonly niceness?: number
 }
 
 const READ_LIMITS: ReadLimits = { threads: 1, queueMax: 16, timeoutMs: 60_000 }
-/** One hour at a time; the largest takes seconds. */
-const BUILD_LIMITS: ReadLimits = { threads: 1, queueMax: 1, timeoutMs: 600_000, threadsKept: 0 }
+/** One hour at a time; the largest takes seconds, for which nobody waits. */
+const BUILD_LIMITS: ReadLimits = {
+  ...{ threads: 1, queueMax: 1, timeoutMs: 600_000, threadsKept: 0, niceness: 15 },
+}
 
 export interface SqliteStore {
   readonly keys: KeyStore

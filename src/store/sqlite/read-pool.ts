@@ -43,6 +43,8 @@ export interface ReadPoolOptions {
   readonly threadsKept?: number
   /** How often the others are looked at, milliseconds. */
   readonly lookEveryMs?: number
+  /** Of its threads, as of lowerThreadPriority; default: as all others. */
+  readonly niceness?: number
   /** The thread's entry; tests give one with jobs of their own. */
   readonly workerFile?: URL
 }
@@ -52,7 +54,7 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
   options: ReadPoolOptions,
 ): ReadPool<Jobs> {
   const { path, queueMax, timeoutMs, workerFile = WORKER_FILE } = options
-  const { threadsKept = 1, lookEveryMs = LOOK_EVERY_MS } = options
+  const { threadsKept = 1, lookEveryMs = LOOK_EVERY_MS, niceness = 0 } = options
   const threads = new Set<ReadThread>()
   /** Those that got a job since the last look. */
   const used = new Set<ReadThread>()
@@ -67,7 +69,7 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
       threads.delete(thread)
       dispatch()
     }
-    const thread = createReadThread({ workerFile, path, onIdle: dispatch, onLost })
+    const thread = createReadThread({ workerFile, path, niceness, onIdle: dispatch, onLost })
     threads.add(thread)
     return thread
   }

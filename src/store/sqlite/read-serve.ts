@@ -4,11 +4,14 @@ import { type Connection, openReadOnlyDatabase } from './connection.ts'
 import type { ReadJobs } from './read-jobs.ts'
 import { toStoreError } from './store-error.ts'
 import { type Failure, renderFailure } from './thread-failure.ts'
+import { lowerThreadPriority } from './thread-priority.ts'
 
 /** What a worker is started with. */
 export interface ReadWorkerData {
   /** The database file. */
   readonly path: string
+  /** As of lowerThreadPriority; 0: as all others. */
+  readonly niceness: number
   /** Four bytes: the id of the job that nobody waits for any more. */
   readonly cancelled: SharedArrayBuffer
 }
@@ -49,7 +52,8 @@ export function runReadJob(
 export function serveReadJobs(jobs: ReadJobs): void {
   const port = parentPort
   if (port === null) throw new Error('a read worker runs in a worker thread')
-  const { path, cancelled } = workerData as ReadWorkerData
+  const { path, niceness, cancelled } = workerData as ReadWorkerData
+  if (niceness > 0) lowerThreadPriority(niceness)
   const flag = new Int32Array(cancelled)
   let db: Connection | null = null
 

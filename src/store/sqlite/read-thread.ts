@@ -35,6 +35,8 @@ export interface ReadThreadOptions {
   readonly workerFile: URL
   /** The database file. */
   readonly path: string
+  /** As of lowerThreadPriority; 0: as all others. */
+  readonly niceness: number
   /** It has nothing to do. */
   onIdle(): void
   /** It has died; its job has failed. */
@@ -45,7 +47,8 @@ export interface ReadThreadOptions {
 export function createReadThread(options: ReadThreadOptions): ReadThread {
   const cancelled = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
   const flag = new Int32Array(cancelled)
-  const workerData: ReadWorkerData = { path: options.path, cancelled }
+  const { path, niceness } = options
+  const workerData: ReadWorkerData = { path, niceness, cancelled }
   const worker = new Worker(options.workerFile, { workerData, resourceLimits: RESOURCE_LIMITS })
   let job: PendingRead | null = null
   let isLost = false

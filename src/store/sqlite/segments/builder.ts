@@ -13,6 +13,11 @@ import { columnKey } from './stored-hours.ts'
 
 /** An hour that has not changed from one look to the next has come to rest. */
 const LOOK_EVERY_MS = 2000
+/**
+ * An hour is left alone this many times as long as its last build took: calls that come with short rests would
+ * otherwise have all of a full hour read anew after each.
+ */
+const SPARED_TIMES = 20
 /** Limit: hours of one look. */
 const LOOK_HOURS_MAX = 256
 /** Limit: bytes of columns that one commit writes, so that it stays short. */
@@ -49,6 +54,8 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
   const write = createSegmentWriter(db, commit)
   const closing = new AbortController()
   let seen: ReadonlyMap<number, number> | null = null
+  /** Hours that were built of late, and until when they are left alone, by `performance.now()`. */
+  const spared = new Map<number, number>()
   let lastKey = 0
   let running: Promise<unknown> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
@@ -71,15 +78,21 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
       return
     }
     const before = seen
-    const resting = dirty.filter(({ hour_key, revision }) => before.get(hour_key) === revision)
+    for (const [key, untilMs] of spared) if (untilMs <= performance.now()) spared.delete(key)
+    const resting = dirty.filter(
+      ({ hour_key, revision }) => before.get(hour_key) === revision && !spared.has(hour_key),
+    )
     seen = null
     lastKey = dirty.length < LOOK_HOURS_MAX ? 0 : (dirty.at(-1)?.hour_key ?? 0)
     for (const hour of resting) {
       if (closing.signal.aborted) return
       const startedMs = performance.now()
       await build(hour)
+      const endedMs = performance.now()
+      const tookMs = endedMs - startedMs
+      spared.set(hour.hour_key, endedMs + tookMs * SPARED_TIMES)
       // Half of the time belongs to those who wait for an answer.
-      await pause(performance.now() - startedMs, closing.signal)
+      await pause(tookMs, closing.signal)
     }
   }
 
