@@ -1,5 +1,8 @@
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createConnect } from '../../src/inference/openai/connector.ts'
 import {
   type Behaviour,
   DONE,
@@ -42,6 +45,29 @@ describe('an upstream over TLS', () => {
     const streamed = await chat({ ...REQUEST, stream: true })
     expect(await streamed.text()).toBe([...HELLO_EVENTS, DONE].join(''))
     expect(upstream.connectionCount()).toBe(1)
+  })
+
+  it('is greeted with the session of an earlier connection', async () => {
+    trust(LOCALHOST_CERTIFICATE)
+    const areReused: boolean[] = []
+    const server = createServer({ key: LOCALHOST_KEY, cert: LOCALHOST_CERTIFICATE }, (socket) => {
+      areReused.push(socket.isSessionReused())
+      socket.on('error', () => {}).write('hello')
+    }).listen(0)
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const connect = createConnect(new URL(`https://localhost:${port}`), 5_000)
+    for (let time = 0; time < 2; time++) {
+      let text = ''
+      const onBytes = (bytes: Buffer) => {
+        text += bytes
+      }
+      const socket = connect(onBytes, (error) => expect(error).toBeNull())
+      await expect.poll(() => text).toBe('hello')
+      socket.destroy()
+    }
+    expect(areReused).toEqual([false, true])
   })
 
   it('is not talked to under a certificate that nobody trusts', async () => {

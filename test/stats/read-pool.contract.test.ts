@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
@@ -15,6 +16,7 @@ import {
   type ReadPool,
   type ReadPoolOptions,
 } from '../../src/store/sqlite/read-pool.ts'
+import { nicenessOf } from '../support/niceness.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { TEST_READ_JOBS, type TestReadJobs } from './support/test-read-jobs.ts'
 
@@ -188,6 +190,18 @@ describe('a read pool on threads', () => {
     abort.abort()
     await expect(running).rejects.toMatchObject({ code: 'client_closed_request' })
   })
+
+  it.runIf(process.platform === 'linux')(
+    'gives its threads the priority that is asked for',
+    async () => {
+      for (const niceness of [0, 12]) {
+        const { pool } = openThreads({ niceness })
+        const stat = await pool.run('stat', null, never)
+        const before = nicenessOf(readFileSync('/proc/thread-self/stat', 'utf8'))
+        expect(nicenessOf(stat)).toBe(Math.max(before, niceness))
+      }
+    },
+  )
 
   it('ends threads that have nothing to do, but the oldest', async () => {
     const { pool } = openThreads({ threads: 2, lookEveryMs: 20 })

@@ -2,11 +2,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
-
-/** The niceness of the thread that asks: the 19th field of its status line, counted behind its name. */
-function nicenessOf(stat: string): number {
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])
-}
+import { nicenessOf } from '../support/niceness.ts'
 
 describe.runIf(process.platform === 'linux')('lowerThreadPriority', () => {
   it('lowers that of its own thread alone', async () => {

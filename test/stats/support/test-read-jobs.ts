@@ -1,4 +1,5 @@
 /** Jobs for the tests of the read pool. */
+import { readFileSync } from 'node:fs'
 import { threadId } from 'node:worker_threads'
 import { ApiError } from '../../../src/errors.ts'
 import type { Connection } from '../../../src/store/sqlite/connection.ts'
@@ -26,6 +27,8 @@ export const TEST_READ_JOBS = {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitMs)
     return threadId
   },
+  /** The status line of its thread. */
+  stat: (_db: Connection, _input: null) => readFileSync('/proc/thread-self/stat', 'utf8'),
   /** Ends its thread. */
   die: (_db: Connection, _input: null): null => {
     process.exit(1)
