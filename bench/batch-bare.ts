@@ -1,6 +1,6 @@
 /** The other side of bench/batch.ts: the same rows through better-sqlite3 alone, one fsynced commit a batch. */
-import { openDatabase } from '../src/store/sqlite/connection.ts'
-import { migrate } from '../src/store/sqlite/migrate.ts'
+import { openDatabase } from '../src/store/sqlite/db/connection.ts'
+import { migrate } from '../src/store/sqlite/db/migrate.ts'
 import type { BenchCall } from './batch-rows.ts'
 
 const INSERT_CALL = `

@@ -5,7 +5,7 @@
 
 import { once } from 'node:events'
 import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs'
-import { openReadOnlyDatabase } from '../src/store/sqlite/connection.ts'
+import { openReadOnlyDatabase } from '../src/store/sqlite/db/connection.ts'
 import { importTool } from './tools.ts'
 
 /** From the parent: statements to run one after the other. */

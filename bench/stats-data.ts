@@ -6,8 +6,8 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Connection, openDatabase } from '../src/store/sqlite/connection.ts'
-import { migrate, readMigrations } from '../src/store/sqlite/migrate.ts'
+import { type Connection, openDatabase } from '../src/store/sqlite/db/connection.ts'
+import { migrate, readMigrations } from '../src/store/sqlite/db/migrate.ts'
 
 export const PROJECT = 'bench/stats'
 export const DAYS = 30

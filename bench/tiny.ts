@@ -8,8 +8,8 @@
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { createTinyBackend, TINY_MODEL_PATH } from '../src/inference/tiny/backend.ts'
-import { createEngine } from '../src/inference/tiny/engine.ts'
-import { createKvCache } from '../src/inference/tiny/kv-cache.ts'
+import { createEngine } from '../src/inference/tiny/host/engine.ts'
+import { createKvCache } from '../src/inference/tiny/model/kv-cache.ts'
 import { type LlamaSequence, openLlamaCpp } from './llama-cpp.ts'
 import { startTinyServer } from './tiny-server.ts'
 

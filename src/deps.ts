@@ -1,12 +1,12 @@
 /** The composition root: opens the stores and backends that the settings ask for. */
 import { type Config, ConfigError, readSecret } from './config.ts'
 import type { InferenceBackend } from './inference/backend.ts'
-import { createLazyBackend } from './inference/lazy-backend.ts'
-import { type ModelRegistry, openModelRegistry } from './inference/registry.ts'
+import { createLazyBackend } from './inference/models/lazy-backend.ts'
+import { type ModelRegistry, openModelRegistry } from './inference/models/registry.ts'
 import {
   createReloadableRegistry,
   type ReloadableRegistry,
-} from './inference/reloadable-registry.ts'
+} from './inference/models/reloadable-registry.ts'
 import { createTinyBackend } from './inference/tiny/backend.ts'
 import { resolveTinyFields } from './inference/tiny/field-support.ts'
 import type { CallStore } from './store/api/calls.ts'

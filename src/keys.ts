@@ -1,7 +1,7 @@
 /** Command line: makes, lists and revokes API keys in the data directory, also while the server runs. */
 import { parseArgs } from 'node:util'
 import { readConfig } from './config.ts'
-import { isProjectPattern, SCOPES, type Scope } from './domain/permissions.ts'
+import { isProjectPattern, SCOPES, type Scope } from './domain/access/permissions.ts'
 import { renderTimestamp } from './schemas/timestamp.ts'
 import type { KeyStore } from './store/api/keys.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'

@@ -1,8 +1,8 @@
 /** Command line: applies the migrations, or with `--dump FILE` writes the resulting schema there. */
 import { writeFileSync } from 'node:fs'
 import { readConfig } from './config.ts'
-import { closeDatabase, openDatabase } from './store/sqlite/connection.ts'
-import { dumpSchema, migrate } from './store/sqlite/migrate.ts'
+import { closeDatabase, openDatabase } from './store/sqlite/db/connection.ts'
+import { dumpSchema, migrate } from './store/sqlite/db/migrate.ts'
 
 function main(args: readonly string[]): void {
   const [flag, file] = args

@@ -11,10 +11,17 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/domain/': ['src/schemas/'],
   'src/store/api/': ['src/schemas/', 'src/domain/'],
   'src/store/sqlite/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
-  'src/inference/': ['src/schemas/', 'src/domain/'],
-  'src/training/': ['src/schemas/', 'src/domain/', 'src/inference/tiny/'],
+  'src/inference/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
+  'src/training/': ['src/schemas/', 'src/domain/', 'src/store/api/', 'src/inference/tiny/'],
   'src/http/': ['src/schemas/', 'src/domain/'],
-  'src/routes/': ['src/http/', 'src/schemas/', 'src/domain/', 'src/store/api/', 'src/inference/'],
+  'src/routes/': [
+    'src/http/',
+    'src/schemas/',
+    'src/domain/',
+    'src/store/api/',
+    'src/inference/',
+    'src/training/jobs/',
+  ],
   'src/config.ts': [],
   'src/deps.ts': ['src/config.ts', 'src/store/', 'src/inference/', 'src/domain/', 'src/schemas/'],
   'src/app.ts': ['src/config.ts', 'src/deps.ts', 'src/http/', 'src/routes/', 'package.json'],
@@ -33,9 +40,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 
 /** Entries that nothing imports. */
 const ENTRIES =
-  /^src\/(?:server|keys|migrate)\.ts$|-worker\.ts$|\/worker\.ts$|\/training\/evaluate\.ts$/
+  /^src\/(?:server|keys|migrate)\.ts$|-worker\.ts$|\/worker\.ts$|\/weights\/evaluate\.ts$/
 
-/** Words of SQL that stand only in sql/ and migrations/. */
+/** Words of SQL that stand only in *.sql.ts and migrations/. */
 const SQL =
   /\b(?:SELECT\s[\s\S]*?\sFROM|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|CREATE\s+(?:TABLE|INDEX))\b/
 
@@ -96,9 +103,9 @@ export const RULES: Readonly<Record<string, (tree: Tree) => string[]>> = {
     sources(tree)
       .filter(([, text]) => !text.startsWith('/**'))
       .map(([path]) => path),
-  'SQL stands in sql/ and migrations/': (tree) =>
+  'SQL stands in *.sql.ts and migrations/': (tree) =>
     sources(tree)
-      .filter(([path]) => !/\/sql\//.test(path))
+      .filter(([path]) => !path.endsWith('.sql.ts'))
       .filter(([, text]) => SQL.test(withoutComments(text)))
       .map(([path]) => path),
   'the environment is read in config.ts': (tree) =>

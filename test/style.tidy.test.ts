@@ -24,10 +24,10 @@ const BAD_SAMPLES: Record<string, { tree: Tree; found: RegExp }> = {
     found: /has 301 lines/,
   },
   'files open with what they are': { tree: { 'src/a.ts': 'export {}' }, found: /src\/a\.ts/ },
-  'SQL stands in sql/ and migrations/': {
+  'SQL stands in *.sql.ts and migrations/': {
     tree: {
       'src/routes/a.ts': 'db.exec(`SELECT a\nFROM b`)',
-      'src/store/sqlite/sql/a.ts': 'SELECT a FROM b',
+      'src/store/sqlite/a.sql.ts': 'SELECT a FROM b',
     },
     found: /src\/routes\/a\.ts/,
   },

@@ -7,7 +7,7 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { Principal } from '../domain/permissions.ts'
+import type { Principal } from '../domain/access/permissions.ts'
 
 export type App = FastifyInstance<
   RawServerDefault,

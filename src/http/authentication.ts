@@ -4,7 +4,7 @@
  */
 import basicAuthPlugin from '@fastify/basic-auth'
 import type { FastifyRequest } from 'fastify'
-import type { Principal } from '../domain/permissions.ts'
+import type { Principal } from '../domain/access/permissions.ts'
 import { ApiError } from '../errors.ts'
 import type { App } from './app-type.ts'
 

@@ -8,7 +8,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError, ERRORS, type ErrorCode, toErrorBody } from '../errors.ts'
 import type { App } from './app-type.ts'
-import { type Problem, SchemaError, toValidationError } from './validation.ts'
+import { type Problem, SchemaError, toValidationError } from './body/validation.ts'
 
 /** What the framework and its plugins throw, in our words. */
 const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {

@@ -3,7 +3,7 @@
  * Throws, never answers.
  */
 import type { FastifyRequest } from 'fastify'
-import { canUseProject } from '../domain/permissions.ts'
+import { canUseProject } from '../domain/access/permissions.ts'
 import { ApiError } from '../errors.ts'
 import { isProjectId } from '../schemas/primitives.ts'
 

@@ -2,8 +2,8 @@
  * The contract of an inference backend: what the chat route asks and what comes back.
  * A backend never knows HTTP statuses or sockets; it throws ApiError codes.
  */
-import type { FieldUse } from '../domain/chat-rules.ts'
-import type { ChatCompletionRequest } from '../schemas/chat-request.ts'
+import type { FieldUse } from '../domain/chat/chat-rules.ts'
+import type { ChatCompletionRequest } from '../schemas/chat/chat-request.ts'
 
 /** Total over the request's fields, so that a new field does not compile until it is decided. */
 export type FieldSupport = Readonly<Record<keyof ChatCompletionRequest, FieldUse>>

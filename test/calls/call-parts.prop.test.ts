@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { toColumns } from '../../src/domain/metric-names.ts'
-import { type CallParts, resolveCallEnd, resolveCallStart } from '../../src/domain/new-call.ts'
+import {
+  type CallParts,
+  resolveCallEnd,
+  resolveCallStart,
+} from '../../src/domain/calls/new-call.ts'
+import { toColumns } from '../../src/domain/stats/metric-names.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { ENDED, STARTED } from './call-fixtures.ts'
 

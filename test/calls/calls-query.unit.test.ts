@@ -1,16 +1,20 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type Body, resolveCallsSelection, startedBounds } from '../../src/domain/calls-query.ts'
-import { parseQuery } from '../../src/domain/query-expression.ts'
-import { toFilterClause } from '../../src/store/sqlite/calls-filter.ts'
-import { openDatabase } from '../../src/store/sqlite/connection.ts'
-import { migrate } from '../../src/store/sqlite/migrate.ts'
-import { DELETE_CALLS } from '../../src/store/sqlite/sql/calls.ts'
+import {
+  type Body,
+  resolveCallsSelection,
+  startedBounds,
+} from '../../src/domain/calls/calls-query.ts'
+import { parseQuery } from '../../src/domain/query/query-expression.ts'
+import { DELETE_CALLS } from '../../src/store/sqlite/calls/calls.sql.ts'
+import { toFilterClause } from '../../src/store/sqlite/calls/calls-filter.ts'
 import {
   countCalls,
   findCallsByKey,
   scanCalls,
   selectCallKeys,
-} from '../../src/store/sqlite/sql/calls-query.ts'
+} from '../../src/store/sqlite/calls/calls-query.sql.ts'
+import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
+import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 
 const start = { $getField: 'started_at' }
 const literal = (value: unknown) => ({ $literal: value })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openDatabase } from '../../src/store/sqlite/connection.ts'
+import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { ENDED, STARTED } from './call-fixtures.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type AdmissionRequest, createAdmission } from '../../src/inference/admission.ts'
+import { type AdmissionRequest, createAdmission } from '../../src/inference/chat/admission.ts'
 
 interface Options {
   placesMax?: number

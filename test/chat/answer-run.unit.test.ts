@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
-import { createAdmission } from '../../src/inference/admission.ts'
-import { answerWhole, type Candidate, streamAnswer } from '../../src/inference/answer-run.ts'
 import type { Delta, RelayedDelta } from '../../src/inference/backend.ts'
+import { createAdmission } from '../../src/inference/chat/admission.ts'
+import { answerWhole, type Candidate, streamAnswer } from '../../src/inference/chat/answer-run.ts'
 import { finish, piece, prompt } from '../support/scripted-backend.ts'
 
 type Start = () => AsyncIterable<Delta>

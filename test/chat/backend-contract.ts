@@ -1,7 +1,7 @@
 /** The battery that every inference backend must pass. See src/inference/backend.ts for the contract. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CompletionCall, Delta, InferenceBackend } from '../../src/inference/backend.ts'
-import { ChatCompletionRequest } from '../../src/schemas/chat-request.ts'
+import { ChatCompletionRequest } from '../../src/schemas/chat/chat-request.ts'
 
 export interface ContractSubject {
   readonly backend: InferenceBackend

@@ -12,8 +12,8 @@ import {
   CustomChatCompletionMessageParam,
   chooseMessageVariant,
   Message,
-} from '../../src/schemas/chat-message.ts'
-import { ChatCompletionRequest } from '../../src/schemas/chat-request.ts'
+} from '../../src/schemas/chat/chat-message.ts'
+import { ChatCompletionRequest } from '../../src/schemas/chat/chat-request.ts'
 
 const SECRET = 'SECRET-PROMPT'
 const call = { id: 'call_1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } }

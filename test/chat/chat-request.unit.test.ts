@@ -1,13 +1,13 @@
 /** Every field of a chat request: what it takes and what it refuses, one row per field. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { ChatCompletionChunk } from '../../src/schemas/chat-chunk.ts'
-import { ChatMessage } from '../../src/schemas/chat-message.ts'
-import { CHAT_DEFAULTS, ChatCompletionRequest } from '../../src/schemas/chat-request.ts'
-import { ChatCompletionResponse } from '../../src/schemas/chat-response.ts'
-import { INT64_BOUND } from '../../src/schemas/chat-sampling-fields.ts'
-import { ModelListEntry, ModelListResponse } from '../../src/schemas/model.ts'
-import { ResponseFormat, StructuredOutputs } from '../../src/schemas/structured-outputs.ts'
+import { ChatCompletionChunk } from '../../src/schemas/chat/chat-chunk.ts'
+import { ChatMessage } from '../../src/schemas/chat/chat-message.ts'
+import { CHAT_DEFAULTS, ChatCompletionRequest } from '../../src/schemas/chat/chat-request.ts'
+import { ChatCompletionResponse } from '../../src/schemas/chat/chat-response.ts'
+import { INT64_BOUND } from '../../src/schemas/chat/chat-sampling-fields.ts'
+import { ResponseFormat, StructuredOutputs } from '../../src/schemas/chat/structured-outputs.ts'
+import { ModelListEntry, ModelListResponse } from '../../src/schemas/models/model.ts'
 
 /** The fields of the spec's table, written out: the schema and the rows below must equal it. */
 const SPEC_FIELDS = [

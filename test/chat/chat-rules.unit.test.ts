@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest'
 import {
   requireValidConstraints,
   resolveResponseFormatType,
-} from '../../src/domain/chat-constraint-rules.ts'
+} from '../../src/domain/chat/chat-constraint-rules.ts'
 import {
   type ChatCapabilities,
   findUnsupportedField,
   requireValidChatRequest,
   resolveAddGenerationPrompt,
   resolveToolChoice,
-} from '../../src/domain/chat-rules.ts'
+} from '../../src/domain/chat/chat-rules.ts'
 import { ApiError } from '../../src/errors.ts'
-import { CHAT_DEFAULTS, ChatCompletionRequest } from '../../src/schemas/chat-request.ts'
+import { CHAT_DEFAULTS, ChatCompletionRequest } from '../../src/schemas/chat/chat-request.ts'
 
 const SECRET = 'SECRET-PROMPT'
 const PLAIN: ChatCapabilities = { tools: false, prioritySchedulingEnabled: false }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { resolveAnswerHead } from '../../src/inference/answer-head.ts'
 import type { Delta } from '../../src/inference/backend.ts'
-import { createCollector } from '../../src/inference/collect.ts'
-import { ChatCompletionResponse } from '../../src/schemas/chat-response.ts'
+import { resolveAnswerHead } from '../../src/inference/chat/answer-head.ts'
+import { createCollector } from '../../src/inference/chat/collect.ts'
+import { ChatCompletionResponse } from '../../src/schemas/chat/chat-response.ts'
 import { finish, logprob, piece, prompt } from '../support/scripted-backend.ts'
 
 const HEAD = { id: 'chatcmpl-1', created: 7, model: 'm', role: 'assistant', choiceCount: 1 }

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createModelRegistry } from '../../src/inference/registry.ts'
+import { createModelRegistry } from '../../src/inference/models/registry.ts'
 import {
   type Behaviour,
   event,

@@ -1,7 +1,12 @@
 import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createEventStream, DONE_EVENT, KEEP_ALIVE, renderEvent } from '../../src/http/sse.ts'
-import { KEEP_ALIVE_MS, STATUS_HOLD_MS } from '../../src/routes/chat.ts'
+import {
+  createEventStream,
+  DONE_EVENT,
+  KEEP_ALIVE,
+  renderEvent,
+} from '../../src/http/stream/sse.ts'
+import { KEEP_ALIVE_MS, STATUS_HOLD_MS } from '../../src/routes/chat/chat.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 import {
   createScriptedBackend,

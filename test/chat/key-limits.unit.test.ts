@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ApiError } from '../../src/errors.ts'
-import { createKeyLimits } from '../../src/inference/key-limits.ts'
+import { createKeyLimits } from '../../src/inference/chat/key-limits.ts'
 
 function open(requestsPerMinute: number | null, tokensPerMinute: number | null = null) {
   let now = 0

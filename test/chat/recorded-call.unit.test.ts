@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { JSON_DEPTH_MAX } from '../../src/domain/json-depth.ts'
 import {
   resolveRecordedCall,
   toCallParts,
   toOneLine,
   toRecordedBytes,
-} from '../../src/domain/recorded-call.ts'
+} from '../../src/domain/calls/recorded-call.ts'
+import { JSON_DEPTH_MAX } from '../../src/domain/json/json-depth.ts'
 
 const REF = 'weave:///acme/demo/object/prompt:abcdef'
 

@@ -1,4 +1,4 @@
-import { createLazyBackend } from '../../src/inference/lazy-backend.ts'
+import { createLazyBackend } from '../../src/inference/models/lazy-backend.ts'
 import { createScriptedBackend, HELLO } from '../support/scripted-backend.ts'
 import { describeBackendContract } from './backend-contract.ts'
 

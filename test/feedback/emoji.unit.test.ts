@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isOneEmoji } from '../../src/domain/emoji.ts'
+import { isOneEmoji } from '../../src/domain/feedback/emoji.ts'
 
 describe('isOneEmoji', () => {
   it.each([

@@ -1,6 +1,6 @@
 /** Feedback to send and to store, and a look at what was stored. */
-import { type Feedback, resolveFeedback } from '../../src/domain/new-feedback.ts'
-import { FeedbackCreateRequest } from '../../src/schemas/feedback.ts'
+import { type Feedback, resolveFeedback } from '../../src/domain/feedback/new-feedback.ts'
+import { FeedbackCreateRequest } from '../../src/schemas/feedback/feedback.ts'
 import { timestampUs } from '../../src/schemas/timestamp.ts'
 import type { TestApp } from '../support/build-test-app.ts'
 

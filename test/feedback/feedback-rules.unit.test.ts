@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { requireFeedbackRules } from '../../src/domain/feedback-rules.ts'
-import { FeedbackCreateRequest } from '../../src/schemas/feedback.ts'
+import { requireFeedbackRules } from '../../src/domain/feedback/feedback-rules.ts'
+import { FeedbackCreateRequest } from '../../src/schemas/feedback/feedback.ts'
 import { FEEDBACK } from './feedback-fixtures.ts'
 
 const REACTION = { feedback_type: 'wandb.reaction.1', payload: { emoji: '👍' } }

@@ -1,9 +1,12 @@
 /** What every FeedbackStore must do, whatever it stores in. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type FeedbackSample, resolveFeedbackSample } from '../../src/domain/feedback-sample.ts'
-import { FEEDBACK_FIELDS } from '../../src/domain/feedback-view.ts'
-import { resolveRowQuery } from '../../src/domain/row-query.ts'
+import {
+  type FeedbackSample,
+  resolveFeedbackSample,
+} from '../../src/domain/feedback/feedback-sample.ts'
+import { FEEDBACK_FIELDS } from '../../src/domain/feedback/feedback-view.ts'
+import { resolveRowQuery } from '../../src/domain/query/row-query.ts'
 import type { FeedbackStore } from '../../src/store/api/feedback.ts'
 import { feedbackAt, trigger } from './feedback-fixtures.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openDatabase } from '../../src/store/sqlite/connection.ts'
-import { migrate } from '../../src/store/sqlite/migrate.ts'
-import { selectFeedback } from '../../src/store/sqlite/sql/feedback.ts'
-import { SELECT_MODEL_PRICES } from '../../src/store/sqlite/sql/prices.ts'
-import { SELECT_TRACES_OF_CALLS, selectUsageCalls } from '../../src/store/sqlite/sql/usage.ts'
+import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
+import { migrate } from '../../src/store/sqlite/db/migrate.ts'
+import { selectFeedback } from '../../src/store/sqlite/feedback/feedback.sql.ts'
+import { SELECT_MODEL_PRICES } from '../../src/store/sqlite/prices/prices.sql.ts'
+import { SELECT_TRACES_OF_CALLS, selectUsageCalls } from '../../src/store/sqlite/usage/usage.sql.ts'
 
 function planOf(sql: string): string {
   const db = openDatabase(':memory:')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { FEEDBACK_FIELDS } from '../../src/domain/feedback-view.ts'
+import { FEEDBACK_FIELDS } from '../../src/domain/feedback/feedback-view.ts'
 import { itRefusesBadRequests } from '../support/bad-requests.ts'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
 import { makeTempDir } from '../support/temp-dir.ts'

@@ -2,9 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { ModelEntry, parseModelsFile, readModelsFile } from '../../src/inference/models-file.ts'
+import {
+  ModelEntry,
+  parseModelsFile,
+  readModelsFile,
+} from '../../src/inference/models/models-file.ts'
+import { type OpenModelsOptions, openModelRegistry } from '../../src/inference/models/registry.ts'
 import { ENGINES } from '../../src/inference/openai/profiles.ts'
-import { type OpenModelsOptions, openModelRegistry } from '../../src/inference/registry.ts'
 import { createScriptedBackend } from '../support/scripted-backend.ts'
 
 const TINY = { id: 'tiny', backend: 'tiny' }

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import vectors from '../json/python-digests.json' with { type: 'json' }
 import { itRefusesBadRequests } from '../support/bad-requests.ts'
 import { basic, buildTestApp, type TestApp } from '../support/build-test-app.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { itRefusesBadFields, PROJECT, postForm } from './object-fixtures.ts'
-import vectors from './python-digests.json' with { type: 'json' }
 
 const HELLO = 'LPJNulXwow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ'
 const CREATE_URLS = ['/file/create', '/files/create', '/traces/file/create']

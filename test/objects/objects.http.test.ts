@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { ObjectSchema } from '../../src/schemas/object.ts'
+import type { ObjectSchema } from '../../src/schemas/objects/object.ts'
+import vectors from '../json/python-digests.json' with { type: 'json' }
 import { itRefusesBadRequests } from '../support/bad-requests.ts'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
 import { itRefusesBadFields, MODEL_VAL, OP_VAL, objectOf, PROJECT } from './object-fixtures.ts'
-import vectors from './python-digests.json' with { type: 'json' }
 
 const NAME = { project_id: PROJECT, object_id: 'thing' }
 

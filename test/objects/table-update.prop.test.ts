@@ -1,6 +1,10 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { applyTableChanges, MOVES_MAX, type TableChange } from '../../src/domain/table-update.ts'
+import {
+  applyTableChanges,
+  MOVES_MAX,
+  type TableChange,
+} from '../../src/domain/objects/table-update.ts'
 
 const place = fc.nat({ max: 9 })
 const digest = fc.string({ minLength: 1, maxLength: 3 })

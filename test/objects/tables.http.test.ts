@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import vectors from '../json/python-digests.json' with { type: 'json' }
 import { itRefusesBadRequests } from '../support/bad-requests.ts'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
 import { itRefusesBadFields, PROJECT, tableOf } from './object-fixtures.ts'
-import vectors from './python-digests.json' with { type: 'json' }
 
 const UNKNOWN = 'f'.repeat(64)
 

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { FastifyReply } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { createAborts } from '../../src/http/client-signal.ts'
+import { createAborts } from '../../src/http/stream/client-signal.ts'
 
 /** As much of a reply as is looked at: it tells when its connection closes, and whether the answer is out. */
 function openReply({ isClosed = false } = {}) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BODY_EXAMPLES } from '../../src/http/openapi-examples.ts'
+import { BODY_EXAMPLES } from '../../src/http/document/openapi-examples.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 
 type Json = Record<string, unknown>

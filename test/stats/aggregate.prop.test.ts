@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createAccumulator } from '../../src/domain/aggregate.ts'
-import { createOrderStatistics } from '../../src/domain/order-statistics.ts'
+import { createAccumulator } from '../../src/domain/stats/aggregate.ts'
+import { createOrderStatistics } from '../../src/domain/stats/order-statistics.ts'
 
 const integers = fc.array(
   fc.integer({ min: 0, max: 5 }).map((n) => n * n),

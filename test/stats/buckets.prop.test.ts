@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { BUCKETS_MAX, buildBucketGrid } from '../../src/domain/buckets.ts'
+import { BUCKETS_MAX, buildBucketGrid } from '../../src/domain/stats/buckets.ts'
 import { naiveBucketStartUs } from './support/naive-buckets.ts'
 
 const ZONES = [

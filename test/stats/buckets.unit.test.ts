@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { BUCKETS_MAX, buildBucketGrid } from '../../src/domain/buckets.ts'
-import { autoGranularityS, nextRoundS } from '../../src/domain/granularity.ts'
-import { createLocalClock, DAY_US } from '../../src/domain/local-clock.ts'
+import { BUCKETS_MAX, buildBucketGrid } from '../../src/domain/stats/buckets.ts'
+import { autoGranularityS, nextRoundS } from '../../src/domain/stats/granularity.ts'
+import { createLocalClock, DAY_US } from '../../src/domain/time/local-clock.ts'
 import { renderTimestamp, timestampUs } from '../../src/schemas/timestamp.ts'
 
 const HOUR = 3600

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { openDatabase } from '../../src/store/sqlite/connection.ts'
+import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { basic } from '../support/build-test-app.ts'
 import { type SpawnedServer, spawnServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSharedReads } from '../../src/store/sqlite/shared-reads.ts'
+import { createSharedReads } from '../../src/store/sqlite/read/shared-reads.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { ask, countCalls, record } from './support/stats-fixtures.ts'

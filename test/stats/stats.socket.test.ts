@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import type { StatsQuery, StatsStore } from '../../src/store/api/stats.ts'
-import { openDatabase } from '../../src/store/sqlite/connection.ts'
+import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { authorizationFor, buildTestApp, type TestApp } from '../support/build-test-app.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { ask, COUNTS, countCalls, record, URL } from './support/stats-fixtures.ts'

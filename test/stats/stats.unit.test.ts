@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { toColumns } from '../../src/domain/metric-names.ts'
-import { renderModelNames } from '../../src/domain/stats-view.ts'
-import { CallsFilter } from '../../src/schemas/calls-filter.ts'
-import { toFilterClause } from '../../src/store/sqlite/calls-filter.ts'
-import { openDatabase } from '../../src/store/sqlite/connection.ts'
-import { migrate } from '../../src/store/sqlite/migrate.ts'
+import { toColumns } from '../../src/domain/stats/metric-names.ts'
+import { renderModelNames } from '../../src/domain/stats/stats-view.ts'
+import { CallsFilter } from '../../src/schemas/calls/calls-filter.ts'
+import { toFilterClause } from '../../src/store/sqlite/calls/calls-filter.ts'
+import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
+import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import {
   type FilterCondition,
   selectStatsCalls,
   selectStatsUsage,
-} from '../../src/store/sqlite/sql/stats.ts'
+} from '../../src/store/sqlite/stats/stats.sql.ts'
 
 const WINDOW = { project_id: 'acme/demo', start_us: 0, end_us: 1 }
 

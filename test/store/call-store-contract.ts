@@ -1,7 +1,7 @@
 /** What every CallStore must do, whatever it stores in. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { resolveCallEnd, resolveCallStart } from '../../src/domain/new-call.ts'
+import { resolveCallEnd, resolveCallStart } from '../../src/domain/calls/new-call.ts'
 import type { CallStore } from '../../src/store/api/calls.ts'
 import { ENDED, STARTED } from '../calls/call-fixtures.ts'
 

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
-import { openDatabase } from '../../src/store/sqlite/connection.ts'
-import { createGroupCommit } from '../../src/store/sqlite/group-commit.ts'
+import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
+import { createGroupCommit } from '../../src/store/sqlite/write/group-commit.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 function openCommit(queueMax = 100) {

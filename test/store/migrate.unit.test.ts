@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openDatabase } from '../../src/store/sqlite/connection.ts'
-import { dumpSchema, migrate, readMigrations } from '../../src/store/sqlite/migrate.ts'
+import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
+import { dumpSchema, migrate, readMigrations } from '../../src/store/sqlite/db/migrate.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 function open(dataDir = ':memory:') {

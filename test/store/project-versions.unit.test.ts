@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createProjectVersions } from '../../src/store/sqlite/project-versions.ts'
+import { createProjectVersions } from '../../src/store/sqlite/stats/project-versions.ts'
 
 describe('createProjectVersions', () => {
   it('tells each change of a project, and of no other', () => {

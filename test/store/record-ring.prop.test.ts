@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { RecordedBytes, RecordedCall } from '../../src/domain/recorded-call.ts'
+import type { RecordedBytes, RecordedCall } from '../../src/domain/calls/recorded-call.ts'
 import {
   createRingWriter,
   openRingReader,
   type RingBatch,
-} from '../../src/store/sqlite/record-ring.ts'
+} from '../../src/store/sqlite/recordings/record-ring.ts'
 import { recordedCall } from './recordings-contract.ts'
 
 const KB = 1024

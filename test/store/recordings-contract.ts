@@ -1,6 +1,6 @@
 /** What every RecordingStore must do, whatever it stores in. */
 import { describe, expect, it } from 'vitest'
-import type { RecordedCall, RecordedFacts } from '../../src/domain/recorded-call.ts'
+import type { RecordedCall, RecordedFacts } from '../../src/domain/calls/recorded-call.ts'
 import type { CallStore } from '../../src/store/api/calls.ts'
 import type { RecordingLoss, RecordingStore } from '../../src/store/api/recordings.ts'
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { RecordingLoss } from '../../src/store/api/recordings.ts'
-import { DATABASE_FILE, openReadOnlyDatabase } from '../../src/store/sqlite/connection.ts'
+import { DATABASE_FILE, openReadOnlyDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/open.ts'
-import { createWriteThread } from '../../src/store/sqlite/write-thread.ts'
+import { createWriteThread } from '../../src/store/sqlite/write/write-thread.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { describeRecordingContract, recordedCall } from './recordings-contract.ts'
 

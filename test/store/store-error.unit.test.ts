@@ -1,6 +1,6 @@
 import { SqliteError } from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import { isLocked } from '../../src/store/sqlite/store-error.ts'
+import { isLocked } from '../../src/store/sqlite/db/store-error.ts'
 
 describe('isLocked', () => {
   it.each([

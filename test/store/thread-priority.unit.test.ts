@@ -6,7 +6,7 @@ import { nicenessOf } from '../support/niceness.ts'
 
 describe.runIf(process.platform === 'linux')('lowerThreadPriority', () => {
   it('lowers that of its own thread alone', async () => {
-    const module = new URL('../../src/store/sqlite/thread-priority.ts', import.meta.url).href
+    const module = new URL('../../src/store/sqlite/db/thread-priority.ts', import.meta.url).href
     const source = `
       import { readFileSync } from 'node:fs'
       import { parentPort } from 'node:worker_threads'

@@ -1,6 +1,6 @@
 /** The bad requests that every route must refuse, whatever it does. */
 import { expect, it } from 'vitest'
-import type { Scope } from '../../src/domain/permissions.ts'
+import type { Scope } from '../../src/domain/access/permissions.ts'
 import { authorizationFor, buildTestApp } from './build-test-app.ts'
 
 export interface RouteUnderTest {

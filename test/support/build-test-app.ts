@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { type Deps, openDeps } from '../../src/deps.ts'
-import { SCOPES, type Scope } from '../../src/domain/permissions.ts'
+import { SCOPES, type Scope } from '../../src/domain/access/permissions.ts'
 import type { App } from '../../src/http/app-type.ts'
 
 export interface TestApp {

@@ -2,11 +2,11 @@
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import type { Config } from '../../src/config.ts'
+import { createModelRegistry, type ModelRegistry } from '../../src/inference/models/registry.ts'
 import { createOpenAiBackend } from '../../src/inference/openai/backend.ts'
 import type { UpstreamTimeouts } from '../../src/inference/openai/client.ts'
 import type { Engine } from '../../src/inference/openai/profiles.ts'
 import { SYSTEM_CLOCK } from '../../src/inference/openai/retry.ts'
-import { createModelRegistry, type ModelRegistry } from '../../src/inference/registry.ts'
 import { buildTestApp, type TestApp } from './build-test-app.ts'
 
 export interface ModelServer extends TestApp {

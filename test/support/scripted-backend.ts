@@ -7,8 +7,8 @@ import type {
   InferenceBackend,
   TokenLogprob,
 } from '../../src/inference/backend.ts'
-import { createModelRegistry, type ServedModel } from '../../src/inference/registry.ts'
-import { ChatCompletionRequest } from '../../src/schemas/chat-request.ts'
+import { createModelRegistry, type ServedModel } from '../../src/inference/models/registry.ts'
+import { ChatCompletionRequest } from '../../src/schemas/chat/chat-request.ts'
 
 /** A delta to yield, an error to throw, or a promise to wait for; an abort ends the wait. */
 export type Step = Delta | Error | Promise<unknown>

@@ -1,9 +1,9 @@
 /** Streams and whole answers tell the same: tokens, text, log-probabilities, usage. */
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { resolveAnswerHead } from '../../src/inference/answer-head.ts'
-import { renderChunks } from '../../src/inference/chunks.ts'
-import { createCollector } from '../../src/inference/collect.ts'
+import { resolveAnswerHead } from '../../src/inference/chat/answer-head.ts'
+import { renderChunks } from '../../src/inference/chat/chunks.ts'
+import { createCollector } from '../../src/inference/chat/collect.ts'
 import { createTinyBackend } from '../../src/inference/tiny/backend.ts'
 import type { Fields } from './running.ts'
 

@@ -10,7 +10,7 @@ import {
   type TinyBackend,
   type TinyBackendOptions,
 } from '../../src/inference/tiny/backend.ts'
-import type { ChatCompletionRequest } from '../../src/schemas/chat-request.ts'
+import type { ChatCompletionRequest } from '../../src/schemas/chat/chat-request.ts'
 
 type Fields = Partial<ChatCompletionRequest>
 

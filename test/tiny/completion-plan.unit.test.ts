@@ -1,7 +1,7 @@
 /** Chat requests to plans: defaults, seeds, and which content is refused. */
 import { describe, expect, it } from 'vitest'
-import { planCompletion } from '../../src/inference/tiny/completion-plan.ts'
-import type { ChatCompletionRequest } from '../../src/schemas/chat-request.ts'
+import { planCompletion } from '../../src/inference/tiny/sampling/completion-plan.ts'
+import type { ChatCompletionRequest } from '../../src/schemas/chat/chat-request.ts'
 
 const plan = (request: Partial<ChatCompletionRequest>) =>
   planCompletion({ messages: [{ role: 'user', content: 'Hi' }], ...request }, '', () => 77n)

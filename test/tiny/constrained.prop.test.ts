@@ -5,8 +5,8 @@ import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { TINY_MODEL_PATH } from '../../src/inference/tiny/backend.ts'
-import { createEngine } from '../../src/inference/tiny/engine.ts'
-import { listPatterns } from '../../src/inference/tiny/number-ranges.ts'
+import { listPatterns } from '../../src/inference/tiny/constraints/number-ranges.ts'
+import { createEngine } from '../../src/inference/tiny/host/engine.ts'
 import { choiceIn, type Fields, runWaiting } from './running.ts'
 
 const GRAMMARS = Number(process.env.WEFT_TEST_GRAMMARS ?? 60)

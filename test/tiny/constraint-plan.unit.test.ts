@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { TINY_MODEL_PATH } from '../../src/inference/tiny/backend.ts'
-import { planConstraint } from '../../src/inference/tiny/constraint-plan.ts'
-import { createEngine } from '../../src/inference/tiny/engine.ts'
-import { closeObjects } from '../../src/inference/tiny/json-schema-rewrite.ts'
+import { planConstraint } from '../../src/inference/tiny/constraints/constraint-plan.ts'
+import { closeObjects } from '../../src/inference/tiny/constraints/json-schema-rewrite.ts'
+import { createEngine } from '../../src/inference/tiny/host/engine.ts'
 import { choiceIn, type Fields, runWaiting } from './running.ts'
 
 const messages = [{ role: 'user', content: 'What is the opposite of hot?' }]

@@ -1,6 +1,6 @@
 /** Whole completions of a random model that is made to say known characters. */
 import { describe, expect, it } from 'vitest'
-import { createEngine } from '../../src/inference/tiny/engine.ts'
+import { createEngine } from '../../src/inference/tiny/host/engine.ts'
 import { modelFile, SIZES } from './gguf-fixture.ts'
 import {
   advance,

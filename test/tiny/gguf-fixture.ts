@@ -2,7 +2,7 @@
  * Writes GGUF files and small random models for tests. Knows the format by itself, so that the
  * reader is tested against something else than its own idea of it.
  */
-import { CHARACTER_OF_BYTE } from '../../src/inference/tiny/byte-characters.ts'
+import { CHARACTER_OF_BYTE } from '../../src/inference/tiny/text/byte-characters.ts'
 
 export type FixtureValue =
   | { readonly type: 'u32' | 'f32' | 'u64'; readonly value: number }

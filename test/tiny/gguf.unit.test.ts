@@ -1,8 +1,8 @@
 /** GGUF files: what is read back, and that damaged or hostile files end in a clear error. */
 import { describe, expect, it } from 'vitest'
-import { ModelFileError, readGguf, STRING_BYTES_MAX } from '../../src/inference/tiny/gguf.ts'
-import { loadModel } from '../../src/inference/tiny/model.ts'
-import { decodeHalf, tensorValues } from '../../src/inference/tiny/tensor-values.ts'
+import { ModelFileError, readGguf, STRING_BYTES_MAX } from '../../src/inference/tiny/model/gguf.ts'
+import { loadModel } from '../../src/inference/tiny/model/model.ts'
+import { decodeHalf, tensorValues } from '../../src/inference/tiny/model/tensor-values.ts'
 import {
   floats,
   join,

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { TINY_MODEL_PATH } from '../../src/inference/tiny/backend.ts'
-import { createEngine } from '../../src/inference/tiny/engine.ts'
-import type { Grammar } from '../../src/inference/tiny/grammar-engine.ts'
+import type { Grammar } from '../../src/inference/tiny/constraints/grammar-engine.ts'
 import {
   hasWideBrackets,
   separateAlternatives,
-} from '../../src/inference/tiny/grammar-separation.ts'
+} from '../../src/inference/tiny/constraints/grammar-separation.ts'
+import { createEngine } from '../../src/inference/tiny/host/engine.ts'
 
 const engine = createEngine(readFileSync(TINY_MODEL_PATH))
 const { tokenizer } = engine

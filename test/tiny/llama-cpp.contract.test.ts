@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { findTool } from '../../bench/tools.ts'
 import { TINY_MODEL_PATH } from '../../src/inference/tiny/backend.ts'
-import { createEngine } from '../../src/inference/tiny/engine.ts'
-import { createKvCache } from '../../src/inference/tiny/kv-cache.ts'
+import { createEngine } from '../../src/inference/tiny/host/engine.ts'
+import { createKvCache } from '../../src/inference/tiny/model/kv-cache.ts'
 import type { LlamaAnswer, LlamaQuestion } from './llama-cpp-child.ts'
 
 const isInstalled = findTool('node-llama-cpp') !== null

@@ -1,7 +1,7 @@
 /** When the model's thread sends what it has to say, by a clock made by hand. */
 import { describe, expect, it } from 'vitest'
-import { createOutbox } from '../../src/inference/tiny/outbox.ts'
-import type { FromWorker } from '../../src/inference/tiny/worker-messages.ts'
+import { createOutbox } from '../../src/inference/tiny/host/outbox.ts'
+import type { FromWorker } from '../../src/inference/tiny/host/worker-messages.ts'
 
 function setUp() {
   const sent: number[][] = []

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { PromptDelta } from '../../src/inference/backend.ts'
 import { TINY_MODEL_PATH } from '../../src/inference/tiny/backend.ts'
-import { createEngine } from '../../src/inference/tiny/engine.ts'
-import { createKvCache } from '../../src/inference/tiny/kv-cache.ts'
-import { createTextAssembler } from '../../src/inference/tiny/text-assembler.ts'
+import { createEngine } from '../../src/inference/tiny/host/engine.ts'
+import { createKvCache } from '../../src/inference/tiny/model/kv-cache.ts'
+import { createTextAssembler } from '../../src/inference/tiny/text/text-assembler.ts'
 import { choiceOf, type Fields, run } from './running.ts'
 
 const engine = createEngine(readFileSync(TINY_MODEL_PATH))

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { TINY_MODEL_PATH } from '../../src/inference/tiny/backend.ts'
-import { createEngine } from '../../src/inference/tiny/engine.ts'
+import { createEngine } from '../../src/inference/tiny/host/engine.ts'
 import { modelFile } from './gguf-fixture.ts'
 import { begin, choiceOf, type Fields, promptOf, run } from './running.ts'
 

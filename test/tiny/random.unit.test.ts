@@ -1,6 +1,6 @@
 /** The seeded generator: repeatable, even, and different for every seed and index. */
 import { describe, expect, it } from 'vitest'
-import { createRandom } from '../../src/inference/tiny/random.ts'
+import { createRandom } from '../../src/inference/tiny/sampling/random.ts'
 
 const draw = (seed: bigint, index = 0, count = 4): number[] => {
   const random = createRandom(seed, index)

@@ -1,7 +1,7 @@
 /** The ranking against an ordinary sort. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { placeOf, rank } from '../../src/inference/tiny/ranking.ts'
+import { placeOf, rank } from '../../src/inference/tiny/sampling/ranking.ts'
 
 /** Few different values among many, with both zeros and infinities, so that equal ones are common. */
 const values = fc

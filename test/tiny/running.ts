@@ -1,11 +1,11 @@
 /** Plans of prompts, and whole generations run without a thread. For tests. */
 import type { ChoiceDelta, Delta } from '../../src/inference/backend.ts'
-import type { PromptMessage, PromptPlan } from '../../src/inference/tiny/chat-prompt.ts'
-import { planCompletion } from '../../src/inference/tiny/completion-plan.ts'
-import type { Engine } from '../../src/inference/tiny/engine.ts'
-import { createGeneration, type Generation } from '../../src/inference/tiny/generation.ts'
-import type { PassLogits } from '../../src/inference/tiny/transformer.ts'
-import type { ChatCompletionRequest } from '../../src/schemas/chat-request.ts'
+import type { Engine } from '../../src/inference/tiny/host/engine.ts'
+import type { PassLogits } from '../../src/inference/tiny/model/transformer.ts'
+import { planCompletion } from '../../src/inference/tiny/sampling/completion-plan.ts'
+import { createGeneration, type Generation } from '../../src/inference/tiny/sampling/generation.ts'
+import type { PromptMessage, PromptPlan } from '../../src/inference/tiny/text/chat-prompt.ts'
+import type { ChatCompletionRequest } from '../../src/schemas/chat/chat-request.ts'
 
 export type Fields = Partial<ChatCompletionRequest>
 

@@ -1,11 +1,11 @@
 /** Each sampling parameter by itself, on logits made by hand. */
 import { describe, expect, it } from 'vitest'
-import { createRandom } from '../../src/inference/tiny/random.ts'
+import { createRandom } from '../../src/inference/tiny/sampling/random.ts'
 import {
   createSamplerState,
   type SamplingParams,
   sampleToken,
-} from '../../src/inference/tiny/sampler.ts'
+} from '../../src/inference/tiny/sampling/sampler.ts'
 
 const NEUTRAL: SamplingParams = {
   temperature: 1,

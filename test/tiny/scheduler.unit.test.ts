@@ -1,16 +1,16 @@
 /** Turns, flow control and cancellation, on pretended generations. */
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
-import type { CompletionPlan } from '../../src/inference/tiny/completion-plan.ts'
-import type { Generation } from '../../src/inference/tiny/generation.ts'
-import type { KvCache } from '../../src/inference/tiny/kv-cache.ts'
 import {
   type Begun,
   createScheduler,
   REQUESTS_AT_ONCE,
-} from '../../src/inference/tiny/scheduler.ts'
-import type { Transformer } from '../../src/inference/tiny/transformer.ts'
-import { type FromWorker, PIECES_AHEAD_MAX } from '../../src/inference/tiny/worker-messages.ts'
+} from '../../src/inference/tiny/host/scheduler.ts'
+import { type FromWorker, PIECES_AHEAD_MAX } from '../../src/inference/tiny/host/worker-messages.ts'
+import type { KvCache } from '../../src/inference/tiny/model/kv-cache.ts'
+import type { Transformer } from '../../src/inference/tiny/model/transformer.ts'
+import type { CompletionPlan } from '../../src/inference/tiny/sampling/completion-plan.ts'
+import type { Generation } from '../../src/inference/tiny/sampling/generation.ts'
 
 /** A scheduler over pretended generations of `length` pieces; the plan's seed is the request's id. */
 function setUp(length: number, fail: (id: number) => unknown = () => null, width = 1) {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { PromptDelta } from '../../src/inference/backend.ts'
 import { TINY_MODEL_PATH } from '../../src/inference/tiny/backend.ts'
-import { createEngine } from '../../src/inference/tiny/engine.ts'
+import { createEngine } from '../../src/inference/tiny/host/engine.ts'
 import { modelFile, SIZES } from './gguf-fixture.ts'
 import { begin, choiceOf, type Fields, run } from './running.ts'
 

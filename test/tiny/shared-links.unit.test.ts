@@ -1,8 +1,11 @@
 /** Which thread a request goes to, on pretended threads. */
 import { describe, expect, it } from 'vitest'
-import type { CompletionPlan } from '../../src/inference/tiny/completion-plan.ts'
-import { createSharedLinks, REQUESTS_OF_ONE_LINK } from '../../src/inference/tiny/shared-links.ts'
-import type { WorkerLink } from '../../src/inference/tiny/worker-link.ts'
+import {
+  createSharedLinks,
+  REQUESTS_OF_ONE_LINK,
+} from '../../src/inference/tiny/host/shared-links.ts'
+import type { WorkerLink } from '../../src/inference/tiny/host/worker-link.ts'
+import type { CompletionPlan } from '../../src/inference/tiny/sampling/completion-plan.ts'
 
 function setUp(linksMax: number) {
   const threads: { count: number; isClosed: boolean; ready: PromiseWithResolvers<void> }[] = []

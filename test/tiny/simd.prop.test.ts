@@ -1,7 +1,7 @@
 /** The WebAssembly kernels against their sums written out, and against themselves with other company. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { planMemory, type Rows } from '../../src/inference/tiny/simd-memory.ts'
+import { planMemory, type Rows } from '../../src/inference/tiny/model/simd-memory.ts'
 
 /** Numbers of all signs, the same for the same seed. */
 const waves = (count: number, seed: number): Float32Array =>

@@ -1,7 +1,7 @@
 /** Stop strings against a search over the whole text, for any split into pieces. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createStopText } from '../../src/inference/tiny/stop-text.ts'
+import { createStopText } from '../../src/inference/tiny/text/stop-text.ts'
 
 /** Few letters, so that stop strings really occur and overlap. */
 const letters = (max: number, min = 0) =>

@@ -1,7 +1,7 @@
 /** A thought is told from its answer, however the text is cut. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createThinkingText } from '../../src/inference/tiny/thinking-text.ts'
+import { createThinkingText } from '../../src/inference/tiny/text/thinking-text.ts'
 
 /** What the pieces make together, the last one being the end. */
 function tellApart(pieces: readonly string[]) {

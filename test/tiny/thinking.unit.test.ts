@@ -1,10 +1,10 @@
 /** A thought that the model writes itself: asked for by a variable of the template, told from the answer. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { createAnswerWriter } from '../../src/inference/tiny/answer-writer.ts'
 import { TINY_MODEL_PATH } from '../../src/inference/tiny/backend.ts'
-import { planCompletion } from '../../src/inference/tiny/completion-plan.ts'
-import { createEngine } from '../../src/inference/tiny/engine.ts'
+import { createEngine } from '../../src/inference/tiny/host/engine.ts'
+import { createAnswerWriter } from '../../src/inference/tiny/sampling/answer-writer.ts'
+import { planCompletion } from '../../src/inference/tiny/sampling/completion-plan.ts'
 import { choiceIn, type Fields } from './running.ts'
 
 const engine = createEngine(readFileSync(TINY_MODEL_PATH))

@@ -1,8 +1,8 @@
 /** The forward pass against a textbook version of it, and the cache against no cache. */
 import { describe, expect, it } from 'vitest'
-import { createKvCache, type KvCache } from '../../src/inference/tiny/kv-cache.ts'
-import { loadModel } from '../../src/inference/tiny/model.ts'
-import { createTransformer } from '../../src/inference/tiny/transformer.ts'
+import { createKvCache, type KvCache } from '../../src/inference/tiny/model/kv-cache.ts'
+import { loadModel } from '../../src/inference/tiny/model/model.ts'
+import { createTransformer } from '../../src/inference/tiny/model/transformer.ts'
 import { modelFile } from './gguf-fixture.ts'
 
 const model = loadModel(modelFile())

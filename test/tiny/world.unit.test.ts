@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { TINY_MODEL_PATH } from '../../src/inference/tiny/backend.ts'
-import { createEngine } from '../../src/inference/tiny/engine.ts'
+import { createEngine } from '../../src/inference/tiny/host/engine.ts'
 import { choiceOf, type Fields } from './running.ts'
 
 const engine = createEngine(readFileSync(TINY_MODEL_PATH))

@@ -3,7 +3,7 @@
  * never rebuilt. A broken answer never looks like a whole one.
  */
 import { ApiError } from '../../errors.ts'
-import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
+import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { RelayedDelta, RelayedText } from '../backend.ts'
 import { readBytes, type UpstreamAnswer } from './client.ts'
 import { parseObject, toEventError } from './errors.ts'

@@ -2,10 +2,10 @@
  * How single fields are told to an engine that takes them otherwise. Each edit gives JSON texts: digits
  * of a client are never parsed and printed again.
  */
-import { splitItems } from '../../domain/json-members.ts'
+import { splitItems } from '../../domain/json/json-members.ts'
 import { ApiError } from '../../errors.ts'
-import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
-import { STRUCTURED_OUTPUT_KINDS } from '../../schemas/structured-outputs.ts'
+import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
+import { STRUCTURED_OUTPUT_KINDS } from '../../schemas/chat/structured-outputs.ts'
 import { editMembers, findMember } from './request.ts'
 
 export type FieldName = keyof ChatCompletionRequest

@@ -2,8 +2,8 @@
  * What each kind of engine does with each field of a request: one row a field, one column an engine,
  * total in both, so that a new field does not compile until it is decided for all of them.
  */
-import type { FieldUse } from '../../domain/chat-rules.ts'
-import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
+import type { FieldUse } from '../../domain/chat/chat-rules.ts'
+import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { FieldSupport } from '../backend.ts'
 import {
   asMaxTokens,

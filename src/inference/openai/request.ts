@@ -2,7 +2,7 @@
  * Edits of a request's JSON text. It must not be parsed and printed again, which would round 64-bit
  * integers and reorder keys: whatever is not edited stays as it came.
  */
-import { findMembers, type MemberPlace } from '../../domain/json-members.ts'
+import { findMembers, type MemberPlace } from '../../domain/json/json-members.ts'
 
 const BYTE_ORDER_MARK = 0xfeff
 

@@ -3,7 +3,7 @@
  * never tries again what an upstream may still be working on.
  */
 import { ApiError } from '../../errors.ts'
-import { withoutClientRetries } from '../fallbacks.ts'
+import { withoutClientRetries } from '../models/fallbacks.ts'
 
 /** Limits: tries of one request, and the time in which the last of them must begin. */
 export const TRIES_MAX = 3

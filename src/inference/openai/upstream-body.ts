@@ -1,6 +1,6 @@
 /** The body that goes upstream: the received text with what the engine has to be told otherwise. */
-import { findMembers, type MemberPlace } from '../../domain/json-members.ts'
-import type { ChatCompletionRequest } from '../../schemas/chat-request.ts'
+import { findMembers, type MemberPlace } from '../../domain/json/json-members.ts'
+import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { FieldContext, FieldName } from './field-edits.ts'
 import type { FieldRule, Profile } from './profiles.ts'
 import { editMembers, type MemberEdits, withoutByteOrderMark } from './request.ts'

@@ -5,16 +5,16 @@
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { findUnsupportedField } from '../../domain/chat-rules.ts'
+import { findUnsupportedField } from '../../domain/chat/chat-rules.ts'
 import { ApiError } from '../../errors.ts'
 import type { CompletionCall, Delta, InferenceBackend } from '../backend.ts'
-import { findHazard } from './completion-hazard.ts'
-import { planCompletion } from './completion-plan.ts'
+import { findHazard } from './constraints/completion-hazard.ts'
 import { resolveTinyFields } from './field-support.ts'
-import { createGuardedRuns } from './guarded-runs.ts'
-import { startProcess } from './model-host.ts'
-import { createSharedLinks } from './shared-links.ts'
-import { createWorkerLink } from './worker-link.ts'
+import { createGuardedRuns } from './host/guarded-runs.ts'
+import { startProcess } from './host/model-host.ts'
+import { createSharedLinks } from './host/shared-links.ts'
+import { createWorkerLink } from './host/worker-link.ts'
+import { planCompletion } from './sampling/completion-plan.ts'
 
 /** What a tiny backend needs to know. */
 export interface TinyBackendOptions {
@@ -59,7 +59,7 @@ const THREADS_MAX = Math.min(2, availableParallelism())
  * for a field that it rejects. With a seed an answer depends on the request alone, whatever else runs.
  */
 export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
-  const script = options.workerScript ?? new URL('./worker.ts', import.meta.url)
+  const script = options.workerScript ?? new URL('./host/worker.ts', import.meta.url)
   const workerOptions = {
     modelPath: options.modelPath ?? TINY_MODEL_PATH,
     contextTokensMax: options.contextTokensMax ?? null,

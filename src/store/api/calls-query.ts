@@ -1,6 +1,6 @@
 /** The contract of lists of calls. */
-import type { CallTexts } from '../../domain/call-view.ts'
-import type { CallsSelection, CallsShape } from '../../domain/calls-query.ts'
+import type { CallTexts } from '../../domain/calls/call-view.ts'
+import type { CallsSelection, CallsShape } from '../../domain/calls/calls-query.ts'
 
 /** A call with what was asked for beside it. */
 export interface ListedCall {

@@ -1,6 +1,6 @@
 /** The contract of the call store. */
-import type { StoredCall } from '../../domain/call-view.ts'
-import type { CallEnd, CallParts, CallStart } from '../../domain/new-call.ts'
+import type { StoredCall } from '../../domain/calls/call-view.ts'
+import type { CallEnd, CallParts, CallStart } from '../../domain/calls/new-call.ts'
 import type { ApiError } from '../../errors.ts'
 
 /** Ids of a stored start. */

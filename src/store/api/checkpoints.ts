@@ -1,7 +1,7 @@
 /** The contract of the checkpoint store. */
 import type { Readable } from 'node:stream'
-import type { Artifact, Checkpoint, StoredCheckpoint } from '../../domain/checkpoint.ts'
-import type { ListOrder } from '../../schemas/page-query.ts'
+import type { Artifact, Checkpoint, StoredCheckpoint } from '../../domain/models/checkpoint.ts'
+import type { ListOrder } from '../../schemas/query/page-query.ts'
 
 export interface CheckpointListing {
   readonly model_id: string

@@ -1,9 +1,9 @@
 /** The contract of the feedback store. */
-import type { FeedbackSample } from '../../domain/feedback-sample.ts'
-import type { Feedback } from '../../domain/new-feedback.ts'
-import type { RowQuery } from '../../domain/row-query.ts'
+import type { FeedbackSample } from '../../domain/feedback/feedback-sample.ts'
+import type { Feedback } from '../../domain/feedback/new-feedback.ts'
+import type { RowQuery } from '../../domain/query/row-query.ts'
 import type { ApiError } from '../../errors.ts'
-import type { FeedbackPayloadPath } from '../../schemas/feedback.ts'
+import type { FeedbackPayloadPath } from '../../schemas/feedback/feedback.ts'
 
 /** The leaf paths of a sample of payloads. */
 export interface PayloadPaths {

@@ -1,5 +1,5 @@
 /** The contract of the key store. Keys themselves are never stored, only their SHA-256. */
-import type { Principal, Scope } from '../../domain/permissions.ts'
+import type { Principal, Scope } from '../../domain/access/permissions.ts'
 
 export interface NewKey {
   readonly svc_user_id: string

@@ -1,7 +1,7 @@
 /** The contract of the store of published objects. */
-import type { NewObject } from '../../domain/object-content.ts'
-import type { ObjectVersion } from '../../domain/object-view.ts'
-import type { ObjectQueryRequest, ObjectVersionFilter } from '../../schemas/object.ts'
+import type { NewObject } from '../../domain/objects/object-content.ts'
+import type { ObjectVersion } from '../../domain/objects/object-view.ts'
+import type { ObjectQueryRequest, ObjectVersionFilter } from '../../schemas/objects/object.ts'
 
 /** Which versions to list. Lists of the filter are at most 1,000 long. */
 export interface ObjectListing {

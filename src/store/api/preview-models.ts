@@ -1,6 +1,6 @@
 /** The contract of the store of preview models. */
-import type { PreviewModel } from '../../domain/preview-model.ts'
-import type { ListOrder } from '../../schemas/page-query.ts'
+import type { PreviewModel } from '../../domain/models/preview-model.ts'
+import type { ListOrder } from '../../schemas/query/page-query.ts'
 
 export interface ModelListing {
   /** Only models of this name; null: all. */

@@ -1,6 +1,6 @@
 /** The contract of the store of a project's own prices. */
-import type { PriceTable } from '../../domain/price-table.ts'
-import type { ProjectPrice } from '../../domain/project-prices.ts'
+import type { PriceTable } from '../../domain/prices/price-table.ts'
+import type { ProjectPrice } from '../../domain/prices/project-prices.ts'
 
 export interface PriceStore {
   /**

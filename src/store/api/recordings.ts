@@ -1,5 +1,5 @@
 /** The contract of the store of recordings: calls that the server itself makes, beside the way of an answer. */
-import type { RecordedCall } from '../../domain/recorded-call.ts'
+import type { RecordedCall } from '../../domain/calls/recorded-call.ts'
 
 /** Recorded calls that could not be stored. */
 export interface RecordingLoss {

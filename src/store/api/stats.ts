@@ -1,8 +1,8 @@
 /** The contract of statistics over calls. */
-import type { BucketTable } from '../../domain/bucket-table.ts'
-import type { StatColumn } from '../../domain/metric-names.ts'
-import type { CallsFilter } from '../../schemas/calls-filter.ts'
-import type { CallMetric, UsageMetric } from '../../schemas/stats.ts'
+import type { BucketTable } from '../../domain/stats/bucket-table.ts'
+import type { StatColumn } from '../../domain/stats/metric-names.ts'
+import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
+import type { CallMetric, UsageMetric } from '../../schemas/stats/stats.ts'
 
 /** What to compute, over which calls, in which buckets. Times in microseconds. */
 export interface StatsQuery {

@@ -1,5 +1,5 @@
 /** The contract of the store of tables. Tables never change, so that reads of one fit together. */
-import type { TableQueryRequest } from '../../schemas/table.ts'
+import type { TableQueryRequest } from '../../schemas/objects/table.ts'
 
 export interface StoredTable {
   /** The store's own key. */

@@ -1,10 +1,10 @@
 /** The contract of the store of training jobs and their payloads, as clients see them. */
 import type { Readable } from 'node:stream'
-import type { PreviewModel } from '../../domain/preview-model.ts'
-import type { NewTrainingJob, TrainingJob } from '../../domain/training-job.ts'
-import type { ListOrder } from '../../schemas/page-query.ts'
-import type { TrainingJobState } from '../../schemas/training-job.ts'
-import type { JobEventType } from '../../schemas/worker.ts'
+import type { PreviewModel } from '../../domain/models/preview-model.ts'
+import type { NewTrainingJob, TrainingJob } from '../../domain/training/training-job.ts'
+import type { ListOrder } from '../../schemas/query/page-query.ts'
+import type { TrainingJobState } from '../../schemas/training/training-job.ts'
+import type { JobEventType } from '../../schemas/training/worker.ts'
 
 /** Groups of a job in a file that is on the disk. */
 export interface StagedPayload {

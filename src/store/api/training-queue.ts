@@ -3,10 +3,15 @@
  * order of their seq; one that fails does not block the next. Each method is one transaction, and resolves
  * only after it is durable. Only the times that are given count; the store has no clock.
  */
-import type { StoredCheckpoint } from '../../domain/checkpoint.ts'
-import type { PreviewModel } from '../../domain/preview-model.ts'
-import type { TrainingJob } from '../../domain/training-job.ts'
-import type { AttemptEnd, AttemptStart, Failure, JobEvent } from '../../domain/training-moves.ts'
+import type { StoredCheckpoint } from '../../domain/models/checkpoint.ts'
+import type { PreviewModel } from '../../domain/models/preview-model.ts'
+import type { TrainingJob } from '../../domain/training/training-job.ts'
+import type {
+  AttemptEnd,
+  AttemptStart,
+  Failure,
+  JobEvent,
+} from '../../domain/training/training-moves.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 
 /** The limits that end attempts. */

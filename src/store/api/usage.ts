@@ -1,7 +1,7 @@
 /** The contract of usage over trees of calls. */
-import type { Expression } from '../../domain/query-expression.ts'
-import type { CallsFilter } from '../../schemas/calls-filter.ts'
-import type { UsageResponse } from '../../schemas/usage.ts'
+import type { Expression } from '../../domain/query/query-expression.ts'
+import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
+import type { UsageResponse } from '../../schemas/usage/usage.ts'
 
 export interface UsageLimits {
   readonly include_costs: boolean

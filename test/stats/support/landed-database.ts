@@ -2,8 +2,8 @@
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Connection, openDatabase } from '../../../src/store/sqlite/connection.ts'
-import { migrate, readMigrations } from '../../../src/store/sqlite/migrate.ts'
+import { type Connection, openDatabase } from '../../../src/store/sqlite/db/connection.ts'
+import { migrate, readMigrations } from '../../../src/store/sqlite/db/migrate.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import type { RawCall, Tokens } from './naive-stats.ts'
 

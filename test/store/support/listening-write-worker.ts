@@ -1,6 +1,9 @@
 /** A write thread that writes nothing: it answers each write with the words that it was told so far. */
 import { parentPort } from 'node:worker_threads'
-import type { WriteWorkerReply, WriteWorkerRequest } from '../../../src/store/sqlite/write-serve.ts'
+import type {
+  WriteWorkerReply,
+  WriteWorkerRequest,
+} from '../../../src/store/sqlite/write/write-serve.ts'
 
 const words: string[] = []
 

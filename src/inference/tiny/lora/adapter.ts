@@ -2,7 +2,7 @@
  * A low-rank adapter (LoRA): for each projection of each layer a pair of thin matrices whose product is
  * added to the projection. It must never change the model that it is merged into.
  */
-import type { LayerWeights, Model, ModelShape } from '../model.ts'
+import type { LayerWeights, Model, ModelShape } from '../model/model.ts'
 
 /** The matrices of a layer that an adapter may change. */
 export const PROJECTIONS = ['query', 'key', 'value', 'attentionOut', 'gate', 'up', 'down'] as const

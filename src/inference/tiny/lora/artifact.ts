@@ -3,7 +3,7 @@
  * `adapter_config.json`) and, where training goes on from it, `optimizer.safetensors`.
  * It must refuse what would be computed wrongly, rather than compute it.
  */
-import type { ModelShape } from '../model.ts'
+import type { ModelShape } from '../model/model.ts'
 import {
   type Adapter,
   AdapterFileError,

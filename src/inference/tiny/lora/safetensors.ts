@@ -2,7 +2,7 @@
  * The safetensors format: a JSON header, then the numbers of all tensors. The same tensors give the same
  * bytes. It must not trust a length or an offset of the file.
  */
-import { decodeHalf } from '../tensor-values.ts'
+import { decodeHalf } from '../model/tensor-values.ts'
 import { AdapterFileError } from './adapter.ts'
 
 /** A named block of numbers. */

@@ -1,0 +1,70 @@
+/** Who may do what: scopes and project patterns of a key. Pure. */
+import { ApiError } from '../../errors.ts'
+
+/** Rights that a key may carry. `admin` includes all others. */
+export const SCOPES = [
+  'traces:read',
+  'traces:write',
+  'inference',
+  'training',
+  'worker',
+  'admin',
+] as const
+export type Scope = (typeof SCOPES)[number]
+
+/** The caller behind a request. */
+export interface Principal {
+  readonly keyId: string
+  readonly svc_user_id: string
+  readonly svc_username: string
+  readonly scopes: readonly Scope[]
+  /** `acme/demo`, `acme/*` or `*`. */
+  readonly projects: readonly string[]
+}
+
+const PATTERN = /^(?:\*|[^/*]+\/(?:\*|[^/*]+))$/u
+
+/** Whether a text is a project pattern: `*`, `<entity>/*` or `<entity>/<project>`. */
+export function isProjectPattern(text: string): boolean {
+  return PATTERN.test(text)
+}
+
+/** Whether the key may use a project at all. */
+export function canUseProject(principal: Principal, projectId: string): boolean {
+  const entity = projectId.slice(0, projectId.indexOf('/'))
+  return principal.projects.some(
+    (pattern) => pattern === '*' || pattern === projectId || pattern === `${entity}/*`,
+  )
+}
+
+/**
+ * Refuses a caller without the scope.
+ *
+ * @throws ApiError missing_api_key when there is no caller, scope_missing
+ *
+ * Spec: §5 (permission rules not shown). Choice: scopes per kind of resource.
+ */
+export function requireScope(principal: Principal | null, scope: Scope): Principal {
+  if (principal === null) throw new ApiError('missing_api_key')
+  if (!principal.scopes.includes(scope) && !principal.scopes.includes('admin')) {
+    throw new ApiError('scope_missing', { message: `The key lacks the scope ${scope}.` })
+  }
+  return principal
+}
+
+/**
+ * Refuses a caller without the scope or outside of the project.
+ *
+ * @throws ApiError missing_api_key, scope_missing, project_forbidden
+ */
+export function requireAccess(
+  principal: Principal | null,
+  scope: Scope,
+  projectId: string,
+): Principal {
+  const caller = requireScope(principal, scope)
+  if (!canUseProject(caller, projectId)) {
+    throw new ApiError('project_forbidden', { param: 'project_id' })
+  }
+  return caller
+}

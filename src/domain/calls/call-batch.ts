@@ -1,0 +1,84 @@
+/** Batches of calls: items made ready one by one, results put back into their order. Pure. */
+import { ApiError } from '../../errors.ts'
+import type {
+  CallBatchResponse,
+  CompletedCallSchemaForInsert,
+} from '../../schemas/calls/call-batch.ts'
+import { type CallParts, resolveCallEnd, resolveCallStart, type StartDefaults } from './new-call.ts'
+
+/** A start's ids, null for an end, or why an item was refused. */
+export type ItemResult =
+  | {
+      readonly started: { readonly id: string; readonly trace_id: string } | null
+      error?: undefined
+    }
+  | { readonly error: ApiError; readonly started?: undefined }
+
+/** What a batch came to: the items to store, and a place for every item's result. */
+export interface PreparedBatch {
+  readonly parts: readonly CallParts[]
+  /** For each item its place in `parts`, or why it is not stored. */
+  readonly places: readonly (number | ApiError)[]
+}
+
+/**
+ * Prepares items one by one.
+ *
+ * @param prepare - throws ApiError for an item that cannot be stored
+ * @throws whatever else `prepare` throws
+ */
+export function prepareBatch(
+  batch: readonly unknown[],
+  prepare: (item: unknown) => CallParts,
+): PreparedBatch {
+  const parts: CallParts[] = []
+  const places = batch.map((item) => {
+    try {
+      return parts.push(prepare(item)) - 1
+    } catch (error) {
+      if (error instanceof ApiError) return error
+      throw error
+    }
+  })
+  return { parts, places }
+}
+
+/**
+ * The answer of a batch: what became of each item, in their order.
+ *
+ * @param results - of the parts that were stored, in the order of `parts`
+ * @param placeOf - the place within an item of a part's field, as `end.id`
+ */
+export function renderBatch(
+  { places }: PreparedBatch,
+  results: readonly ItemResult[],
+  placeOf: (field: string) => string,
+): CallBatchResponse {
+  const errors: CallBatchResponse['errors'] = []
+  const res = places.map((place, index): CallBatchResponse['res'][number] => {
+    const result = typeof place === 'number' ? results[place] : { error: place }
+    if (!result?.error) return result?.started ?? {}
+    const { code, message, param } = result.error
+    const at = `batch[${index}]`
+    const error = { code, message, param: param ? `${at}.${placeOf(param)}` : at }
+    errors.push({ index, ...error })
+    return { error, index }
+  })
+  return { res, errors }
+}
+
+/**
+ * Both parts of a completed call.
+ *
+ * @throws ApiError validation_failed when summary.usage is too large
+ */
+export function resolveCompletedCall(
+  call: CompletedCallSchemaForInsert,
+  defaults: StartDefaults,
+  refScheme: string,
+): CallParts {
+  return {
+    start: resolveCallStart(call, defaults, refScheme),
+    end: resolveCallEnd(call, refScheme),
+  }
+}

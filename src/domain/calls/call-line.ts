@@ -1,0 +1,62 @@
+/**
+ * One call as one line of JSON. The large bodies are spliced in as the texts that they are stored as, so
+ * that none is parsed and no digit is lost. Pure.
+ */
+import type { JsonObject } from '../../schemas/primitives.ts'
+import { parseLossless, renderJson } from '../json/json-text.ts'
+import { type CallTexts, type CallViewOptions, renderCall } from './call-view.ts'
+import type { CallsShape } from './calls-query.ts'
+
+/** The summary of a call, parsed. */
+export function parseSummary({ summary_json }: CallTexts): JsonObject {
+  return summary_json === null ? {} : (parseLossless(summary_json) as JsonObject)
+}
+
+/**
+ * Renders a call, equal in content to what a read gives.
+ *
+ * @param summary - of the call, parsed
+ * @param spellOut - writes the names of fields as the reader knows them
+ */
+export function renderCallLine(
+  call: CallTexts,
+  summary: JsonObject,
+  view: LineView & { readonly spellOut: <T>(value: T) => T },
+): string {
+  const { attributes_json, inputs_json, output_json, otel_dump_json, summary_json, ...narrow } =
+    call
+  const empty = { attributes: {}, inputs: {}, otel_dump: null, output: null, summary }
+  const {
+    attributes: _a,
+    inputs: _i,
+    output: _o,
+    ...small
+  } = renderCall({ ...narrow, ...empty }, view)
+  const shown = view.shape.columns === null ? small : pickShown(small, view)
+  const head = renderJson(view.spellOut(shown)).slice(0, -1)
+  const attributes = isShown('attributes', view) ? withSpan(attributes_json, otel_dump_json) : '{}'
+  const inputs = (isShown('inputs', view) && inputs_json) || '{}'
+  const output = isShown('output', view) ? `,"output":${output_json ?? 'null'}` : ''
+  return `${head},"attributes":${attributes},"inputs":${inputs}${output}}`
+}
+
+type LineView = CallViewOptions & { readonly shape: CallsShape }
+
+function pickShown(small: object, view: LineView): object {
+  return Object.fromEntries(Object.entries(small).filter(([name]) => isShown(name, view)))
+}
+
+/** What was asked for beside the columns is shown too. */
+function isShown(name: string, view: LineView): boolean {
+  const { columns, withCosts, withFeedback } = view.shape
+  if (columns === null || columns.has(name)) return true
+  if (name === 'summary') return withCosts || withFeedback
+  if (name === 'storage_size_bytes') return view.includeStorageSize
+  return name === 'total_storage_size_bytes' && view.totalStorageSizeBytes !== null
+}
+
+function withSpan(attributes_json: string | null, otel_dump_json: string | null): string {
+  if (otel_dump_json === null) return attributes_json ?? '{}'
+  const attributes = parseLossless(attributes_json ?? '{}') as JsonObject
+  return renderJson({ ...attributes, otel_span: parseLossless(otel_dump_json) })
+}

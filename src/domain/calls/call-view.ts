@@ -1,0 +1,121 @@
+/** A stored call as the API shows it: derived summary fields, sizes on demand. Pure. */
+import type { CallSchema } from '../../schemas/calls/call.ts'
+import type { JsonObject } from '../../schemas/primitives.ts'
+import { renderTimestamp } from '../../schemas/timestamp.ts'
+import { parseRef } from '../objects/refs.ts'
+
+/** A call whose start has arrived; times in microseconds, bodies parsed. */
+export interface StoredCall {
+  readonly project_id: string
+  readonly id: string
+  readonly trace_id: string
+  readonly parent_id: string | null
+  readonly thread_id: string | null
+  readonly turn_id: string | null
+  readonly op_name: string
+  readonly display_name: string | null
+  readonly started_at_us: number
+  readonly ended_at_us: number | null
+  readonly exception: string | null
+  readonly attributes: JsonObject
+  readonly inputs: JsonObject
+  readonly otel_dump: JsonObject | null
+  readonly output: unknown
+  readonly summary: JsonObject
+  readonly svc_user_id: string | null
+  readonly svc_username: string | null
+  readonly svc_run_id: string | null
+  readonly svc_run_step: number | null
+  readonly svc_run_step_end: number | null
+  /** Bytes of attributes, inputs, output and summary as JSON. */
+  readonly storage_size_bytes: number
+}
+
+/** The same with the bodies as they lie in the store: JSON texts, null where none has come. */
+export type CallTexts = Omit<
+  StoredCall,
+  'attributes' | 'inputs' | 'otel_dump' | 'output' | 'summary'
+> & {
+  readonly attributes_json: string | null
+  readonly inputs_json: string | null
+  readonly otel_dump_json: string | null
+  readonly output_json: string | null
+  readonly summary_json: string | null
+}
+
+export interface CallViewOptions {
+  /** Costs by model, or null when they were not asked for. */
+  readonly costs: JsonObject | null
+  /** Feedback about the call, or null when it was not asked for. */
+  readonly feedback?: readonly unknown[] | null
+  readonly includeStorageSize: boolean
+  /** Bytes over the trace, or null when not asked for. */
+  readonly totalStorageSizeBytes: number | null
+}
+
+export type CallStatus = 'success' | 'error' | 'running' | 'descendant_error'
+
+/**
+ * Whole milliseconds from start to end, rounded down; 0 when clocks disagree and the end comes first.
+ */
+export function latencyMs(startedAtUs: number, endedAtUs: number): number {
+  return Math.max(0, Math.floor((endedAtUs - startedAtUs) / 1000))
+}
+
+/** What summary.weave is made of. */
+type SummaryParts = Pick<
+  StoredCall,
+  'op_name' | 'display_name' | 'exception' | 'started_at_us' | 'ended_at_us' | 'summary'
+>
+
+/** Spec: §3 (no named states). Choice: the four states of Weave. */
+export function callStatus(call: SummaryParts): CallStatus {
+  if (call.exception !== null) return 'error'
+  if (call.ended_at_us === null) return 'running'
+  const counts = call.summary.status_counts as { error?: unknown } | undefined
+  return Number(counts?.error) > 0 ? 'descendant_error' : 'success'
+}
+
+/**
+ * Renders a call. `summary.weave` is filled here and merged over what the client sent under it.
+ *
+ * Spec: §2.5. Choice: an OpenTelemetry span that was sent along is shown as attributes.otel_span.
+ */
+export function renderCall(call: StoredCall, options: CallViewOptions): CallSchema {
+  const { attributes, otel_dump, started_at_us, ended_at_us, storage_size_bytes, ...rest } = call
+  return {
+    ...rest,
+    attributes: otel_dump === null ? attributes : { ...attributes, otel_span: otel_dump },
+    started_at: renderTimestamp(started_at_us),
+    ended_at: ended_at_us === null ? null : renderTimestamp(ended_at_us),
+    summary: { ...call.summary, weave: derivedSummary(call, options) },
+    deleted_at: null,
+    storage_size_bytes: options.includeStorageSize ? storage_size_bytes : null,
+    total_storage_size_bytes: options.totalStorageSizeBytes,
+  }
+}
+
+/** `summary.weave`: what the server knows, over what the client sent under it. */
+export function derivedSummary(
+  call: SummaryParts,
+  { costs = null, feedback = null }: Partial<CallViewOptions>,
+): JsonObject {
+  const sent = call.summary.weave
+  // Not the client's to say: a reader takes it for the feedback that the server holds.
+  const { feedback: _sent, ...kept } = ((typeof sent === 'object' ? sent : null) ??
+    {}) as JsonObject
+  const name =
+    call.display_name === null
+      ? { trace_name: parseRef(call.op_name)?.name ?? call.op_name }
+      : { display_name: call.display_name }
+  return {
+    ...kept,
+    status: callStatus(call),
+    ...(call.ended_at_us === null
+      ? {}
+      : { latency_ms: latencyMs(call.started_at_us, call.ended_at_us) }),
+    ...name,
+    ...(costs === null || Object.keys(costs).length === 0 ? {} : { costs }),
+    ...(feedback === null ? {} : { feedback }),
+  }
+}

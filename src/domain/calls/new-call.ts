@@ -1,0 +1,129 @@
+/** What a client sends of a call, made ready to be stored. Pure: ids and user come in. */
+import type {
+  EndedCallSchemaForInsert,
+  StartedCallSchemaForInsert,
+} from '../../schemas/calls/call.ts'
+import { timestampUs } from '../../schemas/timestamp.ts'
+import { renderJson } from '../json/json-text.ts'
+import { findRefs } from '../objects/refs.ts'
+import { type CallUsage, readUsage } from '../usage/usage.ts'
+
+/** The first part of a stored call. Times in microseconds, bodies as JSON text. */
+export interface CallStart {
+  readonly project_id: string
+  readonly id: string
+  /** The client's, or null when it sent none. */
+  readonly sent_trace_id: string | null
+  /** The client's, or the one given here. */
+  readonly trace_id: string
+  readonly parent_id: string | null
+  readonly thread_id: string | null
+  readonly turn_id: string | null
+  readonly op_name: string
+  readonly display_name: string | null
+  readonly started_at_us: number
+  readonly svc_user_id: string
+  readonly svc_username: string
+  readonly svc_run_id: string | null
+  readonly svc_run_step: number | null
+  readonly attributes_json: string
+  readonly inputs_json: string
+  readonly otel_dump_json: string | null
+  readonly input_refs: readonly string[]
+  /** Bytes of attributes_json and inputs_json. */
+  readonly start_size_bytes: number
+}
+
+/** The second part of a stored call. */
+export interface CallEnd {
+  readonly project_id: string
+  readonly id: string
+  readonly ended_at_us: number
+  readonly exception: string | null
+  readonly svc_run_step_end: number | null
+  readonly output_json: string
+  readonly summary_json: string
+  readonly output_refs: readonly string[]
+  readonly usage: readonly CallUsage[]
+  /** Bytes of output_json and summary_json. */
+  readonly end_size_bytes: number
+}
+
+/** One item of a batch: a start, an end, or both of one call. */
+export interface CallParts {
+  readonly start: CallStart | null
+  readonly end: CallEnd | null
+}
+
+export interface StartDefaults {
+  readonly id: string
+  readonly trace_id: string
+  readonly svc_user_id: string
+  readonly svc_username: string
+}
+
+/**
+ * Resolves a started call.
+ *
+ * @param refScheme - scheme of the refs that are looked for in inputs
+ *
+ * Spec: §2.6, §4.6. Choice: a missing trace_id begins a new trace, also under a parent_id, because the
+ * parent may not have arrived.
+ */
+export function resolveCallStart(
+  start: StartedCallSchemaForInsert,
+  defaults: StartDefaults,
+  refScheme: string,
+): CallStart {
+  const attributes_json = renderJson(start.attributes)
+  const inputs_json = renderJson(start.inputs)
+  return {
+    project_id: start.project_id,
+    id: start.id ?? defaults.id,
+    sent_trace_id: start.trace_id ?? null,
+    trace_id: start.trace_id ?? defaults.trace_id,
+    parent_id: start.parent_id ?? null,
+    thread_id: start.thread_id ?? null,
+    turn_id: start.turn_id ?? null,
+    op_name: start.op_name,
+    display_name: start.display_name ?? null,
+    started_at_us: timestampUs(start.started_at),
+    svc_user_id: defaults.svc_user_id,
+    svc_username: defaults.svc_username,
+    svc_run_id: start.svc_run_id ?? null,
+    svc_run_step: start.svc_run_step ?? null,
+    attributes_json,
+    inputs_json,
+    otel_dump_json: start.otel_dump ? renderJson(start.otel_dump) : null,
+    input_refs: refsIn(inputs_json, start.inputs, refScheme),
+    start_size_bytes: Buffer.byteLength(attributes_json) + Buffer.byteLength(inputs_json),
+  }
+}
+
+/**
+ * Resolves an ended call. A missing output is null, a missing summary is {}.
+ *
+ * @param refScheme - scheme of the refs that are looked for in the output
+ * @throws ApiError validation_failed when summary.usage is too large
+ */
+export function resolveCallEnd(end: EndedCallSchemaForInsert, refScheme: string): CallEnd {
+  const output_json = renderJson(end.output ?? null)
+  const summary_json = renderJson(end.summary ?? {})
+  return {
+    project_id: end.project_id,
+    id: end.id,
+    ended_at_us: timestampUs(end.ended_at),
+    exception: end.exception ?? null,
+    svc_run_step_end: end.svc_run_step_end ?? null,
+    output_json,
+    summary_json,
+    output_refs: refsIn(output_json, end.output, refScheme),
+    usage: readUsage(end.summary),
+    end_size_bytes: Buffer.byteLength(output_json) + Buffer.byteLength(summary_json),
+  }
+}
+
+/** Walks the value only when its text can hold a ref. */
+function refsIn(json: string, value: unknown, refScheme: string): string[] {
+  return json.includes(`${refScheme}:///`) ? findRefs(value, refScheme) : []
+}

@@ -1,0 +1,93 @@
+/**
+ * Rules of `response_format` and `structured_outputs`: each well-formed, and only one of them
+ * constraining the answer. Whether a schema or grammar compiles is for the engine to say.
+ */
+import { ApiError, type ErrorCode } from '../../errors.ts'
+import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
+import {
+  type ResponseFormat,
+  STRUCTURED_OUTPUT_KINDS,
+  type StructuredOutputs,
+} from '../../schemas/chat/structured-outputs.ts'
+
+/**
+ * Lets the constraints of a request pass or throws for the first rule that they break.
+ *
+ * @throws ApiError invalid_value, missing_required_parameter
+ *
+ * Spec: §4.3 response_format, structured_outputs.
+ * Choice: exactly one kind in structured_outputs; not together with a constraining response_format
+ * nor with a named tool_choice.
+ */
+export function requireValidConstraints(request: ChatCompletionRequest): void {
+  const { response_format: format, structured_outputs: outputs } = request
+  if (isGiven(format)) requireValidFormat(format)
+  if (!isGiven(outputs)) return
+  requireOneKind(outputs)
+  requireJsonText(outputs.json, 'structured_outputs.json')
+  requireJsonText(outputs.structural_tag, 'structured_outputs.structural_tag')
+  if (isGiven(format) && isConstraining(format)) {
+    refuse('structured_outputs', 'structured_outputs and response_format cannot both constrain.')
+  }
+  if (isGiven(request.tool_choice) && typeof request.tool_choice === 'object') {
+    refuse('structured_outputs', 'structured_outputs cannot be combined with a named tool_choice.')
+  }
+}
+
+/**
+ * The kind of a response format; null when the format is an empty object.
+ *
+ * Spec: §4.3 response_format (shows json_schema and no type).
+ * Choice: without a type, a given json_schema makes it json_schema.
+ */
+export function resolveResponseFormatType(format: ResponseFormat): ResponseFormat['type'] | null {
+  return format.type ?? (isGiven(format.json_schema) ? 'json_schema' : null)
+}
+
+function isConstraining(format: ResponseFormat): boolean {
+  const type = resolveResponseFormatType(format)
+  return type !== null && type !== 'text'
+}
+
+function requireValidFormat(format: ResponseFormat): void {
+  const type = resolveResponseFormatType(format)
+  if (type === null && Object.keys(format).length > 0) {
+    const rule = 'response_format needs a type: text, json_object, json_schema or structural_tag.'
+    refuse('response_format.type', rule, 'missing_required_parameter')
+  }
+  if (type === 'json_schema' && !isGiven(format.json_schema)) {
+    const rule = 'response_format of type json_schema needs json_schema.'
+    refuse('response_format.json_schema', rule, 'missing_required_parameter')
+  }
+}
+
+function requireOneKind(outputs: StructuredOutputs): void {
+  const count = STRUCTURED_OUTPUT_KINDS.filter((kind) => isGiven(outputs[kind])).length
+  if (count === 1) return
+  const kinds = STRUCTURED_OUTPUT_KINDS.join(', ')
+  refuse('structured_outputs', `structured_outputs must set exactly one of ${kinds}, not ${count}.`)
+}
+
+function requireJsonText(value: unknown, param: string): void {
+  if (typeof value !== 'string') return
+  const parsed = parseObject(value)
+  if (parsed === null) refuse(param, `${param} must be the JSON text of an object.`)
+}
+
+/** The object that a JSON text holds, or null. */
+function parseObject(text: string): object | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && !Array.isArray(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+function isGiven<T>(value: T): value is NonNullable<T> {
+  return value !== null && value !== undefined
+}
+
+function refuse(param: string, message: string, code: ErrorCode = 'invalid_value'): never {
+  throw new ApiError(code, { param, message })
+}

@@ -1,0 +1,291 @@
+/**
+ * Rules between the fields of a chat request, and between a field and what a model can do. Pure: a
+ * request passes or one ApiError names the field. A message must never repeat prompt text.
+ */
+import { ApiError, type ErrorCode } from '../../errors.ts'
+import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
+import type { ReasoningEffort } from '../../schemas/chat/chat-tool-fields.ts'
+import { requireValidConstraints } from './chat-constraint-rules.ts'
+
+/** What a model can do beyond what every model does. */
+export interface ChatCapabilities {
+  /** Calls tools: tool_choice may be auto, required or a named function. */
+  readonly tools: boolean
+  readonly prioritySchedulingEnabled: boolean
+  /** Efforts besides low, medium and high. */
+  readonly reasoningEfforts?: readonly ReasoningEffort[]
+  /** top_logprobs and prompt_logprobs may be -1, the whole vocabulary. */
+  readonly fullLogprobs?: boolean
+  /** Runs logits_processors. */
+  readonly logitsProcessors?: boolean
+}
+
+/**
+ * What a backend does with one field of the request. Ignored makes no difference that a client could
+ * notice; what is dropped the answer names; what is rejected is refused.
+ */
+export type FieldUse = 'honoured' | 'forwarded' | 'ignored' | 'dropped' | 'rejected'
+
+type Rule = (request: ChatCompletionRequest, capabilities: ChatCapabilities) => void
+
+/** Below this the sampler takes the likeliest token. */
+const GREEDY_TEMPERATURE = 1e-5
+const SPEC_EFFORTS: readonly ReasoningEffort[] = ['low', 'medium', 'high']
+
+/**
+ * Lets a parsed request pass or throws for the first rule that it breaks.
+ *
+ * @throws ApiError invalid_value, missing_required_parameter, unsupported_value,
+ * unsupported_parameter, priority_unsupported; `param` is the dotted path of the field
+ *
+ * Spec: §4.3, §7.
+ * Choice: rules that the spec leaves open are those of common engines.
+ */
+export function requireValidChatRequest(
+  request: ChatCompletionRequest,
+  capabilities: ChatCapabilities,
+): void {
+  for (const rule of RULES) rule(request, capabilities)
+}
+
+const RULES: readonly Rule[] = [
+  requireOneWayToOpenTheTurn,
+  requireLogprobsForTopLogprobs,
+  requirePromptLogprobsWithoutStream,
+  requireStreamForStreamOptions,
+  requireRoomForMinTokens,
+  requireOneChoiceWhenGreedy,
+  requireIdleBestOf,
+  requireKnownToolChoice,
+  requireValidConstraints,
+  requireKnownReasoningEffort,
+  requirePriorityScheduling,
+  requireLogitsProcessorSupport,
+]
+
+/**
+ * Whether the template opens the assistant's turn.
+ *
+ * Spec: §4.3 add_generation_prompt (default true), continue_final_message.
+ * Choice: continue_final_message alone turns the generation prompt off.
+ */
+export function resolveAddGenerationPrompt(request: ChatCompletionRequest): boolean {
+  return request.add_generation_prompt ?? request.continue_final_message !== true
+}
+
+/**
+ * How tools are used once defaults are filled in.
+ *
+ * Spec: §4.3 tool_choice (default none, the only allowed value).
+ * Choice: a model that calls tools gets auto when tools are given and nothing is chosen, as client
+ * libraries expect; no other model does.
+ */
+export function resolveToolChoice(
+  request: ChatCompletionRequest,
+  capabilities: Pick<ChatCapabilities, 'tools'>,
+): NonNullable<ChatCompletionRequest['tool_choice']> {
+  const isAuto = capabilities.tools && (request.tools?.length ?? 0) > 0
+  return request.tool_choice ?? (isAuto ? 'auto' : CHAT_DEFAULTS.tool_choice)
+}
+
+/** Values that ask for nothing, of fields without a documented default. */
+const NEUTRAL_VALUES: { readonly [K in keyof ChatCompletionRequest]?: readonly unknown[] } = {
+  top_p: [1],
+  top_k: [-1, 0],
+  min_p: [0],
+  repetition_penalty: [1],
+  return_tokens_as_token_ids: [false],
+  return_token_ids: [false],
+}
+
+/**
+ * Finds the first field that a request uses and a backend rejects; null when there is none.
+ *
+ * @param fields - what the backend does with each field
+ *
+ * Spec: §4.3 (defaults).
+ * Choice: null, the documented default, an empty list or object, and values that ask for nothing
+ * (top_k -1, response_format text) do not count as used, because client libraries send them.
+ */
+export function findUnsupportedField(
+  request: ChatCompletionRequest,
+  fields: Readonly<Record<keyof ChatCompletionRequest, FieldUse>>,
+): keyof ChatCompletionRequest | null {
+  return findUsedFields(request, fields, 'rejected')[0] ?? null
+}
+
+/** The fields that a request uses and a backend drops, by the same reading of "uses". */
+export function findDroppedFields(
+  request: ChatCompletionRequest,
+  fields: Readonly<Record<keyof ChatCompletionRequest, FieldUse>>,
+): readonly (keyof ChatCompletionRequest)[] {
+  return findUsedFields(request, fields, 'dropped')
+}
+
+type FieldUses = Readonly<Record<keyof ChatCompletionRequest, FieldUse>>
+
+/** Names by use, so that the table is gone through once and not for each request. */
+const NAMES_BY_USE = new WeakMap<FieldUses, Map<FieldUse, (keyof ChatCompletionRequest)[]>>()
+
+function findUsedFields(
+  request: ChatCompletionRequest,
+  fields: FieldUses,
+  use: FieldUse,
+): (keyof ChatCompletionRequest)[] {
+  let byUse = NAMES_BY_USE.get(fields)
+  if (byUse === undefined) {
+    const names = Object.keys(fields) as (keyof ChatCompletionRequest)[]
+    byUse = Map.groupBy(names, (name) => fields[name])
+    NAMES_BY_USE.set(fields, byUse)
+  }
+  return (byUse.get(use) ?? []).filter((name) => isUsed(request, name))
+}
+
+function isUsed(request: ChatCompletionRequest, name: keyof ChatCompletionRequest): boolean {
+  const value = request[name]
+  if (value === undefined || value === null) return false
+  if (name === 'response_format' && request.response_format?.type === 'text') return false
+  if (typeof value === 'object') return Object.keys(value).length > 0
+  const defaults: Readonly<Record<string, unknown>> = CHAT_DEFAULTS
+  return value !== defaults[name] && !NEUTRAL_VALUES[name]?.includes(value)
+}
+
+function requireOneWayToOpenTheTurn(request: ChatCompletionRequest): void {
+  if (request.continue_final_message !== true || request.add_generation_prompt !== true) return
+  refuse(
+    'invalid_value',
+    'continue_final_message',
+    'continue_final_message and add_generation_prompt cannot both be true.',
+  )
+}
+
+function requireLogprobsForTopLogprobs(
+  request: ChatCompletionRequest,
+  { fullLogprobs = false }: ChatCapabilities,
+): void {
+  const count = request.top_logprobs ?? CHAT_DEFAULTS.top_logprobs
+  if (count === -1 && !fullLogprobs) refuseFullLogprobs('top_logprobs')
+  if (count === 0 || request.logprobs === true) return
+  refuse('invalid_value', 'top_logprobs', `top_logprobs ${count} needs logprobs to be true.`)
+}
+
+function requirePromptLogprobsWithoutStream(
+  request: ChatCompletionRequest,
+  { fullLogprobs = false }: ChatCapabilities,
+): void {
+  const count = request.prompt_logprobs ?? 0
+  if (count === -1 && !fullLogprobs) refuseFullLogprobs('prompt_logprobs')
+  if (count === 0 || request.stream !== true) return
+  refuse(
+    'invalid_value',
+    'prompt_logprobs',
+    `prompt_logprobs ${count} cannot be combined with stream true.`,
+  )
+}
+
+function refuseFullLogprobs(param: 'top_logprobs' | 'prompt_logprobs'): never {
+  refuse('unsupported_value', param, `${param} -1 is not supported by the model; send 0 to 20.`)
+}
+
+function requireStreamForStreamOptions(request: ChatCompletionRequest): void {
+  const options = Object.values(request.stream_options ?? {})
+  const isEmpty = options.every((value) => value === null || value === undefined)
+  if (isEmpty || request.stream === true) return
+  refuse('invalid_value', 'stream_options', 'stream_options needs stream to be true.')
+}
+
+function requireRoomForMinTokens(request: ChatCompletionRequest): void {
+  const min = request.min_tokens ?? CHAT_DEFAULTS.min_tokens
+  // max_completion_tokens wins, max_tokens is its deprecated name.
+  const max = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY
+  if (min <= max) return
+  refuse('invalid_value', 'min_tokens', `min_tokens ${min} is more than the ${max} tokens allowed.`)
+}
+
+function requireOneChoiceWhenGreedy(request: ChatCompletionRequest): void {
+  const count = request.n ?? CHAT_DEFAULTS.n
+  const { temperature } = request
+  // A beam search returns its n best beams, whatever the temperature.
+  if (count === 1 || request.use_beam_search === true) return
+  if (temperature === undefined || temperature === null) return
+  if (temperature >= GREEDY_TEMPERATURE) return
+  refuse(
+    'invalid_value',
+    'n',
+    `n must be 1 when temperature is ${temperature}, not ${count}: all choices would be equal.`,
+  )
+}
+
+/** best_of is no field of the spec; clients of older engines still send it. */
+function requireIdleBestOf(request: ChatCompletionRequest): void {
+  const extra: Readonly<Record<string, unknown>> = request
+  const bestOf = extra.best_of
+  if (bestOf === undefined || bestOf === null || bestOf === 1) return
+  if (bestOf === (request.n ?? CHAT_DEFAULTS.n)) return
+  refuse('unsupported_value', 'best_of', 'best_of must be 1 or equal to n.')
+}
+
+function requireKnownToolChoice(request: ChatCompletionRequest, { tools }: ChatCapabilities): void {
+  const choice = request.tool_choice ?? CHAT_DEFAULTS.tool_choice
+  if (choice === 'none') return
+  if (!tools) {
+    const rule = 'tool_choice must be none: the model does not call tools. Allowed values: none.'
+    refuse('unsupported_value', 'tool_choice', rule)
+  }
+  if (typeof choice === 'string' && choice !== 'auto' && choice !== 'required') {
+    const rule = 'tool_choice must be one of none, auto, required, or an object naming a function.'
+    refuse('unsupported_value', 'tool_choice', rule)
+  }
+  const known = request.tools ?? []
+  if (known.length === 0) {
+    refuse('invalid_value', 'tool_choice', 'tool_choice other than none needs tools to be given.')
+  }
+  if (typeof choice === 'string') return
+  if (known.some((tool) => tool.function.name === choice.function.name)) return
+  const rule = 'tool_choice must name a function that is listed in tools.'
+  refuse('invalid_value', 'tool_choice.function.name', rule)
+}
+
+function requireKnownReasoningEffort(
+  request: ChatCompletionRequest,
+  { reasoningEfforts = [] }: ChatCapabilities,
+): void {
+  const effort = request.reasoning_effort
+  if (effort === undefined || effort === null) return
+  const allowed = [...new Set([...SPEC_EFFORTS, ...reasoningEfforts])]
+  if (allowed.includes(effort)) return
+  refuse(
+    'unsupported_value',
+    'reasoning_effort',
+    `reasoning_effort must be one of ${allowed.join(', ')}, not ${effort}.`,
+  )
+}
+
+function requirePriorityScheduling(
+  request: ChatCompletionRequest,
+  { prioritySchedulingEnabled }: ChatCapabilities,
+): void {
+  const priority = request.priority ?? CHAT_DEFAULTS.priority
+  if (priority === 0 || prioritySchedulingEnabled) return
+  refuse(
+    'priority_unsupported',
+    'priority',
+    `priority must be 0, not ${priority}: the model is served without priority scheduling.`,
+  )
+}
+
+function requireLogitsProcessorSupport(
+  request: ChatCompletionRequest,
+  { logitsProcessors = false }: ChatCapabilities,
+): void {
+  if (logitsProcessors || (request.logits_processors ?? []).length === 0) return
+  refuse(
+    'unsupported_parameter',
+    'logits_processors',
+    'logits_processors are not run by the model; leave them out.',
+  )
+}
+
+function refuse(code: ErrorCode, param: string, message: string): never {
+  throw new ApiError(code, { param, message })
+}

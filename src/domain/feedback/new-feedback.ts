@@ -1,0 +1,97 @@
+/** What a client sends of feedback, made ready to be stored, and the answer. Pure: id, user, time come in. */
+import { ApiError } from '../../errors.ts'
+import type {
+  FeedbackCreateRequest,
+  FeedbackCreateResponse,
+} from '../../schemas/feedback/feedback.ts'
+import type { JsonObject } from '../../schemas/primitives.ts'
+import { renderTimestamp } from '../../schemas/timestamp.ts'
+import { parseLossless, renderJson } from '../json/json-text.ts'
+
+/** Feedback as it is stored. Time in microseconds, payload as JSON text. */
+export interface Feedback {
+  readonly project_id: string
+  readonly id: string
+  readonly weave_ref: string
+  readonly feedback_type: string
+  readonly creator: string | null
+  readonly annotation_ref: string | null
+  readonly runnable_ref: string | null
+  readonly call_ref: string | null
+  readonly trigger_ref: string | null
+  readonly queue_id: string | null
+  readonly svc_user_id: string
+  readonly created_at_us: number
+  readonly payload_json: string
+}
+
+export interface FeedbackDefaults {
+  readonly id: string
+  readonly svc_user_id: string
+  readonly created_at_us: number
+}
+
+/**
+ * Resolves feedback that keeps the rules of its type.
+ *
+ * @param payloadBytesMax - bytes of the payload's JSON text
+ * @throws ApiError request_too_large, param payload
+ *
+ * Spec: §2.2, §8 (size limits not shown). Choice: the payload has a limit of its own.
+ */
+export function resolveFeedback(
+  request: FeedbackCreateRequest,
+  defaults: FeedbackDefaults,
+  payloadBytesMax: number,
+): Feedback {
+  const payload_json = renderJson(request.payload)
+  if (Buffer.byteLength(payload_json) > payloadBytesMax) {
+    const message = `The payload has more than ${payloadBytesMax} bytes.`
+    throw new ApiError('request_too_large', { param: 'payload', message })
+  }
+  return {
+    project_id: request.project_id,
+    id: request.id ?? defaults.id,
+    weave_ref: request.weave_ref,
+    feedback_type: request.feedback_type,
+    creator: request.creator ?? null,
+    annotation_ref: request.annotation_ref ?? null,
+    runnable_ref: request.runnable_ref ?? null,
+    call_ref: request.call_ref ?? null,
+    trigger_ref: request.trigger_ref ?? null,
+    queue_id: request.queue_id ?? null,
+    svc_user_id: defaults.svc_user_id,
+    created_at_us: defaults.created_at_us,
+    payload_json,
+  }
+}
+
+/** The answer about stored feedback. Spec: §2.3. */
+export function renderFeedback(feedback: Feedback): FeedbackCreateResponse {
+  return {
+    id: feedback.id,
+    created_at: renderTimestamp(feedback.created_at_us),
+    svc_user_id: feedback.svc_user_id,
+    payload: parseLossless(feedback.payload_json) as JsonObject,
+  }
+}
+
+/**
+ * Whether feedback that came again is the one that is stored: all that a client can send is equal.
+ *
+ * Spec: §4.1 id. Choice: a repeat by another user of the project counts as the same; the order of the
+ * payload's keys makes a difference, as a repeat is the same text.
+ */
+export function isSameFeedback(stored: Feedback, repeated: Feedback): boolean {
+  return (
+    stored.weave_ref === repeated.weave_ref &&
+    stored.feedback_type === repeated.feedback_type &&
+    stored.creator === repeated.creator &&
+    stored.annotation_ref === repeated.annotation_ref &&
+    stored.runnable_ref === repeated.runnable_ref &&
+    stored.call_ref === repeated.call_ref &&
+    stored.trigger_ref === repeated.trigger_ref &&
+    stored.queue_id === repeated.queue_id &&
+    stored.payload_json === repeated.payload_json
+  )
+}

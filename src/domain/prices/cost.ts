@@ -1,0 +1,149 @@
+/** What a call cost, by model. Pure; the prices come in. */
+import type { JsonObject } from '../../schemas/primitives.ts'
+import type { Measured } from '../stats/aggregate.ts'
+import { type CallUsage, type ModelUsage, readUsage } from '../usage/usage.ts'
+import { ATOMS_PER_USD, type PriceTable, type UnitPrice, type UnitPrices } from './price-table.ts'
+
+/** The tokens that are paid for, each kind once. */
+export type PaidTokens = Pick<
+  ModelUsage,
+  | 'uncached_input_tokens'
+  | 'cache_read_input_tokens'
+  | 'cache_creation_input_tokens'
+  | 'output_tokens'
+>
+
+/** Money in atoms of 10^-15 dollars, by kind of token. */
+export interface CostParts {
+  readonly uncached: Measured
+  readonly cacheRead: Measured
+  readonly cacheCreation: Measured
+  readonly output: Measured
+}
+
+/**
+ * The cost of one model in one call. Cached tokens are paid once, at their own price.
+ *
+ * @param inputTokens - what decides the tier; for sums over calls the input of the longest, see linearInputMax
+ *
+ * Spec: §2.8 (cost metrics not shown). Choice: the tier of a tiered price follows all input tokens of
+ * the call and holds for each of them.
+ */
+export function costParts(
+  tokens: PaidTokens,
+  prices: UnitPrices,
+  inputTokens: number = allInput(tokens),
+): CostParts {
+  const { uncached_input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = tokens
+  const pay = (count: number, price: UnitPrice) => multiply(count, priceAt(price, inputTokens))
+  return {
+    uncached: pay(uncached_input_tokens, prices.input),
+    cacheRead: pay(cache_read_input_tokens, prices.cacheRead),
+    cacheCreation: pay(cache_creation_input_tokens, prices.cacheCreation),
+    output: pay(tokens.output_tokens, prices.output),
+  }
+}
+
+/** The input that is paid for. */
+export function allInput(tokens: Omit<PaidTokens, 'output_tokens'>): number {
+  return (
+    tokens.uncached_input_tokens +
+    tokens.cache_read_input_tokens +
+    tokens.cache_creation_input_tokens
+  )
+}
+
+/** The longest input of a call that reaches no tier: up to it the cost of a sum of tokens is the sum of the costs. */
+export function linearInputMax({ input, output, cacheRead, cacheCreation }: UnitPrices): number {
+  let most = Number.POSITIVE_INFINITY
+  for (const { tiers } of [input, output, cacheRead, cacheCreation]) {
+    for (const { above } of tiers) most = Math.min(most, above)
+  }
+  return most
+}
+
+/** The cost of the input, cached parts included. */
+export function inputCost({ uncached, cacheRead, cacheCreation }: CostParts): Measured {
+  return add(add(uncached, cacheRead), cacheCreation)
+}
+
+/** The cost of input and output. */
+export function totalCost(parts: CostParts): Measured {
+  return add(inputCost(parts), parts.output)
+}
+
+export function toUsd(atoms: Measured): number {
+  return Number(atoms) / ATOMS_PER_USD
+}
+
+/**
+ * `summary.weave.costs` of a call: an entry for each model of its usage. The four total costs add up to
+ * what the call cost: the cached tokens are not in prompt_tokens_total_cost.
+ *
+ * Spec: §4.5 include_costs (shape not shown). Choice: the shape of Weave; a model without a price has
+ * its tokens, and null for all money.
+ */
+export function renderCallCosts(
+  summary: JsonObject,
+  startedAtUs: number,
+  prices: PriceTable,
+): JsonObject {
+  const entries = readUsage(summary).map((usage) => {
+    const found = prices.find(usage.model, startedAtUs)
+    return [usage.model, { ...renderTokens(usage), ...renderMoney(usage, found) }] as const
+  })
+  return Object.fromEntries(entries)
+}
+
+function renderTokens(usage: CallUsage): JsonObject {
+  return {
+    prompt_tokens: usage.input_tokens,
+    completion_tokens: usage.output_tokens,
+    cache_read_input_tokens: usage.cache_read_input_tokens,
+    cache_creation_input_tokens: usage.cache_creation_input_tokens,
+    total_tokens: usage.total_tokens,
+    requests: usage.requests,
+  }
+}
+
+function renderMoney(usage: ModelUsage, prices: UnitPrices | null): JsonObject {
+  const parts = prices && costParts(usage, prices)
+  const inputTokens = allInput(usage)
+  const unit = (price: UnitPrice | undefined) =>
+    price === undefined ? null : toUsd(priceAt(price, inputTokens))
+  return {
+    prompt_token_cost: unit(prices?.input),
+    completion_token_cost: unit(prices?.output),
+    cache_read_input_token_cost: unit(prices?.cacheRead),
+    cache_creation_input_token_cost: unit(prices?.cacheCreation),
+    prompt_tokens_total_cost: parts && toUsd(parts.uncached),
+    completion_tokens_total_cost: parts && toUsd(parts.output),
+    cache_read_input_tokens_total_cost: parts && toUsd(parts.cacheRead),
+    cache_creation_input_tokens_total_cost: parts && toUsd(parts.cacheCreation),
+    prompt_token_cost_unit: 'USD',
+    completion_token_cost_unit: 'USD',
+    effective_date: prices?.effective_date ?? null,
+    provider_id: prices?.provider_id ?? null,
+    ...(prices?.origin ?? { pricing_level: prices ? 'default' : null }),
+  }
+}
+
+function priceAt({ base, tiers }: UnitPrice, inputTokens: number): Measured {
+  let price = base
+  for (const tier of tiers) if (inputTokens > tier.above) price = tier.price
+  return price
+}
+
+function multiply(tokens: number, price: Measured): Measured {
+  const product = typeof price === 'number' ? tokens * price : Number.NaN
+  return Number.isSafeInteger(product) ? product : BigInt(tokens) * BigInt(price)
+}
+
+/** Exact, whatever the size. */
+export function add(a: Measured, b: Measured): Measured {
+  if (typeof a === 'number' && typeof b === 'number') {
+    const sum = a + b
+    if (Number.isSafeInteger(sum)) return sum
+  }
+  return BigInt(a) + BigInt(b)
+}

@@ -1,0 +1,182 @@
+/**
+ * What a token of a model costs at a time. Prices come out of the data of @pydantic/genai-prices, which
+ * is part of the package: nothing is fetched.
+ */
+import { type ConditionalPrice, calcPrice, type ModelPrice } from '@pydantic/genai-prices'
+import type { Measured } from '../stats/aggregate.ts'
+
+/** Money is counted in whole atoms of 10^-15 dollars, so that no sum depends on its order. */
+export const ATOMS_PER_USD = 1e15
+
+/** Prices are given for a million tokens. */
+const ATOMS_PER_TOKEN = ATOMS_PER_USD / 1e6
+/** Limit: models remembered; names are free text. */
+const MODELS_MAX = 10_000
+const US_PER_DAY = 86_400_000_000
+
+/** Atoms per token; a tier holds for a whole call whose input is longer than `above` tokens. */
+export interface UnitPrice {
+  readonly base: Measured
+  /** Ascending. */
+  readonly tiers: readonly { readonly above: number; readonly price: Measured }[]
+}
+
+/** Where a price of a project's own comes from. */
+export interface PriceOrigin {
+  readonly pricing_level: 'project'
+  readonly pricing_level_id: string
+  readonly created_by: string
+  readonly created_at: string
+}
+
+/** The prices of one model in one period. */
+export interface UnitPrices {
+  readonly provider_id: string
+  /** When the period begins: a day `YYYY-MM-DD` or a date-time; null when it is not known. */
+  readonly effective_date: string | null
+  /** Absent in a price of the package. */
+  readonly origin?: PriceOrigin
+  readonly input: UnitPrice
+  readonly output: UnitPrice
+  readonly cacheRead: UnitPrice
+  readonly cacheCreation: UnitPrice
+}
+
+export interface PriceTable {
+  /**
+   * The prices that held when a call started, or null when the model has none.
+   *
+   * @param startedAtUs - microseconds since the epoch
+   */
+  find(model: string, startedAtUs: number): UnitPrices | null
+  /** A time after `us`: for all times from `us` to before it, `find` gives the same. */
+  steadyUntilUs(model: string, us: number): number
+}
+
+interface Period {
+  readonly holdsAt: (us: number) => boolean
+  /** The first time after `us` at which it may begin or cease to hold. */
+  readonly nextChangeUs: (us: number) => number
+  readonly prices: UnitPrices | null
+}
+
+const ZERO: UnitPrice = { base: 0, tiers: [] }
+const ALWAYS: Omit<Period, 'prices'> = {
+  holdsAt: () => true,
+  nextChangeUs: () => Number.POSITIVE_INFINITY,
+}
+
+/** The table of the package, with a memory: a model's periods are read once. */
+export function createPriceTable(): PriceTable {
+  const known = new Map<string, readonly Period[]>()
+
+  function periodsOf(model: string): readonly Period[] {
+    const found = known.get(model)
+    if (found) return found
+    if (known.size === MODELS_MAX) known.clear()
+    const read = readPeriods(model)
+    known.set(model, read)
+    return read
+  }
+
+  return {
+    find(model, startedAtUs) {
+      for (const { holdsAt, prices } of periodsOf(model)) if (holdsAt(startedAtUs)) return prices
+      return null
+    },
+    steadyUntilUs(model, us) {
+      let untilUs = Number.POSITIVE_INFINITY
+      for (const { nextChangeUs } of periodsOf(model)) untilUs = Math.min(untilUs, nextChangeUs(us))
+      return untilUs
+    },
+  }
+}
+
+/**
+ * The periods of a model, the first that holds wins; none for an unknown model.
+ *
+ * Spec: §4.4 usage_metrics (prices not shown). Choice: a name is looked up as it is, then as
+ * `<provider>/<model>`; a time before the first known price has that price.
+ */
+function readPeriods(model: string): Period[] {
+  const found = calcPrice({}, model) ?? calcPrice({}, model, { providerId: 'litellm' })
+  if (!found) return []
+  const providerId = found.provider.id
+  const { prices } = found.model
+  if (!Array.isArray(prices)) {
+    return [{ ...ALWAYS, prices: readPrices(prices, providerId, null) }]
+  }
+  const periods = prices.toReversed().map((entry) => readPeriod(entry, providerId))
+  const oldest = periods.at(-1)
+  return oldest ? [...periods, { ...oldest, holdsAt: () => true }] : []
+}
+
+function readPeriod({ constraint, prices }: ConditionalPrice, providerId: string): Period {
+  if (constraint?.type === 'start_date') {
+    const fromUs = Date.parse(constraint.start_date) * 1000
+    return {
+      holdsAt: (us) => us >= fromUs,
+      nextChangeUs: (us) => (us < fromUs ? fromUs : Number.POSITIVE_INFINITY),
+      prices: readPrices(prices, providerId, constraint.start_date),
+    }
+  }
+  const found = readPrices(prices, providerId, null)
+  if (!constraint) return { ...ALWAYS, prices: found }
+  const fromUs = timeOfDayUs(constraint.start_time)
+  const toUs = timeOfDayUs(constraint.end_time)
+  return {
+    holdsAt: (us) => isWithinDay(us, fromUs, toUs),
+    nextChangeUs: (us) => Math.min(nextTimeOfDayUs(us, fromUs), nextTimeOfDayUs(us, toUs)),
+    prices: found,
+  }
+}
+
+/** The next time after `us` that is at this time of day, UTC. */
+function nextTimeOfDayUs(us: number, timeUs: number): number {
+  const days = Math.floor((us - timeUs) / US_PER_DAY) + 1
+  return days * US_PER_DAY + timeUs
+}
+
+/** Whether the time of day, UTC, lies in [from, to), which may pass midnight. */
+function isWithinDay(us: number, fromUs: number, toUs: number): boolean {
+  const time = ((us % US_PER_DAY) + US_PER_DAY) % US_PER_DAY
+  return toUs < fromUs ? time >= fromUs || time < toUs : time >= fromUs && time < toUs
+}
+
+/** Microseconds from midnight UTC of a text as `16:30:00Z` or `00:30:00+08:00`. */
+function timeOfDayUs(text: string): number {
+  const us = Date.parse(`1970-01-02T${text}`) * 1000
+  return us % US_PER_DAY
+}
+
+function readPrices(
+  prices: ModelPrice,
+  provider_id: string,
+  effective_date: string | null,
+): UnitPrices | null {
+  const input = readPrice(prices.input_mtok)
+  const output = readPrice(prices.output_mtok)
+  if (!input && !output) return null
+  return {
+    provider_id,
+    effective_date,
+    input: input ?? ZERO,
+    output: output ?? ZERO,
+    cacheRead: readPrice(prices.cache_read_mtok) ?? input ?? ZERO,
+    cacheCreation: readPrice(prices.cache_write_mtok) ?? input ?? ZERO,
+  }
+}
+
+function readPrice(price: ModelPrice[string]): UnitPrice | null {
+  if (price === undefined) return null
+  if (typeof price === 'number') return { base: toAtoms(price), tiers: [] }
+  const tiers = price.tiers.map(({ start, price: above }) => ({
+    above: start,
+    price: toAtoms(above),
+  }))
+  return { base: toAtoms(price.base), tiers: tiers.sort((a, b) => a.above - b.above) }
+}
+
+function toAtoms(usdPerMillion: number): number {
+  return Math.round(usdPerMillion * ATOMS_PER_TOKEN)
+}

@@ -1,0 +1,233 @@
+/** The query language: from JSON to a checked tree, and the truth of a tree over one row. Pure. */
+import { ApiError } from '../../errors.ts'
+import {
+  QUERY_DEPTH_MAX,
+  QUERY_NODES_MAX,
+  type Query,
+} from '../../schemas/query/query-expression.ts'
+import {
+  type ConvertTarget,
+  contains,
+  convert,
+  isConvertTarget,
+  isEqual,
+  order,
+} from './query-values.ts'
+
+type Comparison = '$eq' | '$gt' | '$gte' | '$lt' | '$lte'
+
+/** A checked expression; plain data, so that it can be sent to a thread. */
+export type Expression =
+  | { readonly op: '$literal'; readonly value: unknown }
+  | { readonly op: '$getField'; readonly path: readonly string[] }
+  | { readonly op: '$convert'; readonly input: Expression; readonly to: ConvertTarget }
+  | { readonly op: '$and' | '$or'; readonly items: readonly Expression[] }
+  | { readonly op: '$not'; readonly item: Expression }
+  | { readonly op: Comparison; readonly left: Expression; readonly right: Expression }
+  | { readonly op: '$in'; readonly left: Expression; readonly items: readonly Expression[] }
+  | {
+      readonly op: '$contains'
+      readonly input: Expression
+      readonly substr: Expression
+      readonly ignoresCase: boolean
+    }
+
+/** What a field of a row holds: a JSON value, a TimeValue, or undefined when there is none. */
+export type GetField = (path: readonly string[]) => unknown
+
+export interface QueryRules {
+  /** First segments that a path may begin with. */
+  readonly fields: ReadonlySet<string>
+  /** Name of the query in the request, for error params. */
+  readonly param?: string
+}
+
+/**
+ * Checks a query; its tree in a form that evaluates quickly.
+ *
+ * @throws ApiError query_invalid for another grammar, unknown fields, more than QUERY_DEPTH_MAX levels or
+ * QUERY_NODES_MAX nodes; `param` is the place, as `query.$expr.$and[0].$eq`
+ */
+export function parseQuery(query: Query, { fields, param = 'query' }: QueryRules): Expression {
+  return createParser(fields).parse(query.$expr, `${param}.$expr`, 1)
+}
+
+/** The dotted paths that an expression reads. */
+export function fieldPaths(expression: Expression): (readonly string[])[] {
+  if (expression.op === '$getField') return [expression.path]
+  return childrenOf(expression).flatMap(fieldPaths)
+}
+
+/** The operands of an expression, in order. */
+function childrenOf(expression: Expression): readonly Expression[] {
+  switch (expression.op) {
+    case '$literal':
+    case '$getField':
+      return []
+    case '$convert':
+      return [expression.input]
+    case '$and':
+    case '$or':
+      return expression.items
+    case '$not':
+      return [expression.item]
+    case '$in':
+      return [expression.left, ...expression.items]
+    case '$contains':
+      return [expression.input, expression.substr]
+    default:
+      return [expression.left, expression.right]
+  }
+}
+
+/**
+ * Whether a row meets an expression.
+ *
+ * Spec: §2.7 (a query is an addition). Choice: two values of truth: a comparison of values that have no
+ * order, missing ones among them, is false, and `$not` of it is true.
+ */
+export function matches(expression: Expression, getField: GetField): boolean {
+  return evaluate(expression, getField) === true
+}
+
+/** The value of an operand; operations give a boolean. */
+export function evaluate(expression: Expression, getField: GetField): unknown {
+  switch (expression.op) {
+    case '$literal':
+      return expression.value
+    case '$getField':
+      return getField(expression.path)
+    case '$convert':
+      return convert(evaluate(expression.input, getField), expression.to)
+    case '$and':
+      return expression.items.every((item) => matches(item, getField))
+    case '$or':
+      return expression.items.some((item) => matches(item, getField))
+    case '$not':
+      return !matches(expression.item, getField)
+    case '$in': {
+      const left = evaluate(expression.left, getField)
+      return expression.items.some((item) => isEqual(left, evaluate(item, getField)))
+    }
+    case '$contains': {
+      const input = evaluate(expression.input, getField)
+      return contains(input, evaluate(expression.substr, getField), expression.ignoresCase)
+    }
+    default:
+      return compare(
+        expression.op,
+        evaluate(expression.left, getField),
+        evaluate(expression.right, getField),
+      )
+  }
+}
+
+function compare(op: Comparison, left: unknown, right: unknown): boolean {
+  if (op === '$eq') return isEqual(left, right)
+  const sign = order(left, right)
+  if (sign === null) return false
+  if (op === '$gt') return sign > 0
+  if (op === '$gte') return sign >= 0
+  return op === '$lt' ? sign < 0 : sign <= 0
+}
+
+type Rule = (value: unknown, at: string, depth: number) => Expression
+
+function createParser(fields: ReadonlySet<string>) {
+  let nodes = 0
+
+  function parse(json: unknown, at: string, depth: number): Expression {
+    nodes += 1
+    if (depth > QUERY_DEPTH_MAX) throw invalid(at, `must be at most ${QUERY_DEPTH_MAX} deep`)
+    if (nodes > QUERY_NODES_MAX) throw invalid(at, `must have at most ${QUERY_NODES_MAX} nodes`)
+    const [name, ...more] = isObject(json) ? Object.keys(json) : []
+    const rule = name !== undefined && Object.hasOwn(rules, name) ? rules[name] : undefined
+    if (!rule || more.length > 0) throw invalid(at, 'must be one known operation')
+    return rule((json as Record<string, unknown>)[name as string], `${at}.${name}`, depth + 1)
+  }
+
+  function parseList(json: unknown, at: string, depth: number, length?: number): Expression[] {
+    if (!Array.isArray(json)) throw invalid(at, 'must be a list of operands')
+    if (length !== undefined && json.length !== length) {
+      throw invalid(at, `must have ${length} operand${length === 1 ? '' : 's'}`)
+    }
+    return json.map((item, index) => parse(item, `${at}[${index}]`, depth))
+  }
+
+  const parsePair = (json: unknown, at: string, depth: number) =>
+    parseList(json, at, depth, 2) as [Expression, Expression]
+
+  const rules: Readonly<Record<string, Rule>> = {
+    $literal: (value) => ({ op: '$literal', value }),
+    $getField: (value, at) => ({ op: '$getField', path: parsePath(value, fields, at) }),
+    $convert(value, at, depth) {
+      const { input, to } = requireKeys(value, ['input', 'to'], at)
+      if (!isConvertTarget(to)) {
+        throw invalid(`${at}.to`, 'must be double, string, int, bool or exists')
+      }
+      return { op: '$convert', input: parse(input, `${at}.input`, depth), to }
+    },
+    $and: (value, at, depth) => ({ op: '$and', items: parseList(value, at, depth) }),
+    $or: (value, at, depth) => ({ op: '$or', items: parseList(value, at, depth) }),
+    $not: (value, at, depth) => ({
+      op: '$not',
+      item: parseList(value, at, depth, 1)[0] as Expression,
+    }),
+    $in(value, at, depth) {
+      if (!Array.isArray(value) || value.length !== 2) throw invalid(at, 'must have 2 operands')
+      const left = parse(value[0], `${at}[0]`, depth)
+      return { op: '$in', left, items: parseList(value[1], `${at}[1]`, depth) }
+    },
+    $contains(value, at, depth) {
+      const keys = ['input', 'substr', 'case_insensitive']
+      const { input, substr, case_insensitive = false } = requireKeys(value, keys, at)
+      if (typeof (case_insensitive ?? false) !== 'boolean') {
+        throw invalid(`${at}.case_insensitive`, 'must be true or false')
+      }
+      return {
+        op: '$contains',
+        input: parse(input, `${at}.input`, depth),
+        substr: parse(substr, `${at}.substr`, depth),
+        ignoresCase: case_insensitive === true,
+      }
+    },
+    ...Object.fromEntries(
+      (['$eq', '$gt', '$gte', '$lt', '$lte'] as const).map((op): [string, Rule] => [
+        op,
+        (value, at, depth) => {
+          const [left, right] = parsePair(value, at, depth)
+          return { op, left, right }
+        },
+      ]),
+    ),
+  }
+
+  return { parse }
+}
+
+/**
+ * The segments of a dotted field name.
+ *
+ * @throws ApiError query_invalid when the first is none of `fields`
+ */
+export function parsePath(field: unknown, fields: ReadonlySet<string>, at: string): string[] {
+  if (typeof field !== 'string') throw invalid(at, 'must be the name of a field')
+  const path = field.split('.')
+  if (!fields.has(path[0] ?? '')) throw invalid(at, 'is not a field that can be asked for')
+  return path
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function requireKeys(value: unknown, known: readonly string[], at: string) {
+  if (!isObject(value)) throw invalid(at, `must be an object of ${known.join(', ')}`)
+  const unknown = Object.keys(value).find((key) => !known.includes(key))
+  if (unknown !== undefined) throw invalid(at, `must be an object of ${known.join(', ')}`)
+  return value
+}
+
+function invalid(param: string, rule: string): ApiError {
+  return new ApiError('query_invalid', { param, message: `${param} ${rule}.` })
+}

@@ -1,0 +1,147 @@
+/**
+ * Values of the query language: JSON values, instants, and `undefined` for what is not there. How they
+ * are compared, converted and sorted. Pure; numbers are doubles.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { parseTimestampUs, renderTimestamp } from '../../schemas/timestamp.ts'
+
+const US_PER_S = 1_000_000
+
+/** An instant; equal and in order with date-time strings and with numbers of seconds since the epoch. */
+export interface TimeValue {
+  readonly time_us: number
+}
+
+const TARGETS = ['double', 'string', 'int', 'bool', 'exists'] as const
+export type ConvertTarget = (typeof TARGETS)[number]
+
+export function isConvertTarget(name: unknown): name is ConvertTarget {
+  return TARGETS.some((target) => target === name)
+}
+
+/** An instant as a value. */
+export function timeValue(time_us: number | null): TimeValue | null {
+  return time_us === null ? null : Object.assign(Object.create(TIME), { time_us })
+}
+
+/** Marks instants: no JSON value has this prototype. */
+const TIME = Object.freeze(Object.create(null))
+
+function isTime(value: unknown): value is TimeValue {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === TIME
+}
+
+/** Whether two values are the same; what is not there equals null. */
+export function isEqual(left: unknown, right: unknown): boolean {
+  if (isTime(left) || isTime(right)) return order(left, right) === 0
+  if (typeof left === 'object' && typeof right === 'object') return isDeepStrictEqual(left, right)
+  return (left ?? null) === (right ?? null)
+}
+
+/** Negative, 0 or positive; null for values that have no order, as a number and a string. */
+export function order(left: unknown, right: unknown): number | null {
+  if (isTime(left) || isTime(right)) return orderTimes(left, right)
+  if (typeof left === 'number' && typeof right === 'number') return left - right
+  if (typeof left === 'string' && typeof right === 'string') {
+    return left < right ? -1 : Number(left > right)
+  }
+  if (typeof left === 'boolean' && typeof right === 'boolean') return Number(left) - Number(right)
+  return null
+}
+
+function orderTimes(left: unknown, right: unknown): number | null {
+  const [a, b] = [toTimeUs(left), toTimeUs(right)]
+  return a === null || b === null ? null : a - b
+}
+
+/** Microseconds of an instant, of seconds since the epoch, or of a date-time; else null. */
+export function toTimeUs(value: unknown): number | null {
+  if (isTime(value)) return value.time_us
+  if (typeof value === 'number') return value * US_PER_S
+  return typeof value === 'string' ? parseTimestampUs(value) : null
+}
+
+/** Converts; null when the value has no such form. `exists` is whether it is there and not null. */
+export function convert(value: unknown, to: ConvertTarget): unknown {
+  switch (to) {
+    case 'exists':
+      return value !== null && value !== undefined
+    case 'string':
+      return toText(value)
+    case 'bool':
+      return toBoolean(value)
+    case 'double':
+      return toNumber(value)
+    case 'int': {
+      const number = toNumber(value)
+      return number === null ? null : Math.trunc(number)
+    }
+    default:
+      return to satisfies never
+  }
+}
+
+function toNumber(value: unknown): number | null {
+  if (typeof value === 'number') return value
+  if (typeof value === 'boolean') return Number(value)
+  if (isTime(value)) return value.time_us / US_PER_S
+  if (typeof value !== 'string' || value.trim() === '') return null
+  const number = Number(value)
+  return Number.isFinite(number) ? number : null
+}
+
+function toBoolean(value: unknown): boolean | null {
+  if (typeof value === 'boolean') return value
+  if (typeof value === 'number') return value !== 0
+  if (value === 'true' || value === '1') return true
+  return value === 'false' || value === '0' ? false : null
+}
+
+/** Strings as they are, instants as they are shown, other values as JSON; null for null and nothing. */
+function toText(value: unknown): string | null {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'string') return value
+  return isTime(value) ? renderTimestamp(value.time_us) : JSON.stringify(value)
+}
+
+/** Whether the text of a value contains a string. */
+export function contains(input: unknown, substr: unknown, ignoresCase: boolean): boolean {
+  const text = toText(input)
+  if (text === null || typeof substr !== 'string') return false
+  return ignoresCase ? text.toLowerCase().includes(substr.toLowerCase()) : text.includes(substr)
+}
+
+/** The value at the rest of a path; undefined when there is none. Lists are entered by index. */
+export function valueAt(value: unknown, path: readonly string[]): unknown {
+  let inner = value
+  for (const key of path) {
+    if (typeof inner !== 'object' || inner === null || !Object.hasOwn(inner, key)) return undefined
+    if (Array.isArray(inner) && key === 'length') return undefined
+    inner = (inner as Record<string, unknown>)[key]
+  }
+  return inner
+}
+
+/**
+ * A total order for sorting: by kind (numbers, strings, booleans, the rest as JSON), then by value.
+ * What is null or missing comes last in both directions.
+ */
+export function orderForSort(left: unknown, right: unknown, direction: 'asc' | 'desc'): number {
+  const [leftRank, rightRank] = [sortRank(left), sortRank(right)]
+  if (leftRank === MISSING || rightRank === MISSING) return leftRank - rightRank
+  const sign = leftRank === rightRank ? orderAlike(left, right) : Math.sign(leftRank - rightRank)
+  return direction === 'asc' ? sign : -sign
+}
+
+const MISSING = 9
+
+function sortRank(value: unknown): number {
+  if (value === null || value === undefined) return MISSING
+  if (typeof value === 'number' || isTime(value)) return 0
+  if (typeof value === 'string') return 1
+  return typeof value === 'boolean' ? 2 : 3
+}
+
+function orderAlike(left: unknown, right: unknown): number {
+  return order(left, right) ?? order(toText(left), toText(right)) ?? 0
+}

@@ -1,0 +1,137 @@
+/** Queries over rows with named fields: checked, then answered row by row. Pure; what it makes is plain data. */
+import { COUNT_FIELD, ROWS_MAX, type RowQueryRequest } from '../../schemas/query/row-query.ts'
+import { type Expression, matches, parsePath, parseQuery } from './query-expression.ts'
+import { orderForSort } from './query-values.ts'
+
+/** A checked query. */
+export interface RowQuery {
+  readonly expression: Expression | null
+  readonly sort: readonly { readonly path: readonly string[]; readonly direction: 'asc' | 'desc' }[]
+  /** Fields of a row, under the names that were asked for. */
+  readonly fields: readonly { readonly name: string; readonly path: readonly string[] }[]
+  /** Only the number of rows is wanted. */
+  readonly isCount: boolean
+  readonly offset: number
+  readonly limit: number
+}
+
+/**
+ * Resolves a request over rows that have these fields.
+ *
+ * @throws ApiError query_invalid; param is the place
+ */
+export function resolveRowQuery(
+  request: Omit<RowQueryRequest, 'project_id'>,
+  known: readonly string[],
+): RowQuery {
+  const fields = new Set(known)
+  const names = request.fields ?? []
+  const isCount = names.length === 1 && names[0] === COUNT_FIELD
+  const wanted = names.length === 0 ? known : names
+  return {
+    expression: request.query ? parseQuery(request.query, { fields }) : null,
+    sort: (request.sort_by ?? []).map(({ field, direction }, index) => ({
+      path: parsePath(field, fields, `sort_by[${index}].field`),
+      direction,
+    })),
+    fields: isCount
+      ? []
+      : wanted.map((name, index) => ({ name, path: parsePath(name, fields, `fields[${index}]`) })),
+    isCount,
+    offset: request.offset ?? 0,
+    limit: request.limit ?? ROWS_MAX,
+  }
+}
+
+/** The value of a field of a row; undefined when there is none. */
+export type FieldOf<Row> = (row: Row, path: readonly string[]) => unknown
+
+interface Kept<Row> {
+  readonly row: Row
+  /** Place in the order of arrival, which decides between equals. */
+  readonly index: number
+  readonly keys: readonly unknown[]
+}
+
+/**
+ * Takes rows one after the other and keeps those that the page may need: never more than twice the rows
+ * up to its end.
+ */
+export function createRowSelection<Row>(query: RowQuery, fieldOf: FieldOf<Row>) {
+  const { expression, sort, offset, limit } = query
+  const end = offset + limit
+  let kept: Kept<Row>[] = []
+  let count = 0
+
+  function compare(left: Kept<Row>, right: Kept<Row>): number {
+    for (const [at, { direction }] of sort.entries()) {
+      const sign = orderForSort(left.keys[at], right.keys[at], direction)
+      if (sign !== 0) return sign
+    }
+    return left.index - right.index
+  }
+
+  return {
+    /** False when no later row can change the answer. */
+    add(row: Row): boolean {
+      if (expression && !matches(expression, (path) => fieldOf(row, path))) return true
+      const index = count
+      count += 1
+      if (query.isCount) return true
+      if (sort.length === 0) {
+        if (index >= offset && index < end) kept.push({ row, index, keys: [] })
+        return count < end
+      }
+      kept.push({ row, index, keys: sort.map(({ path }) => fieldOf(row, path)) })
+      if (kept.length > 2 * end) kept = kept.sort(compare).slice(0, end)
+      return true
+    },
+    /** Rows that met the condition. */
+    count: () => count,
+    /** The page. */
+    rows(): Row[] {
+      const page = sort.length === 0 ? kept : kept.sort(compare).slice(offset, end)
+      return page.map(({ row }) => row)
+    },
+  }
+}
+
+/**
+ * The values that a field which always holds a string must have one of for the expression to be true;
+ * null when it may have any. Lets a store read fewer rows; it still has to ask the expression.
+ */
+export function requiredTexts(expression: Expression | null, field: string): string[] | null {
+  if (expression === null) return null
+  const isField = (side: Expression) =>
+    side.op === '$getField' && side.path.length === 1 && side.path[0] === field
+  switch (expression.op) {
+    case '$and':
+      for (const item of expression.items) {
+        const texts = requiredTexts(item, field)
+        if (texts) return texts
+      }
+      return null
+    case '$or': {
+      const each = expression.items.map((item) => requiredTexts(item, field))
+      return each.every((texts) => texts !== null) ? [...new Set(each.flat())] : null
+    }
+    case '$eq': {
+      const other = isField(expression.left) ? expression.right : expression.left
+      return isField(expression.left) || isField(expression.right) ? textsOf([other]) : null
+    }
+    case '$in':
+      return isField(expression.left) ? textsOf(expression.items) : null
+    default:
+      return null
+  }
+}
+
+/** The literals among them that are strings; null when one is no literal. */
+function textsOf(items: readonly Expression[]): string[] | null {
+  const texts: string[] = []
+  for (const item of items) {
+    if (item.op !== '$literal') return null
+    if (typeof item.value === 'string') texts.push(item.value)
+  }
+  return [...new Set(texts)]
+}

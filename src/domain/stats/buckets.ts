@@ -1,0 +1,117 @@
+/**
+ * The grid of buckets over a window, as sorted instants. Every store gets this list and does no
+ * arithmetic of zones by itself. Pure.
+ */
+
+import { createLocalClock, type LocalClock } from '../time/local-clock.ts'
+import { autoGranularityS, DAY_S, nextRoundS } from './granularity.ts'
+
+/** Limit: buckets of one answer. Spec: §4.4 granularity, §8 calls stats. */
+export const BUCKETS_MAX = 10_000
+
+const US_PER_S = 1_000_000
+/** 1970-01-05, a Monday. */
+const ANCHOR_DAY = 4
+
+/** A half-open window [startUs, endUs), microseconds since the epoch, startUs <= endUs. */
+export interface TimeWindow {
+  readonly startUs: number
+  readonly endUs: number
+}
+
+export interface BucketGrid {
+  /** Seconds of a bucket. */
+  readonly granularityS: number
+  /**
+   * Where the buckets begin, microseconds, ascending. A bucket ends where the next begins, the last one
+   * with the window. The first may begin before the window. Empty only for an empty window.
+   */
+  readonly startsUs: Float64Array
+}
+
+/**
+ * The grid over a window. A length that gives too many buckets is widened to the next round one.
+ *
+ * @param requestedS - from the request, whole seconds > 0, or null
+ * @param timeZone - a zone that the runtime knows
+ *
+ * Spec: §4.4 granularity, timezone; §8 calls stats. Choice: a length that divides a day steps from local
+ * midnight, in elapsed time, and is cut at the next one, so that a day with a clock change ends in a
+ * shorter or an additional bucket; whole days are local days, weeks begin on Monday and other numbers
+ * of days are counted from Monday 1970-01-05; all other lengths stand on the epoch.
+ */
+export function buildBucketGrid(
+  window: TimeWindow,
+  requestedS: number | null,
+  timeZone: string,
+): BucketGrid {
+  const rangeUs = window.endUs - window.startUs
+  let granularityS = requestedS ?? autoGranularityS(rangeUs)
+  for (;;) {
+    const isPossible = rangeUs / (granularityS * US_PER_S) <= BUCKETS_MAX
+    const starts = isPossible ? findStarts(window, granularityS, timeZone) : null
+    if (starts !== null) return { granularityS, startsUs: Float64Array.from(starts) }
+    granularityS = nextRoundS(granularityS)
+  }
+}
+
+/** The starts for one length; null when there are more than BUCKETS_MAX. */
+function findStarts(window: TimeWindow, granularityS: number, timeZone: string): number[] | null {
+  const lengthUs = granularityS * US_PER_S
+  if (granularityS % DAY_S !== 0 && DAY_S % granularityS !== 0) {
+    return limited(epochStarts(window, lengthUs))
+  }
+  const clock = createLocalClock(timeZone, window.startUs - lengthUs, window.endUs)
+  return limited(
+    granularityS % DAY_S === 0
+      ? dayStarts(window, granularityS / DAY_S, clock)
+      : partsOfDays(window, lengthUs, clock),
+  )
+}
+
+function* epochStarts({ startUs, endUs }: TimeWindow, lengthUs: number): Generator<number> {
+  for (let us = Math.floor(startUs / lengthUs) * lengthUs; us < endUs; us += lengthUs) yield us
+}
+
+function* partsOfDays(
+  { startUs, endUs }: TimeWindow,
+  lengthUs: number,
+  clock: LocalClock,
+): Generator<number> {
+  let day = clock.dayOf(startUs)
+  const midnightUs = clock.startOfDayUs(day)
+  let us = midnightUs + Math.floor((startUs - midnightUs) / lengthUs) * lengthUs
+  let nextMidnightUs = clock.startOfDayUs(day + 1)
+  while (us < endUs) {
+    yield us
+    us = Math.min(us + lengthUs, nextMidnightUs)
+    // More than once only where a zone left out a day.
+    while (us < endUs && us >= nextMidnightUs) {
+      day += 1
+      nextMidnightUs = clock.startOfDayUs(day + 1)
+    }
+  }
+}
+
+function* dayStarts(
+  { startUs, endUs }: TimeWindow,
+  days: number,
+  clock: LocalClock,
+): Generator<number> {
+  let day = ANCHOR_DAY + Math.floor((clock.dayOf(startUs) - ANCHOR_DAY) / days) * days
+  let last = Number.NEGATIVE_INFINITY
+  for (let us = clock.startOfDayUs(day); us < endUs; us = clock.startOfDayUs(day)) {
+    if (us > last) yield us
+    last = us
+    day += days
+  }
+}
+
+function limited(starts: Iterable<number>): number[] | null {
+  const list: number[] = []
+  for (const us of starts) {
+    if (list.length === BUCKETS_MAX) return null
+    list.push(us)
+  }
+  return list
+}

@@ -1,0 +1,60 @@
+/** One recorded chat completion as part of a trajectory. Pure. */
+import type { LeftOutReason } from '../../schemas/training/trajectory-from-calls.ts'
+import type { ScannedCall } from '../calls/calls-query.ts'
+import { callField } from '../calls/calls-query.ts'
+import { parseTrainedModelName } from '../models/trained-model-name.ts'
+
+type Item = Readonly<Record<string, unknown>>
+
+/** What was said in one completion, the answer last. */
+export interface ChatHistory {
+  readonly messages_and_choices: readonly Item[]
+  readonly tools: unknown
+}
+
+/** A completion out of a call. */
+export interface Chat {
+  readonly history: ChatHistory
+  /** Step of the trained model that answered, or null when the name has none. */
+  readonly policyVersion: number | null
+}
+
+/**
+ * The completion that a call recorded: inputs as the request, output as the response of a chat.
+ *
+ * Spec: §2.12 messages_and_choices, initial_policy_version.
+ * Choice: calls of tracing SDKs around OpenAI clients have the same shape and count as well. Feedback is
+ * about a call, so that one with several choices does not tell which of them it means.
+ */
+export function readChat(scanned: ScannedCall): Chat | LeftOutReason {
+  const messages = callField(scanned, ['inputs', 'messages'])
+  const choices = callField(scanned, ['output', 'choices'])
+  if (!isItems(messages) || !isItems(choices) || choices.length === 0) return 'no_chat'
+  if (choices.length > 1) return 'several_choices'
+  const [choice = {}] = choices
+  if (typeof choice.finish_reason !== 'string') return 'unfinished'
+  const promptIds = callField(scanned, ['output', 'prompt_token_ids'])
+  const told = { index: 0, ...choice }
+  const answer = Array.isArray(promptIds) ? { prompt_token_ids: promptIds, ...told } : told
+  return {
+    history: {
+      messages_and_choices: [...messages, answer],
+      tools: callField(scanned, ['inputs', 'tools']) ?? null,
+    },
+    policyVersion: readPolicyVersion(scanned),
+  }
+}
+
+/** The server's own records name the model that answered; other ones have it in the output. */
+function readPolicyVersion(scanned: ScannedCall): number | null {
+  const name =
+    callField(scanned, ['attributes', 'model']) ?? callField(scanned, ['output', 'model'])
+  return typeof name === 'string' ? (parseTrainedModelName(name)?.step ?? null) : null
+}
+
+function isItems(value: unknown): value is Item[] {
+  return (
+    Array.isArray(value) &&
+    value.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item))
+  )
+}

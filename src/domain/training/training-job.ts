@@ -1,0 +1,124 @@
+/** Training jobs: made from a request, compared with what a client sends again, shown. Pure. */
+import { ApiError } from '../../errors.ts'
+import type {
+  TrainingJobCreateRequest,
+  TrainingJobState,
+} from '../../schemas/training/training-job.ts'
+import { splitMembers } from '../json/json-members.ts'
+import { countTrajectories, type TrajectoryCounts } from './trajectory-counts.ts'
+
+/** Limit: characters of experimental_config; it is kept in the row, and ten settings need 500. */
+export const CONFIG_CHARS_MAX = 65_536
+
+/** What a client says of a job. */
+export interface JobContent extends TrajectoryCounts {
+  /** In lower case. */
+  readonly model_id: string
+  /** experimental_config as it was sent; null when it was null or absent. */
+  readonly config_json: string | null
+}
+
+/** A job that is about to be stored. */
+export interface NewTrainingJob extends JobContent {
+  /** A UUID in lower case. */
+  readonly id: string
+  readonly idempotency_key: string | null
+  readonly created_at_us: number
+  /** svc_user_id of its maker. */
+  readonly created_by: string
+}
+
+/** A stored job. Times are microseconds since the epoch; null what has not happened. */
+export interface TrainingJob extends NewTrainingJob {
+  /** Place in the model's queue, from 1, without gaps. */
+  readonly seq: number
+  readonly state: TrainingJobState
+  /** Number of the last attempt; 0 before the first. Never goes back. */
+  readonly attempt: number
+  /** Attempts that do not count, because their workers gave the job back. */
+  readonly released_count: number
+  readonly max_attempts: number
+  /** No attempt begins before. */
+  readonly available_at_us: number
+  readonly resolved_config_json: string | null
+  readonly parent_checkpoint_id: string | null
+  /** The parent's step less the oldest policy of the rollouts. */
+  readonly policy_lag: number | null
+  readonly worker_id: string | null
+  readonly worker_version: string | null
+  /** SHA-256 of the lease token, in hex; stays after a success, for a repeated complete. */
+  readonly lease_token_hash: string | null
+  readonly lease_expires_at_us: number | null
+  readonly attempt_deadline_us: number | null
+  readonly last_heartbeat_at_us: number | null
+  /** 0..1, as the worker tells it. */
+  readonly progress: number | null
+  readonly cancel_requested: 0 | 1
+  /** The uploaded artifact, relative to the data directory; all three or none. */
+  readonly staged_path: string | null
+  readonly staged_sha256: string | null
+  readonly staged_bytes: number | null
+  readonly untrained_reason: string | null
+  readonly error_code: string | null
+  readonly error_message: string | null
+  readonly result_checkpoint_id: string | null
+  /** Of the last attempt. */
+  readonly started_at_us: number | null
+  readonly finished_at_us: number | null
+  /** File of the trajectory groups, relative to the data directory. */
+  readonly payload_path: string
+  /** SHA-256 of that file, in hex. */
+  readonly payload_sha256: string
+  readonly payload_bytes: number
+}
+
+/**
+ * What a request says of its job, and the text of its trajectory groups.
+ *
+ * @param bodyText - the JSON that `request` was parsed from
+ *
+ * Spec: §2.12, §4.8. Choice: groups and config are kept as they were sent; defaults are filled in
+ * when the job runs, so that a later default can be told from a choice of the client's.
+ *
+ * @throws ApiError validation_failed when the config is too long
+ */
+export function readJobContent(
+  request: TrainingJobCreateRequest,
+  bodyText: string,
+): { readonly content: JobContent; readonly payload: string } {
+  const members = splitMembers(bodyText)
+  const payload = members.get('trajectory_groups')
+  if (payload === undefined) throw new TypeError('the body was read without its text')
+  const sentConfig = members.get('experimental_config')
+  const config_json = request.experimental_config && sentConfig ? sentConfig : null
+  if (config_json !== null && config_json.length > CONFIG_CHARS_MAX) {
+    throw new ApiError('validation_failed', {
+      message: `experimental_config must have at most ${CONFIG_CHARS_MAX} characters`,
+      param: 'experimental_config',
+    })
+  }
+  const counts = countTrajectories(request.trajectory_groups)
+  const model_id = request.model_id.toLowerCase()
+  return { content: { ...counts, model_id, config_json }, payload }
+}
+
+/**
+ * Refuses a job whose idempotency key stands for another one.
+ *
+ * Spec: §4.8 (retries not shown).
+ * Choice: the same request is the same model, groups and config, each letter by letter.
+ *
+ * @throws ApiError idempotency_conflict, with the header that stops SDKs from trying again
+ */
+export function requireSameJob(
+  stored: TrainingJob,
+  sent: Pick<TrainingJob, 'payload_sha256' | 'config_json'>,
+): TrainingJob {
+  const isSame =
+    stored.payload_sha256 === sent.payload_sha256 && stored.config_json === sent.config_json
+  if (isSame) return stored
+  throw new ApiError('idempotency_conflict', {
+    param: 'Idempotency-Key',
+    headers: { 'x-should-retry': 'false' },
+  })
+}

@@ -1,0 +1,107 @@
+/** Compiles Zod schemas into Fastify's validators and serializers; keeps every problem's path. */
+import fp from 'fastify-plugin'
+import { serializerCompiler } from 'fastify-type-provider-zod'
+import type { z } from 'zod'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../app-type.ts'
+import { createSparseCheck } from './sparse-check.ts'
+
+/** One broken rule. `path` is dotted, as `messages[0].content`. */
+export interface Problem {
+  readonly path: string
+  readonly message: string
+  readonly isMissing: boolean
+}
+
+/** A body, query or path that breaks its schema; error-handler.ts chooses the status. */
+export class SchemaError extends Error {
+  readonly problems: readonly Problem[]
+  constructor(problems: readonly Problem[]) {
+    super('The request breaks a schema.')
+    this.name = 'SchemaError'
+    this.problems = problems
+  }
+}
+
+/** The error of a body that breaks a schema: all its problems, `param` the first one's place. */
+export function toValidationError(problems: readonly Problem[]): ApiError {
+  const message = problems
+    .map((problem) => `${problem.path || 'The body'} ${problem.message}`)
+    .join('; ')
+  return new ApiError('validation_failed', { message, param: problems[0]?.path ?? '' })
+}
+
+/** Limit: problems told in one answer. */
+export const PROBLEMS_MAX = 10
+
+type Issue = z.core.$ZodIssue
+
+/** Renders an issue's path: `messages[0].content`, keys that are no names are quoted. */
+export function renderPath(path: readonly PropertyKey[]): string {
+  let text = ''
+  for (const key of path) {
+    if (typeof key === 'number') text += `[${key}]`
+    else if (/^[\w-]+$/.test(String(key))) text += text === '' ? String(key) : `.${String(key)}`
+    else text += `[${JSON.stringify(String(key).slice(0, 100))}]`
+  }
+  return text
+}
+
+/** The problems of a failed parse, at most PROBLEMS_MAX, without any value of the input. */
+export function toProblems(issues: readonly Issue[], input: unknown): Problem[] {
+  const problems: Problem[] = []
+  for (const issue of issues) {
+    for (const problem of problemsOf(issue, input)) {
+      if (problems.length === PROBLEMS_MAX) return problems
+      problems.push(problem)
+    }
+  }
+  return problems
+}
+
+function problemsOf(issue: Issue, input: unknown): Problem[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.slice(0, PROBLEMS_MAX).map((key) => ({
+      path: renderPath([...issue.path, key]),
+      message: 'is not a field of this object',
+      isMissing: false,
+    }))
+  }
+  const isMissing = valueAt(input, issue.path) === undefined
+  const message = isMissing
+    ? 'is required'
+    : lowerFirst(issue.message.replace('Invalid input: ', ''))
+  return [{ path: renderPath(issue.path), message, isMissing }]
+}
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  let value = input
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined
+    value = (value as Record<PropertyKey, unknown>)[key]
+  }
+  return value
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}
+
+/** Validation by Zod on the way in and out. */
+export const validation = fp(
+  async (app: App) => {
+    // The type provider's own validator joins paths with slashes, which loses keys that hold one.
+    app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => {
+      const checkSparse = httpPart === 'body' ? createSparseCheck(schema) : null
+      return (data) => {
+        const value = checkSparse?.(data) ?? null
+        if (value !== null) return { value }
+        const result = schema.safeParse(data)
+        if (result.success) return { value: result.data }
+        return { error: new SchemaError(toProblems(result.error.issues, data)) }
+      }
+    })
+    app.setSerializerCompiler(serializerCompiler)
+  },
+  { name: 'validation' },
+)

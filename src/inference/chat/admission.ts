@@ -1,0 +1,130 @@
+/**
+ * How many completions run at once, of this process, of a model and of a key. Those without a place wait
+ * in one bounded queue, in order of priority; a full queue refuses at once.
+ */
+import { ApiError } from '../../errors.ts'
+
+/** What a completion needs a place for. */
+export interface AdmissionRequest {
+  readonly modelId: string
+  /** Completions of the model that may run at once; null: any number. */
+  readonly modelMax: number | null
+  readonly keyId: string
+  /** Lower goes first; of equals the one that came first. */
+  readonly priority: number
+  /** Ends the wait. */
+  readonly signal: AbortSignal
+}
+
+export type Leave = () => void
+
+export interface Admission {
+  /**
+   * Waits for a place.
+   *
+   * @returns what gives the place back, to be called once; a promise only where there is a wait
+   * @throws ApiError server_overloaded when all places are taken; the signal's reason when it has aborted or
+   * aborts during the wait
+   */
+  enter(request: AdmissionRequest): Leave | Promise<Leave>
+}
+
+export interface AdmissionOptions {
+  /** Completions that may run or wait. */
+  readonly placesMax: number
+  /** Completions of one key that may run at once; null: any number. */
+  readonly keyMax: number | null
+}
+
+const RETRY_AFTER_S = 1
+
+interface Waiter {
+  readonly request: AdmissionRequest
+  readonly go: () => void
+}
+
+/** Spec: §8 (quotas not shown). Choice: a full server refuses at once, so that clients go elsewhere. */
+export function createAdmission({ placesMax, keyMax }: AdmissionOptions): Admission {
+  const models = createCounter()
+  const keys = createCounter()
+  const waiting: Waiter[] = []
+  let takenCount = 0
+
+  function tryStart({ modelId, modelMax, keyId }: AdmissionRequest): boolean {
+    if (modelMax !== null && models.count(modelId) >= modelMax) return false
+    if (keyMax !== null && keys.count(keyId) >= keyMax) return false
+    models.add(modelId, 1)
+    keys.add(keyId, 1)
+    return true
+  }
+
+  function startWaiting(): void {
+    for (let at = 0; at < waiting.length; ) {
+      const waiter = waiting[at] as Waiter
+      if (!tryStart(waiter.request)) {
+        at += 1
+        continue
+      }
+      waiting.splice(at, 1)
+      waiter.go()
+    }
+  }
+
+  function wait(request: AdmissionRequest): Promise<void> {
+    const { signal, priority } = request
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        waiting.splice(waiting.indexOf(waiter), 1)
+        reject(signal.reason)
+      }
+      const go = () => {
+        signal.removeEventListener('abort', leave)
+        resolve()
+      }
+      const waiter = { request, go }
+      const after = waiting.findIndex((other) => other.request.priority > priority)
+      waiting.splice(after === -1 ? waiting.length : after, 0, waiter)
+      signal.addEventListener('abort', leave, { once: true })
+    })
+  }
+
+  async function waitAndEnter(request: AdmissionRequest, leave: Leave): Promise<Leave> {
+    try {
+      await wait(request)
+    } catch (error) {
+      takenCount -= 1
+      throw error
+    }
+    return leave
+  }
+
+  return {
+    enter(request) {
+      request.signal.throwIfAborted()
+      if (takenCount >= placesMax) {
+        throw new ApiError('server_overloaded', { retryAfterS: RETRY_AFTER_S })
+      }
+      takenCount += 1
+      const leave = () => {
+        takenCount -= 1
+        models.add(request.modelId, -1)
+        keys.add(request.keyId, -1)
+        startWaiting()
+      }
+      return tryStart(request) ? leave : waitAndEnter(request, leave)
+    },
+  }
+}
+
+/** Counts by name; names that count nothing are forgotten. */
+function createCounter() {
+  const counts = new Map<string, number>()
+  return {
+    count: (name: string) => counts.get(name) ?? 0,
+    add(name: string, change: number) {
+      const count = (counts.get(name) ?? 0) + change
+      if (count === 0) counts.delete(name)
+      else counts.set(name, count)
+    },
+  }
+}

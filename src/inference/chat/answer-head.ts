@@ -1,0 +1,64 @@
+/** What all parts of one answer share. Pure; the clock and the id come in. */
+import { resolveAddGenerationPrompt } from '../../domain/chat/chat-rules.ts'
+import { ApiError } from '../../errors.ts'
+import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
+import type { ChatUsage } from '../../schemas/chat/chat-response.ts'
+import type { PromptDelta } from '../backend.ts'
+
+export interface AnswerHead {
+  /** `chatcmpl-` and the request's id. */
+  readonly id: string
+  /** Seconds since the epoch. */
+  readonly created: number
+  /** The name that was asked for. */
+  readonly model: string
+  /** Role of the speaker. */
+  readonly role: string
+  /** How many choices must end. */
+  readonly choiceCount: number
+}
+
+/**
+ * The head of the answer to a request.
+ *
+ * @param model - name to answer under: the one asked for, or the id of the default model
+ *
+ * Spec: §4.3 request_id (returned in the response), n, add_generation_prompt.
+ * Choice: without a generation prompt the model goes on in the role of the last message.
+ */
+export function resolveAnswerHead(
+  request: ChatCompletionRequest,
+  { requestId, model, nowMs }: { requestId: string; model: string; nowMs: number },
+): AnswerHead {
+  const lastRole = request.messages.at(-1)?.role
+  const role = resolveAddGenerationPrompt(request) ? 'assistant' : (lastRole ?? 'assistant')
+  return {
+    id: `chatcmpl-${requestId}`,
+    created: Math.floor(nowMs / 1000),
+    model,
+    role,
+    choiceCount: request.n ?? CHAT_DEFAULTS.n,
+  }
+}
+
+/** Tokens used so far. Spec: §4.3 usage. */
+export function renderUsage(prompt: PromptDelta | null, completionTokens: number): ChatUsage {
+  const promptTokens = prompt?.promptTokens ?? 0
+  return {
+    prompt_tokens: promptTokens,
+    total_tokens: promptTokens + completionTokens,
+    completion_tokens: completionTokens,
+    prompt_tokens_details: { cached_tokens: prompt?.cachedTokens ?? 0 },
+  }
+}
+
+/**
+ * Refuses an answer that a backend ended too early: it must not look like a whole one.
+ *
+ * @throws ApiError internal_error
+ */
+export function requireAllFinished(finishedCount: number, { choiceCount }: AnswerHead): void {
+  if (finishedCount >= choiceCount) return
+  const cause = new Error(`the backend ended with ${finishedCount} of ${choiceCount} choices`)
+  throw new ApiError('internal_error', { cause })
+}

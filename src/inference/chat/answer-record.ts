@@ -1,0 +1,115 @@
+/**
+ * What an answer was, put together from its deltas while they pass. It only looks: it never holds a
+ * delta back and never grows beyond its limit.
+ */
+import { renderJson } from '../../domain/json/json-text.ts'
+import type { ChoiceDelta, Delta, PromptDelta, RelayedText } from '../backend.ts'
+import { renderUsage } from './answer-head.ts'
+import { type ChoiceParts, createChoiceParts } from './choice-parts.ts'
+
+/** Limit: characters of text that are kept of one answer; 4 Mi. */
+export const RECORDED_CHARS_MAX = 4 * 1024 * 1024
+
+export interface AnswerRecord {
+  note(delta: Delta): void
+  /** The usage that was told or counted so far, or null. */
+  usage(): Readonly<Record<string, unknown>> | null
+  /** Tokens used so far, for limits: of a stream without usage at least one for each piece of text. */
+  tokenCount(): number
+  /** When the first text, reasoning or tool call came, in the clock's unit; null before. */
+  firstTokenAt(): number | null
+  /** The answer as far as it came, as JSON text; `null` when nothing did. */
+  output(): string
+  /** Whether text was left out because there was too much of it. */
+  isCut(): boolean
+}
+
+export interface AnswerRecordOptions {
+  readonly isStream: boolean
+  /** Whether `output` is wanted; without it nothing is kept but counts. */
+  readonly keepsOutput: boolean
+  readonly now: () => number
+}
+
+/**
+ * Opens the record of one answer.
+ *
+ * Spec: §4.3 (nothing says what of a completion is recorded).
+ * Choice: a relayed whole answer is recorded as it came; of others the messages are put together, with the
+ * ids and log-probabilities of their tokens where they were asked for, but without alternatives.
+ */
+export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
+  const { isStream, keepsOutput, now } = options
+  /** A whole answer has none. */
+  let parts: ChoiceParts | null = null
+  const openParts = () => {
+    parts ??= createChoiceParts(keepsOutput ? RECORDED_CHARS_MAX : 0)
+    return parts
+  }
+  let head: Readonly<Record<string, unknown>> = {}
+  let whole: RelayedText | null = null
+  let prompt: PromptDelta | null = null
+  let tokenCount = 0
+  /** Pieces of text in a relayed stream, which engines make of a token or more. */
+  let pieceCount = 0
+  let told: Readonly<Record<string, unknown>> | null = null
+  let firstTokenAt: number | null = null
+
+  function noteText(text: RelayedText): void {
+    const { usage, choices, id, created, model, system_fingerprint, prompt_token_ids } = text.value
+    if (isObject(usage)) told = usage
+    if (!isStream) {
+      whole = text
+      return
+    }
+    if (head.id === undefined) head = { id, created, model, system_fingerprint, prompt_token_ids }
+    for (const choice of Array.isArray(choices) ? choices : []) {
+      if (!isObject(choice) || !openParts().addChunkChoice(choice)) continue
+      firstTokenAt ??= now()
+      pieceCount += 1
+    }
+  }
+
+  function noteChoice(delta: ChoiceDelta): void {
+    tokenCount += delta.tokenCount
+    if (openParts().addDelta(delta)) firstTokenAt ??= now()
+  }
+
+  const usage = () => told ?? (prompt === null ? null : { ...renderUsage(prompt, tokenCount) })
+
+  return {
+    note(delta) {
+      if (delta.type === 'relayed') for (const text of delta.texts) noteText(text)
+      else if (delta.type === 'prompt') prompt = delta
+      else noteChoice(delta)
+    },
+    usage,
+    tokenCount: () => countTokens(usage()) ?? pieceCount,
+    firstTokenAt: () => (isStream ? firstTokenAt : null),
+    output() {
+      if (whole !== null) return isTooLong(whole) ? 'null' : whole.json
+      const choices = parts?.render() ?? []
+      if (choices.length === 0) return 'null'
+      const promptIds = prompt?.promptIds
+      const ids = promptIds === undefined ? {} : { prompt_token_ids: promptIds }
+      return renderJson({ ...head, object: 'chat.completion', choices, ...ids })
+    },
+    isCut: () => (parts?.isCut() ?? false) || (whole !== null && isTooLong(whole)),
+  }
+}
+
+/** All tokens of a usage; null for none that can be read. */
+function countTokens(usage: Readonly<Record<string, unknown>> | null): number | null {
+  if (usage === null) return null
+  const { total_tokens, prompt_tokens, completion_tokens } = usage
+  const count = Number(total_tokens ?? Number(prompt_tokens ?? 0) + Number(completion_tokens ?? 0))
+  return count > 0 ? count : null
+}
+
+function isTooLong({ json }: RelayedText): boolean {
+  return json.length > RECORDED_CHARS_MAX
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,156 @@
+/**
+ * The choices of a streamed answer, added up piece by piece as client libraries do. Pieces of a shape
+ * that it does not know are passed over: it must never fail an answer.
+ */
+import type { ChoiceDelta } from '../backend.ts'
+import { renderReasoning } from './collect.ts'
+import { createTokenParts, type TokenParts } from './token-parts.ts'
+
+/** Limits: an upstream could name any number of choices and calls. */
+const CHOICES_MAX = 1_000
+const CALLS_MAX = 1_000
+
+/** Texts of a message that come in pieces. */
+const TEXTS = ['content', 'refusal', 'reasoning', 'reasoning_content'] as const
+
+interface CallParts {
+  id?: unknown
+  type?: unknown
+  name: string
+  arguments: string
+}
+
+interface Parts {
+  role: unknown
+  readonly texts: Map<string, string>
+  readonly calls: Map<number, CallParts>
+  readonly tokens: TokenParts
+  finish_reason: unknown
+  stop_reason: unknown
+}
+
+export interface ChoiceParts {
+  /** Adds an element of a chunk's `choices`; whether it brought text, reasoning or a call. */
+  addChunkChoice(choice: Readonly<Record<string, unknown>>): boolean
+  /** The same for a backend's own delta. */
+  addDelta(delta: ChoiceDelta): boolean
+  /** The choices so far in the order of their index, as in a whole answer. */
+  render(): unknown[]
+  isCut(): boolean
+}
+
+/** @param charsMax - characters that are kept over all choices; 0 keeps nothing */
+export function createChoiceParts(charsMax: number): ChoiceParts {
+  const choices = new Map<number, Parts>()
+  let left = charsMax
+  let isCut = false
+
+  function take(text: string): string {
+    const taken = text.slice(0, left)
+    left -= taken.length
+    if (taken.length < text.length && charsMax > 0) isCut = true
+    return taken
+  }
+
+  function spend(chars: number): boolean {
+    const isEnough = left >= chars
+    if (isEnough) left -= chars
+    else if (charsMax > 0) isCut = true
+    return isEnough
+  }
+
+  function addText(parts: Parts, name: string, piece: unknown): boolean {
+    if (typeof piece !== 'string' || piece === '') return false
+    parts.texts.set(name, (parts.texts.get(name) ?? '') + take(piece))
+    return true
+  }
+
+  function partsOf(index: unknown): Parts | null {
+    if (typeof index !== 'number') return null
+    const known = choices.get(index)
+    if (known) return known
+    if (choices.size >= CHOICES_MAX) return null
+    const parts: Parts = {
+      role: 'assistant',
+      texts: new Map(),
+      calls: new Map(),
+      tokens: createTokenParts(spend),
+      finish_reason: null,
+      stop_reason: null,
+    }
+    choices.set(index, parts)
+    return parts
+  }
+
+  function addCall(parts: Parts, piece: unknown): boolean {
+    if (!isObject(piece) || typeof piece.index !== 'number') return false
+    const known = parts.calls.get(piece.index)
+    if (!known && parts.calls.size >= CALLS_MAX) return false
+    const call = known ?? { name: '', arguments: '' }
+    parts.calls.set(piece.index, call)
+    call.id ??= piece.id
+    call.type ??= piece.type
+    const { name, arguments: text } = isObject(piece.function) ? piece.function : {}
+    if (typeof name === 'string') call.name += take(name)
+    if (typeof text === 'string') call.arguments += take(text)
+    return true
+  }
+
+  return {
+    addChunkChoice(choice) {
+      const parts = partsOf(choice.index)
+      if (parts === null) return false
+      parts.finish_reason ??= choice.finish_reason
+      parts.stop_reason ??= choice.stop_reason
+      const delta = isObject(choice.delta) ? choice.delta : {}
+      if (typeof delta.role === 'string' && delta.role !== '') parts.role = delta.role
+      const { content } = isObject(choice.logprobs) ? choice.logprobs : {}
+      parts.tokens.add(choice.token_ids, content)
+      let hasNews = false
+      for (const name of TEXTS) if (addText(parts, name, delta[name])) hasNews = true
+      const pieces = Array.isArray(delta.tool_calls) ? delta.tool_calls : []
+      for (const piece of pieces) if (addCall(parts, piece)) hasNews = true
+      return hasNews
+    },
+    addDelta(delta) {
+      const parts = partsOf(delta.index)
+      if (parts === null) return false
+      parts.finish_reason ??= delta.finish_reason
+      parts.stop_reason ??= delta.stop_reason
+      parts.tokens.add(delta.tokenIds, delta.logprobs)
+      const hasText = addText(parts, 'content', delta.content)
+      return addText(parts, 'reasoning', delta.reasoning) || hasText
+    },
+    render: () => [...choices].sort(([left], [right]) => left - right).map(renderChoice),
+    isCut: () => isCut,
+  }
+}
+
+function renderChoice([index, parts]: [number, Parts]): unknown {
+  const { role, texts, calls, tokens, finish_reason, stop_reason } = parts
+  const { content, reasoning, reasoning_content, ...others } = Object.fromEntries(texts)
+  const toolCalls = [...calls]
+    .sort(([left], [right]) => left - right)
+    .map(([, { id, type, name, arguments: text }]) => ({
+      id,
+      type: type ?? 'function',
+      function: { name, arguments: text },
+    }))
+  return {
+    index,
+    message: {
+      role,
+      content: content ?? (toolCalls.length > 0 ? null : ''),
+      ...others,
+      ...renderReasoning(reasoning ?? reasoning_content),
+      ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
+    },
+    ...tokens.render(),
+    finish_reason,
+    ...(stop_reason === null || stop_reason === undefined ? {} : { stop_reason }),
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

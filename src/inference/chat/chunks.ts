@@ -1,0 +1,107 @@
+/**
+ * A backend's deltas to the JSON texts of stream chunks, a delta at a time and only when asked for.
+ * An upstream's chunks pass as they came. The end of the stream, `[DONE]`, is not among them.
+ */
+import type { ChatChunkChoice, ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
+import type { ChatUsage } from '../../schemas/chat/chat-response.ts'
+import type { ChoiceDelta, Delta, PromptDelta } from '../backend.ts'
+import { type AnswerHead, renderUsage, requireAllFinished } from './answer-head.ts'
+import { renderReasoning, toWritable } from './collect.ts'
+
+export interface ChunkOptions {
+  /** A last chunk without choices carries the usage. */
+  readonly includeUsage: boolean
+  /** Every chunk carries the usage of its choice so far; only with includeUsage. */
+  readonly continuousUsage: boolean
+}
+
+/**
+ * Chunks in order, at least one at a time: a role chunk for each choice, pieces of the choices as they come, each choice's last
+ * piece with its `finish_reason`, a usage chunk if wanted.
+ *
+ * @throws ApiError internal_error when a choice has no end; whatever the backend throws
+ *
+ * Spec: §4.3 stream, stream_options (chunk format not shown).
+ * Choice: the order of common engines; the last text of a choice comes with its `finish_reason`; the
+ * prompt's token ids come with the very first chunk.
+ */
+export async function* renderChunks(
+  deltas: AsyncIterable<Delta>,
+  head: AnswerHead,
+  { includeUsage, continuousUsage }: ChunkOptions,
+): AsyncGenerator<readonly string[]> {
+  const tokenCounts = new Map<number, number>()
+  const finished = new Set<number>()
+  let prompt: PromptDelta | null = null
+  let isRelayed = false
+  const usageOf = (tokenCount: number) =>
+    includeUsage && continuousUsage ? renderUsage(prompt, tokenCount) : null
+
+  for await (const delta of deltas) {
+    if (delta.type === 'relayed') {
+      isRelayed = true
+      const shown = delta.texts.filter(({ isHidden }) => isHidden !== true)
+      if (shown.length > 0) yield shown.map(({ json }) => json)
+      continue
+    }
+    if (delta.type === 'prompt') {
+      prompt = delta
+      for (let index = 0; index < head.choiceCount; index++) {
+        const ids = index === 0 ? prompt.promptIds : undefined
+        yield [renderChunk(head, [roleChoice(index, head.role)], usageOf(0), ids)]
+      }
+      continue
+    }
+    const tokenCount = (tokenCounts.get(delta.index) ?? 0) + delta.tokenCount
+    tokenCounts.set(delta.index, tokenCount)
+    if (delta.finish_reason !== null) finished.add(delta.index)
+    if (hasNews(delta)) yield [renderChunk(head, [toChoice(delta)], usageOf(tokenCount))]
+  }
+
+  if (isRelayed) return
+  requireAllFinished(finished.size, head)
+  if (!includeUsage) return
+  const total = [...tokenCounts.values()].reduce((sum, count) => sum + count, 0)
+  yield [renderChunk(head, [], renderUsage(prompt, total))]
+}
+
+function renderChunk(
+  head: AnswerHead,
+  choices: ChatChunkChoice[],
+  usage: ChatUsage | null,
+  promptIds?: readonly number[],
+): string {
+  const chunk: ChatCompletionChunk = {
+    id: head.id,
+    object: 'chat.completion.chunk',
+    created: head.created,
+    model: head.model,
+    choices,
+    ...(usage === null ? {} : { usage }),
+    ...(promptIds === undefined ? {} : { prompt_token_ids: [...promptIds] }),
+  }
+  return JSON.stringify(chunk)
+}
+
+function roleChoice(index: number, role: string): ChatChunkChoice {
+  return { index, delta: { role, content: '' }, logprobs: null, finish_reason: null }
+}
+
+/** Whether a client must see the delta: tokens whose text is held back say nothing yet. */
+function hasNews(delta: ChoiceDelta): boolean {
+  const { content, logprobs, finish_reason, tokenIds, reasoning } = delta
+  const isSilent = content === '' && logprobs === null && finish_reason === null
+  return !isSilent || tokenIds !== undefined || reasoning !== undefined
+}
+
+function toChoice(delta: ChoiceDelta): ChatChunkChoice {
+  const { index, content, logprobs, finish_reason, stop_reason, tokenIds, reasoning } = delta
+  return {
+    index,
+    delta: { ...(content === '' ? {} : { content }), ...renderReasoning(reasoning) },
+    logprobs: logprobs === null ? null : { content: toWritable(logprobs) },
+    finish_reason,
+    ...(finish_reason === null ? {} : { stop_reason }),
+    ...(tokenIds === undefined ? {} : { token_ids: [...tokenIds] }),
+  }
+}

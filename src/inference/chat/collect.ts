@@ -1,0 +1,130 @@
+/** A backend's deltas to one whole answer. An upstream's answer passes as it came. */
+import type { ChatChoice, ChatCompletionResponse } from '../../schemas/chat/chat-response.ts'
+import type { ChoiceDelta, Delta, PromptDelta, TokenLogprob } from '../backend.ts'
+import { type AnswerHead, renderUsage, requireAllFinished } from './answer-head.ts'
+
+interface ChoiceParts {
+  content: string
+  reasoning: string | null
+  tokenIds: number[] | null
+  logprobs: TokenLogprob[] | null
+  finish_reason: string | null
+  stop_reason: number | string | null
+}
+
+export interface Collector {
+  add(delta: Delta): void
+  /**
+   * The JSON text of the answer, choices in the order of their index.
+   *
+   * @throws ApiError internal_error when a choice has no end
+   */
+  render(): string
+}
+
+/**
+ * Collects one answer.
+ *
+ * Spec: §4.3 response, choice, message, usage.
+ */
+export function createCollector(head: AnswerHead): Collector {
+  let choices: Map<number, ChoiceParts> | null = null
+  let relayed: string | null = null
+  let prompt: PromptDelta | null = null
+  let tokenCount = 0
+  return {
+    add(delta) {
+      if (delta.type === 'relayed') {
+        relayed = delta.texts[0]?.json ?? null
+      } else if (delta.type === 'prompt') {
+        prompt = delta
+      } else {
+        tokenCount += delta.tokenCount
+        choices ??= new Map()
+        addDelta(choices, delta)
+      }
+    },
+    render: () => relayed ?? renderAnswer(head, choices ?? new Map(), prompt, tokenCount),
+  }
+}
+
+function renderAnswer(
+  head: AnswerHead,
+  choices: ReadonlyMap<number, ChoiceParts>,
+  prompt: PromptDelta | null,
+  tokenCount: number,
+): string {
+  const finished = [...choices.values()].filter((parts) => parts.finish_reason !== null)
+  requireAllFinished(finished.length, head)
+  const answer: ChatCompletionResponse = {
+    id: head.id,
+    object: 'chat.completion',
+    created: head.created,
+    model: head.model,
+    choices: [...choices].sort(([left], [right]) => left - right).map(toChoice(head.role)),
+    usage: renderUsage(prompt, tokenCount),
+    ...renderPrompt(prompt),
+  }
+  return JSON.stringify(answer)
+}
+
+/** Spec: §4.3 prompt_token_ids, prompt_logprobs of the response. */
+function renderPrompt(
+  prompt: PromptDelta | null,
+): Pick<ChatCompletionResponse, 'prompt_token_ids' | 'prompt_logprobs'> {
+  const { promptIds, promptLogprobs } = prompt ?? {}
+  return {
+    ...(promptIds ? { prompt_token_ids: [...promptIds] } : {}),
+    ...(promptLogprobs ? { prompt_logprobs: [...promptLogprobs] } : {}),
+  }
+}
+
+function addDelta(choices: Map<number, ChoiceParts>, delta: ChoiceDelta): void {
+  const parts = choices.get(delta.index) ?? {
+    content: '',
+    reasoning: null,
+    tokenIds: null,
+    logprobs: null,
+    finish_reason: null,
+    stop_reason: null,
+  }
+  parts.content += delta.content
+  if (delta.reasoning !== undefined) parts.reasoning = (parts.reasoning ?? '') + delta.reasoning
+  if (delta.tokenIds !== undefined) {
+    parts.tokenIds ??= []
+    parts.tokenIds.push(...delta.tokenIds)
+  }
+  if (delta.logprobs !== null) {
+    parts.logprobs ??= []
+    parts.logprobs.push(...delta.logprobs)
+  }
+  parts.finish_reason ??= delta.finish_reason
+  parts.stop_reason ??= delta.stop_reason
+  choices.set(delta.index, parts)
+}
+
+function toChoice(role: string) {
+  return ([index, parts]: [number, ChoiceParts]): ChatChoice => ({
+    index,
+    message: { role, content: parts.content, refusal: null, ...renderReasoning(parts.reasoning) },
+    logprobs: parts.logprobs === null ? null : { content: toWritable(parts.logprobs) },
+    finish_reason: parts.finish_reason,
+    stop_reason: parts.stop_reason,
+    ...(parts.tokenIds === null ? {} : { token_ids: parts.tokenIds }),
+  })
+}
+
+/** Spec: §4.3 message reasoning, reasoning_content. Choice: both carry the same text. */
+export function renderReasoning(
+  reasoning: string | null | undefined,
+): { reasoning: string; reasoning_content: string } | Record<string, never> {
+  if (reasoning === null || reasoning === undefined) return {}
+  return { reasoning, reasoning_content: reasoning }
+}
+
+type LogprobEntries = NonNullable<NonNullable<ChatChoice['logprobs']>['content']>
+
+/** The entries as the schema types them: the same values, not marked as read-only. */
+export function toWritable(entries: readonly TokenLogprob[]): LogprobEntries {
+  return entries as unknown as LogprobEntries
+}

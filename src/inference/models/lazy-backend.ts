@@ -1,0 +1,32 @@
+/**
+ * A backend that is opened by its first completion: a server that only records calls never loads a
+ * model. It must not be opened again once it is closed.
+ */
+import { ApiError } from '../../errors.ts'
+import type { FieldSupport, InferenceBackend } from '../backend.ts'
+
+export interface LazyBackendOptions {
+  readonly kind: string
+  /** Those of the backend that `open` makes. */
+  readonly fields: FieldSupport
+  readonly takesAdapters: boolean
+  readonly open: () => InferenceBackend
+}
+
+/** Keeps the backend's contract; completions after `close` throw server_draining. */
+export function createLazyBackend({ open, ...told }: LazyBackendOptions): InferenceBackend {
+  let backend: InferenceBackend | null = null
+  let isClosed = false
+  return {
+    ...told,
+    async *complete(call, options) {
+      if (isClosed) throw new ApiError('server_draining')
+      backend ??= open()
+      yield* backend.complete(call, options)
+    },
+    async close() {
+      isClosed = true
+      await backend?.close()
+    },
+  }
+}

@@ -1,0 +1,199 @@
+/** The served models: which name means which backend, and what the listing tells. */
+import type { ChatCapabilities } from '../../domain/chat/chat-rules.ts'
+import { ApiError } from '../../errors.ts'
+import { REASONING_EFFORTS } from '../../schemas/chat/chat-tool-fields.ts'
+import type { ModelListEntry } from '../../schemas/models/model.ts'
+import type { InferenceBackend } from '../backend.ts'
+import { createOpenAiBackend, type Upstream } from '../openai/backend.ts'
+import {
+  type ModelEntry,
+  ModelsFileError,
+  readModelsFile,
+  type UpstreamEntry,
+} from './models-file.ts'
+
+/** A model that can be asked. */
+export interface ServedModel {
+  readonly id: string
+  readonly aliases: readonly string[]
+  readonly ownedBy: string
+  /** Seconds since the epoch; the same on every answer. */
+  readonly created: number
+  readonly capabilities: ChatCapabilities
+  readonly backend: InferenceBackend
+  /** The name under which the backend knows it. */
+  readonly backendModel: string
+  /** File of the checkpoint that answers; the backend takes adapters. Default null. */
+  readonly adapterPath?: string | null
+  /** The name that answers carry, whatever was asked for. Default: the name that was asked for. */
+  readonly answersAs?: string
+  /** Names of the models to ask when it fails. */
+  readonly fallbacks: readonly string[]
+  /** Completions that run at once; null: any number. Default null. */
+  readonly concurrentMax?: number | null
+  /** Addresses that serve it. Default 1. */
+  readonly upstreamCount?: number
+}
+
+export interface ModelRegistry {
+  /**
+   * The model of that id or alias; the default model for null and undefined.
+   *
+   * @throws ApiError model_not_found
+   */
+  getModel(name: string | null | undefined): ServedModel
+  /** The model of that id or alias, or null. */
+  findModel(name: string): ServedModel | null
+  /** The listing's entry of an id or alias. @throws ApiError model_not_found */
+  getEntry(name: string): ModelListEntry
+  /** All models, without their aliases, in the order of the file. */
+  listEntries(): readonly ModelListEntry[]
+  /** The backends of all models, each once. */
+  backends(): ReadonlySet<InferenceBackend>
+  /** Closes every backend once. */
+  close(): Promise<void>
+}
+
+/**
+ * A registry of models with distinct names.
+ *
+ * @param models - at least one
+ * @param defaultModel - one of them
+ *
+ * Spec: §4.3 model (null allowed), §4.7.
+ * Choice: no model means the default model; an alias is found but not listed, its `root` is the id.
+ */
+export function createModelRegistry(
+  models: readonly ServedModel[],
+  defaultModel: ServedModel,
+): ModelRegistry {
+  const byName = new Map<string, ServedModel>()
+  for (const model of models) {
+    for (const name of [model.id, ...model.aliases]) byName.set(name, model)
+  }
+
+  function getModel(name: string | null | undefined): ServedModel {
+    const model = name === null || name === undefined ? defaultModel : byName.get(name)
+    if (model) return model
+    const message = `The model \`${name}\` does not exist`
+    throw new ApiError('model_not_found', { param: 'model', message })
+  }
+
+  const backends = () => new Set(models.map((model) => model.backend))
+
+  return {
+    getModel,
+    findModel: (name) => byName.get(name) ?? null,
+    getEntry: (name) => toEntry(getModel(name), name),
+    listEntries: () => models.map((model) => toEntry(model, model.id)),
+    backends,
+    async close() {
+      await Promise.all([...backends()].map((backend) => backend.close()))
+    },
+  }
+}
+
+/** Spec: §2.11. */
+function toEntry(model: ServedModel, id: string): ModelListEntry {
+  const { created, ownedBy, backend, backendModel } = model
+  const details = backend.describeModel?.(backendModel) ?? {}
+  return { id, object: 'model', created, owned_by: ownedBy, root: model.id, ...details }
+}
+
+export interface OpenModelsOptions {
+  readonly path: string
+  /** Whether the file must exist. */
+  readonly isRequired: boolean
+  /** The value of an environment variable, or null when it is not set. */
+  readonly readSecret: (name: string) => string | null
+  /** Makes the embedded backend; called at most once. */
+  readonly createTiny: () => InferenceBackend
+}
+
+/** When the embedded model was made: 2026-01-01, so that the listing is the same on every machine. */
+const TINY_CREATED = 1_767_225_600
+
+const TINY_ENTRY: ModelEntry = {
+  id: 'tiny',
+  backend: 'tiny',
+  aliases: [],
+  owned_by: 'weft',
+  tools: false,
+  priority_scheduling: false,
+  fallbacks: [],
+  default: true,
+}
+
+/**
+ * The registry that the models file asks for; without a file it serves `tiny` alone.
+ *
+ * @throws ModelsFileError
+ */
+export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
+  const { path, isRequired, readSecret, createTiny } = options
+  const file = readModelsFile(path, isRequired)
+  const { entries, changed } = file ?? { entries: [TINY_ENTRY], changed: TINY_CREATED }
+  // All keys are read before anything is opened: a failure leaves nothing behind.
+  const upstreams = new Map(
+    entries.map((entry, index) => [
+      entry,
+      readUpstreams(entry, `${path}: models[${index}]`, readSecret),
+    ]),
+  )
+  let tiny: InferenceBackend | null = null
+  const models = entries.map((entry): ServedModel => {
+    const { id, aliases, owned_by: ownedBy, fallbacks } = entry
+    const capabilities = toCapabilities(entry)
+    const concurrentMax = entry.max_concurrent ?? null
+    const served = { id, aliases, ownedBy, created: changed, capabilities }
+    const shared = { ...served, fallbacks, concurrentMax }
+    if (entry.backend === 'tiny') {
+      tiny ??= createTiny()
+      return { ...shared, backend: tiny, backendModel: 'tiny' }
+    }
+    const backend = createOpenAiBackend({
+      engine: entry.engine,
+      unsupported: entry.unsupported,
+      upstreams: upstreams.get(entry) ?? [],
+      timeoutMs: entry.timeout_ms,
+    })
+    const upstreamCount = entry.upstreams?.length ?? 1
+    return { ...shared, backend, backendModel: entry.upstream_model ?? id, upstreamCount }
+  })
+  const index = entries.findIndex((entry) => entry.default)
+  return createModelRegistry(models, models[Math.max(index, 0)] as ServedModel)
+}
+
+/** A line break in a key, as files often have at their end, would become a header of its own. */
+const HEADER_TEXT = /^[ -~]+$/
+
+/** The addresses of a model with their keys; none of the embedded model. */
+function readUpstreams(
+  entry: ModelEntry,
+  place: string,
+  readSecret: OpenModelsOptions['readSecret'],
+): Upstream[] {
+  if (entry.backend === 'tiny') return []
+  const { base_url, upstreams = base_url === undefined ? [] : [{ base_url }] } = entry
+  return upstreams.map((upstream: UpstreamEntry, index) => {
+    const variable = upstream.api_key_env ?? entry.api_key_env
+    const isOwn = upstream.api_key_env !== undefined
+    const apiKey = variable === undefined ? null : readSecret(variable)
+    if (variable !== undefined && !HEADER_TEXT.test(apiKey ?? '')) {
+      const field = isOwn ? `${place}.upstreams[${index}]` : place
+      const fault = apiKey === null ? 'is not set' : 'holds what no header can carry'
+      throw new ModelsFileError(`${field}.api_key_env names ${variable}, which ${fault}`)
+    }
+    const { base_url: baseUrl, upstream_model: model = null, weight = 1 } = upstream
+    return { baseUrl, apiKey, model, weight }
+  })
+}
+
+/** Choice: an upstream judges efforts itself. Spec: §4.3 reasoning_effort. */
+function toCapabilities(entry: ModelEntry): ChatCapabilities {
+  return {
+    tools: entry.tools,
+    prioritySchedulingEnabled: entry.priority_scheduling,
+    ...(entry.backend === 'openai' ? { reasoningEfforts: REASONING_EFFORTS } : {}),
+  }
+}

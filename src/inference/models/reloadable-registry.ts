@@ -1,0 +1,53 @@
+/**
+ * A registry that can be read anew. Completions that run keep the backend they began with; a file that
+ * cannot be used changes nothing.
+ */
+import type { InferenceBackend } from '../backend.ts'
+import type { ModelRegistry } from './registry.ts'
+
+/** Nothing can still run on a backend that was replaced so long ago: an answer lasts an hour at most. */
+export const RETIRED_MS = 2 * 3_600_000
+
+export interface ReloadableRegistry extends ModelRegistry {
+  /** @throws what opening throws; the models then stay as they were */
+  reload(): void
+}
+
+/**
+ * @param open - reads the models; called at once and by each reload
+ * @param shared - the backend that every reading shares; it is closed at the end only
+ */
+export function createReloadableRegistry(
+  open: () => ModelRegistry,
+  shared: InferenceBackend,
+): ReloadableRegistry {
+  let current = open()
+  const retired = new Map<InferenceBackend, NodeJS.Timeout>()
+
+  function retire(backend: InferenceBackend): void {
+    const close = () => {
+      retired.delete(backend)
+      void backend.close()
+    }
+    retired.set(backend, setTimeout(close, RETIRED_MS).unref())
+  }
+
+  return {
+    getModel: (name) => current.getModel(name),
+    findModel: (name) => current.findModel(name),
+    getEntry: (name) => current.getEntry(name),
+    listEntries: () => current.listEntries(),
+    backends: () => current.backends(),
+    reload() {
+      const old = current
+      current = open()
+      for (const backend of old.backends()) if (backend !== shared) retire(backend)
+    },
+    async close() {
+      const backends = [...retired.keys(), ...current.backends(), shared]
+      for (const timer of retired.values()) clearTimeout(timer)
+      retired.clear()
+      await Promise.all([...new Set(backends)].map((backend) => backend.close()))
+    },
+  }
+}

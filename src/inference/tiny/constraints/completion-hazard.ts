@@ -1,0 +1,16 @@
+/**
+ * Tells which requests could hold up the model's thread. Apart from the making of plans, which needs the
+ * schemas: without them a thread or process is ready in half of the time.
+ */
+import type { CompletionPlan } from '../sampling/completion-plan.ts'
+
+/**
+ * The field through which a request could hold up the thread for ever, or null when there is none. Such a
+ * request must have a process of its own.
+ */
+export function findHazard({
+  prompt,
+  constraint,
+}: Pick<CompletionPlan, 'prompt' | 'constraint'>): string | null {
+  return prompt.template === null ? (constraint?.param ?? null) : 'chat_template'
+}

@@ -1,0 +1,158 @@
+/**
+ * Reads which form a chat request wants its answer to have. It must refuse what the grammar engine would
+ * quietly pass over, so that every finished answer keeps its constraint.
+ */
+import { resolveResponseFormatType } from '../../../domain/chat/chat-constraint-rules.ts'
+import { ApiError } from '../../../errors.ts'
+import type { ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'
+import type { StructuredOutputs } from '../../../schemas/chat/structured-outputs.ts'
+import { closeObjects, type MarkedSchema, rewriteSchema } from './json-schema-rewrite.ts'
+import { findUnsupportedKeyword } from './json-schema-support.ts'
+import { findPatternFault } from './json-text-pattern.ts'
+import { listTagContents, toPresentTag } from './structural-tag.ts'
+
+/** White space between the tokens of JSON: a little of any, none, or what a pattern matches. */
+export type JsonSpace = 'any' | 'none' | { readonly pattern: string }
+
+/** A schema as the grammar engine gets it. */
+export interface JsonForm {
+  readonly kind: 'json'
+  /** JSON text. */
+  readonly schema: string
+  /** Texts that stand in the schema for other texts. */
+  readonly marks: MarkedSchema['marks']
+  readonly space: JsonSpace
+}
+
+/** What an answer must keep, ready for the grammar engine. */
+export type ConstraintForm =
+  | JsonForm
+  | { readonly kind: 'texts'; readonly texts: readonly string[] }
+  | { readonly kind: 'regex'; readonly pattern: string }
+  | { readonly kind: 'grammar'; readonly source: string }
+  | { readonly kind: 'tag'; readonly source: string }
+
+/** A form and the field that asked for it. */
+export interface Constraint {
+  readonly form: ConstraintForm
+  readonly param: string
+}
+
+/** Limit: characters of a constraint; compiling more takes seconds. */
+const CONSTRAINT_CHARS_MAX = 65_536
+/** What a whitespace_pattern may hold: anything else could match more than the white space of JSON. */
+const SPACE_PATTERN = /^(?:[ \t\n\r]|\\[tnrs]|[[\]()|?*+]|\{\d{1,3}(?:,\d{0,3})?\})*$/
+
+/**
+ * The constraint of a request, or null for free text.
+ *
+ * @throws ApiError invalid_value naming the field
+ *
+ * Spec: §4.3 response_format, structured_outputs.
+ * Choice: a JSON Schema keyword that cannot be enforced is refused. disable_fallback has no effect, as
+ * there is one engine; strict neither, as schemas are always kept. Only objects without named properties
+ * get others, where additionalProperties says so, and not even those with
+ * disable_additional_properties.
+ */
+export function planConstraint(request: ChatCompletionRequest): Constraint | null {
+  const constraint = planFormat(request) ?? planOutputs(request.structured_outputs ?? null)
+  if (constraint !== null && sizeOf(constraint.form) > CONSTRAINT_CHARS_MAX) {
+    const { param } = constraint
+    throw refuse(param, `${param} may have ${CONSTRAINT_CHARS_MAX} characters at the most.`)
+  }
+  return constraint
+}
+
+/** Characters of a form. */
+function sizeOf(form: ConstraintForm): number {
+  if (form.kind === 'json') return form.schema.length
+  if (form.kind === 'regex') return form.pattern.length
+  if (form.kind === 'texts') return form.texts.reduce((sum, { length }) => sum + length, 0)
+  return form.source.length
+}
+
+function planFormat({ response_format: format }: ChatCompletionRequest): Constraint | null {
+  if (format === undefined || format === null) return null
+  const type = resolveResponseFormatType(format)
+  const param = 'response_format'
+  if (type === 'json_object') return { param, form: jsonForm({ type: 'object' }, 'any') }
+  if (type === 'structural_tag') return { param, form: tagForm(format, param) }
+  if (type !== 'json_schema') return null
+  const path = `${param}.json_schema.schema`
+  const schema = format.json_schema?.schema ?? {}
+  return { param: path, form: jsonForm(requireSupported(schema, path), 'any') }
+}
+
+function planOutputs(outputs: StructuredOutputs | null): Constraint | null {
+  if (outputs === null) return null
+  const { json, regex, choice, grammar, structural_tag: tag } = outputs
+  const named = (name: string, form: ConstraintForm): Constraint => ({
+    param: `structured_outputs.${name}`,
+    form,
+  })
+  if (isGiven(regex)) {
+    requireKept(regex, 'structured_outputs.regex')
+    return named('regex', { kind: 'regex', pattern: regex })
+  }
+  if (isGiven(choice)) return named('choice', { kind: 'texts', texts: choice })
+  if (isGiven(grammar)) return named('grammar', { kind: 'grammar', source: grammar })
+  if (isGiven(tag)) {
+    const param = 'structured_outputs.structural_tag'
+    return { param, form: tagForm(JSON.parse(tag), param) }
+  }
+  const space = resolveSpace(outputs)
+  if (!isGiven(json)) return named('json_object', jsonForm({ type: 'object' }, space))
+  const parsed: unknown = typeof json === 'string' ? JSON.parse(json) : json
+  const schema = requireSupported(parsed, 'structured_outputs.json')
+  const isClosed = outputs.disable_additional_properties === true
+  return named('json', jsonForm(isClosed ? closeObjects(schema) : schema, space))
+}
+
+function tagForm(format: unknown, param: string): ConstraintForm {
+  const tag = toPresentTag(format)
+  for (const content of listTagContents(tag)) {
+    if (content.kind === 'schema') requireSupported(content.schema, param)
+    if (content.kind === 'regex') requireKept(content.pattern, param)
+  }
+  return { kind: 'tag', source: JSON.stringify(tag) }
+}
+
+/** A form that keeps a schema which can be enforced. */
+export function jsonForm(schema: unknown, space: JsonSpace): JsonForm {
+  const { schema: marked, marks } = rewriteSchema(schema)
+  return { kind: 'json', schema: JSON.stringify(marked), marks, space }
+}
+
+/**
+ * Spec: §4.3 disable_any_whitespace, whitespace_pattern.
+ * Choice: the first wins over the second; an empty pattern matches no white space.
+ */
+function resolveSpace(outputs: StructuredOutputs): JsonSpace {
+  const pattern = outputs.whitespace_pattern
+  if (outputs.disable_any_whitespace === true || pattern === '') return 'none'
+  if (!isGiven(pattern)) return 'any'
+  if (SPACE_PATTERN.test(pattern)) return { pattern: pattern.replaceAll('\\s', '[ \\t\\n\\r]') }
+  const param = 'structured_outputs.whitespace_pattern'
+  throw refuse(param, `${param} must match nothing but spaces, tabs and line ends.`)
+}
+
+function requireSupported(schema: unknown, param: string): unknown {
+  refuseFault(findUnsupportedKeyword(schema), param)
+  return schema
+}
+
+function requireKept(pattern: string, param: string): void {
+  refuseFault(findPatternFault(pattern), param)
+}
+
+function refuseFault(fault: string | null, param: string): void {
+  if (fault !== null) throw refuse(param, `${param} uses ${fault}, which cannot be enforced.`)
+}
+
+function isGiven<T>(value: T): value is NonNullable<T> {
+  return value !== null && value !== undefined
+}
+
+function refuse(param: string, message: string): ApiError {
+  return new ApiError('invalid_value', { param, message })
+}

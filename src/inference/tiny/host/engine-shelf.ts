@@ -1,0 +1,62 @@
+/**
+ * The engines of a thread: the model as it is, and the checkpoints that were asked for last. One that is
+ * put away lives on until the answers that it has begun are done.
+ */
+import { readFileSync, statSync } from 'node:fs'
+import { ApiError } from '../../../errors.ts'
+import { AdapterFileError } from '../lora/adapter.ts'
+import type { Engine } from './engine.ts'
+
+/** Limit: adapted engines that are kept; each holds the weights once more, and prompts that it has read. */
+const ADAPTED_MAX = 4
+/** Limit: a file that is larger belongs to no model that this engine can run. */
+const ARTIFACT_BYTES_MAX = 268_435_456
+
+export interface EngineShelf {
+  /**
+   * The engine of an adapter's file, whose content must never change; the base for null.
+   *
+   * @throws ApiError model_not_found when the file is gone, checkpoint_unusable when it is no adapter of
+   * the model, with the reason: whoever handed it in may be another's worker
+   */
+  take(adapterPath: string | null): Engine
+}
+
+export function createEngineShelf(base: Engine): EngineShelf {
+  /** By path, the one that was taken longest ago first. */
+  const adapted = new Map<string, Engine>()
+  return {
+    take(path) {
+      if (path === null) return base
+      const engine = adapted.get(path) ?? adapt(base, readArtifactFile(path))
+      adapted.delete(path)
+      adapted.set(path, engine)
+      const [oldest] = adapted.keys()
+      if (adapted.size > ADAPTED_MAX && oldest !== undefined) adapted.delete(oldest)
+      return engine
+    },
+  }
+}
+
+function adapt(base: Engine, artifact: Uint8Array): Engine {
+  try {
+    return base.adapt(artifact)
+  } catch (error) {
+    if (error instanceof AdapterFileError) throw unusable(error.message)
+    throw error
+  }
+}
+
+function unusable(reason: string): ApiError {
+  const message = `The weights of the checkpoint cannot be served: ${reason}.`
+  return new ApiError('checkpoint_unusable', { param: 'model', message })
+}
+
+function readArtifactFile(path: string): Uint8Array {
+  try {
+    if (statSync(path).size <= ARTIFACT_BYTES_MAX) return readFileSync(path)
+  } catch (cause) {
+    throw new ApiError('model_not_found', { param: 'model', cause })
+  }
+  throw unusable(`the file has more than ${ARTIFACT_BYTES_MAX} bytes`)
+}

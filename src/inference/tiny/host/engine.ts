@@ -1,0 +1,69 @@
+/**
+ * A loaded model with all that generations share: tokenizer, prompt maker, transformer.
+ * One engine serves one thread; its generations take turns and never overlap.
+ */
+
+import { type GrammarEngine, openGrammarEngine } from '../constraints/grammar-engine.ts'
+import { mergeAdapter } from '../lora/adapter.ts'
+import { readArtifact } from '../lora/artifact.ts'
+import { loadModel, type ModelShape } from '../model/model.ts'
+import { createPrefixCache, type PrefixCache } from '../model/prefix-cache.ts'
+import { createTransformer, type Transformer } from '../model/transformer.ts'
+import { type ChatPrompt, createChatPrompt } from '../text/chat-prompt.ts'
+import { createTokenizer, type Tokenizer } from '../text/tokenizer.ts'
+
+/** Everything about a model that does not change while it answers. */
+export interface Engine {
+  /** Its `context` is already cut to what the engine was allowed. */
+  readonly shape: ModelShape
+  readonly tokenizer: Tokenizer
+  readonly prompt: ChatPrompt
+  readonly transformer: Transformer
+  /** Prompts that were read before. */
+  readonly prefixes: PrefixCache
+  /** Opened by the first who asks. */
+  grammars(): Promise<GrammarEngine>
+  /**
+   * The same model with an adapter's weights added to its own; all else is shared.
+   *
+   * @param artifact - bytes of a checkpoint's file
+   * @throws AdapterFileError when it is no adapter of this model
+   */
+  adapt(artifact: Uint8Array): Engine
+}
+
+/**
+ * An engine over a GGUF file.
+ *
+ * @param contextTokensMax - cuts the model's context, to bound memory
+ * @throws ModelFileError when the file is no usable model
+ */
+export function createEngine(
+  file: Uint8Array,
+  contextTokensMax = Number.POSITIVE_INFINITY,
+): Engine {
+  const loaded = loadModel(file)
+  const context = Math.min(loaded.shape.context, contextTokensMax)
+  const shape = { ...loaded.shape, context }
+  const model = { ...loaded, shape }
+  const { vocabulary } = loaded
+  const tokenizer = createTokenizer(vocabulary)
+  let grammars: Promise<GrammarEngine> | null = null
+  const engine: Engine = {
+    shape,
+    tokenizer,
+    prompt: createChatPrompt(loaded.chatTemplate, tokenizer, context),
+    transformer: createTransformer(model),
+    prefixes: createPrefixCache(shape),
+    grammars() {
+      grammars ??= openGrammarEngine(vocabulary)
+      return grammars
+    },
+    adapt(artifact) {
+      const { adapter } = readArtifact(artifact, shape)
+      const transformer = createTransformer(mergeAdapter(model, adapter))
+      return { ...engine, transformer, prefixes: createPrefixCache(shape) }
+    },
+  }
+  return engine
+}

@@ -1,0 +1,61 @@
+/**
+ * The pieces of one completion between the worker's messages and the consumer.
+ * It holds at most what the protocol lets the worker send ahead.
+ */
+import type { Delta } from '../../backend.ts'
+
+/** A queue from the worker's messages to one consumer. */
+export interface PieceQueue {
+  push(delta: Delta): void
+  /** No more pieces will come; those that are there can still be taken. */
+  end(): void
+  /** Drops what is there: every `next` throws the reason. Too late once all was taken. */
+  fail(reason: unknown): void
+  /**
+   * The next piece, null after the last one. Must not be called again before it has answered.
+   *
+   * @throws the reason of `fail`
+   */
+  next(): Promise<Delta | null>
+}
+
+type State = { readonly type: 'open' | 'ended' } | { readonly type: 'failed'; reason: unknown }
+
+/** An empty queue for one consumer. */
+export function createPieceQueue(): PieceQueue {
+  let pieces: Delta[] = []
+  let state: State = { type: 'open' }
+  let wake: (() => void) | null = null
+
+  function changed(): void {
+    wake?.()
+    wake = null
+  }
+
+  return {
+    push(delta) {
+      if (state.type !== 'open') return
+      pieces.push(delta)
+      changed()
+    },
+    end() {
+      if (state.type === 'open') state = { type: 'ended' }
+      changed()
+    },
+    fail(reason) {
+      if (state.type === 'failed' || (state.type === 'ended' && pieces.length === 0)) return
+      pieces = []
+      state = { type: 'failed', reason }
+      changed()
+    },
+    async next() {
+      while (state.type === 'open' && pieces.length === 0) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        wake = resolve
+        await promise
+      }
+      if (state.type === 'failed') throw state.reason
+      return pieces.shift() ?? null
+    },
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * Runs the requests of the model's thread together: each step puts the next tokens of several into one
+ * pass. It must not run further ahead of a consumer than the protocol allows, whatever it is asked.
+ */
+import type { Delta } from '../../backend.ts'
+import { findHazard } from '../constraints/completion-hazard.ts'
+import { PASS_TOKENS_MAX, type Transformer } from '../model/transformer.ts'
+import type { CompletionPlan } from '../sampling/completion-plan.ts'
+import type { Generation, Step } from '../sampling/generation.ts'
+import {
+  type FromWorker,
+  PIECES_AHEAD_MAX,
+  type ToWorker,
+  toPlainError,
+} from './worker-messages.ts'
+
+/**
+ * Requests that run together; later ones wait until one of these ends. One that waits for its consumer
+ * does not count, or a few slow readers could keep everyone else out.
+ */
+export const REQUESTS_AT_ONCE = 16
+
+/** The requests of the thread. */
+export interface Scheduler {
+  /** Takes a message; costs next to nothing, the work is done by `step`. */
+  receive(message: ToWorker): void
+  /** Begins one request or does one pass. Returns whether there is more to do before the next message. */
+  step(): boolean
+}
+
+/** A generation and the network that computes what it wants. */
+export interface Begun {
+  readonly generation: Generation
+  readonly transformer: Transformer
+}
+
+interface Task {
+  readonly id: number
+  readonly plan: CompletionPlan
+  /** Null until its first turn. It keeps its network, whatever becomes of the file that it came from. */
+  begun: Begun | null
+  /** What it wants computed; null before its first turn. */
+  wanted: Step['parts'] | null
+  /** Pieces sent and not yet acknowledged. */
+  ahead: number
+}
+
+/**
+ * A scheduler; `begin` may throw ApiErrors, which become the request's failure.
+ *
+ * Spec: §4.3 priority.
+ * Choice: a request of lower number goes first at every step, also before those that already run; equals
+ * take turns.
+ */
+export function createScheduler(
+  begin: (plan: CompletionPlan) => Begun,
+  post: (message: FromWorker) => void,
+): Scheduler {
+  const waiting = new Map<number, Task>()
+  /** In the order of their turns. */
+  const running = new Map<number, Task>()
+
+  function admit(): void {
+    for (const task of inOrder(waiting)) {
+      // Those of less importance do not keep a place from it.
+      const isBefore = (other: Task) => isReady(other) && other.plan.priority <= task.plan.priority
+      if ([...running.values()].filter(isBefore).length >= REQUESTS_AT_ONCE) return
+      waiting.delete(task.id)
+      running.set(task.id, task)
+    }
+  }
+
+  function say(task: Task, deltas: readonly Delta[]): void {
+    task.ahead += deltas.length
+    for (const delta of deltas) post({ type: 'delta', id: task.id, delta })
+  }
+
+  function goOn(
+    task: Task,
+    work: (generation: Generation) => ReturnType<Generation['next']>,
+  ): void {
+    try {
+      task.begun ??= begin(task.plan)
+      const { done, value } = work(task.begun.generation)
+      if (done) {
+        running.delete(task.id)
+        say(task, value)
+        post({ type: 'done', id: task.id })
+      } else {
+        task.wanted = value.parts
+        say(task, value.deltas)
+        const isSilent = value.deltas.length === 0
+        if (isSilent && findHazard(task.plan) !== null) post({ type: 'beat', id: task.id })
+      }
+    } catch (error) {
+      running.delete(task.id)
+      post({ type: 'failed', id: task.id, error: toPlainError(error) })
+    }
+  }
+
+  function work(tasks: readonly Task[]): void {
+    for (const task of tasks) {
+      // Being set anew moves the task behind the others.
+      running.delete(task.id)
+      running.set(task.id, task)
+    }
+    const parts = tasks.flatMap(({ wanted }) => wanted ?? [])
+    const network = tasks[0]?.begun?.transformer
+    // Those that only wait for something want nothing computed.
+    const logits = parts.length === 0 ? [] : (network?.run(parts) ?? [])
+    let at = 0
+    for (const task of tasks) {
+      const own = logits.slice(at, at + (task.wanted?.length ?? 0))
+      at += own.length
+      goOn(task, (generation) => generation.next(own))
+    }
+  }
+
+  return {
+    receive(message) {
+      const { id } = message
+      if (message.type === 'start') {
+        waiting.set(id, { id, plan: message.plan, begun: null, wanted: null, ahead: 0 })
+      } else if (message.type === 'cancel') {
+        running.get(id)?.begun?.generation.return([])
+        waiting.delete(id)
+        running.delete(id)
+      } else {
+        const task = running.get(id)
+        if (task !== undefined) task.ahead -= message.count
+      }
+    },
+    step() {
+      admit()
+      const tasks = chooseTasks(running)
+      if (tasks.length === 0) return false
+      work(tasks)
+      admit()
+      return chooseTasks(running).length > 0
+    },
+  }
+}
+
+/** The requests whose turn it is: a new one alone, or as many of one network as fit into a pass. */
+function chooseTasks(running: ReadonlyMap<number, Task>): Task[] {
+  const chosen: Task[] = []
+  let room = PASS_TOKENS_MAX
+  const ready = inOrder(running).filter(isReady)
+  const [first] = ready
+  for (const task of ready) {
+    // Lesser requests would slow the pass down for those before them.
+    if (task.plan.priority !== first?.plan.priority) break
+    if (task.wanted === null && chosen.length === 0) return [task]
+    if (task.begun?.transformer !== first.begun?.transformer) continue
+    const count = task.wanted?.reduce((sum, { ids }) => sum + ids.length, 0) ?? PASS_TOKENS_MAX + 1
+    if (count > room) continue
+    chosen.push(task)
+    room -= count
+  }
+  return chosen
+}
+
+/** The most important first, of those the one that came or had its turn first. */
+function inOrder(tasks: ReadonlyMap<number, Task>): Task[] {
+  return [...tasks.values()].sort((a, b) => a.plan.priority - b.plan.priority)
+}
+
+function isReady(task: Task): boolean {
+  return task.ahead < PIECES_AHEAD_MAX
+}

@@ -1,0 +1,59 @@
+/**
+ * Several threads of the same model behind one link. Few requests stay together in the first thread; when
+ * more run, another thread is started and takes its share once it is ready.
+ */
+import type { CompletionPlan } from '../sampling/completion-plan.ts'
+import type { Run, WorkerLink } from './worker-link.ts'
+
+/** Requests that one thread computes before another is worth its memory. */
+export const REQUESTS_OF_ONE_LINK = 4
+
+interface Member {
+  readonly link: WorkerLink
+  isReady: boolean
+}
+
+/**
+ * @param start - starts a thread
+ * @param linksMax - 1 or more
+ *
+ * Spec: §4.3 priority.
+ * Choice: what has a priority goes to the first thread, where one order holds over all of them.
+ */
+export function createSharedLinks(start: () => WorkerLink, linksMax: number): WorkerLink {
+  const first: Member = { link: start(), isReady: true }
+  const members = [first]
+  let isClosed = false
+
+  function grow(): void {
+    if (isClosed || members.length >= linksMax) return
+    const member: Member = { link: start(), isReady: false }
+    members.push(member)
+    // One that cannot be loaded is never used; the first one tells the reason.
+    member.link.ready().then(
+      () => {
+        member.isReady = true
+      },
+      () => {},
+    )
+  }
+
+  function choose(plan: CompletionPlan): WorkerLink {
+    if (plan.priority !== 0 || first.link.runningCount() < REQUESTS_OF_ONE_LINK) return first.link
+    if (members.every(({ isReady }) => isReady)) grow()
+    return members
+      .filter(({ isReady }) => isReady)
+      .map(({ link }) => link)
+      .reduce((best, link) => (link.runningCount() < best.runningCount() ? link : best))
+  }
+
+  return {
+    ready: () => first.link.ready(),
+    open: (plan, onSign): Run => choose(plan).open(plan, onSign),
+    runningCount: () => members.reduce((sum, { link }) => sum + link.runningCount(), 0),
+    async close() {
+      isClosed = true
+      await Promise.all(members.map(({ link }) => link.close()))
+    },
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * What the server's thread and the model's thread say to each other.
+ * Only plain data that can be cloned; errors travel as code, text and field.
+ */
+import { ApiError, type ErrorCode } from '../../../errors.ts'
+import type { Delta } from '../../backend.ts'
+import type { CompletionPlan } from '../sampling/completion-plan.ts'
+
+/** Pieces that may be under way to a consumer before its request has to wait. */
+export const PIECES_AHEAD_MAX = 64
+/** Pieces that are acknowledged at a time. */
+export const PIECES_PER_ACK = 16
+
+/** What the thread is started with. */
+export interface WorkerOptions {
+  readonly modelPath: string
+  /** Null for the model's own. */
+  readonly contextTokensMax: number | null
+}
+
+/** Messages to the model's thread; `id` names the request. */
+export type ToWorker =
+  | { readonly type: 'start'; readonly id: number; readonly plan: CompletionPlan }
+  | { readonly type: 'cancel'; readonly id: number }
+  /** The consumer took this many pieces. */
+  | { readonly type: 'ack'; readonly id: number; readonly count: number }
+
+/** Messages from the model's thread; they come in lists. After `done` or `failed` a request says no more. */
+export type FromWorker =
+  | { readonly type: 'ready' }
+  /** A guarded request did a step and had nothing to say. */
+  | { readonly type: 'beat'; readonly id: number }
+  | { readonly type: 'delta'; readonly id: number; readonly delta: Delta }
+  | { readonly type: 'done'; readonly id: number }
+  | { readonly type: 'failed'; readonly id: number; readonly error: PlainError }
+
+/** An ApiError as plain data. */
+export interface PlainError {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly param: string | null
+  /** For the log only: what really happened. */
+  readonly detail: string | null
+}
+
+/** An error as plain data. Anything but an ApiError is told as internal_error. */
+export function toPlainError(error: unknown): PlainError {
+  if (error instanceof ApiError) {
+    const { code, message, param } = error
+    return { code, message, param, detail: null }
+  }
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  const { code, message, param } = new ApiError('internal_error')
+  return { code, message, param, detail }
+}
+
+/** The ApiError that the plain data tells of. */
+export function fromPlainError({ code, message, param, detail }: PlainError): ApiError {
+  return new ApiError(code, {
+    message,
+    ...(param === null ? {} : { param }),
+    ...(detail === null ? {} : { cause: new Error(detail) }),
+  })
+}

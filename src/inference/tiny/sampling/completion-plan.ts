@@ -1,0 +1,184 @@
+/**
+ * Reads a chat request into the plan of one generation: every default filled in, ready to be sent
+ * to the worker. It knows no vocabulary; ids are checked where the model is.
+ */
+import { splitMembers } from '../../../domain/json/json-members.ts'
+import { ApiError } from '../../../errors.ts'
+import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'
+import type { ReasoningEffort } from '../../../schemas/chat/chat-tool-fields.ts'
+import { type Constraint, planConstraint } from '../constraints/constraint-plan.ts'
+import { type PromptRequest, planPrompt } from '../text/prompt-plan.ts'
+import type { SpecialTokens } from '../text/text-assembler.ts'
+import { BEAMS_MAX } from './beam-search.ts'
+import { GREEDY_TEMPERATURE, type SamplingParams } from './sampler.ts'
+
+/** All that the worker needs for one request; it can be cloned between threads. */
+export interface CompletionPlan {
+  readonly prompt: PromptRequest
+  /** Tokens of each choice, 1 or more; null for all that the context leaves free. */
+  readonly tokensMax: number | null
+  /** Choices, 1 or more. */
+  readonly choices: number
+  readonly seed: bigint
+  readonly sampling: Omit<SamplingParams, 'endIds' | 'badWords'>
+  readonly badWords: readonly string[]
+  /** Ids that end a choice beside the model's own. */
+  readonly stopIds: readonly number[]
+  readonly stops: readonly string[]
+  readonly isStopIncluded: boolean
+  readonly isEosIgnored: boolean
+  readonly special: SpecialTokens
+  /** Whether tokens are named `token_id:<id>` in log-probabilities. */
+  readonly areTokensIds: boolean
+  readonly areIdsReturned: boolean
+  /** Alternatives of each prompt token, -1 for all, null for no prompt log-probabilities. */
+  readonly promptLogprobs: number | null
+  /** The scripted part before the answer, or null for none. */
+  readonly reasoning: { readonly effort: ReasoningEffort; readonly isShown: boolean } | null
+  /** Whether a `<think>` part that opens the answer is its reasoning, and shown; null leaves it in the text. */
+  readonly thought: { readonly isShown: boolean } | null
+  /** Exponent of the lengths that beams are compared by; null where tokens are drawn. */
+  readonly lengthPenalty: number | null
+  /** The form that the answer must have, or null for free text. */
+  readonly constraint: Constraint | null
+  /** Lower is handled earlier. */
+  readonly priority: number
+  /** Empty for none. */
+  readonly cacheSalt: string
+  /** File of the adapter whose weights are added to the model's; null for the model as it is. */
+  readonly adapterPath: string | null
+}
+
+/** Least temperature above 0. */
+const TEMPERATURE_MIN = 0.01
+
+/**
+ * The plan of a request.
+ *
+ * @param body - the request as it was received, for the digits of its seed; may be empty
+ * @param drawSeed - entropy for a request without a seed
+ * @throws ApiError invalid_value for a prompt that cannot be made
+ *
+ * Spec: §4.3.
+ * Choice: a null field is as absent; temperature, top_p and repetition_penalty default to 1, top_k and
+ * min_p to off. Temperatures from 0.00001 up are at least 0.01, as in vLLM.
+ */
+export function planCompletion(
+  request: ChatCompletionRequest,
+  body: string,
+  drawSeed: () => bigint,
+  adapterPath: string | null = null,
+): CompletionPlan {
+  const { stop } = request
+  const bias = Object.entries(request.logit_bias ?? {}).map(([id, value]) => [Number(id), value])
+  const allowed = request.allowed_token_ids ?? null
+  const wantsLogprobs = request.logprobs ?? CHAT_DEFAULTS.logprobs
+  return {
+    prompt: planPrompt(request),
+    tokensMax: request.max_completion_tokens ?? request.max_tokens ?? null,
+    choices: request.n ?? CHAT_DEFAULTS.n,
+    seed: readSeed(request, body) ?? drawSeed(),
+    sampling: {
+      temperature: resolveTemperature(request.temperature ?? 1),
+      topK: request.top_k ?? 0,
+      topP: request.top_p ?? 1,
+      minP: request.min_p ?? 0,
+      repetitionPenalty: request.repetition_penalty ?? 1,
+      frequencyPenalty: request.frequency_penalty ?? CHAT_DEFAULTS.frequency_penalty,
+      presencePenalty: request.presence_penalty ?? CHAT_DEFAULTS.presence_penalty,
+      logitBias: new Map(bias as [number, number][]),
+      allowedIds: allowed === null ? null : new Set(allowed),
+      minTokens: request.min_tokens ?? CHAT_DEFAULTS.min_tokens,
+      topLogprobs: wantsLogprobs ? (request.top_logprobs ?? CHAT_DEFAULTS.top_logprobs) : null,
+    },
+    badWords: request.bad_words ?? [],
+    stopIds: [...new Set(request.stop_token_ids ?? [])],
+    stops: typeof stop === 'string' ? [stop] : (stop ?? []),
+    isStopIncluded: request.include_stop_str_in_output ?? CHAT_DEFAULTS.include_stop_str_in_output,
+    isEosIgnored: request.ignore_eos ?? CHAT_DEFAULTS.ignore_eos,
+    special: {
+      areSkipped: request.skip_special_tokens ?? CHAT_DEFAULTS.skip_special_tokens,
+      areSpaced:
+        request.spaces_between_special_tokens ?? CHAT_DEFAULTS.spaces_between_special_tokens,
+    },
+    areTokensIds: request.return_tokens_as_token_ids ?? false,
+    areIdsReturned: request.return_token_ids ?? false,
+    promptLogprobs: resolvePromptLogprobs(request),
+    ...resolveReasoning(request),
+    lengthPenalty: resolveLengthPenalty(request),
+    constraint: resolveConstraint(request),
+    priority: request.priority ?? CHAT_DEFAULTS.priority,
+    cacheSalt: request.cache_salt ?? '',
+    adapterPath,
+  }
+}
+
+/**
+ * The seed in its 64 bits; null when there is none.
+ *
+ * Spec: §4.3 seed.
+ * Choice: the digits of the body count, since a parsed number would be rounded; any whole number is
+ * taken modulo 2^64.
+ */
+function readSeed({ seed }: ChatCompletionRequest, body: string): bigint | null {
+  if (seed === undefined || seed === null) return null
+  const digits = splitMembers(body).get('seed') ?? ''
+  return BigInt.asUintN(64, BigInt(/^-?\d{1,20}$/.test(digits) ? digits : seed))
+}
+
+function resolveTemperature(temperature: number): number {
+  return temperature < GREEDY_TEMPERATURE ? 0 : Math.max(temperature, TEMPERATURE_MIN)
+}
+
+/**
+ * Spec: §4.3 reasoning_effort, include_reasoning, chat_template_kwargs.
+ * Choice: with `enable_thinking` among the template's variables, as the templates of reasoning models have
+ * it, the model writes its thought itself, and there is no script.
+ */
+function resolveReasoning(
+  request: ChatCompletionRequest,
+): Pick<CompletionPlan, 'reasoning' | 'thought'> {
+  const { reasoning_effort: effort, chat_template_kwargs: variables } = request
+  const isShown = request.include_reasoning ?? CHAT_DEFAULTS.include_reasoning
+  if (variables?.enable_thinking === true) return { reasoning: null, thought: { isShown } }
+  const hasScript = effort !== undefined && effort !== null
+  return { reasoning: hasScript ? { effort, isShown } : null, thought: null }
+}
+
+/**
+ * Spec: §4.3 structured_outputs, use_beam_search.
+ * Choice: beams are not constrained; asking for both is an error.
+ */
+function resolveConstraint(request: ChatCompletionRequest): Constraint | null {
+  const constraint = planConstraint(request)
+  if (constraint === null || request.use_beam_search !== true) return constraint
+  throw new ApiError('invalid_value', {
+    message: `use_beam_search cannot be combined with ${constraint.param}.`,
+    param: 'use_beam_search',
+  })
+}
+
+/** @throws ApiError invalid_value when more beams are asked for than there may be */
+function resolveLengthPenalty(request: ChatCompletionRequest): number | null {
+  const { use_beam_search: isSearched, length_penalty: penalty } = request
+  if (isSearched !== true) return null
+  if ((request.n ?? CHAT_DEFAULTS.n) > BEAMS_MAX) {
+    throw new ApiError('invalid_value', {
+      message: `n must be at most ${BEAMS_MAX} with use_beam_search: it is the number of beams.`,
+      param: 'n',
+    })
+  }
+  return penalty ?? CHAT_DEFAULTS.length_penalty
+}
+
+/**
+ * Spec: §4.3 prompt_logprobs, echo.
+ * Choice: with echo the prompt's log-probabilities come with as many alternatives as the answer's, as
+ * in vLLM, if the answer has any and is not streamed.
+ */
+function resolvePromptLogprobs(request: ChatCompletionRequest): number | null {
+  const { prompt_logprobs: count, echo, stream, logprobs } = request
+  if (count !== undefined && count !== null) return stream === true ? null : count
+  if (echo !== true || stream === true || logprobs !== true) return null
+  return request.top_logprobs ?? CHAT_DEFAULTS.top_logprobs
+}

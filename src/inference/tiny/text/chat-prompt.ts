@@ -1,0 +1,180 @@
+/**
+ * Turns a conversation into the ids of a prompt, by the model's chat template or the client's own.
+ * A client's template may loop for ever: it must only be rendered in a thread that can be ended.
+ */
+import { Template } from '@huggingface/jinja'
+import { ApiError } from '../../../errors.ts'
+import { ModelFileError } from '../model/gguf.ts'
+import { escapeRegExp, findMarks, mapTexts, openingsOf, textsOf } from './prompt-texts.ts'
+import type { Tokenizer } from './tokenizer.ts'
+
+/** A message as templates see it. */
+export interface PromptMessage {
+  readonly role: string
+  readonly content: string
+  readonly name?: string
+  readonly tool_call_id?: string
+  readonly tool_calls?: readonly unknown[]
+}
+
+/** All that makes a prompt. */
+export interface PromptPlan {
+  readonly messages: readonly PromptMessage[]
+  /** Null when there are none. */
+  readonly tools: readonly unknown[] | null
+  readonly documents: readonly unknown[] | null
+  /** Further variables of the template; those of this plan win. */
+  readonly variables: Readonly<Record<string, unknown>>
+  /** Whether the template opens the assistant's answer. */
+  readonly addGenerationPrompt: boolean
+  /** Whether the prompt ends inside of the last message. */
+  readonly continueFinalMessage: boolean
+  /** Whether the model's begin-of-sequence token comes first, if it has one. */
+  readonly addSpecialTokens: boolean
+  /** The client's template, or null for the model's. */
+  readonly template: string | null
+  /** Only this many of the last tokens are kept; null for all. */
+  readonly tokensKept: number | null
+}
+
+/** Makes prompts for one model. */
+export interface ChatPrompt {
+  /**
+   * The ids of a conversation.
+   *
+   * @throws ApiError context_length_exceeded for texts that surely do not fit, invalid_value when the
+   * template cannot be read or refuses the messages
+   */
+  encode(plan: PromptPlan): number[]
+}
+
+/** Limit: characters of a prompt that is cut anyway; reading them takes a fifth of a second. */
+const TRUNCATED_CHARS_MAX = 262_144
+const REASON_CHARS_MAX = 200
+
+/**
+ * A prompt maker.
+ *
+ * @param contextTokens - tokens of prompt and answer together
+ * @throws ModelFileError when the model's template cannot be parsed
+ */
+export function createChatPrompt(
+  source: string,
+  tokenizer: Tokenizer,
+  contextTokens: number,
+): ChatPrompt {
+  const own = parseOwnTemplate(source)
+  const { controlTexts } = tokenizer
+  const openings = controlTexts.length === 0 ? null : openingsOf(controlTexts)
+  const controls = new RegExp(`(${controlTexts.map(escapeRegExp).join('|')})`, 'u')
+  // No token has more bytes than the longest one, and no message takes less than a token.
+  const charsFit = contextTokens * tokenizer.tokenBytesMax
+
+  function requireRoom(chars: number, messages: number, { tokensKept }: PromptPlan): void {
+    const charsMax = tokensKept === null ? charsFit : Math.max(charsFit, TRUNCATED_CHARS_MAX)
+    if (chars <= charsMax && messages <= charsMax) return
+    throw promptTooLong(contextTokens, null)
+  }
+
+  function toIds(rendered: string, mark: string): number[] {
+    if (openings === null) return tokenizer.encode(rendered.replaceAll(mark, ''))
+    // Splitting by a group keeps the control texts, at the odd places.
+    return rendered.split(controls).flatMap((part, place) => {
+      const id = place % 2 === 1 ? tokenizer.controlId(part) : null
+      return id === null ? tokenizer.encode(part.replaceAll(mark, '')) : [id]
+    })
+  }
+
+  return {
+    encode(plan) {
+      const { template, messages, tools, documents, variables } = plan
+      const said = textsOf(messages)
+      requireRoom(said.join('').length, messages.length, plan)
+      const inputs = { messages, tools, documents, variables }
+      const [guard, end] = findMarks([template ?? source, ...textsOf(inputs)])
+      const marked =
+        openings === null
+          ? inputs
+          : mapTexts(inputs, (text) => text.replaceAll(openings, `$<first>${guard}`))
+      const opened = plan.continueFinalMessage ? markEnd(marked.messages, end) : marked.messages
+      const rendered = render(template === null ? own : parseTemplate(template), {
+        ...marked.variables,
+        messages: opened,
+        tools: marked.tools,
+        documents: marked.documents,
+        add_generation_prompt: plan.addGenerationPrompt,
+      })
+      const text = plan.continueFinalMessage ? cutBehind(rendered, end) : rendered
+      requireRoom(text.length, 0, plan)
+      const ids = toIds(text, guard)
+      const begin = plan.addSpecialTokens ? tokenizer.beginId : null
+      const all = begin === null ? ids : [begin, ...ids]
+      return plan.tokensKept === null ? all : all.slice(-plan.tokensKept)
+    },
+  }
+
+  function render(template: Template, variables: Record<string, unknown>): string {
+    try {
+      return template.render(variables)
+    } catch (cause) {
+      const isOwn = template === own
+      const name = isOwn ? 'The chat template of the model' : 'chat_template'
+      throw new ApiError('invalid_value', {
+        message: `${name} does not take these messages.`,
+        param: isOwn ? 'messages' : 'chat_template',
+        cause,
+      })
+    }
+  }
+}
+
+/**
+ * The refusal of a prompt that leaves no room for an answer.
+ *
+ * @param promptTokens - null when it is too long to be counted
+ */
+export function promptTooLong(contextTokens: number, promptTokens: number | null): ApiError {
+  const size = promptTokens === null ? `more than ${contextTokens}` : `${promptTokens}`
+  return new ApiError('context_length_exceeded', {
+    message: `This model's maximum context length is ${contextTokens} tokens, but the messages make up ${size} tokens and an answer needs at least one. Shorten the messages.`,
+    param: 'messages',
+  })
+}
+
+/** The messages with a mark behind the text of the last one. */
+function markEnd(messages: readonly PromptMessage[], end: string): PromptMessage[] {
+  const last = messages.length - 1
+  return messages.map((message, place) =>
+    place === last ? { ...message, content: message.content + end } : message,
+  )
+}
+
+/** Spec: §4.3 continue_final_message. Choice: what the template adds behind the message is cut off. */
+function cutBehind(rendered: string, end: string): string {
+  const at = rendered.lastIndexOf(end)
+  if (at >= 0) return rendered.slice(0, at).replaceAll(end, '')
+  throw new ApiError('invalid_value', {
+    message: 'continue_final_message needs a chat template that shows the last message.',
+    param: 'continue_final_message',
+  })
+}
+
+function parseTemplate(source: string): Template {
+  try {
+    return new Template(source)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message.slice(0, REASON_CHARS_MAX) : ''
+    throw new ApiError('invalid_value', {
+      message: `chat_template cannot be parsed: ${reason}`,
+      param: 'chat_template',
+    })
+  }
+}
+
+function parseOwnTemplate(source: string): Template {
+  try {
+    return new Template(source)
+  } catch (cause) {
+    throw new ModelFileError(`the chat template cannot be parsed: ${String(cause)}`)
+  }
+}

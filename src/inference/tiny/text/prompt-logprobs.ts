@@ -1,0 +1,35 @@
+/** The log-probabilities of a prompt's tokens, in the shape that vLLM answers them. Pure. */
+import type { PromptLogprobs } from '../../backend.ts'
+import { placeOf } from '../sampling/ranking.ts'
+import { describeToken } from '../sampling/sampler.ts'
+import { decodeText } from './text-assembler.ts'
+import type { Tokenizer } from './tokenizer.ts'
+
+/**
+ * What the model made of one token of the prompt: the token itself and the likeliest ones, by id.
+ *
+ * @param logits - after the token before; left as they are
+ * @param count - alternatives, -1 for the whole vocabulary
+ *
+ * Spec: §4.3 prompt_logprobs.
+ * Choice: those of the model itself, ranks from 1; nothing is drawn in a prompt.
+ */
+export function describePromptToken(
+  logits: Float32Array,
+  id: number,
+  count: number,
+  tokenizer: Tokenizer,
+): NonNullable<PromptLogprobs[number]> {
+  const { logprob, top } = describeToken(logits, id, count)
+  const shown = [...(top ?? []), { id, logprob }]
+  return Object.fromEntries(
+    shown.map((token) => [
+      `${token.id}`,
+      {
+        logprob: token.logprob,
+        rank: placeOf(logits, token.id) + 1,
+        decoded_token: decodeText(tokenizer.bytesOf(token.id)),
+      },
+    ]),
+  )
+}

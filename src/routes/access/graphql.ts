@@ -1,0 +1,24 @@
+/** The GraphQL operations that tracing SDKs ask when they start. An addition to the spec. */
+import { answerGraphql } from '../../domain/access/graphql.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import { GraphqlRequest, GraphqlResponse } from '../../schemas/access/graphql.ts'
+
+export async function graphqlRoutes(app: App): Promise<void> {
+  app.post(
+    '/graphql',
+    {
+      schema: {
+        tags: ['server'],
+        summary: 'Three operations that tracing SDKs ask: project, upsertModel, viewer.',
+        body: GraphqlRequest,
+        response: { 200: GraphqlResponse },
+      },
+    },
+    async ({ body, principal }) => {
+      // Any key may ask: what it may do with a project is decided where it does it.
+      if (principal === null) throw new ApiError('missing_api_key')
+      return answerGraphql(body, principal)
+    },
+  )
+}

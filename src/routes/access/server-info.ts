@@ -1,0 +1,40 @@
+/** What tracing SDKs ask before anything else: versions. No credentials, no secrets. Additions to the spec. */
+import { z } from 'zod'
+import type { App } from '../../http/app-type.ts'
+
+export interface ServerInfoRoutesOptions {
+  /** Version of this server. */
+  readonly version: string
+}
+
+/** Any client may connect: what it sends and this server does not know is dropped at the edge. */
+const CLIENT_VERSION_MIN = '0.0.1'
+
+const ServerInfo = z.object({
+  min_required_weave_python_version: z.string().describe('The oldest client that is served.'),
+  trace_server_version: z.string().describe('Version of this server.'),
+})
+const Version = z.object({ version: z.string().describe('Version of this server.') })
+
+export async function serverInfoRoutes(
+  app: App,
+  { version }: ServerInfoRoutesOptions,
+): Promise<void> {
+  const schemaOf = (summary: string, body: z.ZodType) => ({
+    tags: ['server'],
+    summary,
+    security: [],
+    response: { 200: body },
+  })
+  app.get(
+    '/server_info',
+    { schema: schemaOf('Versions, for tracing SDKs.', ServerInfo) },
+    async () => ({
+      min_required_weave_python_version: CLIENT_VERSION_MIN,
+      trace_server_version: version,
+    }),
+  )
+  app.get('/version', { schema: schemaOf('Version of the server.', Version) }, async () => ({
+    version,
+  }))
+}

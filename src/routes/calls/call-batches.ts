@@ -1,0 +1,172 @@
+/** Calls in batches and under the address of their project, as tracing SDKs send them. Additions to the spec. */
+import type { z } from 'zod'
+import { type Principal, requireAccess, requireScope } from '../../domain/access/permissions.ts'
+import { prepareBatch, renderBatch, resolveCompletedCall } from '../../domain/calls/call-batch.ts'
+import { type CallParts, resolveCallEnd, resolveCallStart } from '../../domain/calls/new-call.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import { toValidationError } from '../../http/body/validation.ts'
+import { newId } from '../../http/new-id.ts'
+import {
+  CallEndRequest,
+  CallEndResponse,
+  CallStartRequest,
+  CallStartResponse,
+} from '../../schemas/calls/call.ts'
+import {
+  CallBatchItem,
+  CallBatchResponse,
+  CallsCompleteRequest,
+  CallUpsertBatchRequest,
+  CompletedCallSchemaForInsert,
+  ProjectPath,
+} from '../../schemas/calls/call-batch.ts'
+import { ProjectId } from '../../schemas/primitives.ts'
+import type { CallStore } from '../../store/api/calls.ts'
+
+export interface CallBatchRoutesOptions {
+  readonly calls: CallStore
+  /** Scheme of the refs that are looked for in inputs and outputs. */
+  readonly refScheme: string
+}
+
+const config = { keepsLongNumbers: true }
+const tags = ['calls']
+
+export async function callBatchRoutes(app: App, options: CallBatchRoutesOptions): Promise<void> {
+  addUpsertBatch(app, options)
+  addComplete(app, options)
+  addProjectStart(app, options)
+  addProjectEnd(app, options)
+}
+
+function addUpsertBatch(app: App, { calls, refScheme }: CallBatchRoutesOptions): void {
+  app.post(
+    '/call/upsert_batch',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Record starts and ends of calls in one durable commit; a bad item fails alone.',
+        body: CallUpsertBatchRequest,
+        response: { 200: CallBatchResponse },
+      },
+    },
+    async (request) => {
+      const caller = requireScope(request.principal, 'traces:write')
+      const prepared = prepareBatch(request.body.batch, (json): CallParts => {
+        const item = parseItem(app, CallBatchItem, json)
+        if (item.mode === 'end') {
+          requireAccess(caller, 'traces:write', item.req.end.project_id)
+          return { start: null, end: resolveCallEnd(item.req.end, refScheme) }
+        }
+        requireAccess(caller, 'traces:write', item.req.start.project_id)
+        const start = resolveCallStart(item.req.start, defaultsFor(caller), refScheme)
+        return { start, end: null }
+      })
+      const results = await calls.writeParts(prepared.parts)
+      return renderBatch(prepared, results, (field) => field.replace(/^(?=start\.|end\.)/, 'req.'))
+    },
+  )
+}
+
+function addComplete(app: App, { calls, refScheme }: CallBatchRoutesOptions): void {
+  app.post(
+    '/v2/:entity/:project/calls/complete',
+    {
+      config,
+      schema: {
+        tags,
+        summary:
+          'Record calls that have begun and ended in one durable commit; a bad item fails alone.',
+        params: ProjectPath,
+        body: CallsCompleteRequest,
+        response: { 200: CallBatchResponse },
+      },
+    },
+    async (request) => {
+      const project_id = projectOf(request.params)
+      const caller = requireAccess(request.principal, 'traces:write', project_id)
+      const prepared = prepareBatch(request.body.batch, (json) => {
+        const call = parseItem(app, CompletedCallSchemaForInsert, json)
+        requireSameProject(call.project_id, project_id, 'project_id')
+        return resolveCompletedCall(call, defaultsFor(caller), refScheme)
+      })
+      const results = await calls.writeParts(prepared.parts)
+      return renderBatch(prepared, results, (field) => field.replace(/^(?:start|end)\./, ''))
+    },
+  )
+}
+
+function addProjectStart(app: App, { calls, refScheme }: CallBatchRoutesOptions): void {
+  app.post(
+    '/v2/:entity/:project/call/start',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Record the start of a call of the project, as /call/start does.',
+        params: ProjectPath,
+        body: CallStartRequest,
+        response: { 200: CallStartResponse },
+      },
+    },
+    async (request) => {
+      const project_id = projectOf(request.params)
+      const { start } = request.body
+      const caller = requireAccess(request.principal, 'traces:write', project_id)
+      requireSameProject(start.project_id, project_id, 'start.project_id')
+      return calls.startCall(resolveCallStart(start, defaultsFor(caller), refScheme))
+    },
+  )
+}
+
+function addProjectEnd(app: App, { calls, refScheme }: CallBatchRoutesOptions): void {
+  app.post(
+    '/v2/:entity/:project/call/end',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Record the end of a call of the project, as /call/end does.',
+        params: ProjectPath,
+        body: CallEndRequest,
+        response: { 200: CallEndResponse },
+      },
+    },
+    async (request) => {
+      const project_id = projectOf(request.params)
+      const { end } = request.body
+      requireAccess(request.principal, 'traces:write', project_id)
+      requireSameProject(end.project_id, project_id, 'end.project_id')
+      await calls.endCall(resolveCallEnd(end, refScheme))
+      return {}
+    },
+  )
+}
+
+function defaultsFor({ svc_user_id, svc_username }: Principal) {
+  return { id: newId(), trace_id: newId(), svc_user_id, svc_username }
+}
+
+/** @throws ApiError validation_failed */
+function parseItem<T>(app: App, schema: z.ZodType<T>, json: unknown): T {
+  const { value, error } = app.spelling.parse(schema, json)
+  if (error) throw toValidationError(error.problems)
+  return value
+}
+
+/** @throws ApiError validation_failed for what is no project */
+function projectOf({ entity, project }: z.infer<typeof ProjectPath>): string {
+  const project_id = `${entity}/${project}`
+  if (!ProjectId.safeParse(project_id).success) {
+    throw new ApiError('validation_failed', { param: 'project' })
+  }
+  return project_id
+}
+
+/** @throws ApiError validation_failed when a body names another project than the address */
+function requireSameProject(sent: string, project_id: string, param: string): void {
+  if (sent === project_id) return
+  throw new ApiError('validation_failed', { param, message: `${param} is not that of the address` })
+}

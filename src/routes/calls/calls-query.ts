@@ -1,0 +1,132 @@
+/** Lists of calls: streamed, or counted. Additions to the spec. */
+import { z } from 'zod'
+import { requireAccess } from '../../domain/access/permissions.ts'
+import { parseSummary, renderCallLine } from '../../domain/calls/call-line.ts'
+import {
+  type CallsShape,
+  resolveCallsSelection,
+  resolveCallsShape,
+} from '../../domain/calls/calls-query.ts'
+import { parseLossless } from '../../domain/json/json-text.ts'
+import { renderCallCosts } from '../../domain/prices/cost.ts'
+import type { PriceTable } from '../../domain/prices/price-table.ts'
+import type { App } from '../../http/app-type.ts'
+import { watchClient } from '../../http/stream/client-signal.ts'
+import { JSON_LINES, sendJsonLines } from '../../http/stream/json-lines.ts'
+import {
+  CallsQueryRequest,
+  CallsQueryStatsRequest,
+  CallsQueryStatsResponse,
+} from '../../schemas/calls/calls-query.ts'
+import type { CallsQueryStore, ListedCall } from '../../store/api/calls-query.ts'
+import type { PriceStore } from '../../store/api/prices.ts'
+
+export interface CallsQueryRoutesOptions {
+  readonly callsQuery: CallsQueryStore
+  /** For `include_costs`. */
+  readonly prices: PriceStore
+  /** Scheme of the refs under which feedback is looked for. */
+  readonly refScheme: string
+}
+
+export async function callsQueryRoutes(app: App, options: CallsQueryRoutesOptions): Promise<void> {
+  addStreamQuery(app, options)
+  addQueryStats(app, options)
+}
+
+/** What a line needs beside the call. */
+interface LineContext {
+  readonly shape: CallsShape
+  readonly prices: PriceTable | null
+  readonly spellOut: <T>(value: T) => T
+}
+
+function addStreamQuery(
+  app: App,
+  { callsQuery, prices, refScheme }: CallsQueryRoutesOptions,
+): void {
+  app.post(
+    '/calls/stream_query',
+    {
+      schema: {
+        tags: ['calls'],
+        summary: 'List calls, one JSON object a line, streamed (addition to the spec).',
+        body: CallsQueryRequest,
+        response: {
+          200: {
+            description: 'A call a line.',
+            content: { [JSON_LINES]: { schema: z.string().describe('Lines of CallSchema.') } },
+          },
+        },
+      },
+    },
+    async (request, reply) => {
+      const { project_id } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const selection = resolveCallsSelection(request.body)
+      const shape = resolveCallsShape(request.body)
+      const context: LineContext = {
+        shape,
+        prices: shape.withCosts ? prices.openPriceTable(project_id) : null,
+        spellOut: app.spelling.spellOut,
+      }
+      const signal = AbortSignal.any([watchClient(reply), app.draining])
+      const pages = callsQuery.pages(selection, shape, refScheme, signal)
+      return sendJsonLines(reply, renderPages(pages, context))
+    },
+  )
+}
+
+async function* renderPages(
+  pages: AsyncIterable<readonly ListedCall[]>,
+  context: LineContext,
+): AsyncGenerator<string> {
+  for await (const page of pages) {
+    yield page.map((listed) => `${renderListed(listed, context)}\n`).join('')
+  }
+}
+
+function renderListed(
+  { call, totalStorageSizeBytes, feedback }: ListedCall,
+  { shape, prices, spellOut }: LineContext,
+): string {
+  const summary = parseSummary(call)
+  return renderCallLine(call, summary, {
+    costs: prices === null ? null : renderCallCosts(summary, call.started_at_us, prices),
+    feedback: feedback === null ? null : feedback.map((text) => parseLossless(text)),
+    includeStorageSize: shape.withStorageSize,
+    totalStorageSizeBytes,
+    shape,
+    spellOut,
+  })
+}
+
+function addQueryStats(app: App, { callsQuery }: CallsQueryRoutesOptions): void {
+  app.post(
+    '/calls/query_stats',
+    {
+      schema: {
+        tags: ['calls'],
+        summary: 'Count calls (addition to the spec).',
+        body: CallsQueryStatsRequest,
+        response: { 200: CallsQueryStatsResponse },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, include_total_storage_size } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const selection = resolveCallsSelection(request.body)
+      const signal = AbortSignal.any([watchClient(reply), app.draining])
+      const { limit } = selection
+      const found = await callsQuery.count({ ...selection, limit: limit + 1 }, signal)
+      const hasMore = found.count > limit
+      const counted =
+        hasMore && include_total_storage_size ? await callsQuery.count(selection, signal) : found
+      return {
+        count: Math.min(counted.count, limit),
+        has_more: hasMore,
+        total_storage_size_bytes: include_total_storage_size ? counted.storage_size_bytes : null,
+      }
+    },
+  )
+}

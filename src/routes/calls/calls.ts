@@ -1,0 +1,158 @@
+/** Call tracing routes. Spec: §4.5, §4.6; `/call/end` is an addition. */
+
+import { requireAccess } from '../../domain/access/permissions.ts'
+import { renderCall } from '../../domain/calls/call-view.ts'
+import { resolveCallEnd, resolveCallStart } from '../../domain/calls/new-call.ts'
+import { renderCallCosts } from '../../domain/prices/cost.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import { newId } from '../../http/new-id.ts'
+import {
+  CallEndRequest,
+  CallEndResponse,
+  CallReadRequest,
+  CallReadResponse,
+  CallStartRequest,
+  CallStartResponse,
+} from '../../schemas/calls/call.ts'
+import {
+  CallsDeleteRequest,
+  CallsDeleteResponse,
+  CallUpdateRequest,
+} from '../../schemas/calls/call-batch.ts'
+import type { CallStore } from '../../store/api/calls.ts'
+import type { PriceStore } from '../../store/api/prices.ts'
+
+export interface CallRoutesOptions {
+  readonly calls: CallStore
+  /** For `include_costs`. */
+  readonly prices: PriceStore
+  /** Scheme of the refs that are looked for in inputs and outputs. */
+  readonly refScheme: string
+  /** Microseconds since the epoch. */
+  readonly nowUs: () => number
+}
+
+const config = { keepsLongNumbers: true }
+
+export async function callRoutes(app: App, options: CallRoutesOptions): Promise<void> {
+  addCallStart(app, options)
+  addCallEnd(app, options)
+  addCallRead(app, options)
+  addCallUpdate(app, options)
+  addCallsDelete(app, options)
+}
+
+function addCallStart(app: App, { calls, refScheme }: CallRoutesOptions): void {
+  app.post(
+    '/call/start',
+    {
+      config,
+      schema: {
+        tags: ['calls'],
+        summary: 'Record the start of a call; the answer follows the durable commit.',
+        body: CallStartRequest,
+        response: { 200: CallStartResponse },
+      },
+    },
+    async (request) => {
+      const { start } = request.body
+      const caller = requireAccess(request.principal, 'traces:write', start.project_id)
+      const { svc_user_id, svc_username } = caller
+      const defaults = { id: newId(), trace_id: newId(), svc_user_id, svc_username }
+      return calls.startCall(resolveCallStart(start, defaults, refScheme))
+    },
+  )
+}
+
+function addCallEnd(app: App, { calls, refScheme }: CallRoutesOptions): void {
+  app.post(
+    '/call/end',
+    {
+      config,
+      schema: {
+        tags: ['calls'],
+        summary: 'Record the end of a call, before or after its start (addition to the spec).',
+        body: CallEndRequest,
+        response: { 200: CallEndResponse },
+      },
+    },
+    async (request) => {
+      const { end } = request.body
+      requireAccess(request.principal, 'traces:write', end.project_id)
+      await calls.endCall(resolveCallEnd(end, refScheme))
+      return {}
+    },
+  )
+}
+
+function addCallRead(app: App, { calls, prices }: CallRoutesOptions): void {
+  app.post(
+    '/call/read',
+    {
+      schema: {
+        tags: ['calls'],
+        summary: 'Read one call.',
+        body: CallReadRequest,
+        response: { 200: CallReadResponse },
+      },
+    },
+    async (request) => {
+      const { project_id, id, ...include } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const call = await calls.findCall(project_id, id)
+      if (call === null) throw new ApiError('call_not_found', { param: 'id' })
+      return {
+        call: renderCall(call, {
+          costs: include.include_costs
+            ? renderCallCosts(call.summary, call.started_at_us, prices.openPriceTable(project_id))
+            : null,
+          includeStorageSize: include.include_storage_size ?? false,
+          totalStorageSizeBytes: include.include_total_storage_size
+            ? await calls.sumTraceSizeBytes(project_id, call.trace_id)
+            : null,
+        }),
+      }
+    },
+  )
+}
+
+function addCallUpdate(app: App, { calls }: CallRoutesOptions): void {
+  app.post(
+    '/call/update',
+    {
+      schema: {
+        tags: ['calls'],
+        summary: 'Give a call a name, before or after its start (addition to the spec).',
+        body: CallUpdateRequest,
+        response: { 200: CallEndResponse },
+      },
+    },
+    async (request) => {
+      const { project_id, call_id, display_name } = request.body
+      requireAccess(request.principal, 'traces:write', project_id)
+      await calls.renameCall({ project_id, id: call_id, display_name: display_name || null })
+      return {}
+    },
+  )
+}
+
+function addCallsDelete(app: App, { calls, nowUs }: CallRoutesOptions): void {
+  app.post(
+    '/calls/delete',
+    {
+      schema: {
+        tags: ['calls'],
+        summary: 'Delete calls and all that descends from them (addition to the spec).',
+        body: CallsDeleteRequest,
+        response: { 200: CallsDeleteResponse },
+      },
+    },
+    async (request) => {
+      const { project_id, call_ids } = request.body
+      requireAccess(request.principal, 'traces:write', project_id)
+      const deletion = { project_id, ids: call_ids, deleted_at_us: nowUs() }
+      return { num_deleted: await calls.deleteCalls(deletion) }
+    },
+  )
+}

@@ -1,0 +1,172 @@
+/**
+ * Records completions as calls, off the way of their answers: nothing here delays or fails an answer.
+ * What could not be recorded is logged; what waits is written before the server has closed.
+ */
+
+import type { Principal } from '../../domain/access/permissions.ts'
+import type { RecordedCall } from '../../domain/calls/recorded-call.ts'
+import { renderJson } from '../../domain/json/json-text.ts'
+import type { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import { newId } from '../../http/new-id.ts'
+import type { AnswerRecord } from '../../inference/chat/answer-record.ts'
+import type { JsonObject } from '../../schemas/primitives.ts'
+import type { RecordingStore } from '../../store/api/recordings.ts'
+
+/** Name of the operation that a completion is. */
+export const COMPLETION_OP_NAME = 'chat.completions'
+/** Limit: characters of a request that are kept; 4 Mi, images included. */
+export const INPUT_CHARS_MAX = 4 * 1024 * 1024
+/** How long a closing server waits for answers that are just ending. */
+const CLOSE_MS_MAX = 300
+const POLL_MS = 10
+/** The store's bound for names of models in a usage. */
+const USAGE_NAME_MAX = 256
+
+/** A completion that begins. */
+export interface Completion {
+  readonly projectId: string
+  readonly caller: Principal
+  /** The request as it was received. */
+  readonly body: string
+  readonly record: AnswerRecord
+}
+
+/** What is known of a completion when it ends. */
+export interface CompletionEnd {
+  /** What broke the answer, or null. */
+  readonly error: ApiError | null
+  /** Id of the model that answered, under which its tokens are counted. */
+  readonly model: string
+  readonly attributes: JsonObject
+}
+
+export interface Recording {
+  /** Id of the call, told to the client before the call is written. */
+  readonly callId: string
+  /** Ends it; nothing is recorded without that. */
+  end(end: CompletionEnd): void
+}
+
+export interface CompletionRecorder {
+  begin(completion: Completion): Recording
+}
+
+export interface CompletionRecorderOptions {
+  readonly recordings: RecordingStore
+  readonly refScheme: string
+  /** Microseconds since the epoch. */
+  readonly nowUs: () => number
+}
+
+/**
+ * A recorder that lives as long as the app.
+ *
+ * Spec: §4.3, §4.7 (project of a completion).
+ * Choice: one call per completion, written when it ends. What admission refuses has not begun and is no
+ * call. No answer says that it is stored, so nothing waits for the disk.
+ */
+export function createCompletionRecorder(
+  app: App,
+  { recordings, refScheme, nowUs }: CompletionRecorderOptions,
+): CompletionRecorder {
+  let ended: (() => RecordedCall)[] = []
+  let openCount = 0
+
+  function record(): void {
+    const builds = ended
+    ended = []
+    for (const build of builds) {
+      try {
+        recordings.add(build())
+      } catch (error) {
+        logLoss({ count: 1, error })
+      }
+    }
+  }
+
+  function logLoss({ count, error }: { readonly count: number; readonly error: unknown }): void {
+    app.log.error({ err: error, count }, 'completions not recorded')
+  }
+
+  /** Behind the answers of this turn of the event loop, which go out at its end. */
+  function recordSoon(build: () => RecordedCall): void {
+    ended.push(build)
+    if (ended.length === 1) setImmediate(() => setImmediate(record))
+  }
+
+  recordings.onLoss(logLoss)
+  app.addHook('onClose', async () => {
+    const deadline = Date.now() + CLOSE_MS_MAX
+    while (openCount > 0 && Date.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    }
+    record()
+    await recordings.flush()
+  })
+
+  return {
+    begin(completion) {
+      const callId = newId()
+      const startedAtUs = nowUs()
+      openCount += 1
+      return {
+        callId,
+        end(end) {
+          openCount -= 1
+          if (end.error !== null && REFUSALS.includes(end.error.code)) return
+          const span = { callId, startedAtUs, endedAtUs: nowUs() }
+          recordSoon(() => toRecordedCall(completion, end, span, refScheme))
+        },
+      }
+    },
+  }
+}
+
+/** Codes of completions that never began. */
+const REFUSALS: readonly string[] = ['server_overloaded', 'rate_limit_exceeded']
+
+interface Span {
+  readonly callId: string
+  readonly startedAtUs: number
+  readonly endedAtUs: number
+}
+
+/** Spec: §2.6. Choice: tokens count under the served model's id, not the alias that was asked for. */
+function toRecordedCall(
+  { projectId, caller, body, record }: Completion,
+  { error, model, attributes }: CompletionEnd,
+  { callId, startedAtUs, endedAtUs }: Span,
+  refScheme: string,
+): RecordedCall {
+  const usage = record.usage()
+  const firstTokenAtUs = record.firstTokenAt()
+  return {
+    facts: {
+      project_id: projectId,
+      id: callId,
+      trace_id: newId(),
+      op_name: COMPLETION_OP_NAME,
+      started_at_us: startedAtUs,
+      ended_at_us: endedAtUs,
+      svc_user_id: caller.svc_user_id,
+      svc_username: caller.svc_username,
+      attributes: record.isCut() ? { ...attributes, output_cut: true } : attributes,
+      exception: error === null ? null : `${error.code}: ${error.message}`,
+      summary: {
+        ...(usage === null ? {} : { usage: { [model.slice(0, USAGE_NAME_MAX)]: usage } }),
+        ...(firstTokenAtUs === null
+          ? {}
+          : { time_to_first_token_ms: (firstTokenAtUs - startedAtUs) / 1000 }),
+      },
+      ref_scheme: refScheme,
+    },
+    inputs_json: toInputs(body),
+    output_json: record.output(),
+  }
+}
+
+/** The request as it came, or how large it was when it was too large to keep. */
+function toInputs(body: string): string {
+  return body.length > INPUT_CHARS_MAX ? renderJson({ omitted_chars: body.length }) : body
+}

@@ -1,0 +1,228 @@
+/**
+ * One completion on its way: the asked model, then its fallbacks, each within admission; recorded when it
+ * names a project. It tells in headers who answers, and never answers itself.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { requireScope } from '../../domain/access/permissions.ts'
+import {
+  findDroppedFields,
+  findUnsupportedField,
+  requireValidChatRequest,
+} from '../../domain/chat/chat-rules.ts'
+import { ApiError } from '../../errors.ts'
+import { toApiError } from '../../http/error-handler.ts'
+import type { CompletionCall, Delta } from '../../inference/backend.ts'
+import type { Admission, AdmissionRequest } from '../../inference/chat/admission.ts'
+import type { AnswerHead } from '../../inference/chat/answer-head.ts'
+import { createAnswerRecord } from '../../inference/chat/answer-record.ts'
+import {
+  type AnswerRunOptions,
+  type AnswerWatcher,
+  answerWhole,
+  type Candidate,
+  streamAnswer,
+} from '../../inference/chat/answer-run.ts'
+import type { KeyLimits } from '../../inference/chat/key-limits.ts'
+import type { ModelRegistry, ServedModel } from '../../inference/models/registry.ts'
+import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
+import type { JsonObject } from '../../schemas/primitives.ts'
+import type { CompletionRecorder } from './completion-recorder.ts'
+
+export interface CompletionRunOptions {
+  readonly models: ModelRegistry
+  readonly admission: Admission
+  readonly limits: KeyLimits
+  readonly recorder: CompletionRecorder
+  /** Microseconds since the epoch. */
+  readonly nowUs: () => number
+}
+
+export interface CompletionExchange {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly call: Omit<CompletionCall, 'model'>
+  readonly model: ServedModel
+  /** Project that it is recorded in, or null. */
+  readonly projectId: string | null
+  readonly signal: AbortSignal
+}
+
+/**
+ * Lets a request pass that a model can answer.
+ *
+ * @throws ApiError of the rule that it breaks; unsupported_parameter naming the first field that the
+ * model's backend rejects
+ */
+export function requireAnswerable(body: ChatCompletionRequest, model: ServedModel): void {
+  requireValidChatRequest(body, model.capabilities)
+  const param = findUnsupportedField(body, model.backend.fields)
+  if (param === null) return
+  const message = `The model \`${model.id}\` does not support ${param}.`
+  throw new ApiError('unsupported_parameter', { param, message })
+}
+
+/**
+ * The deltas of a streamed completion; nothing goes to a backend before the first is asked for.
+ *
+ * @throws ApiError rate_limit_exceeded
+ */
+export function streamCompletion(
+  exchange: CompletionExchange,
+  options: CompletionRunOptions,
+): AsyncIterable<Delta> {
+  const { turns, run } = prepareRun(exchange, options)
+  return streamAnswer(turns, run)
+}
+
+/**
+ * The JSON text of a completion that is not streamed.
+ *
+ * @throws ApiError rate_limit_exceeded at once; what broke the answer later
+ */
+export function completeWhole(
+  exchange: CompletionExchange,
+  options: CompletionRunOptions,
+  head: AnswerHead,
+): Promise<string> {
+  const { turns, run } = prepareRun(exchange, options)
+  return answerWhole(turns, run, head)
+}
+
+interface PreparedRun {
+  /** Of the model and its fallbacks. */
+  readonly turns: readonly (() => Candidate)[]
+  readonly run: AnswerRunOptions
+}
+
+/** Counts the request to its key's limits, and opens its record where one is wanted. */
+function prepareRun(exchange: CompletionExchange, options: CompletionRunOptions): PreparedRun {
+  const { request, reply, call, model, signal } = exchange
+  const { models, admission, limits } = options
+  const { keyId } = requireScope(request.principal, 'inference')
+  reply.headers(limits.take(keyId))
+  let answering = model
+  const watchUpstream = (candidate: ServedModel) =>
+    (candidate.upstreamCount ?? 1) === 1
+      ? {}
+      : { onUpstream: (number: number) => nameBackend(reply, call.request, candidate, number) }
+  const toTurn = (candidate: ServedModel) => (): Candidate => {
+    answering = candidate
+    nameBackend(reply, call.request, candidate, null)
+    const { backendModel, adapterPath = null, backend } = candidate
+    const backendCall = { ...call, model: backendModel, adapterPath, ...watchUpstream(candidate) }
+    const { completeWhole } = backend
+    return {
+      place: toPlace(candidate, keyId, call.request, signal),
+      start: () => backend.complete(backendCall, { signal }),
+      startWhole: completeWhole && (() => completeWhole(backendCall, { signal })),
+    }
+  }
+  const others = listFallbacks(model, models, call.request)
+  const watcher =
+    exchange.projectId === null && !limits.countsTokens
+      ? null
+      : openWatcher(exchange, { ...options, answering: () => answering })
+  return { turns: [model, ...others].map(toTurn), run: { admission, watcher } }
+}
+
+/** Spec: §4.3 priority. Choice: it orders the queue of models that are served with priorities. */
+function toPlace(
+  { id: modelId, concurrentMax = null, capabilities }: ServedModel,
+  keyId: string,
+  body: ChatCompletionRequest,
+  signal: AbortSignal,
+): AdmissionRequest {
+  const priority = capabilities.prioritySchedulingEnabled ? (body.priority ?? 0) : 0
+  return { modelId, modelMax: concurrentMax, keyId, priority, signal }
+}
+
+/** The fallbacks of a model that are still served and can answer the request. */
+function listFallbacks(
+  model: ServedModel,
+  models: ModelRegistry,
+  body: ChatCompletionRequest,
+): ServedModel[] {
+  return model.fallbacks.flatMap((name) => {
+    try {
+      const candidate = models.getModel(name)
+      requireAnswerable(body, candidate)
+      return [candidate]
+    } catch {
+      return []
+    }
+  })
+}
+
+/**
+ * Tells which model answers, which of its upstreams where it has several, and which fields of the
+ * request its engine will not see.
+ *
+ * @param upstream - its number from 1, or null
+ *
+ * Spec: §4.3 (headers not shown). Choice: names of the models file, never an address.
+ */
+function nameBackend(
+  reply: FastifyReply,
+  body: ChatCompletionRequest,
+  { id, backend, upstreamCount = 1 }: ServedModel,
+  upstream: number | null,
+): void {
+  if (reply.sent) return
+  const name = encodeURI(id)
+  reply.header('x-weft-backend', upstreamCount > 1 && upstream ? `${name}#${upstream}` : name)
+  const dropped = findDroppedFields(body, backend.fields)
+  if (reply.hasHeader('x-weft-dropped-fields')) reply.removeHeader('x-weft-dropped-fields')
+  if (dropped.length > 0) reply.header('x-weft-dropped-fields', dropped.join(', '))
+}
+
+interface WatchOptions extends Pick<CompletionRunOptions, 'recorder' | 'limits' | 'nowUs'> {
+  /** The model that answers, as far as that is known. */
+  readonly answering: () => ServedModel
+}
+
+/**
+ * Who looks at the deltas: their tokens are charged to the key, and with a project the completion becomes a call
+ * of it, whose id the answer tells.
+ *
+ * Spec: §4.7 (project of a request).
+ * Choice: the scope inference is enough: the server records, not the key, and usage must not depend on
+ * what else a key may do.
+ */
+function openWatcher(
+  { request, reply, call, model, projectId }: CompletionExchange,
+  { recorder, limits, nowUs, answering }: WatchOptions,
+): AnswerWatcher {
+  const isStream = call.request.stream === true
+  const keepsOutput = projectId !== null
+  const record = createAnswerRecord({ isStream, keepsOutput, now: nowUs })
+  const caller = requireScope(request.principal, 'inference')
+  const recording =
+    projectId === null ? null : recorder.begin({ projectId, caller, body: call.body, record })
+  if (recording !== null) reply.header('x-weft-call-id', recording.callId)
+  return {
+    note: record.note,
+    end(error) {
+      limits.charge(caller.keyId, record.tokenCount())
+      recording?.end({
+        error: error === null ? null : toApiError(error, request),
+        model: answering().id,
+        attributes: toAttributes(call, model, answering()),
+      })
+    },
+  }
+}
+
+function toAttributes(
+  { request, requestId }: CompletionExchange['call'],
+  asked: ServedModel,
+  answering: ServedModel,
+): JsonObject {
+  return {
+    model: answering.id,
+    backend: answering.backend.kind,
+    request_id: requestId,
+    stream: request.stream === true,
+    ...(answering === asked ? {} : { fallback_of: asked.id }),
+    ...(request.user ? { user: request.user } : {}),
+  }
+}

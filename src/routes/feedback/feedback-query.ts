@@ -1,0 +1,65 @@
+/** Queries over stored feedback, and its deletion; additions to the spec. */
+
+import { requireAccess } from '../../domain/access/permissions.ts'
+import { FEEDBACK_FIELDS } from '../../domain/feedback/feedback-view.ts'
+import { parseLossless } from '../../domain/json/json-text.ts'
+import { resolveRowQuery } from '../../domain/query/row-query.ts'
+import type { App } from '../../http/app-type.ts'
+import { watchClient } from '../../http/stream/client-signal.ts'
+import { idsOf, PurgeRequest } from '../../schemas/calls/ids-query.ts'
+import {
+  FeedbackPurgeResponse,
+  FeedbackQueryResponse,
+} from '../../schemas/feedback/feedback-query.ts'
+import type { JsonObject } from '../../schemas/primitives.ts'
+import { COUNT_FIELD, RowQueryRequest } from '../../schemas/query/row-query.ts'
+import type { FeedbackStore } from '../../store/api/feedback.ts'
+
+export interface FeedbackQueryRoutesOptions {
+  readonly feedback: FeedbackStore
+}
+
+export async function feedbackQueryRoutes(
+  app: App,
+  { feedback }: FeedbackQueryRoutesOptions,
+): Promise<void> {
+  app.post(
+    '/feedback/query',
+    {
+      schema: {
+        tags: ['feedback'],
+        summary: 'Feedback that meets a condition (addition to the spec).',
+        description: `The fields are ${FEEDBACK_FIELDS.join(', ')}; payload can be dotted into.`,
+        body: RowQueryRequest,
+        response: { 200: FeedbackQueryResponse },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, ...body } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const query = resolveRowQuery(body, FEEDBACK_FIELDS)
+      const signal = AbortSignal.any([watchClient(reply), app.draining])
+      const { count, rows } = await feedback.queryFeedback(project_id, query, signal)
+      if (query.isCount) return { result: [{ [COUNT_FIELD]: count }] }
+      return { result: rows.map((text) => parseLossless(text) as JsonObject) }
+    },
+  )
+
+  app.post(
+    '/feedback/purge',
+    {
+      schema: {
+        tags: ['feedback'],
+        summary: 'Delete feedback by its ids (addition to the spec).',
+        body: PurgeRequest,
+        response: { 200: FeedbackPurgeResponse },
+      },
+    },
+    async (request) => {
+      const { project_id, query } = request.body
+      requireAccess(request.principal, 'traces:write', project_id)
+      await feedback.purgeFeedback(project_id, idsOf(query))
+      return {}
+    },
+  )
+}

@@ -1,0 +1,184 @@
+/** Feedback routes. Spec: §4.1, §4.2; `/feedback/batch/create` and `/feedback/replace` are additions. */
+
+import { type Principal, requireAccess, requireScope } from '../../domain/access/permissions.ts'
+import { requireFeedbackRules } from '../../domain/feedback/feedback-rules.ts'
+import { resolveFeedbackSample } from '../../domain/feedback/feedback-sample.ts'
+import {
+  type Feedback,
+  renderFeedback,
+  resolveFeedback,
+} from '../../domain/feedback/new-feedback.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import { toApiError } from '../../http/error-handler.ts'
+import { newId } from '../../http/new-id.ts'
+import { watchClient } from '../../http/stream/client-signal.ts'
+import { type BatchItemError, toRefusedItem } from '../../schemas/batch-item-error.ts'
+import {
+  FeedbackCreateRequest,
+  FeedbackCreateResponse,
+  FeedbackPayloadSchemaRequest,
+  FeedbackPayloadSchemaResponse,
+  LooseFeedbackCreateRequest,
+} from '../../schemas/feedback/feedback.ts'
+import {
+  FeedbackBatchCreateRequest,
+  FeedbackBatchCreateResponse,
+  FeedbackReplaceRequest,
+  LooseFeedbackReplaceRequest,
+} from '../../schemas/feedback/feedback-query.ts'
+import type { FeedbackStore } from '../../store/api/feedback.ts'
+
+export interface FeedbackRoutesOptions {
+  readonly feedback: FeedbackStore
+  readonly payloadBytesMax: number
+  /** Microseconds since the epoch; never goes back. */
+  readonly nowUs: () => number
+}
+
+const config = { keepsLongNumbers: true }
+
+export async function feedbackRoutes(app: App, options: FeedbackRoutesOptions): Promise<void> {
+  addCreate(app, options)
+  addBatchCreate(app, options)
+  addReplace(app, options)
+  addPayloadSchema(app, options)
+}
+
+/** The schemas of a scope: strict in the kinds of refs, or not. */
+function schemasOf(app: App) {
+  return app.spelling.isStrict
+    ? { create: FeedbackCreateRequest, replace: FeedbackReplaceRequest }
+    : { create: LooseFeedbackCreateRequest, replace: LooseFeedbackReplaceRequest }
+}
+
+/** Feedback of a checked request as it is to be stored. @throws ApiError */
+function toFeedback(
+  body: FeedbackCreateRequest,
+  principal: Principal | null,
+  { payloadBytesMax, nowUs }: FeedbackRoutesOptions,
+): Feedback {
+  const { svc_user_id } = requireAccess(principal, 'traces:write', body.project_id)
+  requireFeedbackRules(body)
+  const defaults = { id: newId(), svc_user_id, created_at_us: nowUs() }
+  return resolveFeedback(body, defaults, payloadBytesMax)
+}
+
+function addCreate(app: App, options: FeedbackRoutesOptions): void {
+  app.post(
+    '/feedback/create',
+    {
+      config,
+      schema: {
+        tags: ['feedback'],
+        summary: 'Store feedback about an object; the answer follows the durable commit.',
+        body: schemasOf(app).create,
+        response: { 200: FeedbackCreateResponse },
+      },
+    },
+    async (request) => {
+      const created = toFeedback(request.body, request.principal, options)
+      return renderFeedback(await options.feedback.createFeedback(created))
+    },
+  )
+}
+
+function addBatchCreate(app: App, options: FeedbackRoutesOptions): void {
+  const { create } = schemasOf(app)
+  app.post(
+    '/feedback/batch/create',
+    {
+      config,
+      schema: {
+        tags: ['feedback'],
+        summary: 'Store feedback in one commit; a bad item fails alone (addition to the spec).',
+        body: FeedbackBatchCreateRequest,
+        response: { 200: FeedbackBatchCreateResponse },
+      },
+    },
+    async (request) => {
+      requireScope(request.principal, 'traces:write')
+      const items = request.body.batch.map((item): Feedback | ApiError => {
+        const { value, error } = app.spelling.parse<FeedbackCreateRequest>(create, item)
+        if (error) return toApiError(error, request)
+        return itemOrError(() => toFeedback(value, request.principal, options))
+      })
+      const good = items.filter((item): item is Feedback => !(item instanceof ApiError))
+      const stored = await options.feedback.createFeedbackBatch(good)
+      return renderBatch(items, stored)
+    },
+  )
+}
+
+function itemOrError(make: () => Feedback): Feedback | ApiError {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof ApiError) return error
+    throw error
+  }
+}
+
+/**
+ * @param items - of the request, or why they cannot be stored
+ * @param stored - of the others, in their order
+ */
+function renderBatch(
+  items: readonly (Feedback | ApiError)[],
+  stored: readonly (Feedback | ApiError)[],
+) {
+  const errors: BatchItemError[] = []
+  let at = 0
+  const res = items.map((item, index) => {
+    const result = item instanceof ApiError ? item : (stored[at++] ?? item)
+    if (!(result instanceof ApiError)) return renderFeedback(result)
+    const refused = toRefusedItem(index, result)
+    errors.push({ index, ...refused.error })
+    return refused
+  })
+  return { res, errors }
+}
+
+function addReplace(app: App, options: FeedbackRoutesOptions): void {
+  app.post(
+    '/feedback/replace',
+    {
+      config,
+      schema: {
+        tags: ['feedback'],
+        summary: 'Put feedback in the place of another (addition to the spec).',
+        body: schemasOf(app).replace,
+        response: { 200: FeedbackCreateResponse },
+      },
+    },
+    async (request) => {
+      const { feedback_id, ...body } = request.body
+      const created = toFeedback(body, request.principal, options)
+      return renderFeedback(await options.feedback.replaceFeedback(feedback_id, created))
+    },
+  )
+}
+
+function addPayloadSchema(app: App, { feedback, nowUs }: FeedbackRoutesOptions): void {
+  app.post(
+    '/feedback/payload_schema',
+    {
+      schema: {
+        tags: ['feedback'],
+        summary: 'Leaf paths and value types of the payloads of a window.',
+        description:
+          'The header `x-weft-paths-incomplete: true` says that a limit on paths or bytes left some out.',
+        body: FeedbackPayloadSchemaRequest,
+        response: { 200: FeedbackPayloadSchemaResponse },
+      },
+    },
+    async (request, reply) => {
+      requireAccess(request.principal, 'traces:read', request.body.project_id)
+      const sample = resolveFeedbackSample(request.body, nowUs())
+      const signal = AbortSignal.any([watchClient(reply), app.draining])
+      const { paths, is_complete } = await feedback.findPayloadPaths(sample, signal)
+      if (!is_complete) reply.header('x-weft-paths-incomplete', 'true')
+      return { paths: [...paths] }
+    },
+  )
+}

@@ -1,0 +1,160 @@
+/** Checkpoints of a model. Spec: §4.9; all but the list are additions. */
+
+import { type Principal, requireScope } from '../../domain/access/permissions.ts'
+import {
+  parseStep,
+  renderCheckpointDetail,
+  renderCheckpointPage,
+  type StoredCheckpoint,
+} from '../../domain/models/checkpoint.ts'
+import { type PreviewModel, requireUsableModel } from '../../domain/models/preview-model.ts'
+import { resolvePageQuery, rowsToRead } from '../../domain/query/page.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import {
+  CheckpointDeleteRequest,
+  CheckpointDeleteResponse,
+  CheckpointDetail,
+  CheckpointListParams,
+  CheckpointListQuery,
+  CheckpointListResponse,
+  CheckpointParams,
+} from '../../schemas/models/checkpoint.ts'
+import type { CheckpointStore } from '../../store/api/checkpoints.ts'
+import type { PreviewModelStore } from '../../store/api/preview-models.ts'
+
+export interface CheckpointRoutesOptions {
+  readonly models: PreviewModelStore
+  readonly checkpoints: CheckpointStore
+  /** Microseconds since the epoch; never goes back. */
+  readonly nowUs: () => number
+}
+
+const tags = ['preview']
+const url = '/v1/preview/models/:model_id/checkpoints'
+
+export async function checkpointRoutes(app: App, options: CheckpointRoutesOptions): Promise<void> {
+  addList(app, options)
+  addDelete(app, options)
+  addGet(app, options)
+  addDownload(app, options)
+}
+
+/** The model that a path names. @throws ApiError missing_api_key, scope_missing, model_not_found */
+async function requireModel(
+  principal: Principal | null,
+  model_id: string,
+  models: PreviewModelStore,
+): Promise<PreviewModel> {
+  const caller = requireScope(principal, 'training')
+  return requireUsableModel(await models.findModel(model_id.toLowerCase()), caller)
+}
+
+/** The checkpoint that a path names. @throws ApiError checkpoint_not_found, and what requireModel throws */
+async function requireCheckpoint(
+  principal: Principal | null,
+  params: { readonly model_id: string; readonly step: string },
+  { models, checkpoints }: CheckpointRoutesOptions,
+) {
+  const model = await requireModel(principal, params.model_id, models)
+  const step = parseStep(params.step)
+  const checkpoint = step === null ? null : await checkpoints.findCheckpoint(model.id, step)
+  if (checkpoint === null) throw new ApiError('checkpoint_not_found', { param: 'step' })
+  return { model, checkpoint }
+}
+
+function addList(app: App, { models, checkpoints }: CheckpointRoutesOptions): void {
+  app.get(
+    url,
+    {
+      schema: {
+        tags,
+        summary: 'List the checkpoints of a model by step.',
+        params: CheckpointListParams,
+        querystring: CheckpointListQuery,
+        response: { 200: CheckpointListResponse },
+      },
+    },
+    async (request) => {
+      requireScope(request.principal, 'training')
+      const { after, limit, order } = resolvePageQuery(request.query)
+      const { model_id } = request.params
+      const model = await requireModel(request.principal, model_id, models)
+      const count = rowsToRead(limit)
+      const listing = { model_id: model.id, after, order, count }
+      return renderCheckpointPage(await checkpoints.listCheckpoints(listing), limit)
+    },
+  )
+}
+
+function addDelete(app: App, { models, checkpoints, nowUs }: CheckpointRoutesOptions): void {
+  app.delete(
+    url,
+    {
+      schema: {
+        tags,
+        summary: 'Delete checkpoints by their steps (addition to the spec).',
+        params: CheckpointListParams,
+        body: CheckpointDeleteRequest,
+        response: { 200: CheckpointDeleteResponse },
+      },
+    },
+    async (request) => {
+      const { model_id } = request.params
+      const model = await requireModel(request.principal, model_id, models)
+      return checkpoints.deleteSteps(model.id, request.body.steps, nowUs())
+    },
+  )
+}
+
+function addGet(app: App, options: CheckpointRoutesOptions): void {
+  app.get(
+    `${url}/:step`,
+    {
+      schema: {
+        tags,
+        summary: 'Read one checkpoint (addition to the spec).',
+        params: CheckpointParams,
+        response: { 200: CheckpointDetail },
+      },
+    },
+    async (request) => {
+      const { checkpoint } = await requireCheckpoint(request.principal, request.params, options)
+      return renderCheckpointDetail(checkpoint)
+    },
+  )
+}
+
+function addDownload(app: App, options: CheckpointRoutesOptions): void {
+  app.get(
+    `${url}/:step/artifact`,
+    {
+      schema: {
+        tags,
+        summary: 'Download the weights of a checkpoint (addition to the spec).',
+        params: CheckpointParams,
+        produces: ['application/octet-stream'],
+      },
+    },
+    async (request, reply) => {
+      const found = await requireCheckpoint(request.principal, request.params, options)
+      const { artifact } = found.checkpoint
+      if (artifact === null) {
+        const message = 'The checkpoint has the weights of the base model and no file of its own.'
+        throw new ApiError('checkpoint_not_found', { message, param: 'step' })
+      }
+      return reply
+        .type('application/octet-stream')
+        .header('content-length', artifact.bytes)
+        .header('content-disposition', `attachment; filename="${fileName(found)}"`)
+        .header('x-content-type-options', 'nosniff')
+        .header('x-weft-sha256', artifact.sha256)
+        .send(await options.checkpoints.openArtifact(artifact))
+    },
+  )
+}
+
+/** Model names are letters, digits, dots, dashes and underscores: nothing to be escaped. */
+function fileName({ model, checkpoint }: { model: PreviewModel; checkpoint: StoredCheckpoint }) {
+  return `${model.name}-step${checkpoint.step}.artifact`
+}

@@ -1,0 +1,158 @@
+/**
+ * Which model a name means to a caller: one of the models file, or a checkpoint of a model that was trained
+ * here. A checkpoint is looked up anew for each request.
+ */
+import { canUseProject, type Principal } from '../../domain/access/permissions.ts'
+import { modelProjectId, type PreviewModel } from '../../domain/models/preview-model.ts'
+import {
+  parseTrainedModelName,
+  renderTrainedModelName,
+  type TrainedModelName,
+} from '../../domain/models/trained-model-name.ts'
+import { ApiError } from '../../errors.ts'
+import type { ModelRegistry, ServedModel } from '../../inference/models/registry.ts'
+import type { ModelListEntry } from '../../schemas/models/model.ts'
+import type { CheckpointStore } from '../../store/api/checkpoints.ts'
+import type { PreviewModelStore } from '../../store/api/preview-models.ts'
+
+export interface ModelChoiceOptions {
+  readonly registry: ModelRegistry
+  readonly trained: PreviewModelStore
+  readonly checkpoints: CheckpointStore
+}
+
+/** Who asks, and for which project; null: none was named. */
+export interface Asker {
+  readonly caller: Principal
+  readonly projectId: string | null
+}
+
+export interface ModelChoice {
+  /**
+   * The model of a name, the default model for null and undefined; a promise only for trained models.
+   *
+   * @throws ApiError model_not_found; invalid_value when trained models of several projects have the name
+   */
+  choose(name: string | null | undefined, asker: Asker): ServedModel | Promise<ServedModel>
+  /** The listing's entry of a name. @throws what `choose` throws */
+  describe(name: string, asker: Asker): Promise<ModelListEntry>
+  /** The trained models that the asker may use, newest first: each by its name and by its newest steps. */
+  listTrained(asker: Asker): Promise<ModelListEntry[]>
+}
+
+/** A checkpoint that can be asked, and the model it belongs to. */
+interface Found {
+  readonly model: PreviewModel
+  readonly served: ServedModel
+}
+
+/** Limit: trained models in a listing. */
+const MODELS_LISTED_MAX = 100
+/** Limit: steps of a trained model in a listing. */
+const STEPS_LISTED_MAX = 20
+/** The step of a model that has no checkpoint: its base. */
+const BASE_STEP = 0
+
+/**
+ * Spec: §4.3 model, §4.7.
+ * Choice: a name of the models file wins; a trained model without a checkpoint answers as its base, step 0;
+ * answers carry the name with the step.
+ */
+export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
+  const { registry, trained, checkpoints } = options
+
+  /** The model that a trained one starts from, when checkpoints of it can be served. */
+  function findBase({ base_model }: PreviewModel): ServedModel | null {
+    const base = registry.findModel(base_model)
+    return base?.backend.takesAdapters === true ? base : null
+  }
+
+  async function findTrained(wanted: TrainedModelName, asker: Asker): Promise<PreviewModel | null> {
+    const project = wanted.project_id ?? asker.projectId
+    const accepts = (model: PreviewModel) =>
+      (project === null || modelProjectId(model) === project) && isUsable(model, asker)
+    const page = { name: wanted.name, after: null, order: 'desc', count: 2, accepts } as const
+    const [found = null, other] = await trained.listModels(page)
+    if (other === undefined) return found
+    const message = `Several projects have a model \`${wanted.name}\`: name one as in weave:///<entity>/<project>/${wanted.name}.`
+    throw new ApiError('invalid_value', { param: 'model', message })
+  }
+
+  async function findServed(name: string, asker: Asker): Promise<Found | null> {
+    const wanted = parseTrainedModelName(name)
+    const model = wanted && (await findTrained(wanted, asker))
+    if (wanted === null || model === null) return null
+    const base = findBase(model)
+    if (base === null) throw baseNotServed(model)
+    const checkpoint = await checkpoints.findCheckpoint(model.id, wanted.step ?? 'latest')
+    const step = checkpoint?.step ?? BASE_STEP
+    if (wanted.step !== null && wanted.step !== step) return null
+    const artifact = checkpoint?.artifact ?? null
+    const adapterPath = artifact && checkpoints.locateArtifact(artifact)
+    return { model, served: toServed(base, model, { step, adapterPath }) }
+  }
+
+  function choose(
+    name: string | null | undefined,
+    asker: Asker,
+  ): ServedModel | Promise<ServedModel> {
+    if (!name || registry.findModel(name) !== null) return registry.getModel(name)
+    return findServed(name, asker).then((found) => found?.served ?? registry.getModel(name))
+  }
+
+  async function listOne(model: PreviewModel): Promise<ModelListEntry[]> {
+    const listing = { model_id: model.id, after: null, order: 'desc' } as const
+    const rows = await checkpoints.listCheckpoints({ ...listing, count: STEPS_LISTED_MAX })
+    const steps = rows.length === 0 ? [BASE_STEP] : rows.map(({ step }) => step)
+    const pinned = steps.map((step) => toEntry(model, renderTrainedModelName(model.name, step)))
+    return [{ ...toEntry(model, model.name), root: pinned[0]?.id ?? model.name }, ...pinned]
+  }
+
+  return {
+    choose,
+    async describe(name, asker) {
+      const found = registry.findModel(name) === null ? await findServed(name, asker) : null
+      if (found === null) return registry.getEntry(name)
+      return { ...toEntry(found.model, name), root: found.served.id }
+    },
+    async listTrained(asker) {
+      const accepts = (model: PreviewModel) =>
+        isUsable(model, asker) &&
+        findBase(model) !== null &&
+        (asker.projectId === null || modelProjectId(model) === asker.projectId)
+      const page = { name: null, after: null, order: 'desc', count: MODELS_LISTED_MAX } as const
+      const models = await trained.listModels({ ...page, accepts })
+      return (await Promise.all(models.map(listOne))).flat()
+    },
+  }
+}
+
+function baseNotServed({ name, base_model }: PreviewModel): ApiError {
+  const message = `The model \`${name}\` cannot be asked here: \`${base_model}\`, on which it is based, is not served with adapters.`
+  return new ApiError('model_not_found', { param: 'model', message })
+}
+
+function isUsable(model: PreviewModel, { caller }: Asker): boolean {
+  return canUseProject(caller, modelProjectId(model))
+}
+
+function toServed(
+  base: ServedModel,
+  model: PreviewModel,
+  { step, adapterPath }: { readonly step: number; readonly adapterPath: string | null },
+): ServedModel {
+  const id = renderTrainedModelName(model.name, step)
+  const own = { id, aliases: [], ownedBy: model.entity, fallbacks: [], answersAs: id, adapterPath }
+  return { ...base, ...own, created: toSeconds(model.created_at_us) }
+}
+
+/** Spec: §2.11. Choice: `parent` is the base model. */
+function toEntry(model: PreviewModel, id: string): ModelListEntry {
+  const created = toSeconds(model.created_at_us)
+  const { entity: owned_by, base_model: parent } = model
+  return { id, object: 'model', created, owned_by, root: id, parent }
+}
+
+function toSeconds(us: number): number {
+  return Math.floor(us / 1_000_000)
+}

@@ -1,0 +1,62 @@
+/** The list of served models. Spec: §4.7, §2.11; reading one model is an addition. */
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { requireScope } from '../../domain/access/permissions.ts'
+import type { App } from '../../http/app-type.ts'
+import { requireProjectHeader } from '../../http/project-header.ts'
+import type { ModelRegistry } from '../../inference/models/registry.ts'
+import { ModelListEntry, ModelListResponse } from '../../schemas/models/model.ts'
+import type { Asker, ModelChoice } from './model-choice.ts'
+
+export interface ModelRoutesOptions {
+  readonly models: ModelRegistry
+  readonly choice: ModelChoice
+}
+
+const ModelParams = z.object({
+  '*': z
+    .string()
+    .describe(
+      'Id or alias of the model, or the name of a trained one; slashes in it may be encoded or not.',
+    ),
+})
+
+export async function modelRoutes(app: App, { models, choice }: ModelRoutesOptions): Promise<void> {
+  app.addHook('onRequest', async (request) => {
+    toAsker(request)
+  })
+
+  app.get(
+    '/v1/models',
+    {
+      schema: {
+        tags: ['inference'],
+        summary: 'List the served models, those of the models file first.',
+        response: { 200: ModelListResponse },
+      },
+    },
+    async (request) => {
+      const trained = await choice.listTrained(toAsker(request))
+      return { object: 'list' as const, data: [...models.listEntries(), ...trained] }
+    },
+  )
+
+  app.get(
+    '/v1/models/*',
+    {
+      schema: {
+        tags: ['inference'],
+        summary: 'Read one model by its id or an alias (addition to the spec).',
+        params: ModelParams,
+        response: { 200: ModelListEntry },
+      },
+    },
+    async (request) => choice.describe(request.params['*'], toAsker(request)),
+  )
+}
+
+/** @throws ApiError missing_api_key, scope_missing, invalid_header, project_forbidden */
+function toAsker(request: FastifyRequest): Asker {
+  const caller = requireScope(request.principal, 'inference')
+  return { caller, projectId: requireProjectHeader(request) }
+}

@@ -1,0 +1,128 @@
+/** Models of the training preview: additions to the spec, which only names their ids. Spec: §2.12 model_id. */
+import { v7 as uuidv7 } from 'uuid'
+import { canUseProject, requireAccess, requireScope } from '../../domain/access/permissions.ts'
+import {
+  modelProjectId,
+  renderModel,
+  requireUsableModel,
+  requireWantedModel,
+  resolveNewModel,
+} from '../../domain/models/preview-model.ts'
+import { resolvePageQuery, rowsToRead, toPage } from '../../domain/query/page.ts'
+import type { App } from '../../http/app-type.ts'
+import {
+  PreviewModelCreateRequest,
+  PreviewModelDeleteResponse,
+  PreviewModelListQuery,
+  PreviewModelListResponse,
+  PreviewModelParams,
+  PreviewModelResponse,
+} from '../../schemas/models/preview-model.ts'
+import type { PreviewModelStore } from '../../store/api/preview-models.ts'
+
+export interface PreviewModelRoutesOptions {
+  readonly models: PreviewModelStore
+  /** Microseconds since the epoch; never goes back. */
+  readonly nowUs: () => number
+}
+
+const tags = ['preview']
+const url = '/v1/preview/models'
+
+export async function previewModelRoutes(
+  app: App,
+  options: PreviewModelRoutesOptions,
+): Promise<void> {
+  addCreate(app, options)
+  addList(app, options)
+  addGet(app, options)
+  addDelete(app, options)
+}
+
+function addCreate(app: App, { models, nowUs }: PreviewModelRoutesOptions): void {
+  app.post(
+    url,
+    {
+      schema: {
+        tags,
+        summary: 'Make a model to be trained (addition to the spec).',
+        body: PreviewModelCreateRequest,
+        response: { 200: PreviewModelResponse },
+      },
+    },
+    async (request) => {
+      const { svc_user_id } = requireScope(request.principal, 'training')
+      const defaults = { id: uuidv7(), svc_user_id, created_at_us: nowUs() }
+      const wanted = resolveNewModel(request.body, defaults)
+      requireAccess(request.principal, 'training', modelProjectId(wanted))
+      const stored = await models.insertModel(wanted)
+      return renderModel(requireWantedModel(stored, wanted, request.body.return_existing ?? false))
+    },
+  )
+}
+
+function addList(app: App, { models }: PreviewModelRoutesOptions): void {
+  app.get(
+    url,
+    {
+      schema: {
+        tags,
+        summary: 'List the models that the key may use (addition to the spec).',
+        querystring: PreviewModelListQuery,
+        response: { 200: PreviewModelListResponse },
+      },
+    },
+    async (request) => {
+      const caller = requireScope(request.principal, 'training')
+      const { after, limit, order } = resolvePageQuery(request.query)
+      const found = await models.listModels({
+        name: request.query.name ?? null,
+        after,
+        order,
+        count: rowsToRead(limit),
+        accepts: (model) => canUseProject(caller, modelProjectId(model)),
+      })
+      return { object: 'list' as const, ...toPage(found.map(renderModel), limit) }
+    },
+  )
+}
+
+function addGet(app: App, { models }: PreviewModelRoutesOptions): void {
+  app.get(
+    `${url}/:model_id`,
+    {
+      schema: {
+        tags,
+        summary: 'Read a model (addition to the spec).',
+        params: PreviewModelParams,
+        response: { 200: PreviewModelResponse },
+      },
+    },
+    async (request) => {
+      const caller = requireScope(request.principal, 'training')
+      const found = await models.findModel(request.params.model_id.toLowerCase())
+      return renderModel(requireUsableModel(found, caller))
+    },
+  )
+}
+
+function addDelete(app: App, { models, nowUs }: PreviewModelRoutesOptions): void {
+  app.delete(
+    `${url}/:model_id`,
+    {
+      schema: {
+        tags,
+        summary: 'Delete a model and its checkpoints, stop its jobs (addition to the spec).',
+        params: PreviewModelParams,
+        response: { 200: PreviewModelDeleteResponse },
+      },
+    },
+    async (request) => {
+      const caller = requireScope(request.principal, 'training')
+      const found = await models.findModel(request.params.model_id.toLowerCase())
+      const { id: model_id } = requireUsableModel(found, caller)
+      const deleted = await models.deleteModel(model_id, nowUs(), uuidv7)
+      return { model_id, deleted_checkpoints: deleted ?? 0, deleted_run: false }
+    },
+  )
+}

@@ -1,0 +1,98 @@
+/**
+ * The form that brings a file: its fields, and its bytes on their way into the store. A form that breaks a
+ * rule leaves nothing behind.
+ */
+import multipart, { type MultipartFile } from '@fastify/multipart'
+import type { FastifyRequest } from 'fastify'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import type { FileStore, ReceivedFile } from '../../store/api/files.ts'
+
+/** Limits of the form beside the file: clients send one or two short fields. */
+const FIELDS_MAX = 8
+const FIELD_BYTES_MAX = 4096
+/** Bytes of a form that are not the file's. */
+const FORM_BYTES_MAX = 65_536
+
+export interface FileForm {
+  /** Texts by name; the last one wins when a name comes twice. */
+  readonly fields: Readonly<Record<string, string>>
+  /** To be kept or discarded. */
+  readonly file: ReceivedFile
+}
+
+const FORM_ERRORS: Readonly<Record<string, 'request_too_large' | 'client_closed_request'>> = {
+  FST_REQ_FILE_TOO_LARGE: 'request_too_large',
+  FST_FIELDS_LIMIT: 'request_too_large',
+  FST_FILES_LIMIT: 'request_too_large',
+  FST_PARTS_LIMIT: 'request_too_large',
+  FST_MP_PREMATURE_CLOSE: 'client_closed_request',
+}
+
+/** Makes forms the only bodies of a scope; other media types end as unsupported_media_type. */
+export async function useFileForms(app: App, fileBytesMax: number): Promise<void> {
+  app.removeAllContentTypeParsers()
+  await app.register(multipart, {
+    limits: {
+      files: 1,
+      fileSize: fileBytesMax,
+      fields: FIELDS_MAX,
+      fieldSize: FIELD_BYTES_MAX,
+      parts: FIELDS_MAX + 1,
+    },
+  })
+  app.addContentTypeParser('*', (_request, _body, done) => {
+    const message = 'Send the body as multipart/form-data.'
+    done(new ApiError('unsupported_media_type', { message }), undefined)
+  })
+  app.addHook('onRequest', async ({ headers }: FastifyRequest) => {
+    const length = Number(headers['content-length'] ?? 0)
+    if (length > fileBytesMax + FORM_BYTES_MAX) throw new ApiError('request_too_large')
+  })
+}
+
+/**
+ * Reads a form to its end. The field of the file is called `file`.
+ *
+ * @throws ApiError unsupported_media_type, invalid_multipart, request_too_large, validation_failed without a
+ * file, client_closed_request, store_unavailable
+ */
+export async function readFileForm(request: FastifyRequest, files: FileStore): Promise<FileForm> {
+  if (!request.isMultipart()) throw new ApiError('unsupported_media_type')
+  const fields: Record<string, string> = {}
+  let file: ReceivedFile | null = null
+  try {
+    for await (const part of request.parts()) {
+      if (part.type === 'file') {
+        if (part.fieldname !== 'file') throw wrongField(part.fieldname)
+        file = await receivePart(part, files)
+      } else {
+        if (part.valueTruncated) throw new ApiError('request_too_large', { param: part.fieldname })
+        fields[part.fieldname] = String(part.value)
+      }
+    }
+  } catch (error) {
+    await file?.discard()
+    throw toFormError(error)
+  }
+  if (file === null) throw wrongField('file')
+  return { fields, file }
+}
+
+async function receivePart(part: MultipartFile, files: FileStore): Promise<ReceivedFile> {
+  const received = await files.receiveFile(part.file)
+  if (!part.file.truncated) return received
+  await received.discard()
+  throw new ApiError('request_too_large', { param: 'file' })
+}
+
+function wrongField(name: string): ApiError {
+  const message = name === 'file' ? 'file is required' : 'The file must come in the field file.'
+  return new ApiError('validation_failed', { message, param: 'file' })
+}
+
+function toFormError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  const code = FORM_ERRORS[(error as { code?: string } | null)?.code ?? '']
+  return new ApiError(code ?? 'invalid_multipart', { cause: error })
+}

@@ -1,0 +1,112 @@
+/**
+ * Files by content: a form in, bytes out.
+ *
+ * Spec: §4 (bodies are JSON unless stated; files are not shown). Choice: the routes of the public clients,
+ * under both of their names.
+ */
+
+import { requireAccess, requireScope } from '../../domain/access/permissions.ts'
+import { requireDigest } from '../../domain/objects/digests.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import {
+  FileContentRequest,
+  FileCreateFields,
+  FileCreateForm,
+  FileCreateResponse,
+  FilesStatsRequest,
+  FilesStatsResponse,
+} from '../../schemas/objects/file.ts'
+import type { FileStore } from '../../store/api/files.ts'
+import { readFileForm, useFileForms } from './file-form.ts'
+
+export interface FileRoutesOptions {
+  readonly files: FileStore
+  readonly fileBytesMax: number
+}
+
+const tags = ['files']
+
+export async function fileRoutes(app: App, { files, fileBytesMax }: FileRoutesOptions) {
+  await app.register(async (forms: App) => {
+    await useFileForms(forms, fileBytesMax)
+    for (const url of ['/file/create', '/files/create']) addFileCreate(forms, url, files)
+  })
+  for (const url of ['/file/content', '/files/content']) addFileContent(app, url, files)
+  addFilesStats(app, files)
+}
+
+function addFileCreate(app: App, url: string, files: FileStore): void {
+  app.post(
+    url,
+    {
+      // The form is read by the handler; its schema is for readers.
+      validatorCompiler: () => (value: unknown) => ({ value }),
+      schema: {
+        tags,
+        summary: 'Store a file; the same content again is the same file.',
+        consumes: ['multipart/form-data'],
+        body: FileCreateForm,
+        response: { 200: FileCreateResponse },
+      },
+    },
+    async (request) => {
+      requireScope(request.principal, 'traces:write')
+      const { fields, file } = await readFileForm(request, files)
+      try {
+        const { value, error } = app.spelling.parse(FileCreateFields, fields)
+        if (error) throw error
+        requireAccess(request.principal, 'traces:write', value.project_id)
+        requireDigest(value.expected_digest, file.digest, 'expected_digest')
+        await file.keep(value.project_id)
+        return { digest: file.digest }
+      } finally {
+        await file.discard()
+      }
+    },
+  )
+}
+
+function addFileContent(app: App, url: string, files: FileStore): void {
+  app.post(
+    url,
+    {
+      schema: {
+        tags,
+        summary: 'Read the bytes of a file.',
+        body: FileContentRequest,
+        produces: ['application/octet-stream'],
+      },
+    },
+    async (request, reply) => {
+      const { project_id, digest } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const file = await files.findFile(project_id, digest)
+      if (file === null) throw new ApiError('file_not_found', { param: 'digest' })
+      return reply
+        .type('application/octet-stream')
+        .header('content-length', file.size_bytes)
+        .header('x-content-type-options', 'nosniff')
+        .send(file.content)
+    },
+  )
+}
+
+function addFilesStats(app: App, files: FileStore): void {
+  app.post(
+    '/files/query_stats',
+    {
+      schema: {
+        tags,
+        summary: 'Sum the bytes of the files of a project.',
+        body: FilesStatsRequest,
+        response: { 200: FilesStatsResponse },
+      },
+    },
+    async (request) => {
+      const { project_id } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      return { total_size_bytes: await files.sumFileBytes(project_id) }
+    },
+  )
+}

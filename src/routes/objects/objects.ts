@@ -1,0 +1,145 @@
+/**
+ * Published objects: create, read, query, delete.
+ *
+ * Spec: §2.1 (object refs; their routes are not shown). Choice: those of the public tracing clients.
+ */
+
+import { requireAccess } from '../../domain/access/permissions.ts'
+import { resolveObject } from '../../domain/objects/object-content.ts'
+import { renderObject, requireObject } from '../../domain/objects/object-view.ts'
+import type { App } from '../../http/app-type.ts'
+import { watchClient } from '../../http/stream/client-signal.ts'
+import {
+  OBJECTS_LIMIT_MAX,
+  ObjectCreateRequest,
+  ObjectCreateResponse,
+  ObjectDeleteRequest,
+  ObjectDeleteResponse,
+  ObjectQueryRequest,
+  ObjectQueryResponse,
+  ObjectReadRequest,
+  ObjectReadResponse,
+} from '../../schemas/objects/object.ts'
+import type { ObjectStore } from '../../store/api/objects.ts'
+
+/** Limit: bytes of contents in one answer; twice what one request may bring. */
+export const CONTENT_BYTES_MAX = 64 * 1024 * 1024
+
+export interface ObjectRoutesOptions {
+  readonly objects: ObjectStore
+  /** Microseconds since the epoch; never goes back. */
+  readonly nowUs: () => number
+}
+
+const tags = ['objects']
+
+export async function objectRoutes(app: App, options: ObjectRoutesOptions): Promise<void> {
+  addObjectCreate(app, options)
+  addObjectRead(app, options)
+  addObjectQuery(app, options)
+  addObjectDelete(app, options)
+}
+
+function addObjectCreate(app: App, { objects, nowUs }: ObjectRoutesOptions): void {
+  app.post(
+    '/obj/create',
+    {
+      // The content is stored as it was sent and digested from its text.
+      config: { keepsBodyText: true },
+      schema: {
+        tags,
+        summary: 'Publish a version of an object; the same content again is the same version.',
+        body: ObjectCreateRequest,
+        response: { 200: ObjectCreateResponse },
+      },
+    },
+    async (request) => {
+      const { obj } = request.body
+      const { svc_user_id } = requireAccess(request.principal, 'traces:write', obj.project_id)
+      const defaults = { svc_user_id, created_at_us: nowUs() }
+      const object = resolveObject(obj, request.bodyText ?? '', defaults)
+      await objects.createObject(object)
+      return { digest: object.digest, object_id: object.object_id }
+    },
+  )
+}
+
+function addObjectRead(app: App, { objects }: ObjectRoutesOptions): void {
+  app.post(
+    '/obj/read',
+    {
+      schema: {
+        tags,
+        summary: 'Read a version of an object.',
+        body: ObjectReadRequest,
+        response: { 200: ObjectReadResponse },
+      },
+    },
+    async (request) => {
+      const { project_id, object_id, digest, metadata_only, ...options } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const version = requireObject(await objects.findObject(project_id, object_id, digest))
+      const content = metadata_only ? null : await objects.findContent(project_id, version.digest)
+      return { obj: renderObject(version, content, options) }
+    },
+  )
+}
+
+function addObjectQuery(app: App, { objects }: ObjectRoutesOptions): void {
+  app.post(
+    '/objs/query',
+    {
+      schema: {
+        tags,
+        summary: 'List versions of objects.',
+        body: ObjectQueryRequest,
+        response: { 200: ObjectQueryResponse },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, filter, sort_by, limit, offset, metadata_only, ...options } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const listing = {
+        project_id,
+        filter: filter ?? {},
+        sort_by: sort_by ?? [],
+        limit: limit ?? OBJECTS_LIMIT_MAX,
+        offset: offset ?? 0,
+        withContent: !metadata_only,
+        contentBytesMax: CONTENT_BYTES_MAX,
+      }
+      const signal = AbortSignal.any([watchClient(reply), app.draining])
+      const found = await objects.listObjects(listing, signal)
+      return {
+        objs: found.map(({ version, val_json }) => renderObject(version, val_json, options)),
+      }
+    },
+  )
+}
+
+function addObjectDelete(app: App, { objects, nowUs }: ObjectRoutesOptions): void {
+  app.post(
+    '/obj/delete',
+    {
+      schema: {
+        tags,
+        summary: 'Delete versions of an object, or all of them.',
+        body: ObjectDeleteRequest,
+        response: { 200: ObjectDeleteResponse },
+      },
+    },
+    async (request) => {
+      const { project_id, object_id, digests } = request.body
+      requireAccess(request.principal, 'traces:write', project_id)
+      const deleted = await objects.deleteObjects(project_id, object_id, digests ?? null, nowUs())
+      return {
+        num_deleted: deleted.length,
+        deleted_versions: deleted.map(({ digest, base_object_class, leaf_object_class }) => ({
+          digest,
+          base_object_class,
+          leaf_object_class,
+        })),
+      }
+    },
+  )
+}

@@ -1,0 +1,155 @@
+/**
+ * Reads what refs point at: from an object or a table along edges, through refs that lie on the way. Reads
+ * nothing of a project that the caller may not use.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { parseExact } from '../../domain/json/exact-json.ts'
+import { requireObject } from '../../domain/objects/object-view.ts'
+import {
+  parseReadableRef,
+  type ReadableRef,
+  type RefEdge,
+  stepInto,
+} from '../../domain/objects/ref-reading.ts'
+import { ApiError } from '../../errors.ts'
+import type { ObjectStore } from '../../store/api/objects.ts'
+import type { NewRow, RowIndex, StoredTable, TableStore } from '../../store/api/tables.ts'
+
+/** Limit: refs that one ref leads through, on all of its ways together. */
+const HOPS_MAX = 16
+/** Limit: rows of a table that is read as a whole. */
+const ROWS_MAX = 10_000
+
+export interface RefReaderOptions {
+  readonly objects: ObjectStore
+  readonly tables: TableStore
+  /** Limit on bytes of contents that are read for all refs together. */
+  readonly contentBytesMax: number
+  canRead(projectId: string): boolean
+}
+
+/** Where a path has come to: a table whose rows are not read yet, or a value. */
+type Node = { readonly table: StoredTable } | { readonly value: unknown }
+
+const NOTHING: Node = { value: null }
+
+/** Reads one ref; made anew for every request, because it remembers contents. */
+export type ReadRef = (ref: ReadableRef) => Promise<unknown>
+
+/**
+ * The value at the end of a ref; null when nothing lies there, or the object was deleted.
+ *
+ * @throws ApiError object_not_found, table_not_found for a ref that is unknown or of a project that the
+ * caller may not use; validation_failed for more than contentBytesMax bytes
+ *
+ * Spec: §2.1. Choice: the ref itself must exist; a gap further inside reads as null.
+ */
+export function createRefReader(options: RefReaderOptions): ReadRef {
+  const { objects, tables, canRead } = options
+  const spend = createBudget(options.contentBytesMax)
+  const { readRow, readRows } = createRowReader(tables, spend)
+  const contents = new Map<string, unknown>()
+  let hopsLeft = 0
+
+  async function readContent(projectId: string, digest: string, bytes: number): Promise<unknown> {
+    const key = `${projectId}:${digest}`
+    if (contents.has(key)) return contents.get(key)
+    spend(bytes)
+    const value = parseExact((await objects.findContent(projectId, digest)) ?? 'null')
+    contents.set(key, value)
+    return value
+  }
+
+  async function openTarget({ project_id, target }: ReadableRef): Promise<Node> {
+    if (target.kind === 'table') {
+      const table = canRead(project_id) ? await tables.findTable(project_id, target.digest) : null
+      if (table === null) throw new ApiError('table_not_found')
+      return { table }
+    }
+    const { object_id, version } = target
+    const found = canRead(project_id)
+      ? await objects.findObject(project_id, object_id, version)
+      : null
+    if (found !== null && found.deleted_at_us !== null) return NOTHING
+    const { digest, size_bytes } = requireObject(found)
+    return { value: await readContent(project_id, digest, size_bytes) }
+  }
+
+  /** The place that a value's own ref leads to; a broken one leads nowhere. */
+  async function follow(value: unknown): Promise<Node> {
+    const ref = typeof value === 'string' ? parseReadableRef(value) : null
+    if (ref === null || hopsLeft === 0) return { value }
+    hopsLeft -= 1
+    try {
+      return await walk(ref)
+    } catch (error) {
+      if (error instanceof ApiError && error.code.endsWith('_not_found')) return NOTHING
+      throw error
+    }
+  }
+
+  async function walk(ref: ReadableRef): Promise<Node> {
+    let node = await openTarget(ref)
+    for (const edge of ref.edges) {
+      const from = 'value' in node ? await follow(node.value) : node
+      node =
+        'table' in from ? await readRow(from.table, edge) : { value: stepInto(from.value, edge) }
+    }
+    return node
+  }
+
+  return async (ref) => {
+    await nextTurn()
+    hopsLeft = HOPS_MAX
+    const node = await walk(ref)
+    if ('value' in node) return node.value
+    if (node.table.row_count <= ROWS_MAX)
+      return readRows(node.table, Array(node.table.row_count).keys())
+    const message = `A table of more than ${ROWS_MAX} rows is read by table/query.`
+    throw new ApiError('validation_failed', { message, param: 'refs' })
+  }
+}
+
+/** Counts bytes of contents down. */
+function createBudget(bytesMax: number): (bytes: number) => void {
+  let bytesLeft = bytesMax
+  return (bytes) => {
+    bytesLeft -= bytes
+    if (bytesLeft >= 0) return
+    const message = `refs lead to more than ${bytesMax} bytes: ask for fewer`
+    throw new ApiError('validation_failed', { message, param: 'refs' })
+  }
+}
+
+/** Reads rows of tables; of a table whose rows are sought by digest the index is kept. */
+function createRowReader(tables: TableStore, spend: (bytes: number) => void) {
+  const indexes = new Map<number, Promise<RowIndex>>()
+
+  function parseRow({ val_json }: NewRow): unknown {
+    spend(val_json.length)
+    return parseExact(val_json)
+  }
+
+  async function readRows(table: StoredTable, places: Iterable<number>): Promise<unknown[]> {
+    const rows: unknown[] = []
+    for await (const group of tables.readRows(table, places)) {
+      for (const row of group) rows.push(parseRow(row))
+    }
+    return rows
+  }
+
+  async function readRow(table: StoredTable, { kind, value }: RefEdge): Promise<Node> {
+    if (kind === 'index') {
+      const place = Number(value)
+      const [row] = place < table.row_count ? await readRows(table, [place]) : []
+      return { value: row ?? null }
+    }
+    if (kind !== 'id') return NOTHING
+    const index = indexes.get(table.table_key) ?? tables.indexRows(table)
+    indexes.set(table.table_key, index)
+    const row = (await index).findRow(value)
+    return row === null ? NOTHING : { value: parseRow(row) }
+  }
+
+  return { readRow, readRows }
+}

@@ -1,0 +1,71 @@
+/**
+ * Reading values by refs.
+ *
+ * Spec: §2.1 (shapes of refs). Choice: the route of the public tracing clients.
+ */
+import { canUseProject, requireScope } from '../../domain/access/permissions.ts'
+import { parseReadableRef } from '../../domain/objects/ref-reading.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import { RefsReadBatchRequest, RefsReadBatchResponse } from '../../schemas/objects/ref-read.ts'
+import type { ObjectStore } from '../../store/api/objects.ts'
+import type { TableStore } from '../../store/api/tables.ts'
+import { CONTENT_BYTES_MAX } from './objects.ts'
+import { createRefReader } from './ref-reader.ts'
+
+export interface RefRoutesOptions {
+  readonly objects: ObjectStore
+  readonly tables: TableStore
+}
+
+export async function refRoutes(app: App, { objects, tables }: RefRoutesOptions): Promise<void> {
+  app.post(
+    '/refs/read_batch',
+    {
+      schema: {
+        tags: ['objects'],
+        summary: 'Read the values that refs point at.',
+        body: RefsReadBatchRequest,
+        response: { 200: RefsReadBatchResponse },
+      },
+    },
+    async (request, reply) => {
+      const caller = requireScope(request.principal, 'traces:read')
+      const canRead = (projectId: string) => canUseProject(caller, projectId)
+      const refs = request.body.refs.map(requireReadableRef)
+      const read = createRefReader({ objects, tables, canRead, contentBytesMax: CONTENT_BYTES_MAX })
+      const vals: string[] = []
+      let characters = 0
+      for (const [at, ref] of refs.entries()) {
+        // Written at once, because many refs to one large value are a much larger answer.
+        const text = JSON.stringify(await read(ref).catch(atRef(at)))
+        characters += text.length
+        if (characters > CONTENT_BYTES_MAX) throw tooLarge()
+        vals.push(text)
+      }
+      const body: unknown = `{"vals":[${vals.join(',')}]}`
+      return reply.type('application/json; charset=utf-8').send(body as RefsReadBatchResponse)
+    },
+  )
+}
+
+function tooLarge(): ApiError {
+  const message = `refs lead to more than ${CONTENT_BYTES_MAX} bytes: ask for fewer`
+  return new ApiError('validation_failed', { message, param: 'refs' })
+}
+
+function requireReadableRef(text: string, at: number) {
+  const ref = parseReadableRef(text)
+  if (ref !== null) return ref
+  const param = `refs[${at}]`
+  const message = `${param} must be an object, op or table ref`
+  throw new ApiError('validation_failed', { message, param })
+}
+
+/** Says of which ref an error is. */
+function atRef(at: number): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof ApiError) || !error.code.endsWith('_not_found')) throw error
+    throw new ApiError(error.code, { message: error.message, param: `refs[${at}]` })
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Rows of tables between their text in a request, the store, and their text in an answer. Long lists are
+ * walked in slices that let others work; an answer is written out as it is read.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { splitMembers } from '../../domain/json/json-members.ts'
+import { readElements } from '../../domain/json/python-json.ts'
+import { digestOfPythonJson } from '../../domain/objects/digests.ts'
+import type { TableChange } from '../../domain/objects/table-update.ts'
+import type { TableUpdateRequest } from '../../schemas/objects/table.ts'
+import type { NewRow, StoredTable, TableStore } from '../../store/api/tables.ts'
+
+/** Limit: characters that are digested in one turn, a few milliseconds. */
+const SLICE_CHARACTERS = 65_536
+
+/**
+ * The rows of a list as they were sent, with their digests.
+ *
+ * @param text - JSON of the list
+ */
+export async function digestRows(text: string): Promise<NewRow[]> {
+  const rows: NewRow[] = []
+  let characters = 0
+  for (const { json, python } of readElements(text)) {
+    rows.push({ digest: digestOfPythonJson(python), val_json: json })
+    characters += json.length
+    if (characters < SLICE_CHARACTERS) continue
+    characters = 0
+    await nextTurn()
+  }
+  return rows
+}
+
+/**
+ * The changes of an update with the digests of their rows, and the rows.
+ *
+ * @param bodyText - the request's text, in which the rows stand byte for byte
+ */
+export async function digestChanges(updates: TableUpdateRequest['updates'], bodyText: string) {
+  const rows: NewRow[] = []
+  const changes: TableChange[] = []
+  const texts = await digestRows(splitMembers(bodyText).get('updates') ?? '[]')
+  for (const [at, update] of updates.entries()) {
+    if ('pop' in update) {
+      changes.push({ kind: 'pop', index: update.pop.index })
+      continue
+    }
+    const kind = 'append' in update ? 'append' : 'insert'
+    const spec = splitMembers(texts[at]?.val_json ?? '{}').get(kind) ?? '{}'
+    const [row] = await digestRows(`[${splitMembers(spec).get('row') ?? '{}'}]`)
+    if (!row) continue
+    rows.push(row)
+    const { digest } = row
+    changes.push(
+      'insert' in update
+        ? { kind: 'insert', index: update.insert.index, digest }
+        : { kind: 'append', digest },
+    )
+  }
+  return { rows, changes }
+}
+
+/** The answer of a table query, piece by piece; contents go out as they came in. */
+export async function* renderRows(
+  tables: TableStore,
+  table: StoredTable,
+  places: Iterable<number>,
+): AsyncGenerator<string> {
+  let separator = '{"rows":['
+  for await (const group of tables.readRows(table, places)) {
+    const rows = group.map(
+      ({ digest, val_json, original_index }) =>
+        `{"digest":"${digest}","val":${val_json},"original_index":${original_index}}`,
+    )
+    yield separator + rows.join(',')
+    separator = ','
+  }
+  yield separator === ',' ? ']}' : `${separator}]}`
+}

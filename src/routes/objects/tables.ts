@@ -1,0 +1,226 @@
+/**
+ * Tables of published rows.
+ *
+ * Spec: §2.1 (refs; tables are not shown). Choice: the routes of the public tracing clients.
+ */
+import { Readable } from 'node:stream'
+import { requireAccess } from '../../domain/access/permissions.ts'
+import { splitMembers } from '../../domain/json/json-members.ts'
+import { digestOfRows, requireDigest } from '../../domain/objects/digests.ts'
+import { applyTableChanges } from '../../domain/objects/table-update.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import { watchClient } from '../../http/stream/client-signal.ts'
+import {
+  TableCreateFromDigestsRequest,
+  TableCreateFromDigestsResponse,
+  TableCreateRequest,
+  TableCreateResponse,
+  TableQueryRequest,
+  TableQueryResponse,
+  TableQueryStatsBatchRequest,
+  TableQueryStatsBatchResponse,
+  TableQueryStatsRequest,
+  TableQueryStatsResponse,
+  TableUpdateRequest,
+  TableUpdateResponse,
+} from '../../schemas/objects/table.ts'
+import type { StoredTable, TableStore } from '../../store/api/tables.ts'
+import { digestChanges, digestRows, renderRows } from './table-rows.ts'
+
+export interface TableRoutesOptions {
+  readonly tables: TableStore
+}
+
+const tags = ['tables']
+/** Rows are stored as they were sent and digested from their text. */
+const config = { keepsBodyText: true }
+
+export async function tableRoutes(app: App, { tables }: TableRoutesOptions): Promise<void> {
+  addTableCreate(app, tables)
+  addTableUpdate(app, tables)
+  addTableCreateFromDigests(app, tables)
+  addTableQuery(app, tables)
+  addTableStats(app, tables)
+}
+
+function addTableCreate(app: App, tables: TableStore): void {
+  app.post(
+    '/table/create',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Store a table; the same rows again are the same table.',
+        body: TableCreateRequest,
+        response: { 200: TableCreateResponse },
+      },
+    },
+    async (request) => {
+      const { project_id, expected_digest } = request.body.table
+      requireAccess(request.principal, 'traces:write', project_id)
+      const text = splitMembers(request.bodyText ?? '').get('table') ?? '{}'
+      const rows = await digestRows(splitMembers(text).get('rows') ?? '[]')
+      const row_digests = rows.map((row) => row.digest)
+      const digest = digestOfRows(row_digests)
+      requireDigest(expected_digest, digest, 'table.expected_digest')
+      await tables.insertRows(project_id, rows)
+      await tables.createTable(project_id, digest, row_digests)
+      return { digest, row_digests }
+    },
+  )
+}
+
+function addTableUpdate(app: App, tables: TableStore): void {
+  app.post(
+    '/table/update',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Store a table that differs from another by some rows.',
+        body: TableUpdateRequest,
+        response: { 200: TableUpdateResponse },
+      },
+    },
+    async (request) => {
+      const { project_id, base_digest, updates } = request.body
+      requireAccess(request.principal, 'traces:write', project_id)
+      const base = await getTable(tables, project_id, base_digest, 'base_digest')
+      const { rows, changes } = await digestChanges(updates, request.bodyText ?? '')
+      const updated = applyTableChanges(await tables.listRowDigests(base), changes)
+      const digest = digestOfRows(updated.row_digests)
+      await tables.insertRows(project_id, rows)
+      await tables.createTable(project_id, digest, updated.row_digests)
+      return { digest, updated_row_digests: [...updated.updated_row_digests] }
+    },
+  )
+}
+
+function addTableCreateFromDigests(app: App, tables: TableStore): void {
+  app.post(
+    '/table/create_from_digests',
+    {
+      schema: {
+        tags,
+        summary: 'Store a table of rows that are stored already.',
+        body: TableCreateFromDigestsRequest,
+        response: { 200: TableCreateFromDigestsResponse },
+      },
+    },
+    async (request) => {
+      const { project_id, row_digests, expected_digest } = request.body
+      requireAccess(request.principal, 'traces:write', project_id)
+      const digest = digestOfRows(row_digests)
+      requireDigest(expected_digest, digest, 'expected_digest')
+      await tables.createTable(project_id, digest, row_digests)
+      return { digest }
+    },
+  )
+}
+
+function addTableQuery(app: App, tables: TableStore): void {
+  app.post(
+    '/table/query',
+    {
+      schema: {
+        tags,
+        summary: 'Read the rows of a table, in its order or sorted.',
+        body: TableQueryRequest,
+        response: { 200: TableQueryResponse },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, digest } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const table = await getTable(tables, project_id, digest, 'digest')
+      const signal = AbortSignal.any([watchClient(reply), app.draining])
+      const places = await choosePlaces(tables, table, request.body, signal)
+      const body: unknown = Readable.from(renderRows(tables, table, places))
+      // Text of the response schema, written past the serializer so that memory stays flat.
+      return reply.type('application/json; charset=utf-8').send(body as TableQueryResponse)
+    },
+  )
+}
+
+function addTableStats(app: App, tables: TableStore): void {
+  app.post(
+    '/table/query_stats',
+    {
+      schema: {
+        tags,
+        summary: 'Count the rows of a table.',
+        body: TableQueryStatsRequest,
+        response: { 200: TableQueryStatsResponse },
+      },
+    },
+    async (request) => {
+      const { project_id, digest } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const table = await getTable(tables, project_id, digest, 'digest')
+      return { count: table.row_count }
+    },
+  )
+
+  app.post(
+    '/table/query_stats_batch',
+    {
+      schema: {
+        tags,
+        summary: 'Count the rows of tables; those that do not exist are left out.',
+        body: TableQueryStatsBatchRequest,
+        response: { 200: TableQueryStatsBatchResponse },
+      },
+    },
+    async (request) => {
+      const { project_id, digests, include_storage_size } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const found = await Promise.all(
+        (digests ?? []).map((digest) => tables.findTable(project_id, digest)),
+      )
+      return {
+        tables: found
+          .filter((table) => table !== null)
+          .map(({ digest, row_count: count, storage_size_bytes }) =>
+            include_storage_size ? { digest, count, storage_size_bytes } : { digest, count },
+          ),
+      }
+    },
+  )
+}
+
+/** @throws ApiError table_not_found */
+async function getTable(
+  tables: TableStore,
+  projectId: string,
+  digest: string,
+  param: string,
+): Promise<StoredTable> {
+  const table = await tables.findTable(projectId, digest)
+  if (table === null) throw new ApiError('table_not_found', { param })
+  return table
+}
+
+/** Places of the rows that a query asks for, in its order. */
+async function choosePlaces(
+  tables: TableStore,
+  table: StoredTable,
+  { filter, sort_by, offset, limit }: TableQueryRequest,
+  signal: AbortSignal,
+): Promise<Iterable<number>> {
+  const wanted = filter?.row_digests ?? []
+  const from = offset ?? 0
+  const until = from + (limit ?? table.row_count)
+  const hasSort = sort_by && sort_by.length > 0
+  if (wanted.length === 0 && !hasSort) return countUp(from, Math.min(until, table.row_count))
+  const filtered = wanted.length > 0 ? await tables.findPlaces(table, wanted) : null
+  if (!hasSort) return (filtered ?? []).slice(from, until)
+  const sorted = await tables.sortPlaces(table, sort_by, signal)
+  if (filtered === null) return sorted.slice(from, until)
+  const kept = new Set(filtered)
+  return sorted.filter((place) => kept.has(place)).slice(from, until)
+}
+
+function* countUp(from: number, until: number): Generator<number> {
+  for (let place = from; place < until; place++) yield place
+}

@@ -1,0 +1,90 @@
+/** Routes of a project's own prices; additions to the spec. */
+import { requireAccess } from '../../domain/access/permissions.ts'
+import { queryPrices } from '../../domain/prices/price-query.ts'
+import { resolvePrice } from '../../domain/prices/project-prices.ts'
+import type { App } from '../../http/app-type.ts'
+import { newId } from '../../http/new-id.ts'
+import { idsOf, PurgeRequest } from '../../schemas/calls/ids-query.ts'
+import {
+  CostCreateRequest,
+  CostCreateResponse,
+  CostPurgeResponse,
+  CostQueryResponse,
+} from '../../schemas/prices/cost.ts'
+import { RowQueryRequest } from '../../schemas/query/row-query.ts'
+import type { PriceStore } from '../../store/api/prices.ts'
+
+export interface CostRoutesOptions {
+  readonly prices: PriceStore
+  /** Microseconds since the epoch; never goes back. */
+  readonly nowUs: () => number
+}
+
+export async function costRoutes(app: App, options: CostRoutesOptions): Promise<void> {
+  addCostCreate(app, options)
+  addCostQuery(app, options)
+  addCostPurge(app, options)
+}
+
+function addCostCreate(app: App, { prices, nowUs }: CostRoutesOptions): void {
+  app.post(
+    '/cost/create',
+    {
+      schema: {
+        tags: ['costs'],
+        summary: 'Set prices of models in a project, each from a date on (addition to the spec).',
+        body: CostCreateRequest,
+        response: { 200: CostCreateResponse },
+      },
+    },
+    async (request) => {
+      const { project_id, costs } = request.body
+      const { svc_user_id } = requireAccess(request.principal, 'traces:write', project_id)
+      const created_at_us = nowUs()
+      const created = Object.entries(costs).map(([llm_id, cost]) =>
+        resolvePrice(llm_id, cost, { project_id, id: newId(), svc_user_id, created_at_us }),
+      )
+      await prices.createPrices(created)
+      return { ids: created.map(({ id, llm_id }) => [id, llm_id]) }
+    },
+  )
+}
+
+function addCostQuery(app: App, { prices }: CostRoutesOptions): void {
+  app.post(
+    '/cost/query',
+    {
+      schema: {
+        tags: ['costs'],
+        summary: "A project's own prices that meet a condition (addition to the spec).",
+        body: RowQueryRequest,
+        response: { 200: CostQueryResponse },
+      },
+    },
+    async (request) => {
+      const { project_id, ...body } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      return { results: queryPrices(await prices.listPrices(project_id), body) }
+    },
+  )
+}
+
+function addCostPurge(app: App, { prices }: CostRoutesOptions): void {
+  app.post(
+    '/cost/purge',
+    {
+      schema: {
+        tags: ['costs'],
+        summary: 'Delete prices by their ids (addition to the spec).',
+        body: PurgeRequest,
+        response: { 200: CostPurgeResponse },
+      },
+    },
+    async (request) => {
+      const { project_id, query } = request.body
+      requireAccess(request.principal, 'traces:write', project_id)
+      await prices.purgePrices(project_id, idsOf(query))
+      return {}
+    },
+  )
+}

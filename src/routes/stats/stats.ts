@@ -1,0 +1,81 @@
+/** Statistics over calls. Spec: §4.4. */
+import { Readable } from 'node:stream'
+import { requireAccess } from '../../domain/access/permissions.ts'
+import { buildBucketGrid } from '../../domain/stats/buckets.ts'
+import { toColumns } from '../../domain/stats/metric-names.ts'
+import { renderModelNames } from '../../domain/stats/stats-view.ts'
+import { resolveWindow } from '../../domain/time/time-window.ts'
+import type { App } from '../../http/app-type.ts'
+import { watchClient } from '../../http/stream/client-signal.ts'
+import { CallStatsRequest, CallStatsResponse } from '../../schemas/stats/stats.ts'
+import { renderTimestamp } from '../../schemas/timestamp.ts'
+import type { StatsStore } from '../../store/api/stats.ts'
+
+export interface StatsRoutesOptions {
+  readonly stats: StatsStore
+}
+
+/** Limit: values of one answer, some 20 MB of JSON, written out in one go. */
+const VALUES_MAX = 500_000
+/** "Now" is the end of the current millisecond: the clock tells no less, calls that began in it count. */
+const REST_OF_MS_US = 999
+
+export async function statsRoutes(app: App, { stats }: StatsRoutesOptions): Promise<void> {
+  app.post(
+    '/calls/stats',
+    {
+      schema: {
+        tags: ['calls'],
+        summary: 'Tokens, costs, latency and counts of calls, by bucket of time.',
+        description:
+          'The header `x-weft-unpriced-models` names models whose costs are unknown, when costs were asked for.',
+        body: CallStatsRequest,
+        response: { 200: CallStatsResponse },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, granularity, timezone, filter, ...body } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const window = resolveWindow(body, Date.now() * 1000 + REST_OF_MS_US)
+      const callColumns = toColumns(body.call_metrics ?? [])
+      const usageColumns = toColumns(body.usage_metrics ?? [])
+      const times = {
+        start: renderTimestamp(window.startUs),
+        end: renderTimestamp(window.endUs),
+        timezone,
+      }
+      if (callColumns.length + usageColumns.length === 0) {
+        return { ...times, granularity: 0, usage_buckets: [], call_buckets: [] }
+      }
+      const { granularityS, startsUs } = buildBucketGrid(window, granularity ?? null, timezone)
+      const found = await stats.render(
+        {
+          ...{ project_id, filter: filter ?? {}, ...window },
+          ...{ startsUs, callColumns, usageColumns, valuesMax: VALUES_MAX },
+        },
+        AbortSignal.any([watchClient(reply), app.draining]),
+      )
+      // Why late: until the socket has all of it, bytes are still read.
+      reply.raw.once('close', found.release)
+      if (found.unpricedModels.length > 0) {
+        reply.header('x-weft-unpriced-models', renderModelNames(found.unpricedModels))
+      }
+      const head = JSON.stringify({ ...times, granularity: granularityS })
+      const pieces = [
+        Buffer.from(`${head.slice(0, -1)},"usage_buckets":`),
+        ...found.usageBuckets,
+        Buffer.from(',"call_buckets":'),
+        ...found.callBuckets,
+        Buffer.from('}'),
+      ]
+      // Why a cast: these are the bytes of a CallStatsResponse; checking them would take longer than all else.
+      reply.type('application/json; charset=utf-8')
+      reply.header('content-length', lengthOf(pieces))
+      return reply.send(Readable.from(pieces) as unknown as CallStatsResponse)
+    },
+  )
+}
+
+function lengthOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((length, piece) => length + piece.length, 0)
+}

@@ -1,0 +1,229 @@
+/**
+ * Workers that wait for jobs, and the clock of the queue. Waiting costs no reads: the queue tells when it has
+ * changed, and a timer rings when the next lease, backoff or timeout ends.
+ */
+import { ApiError } from '../../errors.ts'
+import type {
+  Claim,
+  ClaimedJob,
+  QueueTimes,
+  TrainingQueue,
+} from '../../store/api/training-queue.ts'
+
+/** Limit: workers that wait at the same time; each change of the queue asks for all of them. */
+export const CLAIM_WAITERS_MAX = 256
+/** The timer looks at least this often, so that a clock that jumps delays nothing for long. */
+const LOOK_MS_MAX = 30_000
+/** Wait before the timer tries again when the store failed. */
+const FAULT_MS = 1_000
+const US_PER_MS = 1000
+
+export interface QueueSettings {
+  /** Time that a worker has from one heartbeat to the next. */
+  readonly leaseMs: number
+  /** Time that an attempt has in all. */
+  readonly wallMs: number
+  /** A job that could have run for this long has failed; 0: never. */
+  readonly queueTimeoutMs: number
+  /** Wait before another attempt; doubles with each. */
+  readonly retryMs: number
+}
+
+export interface JobClaimsOptions {
+  readonly queue: TrainingQueue
+  readonly settings: QueueSettings
+  /** Microseconds since the epoch; never goes back. */
+  readonly nowUs: () => number
+  /** Called with what the timer could not do; it tries again. */
+  onFault(error: unknown): void
+}
+
+/** A claim without its times. */
+export type Wanted = Omit<Claim, 'times' | 'lease_ms' | 'wall_ms'>
+
+export interface JobClaims {
+  /** The times of a move that happens at this moment. */
+  times(): QueueTimes
+  /**
+   * Claims a job, or waits for one.
+   *
+   * @param signal - aborted when the worker has left or the server stops; a job that comes at the same
+   * moment is released
+   * @returns null when none came in time, or the signal aborted
+   * @throws ApiError server_overloaded when too many wait, and what the queue throws
+   */
+  claim(wanted: Wanted, waitMs: number, signal: AbortSignal): Promise<ClaimedJob | null>
+  /** Gives running jobs whole leases and starts the timer. */
+  start(): Promise<void>
+  /** Ends the timer and all waits. */
+  close(): void
+}
+
+interface Waiter {
+  readonly wanted: Wanted
+  isGone: boolean
+  /** Ends the wait. */
+  settle(claimed: ClaimedJob | null, error?: unknown): void
+}
+
+export function createJobClaims(options: JobClaimsOptions): JobClaims {
+  const { queue, settings, nowUs } = options
+  const waiters = new Set<Waiter>()
+  const timer = createQueueTimer(options, times, () => void serve())
+  let isServing = false
+  let hasChanged = false
+
+  function times(): QueueTimes {
+    const { retryMs: retry_ms, queueTimeoutMs: queue_timeout_ms } = settings
+    return { now_us: nowUs(), retry_ms, queue_timeout_ms, chance: Math.random }
+  }
+
+  async function claimNow(wanted: Wanted): Promise<ClaimedJob | null> {
+    const { leaseMs: lease_ms, wallMs: wall_ms } = settings
+    const claimed = await queue.claimJob({ ...wanted, lease_ms, wall_ms, times: times() })
+    if (claimed) timer.arm()
+    return claimed
+  }
+
+  /** Gives back a job that nobody waits for any more. */
+  async function giveBack({ job }: ClaimedJob): Promise<void> {
+    const token_hash = job.lease_token_hash ?? ''
+    await queue.releaseJob({ job_id: job.id, token_hash, now_us: nowUs() })
+  }
+
+  async function serveOne(waiter: Waiter): Promise<void> {
+    try {
+      const claimed = await claimNow(waiter.wanted)
+      if (claimed === null) return
+      if (waiter.isGone) await giveBack(claimed)
+      else waiter.settle(claimed)
+    } catch (error) {
+      waiter.settle(null, error)
+    }
+  }
+
+  /** Asks for all waiters in the order in which they came, until nothing has changed meanwhile. */
+  async function serve(): Promise<void> {
+    hasChanged = true
+    if (isServing) return
+    isServing = true
+    while (hasChanged) {
+      hasChanged = false
+      for (const waiter of waiters) if (!waiter.isGone) await serveOne(waiter)
+    }
+    isServing = false
+  }
+
+  function wait(wanted: Wanted, waitMs: number, signal: AbortSignal): Promise<ClaimedJob | null> {
+    if (waiters.size >= CLAIM_WAITERS_MAX) {
+      return Promise.reject(new ApiError('server_overloaded', { retryAfterS: 5 }))
+    }
+    return new Promise((resolve, reject) => {
+      const leave = () => waiter.settle(null)
+      const timeout = setTimeout(leave, waitMs)
+      const waiter: Waiter = {
+        wanted,
+        isGone: false,
+        settle(claimed, error) {
+          if (waiter.isGone) return
+          waiter.isGone = true
+          waiters.delete(waiter)
+          clearTimeout(timeout)
+          signal.removeEventListener('abort', leave)
+          if (error === undefined) resolve(claimed)
+          else reject(error)
+        },
+      }
+      waiters.add(waiter)
+      signal.addEventListener('abort', leave)
+      // A job may have come while the first look was on its way.
+      void serve()
+    })
+  }
+
+  const stopListening = queue.onChange(() => {
+    timer.arm()
+    if (waiters.size > 0) void serve()
+  })
+
+  return {
+    times,
+    async claim(wanted, waitMs, signal) {
+      let claimed = await claimNow(wanted)
+      if (claimed === null && waitMs > 0 && !signal.aborted) {
+        claimed = await wait(wanted, waitMs, signal)
+      }
+      if (claimed === null || !signal.aborted) return claimed
+      await giveBack(claimed)
+      return null
+    },
+    async start() {
+      await queue.resumeLeases(nowUs(), settings.leaseMs)
+      timer.arm()
+    },
+    close() {
+      stopListening()
+      timer.close()
+      for (const waiter of waiters) waiter.settle(null)
+    },
+  }
+}
+
+/** Ends what is overdue at the moment it falls due. @param onRing - called after each look */
+function createQueueTimer(
+  { queue, settings, nowUs, onFault }: JobClaimsOptions,
+  times: () => QueueTimes,
+  onRing: () => void,
+) {
+  let timeout: NodeJS.Timeout | undefined
+  let isArming = false
+  let isClosed = false
+
+  function ringIn(ms: number): void {
+    clearTimeout(timeout)
+    if (!isClosed) timeout = setTimeout(() => void ring(), ms).unref()
+  }
+
+  async function ring(): Promise<void> {
+    try {
+      await queue.endOverdue(times())
+      onRing()
+      arm()
+    } catch (error) {
+      if (isClosed) return
+      onFault(error)
+      ringIn(FAULT_MS)
+    }
+  }
+
+  async function armNow(): Promise<void> {
+    try {
+      const now_us = nowUs()
+      const due_us = await queue.nextDueUs(now_us, settings.queueTimeoutMs)
+      const waitMs = due_us === null ? LOOK_MS_MAX : Math.ceil((due_us - now_us) / US_PER_MS) + 1
+      ringIn(Math.min(Math.max(waitMs, 1), LOOK_MS_MAX))
+    } catch (error) {
+      if (isClosed) return
+      onFault(error)
+      ringIn(FAULT_MS)
+    }
+  }
+
+  /** Sets the timer anew, once for all changes of a turn. */
+  function arm(): void {
+    if (isArming || isClosed) return
+    isArming = true
+    setImmediate(() => {
+      isArming = false
+      if (!isClosed) void armNow()
+    })
+  }
+
+  return {
+    arm,
+    close() {
+      isClosed = true
+      clearTimeout(timeout)
+    },
+  }
+}

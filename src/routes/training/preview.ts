@@ -1,0 +1,21 @@
+/** The client side of the training preview. Spec: §4.8, §4.9; the rest are additions. */
+import { requireScope } from '../../domain/access/permissions.ts'
+import type { App } from '../../http/app-type.ts'
+import { type CheckpointRoutesOptions, checkpointRoutes } from '../models/checkpoints.ts'
+import { type PreviewModelRoutesOptions, previewModelRoutes } from '../models/preview-models.ts'
+import { type TrainingJobRoutesOptions, trainingJobRoutes } from './training-jobs.ts'
+
+export interface PreviewRoutesOptions
+  extends PreviewModelRoutesOptions,
+    TrainingJobRoutesOptions,
+    CheckpointRoutesOptions {}
+
+export async function previewRoutes(app: App, options: PreviewRoutesOptions): Promise<void> {
+  // Before bodies are read: a key without the scope must not send 256 MiB for nothing.
+  app.addHook('onRequest', async (request) => {
+    requireScope(request.principal, 'training')
+  })
+  await app.register(previewModelRoutes, options)
+  await app.register(trainingJobRoutes, options)
+  await app.register(checkpointRoutes, options)
+}

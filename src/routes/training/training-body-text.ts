@@ -1,0 +1,16 @@
+/** Reads a training job out of the text of its body. Runs on the main thread and in the thread of large bodies. */
+import { type JobContent, readJobContent } from '../../domain/training/training-job.ts'
+import { parseJsonBody } from '../../http/body/json-body.ts'
+import { toProblems, toValidationError } from '../../http/body/validation.ts'
+import { TrainingJobCreateRequest } from '../../schemas/training/training-job.ts'
+
+/**
+ * @returns what the job says, and the text of its groups
+ * @throws ApiError invalid_json, validation_failed
+ */
+export function readTrainingBody(text: string): { content: JobContent; payload: string } {
+  const body = parseJsonBody(text)
+  const { data, error } = TrainingJobCreateRequest.safeParse(body)
+  if (error) throw toValidationError(toProblems(error.issues, body))
+  return readJobContent(data, text)
+}

@@ -1,0 +1,203 @@
+/** Training jobs as clients see them. Spec: §4.8; all but the creation are additions. */
+import type { Readable } from 'node:stream'
+import { v7 as uuidv7 } from 'uuid'
+import { canUseProject, type Principal, requireScope } from '../../domain/access/permissions.ts'
+import { modelProjectId, requireUsableModel } from '../../domain/models/preview-model.ts'
+import { resolvePageQuery, rowsToRead } from '../../domain/query/page.ts'
+import { parseIdempotencyKey } from '../../domain/training/idempotency-key.ts'
+import {
+  renderEventPage,
+  renderJob,
+  renderJobDetail,
+  renderJobPage,
+} from '../../domain/training/training-job-view.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import {
+  TrainingJobCreateHeaders,
+  TrainingJobCreateRequest,
+  TrainingJobResponse,
+} from '../../schemas/training/training-job.ts'
+import {
+  JobEventListQuery,
+  JobEventListResponse,
+  TrainingJobDetail,
+  TrainingJobListQuery,
+  TrainingJobListResponse,
+  TrainingJobParams,
+} from '../../schemas/training/training-job-view.ts'
+import type { PreviewModelStore } from '../../store/api/preview-models.ts'
+import type { JobView, TrainingJobStore } from '../../store/api/training-jobs.ts'
+import { limitLargeBodies, takeTrainingBody } from './training-body.ts'
+import { createTrainingBodyThread } from './training-body-thread.ts'
+
+export interface TrainingJobRoutesOptions {
+  readonly models: PreviewModelStore
+  readonly jobs: TrainingJobStore
+  readonly trainingBodyBytesMax: number
+  /** Microseconds since the epoch; never goes back. */
+  readonly nowUs: () => number
+}
+
+const tags = ['preview']
+const url = '/v1/preview/training-jobs'
+
+export async function trainingJobRoutes(
+  app: App,
+  options: TrainingJobRoutesOptions,
+): Promise<void> {
+  await app.register(async (bodies: App) => addCreate(bodies, options))
+  addList(app, options)
+  addGet(app, options)
+  addEvents(app, options)
+  addCancel(app, options)
+}
+
+function addCreate(app: App, { models, jobs, ...options }: TrainingJobRoutesOptions): void {
+  const { trainingBodyBytesMax: bytesMax, nowUs } = options
+  const thread = createTrainingBodyThread()
+  const stageBody = limitLargeBodies(jobs.stageBody)
+  app.addHook('onClose', () => thread.close())
+  app.removeAllContentTypeParsers()
+  // The handler reads the bytes: large ones must not become one string on the event loop.
+  app.addContentTypeParser('application/json', async (_request: unknown, body: Readable) => body)
+  app.addHook('onRequest', async ({ headers }) => {
+    if (Number(headers['content-length'] ?? 0) > bytesMax) throw new ApiError('request_too_large')
+  })
+  app.post(
+    url,
+    {
+      // The body is validated by the handler; its schema is for readers.
+      validatorCompiler: () => (value: unknown) => ({ value }),
+      schema: {
+        tags,
+        summary: 'Queue a training job; the answer follows the durable commit.',
+        headers: TrainingJobCreateHeaders,
+        body: TrainingJobCreateRequest,
+        response: { 200: TrainingJobResponse },
+      },
+    },
+    async (request) => {
+      const caller = requireScope(request.principal, 'training')
+      const idempotency_key = parseIdempotencyKey(request.headers['idempotency-key'])
+      const source = request.body as unknown as Readable | undefined
+      const { content, payload, discard } = await takeTrainingBody(source, {
+        stageBody,
+        thread,
+        bytesMax,
+      })
+      try {
+        requireUsableModel(await models.findModel(content.model_id), caller)
+        const created = { id: uuidv7(), created_at_us: nowUs(), created_by: caller.svc_user_id }
+        return renderJob(await jobs.insertJob({ ...content, ...created, idempotency_key }, payload))
+      } finally {
+        await discard()
+      }
+    },
+  )
+}
+
+/**
+ * The job that a path names. A foreign one reads as none, so that ids of others cannot be probed.
+ *
+ * @throws ApiError missing_api_key, scope_missing, training_job_not_found
+ */
+async function requireJob(
+  principal: Principal | null,
+  job_id: string,
+  jobs: TrainingJobStore,
+): Promise<JobView> {
+  const caller = requireScope(principal, 'training')
+  const view = await jobs.findJobView(job_id.toLowerCase())
+  if (view === null || !canUseProject(caller, modelProjectId(view.model))) {
+    throw new ApiError('training_job_not_found', { param: 'job_id' })
+  }
+  return view
+}
+
+function addList(app: App, { jobs }: TrainingJobRoutesOptions): void {
+  app.get(
+    url,
+    {
+      schema: {
+        tags,
+        summary: 'List training jobs by creation (addition to the spec).',
+        querystring: TrainingJobListQuery,
+        response: { 200: TrainingJobListResponse },
+      },
+    },
+    async (request) => {
+      const caller = requireScope(request.principal, 'training')
+      const { after, limit, order } = resolvePageQuery(request.query)
+      const { model_id, status } = request.query
+      const views = await jobs.listJobs({
+        model_id: model_id ? model_id.toLowerCase() : null,
+        status: status ?? null,
+        after,
+        order,
+        count: rowsToRead(limit),
+        accepts: (model) => canUseProject(caller, modelProjectId(model)),
+      })
+      return renderJobPage(views, limit)
+    },
+  )
+}
+
+function addGet(app: App, { jobs }: TrainingJobRoutesOptions): void {
+  app.get(
+    `${url}/:job_id`,
+    {
+      schema: {
+        tags,
+        summary: 'Read a training job and how far it is (addition to the spec).',
+        params: TrainingJobParams,
+        response: { 200: TrainingJobDetail },
+      },
+    },
+    async (request) => {
+      const { job, result_step } = await requireJob(request.principal, request.params.job_id, jobs)
+      return renderJobDetail(job, result_step)
+    },
+  )
+}
+
+function addEvents(app: App, { jobs }: TrainingJobRoutesOptions): void {
+  app.get(
+    `${url}/:job_id/events`,
+    {
+      schema: {
+        tags,
+        summary: 'List what happened in the last attempt of a job (addition to the spec).',
+        params: TrainingJobParams,
+        querystring: JobEventListQuery,
+        response: { 200: JobEventListResponse },
+      },
+    },
+    async (request) => {
+      const { job } = await requireJob(request.principal, request.params.job_id, jobs)
+      const { after, limit } = resolvePageQuery(request.query)
+      const listing = { job_id: job.id, after, count: rowsToRead(limit) }
+      return renderEventPage(await jobs.listEvents(listing), limit)
+    },
+  )
+}
+
+function addCancel(app: App, { jobs, nowUs }: TrainingJobRoutesOptions): void {
+  app.post(
+    `${url}/:job_id/cancel`,
+    {
+      schema: {
+        tags,
+        summary: 'Cancel a queued job, ask a running one to stop (addition to the spec).',
+        params: TrainingJobParams,
+        response: { 200: TrainingJobDetail },
+      },
+    },
+    async (request) => {
+      const { job } = await requireJob(request.principal, request.params.job_id, jobs)
+      await jobs.cancelJob(job.id, nowUs(), uuidv7)
+      const { job: cancelled, result_step } = await requireJob(request.principal, job.id, jobs)
+      return renderJobDetail(cancelled, result_step)
+    },
+  )
+}

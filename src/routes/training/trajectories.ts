@@ -1,0 +1,62 @@
+/** Trajectory groups out of recorded calls. An addition to the spec; what it makes: §2.12. */
+
+import { requireAccess } from '../../domain/access/permissions.ts'
+import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/calls-query.ts'
+import {
+  createGroupBuilder,
+  createSourceMeter,
+  resolveGroupingPlan,
+} from '../../domain/training/trajectory-groups.ts'
+import type { App } from '../../http/app-type.ts'
+import { watchClient } from '../../http/stream/client-signal.ts'
+import {
+  TrajectoriesFromCallsRequest,
+  TrajectoriesFromCallsResponse,
+} from '../../schemas/training/trajectory-from-calls.ts'
+import type { CallsQueryStore } from '../../store/api/calls-query.ts'
+
+export interface TrajectoryRoutesOptions {
+  readonly callsQuery: CallsQueryStore
+  /** Scheme of the refs under which feedback is looked for. */
+  readonly refScheme: string
+}
+
+const NEWEST_FIRST = [{ field: 'started_at', direction: 'desc' as const }]
+const COLUMNS = ['attributes', 'inputs', 'output', 'thread_id', 'turn_id', 'parent_id']
+
+export async function trajectoryRoutes(
+  app: App,
+  { callsQuery, refScheme }: TrajectoryRoutesOptions,
+): Promise<void> {
+  app.post(
+    '/v1/preview/trajectory-groups/from-calls',
+    {
+      schema: {
+        tags: ['preview'],
+        summary:
+          'Make trajectory groups out of recorded chats and their feedback (addition to the spec).',
+        body: TrajectoriesFromCallsRequest,
+        response: { 200: TrajectoriesFromCallsResponse },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, filter, query, limit } = request.body
+      requireAccess(request.principal, 'training', project_id)
+      requireAccess(request.principal, 'traces:read', project_id)
+      const plan = resolveGroupingPlan(request.body)
+      const source = { project_id, filter, query, limit, sort_by: NEWEST_FIRST, columns: COLUMNS }
+      const selection = resolveCallsSelection(source)
+      const shape = resolveCallsShape({ ...source, include_feedback: true })
+      const signal = AbortSignal.any([watchClient(reply), app.draining])
+      const builder = createGroupBuilder(plan)
+      const meter = createSourceMeter()
+      for await (const page of callsQuery.pages(selection, shape, refScheme, signal)) {
+        for (const { call, feedback } of page) {
+          meter(call)
+          builder.add(call, feedback ?? [])
+        }
+      }
+      return builder.result()
+    },
+  )
+}

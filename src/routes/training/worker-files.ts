@@ -1,0 +1,151 @@
+/** The files of the worker protocol: payloads and parents go out, artifacts come in. Spec: §4.8 (not shown). */
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { createGzip } from 'node:zlib'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import {
+  ARTIFACT_SHA256_HEADER,
+  ArtifactHeaders,
+  ArtifactResponse,
+  LEASE_HEADER,
+  LeaseHeaders,
+  WorkerJobParams,
+} from '../../schemas/training/worker.ts'
+import type { CheckpointStore } from '../../store/api/checkpoints.ts'
+import type { TrainingJobStore } from '../../store/api/training-jobs.ts'
+import type { Lease, TrainingQueue } from '../../store/api/training-queue.ts'
+import { readChunks } from './training-body.ts'
+
+export interface WorkerFilesOptions {
+  readonly queue: TrainingQueue
+  readonly jobs: TrainingJobStore
+  readonly checkpoints: CheckpointStore
+  readonly artifactBytesMax: number
+  /** Microseconds since the epoch; never goes back. */
+  readonly nowUs: () => number
+}
+
+const SHA256 = /^[0-9a-f]{64}$/
+const tags = ['worker']
+const url = '/v1/preview/worker/jobs/:job_id'
+
+export async function workerFileRoutes(app: App, options: WorkerFilesOptions): Promise<void> {
+  addPayload(app, options)
+  addParentArtifact(app, options)
+  await app.register(async (uploads: App) => addArtifact(uploads, options))
+}
+
+/** A worker's proof as the store takes it: tokens are only kept as hashes. */
+export function leaseOf(job_id: string, lease_token: unknown, now_us: number): Lease {
+  const token_hash = createHash('sha256').update(String(lease_token)).digest('hex')
+  return { job_id: job_id.toLowerCase(), token_hash, now_us }
+}
+
+function addPayload(app: App, { queue, jobs, nowUs }: WorkerFilesOptions): void {
+  app.get(
+    `${url}/payload`,
+    {
+      schema: {
+        tags,
+        summary: 'Fetch the trajectory groups of a leased job, as the client sent them.',
+        params: WorkerJobParams,
+        headers: LeaseHeaders,
+        produces: ['application/json'],
+      },
+    },
+    async (request, reply) => {
+      const lease = leaseOf(request.params.job_id, request.headers[LEASE_HEADER], nowUs())
+      const { job } = await queue.findLeased(lease)
+      const content = await jobs.openPayload(job)
+      reply.type('application/json').header(ARTIFACT_SHA256_HEADER, job.payload_sha256)
+      const takesGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
+      if (!takesGzip) return reply.header('content-length', job.payload_bytes).send(content)
+      return reply.header('content-encoding', 'gzip').send(compress(content))
+    },
+  )
+}
+
+function compress(content: Readable): Readable {
+  const gzip = createGzip()
+  content.on('error', (error) => gzip.destroy(error))
+  gzip.on('close', () => content.destroy())
+  return content.pipe(gzip)
+}
+
+function addParentArtifact(app: App, { queue, checkpoints, nowUs }: WorkerFilesOptions): void {
+  app.get(
+    `${url}/parent-artifact`,
+    {
+      schema: {
+        tags,
+        summary: 'Fetch the weights that a leased job goes on from.',
+        params: WorkerJobParams,
+        headers: LeaseHeaders,
+        produces: ['application/octet-stream'],
+      },
+    },
+    async (request, reply) => {
+      const lease = leaseOf(request.params.job_id, request.headers[LEASE_HEADER], nowUs())
+      const { parent } = await queue.findLeased(lease)
+      const artifact = parent?.artifact ?? null
+      if (artifact === null) throw new ApiError('checkpoint_not_found')
+      return reply
+        .type('application/octet-stream')
+        .header('content-length', artifact.bytes)
+        .header(ARTIFACT_SHA256_HEADER, artifact.sha256)
+        .send(await checkpoints.openArtifact(artifact))
+    },
+  )
+}
+
+function addArtifact(app: App, { queue, artifactBytesMax, nowUs }: WorkerFilesOptions): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/octet-stream',
+    async (_request: unknown, body: Readable) => body,
+  )
+  app.addContentTypeParser('*', (_request, _body, done) => {
+    const message = 'Send the body as application/octet-stream.'
+    done(new ApiError('unsupported_media_type', { message }), undefined)
+  })
+  app.put(
+    `${url}/artifact`,
+    {
+      schema: {
+        tags,
+        summary: 'Upload the weights that a leased job has made; complete makes them visible.',
+        consumes: ['application/octet-stream'],
+        params: WorkerJobParams,
+        headers: ArtifactHeaders,
+        response: { 200: ArtifactResponse },
+      },
+    },
+    async (request) => {
+      const { job_id } = request.params
+      const token = request.headers[LEASE_HEADER]
+      const expected = request.headers[ARTIFACT_SHA256_HEADER] ?? ''
+      if (!SHA256.test(expected)) {
+        const message = `${ARTIFACT_SHA256_HEADER} must be 64 hexadecimal digits in lower case.`
+        throw new ApiError('invalid_header', { message, param: ARTIFACT_SHA256_HEADER })
+      }
+      const length = Number(request.headers['content-length'] ?? 0)
+      if (length > artifactBytesMax) throw new ApiError('request_too_large')
+      // Before the bytes are read: a worker that has lost the job must not send them for nothing.
+      await queue.findLeased(leaseOf(job_id, token, nowUs()))
+      const source = readChunks(request.body as unknown as Readable | undefined)
+      const file = await queue.receiveArtifact(source, artifactBytesMax)
+      try {
+        if (file.sha256 !== expected) throw digestMismatch()
+        await queue.stageArtifact(leaseOf(job_id, token, nowUs()), file)
+        return { sha256: file.sha256, bytes: file.bytes }
+      } finally {
+        await file.discard()
+      }
+    },
+  )
+}
+
+function digestMismatch(): ApiError {
+  return new ApiError('digest_mismatch', { param: ARTIFACT_SHA256_HEADER })
+}

@@ -1,0 +1,201 @@
+/**
+ * The worker protocol: jobs are claimed under a lease, worked on, and handed in. docs/training.md tells it
+ * from a worker's side.
+ *
+ * Spec: §4.8 (nothing of the spec runs a job). Choice: leases over HTTP, so that a worker needs no open port.
+ */
+import { randomBytes } from 'node:crypto'
+import { v7 as uuidv7 } from 'uuid'
+import { canUseProject, requireScope } from '../../domain/access/permissions.ts'
+import { modelProjectId } from '../../domain/models/preview-model.ts'
+import { resolveTrainingConfig } from '../../domain/training/resolve-training-config.ts'
+import { renderClaim } from '../../domain/training/worker-view.ts'
+import type { App } from '../../http/app-type.ts'
+import { watchClient } from '../../http/stream/client-signal.ts'
+import { renderTimestamp } from '../../schemas/timestamp.ts'
+import {
+  ClaimRequest,
+  ClaimResponse,
+  CompleteRequest,
+  CompleteResponse,
+  FailRequest,
+  HeartbeatRequest,
+  HeartbeatResponse,
+  JobEventsRequest,
+  LeaseEndResponse,
+  NoContent,
+  ReleaseRequest,
+  WorkerAck,
+  WorkerJobParams,
+} from '../../schemas/training/worker.ts'
+import { createJobClaims, type JobClaims, type JobClaimsOptions } from './job-claims.ts'
+import { leaseOf, type WorkerFilesOptions, workerFileRoutes } from './worker-files.ts'
+
+export interface WorkerRoutesOptions
+  extends Omit<JobClaimsOptions, 'onFault'>,
+    Omit<WorkerFilesOptions, 'queue' | 'nowUs'> {}
+
+const TOKEN_BYTES = 32
+const MS_PER_S = 1000
+const tags = ['worker']
+const url = '/v1/preview/worker'
+
+export async function workerRoutes(app: App, options: WorkerRoutesOptions): Promise<void> {
+  const { queue, settings, nowUs } = options
+  const onFault = (error: unknown) => app.log.error({ err: error }, 'the training queue failed')
+  const claims = createJobClaims({ queue, settings, nowUs, onFault })
+  app.addHook('onReady', () => claims.start())
+  app.addHook('onClose', async () => claims.close())
+  app.addHook('onRequest', async (request) => {
+    requireScope(request.principal, 'worker')
+  })
+  addClaim(app, claims, options)
+  addHeartbeat(app, options)
+  addEvents(app, options)
+  addComplete(app, options)
+  addEnds(app, claims, options)
+  await app.register(workerFileRoutes, options)
+}
+
+function addClaim(app: App, claims: JobClaims, { settings }: WorkerRoutesOptions): void {
+  app.post(
+    `${url}/claim`,
+    {
+      schema: {
+        tags,
+        summary: 'Take the oldest job that may run, or wait for one; 204 when there is none.',
+        body: ClaimRequest,
+        response: { 200: ClaimResponse, 204: NoContent },
+      },
+    },
+    async (request, reply) => {
+      const caller = requireScope(request.principal, 'worker')
+      const { worker_id, worker_version, base_models, wait_seconds = 0 } = request.body
+      const lease_token = randomBytes(TOKEN_BYTES).toString('base64url')
+      const { token_hash: lease_token_hash } = leaseOf('', lease_token, 0)
+      const signal = AbortSignal.any([watchClient(reply), app.stopping])
+      const wanted = {
+        lease_token_hash,
+        worker_id,
+        worker_version,
+        accepts: (model: Parameters<typeof modelProjectId>[0]) =>
+          base_models.includes(model.base_model) && canUseProject(caller, modelProjectId(model)),
+        resolveConfig: (json: string | null) =>
+          JSON.stringify(resolveTrainingConfig(json === null ? null : JSON.parse(json))),
+      }
+      const claimed = await claims.claim(wanted, wait_seconds * MS_PER_S, signal)
+      if (claimed === null) return reply.code(204).send(undefined)
+      return renderClaim(claimed, { lease_token, lease_ms: settings.leaseMs })
+    },
+  )
+}
+
+function addHeartbeat(app: App, { queue, settings, nowUs }: WorkerRoutesOptions): void {
+  app.post(
+    `${url}/jobs/:job_id/heartbeat`,
+    {
+      schema: {
+        tags,
+        summary: 'Renew the lease; tells whether a client has cancelled the job.',
+        params: WorkerJobParams,
+        body: HeartbeatRequest,
+        response: { 200: HeartbeatResponse },
+      },
+    },
+    async (request) => {
+      const { lease_token, progress = null } = request.body
+      const lease = leaseOf(request.params.job_id, lease_token, nowUs())
+      const job = await queue.renewLease(lease, { lease_ms: settings.leaseMs, progress })
+      return {
+        lease_expires_at: renderTimestamp(job.lease_expires_at_us ?? 0),
+        cancel_requested: job.cancel_requested === 1,
+      }
+    },
+  )
+}
+
+function addEvents(app: App, { queue, nowUs }: WorkerRoutesOptions): void {
+  app.post(
+    `${url}/jobs/:job_id/events`,
+    {
+      schema: {
+        tags,
+        summary: 'Report events; one that was reported before is dropped.',
+        params: WorkerJobParams,
+        body: JobEventsRequest,
+        response: { 200: WorkerAck },
+      },
+    },
+    async (request) => {
+      const { lease_token, events } = request.body
+      await queue.recordEvents(leaseOf(request.params.job_id, lease_token, nowUs()), events)
+      return { ok: true as const }
+    },
+  )
+}
+
+function addComplete(app: App, { queue, nowUs }: WorkerRoutesOptions): void {
+  app.post(
+    `${url}/jobs/:job_id/complete`,
+    {
+      schema: {
+        tags,
+        summary: 'End the job with a checkpoint; the same request again gives the same one.',
+        params: WorkerJobParams,
+        body: CompleteRequest,
+        response: { 200: CompleteResponse },
+      },
+    },
+    async (request) => {
+      const { lease_token, sha256 = null, metrics, trained, reason = null } = request.body
+      const lease = leaseOf(request.params.job_id, lease_token, nowUs())
+      const { id, step } = await queue.completeJob(lease, {
+        checkpoint_id: uuidv7(),
+        sha256,
+        metrics: trained ? metrics : { num_groups_trainable: 0, ...metrics },
+        reason: trained ? null : reason,
+      })
+      return { checkpoint: { id, step } }
+    },
+  )
+}
+
+function addEnds(app: App, claims: JobClaims, { queue, nowUs }: WorkerRoutesOptions): void {
+  app.post(
+    `${url}/jobs/:job_id/fail`,
+    {
+      schema: {
+        tags,
+        summary: 'Report a failed attempt; there is another one while it may help.',
+        params: WorkerJobParams,
+        body: FailRequest,
+        response: { 200: LeaseEndResponse },
+      },
+    },
+    async (request) => {
+      const { lease_token, error, retryable: isRetryable } = request.body
+      const { chance, ...times } = claims.times()
+      const lease = leaseOf(request.params.job_id, lease_token, times.now_us)
+      const end = { ...times, chance: chance() }
+      const { state } = await queue.failAttempt(lease, { ...error, isRetryable }, end)
+      return { status: state as LeaseEndResponse['status'] }
+    },
+  )
+  app.post(
+    `${url}/jobs/:job_id/release`,
+    {
+      schema: {
+        tags,
+        summary: 'Give the job back for another worker; the attempt does not count.',
+        params: WorkerJobParams,
+        body: ReleaseRequest,
+        response: { 200: LeaseEndResponse },
+      },
+    },
+    async (request) => {
+      const lease = leaseOf(request.params.job_id, request.body.lease_token, nowUs())
+      const { state } = await queue.releaseJob(lease)
+      return { status: state as LeaseEndResponse['status'] }
+    },
+  )
+}

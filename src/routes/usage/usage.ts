@@ -1,0 +1,70 @@
+/** Usage of calls with their descendants; additions to the spec. */
+import { requireAccess } from '../../domain/access/permissions.ts'
+import { parseQuery } from '../../domain/query/query-expression.ts'
+import type { App } from '../../http/app-type.ts'
+import { watchClient } from '../../http/stream/client-signal.ts'
+import {
+  CallsUsageRequest,
+  TraceUsageRequest,
+  USAGE_CALLS_DEFAULT,
+  USAGE_FIELDS,
+  UsageResponse,
+} from '../../schemas/usage/usage.ts'
+import type { UsageStore } from '../../store/api/usage.ts'
+
+export interface UsageRoutesOptions {
+  readonly usage: UsageStore
+}
+
+export async function usageRoutes(app: App, { usage }: UsageRoutesOptions): Promise<void> {
+  app.post(
+    '/trace/usage',
+    {
+      schema: {
+        tags: ['calls'],
+        summary: 'Usage of the calls of a trace, each with its descendants (addition to the spec).',
+        body: TraceUsageRequest,
+        response: { 200: UsageResponse },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, filter, query, include_costs, limit } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      return usage.sumTraceUsage(
+        {
+          project_id,
+          filter: filter ?? {},
+          expression: query ? parseQuery(query, { fields: new Set(USAGE_FIELDS) }) : null,
+          include_costs: include_costs ?? false,
+          limit: limit ?? USAGE_CALLS_DEFAULT,
+        },
+        AbortSignal.any([watchClient(reply), app.draining]),
+      )
+    },
+  )
+
+  app.post(
+    '/calls/usage',
+    {
+      schema: {
+        tags: ['calls'],
+        summary: 'Usage of calls by id, each with all its descendants (addition to the spec).',
+        body: CallsUsageRequest,
+        response: { 200: UsageResponse },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, call_ids, include_costs, limit } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      return usage.sumCallsUsage(
+        {
+          project_id,
+          call_ids,
+          include_costs: include_costs ?? false,
+          limit: limit ?? USAGE_CALLS_DEFAULT,
+        },
+        AbortSignal.any([watchClient(reply), app.draining]),
+      )
+    },
+  )
+}

@@ -1,0 +1,26 @@
+/** The few GraphQL requests of tracing SDKs on the wire. */
+import { z } from 'zod'
+import { FreeObject } from '../primitives.ts'
+
+/** Limit: characters of a document; the known ones have some 300. */
+const DOCUMENT_LENGTH_MAX = 16_384
+
+export const GraphqlRequest = z
+  .object({
+    query: z.string().max(DOCUMENT_LENGTH_MAX).describe('The document, with one operation.'),
+    variables: FreeObject.nullish().describe('Values of its variables.'),
+    operationName: z.string().max(256).nullish().describe('Name of the operation; not needed.'),
+  })
+  .meta({ id: 'GraphqlRequest', description: 'One of the operations that tracing SDKs ask.' })
+export type GraphqlRequest = z.infer<typeof GraphqlRequest>
+
+export const GraphqlResponse = z
+  .object({
+    data: FreeObject.nullable().describe('What was asked for; null when nothing can be told.'),
+    errors: z
+      .array(z.object({ message: z.string().describe('What is wrong, in words.') }))
+      .optional()
+      .describe('Absent when all went well.'),
+  })
+  .meta({ id: 'GraphqlResponse', description: 'Data or errors.' })
+export type GraphqlResponse = z.infer<typeof GraphqlResponse>

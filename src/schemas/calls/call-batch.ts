@@ -1,0 +1,116 @@
+/** Batches of calls on the wire, and what changes a call later. Additions to the spec, in its words. */
+import { z } from 'zod'
+import { ClientId, nameOf, ProjectId } from '../primitives.ts'
+import {
+  CallEndRequest,
+  CallStartRequest,
+  EndedCallSchemaForInsert,
+  StartedCallSchemaForInsert,
+} from './call.ts'
+
+/** Limit: items of one batch. */
+export const BATCH_ITEMS_MAX = 10_000
+/** Limit: ids of one deletion. */
+export const DELETED_IDS_MAX = 1000
+const DISPLAY_NAME_MAX = 1024
+
+/** One part of a call in a batch. */
+export const CallBatchItem = z
+  .discriminatedUnion('mode', [
+    z.strictObject({
+      mode: z.literal('start').describe('A call that has begun.'),
+      req: CallStartRequest.describe('As for /call/start.'),
+    }),
+    z.strictObject({
+      mode: z.literal('end').describe('A call that has ended.'),
+      req: CallEndRequest.describe('As for /call/end.'),
+    }),
+  ])
+  .meta({ id: 'CallBatchItem', description: 'The start or the end of a call.' })
+export type CallBatchItem = z.infer<typeof CallBatchItem>
+
+const { id: _start, trace_id: _trace, ...startFields } = StartedCallSchemaForInsert.shape
+const { project_id: _project, id: _end, ...endFields } = EndedCallSchemaForInsert.shape
+
+/** Start and end of a call at once. */
+export const CompletedCallSchemaForInsert = z
+  .strictObject({
+    ...startFields,
+    ...endFields,
+    id: ClientId.describe('Id of the call.'),
+    trace_id: ClientId.describe('Trace that the call belongs to.'),
+  })
+  .meta({ id: 'CompletedCallSchemaForInsert', description: 'A call that has begun and ended.' })
+export type CompletedCallSchemaForInsert = z.infer<typeof CompletedCallSchemaForInsert>
+
+/** The items are parsed one by one, so that a bad one fails alone. */
+function batchOf(items: string) {
+  return z.strictObject({
+    batch: z
+      .array(z.unknown().describe(`A ${items}.`))
+      .max(BATCH_ITEMS_MAX, `must have at most ${BATCH_ITEMS_MAX} items`)
+      .describe(`Each a ${items}; at most ${BATCH_ITEMS_MAX}. A bad item fails alone.`),
+  })
+}
+
+export const CallUpsertBatchRequest = batchOf('CallBatchItem')
+export const CallsCompleteRequest = batchOf('CompletedCallSchemaForInsert')
+
+const code = z.string().describe('Stable code of the error.')
+const message = z.string().describe('What is wrong, in words.')
+const param = z.string().nullable().describe('Place of the fault, as `batch[3].req.end.id`.')
+const index = z.int().describe('Place of the item in the batch, from 0.')
+
+/** What became of each item. */
+export const CallBatchResponse = z
+  .object({
+    res: z
+      .array(
+        z.union([
+          z.object({
+            id: z.string().describe('Id of the started call.'),
+            trace_id: z.string().describe('Trace of the started call.'),
+          }),
+          z.object({
+            error: z.object({ code, message, param }).describe('Why the item was not stored.'),
+            index,
+          }),
+          z.object({}),
+        ]),
+      )
+      .describe('In the order of the batch: the ids of a start, {} for an end, or an error.'),
+    errors: z
+      .array(z.object({ index, code, message, param }))
+      .describe('The items that were not stored; empty when all were.'),
+  })
+  .meta({ id: 'CallBatchResponse', description: 'What became of each item of a batch.' })
+export type CallBatchResponse = z.infer<typeof CallBatchResponse>
+
+/** A project in the address. */
+export const ProjectPath = z.object({
+  entity: z.string().describe('Entity of the project.'),
+  project: z.string().describe('Name of the project.'),
+})
+
+export const CallUpdateRequest = z.strictObject({
+  project_id: ProjectId,
+  call_id: ClientId.describe('Id of the call; its start may arrive later.'),
+  display_name: z
+    .union([z.literal(''), nameOf(DISPLAY_NAME_MAX)])
+    .nullish()
+    .describe('The new name; empty or null takes the name away.'),
+  svc_user_id: z.string().max(256).nullish().describe("Ignored: the user is the key's."),
+})
+
+export const CallsDeleteRequest = z.strictObject({
+  project_id: ProjectId,
+  call_ids: z
+    .array(ClientId)
+    .max(DELETED_IDS_MAX, `must have at most ${DELETED_IDS_MAX} entries`)
+    .describe('Calls to delete, with all that descends from them.'),
+  svc_user_id: z.string().max(256).nullish().describe("Ignored: the user is the key's."),
+})
+
+export const CallsDeleteResponse = z.object({
+  num_deleted: z.int().describe('Calls that were deleted now, descendants included.'),
+})

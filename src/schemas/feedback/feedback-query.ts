@@ -1,0 +1,46 @@
+/** Feedback on the wire beyond the spec: batches, replacing, queries. */
+import { z } from 'zod'
+import { BatchItemError, RefusedItem } from '../batch-item-error.ts'
+import { ClientId, FreeObject } from '../primitives.ts'
+import {
+  FeedbackCreateRequest,
+  FeedbackCreateResponse,
+  LooseFeedbackCreateRequest,
+} from './feedback.ts'
+
+/** Limit: items of one batch. */
+const BATCH_MAX = 10_000
+
+/** Each item is checked by itself, so that a bad one fails alone. */
+export const FeedbackBatchCreateRequest = z
+  .strictObject({
+    batch: z
+      .array(z.unknown())
+      .max(BATCH_MAX, `must have at most ${BATCH_MAX} items`)
+      .describe('Feedback as `/feedback/create` takes it.'),
+  })
+  .meta({ id: 'FeedbackBatchCreateRequest', description: 'Feedback to store at once.' })
+
+export const FeedbackBatchCreateResponse = z.object({
+  res: z
+    .array(z.union([FeedbackCreateResponse, RefusedItem]))
+    .describe('For each item what is stored, or why it is not.'),
+  errors: z.array(BatchItemError).describe('The items that were not stored.'),
+})
+
+const replaced = ClientId.describe('Id of the feedback that is replaced.')
+
+export const FeedbackReplaceRequest = FeedbackCreateRequest.extend({
+  feedback_id: replaced,
+}).meta({ id: 'FeedbackReplaceRequest', description: 'Feedback in the place of another.' })
+
+export const LooseFeedbackReplaceRequest = LooseFeedbackCreateRequest.extend({
+  feedback_id: replaced,
+})
+
+export const FeedbackQueryResponse = z.object({
+  result: z.array(FreeObject).describe('The rows, each with the fields that were asked for.'),
+})
+
+/** An empty object. */
+export const FeedbackPurgeResponse = z.object({})

@@ -1,0 +1,134 @@
+/** Feedback on the wire: create and payload schema. Spec: §2.2, §2.3, §2.4, §4.1, §4.2, §8. */
+import { z } from 'zod'
+import {
+  AnyRef,
+  ClientId,
+  FreeObject,
+  isRefShape,
+  nameOf,
+  ProjectId,
+  refOf,
+} from '../primitives.ts'
+import { Timestamp } from '../timestamp.ts'
+
+const FEEDBACK_TYPE_MAX = 256
+const CREATOR_MAX = 256
+const TRIGGER_PATTERN_MAX = 2048
+
+/** Spec: §8. */
+export const SAMPLE_LIMIT_DEFAULT = 2000
+export const SAMPLE_LIMIT_MAX = 5000
+
+const feedbackType = nameOf(FEEDBACK_TYPE_MAX)
+
+/**
+ * Spec: §2.2, §4.1. Choice: a `svc_user_id` that is set is refused and not dropped, because a client that
+ * sends one believes that it counts.
+ */
+export const FeedbackCreateRequest = z
+  .strictObject({
+    project_id: ProjectId,
+    id: ClientId.nullish().describe('Id chosen by the client; a new UUIDv7 when absent.'),
+    weave_ref: refOf('object').describe('Object that the feedback is about.'),
+    feedback_type: feedbackType.describe(
+      'Free kind; `wandb.reaction`, `wandb.note`, `wandb.annotation.<name>` and `wandb.runnable.<name>` have rules.',
+    ),
+    payload: FreeObject.describe(
+      'Free content; at most 1 MiB of JSON unless configured otherwise.',
+    ),
+    creator: nameOf(CREATOR_MAX).nullish().describe('Name of who gave the feedback.'),
+    annotation_ref: refOf('object').nullish().describe('Annotation spec that was filled in.'),
+    runnable_ref: refOf('op').nullish().describe('Op that made the feedback.'),
+    call_ref: refOf('call').nullish().describe('Call that made the feedback.'),
+    trigger_ref: refOf('object').nullish().describe('Object that started the run of the op.'),
+    queue_id: ClientId.nullish().describe('Annotation queue it comes from; null outside queues.'),
+    svc_user_id: z
+      .null('must not be set, the server fills it in')
+      .optional()
+      .describe('Must not be set: the server stores the user of the key.'),
+  })
+  .meta({ id: 'FeedbackCreateRequest', description: 'Feedback about an object.' })
+export type FeedbackCreateRequest = z.infer<typeof FeedbackCreateRequest>
+
+const anyRef = AnyRef.nullish()
+
+/**
+ * The same where clients send other refs than the spec's table has.
+ *
+ * Spec: §2.2 weave_ref, runnable_ref. Choice: the tracing SDKs give feedback about calls, by objects that
+ * score; any well-formed ref is taken from them.
+ */
+export const LooseFeedbackCreateRequest = FeedbackCreateRequest.extend({
+  weave_ref: AnyRef,
+  annotation_ref: anyRef,
+  runnable_ref: anyRef,
+  call_ref: anyRef,
+  trigger_ref: anyRef,
+})
+
+/** Spec: §2.3. */
+export const FeedbackCreateResponse = z
+  .object({
+    id: z.string().describe('Id of the feedback.'),
+    created_at: z.string().meta({ format: 'date-time' }).describe('When it was stored, UTC.'),
+    svc_user_id: z.string().describe('User whose key stored it.'),
+    payload: FreeObject.describe('The content as it is stored.'),
+  })
+  .meta({ id: 'FeedbackCreateResponse', description: 'Stored feedback.' })
+export type FeedbackCreateResponse = z.infer<typeof FeedbackCreateResponse>
+
+/** An object ref, `<ref without digest>:*`, or an object ref without its digest. */
+const TriggerPattern = z
+  .string()
+  .max(TRIGGER_PATTERN_MAX)
+  .refine(
+    (text) => isRefShape(text, ['object']) || isRefShape(`${text}:*`, ['object']),
+    'must be a ref <scheme>:///<entity>/<project>/object/<name>:<digest>, or end in :* for all versions',
+  )
+
+/** Spec: §4.2, §8. */
+export const FeedbackPayloadSchemaRequest = z
+  .strictObject({
+    project_id: ProjectId,
+    start: Timestamp.describe('Inclusive start of the window on created_at; no offset means UTC.'),
+    end: Timestamp.nullish().describe('Exclusive end of the window; now when absent.'),
+    feedback_type: feedbackType.nullish().describe('Only feedback of exactly this type.'),
+    trigger_ref: TriggerPattern.nullish().describe(
+      'Only feedback with this trigger_ref; `<name>:*`, or no digest, means all versions.',
+    ),
+    sample_limit: z
+      .int()
+      .min(1)
+      .max(SAMPLE_LIMIT_MAX)
+      .optional()
+      .meta({ default: SAMPLE_LIMIT_DEFAULT })
+      .describe(
+        `Distinct trigger_refs to sample, the newest first. Default ${SAMPLE_LIMIT_DEFAULT}.`,
+      ),
+  })
+  .meta({ id: 'FeedbackPayloadSchemaRequest', description: 'A window of feedback to look into.' })
+export type FeedbackPayloadSchemaRequest = z.infer<typeof FeedbackPayloadSchemaRequest>
+
+/** Spec: §2.4 value_type. Choice: the three types that Weave knows. */
+export const VALUE_TYPES = ['numeric', 'boolean', 'categorical'] as const
+export type ValueType = (typeof VALUE_TYPES)[number]
+
+/** Spec: §2.4. */
+export const FeedbackPayloadPath = z
+  .object({
+    json_path: z
+      .string()
+      .describe(
+        'Dotted path of a leaf; other keys are quoted, elements are `[*]`: `a["b-c"][*].d`.',
+      ),
+    value_type: z
+      .enum(VALUE_TYPES)
+      .describe('`numeric` or `boolean` when all values are, nulls aside; else `categorical`.'),
+  })
+  .meta({ id: 'FeedbackPayloadPath', description: 'A leaf of the payloads.' })
+export type FeedbackPayloadPath = z.infer<typeof FeedbackPayloadPath>
+
+/** Spec: §4.2. */
+export const FeedbackPayloadSchemaResponse = z.object({
+  paths: z.array(FeedbackPayloadPath).describe('The distinct leaf paths, sorted.'),
+})

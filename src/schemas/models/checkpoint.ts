@@ -1,0 +1,90 @@
+/** Checkpoints on the wire. Spec: §2.13, §4.9, §8. */
+import { z } from 'zod'
+import { boundedInteger } from '../bounded-fields.ts'
+import { FreeObject } from '../primitives.ts'
+import { orderField, PageQuery, pageOf } from '../query/page-query.ts'
+
+/** Limit: steps that one request deletes. */
+const DELETED_STEPS_MAX = 10_000
+
+/**
+ * Path of the checkpoint list.
+ *
+ * Spec: §4.9. Choice: a model_id that is no UUID is a model that does not exist (404), not a 422.
+ */
+export const CheckpointListParams = z.object({
+  model_id: z.string().describe('Id of the model, a UUID.'),
+})
+
+/** Path of one checkpoint (addition to the spec). */
+export const CheckpointParams = z.object({
+  ...CheckpointListParams.shape,
+  step: z.string().describe('Step of the checkpoint, or `latest`.'),
+})
+
+/**
+ * Query of the checkpoint list.
+ *
+ * Spec: §4.9 after, limit, order; §8 checkpoints limit. Choice: unknown and repeated names are refused.
+ */
+export const CheckpointListQuery = PageQuery.extend({ order: orderField('step') })
+export type CheckpointListQuery = z.infer<typeof CheckpointListQuery>
+
+/** Spec: §2.13. */
+export const CheckpointResponse = z
+  .object({
+    id: z.string().describe('Id of the checkpoint, a UUID.'),
+    step: z.int().describe('Training step that it holds, >= 0; unique in its model.'),
+    metrics: FreeObject.describe('Numbers of the training step by name.'),
+  })
+  .meta({ id: 'CheckpointResponse', description: 'The weights of a model after a step.' })
+export type CheckpointResponse = z.infer<typeof CheckpointResponse>
+
+/** Spec: §4.9. */
+export const CheckpointListResponse = pageOf(CheckpointResponse).meta({
+  id: 'CheckpointListResponse',
+  description: 'A page of checkpoints.',
+})
+export type CheckpointListResponse = z.infer<typeof CheckpointListResponse>
+
+/** One checkpoint with where it comes from. Spec: §2.13 (nothing of the spec reads a single one). */
+export const CheckpointDetail = z
+  .object({
+    ...CheckpointResponse.shape,
+    created_at: z.string().describe('When it was made, UTC.').meta({ format: 'date-time' }),
+    job_id: z.string().nullable().describe('Job that made it.'),
+    worker: z
+      .object({
+        id: z.string().describe('Name of the worker.'),
+        version: z.string().describe('Its version.'),
+      })
+      .nullable()
+      .describe('Who trained it: the same settings mean other steps to other trainers.'),
+    artifact: z
+      .object({
+        url: z.string().describe('Path on this server that gives the file.'),
+        sha256: z.string().describe('SHA-256 of the file, in hex.'),
+        bytes: z.int().describe('Length of the file.'),
+      })
+      .nullable()
+      .describe('Its weights as a file of the trainer; null: those of the base model.'),
+  })
+  .meta({ id: 'CheckpointDetail', description: 'A checkpoint and where it comes from.' })
+export type CheckpointDetail = z.infer<typeof CheckpointDetail>
+
+/** Input of the deletion (addition to the spec, as training clients send it). */
+export const CheckpointDeleteRequest = z
+  .strictObject({
+    steps: z
+      .array(boundedInteger('a whole number from 0', { min: 0, max: Number.MAX_SAFE_INTEGER }))
+      .max(DELETED_STEPS_MAX, `must have at most ${DELETED_STEPS_MAX} entries`)
+      .describe('Steps to delete.'),
+  })
+  .meta({ id: 'CheckpointDeleteRequest', description: 'Checkpoints to delete.' })
+
+export const CheckpointDeleteResponse = z
+  .object({
+    deleted_count: z.int().describe('Checkpoints that were deleted.'),
+    not_found_steps: z.array(z.int()).describe('Asked steps without a checkpoint.'),
+  })
+  .meta({ id: 'CheckpointDeleteResponse', description: 'What was deleted.' })

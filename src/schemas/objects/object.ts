@@ -1,0 +1,179 @@
+/**
+ * Published objects on the wire: created, read, queried, deleted.
+ *
+ * Spec: §2.1 (object and op refs; how objects are published is not shown). Choice: the routes and fields of
+ * the public tracing clients.
+ */
+import { z } from 'zod'
+import { ProjectId } from '../primitives.ts'
+
+/** Limit: entries of one list of a filter. */
+const FILTER_ENTRIES_MAX = 1000
+/** Limit: versions named by one deletion. */
+const DIGESTS_MAX = 1000
+/** Limit: objects of one answer; also the number when none is asked for. */
+export const OBJECTS_LIMIT_MAX = 10_000
+const OFFSET_MAX = 1_000_000_000
+const CLASS_NAME_MAX = 256
+
+/** Spec: §2.1 name. Choice: letters and digits of any script, `_`, `.` and `-`, as clients make them. */
+export const ObjectId = z
+  .string()
+  .regex(
+    /^[\p{L}\p{N}_.-]{1,128}$/u,
+    'must have 1 to 128 characters, of letters, digits, "_", "." and "-" only',
+  )
+  .describe('Name of the object.')
+
+/** A version: `latest`, `v` and its number, or the digest of its content. */
+export const ObjectVersion = z
+  .string()
+  .regex(/^[^/:\s\p{C}]{1,128}$/u, 'must be "latest", "v" and a number, or a digest')
+  .describe('Version: `latest`, `v0`, `v1`, ... or the digest of its content.')
+
+const className = z.string().min(1).max(CLASS_NAME_MAX)
+
+/** The digest that a client computed. */
+export const ExpectedDigest = z
+  .string()
+  .max(128)
+  .nullish()
+  .describe('Digest that the client computed; another one is refused with digest_mismatch.')
+
+const switchField = (what: string) => z.boolean().nullish().describe(`${what} Default false.`)
+
+export const ObjectCreateRequest = z.strictObject({
+  obj: z
+    .strictObject({
+      project_id: ProjectId,
+      object_id: ObjectId,
+      val: z.unknown().describe('Content; any JSON value.'),
+      builtin_object_class: className
+        .nullish()
+        .describe('Class to give to an object that names none in `_class_name` and `_bases`.'),
+      set_base_object_class: className.nullish().describe('Old name of builtin_object_class.'),
+      expected_digest: ExpectedDigest,
+      svc_user_id: z
+        .string()
+        .max(256)
+        .nullish()
+        .describe("Ignored: the stored user is the key's, whatever is sent."),
+    })
+    .refine(({ val }) => val !== undefined, { path: ['val'], message: 'is required' })
+    .describe('The object to publish.'),
+})
+export type ObjectCreateRequest = z.infer<typeof ObjectCreateRequest>
+
+export const ObjectCreateResponse = z.object({
+  digest: z.string().describe('Digest of the content.'),
+  object_id: z.string().describe('Name of the object.'),
+})
+
+export const ObjectReadRequest = z.strictObject({
+  project_id: ProjectId,
+  object_id: ObjectId,
+  digest: ObjectVersion,
+  metadata_only: switchField('Whether to leave the content out; `val` is then {}.'),
+  include_tags_and_aliases: switchField('Whether to fill tags and aliases.'),
+})
+
+const time = z.string().meta({ format: 'date-time' })
+
+export const ObjectSchema = z
+  .object({
+    project_id: z.string().describe('Project, `<entity>/<project>`.'),
+    object_id: z.string().describe('Name of the object.'),
+    created_at: time.describe('When the version was first published, UTC.'),
+    deleted_at: time.nullable().describe('Always null on a read.'),
+    digest: z.string().describe('Digest of the content.'),
+    version_index: z.int().describe('Number of the version, from 0.'),
+    is_latest: z.int().describe('1 for the newest version that is not deleted, else 0.'),
+    kind: z.string().describe('`op` or `object`.'),
+    base_object_class: z.string().nullable().describe("First class below the clients' own."),
+    leaf_object_class: z.string().nullable().describe('Class of the object.'),
+    val: z.unknown().describe('Content; any JSON value.'),
+    svc_user_id: z.string().nullable().describe('User whose key published the version.'),
+    size_bytes: z.int().optional().describe('Bytes of the content; only when asked for.'),
+    tags: z.array(z.string()).optional().describe('Always empty; only when asked for.'),
+    aliases: z.array(z.string()).optional().describe('`latest` or none; only when asked for.'),
+  })
+  .meta({ id: 'ObjectSchema', description: 'A version of a published object.' })
+export type ObjectSchema = z.infer<typeof ObjectSchema>
+
+export const ObjectReadResponse = z.object({ obj: ObjectSchema.describe('The version.') })
+
+const names = (what: string) =>
+  z.array(z.string().max(CLASS_NAME_MAX)).max(FILTER_ENTRIES_MAX).nullish().describe(what)
+
+const flag = (what: string) => z.boolean().nullish().describe(what)
+
+export const ObjectVersionFilter = z
+  .strictObject({
+    object_ids: names('Objects of these names.'),
+    base_object_classes: names('Objects of these base classes.'),
+    exclude_base_object_classes: names('No objects of these base classes.'),
+    leaf_object_classes: names('Objects of these classes.'),
+    is_op: flag('true: ops alone; false: no ops.'),
+    latest_only: flag('true: of each object only the newest version.'),
+    tags: names('Versions with one of these tags; no version has any.'),
+    aliases: names('Versions with one of these aliases; the only alias is `latest`.'),
+  })
+  .meta({ id: 'ObjectVersionFilter', description: 'Empty lists and null do not filter.' })
+export type ObjectVersionFilter = z.infer<typeof ObjectVersionFilter>
+
+/** Direction of a sort. */
+export const SortDirection = z.enum(['asc', 'desc']).describe('Ascending or descending.')
+
+export const ObjectQueryRequest = z.strictObject({
+  project_id: ProjectId,
+  filter: ObjectVersionFilter.nullish().describe('Which versions; all when absent.'),
+  limit: z
+    .int()
+    .min(0)
+    .max(OBJECTS_LIMIT_MAX)
+    .nullish()
+    .describe(`Versions at most. Default ${OBJECTS_LIMIT_MAX}.`),
+  offset: z.int().min(0).max(OFFSET_MAX).nullish().describe('Versions to skip. Default 0.'),
+  sort_by: z
+    .array(
+      z.strictObject({
+        field: z.enum(['object_id', 'created_at']).describe('What to sort by.'),
+        direction: SortDirection,
+      }),
+    )
+    .max(2)
+    .nullish()
+    .describe('Order; the oldest first by default.'),
+  metadata_only: switchField('Whether to leave the contents out; `val` is then {}.'),
+  include_storage_size: switchField('Whether to fill size_bytes.'),
+  include_tags_and_aliases: switchField('Whether to fill tags and aliases.'),
+})
+export type ObjectQueryRequest = z.infer<typeof ObjectQueryRequest>
+
+export const ObjectQueryResponse = z.object({
+  objs: z.array(ObjectSchema).describe('The versions that match.'),
+})
+
+export const ObjectDeleteRequest = z.strictObject({
+  project_id: ProjectId,
+  object_id: ObjectId,
+  digests: z
+    .array(ObjectVersion)
+    .min(1)
+    .max(DIGESTS_MAX)
+    .nullish()
+    .describe('Versions to delete; all when absent.'),
+})
+
+export const ObjectDeleteResponse = z.object({
+  num_deleted: z.int().describe('Number of versions that were deleted.'),
+  deleted_versions: z
+    .array(
+      z.object({
+        digest: z.string().describe('Digest of the content.'),
+        base_object_class: z.string().nullable().describe('Base class of the version.'),
+        leaf_object_class: z.string().nullable().describe('Class of the version.'),
+      }),
+    )
+    .describe('What was deleted.'),
+})

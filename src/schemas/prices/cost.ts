@@ -1,0 +1,102 @@
+/** Prices of a project on the wire: create, query, purge; additions to the spec. */
+import { z } from 'zod'
+import { boundedMap } from '../bounded-fields.ts'
+import { nameOf, ProjectId } from '../primitives.ts'
+import { Timestamp } from '../timestamp.ts'
+
+/** Limit: models of one request. */
+export const COSTS_MAX = 1000
+/** Limit: dollars for one token. */
+const TOKEN_COST_MAX = 1_000_000
+const LLM_ID_MAX = 256
+const PROVIDER_ID_MAX = 256
+
+const tokenCost = z
+  .number()
+  .min(0, 'must be at least 0')
+  .max(TOKEN_COST_MAX, `must be at most ${TOKEN_COST_MAX}`)
+const unit = z.literal('USD', 'must be USD').nullish()
+
+/**
+ * What tokens of a model cost from a day on.
+ *
+ * Spec: §2.8 (prices not shown). Choice: the names of Weave; every price is in US dollars, because sums
+ * over models are.
+ */
+export const CostCreateInput = z
+  .strictObject({
+    prompt_token_cost: tokenCost.describe('USD for one input token.'),
+    completion_token_cost: tokenCost.describe('USD for one output token.'),
+    cache_read_input_token_cost: tokenCost
+      .nullish()
+      .describe('USD for one input token read from a cache; prompt_token_cost when absent.'),
+    cache_creation_input_token_cost: tokenCost
+      .nullish()
+      .describe('USD for one input token written to a cache; prompt_token_cost when absent.'),
+    prompt_token_cost_unit: unit.describe('Only USD.'),
+    completion_token_cost_unit: unit.describe('Only USD.'),
+    effective_date: Timestamp.nullish().describe('From when it holds; now when absent.'),
+    provider_id: nameOf(PROVIDER_ID_MAX).nullish().describe('Provider; `default` when absent.'),
+  })
+  .meta({ id: 'CostCreateInput', description: 'Prices of a model in a project.' })
+export type CostCreateInput = z.infer<typeof CostCreateInput>
+
+export const CostCreateRequest = z.strictObject({
+  project_id: ProjectId,
+  costs: boundedMap(CostCreateInput, { max: COSTS_MAX })
+    .refine(
+      (costs) => Object.keys(costs).every((llm_id) => nameOf(LLM_ID_MAX).safeParse(llm_id).success),
+      `must have names of 1..${LLM_ID_MAX} characters`,
+    )
+    .describe('Prices by the name of the model, exactly as it stands in summary.usage.'),
+  svc_user_id: z
+    .string()
+    .max(256)
+    .nullish()
+    .describe("Ignored: the stored user is the key's, whatever is sent."),
+})
+
+export const CostCreateResponse = z.object({
+  ids: z.array(z.array(z.string())).describe("Pairs of the price's id and the model."),
+})
+
+const cost = z.number().nullable()
+
+/** Fields of a price that a query may ask for. */
+export const COST_FIELDS = [
+  'id',
+  'llm_id',
+  'provider_id',
+  'effective_date',
+  'prompt_token_cost',
+  'completion_token_cost',
+  'cache_read_input_token_cost',
+  'cache_creation_input_token_cost',
+  'prompt_token_cost_unit',
+  'completion_token_cost_unit',
+] as const
+
+/** A price as it is read; only the fields that were asked for. */
+export const CostQueryOutput = z
+  .object({
+    id: z.string().describe('Id of the price.'),
+    llm_id: z.string().describe('Name of the model.'),
+    provider_id: z.string().describe('Provider.'),
+    effective_date: z.string().meta({ format: 'date-time' }).describe('From when it holds, UTC.'),
+    prompt_token_cost: z.number().describe('USD for one input token.'),
+    completion_token_cost: z.number().describe('USD for one output token.'),
+    cache_read_input_token_cost: cost.describe('USD for one input token read from a cache.'),
+    cache_creation_input_token_cost: cost.describe('USD for one input token written to a cache.'),
+    prompt_token_cost_unit: z.string().describe('USD.'),
+    completion_token_cost_unit: z.string().describe('USD.'),
+  })
+  .partial()
+  .meta({ id: 'CostQueryOutput', description: 'A price of the project.' })
+export type CostQueryOutput = z.infer<typeof CostQueryOutput>
+
+export const CostQueryResponse = z.object({
+  results: z.array(CostQueryOutput).describe('The prices, in the order that was asked for.'),
+})
+
+/** An empty object. */
+export const CostPurgeResponse = z.object({})

@@ -1,0 +1,34 @@
+/** What the list routes over feedback and prices share: fields, condition, order, page. Additions to the spec. */
+import { z } from 'zod'
+import { ProjectId } from '../primitives.ts'
+import { FieldPath, Query, SORT_TERMS_MAX, SortTerm } from './query-expression.ts'
+
+/** Limit: rows of one answer. */
+export const ROWS_MAX = 10_000
+/** Limit: rows that may be left out before the page. */
+export const OFFSET_MAX = 100_000
+const FIELDS_MAX = 100
+
+/** Asks for the number of rows instead of rows. */
+export const COUNT_FIELD = 'count(*)'
+
+/** A query over the rows of a project. */
+export const RowQueryRequest = z
+  .strictObject({
+    project_id: ProjectId,
+    fields: z
+      .array(FieldPath)
+      .max(FIELDS_MAX, `must have at most ${FIELDS_MAX} names`)
+      .nullish()
+      .describe(`Fields to answer, dotted into JSON, or only \`${COUNT_FIELD}\`; all when absent.`),
+    query: Query.nullish().describe('Condition that the rows meet.'),
+    sort_by: z
+      .array(SortTerm)
+      .max(SORT_TERMS_MAX, `must have at most ${SORT_TERMS_MAX} terms`)
+      .nullish()
+      .describe('Order; as the rows came when absent.'),
+    limit: z.int().min(0).max(ROWS_MAX).nullish().describe(`Rows at most; default ${ROWS_MAX}.`),
+    offset: z.int().min(0).max(OFFSET_MAX).nullish().describe('Rows to leave out before.'),
+  })
+  .meta({ id: 'RowQueryRequest', description: 'A query over the rows of a project.' })
+export type RowQueryRequest = z.infer<typeof RowQueryRequest>

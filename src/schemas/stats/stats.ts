@@ -1,0 +1,150 @@
+/** Statistics over calls on the wire. Spec: §2.8, §2.9, §4.4. */
+import { Temporal } from 'temporal-polyfill'
+import { z } from 'zod'
+import { CallsFilter } from '../calls/calls-filter.ts'
+import { ProjectId } from '../primitives.ts'
+import { Timestamp } from '../timestamp.ts'
+
+/** Spec: §2.8 (names not shown). Choice: the names of Weave. */
+export const USAGE_METRICS = [
+  'input_tokens',
+  'output_tokens',
+  'total_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'input_cost',
+  'output_cost',
+  'total_cost',
+] as const
+export type UsageMetric = (typeof USAGE_METRICS)[number]
+
+/** Spec: §2.8 (names not shown). Choice: the names of Weave. */
+export const CALL_METRICS = ['latency_ms', 'call_count', 'error_count'] as const
+export type CallMetric = (typeof CALL_METRICS)[number]
+
+/** Spec: §2.8 aggregations (only `sum` is shown). Choice: the names of Weave. */
+export const AGGREGATIONS = [
+  'sum',
+  'avg',
+  'min',
+  'max',
+  'count',
+  'count_true',
+  'count_false',
+] as const
+export type Aggregation = (typeof AGGREGATIONS)[number]
+
+/** Limit: metrics asked for in one list. */
+export const METRIC_SPECS_MAX = 50
+const PERCENTILES_MAX = 20
+const AGGREGATIONS_MAX = 20
+/** Limit: a bucket of a hundred years. */
+const GRANULARITY_S_MAX = 36_525 * 86_400
+
+function specOf<const Names extends readonly string[]>(id: string, names: Names) {
+  return z
+    .strictObject({
+      metric: z
+        .enum(names, `must be one of ${names.join(', ')}`)
+        .describe('What is measured of each row.'),
+      aggregations: z
+        .array(z.enum(AGGREGATIONS, `must be one of ${AGGREGATIONS.join(', ')}`))
+        .max(AGGREGATIONS_MAX, `must have at most ${AGGREGATIONS_MAX} entries`)
+        .default(['sum'])
+        .describe('Keys `<aggregation>_<metric>`. With percentiles, [] gives these alone.'),
+      percentiles: z
+        .array(z.number().min(0, 'must be from 0 to 100').max(100, 'must be from 0 to 100'))
+        .max(PERCENTILES_MAX, `must have at most ${PERCENTILES_MAX} entries`)
+        .default([])
+        .describe('Keys `p<percentile>_<metric>`: exact, linear between the two nearest values.'),
+    })
+    .meta({ id, description: 'One metric and how it is summed up in a bucket.' })
+}
+
+/** Tokens and costs; a row is one model of one call. Spec: §2.8. */
+export const UsageMetricSpec = specOf('UsageMetricSpec', USAGE_METRICS)
+export type UsageMetricSpec = z.infer<typeof UsageMetricSpec>
+
+/** Latency and counts; a row is one call. Spec: §2.8. */
+export const CallMetricSpec = specOf('CallMetricSpec', CALL_METRICS)
+export type CallMetricSpec = z.infer<typeof CallMetricSpec>
+
+/** Whether the runtime knows the zone, by its name or an alias; offsets are no names. */
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false
+  try {
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Spec: §4.4. */
+export const CallStatsRequest = z
+  .strictObject({
+    project_id: ProjectId,
+    start: Timestamp.describe('Inclusive; no offset means UTC.'),
+    end: Timestamp.nullish().describe('Exclusive, not before start; now when absent.'),
+    granularity: z
+      .int()
+      .min(1, 'must be at least 1')
+      .max(GRANULARITY_S_MAX, `must be at most ${GRANULARITY_S_MAX}`)
+      .nullish()
+      .describe(
+        'Seconds of a bucket; from the window when absent. Widened when it would give more than 10,000 buckets.',
+      ),
+    usage_metrics: z
+      .array(UsageMetricSpec)
+      .max(METRIC_SPECS_MAX, `must have at most ${METRIC_SPECS_MAX} entries`)
+      .nullish()
+      .describe('Tokens and costs, by bucket and model.'),
+    call_metrics: z
+      .array(CallMetricSpec)
+      .max(METRIC_SPECS_MAX, `must have at most ${METRIC_SPECS_MAX} entries`)
+      .nullish()
+      .describe('Latency and counts, by bucket.'),
+    filter: CallsFilter.nullish().describe('Which calls count; all when absent.'),
+    timezone: z
+      .string()
+      .max(64)
+      .refine(isTimeZone, 'must be an IANA time zone')
+      .default('UTC')
+      .describe('IANA time zone whose days and hours the buckets follow.'),
+  })
+  .meta({ id: 'CallStatsRequest', description: 'A window, metrics and a filter.' })
+export type CallStatsRequest = z.infer<typeof CallStatsRequest>
+
+const time = z.string().meta({ format: 'date-time' })
+/** Metric values and `count`. Not named apart, so that the keys keep their order. */
+const values = z.number().nullable().describe('A metric value, or `count`, the rows of the bucket.')
+
+/** Spec: §2.9 usage bucket. */
+export const UsageBucket = z
+  .object({
+    timestamp: time.describe('Where the bucket begins, UTC.'),
+    model: z.string().describe('Model as the calls name it.'),
+  })
+  .catchall(values)
+  .meta({ id: 'UsageBucket', description: 'Usage of one model in one bucket.' })
+export type UsageBucket = z.infer<typeof UsageBucket>
+
+/** Spec: §2.9 call bucket. */
+export const CallBucket = z
+  .object({ timestamp: time.describe('Where the bucket begins, UTC.') })
+  .catchall(values)
+  .meta({ id: 'CallBucket', description: 'Calls of one bucket.' })
+export type CallBucket = z.infer<typeof CallBucket>
+
+/** Spec: §4.4. */
+export const CallStatsResponse = z
+  .object({
+    start: time.describe('Start of the window, UTC.'),
+    end: time.describe('End of the window, UTC.'),
+    granularity: z.int().describe('Seconds of a bucket; 0 when no metric was asked for.'),
+    timezone: z.string().describe('Zone that the buckets follow.'),
+    usage_buckets: z.array(UsageBucket).describe('By time, then model: each model in each bucket.'),
+    call_buckets: z.array(CallBucket).describe('By time: each bucket of the window.'),
+  })
+  .meta({ id: 'CallStatsResponse', description: 'Time-bucketed statistics.' })
+export type CallStatsResponse = z.infer<typeof CallStatsResponse>

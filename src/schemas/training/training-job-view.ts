@@ -1,0 +1,106 @@
+/** Training jobs and their events as clients read them: additions to the spec. Spec: §4.8 (only creates jobs). */
+import { z } from 'zod'
+import { FreeObject } from '../primitives.ts'
+import { orderField, PageQuery, pageOf } from '../query/page-query.ts'
+import { TRAINING_JOB_STATES, TrainingJobResponse } from './training-job.ts'
+import { JOB_EVENT_TYPES, ResolvedConfig, UNTRAINED_REASONS } from './worker.ts'
+
+const time = () => z.string().nullable().meta({ format: 'date-time' })
+
+export const TrainingJobParams = z.object({
+  job_id: z.string().describe('Id of the job, a UUID.'),
+})
+
+/** Query of the job list. */
+export const TrainingJobListQuery = PageQuery.extend({
+  model_id: z
+    .string('must be given once')
+    .max(128, 'must have at most 128 characters')
+    .optional()
+    .describe('Only jobs of this model.'),
+  status: z
+    .enum(TRAINING_JOB_STATES, `must be ${TRAINING_JOB_STATES.join(', ')}`)
+    .optional()
+    .describe('Only jobs in this state.'),
+  order: orderField('creation'),
+})
+
+/** A job with all that is known of it. Spec: §4.8. Choice: more than training clients read, the id alone. */
+export const TrainingJobDetail = z
+  .object({
+    ...TrainingJobResponse.shape,
+    started_at: time().describe('When the last attempt began, UTC.'),
+    finished_at: time().describe('When it ended, UTC.'),
+    attempt: z.int().describe('Number of the last attempt; 0 before the first.'),
+    max_attempts: z.int().describe('Failed attempts after which the job has failed.'),
+    cancel_requested: z.boolean().describe('Whether a client has cancelled it.'),
+    last_heartbeat_at: time().describe('When its worker was last heard of, UTC.'),
+    progress: z.number().nullable().describe('Part that is done, 0 to 1, as the worker tells it.'),
+    worker: z
+      .object({
+        id: z.string().describe('Name of the worker.'),
+        version: z.string().describe('Its version.'),
+      })
+      .nullable()
+      .describe('Who ran the last attempt.'),
+    error: z
+      .object({
+        code: z
+          .string()
+          .describe('lease_expired, wall_limit, no_worker, cancelled, or a worker’s.'),
+        message: z.string().describe('What happened.'),
+      })
+      .nullable()
+      .describe('Why it failed, or why its last attempt did.'),
+    group_count: z.int().describe('Groups.'),
+    trajectory_count: z.int().describe('Trajectories.'),
+    trainable_count: z.int().describe('Trajectories with at least one choice.'),
+    policy_lag: z
+      .int()
+      .nullable()
+      .describe('Steps between the oldest rollout policy and the weights that were trained.'),
+    resolved_config: ResolvedConfig.nullable().describe(
+      'Settings of the last attempt, with defaults.',
+    ),
+    parent_checkpoint_id: z
+      .string()
+      .nullable()
+      .describe('What the last attempt went on from; null: the base model.'),
+    checkpoint: z
+      .object({
+        id: z.string().describe('Id of the checkpoint.'),
+        step: z.int().describe('Its step.'),
+      })
+      .nullable()
+      .describe('What it made.'),
+    untrained_reason: z
+      .enum(UNTRAINED_REASONS)
+      .nullable()
+      .describe('Why there was nothing to train on; null when there was.'),
+  })
+  .meta({ id: 'TrainingJobDetail', description: 'A training job and how far it is.' })
+export type TrainingJobDetail = z.infer<typeof TrainingJobDetail>
+
+export const TrainingJobListResponse = pageOf(TrainingJobDetail).meta({
+  id: 'TrainingJobListResponse',
+  description: 'A page of training jobs.',
+})
+
+/** Query of the events; they have one order. */
+export const JobEventListQuery = PageQuery
+
+export const JobEventResponse = z
+  .object({
+    id: z.string().describe('Id of the event, a UUID.'),
+    type: z
+      .enum(JOB_EVENT_TYPES)
+      .describe('training_ended or training_failed is the last one of every job.'),
+    data: FreeObject.describe('What happened, by name; error_message when it failed.'),
+  })
+  .meta({ id: 'JobEventResponse', description: 'Something that happened in a training job.' })
+export type JobEventResponse = z.infer<typeof JobEventResponse>
+
+export const JobEventListResponse = pageOf(JobEventResponse).meta({
+  id: 'JobEventListResponse',
+  description: 'A page of events.',
+})

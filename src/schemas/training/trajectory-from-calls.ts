@@ -1,0 +1,106 @@
+/** Trajectory groups out of recorded calls, an addition to the spec. Spec: §2.12 trajectory_groups. */
+import { z } from 'zod'
+import { ruleError } from '../bounded-fields.ts'
+import { CallsFilter } from '../calls/calls-filter.ts'
+import { ProjectId } from '../primitives.ts'
+import { FieldPath, Query } from '../query/query-expression.ts'
+
+/** Limit: calls that are looked at. */
+export const SOURCE_CALLS_MAX = 10_000
+const SOURCE_CALLS_DEFAULT = 1_000
+const TYPE_CHARS_MAX = 256
+
+/** What makes one rollout: a call alone, or the calls of a trace or of a thread. */
+export const ROLLOUT_UNITS = ['call', 'trace_id', 'thread_id'] as const
+export type RolloutUnit = (typeof ROLLOUT_UNITS)[number]
+
+/** What counts of several feedbacks about one rollout. */
+const COMBINATIONS = ['newest', 'mean'] as const
+
+/** Why a rollout is left out of the groups. */
+export const LEFT_OUT_REASONS = [
+  'no_chat',
+  'several_choices',
+  'unfinished',
+  'no_group',
+  'no_reward',
+  'not_a_trajectory',
+] as const
+export type LeftOutReason = (typeof LEFT_OUT_REASONS)[number]
+
+const RewardSource = z
+  .strictObject({
+    feedback_type: z
+      .string()
+      .min(1, 'must not be empty')
+      .max(TYPE_CHARS_MAX, `must have at most ${TYPE_CHARS_MAX} characters`)
+      .describe('Type of the feedback that holds the reward.'),
+    path: FieldPath.default('payload.score').describe(
+      'Field of the feedback that is the reward: a number, or a boolean as 1 and 0. Not with expression.',
+    ),
+    expression: z
+      .unknown()
+      .optional()
+      .describe(
+        'The reward as an operation: `$add` `$subtract` `$multiply` `$divide` `$min` `$max` (lists of operands), `$cond` ' +
+          '`[condition, then, else]`, or an operation of a query; `{"$getField": "payload.score"}` reads the feedback.',
+      ),
+    combine: z
+      .enum(COMBINATIONS, ruleError(`one of ${COMBINATIONS.join(', ')}`))
+      .default('newest')
+      .describe('What counts of several feedbacks about one rollout.'),
+  })
+  .meta({ id: 'RewardSource', description: 'Where rewards come from.' })
+
+/**
+ * Input of `POST /v1/preview/trajectory-groups/from-calls`.
+ *
+ * Spec: §2.12 (nothing of the spec makes trajectories). Choice: this route.
+ */
+export const TrajectoriesFromCallsRequest = z
+  .strictObject({
+    project_id: ProjectId,
+    filter: CallsFilter.nullish().describe('Which calls; all when absent.'),
+    query: Query.nullish().describe('A condition that the calls must meet too.'),
+    rollout_by: z
+      .enum(ROLLOUT_UNITS, ruleError(`one of ${ROLLOUT_UNITS.join(', ')}`))
+      .default('call')
+      .describe(
+        'What makes one rollout: each call, or all chosen calls of a trace or thread, whose later chats become additional_histories.',
+      ),
+    group_by: FieldPath.default('inputs.messages').describe(
+      "Field of a rollout's first chat call: rollouts with the same value are one group, those without one are left out. Of `trace_id`, `thread_id`, `attributes.episode`, ...",
+    ),
+    reward: RewardSource,
+    limit: z
+      .int()
+      .min(1, 'must be at least 1')
+      .max(SOURCE_CALLS_MAX, `must be at most ${SOURCE_CALLS_MAX}`)
+      .default(SOURCE_CALLS_DEFAULT)
+      .describe('Calls to look at, the newest first.'),
+  })
+  .meta({ id: 'TrajectoriesFromCallsRequest', description: 'Which calls to make trajectories of.' })
+export type TrajectoriesFromCallsRequest = z.output<typeof TrajectoriesFromCallsRequest>
+
+const count = (what: string) => z.int().describe(what)
+
+export const TrajectoriesFromCallsResponse = z
+  .object({
+    trajectory_groups: z
+      .array(z.looseObject({}))
+      .describe('Groups as a training job takes them, in the order of their newest call.'),
+    stats: z
+      .object({
+        calls: count('Calls that were looked at.'),
+        groups: count('Groups.'),
+        trajectories: count('Rollouts in the groups.'),
+        left_out: z
+          .record(z.enum(LEFT_OUT_REASONS), z.int())
+          .describe(
+            'Rollouts left out, by reason: no chat completion in them, a completion with several choices, one without a finish_reason, nothing at group_by, no feedback with a reward, or texts that no trajectory may have.',
+          ),
+      })
+      .describe('How many there were.'),
+  })
+  .meta({ id: 'TrajectoriesFromCallsResponse', description: 'Groups, and what was left out.' })
+export type TrajectoriesFromCallsResponse = z.infer<typeof TrajectoriesFromCallsResponse>

@@ -1,0 +1,219 @@
+/**
+ * Trajectories of a training job: what was said, by whom, and how good it was. Bodies are large, so
+ * every list stops at its first faults, and no fault repeats text. Unknown keys are kept everywhere.
+ */
+import { z } from 'zod'
+import {
+  boundedInteger,
+  boundedList,
+  boundedMap,
+  boundedNumber,
+  boundedText,
+  describeJson,
+  flag,
+  ruleError,
+} from '../bounded-fields.ts'
+import { CONTENT_PARTS_MAX, ContentPart } from '../chat/chat-message.ts'
+import { Timestamp } from '../timestamp.ts'
+
+/** Limit: messages of one history; an agent run of a day has some thousands. */
+export const HISTORY_ITEMS_MAX = 10_000
+/** Limit: tokens of one choice with logprobs; the longest context windows are of this size. */
+export const LOGPROBS_MAX = 1_000_000
+/** Limit: further histories, log lines, and keys of metrics or metadata of one trajectory. */
+export const TRAJECTORY_ENTRIES_MAX = 10_000
+const TOOLS_MAX = 512
+const TOP_LOGPROBS_MAX = 1_000
+const BYTES_MAX = 4_096
+const NAME_CHARS_MAX = 256
+const SHORT_TEXT_CHARS_MAX = 64
+
+/** Roles whose messages say something by all means. */
+const ROLES_WITH_CONTENT: readonly unknown[] = ['developer', 'system', 'user', 'tool']
+
+const string = z.string(ruleError('a string'))
+const number = boundedNumber('a finite number')
+
+const content = z
+  .union(
+    [z.string(), boundedList(ContentPart, { max: CONTENT_PARTS_MAX })],
+    ruleError(`a string or a list of at most ${CONTENT_PARTS_MAX} content parts`),
+  )
+  .nullish()
+  .describe('What is said: a string, a list of content parts, or null.')
+
+const TrajectoryMessage = z
+  .looseObject(
+    {
+      role: boundedText({ min: 1, max: SHORT_TEXT_CHARS_MAX }).describe('Role of the speaker.'),
+      content,
+      name: string.nullish().describe('Name of the speaker.'),
+      tool_call_id: string.nullish().describe('Id of the tool call that a tool message answers.'),
+      tool_calls: boundedList(z.looseObject({}, ruleError('an object')), { max: TOOLS_MAX })
+        .nullish()
+        .describe('Tool calls of an assistant message.'),
+    },
+    ruleError('an object with a role'),
+  )
+  .superRefine(({ role, content: said }, context) => {
+    if (!ROLES_WITH_CONTENT.includes(role) || (said !== undefined && said !== null)) return
+    context.addIssue({ code: 'custom', path: ['content'], message: 'must be given for this role' })
+  })
+  .meta({ title: 'TrajectoryMessage' })
+
+const TokenLogprob = z.looseObject(
+  {
+    token: string.describe('The token, or `token_id:<id>`.'),
+    logprob: number.describe('Its log probability when it was sampled.'),
+    bytes: boundedList(boundedInteger('a byte', { min: 0, max: 255 }), { max: BYTES_MAX })
+      .nullish()
+      .describe('UTF-8 bytes of the token.'),
+    top_logprobs: boundedList(z.looseObject({}, ruleError('an object')), { max: TOP_LOGPROBS_MAX })
+      .nullish()
+      .describe('The likeliest tokens at this place.'),
+  },
+  ruleError('an object with token and logprob'),
+)
+
+const tokenLogprobs = boundedList(TokenLogprob, { max: LOGPROBS_MAX }).nullish()
+
+const TrajectoryChoice = z
+  .looseObject(
+    {
+      finish_reason: boundedText({ min: 1, max: SHORT_TEXT_CHARS_MAX }).describe(
+        'Why the model stopped: stop, length, tool_calls, ...',
+      ),
+      index: boundedInteger('a whole number from 0', { min: 0 }).describe('Place of the choice.'),
+      message: z
+        .looseObject(
+          {
+            role: z
+              .literal('assistant', { error: 'must be assistant' })
+              .describe('Always assistant.'),
+            content,
+          },
+          ruleError('an object with the role assistant'),
+        )
+        .describe('What the model said.'),
+      logprobs: z
+        .looseObject(
+          {
+            content: tokenLogprobs.describe('Log probabilities of the content.'),
+            refusal: tokenLogprobs.describe('Log probabilities of the refusal.'),
+          },
+          ruleError('an object or null'),
+        )
+        .nullish()
+        .describe('Log probabilities of the sampled tokens.'),
+    },
+    ruleError('a choice'),
+  )
+  .meta({ title: 'TrajectoryChoice' })
+
+type Item = Readonly<Record<string, unknown>>
+
+/**
+ * Whether an item of messages_and_choices is a choice that a model made, which is what trains; a
+ * message, an assistant's too, is context.
+ *
+ * Spec: §2.12 messages_and_choices (element shapes not shown).
+ * Choice: what has finish_reason and message is a choice, what has a role is a message.
+ */
+export function isTrajectoryChoice(item: Item): boolean {
+  return Object.hasOwn(item, 'finish_reason') && Object.hasOwn(item, 'message')
+}
+
+const HistoryItem = z
+  .looseObject({}, ruleError('a message or a choice'))
+  .superRefine((item, context) => {
+    const isChoice = isTrajectoryChoice(item)
+    if (!isChoice && !Object.hasOwn(item, 'role')) {
+      const message = 'must be a message with a role or a choice with finish_reason and message'
+      context.addIssue({ code: 'custom', message })
+      return
+    }
+    const result = (isChoice ? TrajectoryChoice : TrajectoryMessage).safeParse(item)
+    for (const issue of result.error?.issues ?? []) context.addIssue({ ...issue })
+  })
+  .meta({ anyOf: [describeJson(TrajectoryMessage), describeJson(TrajectoryChoice)] })
+
+const messagesAndChoices = boundedList(HistoryItem, { max: HISTORY_ITEMS_MAX }).describe(
+  'Messages, which are context, and choices of the model, which train.',
+)
+
+const TrajectoryTool = z.looseObject(
+  {
+    type: z.literal('function', { error: 'must be function' }).describe('Always function.'),
+    function: z
+      .looseObject(
+        {
+          name: boundedText({ min: 1, max: NAME_CHARS_MAX }).describe('Name of the function.'),
+          description: string.nullish().describe('What the function does.'),
+          parameters: z
+            .looseObject({}, ruleError('an object'))
+            .nullish()
+            .describe('JSON Schema of its arguments.'),
+          strict: flag().nullish().describe('Whether arguments keep the schema exactly.'),
+        },
+        ruleError('an object with a name'),
+      )
+      .describe('The function.'),
+  },
+  ruleError('an object with type and function'),
+)
+
+const tools = boundedList(TrajectoryTool, { max: TOOLS_MAX })
+  .nullish()
+  .describe('Tools that the model could call; null is the same as none.')
+
+const TrajectoryHistory = z.looseObject(
+  { messages_and_choices: messagesAndChoices, tools },
+  ruleError('an object with messages_and_choices'),
+)
+
+const policyVersion = boundedInteger('a whole number from 0', {
+  min: 0,
+  max: Number.MAX_SAFE_INTEGER,
+}).nullish()
+
+/**
+ * One rollout with its reward.
+ *
+ * Spec: §2.12 trajectory fields.
+ * Choice: messages_and_choices and reward are required; a reward of 0 by default would train on wrong
+ * data. tools and the two versions may be null.
+ */
+export const Trajectory = z
+  .looseObject(
+    {
+      messages_and_choices: messagesAndChoices,
+      tools,
+      additional_histories: boundedList(TrajectoryHistory, { max: TRAJECTORY_ENTRIES_MAX })
+        .optional()
+        .describe('Further histories of the same rollout, which share its reward.'),
+      reward: number.describe('How good the rollout was; any finite number.'),
+      initial_policy_version: policyVersion.describe('Step of the model when it began.'),
+      final_policy_version: policyVersion.describe('Step of the model when it ended.'),
+      metrics: boundedMap(z.union([z.number(), z.boolean()], ruleError('a number or boolean')), {
+        max: TRAJECTORY_ENTRIES_MAX,
+      })
+        .optional()
+        .describe('Numbers and booleans by name.'),
+      metadata: boundedMap(
+        z.union(
+          [z.number(), z.string(), z.boolean(), z.null()],
+          ruleError('a number, string, boolean or null'),
+        ),
+        { max: TRAJECTORY_ENTRIES_MAX },
+      )
+        .optional()
+        .describe('Plain values by name.'),
+      logs: boundedList(string, { max: TRAJECTORY_ENTRIES_MAX })
+        .optional()
+        .describe('Log lines of the rollout.'),
+      start_time: Timestamp.optional().describe('When the rollout began.'),
+    },
+    ruleError('an object with messages_and_choices and reward'),
+  )
+  .meta({ title: 'Trajectory' })
+export type Trajectory = z.infer<typeof Trajectory>

@@ -1,0 +1,91 @@
+/** Usage of calls with their descendants on the wire; additions to the spec. */
+import { z } from 'zod'
+import { CallsFilter } from '../calls/calls-filter.ts'
+import { ClientId, ProjectId } from '../primitives.ts'
+import { Query } from '../query/query-expression.ts'
+
+/** Limit: calls that one answer looks at. */
+export const USAGE_CALLS_MAX = 50_000
+export const USAGE_CALLS_DEFAULT = 10_000
+const ROOTS_MAX = 1000
+
+/** Fields of a call that a query may ask. */
+export const USAGE_FIELDS = [
+  'id',
+  'trace_id',
+  'parent_id',
+  'thread_id',
+  'turn_id',
+  'op_name',
+  'display_name',
+  'started_at',
+  'ended_at',
+  'exception',
+  'svc_user_id',
+  'svc_run_id',
+] as const
+
+const common = {
+  include_costs: z.boolean().nullish().describe('Whether to fill the costs. Default false.'),
+  limit: z
+    .int()
+    .min(1)
+    .max(USAGE_CALLS_MAX)
+    .nullish()
+    .describe(
+      `Calls to look at, at most; more are refused and not left out. Default ${USAGE_CALLS_DEFAULT}.`,
+    ),
+}
+
+/** Which calls of a project, each with its descendants among them. */
+export const TraceUsageRequest = z
+  .strictObject({
+    project_id: ProjectId,
+    filter: CallsFilter.nullish().describe('Which calls; usually those of a trace.'),
+    query: Query.nullish().describe('Condition that the calls meet; bodies cannot be asked.'),
+    ...common,
+  })
+  .meta({ id: 'TraceUsageRequest', description: 'Calls to add usage up for.' })
+
+/** Calls by id, each with all of its descendants. */
+export const CallsUsageRequest = z
+  .strictObject({
+    project_id: ProjectId,
+    call_ids: z
+      .array(ClientId)
+      .max(ROOTS_MAX, `must have at most ${ROOTS_MAX} ids`)
+      .describe('Ids of the calls.'),
+    ...common,
+  })
+  .meta({ id: 'CallsUsageRequest', description: 'Calls to add usage up for.' })
+
+const count = (what: string) => z.int().describe(what)
+const money = (what: string) =>
+  z.number().nullable().describe(`${what}, USD; null when not asked for or without a price.`)
+
+/** What one model was used for. */
+export const ModelUsageTotals = z
+  .object({
+    requests: count('Requests to the model.'),
+    prompt_tokens: count('Input tokens, as the clients count them.'),
+    completion_tokens: count('Output tokens.'),
+    total_tokens: count('Input and output tokens.'),
+    cache_read_input_tokens: count('Input tokens read from a cache.'),
+    cache_creation_input_tokens: count('Input tokens written to a cache.'),
+    prompt_tokens_total_cost: money('Cost of the input that no cache had'),
+    completion_tokens_total_cost: money('Cost of the output'),
+    cache_read_input_tokens_total_cost: money('Cost of the input read from a cache'),
+    cache_creation_input_tokens_total_cost: money('Cost of the input written to a cache'),
+  })
+  .meta({ id: 'ModelUsageTotals', description: 'What one model was used for.' })
+export type ModelUsageTotals = z.infer<typeof ModelUsageTotals>
+
+export const UsageResponse = z.object({
+  call_usage: z
+    .record(z.string(), z.record(z.string(), ModelUsageTotals))
+    .describe('By id of the call, then by model.'),
+  unfinished_call_ids: z
+    .array(z.string())
+    .describe('Calls among them that still run: their usage is not known yet.'),
+})
+export type UsageResponse = z.infer<typeof UsageResponse>

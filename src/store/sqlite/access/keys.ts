@@ -1,0 +1,117 @@
+/** API keys in SQLite, with a short cache so that authentication costs no statement. */
+import { randomBytes } from 'node:crypto'
+import { v7 as uuidv7 } from 'uuid'
+import { hashKey, isSameHash, KEY_BYTES, renderKey } from '../../../domain/access/keys.ts'
+import type { Principal, Scope } from '../../../domain/access/permissions.ts'
+import type { KeyStore, NewKey, StoredKey } from '../../api/keys.ts'
+import type { Connection } from '../db/connection.ts'
+import { toStoreError } from '../db/store-error.ts'
+import { FIND_KEY, INSERT_KEY, LIST_KEYS, REVOKE_KEY } from './keys.sql.ts'
+
+/** Limit: how long a revoked key may still be taken. */
+const CACHE_TTL_MS = 1000
+/** Limit: 10,000 entries of about 300 bytes. */
+const CACHE_ENTRIES_MAX = 10_000
+
+interface KeyRow {
+  readonly id: string
+  readonly hash: Buffer
+  readonly svc_user_id: string
+  readonly svc_username: string
+  readonly scopes_json: string
+  readonly projects_json: string
+  readonly created_at_us: number
+  readonly revoked_at_us: number | null
+}
+
+/**
+ * @param bootstrapKey - a key with all scopes on all projects that is not in the database, or null
+ */
+export function createKeyStore(db: Connection, bootstrapKey: string | null): KeyStore {
+  const insertKey = db.prepare(INSERT_KEY)
+  const findKey = db.prepare(FIND_KEY)
+  const listKeys = db.prepare(LIST_KEYS)
+  const revokeKey = db.prepare(REVOKE_KEY)
+  const bootstrapHash = bootstrapKey === null ? null : hashKey(bootstrapKey)
+  let processKey: { readonly hash: Buffer; readonly principal: Principal } | null = null
+  /** By the key's text, since hashing it costs more than all else here; forgotten as a whole, and soon. */
+  const cache = new Map<string, Principal>()
+  let cachedUntil = 0
+
+  function lookUp(hash: Buffer): Principal | null {
+    if (bootstrapHash && isSameHash(hash, bootstrapHash)) return BOOTSTRAP_PRINCIPAL
+    if (processKey && isSameHash(hash, processKey.hash)) return processKey.principal
+    try {
+      const row = findKey.get({ hash }) as KeyRow | undefined
+      return row && isSameHash(hash, row.hash) ? toPrincipal(row) : null
+    } catch (error) {
+      throw toStoreError(error)
+    }
+  }
+
+  return {
+    createKey(key: NewKey) {
+      const id = uuidv7()
+      const secret = renderKey(randomBytes(KEY_BYTES))
+      insertKey.run({
+        id,
+        hash: hashKey(secret),
+        svc_user_id: key.svc_user_id,
+        svc_username: key.svc_username,
+        scopes_json: JSON.stringify(key.scopes),
+        projects_json: JSON.stringify(key.projects),
+        created_at_us: Date.now() * 1000,
+      })
+      return { id, secret }
+    },
+    createProcessKey(key) {
+      const secret = renderKey(randomBytes(KEY_BYTES))
+      const principal = Object.freeze({ ...key, keyId: `process-${key.svc_user_id}` })
+      cache.clear()
+      processKey = { hash: hashKey(secret), principal }
+      return secret
+    },
+    findPrincipal(secret) {
+      const now = performance.now()
+      if (now >= cachedUntil || cache.size >= CACHE_ENTRIES_MAX) {
+        cache.clear()
+        cachedUntil = now + CACHE_TTL_MS
+      }
+      const cached = cache.get(secret)
+      if (cached !== undefined) return cached
+      const principal = lookUp(hashKey(secret))
+      if (principal !== null) cache.set(secret, principal)
+      return principal
+    },
+    listKeys: () => (listKeys.all() as KeyRow[]).map(toStoredKey),
+    revokeKey(id) {
+      cache.clear()
+      return revokeKey.run({ id, revoked_at_us: Date.now() * 1000 }).changes > 0
+    },
+  }
+}
+
+const BOOTSTRAP_PRINCIPAL: Principal = Object.freeze({
+  keyId: 'bootstrap',
+  svc_user_id: 'bootstrap',
+  svc_username: 'bootstrap',
+  scopes: Object.freeze(['admin'] as const),
+  projects: Object.freeze(['*']),
+})
+
+function toStoredKey(row: KeyRow): StoredKey {
+  return {
+    id: row.id,
+    svc_user_id: row.svc_user_id,
+    svc_username: row.svc_username,
+    scopes: JSON.parse(row.scopes_json) as Scope[],
+    projects: JSON.parse(row.projects_json) as string[],
+    created_at_us: row.created_at_us,
+    revoked_at_us: row.revoked_at_us,
+  }
+}
+
+function toPrincipal(row: KeyRow): Principal {
+  const { id, svc_user_id, svc_username, scopes, projects } = toStoredKey(row)
+  return Object.freeze({ keyId: id, svc_user_id, svc_username, scopes, projects })
+}

@@ -1,0 +1,36 @@
+/**
+ * Columns of call_bodies: short texts as they are, long ones compressed in a column of their own
+ * (body-compression.ts).
+ */
+import { insertRows } from '../db/rows.sql.ts'
+
+/** Those that come with a start, and with an end, in the order of their parameters. */
+export const START_BODIES = ['attributes', 'inputs', 'otel_dump'] as const
+export const END_BODIES = ['output', 'summary'] as const
+export const BODY_NAMES = [...START_BODIES, ...END_BODIES] as const
+export type BodyName = (typeof BODY_NAMES)[number]
+
+/** The text of a body under its name with `_json`, whichever column it lies in. */
+export function bodyText(name: BodyName): string {
+  return `coalesce(call_bodies.${name}_json, unzstd(call_bodies.${name}_zstd)) AS ${name}_json`
+}
+
+/** INSERT of a row with some bodies; parameters: its key, then those of packBodies. */
+export function insertBodies(names: readonly BodyName[]): string {
+  return insertRows('call_bodies', ['call_key', ...names.flatMap(columnsOf)], 1)
+}
+
+/** UPDATE of some bodies of a row; by primary key. Parameters: those of packBodies, then its key. */
+export function updateBodies(names: readonly BodyName[]): string {
+  const sets = names.flatMap(columnsOf).map((column) => `${column} = ?`)
+  return `
+UPDATE call_bodies
+SET
+  ${sets.join(',\n  ')}
+WHERE call_key = ?
+`
+}
+
+function columnsOf(name: BodyName): string[] {
+  return [`${name}_json`, `${name}_zstd`]
+}

@@ -1,0 +1,66 @@
+/** Calls as the parameters of the statements that are run for each: in the order of their columns. */
+import type { CallEnd, CallStart } from '../../../domain/calls/new-call.ts'
+import type { CallUsage } from '../../../domain/usage/usage.ts'
+import type { Parameter } from '../db/bulk-insert.ts'
+import { packBodies } from './body-compression.ts'
+
+type Key = number | bigint
+
+/** Of INSERT_CALL_START. */
+export function toStartParameters(start: CallStart): Parameter[] {
+  const parameters = listStart(start)
+  parameters.push(start.start_size_bytes)
+  return parameters
+}
+
+/** Of INSERT_WHOLE_CALL. */
+export function toWholeParameters(start: CallStart, end: CallEnd): Parameter[] {
+  const parameters = listStart(start)
+  const sizeBytes = start.start_size_bytes + end.end_size_bytes
+  parameters.push(end.ended_at_us, end.exception, end.svc_run_step_end, sizeBytes)
+  return parameters
+}
+
+/** What both begin with. */
+function listStart(start: CallStart): Parameter[] {
+  return [
+    start.project_id,
+    start.id,
+    start.trace_id,
+    start.parent_id,
+    start.thread_id,
+    start.turn_id,
+    start.op_name,
+    start.display_name,
+    start.started_at_us,
+    start.svc_user_id,
+    start.svc_username,
+    start.svc_run_id,
+    start.svc_run_step,
+  ]
+}
+
+/** Of INSERT_CALL_USAGE. */
+export function toUsageParameters(key: Key, usage: CallUsage): Parameter[] {
+  return [
+    key,
+    usage.model,
+    usage.input_tokens,
+    usage.uncached_input_tokens,
+    usage.output_tokens,
+    usage.total_tokens,
+    usage.cache_read_input_tokens,
+    usage.cache_creation_input_tokens,
+    usage.requests,
+  ]
+}
+
+/** The bodies of a start, as of packBodies. */
+export function packStart({ attributes_json, inputs_json, otel_dump_json }: CallStart) {
+  return packBodies(attributes_json, inputs_json, otel_dump_json)
+}
+
+/** The bodies of an end, as of packBodies. */
+export function packEnd({ output_json, summary_json }: CallEnd) {
+  return packBodies(output_json, summary_json)
+}

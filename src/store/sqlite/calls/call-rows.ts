@@ -1,0 +1,96 @@
+/** Rows of the call tables: to the call that is read, and compared with what a client sends again. */
+import type { StoredCall } from '../../../domain/calls/call-view.ts'
+import type { CallEnd, CallStart } from '../../../domain/calls/new-call.ts'
+import { parseLossless } from '../../../domain/json/json-text.ts'
+import type { JsonObject } from '../../../schemas/primitives.ts'
+
+/** A row of FIND_CALL. */
+export interface CallRow {
+  readonly call_key: number
+  readonly project_id: string
+  readonly id: string
+  readonly trace_id: string | null
+  readonly parent_id: string | null
+  readonly thread_id: string | null
+  readonly turn_id: string | null
+  readonly op_name: string | null
+  readonly display_name: string | null
+  readonly started_at_us: number | null
+  readonly ended_at_us: number | null
+  readonly exception: string | null
+  readonly svc_user_id: string | null
+  readonly svc_username: string | null
+  readonly svc_run_id: string | null
+  readonly svc_run_step: number | null
+  readonly svc_run_step_end: number | null
+  readonly storage_size_bytes: number
+  readonly deleted_at_us: number | null
+  readonly attributes_json: string | null
+  readonly inputs_json: string | null
+  readonly output_json: string | null
+  readonly summary_json: string | null
+  readonly otel_dump_json: string | null
+}
+
+/** The call of a row; null when its start has not come or it was deleted. */
+export function toStoredCall(row: CallRow): StoredCall | null {
+  const { started_at_us, trace_id, op_name } = row
+  if (started_at_us === null || trace_id === null || op_name === null) return null
+  if (row.deleted_at_us !== null) return null
+  return {
+    project_id: row.project_id,
+    id: row.id,
+    trace_id,
+    parent_id: row.parent_id,
+    thread_id: row.thread_id,
+    turn_id: row.turn_id,
+    op_name,
+    display_name: row.display_name,
+    started_at_us,
+    ended_at_us: row.ended_at_us,
+    exception: row.exception,
+    attributes: parseObject(row.attributes_json),
+    inputs: parseObject(row.inputs_json),
+    otel_dump: row.otel_dump_json === null ? null : parseObject(row.otel_dump_json),
+    output: row.output_json === null ? null : parseLossless(row.output_json),
+    summary: parseObject(row.summary_json),
+    svc_user_id: row.svc_user_id,
+    svc_username: row.svc_username,
+    svc_run_id: row.svc_run_id,
+    svc_run_step: row.svc_run_step,
+    svc_run_step_end: row.svc_run_step_end,
+    storage_size_bytes: row.storage_size_bytes,
+  }
+}
+
+/** Whether a start that came again is the one that is stored. The name may have been changed since. */
+export function isSameStart(row: CallRow, start: CallStart): boolean {
+  return (
+    (start.sent_trace_id === null || row.trace_id === start.sent_trace_id) &&
+    row.parent_id === start.parent_id &&
+    row.thread_id === start.thread_id &&
+    row.turn_id === start.turn_id &&
+    row.op_name === start.op_name &&
+    row.started_at_us === start.started_at_us &&
+    row.svc_run_id === start.svc_run_id &&
+    row.svc_run_step === start.svc_run_step &&
+    row.attributes_json === start.attributes_json &&
+    row.inputs_json === start.inputs_json &&
+    row.otel_dump_json === start.otel_dump_json
+  )
+}
+
+/** Whether an end that came again is the one that is stored. */
+export function isSameEnd(row: CallRow, end: CallEnd): boolean {
+  return (
+    row.ended_at_us === end.ended_at_us &&
+    row.exception === end.exception &&
+    row.svc_run_step_end === end.svc_run_step_end &&
+    row.output_json === end.output_json &&
+    row.summary_json === end.summary_json
+  )
+}
+
+function parseObject(json: string | null): JsonObject {
+  return json === null ? {} : (parseLossless(json) as JsonObject)
+}

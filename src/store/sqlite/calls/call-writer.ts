@@ -1,0 +1,198 @@
+/**
+ * The writes of calls: starts, ends, both at once, batches, new names. All run inside a transaction of the
+ * caller's. A refusal is decided before anything is written, so that a part can fail alone in a batch.
+ */
+import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
+import { ApiError } from '../../../errors.ts'
+import type { CallRename, PartResult, StartedIds } from '../../api/calls.ts'
+import type { Connection } from '../db/connection.ts'
+import type { HourMarks } from '../stats/hour-marks.ts'
+import {
+  packEnd,
+  packStart,
+  toStartParameters,
+  toUsageParameters,
+  toWholeParameters,
+} from './call-parameters.ts'
+import { type CallRow, isSameEnd, isSameStart } from './call-rows.ts'
+import * as SQL from './calls.sql.ts'
+
+type Key = number | bigint
+
+export type CallWriter = ReturnType<typeof createCallWriter>
+
+export function createCallWriter(db: Connection, hours: HourMarks) {
+  const parts = createPartWriter(db, hours)
+  const { findExisting, insertWhole, writeStart, writeEnd } = parts
+
+  /** Start and end at once; writes nothing when either contradicts what is stored. */
+  function writeBoth(start: CallStart, end: CallEnd): StartedIds {
+    if (insertWhole(start, end)) return { id: start.id, trace_id: start.trace_id }
+    const row = findExisting(start)
+    if (row.ended_at_us !== null && !isSameEnd(row, end)) throw conflict('end.id')
+    const started = writeStart(start)
+    writeEnd(end)
+    return started
+  }
+
+  function writeOne({ start, end }: CallParts): PartResult {
+    try {
+      if (start && end) return { started: writeBoth(start, end) }
+      if (start) return { started: writeStart(start) }
+      if (end) writeEnd(end)
+      return { started: null }
+    } catch (error) {
+      if (error instanceof ApiError) return { error }
+      throw error
+    }
+  }
+
+  return {
+    ...parts,
+
+    /** A start whose end is in the same batch becomes one row at once, which is half the work. */
+    writeParts(batch: readonly CallParts[]): PartResult[] {
+      const ends = indexEnds(batch)
+      const results: PartResult[] = []
+      batch.forEach((part, index) => {
+        if (results[index]) return
+        const { start, end } = part
+        const pair = start && !end ? ends.get(keyOf(start)) : undefined
+        const pairEnd = pair !== undefined && !results[pair] ? batch[pair]?.end : null
+        if (start && pair !== undefined && pairEnd && insertWhole(start, pairEnd)) {
+          results[index] = { started: { id: start.id, trace_id: start.trace_id } }
+          results[pair] = { started: null }
+        } else {
+          results[index] = writeOne(part)
+        }
+      })
+      return results
+    },
+  }
+}
+
+/** The first lone end of each call in a batch, by keyOf. */
+function indexEnds(batch: readonly CallParts[]): ReadonlyMap<string, number> {
+  const ends = new Map<string, number>()
+  batch.forEach(({ start, end }, index) => {
+    if (end && !start && !ends.has(keyOf(end))) ends.set(keyOf(end), index)
+  })
+  return ends
+}
+
+function keyOf({ project_id, id }: { readonly project_id: string; readonly id: string }): string {
+  // A project id has exactly one slash, so that the pair can be told from the text.
+  return `${project_id}/${id}`
+}
+
+function conflict(param: string): ApiError {
+  return new ApiError('call_conflict', { param })
+}
+
+/** Writes of single parts. */
+function createPartWriter(db: Connection, hours: HourMarks) {
+  const statements = prepareStatements(db)
+
+  function writeRefs(call_key: Key, side: 'input' | 'output', refs: readonly string[]): void {
+    for (const ref of refs) statements.insertRef.run({ call_key, side, ref })
+  }
+
+  function writeUsage(call_key: Key, end: CallEnd): void {
+    for (const usage of end.usage) statements.insertUsage.run(toUsageParameters(call_key, usage))
+  }
+
+  function findExisting({ project_id, id }: { project_id: string; id: string }): CallRow {
+    return statements.findCall.get({ project_id, id }) as CallRow
+  }
+
+  return {
+    findExisting,
+
+    /** Both parts of a call that is new; false, and nothing written, when the id is taken. */
+    insertWhole(start: CallStart, end: CallEnd): boolean {
+      const inserted = statements.insertWhole.run(toWholeParameters(start, end))
+      if (inserted.changes === 0) return false
+      const call_key = inserted.lastInsertRowid
+      statements.insertWholeBodies.run([call_key, ...packStart(start), ...packEnd(end)])
+      writeRefs(call_key, 'input', start.input_refs)
+      writeRefs(call_key, 'output', end.output_refs)
+      writeUsage(call_key, end)
+      hours.mark(start.project_id, start.started_at_us)
+      return true
+    },
+
+    writeStart(start: CallStart): StartedIds {
+      const inserted = statements.insertStart.run(toStartParameters(start))
+      if (inserted.changes === 1) {
+        const call_key = inserted.lastInsertRowid
+        statements.insertStartBodies.run([call_key, ...packStart(start)])
+        writeRefs(call_key, 'input', start.input_refs)
+        hours.mark(start.project_id, start.started_at_us)
+        return { id: start.id, trace_id: start.trace_id }
+      }
+      const row = findExisting(start)
+      if (row.started_at_us === null) {
+        const { call_key } = row
+        statements.updateStart.run({ call_key, ...start })
+        statements.updateStartBodies.run([...packStart(start), call_key])
+        writeRefs(call_key, 'input', start.input_refs)
+        hours.mark(start.project_id, start.started_at_us, true)
+        return { id: start.id, trace_id: start.trace_id }
+      }
+      if (!isSameStart(row, start)) throw conflict('start.id')
+      return { id: start.id, trace_id: row.trace_id ?? start.trace_id }
+    },
+
+    writeEnd(end: CallEnd): void {
+      const inserted = statements.insertEnd.run(end)
+      const isFirst = inserted.changes === 1
+      const row = isFirst ? null : findExisting(end)
+      if (row && row.ended_at_us !== null) {
+        if (!isSameEnd(row, end)) throw conflict('end.id')
+        return
+      }
+      const call_key = row ? row.call_key : inserted.lastInsertRowid
+      if (row) {
+        statements.updateEnd.run({ call_key, ...end })
+        statements.updateEndBodies.run([...packEnd(end), call_key])
+      } else {
+        statements.insertEndBodies.run([call_key, ...packEnd(end)])
+      }
+      writeUsage(call_key, end)
+      writeRefs(call_key, 'output', end.output_refs)
+      if (row && row.started_at_us !== null) hours.mark(row.project_id, row.started_at_us)
+    },
+
+    writeName(rename: CallRename): void {
+      const inserted = statements.insertName.run(rename)
+      if (inserted.changes === 1) {
+        statements.insertNoBodies.run({ call_key: inserted.lastInsertRowid })
+        return
+      }
+      const { call_key, deleted_at_us } = findExisting(rename)
+      if (deleted_at_us !== null) throw new ApiError('call_not_found', { param: 'call_id' })
+      statements.updateName.run({ call_key, display_name: rename.display_name })
+    },
+  }
+}
+
+function prepareStatements(db: Connection) {
+  return {
+    insertStart: db.prepare(SQL.INSERT_CALL_START),
+    updateStart: db.prepare(SQL.UPDATE_CALL_START),
+    insertStartBodies: db.prepare(SQL.INSERT_START_BODIES),
+    updateStartBodies: db.prepare(SQL.UPDATE_START_BODIES),
+    insertEnd: db.prepare(SQL.INSERT_CALL_END),
+    updateEnd: db.prepare(SQL.UPDATE_CALL_END),
+    insertEndBodies: db.prepare(SQL.INSERT_END_BODIES),
+    updateEndBodies: db.prepare(SQL.UPDATE_END_BODIES),
+    insertWhole: db.prepare(SQL.INSERT_WHOLE_CALL),
+    insertWholeBodies: db.prepare(SQL.INSERT_WHOLE_BODIES),
+    insertUsage: db.prepare(SQL.INSERT_CALL_USAGE),
+    insertRef: db.prepare(SQL.INSERT_CALL_REF),
+    insertName: db.prepare(SQL.INSERT_CALL_NAME),
+    insertNoBodies: db.prepare(SQL.INSERT_NO_BODIES),
+    updateName: db.prepare(SQL.UPDATE_CALL_NAME),
+    findCall: db.prepare(SQL.FIND_CALL),
+  }
+}

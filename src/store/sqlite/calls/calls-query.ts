@@ -1,0 +1,120 @@
+/**
+ * Lists of calls in SQLite: a read thread finds the keys, the bodies are then read a few calls at a time
+ * between other work. Never holds more than a slice of bodies.
+ */
+import type { CallTexts } from '../../../domain/calls/call-view.ts'
+import { BODIES, type Body, type CallsShape } from '../../../domain/calls/calls-query.ts'
+import {
+  FEEDBACK_FIELDS,
+  type FeedbackRow,
+  renderFeedbackRow,
+} from '../../../domain/feedback/feedback-view.ts'
+import { ApiError } from '../../../errors.ts'
+import type { CallsQueryStore, ListedCall } from '../../api/calls-query.ts'
+import type { Connection } from '../db/connection.ts'
+import { toStoreError } from '../db/store-error.ts'
+import { selectFeedback } from '../feedback/feedback.sql.ts'
+import type { ReadPool } from '../read/read-pool.ts'
+import { SUM_TRACE_SIZE } from './calls.sql.ts'
+import { findCallsByKey } from './calls-query.sql.ts'
+
+/** Limit: calls of one slice, some 1 ms on the event loop. */
+const SLICE_ROWS = 100
+/** Limit: characters after which a slice ends. */
+const SLICE_CHARACTERS = 1024 * 1024
+/** Limit: feedback told of one call. */
+const FEEDBACK_MAX = 1000
+
+const FEEDBACK_SHAPE = FEEDBACK_FIELDS.map((name) => ({ name, path: [name] }))
+
+type KeyedCall = CallTexts & { readonly call_key: number }
+
+export function createCallsQueryStore(db: Connection, reads: ReadPool): CallsQueryStore {
+  return {
+    async *pages(selection, shape, refScheme, signal) {
+      const keys = await reads.run('select_calls', selection, signal)
+      const readSlice = createSliceReader(db, shape, refScheme)
+      let at = 0
+      while (at < keys.length) {
+        // Other requests come in between, and a client that has left is noticed.
+        await new Promise((resolve) => setImmediate(resolve))
+        if (signal.aborted) throw signal.reason
+        if (!db.open) throw new ApiError('server_draining')
+        const slice = readSlice(keys.subarray(at, at + SLICE_ROWS))
+        at += slice.read
+        if (slice.calls.length > 0) yield slice.calls
+      }
+    },
+    count: (selection, signal) => reads.run('count_calls', selection, signal),
+  }
+}
+
+interface Slice {
+  readonly calls: readonly ListedCall[]
+  /** How many of the keys were read; at least one. */
+  readonly read: number
+}
+
+/** Reads the calls of keys, fewer when they are large. */
+function createSliceReader(
+  db: Connection,
+  shape: CallsShape,
+  refScheme: string,
+): (keys: Float64Array) => Slice {
+  const findCalls = db.prepare(findCallsByKey(wantedBodies(shape)))
+  const sumTraceSize = db.prepare(SUM_TRACE_SIZE).pluck()
+  const findFeedback = db.prepare(selectFeedback('weave_ref', true))
+
+  function feedbackOf({ project_id, id }: CallTexts): string[] {
+    const texts = JSON.stringify([`${refScheme}:///${project_id}/call/${id}`])
+    const found: string[] = []
+    for (const row of findFeedback.iterate({ project_id, texts })) {
+      found.push(renderFeedbackRow(row as FeedbackRow, FEEDBACK_SHAPE))
+      if (found.length === FEEDBACK_MAX) break
+    }
+    return found
+  }
+
+  function toListed(call: CallTexts): ListedCall {
+    const { project_id, trace_id } = call
+    return {
+      call,
+      totalStorageSizeBytes: shape.withTotalStorageSize
+        ? (sumTraceSize.get({ project_id, trace_id }) as number)
+        : null,
+      feedback: shape.withFeedback ? feedbackOf(call) : null,
+    }
+  }
+
+  return (keys) => {
+    try {
+      const rows: KeyedCall[] = []
+      let characters = 0
+      let isCut = false
+      for (const row of findCalls.iterate({ keys: `[${keys.join()}]` })) {
+        rows.push(row as KeyedCall)
+        characters += charactersOf(row as KeyedCall)
+        isCut = characters > SLICE_CHARACTERS
+        if (isCut) break
+      }
+      const lastKey = rows.at(-1)?.call_key
+      const read = isCut && lastKey !== undefined ? keys.indexOf(lastKey) + 1 : keys.length
+      return { calls: rows.map(({ call_key: _key, ...call }) => toListed(call)), read }
+    } catch (error) {
+      throw toStoreError(error)
+    }
+  }
+}
+
+function charactersOf(call: CallTexts): number {
+  const { attributes_json, inputs_json, output_json, summary_json, otel_dump_json } = call
+  const texts = [attributes_json, inputs_json, output_json, summary_json, otel_dump_json]
+  return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0)
+}
+
+/** Costs and feedback lie in the summary. */
+function wantedBodies({ columns, withCosts, withFeedback }: CallsShape): ReadonlySet<Body> {
+  const isWanted = (body: Body) =>
+    columns === null || columns.has(body) || (body === 'summary' && (withCosts || withFeedback))
+  return new Set(BODIES.filter(isWanted))
+}

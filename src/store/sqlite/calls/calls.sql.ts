@@ -1,0 +1,234 @@
+/** Statements over calls and their bodies, usage and refs. */
+
+import { insertRows } from '../db/rows.sql.ts'
+import {
+  BODY_NAMES,
+  bodyText,
+  END_BODIES,
+  insertBodies,
+  START_BODIES,
+  updateBodies,
+} from './bodies.sql.ts'
+
+/**
+ * A start whose id is new; nothing happens when the id is taken (calls_project_id_id). Parameters by their place,
+ * which are bound faster: call-parameters.ts.
+ */
+export const INSERT_CALL_START = `
+INSERT INTO calls (
+  project_id,
+  id,
+  trace_id,
+  parent_id,
+  thread_id,
+  turn_id,
+  op_name,
+  display_name,
+  started_at_us,
+  svc_user_id,
+  svc_username,
+  svc_run_id,
+  svc_run_step,
+  storage_size_bytes
+)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (project_id, id) DO NOTHING
+`
+
+/** The start of a call whose end or new name came first; by primary key. */
+export const UPDATE_CALL_START = `
+UPDATE calls
+SET
+  trace_id = @trace_id,
+  parent_id = @parent_id,
+  thread_id = @thread_id,
+  turn_id = @turn_id,
+  op_name = @op_name,
+  display_name = CASE WHEN is_renamed THEN display_name ELSE @display_name END,
+  started_at_us = @started_at_us,
+  svc_user_id = @svc_user_id,
+  svc_username = @svc_username,
+  svc_run_id = @svc_run_id,
+  svc_run_step = @svc_run_step,
+  storage_size_bytes = storage_size_bytes + @start_size_bytes
+WHERE call_key = @call_key
+`
+
+/** The bodies of a start whose id is new. */
+export const INSERT_START_BODIES = insertBodies(START_BODIES)
+
+/** The bodies of a start whose end came first; by primary key. */
+export const UPDATE_START_BODIES = updateBodies(START_BODIES)
+
+/** An end whose start has not come; nothing happens when the id is taken (calls_project_id_id). */
+export const INSERT_CALL_END = `
+INSERT INTO calls (
+  project_id,
+  id,
+  ended_at_us,
+  exception,
+  svc_run_step_end,
+  storage_size_bytes
+)
+VALUES (
+  @project_id,
+  @id,
+  @ended_at_us,
+  @exception,
+  @svc_run_step_end,
+  @end_size_bytes
+)
+ON CONFLICT (project_id, id) DO NOTHING
+`
+
+/** The end of a call that runs; by primary key. */
+export const UPDATE_CALL_END = `
+UPDATE calls
+SET
+  ended_at_us = @ended_at_us,
+  exception = @exception,
+  svc_run_step_end = @svc_run_step_end,
+  storage_size_bytes = storage_size_bytes + @end_size_bytes
+WHERE call_key = @call_key
+`
+
+/** The bodies of an end whose start has not come. */
+export const INSERT_END_BODIES = insertBodies(END_BODIES)
+
+/** The bodies of the end of a call that runs; by primary key. */
+export const UPDATE_END_BODIES = updateBodies(END_BODIES)
+
+/**
+ * Start and end at once of a call whose id is new; nothing happens when it is taken (calls_project_id_id). Parameters
+ * by their place.
+ */
+export const INSERT_WHOLE_CALL = `
+INSERT INTO calls (
+  project_id,
+  id,
+  trace_id,
+  parent_id,
+  thread_id,
+  turn_id,
+  op_name,
+  display_name,
+  started_at_us,
+  svc_user_id,
+  svc_username,
+  svc_run_id,
+  svc_run_step,
+  ended_at_us,
+  exception,
+  svc_run_step_end,
+  storage_size_bytes
+)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (project_id, id) DO NOTHING
+`
+
+/** All bodies of a call that was written at once. */
+export const INSERT_WHOLE_BODIES = insertBodies(BODY_NAMES)
+
+/** A new name of a call whose start has not come; nothing happens when the id is taken (calls_project_id_id). */
+export const INSERT_CALL_NAME = `
+INSERT INTO calls (project_id, id, display_name, is_renamed)
+VALUES (@project_id, @id, @display_name, 1)
+ON CONFLICT (project_id, id) DO NOTHING
+`
+
+/** The row that the bodies of a call that was only named will come to. */
+export const INSERT_NO_BODIES = `
+INSERT INTO call_bodies (call_key)
+VALUES (@call_key)
+`
+
+/** A new name of a call; by primary key. */
+export const UPDATE_CALL_NAME = `
+UPDATE calls
+SET
+  display_name = @display_name,
+  is_renamed = 1
+WHERE call_key = @call_key
+`
+
+/**
+ * Marks calls and all that descend from them as deleted, each once (calls_project_id_id, then
+ * calls_project_id_parent_id). UNION ends a circle of parents.
+ */
+export const DELETE_CALLS = `
+WITH RECURSIVE doomed (call_key, id) AS (
+  SELECT
+    calls.call_key,
+    calls.id
+  FROM json_each(@ids) AS wanted
+  CROSS JOIN calls ON calls.project_id = @project_id AND calls.id = wanted.value
+  UNION
+  SELECT
+    calls.call_key,
+    calls.id
+  FROM doomed
+  CROSS JOIN calls ON calls.project_id = @project_id AND calls.parent_id = doomed.id
+)
+UPDATE calls
+SET deleted_at_us = @deleted_at_us
+WHERE call_key IN (SELECT call_key FROM doomed) AND deleted_at_us IS NULL
+RETURNING started_at_us
+`
+
+/** In the order of the parameters. */
+export const USAGE_COLUMNS = [
+  'call_key',
+  'model',
+  'input_tokens',
+  'uncached_input_tokens',
+  'output_tokens',
+  'total_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'requests',
+] as const
+
+/** One model of a call's usage. Parameters by their place. */
+export const INSERT_CALL_USAGE = insertRows('call_usage', USAGE_COLUMNS, 1)
+
+/** One ref of a call's inputs or output. */
+export const INSERT_CALL_REF = `
+INSERT INTO call_refs (call_key, side, ref)
+VALUES (@call_key, @side, @ref)
+`
+
+/** One call with its bodies, started or not, deleted or not (calls_project_id_id). */
+export const FIND_CALL = `
+SELECT
+  calls.call_key,
+  project_id,
+  id,
+  trace_id,
+  parent_id,
+  thread_id,
+  turn_id,
+  op_name,
+  display_name,
+  started_at_us,
+  ended_at_us,
+  exception,
+  svc_user_id,
+  svc_username,
+  svc_run_id,
+  svc_run_step,
+  svc_run_step_end,
+  storage_size_bytes,
+  deleted_at_us,
+  ${BODY_NAMES.map(bodyText).join(',\n  ')}
+FROM calls
+JOIN call_bodies ON call_bodies.call_key = calls.call_key
+WHERE project_id = @project_id AND id = @id
+`
+
+/** Bytes of a trace (calls_project_id_trace_id). */
+export const SUM_TRACE_SIZE = `
+SELECT coalesce(sum(storage_size_bytes), 0) AS bytes
+FROM calls
+WHERE project_id = @project_id AND trace_id = @trace_id
+  AND deleted_at_us IS NULL AND started_at_us IS NOT NULL
+`

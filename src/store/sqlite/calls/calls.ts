@@ -1,0 +1,45 @@
+/** Calls in SQLite: both parts of a call meet in one row, whichever comes first. */
+import type { CallStore, PartResult } from '../../api/calls.ts'
+import type { Connection } from '../db/connection.ts'
+import { toStoreError } from '../db/store-error.ts'
+import { toReplyError } from '../db/thread-failure.ts'
+import type { CallWrites, WrittenPart } from '../write/write-jobs.ts'
+import { type CallRow, toStoredCall } from './call-rows.ts'
+import * as SQL from './calls.sql.ts'
+
+/** @param db - for what is read here */
+export function createCallStore(db: Connection, writes: CallWrites): CallStore {
+  const findCall = db.prepare(SQL.FIND_CALL)
+  const sumTraceSize = db.prepare(SQL.SUM_TRACE_SIZE)
+
+  return {
+    startCall: (start) => writes.run('start_call', start),
+    endCall: (end) => writes.run('end_call', end),
+    async writeParts(parts) {
+      return (await writes.run('write_parts', parts)).map(toPartResult)
+    },
+    renameCall: (rename) => writes.run('rename_call', rename),
+    deleteCalls: (deletion) => writes.run('delete_calls', deletion),
+    async findCall(project_id, id) {
+      const row = read(() => findCall.get({ project_id, id }) as CallRow | undefined)
+      return row ? toStoredCall(row) : null
+    },
+    async sumTraceSizeBytes(project_id, trace_id) {
+      const row = read(() => sumTraceSize.get({ project_id, trace_id }) as { bytes: number })
+      return row.bytes
+    },
+  }
+}
+
+function toPartResult({ started, refused = {} }: WrittenPart): PartResult {
+  const error = toReplyError(refused)
+  return error ? { error } : { started }
+}
+
+function read<T>(run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    throw toStoreError(error)
+  }
+}

@@ -1,0 +1,21 @@
+/** What SQLite throws, in Weft's words. */
+import { SqliteError } from 'better-sqlite3'
+import { ApiError } from '../../../errors.ts'
+
+const UNAVAILABLE =
+  /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|NOMEM|PROTOCOL)/
+
+/** The ApiError for a failed statement: store_unavailable, request_too_large or the error as it is. */
+export function toStoreError(error: unknown): unknown {
+  if (!(error instanceof SqliteError)) return error
+  if (UNAVAILABLE.test(error.code)) {
+    return new ApiError('store_unavailable', { cause: error, retryAfterS: 5 })
+  }
+  if (error.code === 'SQLITE_TOOBIG') return new ApiError('request_too_large', { cause: error })
+  return error
+}
+
+/** Whether another connection holds the lock that a transaction needs. */
+export function isLocked(error: unknown): boolean {
+  return error instanceof SqliteError && error.code.startsWith('SQLITE_BUSY')
+}

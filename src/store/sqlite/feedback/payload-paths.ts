@@ -1,0 +1,25 @@
+/** The read job behind payload schemas: chooses the sample, then reads one payload after the other. */
+import type { FeedbackSample } from '../../../domain/feedback/feedback-sample.ts'
+import { createLeafPaths } from '../../../domain/json/json-paths.ts'
+import type { PayloadPaths } from '../../api/feedback.ts'
+import type { ReadJob } from '../read/read-jobs.ts'
+import { chooseSample } from './choose-sample.ts'
+import { FIND_PAYLOAD } from './feedback.sql.ts'
+
+/** Limit: characters of payload that one answer looks into, about three seconds of parsing. */
+const SAMPLE_CHARACTERS_MAX = 256 * 1024 * 1024
+
+/** Leaf paths of a sample; the newest payloads are read first, so that a limit leaves out old ones. */
+export const findPayloadPaths: ReadJob<FeedbackSample, PayloadPaths> = (db, sample, checkpoint) => {
+  const findPayload = db.prepare(FIND_PAYLOAD).pluck()
+  const leaves = createLeafPaths()
+  let characters = 0
+  for (const feedback_key of chooseSample(db, sample, checkpoint)) {
+    checkpoint()
+    const json = findPayload.get({ feedback_key }) as string
+    characters += json.length
+    if (characters > SAMPLE_CHARACTERS_MAX) return { paths: leaves.list(), is_complete: false }
+    leaves.add(JSON.parse(json))
+  }
+  return { paths: leaves.list(), is_complete: leaves.isComplete() }
+}

@@ -1,0 +1,48 @@
+/** Takes in the bytes of an artifact: counted, hashed and on the disk before anything is said of them. */
+import { createHash } from 'node:crypto'
+import { ApiError } from '../../../errors.ts'
+import type { ReceivedArtifact } from '../../api/training-queue.ts'
+import type { FileFolder, FileWriter } from '../db/file-folder.ts'
+
+/** @throws ApiError request_too_large, store_unavailable; then nothing is left */
+export async function receiveArtifact(
+  source: AsyncIterable<Buffer>,
+  bytesMax: number,
+  folder: FileFolder,
+): Promise<ReceivedArtifact> {
+  const writer = await onDisk(() => folder.openWriter())
+  try {
+    const { sha256, bytes } = await writeAll(source, bytesMax, writer)
+    await onDisk(() => writer.finish())
+    return {
+      sha256,
+      bytes,
+      keep: (path) => onDisk(() => writer.moveTo(path)),
+      discard: () => writer.discard(),
+    }
+  } catch (error) {
+    await writer.discard()
+    throw error
+  }
+}
+
+async function writeAll(source: AsyncIterable<Buffer>, bytesMax: number, writer: FileWriter) {
+  const hash = createHash('sha256')
+  let bytes = 0
+  for await (const chunk of source) {
+    bytes += chunk.length
+    if (bytes > bytesMax) throw new ApiError('request_too_large')
+    hash.update(chunk)
+    await onDisk(() => writer.write(chunk))
+  }
+  return { sha256: hash.digest('hex'), bytes }
+}
+
+/** Runs what needs the disk; its failures are the store's. */
+async function onDisk<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (cause) {
+    throw new ApiError('store_unavailable', { cause, retryAfterS: 5 })
+  }
+}

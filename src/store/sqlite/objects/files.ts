@@ -1,0 +1,109 @@
+/** Files in SQLite: small ones in their rows, large ones in a folder; the file always comes before the row. */
+import { createBytesDigest } from '../../../domain/objects/digests.ts'
+import { ApiError } from '../../../errors.ts'
+import type { FileStore } from '../../api/files.ts'
+import type { Connection } from '../db/connection.ts'
+import type { FileFolder, FileWriter } from '../db/file-folder.ts'
+import { toStoreError } from '../db/store-error.ts'
+import type { GroupCommit } from '../write/group-commit.ts'
+import * as SQL from './files.sql.ts'
+
+/**
+ * Limit: larger files lie in the folder. A row costs its bytes twice, in the log and in the database, and
+ * shares its sync with others; a file costs three syncs of its own.
+ */
+export const ROW_BYTES_MAX = 65_536
+
+/** Bytes that have come to their end. */
+interface Received {
+  readonly digest: string
+  readonly size_bytes: number
+  /** The bytes of a small file. */
+  readonly content: Buffer | null
+  /** The finished file of a large one. */
+  readonly writer: FileWriter | null
+}
+
+export function createFileStore(
+  db: Connection,
+  commit: GroupCommit,
+  folder: FileFolder,
+): FileStore {
+  const insertFile = db.prepare(SQL.INSERT_FILE)
+  const findFile = db.prepare(SQL.FIND_FILE)
+  const sumBytes = db.prepare(SQL.SUM_FILE_BYTES).pluck()
+
+  function find(project_id: string, digest: string) {
+    return findFile.get({ project_id, digest }) as
+      | { size_bytes: number; content: Buffer | null; path: string | null }
+      | undefined
+  }
+
+  async function keep(project_id: string, file: Received): Promise<void> {
+    const { digest, size_bytes, content, writer } = file
+    if (await onDisk(() => find(project_id, digest))) return
+    const path = writer === null ? null : folder.pathOf(project_id, digest)
+    if (path !== null) await onDisk(() => writer?.moveTo(path))
+    await commit.write(() => insertFile.run({ project_id, digest, size_bytes, content, path }))
+  }
+
+  return {
+    async receiveFile(source) {
+      const file = await receive(source, folder)
+      return {
+        digest: file.digest,
+        size_bytes: file.size_bytes,
+        keep: (project_id) => keep(project_id, file),
+        discard: async () => file.writer?.discard(),
+      }
+    },
+    async findFile(project_id, digest) {
+      const row = await onDisk(() => find(project_id, digest))
+      if (!row) return null
+      const { size_bytes, content, path } = row
+      if (path === null) return { size_bytes, content: content as Buffer }
+      return { size_bytes, content: await onDisk(() => folder.openReader(path)) }
+    },
+    async sumFileBytes(project_id) {
+      return onDisk(() => sumBytes.get({ project_id }) as number)
+    },
+  }
+}
+
+/** Keeps the first bytes in memory; opens a file when there are more than a row takes. */
+async function receive(source: AsyncIterable<Buffer>, folder: FileFolder): Promise<Received> {
+  const hash = createBytesDigest()
+  let chunks: Buffer[] = []
+  let size_bytes = 0
+  let writer: FileWriter | null = null
+  try {
+    for await (const chunk of source) {
+      hash.update(chunk)
+      size_bytes += chunk.length
+      chunks.push(chunk)
+      if (size_bytes <= ROW_BYTES_MAX) continue
+      writer ??= await onDisk(() => folder.openWriter())
+      const bytes = Buffer.concat(chunks)
+      const { write } = writer
+      await onDisk(() => write(bytes))
+      chunks = []
+    }
+    await onDisk(() => writer?.finish())
+  } catch (error) {
+    await writer?.discard()
+    throw error
+  }
+  const content = writer === null ? Buffer.concat(chunks) : null
+  return { digest: hash.digest(), size_bytes, content, writer }
+}
+
+/** Runs what needs the disk; its failures are the store's. */
+async function onDisk<T>(run: () => T | Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    const known = toStoreError(error)
+    if (known instanceof ApiError) throw known
+    throw new ApiError('store_unavailable', { cause: error, retryAfterS: 5 })
+  }
+}

@@ -1,0 +1,59 @@
+/** The read job that lists objects: narrow rows first, then the contents of those that matched. */
+
+import type { ObjectVersion } from '../../../domain/objects/object-view.ts'
+import { ApiError } from '../../../errors.ts'
+import type { ListedObject, ObjectListing } from '../../api/objects.ts'
+import type { ReadJob } from '../read/read-jobs.ts'
+import { FIND_JSON_VALUE, listObjects, OBJECT_ORDERS } from './objects.sql.ts'
+
+/** The input without a signal, which stays with the caller. */
+export const findObjects: ReadJob<ObjectListing, ListedObject[]> = (db, listing, checkpoint) => {
+  const parameters = toParameters(listing)
+  if (parameters === null) return []
+  const order = listing.sort_by.map(({ field, direction }) => OBJECT_ORDERS[field][direction])
+  const statement = db.prepare(
+    listObjects(order.length > 0 ? order : [OBJECT_ORDERS.created_at.asc]),
+  )
+  const findContent = db.prepare(FIND_JSON_VALUE).pluck()
+  const found: ListedObject[] = []
+  let bytes = 0
+  for (const row of statement.iterate(parameters)) {
+    checkpoint()
+    const { object_key: _key, ...version } = row as ObjectVersion & { object_key: number }
+    bytes += listing.withContent ? version.size_bytes : 0
+    if (bytes > listing.contentBytesMax) refuse(listing.contentBytesMax)
+    const { project_id, digest } = version
+    const content = listing.withContent ? findContent.get({ project_id, digest }) : null
+    found.push({ version, val_json: content as string | null })
+  }
+  return found
+}
+
+/** The parameters of the statement; null when nothing can match. */
+function toParameters({ project_id, filter, limit, offset }: ObjectListing) {
+  const hasTags = (filter.tags ?? []).length > 0
+  const aliases = filter.aliases ?? []
+  // No version has a tag, and `latest` is the only alias.
+  if (hasTags || (aliases.length > 0 && !aliases.includes('latest'))) return null
+  const { is_op } = filter
+  return {
+    project_id,
+    limit,
+    offset,
+    kind: is_op === null || is_op === undefined ? null : is_op ? 'op' : 'object',
+    latest_only: filter.latest_only || aliases.length > 0 ? 1 : 0,
+    object_ids: toList(filter.object_ids),
+    base_object_classes: toList(filter.base_object_classes),
+    exclude_base_object_classes: toList(filter.exclude_base_object_classes),
+    leaf_object_classes: toList(filter.leaf_object_classes),
+  }
+}
+
+function toList(names: readonly string[] | null | undefined): string | null {
+  return names && names.length > 0 ? JSON.stringify(names) : null
+}
+
+function refuse(bytesMax: number): never {
+  const message = `The contents have more than ${bytesMax} bytes: ask for fewer with limit, or for metadata_only.`
+  throw new ApiError('validation_failed', { message, param: 'limit' })
+}

@@ -1,0 +1,191 @@
+/** Tables in SQLite: blocks of keys of contents. Long lists are walked in slices that let others work. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ApiError } from '../../../errors.ts'
+import type { NewRow, StoredTable, TableRow, TableStore } from '../../api/tables.ts'
+import type { Connection } from '../db/connection.ts'
+import { toStoreError } from '../db/store-error.ts'
+import type { ReadPool } from '../read/read-pool.ts'
+import type { GroupCommit } from '../write/group-commit.ts'
+import { INSERT_JSON_VALUE } from './objects.sql.ts'
+import { BLOCK_ROWS, openTableBlocks, toBlock } from './table-blocks.ts'
+import * as SQL from './tables.sql.ts'
+
+/** Limit: rows of one group, so that one turn stays at about a millisecond. */
+const GROUP_ROWS = 512
+/** Limit: characters of contents of one group. */
+const GROUP_CHARACTERS = 1_048_576
+
+export function createTableStore(db: Connection, commit: GroupCommit, reads: ReadPool): TableStore {
+  const insertValue = db.prepare(INSERT_JSON_VALUE)
+  const findTable = db.prepare(SQL.FIND_TABLE)
+  const findRow = db.prepare(SQL.FIND_ROW)
+  const findDigest = db.prepare(SQL.FIND_ROW_DIGEST).pluck()
+  const rowKeys = createRowKeys(db)
+  const writeTable = createTableWriter(db)
+
+  function writeRows(project_id: string, rows: readonly NewRow[]): void {
+    for (const row of rows) insertValue.run({ project_id, ...row })
+  }
+
+  return {
+    async insertRows(project_id, rows) {
+      for (const group of groupRows(rows)) await commit.write(() => writeRows(project_id, group))
+    },
+    async createTable(project_id, digest, rowDigests) {
+      const { keys, bytes } = await rowKeys.list(project_id, rowDigests)
+      await commit.write(() => writeTable({ project_id, digest, storage_size_bytes: bytes }, keys))
+    },
+    async findTable(project_id, digest) {
+      return read(() => (findTable.get({ project_id, digest }) as StoredTable | undefined) ?? null)
+    },
+    async listRowDigests(table) {
+      const blocks = openTableBlocks(db, table)
+      const digests: string[] = []
+      for (let place = 0; place < table.row_count; place++) {
+        if (place % GROUP_ROWS === 0) await nextTurn()
+        digests.push(read(() => findDigest.get(blocks.keyAt(place)) as string))
+      }
+      return digests
+    },
+    async indexRows(table) {
+      const keys = await readSortedKeys(db, table)
+      return {
+        findRow(digest) {
+          const key = rowKeys.find(table.project_id, digest)?.value_key
+          if (key === undefined || !includes(keys, key)) return null
+          return read(() => findRow.get(key) as NewRow)
+        },
+      }
+    },
+    async findPlaces(table, rowDigests) {
+      const wanted = await rowKeys.set(table.project_id, rowDigests)
+      const blocks = openTableBlocks(db, table)
+      const places: number[] = []
+      if (wanted.size === 0) return places
+      for (let place = 0; place < table.row_count; place++) {
+        if (place % (8 * BLOCK_ROWS) === 0) await nextTurn()
+        if (wanted.has(read(() => blocks.keyAt(place)))) places.push(place)
+      }
+      return places
+    },
+    sortPlaces: (table, sort, signal) => reads.run('table_order', { table, sort }, signal),
+    async *readRows(table, places) {
+      const blocks = openTableBlocks(db, table)
+      let group: TableRow[] = []
+      let characters = 0
+      for (const original_index of places) {
+        const row = read(() => findRow.get(blocks.keyAt(original_index)) as NewRow)
+        group.push({ ...row, original_index })
+        characters += row.val_json.length
+        if (group.length < GROUP_ROWS && characters < GROUP_CHARACTERS) continue
+        yield group
+        group = []
+        characters = 0
+        await nextTurn()
+      }
+      if (group.length > 0) yield group
+    },
+  }
+}
+
+/** Groups that one transaction takes in a few milliseconds. */
+function* groupRows(rows: readonly NewRow[]): Generator<readonly NewRow[]> {
+  let from = 0
+  let characters = 0
+  for (const [at, { val_json }] of rows.entries()) {
+    characters += val_json.length
+    if (at - from + 1 < GROUP_ROWS && characters < 4 * GROUP_CHARACTERS) continue
+    yield rows.slice(from, at + 1)
+    from = at + 1
+    characters = 0
+  }
+  if (from < rows.length) yield rows.slice(from)
+}
+
+/** The keys of all rows, ascending: eight bytes a row. */
+async function readSortedKeys(db: Connection, table: StoredTable): Promise<Float64Array> {
+  const blocks = openTableBlocks(db, table)
+  const keys = new Float64Array(table.row_count)
+  for (let place = 0; place < keys.length; place++) {
+    if (place % (8 * BLOCK_ROWS) === 0) await nextTurn()
+    keys[place] = read(() => blocks.keyAt(place))
+  }
+  return keys.sort()
+}
+
+/** Whether an ascending list has a key. */
+function includes(keys: Float64Array, key: number): boolean {
+  let from = 0
+  let until = keys.length
+  while (from < until) {
+    const middle = (from + until) >>> 1
+    if ((keys[middle] as number) < key) from = middle + 1
+    else until = middle
+  }
+  return keys[from] === key
+}
+
+interface RowKey {
+  readonly value_key: number
+  readonly size_bytes: number
+}
+
+/** From digests of rows to their keys. */
+function createRowKeys(db: Connection) {
+  const findKey = db.prepare(SQL.FIND_ROW_KEY)
+  const find = (project_id: string, digest: string) =>
+    read(() => findKey.get({ project_id, digest }) as RowKey | undefined)
+
+  return {
+    find,
+    /** The keys in order, and the bytes of all rows. @throws ApiError validation_failed */
+    async list(project_id: string, digests: readonly string[]) {
+      const keys: number[] = []
+      let bytes = 0
+      for (const [at, digest] of digests.entries()) {
+        if (at % GROUP_ROWS === 0) await nextTurn()
+        const found = find(project_id, digest)
+        if (!found) {
+          const param = `row_digests[${at}]`
+          throw new ApiError('validation_failed', { message: `${param} is not stored`, param })
+        }
+        keys.push(found.value_key)
+        bytes += found.size_bytes
+      }
+      return { keys, bytes }
+    },
+    /** The keys of those that exist. */
+    async set(project_id: string, digests: readonly string[]) {
+      const keys = new Set<number>()
+      for (const [at, digest] of digests.entries()) {
+        if (at % GROUP_ROWS === 0) await nextTurn()
+        const found = find(project_id, digest)
+        if (found) keys.add(found.value_key)
+      }
+      return keys
+    },
+  }
+}
+
+/** Writes a table with all its blocks; runs inside a transaction of the caller's. */
+function createTableWriter(db: Connection) {
+  const insertTable = db.prepare(SQL.INSERT_TABLE)
+  const insertBlock = db.prepare(SQL.INSERT_TABLE_BLOCK)
+  return (table: Omit<StoredTable, 'table_key' | 'row_count'>, keys: readonly number[]): void => {
+    const inserted = insertTable.run({ ...table, row_count: keys.length })
+    if (inserted.changes === 0) return
+    const table_key = inserted.lastInsertRowid
+    for (let from = 0; from < keys.length; from += BLOCK_ROWS) {
+      const value_keys = toBlock(keys.slice(from, from + BLOCK_ROWS))
+      insertBlock.run({ table_key, block: from / BLOCK_ROWS, value_keys })
+    }
+  }
+}
+
+function read<T>(run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    throw toStoreError(error)
+  }
+}

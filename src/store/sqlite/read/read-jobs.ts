@@ -1,0 +1,50 @@
+/**
+ * The heavy reads that run off the event loop, by name. A worker runs nothing else: no SQL ever comes in
+ * a message. A new read is one entry here.
+ */
+import { countSelected, selectCalls } from '../calls/calls-scan.ts'
+import type { Connection } from '../db/connection.ts'
+import { queryFeedback } from '../feedback/feedback-query.ts'
+import { findPayloadPaths } from '../feedback/payload-paths.ts'
+import { findObjects } from '../objects/object-list.ts'
+import { sortTable } from '../objects/table-order.ts'
+import { buildSegment } from '../stats/segments/build-job.ts'
+import { aggregateStats, renderStats } from '../stats/stats.ts'
+import { sumCallsUsage, sumTraceUsage } from '../usage/usage.ts'
+
+/**
+ * One heavy read, inside a read transaction of its own.
+ *
+ * @param db - prepares its statements on it; it must not write
+ * @param input - what structured clone can carry
+ * @param checkpoint - to be called every few thousand rows; throws when nobody waits any more
+ * @returns what structured clone can carry
+ */
+export type ReadJob<Input, Output> = (
+  db: Connection,
+  input: Input,
+  checkpoint: () => void,
+) => Output
+
+/** Jobs by name, whatever their inputs are. */
+export type ReadJobs = Readonly<Record<string, ReadJob<never, unknown>>>
+
+export type ReadInput<Jobs extends ReadJobs, Name extends keyof Jobs> = Parameters<Jobs[Name]>[1]
+export type ReadOutput<Jobs extends ReadJobs, Name extends keyof Jobs> = ReturnType<Jobs[Name]>
+
+/** All jobs of the server. */
+export const READ_JOBS = {
+  build_segment: buildSegment,
+  count_calls: countSelected,
+  calls_usage: sumCallsUsage,
+  feedback_query: queryFeedback,
+  objects: findObjects,
+  payload_paths: findPayloadPaths,
+  select_calls: selectCalls,
+  stats: aggregateStats,
+  stats_texts: renderStats,
+  trace_usage: sumTraceUsage,
+  table_order: sortTable,
+} as const satisfies ReadJobs
+
+export type ReadJobRegistry = typeof READ_JOBS

@@ -1,0 +1,106 @@
+/** The table of calls, filled by rows and by sums of many, in order of time. Pure. */
+
+import { latencyMs } from '../../../domain/calls/call-view.ts'
+import type { Summary } from '../../../domain/stats/aggregate.ts'
+import { createBucketCursor } from '../../../domain/stats/bucket-cursor.ts'
+import { createBucketTable } from '../../../domain/stats/bucket-table.ts'
+import type { StatColumn } from '../../../domain/stats/metric-names.ts'
+import type { CallMetric } from '../../../schemas/stats/stats.ts'
+import type { Integers } from './segments/hour-columns.ts'
+import { CALL_NUMBERS, emptyCalls } from './segments/hour-summary.ts'
+
+/** Sums above it are put away: one more of an hour could else make them larger than a double counts exactly. */
+const SUM_MAX = 2 ** 52
+/** Places in CALL_NUMBERS. */
+const [LATENCY_SUM, LATENCY_MIN, LATENCY_MAX] = [3, 4, 5]
+const NO_CALLS = emptyCalls(1)
+
+export function createCallTable(
+  startsUs: Float64Array,
+  columns: readonly StatColumn<CallMetric>[],
+) {
+  const builder = createBucketTable(columns, startsUs.length)
+  const cursor = createBucketCursor(startsUs, flush)
+  const indexOf = (metric: CallMetric) => builder.metrics.indexOf(metric)
+  const latency = indexOf('latency_ms')
+  const callCount = indexOf('call_count')
+  const errorCount = indexOf('error_count')
+  /** CALL_NUMBERS of the current bucket that the builder has not got. */
+  const sums = emptyCalls(1)
+
+  /** A metric that is 1 for some calls and 0 for the others. */
+  function addBinary(metric: number, zeros: number, ones: number): void {
+    if (metric === -1 || zeros + ones === 0) return
+    builder.addSummary(metric, {
+      ...{ count: zeros + ones, sum: ones, zeros, ones },
+      min: zeros > 0 ? 0 : 1,
+      max: ones > 0 ? 1 : 0,
+    })
+    if (!builder.hasPercentiles(metric)) return
+    builder.addSorted(metric, new Uint8Array(zeros + ones).fill(1, zeros))
+  }
+
+  /** Brings the sums to the builder. */
+  function settle(): void {
+    const [count, , errors] = sums as unknown as [number, number, number]
+    if (count === 0) return
+    builder.countRows(count)
+    addBinary(callCount, 0, count)
+    addBinary(errorCount, count - errors, errors)
+    if (latency !== -1) builder.addSummary(latency, readLatencies(sums))
+    sums.set(NO_CALLS)
+  }
+
+  function flush(bucket: number): void {
+    settle()
+    builder.flush(bucket)
+  }
+
+  return {
+    table: builder.table,
+    wantsLatencies: builder.hasPercentiles(latency),
+    end: cursor.end,
+
+    addCall(startedAtUs: number, endedAtUs: number | null, isError: number): void {
+      cursor.moveTo(startedAtUs)
+      builder.countRows(1)
+      if (latency !== -1 && endedAtUs !== null) {
+        builder.add(latency, latencyMs(startedAtUs, endedAtUs))
+      }
+      if (callCount !== -1) builder.add(callCount, 1)
+      if (errorCount !== -1) builder.add(errorCount, isError)
+    },
+
+    /** CALL_NUMBERS from `at` on. */
+    addSums(bucket: number, numbers: Float64Array, at: number): void {
+      cursor.moveToBucket(bucket)
+      addCallNumbers(sums, numbers, at)
+      if ((sums[LATENCY_SUM] as number) > SUM_MAX) settle()
+    },
+
+    /** Latencies of the current bucket, ascending. */
+    addRun(values: Integers, from: number, to: number): void {
+      if (latency !== -1) builder.addSorted(latency, values, from, to)
+    },
+  }
+}
+
+/** Adds the CALL_NUMBERS from `at` on. */
+function addCallNumbers(sums: Float64Array, numbers: Float64Array, at: number): void {
+  for (let index = 0; index < CALL_NUMBERS; index++) {
+    const known = sums[index] as number
+    const more = numbers[at + index] as number
+    if (index === LATENCY_MIN) sums[index] = more < known ? more : known
+    else if (index === LATENCY_MAX) sums[index] = more > known ? more : known
+    else sums[index] = known + more
+  }
+}
+
+function readLatencies(sums: Float64Array): Summary {
+  const read = (index: number) => sums[index] as number
+  return {
+    ...{ count: read(1), sum: read(LATENCY_SUM), ones: read(6), zeros: read(7) },
+    min: read(LATENCY_MIN),
+    max: read(LATENCY_MAX),
+  }
+}

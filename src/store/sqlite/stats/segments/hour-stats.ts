@@ -1,0 +1,184 @@
+/** Adds one hour to the tables of a question, made from as little of the hour as the question needs. Pure. */
+
+import type { ModelUsage } from '../../../../domain/usage/usage.ts'
+import { COUNTERS, type HourColumns, SLOTS, type UsageColumns } from './hour-columns.ts'
+import {
+  applyFilter,
+  fitsGroups,
+  groupParts,
+  type HourFilter,
+  isUnfiltered,
+} from './hour-filter.ts'
+import { type HourParts, isWhole, offsetParts, slotParts } from './hour-parts.ts'
+import { type KeyedSums, latencyRuns, type Runs, sumParts, toKeyed } from './hour-summary.ts'
+import type { OpGroups, RootSums } from './segment.ts'
+
+/** An hour, with the sums that are ready. */
+export interface HourView {
+  readonly columns: HourColumns
+  /** Sums by slot, or null. */
+  readonly slots: KeyedSums | null
+  /** Latencies by slot, where there are sums by slot. */
+  slotRuns(): Runs
+  /** Sums by op and root, or null. */
+  groups(): OpGroups | null
+  /** Sums of the roots, or null. */
+  roots(): RootSums | null
+}
+
+/** What an hour adds to the tables of a question. */
+export interface HourSums {
+  readonly parts: HourParts
+  readonly sums: KeyedSums
+  /** The part that the calls of a key lie in, ascending with the keys; -1 for none. */
+  readonly partOfKey: ArrayLike<number>
+  /** Latencies by key, each ascending; null where they were not asked for. */
+  readonly runs: Runs | null
+  /** Gives the usage of a part by these models, row by row, for what sums do not tell. */
+  readonly rowsOf: UsageRows
+}
+
+export type UsageRows = (
+  part: number,
+  models: ReadonlySet<string>,
+  add: (row: ModelUsage, startedAtUs: number) => void,
+) => void
+
+/** What a question asks of its calls. */
+export interface HourWants {
+  readonly wantsCalls: boolean
+  readonly wantsUsage: boolean
+  readonly wantsLatencies: boolean
+}
+
+/**
+ * Reads what a question needs of an hour.
+ *
+ * @throws BrokenSegmentError, also from rowsOf
+ */
+export function sumHour(
+  view: HourView,
+  parts: HourParts,
+  filter: HourFilter,
+  wants: HourWants,
+): HourSums {
+  const { columns } = view
+  let assigned: Int16Array | null = null
+  const partOf = () => {
+    assigned ??= assignParts(columns, parts, filter)
+    return assigned
+  }
+  const found =
+    readySums(view, parts, filter, wants) ??
+    addUp(columns, partOf(), parts.bounds.length - 1, wants)
+  return { parts, ...found, rowsOf: createUsageRows(columns, partOf, parts.hourUs) }
+}
+
+type FoundSums = Pick<HourSums, 'sums' | 'partOfKey' | 'runs'>
+
+/** The sums and runs that were made when the segment was built; null where the question asks for other ones. */
+function readySums(
+  view: HourView,
+  parts: HourParts,
+  filter: HourFilter,
+  { wantsLatencies }: HourWants,
+): FoundSums | null {
+  if (isUnfiltered(filter)) {
+    const { slots: sums } = view
+    const partOfKey = sums && slotParts(parts)
+    if (!sums || !partOfKey) return null
+    const readRuns = () => (isWhole(parts) ? wholeRuns(view.columns, sums) : view.slotRuns())
+    return { sums, partOfKey, runs: wantsLatencies ? readRuns() : null }
+  }
+  if (!fitsGroups(filter) || !isWhole(parts)) return null
+  const roots = filter.op ? null : view.roots()
+  if (roots) return { ...roots, partOfKey: [0] }
+  const groups = view.groups()
+  if (!groups) return null
+  const { sums } = groups
+  return {
+    sums,
+    partOfKey: groupParts(filter, groups),
+    runs: wantsLatencies ? groups.runs() : null,
+  }
+}
+
+/** All latencies of sorted columns as the run of the first key. */
+function wholeRuns({ ended, latencies }: HourColumns, { callKeys }: KeyedSums): Runs {
+  const first = callKeys[0] ?? 0
+  const bounds = new Array<number>(SLOTS + 1).fill(ended).fill(0, 0, first + 1)
+  return { values: latencies(), bounds }
+}
+
+/** Call by call. */
+function addUp(
+  columns: HourColumns,
+  partOf: Int16Array,
+  parts: number,
+  { wantsCalls, wantsUsage, wantsLatencies }: HourWants,
+): FoundSums {
+  const sums = toKeyed(sumParts(columns, partOf, parts, { calls: wantsCalls, usage: wantsUsage }))
+  const runs = wantsLatencies ? latencyRuns(columns, partOf, parts) : null
+  return { sums, partOfKey: Int16Array.from({ length: parts }, (_, part) => part), runs }
+}
+
+/** The part of each call that counts, -1 for the others. */
+function assignParts(columns: HourColumns, parts: HourParts, filter: HourFilter): Int16Array {
+  const partOf = cutCalls(columns, parts)
+  applyFilter(filter, columns, partOf)
+  return partOf
+}
+
+function cutCalls(columns: HourColumns, parts: HourParts): Int16Array {
+  if (isWhole(parts)) return new Int16Array(columns.count)
+  const bySlot = slotParts(parts)
+  if (!bySlot) return offsetParts(parts, columns.offsets())
+  const slots = columns.slots()
+  const partOf = new Int16Array(slots.length)
+  for (let call = 0; call < slots.length; call++)
+    partOf[call] = bySlot[slots[call] as number] as number
+  return partOf
+}
+
+/** The usage of each part, row by row; sorted into parts when it is first asked for. */
+function createUsageRows(
+  columns: HourColumns,
+  partOf: () => Int16Array,
+  hourUs: number,
+): UsageRows {
+  let byPart: Map<number, number[]> | null = null
+
+  return (part, models, add) => {
+    const used = columns.usage()
+    const offsets = columns.offsets()
+    byPart ??= groupRows(used, partOf())
+    for (const row of byPart.get(part) ?? []) {
+      const usage = readUsageRow(used, row)
+      if (models.has(usage.model)) add(usage, hourUs + (offsets[used.calls[row] ?? 0] ?? 0))
+    }
+  }
+}
+
+function groupRows({ rows, calls }: UsageColumns, partOf: Int16Array): Map<number, number[]> {
+  const byPart = new Map<number, number[]>()
+  for (let row = 0; row < rows; row++) {
+    const part = partOf[calls[row] as number] as number
+    const known = byPart.get(part)
+    if (known) known.push(row)
+    else byPart.set(part, [row])
+  }
+  return byPart
+}
+
+function readUsageRow({ models, modelIds, counters }: UsageColumns, row: number): ModelUsage {
+  const counter = (name: (typeof COUNTERS)[number]) => counters[COUNTERS.indexOf(name)]?.[row] ?? 0
+  return {
+    model: models[modelIds[row] as number] as string,
+    input_tokens: counter('input_tokens'),
+    output_tokens: counter('output_tokens'),
+    total_tokens: counter('total_tokens'),
+    cache_read_input_tokens: counter('cache_read_input_tokens'),
+    cache_creation_input_tokens: counter('cache_creation_input_tokens'),
+    uncached_input_tokens: counter('uncached_input_tokens'),
+  }
+}

@@ -1,0 +1,152 @@
+/** The tables of one question, filled by rows or by sums of parts of hours, in order of time. Pure. */
+
+import type { PriceTable } from '../../../domain/prices/price-table.ts'
+import { createBucketCursor } from '../../../domain/stats/bucket-cursor.ts'
+import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
+import type { StatColumn } from '../../../domain/stats/metric-names.ts'
+import type { ModelUsage } from '../../../domain/usage/usage.ts'
+import type { CallMetric, UsageMetric } from '../../../schemas/stats/stats.ts'
+import { createCallTable } from './call-sums.ts'
+import type { HourSums } from './segments/hour-stats.ts'
+import { CALL_NUMBERS, type KeyedSums, USAGE_NUMBERS } from './segments/hour-summary.ts'
+import { createUsageTables, type SumsTaker, tooLarge } from './usage-tables.ts'
+
+const INPUT_MAX = USAGE_NUMBERS - 1
+
+export interface StatsTablesOptions {
+  readonly startsUs: Float64Array
+  readonly callColumns: readonly StatColumn<CallMetric>[]
+  readonly usageColumns: readonly StatColumn<UsageMetric>[]
+  /** Limit on values of all tables together. */
+  readonly valuesMax: number
+  readonly prices: PriceTable
+}
+
+export type StatsTables = ReturnType<typeof createStatsTables>
+
+/** @throws ApiError validation_failed for more than valuesMax values, also while usage is added */
+export function createStatsTables(options: StatsTablesOptions) {
+  const { startsUs, callColumns, usageColumns, valuesMax, prices } = options
+  if (callColumns.length * startsUs.length > valuesMax) throw tooLarge()
+  const usage = createUsageTables({
+    columns: usageColumns,
+    buckets: startsUs.length,
+    valuesMax: valuesMax - callColumns.length * startsUs.length,
+    prices,
+  })
+  const calls = createCallTable(startsUs, callColumns)
+  const usageCursor = createBucketCursor(startsUs, usage.flush)
+  const usageScratch = createScratch()
+
+  function addCallSums({ parts, sums, partOfKey, runs }: HourSums): void {
+    const { callKeys, calls: numbers } = sums
+    for (let row = 0; row < callKeys.length; row++) {
+      const key = callKeys[row] as number
+      const part = partOfKey[key] as number
+      if (part < 0) continue
+      calls.addSums(parts.firstBucket + part, numbers, row * CALL_NUMBERS)
+      if (runs)
+        calls.addRun(runs.values, runs.bounds[key] as number, runs.bounds[key + 1] as number)
+    }
+  }
+
+  function addUsageSums({ parts, sums, partOfKey, rowsOf }: HourSums): void {
+    const { models } = sums
+    const fromUs = parts.hourUs + (parts.bounds[0] as number)
+    const toUs = parts.hourUs + (parts.bounds.at(-1) as number)
+    const takers = new Array<SumsTaker | null>(models.length).fill(null)
+    const numbers = usageScratch(models.length * USAGE_NUMBERS)
+    let row = 0
+    for (let part = 0; part < parts.bounds.length - 1; part++) {
+      const next = sumUsage(numbers, sums, partOfKey, part, row)
+      if (next === row) continue
+      row = next
+      usageCursor.moveToBucket(parts.firstBucket + part)
+      const rest = new Set<string>()
+      for (let index = 0; index < models.length; index++) {
+        const at = index * USAGE_NUMBERS
+        if (numbers[at] === 0) continue
+        const model = models[index] as string
+        takers[index] ??= usage.openSums(model, fromUs, toUs)
+        const taker = takers[index] as SumsTaker | null
+        const isTaken = taker && (numbers[at + INPUT_MAX] as number) <= taker.inputMax
+        if (isTaken) taker.add(numbers, at)
+        else rest.add(model)
+      }
+      if (rest.size > 0) rowsOf(part, rest, usage.add)
+    }
+  }
+
+  return {
+    wantsCalls: callColumns.length > 0,
+    wantsUsage: usageColumns.length > 0,
+    wantsLatencies: calls.wantsLatencies,
+    addCall: calls.addCall,
+
+    addUsage(row: ModelUsage, startedAtUs: number): void {
+      usageCursor.moveTo(startedAtUs)
+      usage.add(row, startedAtUs)
+    },
+
+    /** Adds the calls and the usage of an hour. @throws BrokenSegmentError; the tables are then of no use any more */
+    addHour(hour: HourSums): void {
+      if (callColumns.length > 0) addCallSums(hour)
+      if (usageColumns.length > 0) addUsageSums(hour)
+    },
+
+    /** After all rows and hours. */
+    finish(): {
+      calls: BucketTable | null
+      usage: { model: string; table: BucketTable }[]
+      unpricedModels: string[]
+    } {
+      calls.end()
+      usageCursor.end()
+      return {
+        calls: callColumns.length > 0 ? calls.table : null,
+        usage: usage.tables(),
+        unpricedModels: usage.unpricedModels(),
+      }
+    },
+  }
+}
+
+/** One array for all hours, as long as the longest needs it. */
+function createScratch(): (length: number) => Float64Array {
+  let scratch = new Float64Array()
+  return (length) => {
+    if (scratch.length < length) scratch = new Float64Array(length)
+    return scratch
+  }
+}
+
+/**
+ * Adds up the usage of a part by model.
+ *
+ * @param into - set to the USAGE_NUMBERS of each model
+ * @param from - the first row that may belong to the part
+ * @returns the row behind the last of the part
+ */
+function sumUsage(
+  into: Float64Array,
+  { models, usageKeys, usageModels, usage }: KeyedSums,
+  partOfKey: ArrayLike<number>,
+  part: number,
+  from: number,
+): number {
+  into.fill(0, 0, models.length * USAGE_NUMBERS)
+  let row = from
+  for (; row < usageKeys.length; row++) {
+    const found = partOfKey[usageKeys[row] as number] as number
+    if (found > part) break
+    if (found < 0) continue
+    const at = (usageModels[row] as number) * USAGE_NUMBERS
+    const begin = row * USAGE_NUMBERS
+    for (let index = 0; index < INPUT_MAX; index++) {
+      into[at + index] = (into[at + index] as number) + (usage[begin + index] as number)
+    }
+    const input = usage[begin + INPUT_MAX] as number
+    if (input > (into[at + INPUT_MAX] as number)) into[at + INPUT_MAX] = input
+  }
+  return row
+}

@@ -1,0 +1,233 @@
+/**
+ * Statistics in SQLite: hours from their segments, hours that change from columns that follow the rows,
+ * and what neither tells from the rows themselves. All in a read thread, in one snapshot.
+ */
+
+import { renderCallBuckets, renderUsageBuckets } from '../../../domain/stats/stats-view.ts'
+import type { StatsQuery, StatsResult, StatsStore, StatsTexts } from '../../api/stats.ts'
+import { toFilterClause } from '../calls/calls-filter.ts'
+import type { Connection } from '../db/connection.ts'
+import { openPriceTable } from '../prices/prices.ts'
+import type { ReadPool } from '../read/read-pool.ts'
+import { createSharedReads } from '../read/shared-reads.ts'
+import type { GroupCommit } from '../write/group-commit.ts'
+import type { ProjectVersions } from './project-versions.ts'
+import { toHourFilter } from './segments/hour-filter.ts'
+import { createHourCutter, type HourParts, hoursOf } from './segments/hour-parts.ts'
+import { type HourView, sumHour } from './segments/hour-stats.ts'
+import { type HourState, readLiveHour } from './segments/live-hours.ts'
+import { BrokenSegmentError, type StoredHour } from './segments/segment.ts'
+import { SELECT_HOURS, SPOIL_HOUR } from './segments/segments.sql.ts'
+import { createSegmentReader } from './segments/stored-hours.ts'
+import { createRowScan } from './stats-rows.ts'
+import { createStatsTables } from './stats-tables.ts'
+
+/** Limit: changing hours of one question that are kept in columns; of more, the last ones. */
+const LIVE_HOURS_MAX = 4
+/** Limit: bytes of answers that are kept: twice the 11 MB of a month by 5 minutes and 6 models. */
+const KEPT_BYTES_MAX = 24 * 1024 * 1024
+/** Limit: times that a broken column makes a read begin again; then it goes by the rows. */
+const ATTEMPTS_MAX = 3
+/** Limit: sums of one hour, by part and model; with more the rows are read. */
+const PART_SUMS_MAX = 500_000
+
+/** An hour that changes has its columns alone. */
+const NOTHING_READY: Omit<HourView, 'columns'> = {
+  slots: null,
+  slotRuns: () => ({ values: new Uint8Array(), bounds: [] }),
+  groups: () => null,
+  roots: () => null,
+}
+
+/** An hour of SELECT_HOURS; it is dirty where it has no segment of its state. */
+type HourRow = Omit<HourState, 'project_id'> & { readonly is_dirty: 0 | 1 }
+
+export interface StatsStoreOptions {
+  readonly db: Connection
+  readonly commit: GroupCommit
+  readonly reads: ReadPool
+  readonly versions: ProjectVersions
+}
+
+export function createStatsStore({ db, commit, reads, versions }: StatsStoreOptions): StatsStore {
+  const spoilHour = db.prepare(SPOIL_HOUR)
+  const texts = createSharedReads<StatsTexts>({
+    keptBytesMax: KEPT_BYTES_MAX,
+    bytesOf: ({ callBuckets, usageBuckets }) => lengthOf(callBuckets) + lengthOf(usageBuckets),
+    free({ callBuckets, usageBuckets }) {
+      for (const { buffer } of [...callBuckets, ...usageBuckets]) buffer.transfer(0)
+    },
+  })
+
+  /** The builder makes them again. Where it cannot be written now, the next answer tells it again. */
+  async function spoil(broken: readonly number[]): Promise<void> {
+    if (broken.length === 0) return
+    const spoilAll = () => {
+      for (const hour_key of broken) spoilHour.run({ hour_key })
+    }
+    await commit.write(spoilAll).catch(() => undefined)
+  }
+
+  return {
+    async aggregate(query, signal) {
+      const { result, broken } = await reads.run('stats', query, signal)
+      await spoil(broken)
+      return result
+    },
+    async render(query, signal) {
+      const read = async (abandoned: AbortSignal) => {
+        const { broken, ...found } = await reads.run('stats_texts', query, abandoned)
+        await spoil(broken)
+        return found
+      }
+      const version = versions.of(query.project_id)
+      const { value, release } = await texts.run(keyOf(query), version, read, signal)
+      return { ...value, release }
+    },
+  }
+}
+
+function lengthOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((length, piece) => length + piece.length, 0)
+}
+
+/** The whole question as text. */
+function keyOf({ startsUs, ...query }: StatsQuery): string {
+  const { buffer, byteOffset, byteLength } = startsUs
+  return JSON.stringify(query) + Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
+}
+
+/** An answer, and the hours whose segments turned out broken on the way. */
+interface StatsAnswer {
+  readonly result: StatsResult
+  readonly broken: readonly number[]
+}
+
+/** The read job. @throws ApiError validation_failed */
+export function aggregateStats(
+  db: Connection,
+  query: StatsQuery,
+  checkpoint: () => void,
+): StatsAnswer {
+  const broken = new Set<number>()
+  for (let attempt = 1; ; attempt++) {
+    const segments = createSegmentReader(db)
+    try {
+      const isFromRows = attempt > ATTEMPTS_MAX
+      const reading = { openSegment: segments.open, checkpoint }
+      const result = aggregateHours(db, query, reading, { broken, isFromRows })
+      return { result, broken: [...broken] }
+    } catch (error) {
+      if (!(error instanceof BrokenSegmentError)) throw error
+    } finally {
+      segments.close()
+    }
+  }
+}
+
+/** The read job of `render`. @throws ApiError validation_failed */
+export function renderStats(
+  db: Connection,
+  query: StatsQuery,
+  checkpoint: () => void,
+): StatsTexts & Pick<StatsAnswer, 'broken'> {
+  const { result, broken } = aggregateStats(db, query, checkpoint)
+  const { startsUs, callColumns, usageColumns } = query
+  return {
+    callBuckets: renderCallBuckets(startsUs, callColumns, result.calls),
+    usageBuckets: renderUsageBuckets(startsUs, usageColumns, result.usage),
+    unpricedModels: result.unpricedModels,
+    broken,
+  }
+}
+
+/** How a job reads. */
+interface Reading {
+  readonly openSegment: (hour_key: number, revision: number) => StoredHour | null
+  readonly checkpoint: () => void
+}
+
+/** What is known of broken segments. */
+interface Trust {
+  /** Hours whose segments turned out broken; filled on the way. */
+  readonly broken: Set<number>
+  /** No segment is looked at. */
+  readonly isFromRows: boolean
+}
+
+function aggregateHours(
+  db: Connection,
+  query: StatsQuery,
+  { openSegment, checkpoint }: Reading,
+  trust: Trust,
+): StatsResult {
+  const { project_id, startUs, endUs, startsUs } = query
+  const tables = createStatsTables({ ...query, prices: openPriceTable(db, project_id) })
+  const scanRows = createRowScan(db, toFilterClause(query.filter), tables, checkpoint)
+  const filter = toHourFilter(query.filter)
+  if (!filter || trust.isFromRows) {
+    scanRows(query)
+    return tables.finish()
+  }
+  const cut = createHourCutter(startsUs, startUs, endUs)
+  const hours = readHours(db, query)
+  const openView = createViews(db, query, hours, { openSegment, checkpoint })
+  for (const row of hours) {
+    checkpoint()
+    const parts = cut(row.hour)
+    let add = () => scanRows({ project_id, ...timesOf(parts) })
+    try {
+      const view = trust.broken.has(row.hour_key) ? null : openView(row)
+      if (view && fitsInSums(view, parts)) {
+        const sums = sumHour(view, parts, filter, tables)
+        add = () => tables.addHour(sums)
+      }
+    } catch (error) {
+      if (!(error instanceof BrokenSegmentError)) throw error
+      trust.broken.add(row.hour_key)
+    }
+    try {
+      add()
+    } catch (error) {
+      if (error instanceof BrokenSegmentError) trust.broken.add(row.hour_key)
+      throw error
+    }
+  }
+  return tables.finish()
+}
+
+function readHours(db: Connection, { project_id, startUs, endUs }: StatsQuery): HourRow[] {
+  const { from: from_hour, to: to_hour } = hoursOf(startUs, endUs)
+  return db.prepare(SELECT_HOURS).all({ project_id, from_hour, to_hour }) as HourRow[]
+}
+
+function timesOf({ hourUs, bounds }: HourParts): { startUs: number; endUs: number } {
+  return { startUs: hourUs + (bounds[0] ?? 0), endUs: hourUs + (bounds.at(-1) ?? 0) }
+}
+
+function fitsInSums({ slots, columns }: HourView, { bounds }: HourParts): boolean {
+  const models = slots ? slots.models : columns.usage().models
+  return models.length * bounds.length <= PART_SUMS_MAX
+}
+
+/** Opens hours as columns; null for those whose rows have to be read. They throw BrokenSegmentError. */
+function createViews(
+  db: Connection,
+  { project_id }: StatsQuery,
+  hours: readonly HourRow[],
+  { openSegment, checkpoint }: Reading,
+) {
+  const dirty = hours.filter(({ is_dirty }) => is_dirty)
+  const live = new Set(dirty.slice(-LIVE_HOURS_MAX))
+
+  return function openView(row: HourRow): HourView | null {
+    if (!row.is_dirty) {
+      const stored = openSegment(row.hour_key, row.revision)
+      if (!stored) throw new BrokenSegmentError('head')
+      return stored.head.isUnfit ? null : stored
+    }
+    if (!live.has(row)) return null
+    const columns = readLiveHour(db, { ...row, project_id }, checkpoint)
+    return columns && { columns, ...NOTHING_READY }
+  }
+}

@@ -1,0 +1,162 @@
+/** The usage of one model, bucket after bucket: by sums where they tell enough, else row by row. Pure. */
+
+import {
+  type CostParts,
+  costParts,
+  inputCost,
+  totalCost,
+  toUsd,
+} from '../../../domain/prices/cost.ts'
+import type { UnitPrices } from '../../../domain/prices/price-table.ts'
+import type { Measured } from '../../../domain/stats/aggregate.ts'
+import { type BucketTable, createBucketTable } from '../../../domain/stats/bucket-table.ts'
+import type { StatColumn } from '../../../domain/stats/metric-names.ts'
+import type { ModelUsage } from '../../../domain/usage/usage.ts'
+import type { UsageMetric } from '../../../schemas/stats/stats.ts'
+import { COUNTERS } from './segments/hour-columns.ts'
+import { USAGE_NUMBERS } from './segments/hour-summary.ts'
+
+/** Sums above it are put away: one more of an hour could else make them larger than a double counts exactly. */
+const SUM_MAX = 2 ** 52
+const INPUT_MAX = USAGE_NUMBERS - 1
+
+/** Money by metric, out of the parts of a cost. */
+const COSTS: Readonly<Partial<Record<UsageMetric, (parts: CostParts) => Measured>>> = {
+  input_cost: inputCost,
+  output_cost: (parts) => parts.output,
+  total_cost: totalCost,
+}
+
+export function isMoney(metric: string): boolean {
+  return metric in COSTS
+}
+
+/** Whether sums tell all that the columns ask for. */
+export function isSummable(columns: readonly StatColumn[]): boolean {
+  return columns.every(({ of }) => of === 'sum' || of === 'avg' || of === 'count')
+}
+
+export interface ModelTable {
+  readonly table: BucketTable
+  /**
+   * A row of the current bucket.
+   *
+   * @param prices - null where they are not known or no cost was asked for
+   */
+  addRow(usage: ModelUsage, prices: UnitPrices | null): void
+  /**
+   * Calls of the current bucket by their USAGE_NUMBERS from `at` on; only where the columns are summable.
+   *
+   * @param prices - hold for all of the calls, and none of them reaches a tier
+   */
+  addSums(numbers: Float64Array, at: number, prices: UnitPrices | null): void
+  /** Writes down what came since the last flush as the values of a bucket. */
+  flush(bucket: number): void
+}
+
+export function createModelTable(
+  columns: readonly StatColumn<UsageMetric>[],
+  buckets: number,
+): ModelTable {
+  const builder = createBucketTable(columns, buckets, isMoney)
+  const { table } = builder
+  const metrics = builder.metrics as readonly UsageMetric[]
+  const needsCost = metrics.some(isMoney)
+  const places = metrics.map(placeOf)
+  const columnPlaces = columns.map(({ metric }) => placeOf(metric))
+  /** USAGE_NUMBERS of the current bucket that the builder has not got; all at these prices. */
+  const sums = new Float64Array(USAGE_NUMBERS)
+  let sumPrices: UnitPrices | null = null
+  let isBuilding = false
+
+  const payForSums = () => (needsCost && sumPrices ? costOfSums(sums, sumPrices) : null)
+
+  /** Brings the sums to the builder. */
+  function settle(): void {
+    const rows = sums[0] as number
+    if (rows === 0) return
+    isBuilding = true
+    builder.countRows(rows)
+    const parts = payForSums()
+    metrics.forEach((metric, index) => {
+      const cost = COSTS[metric]
+      if (!cost) builder.addSum(index, rows, sums[places[index] as number] as number)
+      else if (parts) builder.addSum(index, rows, cost(parts))
+    })
+    sums.fill(0)
+  }
+
+  /** The sums are all that there is of the bucket: what the builder would write, without it. */
+  function writeSums(bucket: number): void {
+    const rows = sums[0] as number
+    table.count[bucket] = rows
+    const parts = payForSums()
+    for (let index = 0; index < columns.length; index++) {
+      const { metric, of } = columns[index] as StatColumn<UsageMetric>
+      const place = columnPlaces[index] as number
+      const cost = place === -1 ? COSTS[metric] : undefined
+      const values = table.values[index] as Float64Array
+      if (cost && !parts) values[bucket] = of === 'count' ? 0 : Number.NaN
+      else if (of === 'count') values[bucket] = rows
+      else {
+        const sum = cost && parts ? toUsd(cost(parts)) : (sums[place] as number)
+        values[bucket] = of === 'sum' ? sum : sum / rows
+      }
+    }
+    sums.fill(0)
+  }
+
+  return {
+    table,
+    addRow(usage, prices) {
+      isBuilding = true
+      builder.countRows(1)
+      const parts = needsCost && prices ? costParts(usage, prices) : null
+      metrics.forEach((metric, index) => {
+        const cost = COSTS[metric]
+        if (!cost) builder.add(index, usage[metric as keyof ModelUsage] as number)
+        else if (parts) builder.add(index, cost(parts))
+      })
+    },
+    addSums(numbers, at, prices) {
+      if (prices !== sumPrices) {
+        settle()
+        sumPrices = prices
+      }
+      let most = 0
+      for (let index = 0; index < INPUT_MAX; index++) {
+        const sum = (sums[index] as number) + (numbers[at + index] as number)
+        sums[index] = sum
+        if (sum > most) most = sum
+      }
+      const input = numbers[at + INPUT_MAX] as number
+      if (input > (sums[INPUT_MAX] as number)) sums[INPUT_MAX] = input
+      if (most > SUM_MAX) settle()
+    },
+    flush(bucket) {
+      if (!isBuilding) {
+        if (sums[0] !== 0) writeSums(bucket)
+        return
+      }
+      settle()
+      builder.flush(bucket)
+      isBuilding = false
+    },
+  }
+}
+
+function costOfSums(sums: Float64Array, prices: UnitPrices): CostParts {
+  const tokens = {
+    output_tokens: sums[2] as number,
+    cache_read_input_tokens: sums[4] as number,
+    cache_creation_input_tokens: sums[5] as number,
+    uncached_input_tokens: sums[6] as number,
+  }
+  return costParts(tokens, prices, sums[INPUT_MAX])
+}
+
+/** Where a metric stands in USAGE_NUMBERS; -1 for money. */
+function placeOf(metric: UsageMetric): number {
+  const counter = (COUNTERS as readonly string[]).indexOf(metric)
+  return counter === -1 ? -1 : counter + 1
+}

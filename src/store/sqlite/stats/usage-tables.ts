@@ -1,0 +1,112 @@
+/** Tables of usage, one for each model, filled while rows come in order of time. Pure. */
+
+import { linearInputMax } from '../../../domain/prices/cost.ts'
+import type { PriceTable, UnitPrices } from '../../../domain/prices/price-table.ts'
+import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
+import type { StatColumn } from '../../../domain/stats/metric-names.ts'
+import type { ModelUsage } from '../../../domain/usage/usage.ts'
+import { ApiError } from '../../../errors.ts'
+import type { UsageMetric } from '../../../schemas/stats/stats.ts'
+import { createModelTable, isMoney, isSummable, type ModelTable } from './usage-sums.ts'
+
+/** Limit: models of one answer; each costs memory for every bucket. */
+const MODELS_MAX = 1000
+
+export interface UsageTablesOptions {
+  readonly columns: readonly StatColumn<UsageMetric>[]
+  readonly buckets: number
+  /** Limit on values of all models together. */
+  readonly valuesMax: number
+  readonly prices: PriceTable
+}
+
+/** Takes the usage of a model by its sums. */
+export interface SumsTaker {
+  /** The paid input of the longest call may be as long; of calls with a longer one the rows are needed. */
+  readonly inputMax: number
+  /** Calls of the current bucket: USAGE_NUMBERS from `at` on. */
+  add(numbers: Float64Array, at: number): void
+}
+
+/** Prices that hold from fromUs to before untilUs. */
+interface Steady {
+  readonly fromUs: number
+  readonly untilUs: number
+  readonly prices: UnitPrices | null
+}
+
+const FREE: Steady = { fromUs: 0, untilUs: Number.POSITIVE_INFINITY, prices: null }
+
+/** @throws ApiError validation_failed from `add` and `openSums`, when the answer would have too many values */
+export function createUsageTables({ columns, buckets, valuesMax, prices }: UsageTablesOptions) {
+  const byModel = new Map<string, ModelTable>()
+  const unpriced = new Set<string>()
+  const needsCost = columns.some(({ metric }) => isMoney(metric))
+  const steady = new Map<string, Steady>()
+  const takesSums = isSummable(columns)
+
+  function steadyAt(model: string, us: number): Steady {
+    const known = steady.get(model)
+    if (known && us >= known.fromUs && us < known.untilUs) return known
+    const untilUs = prices.steadyUntilUs(model, us)
+    const found = { fromUs: us, untilUs, prices: prices.find(model, us) }
+    steady.set(model, found)
+    return found
+  }
+
+  function open(model: string): ModelTable {
+    const known = byModel.get(model)
+    if (known) return known
+    const values = (byModel.size + 1) * buckets * columns.length
+    if (byModel.size === MODELS_MAX || values > valuesMax) throw tooLarge()
+    const table = createModelTable(columns, buckets)
+    byModel.set(model, table)
+    return table
+  }
+
+  return {
+    /** A row of the current bucket. */
+    add(usage: ModelUsage, startedAtUs: number): void {
+      const { model } = usage
+      const found = needsCost ? prices.find(model, startedAtUs) : null
+      if (needsCost && !found) unpriced.add(model)
+      open(model).addRow(usage, found)
+    },
+    /** @returns for calls from fromUs to before toUs; null where the columns need the rows themselves */
+    openSums(model: string, fromUs: number, toUs: number): SumsTaker | null {
+      if (!takesSums) return null
+      const { untilUs, prices: found } = needsCost ? steadyAt(model, fromUs) : FREE
+      if (toUs > untilUs) return null
+      const table = open(model)
+      if (needsCost && !found) unpriced.add(model)
+      return {
+        inputMax: found ? linearInputMax(found) : Number.POSITIVE_INFINITY,
+        add: (numbers, at) => table.addSums(numbers, at, found),
+      }
+    },
+    /** Writes down what came since the last flush as the values of a bucket. */
+    flush(bucket: number): void {
+      for (const table of byModel.values()) table.flush(bucket)
+    },
+    /** By model, sorted by name. */
+    tables(): { model: string; table: BucketTable }[] {
+      return [...byModel]
+        .map(([model, { table }]) => ({ model, table }))
+        .sort((a, b) => compare(a.model, b.model))
+    },
+    unpricedModels: () => [...unpriced].sort(compare),
+  }
+}
+
+/** The refusal of an answer with too many values. */
+export function tooLarge(): ApiError {
+  return new ApiError('validation_failed', {
+    message: 'granularity gives too many values: ask for longer buckets, fewer metrics or a filter',
+    param: 'granularity',
+  })
+}
+
+/** By code unit, as the machine's language must not decide. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

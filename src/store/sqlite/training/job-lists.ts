@@ -1,0 +1,87 @@
+/** Lists of training jobs and of their events. */
+import type { TrainingJob } from '../../../domain/training/training-job.ts'
+import { ApiError } from '../../../errors.ts'
+import type {
+  EventListing,
+  JobListing,
+  JobView,
+  StoredJobEvent,
+  TrainingJobStore,
+} from '../../api/training-jobs.ts'
+import type { Connection } from '../db/connection.ts'
+import { placeBefore, takeAccepted } from '../db/listing.ts'
+import { toStoreError } from '../db/store-error.ts'
+import type { JobMoves } from './job-moves.ts'
+import * as EVENTS from './training-events.sql.ts'
+import * as SQL from './training-jobs.sql.ts'
+
+const BEFORE_ALL = { asc: 0, desc: Number.MAX_SAFE_INTEGER } as const
+
+/** @param toView - what else is shown of a job */
+export function createJobLists(
+  db: Connection,
+  moves: JobMoves,
+  toView: (job: TrainingJob) => JobView,
+): Pick<TrainingJobStore, 'listJobs' | 'listEvents'> {
+  const listAll = {
+    asc: db.prepare(SQL.LIST_TRAINING_JOBS_ASC),
+    desc: db.prepare(SQL.LIST_TRAINING_JOBS_DESC),
+  }
+  const listOfModel = {
+    asc: db.prepare(SQL.LIST_MODEL_JOBS_ASC),
+    desc: db.prepare(SQL.LIST_MODEL_JOBS_DESC),
+  }
+  const findPosition = db.prepare(EVENTS.FIND_EVENT_POSITION).pluck()
+  const listEvents = db.prepare(EVENTS.LIST_EVENTS)
+
+  /** The rows behind the cursor, read as they are asked for. */
+  function readRows({ model_id, status, after, order }: JobListing): Iterable<TrainingJob> {
+    const cursor = after === null ? null : moves.find(after)
+    if (after !== null && cursor === null) {
+      throw new ApiError('training_job_not_found', { param: 'after' })
+    }
+    if (model_id !== null) {
+      const after_seq = cursor?.seq ?? BEFORE_ALL[order]
+      const rows = listOfModel[order].iterate({ model_id, status, after_seq })
+      return rows as Iterable<TrainingJob>
+    }
+    const place = cursor
+      ? { after_us: cursor.created_at_us, after_id: cursor.id }
+      : placeBefore(order)
+    return listAll[order].iterate({ ...place, status }) as Iterable<TrainingJob>
+  }
+
+  function readEvents({ job_id, after, count }: EventListing): StoredJobEvent[] {
+    const after_position = after === null ? 0 : findPosition.get({ job_id, id: after })
+    if (after_position === undefined) {
+      throw new ApiError('validation_failed', {
+        message: 'after must be the id of an event of the job',
+        param: 'after',
+      })
+    }
+    const attempt = moves.find(job_id)?.attempt ?? 0
+    return listEvents.all({ job_id, attempt, after_position, count }) as StoredJobEvent[]
+  }
+
+  return {
+    async listJobs(listing) {
+      try {
+        const views = mapLazily(readRows(listing), toView)
+        return takeAccepted(views, listing.count, ({ model }) => listing.accepts(model))
+      } catch (error) {
+        throw toStoreError(error)
+      }
+    },
+    async listEvents(listing) {
+      try {
+        return readEvents(listing)
+      } catch (error) {
+        throw toStoreError(error)
+      }
+    },
+  }
+}
+
+function* mapLazily<T, U>(rows: Iterable<T>, map: (row: T) => U): Generator<U> {
+  for (const row of rows) yield map(row)
+}

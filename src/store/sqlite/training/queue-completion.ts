@@ -1,0 +1,93 @@
+/** The end of a job that has made a checkpoint: one transaction, and the same answer when it is asked again. */
+
+import { renderJson } from '../../../domain/json/json-text.ts'
+import type { StoredCheckpoint } from '../../../domain/models/checkpoint.ts'
+import type { TrainingJob } from '../../../domain/training/training-job.ts'
+import { completeJob, stopJob } from '../../../domain/training/training-moves.ts'
+import { leaseLost } from '../../../domain/training/training-states.ts'
+import { ApiError } from '../../../errors.ts'
+import type { Lease, Outcome, TrainingQueue } from '../../api/training-queue.ts'
+import { toArtifactColumns } from '../models/checkpoint-artifacts.ts'
+import * as CHECKPOINTS from '../models/checkpoints.sql.ts'
+import type { QueueParts, QueueRows } from './queue-rows.ts'
+import * as SQL from './training-queue.sql.ts'
+
+/** What a completion did: `ended` is the job before it, null when nothing has changed. */
+interface Completion {
+  readonly ended: TrainingJob | null
+  /** Null when the job was cancelled. */
+  readonly checkpoint: StoredCheckpoint | null
+}
+
+export function createQueueCompletion(
+  { db, commit, moves, newId }: QueueParts,
+  rows: QueueRows,
+): Pick<TrainingQueue, 'completeJob'> {
+  const takeStep = db.prepare(SQL.TAKE_NEXT_STEP).pluck()
+  const insertCheckpoint = db.prepare(CHECKPOINTS.INSERT_JOB_CHECKPOINT)
+
+  function insert(job: TrainingJob, outcome: Outcome, now_us: number): StoredCheckpoint {
+    const { checkpoint_id: id, metrics } = outcome
+    const { id: job_id, model_id, worker_id, worker_version } = job
+    insertCheckpoint.run({
+      ...toArtifactColumns(chooseArtifact(job, outcome, rows)),
+      id,
+      model_id,
+      step: takeStep.get({ id: model_id }) as number,
+      metrics_json: renderJson(metrics),
+      created_at_us: now_us,
+      job_id,
+      worker_id,
+      worker_version,
+    })
+    return rows.findCheckpoint(id) as StoredCheckpoint
+  }
+
+  /** Inside a transaction. */
+  function complete({ job_id, token_hash, now_us }: Lease, outcome: Outcome): Completion {
+    const { sha256, reason } = outcome
+    const found = moves.find(job_id)
+    if (found?.state === 'succeeded' && found.lease_token_hash === token_hash) {
+      if (found.staged_sha256 !== sha256) throw artifactConflict()
+      return { ended: null, checkpoint: rows.findCheckpoint(found.result_checkpoint_id) }
+    }
+    const job = rows.requireLeased({ job_id, token_hash, now_us })
+    const context = { now_us, newId }
+    if (job.cancel_requested) {
+      moves.save(job, stopJob(job, now_us), context)
+      return { ended: job, checkpoint: null }
+    }
+    const checkpoint = insert(job, outcome, now_us)
+    const { id, step } = checkpoint
+    // What a repeat must be equal to.
+    const completed = { ...job, staged_sha256: sha256 }
+    moves.save(job, completeJob(completed, { id, step, reason }, now_us), context)
+    return { ended: job, checkpoint }
+  }
+
+  return {
+    async completeJob(lease, outcome) {
+      const { ended, checkpoint } = await commit.write(() => complete(lease, outcome))
+      if (ended !== null) await rows.cleanUp([ended])
+      if (checkpoint === null) throw leaseLost()
+      return checkpoint
+    },
+  }
+}
+
+/** The staged artifact, or the parent's when the worker has trained nothing. */
+function chooseArtifact(job: TrainingJob, { sha256 }: Outcome, rows: QueueRows) {
+  if (sha256 === null) return rows.findCheckpoint(job.parent_checkpoint_id)?.artifact ?? null
+  const { staged_path: path, staged_bytes: bytes } = job
+  if (sha256 !== job.staged_sha256 || path === null || bytes === null) throw artifactConflict()
+  return { path, sha256, bytes }
+}
+
+function artifactConflict(): ApiError {
+  const message = 'The sha256 is not that of the artifact that was uploaded.'
+  return new ApiError('artifact_conflict', {
+    message,
+    param: 'sha256',
+    headers: { 'x-should-retry': 'false' },
+  })
+}

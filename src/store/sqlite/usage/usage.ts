@@ -1,0 +1,124 @@
+/** Usage over trees of calls in SQLite, summed up in TypeScript, in a read thread. */
+import { type Expression, matches } from '../../../domain/query/query-expression.ts'
+import { timeValue } from '../../../domain/query/query-values.ts'
+import type { CallUsage } from '../../../domain/usage/usage.ts'
+import { rollUpUsage, type UsageCall } from '../../../domain/usage/usage-rollup.ts'
+import { ApiError } from '../../../errors.ts'
+import type { CallsFilter } from '../../../schemas/calls/calls-filter.ts'
+import type { UsageResponse } from '../../../schemas/usage/usage.ts'
+import type { CallsUsageQuery, TraceUsageQuery, UsageStore } from '../../api/usage.ts'
+import { toFilterClause } from '../calls/calls-filter.ts'
+import type { Connection } from '../db/connection.ts'
+import { openPriceTable } from '../prices/prices.ts'
+import type { ReadJob } from '../read/read-jobs.ts'
+import type { ReadPool } from '../read/read-pool.ts'
+import { SELECT_CALL_USAGE, SELECT_TRACES_OF_CALLS, selectUsageCalls } from './usage.sql.ts'
+
+const ROWS_PER_CHECKPOINT = 1000
+
+interface CallRow {
+  readonly call_key: number
+  readonly id: string
+  readonly parent_id: string | null
+  readonly started_at_us: number
+  readonly ended_at_us: number | null
+}
+
+interface FoundCall extends UsageCall {
+  readonly isFinished: boolean
+}
+
+export function createUsageStore(reads: ReadPool): UsageStore {
+  return {
+    sumTraceUsage: (query, signal) => reads.run('trace_usage', query, signal),
+    sumCallsUsage: (query, signal) => reads.run('calls_usage', query, signal),
+  }
+}
+
+export const sumTraceUsage: ReadJob<TraceUsageQuery, UsageResponse> = (db, query, checkpoint) => {
+  const calls = findCalls(db, query, checkpoint)
+  return {
+    call_usage: Object.fromEntries(rollUpUsage(calls, query.include_costs)),
+    unfinished_call_ids: calls.filter(({ isFinished }) => !isFinished).map(({ id }) => id),
+  }
+}
+
+export const sumCallsUsage: ReadJob<CallsUsageQuery, UsageResponse> = (db, query, checkpoint) => {
+  const { project_id, include_costs, limit } = query
+  const select = db.prepare(SELECT_TRACES_OF_CALLS).pluck()
+  const call_ids = JSON.stringify(query.call_ids)
+  const trace_ids = select.all({ project_id, call_ids }) as string[]
+  const filter = { trace_ids }
+  const calls =
+    trace_ids.length === 0
+      ? []
+      : findCalls(db, { project_id, filter, expression: null, include_costs, limit }, checkpoint)
+  const totals = rollUpUsage(calls, include_costs)
+  const inTrees = descendantsOf(query.call_ids, calls)
+  return {
+    call_usage: Object.fromEntries(query.call_ids.map((id) => [id, totals.get(id) ?? {}])),
+    unfinished_call_ids: calls
+      .filter(({ id, isFinished }) => !isFinished && inTrees.has(id))
+      .map(({ id }) => id),
+  }
+}
+
+function findCalls(
+  db: Connection,
+  { project_id, filter, expression, limit }: TraceUsageQuery,
+  checkpoint: () => void,
+): FoundCall[] {
+  const prices = openPriceTable(db, project_id)
+  const selectUsage = db.prepare(SELECT_CALL_USAGE)
+  const calls: FoundCall[] = []
+  let rows = 0
+  for (const row of readCalls(db, project_id, filter)) {
+    rows += 1
+    if (rows % ROWS_PER_CHECKPOINT === 0) checkpoint()
+    if (!isWanted(row, expression)) continue
+    if (calls.length === limit) throw tooMany(limit)
+    const { call_key, id, parent_id, started_at_us, ended_at_us } = row
+    calls.push({
+      id,
+      parent_id,
+      isFinished: ended_at_us !== null,
+      usage: selectUsage.all({ call_key }) as CallUsage[],
+      pricesOf: (model) => prices.find(model, started_at_us),
+    })
+  }
+  return calls
+}
+
+function readCalls(
+  db: Connection,
+  project_id: string,
+  filter: CallsFilter,
+): IterableIterator<CallRow> {
+  const { conditions, parameters } = toFilterClause(filter)
+  const statement = db.prepare(selectUsageCalls(conditions))
+  return statement.iterate({ project_id, ...parameters }) as IterableIterator<CallRow>
+}
+
+function isWanted(row: CallRow, expression: Expression | null): boolean {
+  if (expression === null) return true
+  return matches(expression, ([field, ...rest]) => {
+    if (rest.length > 0) return undefined
+    if (field === 'started_at') return timeValue(row.started_at_us)
+    if (field === 'ended_at') return timeValue(row.ended_at_us)
+    return row[field as keyof CallRow]
+  })
+}
+
+/** The calls of these ids and all that they called. */
+function descendantsOf(ids: readonly string[], calls: readonly UsageCall[]): Set<string> {
+  const children = Map.groupBy(calls, ({ parent_id }) => parent_id)
+  const found = new Set(ids)
+  // The set grows while it is walked.
+  for (const id of found) for (const child of children.get(id) ?? []) found.add(child.id)
+  return found
+}
+
+function tooMany(limit: number): ApiError {
+  const message = `There are more than ${limit} calls: raise the limit or narrow the filter.`
+  return new ApiError('validation_failed', { param: 'limit', message })
+}

@@ -1,0 +1,107 @@
+/**
+ * The pass over whole sequences that keeps what the way back needs.
+ * It must give the logits of the inference engine, but for rounding.
+ */
+import type { Projection } from '../../inference/tiny/lora/adapter.ts'
+import { attend } from './attention.ts'
+import { type Angles, activate, makeAngles, normalize, rotate } from './layer-math.ts'
+import type { Layout } from './layout.ts'
+import { addTo, multiply } from './matrix.ts'
+import type { Network, NetworkLayer } from './network.ts'
+
+/** What a layer saw, one row per token. */
+export interface LayerTrace {
+  readonly x: Float64Array
+  readonly normed: Float64Array
+  /** Turned by the positions' angles. */
+  readonly query: Float64Array
+  readonly key: Float64Array
+  readonly value: Float64Array
+  readonly mixed: Float64Array
+  /** Before the second norm. */
+  readonly middle: Float64Array
+  readonly middleNormed: Float64Array
+  readonly gate: Float64Array
+  readonly up: Float64Array
+  readonly hidden: Float64Array
+}
+
+/** A pass with all that its derivative needs. */
+export interface Pass {
+  readonly layout: Layout
+  readonly angles: Angles
+  readonly layers: readonly LayerTrace[]
+  /** What the last layer gave. */
+  readonly last: Float64Array
+  /** One row of the vocabulary per wanted row, sequence by sequence. The owner of the pass may overwrite them. */
+  readonly logits: Float64Array
+}
+
+/** Runs sequences of ids of the vocabulary, none longer than the context, through the network. */
+export function runForward(network: Network, layout: Layout): Pass {
+  const { shape, outputNorm, output } = network
+  const { width, headSize, ropeBase, epsilon } = shape
+  const longest = layout.positions.reduce((max, position) => Math.max(max, position), 0)
+  const angles = makeAngles(longest + 1, headSize, ropeBase)
+  let x: Float64Array = new Float64Array(layout.ids.length * width)
+  for (const [row, id] of layout.ids.entries()) {
+    x.set(network.embedding.subarray(id * width, (id + 1) * width), row * width)
+  }
+  const layers = network.layers.map((layer) => {
+    const trace = runLayer(network, layer, x, layout, angles)
+    x = trace.out
+    return trace
+  })
+  const picked = pickRows(x, layout.wanted.flat(), width)
+  normalize(picked, picked, outputNorm, epsilon)
+  const rows = picked.length / width
+  const logits = new Float64Array(rows * shape.vocab)
+  multiply(logits, picked, output, shape.vocab, width, rows)
+  return { layout, angles, layers, last: x, logits }
+}
+
+/** A copy of the rows, in the given order; a row may come more than once. */
+export function pickRows(x: Float64Array, rows: readonly number[], width: number): Float64Array {
+  const picked = new Float64Array(rows.length * width)
+  for (const [place, row] of rows.entries()) {
+    picked.set(x.subarray(row * width, (row + 1) * width), place * width)
+  }
+  return picked
+}
+
+function runLayer(
+  { shape }: Network,
+  { attentionNorm, hiddenNorm, weights }: NetworkLayer,
+  x: Float64Array,
+  layout: Layout,
+  angles: Angles,
+): LayerTrace & { readonly out: Float64Array } {
+  const { ids, positions } = layout
+  const tokens = ids.length
+  const project = (projection: Projection, input: Float64Array): Float64Array => {
+    const { merged, outputs, inputs } = weights[projection]
+    const result = new Float64Array(tokens * outputs)
+    multiply(result, input, merged, outputs, inputs, tokens)
+    return result
+  }
+  const normed = new Float64Array(x.length)
+  normalize(normed, x, attentionNorm, shape.epsilon)
+  const query = project('query', normed)
+  const key = project('key', normed)
+  const value = project('value', normed)
+  rotate(query, weights.query.outputs, shape.headSize, positions, angles, 1)
+  rotate(key, weights.key.outputs, shape.headSize, positions, angles, 1)
+  const mixed = new Float64Array(query.length)
+  attend(mixed, { query, key, value }, shape, layout)
+  const middle = project('attentionOut', mixed)
+  addTo(middle, x)
+  const middleNormed = new Float64Array(x.length)
+  normalize(middleNormed, middle, hiddenNorm, shape.epsilon)
+  const gate = project('gate', middleNormed)
+  const up = project('up', middleNormed)
+  const hidden = new Float64Array(gate.length)
+  activate(hidden, gate, up)
+  const out = project('down', hidden)
+  addTo(out, middle)
+  return { x, normed, query, key, value, mixed, middle, middleNormed, gate, up, hidden, out }
+}

@@ -1,0 +1,52 @@
+/** The adapter that a model's first job starts with, and a parent's one made ready to be trained. */
+import {
+  type Adapter,
+  PROJECTIONS,
+  type Projection,
+  projectionSize,
+} from '../../inference/tiny/lora/adapter.ts'
+import type { ModelShape } from '../../inference/tiny/model/model.ts'
+import { createRandom, type Random } from '../../inference/tiny/sampling/random.ts'
+import { type FullAdapter, type FullLayer, mapProjections } from './network.ts'
+
+/** Size of a new adapter. */
+export interface AdapterSize {
+  /** 1..RANK_MAX. */
+  readonly rank: number
+  /** Above 0; the product is scaled by alpha / rank. */
+  readonly alpha: number
+}
+
+/** The same first numbers for every model: the same job must give the same bytes. */
+const SEED = 0n
+
+/** An adapter that changes nothing yet: `a` is random, `b` is 0. */
+export function createAdapter(shape: ModelShape, { rank, alpha }: AdapterSize): FullAdapter {
+  const layers = Array.from({ length: shape.layers }, (_, index) =>
+    mapProjections((projection) => newPair(shape, index, projection, rank)),
+  )
+  return { rank, alpha, layers }
+}
+
+/** The parent's adapter with pairs for the projections that it lacks. Its arrays are used as they are. */
+export function completeAdapter(shape: ModelShape, adapter: Adapter): FullAdapter {
+  const layers = adapter.layers.map(
+    (layer, index): FullLayer =>
+      mapProjections(
+        (projection) => layer[projection] ?? newPair(shape, index, projection, adapter.rank),
+      ),
+  )
+  return { ...adapter, layers }
+}
+
+function newPair(shape: ModelShape, layer: number, projection: Projection, rank: number) {
+  const { inputs, outputs } = projectionSize(shape, projection)
+  const random = createRandom(SEED, layer * PROJECTIONS.length + PROJECTIONS.indexOf(projection))
+  return { a: spread(random, rank * inputs, inputs), b: new Float64Array(outputs * rank) }
+}
+
+/** Evenly from -1/sqrt(inputs) to 1/sqrt(inputs), as adapters commonly start. */
+function spread(random: Random, count: number, inputs: number): Float64Array {
+  const bound = 1 / Math.sqrt(inputs)
+  return Float64Array.from({ length: count }, () => (2 * random.next() - 1) * bound)
+}

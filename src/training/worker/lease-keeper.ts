@@ -1,0 +1,57 @@
+/**
+ * Renews the lease of a job from outside of the thread that trains: a pass over a long rollout may take
+ * longer than a lease, and nothing can be sent within it. Progress and cancellations stay the thread's own.
+ */
+import type { ClaimResponse } from '../../schemas/training/worker.ts'
+import { LeaseLostError } from './worker-client.ts'
+
+/** What it takes to report on a job, and how often to. */
+export type Lease = Pick<ClaimResponse, 'id' | 'lease_token' | 'heartbeat_seconds'>
+
+/** Renews one lease at a time. */
+export interface LeaseKeeper {
+  /** @param lease - renewed from now on in place of the one before; null: none */
+  keep(lease: Lease | null): void
+  /** The lease that is kept, or null. */
+  current(): Lease | null
+}
+
+/**
+ * A keeper without a lease. A renewal that fails is tried again when the next one is due; a lease that is
+ * lost is no longer renewed, and the thread learns of it by its next report.
+ *
+ * @param renew - given a signal that ends the request when the next one is due
+ * @param onFailure - told of what will be tried again
+ */
+export function createLeaseKeeper(
+  renew: (lease: Lease, signal: AbortSignal) => Promise<void>,
+  onFailure: (error: unknown) => void,
+): LeaseKeeper {
+  let kept: Lease | null = null
+  let timer: NodeJS.Timeout | null = null
+
+  function stop(): void {
+    if (timer !== null) clearInterval(timer)
+    timer = null
+  }
+
+  async function beat(lease: Lease, intervalMs: number): Promise<void> {
+    try {
+      await renew(lease, AbortSignal.timeout(intervalMs))
+    } catch (error) {
+      if (!(error instanceof LeaseLostError)) onFailure(error)
+      else if (kept === lease) stop()
+    }
+  }
+
+  return {
+    keep(lease) {
+      stop()
+      kept = lease
+      if (lease === null) return
+      const intervalMs = Math.ceil(lease.heartbeat_seconds * 1000)
+      timer = setInterval(() => void beat(lease, intervalMs), intervalMs).unref()
+    },
+    current: () => kept,
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * The thread of the built-in trainer: a worker like any other, which talks to its server over HTTP alone.
+ */
+import { readFileSync } from 'node:fs'
+import { parentPort, workerData } from 'node:worker_threads'
+import { loadModel } from '../../inference/tiny/model/model.ts'
+import { createJobTrainer } from './train-job.ts'
+import type { FromTrainer, TrainerThreadOptions } from './trainer.ts'
+import { createWorkerClient } from './worker-client.ts'
+import { runWorker } from './worker-loop.ts'
+
+const port = parentPort
+if (port === null) throw new Error('trainer-worker.ts must be started as a worker thread')
+const { baseUrl, token, workerId, workerVersion, baseModel, modelPath } =
+  workerData as TrainerThreadOptions
+const tell = (message: FromTrainer): void => port.postMessage(message)
+const stop = new AbortController()
+// The only message that the server's thread sends.
+port.once('message', () => stop.abort())
+
+await runWorker({
+  client: createWorkerClient(baseUrl, token),
+  workerId,
+  workerVersion,
+  baseModel,
+  openTrainer: () => createJobTrainer(loadModel(readFileSync(modelPath)), baseModel),
+  signal: stop.signal,
+  log: (entry) => tell({ type: 'log', entry }),
+  onLease: (lease) => tell({ type: 'lease', lease }),
+})
+// Connections that are kept alive would hold the thread up.
+process.exit(0)

@@ -1,0 +1,121 @@
+/**
+ * The server's end of the built-in trainer: starts its thread, starts another one when it dies, stops it.
+ * It must never run on the server's thread, nor hold the shutdown up.
+ */
+import { statSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
+import { TINY_MODEL_PATH } from '../../inference/tiny/backend.ts'
+import { createLeaseKeeper, type Lease } from './lease-keeper.ts'
+import { createWorkerClient } from './worker-client.ts'
+import type { WorkerLogEntry } from './worker-loop.ts'
+
+/** What the thread is started with; plain data. */
+export interface TrainerThreadOptions {
+  /** The server itself, as `http://127.0.0.1:8080`. */
+  readonly baseUrl: string
+  /** A key with the scope `worker` on all projects. Secret. */
+  readonly token: string
+  readonly workerId: string
+  readonly workerVersion: string
+  /** Name of the model that it trains. */
+  readonly baseModel: string
+  /** GGUF file of that model. */
+  readonly modelPath: string
+}
+
+export interface TrainerOptions extends Omit<TrainerThreadOptions, 'modelPath'> {
+  /** Null: the model that ships with the server. */
+  readonly modelPath: string | null
+  readonly log: (entry: WorkerLogEntry) => void
+}
+
+/** What the thread tells. */
+export type FromTrainer =
+  | { readonly type: 'log'; readonly entry: WorkerLogEntry }
+  /** The job that it works on, or null. */
+  | { readonly type: 'lease'; readonly lease: Lease | null }
+
+/** A running trainer. */
+export interface Trainer {
+  /** Gives a job under way back to the queue and ends the thread; resolves within a second. */
+  stop(): Promise<void>
+}
+
+/** Limit: what the thread gets to give its job back; in the middle of a long pass it cannot. */
+const STOP_MS_MAX = 400
+/** Limit: what giving it back from here may take; a lease that is not given back runs out. */
+const RELEASE_MS_MAX = 400
+const RESTART_MS_MIN = 1_000
+const RESTART_MS_MAX = 60_000
+/** Limit: a larger payload ends the thread and not the server. */
+const HEAP_MB_MAX = 2_048
+/** Limit: training takes 24 bytes a weight, and a step of a larger model takes minutes. */
+const MODEL_BYTES_MAX = 33_554_432
+
+/**
+ * Starts a trainer; the server must be listening. The caller must stop it. A model that is too large for
+ * it is left to other workers.
+ */
+export function createTrainer({ log, modelPath, ...names }: TrainerOptions): Trainer {
+  const options: TrainerThreadOptions = { ...names, modelPath: modelPath ?? TINY_MODEL_PATH }
+  if (statSync(options.modelPath).size > MODEL_BYTES_MAX) {
+    const message = `the model file has more than ${MODEL_BYTES_MAX} bytes: it is not trained here`
+    log({ level: 'warn', message })
+    return { stop: async () => {} }
+  }
+  let isStopped = false
+  let restartMs = RESTART_MS_MIN
+  let timer: NodeJS.Timeout | null = null
+  const client = createWorkerClient(options.baseUrl, options.token)
+  const keeper = createLeaseKeeper(client.renew, (error) => {
+    log({ level: 'warn', message: `trainer: a lease was not renewed: ${String(error)}` })
+  })
+  let worker = start()
+
+  function start(): Worker {
+    const begun = new Worker(new URL('./trainer-worker.ts', import.meta.url), {
+      workerData: options,
+      env: {},
+      name: 'trainer',
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+    })
+    begun.on('message', (message: FromTrainer) => {
+      if (message.type === 'log') log(message.entry)
+      else keeper.keep(message.lease)
+    })
+    begun.on('error', (error) => log({ level: 'error', message: `trainer: ${String(error)}` }))
+    begun.on('exit', (code) => {
+      if (isStopped) return
+      keeper.keep(null)
+      // One that ends by itself has done its work, and only frees its memory.
+      const pauseMs = code === 0 ? 0 : restartMs
+      if (code !== 0) restartMs = Math.min(2 * restartMs, RESTART_MS_MAX)
+      timer = setTimeout(() => {
+        worker = start()
+      }, pauseMs).unref()
+    })
+    return begun
+  }
+
+  return {
+    async stop() {
+      isStopped = true
+      if (timer !== null) clearTimeout(timer)
+      const { promise: ended, resolve } = Promise.withResolvers<void>()
+      worker.once('exit', () => resolve())
+      // A thread that has ended already never says so again.
+      if (worker.threadId === -1) resolve()
+      worker.postMessage('stop')
+      const limit = setTimeout(resolve, STOP_MS_MAX)
+      await ended
+      clearTimeout(limit)
+      await worker.terminate()
+      const lease = keeper.current()
+      keeper.keep(null)
+      if (lease === null) return
+      await client.release(lease, AbortSignal.timeout(RELEASE_MS_MAX)).catch((error: unknown) => {
+        log({ level: 'warn', message: `trainer: a job was not given back: ${String(error)}` })
+      })
+    },
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * Turns rollouts into token ids with marks on those that the model chose. Only choices train; messages
+ * are context. It must never guess at tokens: a choice whose tokens are not known trains nothing.
+ */
+import { ApiError } from '../../errors.ts'
+import type { ChatPrompt } from '../../inference/tiny/text/chat-prompt.ts'
+import { planPrompt } from '../../inference/tiny/text/prompt-plan.ts'
+import type { Tokenizer } from '../../inference/tiny/text/tokenizer.ts'
+import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
+import { isTrajectoryChoice, type Trajectory } from '../../schemas/training/trajectory.ts'
+import type { UntrainedReason } from '../../schemas/training/worker.ts'
+
+/** One run of tokens with the ones that train. */
+export interface TrainingSequence {
+  readonly ids: readonly number[]
+  /** Places of the tokens that train, ascending; none is the first token. */
+  readonly places: readonly number[]
+  /** Their log-probabilities when they were sampled; NaN where that is not known. */
+  readonly sampled: readonly number[]
+}
+
+/** Reads rollouts of one model. */
+export interface TrajectoryReader {
+  /**
+   * The sequences of a rollout, one or more, or why there are none.
+   *
+   * @throws TrajectoryError for a rollout that cannot be one of this model
+   */
+  read(trajectory: Trajectory): readonly TrainingSequence[] | UntrainedReason
+}
+
+/** A rollout that does not fit the model; the message names no text of it. */
+export class TrajectoryError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'TrajectoryError'
+  }
+}
+
+type Item = Readonly<Record<string, unknown>>
+type History = Pick<Trajectory, 'messages_and_choices' | 'tools'>
+
+/** What a choice tells of its tokens. */
+interface ChoiceTokens {
+  readonly ids: readonly number[]
+  readonly sampled: readonly number[]
+}
+
+interface OpenSequence {
+  ids: number[]
+  readonly places: number[]
+  readonly sampled: number[]
+}
+
+const TOKEN_ID = /^token_id:(\d{1,9})$/
+
+/**
+ * A reader for one model.
+ *
+ * A choice's tokens are its `token_ids`, or those that its log-probabilities name as `token_id:<id>`, or
+ * those whose bytes they give; its prompt is its `prompt_token_ids`, or else the messages before it in
+ * the chat template. A choice whose prompt goes on from the tokens of the one before joins its sequence.
+ *
+ * @param contextTokens - tokens of prompt and answers together, at most
+ *
+ * Spec: §2.12 messages_and_choices, additional_histories, tools (meaning not shown).
+ * Choice: an assistant message that is no choice is context; tokens without a log-probability train.
+ */
+export function createTrajectoryReader(
+  tokenizer: Tokenizer,
+  prompt: ChatPrompt,
+  contextTokens: number,
+): TrajectoryReader {
+  const idOf = new Map<string, number>()
+  for (let id = 0; id < tokenizer.size; id++) idOf.set(spell(tokenizer.bytesOf(id)), id)
+
+  function readChoice(choice: Item): ChoiceTokens | null {
+    const entries = logprobEntries(choice)
+    const named = listOfIds(choice.token_ids)
+    const ids = named ?? entries?.map(readEntryId) ?? null
+    if (ids === null || ids.length === 0 || ids.includes(-1)) return null
+    const isTold = entries !== null && entries.length === ids.length
+    const sampled = ids.map((_, i) => (isTold ? Number(entries[i]?.logprob) : Number.NaN))
+    return { ids, sampled }
+  }
+
+  function readEntryId({ token, bytes }: Item): number {
+    const text = String(token)
+    const named = TOKEN_ID.exec(text)
+    if (named !== null) return Number(named[1])
+    const spelt = Array.isArray(bytes) ? Uint8Array.from(bytes) : new TextEncoder().encode(text)
+    return idOf.get(spell(spelt)) ?? -1
+  }
+
+  function readPrompt(choice: Item, before: readonly Item[], { tools }: History): number[] {
+    const named = listOfIds(choice.prompt_token_ids)
+    if (named !== null) return named
+    // Why: the same reading as in a chat request, so that a rollout's prompt has the same tokens.
+    const request = { messages: before.map(toMessage), tools: tools ?? null }
+    const plan = planPrompt(request as unknown as ChatCompletionRequest)
+    return prompt.encode({ ...plan, tokensKept: null })
+  }
+
+  function readHistory(history: History): OpenSequence[] {
+    const items: readonly Item[] = history.messages_and_choices
+    const sequences: OpenSequence[] = []
+    for (const [place, item] of items.entries()) {
+      const tokens = isTrajectoryChoice(item) ? readChoice(item) : null
+      if (tokens === null) continue
+      const ids = readPrompt(item, items.slice(0, place), history)
+      const last = sequences.at(-1)
+      const isNext = last !== undefined && startsWith(ids, last.ids)
+      const sequence = isNext ? last : { ids: [], places: [], sampled: [] }
+      if (!isNext) sequences.push(sequence)
+      sequence.ids = [...ids, ...tokens.ids]
+      sequence.places.push(...tokens.ids.map((_, i) => ids.length + i))
+      sequence.sampled.push(...tokens.sampled)
+    }
+    return sequences
+  }
+
+  function requireFit({ ids, places }: OpenSequence): void {
+    if (ids.length > contextTokens) {
+      throw new TrajectoryError(`a history has ${ids.length} tokens, more than ${contextTokens}`)
+    }
+    if (places[0] === 0) throw new TrajectoryError('a choice has an empty prompt')
+    if (ids.some((id) => id >= tokenizer.size)) {
+      throw new TrajectoryError('a token id is outside of the vocabulary of the model')
+    }
+  }
+
+  return {
+    read(trajectory) {
+      const histories = [trajectory, ...(trajectory.additional_histories ?? [])]
+      const hasChoice = histories.some(({ messages_and_choices: items }) =>
+        items.some(isTrajectoryChoice),
+      )
+      if (!hasChoice) return 'no_choice'
+      try {
+        const sequences = histories.flatMap(readHistory)
+        for (const sequence of sequences) requireFit(sequence)
+        return sequences.length === 0 ? 'no_logprobs' : sequences
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        throw new TrajectoryError(error.message, error)
+      }
+    },
+  }
+}
+
+/** A choice as the message that later turns see. */
+function toMessage(item: Item): unknown {
+  return isTrajectoryChoice(item) ? item.message : item
+}
+
+function logprobEntries({ logprobs }: Item): readonly Item[] | null {
+  const content = (logprobs as { readonly content?: unknown } | null | undefined)?.content
+  return Array.isArray(content) ? content : null
+}
+
+function listOfIds(value: unknown): number[] | null {
+  const isList =
+    Array.isArray(value) && value.every((id) => Number.isSafeInteger(id) && Number(id) >= 0)
+  return isList ? value : null
+}
+
+function startsWith(ids: readonly number[], start: readonly number[]): boolean {
+  return ids.length >= start.length && start.every((id, place) => ids[place] === id)
+}
+
+/** Bytes as a text, a character each. */
+function spell(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes)
+}

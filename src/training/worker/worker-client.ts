@@ -1,0 +1,204 @@
+/**
+ * The worker protocol as a client of it: claims, fetches, reports. It tells a lost lease from a failure that
+ * passes, tries the latter again, and must never send its key anywhere but to its server.
+ */
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { z } from 'zod'
+import {
+  ARTIFACT_SHA256_HEADER,
+  type ClaimRequest,
+  type ClaimResponse,
+  type CompleteRequest,
+  type FailRequest,
+  type HeartbeatResponse,
+  LEASE_HEADER,
+  type WorkerEvent,
+} from '../../schemas/training/worker.ts'
+
+/** A job of another worker by now, or one that has ended. */
+export class LeaseLostError extends Error {
+  constructor() {
+    super('the lease is lost')
+    this.name = 'LeaseLostError'
+  }
+}
+
+/** An answer that another try would not change. */
+export class RefusedError extends Error {
+  readonly status: number
+
+  constructor(path: string, status: number) {
+    super(`${path} answered ${status}`)
+    this.name = 'RefusedError'
+    this.status = status
+  }
+}
+
+/** The reports on one claimed job. All throw LeaseLostError when the lease is lost. */
+export interface JobClient {
+  /** The trajectory groups, as JSON text. */
+  payload(): Promise<string>
+  /** The parent's file; null when the parent is the base model. */
+  parent(): Promise<Uint8Array | null>
+  /** @param progress - 0..1 */
+  heartbeat(progress: number): Promise<HeartbeatAnswer>
+  sendEvents(events: readonly WorkerEvent[]): Promise<void>
+  /** @returns SHA-256 of the bytes, in hex */
+  upload(artifact: Uint8Array): Promise<string>
+  complete(report: Omit<CompleteRequest, 'lease_token'>): Promise<void>
+  fail(report: Omit<FailRequest, 'lease_token'>): Promise<void>
+  release(): Promise<void>
+}
+
+export type HeartbeatAnswer = z.infer<typeof HeartbeatResponse>
+type Fetchable = ClaimResponse['payload']
+
+/** A worker's way to its server. */
+export interface WorkerClient {
+  /** Waits for a job; null when none came. @param signal - ends the wait */
+  claim(request: ClaimRequest, signal: AbortSignal): Promise<ClaimResponse | null>
+  job(claimed: ClaimResponse): JobClient
+  /** Renews a lease in place of the one who claimed it. @param signal - ends the request */
+  renew(lease: Pick<ClaimResponse, 'id' | 'lease_token'>, signal: AbortSignal): Promise<void>
+  /** Gives a job back in place of the one who claimed it. @param signal - ends the request */
+  release(lease: Pick<ClaimResponse, 'id' | 'lease_token'>, signal: AbortSignal): Promise<void>
+}
+
+const ROOT = '/v1/preview/worker'
+/** Limit: a request whose answer takes longer has failed; a claim waits 30 s at most. */
+const REQUEST_MS_MAX = 60_000
+/** Limit: tries of one report, over about 6 seconds. */
+const TRIES_MAX = 6
+const FIRST_PAUSE_MS = 200
+
+interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array<ArrayBuffer>
+  readonly signal?: AbortSignal
+}
+
+/**
+ * A client.
+ *
+ * @param baseUrl - the server, as `http://127.0.0.1:8080`
+ * @param token - a key with the scope `worker`. Secret.
+ */
+export function createWorkerClient(baseUrl: string, token: string): WorkerClient {
+  async function send({ method, path, headers, body, signal }: Call): Promise<Response> {
+    const limit = AbortSignal.timeout(REQUEST_MS_MAX)
+    const response = await fetch(new URL(path, baseUrl), {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...headers },
+      body: body ?? null,
+      redirect: 'manual',
+      signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
+    })
+    if (response.ok) return response
+    await response.body?.cancel()
+    if (response.status === 409) throw new LeaseLostError()
+    throw new RefusedError(path, response.status)
+  }
+
+  /** Every report may come twice: the server knows it by its lease, its number or its hash. */
+  async function sendSurely(call: Call): Promise<Response> {
+    for (let tried = 1; ; tried++) {
+      try {
+        return await send(call)
+      } catch (error) {
+        if (!mayPass(error) || tried === TRIES_MAX) throw error
+        await sleep(FIRST_PAUSE_MS * 2 ** (tried - 1))
+      }
+    }
+  }
+
+  function post(path: string, body: unknown, signal?: AbortSignal): Call {
+    const headers = { 'content-type': 'application/json' }
+    return { method: 'POST', path, headers, body: JSON.stringify(body), ...(signal && { signal }) }
+  }
+
+  function createJobClient({ id, lease_token, payload, parent_checkpoint }: ClaimResponse) {
+    const path = (name: string): string => `${ROOT}/jobs/${id}/${name}`
+    const report = (name: string, body: object) =>
+      sendSurely(post(path(name), { lease_token, ...body }))
+    const headers = { [LEASE_HEADER]: lease_token }
+
+    async function download({ url, sha256 }: Fetchable): Promise<Uint8Array> {
+      requireOwnPath(url)
+      const response = await sendSurely({ method: 'GET', path: url, headers })
+      const bytes = new Uint8Array(await response.arrayBuffer())
+      if (hashOf(bytes) === sha256) return bytes
+      throw new Error(`${url} came with another hash`)
+    }
+
+    return {
+      payload: async () => new TextDecoder().decode(await download(payload)),
+      async parent() {
+        const artifact = parent_checkpoint?.artifact ?? null
+        return artifact === null ? null : await download(artifact)
+      },
+      async heartbeat(progress) {
+        const response = await report('heartbeat', { progress })
+        return (await response.json()) as HeartbeatAnswer
+      },
+      async sendEvents(events) {
+        await report('events', { events })
+      },
+      async upload(artifact) {
+        const sha256 = hashOf(artifact)
+        await sendSurely({
+          method: 'PUT',
+          path: path('artifact'),
+          headers: {
+            ...headers,
+            [ARTIFACT_SHA256_HEADER]: sha256,
+            'content-type': 'application/octet-stream',
+          },
+          body: new Uint8Array(artifact),
+        })
+        return sha256
+      },
+      async complete(body) {
+        await report('complete', body)
+      },
+      async fail(body) {
+        await report('fail', body)
+      },
+      async release() {
+        await report('release', {})
+      },
+    } satisfies JobClient
+  }
+
+  return {
+    async claim(request, signal) {
+      const response = await send(post(`${ROOT}/claim`, request, signal))
+      return response.status === 204 ? null : ((await response.json()) as ClaimResponse)
+    },
+    job: createJobClient,
+    async renew({ id, lease_token }, signal) {
+      await send(post(`${ROOT}/jobs/${id}/heartbeat`, { lease_token }, signal))
+    },
+    async release({ id, lease_token }, signal) {
+      await send(post(`${ROOT}/jobs/${id}/release`, { lease_token }, signal))
+    },
+  }
+}
+
+/** Why: the key goes with the request, so an address of another host must never be asked. */
+function requireOwnPath(url: string): void {
+  if (!/^\/(?!\/)/.test(url)) throw new Error('the server named a file outside of itself')
+}
+
+/** Lost connections, timeouts and answers of an overloaded or failing server. */
+function mayPass(error: unknown): boolean {
+  if (error instanceof LeaseLostError) return false
+  if (error instanceof RefusedError) return error.status >= 500 || error.status === 429
+  return error instanceof Error && (error instanceof TypeError || error.name === 'TimeoutError')
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}

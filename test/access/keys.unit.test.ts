@@ -1,0 +1,121 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import {
+  canUseProject,
+  isProjectPattern,
+  type Principal,
+  requireAccess,
+  type Scope,
+} from '../../src/domain/access/permissions.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+
+function principal(scopes: Scope[], projects: string[]): Principal {
+  return { keyId: 'k', svc_user_id: 'u', svc_username: 'U', scopes, projects }
+}
+
+function openKeys(bootstrapKey: string | null = null) {
+  const store = openSqliteStore({ dataDir: ':memory:', bootstrapKey, ingestQueueMax: 10 })
+  onTestFinished(() => store.close())
+  return store.keys
+}
+
+describe('project patterns', () => {
+  it.each([
+    ['*', 'acme/demo', true],
+    ['acme/*', 'acme/demo', true],
+    ['acme/demo', 'acme/demo', true],
+    ['acme/*', 'acme2/demo', false],
+    ['acme/demo', 'acme/demo2', false],
+    ['demo/*', 'acme/demo', false],
+  ])('%s over %s is %s', (pattern, project, expected) => {
+    expect(canUseProject(principal([], [pattern]), project)).toBe(expected)
+  })
+
+  it.each(['acme', '/demo', 'acme/', '*/demo', 'a/b/c', ''])('refuses the pattern %j', (text) => {
+    expect(isProjectPattern(text)).toBe(false)
+  })
+})
+
+describe('requireAccess', () => {
+  it('takes admin for every scope, but only in its projects', () => {
+    const admin = principal(['admin'], ['acme/*'])
+    expect(requireAccess(admin, 'training', 'acme/demo')).toBe(admin)
+    expect(() => requireAccess(admin, 'training', 'other/demo')).toThrow(
+      expect.objectContaining({ code: 'project_forbidden' }),
+    )
+  })
+
+  it('refuses a missing scope before it looks at the project', () => {
+    expect(() => requireAccess(principal(['worker'], []), 'training', 'a/b')).toThrow(
+      expect.objectContaining({ code: 'scope_missing' }),
+    )
+  })
+
+  it('refuses when there is no caller', () => {
+    expect(() => requireAccess(null, 'training', 'a/b')).toThrow(
+      expect.objectContaining({ code: 'missing_api_key' }),
+    )
+  })
+})
+
+describe('key store', () => {
+  it('knows a key of the process without storing it, until another one is made', () => {
+    const keys = openKeys()
+    const rights = { svc_user_id: 'trainer', svc_username: 'T', scopes: ['worker'] as const }
+    const first = keys.createProcessKey({ ...rights, projects: ['*'] })
+    expect(keys.findPrincipal(first)).toMatchObject({ svc_user_id: 'trainer', scopes: ['worker'] })
+    expect(keys.listKeys()).toEqual([])
+    const second = keys.createProcessKey({ ...rights, projects: ['*'] })
+    expect(keys.findPrincipal(first)).toBeNull()
+    expect(keys.findPrincipal(second)).toMatchObject({ svc_user_id: 'trainer' })
+  })
+
+  it('finds the caller behind a key and nobody behind another', () => {
+    const keys = openKeys()
+    const rights = { scopes: ['worker'] as const, projects: ['a/b'] }
+    const { id, secret } = keys.createKey({ svc_user_id: 'u', svc_username: 'U', ...rights })
+    expect(secret).toMatch(/^wk_[\w-]{43}$/)
+    expect(keys.findPrincipal(secret)).toEqual({
+      keyId: id,
+      svc_user_id: 'u',
+      svc_username: 'U',
+      ...rights,
+    })
+    expect(keys.findPrincipal(`${secret}x`)).toBeNull()
+    expect(keys.findPrincipal('')).toBeNull()
+  })
+
+  it('does not keep the secret', () => {
+    const keys = openKeys()
+    const { secret } = keys.createKey({
+      svc_user_id: 'u',
+      svc_username: 'U',
+      scopes: [],
+      projects: [],
+    })
+    expect(JSON.stringify(keys.listKeys())).not.toContain(secret)
+  })
+
+  it('refuses a revoked key, and a second revocation', () => {
+    const keys = openKeys()
+    const { id, secret } = keys.createKey({
+      svc_user_id: 'u',
+      svc_username: 'U',
+      scopes: [],
+      projects: [],
+    })
+    expect(keys.findPrincipal(secret)).not.toBeNull()
+    expect(keys.revokeKey(id)).toBe(true)
+    expect(keys.findPrincipal(secret)).toBeNull()
+    expect(keys.revokeKey(id)).toBe(false)
+  })
+
+  it('takes the bootstrap key as admin of everything without storing it', () => {
+    const keys = openKeys('a bootstrap key of 30 letters!')
+    expect(keys.findPrincipal('a bootstrap key of 30 letters!')).toMatchObject({
+      svc_user_id: 'bootstrap',
+      scopes: ['admin'],
+      projects: ['*'],
+    })
+    expect(keys.listKeys()).toEqual([])
+  })
+})

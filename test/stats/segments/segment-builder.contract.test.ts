@@ -1,0 +1,188 @@
+import { cpSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type Connection, openDatabase } from '../../../src/store/sqlite/db/connection.ts'
+import { migrate, readMigrations } from '../../../src/store/sqlite/db/migrate.ts'
+import { openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/open.ts'
+import { READ_JOBS } from '../../../src/store/sqlite/read/read-jobs.ts'
+import { createInlineReadPool, type ReadPool } from '../../../src/store/sqlite/read/read-pool.ts'
+import { createSegmentBuilder } from '../../../src/store/sqlite/stats/segments/builder.ts'
+import { SEGMENT_COLUMNS } from '../../../src/store/sqlite/stats/segments/segment.ts'
+import { createGroupCommit } from '../../../src/store/sqlite/write/group-commit.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+import {
+  ALL_COLUMNS,
+  askBothWays,
+  BASE_US,
+  endOf,
+  HOUR_US,
+  PROJECT,
+  startOf,
+  type TestCall,
+  usageOf,
+} from '../support/segment-calls.ts'
+
+const HOURS = 3
+const IDS = Array.from({ length: 12 }, (_, index) => `c${index}`)
+
+function callOf(index: number): TestCall {
+  return {
+    ...{ id: `c${index}`, startedUs: BASE_US + (index % HOURS) * HOUR_US + index * 1_000_000 },
+    ...{ latencyUs: index * 7000, op: 'op', user: 'u', run: null, isRoot: true, isError: false },
+    usage: [usageOf('gpt-4o', index, 1)],
+  }
+}
+
+const query = {
+  ...{ project_id: PROJECT, filter: {}, startUs: BASE_US, endUs: BASE_US + HOURS * HOUR_US },
+  startsUs: Float64Array.from({ length: HOURS }, (_, hour) => BASE_US + hour * HOUR_US),
+  ...ALL_COLUMNS,
+  valuesMax: 1e6,
+}
+
+function open(dataDir: string): SqliteStore {
+  return openSqliteStore({ dataDir, bootstrapKey: null, ingestQueueMax: 100 })
+}
+
+async function close(store: SqliteStore): Promise<void> {
+  await store.segments.close()
+  await store.reads.close()
+  await store.close()
+}
+
+/** A store in a directory with calls in some hours, of which none is built. */
+async function openFilled(dataDir: string): Promise<SqliteStore> {
+  const store = open(dataDir)
+  const parts = IDS.map((_, index) => callOf(index))
+  await store.calls.writeParts(parts.map((call) => ({ start: startOf(call), end: endOf(call) })))
+  return store
+}
+
+function countDirty(dataDir: string): number {
+  const db = openDatabase(dataDir)
+  const count = db.prepare('SELECT count(*) FROM stats_hours WHERE is_dirty').pluck().get()
+  db.close()
+  return count as number
+}
+
+async function expectRight(store: SqliteStore): Promise<void> {
+  const { found, fromRows } = await askBothWays(store, query, IDS)
+  expect(found.calls?.count.reduce((sum, count) => sum + count)).toBe(IDS.length)
+  expect(found).toEqual(fromRows)
+}
+
+describe('the builder of segments', () => {
+  it('goes on after a stop where it was, and builds again what has changed', async () => {
+    const dataDir = makeTempDir()
+    const first = await openFilled(dataDir)
+    expect(await first.segments.buildAll()).toBe(HOURS)
+    await first.calls.deleteCalls({ project_id: PROJECT, ids: ['c0'], deleted_at_us: 1 })
+    await close(first)
+    expect(countDirty(dataDir)).toBe(1)
+    const again = open(dataDir)
+    onTestFinished(() => close(again))
+    expect(await again.segments.buildAll()).toBe(1)
+    expect(await again.segments.buildAll()).toBe(0)
+    expect(countDirty(dataDir)).toBe(0)
+  })
+
+  it('does not put a segment in the place of a change that came while it was built', async () => {
+    const dataDir = makeTempDir()
+    await close(await openFilled(dataDir))
+    const db = openDatabase(dataDir)
+    const commit = createGroupCommit(db)
+    const inline = createInlineReadPool(db, READ_JOBS)
+    const raise = db.prepare('UPDATE stats_hours SET revision = revision + 1 WHERE hour_key = 1')
+    const reads = {
+      ...inline,
+      run: async (...job: Parameters<ReadPool['run']>) => {
+        const built = await inline.run(...job)
+        raise.run()
+        return built
+      },
+    } as ReadPool
+    const builder = createSegmentBuilder({ db, commit, reads, isAutomatic: false })
+    expect(await builder.buildAll()).toBe(HOURS - 1)
+    expect(db.prepare('SELECT hour_key FROM stats_hours WHERE is_dirty').pluck().all()).toEqual([1])
+    await builder.close()
+    db.close()
+  })
+
+  it.each([
+    ['stats_segments', "X'00'"],
+    ['stats_columns', 'zeroblob(length(body))'],
+    ['stats_columns', 'substr(body, 1, length(body) - 1)'],
+  ])('is told of broken blobs in %s (%s), and answers stay right', async (table, blob) => {
+    const dataDir = makeTempDir()
+    const first = await openFilled(dataDir)
+    await first.segments.buildAll()
+    await close(first)
+    const db = openDatabase(dataDir)
+    db.exec(`UPDATE ${table} SET body = ${blob}`)
+    db.close()
+    const again = open(dataDir)
+    onTestFinished(() => close(again))
+    await expectRight(again)
+    expect(countDirty(dataDir)).toBe(HOURS)
+    expect(await again.segments.buildAll()).toBe(HOURS)
+    await expectRight(again)
+  })
+})
+
+describe('a segment that was built without sums of roots', () => {
+  it('answers for the roots all the same', async () => {
+    const dataDir = makeTempDir()
+    const store = await openFilled(dataDir)
+    onTestFinished(() => close(store))
+    const child = { ...callOf(IDS.length), isRoot: false }
+    await store.calls.writeParts([{ start: startOf(child), end: endOf(child) }])
+    await store.segments.buildAll()
+    const roots = { ...query, filter: { trace_roots_only: true } }
+    const { signal } = new AbortController()
+    const before = await store.stats.aggregate(roots, signal)
+    expect(before.calls?.count.reduce((sum, count) => sum + count)).toBe(IDS.length)
+    const db = openDatabase(dataDir)
+    const { changes } = db
+      .prepare('DELETE FROM stats_columns WHERE column_key % 16 = ?')
+      .run(SEGMENT_COLUMNS.roots)
+    db.close()
+    expect(changes).toBe(HOURS)
+    const again = open(dataDir)
+    onTestFinished(() => close(again))
+    expect(await again.stats.aggregate(roots, signal)).toEqual(before)
+    expect(countDirty(dataDir)).toBe(0)
+  })
+})
+
+describe('the migration to segments', () => {
+  it('finds the hours of all projects, before and after 1970', () => {
+    const dataDir = makeTempDir()
+    const older = join(dataDir, 'migrations')
+    mkdirSync(older)
+    const source = fileURLToPath(new URL('../../migrations/sqlite/', import.meta.url))
+    for (const { name } of readMigrations().slice(0, 8))
+      cpSync(join(source, name), join(older, name))
+    const db = openDatabase(dataDir)
+    onTestFinished(() => void db.close())
+    migrate(db, older)
+    const times = [-HOUR_US - 1, -1, 0, 1, HOUR_US, 5 * HOUR_US - 1, null]
+    for (const project of ['a/b', 'c/d']) for (const us of times) insertCall(db, project, us)
+    insertCall(db, 'e/f', 7)
+    migrate(db)
+    const hours = db.prepare('SELECT project_id, hour FROM stats_hours ORDER BY 1, 2').raw().all()
+    const expected = [-2, -1, 0, 1, 4]
+    expect(hours).toEqual([
+      ...['a/b', 'c/d'].flatMap((project) => expected.map((hour) => [project, hour])),
+      ['e/f', 0],
+    ])
+  })
+})
+
+function insertCall(db: Connection, project: string, startedAtUs: number | null): void {
+  db.prepare('INSERT INTO calls (project_id, id, started_at_us) VALUES (?, ?, ?)').run(
+    project,
+    `c${startedAtUs}`,
+    startedAtUs,
+  )
+}

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
+import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
+import type { ReadPool } from '../../../src/store/sqlite/read/read-pool.ts'
+import { createSegmentBuilder } from '../../../src/store/sqlite/stats/segments/builder.ts'
+import { MARK_HOUR } from '../../../src/store/sqlite/stats/segments/segments.sql.ts'
+import { createGroupCommit } from '../../../src/store/sqlite/write/group-commit.ts'
+
+/** A builder over hours that stay dirty; `builds` counts by project. */
+function start(buildMs: Readonly<Record<string, number>>) {
+  const db = openDatabase(':memory:')
+  migrate(db)
+  const projectOf = new Map<number, string>()
+  for (const project_id of Object.keys(buildMs)) {
+    const { lastInsertRowid } = db.prepare(MARK_HOUR).run({ project_id, hour: 1, rewrites: 0 })
+    projectOf.set(Number(lastInsertRowid), project_id)
+  }
+  const builds: Record<string, number> = {}
+  const run = async (_name: string, { hour_key }: { hour_key: number }) => {
+    const project = projectOf.get(hour_key) as string
+    builds[project] = (builds[project] ?? 0) + 1
+    await new Promise((resolve) => setTimeout(resolve, buildMs[project]))
+    return null
+  }
+  const reads = { run, close: async () => {} } as unknown as ReadPool
+  const commit = createGroupCommit(db)
+  const builder = createSegmentBuilder({ db, commit, reads, isAutomatic: true })
+  onTestFinished(async () => {
+    await builder.close()
+    db.close()
+  })
+  return builds
+}
+
+describe('the builder of segments', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  it('leaves an hour alone for twenty times as long as it took, and others not', async () => {
+    const builds = start({ 'acme/large': 3_000, 'acme/small': 10 })
+    await vi.advanceTimersByTimeAsync(65_000)
+    expect(builds['acme/large']).toBe(1)
+    expect(builds['acme/small']).toBeGreaterThan(8)
+    await vi.advanceTimersByTimeAsync(20_000)
+    expect(builds['acme/large']).toBe(2)
+  })
+})

@@ -1,0 +1,231 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { ApiError } from '../../../src/errors.ts'
+import { createKeyStore } from '../../../src/store/sqlite/access/keys.ts'
+import {
+  type Connection,
+  closeDatabase,
+  DATABASE_FILE,
+  openDatabase,
+} from '../../../src/store/sqlite/db/connection.ts'
+import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
+import {
+  createInlineReadPool,
+  createReadPool,
+  type ReadPool,
+  type ReadPoolOptions,
+} from '../../../src/store/sqlite/read/read-pool.ts'
+import { nicenessOf } from '../../support/niceness.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+import { TEST_READ_JOBS, type TestReadJobs } from './test-read-jobs.ts'
+
+const never = new AbortController().signal
+
+interface Subject {
+  readonly db: Connection
+  readonly pool: ReadPool<TestReadJobs>
+}
+
+function openMigrated(dataDir: string): Connection {
+  const db = openDatabase(dataDir)
+  migrate(db)
+  return db
+}
+
+function openThreads(options: Partial<ReadPoolOptions> = {}): Subject {
+  const directory = makeTempDir()
+  const db = openMigrated(directory)
+  const pool = createReadPool<TestReadJobs>({
+    path: join(directory, DATABASE_FILE),
+    threads: 1,
+    queueMax: 2,
+    timeoutMs: 15_000,
+    workerFile: new URL('./test-read-worker.ts', import.meta.url),
+    ...options,
+  })
+  onTestFinished(async () => {
+    await pool.close()
+    closeDatabase(db)
+  })
+  return { db, pool }
+}
+
+function openInline(): Subject {
+  const db = openMigrated(':memory:')
+  const pool = createInlineReadPool(db, TEST_READ_JOBS)
+  onTestFinished(async () => {
+    await pool.close()
+    closeDatabase(db)
+  })
+  return { db, pool }
+}
+
+function addKey(db: Connection): void {
+  const rights = { svc_user_id: 'u', svc_username: 'u', scopes: [], projects: [] }
+  createKeyStore(db, null).createKey(rights)
+}
+
+describe.each([
+  ['threads', openThreads],
+  ['the main connection', openInline],
+])('a read pool on %s', (_name, open) => {
+  it('gives back what the job returns', async () => {
+    const { pool } = open()
+    expect(await pool.run('echo', { text: 'warp' }, never)).toEqual({ text: 'warp' })
+  })
+
+  it('sees every commit that was made before', async () => {
+    const { db, pool } = open()
+    for (let made = 1; made <= 3; made++) {
+      addKey(db)
+      expect(await pool.run('count', { table: 'keys' }, never)).toBe(made)
+    }
+  })
+
+  it('hands on the code, param and wait of an ApiError', async () => {
+    const { pool } = open()
+    const run = pool.run('refuse', null, never)
+    await expect(run).rejects.toBeInstanceOf(ApiError)
+    await expect(run).rejects.toMatchObject({
+      code: 'call_conflict',
+      param: 'start.id',
+      retryAfterS: 7,
+    })
+  })
+
+  it('does not start for a caller that has left', async () => {
+    const { pool } = open()
+    const gone = pool.run('spin', null, AbortSignal.abort())
+    await expect(gone).rejects.toMatchObject({ code: 'client_closed_request' })
+  })
+
+  it('gives the reason of the signal when it is an ApiError', async () => {
+    const { pool } = open()
+    const reason = new ApiError('server_draining')
+    const gone = pool.run('echo', { text: '' }, AbortSignal.abort(reason))
+    await expect(gone).rejects.toBe(reason)
+  })
+})
+
+describe('a read pool on threads', () => {
+  it('cannot write', async () => {
+    const { pool } = openThreads()
+    await expect(pool.run('write', null, never)).rejects.toMatchObject({
+      code: 'store_unavailable',
+    })
+  })
+
+  it('turns any other error into internal_error and goes on', async () => {
+    const { pool } = openThreads()
+    await expect(pool.run('fail', null, never)).rejects.toMatchObject({ code: 'internal_error' })
+    expect(await pool.run('echo', { text: 'on' }, never)).toEqual({ text: 'on' })
+  })
+
+  it('refuses names that are not in the registry', async () => {
+    const { pool } = openThreads()
+    for (const name of ['toString', 'no-such']) {
+      await expect(pool.run(name as 'fail', null, never)).rejects.toMatchObject({
+        code: 'internal_error',
+      })
+    }
+  })
+
+  it('replaces a thread that died and fails only its job', async () => {
+    const { pool } = openThreads()
+    const dead = pool.run('die', null, never)
+    const next = pool.run('echo', { text: 'alive' }, never)
+    await expect(dead).rejects.toMatchObject({ code: 'internal_error' })
+    expect(await next).toEqual({ text: 'alive' })
+  })
+
+  it('refuses a job when the queue is full', async () => {
+    const { pool } = openThreads({ queueMax: 2 })
+    const abort = new AbortController()
+    const taken = [1, 2, 3].map(() => pool.run('spin', null, abort.signal))
+    await expect(pool.run('spin', null, never)).rejects.toMatchObject({
+      code: 'server_overloaded',
+      retryAfterS: 1,
+    })
+    abort.abort()
+    const results = await Promise.allSettled(taken)
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    expect(await pool.run('echo', { text: 'free' }, never)).toEqual({ text: 'free' })
+  })
+
+  it('stops a running job whose caller left, and keeps the thread', async () => {
+    const { pool } = openThreads()
+    const abort = new AbortController()
+    const running = pool.run('spin', null, abort.signal)
+    const next = pool.run('echo', { text: 'next' }, never)
+    abort.abort()
+    await expect(running).rejects.toMatchObject({ code: 'client_closed_request' })
+    expect(await next).toEqual({ text: 'next' })
+  })
+
+  it('drops a waiting job whose caller left', async () => {
+    const { pool } = openThreads()
+    const first = new AbortController()
+    const second = new AbortController()
+    const running = pool.run('spin', null, first.signal)
+    const counter = new SharedArrayBuffer(4)
+    const waiting = pool.run('mark', counter, second.signal)
+    second.abort()
+    await expect(waiting).rejects.toMatchObject({ code: 'client_closed_request' })
+    first.abort()
+    await expect(running).rejects.toMatchObject({ code: 'client_closed_request' })
+    expect(await pool.run('mark', counter, never)).toBe(0)
+  })
+
+  it('ends a job that takes longer than the timeout', async () => {
+    const { pool } = openThreads({ timeoutMs: 30 })
+    await expect(pool.run('spin', null, never)).rejects.toMatchObject({ code: 'read_timeout' })
+  })
+
+  it('runs as many jobs at once as it has threads', async () => {
+    const { pool } = openThreads({ threads: 2 })
+    const abort = new AbortController()
+    const running = pool.run('spin', null, abort.signal)
+    expect(await pool.run('echo', { text: 'beside' }, never)).toEqual({ text: 'beside' })
+    abort.abort()
+    await expect(running).rejects.toMatchObject({ code: 'client_closed_request' })
+  })
+
+  it.runIf(process.platform === 'linux')(
+    'gives its threads the priority that is asked for',
+    async () => {
+      for (const niceness of [0, 12]) {
+        const { pool } = openThreads({ niceness })
+        const stat = await pool.run('stat', null, never)
+        const before = nicenessOf(readFileSync('/proc/thread-self/stat', 'utf8'))
+        expect(nicenessOf(stat)).toBe(Math.max(before, niceness))
+      }
+    },
+  )
+
+  it('ends threads that have nothing to do, but the oldest', async () => {
+    const { pool } = openThreads({ threads: 2, lookEveryMs: 20 })
+    const runTwo = () => Promise.all([0, 0].map(() => pool.run('thread', 300, never)))
+    const first = await runTwo()
+    let later = first
+    while (first.every((id) => later.includes(id))) {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      later = await runTwo()
+    }
+    expect(later).toContain(Math.min(...first))
+    expect(later).not.toContain(Math.max(...first))
+  })
+
+  it('fails what runs and waits when it is closed, and takes nothing more', async () => {
+    const { pool } = openThreads()
+    const jobs = [1, 2].map(() => pool.run('spin', null, never))
+    const failed = Promise.allSettled(jobs)
+    await pool.close()
+    for (const result of await failed) {
+      expect(result).toMatchObject({ status: 'rejected', reason: { code: 'server_draining' } })
+    }
+    await expect(pool.run('echo', { text: '' }, never)).rejects.toMatchObject({
+      code: 'server_draining',
+    })
+  })
+})

@@ -1,0 +1,48 @@
+/** The whole loop in a real server: chats recorded and rated, made into jobs, trained, served. */
+import { describe, expect, it } from 'vitest'
+import { runTrainingLoop, type TrainingLoop } from '../../../examples/training-loop.ts'
+import { spawnServer, TEST_KEY } from '../../support/spawn-server.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+
+const ROLLOUTS = 16
+const JOBS = 5
+
+/** Mean rewards of fresh answers by step, and the names that answered. */
+async function learn(changes: Partial<TrainingLoop> = {}) {
+  const server = await spawnServer({ WEFT_DATA_DIR: makeTempDir(), WEFT_TRAINER: 'on' })
+  const rounds = await runTrainingLoop({
+    url: server.url,
+    key: TEST_KEY,
+    project: 'acme/demo',
+    name: 'owl',
+    question: 'Name an animal.',
+    reward: (answer) => (answer.includes('owl') ? 1 : 0),
+    jobs: JOBS,
+    rollouts: ROLLOUTS,
+    learningRate: 3e-3,
+    ...changes,
+  })
+  await server.stop()
+  return {
+    rewards: rounds.map(({ meanReward }) => meanReward),
+    models: rounds.map(({ model }) => model),
+  }
+}
+
+/** Deals the rewards out to other answers. */
+const shuffle = (rewards: readonly number[]): number[] =>
+  rewards.map((_, i) => rewards[(i * 5 + 3) % rewards.length]!)
+
+describe('the training loop', () => {
+  it('raises the reward of fresh answers to above 0.9 of what is possible', async () => {
+    const { rewards, models } = await learn()
+    expect(models).toEqual(Array.from({ length: JOBS + 1 }, (_, step) => `owl:step${step}`))
+    expect(rewards[0]).toBeLessThan(0.4)
+    expect(rewards.at(-1)).toBeGreaterThan(0.9)
+  })
+
+  it('raises nothing when the rewards belong to other answers', async () => {
+    const { rewards } = await learn({ judge: shuffle })
+    expect(Math.max(...rewards)).toBeLessThan(0.6)
+  })
+})

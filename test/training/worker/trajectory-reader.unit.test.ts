@@ -1,0 +1,163 @@
+/** Rollouts to tokens: which train, which are context, and what is refused. */
+import { describe, expect, it } from 'vitest'
+import { createChatPrompt } from '../../../src/inference/tiny/text/chat-prompt.ts'
+import { createTokenizer } from '../../../src/inference/tiny/text/tokenizer.ts'
+import type { Trajectory } from '../../../src/schemas/training/trajectory.ts'
+import { createTrajectoryReader } from '../../../src/training/worker/trajectory-reader.ts'
+import { SMALL_MODEL } from './training-fixtures.ts'
+
+const { shape, vocabulary, chatTemplate } = SMALL_MODEL
+const tokenizer = createTokenizer(vocabulary)
+const prompt = createChatPrompt(chatTemplate, tokenizer, shape.context)
+const reader = createTrajectoryReader(tokenizer, prompt, shape.context)
+
+/** The ids of a text in which `[` and `]` stand for the control tokens around a message. */
+function idsOf(text: string): number[] {
+  return text.split(/([[\]])/).flatMap((part) => {
+    if (part === '[') return [1]
+    return part === ']' ? [2] : tokenizer.encode(part)
+  })
+}
+
+type Items = Trajectory['messages_and_choices']
+
+function choice(text: string, changes: Readonly<Record<string, unknown>> = {}) {
+  const content = idsOf(`${text}]`).map((id, i) => ({
+    token: `token_id:${id}`,
+    logprob: -i,
+  }))
+  return {
+    finish_reason: 'stop',
+    index: 0,
+    message: { role: 'assistant' as const, content: text },
+    logprobs: { content },
+    ...changes,
+  }
+}
+
+function trajectory(items: unknown[], changes: Partial<Trajectory> = {}): Trajectory {
+  return { messages_and_choices: items as Items, reward: 0, ...changes }
+}
+
+function read(items: unknown[], changes: Partial<Trajectory> = {}) {
+  const found = reader.read(trajectory(items, changes))
+  if (typeof found === 'string') throw new Error(`nothing trains: ${found}`)
+  return found
+}
+
+const user = (content: string) => ({ role: 'user', content })
+const PROMPT = '[user\nhi]\n[assistant\n'
+
+describe('a choice', () => {
+  it('trains, behind the prompt of the chat template', () => {
+    const [sequence, ...others] = read([user('hi'), choice('ab')])
+    expect(others).toEqual([])
+    const start = idsOf(PROMPT).length
+    expect(sequence).toEqual({
+      ids: idsOf(`${PROMPT}ab]`),
+      places: [start, start + 1, start + 2],
+      sampled: [-0, -1, -2],
+    })
+  })
+
+  it('may name its tokens by their text or their bytes', () => {
+    const content = [
+      { token: 'a', logprob: -1 },
+      { token: '\ufffd', bytes: [0xc3], logprob: -2 },
+      { token: '<|im_end|>', bytes: null, logprob: -3 },
+    ]
+    const [sequence] = read([user('hi'), choice('', { logprobs: { content } })])
+    const byte = idsOf('é')[0]!
+    expect(sequence!.ids.slice(-3)).toEqual([idsOf('a')[0], byte, 2])
+    expect(sequence!.sampled).toEqual([-1, -2, -3])
+  })
+
+  it('may bring its ids and those of its prompt, without a logarithm', () => {
+    const ids = { token_ids: [50, 51, 2], prompt_token_ids: [1, 7, 8], logprobs: null }
+    expect(read([user('hi'), choice('ab', ids)])).toEqual([
+      { ids: [1, 7, 8, 50, 51, 2], places: [3, 4, 5], sampled: [Number.NaN, NaN, NaN] },
+    ])
+  })
+
+  it('has no known logarithms when they are not as many as its ids', () => {
+    const [sequence] = read([user('hi'), choice('ab', { token_ids: [50, 51] })])
+    expect(sequence!.sampled).toEqual([Number.NaN, Number.NaN])
+  })
+
+  it('has a prompt with the tools that the rollout had', () => {
+    const source = `{% for tool in tools %}{{ tool.function.name }};{% endfor %}${chatTemplate}`
+    const withTools = createTrajectoryReader(
+      tokenizer,
+      createChatPrompt(source, tokenizer, shape.context),
+      shape.context,
+    )
+    const tools: Trajectory['tools'] = [{ type: 'function', function: { name: 'look' } }]
+    const found = withTools.read(trajectory([user('hi'), choice('a')], { tools }))
+    expect(found).toMatchObject([{ ids: idsOf(`look;${PROMPT}a]`) }])
+  })
+})
+
+describe('several choices', () => {
+  it('of one conversation join when each prompt goes on from the tokens before', () => {
+    const [sequence, ...others] = read([user('hi'), choice('ab'), user('x'), choice('c')])
+    expect(others).toEqual([])
+    const text = `${PROMPT}ab]\n[user\nx]\n[assistant\nc]`
+    expect(sequence!.ids).toEqual(idsOf(text))
+    const first = idsOf(PROMPT).length
+    const second = idsOf(text).length - 2
+    expect(sequence!.places).toEqual([first, first + 1, first + 2, second, second + 1])
+    expect(sequence!.sampled).toEqual([-0, -1, -2, -0, -1])
+  })
+
+  it('stay apart when a prompt does not hold the tokens before', () => {
+    const cut = { logprobs: { content: [{ token: 'a', logprob: -1 }] }, finish_reason: 'length' }
+    const sequences = read([user('hi'), choice('ba', cut), user('x'), choice('c')])
+    expect(sequences).toHaveLength(2)
+    expect(sequences[0]!.ids).toEqual(idsOf(`${PROMPT}a`))
+    expect(sequences[1]!.places).toHaveLength(2)
+  })
+
+  it('of further histories stand on their own', () => {
+    const items = [user('x'), choice('c')] as Items
+    const sequences = read([user('hi'), choice('ab')], {
+      additional_histories: [{ messages_and_choices: items }],
+    })
+    expect(sequences.map(({ ids }) => ids)).toEqual([
+      idsOf(`${PROMPT}ab]`),
+      idsOf('[user\nx]\n[assistant\nc]'),
+    ])
+  })
+})
+
+describe('nothing trains', () => {
+  it('without a choice: an assistant message is context', () => {
+    const items = [user('hi'), { role: 'assistant', content: 'ab' }]
+    expect(reader.read(trajectory(items))).toBe('no_choice')
+    expect(reader.read(trajectory([]))).toBe('no_choice')
+  })
+
+  it.each([
+    ['no logarithms', { logprobs: null }],
+    ['an empty list', { logprobs: { content: [] } }],
+    [
+      'a token that the model does not have',
+      { logprobs: { content: [{ token: 'zz', logprob: 0 }] } },
+    ],
+  ])('with %s, so that the tokens are not known', (_what, changes) => {
+    expect(reader.read(trajectory([user('hi'), choice('ab', changes)]))).toBe('no_logprobs')
+  })
+})
+
+describe('refused', () => {
+  const refused = (changes: Readonly<Record<string, unknown>>, items: unknown[] = [user('hi')]) =>
+    expect(() => reader.read(trajectory([...items, choice('ab', changes)]))).toThrow(
+      expect.objectContaining({ name: 'TrajectoryError' }),
+    )
+
+  it('an id outside of the vocabulary', () => refused({ token_ids: [shape.vocab] }))
+  it('an empty prompt', () => refused({ token_ids: [5], prompt_token_ids: [] }))
+  it('more tokens than the context has', () =>
+    refused({ token_ids: Array.from({ length: shape.context }, () => 5) }))
+  it('messages that cannot be read', () =>
+    refused({}, [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }]))
+})
