@@ -160,7 +160,7 @@ describe('the migration to segments', () => {
     const dataDir = makeTempDir()
     const older = join(dataDir, 'migrations')
     mkdirSync(older)
-    const source = fileURLToPath(new URL('../../migrations/sqlite/', import.meta.url))
+    const source = fileURLToPath(new URL('../../../migrations/sqlite/', import.meta.url))
     for (const { name } of readMigrations().slice(0, 8))
       cpSync(join(source, name), join(older, name))
     const db = openDatabase(dataDir)
