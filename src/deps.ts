@@ -24,6 +24,7 @@ import type { TableStore } from './store/api/tables.ts'
 import type { TrainingJobStore } from './store/api/training-jobs.ts'
 import type { TrainingQueue } from './store/api/training-queue.ts'
 import type { UsageStore } from './store/api/usage.ts'
+import { lockDataDirectory } from './store/sqlite/db/directory-lock.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
 
 /** What the app stands on. The opener closes it. */
@@ -58,11 +59,30 @@ export interface Deps {
 }
 
 /**
- * Opens everything, migrations included.
+ * Opens everything, migrations included. Nothing in the data directory is read before its lock is held, and the lock
+ * is the last thing to go.
  *
- * @throws ConfigError, ModelsFileError, DataDirectoryError, MigrationError
+ * @throws ConfigError, ModelsFileError, DirectoryLockedError, DataDirectoryError, MigrationError
  */
 export async function openDeps(config: Config): Promise<Deps> {
+  const lock = lockDataDirectory(config.dataDir)
+  try {
+    const deps = await openLocked(config)
+    const close = async () => {
+      try {
+        await deps.close()
+      } finally {
+        lock.release()
+      }
+    }
+    return { ...deps, close }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+async function openLocked(config: Config): Promise<Deps> {
   // First, since it holds nothing open yet when a later step fails.
   const models = openModels(config, await openTiny(config))
   const store = openSqliteStore({

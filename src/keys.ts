@@ -4,7 +4,8 @@ import { readConfig } from './config.ts'
 import { isProjectPattern, SCOPES, type Scope } from './domain/access/permissions.ts'
 import { renderTimestamp } from './schemas/timestamp.ts'
 import type { KeyStore } from './store/api/keys.ts'
-import { openSqliteStore } from './store/sqlite/open.ts'
+import { tryLockDataDirectory } from './store/sqlite/db/directory-lock.ts'
+import { openSqliteStore, type SqliteStore } from './store/sqlite/open.ts'
 
 const USAGE = `usage:
   npm run keys -- create --user ID [--name NAME] [--scopes ${SCOPES.join(',')}] [--projects acme/*,other/demo]
@@ -19,11 +20,23 @@ async function main(args: readonly string[]): Promise<void> {
   const run = { create, list, revoke }[command ?? '']
   if (!run) throw new UsageError(USAGE)
   const { dataDir } = readConfig()
-  const store = openSqliteStore({ dataDir, bootstrapKey: null, ingestQueueMax: 1 })
+  const store = openStore(dataDir)
   try {
     run(store.keys, rest)
   } finally {
     await store.close()
+  }
+}
+
+/** A server that runs has the lock; the database is then its own, except for the rows of keys. */
+function openStore(dataDir: string): SqliteStore {
+  const lock = tryLockDataDirectory(dataDir)
+  try {
+    const mayMigrate = lock !== null
+    return openSqliteStore({ dataDir, bootstrapKey: null, mayMigrate, ingestQueueMax: 1 })
+  } finally {
+    // Before the command runs: a server that starts meanwhile must not be refused.
+    lock?.release()
   }
 }
 

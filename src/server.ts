@@ -12,6 +12,14 @@ import { createTrainer, type Trainer } from './training/worker/trainer.ts'
 /** Limit: whatever happens, the process is gone this long after a signal. */
 const SHUTDOWN_MS_MAX = 9_500
 
+/** What a person can mend. */
+const EXPECTED_ERRORS: readonly string[] = [
+  'DataDirectoryError',
+  'DirectoryLockedError',
+  'MigrationError',
+  'ModelsFileError',
+]
+
 const REDACTED = ['req.headers', 'headers', '*.authorization', '*.api_key', '*.password']
 
 async function main(): Promise<void> {
@@ -159,9 +167,7 @@ function describeFailure(error: unknown): string {
   if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
     return `cannot listen on ${address ?? 'WEFT_HOST'}:${port ?? ''} (${code})`
   }
-  const isExpected =
-    error instanceof ConfigError ||
-    ['DataDirectoryError', 'MigrationError', 'ModelsFileError'].includes(error.name)
+  const isExpected = error instanceof ConfigError || EXPECTED_ERRORS.includes(error.name)
   return isExpected ? error.message : (error.stack ?? error.message)
 }
 

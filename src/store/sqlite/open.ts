@@ -21,7 +21,7 @@ import { createCallStore } from './calls/calls.ts'
 import { createCallsQueryStore } from './calls/calls-query.ts'
 import { type Connection, closeDatabase, DATABASE_FILE, openDatabase } from './db/connection.ts'
 import { ARTIFACTS_DIRECTORY, FILES_DIRECTORY, openFileFolder } from './db/file-folder.ts'
-import { migrate } from './db/migrate.ts'
+import { migrate, requireMigrated } from './db/migrate.ts'
 import { createSweep } from './db/sweep.ts'
 import { createFeedbackStore } from './feedback/feedback.ts'
 import { createCheckpointArtifacts } from './models/checkpoint-artifacts.ts'
@@ -53,6 +53,8 @@ export interface SqliteOptions {
   /** A directory, or ':memory:'. */
   readonly dataDir: string
   readonly bootstrapKey: string | null
+  /** False beside the process that owns the directory: an older database is then refused. Default: true. */
+  readonly mayMigrate?: boolean
   /** Writes that may wait for a commit. */
   readonly ingestQueueMax: number
   /** Limits of the heavy reads. */
@@ -112,7 +114,8 @@ export interface SqliteStore {
 export function openSqliteStore(options: SqliteOptions): SqliteStore {
   const db = openDatabase(options.dataDir)
   try {
-    migrate(db)
+    if (options.mayMigrate ?? true) migrate(db)
+    else requireMigrated(db)
   } catch (error) {
     db.close()
     throw error

@@ -54,7 +54,7 @@ export function readMigrations(directory: string = DIRECTORY): Migration[] {
 }
 
 /**
- * Brings a database to this version. Two servers may race: the second waits and finds nothing to do.
+ * Brings a database to this version. Only for the process that holds the lock of its directory.
  *
  * @returns how many migrations were applied
  * @throws MigrationError when the database is newer or an applied file has changed
@@ -74,6 +74,22 @@ export function migrate(db: Connection, directory: string = DIRECTORY): number {
     return pending.length
   })
   return sortInFiles(db, () => apply.immediate())
+}
+
+/**
+ * Leaves a database as it is, for a command beside the server that owns it.
+ *
+ * @throws MigrationError when it is not of this version
+ */
+export function requireMigrated(db: Connection, directory: string = DIRECTORY): void {
+  const migrations = readMigrations(directory)
+  const isNew = db.prepare(SELECT_SCHEMA).all().length === 0
+  const applied = isNew ? [] : (db.prepare(SELECT_MIGRATIONS).all() as MigrationRow[])
+  requireKnown(applied, migrations)
+  if (applied.length === migrations.length) return
+  throw new MigrationError(
+    'the database is of an older version of Weft than this command, and the server that uses it still runs; stop it first',
+  )
 }
 
 /**

@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { basic } from '../support/build-test-app.ts'
+import { runUntilExit, spawnServer, TEST_KEY } from '../support/spawn-server.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+
+const run = promisify(execFile)
+
+/** Every file below a directory with its size and time. */
+function listFiles(dataDir: string): string[] {
+  return readdirSync(dataDir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => {
+      const { size, mtimeMs } = statSync(join(entry.parentPath, entry.name))
+      return `${entry.parentPath}/${entry.name} ${size} ${mtimeMs}`
+    })
+    .sort()
+}
+
+function upload(url: string, content: string): Promise<Response> {
+  const form = new FormData()
+  form.set('project_id', 'acme/demo')
+  form.set('file', new Blob([content]), 'file')
+  const headers = { authorization: basic(TEST_KEY) }
+  return fetch(`${url}/file/create`, { method: 'POST', headers, body: form })
+}
+
+describe('a second start on the data directory of a running server', () => {
+  it('ends with one line that names the directory and the process, and touches nothing', async () => {
+    const dataDir = makeTempDir()
+    const server = await spawnServer({ WEFT_DATA_DIR: dataDir })
+    expect((await upload(server.url, 'x'.repeat(100_000))).status).toBe(200)
+    // What an upload or a training body that is under way looks like: no row knows of it yet.
+    writeFileSync(join(dataDir, 'files', 'received', 'under-way'), 'x')
+    writeFileSync(join(dataDir, 'training-payloads', 'under-way.body'), 'x')
+    const before = listFiles(dataDir)
+    const { code, stderr, stdout } = await runUntilExit({ WEFT_DATA_DIR: dataDir })
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toBe(
+      `weft: the data directory ${dataDir} is in use by the process ${server.process.pid}\n`,
+    )
+    expect(listFiles(dataDir)).toEqual(before)
+    await server.stop()
+  })
+
+  it('is taken as soon as the first one was killed', async () => {
+    const dataDir = makeTempDir()
+    const first = await spawnServer({ WEFT_DATA_DIR: dataDir })
+    await first.stop('SIGKILL')
+    const second = await spawnServer({ WEFT_DATA_DIR: dataDir })
+    expect((await fetch(`${second.url}/ready`)).status).toBe(200)
+    expect(await second.stop()).toEqual({ code: 0, signal: null })
+    expect(readdirSync(dataDir)).not.toContain('weft.pid')
+  })
+
+  it('is refused to `npm run migrate`, too, in one line', async () => {
+    const dataDir = makeTempDir()
+    const server = await spawnServer({ WEFT_DATA_DIR: dataDir })
+    const env = { PATH: process.env.PATH, WEFT_DATA_DIR: dataDir }
+    const migrate = () => run(process.execPath, ['src/migrate.ts'], { env })
+    await expect(migrate()).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^weft: the data directory [^\n]* is in use [^\n]*\n$/),
+    })
+    await server.stop()
+    expect((await migrate()).stdout).toBe('0 migrations applied\n')
+  })
+})
+
+describe('a start on a taken port', () => {
+  it('loses nothing of its own data directory', async () => {
+    const dataDir = makeTempDir()
+    const first = await spawnServer({ WEFT_DATA_DIR: dataDir })
+    const content = 'y'.repeat(100_000)
+    const { digest } = (await (await upload(first.url, content)).json()) as { digest: string }
+    await first.stop()
+    const blocker = createServer()
+    await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void blocker.close())
+    const { port } = blocker.address() as { port: number }
+    const failed = await runUntilExit({ WEFT_DATA_DIR: dataDir, WEFT_PORT: String(port) })
+    expect(failed.code).toBe(1)
+
+    const again = await spawnServer({ WEFT_DATA_DIR: dataDir })
+    const response = await fetch(`${again.url}/file/content`, {
+      method: 'POST',
+      headers: { authorization: basic(TEST_KEY), 'content-type': 'application/json' },
+      body: JSON.stringify({ project_id: 'acme/demo', digest }),
+    })
+    expect(await response.text()).toBe(content)
+    await again.stop()
+  })
+})
