@@ -23,7 +23,6 @@ import { callsQueryRoutes } from './routes/calls/calls-query.ts'
 import { chatRoutes } from './routes/chat/chat.ts'
 import { feedbackRoutes } from './routes/feedback/feedback.ts'
 import { feedbackQueryRoutes } from './routes/feedback/feedback-query.ts'
-import { createModelChoice } from './routes/models/model-choice.ts'
 import { modelRoutes } from './routes/models/models.ts'
 import { fileRoutes } from './routes/objects/files.ts'
 import { objectRoutes } from './routes/objects/objects.ts'
@@ -113,14 +112,11 @@ async function registerBearerRoutes(
   bearer: App,
   { config, deps, nowUs }: GroupOptions,
 ): Promise<void> {
-  const choice = createModelChoice({
-    registry: deps.models,
-    trained: deps.previewModels,
-    checkpoints: deps.checkpoints,
-  })
+  const { models, checkpoints, previewModels: trained } = deps
   await bearer.register(chatRoutes, {
-    models: deps.models,
-    choice,
+    models,
+    trained,
+    checkpoints,
     completionsMax: config.chatQueueMax,
     keyCompletionsMax: config.keyCompletionsMax,
     keyRequestsPerMinute: config.keyRequestsPerMinute,
@@ -129,7 +125,7 @@ async function registerBearerRoutes(
     refScheme: config.refScheme,
     nowUs,
   })
-  await bearer.register(modelRoutes, { models: deps.models, choice })
+  await bearer.register(modelRoutes, { models, trained, checkpoints })
   await bearer.register(previewRoutes, {
     models: deps.previewModels,
     jobs: deps.trainingJobs,

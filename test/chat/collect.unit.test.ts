@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Delta } from '../../src/inference/backend.ts'
-import { resolveAnswerHead } from '../../src/inference/chat/answer-head.ts'
+import { resolveAnswerEnvelope } from '../../src/inference/chat/answer-envelope.ts'
 import { createCollector } from '../../src/inference/chat/collect.ts'
 import { ChatCompletionResponse } from '../../src/schemas/chat/chat-response.ts'
 import { finish, logprob, piece, prompt } from '../support/scripted-backend.ts'
@@ -89,14 +89,14 @@ describe('createCollector', () => {
   it('answers in the role of the last message when there is no generation prompt', () => {
     const request = { messages: [{ role: 'narrator', content: 'x' }], continue_final_message: true }
     const given = { requestId: 'r', model: 'm', nowMs: 1_999 }
-    expect(resolveAnswerHead(request, given)).toEqual({
+    expect(resolveAnswerEnvelope(request, given)).toEqual({
       id: 'chatcmpl-r',
       created: 1,
       model: 'm',
       role: 'narrator',
       choiceCount: 1,
     })
-    expect(resolveAnswerHead({ ...request, continue_final_message: null }, given).role).toBe(
+    expect(resolveAnswerEnvelope({ ...request, continue_final_message: null }, given).role).toBe(
       'assistant',
     )
   })

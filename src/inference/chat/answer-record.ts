@@ -4,8 +4,8 @@
  */
 import { renderJson } from '../../domain/json/json-text.ts'
 import type { ChoiceDelta, Delta, PromptDelta, RelayedText } from '../backend.ts'
-import { renderUsage } from './answer-head.ts'
-import { type ChoiceParts, createChoiceParts } from './choice-parts.ts'
+import { renderUsage } from './answer-envelope.ts'
+import { createStreamedChoices, type StreamedChoices } from './streamed-choices.ts'
 
 /** Limit: characters of text that are kept of one answer; 4 Mi. */
 export const RECORDED_CHARS_MAX = 4 * 1024 * 1024
@@ -41,9 +41,9 @@ export interface AnswerRecordOptions {
 export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
   const { isStream, keepsOutput, now } = options
   /** A whole answer has none. */
-  let parts: ChoiceParts | null = null
+  let parts: StreamedChoices | null = null
   const openParts = () => {
-    parts ??= createChoiceParts(keepsOutput ? RECORDED_CHARS_MAX : 0)
+    parts ??= createStreamedChoices(keepsOutput ? RECORDED_CHARS_MAX : 0)
     return parts
   }
   let head: Readonly<Record<string, unknown>> = {}

@@ -8,7 +8,7 @@ import { ApiError } from '../../errors.ts'
 import type { Delta, RelayedDelta } from '../backend.ts'
 import { requireFallback } from '../models/fallbacks.ts'
 import type { Admission, AdmissionRequest } from './admission.ts'
-import type { AnswerHead } from './answer-head.ts'
+import type { AnswerEnvelope } from './answer-envelope.ts'
 import { createCollector } from './collect.ts'
 
 /** A model that may answer. */
@@ -89,13 +89,13 @@ export async function* streamAnswer(
 export async function answerWhole(
   turns: readonly (() => Candidate)[],
   { admission, watcher }: AnswerRunOptions,
-  head: AnswerHead,
+  envelope: AnswerEnvelope,
 ): Promise<string> {
   let failure: unknown = null
   try {
     for (let index = 0; ; index++) {
       const { place, start, startWhole } = (turns[index] as () => Candidate)()
-      const collector = createCollector(head)
+      const collector = createCollector(envelope)
       let hasBegun = false
       const take = (delta: Delta) => {
         hasBegun = true

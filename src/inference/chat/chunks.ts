@@ -5,7 +5,7 @@
 import type { ChatChunkChoice, ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
 import type { ChatUsage } from '../../schemas/chat/chat-response.ts'
 import type { ChoiceDelta, Delta, PromptDelta } from '../backend.ts'
-import { type AnswerHead, renderUsage, requireAllFinished } from './answer-head.ts'
+import { type AnswerEnvelope, renderUsage, requireAllFinished } from './answer-envelope.ts'
 import { renderReasoning, toWritable } from './collect.ts'
 
 export interface ChunkOptions {
@@ -27,7 +27,7 @@ export interface ChunkOptions {
  */
 export async function* renderChunks(
   deltas: AsyncIterable<Delta>,
-  head: AnswerHead,
+  envelope: AnswerEnvelope,
   { includeUsage, continuousUsage }: ChunkOptions,
 ): AsyncGenerator<readonly string[]> {
   const tokenCounts = new Map<number, number>()
@@ -46,36 +46,36 @@ export async function* renderChunks(
     }
     if (delta.type === 'prompt') {
       prompt = delta
-      for (let index = 0; index < head.choiceCount; index++) {
+      for (let index = 0; index < envelope.choiceCount; index++) {
         const ids = index === 0 ? prompt.promptIds : undefined
-        yield [renderChunk(head, [roleChoice(index, head.role)], usageOf(0), ids)]
+        yield [renderChunk(envelope, [roleChoice(index, envelope.role)], usageOf(0), ids)]
       }
       continue
     }
     const tokenCount = (tokenCounts.get(delta.index) ?? 0) + delta.tokenCount
     tokenCounts.set(delta.index, tokenCount)
     if (delta.finish_reason !== null) finished.add(delta.index)
-    if (hasNews(delta)) yield [renderChunk(head, [toChoice(delta)], usageOf(tokenCount))]
+    if (hasNews(delta)) yield [renderChunk(envelope, [toChoice(delta)], usageOf(tokenCount))]
   }
 
   if (isRelayed) return
-  requireAllFinished(finished.size, head)
+  requireAllFinished(finished.size, envelope)
   if (!includeUsage) return
   const total = [...tokenCounts.values()].reduce((sum, count) => sum + count, 0)
-  yield [renderChunk(head, [], renderUsage(prompt, total))]
+  yield [renderChunk(envelope, [], renderUsage(prompt, total))]
 }
 
 function renderChunk(
-  head: AnswerHead,
+  envelope: AnswerEnvelope,
   choices: ChatChunkChoice[],
   usage: ChatUsage | null,
   promptIds?: readonly number[],
 ): string {
   const chunk: ChatCompletionChunk = {
-    id: head.id,
+    id: envelope.id,
     object: 'chat.completion.chunk',
-    created: head.created,
-    model: head.model,
+    created: envelope.created,
+    model: envelope.model,
     choices,
     ...(usage === null ? {} : { usage }),
     ...(promptIds === undefined ? {} : { prompt_token_ids: [...promptIds] }),

@@ -1,9 +1,9 @@
 /** A backend's deltas to one whole answer. An upstream's answer passes as it came. */
 import type { ChatChoice, ChatCompletionResponse } from '../../schemas/chat/chat-response.ts'
 import type { ChoiceDelta, Delta, PromptDelta, TokenLogprob } from '../backend.ts'
-import { type AnswerHead, renderUsage, requireAllFinished } from './answer-head.ts'
+import { type AnswerEnvelope, renderUsage, requireAllFinished } from './answer-envelope.ts'
 
-interface ChoiceParts {
+interface CollectedChoice {
   content: string
   reasoning: string | null
   tokenIds: number[] | null
@@ -27,8 +27,8 @@ export interface Collector {
  *
  * Spec: §4.3 response, choice, message, usage.
  */
-export function createCollector(head: AnswerHead): Collector {
-  let choices: Map<number, ChoiceParts> | null = null
+export function createCollector(envelope: AnswerEnvelope): Collector {
+  let choices: Map<number, CollectedChoice> | null = null
   let relayed: string | null = null
   let prompt: PromptDelta | null = null
   let tokenCount = 0
@@ -44,24 +44,24 @@ export function createCollector(head: AnswerHead): Collector {
         addDelta(choices, delta)
       }
     },
-    render: () => relayed ?? renderAnswer(head, choices ?? new Map(), prompt, tokenCount),
+    render: () => relayed ?? renderAnswer(envelope, choices ?? new Map(), prompt, tokenCount),
   }
 }
 
 function renderAnswer(
-  head: AnswerHead,
-  choices: ReadonlyMap<number, ChoiceParts>,
+  envelope: AnswerEnvelope,
+  choices: ReadonlyMap<number, CollectedChoice>,
   prompt: PromptDelta | null,
   tokenCount: number,
 ): string {
   const finished = [...choices.values()].filter((parts) => parts.finish_reason !== null)
-  requireAllFinished(finished.length, head)
+  requireAllFinished(finished.length, envelope)
   const answer: ChatCompletionResponse = {
-    id: head.id,
+    id: envelope.id,
     object: 'chat.completion',
-    created: head.created,
-    model: head.model,
-    choices: [...choices].sort(([left], [right]) => left - right).map(toChoice(head.role)),
+    created: envelope.created,
+    model: envelope.model,
+    choices: [...choices].sort(([left], [right]) => left - right).map(toChoice(envelope.role)),
     usage: renderUsage(prompt, tokenCount),
     ...renderPrompt(prompt),
   }
@@ -79,7 +79,7 @@ function renderPrompt(
   }
 }
 
-function addDelta(choices: Map<number, ChoiceParts>, delta: ChoiceDelta): void {
+function addDelta(choices: Map<number, CollectedChoice>, delta: ChoiceDelta): void {
   const parts = choices.get(delta.index) ?? {
     content: '',
     reasoning: null,
@@ -104,7 +104,7 @@ function addDelta(choices: Map<number, ChoiceParts>, delta: ChoiceDelta): void {
 }
 
 function toChoice(role: string) {
-  return ([index, parts]: [number, ChoiceParts]): ChatChoice => ({
+  return ([index, parts]: [number, CollectedChoice]): ChatChoice => ({
     index,
     message: { role, content: parts.content, refusal: null, ...renderReasoning(parts.reasoning) },
     logprobs: parts.logprobs === null ? null : { content: toWritable(parts.logprobs) },

@@ -4,25 +4,34 @@ import { requireScope } from '../../domain/access/permissions.ts'
 import { toErrorBody } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { toApiError } from '../../http/error-handler.ts'
+import { newId } from '../../http/new-id.ts'
 import { requireProjectHeader } from '../../http/project-header.ts'
 import { type ClientDeadline, startClientDeadline } from '../../http/stream/client-deadline.ts'
 import { createAborts } from '../../http/stream/client-signal.ts'
 import { createEventStream, sendEvents, settlesWithin } from '../../http/stream/sse.ts'
 import { createAdmission } from '../../inference/chat/admission.ts'
-import { resolveAnswerHead } from '../../inference/chat/answer-head.ts'
+import { resolveAnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
 import { type ChunkOptions, renderChunks } from '../../inference/chat/chunks.ts'
+import { createCompletionRecorder } from '../../inference/chat/completion-recorder.ts'
+import {
+  completeWhole,
+  requireAnswerable,
+  streamCompletion,
+} from '../../inference/chat/completion-run.ts'
 import { createKeyLimits } from '../../inference/chat/key-limits.ts'
+import { createModelChoice } from '../../inference/models/model-choice.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
 import { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import { ChatCompletionResponse } from '../../schemas/chat/chat-response.ts'
+import type { CheckpointStore } from '../../store/api/checkpoints.ts'
+import type { PreviewModelStore } from '../../store/api/preview-models.ts'
 import type { RecordingStore } from '../../store/api/recordings.ts'
-import type { ModelChoice } from '../models/model-choice.ts'
-import { createCompletionRecorder } from './completion-recorder.ts'
-import { completeWhole, requireAnswerable, streamCompletion } from './completion-run.ts'
 
 export interface ChatRoutesOptions {
   readonly models: ModelRegistry
-  readonly choice: ModelChoice
+  /** Models that were trained here, and their checkpoints. */
+  readonly trained: PreviewModelStore
+  readonly checkpoints: CheckpointStore
   /** Completions that may run or wait at once. */
   readonly completionsMax: number
   /** Limits of one key; null: none. */
@@ -43,15 +52,23 @@ export const STATUS_HOLD_MS = 10_000
 export const KEEP_ALIVE_MS = 15_000
 
 export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<void> {
-  const { models, choice, completionsMax, keyCompletionsMax } = options
+  const { models, trained, checkpoints, completionsMax, keyCompletionsMax } = options
   const { recordings, refScheme, nowUs } = options
+  const choice = createModelChoice({ registry: models, trained, checkpoints })
   const admission = createAdmission({ placesMax: completionsMax, keyMax: keyCompletionsMax })
   const limits = createKeyLimits({
     requestsPerMinute: options.keyRequestsPerMinute,
     tokensPerMinute: options.keyTokensPerMinute,
     nowMs: () => performance.now(),
   })
-  const recorder = createCompletionRecorder(app, { recordings, refScheme, nowUs })
+  const recorder = createCompletionRecorder({
+    recordings,
+    refScheme,
+    nowUs,
+    newId,
+    onLoss: ({ count, error }) => app.log.error({ err: error, count }, 'completions not recorded'),
+  })
+  app.addHook('onClose', recorder.close)
   const run = { models, admission, limits, recorder, nowUs }
   const openAbort = createAborts(app.draining)
   app.addHook('onRequest', (request, _reply, done) => {
@@ -83,17 +100,29 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
       const deadline = startClientDeadline(request.headers, abort)
       const { signal } = abort
       const call = { request: body, body: request.bodyText ?? '', requestId }
-      const exchange = { request, reply, call, model, projectId, signal }
+      const setHeaders = (headers: Headers) => setReplyHeaders(reply, headers)
+      const exchange = { caller, call, model, projectId, signal, setHeaders }
       const name = model.answersAs ?? body.model ?? model.id
-      const head = resolveAnswerHead(body, { requestId, model: name, nowMs: Date.now() })
+      const envelope = resolveAnswerEnvelope(body, { requestId, model: name, nowMs: Date.now() })
       if (body.stream === true) {
-        const chunks = renderChunks(streamCompletion(exchange, run), head, chunkOptions(body))
+        const chunks = renderChunks(streamCompletion(exchange, run), envelope, chunkOptions(body))
         return await sendStream({ app, request, reply, deadline }, chunks)
       }
       // Nothing to return: the framework would look whether the reply has been sent.
-      await sendWhole(reply, completeWhole(exchange, run, head), deadline)
+      await sendWhole(reply, completeWhole(exchange, run, envelope), deadline)
     },
   )
+}
+
+type Headers = Readonly<Record<string, string | null>>
+
+/** Sets headers, or takes them back (null); too late once they were sent. */
+function setReplyHeaders(reply: FastifyReply, headers: Headers): void {
+  if (reply.sent) return
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === null) reply.removeHeader(name)
+    else reply.header(name, value)
+  }
 }
 
 /**

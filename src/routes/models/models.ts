@@ -4,13 +4,16 @@ import { z } from 'zod'
 import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
 import { requireProjectHeader } from '../../http/project-header.ts'
+import { type Asker, createModelChoice } from '../../inference/models/model-choice.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
 import { ModelListEntry, ModelListResponse } from '../../schemas/models/model.ts'
-import type { Asker, ModelChoice } from './model-choice.ts'
+import type { CheckpointStore } from '../../store/api/checkpoints.ts'
+import type { PreviewModelStore } from '../../store/api/preview-models.ts'
 
 export interface ModelRoutesOptions {
   readonly models: ModelRegistry
-  readonly choice: ModelChoice
+  readonly trained: PreviewModelStore
+  readonly checkpoints: CheckpointStore
 }
 
 const ModelParams = z.object({
@@ -21,7 +24,11 @@ const ModelParams = z.object({
     ),
 })
 
-export async function modelRoutes(app: App, { models, choice }: ModelRoutesOptions): Promise<void> {
+export async function modelRoutes(
+  app: App,
+  { models, trained, checkpoints }: ModelRoutesOptions,
+): Promise<void> {
+  const choice = createModelChoice({ registry: models, trained, checkpoints })
   app.addHook('onRequest', async (request) => {
     toAsker(request)
   })

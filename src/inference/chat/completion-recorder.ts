@@ -1,17 +1,15 @@
 /**
- * Records completions as calls, off the way of their answers: nothing here delays or fails an answer.
- * What could not be recorded is logged; what waits is written before the server has closed.
+ * Records completions as calls, beside their answers: recording never delays or fails an answer. What could not be
+ * recorded is reported; what waits is written before the server has closed.
  */
-
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Principal } from '../../domain/access/permissions.ts'
 import type { RecordedCall } from '../../domain/calls/recorded-call.ts'
 import { renderJson } from '../../domain/json/json-text.ts'
 import type { ApiError } from '../../errors.ts'
-import type { App } from '../../http/app-type.ts'
-import { newId } from '../../http/new-id.ts'
-import type { AnswerRecord } from '../../inference/chat/answer-record.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
-import type { RecordingStore } from '../../store/api/recordings.ts'
+import type { RecordingLoss, RecordingStore } from '../../store/api/recordings.ts'
+import type { AnswerRecord } from './answer-record.ts'
 
 /** Name of the operation that a completion is. */
 export const COMPLETION_OP_NAME = 'chat.completions'
@@ -50,6 +48,8 @@ export interface Recording {
 
 export interface CompletionRecorder {
   begin(completion: Completion): Recording
+  /** Waits a moment for answers that are just ending, then until all is stored or was reported. */
+  close(): Promise<void>
 }
 
 export interface CompletionRecorderOptions {
@@ -57,19 +57,19 @@ export interface CompletionRecorderOptions {
   readonly refScheme: string
   /** Microseconds since the epoch. */
   readonly nowUs: () => number
+  /** Makes the ids of calls and traces. */
+  readonly newId: () => string
+  /** Told of completions that could not be recorded. */
+  readonly onLoss: (loss: RecordingLoss) => void
 }
 
 /**
- * A recorder that lives as long as the app.
- *
  * Spec: §4.3, §4.7 (project of a completion).
  * Choice: one call per completion, written when it ends. What admission refuses has not begun and is no
  * call. No answer says that it is stored, so nothing waits for the disk.
  */
-export function createCompletionRecorder(
-  app: App,
-  { recordings, refScheme, nowUs }: CompletionRecorderOptions,
-): CompletionRecorder {
+export function createCompletionRecorder(options: CompletionRecorderOptions): CompletionRecorder {
+  const { recordings, nowUs, newId, onLoss } = options
   let ended: (() => RecordedCall)[] = []
   let openCount = 0
 
@@ -80,13 +80,9 @@ export function createCompletionRecorder(
       try {
         recordings.add(build())
       } catch (error) {
-        logLoss({ count: 1, error })
+        onLoss({ count: 1, error })
       }
     }
-  }
-
-  function logLoss({ count, error }: { readonly count: number; readonly error: unknown }): void {
-    app.log.error({ err: error, count }, 'completions not recorded')
   }
 
   /** Behind the answers of this turn of the event loop, which go out at its end. */
@@ -95,16 +91,7 @@ export function createCompletionRecorder(
     if (ended.length === 1) setImmediate(() => setImmediate(record))
   }
 
-  recordings.onLoss(logLoss)
-  app.addHook('onClose', async () => {
-    const deadline = Date.now() + CLOSE_MS_MAX
-    while (openCount > 0 && Date.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-    }
-    record()
-    await recordings.flush()
-  })
-
+  recordings.onLoss(onLoss)
   return {
     begin(completion) {
       const callId = newId()
@@ -116,9 +103,15 @@ export function createCompletionRecorder(
           openCount -= 1
           if (end.error !== null && REFUSALS.includes(end.error.code)) return
           const span = { callId, startedAtUs, endedAtUs: nowUs() }
-          recordSoon(() => toRecordedCall(completion, end, span, refScheme))
+          recordSoon(() => toRecordedCall(completion, end, span, options))
         },
       }
+    },
+    async close() {
+      const deadline = performance.now() + CLOSE_MS_MAX
+      while (openCount > 0 && performance.now() < deadline) await sleep(POLL_MS)
+      record()
+      await recordings.flush()
     },
   }
 }
@@ -137,7 +130,7 @@ function toRecordedCall(
   { projectId, caller, body, record }: Completion,
   { error, model, attributes }: CompletionEnd,
   { callId, startedAtUs, endedAtUs }: Span,
-  refScheme: string,
+  { refScheme, newId }: Pick<CompletionRecorderOptions, 'refScheme' | 'newId'>,
 ): RecordedCall {
   const usage = record.usage()
   const firstTokenAtUs = record.firstTokenAt()

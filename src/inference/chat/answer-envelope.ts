@@ -5,7 +5,7 @@ import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../schemas/chat/ch
 import type { ChatUsage } from '../../schemas/chat/chat-response.ts'
 import type { PromptDelta } from '../backend.ts'
 
-export interface AnswerHead {
+export interface AnswerEnvelope {
   /** `chatcmpl-` and the request's id. */
   readonly id: string
   /** Seconds since the epoch. */
@@ -19,17 +19,17 @@ export interface AnswerHead {
 }
 
 /**
- * The head of the answer to a request.
+ * The envelope of the answer to a request.
  *
  * @param model - name to answer under: the one asked for, or the id of the default model
  *
  * Spec: §4.3 request_id (returned in the response), n, add_generation_prompt.
  * Choice: without a generation prompt the model goes on in the role of the last message.
  */
-export function resolveAnswerHead(
+export function resolveAnswerEnvelope(
   request: ChatCompletionRequest,
   { requestId, model, nowMs }: { requestId: string; model: string; nowMs: number },
-): AnswerHead {
+): AnswerEnvelope {
   const lastRole = request.messages.at(-1)?.role
   const role = resolveAddGenerationPrompt(request) ? 'assistant' : (lastRole ?? 'assistant')
   return {
@@ -57,7 +57,7 @@ export function renderUsage(prompt: PromptDelta | null, completionTokens: number
  *
  * @throws ApiError internal_error
  */
-export function requireAllFinished(finishedCount: number, { choiceCount }: AnswerHead): void {
+export function requireAllFinished(finishedCount: number, { choiceCount }: AnswerEnvelope): void {
   if (finishedCount >= choiceCount) return
   const cause = new Error(`the backend ended with ${finishedCount} of ${choiceCount} choices`)
   throw new ApiError('internal_error', { cause })

@@ -1,32 +1,30 @@
 /**
- * One completion on its way: the asked model, then its fallbacks, each within admission; recorded when it
- * names a project. It tells in headers who answers, and never answers itself.
+ * Runs one completion: asks its model, then that model's fallbacks, each within admission, and records it when it
+ * names a project. Headers tell who answers; the answer itself is sent by the route.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { requireScope } from '../../domain/access/permissions.ts'
+import type { Principal } from '../../domain/access/permissions.ts'
 import {
   findDroppedFields,
   findUnsupportedField,
   requireValidChatRequest,
 } from '../../domain/chat/chat-rules.ts'
 import { ApiError } from '../../errors.ts'
-import { toApiError } from '../../http/error-handler.ts'
-import type { CompletionCall, Delta } from '../../inference/backend.ts'
-import type { Admission, AdmissionRequest } from '../../inference/chat/admission.ts'
-import type { AnswerHead } from '../../inference/chat/answer-head.ts'
-import { createAnswerRecord } from '../../inference/chat/answer-record.ts'
+import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
+import type { JsonObject } from '../../schemas/primitives.ts'
+import type { CompletionCall, Delta } from '../backend.ts'
+import type { ModelRegistry, ServedModel } from '../models/registry.ts'
+import type { Admission, AdmissionRequest } from './admission.ts'
+import type { AnswerEnvelope } from './answer-envelope.ts'
+import { createAnswerRecord } from './answer-record.ts'
 import {
   type AnswerRunOptions,
   type AnswerWatcher,
   answerWhole,
   type Candidate,
   streamAnswer,
-} from '../../inference/chat/answer-run.ts'
-import type { KeyLimits } from '../../inference/chat/key-limits.ts'
-import type { ModelRegistry, ServedModel } from '../../inference/models/registry.ts'
-import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
-import type { JsonObject } from '../../schemas/primitives.ts'
+} from './answer-run.ts'
 import type { CompletionRecorder } from './completion-recorder.ts'
+import type { KeyLimits } from './key-limits.ts'
 
 export interface CompletionRunOptions {
   readonly models: ModelRegistry
@@ -38,13 +36,14 @@ export interface CompletionRunOptions {
 }
 
 export interface CompletionExchange {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
+  readonly caller: Principal
   readonly call: Omit<CompletionCall, 'model'>
   readonly model: ServedModel
   /** Project that it is recorded in, or null. */
   readonly projectId: string | null
   readonly signal: AbortSignal
+  /** Sets headers of the answer, or takes them back (null); does nothing once they were sent. */
+  readonly setHeaders: (headers: Readonly<Record<string, string | null>>) => void
 }
 
 /**
@@ -82,10 +81,10 @@ export function streamCompletion(
 export function completeWhole(
   exchange: CompletionExchange,
   options: CompletionRunOptions,
-  head: AnswerHead,
+  envelope: AnswerEnvelope,
 ): Promise<string> {
   const { turns, run } = prepareRun(exchange, options)
-  return answerWhole(turns, run, head)
+  return answerWhole(turns, run, envelope)
 }
 
 interface PreparedRun {
@@ -96,18 +95,20 @@ interface PreparedRun {
 
 /** Counts the request to its key's limits, and opens its record where one is wanted. */
 function prepareRun(exchange: CompletionExchange, options: CompletionRunOptions): PreparedRun {
-  const { request, reply, call, model, signal } = exchange
+  const { caller, call, model, signal, setHeaders } = exchange
   const { models, admission, limits } = options
-  const { keyId } = requireScope(request.principal, 'inference')
-  reply.headers(limits.take(keyId))
+  const { keyId } = caller
+  setHeaders(limits.take(keyId))
   let answering = model
   const watchUpstream = (candidate: ServedModel) =>
     (candidate.upstreamCount ?? 1) === 1
       ? {}
-      : { onUpstream: (number: number) => nameBackend(reply, call.request, candidate, number) }
+      : {
+          onUpstream: (number: number) => setHeaders(nameBackend(call.request, candidate, number)),
+        }
   const toTurn = (candidate: ServedModel) => (): Candidate => {
     answering = candidate
-    nameBackend(reply, call.request, candidate, null)
+    setHeaders(nameBackend(call.request, candidate, null))
     const { backendModel, adapterPath = null, backend } = candidate
     const backendCall = { ...call, model: backendModel, adapterPath, ...watchUpstream(candidate) }
     const { completeWhole } = backend
@@ -154,7 +155,7 @@ function listFallbacks(
 }
 
 /**
- * Tells which model answers, which of its upstreams where it has several, and which fields of the
+ * The headers that tell which model answers, which of its upstreams where it has several, and which fields of the
  * request its engine will not see.
  *
  * @param upstream - its number from 1, or null
@@ -162,17 +163,16 @@ function listFallbacks(
  * Spec: §4.3 (headers not shown). Choice: names of the models file, never an address.
  */
 function nameBackend(
-  reply: FastifyReply,
   body: ChatCompletionRequest,
   { id, backend, upstreamCount = 1 }: ServedModel,
   upstream: number | null,
-): void {
-  if (reply.sent) return
+): Readonly<Record<string, string | null>> {
   const name = encodeURI(id)
-  reply.header('x-weft-backend', upstreamCount > 1 && upstream ? `${name}#${upstream}` : name)
   const dropped = findDroppedFields(body, backend.fields)
-  if (reply.hasHeader('x-weft-dropped-fields')) reply.removeHeader('x-weft-dropped-fields')
-  if (dropped.length > 0) reply.header('x-weft-dropped-fields', dropped.join(', '))
+  return {
+    'x-weft-backend': upstreamCount > 1 && upstream ? `${name}#${upstream}` : name,
+    'x-weft-dropped-fields': dropped.length > 0 ? dropped.join(', ') : null,
+  }
 }
 
 interface WatchOptions extends Pick<CompletionRunOptions, 'recorder' | 'limits' | 'nowUs'> {
@@ -189,27 +189,30 @@ interface WatchOptions extends Pick<CompletionRunOptions, 'recorder' | 'limits' 
  * what else a key may do.
  */
 function openWatcher(
-  { request, reply, call, model, projectId }: CompletionExchange,
+  { caller, call, model, projectId, setHeaders }: CompletionExchange,
   { recorder, limits, nowUs, answering }: WatchOptions,
 ): AnswerWatcher {
   const isStream = call.request.stream === true
   const keepsOutput = projectId !== null
   const record = createAnswerRecord({ isStream, keepsOutput, now: nowUs })
-  const caller = requireScope(request.principal, 'inference')
   const recording =
     projectId === null ? null : recorder.begin({ projectId, caller, body: call.body, record })
-  if (recording !== null) reply.header('x-weft-call-id', recording.callId)
+  if (recording !== null) setHeaders({ 'x-weft-call-id': recording.callId })
   return {
     note: record.note,
     end(error) {
       limits.charge(caller.keyId, record.tokenCount())
       recording?.end({
-        error: error === null ? null : toApiError(error, request),
+        error: error === null ? null : toApiError(error),
         model: answering().id,
         attributes: toAttributes(call, model, answering()),
       })
     },
   }
+}
+
+function toApiError(error: unknown): ApiError {
+  return error instanceof ApiError ? error : new ApiError('internal_error', { cause: error })
 }
 
 function toAttributes(

@@ -20,7 +20,7 @@ interface CallParts {
   arguments: string
 }
 
-interface Parts {
+interface StreamedChoice {
   role: unknown
   readonly texts: Map<string, string>
   readonly calls: Map<number, CallParts>
@@ -29,7 +29,7 @@ interface Parts {
   stop_reason: unknown
 }
 
-export interface ChoiceParts {
+export interface StreamedChoices {
   /** Adds an element of a chunk's `choices`; whether it brought text, reasoning or a call. */
   addChunkChoice(choice: Readonly<Record<string, unknown>>): boolean
   /** The same for a backend's own delta. */
@@ -40,8 +40,8 @@ export interface ChoiceParts {
 }
 
 /** @param charsMax - characters that are kept over all choices; 0 keeps nothing */
-export function createChoiceParts(charsMax: number): ChoiceParts {
-  const choices = new Map<number, Parts>()
+export function createStreamedChoices(charsMax: number): StreamedChoices {
+  const choices = new Map<number, StreamedChoice>()
   let left = charsMax
   let isCut = false
 
@@ -59,18 +59,18 @@ export function createChoiceParts(charsMax: number): ChoiceParts {
     return isEnough
   }
 
-  function addText(parts: Parts, name: string, piece: unknown): boolean {
+  function addText(parts: StreamedChoice, name: string, piece: unknown): boolean {
     if (typeof piece !== 'string' || piece === '') return false
     parts.texts.set(name, (parts.texts.get(name) ?? '') + take(piece))
     return true
   }
 
-  function partsOf(index: unknown): Parts | null {
+  function partsOf(index: unknown): StreamedChoice | null {
     if (typeof index !== 'number') return null
     const known = choices.get(index)
     if (known) return known
     if (choices.size >= CHOICES_MAX) return null
-    const parts: Parts = {
+    const parts: StreamedChoice = {
       role: 'assistant',
       texts: new Map(),
       calls: new Map(),
@@ -82,7 +82,7 @@ export function createChoiceParts(charsMax: number): ChoiceParts {
     return parts
   }
 
-  function addCall(parts: Parts, piece: unknown): boolean {
+  function addCall(parts: StreamedChoice, piece: unknown): boolean {
     if (!isObject(piece) || typeof piece.index !== 'number') return false
     const known = parts.calls.get(piece.index)
     if (!known && parts.calls.size >= CALLS_MAX) return false
@@ -126,7 +126,7 @@ export function createChoiceParts(charsMax: number): ChoiceParts {
   }
 }
 
-function renderChoice([index, parts]: [number, Parts]): unknown {
+function renderChoice([index, parts]: [number, StreamedChoice]): unknown {
   const { role, texts, calls, tokens, finish_reason, stop_reason } = parts
   const { content, reasoning, reasoning_content, ...others } = Object.fromEntries(texts)
   const toolCalls = [...calls]
