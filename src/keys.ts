@@ -22,7 +22,7 @@ async function main(args: readonly string[]): Promise<void> {
   const { dataDir } = readConfig()
   const store = openStore(dataDir)
   try {
-    run(store.keys, rest)
+    await run(store.keys, rest)
   } finally {
     await store.close()
   }
@@ -40,7 +40,7 @@ function openStore(dataDir: string): SqliteStore {
   }
 }
 
-function create(keys: KeyStore, args: readonly string[]): void {
+async function create(keys: KeyStore, args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -51,7 +51,7 @@ function create(keys: KeyStore, args: readonly string[]): void {
     },
   })
   if (!values.user) throw new UsageError(`--user is required\n${USAGE}`)
-  const { id, secret } = keys.createKey({
+  const { id, secret } = await keys.createKey({
     svc_user_id: values.user,
     svc_username: values.name ?? values.user,
     scopes: values.scopes.split(',').map(requireScopeName),
@@ -72,9 +72,9 @@ function list(keys: KeyStore): void {
   }
 }
 
-function revoke(keys: KeyStore, [id]: readonly string[]): void {
+async function revoke(keys: KeyStore, [id]: readonly string[]): Promise<void> {
   if (!id) throw new UsageError(USAGE)
-  if (!keys.revokeKey(id)) throw new Error(`there is no live key ${id}`)
+  if (!(await keys.revokeKey(id))) throw new Error(`there is no live key ${id}`)
   print(`revoked ${id}`)
 }
 

@@ -44,7 +44,7 @@ async function main(): Promise<void> {
     await deps.close()
     throw error
   }
-  announceFirstKey(config, deps)
+  await announceFirstKey(config, deps)
   if (config.trainer) trainer = awaitJobs(app, deps, () => startTrainer(app, deps, config))
 }
 
@@ -124,9 +124,9 @@ function reloadModels(app: App, deps: Deps): void {
 }
 
 /** Makes the first key of a fresh database and shows it once, apart from the log. */
-function announceFirstKey(config: Config, deps: Deps): void {
+async function announceFirstKey(config: Config, deps: Deps): Promise<void> {
   if (config.bootstrapKey !== null || deps.keys.listKeys().length > 0) return
-  const { secret } = deps.keys.createKey({
+  const { secret } = await deps.keys.createKey({
     svc_user_id: 'admin',
     svc_username: 'admin',
     scopes: SCOPES,

@@ -69,10 +69,10 @@ describe('key store', () => {
     expect(keys.findPrincipal(second)).toMatchObject({ svc_user_id: 'trainer' })
   })
 
-  it('finds the caller behind a key and nobody behind another', () => {
+  it('finds the caller behind a key and nobody behind another', async () => {
     const keys = openKeys()
     const rights = { scopes: ['worker'] as const, projects: ['a/b'] }
-    const { id, secret } = keys.createKey({ svc_user_id: 'u', svc_username: 'U', ...rights })
+    const { id, secret } = await keys.createKey({ svc_user_id: 'u', svc_username: 'U', ...rights })
     expect(secret).toMatch(/^wk_[\w-]{43}$/)
     expect(keys.findPrincipal(secret)).toEqual({
       keyId: id,
@@ -84,9 +84,9 @@ describe('key store', () => {
     expect(keys.findPrincipal('')).toBeNull()
   })
 
-  it('does not keep the secret', () => {
+  it('does not keep the secret', async () => {
     const keys = openKeys()
-    const { secret } = keys.createKey({
+    const { secret } = await keys.createKey({
       svc_user_id: 'u',
       svc_username: 'U',
       scopes: [],
@@ -95,18 +95,18 @@ describe('key store', () => {
     expect(JSON.stringify(keys.listKeys())).not.toContain(secret)
   })
 
-  it('refuses a revoked key, and a second revocation', () => {
+  it('refuses a revoked key, and a second revocation', async () => {
     const keys = openKeys()
-    const { id, secret } = keys.createKey({
+    const { id, secret } = await keys.createKey({
       svc_user_id: 'u',
       svc_username: 'U',
       scopes: [],
       projects: [],
     })
     expect(keys.findPrincipal(secret)).not.toBeNull()
-    expect(keys.revokeKey(id)).toBe(true)
+    expect(await keys.revokeKey(id)).toBe(true)
     expect(keys.findPrincipal(secret)).toBeNull()
-    expect(keys.revokeKey(id)).toBe(false)
+    expect(await keys.revokeKey(id)).toBe(false)
   })
 
   it('takes the bootstrap key as admin of everything without storing it', () => {

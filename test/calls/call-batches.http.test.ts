@@ -120,7 +120,7 @@ describe('POST /call/upsert_batch', () => {
 
     it('fails an item of a project outside of the key alone', async () => {
       const app = await buildTestApp()
-      const key = app.createKey({ projects: ['acme/*'] })
+      const key = await app.createKey({ projects: ['acme/*'] })
       const foreign = start('x', { project_id: 'beta/demo' })
       const { body } = await app.post(url, { batch: [foreign, start('a')] }, { key })
       expect(body.errors).toMatchObject([{ index: 0, code: 'project_forbidden' }])
@@ -229,7 +229,7 @@ describe('POST /v2/{entity}/{project}/calls/complete', () => {
 
   it.each(['complete', 'start', 'end'])('answers project_forbidden for %s', async (what) => {
     const { post, createKey } = await buildTestApp()
-    const key = createKey({ projects: ['beta/*'] })
+    const key = await createKey({ projects: ['beta/*'] })
     const url = what === 'complete' ? COMPLETE_URL : `/v2/acme/demo/call/${what}`
     const body = { complete: { batch: [] }, start: start('a').req, end: end('a').req }[what]
     const answer = await post(url, body, { key })

@@ -87,7 +87,9 @@ describe('POST /call/update', () => {
 
   it('answers project_forbidden', async () => {
     const { post, createKey } = await buildTestApp()
-    const { status } = await post(url, rename('x'), { key: createKey({ projects: ['beta/*'] }) })
+    const { status } = await post(url, rename('x'), {
+      key: await createKey({ projects: ['beta/*'] }),
+    })
     expect(status).toBe(403)
   })
 })
@@ -166,7 +168,7 @@ describe('POST /calls/delete', () => {
   it('answers project_forbidden and deletes nothing', async () => {
     const app = await buildTestApp()
     await start(app, 'a')
-    const key = app.createKey({ projects: ['beta/*'] })
+    const key = await app.createKey({ projects: ['beta/*'] })
     expect((await app.post(url, remove('a'), { key })).status).toBe(403)
     expect(await read(app, 'a')).toMatchObject({ id: 'a' })
   })

@@ -64,7 +64,7 @@ describe('POST /call/end', () => {
     it('answers project_forbidden for a project outside of the key and stores nothing', async () => {
       const { post, createKey } = await buildTestApp()
       await post('/call/start', START)
-      const key = createKey({ projects: ['beta/*'] })
+      const key = await createKey({ projects: ['beta/*'] })
       const { status, body } = await post('/call/end', END, { key })
       expect([status, body.error.code]).toEqual([403, 'project_forbidden'])
       expect((await post('/call/read', READ)).body.call.ended_at).toBeNull()

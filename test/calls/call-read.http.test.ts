@@ -151,7 +151,7 @@ describe('POST /call/read', () => {
     it('answers project_forbidden for a project outside of the key', async () => {
       const test = await buildTestApp()
       await record(test, FULL_START)
-      const key = test.createKey({ projects: ['beta/*'] })
+      const key = await test.createKey({ projects: ['beta/*'] })
       const { status, body } = await test.post('/call/read', READ, { key })
       expect([status, body.error.code]).toEqual([403, 'project_forbidden'])
     })

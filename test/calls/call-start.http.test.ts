@@ -105,7 +105,7 @@ describe('POST /call/start', () => {
 
     it('answers project_forbidden for a project outside of the key and stores nothing', async () => {
       const { post, createKey } = await buildTestApp()
-      const key = createKey({ projects: ['acme/other', 'beta/*'] })
+      const key = await createKey({ projects: ['acme/other', 'beta/*'] })
       const { status, body } = await post('/call/start', { start: FULL }, { key })
       expect([status, body.error.code]).toEqual([403, 'project_forbidden'])
       const read = await post('/call/read', { project_id: 'acme/demo', id: 'call-1' })

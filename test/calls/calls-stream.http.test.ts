@@ -223,7 +223,7 @@ describe('POST /calls/stream_query', () => {
 
     it('answers project_forbidden', async () => {
       const { post, createKey } = await buildTestApp()
-      const key = createKey({ projects: ['beta/*'] })
+      const key = await createKey({ projects: ['beta/*'] })
       expect((await post(url, { project_id: PROJECT }, { key })).status).toBe(403)
     })
   })

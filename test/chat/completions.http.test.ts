@@ -137,7 +137,7 @@ describe('POST /v1/chat/completions', () => {
 
     it.each(['Compat-Project', 'OpenAI-Project'])('takes a project by %s', async (name) => {
       const { post, createKey } = await buildChatApp()
-      const key = createKey({ projects: ['acme/demo'] })
+      const key = await createKey({ projects: ['acme/demo'] })
       const options = { key, headers: { [name]: 'acme/demo' } }
       expect((await post(URL, { messages: MESSAGES }, options)).status).toBe(200)
     })
@@ -244,7 +244,7 @@ describe('POST /v1/chat/completions', () => {
   describe('403', () => {
     it('refuses a key without the scope before it reads the body', async () => {
       const { post, createKey, backend } = await buildChatApp()
-      const key = createKey({ scopes: ['traces:read', 'traces:write', 'training'] })
+      const key = await createKey({ scopes: ['traces:read', 'traces:write', 'training'] })
       const { status, body } = await post(URL, '{"messages":', { key })
       expect([status, body.error.code]).toEqual([403, 'scope_missing'])
       expectUntouched(backend)
@@ -253,7 +253,7 @@ describe('POST /v1/chat/completions', () => {
     it('refuses a project that the key may not use', async () => {
       const { post, createKey, backend } = await buildChatApp()
       const options = {
-        key: createKey({ projects: ['acme/*'] }),
+        key: await createKey({ projects: ['acme/*'] }),
         headers: { 'Compat-Project': 'other/demo' },
       }
       const { status, body } = await post(URL, { messages: MESSAGES, model: 'nope' }, options)

@@ -14,7 +14,7 @@ async function build(config: object, model: object = {}) {
 describe('limits of a key', () => {
   it.each([false, true])('are told on every answer and answer 429, stream %s', async (stream) => {
     const { post, createKey, backend } = await build({ keyRequestsPerMinute: 1 })
-    const key = createKey({})
+    const key = await createKey({})
     const first = await post(URL, { ...BODY, stream }, { key })
     expect(first.status).toBe(200)
     expect(first.headers).toMatchObject({

@@ -155,7 +155,7 @@ describe('a completion with a project', () => {
 
   it('needs no other scope than inference', async () => {
     const { post, createKey, readCall } = await buildRecordingApp()
-    const key = createKey({ scopes: ['inference'], projects: ['acme/*'] })
+    const key = await createKey({ scopes: ['inference'], projects: ['acme/*'] })
     const { headers } = await post(URL, { messages: MESSAGES }, { key, headers: HEADERS })
     expect((await readCall(headers)).inputs.messages).toEqual(MESSAGES)
   })

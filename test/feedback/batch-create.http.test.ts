@@ -29,7 +29,7 @@ describe('POST /feedback/batch/create', () => {
   it('lets bad items fail alone, each with its place and reason', async () => {
     const app = await buildTestApp()
     await app.post('/feedback/create', { ...FEEDBACK, id: 'taken' })
-    const key = app.createKey({ projects: ['acme/demo'] })
+    const key = await app.createKey({ projects: ['acme/demo'] })
     const batch = [
       { ...FEEDBACK, id: 'good', payload: { good: 1 } },
       { ...FEEDBACK, weave_ref: 'nothing' },

@@ -99,7 +99,9 @@ describe('POST /feedback/create', () => {
       const { post, createKey } = await buildTestApp()
       const first = await post(URL, FULL_FEEDBACK)
       const second = await post(URL, FULL_FEEDBACK)
-      const third = await post(URL, FULL_FEEDBACK, { key: createKey({ projects: ['acme/*'] }) })
+      const third = await post(URL, FULL_FEEDBACK, {
+        key: await createKey({ projects: ['acme/*'] }),
+      })
       expect(second.text).toBe(first.text)
       expect(third.text).toBe(first.text)
     })
@@ -169,7 +171,7 @@ describe('POST /feedback/create', () => {
   describe('403', () => {
     it('answers project_forbidden for a foreign §2.2 project_id and stores nothing', async () => {
       const app = await buildTestApp()
-      const key = app.createKey({ projects: ['other/*'] })
+      const key = await app.createKey({ projects: ['other/*'] })
       const { status, body } = await app.post(URL, FEEDBACK, { key })
       expect([status, body.error.code, body.error.param]).toEqual([
         403,

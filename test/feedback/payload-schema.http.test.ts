@@ -181,7 +181,7 @@ describe('POST /feedback/payload_schema', () => {
   describe('403', () => {
     it('answers project_forbidden for a foreign §4.2 project_id', async () => {
       const app = await buildFilledApp()
-      const key = app.createKey({ projects: ['acme/other'] })
+      const key = await app.createKey({ projects: ['acme/other'] })
       const { status, body } = await app.post(URL, REQUEST, { key })
       expect([status, body.error.code]).toEqual([403, 'project_forbidden'])
     })

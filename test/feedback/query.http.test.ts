@@ -152,7 +152,7 @@ describe('POST /feedback/query', () => {
     await store(app, { id: 'a' }, { id: 'b', project_id: 'acme/other' })
     expect(await idsOf(app, {})).toEqual(['a'])
     const { status, body } = await app.post(URL, PROJECT, {
-      key: app.createKey({ projects: ['acme/other'] }),
+      key: await app.createKey({ projects: ['acme/other'] }),
     })
     expect([status, body.error.code]).toEqual([403, 'project_forbidden'])
   })

@@ -41,7 +41,7 @@ describe('POST /graphql', () => {
 
   it('knows of the projects of the key only', async () => {
     const { post, createKey } = await buildTestApp()
-    const key = createKey({ projects: ['beta/*'], scopes: ['traces:write'] })
+    const key = await createKey({ projects: ['beta/*'], scopes: ['traces:write'] })
     const variables = { name: 'demo', entityName: 'acme' }
     const project = await post('/graphql', { query: PROJECT, variables }, { key })
     expect(project.body).toEqual({ data: { project: null } })

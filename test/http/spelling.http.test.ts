@@ -85,7 +85,7 @@ describe('the two spellings', () => {
 
   it('ask for credentials and the project below /traces as at the root', async () => {
     const { post, createKey } = await buildTestApp()
-    const foreign = createKey({ projects: ['beta/*'] })
+    const foreign = await createKey({ projects: ['beta/*'] })
     expect((await post('/traces/call/read', READ, { key: null })).status).toBe(401)
     expect((await post('/traces/call/read', READ, { key: foreign })).status).toBe(403)
   })

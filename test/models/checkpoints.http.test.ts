@@ -145,7 +145,7 @@ describe('GET /v1/preview/models/{model_id}/checkpoints', () => {
       const refused = [
         [null, 401, 'missing_api_key'],
         ['wk_wrong', 401, 'invalid_api_key'],
-        [createKey({ scopes: ['inference', 'worker', 'traces:read'] }), 403, 'scope_missing'],
+        [await createKey({ scopes: ['inference', 'worker', 'traces:read'] }), 403, 'scope_missing'],
       ] as const
       for (const [key, status, code] of refused) {
         const answer = await get(urlOf(UNKNOWN_ID), { key })
@@ -157,7 +157,7 @@ describe('GET /v1/preview/models/{model_id}/checkpoints', () => {
   describe('404', () => {
     it('answers the same model_not_found for unknown, malformed and foreign models', async () => {
       const { testApp, model_id } = await appWithSteps(1)
-      const key = testApp.createKey({ projects: ['acme/other'] })
+      const key = await testApp.createKey({ projects: ['acme/other'] })
       for (const id of [UNKNOWN_ID, 'policy', '%00', 'x'.repeat(400), model_id]) {
         const { status, body } = await testApp.get(urlOf(id), { key })
         expect([status, body.error.code, body.error.param]).toEqual([

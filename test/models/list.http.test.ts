@@ -104,7 +104,7 @@ describe.each(['/v1/models', '/v1/models/small'])('GET %s', (url) => {
 
   it('refuses a key without the scope', async () => {
     const { get, createKey } = await buildModelsApp()
-    const { status, body } = await get(url, { key: createKey({ scopes: ['traces:read'] }) })
+    const { status, body } = await get(url, { key: await createKey({ scopes: ['traces:read'] }) })
     expect([status, body.error.code]).toEqual([403, 'scope_missing'])
   })
 
@@ -113,7 +113,7 @@ describe.each(['/v1/models', '/v1/models/small'])('GET %s', (url) => {
     ['other/demo', 403],
   ])('lets a key of acme use the project %s: %i', async (project, expected) => {
     const { get, createKey } = await buildModelsApp()
-    const key = createKey({ projects: ['acme/*'] })
+    const key = await createKey({ projects: ['acme/*'] })
     expect((await get(url, { key, headers: { 'Compat-Project': project } })).status).toBe(expected)
   })
 })

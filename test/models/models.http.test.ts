@@ -16,7 +16,7 @@ describe('POST /v1/preview/models', () => {
 
     it.each([null, undefined])('takes the user of the key as the entity for %s', async (entity) => {
       const { post, createKey } = await buildTestApp()
-      const key = createKey({ projects: ['u-1/*'] })
+      const key = await createKey({ projects: ['u-1/*'] })
       const { status, body } = await post(MODELS_URL, { ...MODEL, entity }, { key })
       expect([status, body.entity]).toEqual([200, 'u-1'])
     })
@@ -81,7 +81,7 @@ describe('POST /v1/preview/models', () => {
       'answers project_forbidden to a key for %s, also when the model exists',
       async (pattern) => {
         const testApp = await buildTestApp()
-        const key = testApp.createKey({ projects: [pattern] })
+        const key = await testApp.createKey({ projects: [pattern] })
         const first = await testApp.post(MODELS_URL, MODEL, { key })
         expect([first.status, first.body.error.code]).toEqual([403, 'project_forbidden'])
         await createModel(testApp)
@@ -93,7 +93,7 @@ describe('POST /v1/preview/models', () => {
 
     it('answers project_forbidden when the user of the key is no project of the key', async () => {
       const { post, createKey } = await buildTestApp()
-      const key = createKey({ projects: ['acme/*'] })
+      const key = await createKey({ projects: ['acme/*'] })
       const { status, body } = await post(MODELS_URL, { ...MODEL, entity: null }, { key })
       expect([status, body.error.code]).toEqual([403, 'project_forbidden'])
     })
@@ -134,7 +134,7 @@ describe('POST /v1/preview/models', () => {
 
     it('asks for the entity when the user of the key cannot be one', async () => {
       const { post, deps } = await buildTestApp()
-      const { secret: key } = deps.keys.createKey({
+      const { secret: key } = await deps.keys.createKey({
         svc_user_id: 'a/b',
         svc_username: 'A',
         scopes: ['training'],

@@ -101,7 +101,7 @@ describe('chat with a trained model', () => {
   it('is not found by callers who may not use its project', async () => {
     const testApp = await buildTestApp()
     await createModel(testApp)
-    const key = testApp.createKey({ projects: ['acme/other'] })
+    const key = await testApp.createKey({ projects: ['acme/other'] })
     expect((await ask(testApp, 'policy', { key })).status).toBe(404)
     expect((await ask(testApp, 'w:///acme/demo/policy', { key })).status).toBe(404)
     const { body } = await testApp.get('/v1/models', { key })

@@ -103,7 +103,7 @@ describe('POST /file/create', () => {
   ])('refuses %s with %i %s and leaves nothing', async (_what, status, code, param, fields) => {
     const dataDir = makeTempDir()
     const app = await buildTestApp({ dataDir })
-    const key = app.createKey({ projects: ['acme/*'] })
+    const key = await app.createKey({ projects: ['acme/*'] })
     for (const file of ['hello', LARGE]) {
       const form = { project_id: PROJECT, file, ...fields } as never
       const entries = Object.entries(form).filter(([, value]) => value !== undefined)
@@ -151,7 +151,7 @@ describe('POST /file/create', () => {
   it('asks for credentials and the scope', async () => {
     const app = await buildTestApp()
     const form = { project_id: PROJECT, file: 'hello' }
-    const reader = app.createKey({ scopes: ['traces:read'] })
+    const reader = await app.createKey({ scopes: ['traces:read'] })
     expect((await postForm(app, '/file/create', form, { key: reader })).body.error.code).toBe(
       'scope_missing',
     )
@@ -189,7 +189,7 @@ describe('POST /file/content', () => {
 
   it('answers project_forbidden for a key of another project', async () => {
     const app = await buildTestApp()
-    const key = app.createKey({ projects: ['other/*'] })
+    const key = await app.createKey({ projects: ['other/*'] })
     for (const url of ['/file/content', '/files/query_stats']) {
       const request = url === '/file/content' ? { digest: HELLO } : {}
       const { body } = await app.post(url, { project_id: PROJECT, ...request }, { key })

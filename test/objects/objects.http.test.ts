@@ -247,7 +247,7 @@ describe('POST /obj/read', () => {
   it('answers project_forbidden for a key of another project', async () => {
     const app = await buildTestApp()
     await publish(app, 1)
-    const key = app.createKey({ projects: ['other/*'] })
+    const key = await app.createKey({ projects: ['other/*'] })
     for (const [url, body] of [
       ['/obj/read', { ...NAME, digest: 'v0' }],
       ['/objs/query', { project_id: PROJECT }],

@@ -107,7 +107,7 @@ describe('POST /refs/read_batch', () => {
     ] as const) {
       expect(await read(app, good, ref)).toEqual([404, code, 'refs[1]'])
     }
-    const key = app.createKey({ projects: ['acme/*'] })
+    const key = await app.createKey({ projects: ['acme/*'] })
     const foreign = { refs: ['weave:///other/demo/object/ds:v0'] }
     expect((await app.post(URL, foreign)).body.vals).toEqual([{ secret: 1 }])
     const { status, body } = await app.post(URL, foreign, { key })
@@ -118,7 +118,7 @@ describe('POST /refs/read_batch', () => {
     const app = await buildTestApp()
     await publish(app, 'secret', { a: 1 }, 'other/demo')
     await publish(app, 'bridge', { to: 'weave:///other/demo/object/secret:v0' })
-    const key = app.createKey({ projects: ['acme/*'] })
+    const key = await app.createKey({ projects: ['acme/*'] })
     const refs = [`${BASE}/object/bridge:v0/key/to/key/a`]
     expect((await app.post(URL, { refs })).body.vals).toEqual([1])
     expect((await app.post(URL, { refs }, { key })).body.vals).toEqual([null])

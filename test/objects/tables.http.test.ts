@@ -375,7 +375,7 @@ describe('POST /table/query_stats_batch', () => {
 it('answers project_forbidden on all table routes for a key of another project', async () => {
   const app = await buildTestApp()
   const { digest } = await store(app, [{}])
-  const key = app.createKey({ projects: ['other/*'] })
+  const key = await app.createKey({ projects: ['other/*'] })
   for (const [url, body] of [
     ['/table/create', tableOf([])],
     ['/table/update', { project_id: PROJECT, base_digest: digest, updates: [] }],

@@ -119,7 +119,7 @@ describe('POST /cost/create', () => {
 
   it('refuses a key of another project', async () => {
     const app = await buildTestApp()
-    const key = app.createKey({ projects: ['acme/other'] })
+    const key = await app.createKey({ projects: ['acme/other'] })
     const { status, body } = await app.post('/cost/create', CREATE, { key })
     expect([status, body.error.code]).toEqual([403, 'project_forbidden'])
     expect(await list(app)).toEqual([])

@@ -203,10 +203,9 @@ describe('POST /calls/stats', () => {
       { calls: store.calls, stats: store.stats, prices: store.prices },
     )
     const rights = { scopes: ['traces:read', 'traces:write'] as const, projects: ['*'] }
-    const keys = ['u-1', 'u-2'].map(
-      (user) =>
-        app.deps.keys.createKey({ ...rights, svc_user_id: user, svc_username: user }).secret,
-    )
+    const createKey = async (user: string) =>
+      (await app.deps.keys.createKey({ ...rights, svc_user_id: user, svc_username: user })).secret
+    const keys = await Promise.all(['u-1', 'u-2'].map(createKey))
     let run = 0
     let built = 0
     const property = fc.asyncProperty(

@@ -340,7 +340,7 @@ describe('POST /calls/stats', () => {
   describe('403', () => {
     it('answers project_forbidden for a project outside of the key', async () => {
       const app = await buildFilledApp()
-      const key = app.createKey({ projects: ['beta/*'] })
+      const key = await app.createKey({ projects: ['beta/*'] })
       const { status, body } = await app.post(URL, COUNTS, { key })
       expect([status, body.error.code]).toEqual([403, 'project_forbidden'])
     })

@@ -44,7 +44,7 @@ export function itRefusesBadRequests({ url, body, scope, allow = 'POST' }: Route
     const scopes = (['traces:read', 'traces:write', 'inference', 'training'] as const).filter(
       (other) => other !== scope,
     )
-    const { status, body: answer } = await post(url, body, { key: createKey({ scopes }) })
+    const { status, body: answer } = await post(url, body, { key: await createKey({ scopes }) })
     expect([status, answer.error.code]).toEqual([403, 'scope_missing'])
   })
 

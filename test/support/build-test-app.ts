@@ -13,7 +13,7 @@ export interface TestApp {
   /** A key with all scopes on all projects. */
   readonly key: string
   /** Makes a key with these rights. */
-  createKey(rights: { scopes?: readonly Scope[]; projects?: readonly string[] }): string
+  createKey(rights: { scopes?: readonly Scope[]; projects?: readonly string[] }): Promise<string>
   /** POSTs JSON; Basic on the trace routes, Bearer below /v1. */
   post(url: string, body: unknown, options?: RequestOptions): Promise<TestResponse>
   get(url: string, options?: RequestOptions): Promise<TestResponse>
@@ -63,9 +63,11 @@ export async function buildTestApp(
     await app.close()
     await deps.close()
   })
-  const createKey: TestApp['createKey'] = ({ scopes = SCOPES, projects = ['*'] }) =>
-    deps.keys.createKey({ svc_user_id: 'u-1', svc_username: 'User One', scopes, projects }).secret
-  const key = createKey({})
+  const createKey: TestApp['createKey'] = async ({ scopes = SCOPES, projects = ['*'] }) => {
+    const rights = { svc_user_id: 'u-1', svc_username: 'User One', scopes, projects }
+    return (await deps.keys.createKey(rights)).secret
+  }
+  const key = await createKey({})
 
   async function send(
     method: 'GET' | 'POST',

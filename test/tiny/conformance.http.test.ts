@@ -384,7 +384,8 @@ describe('a chat request to the tiny model', () => {
     }
     deps = await openDeps(config)
     const rights = { scopes: SCOPES, projects: ['*'] }
-    key = deps.keys.createKey({ svc_user_id: 'u', svc_username: 'U', ...rights }).secret
+    const user = { svc_user_id: 'u', svc_username: 'U' }
+    key = (await deps.keys.createKey({ ...user, ...rights })).secret
     app = await buildApp(config, { ...deps, models: createModelRegistry([model], model) })
   })
   afterAll(async () => {

@@ -220,7 +220,7 @@ describe('POST /v1/preview/training-jobs', () => {
     it('answers for a model of a foreign project as for none, and stores nothing', async () => {
       const testApp = await buildTestApp()
       const model_id = await createModel(testApp)
-      const key = testApp.createKey({ projects: ['acme/other', 'demo/*'] })
+      const key = await testApp.createKey({ projects: ['acme/other', 'demo/*'] })
       const foreign = await testApp.post(JOBS_URL, jobOf(model_id), { key })
       const unknown = await testApp.post(JOBS_URL, jobOf(UNKNOWN_ID), { key })
       expect([foreign.status, foreign.text]).toEqual([404, unknown.text])

@@ -143,7 +143,7 @@ it('answers 413 to a client that sends more than it may without saying so', asyn
 it('refuses a key without the scope before the body has come', async () => {
   const testApp = await buildTestApp()
   const url = await testApp.app.listen({ port: 0, host: '127.0.0.1' })
-  const key = testApp.createKey({ scopes: ['inference'] })
+  const key = await testApp.createKey({ scopes: ['inference'] })
   const status = await new Promise<number | undefined>((resolve, reject) => {
     const sending = request(url + JOBS_URL, {
       method: 'POST',

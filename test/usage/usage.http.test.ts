@@ -197,7 +197,7 @@ describe('POST /calls/usage', () => {
     await record(app, ...TREE)
     const request = { project_id: 'acme/other', call_ids: ['root'] }
     expect(await tokens(app, url, request)).toEqual({ root: {} })
-    const key = app.createKey({ projects: ['acme/other'] })
+    const key = await app.createKey({ projects: ['acme/other'] })
     const { status } = await app.post(url, { ...PROJECT, call_ids: ['root'] }, { key })
     expect(status).toBe(403)
   })

@@ -14,9 +14,15 @@ export interface StoredKey extends NewKey {
   readonly revoked_at_us: number | null
 }
 
+export interface CreatedKey {
+  readonly id: string
+  /** The text that callers send; it cannot be had again. */
+  readonly secret: string
+}
+
 export interface KeyStore {
-  /** Stores a new key and returns its id and its secret text; the secret cannot be had again. */
-  createKey(key: NewKey): { readonly id: string; readonly secret: string }
+  /** Stores a new key. Resolves only after it is durable. @throws ApiError server_overloaded, store_unavailable */
+  createKey(key: NewKey): Promise<CreatedKey>
   /**
    * The secret text of a new key that is never stored: it ends with the process, or when another one is
    * made. For the part of the server that talks to it as its clients do.
@@ -26,6 +32,6 @@ export interface KeyStore {
   findPrincipal(secret: string): Principal | null
   /** All keys, oldest first. */
   listKeys(): StoredKey[]
-  /** False when there is no such key, or it was revoked before. */
-  revokeKey(id: string): boolean
+  /** False when there is no such key, or it was revoked before. @throws ApiError as createKey */
+  revokeKey(id: string): Promise<boolean>
 }

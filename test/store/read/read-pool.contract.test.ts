@@ -1,8 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ApiError } from '../../../src/errors.ts'
-import { createKeyStore } from '../../../src/store/sqlite/access/keys.ts'
+import { INSERT_KEY } from '../../../src/store/sqlite/access/keys.sql.ts'
 import {
   type Connection,
   closeDatabase,
@@ -62,8 +63,9 @@ function openInline(): Subject {
 }
 
 function addKey(db: Connection): void {
-  const rights = { svc_user_id: 'u', svc_username: 'u', scopes: [], projects: [] }
-  createKeyStore(db, null).createKey(rights)
+  const rights = { svc_user_id: 'u', svc_username: 'u', scopes_json: '[]', projects_json: '[]' }
+  const hash = randomBytes(32)
+  db.prepare(INSERT_KEY).run({ ...rights, id: hash.toString('hex'), hash, created_at_us: 0 })
 }
 
 describe.each([

@@ -50,7 +50,7 @@ export function createKeyStore(db: Connection, bootstrapKey: string | null): Key
   }
 
   return {
-    createKey(key: NewKey) {
+    async createKey(key: NewKey) {
       const id = uuidv7()
       const secret = renderKey(randomBytes(KEY_BYTES))
       insertKey.run({
@@ -84,7 +84,7 @@ export function createKeyStore(db: Connection, bootstrapKey: string | null): Key
       return principal
     },
     listKeys: () => (listKeys.all() as KeyRow[]).map(toStoredKey),
-    revokeKey(id) {
+    async revokeKey(id) {
       cache.clear()
       return revokeKey.run({ id, revoked_at_us: Date.now() * 1000 }).changes > 0
     },
