@@ -144,6 +144,7 @@ async function openTiny(config: Config): Promise<InferenceBackend> {
     return createLazyBackend({
       kind: 'tiny',
       fields,
+      ignoresUnknown: true,
       takesAdapters: true,
       open: () => createTinyBackend(options),
     })

@@ -104,6 +104,8 @@ export interface InferenceBackend {
   /** Name used in logs and headers, never an address. */
   readonly kind: string
   readonly fields: FieldSupport
+  /** Whether it passes over fields of a request that the schema does not name. Default false: it forwards them. */
+  readonly ignoresUnknown?: boolean
   /** Whether it honours `adapterPath`. Default false. */
   readonly takesAdapters?: boolean
   /**

@@ -165,6 +165,7 @@ const RULES: Readonly<Record<string, RuleRow>> = {
       [{ structured_outputs: { choice: ['a'] } }],
       [{ structured_outputs: { grammar: 'root ::= "a"', disable_fallback: true } }],
       [{ structured_outputs: { json_object: true } }],
+      [{ structured_outputs: { json_object: false, choice: ['a'] } }],
       [{ structured_outputs: { structural_tag: '{"structures":[],"triggers":[]}' } }],
       [{ structured_outputs: null }],
     ],

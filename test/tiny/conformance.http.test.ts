@@ -249,7 +249,7 @@ const ROWS: Readonly<Record<keyof ChatCompletionRequest, Row>> = {
   truncate_prompt_tokens: {
     value: 6,
     check: (given) => expect(given.body.usage.prompt_tokens).toBe(6),
-    refused: 0,
+    refused: -2,
   },
   prompt_logprobs: {
     value: 1,

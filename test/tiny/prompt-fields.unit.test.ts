@@ -96,10 +96,11 @@ describe('truncate_prompt_tokens', () => {
     expect(ids).toHaveLength(engine.shape.context - 100)
   }, 60_000)
 
-  it('of 0 is refused, and so is what does not fit in spite of it', () => {
-    expect(() => begin(engine, { truncate_prompt_tokens: 0 })).toThrow(
-      refusal('invalid_value', 'truncate_prompt_tokens'),
-    )
+  it('of 0 is not refused: it begins a text without a prompt', () => {
+    expect(promptIds({ messages, truncate_prompt_tokens: 0 })).toEqual([tokenizer.beginId])
+  })
+
+  it('refuses what does not fit in spite of it', () => {
     const fields = { messages: [user('long '.repeat(9_000))], truncate_prompt_tokens: 3_000 }
     expect(() => begin(engine, fields)).toThrow(refusal('context_length_exceeded', 'messages'))
   })

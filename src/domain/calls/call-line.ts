@@ -58,5 +58,5 @@ function isShown(name: string, view: LineView): boolean {
 function withSpan(attributes_json: string | null, otel_dump_json: string | null): string {
   if (otel_dump_json === null) return attributes_json ?? '{}'
   const attributes = parseLossless(attributes_json ?? '{}') as JsonObject
-  return renderJson({ ...attributes, otel_span: parseLossless(otel_dump_json) })
+  return renderJson({ otel_span: parseLossless(otel_dump_json), ...attributes })
 }

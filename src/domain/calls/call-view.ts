@@ -27,7 +27,7 @@ export interface StoredCall {
   readonly svc_run_id: string | null
   readonly svc_run_step: number | null
   readonly svc_run_step_end: number | null
-  /** Bytes of attributes, inputs, output and summary as JSON. */
+  /** Bytes of attributes, inputs, otel_dump, output and summary as JSON. */
   readonly storage_size_bytes: number
 }
 
@@ -79,13 +79,14 @@ export function callStatus(call: SummaryParts): CallStatus {
 /**
  * Renders a call. `summary.weave` is filled here and merged over what the client sent under it.
  *
- * Spec: §2.5. Choice: an OpenTelemetry span that was sent along is shown as attributes.otel_span.
+ * Spec: §2.5. Choice: an OpenTelemetry span that was sent along is shown as attributes.otel_span, unless the
+ * client has set that attribute itself.
  */
 export function renderCall(call: StoredCall, options: CallViewOptions): CallSchema {
   const { attributes, otel_dump, started_at_us, ended_at_us, storage_size_bytes, ...rest } = call
   return {
     ...rest,
-    attributes: otel_dump === null ? attributes : { ...attributes, otel_span: otel_dump },
+    attributes: otel_dump === null ? attributes : { otel_span: otel_dump, ...attributes },
     started_at: renderTimestamp(started_at_us),
     ended_at: ended_at_us === null ? null : renderTimestamp(ended_at_us),
     summary: { ...call.summary, weave: derivedSummary(call, options) },

@@ -207,7 +207,7 @@ function parseBody(call: CallTexts, body: Body): unknown {
     case 'attributes': {
       const attributes = JSON.parse(call.attributes_json ?? '{}')
       if (call.otel_dump_json === null) return attributes
-      return { ...attributes, otel_span: JSON.parse(call.otel_dump_json) }
+      return { otel_span: JSON.parse(call.otel_dump_json), ...attributes }
     }
     case 'summary': {
       const summary = JSON.parse(call.summary_json ?? '{}')

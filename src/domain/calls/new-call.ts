@@ -77,6 +77,7 @@ export function resolveCallStart(
 ): CallStart {
   const attributes_json = renderJson(start.attributes)
   const inputs_json = renderJson(start.inputs)
+  const otel_dump_json = start.otel_dump ? renderJson(start.otel_dump) : null
   return {
     project_id: start.project_id,
     id: start.id ?? defaults.id,
@@ -94,9 +95,12 @@ export function resolveCallStart(
     svc_run_step: start.svc_run_step ?? null,
     attributes_json,
     inputs_json,
-    otel_dump_json: start.otel_dump ? renderJson(start.otel_dump) : null,
+    otel_dump_json,
     input_refs: refsIn(inputs_json, start.inputs, refScheme),
-    start_size_bytes: Buffer.byteLength(attributes_json) + Buffer.byteLength(inputs_json),
+    start_size_bytes:
+      Buffer.byteLength(attributes_json) +
+      Buffer.byteLength(inputs_json) +
+      Buffer.byteLength(otel_dump_json ?? ''),
   }
 }
 

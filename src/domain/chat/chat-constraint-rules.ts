@@ -16,7 +16,7 @@ import {
  * @throws ApiError invalid_value, missing_required_parameter
  *
  * Spec: §4.3 response_format, structured_outputs.
- * Choice: exactly one kind in structured_outputs; not together with a constraining response_format
+ * Choice: exactly one kind in structured_outputs, where json_object false is none; not together with a constraining response_format
  * nor with a named tool_choice.
  */
 export function requireValidConstraints(request: ChatCompletionRequest): void {
@@ -62,7 +62,9 @@ function requireValidFormat(format: ResponseFormat): void {
 }
 
 function requireOneKind(outputs: StructuredOutputs): void {
-  const count = STRUCTURED_OUTPUT_KINDS.filter((kind) => isGiven(outputs[kind])).length
+  const isSet = (kind: (typeof STRUCTURED_OUTPUT_KINDS)[number]) =>
+    isGiven(outputs[kind]) && outputs[kind] !== false
+  const count = STRUCTURED_OUTPUT_KINDS.filter(isSet).length
   if (count === 1) return
   const kinds = STRUCTURED_OUTPUT_KINDS.join(', ')
   refuse('structured_outputs', `structured_outputs must set exactly one of ${kinds}, not ${count}.`)

@@ -8,6 +8,7 @@ import {
   findUnsupportedField,
   requireValidChatRequest,
 } from '../../domain/chat/chat-rules.ts'
+import { findUnknownFields } from '../../domain/chat/unknown-fields.ts'
 import { ApiError } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
@@ -155,8 +156,8 @@ function listFallbacks(
 }
 
 /**
- * The headers that tell which model answers, which of its upstreams where it has several, and which fields of the
- * request its engine will not see.
+ * The headers that tell which model answers, which of its upstreams where it has several, which fields of the
+ * request its engine will not see, and which ones nothing knows.
  *
  * @param upstream - its number from 1, or null
  *
@@ -168,11 +169,17 @@ function nameBackend(
   upstream: number | null,
 ): Readonly<Record<string, string | null>> {
   const name = encodeURI(id)
-  const dropped = findDroppedFields(body, backend.fields)
   return {
     'x-weft-backend': upstreamCount > 1 && upstream ? `${name}#${upstream}` : name,
-    'x-weft-dropped-fields': dropped.length > 0 ? dropped.join(', ') : null,
+    'x-weft-dropped-fields': nameFields(findDroppedFields(body, backend.fields)),
+    'x-weft-ignored-fields': nameFields(backend.ignoresUnknown ? findUnknownFields(body) : []),
   }
+}
+
+/** A header is ASCII, and the names of a client may be anything. */
+function nameFields(names: readonly string[]): string | null {
+  if (names.length === 0) return null
+  return names.map((name) => encodeURIComponent(name.toWellFormed())).join(', ')
 }
 
 interface WatchOptions extends Pick<CompletionRunOptions, 'recorder' | 'limits' | 'nowUs'> {

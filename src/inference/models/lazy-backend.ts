@@ -9,6 +9,7 @@ export interface LazyBackendOptions {
   readonly kind: string
   /** Those of the backend that `open` makes. */
   readonly fields: FieldSupport
+  readonly ignoresUnknown?: boolean
   readonly takesAdapters: boolean
   readonly open: () => InferenceBackend
 }

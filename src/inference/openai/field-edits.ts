@@ -119,11 +119,15 @@ export const plainFormat: FieldEdit = ({ request }) => {
   return {}
 }
 
-/** Which constraint engine a client library chose is not the upstream's to know. */
-export const stripBackend: FieldEdit = ({ textOf }) => {
+/**
+ * Which constraint engine a client library chose is not the upstream's to know; and engines count
+ * `json_object: false` as a second constraint.
+ */
+export const stripBackend: FieldEdit = ({ textOf, request }) => {
   const text = textOf('structured_outputs')
   if (text === undefined) return {}
   const remove = new Set(['_backend', '_backend_was_auto'])
+  if (request.structured_outputs?.json_object === false) remove.add('json_object')
   return { structured_outputs: editMembers(text, { remove }) }
 }
 

@@ -105,6 +105,7 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
   return {
     kind: options.name,
     fields,
+    ignoresUnknown: true,
     takesAdapters: true,
     complete,
     ready: link.ready,

@@ -1,6 +1,7 @@
 /** Chat completions, whole or as a stream. Spec: §4.3. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { requireScope } from '../../domain/access/permissions.ts'
+import { requireIntegerBounds } from '../../domain/chat/integer-bounds.ts'
 import { toErrorBody } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { toApiError } from '../../http/error-handler.ts'
@@ -89,6 +90,7 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
     },
     async (request, reply) => {
       const { body } = request
+      requireIntegerBounds(body, request.bodyText ?? '')
       const requestId = chooseRequestId(request, body)
       if (requestId !== request.id) reply.header('x-request-id', requestId)
       const projectId = requireProjectHeader(request)

@@ -6,9 +6,10 @@
  */
 import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
-import { canUseProject, requireScope } from '../../domain/access/permissions.ts'
+import { canUseProject, type Principal, requireScope } from '../../domain/access/permissions.ts'
 import { modelProjectId } from '../../domain/models/preview-model.ts'
 import { resolveTrainingConfig } from '../../domain/training/resolve-training-config.ts'
+import { leaseLost } from '../../domain/training/training-states.ts'
 import { renderClaim } from '../../domain/training/worker-view.ts'
 import type { App } from '../../http/app-type.ts'
 import { watchClient } from '../../http/stream/client-signal.ts'
@@ -49,12 +50,32 @@ export async function workerRoutes(app: App, options: WorkerRoutesOptions): Prom
   app.addHook('onRequest', async (request) => {
     requireScope(request.principal, 'worker')
   })
+  app.addHook('preHandler', async (request) => {
+    const { job_id } = request.params as { readonly job_id?: string }
+    if (job_id !== undefined) await requireOwnJob(request.principal, job_id, options)
+  })
   addClaim(app, claims, options)
   addHeartbeat(app, options)
   addEvents(app, options)
   addComplete(app, options)
   addEnds(app, claims, options)
   await app.register(workerFileRoutes, options)
+}
+
+/**
+ * Refuses a job of a project that the key may not use, whatever token comes with it. It reads as a job that
+ * does not exist, so that ids of others cannot be probed.
+ *
+ * @throws ApiError scope_missing, lease_lost
+ */
+async function requireOwnJob(
+  principal: Principal | null,
+  job_id: string,
+  { jobs }: WorkerRoutesOptions,
+): Promise<void> {
+  const caller = requireScope(principal, 'worker')
+  const view = await jobs.findJobView(job_id.toLowerCase())
+  if (view === null || !canUseProject(caller, modelProjectId(view.model))) throw leaseLost()
 }
 
 function addClaim(app: App, claims: JobClaims, { settings }: WorkerRoutesOptions): void {

@@ -23,7 +23,9 @@ export const StartedCallSchemaForInsert = z
     started_at: Timestamp.describe('When it began; microseconds are kept, no offset means UTC.'),
     attributes: FreeObject.describe('Free metadata.'),
     inputs: FreeObject.describe('Arguments of the operation.'),
-    otel_dump: FreeObject.nullish().describe('The OpenTelemetry span that the call was made from.'),
+    otel_dump: FreeObject.nullish().describe(
+      'The OpenTelemetry span that the call was made from; read as attributes.otel_span unless the attributes have one.',
+    ),
     svc_user_id: z
       .string()
       .max(256)
@@ -114,7 +116,9 @@ export const CallSchema = z
     storage_size_bytes: z
       .int()
       .nullable()
-      .describe('Bytes of attributes, inputs, output and summary as JSON; null unless asked for.'),
+      .describe(
+        'Bytes of attributes, inputs, otel_dump, output and summary as JSON; null unless asked for.',
+      ),
     total_storage_size_bytes: z
       .int()
       .nullable()

@@ -67,6 +67,9 @@ const anyRole = z
   .describe('Role of the speaker; it picks the variant.')
 const role = boundedText({ min: 1, max: ROLE_CHARS_MAX }).describe('Role of the speaker.')
 const requiredContent = Content.describe('What is said: a string, or a list of content parts.')
+const givenContent = Content.nullable().describe(
+  'What is said: a string, a list of content parts, or null for nothing.',
+)
 const content = Content.nullish().describe('What is said: a string, or a list of content parts.')
 const text = (description: string) =>
   z.string(ruleError('a string')).nullish().describe(description)
@@ -134,11 +137,12 @@ export const ChatCompletionAssistantMessageParam = variant('ChatCompletionAssist
  * The answer of a tool.
  *
  * Spec: §2.10.
- * Choice: tool_call_id may be missing; engines tolerate it and some templates never read it.
+ * Choice: content must be there and may be null, which clients send for a tool that gave nothing; tool_call_id
+ * may be missing, engines tolerate it and some templates never read it.
  */
 export const ChatCompletionToolMessageParam = variant('ChatCompletionToolMessageParam', {
   role: roleNamed('tool'),
-  content,
+  content: givenContent,
   name,
   tool_call_id: text('Id of the tool call that this answers.'),
 })
@@ -146,14 +150,14 @@ export const ChatCompletionToolMessageParam = variant('ChatCompletionToolMessage
 /** The answer of a function, the deprecated form of a tool message. Spec: §2.10. */
 export const ChatCompletionFunctionMessageParam = variant('ChatCompletionFunctionMessageParam', {
   role: roleNamed('function'),
-  content,
+  content: givenContent,
   name: boundedText({ min: 1, max: NAME_CHARS_MAX }).describe('Name of the function; required.'),
 })
 
 /** A message of any other role, for templates that know more roles. Spec: §2.10. */
 export const CustomChatCompletionMessageParam = variant('CustomChatCompletionMessageParam', {
   role,
-  content,
+  content: givenContent,
   name,
   tool_call_id: text('Id of the tool call that this answers.'),
   tool_calls: toolCalls,
@@ -163,7 +167,7 @@ export const CustomChatCompletionMessageParam = variant('CustomChatCompletionMes
 /** The generic message of channel-based templates, its author's role and name laid flat. Spec: §2.10. */
 export const Message = variant('Message', {
   role,
-  content,
+  content: givenContent,
   name,
   channel: text('Channel of the message, as analysis or final.'),
   recipient: text('Whom the message is for, as a tool.'),

@@ -69,7 +69,7 @@ export const PROMPT_FIELDS = {
   ),
   truncate_prompt_tokens: optionalField(
     boundedInteger(`a whole number from -1 to ${INT64_BOUND}`, { min: -1, max: INT64_BOUND }),
-    'Only this many of the last prompt tokens are kept; -1 keeps what fits beside the answer.',
+    'Only this many of the last prompt tokens are kept; -1 keeps what fits beside the answer, 0 keeps none.',
   ),
   skip_special_tokens: optionalField(
     flag(),

@@ -47,8 +47,8 @@ export const StructuredOutputs = z.looseObject(
     ),
     grammar: optionalField(constraintText(), 'Context-free grammar (EBNF) that the answer keeps.'),
     json_object: optionalField(
-      z.literal(true, { error: 'must be true or left out' }),
-      'The answer is some JSON object. Only true is a constraint.',
+      flag(),
+      'The answer is some JSON object. False is the same as left out.',
     ),
     disable_fallback: optionalField(
       flag(),

@@ -6,8 +6,8 @@ import { z } from 'zod'
 import {
   boundedInteger,
   boundedList,
-  boundedMap,
   boundedNumber,
+  boundedObject,
   boundedText,
   describeJson,
   flag,
@@ -143,7 +143,7 @@ const messagesAndChoices = boundedList(HistoryItem, { max: HISTORY_ITEMS_MAX }).
 
 const TrajectoryTool = z.looseObject(
   {
-    type: z.literal('function', { error: 'must be function' }).describe('Always function.'),
+    type: string.describe('Kind of the tool, as function.'),
     function: z
       .looseObject(
         {
@@ -194,20 +194,12 @@ export const Trajectory = z
       reward: number.describe('How good the rollout was; any finite number.'),
       initial_policy_version: policyVersion.describe('Step of the model when it began.'),
       final_policy_version: policyVersion.describe('Step of the model when it ended.'),
-      metrics: boundedMap(z.union([z.number(), z.boolean()], ruleError('a number or boolean')), {
-        max: TRAJECTORY_ENTRIES_MAX,
-      })
+      metrics: boundedObject(TRAJECTORY_ENTRIES_MAX)
         .optional()
-        .describe('Numbers and booleans by name.'),
-      metadata: boundedMap(
-        z.union(
-          [z.number(), z.string(), z.boolean(), z.null()],
-          ruleError('a number, string, boolean or null'),
-        ),
-        { max: TRAJECTORY_ENTRIES_MAX },
-      )
+        .describe('Measures of the rollout by name.'),
+      metadata: boundedObject(TRAJECTORY_ENTRIES_MAX)
         .optional()
-        .describe('Plain values by name.'),
+        .describe('Anything else that is known of the rollout.'),
       logs: boundedList(string, { max: TRAJECTORY_ENTRIES_MAX })
         .optional()
         .describe('Log lines of the rollout.'),

@@ -25,7 +25,11 @@ export interface PreviewModelStore {
   insertModel(model: PreviewModel): Promise<PreviewModel>
   /** The model, or null when the id is unknown or deleted. Ids are in lower case. */
   findModel(id: string): Promise<PreviewModel | null>
-  /** Models by the time of their creation. @throws ApiError model_not_found for an unknown `after` */
+  /**
+   * Models by the time of their creation.
+   *
+   * @throws ApiError model_not_found for an `after` that is unknown or not accepted
+   */
   listModels(listing: ModelListing): Promise<PreviewModel[]>
   /**
    * Hides a model with its checkpoints, cancels its queued jobs and asks a running one to stop. Its name is

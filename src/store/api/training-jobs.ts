@@ -82,7 +82,11 @@ export interface TrainingJobStore {
   findJob(id: string): Promise<TrainingJob | null>
   /** The job with its model, deleted or not, or null when the id is unknown. */
   findJobView(id: string): Promise<JobView | null>
-  /** Jobs by the time of their creation. @throws ApiError training_job_not_found for an unknown `after` */
+  /**
+   * Jobs by the time of their creation.
+   *
+   * @throws ApiError training_job_not_found for an `after` that is unknown or not accepted
+   */
   listJobs(listing: JobListing): Promise<JobView[]>
   /**
    * Cancels a queued job at once, and asks a running one to stop.

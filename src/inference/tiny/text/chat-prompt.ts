@@ -33,7 +33,7 @@ export interface PromptPlan {
   readonly addSpecialTokens: boolean
   /** The client's template, or null for the model's. */
   readonly template: string | null
-  /** Only this many of the last tokens are kept; null for all. */
+  /** Only this many of the last tokens are kept, of 0 a begin token alone; null for all. */
   readonly tokensKept: number | null
 }
 
@@ -109,7 +109,10 @@ export function createChatPrompt(
       const ids = toIds(text, guard)
       const begin = plan.addSpecialTokens ? tokenizer.beginId : null
       const all = begin === null ? ids : [begin, ...ids]
-      return plan.tokensKept === null ? all : all.slice(-plan.tokensKept)
+      if (plan.tokensKept === null) return all
+      // A model goes on from something: without a prompt, from the token that begins a text.
+      if (plan.tokensKept === 0) return tokenizer.beginId === null ? [] : [tokenizer.beginId]
+      return all.slice(-plan.tokensKept)
     },
   }
 

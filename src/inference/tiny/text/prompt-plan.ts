@@ -17,20 +17,13 @@ export interface PromptRequest extends Omit<PromptPlan, 'tokensKept'> {
 /**
  * The prompt of a request.
  *
- * @throws ApiError invalid_value for content that is not text, and for truncate_prompt_tokens 0
+ * @throws ApiError invalid_value for content that is not text
  *
  * Spec: §4.3 messages, documents, tools, chat_template, chat_template_kwargs, echo.
  * Choice: an empty list of tools or documents is as none; a variable of chat_template_kwargs cannot
  * replace the messages, the tools, the documents or add_generation_prompt.
  */
 export function planPrompt(request: ChatCompletionRequest): PromptRequest {
-  const truncateTo = request.truncate_prompt_tokens ?? null
-  if (truncateTo === 0) {
-    throw new ApiError('invalid_value', {
-      message: 'truncate_prompt_tokens must be -1 or at least 1: an empty prompt has no answer.',
-      param: 'truncate_prompt_tokens',
-    })
-  }
   const messages = request.messages.map(readMessage)
   const addGenerationPrompt = resolveAddGenerationPrompt(request)
   return {
@@ -42,7 +35,7 @@ export function planPrompt(request: ChatCompletionRequest): PromptRequest {
     continueFinalMessage: request.continue_final_message ?? CHAT_DEFAULTS.continue_final_message,
     addSpecialTokens: request.add_special_tokens ?? CHAT_DEFAULTS.add_special_tokens,
     template: request.chat_template ?? null,
-    truncateTo,
+    truncateTo: request.truncate_prompt_tokens ?? null,
     echo: request.echo === true ? findEcho(messages, addGenerationPrompt) : null,
   }
 }

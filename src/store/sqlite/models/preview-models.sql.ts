@@ -56,9 +56,9 @@ FROM preview_models
 WHERE id = @id AND deleted_at_us IS NULL
 `
 
-/** The place of a model in lists, deleted or not; by primary key. */
-export const FIND_PREVIEW_MODEL_PLACE = `
-SELECT created_at_us
+/** A model as the cursor of a list, deleted or not; by primary key. */
+export const FIND_PREVIEW_MODEL_CURSOR = `
+SELECT ${COLUMNS}
 FROM preview_models
 WHERE id = @id
 `

@@ -25,18 +25,20 @@ export function createPreviewModelStore(
   const insertModel = db.prepare(SQL.INSERT_PREVIEW_MODEL)
   const findByName = db.prepare(SQL.FIND_PREVIEW_MODEL_BY_NAME)
   const findById = db.prepare(SQL.FIND_PREVIEW_MODEL)
-  const findPlace = db.prepare(SQL.FIND_PREVIEW_MODEL_PLACE).pluck()
+  const findCursor = db.prepare(SQL.FIND_PREVIEW_MODEL_CURSOR)
   const deleteModel = db.prepare(SQL.DELETE_PREVIEW_MODEL)
   const list = {
     asc: db.prepare(SQL.LIST_PREVIEW_MODELS_ASC),
     desc: db.prepare(SQL.LIST_PREVIEW_MODELS_DESC),
   }
 
-  function placeOf({ after, order }: ModelListing) {
+  function placeOf({ after, order, accepts }: ModelListing) {
     if (after === null) return placeBefore(order)
-    const after_us = findPlace.get({ id: after }) as number | undefined
-    if (after_us === undefined) throw new ApiError('model_not_found', { param: 'after' })
-    return { after_us, after_id: after }
+    const cursor = findCursor.get({ id: after }) as PreviewModel | undefined
+    if (cursor === undefined || !accepts(cursor)) {
+      throw new ApiError('model_not_found', { param: 'after' })
+    }
+    return { after_us: cursor.created_at_us, after_id: after }
   }
 
   return {

@@ -35,9 +35,16 @@ export function createJobLists(
   const listEvents = db.prepare(EVENTS.LIST_EVENTS)
 
   /** The rows behind the cursor, read as they are asked for. */
-  function readRows({ model_id, status, after, order }: JobListing): Iterable<TrainingJob> {
+  function readRows({
+    model_id,
+    status,
+    after,
+    order,
+    accepts,
+  }: JobListing): Iterable<TrainingJob> {
     const cursor = after === null ? null : moves.find(after)
-    if (after !== null && cursor === null) {
+    const isForeign = cursor !== null && !accepts(toView(cursor).model)
+    if (after !== null && (cursor === null || isForeign)) {
       throw new ApiError('training_job_not_found', { param: 'after' })
     }
     if (model_id !== null) {
