@@ -10,7 +10,6 @@ import { createCallStore } from '../src/store/sqlite/calls/calls.ts'
 import { openDatabase } from '../src/store/sqlite/db/connection.ts'
 import { migrate } from '../src/store/sqlite/db/migrate.ts'
 import { createHourMarks } from '../src/store/sqlite/stats/hour-marks.ts'
-import { createProjectVersions } from '../src/store/sqlite/stats/project-versions.ts'
 import { createCallWrites } from '../src/store/sqlite/write/call-writes.ts'
 import type { GroupCommit } from '../src/store/sqlite/write/group-commit.ts'
 import { createWriteJobs } from '../src/store/sqlite/write/write-jobs.ts'
@@ -38,7 +37,7 @@ function openSingleCommitStore(dataDir: string): CallStore {
     beforeCommit: (hook) => hooks.push(hook),
     close: () => undefined,
   }
-  const hours = createHourMarks(db, commit, createProjectVersions())
+  const hours = createHourMarks(db, commit)
   const jobs = createWriteJobs(db, hours)
   const writes = createCallWrites({ commit, jobs, thread: null, writesBeforeThread: 0 })
   return createCallStore(db, writes)

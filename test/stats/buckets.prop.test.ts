@@ -6,6 +6,8 @@ import { naiveBucketStartUs } from './support/naive-buckets.ts'
 const ZONES = [
   'UTC',
   'America/New_York',
+  'America/Havana',
+  'Europe/Berlin',
   'Australia/Lord_Howe',
   'Asia/Kathmandu',
   'Asia/Kolkata',

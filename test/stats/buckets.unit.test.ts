@@ -57,37 +57,27 @@ describe('buildBucketGrid', () => {
     expect(grid(at, at, 300).starts).toEqual(starts)
   })
 
-  it('lets a day of 23 hours end in a shorter part', () => {
-    const { starts } = grid(
-      '2026-03-08T05:00:00Z',
-      '2026-03-09T10:00:00Z',
-      6 * HOUR,
-      'America/New_York',
-    )
-    expect(starts).toEqual([
-      '2026-03-08T05:00Z',
-      '2026-03-08T11:00Z',
-      '2026-03-08T17:00Z',
-      '2026-03-08T23:00Z',
-      '2026-03-09T04:00Z',
-    ])
+  it.each([
+    ['6 h on a day of 23', '2026-03-08', 6 * HOUR, 'America/New_York', [5, 10, 16, 22]],
+    ['6 h on a day of 25', '2026-11-01', 6 * HOUR, 'America/New_York', [4, 11, 17, 23]],
+    ['12 h on a day of 25', '2026-10-25', 12 * HOUR, 'Europe/Berlin', [-2, 11]],
+    ['12 h on a day of 23', '2026-03-29', 12 * HOUR, 'Europe/Berlin', [-1, 10]],
+    ['12 h on a day that shows midnight twice', '2026-11-01', 12 * HOUR, 'America/Havana', [4, 17]],
+  ])('follows the wall clock by %s hours', (_name, day, length, zone, hours) => {
+    const [startUs, endUs] = [timestampUs(`${day}T12:00:00Z`), timestampUs(`${day}T12:00:00Z`)]
+    const clock = createLocalClock(zone, startUs, endUs)
+    const date = clock.dayOf(startUs)
+    const window = { startUs: clock.startOfDayUs(date), endUs: clock.startOfDayUs(date + 1) }
+    const { startsUs } = buildBucketGrid(window, length, zone)
+    const midnightUs = timestampUs(`${day}T00:00:00Z`)
+    expect([...startsUs].map((us) => (us - midnightUs) / 3600e6)).toEqual(hours)
   })
 
-  it('gives a day of 25 hours one part more', () => {
-    const { starts } = grid(
-      '2026-11-01T04:00:00Z',
-      '2026-11-02T06:00:00Z',
-      6 * HOUR,
-      'America/New_York',
-    )
-    expect(starts).toEqual([
-      '2026-11-01T04:00Z',
-      '2026-11-01T10:00Z',
-      '2026-11-01T16:00Z',
-      '2026-11-01T22:00Z',
-      '2026-11-02T04:00Z',
-      '2026-11-02T05:00Z',
-    ])
+  it('shows an hour that the clock shows twice as two buckets of an hour', () => {
+    const { starts } = grid('2026-10-24T23:00:00Z', '2026-10-25T03:00:00Z', HOUR, 'Europe/Berlin')
+    expect(starts.map((start) => start.slice(11, 16))).toEqual(['23:00', '00:00', '01:00', '02:00'])
+    const twos = grid('2026-10-24T22:00:00Z', '2026-10-25T04:00:00Z', 2 * HOUR, 'Europe/Berlin')
+    expect(twos.starts.map((start) => start.slice(11, 16))).toEqual(['22:00', '00:00', '03:00'])
   })
 
   it('takes local days across a change of clocks', () => {

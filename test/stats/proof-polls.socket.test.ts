@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { createSharedReads } from '../../src/store/sqlite/read/shared-reads.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { ask, countCalls, record } from './support/stats-fixtures.ts'
@@ -55,41 +54,5 @@ describe('many polls of POST /calls/stats', () => {
     expect(await cost()).toBe(2.5)
     await app.post('/calls/delete', { project_id: 'acme/demo', call_ids: ['c'] })
     expect([await cost(), await countCalls(app)]).toEqual([undefined, 0])
-  })
-})
-
-describe('callers that share a read', () => {
-  function begin() {
-    const shared = createSharedReads<string>({
-      keptBytesMax: 100,
-      bytesOf: (text) => text.length,
-      free: () => undefined,
-    })
-    const { promise, resolve, reject } = Promise.withResolvers<string>()
-    const signals: AbortSignal[] = []
-    const start = (signal: AbortSignal) => {
-      signals.push(signal)
-      signal.addEventListener('abort', () => reject(signal.reason))
-      return promise
-    }
-    const callers = [new AbortController(), new AbortController()]
-    const answers = callers.map(({ signal }) => shared.run('key', '1', start, signal))
-    return { callers, answers, signals, resolve }
-  }
-
-  it('get its value when another of them leaves', async () => {
-    const { callers, answers, signals, resolve } = begin()
-    callers[0]?.abort()
-    await expect(answers[0]).rejects.toMatchObject({ code: 'client_closed_request' })
-    expect([signals.length, signals[0]?.aborted]).toEqual([1, false])
-    resolve('value')
-    expect((await answers[1])?.value).toBe('value')
-  })
-
-  it('stop it when the last of them leaves', async () => {
-    const { callers, answers, signals } = begin()
-    for (const caller of callers) caller.abort()
-    await Promise.allSettled(answers)
-    expect(signals[0]?.aborted).toBe(true)
   })
 })

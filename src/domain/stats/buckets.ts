@@ -3,8 +3,8 @@
  * arithmetic of zones by itself. Pure.
  */
 
-import { createLocalClock, type LocalClock } from '../time/local-clock.ts'
-import { autoGranularityS, DAY_S, nextRoundS } from './granularity.ts'
+import { createLocalClock, DAY_US, type LocalClock } from '../time/local-clock.ts'
+import { autoGranularityS, DAY_S, HOUR_S, nextRoundS } from './granularity.ts'
 
 /** Limit: buckets of one answer. Spec: §4.4 granularity, §8 calls stats. */
 export const BUCKETS_MAX = 10_000
@@ -35,10 +35,12 @@ export interface BucketGrid {
  * @param requestedS - from the request, whole seconds > 0, or null
  * @param timeZone - a zone that the runtime knows
  *
- * Spec: §4.4 granularity, timezone; §8 calls stats. Choice: a length that divides a day steps from local
- * midnight, in elapsed time, and is cut at the next one, so that a day with a clock change ends in a
- * shorter or an additional bucket; whole days are local days, weeks begin on Monday and other numbers
- * of days are counted from Monday 1970-01-05; all other lengths stand on the epoch.
+ * Spec: §4.4 granularity, timezone; §8 calls stats. Choice: a length that divides a day starts at local
+ * midnight. From an hour on it follows the wall clock: 12 hours begin at 00:00 and 12:00 on every day, and a
+ * change of clocks makes a bucket shorter or longer; time that the clock shows twice is a bucket of its own
+ * where it fills one, as an hour does. Shorter lengths step in elapsed time and are cut at the next midnight.
+ * Whole days are local days, weeks begin on Monday and other numbers of days are counted from Monday
+ * 1970-01-05; all other lengths stand on the epoch.
  */
 export function buildBucketGrid(
   window: TimeWindow,
@@ -62,11 +64,9 @@ function findStarts(window: TimeWindow, granularityS: number, timeZone: string):
     return limited(epochStarts(window, lengthUs))
   }
   const clock = createLocalClock(timeZone, window.startUs - lengthUs, window.endUs)
-  return limited(
-    granularityS % DAY_S === 0
-      ? dayStarts(window, granularityS / DAY_S, clock)
-      : partsOfDays(window, lengthUs, clock),
-  )
+  if (granularityS % DAY_S === 0) return limited(dayStarts(window, granularityS / DAY_S, clock))
+  const starts = granularityS < HOUR_S ? partsOfDays : wallClockStarts
+  return limited(starts(window, lengthUs, clock))
 }
 
 function* epochStarts({ startUs, endUs }: TimeWindow, lengthUs: number): Generator<number> {
@@ -90,6 +90,25 @@ function* partsOfDays(
       day += 1
       nextMidnightUs = clock.startOfDayUs(day + 1)
     }
+  }
+}
+
+function* wallClockStarts(
+  { startUs, endUs }: TimeWindow,
+  lengthUs: number,
+  clock: LocalClock,
+): Generator<number> {
+  // From the midnight before: the first starts may end before the window.
+  let localUs = clock.dayOf(startUs) * DAY_US
+  for (let us = clock.firstAtUs(localUs); us < endUs; ) {
+    localUs += lengthUs
+    const nextUs = clock.firstAtUs(localUs)
+    for (; nextUs - us >= 2 * lengthUs; us += lengthUs) {
+      if (us < endUs && us + lengthUs > startUs) yield us
+    }
+    // Nothing where a change skips all of it.
+    if (us < endUs && nextUs > us && nextUs > startUs) yield us
+    us = nextUs
   }
 }
 

@@ -1,7 +1,7 @@
 /** How long a bucket is. Pure numbers; the zone comes in only with buckets.ts. */
 
 const MINUTE_S = 60
-const HOUR_S = 3600
+export const HOUR_S = 3600
 export const DAY_S = 86_400
 const WEEK_S = 7 * DAY_S
 const US_PER_S = 1_000_000

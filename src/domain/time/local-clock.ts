@@ -11,6 +11,8 @@ export interface LocalClock {
    * midnight, that is the change. A day that a zone left out begins when the next one does.
    */
   startOfDayUs(day: number): number
+  /** The same for any local time: the first instant at which the clock shows it or later, from the local epoch. */
+  firstAtUs(localUs: number): number
   /** The last day that has begun at the instant. */
   dayOf(us: number): number
 }
@@ -41,8 +43,7 @@ export function createLocalClock(timeZone: string, fromUs: number, toUs: number)
     return low
   }
 
-  function startOfDayUs(day: number): number {
-    const localUs = day * DAY_US
+  function firstAtUs(localUs: number): number {
     let index = indexOf(localUs - DAY_US)
     for (; index < stretches.length - 1; index++) {
       const { fromUs: begin, offsetUs } = stretches[index] as Stretch
@@ -53,8 +54,11 @@ export function createLocalClock(timeZone: string, fromUs: number, toUs: number)
     return Math.max(localUs - last.offsetUs, last.fromUs)
   }
 
+  const startOfDayUs = (day: number) => firstAtUs(day * DAY_US)
+
   return {
     startOfDayUs,
+    firstAtUs,
     dayOf(us) {
       const { offsetUs } = stretches[indexOf(us)] as Stretch
       let day = Math.floor((us + offsetUs) / DAY_US)

@@ -1,10 +1,12 @@
 /** Statistics over calls. Spec: §4.4. */
 import { Readable } from 'node:stream'
 import { requireAccess } from '../../domain/access/permissions.ts'
-import { buildBucketGrid } from '../../domain/stats/buckets.ts'
+import { type BucketGrid, buildBucketGrid, type TimeWindow } from '../../domain/stats/buckets.ts'
+import { nextRoundS } from '../../domain/stats/granularity.ts'
 import { toColumns } from '../../domain/stats/metric-names.ts'
 import { renderModelNames } from '../../domain/stats/stats-view.ts'
 import { resolveWindow } from '../../domain/time/time-window.ts'
+import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { watchClient } from '../../http/stream/client-signal.ts'
 import { CallStatsRequest, CallStatsResponse } from '../../schemas/stats/stats.ts'
@@ -17,6 +19,8 @@ export interface StatsRoutesOptions {
 
 /** Limit: values of one answer, some 20 MB of JSON, written out in one go. */
 const VALUES_MAX = 500_000
+/** Limit: so few buckets are not made fewer; any window may touch two. */
+const BUCKETS_MIN = 2
 /** "Now" is the end of the current millisecond: the clock tells no less, calls that began in it count. */
 const REST_OF_MS_US = 999
 
@@ -44,23 +48,20 @@ export async function statsRoutes(app: App, { stats }: StatsRoutesOptions): Prom
         end: renderTimestamp(window.endUs),
         timezone,
       }
+      const asked = buildBucketGrid(window, granularity ?? null, timezone)
       if (callColumns.length + usageColumns.length === 0) {
-        return { ...times, granularity: 0, usage_buckets: [], call_buckets: [] }
+        const { granularityS } = asked
+        return { ...times, granularity: granularityS, usage_buckets: [], call_buckets: [] }
       }
-      const { granularityS, startsUs } = buildBucketGrid(window, granularity ?? null, timezone)
-      const found = await stats.render(
-        {
-          ...{ project_id, filter: filter ?? {}, ...window },
-          ...{ startsUs, callColumns, usageColumns, valuesMax: VALUES_MAX },
-        },
-        AbortSignal.any([watchClient(reply), app.draining]),
+      const query = { project_id, filter: filter ?? {}, ...window, callColumns, usageColumns }
+      const signal = AbortSignal.any([watchClient(reply), app.draining])
+      const { grid, found } = await widenWhileTooLarge(asked, window, timezone, ({ startsUs }) =>
+        stats.render({ ...query, startsUs, valuesMax: VALUES_MAX }, signal),
       )
-      // Why late: until the socket has all of it, bytes are still read.
-      reply.raw.once('close', found.release)
       if (found.unpricedModels.length > 0) {
         reply.header('x-weft-unpriced-models', renderModelNames(found.unpricedModels))
       }
-      const head = JSON.stringify({ ...times, granularity: granularityS })
+      const head = JSON.stringify({ ...times, granularity: grid.granularityS })
       const pieces = [
         Buffer.from(`${head.slice(0, -1)},"usage_buckets":`),
         ...found.usageBuckets,
@@ -74,6 +75,24 @@ export async function statsRoutes(app: App, { stats }: StatsRoutesOptions): Prom
       return reply.send(Readable.from(pieces) as unknown as CallStatsResponse)
     },
   )
+}
+
+/** Asks again for longer buckets while there are too many values, which only the store can tell: by models. */
+async function widenWhileTooLarge<Found>(
+  asked: BucketGrid,
+  window: TimeWindow,
+  timezone: string,
+  ask: (grid: BucketGrid) => Promise<Found>,
+): Promise<{ grid: BucketGrid; found: Found }> {
+  for (let grid = asked; ; ) {
+    try {
+      return { grid, found: await ask(grid) }
+    } catch (error) {
+      const isTooLarge = error instanceof ApiError && error.param === 'granularity'
+      if (!isTooLarge || grid.startsUs.length <= BUCKETS_MIN) throw error
+      grid = buildBucketGrid(window, nextRoundS(2 * grid.granularityS - 1), timezone)
+    }
+  }
 }
 
 function lengthOf(pieces: readonly Uint8Array[]): number {

@@ -92,7 +92,7 @@ export const CallStatsRequest = z
       .max(GRANULARITY_S_MAX, `must be at most ${GRANULARITY_S_MAX}`)
       .nullish()
       .describe(
-        'Seconds of a bucket; from the window when absent. Widened when it would give more than 10,000 buckets.',
+        'Seconds of a bucket; from the window when absent. Widened when it would give more than 10,000 buckets or 500,000 values.',
       ),
     usage_metrics: z
       .array(UsageMetricSpec)
@@ -141,7 +141,7 @@ export const CallStatsResponse = z
   .object({
     start: time.describe('Start of the window, UTC.'),
     end: time.describe('End of the window, UTC.'),
-    granularity: z.int().describe('Seconds of a bucket; 0 when no metric was asked for.'),
+    granularity: z.int().describe('Seconds of a bucket, as used.'),
     timezone: z.string().describe('Zone that the buckets follow.'),
     usage_buckets: z.array(UsageBucket).describe('By time, then model: each model in each bucket.'),
     call_buckets: z.array(CallBucket).describe('By time: each bucket of the window.'),

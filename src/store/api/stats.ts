@@ -42,11 +42,6 @@ export interface StatsTexts {
   readonly unpricedModels: readonly string[]
 }
 
-/** Texts that are there until they are released: to be called once, when their bytes are no longer read. */
-export interface HeldTexts extends StatsTexts {
-  release(): void
-}
-
 export interface StatsStore {
   /**
    * The exact values of every bucket, over all calls that were acknowledged before. Deleted calls and ends
@@ -59,10 +54,10 @@ export interface StatsStore {
    */
   aggregate(query: StatsQuery, signal: AbortSignal): Promise<StatsResult>
   /**
-   * The same, rendered. Callers that ask the same at the same time share one computation, which stops when
-   * the last of them has left; while the project does not change, an answer may be given again.
+   * The same, rendered. Callers that ask the same at the same time may share one computation, which stops when
+   * the last of them has left; it never begins before any of them has asked.
    *
    * @throws what aggregate throws
    */
-  render(query: StatsQuery, signal: AbortSignal): Promise<HeldTexts>
+  render(query: StatsQuery, signal: AbortSignal): Promise<StatsTexts>
 }

@@ -35,7 +35,6 @@ import { READ_JOBS } from './read/read-jobs.ts'
 import { createInlineReadPool, createReadPool, type ReadPool } from './read/read-pool.ts'
 import { createRecordings } from './recordings/recordings.ts'
 import { createHourMarks } from './stats/hour-marks.ts'
-import { createProjectVersions, type ProjectVersions } from './stats/project-versions.ts'
 import { createSegmentBuilder, type SegmentBuilder } from './stats/segments/builder.ts'
 import { createStatsStore } from './stats/stats.ts'
 import { createJobMoves } from './training/job-moves.ts'
@@ -126,8 +125,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
       ? createInlineReadPool(db, READ_JOBS)
       : createReadPool({ path: join(options.dataDir, DATABASE_FILE), ...limits })
   const reads = openReads(options.reads ?? READ_LIMITS)
-  const versions = createProjectVersions()
-  const { commit, writes, recordings, closeWrites } = openWrites(db, options, versions)
+  const { commit, writes, recordings, closeWrites } = openWrites(db, options)
   const segments = createSegmentBuilder({
     ...{ db, commit, isAutomatic: !isInMemory },
     reads: openReads(BUILD_LIMITS),
@@ -142,13 +140,13 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     calls: createCallStore(db, writes),
     recordings,
     callsQuery: createCallsQueryStore(db, reads),
-    stats: createStatsStore({ db, commit, reads, versions }),
+    stats: createStatsStore({ db, commit, reads }),
     usage: createUsageStore(reads),
     feedback: createFeedbackStore(db, commit, reads),
     objects: createObjectStore(db, commit, reads),
     tables: createTableStore(db, commit, reads),
     files: createFileStore(db, commit, folder),
-    prices: createPriceStore(db, commit, versions),
+    prices: createPriceStore(db, commit),
     previewModels: createPreviewModelStore(db, commit, { moves, artifacts }),
     trainingJobs: createTrainingJobStore(db, commit, { payloads, moves }),
     trainingQueue: createTrainingQueue({ db, commit, moves, artifacts, newId: uuidv7 }),
@@ -168,20 +166,15 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
 }
 
 /** The writes of calls and all others: never two of them at the same time. */
-function openWrites(db: Connection, options: SqliteOptions, versions: ProjectVersions) {
+function openWrites(db: Connection, options: SqliteOptions) {
   const { dataDir, ingestQueueMax: queueMax } = options
   const isInMemory = dataDir === ':memory:'
-  const onThreadCommit = (changed: readonly string[]) => {
-    changed.forEach(versions.raise)
-    log.noteCommit()
-  }
   const thread = isInMemory
     ? null
     : createWriteThread({
         ...{ dataDir, queueMax },
-        onCommit: onThreadCommit,
+        onCommit: () => log.noteCommit(),
         onRecordsLost: (loss) => recordings.lose(loss),
-        onLost: versions.raiseAll,
       })
   const log = createWalThread(db, dataDir, () => thread?.finishLog() ?? false)
   const commit = createGroupCommit(db, {
@@ -189,7 +182,7 @@ function openWrites(db: Connection, options: SqliteOptions, versions: ProjectVer
     onCommit: log.noteCommit,
     ...(thread ? { takeTurn: thread.takeTurn } : {}),
   })
-  const jobs = createWriteJobs(db, createHourMarks(db, commit, versions))
+  const jobs = createWriteJobs(db, createHourMarks(db, commit))
   const { writesBeforeThread = WRITES_BEFORE_THREAD } = options
   const writes = createCallWrites({ commit, jobs, thread, writesBeforeThread })
   const recordings = createRecordings({

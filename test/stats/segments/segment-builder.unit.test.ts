@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
@@ -16,7 +17,9 @@ function start(buildMs: Readonly<Record<string, number>>) {
     projectOf.set(Number(lastInsertRowid), project_id)
   }
   const builds: Record<string, number> = {}
-  const run = async (_name: string, { hour_key }: { hour_key: number }) => {
+  let listeners = 0
+  const run = async (_name: string, { hour_key }: { hour_key: number }, signal: AbortSignal) => {
+    listeners = getEventListeners(signal, 'abort').length
     const project = projectOf.get(hour_key) as string
     builds[project] = (builds[project] ?? 0) + 1
     await new Promise((resolve) => setTimeout(resolve, buildMs[project]))
@@ -29,7 +32,7 @@ function start(buildMs: Readonly<Record<string, number>>) {
     await builder.close()
     db.close()
   })
-  return builds
+  return { builds, listeners: () => listeners }
 }
 
 describe('the builder of segments', () => {
@@ -41,11 +44,18 @@ describe('the builder of segments', () => {
   })
 
   it('leaves an hour alone for twenty times as long as it took, and others not', async () => {
-    const builds = start({ 'acme/large': 3_000, 'acme/small': 10 })
+    const { builds } = start({ 'acme/large': 3_000, 'acme/small': 10 })
     await vi.advanceTimersByTimeAsync(65_000)
     expect(builds['acme/large']).toBe(1)
     expect(builds['acme/small']).toBeGreaterThan(8)
     await vi.advanceTimersByTimeAsync(20_000)
     expect(builds['acme/large']).toBe(2)
+  })
+
+  it('leaves no listener on its signal for the hours that it has built', async () => {
+    const { builds, listeners } = start({ 'acme/demo': 1 })
+    await vi.advanceTimersByTimeAsync(100_000)
+    expect(builds['acme/demo']).toBeGreaterThan(10)
+    expect(listeners()).toBe(0)
   })
 })

@@ -1,6 +1,32 @@
 /** The bucket of an instant, found the slow and obvious way: the oracle of the bucket tests. */
 import { Temporal } from 'temporal-polyfill'
 
+/** The first instant at which the clock shows the time, or has skipped it. */
+function firstShownMs(at: Temporal.PlainDateTime, timeZone: string): number {
+  const early = at.toZonedDateTime(timeZone, { disambiguation: 'earlier' })
+  if (early.toPlainDateTime().equals(at)) return early.epochMilliseconds
+  return early.getTimeZoneTransition('next')?.epochMilliseconds ?? Number.NaN
+}
+
+function wallClockStartUs(
+  us: number,
+  time: Temporal.ZonedDateTime,
+  granularityS: number,
+  timeZone: string,
+): number {
+  const lengthUs = granularityS * 1e6
+  const midnight = time.toPlainDate().toPlainDateTime()
+  const starts: number[] = []
+  for (let second = 0; second <= 86_400; second += granularityS) {
+    starts.push(firstShownMs(midnight.add({ seconds: second }), timeZone) * 1000)
+  }
+  const place = starts.findLastIndex((start) => start <= us)
+  const [start, next] = [starts[place] as number, starts[place + 1] as number]
+  // Time that is shown twice counts apart where it fills a bucket.
+  const parts = Math.max(1, Math.floor((next - start) / lengthUs))
+  return start + Math.min(Math.floor((us - start) / lengthUs), parts - 1) * lengthUs
+}
+
 const MONDAY = Temporal.PlainDate.from('1970-01-05')
 
 /** Where the bucket that holds the instant begins; microseconds. */
@@ -12,6 +38,9 @@ export function naiveBucketStartUs(us: number, granularityS: number, timeZone: s
   const time = Temporal.Instant.fromEpochMilliseconds(Math.floor(us / 1000)).toZonedDateTimeISO(
     timeZone,
   )
+  if (granularityS >= 3600 && granularityS < 86_400) {
+    return wallClockStartUs(us, time, granularityS, timeZone)
+  }
   if (granularityS < 86_400) {
     const midnightUs = time.startOfDay().epochMilliseconds * 1000
     return midnightUs + Math.floor((us - midnightUs) / lengthUs) * lengthUs

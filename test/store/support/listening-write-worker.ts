@@ -13,7 +13,7 @@ function reply(answer: WriteWorkerReply): void {
 
 parentPort?.on('message', (request: WriteWorkerRequest) => {
   if (typeof request !== 'string') {
-    reply({ results: request.map(({ id }) => ({ id, value: words })), lost: [], changed: [] })
+    reply({ results: request.map(({ id }) => ({ id, value: words })), lost: [] })
     return
   }
   words.push(request)

@@ -8,7 +8,6 @@ import {
 import { ApiError } from '../../../errors.ts'
 import type { PriceStore } from '../../api/prices.ts'
 import type { Connection } from '../db/connection.ts'
-import type { ProjectVersions } from '../stats/project-versions.ts'
 import type { GroupCommit } from '../write/group-commit.ts'
 import * as SQL from './prices.sql.ts'
 
@@ -21,11 +20,7 @@ export function openPriceTable(db: Connection, project_id: string): PriceTable {
   return layerPrices((llm_id) => select.all({ project_id, llm_id }) as ProjectPrice[], defaults)
 }
 
-export function createPriceStore(
-  db: Connection,
-  commit: GroupCommit,
-  versions: ProjectVersions,
-): PriceStore {
+export function createPriceStore(db: Connection, commit: GroupCommit): PriceStore {
   const insertPrice = db.prepare(SQL.INSERT_PRICE)
   const countPrices = db.prepare(SQL.COUNT_PRICES).pluck()
   const selectPrices = db.prepare(SQL.SELECT_PRICES)
@@ -34,7 +29,6 @@ export function createPriceStore(
   function insertAll(prices: readonly ProjectPrice[]): void {
     for (const price of prices) insertPrice.run(price)
     const [first] = prices
-    if (first) versions.raise(first.project_id)
     if (first && (countPrices.get(first) as number) > PRICES_PER_PROJECT_MAX) {
       const message = `A project has at most ${PRICES_PER_PROJECT_MAX} prices.`
       throw new ApiError('validation_failed', { param: 'costs', message })
@@ -48,7 +42,6 @@ export function createPriceStore(
     },
     purgePrices: (project_id, ids) =>
       commit.write(() => {
-        versions.raise(project_id)
         for (const id of ids) deletePrice.run({ project_id, id })
       }),
     openPriceTable: (projectId) => openPriceTable(db, projectId),

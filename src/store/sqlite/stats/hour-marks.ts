@@ -5,7 +5,6 @@
 
 import type { Connection } from '../db/connection.ts'
 import type { GroupCommit } from '../write/group-commit.ts'
-import type { ProjectVersions } from './project-versions.ts'
 import { HOUR_US } from './segments/hour-columns.ts'
 import { MARK_HOUR } from './segments/segments.sql.ts'
 
@@ -25,12 +24,8 @@ export interface HourMarks {
   mark(project_id: string, startedAtUs: number, isRewrite?: boolean): void
 }
 
-/** Marks that are written by the group commit; each also raises the project's version. */
-export function createHourMarks(
-  db: Connection,
-  commit: GroupCommit,
-  versions: Pick<ProjectVersions, 'raise'>,
-): HourMarks {
+/** Marks that are written by the group commit. */
+export function createHourMarks(db: Connection, commit: GroupCommit): HourMarks {
   const markHour = db.prepare(MARK_HOUR)
   const marks = new Map<string, Mark>()
   commit.beforeCommit(() => {
@@ -42,7 +37,6 @@ export function createHourMarks(
   })
   return {
     mark(project_id, startedAtUs, isRewrite = false) {
-      versions.raise(project_id)
       const hour = Math.floor(startedAtUs / HOUR_US)
       const key = `${hour} ${project_id}`
       const known = marks.get(key)

@@ -11,7 +11,6 @@ import { openPriceTable } from '../prices/prices.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import { createSharedReads } from '../read/shared-reads.ts'
 import type { GroupCommit } from '../write/group-commit.ts'
-import type { ProjectVersions } from './project-versions.ts'
 import { toHourFilter } from './segments/hour-filter.ts'
 import { createHourCutter, type HourParts, hoursOf } from './segments/hour-parts.ts'
 import { type HourView, sumHour } from './segments/hour-stats.ts'
@@ -24,8 +23,6 @@ import { createStatsTables } from './stats-tables.ts'
 
 /** Limit: changing hours of one question that are kept in columns; of more, the last ones. */
 const LIVE_HOURS_MAX = 4
-/** Limit: bytes of answers that are kept: twice the 11 MB of a month by 5 minutes and 6 models. */
-const KEPT_BYTES_MAX = 24 * 1024 * 1024
 /** Limit: times that a broken column makes a read begin again; then it goes by the rows. */
 const ATTEMPTS_MAX = 3
 /** Limit: sums of one hour, by part and model; with more the rows are read. */
@@ -46,18 +43,11 @@ export interface StatsStoreOptions {
   readonly db: Connection
   readonly commit: GroupCommit
   readonly reads: ReadPool
-  readonly versions: ProjectVersions
 }
 
-export function createStatsStore({ db, commit, reads, versions }: StatsStoreOptions): StatsStore {
+export function createStatsStore({ db, commit, reads }: StatsStoreOptions): StatsStore {
   const spoilHour = db.prepare(SPOIL_HOUR)
-  const texts = createSharedReads<StatsTexts>({
-    keptBytesMax: KEPT_BYTES_MAX,
-    bytesOf: ({ callBuckets, usageBuckets }) => lengthOf(callBuckets) + lengthOf(usageBuckets),
-    free({ callBuckets, usageBuckets }) {
-      for (const { buffer } of [...callBuckets, ...usageBuckets]) buffer.transfer(0)
-    },
-  })
+  const texts = createSharedReads<StatsTexts>()
 
   /** The builder makes them again. Where it cannot be written now, the next answer tells it again. */
   async function spoil(broken: readonly number[]): Promise<void> {
@@ -74,21 +64,15 @@ export function createStatsStore({ db, commit, reads, versions }: StatsStoreOpti
       await spoil(broken)
       return result
     },
-    async render(query, signal) {
+    render(query, signal) {
       const read = async (abandoned: AbortSignal) => {
         const { broken, ...found } = await reads.run('stats_texts', query, abandoned)
         await spoil(broken)
         return found
       }
-      const version = versions.of(query.project_id)
-      const { value, release } = await texts.run(keyOf(query), version, read, signal)
-      return { ...value, release }
+      return texts.run(keyOf(query), read, signal)
     },
   }
-}
-
-function lengthOf(pieces: readonly Uint8Array[]): number {
-  return pieces.reduce((length, piece) => length + piece.length, 0)
 }
 
 /** The whole question as text. */

@@ -51,13 +51,12 @@ export interface WriteResult extends Failure {
   readonly value?: unknown
 }
 
-/** From the thread: what became of writes and records, and the projects whose calls they changed. */
+/** From the thread: what became of writes and records. */
 export type WriteWorkerReply = 'paused' | WriteReport
 
 export interface WriteReport {
   readonly results: readonly WriteResult[]
   readonly lost: readonly LostRecords[]
-  readonly changed: readonly string[]
 }
 
 /** Serves the writes of the process that started this thread, until it says `close`. */
@@ -70,12 +69,9 @@ export function serveWrites(): void {
   db.pragma(`wal_autocheckpoint = ${LOG_PAGES_MAX}`)
   const turns = createTurns()
   const commit = createGroupCommit(db, { takeTurn: turns.take })
-  const changed = new Set<string>()
-  const versions = { raise: (project_id: string) => void changed.add(project_id) }
-  const jobs = createWriteJobs(db, createHourMarks(db, commit, versions))
+  const jobs = createWriteJobs(db, createHourMarks(db, commit))
   const report = createReports((results, lost) => {
-    port.postMessage({ results, lost, changed: [...changed] } satisfies WriteWorkerReply)
-    changed.clear()
+    port.postMessage({ results, lost } satisfies WriteWorkerReply)
   })
   const records = createRecordServer({ ring, commit, jobs, onWritten: report.addLost })
 

@@ -39,12 +39,12 @@ export interface WriteThreadOptions {
   readonly dataDir: string
   /** Writes that may wait. */
   readonly queueMax: number
-  /** Called after each commit, before its writes are answered, with the projects that it changed. */
-  onCommit(changed: readonly string[]): void
+  /** Called after each commit, before its writes are answered. */
+  onCommit(): void
+  /** Called when the thread has died. */
+  onLost?(): void
   /** Called with recorded calls that were not written. */
   onRecordsLost(loss: RecordingLoss): void
-  /** Called when the thread has died: any project may have been changed by what it committed last. */
-  onLost(): void
   /** The thread's entry; tests give one of their own. */
   readonly workerFile?: URL
 }
@@ -60,7 +60,7 @@ export function createWriteThread(options: WriteThreadOptions): WriteThread {
   function lose(cause: Error): void {
     worker = null
     gathered = []
-    onLost()
+    onLost?.()
     answers.failAll(cause)
     const count = outbox.abandon()
     if (count > 0) onRecordsLost({ count, error: cause })
@@ -75,7 +75,7 @@ export function createWriteThread(options: WriteThreadOptions): WriteThread {
         turns.grant()
         return
       }
-      onCommit(reply.changed)
+      onCommit()
       reply.results.forEach(answers.settle)
       for (const { count, ...failure } of reply.lost) {
         onRecordsLost({ count, error: toReplyError(failure) })

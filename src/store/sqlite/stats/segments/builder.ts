@@ -174,12 +174,15 @@ function ignoreRefusal(error: unknown): void {
   if (!(error instanceof ApiError)) throw error
 }
 
+/** Leaves no listener behind: the signal lives as long as the process. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms).unref()
-    signal.addEventListener('abort', () => {
+    const end = () => {
       clearTimeout(timer)
+      signal.removeEventListener('abort', end)
       resolve()
-    })
+    }
+    const timer = setTimeout(end, ms).unref()
+    signal.addEventListener('abort', end)
   })
 }
