@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { FastifyReply } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { createAborts } from '../../src/http/stream/client-signal.ts'
+import { collectGarbage } from '../support/heap.ts'
 
 /** As much of a reply as is looked at: it tells when its connection closes, and whether the answer is out. */
 function openReply({ isClosed = false } = {}) {
@@ -42,5 +43,17 @@ describe('createAborts', () => {
     expect(codeOf(open(openReply({ isClosed: true }).reply))).toBe('client_closed_request')
     const ending = createAborts(AbortSignal.abort('shutdown'))
     expect(ending(openReply().reply).signal.reason).toBe('shutdown')
+  })
+  it('keeps nothing of requests that have ended, even when somebody listens to them still', async () => {
+    const open = createAborts(new AbortController().signal)
+    const ended = Array.from({ length: 100 }, () => {
+      const { reply, close } = openReply()
+      const { signal } = open(reply)
+      signal.addEventListener('abort', () => undefined)
+      close(true)
+      return new WeakRef(signal)
+    })
+    await collectGarbage()
+    expect(ended.filter((signal) => signal.deref() !== undefined)).toEqual([])
   })
 })

@@ -2,9 +2,11 @@
  * Shutdown in order: refuse new work, let running requests end for a while, then abort what is left.
  * `app.draining` is the signal that streams and long reads must obey.
  */
+import { setTimeout } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../app-type.ts'
+import { createAborts, type OpenAbort } from './client-signal.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -12,6 +14,10 @@ declare module 'fastify' {
     draining: AbortSignal
     /** Aborted as soon as the shutdown begins: ends waits for what will not come any more. */
     stopping: AbortSignal
+    /** Opens what ends a request: its client leaves, or running requests must end. */
+    openAbort: OpenAbort
+    /** Opens what ends a request that only waits: its client leaves, or the shutdown begins. */
+    openWait: OpenAbort
   }
 }
 
@@ -33,6 +39,8 @@ export const drain = fp<DrainOptions>(
     let running = 0
     app.decorate('draining', abort.signal)
     app.decorate('stopping', stop.signal)
+    app.decorate('openAbort', createAborts(abort.signal))
+    app.decorate('openWait', createAborts(stop.signal))
     const leave = () => {
       running -= 1
     }
@@ -53,8 +61,8 @@ export const drain = fp<DrainOptions>(
       done(null, payload)
     })
     async function waitUntilIdle(timeoutMs: number): Promise<void> {
-      const deadline = Date.now() + timeoutMs
-      while (running > 0 && Date.now() < deadline) await sleep(POLL_MS)
+      const deadline = performance.now() + timeoutMs
+      while (running > 0 && performance.now() < deadline) await setTimeout(POLL_MS)
     }
 
     app.addHook('preClose', async () => {
@@ -69,7 +77,3 @@ export const drain = fp<DrainOptions>(
   },
   { name: 'drain' },
 )
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
-}

@@ -11,7 +11,6 @@ import { parseLossless } from '../../domain/json/json-text.ts'
 import { renderCallCosts } from '../../domain/prices/cost.ts'
 import type { PriceTable } from '../../domain/prices/price-table.ts'
 import type { App } from '../../http/app-type.ts'
-import { watchClient } from '../../http/stream/client-signal.ts'
 import { JSON_LINES, sendJsonLines } from '../../http/stream/json-lines.ts'
 import {
   CallsQueryRequest,
@@ -70,7 +69,7 @@ function addStreamQuery(
         prices: shape.withCosts ? prices.openPriceTable(project_id) : null,
         spellOut: app.spelling.spellOut,
       }
-      const signal = AbortSignal.any([watchClient(reply), app.draining])
+      const signal = app.openAbort(reply).signal
       const pages = callsQuery.pages(selection, shape, refScheme, signal)
       return sendJsonLines(reply, renderPages(pages, context))
     },
@@ -116,7 +115,7 @@ function addQueryStats(app: App, { callsQuery }: CallsQueryRoutesOptions): void 
       const { project_id, include_total_storage_size } = request.body
       requireAccess(request.principal, 'traces:read', project_id)
       const selection = resolveCallsSelection(request.body)
-      const signal = AbortSignal.any([watchClient(reply), app.draining])
+      const signal = app.openAbort(reply).signal
       const { limit } = selection
       const found = await callsQuery.count({ ...selection, limit: limit + 1 }, signal)
       const hasMore = found.count > limit

@@ -8,7 +8,6 @@ import { toApiError } from '../../http/error-handler.ts'
 import { newId } from '../../http/new-id.ts'
 import { requireProjectHeader } from '../../http/project-header.ts'
 import { type ClientDeadline, startClientDeadline } from '../../http/stream/client-deadline.ts'
-import { createAborts } from '../../http/stream/client-signal.ts'
 import { createEventStream, sendEvents, settlesWithin } from '../../http/stream/sse.ts'
 import { createAdmission } from '../../inference/chat/admission.ts'
 import { resolveAnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
@@ -71,7 +70,6 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
   })
   app.addHook('onClose', recorder.close)
   const run = { models, admission, limits, recorder, nowUs }
-  const openAbort = createAborts(app.draining)
   app.addHook('onRequest', (request, _reply, done) => {
     requireScope(request.principal, 'inference')
     done()
@@ -98,7 +96,7 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
       const model = await choice.choose(body.model, { caller, projectId })
       requireAnswerable(body, model)
 
-      const abort = openAbort(reply)
+      const abort = app.openAbort(reply)
       const deadline = startClientDeadline(request.headers, abort)
       const { signal } = abort
       const call = { request: body, body: request.bodyText ?? '', requestId }

@@ -5,7 +5,6 @@ import { FEEDBACK_FIELDS } from '../../domain/feedback/feedback-view.ts'
 import { parseLossless } from '../../domain/json/json-text.ts'
 import { resolveRowQuery } from '../../domain/query/row-query.ts'
 import type { App } from '../../http/app-type.ts'
-import { watchClient } from '../../http/stream/client-signal.ts'
 import { idsOf, PurgeRequest } from '../../schemas/calls/ids-query.ts'
 import {
   FeedbackPurgeResponse,
@@ -38,7 +37,7 @@ export async function feedbackQueryRoutes(
       const { project_id, ...body } = request.body
       requireAccess(request.principal, 'traces:read', project_id)
       const query = resolveRowQuery(body, FEEDBACK_FIELDS)
-      const signal = AbortSignal.any([watchClient(reply), app.draining])
+      const signal = app.openAbort(reply).signal
       const { count, rows } = await feedback.queryFeedback(project_id, query, signal)
       if (query.isCount) return { result: [{ [COUNT_FIELD]: count }] }
       return { result: rows.map((text) => parseLossless(text) as JsonObject) }

@@ -12,7 +12,6 @@ import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { toApiError } from '../../http/error-handler.ts'
 import { newId } from '../../http/new-id.ts'
-import { watchClient } from '../../http/stream/client-signal.ts'
 import { type BatchItemError, toRefusedItem } from '../../schemas/batch-item-error.ts'
 import {
   FeedbackCreateRequest,
@@ -175,7 +174,7 @@ function addPayloadSchema(app: App, { feedback, nowUs }: FeedbackRoutesOptions):
     async (request, reply) => {
       requireAccess(request.principal, 'traces:read', request.body.project_id)
       const sample = resolveFeedbackSample(request.body, nowUs())
-      const signal = AbortSignal.any([watchClient(reply), app.draining])
+      const signal = app.openAbort(reply).signal
       const { paths, is_complete } = await feedback.findPayloadPaths(sample, signal)
       if (!is_complete) reply.header('x-weft-paths-incomplete', 'true')
       return { paths: [...paths] }

@@ -8,7 +8,6 @@ import { requireAccess } from '../../domain/access/permissions.ts'
 import { resolveObject } from '../../domain/objects/object-content.ts'
 import { renderObject, requireObject } from '../../domain/objects/object-view.ts'
 import type { App } from '../../http/app-type.ts'
-import { watchClient } from '../../http/stream/client-signal.ts'
 import {
   OBJECTS_LIMIT_MAX,
   ObjectCreateRequest,
@@ -108,7 +107,7 @@ function addObjectQuery(app: App, { objects }: ObjectRoutesOptions): void {
         withContent: !metadata_only,
         contentBytesMax: CONTENT_BYTES_MAX,
       }
-      const signal = AbortSignal.any([watchClient(reply), app.draining])
+      const signal = app.openAbort(reply).signal
       const found = await objects.listObjects(listing, signal)
       return {
         objs: found.map(({ version, val_json }) => renderObject(version, val_json, options)),

@@ -10,7 +10,6 @@ import { digestOfRows, requireDigest } from '../../domain/objects/digests.ts'
 import { applyTableChanges } from '../../domain/objects/table-update.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { watchClient } from '../../http/stream/client-signal.ts'
 import {
   TableCreateFromDigestsRequest,
   TableCreateFromDigestsResponse,
@@ -134,7 +133,7 @@ function addTableQuery(app: App, tables: TableStore): void {
       const { project_id, digest } = request.body
       requireAccess(request.principal, 'traces:read', project_id)
       const table = await getTable(tables, project_id, digest, 'digest')
-      const signal = AbortSignal.any([watchClient(reply), app.draining])
+      const signal = app.openAbort(reply).signal
       const places = await choosePlaces(tables, table, request.body, signal)
       const body: unknown = Readable.from(renderRows(tables, table, places))
       // Text of the response schema, written past the serializer so that memory stays flat.

@@ -8,7 +8,6 @@ import { renderModelNames } from '../../domain/stats/stats-view.ts'
 import { resolveWindow } from '../../domain/time/time-window.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { watchClient } from '../../http/stream/client-signal.ts'
 import { CallStatsRequest, CallStatsResponse } from '../../schemas/stats/stats.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import type { StatsStore } from '../../store/api/stats.ts'
@@ -54,7 +53,7 @@ export async function statsRoutes(app: App, { stats }: StatsRoutesOptions): Prom
         return { ...times, granularity: granularityS, usage_buckets: [], call_buckets: [] }
       }
       const query = { project_id, filter: filter ?? {}, ...window, callColumns, usageColumns }
-      const signal = AbortSignal.any([watchClient(reply), app.draining])
+      const { signal } = app.openAbort(reply)
       const { grid, found } = await widenWhileTooLarge(asked, window, timezone, ({ startsUs }) =>
         stats.render({ ...query, startsUs, valuesMax: VALUES_MAX }, signal),
       )

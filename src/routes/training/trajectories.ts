@@ -8,7 +8,6 @@ import {
   resolveGroupingPlan,
 } from '../../domain/training/trajectory-groups.ts'
 import type { App } from '../../http/app-type.ts'
-import { watchClient } from '../../http/stream/client-signal.ts'
 import {
   TrajectoriesFromCallsRequest,
   TrajectoriesFromCallsResponse,
@@ -47,7 +46,7 @@ export async function trajectoryRoutes(
       const source = { project_id, filter, query, limit, sort_by: NEWEST_FIRST, columns: COLUMNS }
       const selection = resolveCallsSelection(source)
       const shape = resolveCallsShape({ ...source, include_feedback: true })
-      const signal = AbortSignal.any([watchClient(reply), app.draining])
+      const signal = app.openAbort(reply).signal
       const builder = createGroupBuilder(plan)
       const meter = createSourceMeter()
       for await (const page of callsQuery.pages(selection, shape, refScheme, signal)) {

@@ -12,7 +12,6 @@ import { resolveTrainingConfig } from '../../domain/training/resolve-training-co
 import { leaseLost } from '../../domain/training/training-states.ts'
 import { renderClaim } from '../../domain/training/worker-view.ts'
 import type { App } from '../../http/app-type.ts'
-import { watchClient } from '../../http/stream/client-signal.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import {
   ClaimRequest,
@@ -94,7 +93,7 @@ function addClaim(app: App, claims: JobClaims, { settings }: WorkerRoutesOptions
       const { worker_id, worker_version, base_models, wait_seconds = 0 } = request.body
       const lease_token = randomBytes(TOKEN_BYTES).toString('base64url')
       const { token_hash: lease_token_hash } = leaseOf('', lease_token, 0)
-      const signal = AbortSignal.any([watchClient(reply), app.stopping])
+      const signal = app.openWait(reply).signal
       const wanted = {
         lease_token_hash,
         worker_id,

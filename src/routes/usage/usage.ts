@@ -2,7 +2,6 @@
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { parseQuery } from '../../domain/query/query-expression.ts'
 import type { App } from '../../http/app-type.ts'
-import { watchClient } from '../../http/stream/client-signal.ts'
 import {
   CallsUsageRequest,
   TraceUsageRequest,
@@ -38,7 +37,7 @@ export async function usageRoutes(app: App, { usage }: UsageRoutesOptions): Prom
           include_costs: include_costs ?? false,
           limit: limit ?? USAGE_CALLS_DEFAULT,
         },
-        AbortSignal.any([watchClient(reply), app.draining]),
+        app.openAbort(reply).signal,
       )
     },
   )
@@ -63,7 +62,7 @@ export async function usageRoutes(app: App, { usage }: UsageRoutesOptions): Prom
           include_costs: include_costs ?? false,
           limit: limit ?? USAGE_CALLS_DEFAULT,
         },
-        AbortSignal.any([watchClient(reply), app.draining]),
+        app.openAbort(reply).signal,
       )
     },
   )
