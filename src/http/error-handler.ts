@@ -1,5 +1,5 @@
 /**
- * Turns anything thrown into the one error body and logs it: 4xx as info, 5xx as error.
+ * Turns anything thrown into the one error body and logs it: 4xx as info, 5xx as error, 503 counted.
  * The only place that reads an error's status.
  */
 import { STATUS_CODES } from 'node:http'
@@ -9,6 +9,7 @@ import fp from 'fastify-plugin'
 import { ApiError, ERRORS, type ErrorCode, toErrorBody } from '../errors.ts'
 import type { App } from './app-type.ts'
 import { type Problem, SchemaError, toValidationError } from './body/validation.ts'
+import { createRefusalLog, type RefusalLog } from './refusal-log.ts'
 
 /** What the framework and its plugins throw, in our words. */
 const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
@@ -34,7 +35,13 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   }
   const known = FRAMEWORK_CODES[code]
   if (known) return new ApiError(known, { cause: error })
+  if (hasLeft(request, code)) return new ApiError('client_closed_request', { cause: error })
   return new ApiError('internal_error', { cause: error })
+}
+
+/** Whether the connection was cut in the middle of the body: Node tells it as an error of the request's stream. */
+function hasLeft({ raw }: FastifyRequest, code: string): boolean {
+  return code === 'ECONNRESET' && raw.complete === false
 }
 
 function fromProblems(problems: readonly Problem[], request: FastifyRequest): ApiError {
@@ -81,10 +88,16 @@ export function answerFrameworkError(
 }
 
 /** Answers an error; also used by the not-found handler. */
-function answer(error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function answer(
+  error: ApiError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  refusals?: RefusalLog,
+): FastifyReply {
   const { status } = ERRORS[error.code]
   const named = { request_id: request.id, code: error.code }
-  if (status >= 500) request.log.error({ ...named, err: error.cause ?? error }, error.message)
+  if (status === 503 && refusals) refusals.note(error, request.routeOptions.url ?? null)
+  else if (status >= 500) request.log.error({ ...named, err: error.cause ?? error }, error.message)
   else request.log.info({ ...named, param: error.param }, 'request refused')
   if (status === 401 && !reply.hasHeader('www-authenticate')) {
     reply.header('www-authenticate', 'Bearer realm="weft"')
@@ -101,8 +114,10 @@ function answer(error: ApiError, request: FastifyRequest, reply: FastifyReply): 
 /** One error body for everything, unknown addresses and methods included. */
 export const errorHandler = fp(
   async (app: App) => {
+    const refusals = createRefusalLog(app.log)
+    app.addHook('onClose', async () => refusals.flush())
     app.setErrorHandler((error, request, reply) =>
-      answer(toApiError(error, request), request, reply),
+      answer(toApiError(error, request), request, reply, refusals),
     )
     app.setNotFoundHandler((request, reply) => {
       const allowed = allowedMethods(app, request.url.split('?')[0] ?? '/')

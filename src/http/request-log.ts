@@ -1,4 +1,4 @@
-/** Request ids and one log line for each answer. Bodies, headers and query strings are never logged. */
+/** Request ids and one log line for each answer, except for 503, which are counted. Bodies, headers and query strings are never logged. */
 import type { IncomingMessage } from 'node:http'
 import fp from 'fastify-plugin'
 import type { App } from './app-type.ts'
@@ -22,6 +22,10 @@ export const requestLog = fp(
       done()
     })
     app.addHook('onResponse', (request, reply, done) => {
+      if (reply.statusCode === 503) {
+        done()
+        return
+      }
       lines.info(
         {
           request_id: request.id,
