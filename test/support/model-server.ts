@@ -7,6 +7,7 @@ import { createOpenAiBackend } from '../../src/inference/openai/backend.ts'
 import type { UpstreamTimeouts } from '../../src/inference/openai/client.ts'
 import type { Engine } from '../../src/inference/openai/profiles.ts'
 import { SYSTEM_CLOCK } from '../../src/inference/openai/retry.ts'
+import type { ProxySettings } from '../../src/inference/openai/upstream-pool.ts'
 import { buildTestApp, type TestApp } from './build-test-app.ts'
 
 export interface ModelServer extends TestApp {
@@ -64,6 +65,8 @@ export function upstreamModel(
     tools?: boolean
     engine?: Engine
     unsupported?: 'reject' | 'drop'
+    ca?: string | null
+    proxies?: ProxySettings | null
   } = {},
 ): ModelRegistry {
   const id = options.id ?? 'org/relayed'
@@ -74,7 +77,12 @@ export function upstreamModel(
     created: 1_700_000_000,
     capabilities: { tools: options.tools ?? true, prioritySchedulingEnabled: true },
     backend: createOpenAiBackend({
-      upstreams: [baseUrl].flat().map((url) => ({ baseUrl: url, apiKey: options.apiKey ?? null })),
+      upstreams: [baseUrl].flat().map((url) => ({
+        baseUrl: url,
+        apiKey: options.apiKey ?? null,
+        ca: options.ca ?? null,
+        proxies: options.proxies ?? null,
+      })),
       engine: options.engine ?? 'generic',
       unsupported: options.unsupported ?? 'reject',
       clock: { ...SYSTEM_CLOCK, random: () => 0.01 },

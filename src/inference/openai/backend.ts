@@ -12,7 +12,7 @@ import {
   type UpstreamClientOptions,
   type UpstreamTimeouts,
 } from './client.ts'
-import { isConnectTimeout, isCutOff, statusOf, toStatusError } from './errors.ts'
+import { isSurelyUnprocessed, statusOf, toStatusError } from './errors.ts'
 import { createModelProbe } from './model-probe.ts'
 import { type Engine, PROFILES, type Profile, toFieldSupport } from './profiles.ts'
 import {
@@ -174,7 +174,7 @@ async function open<T>(
     lease.succeed()
     return { answer, lease, begun }
   } catch (error) {
-    const failure = signal.aborted ? error : toTryFailure(error, request.stream === true)
+    const failure = signal.aborted ? error : toTryFailure(error)
     answer?.close({ isComplete: false, isTrusted: !isNonsense(error) })
     // A caller without patience says nothing of the upstream.
     if (!signal.aborted) noteFailure(lease, failure)
@@ -194,17 +194,17 @@ async function beginStream(answer: UpstreamAnswer, host: string, { request }: Co
   return { first, events }
 }
 
-/** Statuses of a server that is away for the moment. */
-const RETRIED_STATUSES: readonly (number | null)[] = [502, 503, 504]
-
-/** @param isStream - whether an answer that broke off had not begun: nothing of it was read */
-function toTryFailure(error: unknown, isStream: boolean): unknown {
+/**
+ * Spec: §8 (not shown).
+ * Choice: only what the upstream surely did not process is sent again, since a completion costs money and may have
+ * effects. 502 and 504 come of proxies whose server may still be at work, as do resets and timeouts.
+ */
+function toTryFailure(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error
-  const { code, retryAfterS, cause } = error
-  if (code === 'upstream_unreachable' || isConnectTimeout(cause)) return new TryFailure(error)
-  if (isStream && isCutOff(error)) return new TryFailure(error)
+  if (isSurelyUnprocessed(error)) return new TryFailure(error)
   const status = statusOf(error)
-  if (RETRIED_STATUSES.includes(status)) return new TryFailure(error)
+  if (status === 503) return new TryFailure(error)
+  const { retryAfterS } = error
   const isShortWait = retryAfterS !== null && retryAfterS <= RETRY_AFTER_S_MAX
   return status === 429 && isShortWait ? new TryFailure(error, retryAfterS * 1000) : error
 }

@@ -2,17 +2,18 @@
  * HTTP to one upstream: a bounded pool, four timeouts, and an abort that cuts the connection in every
  * phase. It knows statuses and bytes, never what a completion is.
  */
-import { validateHeaderValue } from 'node:http'
 import { ApiError } from '../../errors.ts'
-import { createConnectionPool } from './connection-pool.ts'
-import { createConnect } from './connector.ts'
 import { decodeBody } from './decoded-body.ts'
 import { toBodyError } from './errors.ts'
-import { type CloseOptions, type Exchange, type Pieces, startExchange } from './exchange.ts'
-import type { AnswerHead } from './response-head.ts'
+import {
+  type CloseOptions,
+  type Exchange,
+  type Pieces,
+  type ResponseHead,
+  startExchange,
+} from './exchange.ts'
+import { createUpstreamPool, type ProxySettings } from './upstream-pool.ts'
 
-/** Limit: sockets to one upstream. */
-const CONNECTIONS_MAX = 4_096
 /** Limits of a model listing. */
 const LISTING_MS_MAX = 5_000
 const LISTING_BYTES_MAX = 4 * 1024 * 1024
@@ -35,6 +36,10 @@ export interface UpstreamClientOptions {
   readonly apiKey: string | null
   /** Milliseconds. */
   readonly timeoutMs: UpstreamTimeouts
+  /** Certificates (PEM) that are trusted in place of the default ones. Default: those. */
+  readonly ca?: string | null
+  /** Default: the upstream is asked directly. */
+  readonly proxies?: ProxySettings | null
 }
 
 export interface PostOptions {
@@ -74,48 +79,46 @@ export interface UpstreamClient {
   close(): Promise<void>
 }
 
-/**
- * Opens a pool; connections are made when they are needed.
- *
- * @throws TypeError for a key that no header can carry
- */
+/** Opens a pool; connections are made when they are needed. */
 export function createUpstreamClient(options: UpstreamClientOptions): UpstreamClient {
-  const { apiKey, timeoutMs } = options
+  const { apiKey, timeoutMs, ca = null, proxies = null } = options
   const url = new URL(options.baseUrl)
+  const { origin } = url
   const base = url.pathname.replace(/\/+$/, '')
-  const head = (line: string, fields: Readonly<Record<string, string>>) =>
-    renderHead(line, { host: url.host, connection: 'keep-alive', ...fields, ...authorize(apiKey) })
-  const postHead = (accept: string) =>
-    head(`POST ${base}/chat/completions${url.search} HTTP/1.1`, {
-      'content-type': 'application/json',
-      'accept-encoding': 'identity',
-      accept,
-    })
-  const wholeHead = postHead('application/json')
-  const streamHead = postHead('text/event-stream')
-  const listingHead = head(`GET ${base}/models${url.search} HTTP/1.1`, {
-    accept: 'application/json',
+  const common = {
     'accept-encoding': 'identity',
-  })
-  const pool = createConnectionPool({
-    connect: createConnect(url, timeoutMs.connect),
-    connectionsMax: CONNECTIONS_MAX,
-    nowMs: () => performance.now(),
-  })
+    ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+  }
+  const postHeaders = { 'content-type': 'application/json', ...common }
+  const pool = createUpstreamPool(origin, { connectMs: timeoutMs.connect, ca, proxies })
 
   function post(body: string, { requestId, signal, isStream }: PostOptions) {
-    const own = `x-request-id: ${requestId}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`
-    const request = (isStream ? streamHead : wholeHead) + own + body
+    const accept = isStream ? 'text/event-stream' : 'application/json'
+    const request = {
+      origin,
+      path: `${base}/chat/completions${url.search}`,
+      method: 'POST',
+      headers: { ...postHeaders, accept, 'x-request-id': requestId },
+      body,
+    } as const
     const { first_byte, idle, total } = timeoutMs
     const timeouts = { first_byte: isStream ? first_byte : null, idle, total }
     const exchange = startExchange(pool, request, signal, timeouts)
-    return exchange.head.then((answerHead) => createAnswer(answerHead, exchange))
+    return exchange.head.then((head) => createAnswer(head, exchange))
   }
+
+  let closing: Promise<void> | null = null
 
   async function listModels(): Promise<unknown> {
     const timeouts = { first_byte: null, idle: LISTING_MS_MAX, total: LISTING_MS_MAX }
     const never = new AbortController().signal
-    const exchange = startExchange(pool, `${listingHead}\r\n`, never, timeouts)
+    const request = {
+      origin,
+      path: `${base}/models${url.search}`,
+      method: 'GET',
+      headers: { ...common, accept: 'application/json' },
+    } as const
+    const exchange = startExchange(pool, request, never, timeouts)
     const answer = createAnswer(await exchange.head, exchange)
     try {
       const { bytes, isWhole } = await readBytes(answer, LISTING_BYTES_MAX)
@@ -131,23 +134,11 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
     host: url.host,
     post,
     listModels,
-    async close() {
-      pool.close()
+    close() {
+      closing ??= pool.destroy()
+      return closing
     },
   }
-}
-
-function authorize(apiKey: string | null): Readonly<Record<string, string>> {
-  return apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }
-}
-
-/** The start of a request, up to where more header lines or an empty line follow. */
-function renderHead(line: string, fields: Readonly<Record<string, string>>): string {
-  const lines = Object.entries(fields).map(([name, value]) => {
-    validateHeaderValue(name, value)
-    return `${name}: ${value}\r\n`
-  })
-  return `${line}\r\n${lines.join('')}`
 }
 
 /** The body, at most `bytesMax` of it. */
@@ -172,14 +163,14 @@ export async function readBytes(
   return { bytes, isWhole: byteCount <= bytesMax }
 }
 
-function createAnswer({ status, headers }: AnswerHead, exchange: Exchange): UpstreamAnswer {
-  const coding = headers.get('content-encoding') ?? ''
+function createAnswer({ status, headers }: ResponseHead, exchange: Exchange): UpstreamAnswer {
+  const coding = textOf(headers['content-encoding'])
   const decoded = coding === '' ? null : decodeBody(iteratePieces(exchange), coding)
   return {
     status,
-    mediaType: () => mediaTypeOf(headers.get('content-type') ?? ''),
+    mediaType: () => mediaTypeOf(textOf(headers['content-type'])),
     isReadable: coding === '' || decoded !== null,
-    retryAfter: headers.get('retry-after') || undefined,
+    retryAfter: textOf(headers['retry-after']) || undefined,
     read: coding === '' ? exchange.read : () => readDecoded(decoded),
     close(how) {
       exchange.close(how)
@@ -187,6 +178,11 @@ function createAnswer({ status, headers }: AnswerHead, exchange: Exchange): Upst
       decoded?.return?.().catch(() => {})
     },
   }
+}
+
+/** The values of a header that was sent more than once are one list. */
+function textOf(header: string | string[] | undefined): string {
+  return Array.isArray(header) ? header.join(',') : (header ?? '')
 }
 
 /** Of a header that was sent twice the first. */

@@ -84,17 +84,38 @@ export function toEventError(error: unknown, host: string, nowMs: number): ApiEr
 }
 
 const TIMEOUT_CODES = /^UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT$|^ETIMEDOUT$/
+/** What is no HTTP/1.1, or too much of it; the end of a connection inside of an answer is not among it. */
+const NONSENSE_CODES = /^HPE_(?!INVALID_EOF_STATE$)|^UND_ERR_HEADERS_OVERFLOW$/
 
-/** Whether a connection was not made in time: then the request cannot have begun. */
-export function isConnectTimeout(cause: unknown): boolean {
-  return codeOf(cause) === 'UND_ERR_CONNECT_TIMEOUT'
+/** The upstream surely did not process the request. */
+class UnprocessedRequest extends Error {
+  constructor(cause: unknown) {
+    super('the request was not processed', { cause })
+    this.name = 'UnprocessedRequest'
+  }
+}
+
+/** Whether the upstream surely did not process the request of an error. */
+export function isSurelyUnprocessed({ cause }: ApiError): boolean {
+  return cause instanceof UnprocessedRequest
+}
+
+/** Whether the upstream, or what is between, closed the connection. */
+export function isCutByPeer(cause: unknown): boolean {
+  return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(codeOf(cause))
+}
+
+/** Whether this server closes its connections. */
+export function isClosing(cause: unknown): boolean {
+  return ['UND_ERR_CLOSED', 'UND_ERR_DESTROYED'].includes(codeOf(cause))
 }
 
 /** The error of a request that got no answer. */
-export function toConnectionError(cause: unknown): ApiError {
-  if (cause instanceof ApiError) return cause
-  const code = codeOf(cause)
+export function toConnectionError(error: unknown, isUnprocessed: boolean): ApiError {
+  const code = codeOf(error)
+  const cause = isUnprocessed ? new UnprocessedRequest(error) : error
   if (TIMEOUT_CODES.test(code)) return new ApiError('upstream_timeout', { cause })
+  if (NONSENSE_CODES.test(code)) return new ApiError('upstream_invalid_response', { cause })
   return new ApiError('upstream_unreachable', { cause })
 }
 
@@ -104,14 +125,11 @@ const CODING_CODES = /^Z_|^ERR__ERROR_|^ZSTD_error_/
 /** The error of an answer that broke off, or that cannot be decompressed. */
 export function toBodyError(cause: unknown): ApiError {
   if (cause instanceof ApiError) return cause
-  if (CODING_CODES.test(codeOf(cause))) return new ApiError('upstream_invalid_response', { cause })
+  if (CODING_CODES.test(codeOf(cause)) || NONSENSE_CODES.test(codeOf(cause))) {
+    return new ApiError('upstream_invalid_response', { cause })
+  }
   const code = TIMEOUT_CODES.test(codeOf(cause)) ? 'upstream_timeout' : 'upstream_error'
   return new ApiError(code, { message: 'The upstream broke off its answer.', cause })
-}
-
-/** Whether a connection was lost while its answer was read. */
-export function isCutOff({ code, cause }: ApiError): boolean {
-  return code === 'upstream_error' && cause !== undefined && !(cause instanceof UpstreamStatus)
 }
 
 /** Seconds of a Retry-After header, a number or a date; null when there is none that can be read. */

@@ -1,9 +1,12 @@
-/** One request and its answer over a connection pool: its clocks, its abort, its pace. */
+/**
+ * One request and its answer over a pool of connections: its clocks, its abort, its pace. Why not the pool's own
+ * `request`: it makes a Node stream, an iterator and two abort signals for each answer.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Dispatcher } from 'undici'
 import { ApiError } from '../../errors.ts'
-import type { Receiver, Sending } from './connection.ts'
-import type { ConnectionPool } from './connection-pool.ts'
-import { toBodyError, toConnectionError } from './errors.ts'
-import type { AnswerHead } from './response-head.ts'
+import { isClosing, isCutByPeer, toBodyError, toConnectionError } from './errors.ts'
+import type { ConnectedHandler, Connection, SentRequest } from './upstream-pool.ts'
 
 /** Limit: bytes of an answer that may wait for their reader before the socket is no longer read. */
 const WAITING_BYTES_MAX = 64 * 1024
@@ -26,12 +29,17 @@ export interface CloseOptions {
   readonly isTrusted?: boolean
 }
 
+export interface ResponseHead {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+}
+
 /** Parts of a body in their order. */
 export type Pieces = readonly Uint8Array[]
 
 export interface Exchange {
   /** @throws ApiError upstream_unreachable, upstream_timeout, or the reason of the signal */
-  readonly head: Promise<AnswerHead>
+  readonly head: Promise<ResponseHead>
   /**
    * The pieces of the body that came since the last read, as they came from the socket and at least one, or null at
    * the end; a promise only where none has come yet. One read at a time.
@@ -46,19 +54,20 @@ export interface Exchange {
 /**
  * Sends a request. The clocks count while the upstream is waited for, not while the reader is at work.
  *
- * @param request - its whole text
  * @param caller - cuts the connection in every phase
  */
 export function startExchange(
-  pool: ConnectionPool,
-  request: string,
+  pool: Dispatcher,
+  request: Dispatcher.DispatchOptions,
   caller: AbortSignal,
   timeouts: ExchangeTimeouts,
 ): Exchange {
-  const head = Promise.withResolvers<AnswerHead>()
+  const head = Promise.withResolvers<ResponseHead>()
   const inbox: Inbox = { pieces: [], waitingBytes: 0, reader: null, ending: null }
-  let sending: Sending | null = null
-  let isHeldBack = false
+  let connection: Connection | null = null
+  /** Of the request once it is written. */
+  let controller: Dispatcher.DispatchController | null = null
+  let sent: SentRequest | null = null
   let hasHead = false
   let isClosed = false
   let trailer: NodeJS.Timeout | undefined
@@ -80,43 +89,53 @@ export function startExchange(
 
   function cut(reason: unknown): void {
     fail(reason)
-    sending?.abort()
+    if (controller !== null) controller.abort(new Error('nobody waits for the answer'))
+    else connection?.abandon()
   }
 
-  const receiver: Receiver = {
-    onHead(answer) {
-      hasHead = true
-      head.resolve(answer)
+  /** Whether the upstream surely did not process a request that failed: it was not written, or lost on its way. */
+  function isUnprocessed(error: unknown): boolean {
+    if (sent === null) return !isClosing(error)
+    return isCutByPeer(error) && sent.isLostOnTheWay()
+  }
+
+  const handler: ConnectedHandler = {
+    onConnection(given) {
+      connection = given
     },
-    onPiece(piece) {
+    onRequestStart(given) {
+      controller = given
+      if (inbox.ending === null) sent = connection?.send() ?? null
+      else given.abort(new Error('nobody waits for the answer'))
+    },
+    onResponseStart(_controller, status, headers) {
+      if (status < 200) return
+      hasHead = true
+      head.resolve({ status, headers })
+    },
+    onResponseData(_controller, piece) {
       clocks.rest()
       if (isClosed) return
       pushPiece(inbox, piece)
-      if (inbox.waitingBytes <= WAITING_BYTES_MAX) return
-      isHeldBack = true
-      sending?.pause()
+      if (inbox.waitingBytes > WAITING_BYTES_MAX) controller?.pause()
     },
-    onEnd() {
+    onResponseEnd() {
       settle()
       endInbox(inbox, null)
     },
-    onError(error) {
-      fail(hasHead ? toBodyError(error) : toConnectionError(error))
+    onResponseError(_controller, error) {
+      fail(hasHead ? toBodyError(error) : toConnectionError(error, isUnprocessed(error)))
     },
-  }
-  function readOn(): void {
-    isHeldBack = false
-    sending?.resume()
   }
 
   caller.addEventListener('abort', onAbort, { once: true })
   if (caller.aborted) onAbort()
-  else sending = pool.send(request, receiver)
+  else pool.dispatch(request, handler)
 
   return {
     head: head.promise,
     read() {
-      if (isHeldBack) readOn()
+      if (controller?.paused) controller.resume()
       const pieces = takePieces(inbox)
       if (pieces !== undefined) return pieces
       clocks.await()
@@ -126,7 +145,7 @@ export function startExchange(
     close({ isComplete, isTrusted = true }) {
       if (isClosed) return
       isClosed = true
-      if (!isTrusted) sending?.distrust()
+      if (!isTrusted) sent?.distrust()
       if (inbox.ending !== null) return
       if (!isComplete) {
         cut(new ApiError('client_closed_request'))
@@ -134,8 +153,8 @@ export function startExchange(
       }
       settle()
       // The rest is read and thrown away, which frees the connection.
-      trailer = setTimeout(() => sending?.abort(), TRAILER_MS_MAX).unref()
-      if (isHeldBack) readOn()
+      trailer = setTimeout(() => controller?.abort(new Error('no end')), TRAILER_MS_MAX).unref()
+      if (controller?.paused) controller.resume()
     },
   }
 }

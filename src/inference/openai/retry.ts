@@ -1,7 +1,5 @@
-/**
- * The one retry loop: tries again before an answer has begun, a few times, within a bounded time. It
- * never tries again what an upstream may still be working on.
- */
+/** The one retry loop: tries again what may be sent again, a few times, within a bounded time. */
+import { setTimeout } from 'node:timers/promises'
 import { ApiError } from '../../errors.ts'
 import { withoutClientRetries } from '../models/fallbacks.ts'
 
@@ -84,18 +82,8 @@ function withoutRetries(error: unknown): unknown {
 export const SYSTEM_CLOCK: RetryClock = {
   nowMs: () => performance.now(),
   random: Math.random,
-  sleep(ms, signal) {
-    return new Promise((resolve, reject) => {
-      const onAbort = () => {
-        clearTimeout(timer)
-        reject(signal.reason)
-      }
-      const timer = setTimeout(() => {
-        signal.removeEventListener('abort', onAbort)
-        resolve()
-      }, ms)
-      if (signal.aborted) onAbort()
-      else signal.addEventListener('abort', onAbort, { once: true })
-    })
+  async sleep(ms, signal) {
+    // The promise of the timer rejects with an error of its own.
+    await setTimeout(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
   },
 }

@@ -1,8 +1,5 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createConnect } from '../../../src/inference/openai/connector.ts'
 import {
   type Behaviour,
   DONE,
@@ -23,10 +20,10 @@ const ANSWER = {
   choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
 }
 
-async function start(behaviour: Behaviour) {
+async function start(behaviour: Behaviour, { ca = null as string | null } = {}) {
   const secure = { key: LOCALHOST_KEY, cert: LOCALHOST_CERTIFICATE }
   const upstream = await startFakeUpstream(behaviour, secure)
-  return { upstream, ...(await startModelServer(upstreamModel(upstream.baseUrl))) }
+  return { upstream, ...(await startModelServer(upstreamModel(upstream.baseUrl, { ca }))) }
 }
 
 function trust(certificate: string): void {
@@ -47,27 +44,12 @@ describe('an upstream over TLS', () => {
     expect(upstream.connectionCount()).toBe(1)
   })
 
-  it('is greeted with the session of an earlier connection', async () => {
-    trust(LOCALHOST_CERTIFICATE)
-    const areReused: boolean[] = []
-    const server = createServer({ key: LOCALHOST_KEY, cert: LOCALHOST_CERTIFICATE }, (socket) => {
-      areReused.push(socket.isSessionReused())
-      socket.on('error', () => {}).write('hello')
-    }).listen(0)
-    onTestFinished(() => void server.close())
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    const connect = createConnect(new URL(`https://localhost:${port}`), 5_000)
-    for (let time = 0; time < 2; time++) {
-      let text = ''
-      const onBytes = (bytes: Buffer) => {
-        text += bytes
-      }
-      const socket = connect(onBytes, (error) => expect(error).toBeNull())
-      await expect.poll(() => text).toBe('hello')
-      socket.destroy()
-    }
-    expect(areReused).toEqual([false, true])
+  it('is trusted under a certificate of its own where its CA is given, and there only', async () => {
+    const { upstream, chat } = await start(json(200, ANSWER), { ca: LOCALHOST_CERTIFICATE })
+    expect((await chat(REQUEST)).status).toBe(200)
+    const other = await startModelServer(upstreamModel(upstream.baseUrl))
+    expect((await other.chat(REQUEST)).status).toBe(502)
+    expect(upstream.requests).toHaveLength(1)
   })
 
   it('is not talked to under a certificate that nobody trusts', async () => {

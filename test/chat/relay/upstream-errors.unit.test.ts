@@ -135,15 +135,21 @@ describe('failures of a connection', () => {
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'upstream_unreachable'],
     ['UND_ERR_CONNECT_TIMEOUT', 'upstream_timeout'],
     ['ETIMEDOUT', 'upstream_timeout'],
+    ['HPE_INVALID_CONSTANT', 'upstream_invalid_response'],
+    ['UND_ERR_HEADERS_OVERFLOW', 'upstream_invalid_response'],
   ])('reads %s before an answer as %s', (code, expected) => {
-    expect(toConnectionError(Object.assign(new Error('x'), { code }))).toMatchObject({
+    expect(toConnectionError(Object.assign(new Error('x'), { code }), false)).toMatchObject({
       code: expected,
     })
   })
 
-  it('reads a cut answer as upstream_error', () => {
-    expect(toBodyError(Object.assign(new Error('x'), { code: 'UND_ERR_SOCKET' })).code).toBe(
-      'upstream_error',
-    )
+  it.each([
+    ['UND_ERR_SOCKET', 'upstream_error'],
+    ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'upstream_error'],
+    ['HPE_INVALID_EOF_STATE', 'upstream_error'],
+    ['HPE_INVALID_CHUNK_SIZE', 'upstream_invalid_response'],
+    ['Z_DATA_ERROR', 'upstream_invalid_response'],
+  ])('reads %s within an answer as %s', (code, expected) => {
+    expect(toBodyError(Object.assign(new Error('x'), { code })).code).toBe(expected)
   })
 })
