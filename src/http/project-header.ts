@@ -3,15 +3,26 @@
  * Throws, never answers.
  */
 import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { canUseProject } from '../domain/access/permissions.ts'
 import { ApiError } from '../errors.ts'
-import { isProjectId } from '../schemas/primitives.ts'
+import { isProjectId, ProjectId } from '../schemas/primitives.ts'
 
 /** The first that is sent counts; the second is what client libraries send. */
 const NAMES = ['Compat-Project', 'OpenAI-Project'].map((name) => ({
   name,
   key: name.toLowerCase(),
 }))
+
+/** The same for the document: the handler reads them by itself, since a fault is an invalid_header. */
+export const ProjectHeaders = z.object({
+  'Compat-Project': ProjectId.optional().describe(
+    'Project `<team>/<project>` that the request counts for; a completion is recorded as a call of it.',
+  ),
+  'OpenAI-Project': ProjectId.optional().describe(
+    'The same under the name that client libraries send; counts where Compat-Project is not sent.',
+  ),
+})
 
 /**
  * The project `<team>/<project>` of the request, or null when it names none.

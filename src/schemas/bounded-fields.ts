@@ -136,7 +136,7 @@ export function boundedObject(max: number): z.ZodObject<Record<never, never>, z.
 
 /** The JSON Schema of what a schema accepts, to be nested in the metadata of another. */
 export function describeJson(schema: z.ZodType): Record<string, unknown> {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input' })
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
   return json
 }
 

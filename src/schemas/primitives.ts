@@ -8,6 +8,16 @@ const REF_TAIL = /^[^\s/\p{C}]+(?:\/[^/\s\p{C}]+)*$/u
 const VISIBLE = /^[^\p{C}\s](?:[^\p{C}]*[^\p{C}\s])?$/u
 const REF_LENGTH_MAX = 2048
 
+/**
+ * The patterns that the document shows in place of those above: other engines than that of JavaScript
+ * read them, which know no `\\p{C}` or find a large repetition of it too long. They refuse less.
+ */
+const SHOWN_SEGMENT = '[^\\s/\\\\#?%:]([^/\\\\#?%:]*[^\\s/\\\\#?%:])?'
+const SHOWN_PROJECT_ID = `^${SHOWN_SEGMENT}/${SHOWN_SEGMENT}$`
+const SHOWN_VISIBLE = '^[^\\x00-\\x20\\x7f]([^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f])?$'
+const SHOWN_NAME = '^[^\\x00-\\x1f\\x7f-\\x9f]*$'
+const SHOWN_ANY_REF = '^[a-z][a-z0-9+.-]*:///[^/]+/[^/]+(/[^/\\s]+){2,}$'
+
 const PROJECT_ID_CHARS_MAX = 257
 
 /** Whether a text is a project's id; the check of ProjectId without telling what is wrong. */
@@ -20,7 +30,12 @@ export const ProjectId = z
   .string()
   .max(PROJECT_ID_CHARS_MAX)
   .regex(PROJECT_ID, 'must have the shape <entity>/<project>')
-  .meta({ description: 'Project, `<entity>/<project>`.', examples: ['acme/demo'] })
+  .meta({
+    description:
+      'Project, `<entity>/<project>`: halves of at most 128 visible characters without / \\ # ? % :',
+    pattern: SHOWN_PROJECT_ID,
+    examples: ['acme/demo'],
+  })
 
 /** An id that a client may choose. Spec: §2.6 id. Choice: 1..128 visible characters. */
 export const ClientId = z
@@ -28,6 +43,7 @@ export const ClientId = z
   .min(1, 'must not be empty')
   .max(128, 'must have at most 128 characters')
   .regex(VISIBLE, 'must consist of visible characters')
+  .meta({ pattern: SHOWN_VISIBLE })
 
 /** A name of 1..`max` characters without control characters and half characters, which no store keeps. */
 export function nameOf(max: number) {
@@ -36,6 +52,7 @@ export function nameOf(max: number) {
     .min(1, 'must not be empty')
     .max(max, `must have at most ${max} characters`)
     .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control or half characters')
+    .meta({ pattern: SHOWN_NAME })
 }
 
 export type RefKind = 'object' | 'op' | 'call'
@@ -65,6 +82,14 @@ export function refOf(...kinds: RefKind[]) {
     .string()
     .max(REF_LENGTH_MAX, `must have at most ${REF_LENGTH_MAX} characters`)
     .refine((text) => isRefShape(text, kinds), rule)
+    .meta({ pattern: shownRefPattern(kinds) })
+}
+
+function shownRefPattern(kinds: readonly RefKind[]): string {
+  const tails = kinds.map((kind) =>
+    kind === 'call' ? 'call/[^/\\s]+' : `${kind}/[^/:\\s]+:[^/:\\s]+`,
+  )
+  return `^[a-z][a-z0-9+.-]*:///[^/]+/[^/]+/(${tails.join('|')})(/[^/\\s]+)*$`
 }
 
 export type JsonObject = { [key: string]: unknown }
@@ -79,6 +104,7 @@ export const AnyRef = z
   .string()
   .max(REF_LENGTH_MAX, `must have at most ${REF_LENGTH_MAX} characters`)
   .regex(ANY_REF, 'must be a ref <scheme>:///<entity>/<project>/<kind>/<name>')
+  .meta({ pattern: SHOWN_ANY_REF })
 
 /** A free JSON object, handed on as it came: its keys are not copied, checked or reordered. */
 export const FreeObject = z

@@ -1,8 +1,30 @@
 import { describe, expect, it } from 'vitest'
 import { BODY_EXAMPLES } from '../../src/http/document/openapi-examples.ts'
-import { buildTestApp } from '../support/build-test-app.ts'
+import { buildTestApp, type TestResponse } from '../support/build-test-app.ts'
 
 type Json = Record<string, unknown>
+
+interface Operation {
+  readonly operationId: string
+  readonly tags: readonly string[]
+  readonly security?: readonly Json[]
+  readonly parameters?: readonly { readonly in: string; readonly name: string }[]
+  readonly responses: Readonly<Record<string, { description: string; content?: Json }>>
+}
+
+let document: Promise<TestResponse> | null = null
+
+/** The document, which is the same for all tests. */
+function readDocument(): Promise<TestResponse> {
+  document ??= buildTestApp().then(({ get }) => get('/openapi.json'))
+  return document
+}
+
+function operationsOf(document: Json): Operation[] {
+  return Object.values(document.paths as Json).flatMap((item) =>
+    Object.values(item as Json),
+  ) as Operation[]
+}
 
 /** Every property of the document that has no description, by its path. */
 function undescribed(node: unknown, path: string): string[] {
@@ -38,8 +60,7 @@ describe('GET /openapi.json', () => {
     ['post', '/v1/preview/training-jobs', 'bearer'],
     ['get', '/v1/preview/models/{model_id}/checkpoints', 'bearer'],
   ])('describes %s %s under the scheme of §5 %s', async (method, path, scheme) => {
-    const { get } = await buildTestApp()
-    const { body } = await get('/openapi.json')
+    const { body } = await readDocument()
     const operation = body.paths[path]?.[method]
     expect(operation).toMatchObject({ security: [{ [scheme]: [] }], summary: expect.any(String) })
     expect(operation.responses['200'].content ?? operation.responses['200']).toBeTruthy()
@@ -65,17 +86,143 @@ describe('GET /openapi.json', () => {
   })
 
   it('describes the error body of every route', async () => {
-    const { get } = await buildTestApp()
-    const { body } = await get('/openapi.json')
+    const { body } = await readDocument()
     const responses = body.paths['/call/start'].post.responses
     for (const status of ['4XX', '5XX']) {
       expect(JSON.stringify(responses[status])).toContain('ErrorAnswer')
     }
   })
 
+  it('leads every reference somewhere and has no component without a reference', async () => {
+    const { text, body } = await readDocument()
+    const refs = [...text.matchAll(/"\$ref":"([^"]*)"/g)].map(([, ref]) => ref)
+    const known = Object.keys(body.components.schemas).map((name) => `#/components/schemas/${name}`)
+    expect([...new Set(refs)].sort()).toEqual(known.sort())
+    // Of what is read and of what is written there is one copy.
+    expect(known.filter((name) => name.endsWith('Input'))).toEqual([
+      '#/components/schemas/CostCreateInput',
+    ])
+  })
+
+  it('names every operation once, in a group that is told of', async () => {
+    const { body } = await readDocument()
+    const operations = operationsOf(body)
+    const names = operations.map(({ operationId }) => operationId)
+    expect(names.filter((name) => !/^[a-z][A-Za-z]+$/.test(String(name)))).toEqual([])
+    expect(new Set(names).size).toBe(names.length)
+    const tags = (body.tags as { name: string; description: string }[]).map(({ name }) => name)
+    expect([...new Set(operations.flatMap((operation) => operation.tags))].sort()).toEqual(
+      tags.sort(),
+    )
+    expect(body.servers).toEqual([{ url: '/', description: expect.any(String) }])
+  })
+
+  it('names every parameter of a path, the one with slashes too', async () => {
+    const { body } = await readDocument()
+    expect(body.paths['/v1/models/{model}'].get.parameters).toContainEqual(
+      expect.objectContaining({ in: 'path', name: 'model', required: true }),
+    )
+    for (const [path, item] of Object.entries(body.paths as Json)) {
+      const wanted = [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name)
+      for (const { parameters = [] } of Object.values(item as Record<string, Operation>)) {
+        const named = parameters.filter((each) => each.in === 'path').map(({ name }) => name)
+        expect([path, named]).toEqual([path, wanted])
+      }
+    }
+  })
+
+  it('has a success for every operation, and errors as JSON', async () => {
+    const { body } = await readDocument()
+    for (const { operationId, responses, security } of operationsOf(body)) {
+      expect([operationId, Object.keys(responses)]).toEqual([
+        operationId,
+        expect.arrayContaining(['200', '4XX', '5XX']),
+      ])
+      expect([operationId, Object.keys(responses['4XX']?.content ?? {})]).toEqual([
+        operationId,
+        ['application/json'],
+      ])
+      expect([operationId, Array.isArray(security)]).toEqual([operationId, true])
+      for (const { description } of Object.values(responses)) {
+        expect(description).not.toBe('Default Response')
+      }
+    }
+  })
+
+  it.each([
+    ['createChatCompletion', ['application/json', 'text/event-stream']],
+    ['streamCalls', ['application/jsonl']],
+    ['readFile', ['application/octet-stream']],
+    ['downloadCheckpoint', ['application/octet-stream']],
+    ['downloadParentArtifact', ['application/octet-stream']],
+    ['downloadJobPayload', ['application/json']],
+  ])('tells the media types of %s', async (name, types) => {
+    const { body } = await readDocument()
+    const operation = operationsOf(body).find(({ operationId }) => operationId === name)
+    expect(Object.keys(operation?.responses['200']?.content ?? {})).toEqual(types)
+  })
+
+  it('has no pattern that only JavaScript knows, and no keyword that generators refuse', async () => {
+    const { text, body } = await readDocument()
+    const patterns = [...text.matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)]
+    expect(patterns.length).toBeGreaterThan(10)
+    for (const [, pattern = ''] of patterns) {
+      const source: string = JSON.parse(pattern)
+      expect(() => new RegExp(source)).not.toThrow()
+      expect(source).not.toMatch(/\\[pP]\{|\(\?/)
+    }
+    expect(JSON.stringify(body.components)).not.toContain('"items":false')
+    expect(text).not.toContain('$defs')
+  })
+
+  it('takes the ids, refs and names that the server takes', async () => {
+    const { body } = await readDocument()
+    const { properties } = body.components.schemas.FeedbackCreateRequest
+    const patternOf = (name: string): RegExp =>
+      new RegExp((properties[name].pattern ?? properties[name].anyOf[0].pattern) as string)
+    expect('acme/demo').toMatch(patternOf('project_id'))
+    expect('Ünternehmen/mein projekt').toMatch(patternOf('project_id'))
+    expect('acme').not.toMatch(patternOf('project_id'))
+    expect('weave:///acme/demo/object/answer:v1/attr/x').toMatch(patternOf('weave_ref'))
+    expect('weave:///acme/demo/op/answer:v1').not.toMatch(patternOf('weave_ref'))
+    expect('weave:///acme/demo/call/0194b3c0').toMatch(patternOf('call_ref'))
+    expect('日本語 1').toMatch(patternOf('id'))
+    expect(' 1').not.toMatch(patternOf('id'))
+  })
+
+  it.each([
+    ['post', '/v1/chat/completions'],
+    ['get', '/v1/models'],
+    ['get', '/v1/models/{model}'],
+  ])('has the project headers of %s %s', async (method, path) => {
+    const { body } = await readDocument()
+    const { parameters } = body.paths[path][method] as Operation
+    const headers = parameters?.filter((each) => each.in === 'header').map(({ name }) => name)
+    expect(headers).toEqual(['Compat-Project', 'OpenAI-Project'])
+  })
+
+  it('has the defaults, the formats and what is deprecated', async () => {
+    const { body } = await readDocument()
+    const { schemas } = body.components
+    expect(schemas.CallReadRequest.properties.include_costs).toMatchObject({ default: false })
+    expect(schemas.CallsQueryRequest.properties.include_feedback).toMatchObject({ default: false })
+    expect(schemas.ChatCompletionRequest.properties.max_tokens).toMatchObject({ deprecated: true })
+    expect(schemas.CheckpointResponse.properties.id).toMatchObject({ format: 'uuid' })
+    expect(schemas.CallStatsRequest.properties.timezone).toMatchObject({
+      default: 'UTC',
+      maxLength: 64,
+      pattern: expect.any(String),
+    })
+    const batch =
+      body.paths['/call/upsert_batch'].post.requestBody.content['application/json'].schema
+    expect(batch.properties.batch).toMatchObject({
+      maxItems: 10_000,
+      items: { $ref: '#/components/schemas/CallBatchItem' },
+    })
+  })
+
   it('describes every field', async () => {
-    const { get } = await buildTestApp()
-    const { body } = await get('/openapi.json')
+    const { body } = await readDocument()
     expect(undescribed(body.paths, 'paths')).toEqual([])
     expect(undescribed(body.components, 'components')).toEqual([])
   })

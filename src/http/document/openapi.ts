@@ -6,9 +6,30 @@ import {
   createJsonSchemaTransform,
   createJsonSchemaTransformObject,
 } from 'fastify-type-provider-zod'
+import type { z } from 'zod'
 import { ErrorAnswer } from '../../schemas/error-body.ts'
 import type { App } from '../app-type.ts'
+import { describeAnswers } from './answers.ts'
+import { tidyComponents } from './components.ts'
+import { INFO, SECURITY_SCHEMES, SERVERS, TAGS } from './info.ts'
 import { BODY_EXAMPLES } from './openapi-examples.ts'
+
+declare module 'fastify' {
+  interface FastifySchema {
+    /** What the document shows of a route in place of what the framework validates. */
+    shown?: {
+      /** In place of an address with a wildcard, which the document has no word for. */
+      readonly url?: string
+      readonly params?: z.ZodType
+      /** Headers that the handler reads by itself. */
+      readonly headers?: z.ZodType
+      /** A body that is no JSON. */
+      readonly body?: z.ZodType
+      /** Answers that are not serialized by the framework. */
+      readonly response?: Readonly<Record<number, object>>
+    }
+  }
+}
 
 export interface OpenapiOptions {
   readonly version: string
@@ -16,6 +37,7 @@ export interface OpenapiOptions {
 
 const zodToJsonConfig = { unrepresentable: 'any' as const }
 const toJsonSchema = createJsonSchemaTransform({ zodToJsonConfig })
+const addComponents = createJsonSchemaTransformObject({ zodToJsonConfig })
 
 /** Serves `/openapi.json` and `/docs`; both are public and need no network. */
 export const openapi = fp<OpenapiOptions>(
@@ -23,28 +45,22 @@ export const openapi = fp<OpenapiOptions>(
     await app.register(swagger, {
       openapi: {
         openapi: '3.1.0',
-        info: {
-          title: 'Weft',
-          version,
-          description:
-            'Traced LLM calls, statistics, feedback, chat completions, training preview. ' +
-            'The routes under Basic authentication are served below `/traces` too, for tracing SDKs: ' +
-            'there the `svc_` names are spelt `wb_`, and names that are not known are dropped.',
-          license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-        },
-        components: {
-          securitySchemes: {
-            basic: {
-              type: 'http',
-              scheme: 'basic',
-              description: 'The password is the API key, the user name is free.',
-            },
-            bearer: { type: 'http', scheme: 'bearer', description: 'The token is the API key.' },
-          },
-        },
+        info: { ...INFO, version },
+        servers: SERVERS,
+        tags: TAGS,
+        components: { securitySchemes: SECURITY_SCHEMES },
       },
       transform(document) {
-        const { schema, url } = toJsonSchema(document)
+        if (document.schema?.hide) return { url: document.url, schema: { hide: true } }
+        const { shown, ...own } = { ...document.schema }
+        const { url = document.url, response: answers, ...parts } = shown ?? {}
+        const failures = { '4xx': ErrorAnswer, '5xx': ErrorAnswer }
+        const response = { ...failures, ...(own.response as object), ...answers }
+        const { schema } = toJsonSchema({
+          ...document,
+          url,
+          schema: { ...own, ...parts, response },
+        })
         const example = BODY_EXAMPLES[url]
         const body = schema.body as object | undefined
         return {
@@ -52,7 +68,7 @@ export const openapi = fp<OpenapiOptions>(
           schema: body && example ? { ...schema, body: { ...body, examples: [example] } } : schema,
         }
       },
-      transformObject: createJsonSchemaTransformObject({ zodToJsonConfig }),
+      transformObject: (document) => describeAnswers(tidyComponents(addComponents(document))),
     })
     await app.register(swaggerUi, {
       routePrefix: '/docs',

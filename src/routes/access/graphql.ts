@@ -10,6 +10,7 @@ export async function graphqlRoutes(app: App): Promise<void> {
     {
       schema: {
         tags: ['server'],
+        operationId: 'runGraphql',
         summary: 'Three operations that tracing SDKs ask: project, upsertModel, viewer.',
         body: GraphqlRequest,
         response: { 200: GraphqlResponse },

@@ -10,16 +10,17 @@ export interface HealthRoutesOptions {
 const Status = z.object({ status: z.literal('ok').describe('Always `ok`.') })
 
 export async function healthRoutes(app: App, { isReady }: HealthRoutesOptions): Promise<void> {
-  const schema = (summary: string) => ({
+  const schema = (operationId: string, summary: string) => ({
     tags: ['server'],
+    operationId,
     summary,
     security: [],
     response: { 200: Status },
   })
-  app.get('/health', { schema: schema('The process lives.') }, async () => ({
+  app.get('/health', { schema: schema('getHealth', 'The process lives.') }, async () => ({
     status: 'ok' as const,
   }))
-  app.get('/ready', { schema: schema('The server can take work.') }, async () => {
+  app.get('/ready', { schema: schema('getReadiness', 'The server can take work.') }, async () => {
     if (!isReady() || app.draining.aborted) {
       throw new ApiError('store_unavailable', { retryAfterS: 1 })
     }

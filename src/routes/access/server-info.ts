@@ -20,21 +20,26 @@ export async function serverInfoRoutes(
   app: App,
   { version }: ServerInfoRoutesOptions,
 ): Promise<void> {
-  const schemaOf = (summary: string, body: z.ZodType) => ({
+  const schemaOf = (operationId: string, summary: string, body: z.ZodType) => ({
     tags: ['server'],
+    operationId,
     summary,
     security: [],
     response: { 200: body },
   })
   app.get(
     '/server_info',
-    { schema: schemaOf('Versions, for tracing SDKs.', ServerInfo) },
+    { schema: schemaOf('getServerInfo', 'Versions, for tracing SDKs.', ServerInfo) },
     async () => ({
       min_required_weave_python_version: CLIENT_VERSION_MIN,
       trace_server_version: version,
     }),
   )
-  app.get('/version', { schema: schemaOf('Version of the server.', Version) }, async () => ({
-    version,
-  }))
+  app.get(
+    '/version',
+    { schema: schemaOf('getVersion', 'Version of the server.', Version) },
+    async () => ({
+      version,
+    }),
+  )
 }

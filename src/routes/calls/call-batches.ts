@@ -47,6 +47,7 @@ function addUpsertBatch(app: App, { calls, refScheme }: CallBatchRoutesOptions):
       config,
       schema: {
         tags,
+        operationId: 'upsertCalls',
         summary: 'Record starts and ends of calls in one durable commit; a bad item fails alone.',
         body: CallUpsertBatchRequest,
         response: { 200: CallBatchResponse },
@@ -77,6 +78,7 @@ function addComplete(app: App, { calls, refScheme }: CallBatchRoutesOptions): vo
       config,
       schema: {
         tags,
+        operationId: 'completeProjectCalls',
         summary:
           'Record calls that have begun and ended in one durable commit; a bad item fails alone.',
         params: ProjectPath,
@@ -105,6 +107,7 @@ function addProjectStart(app: App, { calls, refScheme }: CallBatchRoutesOptions)
       config,
       schema: {
         tags,
+        operationId: 'startProjectCall',
         summary: 'Record the start of a call of the project, as /call/start does.',
         params: ProjectPath,
         body: CallStartRequest,
@@ -128,6 +131,7 @@ function addProjectEnd(app: App, { calls, refScheme }: CallBatchRoutesOptions): 
       config,
       schema: {
         tags,
+        operationId: 'endProjectCall',
         summary: 'Record the end of a call of the project, as /call/end does.',
         params: ProjectPath,
         body: CallEndRequest,

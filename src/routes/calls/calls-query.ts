@@ -1,5 +1,4 @@
 /** Lists of calls: streamed, or counted. Additions to the spec. */
-import { z } from 'zod'
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { parseSummary, renderCallLine } from '../../domain/calls/call-line.ts'
 import {
@@ -11,7 +10,9 @@ import { parseLossless } from '../../domain/json/json-text.ts'
 import { renderCallCosts } from '../../domain/prices/cost.ts'
 import type { PriceTable } from '../../domain/prices/price-table.ts'
 import type { App } from '../../http/app-type.ts'
-import { JSON_LINES, sendJsonLines } from '../../http/stream/json-lines.ts'
+import { linesAnswer } from '../../http/document/answers.ts'
+import { sendJsonLines } from '../../http/stream/json-lines.ts'
+import { CallSchema } from '../../schemas/calls/call.ts'
 import {
   CallsQueryRequest,
   CallsQueryStatsRequest,
@@ -49,14 +50,10 @@ function addStreamQuery(
     {
       schema: {
         tags: ['calls'],
+        operationId: 'streamCalls',
         summary: 'List calls, one JSON object a line, streamed (addition to the spec).',
         body: CallsQueryRequest,
-        response: {
-          200: {
-            description: 'A call a line.',
-            content: { [JSON_LINES]: { schema: z.string().describe('Lines of CallSchema.') } },
-          },
-        },
+        response: { 200: linesAnswer('A call a line.', CallSchema) },
       },
     },
     async (request, reply) => {
@@ -106,6 +103,7 @@ function addQueryStats(app: App, { callsQuery }: CallsQueryRoutesOptions): void 
     {
       schema: {
         tags: ['calls'],
+        operationId: 'countCalls',
         summary: 'Count calls (addition to the spec).',
         body: CallsQueryStatsRequest,
         response: { 200: CallsQueryStatsResponse },

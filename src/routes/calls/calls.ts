@@ -50,6 +50,7 @@ function addCallStart(app: App, { calls, refScheme }: CallRoutesOptions): void {
       config,
       schema: {
         tags: ['calls'],
+        operationId: 'startCall',
         summary: 'Record the start of a call; the answer follows the durable commit.',
         body: CallStartRequest,
         response: { 200: CallStartResponse },
@@ -72,6 +73,7 @@ function addCallEnd(app: App, { calls, refScheme }: CallRoutesOptions): void {
       config,
       schema: {
         tags: ['calls'],
+        operationId: 'endCall',
         summary: 'Record the end of a call, before or after its start (addition to the spec).',
         body: CallEndRequest,
         response: { 200: CallEndResponse },
@@ -92,6 +94,7 @@ function addCallRead(app: App, { calls, prices }: CallRoutesOptions): void {
     {
       schema: {
         tags: ['calls'],
+        operationId: 'readCall',
         summary: 'Read one call.',
         body: CallReadRequest,
         response: { 200: CallReadResponse },
@@ -123,6 +126,7 @@ function addCallUpdate(app: App, { calls }: CallRoutesOptions): void {
     {
       schema: {
         tags: ['calls'],
+        operationId: 'updateCall',
         summary: 'Give a call a name, before or after its start (addition to the spec).',
         body: CallUpdateRequest,
         response: { 200: CallEndResponse },
@@ -143,6 +147,7 @@ function addCallsDelete(app: App, { calls, nowUs }: CallRoutesOptions): void {
     {
       schema: {
         tags: ['calls'],
+        operationId: 'deleteCalls',
         summary: 'Delete calls and all that descends from them (addition to the spec).',
         body: CallsDeleteRequest,
         response: { 200: CallsDeleteResponse },

@@ -4,9 +4,10 @@ import { requireScope } from '../../domain/access/permissions.ts'
 import { requireIntegerBounds } from '../../domain/chat/integer-bounds.ts'
 import { toErrorBody } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import { completionAnswer } from '../../http/document/answers.ts'
 import { toApiError } from '../../http/error-handler.ts'
 import { newId } from '../../http/new-id.ts'
-import { requireProjectHeader } from '../../http/project-header.ts'
+import { ProjectHeaders, requireProjectHeader } from '../../http/project-header.ts'
 import { type ClientDeadline, startClientDeadline } from '../../http/stream/client-deadline.ts'
 import { createEventStream, sendEvents, settlesWithin } from '../../http/stream/sse.ts'
 import { createAdmission } from '../../inference/chat/admission.ts'
@@ -22,7 +23,6 @@ import { createKeyLimits } from '../../inference/chat/key-limits.ts'
 import { createModelChoice } from '../../inference/models/model-choice.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
 import { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
-import { ChatCompletionResponse } from '../../schemas/chat/chat-response.ts'
 import type { CheckpointStore } from '../../store/api/checkpoints.ts'
 import type { PreviewModelStore } from '../../store/api/preview-models.ts'
 import type { RecordingStore } from '../../store/api/recordings.ts'
@@ -81,9 +81,10 @@ export async function chatRoutes(app: App, options: ChatRoutesOptions): Promise<
       config: { invalidBody: 'openai_400', keepsBodyText: true },
       schema: {
         tags: ['inference'],
+        operationId: 'createChatCompletion',
         summary: 'Complete a chat; with `stream` as server-sent events.',
         body: ChatCompletionRequest,
-        response: { 200: ChatCompletionResponse },
+        shown: { headers: ProjectHeaders, response: { 200: completionAnswer() } },
       },
     },
     async (request, reply) => {

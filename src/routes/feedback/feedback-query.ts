@@ -27,6 +27,7 @@ export async function feedbackQueryRoutes(
     {
       schema: {
         tags: ['feedback'],
+        operationId: 'queryFeedback',
         summary: 'Feedback that meets a condition (addition to the spec).',
         description: `The fields are ${FEEDBACK_FIELDS.join(', ')}; payload can be dotted into.`,
         body: RowQueryRequest,
@@ -49,6 +50,7 @@ export async function feedbackQueryRoutes(
     {
       schema: {
         tags: ['feedback'],
+        operationId: 'purgeFeedback',
         summary: 'Delete feedback by its ids (addition to the spec).',
         body: PurgeRequest,
         response: { 200: FeedbackPurgeResponse },

@@ -70,6 +70,7 @@ function addCreate(app: App, options: FeedbackRoutesOptions): void {
       config,
       schema: {
         tags: ['feedback'],
+        operationId: 'createFeedback',
         summary: 'Store feedback about an object; the answer follows the durable commit.',
         body: schemasOf(app).create,
         response: { 200: FeedbackCreateResponse },
@@ -90,6 +91,7 @@ function addBatchCreate(app: App, options: FeedbackRoutesOptions): void {
       config,
       schema: {
         tags: ['feedback'],
+        operationId: 'createFeedbackBatch',
         summary: 'Store feedback in one commit; a bad item fails alone (addition to the spec).',
         body: FeedbackBatchCreateRequest,
         response: { 200: FeedbackBatchCreateResponse },
@@ -145,6 +147,7 @@ function addReplace(app: App, options: FeedbackRoutesOptions): void {
       config,
       schema: {
         tags: ['feedback'],
+        operationId: 'replaceFeedback',
         summary: 'Put feedback in the place of another (addition to the spec).',
         body: schemasOf(app).replace,
         response: { 200: FeedbackCreateResponse },
@@ -164,6 +167,7 @@ function addPayloadSchema(app: App, { feedback, nowUs }: FeedbackRoutesOptions):
     {
       schema: {
         tags: ['feedback'],
+        operationId: 'getFeedbackPayloadSchema',
         summary: 'Leaf paths and value types of the payloads of a window.',
         description:
           'The header `x-weft-paths-incomplete: true` says that a limit on paths or bytes left some out.',

@@ -11,6 +11,7 @@ import { type PreviewModel, requireUsableModel } from '../../domain/models/previ
 import { resolvePageQuery, rowsToRead } from '../../domain/query/page.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import { bytesAnswer } from '../../http/document/answers.ts'
 import {
   CheckpointDeleteRequest,
   CheckpointDeleteResponse,
@@ -69,6 +70,7 @@ function addList(app: App, { models, checkpoints }: CheckpointRoutesOptions): vo
     {
       schema: {
         tags,
+        operationId: 'listCheckpoints',
         summary: 'List the checkpoints of a model by step.',
         params: CheckpointListParams,
         querystring: CheckpointListQuery,
@@ -93,6 +95,7 @@ function addDelete(app: App, { models, checkpoints, nowUs }: CheckpointRoutesOpt
     {
       schema: {
         tags,
+        operationId: 'deleteCheckpoints',
         summary: 'Delete checkpoints by their steps (addition to the spec).',
         params: CheckpointListParams,
         body: CheckpointDeleteRequest,
@@ -113,6 +116,7 @@ function addGet(app: App, options: CheckpointRoutesOptions): void {
     {
       schema: {
         tags,
+        operationId: 'readCheckpoint',
         summary: 'Read one checkpoint (addition to the spec).',
         params: CheckpointParams,
         response: { 200: CheckpointDetail },
@@ -131,9 +135,10 @@ function addDownload(app: App, options: CheckpointRoutesOptions): void {
     {
       schema: {
         tags,
+        operationId: 'downloadCheckpoint',
         summary: 'Download the weights of a checkpoint (addition to the spec).',
         params: CheckpointParams,
-        produces: ['application/octet-stream'],
+        shown: { response: { 200: bytesAnswer('The weights as a file.') } },
       },
     },
     async (request, reply) => {

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
-import { requireProjectHeader } from '../../http/project-header.ts'
+import { ProjectHeaders, requireProjectHeader } from '../../http/project-header.ts'
 import { type Asker, createModelChoice } from '../../inference/models/model-choice.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
 import { ModelListEntry, ModelListResponse } from '../../schemas/models/model.ts'
@@ -16,13 +16,17 @@ export interface ModelRoutesOptions {
   readonly checkpoints: CheckpointStore
 }
 
-const ModelParams = z.object({
-  '*': z
-    .string()
-    .describe(
-      'Id or alias of the model, or the name of a trained one; slashes in it may be encoded or not.',
-    ),
-})
+const modelId = z
+  .string()
+  .describe(
+    'Id or alias of the model, or the name of a trained one; slashes in it may be encoded or not.',
+  )
+const ModelParams = z.object({ '*': modelId })
+const shownModel = {
+  url: '/v1/models/:model',
+  params: z.object({ model: modelId }),
+  headers: ProjectHeaders,
+}
 
 export async function modelRoutes(
   app: App,
@@ -38,7 +42,9 @@ export async function modelRoutes(
     {
       schema: {
         tags: ['inference'],
+        operationId: 'listModels',
         summary: 'List the served models, those of the models file first.',
+        shown: { headers: ProjectHeaders },
         response: { 200: ModelListResponse },
       },
     },
@@ -53,8 +59,10 @@ export async function modelRoutes(
     {
       schema: {
         tags: ['inference'],
+        operationId: 'readModel',
         summary: 'Read one model by its id or an alias (addition to the spec).',
         params: ModelParams,
+        shown: shownModel,
         response: { 200: ModelListEntry },
       },
     },

@@ -45,6 +45,7 @@ function addCreate(app: App, { models, nowUs }: PreviewModelRoutesOptions): void
     {
       schema: {
         tags,
+        operationId: 'createPreviewModel',
         summary: 'Make a model to be trained (addition to the spec).',
         body: PreviewModelCreateRequest,
         response: { 200: PreviewModelResponse },
@@ -67,6 +68,7 @@ function addList(app: App, { models }: PreviewModelRoutesOptions): void {
     {
       schema: {
         tags,
+        operationId: 'listPreviewModels',
         summary: 'List the models that the key may use (addition to the spec).',
         querystring: PreviewModelListQuery,
         response: { 200: PreviewModelListResponse },
@@ -93,6 +95,7 @@ function addGet(app: App, { models }: PreviewModelRoutesOptions): void {
     {
       schema: {
         tags,
+        operationId: 'readPreviewModel',
         summary: 'Read a model (addition to the spec).',
         params: PreviewModelParams,
         response: { 200: PreviewModelResponse },
@@ -112,6 +115,7 @@ function addDelete(app: App, { models, nowUs }: PreviewModelRoutesOptions): void
     {
       schema: {
         tags,
+        operationId: 'deletePreviewModel',
         summary: 'Delete a model and its checkpoints, stop its jobs (addition to the spec).',
         params: PreviewModelParams,
         response: { 200: PreviewModelDeleteResponse },

@@ -9,6 +9,7 @@ import { requireAccess, requireScope } from '../../domain/access/permissions.ts'
 import { requireDigest } from '../../domain/objects/digests.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import { bytesAnswer } from '../../http/document/answers.ts'
 import {
   FileContentRequest,
   FileCreateFields,
@@ -30,13 +31,21 @@ const tags = ['files']
 export async function fileRoutes(app: App, { files, fileBytesMax }: FileRoutesOptions) {
   await app.register(async (forms: App) => {
     await useFileForms(forms, fileBytesMax)
-    for (const url of ['/file/create', '/files/create']) addFileCreate(forms, url, files)
+    addFileCreate(forms, { url: '/file/create', operationId: 'createFile' }, files)
+    addFileCreate(forms, { url: '/files/create', operationId: 'createFileByOtherName' }, files)
   })
-  for (const url of ['/file/content', '/files/content']) addFileContent(app, url, files)
+  addFileContent(app, { url: '/file/content', operationId: 'readFile' }, files)
+  addFileContent(app, { url: '/files/content', operationId: 'readFileByOtherName' }, files)
   addFilesStats(app, files)
 }
 
-function addFileCreate(app: App, url: string, files: FileStore): void {
+/** One of the names of a route. */
+interface Name {
+  readonly url: string
+  readonly operationId: string
+}
+
+function addFileCreate(app: App, { url, operationId }: Name, files: FileStore): void {
   app.post(
     url,
     {
@@ -44,6 +53,7 @@ function addFileCreate(app: App, url: string, files: FileStore): void {
       validatorCompiler: () => (value: unknown) => ({ value }),
       schema: {
         tags,
+        operationId,
         summary: 'Store a file; the same content again is the same file.',
         consumes: ['multipart/form-data'],
         body: FileCreateForm,
@@ -67,15 +77,16 @@ function addFileCreate(app: App, url: string, files: FileStore): void {
   )
 }
 
-function addFileContent(app: App, url: string, files: FileStore): void {
+function addFileContent(app: App, { url, operationId }: Name, files: FileStore): void {
   app.post(
     url,
     {
       schema: {
         tags,
+        operationId,
         summary: 'Read the bytes of a file.',
         body: FileContentRequest,
-        produces: ['application/octet-stream'],
+        shown: { response: { 200: bytesAnswer('The bytes of the file.') } },
       },
     },
     async (request, reply) => {
@@ -98,6 +109,7 @@ function addFilesStats(app: App, files: FileStore): void {
     {
       schema: {
         tags,
+        operationId: 'sumFiles',
         summary: 'Sum the bytes of the files of a project.',
         body: FilesStatsRequest,
         response: { 200: FilesStatsResponse },

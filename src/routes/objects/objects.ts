@@ -47,6 +47,7 @@ function addObjectCreate(app: App, { objects, nowUs }: ObjectRoutesOptions): voi
       config: { keepsBodyText: true },
       schema: {
         tags,
+        operationId: 'createObject',
         summary: 'Publish a version of an object; the same content again is the same version.',
         body: ObjectCreateRequest,
         response: { 200: ObjectCreateResponse },
@@ -69,6 +70,7 @@ function addObjectRead(app: App, { objects }: ObjectRoutesOptions): void {
     {
       schema: {
         tags,
+        operationId: 'readObject',
         summary: 'Read a version of an object.',
         body: ObjectReadRequest,
         response: { 200: ObjectReadResponse },
@@ -90,6 +92,7 @@ function addObjectQuery(app: App, { objects }: ObjectRoutesOptions): void {
     {
       schema: {
         tags,
+        operationId: 'queryObjects',
         summary: 'List versions of objects.',
         body: ObjectQueryRequest,
         response: { 200: ObjectQueryResponse },
@@ -122,6 +125,7 @@ function addObjectDelete(app: App, { objects, nowUs }: ObjectRoutesOptions): voi
     {
       schema: {
         tags,
+        operationId: 'deleteObjects',
         summary: 'Delete versions of an object, or all of them.',
         body: ObjectDeleteRequest,
         response: { 200: ObjectDeleteResponse },

@@ -24,6 +24,7 @@ export async function refRoutes(app: App, { objects, tables }: RefRoutesOptions)
     {
       schema: {
         tags: ['objects'],
+        operationId: 'readRefs',
         summary: 'Read the values that refs point at.',
         body: RefsReadBatchRequest,
         response: { 200: RefsReadBatchResponse },

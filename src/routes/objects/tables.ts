@@ -50,6 +50,7 @@ function addTableCreate(app: App, tables: TableStore): void {
       config,
       schema: {
         tags,
+        operationId: 'createTable',
         summary: 'Store a table; the same rows again are the same table.',
         body: TableCreateRequest,
         response: { 200: TableCreateResponse },
@@ -77,6 +78,7 @@ function addTableUpdate(app: App, tables: TableStore): void {
       config,
       schema: {
         tags,
+        operationId: 'updateTable',
         summary: 'Store a table that differs from another by some rows.',
         body: TableUpdateRequest,
         response: { 200: TableUpdateResponse },
@@ -102,6 +104,7 @@ function addTableCreateFromDigests(app: App, tables: TableStore): void {
     {
       schema: {
         tags,
+        operationId: 'createTableFromDigests',
         summary: 'Store a table of rows that are stored already.',
         body: TableCreateFromDigestsRequest,
         response: { 200: TableCreateFromDigestsResponse },
@@ -124,6 +127,7 @@ function addTableQuery(app: App, tables: TableStore): void {
     {
       schema: {
         tags,
+        operationId: 'queryTable',
         summary: 'Read the rows of a table, in its order or sorted.',
         body: TableQueryRequest,
         response: { 200: TableQueryResponse },
@@ -148,6 +152,7 @@ function addTableStats(app: App, tables: TableStore): void {
     {
       schema: {
         tags,
+        operationId: 'countTableRows',
         summary: 'Count the rows of a table.',
         body: TableQueryStatsRequest,
         response: { 200: TableQueryStatsResponse },
@@ -166,6 +171,7 @@ function addTableStats(app: App, tables: TableStore): void {
     {
       schema: {
         tags,
+        operationId: 'countTablesRows',
         summary: 'Count the rows of tables; those that do not exist are left out.',
         body: TableQueryStatsBatchRequest,
         response: { 200: TableQueryStatsBatchResponse },

@@ -6,6 +6,7 @@ import type { App } from '../../http/app-type.ts'
 import { newId } from '../../http/new-id.ts'
 import { idsOf, PurgeRequest } from '../../schemas/calls/ids-query.ts'
 import {
+  COST_FIELDS,
   CostCreateRequest,
   CostCreateResponse,
   CostPurgeResponse,
@@ -32,6 +33,7 @@ function addCostCreate(app: App, { prices, nowUs }: CostRoutesOptions): void {
     {
       schema: {
         tags: ['costs'],
+        operationId: 'createCosts',
         summary: 'Set prices of models in a project, each from a date on (addition to the spec).',
         body: CostCreateRequest,
         response: { 200: CostCreateResponse },
@@ -56,7 +58,9 @@ function addCostQuery(app: App, { prices }: CostRoutesOptions): void {
     {
       schema: {
         tags: ['costs'],
+        operationId: 'queryCosts',
         summary: "A project's own prices that meet a condition (addition to the spec).",
+        description: `The fields are ${COST_FIELDS.join(', ')}.`,
         body: RowQueryRequest,
         response: { 200: CostQueryResponse },
       },
@@ -75,6 +79,7 @@ function addCostPurge(app: App, { prices }: CostRoutesOptions): void {
     {
       schema: {
         tags: ['costs'],
+        operationId: 'purgeCosts',
         summary: 'Delete prices by their ids (addition to the spec).',
         body: PurgeRequest,
         response: { 200: CostPurgeResponse },

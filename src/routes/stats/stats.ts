@@ -29,6 +29,7 @@ export async function statsRoutes(app: App, { stats }: StatsRoutesOptions): Prom
     {
       schema: {
         tags: ['calls'],
+        operationId: 'getCallStats',
         summary: 'Tokens, costs, latency and counts of calls, by bucket of time.',
         description:
           'The header `x-weft-unpriced-models` names models whose costs are unknown, when costs were asked for.',

@@ -71,6 +71,7 @@ function addCreate(app: App, { models, jobs, ...options }: TrainingJobRoutesOpti
       validatorCompiler: () => (value: unknown) => ({ value }),
       schema: {
         tags,
+        operationId: 'createTrainingJob',
         summary: 'Queue a training job; the answer follows the durable commit.',
         headers: TrainingJobCreateHeaders,
         body: TrainingJobCreateRequest,
@@ -121,6 +122,7 @@ function addList(app: App, { jobs }: TrainingJobRoutesOptions): void {
     {
       schema: {
         tags,
+        operationId: 'listTrainingJobs',
         summary: 'List training jobs by creation (addition to the spec).',
         querystring: TrainingJobListQuery,
         response: { 200: TrainingJobListResponse },
@@ -149,6 +151,7 @@ function addGet(app: App, { jobs }: TrainingJobRoutesOptions): void {
     {
       schema: {
         tags,
+        operationId: 'readTrainingJob',
         summary: 'Read a training job and how far it is (addition to the spec).',
         params: TrainingJobParams,
         response: { 200: TrainingJobDetail },
@@ -167,6 +170,7 @@ function addEvents(app: App, { jobs }: TrainingJobRoutesOptions): void {
     {
       schema: {
         tags,
+        operationId: 'listTrainingJobEvents',
         summary: 'List what happened in the last attempt of a job (addition to the spec).',
         params: TrainingJobParams,
         querystring: JobEventListQuery,
@@ -188,6 +192,7 @@ function addCancel(app: App, { jobs, nowUs }: TrainingJobRoutesOptions): void {
     {
       schema: {
         tags,
+        operationId: 'cancelTrainingJob',
         summary: 'Cancel a queued job, ask a running one to stop (addition to the spec).',
         params: TrainingJobParams,
         response: { 200: TrainingJobDetail },

@@ -32,6 +32,7 @@ export async function trajectoryRoutes(
     {
       schema: {
         tags: ['preview'],
+        operationId: 'createTrajectoryGroups',
         summary:
           'Make trajectory groups out of recorded chats and their feedback (addition to the spec).',
         body: TrajectoriesFromCallsRequest,

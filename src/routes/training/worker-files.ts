@@ -4,10 +4,13 @@ import type { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import { bytesAnswer } from '../../http/document/answers.ts'
 import {
   ARTIFACT_SHA256_HEADER,
+  ArtifactBody,
   ArtifactHeaders,
   ArtifactResponse,
+  JobPayload,
   LEASE_HEADER,
   LeaseHeaders,
   WorkerJobParams,
@@ -48,10 +51,11 @@ function addPayload(app: App, { queue, jobs, nowUs }: WorkerFilesOptions): void 
     {
       schema: {
         tags,
+        operationId: 'downloadJobPayload',
         summary: 'Fetch the trajectory groups of a leased job, as the client sent them.',
         params: WorkerJobParams,
         headers: LeaseHeaders,
-        produces: ['application/json'],
+        shown: { headers: LeaseHeaders.required(), response: { 200: JobPayload } },
       },
     },
     async (request, reply) => {
@@ -79,10 +83,14 @@ function addParentArtifact(app: App, { queue, checkpoints, nowUs }: WorkerFilesO
     {
       schema: {
         tags,
+        operationId: 'downloadParentArtifact',
         summary: 'Fetch the weights that a leased job goes on from.',
         params: WorkerJobParams,
         headers: LeaseHeaders,
-        produces: ['application/octet-stream'],
+        shown: {
+          headers: LeaseHeaders.required(),
+          response: { 200: bytesAnswer('The weights as a file.') },
+        },
       },
     },
     async (request, reply) => {
@@ -114,8 +122,10 @@ function addArtifact(app: App, { queue, artifactBytesMax, nowUs }: WorkerFilesOp
     {
       schema: {
         tags,
+        operationId: 'uploadArtifact',
         summary: 'Upload the weights that a leased job has made; complete makes them visible.',
         consumes: ['application/octet-stream'],
+        shown: { body: ArtifactBody, headers: ArtifactHeaders.required() },
         params: WorkerJobParams,
         headers: ArtifactHeaders,
         response: { 200: ArtifactResponse },

@@ -84,6 +84,7 @@ function addClaim(app: App, claims: JobClaims, { settings }: WorkerRoutesOptions
     {
       schema: {
         tags,
+        operationId: 'claimJob',
         summary: 'Take the oldest job that may run, or wait for one; 204 when there is none.',
         body: ClaimRequest,
         response: { 200: ClaimResponse, 204: NoContent },
@@ -117,6 +118,7 @@ function addHeartbeat(app: App, { queue, settings, nowUs }: WorkerRoutesOptions)
     {
       schema: {
         tags,
+        operationId: 'renewLease',
         summary: 'Renew the lease; tells whether a client has cancelled the job.',
         params: WorkerJobParams,
         body: HeartbeatRequest,
@@ -141,6 +143,7 @@ function addEvents(app: App, { queue, nowUs }: WorkerRoutesOptions): void {
     {
       schema: {
         tags,
+        operationId: 'reportJobEvents',
         summary: 'Report events; one that was reported before is dropped.',
         params: WorkerJobParams,
         body: JobEventsRequest,
@@ -161,6 +164,7 @@ function addComplete(app: App, { queue, nowUs }: WorkerRoutesOptions): void {
     {
       schema: {
         tags,
+        operationId: 'completeJob',
         summary: 'End the job with a checkpoint; the same request again gives the same one.',
         params: WorkerJobParams,
         body: CompleteRequest,
@@ -187,6 +191,7 @@ function addEnds(app: App, claims: JobClaims, { queue, nowUs }: WorkerRoutesOpti
     {
       schema: {
         tags,
+        operationId: 'failJob',
         summary: 'Report a failed attempt; there is another one while it may help.',
         params: WorkerJobParams,
         body: FailRequest,
@@ -207,6 +212,7 @@ function addEnds(app: App, claims: JobClaims, { queue, nowUs }: WorkerRoutesOpti
     {
       schema: {
         tags,
+        operationId: 'releaseJob',
         summary: 'Give the job back for another worker; the attempt does not count.',
         params: WorkerJobParams,
         body: ReleaseRequest,

@@ -21,6 +21,7 @@ export async function usageRoutes(app: App, { usage }: UsageRoutesOptions): Prom
     {
       schema: {
         tags: ['calls'],
+        operationId: 'getTraceUsage',
         summary: 'Usage of the calls of a trace, each with its descendants (addition to the spec).',
         body: TraceUsageRequest,
         response: { 200: UsageResponse },
@@ -47,6 +48,7 @@ export async function usageRoutes(app: App, { usage }: UsageRoutesOptions): Prom
     {
       schema: {
         tags: ['calls'],
+        operationId: 'getCallsUsage',
         summary: 'Usage of calls by id, each with all its descendants (addition to the spec).',
         body: CallsUsageRequest,
         response: { 200: UsageResponse },

@@ -1,5 +1,6 @@
 /** Batches of calls on the wire, and what changes a call later. Additions to the spec, in its words. */
 import { z } from 'zod'
+import { describeJson } from '../bounded-fields.ts'
 import { ClientId, nameOf, ProjectId } from '../primitives.ts'
 import {
   CallEndRequest,
@@ -44,17 +45,23 @@ export const CompletedCallSchemaForInsert = z
 export type CompletedCallSchemaForInsert = z.infer<typeof CompletedCallSchemaForInsert>
 
 /** The items are parsed one by one, so that a bad one fails alone. */
-function batchOf(items: string) {
+function batchOf(items: string, item: z.ZodType) {
   return z.strictObject({
     batch: z
       .array(z.unknown().describe(`A ${items}.`))
       .max(BATCH_ITEMS_MAX, `must have at most ${BATCH_ITEMS_MAX} items`)
-      .describe(`Each a ${items}; at most ${BATCH_ITEMS_MAX}. A bad item fails alone.`),
+      .meta({
+        description: `Each a ${items}; at most ${BATCH_ITEMS_MAX}. A bad item fails alone.`,
+        items: describeJson(item),
+      }),
   })
 }
 
-export const CallUpsertBatchRequest = batchOf('CallBatchItem')
-export const CallsCompleteRequest = batchOf('CompletedCallSchemaForInsert')
+export const CallUpsertBatchRequest = batchOf('CallBatchItem', CallBatchItem)
+export const CallsCompleteRequest = batchOf(
+  'CompletedCallSchemaForInsert',
+  CompletedCallSchemaForInsert,
+)
 
 const code = z.string().describe('Stable code of the error.')
 const message = z.string().describe('What is wrong, in words.')

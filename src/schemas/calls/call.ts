@@ -38,15 +38,19 @@ export const StartedCallSchemaForInsert = z
 export type StartedCallSchemaForInsert = z.infer<typeof StartedCallSchemaForInsert>
 
 /** Spec: §4.6. */
-export const CallStartRequest = z.strictObject({
-  start: StartedCallSchemaForInsert.describe('The call that has begun.'),
-})
+export const CallStartRequest = z
+  .strictObject({
+    start: StartedCallSchemaForInsert.describe('The call that has begun.'),
+  })
+  .meta({ id: 'CallStartRequest', description: 'The start of a call.' })
 
 /** Spec: §4.6. */
-export const CallStartResponse = z.object({
-  id: z.string().describe('Id of the call.'),
-  trace_id: z.string().describe('Trace of the call.'),
-})
+export const CallStartResponse = z
+  .object({
+    id: z.string().describe('Id of the call.'),
+    trace_id: z.string().describe('Trace of the call.'),
+  })
+  .meta({ id: 'CallStartResponse', description: 'Ids of a started call.' })
 
 /**
  * Input of `/call/end`, an addition.
@@ -67,23 +71,31 @@ export const EndedCallSchemaForInsert = z
 export type EndedCallSchemaForInsert = z.infer<typeof EndedCallSchemaForInsert>
 
 /** Addition to the spec, see EndedCallSchemaForInsert. */
-export const CallEndRequest = z.strictObject({
-  end: EndedCallSchemaForInsert.describe('The call that has ended.'),
-})
+export const CallEndRequest = z
+  .strictObject({
+    end: EndedCallSchemaForInsert.describe('The call that has ended.'),
+  })
+  .meta({ id: 'CallEndRequest', description: 'The end of a call.' })
 
 /** An empty object. */
 export const CallEndResponse = z.object({})
 
-const switchField = (what: string) => z.boolean().nullish().describe(`${what} Default false.`)
+const switchField = (what: string) =>
+  z
+    .boolean()
+    .nullish()
+    .meta({ description: `${what} Default false.`, default: false })
 
 /** Spec: §4.5. */
-export const CallReadRequest = z.strictObject({
-  project_id: ProjectId,
-  id: ClientId.describe('Id of the call.'),
-  include_costs: switchField('Whether to fill summary.weave.costs.'),
-  include_storage_size: switchField('Whether to fill storage_size_bytes.'),
-  include_total_storage_size: switchField('Whether to fill total_storage_size_bytes.'),
-})
+export const CallReadRequest = z
+  .strictObject({
+    project_id: ProjectId,
+    id: ClientId.describe('Id of the call.'),
+    include_costs: switchField('Whether to fill summary.weave.costs.'),
+    include_storage_size: switchField('Whether to fill storage_size_bytes.'),
+    include_total_storage_size: switchField('Whether to fill total_storage_size_bytes.'),
+  })
+  .meta({ id: 'CallReadRequest', description: 'Which call, with what of it.' })
 
 const time = z.string().meta({ format: 'date-time' })
 
@@ -128,4 +140,6 @@ export const CallSchema = z
 export type CallSchema = z.infer<typeof CallSchema>
 
 /** Spec: §4.5. */
-export const CallReadResponse = z.object({ call: CallSchema.describe('The call.') })
+export const CallReadResponse = z
+  .object({ call: CallSchema.describe('The call.') })
+  .meta({ id: 'CallReadResponse', description: 'The call that was asked for.' })

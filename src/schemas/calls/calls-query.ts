@@ -7,7 +7,11 @@ import { CallsFilter } from './calls-filter.ts'
 /** Limit: names in `columns`. */
 export const COLUMNS_MAX = 200
 
-const switchField = (what: string) => z.boolean().nullish().describe(`${what} Default false.`)
+const switchField = (what: string) =>
+  z
+    .boolean()
+    .nullish()
+    .meta({ description: `${what} Default false.`, default: false })
 const whole = z.int().min(0, 'must be at least 0')
 
 const columns = z
@@ -31,7 +35,9 @@ export const CallsQueryRequest = z
       .array(SortTerm)
       .max(SORT_TERMS_MAX, `must have at most ${SORT_TERMS_MAX} entries`)
       .nullish()
-      .describe('Order, by default started_at and id ascending.'),
+      .describe(
+        'Order, by default started_at and id ascending. Fields of CallSchema, but for deleted_at and total_storage_size_bytes.',
+      ),
     columns: columns.describe(
       'Fields to give, by their first segment; id, project_id, trace_id, op_name, started_at always. ' +
         'attributes and inputs that were not asked for are {}. All fields when absent or empty.',

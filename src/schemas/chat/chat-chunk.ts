@@ -51,18 +51,23 @@ export type ChatChunkChoice = z.infer<typeof ChatChunkChoice>
  * Spec: §4.3 ("Streaming chunk format when stream is true: not shown"), return_token_ids.
  * Choice: the chunk of the OpenAI API with the extra keys of the answer: client libraries read it.
  */
-export const ChatCompletionChunk = z.looseObject({
-  id: z.string().describe('Same as the id of the whole answer, in every chunk.'),
-  object: z.literal('chat.completion.chunk').describe('Always chat.completion.chunk.'),
-  created: z.int().describe('When the answer began: seconds since the epoch; in every chunk.'),
-  model: z.string().describe('The model that answers, under the name that was asked for.'),
-  choices: z.array(ChatChunkChoice).describe('What is added; empty in the usage chunk.'),
-  usage: optionalField(ChatUsage, 'Tokens used: in the usage chunk, or so far in every chunk.'),
-  prompt_token_ids: optionalField(
-    z.array(z.int()),
-    'Ids of the prompt tokens, where asked for; in the first chunk only.',
-  ),
-  service_tier: optionalField(z.enum(SERVICE_TIERS), 'Tier that serves it.'),
-  system_fingerprint: optionalField(z.string(), 'Names the model file and the code that runs it.'),
-})
+export const ChatCompletionChunk = z
+  .looseObject({
+    id: z.string().describe('Same as the id of the whole answer, in every chunk.'),
+    object: z.literal('chat.completion.chunk').describe('Always chat.completion.chunk.'),
+    created: z.int().describe('When the answer began: seconds since the epoch; in every chunk.'),
+    model: z.string().describe('The model that answers, under the name that was asked for.'),
+    choices: z.array(ChatChunkChoice).describe('What is added; empty in the usage chunk.'),
+    usage: optionalField(ChatUsage, 'Tokens used: in the usage chunk, or so far in every chunk.'),
+    prompt_token_ids: optionalField(
+      z.array(z.int()),
+      'Ids of the prompt tokens, where asked for; in the first chunk only.',
+    ),
+    service_tier: optionalField(z.enum(SERVICE_TIERS), 'Tier that serves it.'),
+    system_fingerprint: optionalField(
+      z.string(),
+      'Names the model file and the code that runs it.',
+    ),
+  })
+  .meta({ id: 'ChatCompletionChunk', description: 'One event of a streamed completion.' })
 export type ChatCompletionChunk = z.infer<typeof ChatCompletionChunk>

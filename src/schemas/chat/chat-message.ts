@@ -122,7 +122,10 @@ export const ChatCompletionAssistantMessageParam = variant('ChatCompletionAssist
   content,
   name,
   tool_calls: toolCalls,
-  function_call: FunctionCall.nullish().describe('Deprecated form of one tool call.'),
+  function_call: FunctionCall.nullish().meta({
+    description: 'Deprecated form of one tool call.',
+    deprecated: true,
+  }),
   audio: boundedMap(z.unknown(), { max: 64 }).nullish().describe('An earlier audio answer: {id}.'),
   refusal: text('The refusal that the assistant gave.'),
   reasoning: text('The reasoning before the answer.'),
@@ -242,7 +245,7 @@ export const ChatMessage = z
 
 /** A variant's schema under its spec name; unknown keys are kept. */
 function variant<T extends z.core.$ZodLooseShape>(title: string, shape: T) {
-  return z.looseObject(shape, ruleError('an object with a role')).meta({ title })
+  return z.looseObject(shape, ruleError('an object with a role')).meta({ id: title })
 }
 
 function roleNamed<T extends string>(value: T) {

@@ -145,7 +145,9 @@ const FIELDS = {
  * Choice: types are strict ("0.7" is not a number), null means absent, and unknown keys pass since
  * engines and client libraries keep adding some.
  */
-export const ChatCompletionRequest = z.looseObject(FIELDS, ruleError('a JSON object'))
+export const ChatCompletionRequest = z
+  .looseObject(FIELDS, ruleError('a JSON object'))
+  .meta({ id: 'ChatCompletionRequest', description: 'A chat to complete.' })
 
 /**
  * The spec's fields only, so that `keyof` stays the list of them. A parsed body has further keys

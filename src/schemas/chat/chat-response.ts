@@ -9,16 +9,18 @@ const integer = () => z.int()
 const text = () => z.string()
 
 /** A tool call that the model made. Spec: §4.3 message tool_calls. */
-export const ChatToolCall = z.looseObject({
-  id: z.string().describe('Id that the answering tool message repeats.'),
-  type: z.literal('function').describe('Always function.'),
-  function: z
-    .looseObject({
-      name: z.string().describe('Name of the function.'),
-      arguments: z.string().describe('Arguments as JSON text, as the model wrote them.'),
-    })
-    .describe('The called function.'),
-})
+export const ChatToolCall = z
+  .looseObject({
+    id: z.string().describe('Id that the answering tool message repeats.'),
+    type: z.literal('function').describe('Always function.'),
+    function: z
+      .looseObject({
+        name: z.string().describe('Name of the function.'),
+        arguments: z.string().describe('Arguments as JSON text, as the model wrote them.'),
+      })
+      .describe('The called function.'),
+  })
+  .meta({ id: 'ChatToolCall', description: 'A tool call that the model made.' })
 export type ChatToolCall = z.infer<typeof ChatToolCall>
 
 const UrlCitation = z.looseObject({
@@ -40,34 +42,36 @@ const Annotation = z.looseObject({
  * Choice: whatever a model did not produce is null or left out; annotations may be a list too, as
  * some upstreams send it. `reasoning` and `reasoning_content` carry the same text.
  */
-export const ChatResponseMessage = z.looseObject({
-  role: z.string().describe('Role of the speaker: assistant, or that of the continued message.'),
-  content: optionalField(text(), 'The answer.'),
-  refusal: optionalField(text(), 'Why the model refused.'),
-  annotations: optionalField(
-    z.union([Annotation, z.array(Annotation)]),
-    'Citations of the answer: one, or a list.',
-  ),
-  audio: optionalField(
-    z.looseObject({
-      id: optionalField(text(), 'Id of the audio answer.'),
-      data: optionalField(text(), 'The audio, base64.'),
-      expires_at: optionalField(integer(), 'When it is deleted: seconds since the epoch.'),
-      transcript: optionalField(text(), 'The audio as text.'),
-    }),
-    'The answer as audio.',
-  ),
-  function_call: optionalField(
-    z.looseObject({
-      name: optionalField(text(), 'Name of the function.'),
-      arguments: optionalField(text(), 'Arguments as JSON text.'),
-    }),
-    'Deprecated form of one tool call.',
-  ),
-  tool_calls: optionalField(z.array(ChatToolCall), 'Tool calls; left out when there are none.'),
-  reasoning: optionalField(text(), 'The reasoning before the answer.'),
-  reasoning_content: optionalField(text(), 'Older name of reasoning.'),
-})
+export const ChatResponseMessage = z
+  .looseObject({
+    role: z.string().describe('Role of the speaker: assistant, or that of the continued message.'),
+    content: optionalField(text(), 'The answer.'),
+    refusal: optionalField(text(), 'Why the model refused.'),
+    annotations: optionalField(
+      z.union([Annotation, z.array(Annotation)]),
+      'Citations of the answer: one, or a list.',
+    ),
+    audio: optionalField(
+      z.looseObject({
+        id: optionalField(text(), 'Id of the audio answer.'),
+        data: optionalField(text(), 'The audio, base64.'),
+        expires_at: optionalField(integer(), 'When it is deleted: seconds since the epoch.'),
+        transcript: optionalField(text(), 'The audio as text.'),
+      }),
+      'The answer as audio.',
+    ),
+    function_call: optionalField(
+      z.looseObject({
+        name: optionalField(text(), 'Name of the function.'),
+        arguments: optionalField(text(), 'Arguments as JSON text.'),
+      }),
+      'Deprecated form of one tool call.',
+    ),
+    tool_calls: optionalField(z.array(ChatToolCall), 'Tool calls; left out when there are none.'),
+    reasoning: optionalField(text(), 'The reasoning before the answer.'),
+    reasoning_content: optionalField(text(), 'Older name of reasoning.'),
+  })
+  .meta({ id: 'ChatResponseMessage', description: 'What the model answered.' })
 export type ChatResponseMessage = z.infer<typeof ChatResponseMessage>
 
 const TOKEN_LOGPROB_FIELDS = {
@@ -77,19 +81,21 @@ const TOKEN_LOGPROB_FIELDS = {
 } as const
 
 /** Log-probabilities of a choice, one entry per token. Spec: §4.3 choice logprobs. */
-export const ChatLogprobs = z.looseObject({
-  content: optionalField(
-    z.array(
-      z.looseObject({
-        ...TOKEN_LOGPROB_FIELDS,
-        top_logprobs: z
-          .array(z.looseObject(TOKEN_LOGPROB_FIELDS))
-          .describe('The likeliest tokens here, likeliest first; as many as were asked for.'),
-      }),
+export const ChatLogprobs = z
+  .looseObject({
+    content: optionalField(
+      z.array(
+        z.looseObject({
+          ...TOKEN_LOGPROB_FIELDS,
+          top_logprobs: z
+            .array(z.looseObject(TOKEN_LOGPROB_FIELDS))
+            .describe('The likeliest tokens here, likeliest first; as many as were asked for.'),
+        }),
+      ),
+      'One entry per generated token.',
     ),
-    'One entry per generated token.',
-  ),
-})
+  })
+  .meta({ id: 'ChatLogprobs', description: 'Log-probabilities of a choice.' })
 export type ChatLogprobs = z.infer<typeof ChatLogprobs>
 
 /**
@@ -98,77 +104,83 @@ export type ChatLogprobs = z.infer<typeof ChatLogprobs>
  * Spec: §4.3 choice.
  * Choice: stop_reason is the stop token's id, the stop text itself, or null; the spec shows integer.
  */
-export const ChatChoice = z.looseObject({
-  index: integer().describe('Number of the choice, from 0.'),
-  message: ChatResponseMessage.describe('What the model answered.'),
-  logprobs: optionalField(ChatLogprobs, 'Log-probabilities, where they were asked for.'),
-  finish_reason: optionalField(
-    text(),
-    'Why it ended: stop, length, tool_calls, content_filter, abort.',
-  ),
-  stop_reason: optionalField(
-    z.union([integer(), z.string()]),
-    'What ended it: id of a stop token, a stop text, or null.',
-  ),
-  token_ids: optionalField(
-    z.array(integer()),
-    'Ids of the generated tokens, where they were asked for.',
-  ),
-})
+export const ChatChoice = z
+  .looseObject({
+    index: integer().describe('Number of the choice, from 0.'),
+    message: ChatResponseMessage.describe('What the model answered.'),
+    logprobs: optionalField(ChatLogprobs, 'Log-probabilities, where they were asked for.'),
+    finish_reason: optionalField(
+      text(),
+      'Why it ended: stop, length, tool_calls, content_filter, abort.',
+    ),
+    stop_reason: optionalField(
+      z.union([integer(), z.string()]),
+      'What ended it: id of a stop token, a stop text, or null.',
+    ),
+    token_ids: optionalField(
+      z.array(integer()),
+      'Ids of the generated tokens, where they were asked for.',
+    ),
+  })
+  .meta({ id: 'ChatChoice', description: 'One choice of an answer.' })
 export type ChatChoice = z.infer<typeof ChatChoice>
 
 /** Tokens that a completion used. Spec: §4.3 usage (each count defaults to 0). */
-export const ChatUsage = z.looseObject({
-  prompt_tokens: optionalField(integer(), 'Tokens of the prompt. Default 0.', 0),
-  total_tokens: optionalField(integer(), 'Tokens of prompt and answer. Default 0.', 0),
-  completion_tokens: optionalField(integer(), 'Tokens of all choices together. Default 0.', 0),
-  prompt_tokens_details: optionalField(
-    z.looseObject({
-      cached_tokens: optionalField(integer(), 'Prompt tokens that came from a cache.'),
-    }),
-    'Where the prompt tokens came from.',
-  ),
-})
+export const ChatUsage = z
+  .looseObject({
+    prompt_tokens: optionalField(integer(), 'Tokens of the prompt. Default 0.', 0),
+    total_tokens: optionalField(integer(), 'Tokens of prompt and answer. Default 0.', 0),
+    completion_tokens: optionalField(integer(), 'Tokens of all choices together. Default 0.', 0),
+    prompt_tokens_details: optionalField(
+      z.looseObject({
+        cached_tokens: optionalField(integer(), 'Prompt tokens that came from a cache.'),
+      }),
+      'Where the prompt tokens came from.',
+    ),
+  })
+  .meta({ id: 'ChatUsage', description: 'Tokens that a completion used.' })
 export type ChatUsage = z.infer<typeof ChatUsage>
 
 /** Values of `service_tier`. Spec: §4.3 response. */
 export const SERVICE_TIERS = ['auto', 'default', 'flex', 'scale', 'priority'] as const
 
 /** The answer of a chat completion. Spec: §4.3 response. */
-export const ChatCompletionResponse = z.looseObject({
-  id: z.string().optional().describe('chatcmpl- and the id of the request.'),
-  object: z.literal('chat.completion').optional().meta({
-    description: 'Always chat.completion.',
-    default: 'chat.completion',
-  }),
-  created: integer().optional().describe('When it was made: seconds since the epoch.'),
-  model: z.string().describe('The model that answered, under the name that was asked for.'),
-  choices: z.array(ChatChoice).describe('As many choices as `n` asked for.'),
-  usage: ChatUsage.describe('Tokens that it used.'),
-  service_tier: optionalField(z.enum(SERVICE_TIERS), 'Tier that served it.'),
-  system_fingerprint: optionalField(text(), 'Names the model file and the code that ran it.'),
-  prompt_logprobs: optionalField(
-    z.array(
-      z
-        .record(
-          z.string(),
-          z.looseObject({
-            logprob: z.number().describe('Natural logarithm of the probability.'),
-            rank: optionalField(integer(), 'Rank among all tokens, from 1.'),
-            decoded_token: optionalField(text(), 'Text of the token.'),
-          }),
-        )
-        .nullable(),
+export const ChatCompletionResponse = z
+  .looseObject({
+    id: z.string().optional().describe('chatcmpl- and the id of the request.'),
+    object: z.literal('chat.completion').optional().meta({
+      description: 'Always chat.completion.',
+      default: 'chat.completion',
+    }),
+    created: integer().optional().describe('When it was made: seconds since the epoch.'),
+    model: z.string().describe('The model that answered, under the name that was asked for.'),
+    choices: z.array(ChatChoice).describe('As many choices as `n` asked for.'),
+    usage: ChatUsage.describe('Tokens that it used.'),
+    service_tier: optionalField(z.enum(SERVICE_TIERS), 'Tier that served it.'),
+    system_fingerprint: optionalField(text(), 'Names the model file and the code that ran it.'),
+    prompt_logprobs: optionalField(
+      z.array(
+        z
+          .record(
+            z.string(),
+            z.looseObject({
+              logprob: z.number().describe('Natural logarithm of the probability.'),
+              rank: optionalField(integer(), 'Rank among all tokens, from 1.'),
+              decoded_token: optionalField(text(), 'Text of the token.'),
+            }),
+          )
+          .nullable(),
+      ),
+      'For each prompt token: token id to its log-probability; null for the first.',
     ),
-    'For each prompt token: token id to its log-probability; null for the first.',
-  ),
-  prompt_token_ids: optionalField(
-    z.array(integer()),
-    'Ids of the prompt tokens, where they were asked for.',
-  ),
-  kv_transfer_params: optionalField(
-    z.looseObject({}),
-    'Parameters for serving prefill and decoding apart.',
-  ),
-})
+    prompt_token_ids: optionalField(
+      z.array(integer()),
+      'Ids of the prompt tokens, where they were asked for.',
+    ),
+    kv_transfer_params: optionalField(
+      z.looseObject({}),
+      'Parameters for serving prefill and decoding apart.',
+    ),
+  })
+  .meta({ id: 'ChatCompletionResponse', description: 'A completed chat.' })
 export type ChatCompletionResponse = z.infer<typeof ChatCompletionResponse>

@@ -106,7 +106,7 @@ const ENDING_FIELDS = {
   max_tokens: optionalField(
     boundedInteger('a whole number, 1 or more', { min: 1 }),
     'Deprecated: use max_completion_tokens, which wins when both are given. Tokens, 1 or more.',
-  ),
+  ).meta({ deprecated: true }),
   max_completion_tokens: optionalField(
     boundedInteger('a whole number, 1 or more', { min: 1 }),
     'Most tokens of one choice, 1 or more; what the context leaves free when absent.',

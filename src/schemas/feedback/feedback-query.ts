@@ -1,6 +1,7 @@
 /** Feedback on the wire beyond the spec: batches, replacing, queries. */
 import { z } from 'zod'
 import { BatchItemError, RefusedItem } from '../batch-item-error.ts'
+import { describeJson } from '../bounded-fields.ts'
 import { ClientId, FreeObject } from '../primitives.ts'
 import {
   FeedbackCreateRequest,
@@ -17,7 +18,10 @@ export const FeedbackBatchCreateRequest = z
     batch: z
       .array(z.unknown())
       .max(BATCH_MAX, `must have at most ${BATCH_MAX} items`)
-      .describe('Feedback as `/feedback/create` takes it.'),
+      .meta({
+        description: 'Feedback as `/feedback/create` takes it. A bad item fails alone.',
+        items: describeJson(FeedbackCreateRequest),
+      }),
   })
   .meta({ id: 'FeedbackBatchCreateRequest', description: 'Feedback to store at once.' })
 

@@ -45,7 +45,12 @@ export const FeedbackCreateRequest = z
     svc_user_id: z
       .null('must not be set, the server fills it in')
       .optional()
-      .describe('Must not be set: the server stores the user of the key.'),
+      .meta({
+        description: 'Must not be set: the server stores the user of the key.',
+        // A type of null alone is unknown to generators of clients.
+        type: ['string', 'null'],
+        enum: [null],
+      }),
   })
   .meta({ id: 'FeedbackCreateRequest', description: 'Feedback about an object.' })
 export type FeedbackCreateRequest = z.infer<typeof FeedbackCreateRequest>

@@ -33,7 +33,7 @@ export type CheckpointListQuery = z.infer<typeof CheckpointListQuery>
 /** Spec: §2.13. */
 export const CheckpointResponse = z
   .object({
-    id: z.string().describe('Id of the checkpoint, a UUID.'),
+    id: z.string().meta({ description: 'Id of the checkpoint.', format: 'uuid' }),
     step: z.int().describe('Training step that it holds, >= 0; unique in its model.'),
     metrics: FreeObject.describe('Numbers of the training step by name.'),
   })

@@ -7,18 +7,22 @@ import { z } from 'zod'
  * Spec: §2.11.
  * Choice: further keys may follow, as `max_model_len` and `parent`, which common clients read.
  */
-export const ModelListEntry = z.looseObject({
-  id: z.string().describe('Name to send as `model`; may hold slashes.'),
-  object: z.literal('model').describe('Always model.'),
-  created: z.int().describe('When the model was made: seconds since the epoch.'),
-  owned_by: z.string().describe('Who offers the model.'),
-  root: z.string().describe('The model behind the name; the id itself when it is no alias.'),
-})
+export const ModelListEntry = z
+  .looseObject({
+    id: z.string().describe('Name to send as `model`; may hold slashes.'),
+    object: z.literal('model').describe('Always model.'),
+    created: z.int().describe('When the model was made: seconds since the epoch.'),
+    owned_by: z.string().describe('Who offers the model.'),
+    root: z.string().describe('The model behind the name; the id itself when it is no alias.'),
+  })
+  .meta({ id: 'ModelListEntry', description: 'A served model.' })
 export type ModelListEntry = z.infer<typeof ModelListEntry>
 
 /** Body of the model listing; not paged. Spec: §2.11, §4.7. */
-export const ModelListResponse = z.looseObject({
-  object: z.literal('list').describe('Always list.'),
-  data: z.array(ModelListEntry).describe('The served models.'),
-})
+export const ModelListResponse = z
+  .looseObject({
+    object: z.literal('list').describe('Always list.'),
+    data: z.array(ModelListEntry).describe('The served models.'),
+  })
+  .meta({ id: 'ModelListResponse', description: 'The served models.' })
 export type ModelListResponse = z.infer<typeof ModelListResponse>

@@ -43,7 +43,10 @@ export type PreviewModelCreateRequest = z.infer<typeof PreviewModelCreateRequest
 /** A model of the preview. Spec: §2.12 model_id. Choice: the shape that training clients read. */
 export const PreviewModelResponse = z
   .object({
-    id: z.string().describe('Id of the model, a UUID: the model_id of jobs and checkpoints.'),
+    id: z.string().meta({
+      description: 'Id of the model: the model_id of jobs and checkpoints.',
+      format: 'uuid',
+    }),
     entity: z.string().describe('First half of the project id.'),
     project: z.string().describe('Second half of the project id.'),
     name: z.string().describe('Name of the model.'),

@@ -23,13 +23,24 @@ export const ObjectId = z
     /^[\p{L}\p{N}_.-]{1,128}$/u,
     'must have 1 to 128 characters, of letters, digits, "_", "." and "-" only',
   )
-  .describe('Name of the object.')
+  .meta({
+    description: 'Name of the object: letters and digits of any script, `_`, `.` and `-`.',
+    minLength: 1,
+    maxLength: 128,
+    // Of the characters of ASCII the same; engines differ in what they know of the others.
+    pattern: '^[^\\x00-\\x2c/\\x3a-\\x40\\x5b-\\x5e\\x60\\x7b-\\x7f]+$',
+  })
 
 /** A version: `latest`, `v` and its number, or the digest of its content. */
 export const ObjectVersion = z
   .string()
   .regex(/^[^/:\s\p{C}]{1,128}$/u, 'must be "latest", "v" and a number, or a digest')
-  .describe('Version: `latest`, `v0`, `v1`, ... or the digest of its content.')
+  .meta({
+    description: 'Version: `latest`, `v0`, `v1`, ... or the digest of its content.',
+    minLength: 1,
+    maxLength: 128,
+    pattern: '^[^/:\\s]+$',
+  })
 
 const className = z.string().min(1).max(CLASS_NAME_MAX)
 
@@ -40,7 +51,11 @@ export const ExpectedDigest = z
   .nullish()
   .describe('Digest that the client computed; another one is refused with digest_mismatch.')
 
-const switchField = (what: string) => z.boolean().nullish().describe(`${what} Default false.`)
+const switchField = (what: string) =>
+  z
+    .boolean()
+    .nullish()
+    .meta({ description: `${what} Default false.`, default: false })
 
 export const ObjectCreateRequest = z.strictObject({
   obj: z

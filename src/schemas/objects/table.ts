@@ -140,7 +140,7 @@ export const TableQueryStatsBatchRequest = z.strictObject({
   include_storage_size: z
     .boolean()
     .nullish()
-    .describe('Whether to fill storage_size_bytes. Default false.'),
+    .meta({ description: 'Whether to fill storage_size_bytes. Default false.', default: false }),
 })
 
 export const TableQueryStatsBatchResponse = z.object({

@@ -110,7 +110,12 @@ export const CallStatsRequest = z
       .max(64)
       .refine(isTimeZone, 'must be an IANA time zone')
       .default('UTC')
-      .describe('IANA time zone whose days and hours the buckets follow.'),
+      .meta({
+        description:
+          'IANA time zone, by its name or an alias, whose days and hours the buckets follow; no offset as +01:00.',
+        pattern: '^[A-Za-z][A-Za-z0-9_+/-]*$',
+        examples: ['Europe/Berlin'],
+      }),
   })
   .meta({ id: 'CallStatsRequest', description: 'A window, metrics and a filter.' })
 export type CallStatsRequest = z.infer<typeof CallStatsRequest>

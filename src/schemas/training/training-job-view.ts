@@ -91,7 +91,7 @@ export const JobEventListQuery = PageQuery
 
 export const JobEventResponse = z
   .object({
-    id: z.string().describe('Id of the event, a UUID.'),
+    id: z.string().meta({ description: 'Id of the event.', format: 'uuid' }),
     type: z
       .enum(JOB_EVENT_TYPES)
       .describe('training_ended or training_failed is the last one of every job.'),

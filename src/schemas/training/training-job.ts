@@ -30,7 +30,7 @@ export const TrajectoryGroup = z
     },
     ruleError('an object with trajectories'),
   )
-  .meta({ title: 'TrajectoryGroup' })
+  .meta({ id: 'TrajectoryGroup', description: 'Rollouts of the same task.' })
 export type TrajectoryGroup = z.infer<typeof TrajectoryGroup>
 
 const fromZero = () => boundedNumber('a finite number from 0', { min: 0 })
@@ -106,7 +106,7 @@ export const ExperimentalConfig = z
     (config) => Object.keys(config).length <= CONFIG_KEYS_MAX,
     `must have at most ${CONFIG_KEYS_MAX} keys`,
   )
-  .meta({ title: 'ExperimentalConfig' })
+  .meta({ id: 'ExperimentalConfig', description: 'Settings of a training step.' })
 
 /**
  * Input of `POST /v1/preview/training-jobs`.
@@ -146,7 +146,7 @@ export const TrainingJobCreateHeaders = z.looseObject({
  */
 export const TrainingJobResponse = z
   .object({
-    id: z.string().describe('Id of the job, a UUID.'),
+    id: z.string().meta({ description: 'Id of the job.', format: 'uuid' }),
     status: z.enum(TRAINING_JOB_STATES).describe('State of the job; a new one is queued.'),
     model_id: z.string().describe('Model that it trains.'),
     created_at: z.string().describe('When it was accepted, UTC.').meta({ format: 'date-time' }),

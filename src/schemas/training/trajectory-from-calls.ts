@@ -95,10 +95,15 @@ export const TrajectoriesFromCallsResponse = z
         groups: count('Groups.'),
         trajectories: count('Rollouts in the groups.'),
         left_out: z
-          .record(z.enum(LEFT_OUT_REASONS), z.int())
-          .describe(
-            'Rollouts left out, by reason: no chat completion in them, a completion with several choices, one without a finish_reason, nothing at group_by, no feedback with a reward, or texts that no trajectory may have.',
-          ),
+          .object({
+            no_chat: count('No chat completion in them.'),
+            several_choices: count('A completion with several choices.'),
+            unfinished: count('A completion without a finish_reason.'),
+            no_group: count('Nothing at group_by.'),
+            no_reward: count('No feedback with a reward.'),
+            not_a_trajectory: count('Texts that no trajectory may have.'),
+          } satisfies Record<LeftOutReason, z.ZodInt>)
+          .describe('Rollouts left out, by reason.'),
       })
       .describe('How many there were.'),
   })

@@ -59,7 +59,7 @@ const TrajectoryMessage = z
     if (!ROLES_WITH_CONTENT.includes(role) || (said !== undefined && said !== null)) return
     context.addIssue({ code: 'custom', path: ['content'], message: 'must be given for this role' })
   })
-  .meta({ title: 'TrajectoryMessage' })
+  .meta({ id: 'TrajectoryMessage', description: 'A message of a history.' })
 
 const TokenLogprob = z.looseObject(
   {
@@ -108,7 +108,7 @@ const TrajectoryChoice = z
     },
     ruleError('a choice'),
   )
-  .meta({ title: 'TrajectoryChoice' })
+  .meta({ id: 'TrajectoryChoice', description: 'What a model said, which trains.' })
 
 type Item = Readonly<Record<string, unknown>>
 
@@ -207,5 +207,5 @@ export const Trajectory = z
     },
     ruleError('an object with messages_and_choices and reward'),
   )
-  .meta({ title: 'Trajectory' })
+  .meta({ id: 'Trajectory', description: 'One rollout with its reward.' })
 export type Trajectory = z.infer<typeof Trajectory>

@@ -6,6 +6,7 @@
 import { z } from 'zod'
 import { boundedInteger, boundedMap, boundedNumber, ruleError } from '../bounded-fields.ts'
 import { nameOf } from '../primitives.ts'
+import { TrajectoryGroup } from './training-job.ts'
 
 export const CLAIM_WAIT_SECONDS_MAX = 30
 /** Limit: base models that one claim names. */
@@ -179,6 +180,12 @@ export const JobEventsRequest = z
   })
   .meta({ id: 'JobEventsRequest', description: 'What happened in a training attempt.' })
 export type JobEventsRequest = z.infer<typeof JobEventsRequest>
+
+/** The body of a job, as the client sent it. */
+export const JobPayload = z.array(TrajectoryGroup).describe('The trajectory groups of the job.')
+
+/** The body of the upload. */
+export const ArtifactBody = z.string().meta({ format: 'binary', description: 'The weights.' })
 
 /** Answers of requests that only report. */
 export const WorkerAck = z

@@ -26,7 +26,10 @@ export const USAGE_FIELDS = [
 ] as const
 
 const common = {
-  include_costs: z.boolean().nullish().describe('Whether to fill the costs. Default false.'),
+  include_costs: z.boolean().nullish().meta({
+    description: 'Whether to fill the costs. Default false.',
+    default: false,
+  }),
   limit: z
     .int()
     .min(1)

@@ -1,0 +1,67 @@
+/** Answers of routes that are no JSON object, for the document: bytes, lines, events. */
+import { z } from 'zod'
+import { ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
+import { ChatCompletionResponse } from '../../schemas/chat/chat-response.ts'
+import { JSON_LINES } from '../stream/json-lines.ts'
+
+const BYTES = 'application/octet-stream'
+
+/** A file as it is. */
+export function bytesAnswer(description: string) {
+  return {
+    description,
+    content: { [BYTES]: { schema: z.string().meta({ format: 'binary', description: 'Bytes.' }) } },
+  }
+}
+
+/** JSON objects, one a line. @param item - their schema, which has a name in the document */
+export function linesAnswer(description: string, item: z.ZodType) {
+  const schema = z.string().meta({
+    description: 'A JSON object a line.',
+    'x-item-schema': refTo(item),
+  })
+  return { description, content: { [JSON_LINES]: { schema } } }
+}
+
+/** A chat completion at once, or in pieces. */
+export function completionAnswer() {
+  const events = z.string().meta({
+    description:
+      'With `stream`: events whose `data` is a ChatCompletionChunk as JSON, then one whose data is `[DONE]`. ' +
+      'A failure after the first event is an event with an ErrorAnswer.',
+    'x-item-schema': refTo(ChatCompletionChunk),
+  })
+  return {
+    description: 'The completion: JSON, or with `stream` server-sent events.',
+    content: {
+      'application/json': { schema: ChatCompletionResponse },
+      'text/event-stream': { schema: events },
+    },
+  }
+}
+
+const DESCRIPTIONS: readonly (readonly [string, string])[] = [
+  ['2', 'The answer.'],
+  ['4', 'Refused, and nothing was done: the body says why.'],
+  ['5', 'Not done, or not known to be done: the body says why.'],
+]
+
+interface Operation {
+  readonly responses?: Readonly<Record<string, { description: string }>>
+}
+
+/** Puts words in the place of those that the framework gives an answer without a description. */
+export function describeAnswers<T extends object>(document: T): T {
+  const { paths } = document as { paths?: Readonly<Record<string, Record<string, Operation>>> }
+  for (const operation of Object.values(paths ?? {}).flatMap((item) => Object.values(item))) {
+    for (const [status, answer] of Object.entries(operation.responses ?? {})) {
+      if (answer.description !== 'Default Response') continue
+      answer.description = DESCRIPTIONS.find(([first]) => status.startsWith(first))?.[1] ?? ''
+    }
+  }
+  return document
+}
+
+function refTo(schema: z.ZodType) {
+  return { $ref: `#/components/schemas/${z.globalRegistry.get(schema)?.id}` }
+}

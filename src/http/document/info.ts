@@ -1,0 +1,41 @@
+/** What the document says of the server as a whole: title, groups of routes, credentials. */
+
+export const INFO = {
+  title: 'Weft',
+  description:
+    'Traced LLM calls, statistics, feedback, chat completions, training preview.\n\n' +
+    'Two schemes, one kind of key: Basic for traces and what belongs to them, Bearer below `/v1`. ' +
+    'Every error has the body ErrorAnswer; `code` is stable. ' +
+    'Every answer carries `x-request-id`. Bodies are JSON unless a route says otherwise, and refuse fields that they do not list; ' +
+    'chat completions keep those. Times are RFC 3339; no offset means UTC.\n\n' +
+    'The routes under Basic authentication are served below `/traces` too, for tracing SDKs. They are no part of this ' +
+    'document, since they are the same routes: there the `svc_` names are spelt `wb_`, any well-formed ref is taken, ' +
+    'and fields that are not known are dropped in place of refused. ' +
+    'Operations that say "addition to the spec", and all of the groups objects, tables, files, costs and worker, go beyond the published interface.',
+  license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+} as const
+
+/** Relative: the server that gave the document, under whatever name and behind whatever proxy. */
+export const SERVERS = [{ url: '/', description: 'The server that gave this document.' }]
+
+export const TAGS = [
+  { name: 'calls', description: 'Traced calls: recorded, read, listed, counted.' },
+  { name: 'feedback', description: 'Feedback about objects and calls.' },
+  { name: 'costs', description: "A project's own prices of models." },
+  { name: 'objects', description: 'Published versions of objects and ops, and values by ref.' },
+  { name: 'tables', description: 'Tables of rows, as datasets keep them.' },
+  { name: 'files', description: 'Files by their content.' },
+  { name: 'inference', description: 'Chat completions and the models that answer them.' },
+  { name: 'preview', description: 'Preview: models to train, jobs, checkpoints.' },
+  { name: 'worker', description: 'Preview: how a trainer takes jobs and hands in what it made.' },
+  { name: 'server', description: 'The server itself: health, versions, what SDKs ask first.' },
+]
+
+export const SECURITY_SCHEMES = {
+  basic: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'The password is the API key, the user name is free.',
+  },
+  bearer: { type: 'http', scheme: 'bearer', description: 'The token is the API key.' },
+} as const
