@@ -9,7 +9,7 @@ import { useBasicAuthentication, useBearerAuthentication } from './http/authenti
 import { jsonBody } from './http/body/json-body.ts'
 import { useNeutralNames, useVendorNames } from './http/body/spelling.ts'
 import { validation } from './http/body/validation.ts'
-import { type Clock, createClock } from './http/clock.ts'
+import { createClock } from './http/clock.ts'
 import { documentScope, openapi } from './http/document/openapi.ts'
 import { answerClientError, answerFrameworkError, errorHandler } from './http/error-handler.ts'
 import { chooseRequestId, requestLog } from './http/request-log.ts'
@@ -71,8 +71,7 @@ export async function buildApp(
   await app.register(healthRoutes, { isReady: deps.isReady })
   await app.register(serverInfoRoutes, { version })
 
-  const clock = createClock()
-  const { nowUs } = clock
+  const nowUs = createClock()
   await app.register(async (basic: App) => {
     documentScope(basic, 'basic')
     await useBasicAuthentication(basic, deps.keys.findPrincipal)
@@ -96,7 +95,7 @@ export async function buildApp(
   await app.register(async (bearer: App) => {
     documentScope(bearer, 'bearer')
     useBearerAuthentication(bearer, deps.keys.findPrincipal)
-    await registerBearerRoutes(bearer, { config, deps, clock })
+    await registerBearerRoutes(bearer, { config, deps, nowUs })
   })
 
   return app
@@ -111,9 +110,8 @@ interface GroupOptions {
 /** The routes below /v1. */
 async function registerBearerRoutes(
   bearer: App,
-  { config, deps, clock }: Omit<GroupOptions, 'nowUs'> & { readonly clock: Clock },
+  { config, deps, nowUs }: GroupOptions,
 ): Promise<void> {
-  const { nowUs } = clock
   const { models, checkpoints, previewModels: trained } = deps
   await bearer.register(chatRoutes, {
     models,
@@ -145,7 +143,6 @@ async function registerBearerRoutes(
     checkpoints: deps.checkpoints,
     settings: config.training,
     artifactBytesMax: config.artifactBytesMax,
-    clock,
     nowUs,
   })
 }

@@ -30,7 +30,7 @@ const ajv = new Ajv({
 
 async function answer(fields: Fields) {
   const messages = [{ role: 'user', content: 'What is the opposite of hot?' }]
-  return choiceIn(await runWaiting(engine, { messages, max_tokens: 160, ...fields }))
+  return choiceIn(await runWaiting(engine, { messages, max_tokens: 64, ...fields }))
 }
 
 const name = fc.constantFrom('a', 'b', 'name', 'long name', 'ü')

@@ -70,6 +70,7 @@ describe('prompt_logprobs', () => {
       return_token_ids: true,
       temperature: 2,
       logit_bias: { 5: 50 },
+      max_tokens: 1,
     })
     const cache = createKvCache(engine.shape)
     for (let place = 0; place + 1 < promptIds.length; place++) {

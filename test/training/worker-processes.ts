@@ -23,7 +23,7 @@ export interface WorkerProcess {
 export function startWorker(settings: object): WorkerProcess {
   const child = spawn(
     process.execPath,
-    ['test/preview/worker-process.ts', JSON.stringify(settings)],
+    ['test/training/worker-process.ts', JSON.stringify(settings)],
     {
       stdio: ['ignore', 'pipe', 'ignore'],
     },

@@ -3,11 +3,17 @@
  * for this network; tests hold it to finite differences. The base model gets no derivatives.
  */
 import type { LowRank, Projection } from '../../inference/tiny/lora/adapter.ts'
+import { addScaled, addTo, multiply } from '../../inference/tiny/model/matrix.ts'
 import { attendGradient } from './attention.ts'
 import { type LayerTrace, type Pass, pickRows } from './forward.ts'
-import { activateGradient, addNormGradient, rotate } from './layer-math.ts'
-import { addOuter, addScaled, addTo, multiply, transpose } from './matrix.ts'
-import { type FullLayer, mapProjections, type Network, type NetworkLayer } from './network.ts'
+import { activateGradient, addNormGradient, rotateRows } from './layer-gradient.ts'
+import {
+  type FullLayer,
+  mapProjections,
+  type Network,
+  type NetworkLayer,
+  transpose,
+} from './network.ts'
 
 /** One number for each of the adapter's. */
 export type Gradient = readonly FullLayer[]
@@ -98,8 +104,8 @@ function layerGradient(
   addNormGradient(dMiddle, dMiddleNormed, trace.middle, layer.hiddenNorm, shape.epsilon)
   const dMixed = back('attentionOut', trace.mixed, dMiddle)
   const heads = attendGradient(dMixed, trace, shape, layout)
-  rotate(heads.query, layer.weights.query.outputs, shape.headSize, layout.positions, angles, -1)
-  rotate(heads.key, layer.weights.key.outputs, shape.headSize, layout.positions, angles, -1)
+  rotateRows(heads.query, layer.weights.query.outputs, shape.headSize, layout.positions, angles, -1)
+  rotateRows(heads.key, layer.weights.key.outputs, shape.headSize, layout.positions, angles, -1)
   const dNormed = back('query', trace.normed, heads.query)
   addTo(dNormed, back('key', trace.normed, heads.key))
   addTo(dNormed, back('value', trace.normed, heads.value))
@@ -126,4 +132,22 @@ function addPairGradient(
   transpose(bTransposed, b, outputs)
   multiply(narrow, dy, bTransposed, rank, outputs, tokens)
   addOuter(into.a, narrow, x, rank, inputs, tokens, scale)
+}
+
+/** out[row][column] += scale * the sum over tokens of left[token][row] * right[token][column]. */
+function addOuter(
+  out: Float64Array,
+  left: Float64Array,
+  right: Float64Array,
+  rows: number,
+  columns: number,
+  tokens: number,
+  scale: number,
+): void {
+  for (let token = 0; token < tokens; token++) {
+    for (let row = 0; row < rows; row++) {
+      const factor = scale * (left[token * rows + row] as number)
+      addScaled(out, row * columns, right, token * columns, columns, factor)
+    }
+  }
 }

@@ -3,10 +3,16 @@
  * It must give the logits of the inference engine, but for rounding.
  */
 import type { Projection } from '../../inference/tiny/lora/adapter.ts'
-import { attend } from './attention.ts'
-import { type Angles, activate, makeAngles, normalize, rotate } from './layer-math.ts'
+import {
+  type Angles,
+  activate,
+  makeAngles,
+  normalize,
+} from '../../inference/tiny/model/layer-math.ts'
+import { addTo, multiply } from '../../inference/tiny/model/matrix.ts'
+import { attendRows } from './attention.ts'
+import { rotateRows } from './layer-gradient.ts'
 import type { Layout } from './layout.ts'
-import { addTo, multiply } from './matrix.ts'
 import type { Network, NetworkLayer } from './network.ts'
 
 /** What a layer saw, one row per token. */
@@ -53,8 +59,8 @@ export function runForward(network: Network, layout: Layout): Pass {
     return trace
   })
   const picked = pickRows(x, layout.wanted.flat(), width)
-  normalize(picked, picked, outputNorm, epsilon)
   const rows = picked.length / width
+  normalize(picked, picked, outputNorm, rows, epsilon)
   const logits = new Float64Array(rows * shape.vocab)
   multiply(logits, picked, output, shape.vocab, width, rows)
   return { layout, angles, layers, last: x, logits }
@@ -85,22 +91,22 @@ function runLayer(
     return result
   }
   const normed = new Float64Array(x.length)
-  normalize(normed, x, attentionNorm, shape.epsilon)
+  normalize(normed, x, attentionNorm, tokens, shape.epsilon)
   const query = project('query', normed)
   const key = project('key', normed)
   const value = project('value', normed)
-  rotate(query, weights.query.outputs, shape.headSize, positions, angles, 1)
-  rotate(key, weights.key.outputs, shape.headSize, positions, angles, 1)
+  rotateRows(query, weights.query.outputs, shape.headSize, positions, angles, 1)
+  rotateRows(key, weights.key.outputs, shape.headSize, positions, angles, 1)
   const mixed = new Float64Array(query.length)
-  attend(mixed, { query, key, value }, shape, layout)
+  attendRows(mixed, { query, key, value }, shape, layout)
   const middle = project('attentionOut', mixed)
   addTo(middle, x)
   const middleNormed = new Float64Array(x.length)
-  normalize(middleNormed, middle, hiddenNorm, shape.epsilon)
+  normalize(middleNormed, middle, hiddenNorm, tokens, shape.epsilon)
   const gate = project('gate', middleNormed)
   const up = project('up', middleNormed)
   const hidden = new Float64Array(gate.length)
-  activate(hidden, gate, up)
+  activate(hidden, gate, up, hidden.length)
   const out = project('down', hidden)
   addTo(out, middle)
   return { x, normed, query, key, value, mixed, middle, middleNormed, gate, up, hidden, out }

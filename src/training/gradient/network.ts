@@ -11,7 +11,6 @@ import {
   projectionSize,
 } from '../../inference/tiny/lora/adapter.ts'
 import type { Model, ModelShape } from '../../inference/tiny/model/model.ts'
-import { transpose } from './matrix.ts'
 
 /** An adapter that covers every projection, as training changes them all. */
 export type FullLayer = Readonly<Record<Projection, LowRank>>
@@ -107,5 +106,15 @@ export function mapProjections<T>(make: (projection: Projection) => T): Record<P
     gate: make('gate'),
     up: make('up'),
     down: make('down'),
+  }
+}
+
+/** Writes the transposed matrix of `rows` rows into `out`. */
+export function transpose(out: Float64Array, matrix: Float64Array, rows: number): void {
+  const columns = matrix.length / rows
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++) {
+      out[column * rows + row] = matrix[row * columns + column] as number
+    }
   }
 }

@@ -36,12 +36,15 @@ const JOBS = 5
 /** Answers drawn at temperature 1, rewarded where they name the owl. */
 function rollOut(policy: Model, seed: number): Rollout[] {
   const transformer = createTransformer(policy)
-  const caches = Array.from({ length: ROLLOUTS }, () => createKvCache(model.shape))
+  const prompt = createKvCache(model.shape)
+  const [[first]] = transformer.run([{ ids: PROMPT, cache: prompt, wants: 'last' }]) as [
+    [Float32Array],
+  ]
+  const caches = Array.from({ length: ROLLOUTS }, () => prompt.fork())
   const answers = caches.map(() => ({ ids: [] as number[], logprobs: [] as number[] }))
   const randoms = caches.map((_, i) => createRandom(BigInt(seed), i))
-  const known = caches.map((cache) =>
-    transformer.run([{ ids: PROMPT, cache, wants: 'last' }])[0]![0]!.slice(),
-  )
+  const start = first.slice()
+  const known = caches.map(() => start)
   for (let step = 0; step < ANSWER_TOKENS; step++) {
     for (const [i, answer] of answers.entries()) {
       if (model.vocabulary.endIds.includes(answer.ids.at(-1) ?? -1)) continue

@@ -3,7 +3,6 @@
  * the server with it. It must get no environment: secrets have no business there.
  */
 import { fork } from 'node:child_process'
-import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { FromWorker, ToWorker, WorkerOptions } from './worker-messages.ts'
@@ -27,14 +26,8 @@ export type StartHost = (script: URL, options: WorkerOptions, listener: HostList
 
 /** Limit: what a template and the model need at the most, with much to spare. */
 const HEAP_MB_MAX = 96
-const WASM_PAGE_BYTES = 65_536
 /** Limit: 256 MB for a grammar; a large one takes a tenth of it. */
 const GRAMMAR_PAGES_MAX = 4_096
-/** All that WebAssembly can address. */
-const WASM_PAGES_MAX = 65_536
-/** Bytes of a model's weights in memory by bytes of its file: Q8_0 becomes floats. */
-const WEIGHT_GROWTH = 4
-
 /** A thread: quick to start, and its memory is the server's. */
 export const startThread: StartHost = (script, options, listener) => {
   const worker = new Worker(script, { workerData: options, env: {}, name: 'tiny' })
@@ -53,10 +46,7 @@ export const startThread: StartHost = (script, options, listener) => {
 export const startProcess: StartHost = (script, options, listener) => {
   const child = fork(fileURLToPath(script), [JSON.stringify(options), `${process.pid}`], {
     env: {},
-    execArgv: [
-      `--max-old-space-size=${HEAP_MB_MAX}`,
-      `--wasm-max-mem-pages=${wasmPagesMax(options.modelPath)}`,
-    ],
+    execArgv: [`--max-old-space-size=${HEAP_MB_MAX}`, `--wasm-max-mem-pages=${GRAMMAR_PAGES_MAX}`],
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
@@ -80,11 +70,4 @@ export const startProcess: StartHost = (script, options, listener) => {
       await gone
     },
   }
-}
-
-/** The limit is for each memory by itself; the model's has to fit too. */
-function wasmPagesMax(modelPath: string): number {
-  const bytes = statSync(modelPath, { throwIfNoEntry: false })?.size ?? 0
-  const modelPages = Math.ceil((bytes * WEIGHT_GROWTH) / WASM_PAGE_BYTES)
-  return Math.min(GRAMMAR_PAGES_MAX + modelPages, WASM_PAGES_MAX)
 }

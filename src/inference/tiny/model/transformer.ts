@@ -2,11 +2,11 @@
  * The forward pass of a llama: RMSNorm, RoPE on neighbouring pairs, grouped
  * queries with a KV cache, SwiGLU. It must not know tokens' texts, requests or sampling.
  */
-import { type Angles, addTo, makeAngles, normalize, rotate } from './kernels.ts'
+import { attend, sizesOf } from './attention.ts'
 import type { KvCache } from './kv-cache.ts'
-import type { Model } from './model.ts'
-import { type Network, type PlacedLayer, placeNetwork } from './network.ts'
-import type { Rows } from './simd-memory.ts'
+import { type Angles, activate, makeAngles, normalize, rotate } from './layer-math.ts'
+import { addTo, multiply } from './matrix.ts'
+import type { LayerWeights, Model, ModelShape } from './model.ts'
 
 /** Tokens of one pass at most; longer prompts come in several passes. */
 export const PASS_TOKENS_MAX = 32
@@ -41,13 +41,14 @@ interface Run extends Part {
   readonly row: number
 }
 
-/**
- * A transformer over a model, whose weights it copies. Passes must not overlap, for they share their
- * working memory.
- */
+/** Working memory, reused by every pass: one row per token, but for the weights of one head's attention. */
+type Scratch = ReturnType<typeof createScratch>
+
+/** A transformer over a model. Passes must not overlap, for they share their working memory. */
 export function createTransformer(model: Model): Transformer {
-  const network = placeNetwork(model, PASS_TOKENS_MAX)
-  const { shape, memory, scratch, layers, embedding } = network
+  const { shape, layers, embedding } = model
+  const { width, hidden, epsilon } = shape
+  const scratch = createScratch(shape)
   const angles = makeAngles(shape.context, shape.headSize, shape.ropeBase)
   return {
     run(parts) {
@@ -55,22 +56,32 @@ export function createTransformer(model: Model): Transformer {
       const { x, normed, added, gate, up } = scratch
       for (const { ids, row } of runs) {
         for (const [place, id] of ids.entries()) {
-          const values = embedding.subarray(id * shape.width, (id + 1) * shape.width)
-          memory.floats.set(values, at(x, row + place))
+          x.set(embedding.subarray(id * width, (id + 1) * width), (row + place) * width)
         }
       }
       for (const [index, layer] of layers.entries()) {
-        attend(network, layer, angles, runs, count, index)
-        normalize(memory.floats, normed, x, layer.hiddenNorm, count, shape.epsilon)
-        memory.multiply(gate, normed, layer.gate, count)
-        memory.multiply(up, normed, layer.up, count)
-        memory.activate(gate, up, count)
-        memory.multiply(added, gate, layer.down, count)
-        addTo(memory.floats, x, added, count)
+        attendAll(shape, layer, scratch, angles, runs, count, index)
+        normalize(normed, x, layer.hiddenNorm, count, epsilon)
+        multiply(gate, normed, layer.gate, hidden, width, count)
+        multiply(up, normed, layer.up, hidden, width, count)
+        activate(gate, gate, up, count * hidden)
+        multiply(added, gate, layer.down, width, hidden, count)
+        addTo(x, added, count * width)
       }
       for (const { cache, ids } of parts) cache.length += ids.length
-      return readLogits(network, runs)
+      return readLogits(model, scratch, runs)
     },
+  }
+}
+
+function createScratch(shape: ModelShape) {
+  const { queries, keys } = sizesOf(shape)
+  const rows = (width: number): Float32Array => new Float32Array(PASS_TOKENS_MAX * width)
+  return {
+    ...{ x: rows(shape.width), normed: rows(shape.width), added: rows(shape.width) },
+    ...{ query: rows(queries), key: rows(keys), value: rows(keys), mixed: rows(queries) },
+    ...{ gate: rows(shape.hidden), up: rows(shape.hidden), logits: rows(shape.vocab) },
+    weights: new Float32Array(shape.context),
   }
 }
 
@@ -90,90 +101,72 @@ function toRuns(parts: readonly Part[]): { runs: readonly Run[]; count: number }
 
 /** The logits of the wanted tokens, sorted into the parts. */
 function readLogits(
-  { shape, memory, scratch, outputNorm, output }: Network,
+  { shape: { width, vocab, epsilon }, outputNorm, output }: Model,
+  { x, normed, logits }: Scratch,
   runs: readonly Run[],
 ): PassLogits {
-  const { x, normed, logits } = scratch
-  const { floats } = memory
   let count = 0
   for (const { ids, row, wants } of runs) {
-    // Vectors only move towards the start, so none is overwritten before it is read.
+    // Rows only move towards the start, so none is overwritten before it is read.
     for (let place = wants === 'all' ? 0 : ids.length - 1; place < ids.length; place++) {
-      const from = at(x, row + place)
-      floats.copyWithin(at(x, count++), from, from + x.stride)
+      const from = (row + place) * width
+      x.copyWithin(count++ * width, from, from + width)
     }
   }
-  normalize(floats, normed, x, outputNorm, count, shape.epsilon)
-  memory.multiply(logits, normed, output, count)
+  normalize(normed, x, outputNorm, count, epsilon)
+  multiply(logits, normed, output, vocab, width, count)
   let place = 0
   return runs.map(({ ids, wants }) =>
-    Array.from({ length: wants === 'all' ? ids.length : 1 }, () => {
-      const from = at(logits, place++)
-      return floats.subarray(from, from + shape.vocab)
-    }),
+    Array.from({ length: wants === 'all' ? ids.length : 1 }, () =>
+      logits.subarray(place * vocab, ++place * vocab),
+    ),
   )
 }
 
 /** Adds one layer's attention to `scratch.x`, and the new keys and values to the caches. */
-function attend(
-  network: Network,
-  layer: PlacedLayer,
+function attendAll(
+  shape: ModelShape,
+  layer: LayerWeights,
+  scratch: Scratch,
   angles: Angles,
   runs: readonly Run[],
   count: number,
   index: number,
 ): void {
-  const { shape, memory, scratch } = network
+  const { width } = shape
+  const { queries, keys } = sizesOf(shape)
   const { x, normed, query, key, value, mixed, added } = scratch
-  const { floats } = memory
-  normalize(floats, normed, x, layer.attentionNorm, count, shape.epsilon)
-  memory.multiply(query, normed, layer.query, count)
-  memory.multiply(key, normed, layer.key, count)
-  memory.multiply(value, normed, layer.value, count)
-  for (const run of runs) attendRun(network, angles, run, index)
-  memory.multiply(added, mixed, layer.attentionOut, count)
-  addTo(floats, x, added, count)
+  normalize(normed, x, layer.attentionNorm, count, shape.epsilon)
+  multiply(query, normed, layer.query, queries, width, count)
+  multiply(key, normed, layer.key, keys, width, count)
+  multiply(value, normed, layer.value, keys, width, count)
+  for (const run of runs) attendRun(shape, scratch, angles, run, index)
+  multiply(added, mixed, layer.attentionOut, width, queries, count)
+  addTo(x, added, count * width)
 }
 
 /** The attention of one sequence's tokens, from `scratch.query` to `scratch.mixed`. */
 function attendRun(
-  { shape, memory, scratch }: Network,
+  shape: ModelShape,
+  { query, key, value, mixed, weights }: Scratch,
   angles: Angles,
   { row, ids, cache }: Run,
   index: number,
 ): void {
-  const { query, key, value, mixed, keys, values } = scratch
-  const { floats } = memory
-  const { heads, headSize } = shape
+  const sizes = sizesOf(shape)
+  const { size, queries, keys } = sizes
   const stored = cache.layer(index)
   for (let place = 0; place < ids.length; place++) {
     const position = cache.length + place
-    const [ownQuery, ownKey] = [at(query, row + place), at(key, row + place)]
-    const ownValue = at(value, row + place)
-    rotate(floats, ownQuery, heads * headSize, position, headSize, angles)
-    rotate(floats, ownKey, keys.stride, position, headSize, angles)
-    stored.keys.set(floats.subarray(ownKey, ownKey + keys.stride), position * keys.stride)
-    stored.values.set(floats.subarray(ownValue, ownValue + keys.stride), position * keys.stride)
+    const own = (row + place) * keys
+    rotate(query, (row + place) * queries, queries, size, position, angles, 1)
+    rotate(key, own, keys, size, position, angles, 1)
+    stored.keys.set(key.subarray(own, own + keys), position * keys)
+    stored.values.set(value.subarray(own, own + keys), position * keys)
   }
-  const held = (cache.length + ids.length) * keys.stride
-  floats.set(stored.keys.subarray(0, held), keys.at)
-  floats.set(stored.values.subarray(0, held), values.at)
-  const group = heads / shape.kvHeads
   for (let place = 0; place < ids.length; place++) {
-    for (let head = 0; head < heads; head++) {
-      const shared = Math.floor(head / group) * headSize
-      memory.attend({
-        out: at(mixed, row + place) + head * headSize,
-        query: at(query, row + place) + head * headSize,
-        keys: keys.at + shared,
-        values: values.at + shared,
-        positions: cache.length + place + 1,
-      })
-    }
+    const count = cache.length + place + 1
+    const seen = { before: count, start: count, count }
+    attend(mixed, query, (row + place) * queries, stored, sizes, seen, weights)
   }
-}
-
-/** Where the vector of a token begins. */
-function at(rows: Rows, token: number): number {
-  return rows.at + token * rows.stride
 }
