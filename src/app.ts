@@ -5,7 +5,11 @@ import packageJson from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
 import type { App } from './http/app-type.ts'
-import { useBasicAuthentication, useBearerAuthentication } from './http/authentication.ts'
+import {
+  useBasicAuthentication,
+  useBearerAuthentication,
+  useEitherAuthentication,
+} from './http/authentication.ts'
 import { jsonBody } from './http/body/json-body.ts'
 import { useNeutralNames, useVendorNames } from './http/body/spelling.ts'
 import { validation } from './http/body/validation.ts'
@@ -28,6 +32,7 @@ import { fileRoutes } from './routes/objects/files.ts'
 import { objectRoutes } from './routes/objects/objects.ts'
 import { refRoutes } from './routes/objects/refs.ts'
 import { tableRoutes } from './routes/objects/tables.ts'
+import { otlpRoutes } from './routes/otel/otlp.ts'
 import { costRoutes } from './routes/prices/costs.ts'
 import { statsRoutes } from './routes/stats/stats.ts'
 import { previewRoutes } from './routes/training/preview.ts'
@@ -91,6 +96,19 @@ export async function buildApp(
     },
     { prefix: '/traces' },
   )
+
+  await app.register(async (otlp: App) => {
+    useEitherAuthentication(otlp, deps.keys.findPrincipal)
+    await otlp.register(otlpRoutes, {
+      calls: deps.calls,
+      feedback: deps.feedback,
+      reader: deps.traceReader,
+      refScheme: config.refScheme,
+      otlpBodyBytesMax: config.otlpBodyBytesMax,
+      feedbackPayloadBytesMax: config.feedbackPayloadBytesMax,
+      nowUs,
+    })
+  })
 
   await app.register(async (bearer: App) => {
     documentScope(bearer, 'bearer')

@@ -34,6 +34,7 @@ const Environment = z.object({
     .default('info'),
   WEFT_BODY_BYTES_MAX: whole(1024, 1024 * MIB).default(32 * MIB),
   WEFT_TRAINING_BODY_BYTES_MAX: whole(1024, 1024 * MIB).default(256 * MIB),
+  WEFT_OTLP_BODY_BYTES_MAX: whole(1024, 1024 * MIB).default(64 * MIB),
   WEFT_ARTIFACT_BYTES_MAX: whole(1024, 1024 * 1024 * MIB).default(4096 * MIB),
   WEFT_WORKER_LEASE_MS: whole(100, 3_600_000).default(60_000),
   WEFT_TRAINING_WALL_MS: whole(100, 30 * 86_400_000).default(6 * 3_600_000),
@@ -79,6 +80,7 @@ export interface Config {
   readonly logLevel: string
   readonly bodyBytesMax: number
   readonly trainingBodyBytesMax: number
+  readonly otlpBodyBytesMax: number
   readonly artifactBytesMax: number
   readonly training: TrainingConfig
   readonly feedbackPayloadBytesMax: number
@@ -165,6 +167,7 @@ function toConfig(values: z.output<typeof Environment>, environment: NodeJS.Proc
     logLevel: values.WEFT_LOG_LEVEL,
     bodyBytesMax: values.WEFT_BODY_BYTES_MAX,
     trainingBodyBytesMax: values.WEFT_TRAINING_BODY_BYTES_MAX,
+    otlpBodyBytesMax: values.WEFT_OTLP_BODY_BYTES_MAX,
     artifactBytesMax: values.WEFT_ARTIFACT_BYTES_MAX,
     training: {
       leaseMs: values.WEFT_WORKER_LEASE_MS,

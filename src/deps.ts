@@ -9,6 +9,7 @@ import {
 } from './inference/models/reloadable-registry.ts'
 import { createTinyBackend } from './inference/tiny/backend.ts'
 import { resolveTinyFields } from './inference/tiny/field-support.ts'
+import { createTraceReader, type TraceReader } from './otel/span-reader.ts'
 import type { CallStore } from './store/api/calls.ts'
 import type { CallsQueryStore } from './store/api/calls-query.ts'
 import type { CheckpointStore } from './store/api/checkpoints.ts'
@@ -52,6 +53,8 @@ export interface Deps {
   readonly trainingJobs: TrainingJobStore
   readonly trainingQueue: TrainingQueue
   readonly checkpoints: CheckpointStore
+  /** Reads OpenTelemetry exports. */
+  readonly traceReader: TraceReader
   /** Whether the stores can be used now; false makes `/ready` answer 503. */
   isReady(): boolean
   /** Writes what waits, then closes in reverse order. */
@@ -96,6 +99,7 @@ async function openLocked(config: Config): Promise<Deps> {
     },
   })
   await store.sweep()
+  const traceReader = createTraceReader()
   return {
     keys: store.keys,
     models,
@@ -114,9 +118,11 @@ async function openLocked(config: Config): Promise<Deps> {
     trainingJobs: store.trainingJobs,
     trainingQueue: store.trainingQueue,
     checkpoints: store.checkpoints,
+    traceReader,
     isReady: store.isReady,
     async close() {
       await models.close()
+      await traceReader.close()
       await store.segments.close()
       await store.reads.close()
       await store.close()

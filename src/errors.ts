@@ -20,6 +20,12 @@ export const ERRORS = {
   unsupported_parameter: entry(400, 'invalid_request_error', 'The model does not support it.'),
   invalid_json: entry(400, 'invalid_request_error', 'The body is not valid JSON.'),
   invalid_multipart: entry(400, 'invalid_request_error', 'The form cannot be read.'),
+  invalid_otlp: entry(400, 'invalid_request_error', 'The body is no OTLP trace request.'),
+  otlp_project_missing: entry(
+    400,
+    'invalid_request_error',
+    'No project is named. Send a header project_id or Compat-Project of <entity>/<project>, set the resource attributes wandb.entity and wandb.project, or use a key of one project.',
+  ),
   invalid_http: entry(400, 'invalid_request_error', 'This is not a request of HTTP/1.1.'),
   invalid_header: entry(400, 'invalid_request_error', 'A header has an invalid value.'),
   context_length_exceeded: entry(400, 'invalid_request_error', 'The prompt is too long.'),

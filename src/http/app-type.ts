@@ -5,9 +5,11 @@ import type {
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
+  FastifyRequest as Request,
 } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Principal } from '../domain/access/permissions.ts'
+import type { ApiError } from '../errors.ts'
 
 export type App = FastifyInstance<
   RawServerDefault,
@@ -31,5 +33,11 @@ declare module 'fastify' {
     keepsLongNumbers?: boolean
     /** How a body that breaks its schema is answered. Default: 422 validation_failed. */
     invalidBody?: 'openai_400' | 'weft_422'
+    /** How an error is written, where it is not the error body of all other routes. */
+    renderError?: (
+      error: ApiError,
+      status: number,
+      request: Request,
+    ) => { readonly type: string; readonly body: string | Buffer }
   }
 }

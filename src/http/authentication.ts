@@ -27,6 +27,34 @@ export async function useBasicAuthentication(app: App, findPrincipal: FindPrinci
   app.addHook('onRequest', app.basicAuth)
 }
 
+/**
+ * Either scheme, for clients that can set headers but not choose what they mean.
+ *
+ * @throws ApiError missing_api_key, invalid_api_key
+ */
+export function useEitherAuthentication(app: App, findPrincipal: FindPrincipal): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { authorization } = request.headers
+    const sent = authorization ?? request.headers['wandb-api-key'] ?? request.headers['x-api-key']
+    if (typeof sent !== 'string' || sent === '') throw new ApiError('missing_api_key')
+    request.principal = requirePrincipal(findPrincipal(keyOf(decodeHeader(sent))))
+    done()
+  })
+}
+
+/** Exporters take headers from a variable in which spaces are percent-encoded. */
+function decodeHeader(value: string): string {
+  return value.replace(/%20/g, ' ')
+}
+
+/** The key in `Basic`, `Bearer` or alone. */
+function keyOf(sent: string): string {
+  const [, scheme = '', rest = ''] = /^(basic|bearer) +(.*)$/i.exec(sent) ?? ['', '', sent.trim()]
+  if (scheme.toLowerCase() !== 'basic') return rest.trim()
+  const credentials = Buffer.from(rest, 'base64').toString()
+  return credentials.slice(credentials.indexOf(':') + 1)
+}
+
 const BEARER = 'bearer '
 
 /**

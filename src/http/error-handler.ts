@@ -104,11 +104,17 @@ function answer(
   }
   if (error.retryAfterS !== null) reply.header('retry-after', String(error.retryAfterS))
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
-  return reply
-    .code(status)
-    .header('content-type', 'application/json; charset=utf-8')
-    .serializer(JSON.stringify)
-    .send(toErrorBody(error))
+  const render = request.routeOptions?.config.renderError ?? renderJsonError
+  const { type, body } = render(error, status, request)
+  return reply.code(status).header('content-type', type).serializer(keep).send(body)
+}
+
+function renderJsonError(error: ApiError) {
+  return { type: 'application/json; charset=utf-8', body: JSON.stringify(toErrorBody(error)) }
+}
+
+function keep(body: unknown): string {
+  return body as string
 }
 
 /** One error body for everything, unknown addresses and methods included. */

@@ -1,0 +1,98 @@
+/**
+ * Dotted attribute keys as a tree: `llm.input_messages.0.message.role` becomes an array of objects. Pure. Keys come from
+ * strangers, so indexes and depth are bounded and objects have no prototype.
+ */
+import type { Attributes } from './span.ts'
+
+/** Limit: items of an array that is rebuilt; keys behind it stay as they are, in the object's other members. */
+export const INDEX_MAX = 1_000
+/** Limit: parts of a key that are taken apart. */
+const PARTS_MAX = 32
+
+/** Objects without a prototype; arrays where all keys are indexes from 0 on. */
+export type Tree = Record<string, unknown>
+
+/**
+ * The tree of all attributes. Where one key is the beginning of another (`a` and `a.b`), the longer one stays a key of
+ * its own, undivided.
+ */
+export function growTree(attributes: Attributes): Tree {
+  const tree = newTree()
+  const keys = Object.keys(attributes).sort((left, right) => left.length - right.length)
+  for (const key of keys) {
+    const parts = key.split('.')
+    if (parts.length > PARTS_MAX || parts.includes('') || !place(tree, parts, attributes[key])) {
+      tree[key] = attributes[key]
+    }
+  }
+  return foldArrays(tree) as Tree
+}
+
+/** What stands at a dotted path; undefined for nothing. */
+export function findAt(tree: Tree, path: string): unknown {
+  if (path in tree) return tree[path]
+  let node: unknown = tree
+  for (const part of path.split('.')) {
+    if (typeof node !== 'object' || node === null) return undefined
+    node = (node as Tree)[part]
+  }
+  return node
+}
+
+/** Takes what stands at a dotted path out of the tree, and objects that it leaves empty. */
+export function removeAt(tree: Tree, path: string): void {
+  if (path in tree) {
+    delete tree[path]
+    return
+  }
+  const parts = path.split('.')
+  const last = parts.pop() as string
+  const nodes: Tree[] = [tree]
+  for (const part of parts) {
+    const next = nodes.at(-1)?.[part]
+    if (typeof next !== 'object' || next === null || Array.isArray(next)) return
+    nodes.push(next as Tree)
+  }
+  delete nodes.at(-1)?.[last]
+  for (let depth = nodes.length - 1; depth > 0; depth -= 1) {
+    if (Object.keys(nodes[depth] as Tree).length > 0) return
+    delete nodes[depth - 1]?.[parts[depth - 1] as string]
+  }
+}
+
+const grown = new WeakSet<object>()
+
+function newTree(): Tree {
+  const tree: Tree = Object.create(null)
+  grown.add(tree)
+  return tree
+}
+
+/** Whether there was room for the value at its place. */
+function place(tree: Tree, parts: readonly string[], value: unknown): boolean {
+  let node = tree
+  for (const part of parts.slice(0, -1)) {
+    const next = node[part]
+    if (next === undefined) {
+      const made = newTree()
+      node[part] = made
+      node = made
+    } else if (typeof next === 'object' && next !== null && grown.has(next)) node = next as Tree
+    else return false
+  }
+  const last = parts.at(-1) as string
+  if (node[last] !== undefined) return false
+  node[last] = value
+  return true
+}
+
+/** Objects whose keys are all indexes become arrays without holes; values of attributes stay as they came. */
+function foldArrays(node: unknown): unknown {
+  if (typeof node !== 'object' || node === null || !grown.has(node)) return node
+  const tree = node as Tree
+  const keys = Object.keys(tree)
+  for (const key of keys) tree[key] = foldArrays(tree[key])
+  const isArray = keys.length > 0 && keys.every((key) => /^\d{1,4}$/.test(key) && +key < INDEX_MAX)
+  if (!isArray) return tree
+  return keys.sort((left, right) => +left - +right).map((key) => tree[key])
+}

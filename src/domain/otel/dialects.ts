@@ -1,0 +1,245 @@
+/**
+ * Where each dialect of GenAI spans keeps what a call shows: one table a dialect, tried in this order, the first place
+ * that holds something counts. Pure data. Paths are dotted attribute keys, or the beginnings of flattened ones.
+ */
+
+/** What is looked for in a span. */
+export interface Dialect {
+  readonly name: string
+  /** The kind of step in the dialect's own words. */
+  readonly kind?: readonly string[]
+  /** A better name of the operation than the span's. */
+  readonly op?: readonly string[]
+  readonly model?: readonly string[]
+  readonly provider?: readonly string[]
+  /** Messages, prompts or texts that went in. */
+  readonly messages?: readonly string[]
+  readonly system?: readonly string[]
+  readonly tools?: readonly string[]
+  /** What else went in: arguments of a tool, a query, any value. */
+  readonly input?: readonly string[]
+  /** Messages or texts of a model that came out. */
+  readonly answers?: readonly string[]
+  /** Tool calls of an answer whose text stands elsewhere. */
+  readonly toolCalls?: readonly string[]
+  /** What else came out. */
+  readonly output?: readonly string[]
+  readonly finish?: readonly string[]
+  readonly inputTokens?: readonly string[]
+  readonly outputTokens?: readonly string[]
+  readonly totalTokens?: readonly string[]
+  readonly cacheRead?: readonly string[]
+  readonly cacheWrite?: readonly string[]
+  readonly reasoning?: readonly string[]
+  readonly thread?: readonly string[]
+  readonly turn?: readonly string[]
+  readonly user?: readonly string[]
+  readonly displayName?: readonly string[]
+  /** Settings of the request, below these paths or as one object. */
+  readonly parameters?: readonly string[]
+}
+
+/** The semantic conventions of OpenTelemetry since 1.37, as the Weave SDK's agent spans write them, too. */
+const GEN_AI: Dialect = {
+  name: 'gen_ai',
+  kind: ['gen_ai.operation.name'],
+  model: ['gen_ai.response.model', 'gen_ai.request.model'],
+  provider: ['gen_ai.provider.name', 'gen_ai.system'],
+  messages: ['gen_ai.input.messages'],
+  system: ['gen_ai.system_instructions'],
+  tools: ['gen_ai.tool.definitions'],
+  input: ['gen_ai.tool.call.arguments', 'gen_ai.retrieval.query.text'],
+  answers: ['gen_ai.output.messages'],
+  output: ['gen_ai.tool.call.result', 'gen_ai.retrieval.documents'],
+  finish: ['gen_ai.response.finish_reasons'],
+  inputTokens: ['gen_ai.usage.input_tokens'],
+  outputTokens: ['gen_ai.usage.output_tokens'],
+  totalTokens: ['gen_ai.usage.total_tokens'],
+  cacheRead: [
+    'gen_ai.usage.cache_read.input_tokens',
+    'gen_ai.usage.cache_read_input_tokens',
+    'gen_ai.usage.details.cache_read_tokens',
+  ],
+  cacheWrite: [
+    'gen_ai.usage.cache_creation.input_tokens',
+    'gen_ai.usage.cache_write.input_tokens',
+    'gen_ai.usage.cache_creation_input_tokens',
+    'gen_ai.usage.details.cache_write_tokens',
+  ],
+  reasoning: [
+    'gen_ai.usage.reasoning.output_tokens',
+    'gen_ai.usage.reasoning_tokens',
+    'gen_ai.usage.details.reasoning_tokens',
+  ],
+  thread: ['gen_ai.conversation.id'],
+  parameters: ['gen_ai.request'],
+}
+
+const OPEN_INFERENCE: Dialect = {
+  name: 'openinference',
+  kind: ['openinference.span.kind'],
+  model: [
+    'llm.response.model_name',
+    'llm.model_name',
+    'llm.request.model_name',
+    'embedding.model_name',
+    'reranker.model_name',
+  ],
+  provider: ['llm.provider', 'llm.system'],
+  messages: ['llm.input_messages', 'llm.prompts'],
+  tools: ['llm.tools', 'tool.json_schema'],
+  input: ['input.value', 'tool.parameters', 'embedding.text', 'reranker.query'],
+  answers: ['llm.output_messages', 'llm.choices'],
+  output: ['output.value', 'retrieval.documents', 'reranker.output_documents'],
+  finish: ['llm.finish_reason'],
+  inputTokens: ['llm.token_count.prompt'],
+  outputTokens: ['llm.token_count.completion'],
+  totalTokens: ['llm.token_count.total'],
+  cacheRead: ['llm.token_count.prompt_details.cache_read'],
+  cacheWrite: ['llm.token_count.prompt_details.cache_write'],
+  reasoning: ['llm.token_count.completion_details.reasoning'],
+  thread: ['session.id'],
+  user: ['user.id'],
+  parameters: ['llm.invocation_parameters'],
+}
+
+/** OpenLLMetry, and semantic conventions before 1.37: the same keys, with prompts and completions flattened. */
+const TRACELOOP: Dialect = {
+  name: 'traceloop',
+  kind: ['traceloop.span.kind', 'llm.request.type'],
+  op: ['traceloop.entity.name', 'traceloop.workflow.name'],
+  model: ['llm.response.model'],
+  messages: ['gen_ai.prompt'],
+  tools: ['llm.request.functions'],
+  input: ['traceloop.entity.input'],
+  answers: ['gen_ai.completion'],
+  output: ['traceloop.entity.output'],
+  finish: ['gen_ai.response.finish_reason'],
+  inputTokens: ['gen_ai.usage.prompt_tokens'],
+  outputTokens: ['gen_ai.usage.completion_tokens'],
+  totalTokens: ['llm.usage.total_tokens'],
+  reasoning: ['llm.usage.reasoning_tokens'],
+  thread: [
+    'traceloop.association.properties.session_id',
+    'traceloop.association.properties.thread_id',
+    'traceloop.association.properties.conversation_id',
+  ],
+  user: ['traceloop.association.properties.user_id', 'gen_ai.user'],
+}
+
+const VERCEL: Dialect = {
+  name: 'vercel',
+  kind: ['ai.operationId'],
+  op: ['ai.telemetry.functionId'],
+  model: ['ai.response.model', 'ai.model.id'],
+  provider: ['ai.model.provider'],
+  messages: ['ai.prompt.messages', 'ai.prompt'],
+  tools: ['ai.prompt.tools'],
+  input: ['ai.toolCall.args', 'ai.value', 'ai.values'],
+  answers: ['ai.response.text'],
+  toolCalls: ['ai.response.toolCalls'],
+  output: ['ai.toolCall.result', 'ai.response.object', 'ai.embedding', 'ai.embeddings'],
+  finish: ['ai.response.finishReason'],
+  inputTokens: ['ai.usage.inputTokens', 'ai.usage.promptTokens', 'ai.usage.tokens'],
+  outputTokens: ['ai.usage.outputTokens', 'ai.usage.completionTokens'],
+  totalTokens: ['ai.usage.totalTokens'],
+  cacheRead: ['ai.usage.cachedInputTokens', 'ai.usage.inputTokenDetails.cacheReadTokens'],
+  cacheWrite: ['ai.usage.inputTokenDetails.cacheWriteTokens'],
+  reasoning: ['ai.usage.reasoningTokens', 'ai.usage.outputTokenDetails.reasoningTokens'],
+  thread: ['ai.telemetry.metadata.sessionId', 'ai.telemetry.metadata.threadId'],
+  user: ['ai.telemetry.metadata.userId'],
+  parameters: ['ai.settings'],
+}
+
+const LOGFIRE: Dialect = {
+  name: 'logfire',
+  op: ['agent_name'],
+  model: ['response_data.model', 'request_data.model', 'model_name'],
+  messages: ['request_data.messages', 'request_data.input', 'pydantic_ai.all_messages', 'events'],
+  tools: ['request_data.tools'],
+  input: ['tool_arguments'],
+  answers: ['response_data.message'],
+  output: ['tool_response', 'final_result', 'response_data.combined_chunk_content'],
+  inputTokens: ['response_data.usage.prompt_tokens', 'response_data.usage.input_tokens'],
+  outputTokens: ['response_data.usage.completion_tokens', 'response_data.usage.output_tokens'],
+  totalTokens: ['response_data.usage.total_tokens'],
+  displayName: ['logfire.msg'],
+}
+
+/** Keys of the Weave service itself, which any span may carry. */
+const WEAVE: Dialect = {
+  name: 'weave',
+  displayName: ['wandb.display_name'],
+  thread: ['wandb.thread_id'],
+  turn: ['wandb.turn_id'],
+}
+
+export const DIALECTS: readonly Dialect[] = [
+  WEAVE,
+  GEN_AI,
+  OPEN_INFERENCE,
+  TRACELOOP,
+  VERCEL,
+  LOGFIRE,
+]
+
+/** What a kind of step means here. Usage counts only where a model is called: what stands above repeats it. */
+export type StepKind =
+  | 'llm'
+  | 'embedding'
+  | 'reranker'
+  | 'retriever'
+  | 'tool'
+  | 'agent'
+  | 'chain'
+  | 'guardrail'
+  | 'evaluator'
+  | 'prompt'
+
+/** The dialects' words for kinds, in lower case. */
+export const STEP_KINDS: Readonly<Record<string, StepKind>> = {
+  chat: 'llm',
+  completion: 'llm',
+  text_completion: 'llm',
+  generate_content: 'llm',
+  llm: 'llm',
+  response: 'llm',
+  responses: 'llm',
+  'ai.generatetext.dogenerate': 'llm',
+  'ai.streamtext.dostream': 'llm',
+  'ai.generateobject.dogenerate': 'llm',
+  'ai.streamobject.dostream': 'llm',
+  embeddings: 'embedding',
+  embedding: 'embedding',
+  'ai.embed.doembed': 'embedding',
+  'ai.embedmany.doembed': 'embedding',
+  rerank: 'reranker',
+  reranker: 'reranker',
+  'ai.rerank.dorerank': 'reranker',
+  retrieval: 'retriever',
+  retriever: 'retriever',
+  execute_tool: 'tool',
+  tool: 'tool',
+  'ai.toolcall': 'tool',
+  create_agent: 'agent',
+  invoke_agent: 'agent',
+  agent: 'agent',
+  invoke_workflow: 'chain',
+  agent_step: 'chain',
+  workflow: 'chain',
+  task: 'chain',
+  chain: 'chain',
+  plan: 'chain',
+  'ai.generatetext': 'chain',
+  'ai.streamtext': 'chain',
+  'ai.generateobject': 'chain',
+  'ai.streamobject': 'chain',
+  'ai.embed': 'chain',
+  'ai.embedmany': 'chain',
+  'ai.rerank': 'chain',
+  guardrail: 'guardrail',
+  evaluator: 'evaluator',
+  prompt: 'prompt',
+}
+
+export const MODEL_KINDS: ReadonlySet<StepKind> = new Set(['llm', 'embedding', 'reranker'])

@@ -1,0 +1,155 @@
+/**
+ * The parts of OTLP messages that both encodings share: attribute values, ids and times become plain JSON, hex and
+ * big integers. Pure. Protobuf brings bytes and 64-bit objects where JSON brings texts.
+ */
+import { JSON_DEPTH_MAX } from '../json/json-depth.ts'
+import { type Attributes, type Span, SpanError, type SpanSource } from './span.ts'
+
+/** A 64-bit integer as the protobuf library gives it. */
+interface Long {
+  readonly low: number
+  readonly high: number
+  readonly unsigned: boolean
+}
+
+/** A message as either encoding gives it: field names in lowerCamelCase, unknown ones are ignored. */
+export type Message = Readonly<Record<string, unknown>>
+
+/** Limit: levels of arrays and maps within one attribute. */
+const DEPTH_MAX = JSON_DEPTH_MAX - 8
+/** Limit: attributes of one span, event, link, scope or resource. */
+const ATTRIBUTES_MAX = 10_000
+/** Limit: events or links of one span. */
+const EVENTS_MAX = 10_000
+
+/** The span of a message. @throws SpanError */
+export function readSpan(message: Message, source: SpanSource): Span {
+  const status = objectOf(message.status)
+  return {
+    ...source,
+    trace_id: readId(message.traceId),
+    span_id: readId(message.spanId),
+    parent_span_id: readId(message.parentSpanId) || null,
+    trace_state: textOf(message.traceState),
+    name: textOf(message.name),
+    kind: Number(message.kind ?? 0),
+    start_ns: readInteger(message.startTimeUnixNano),
+    end_ns: readInteger(message.endTimeUnixNano),
+    attributes: readAttributes(message.attributes),
+    events: listOf(message.events, EVENTS_MAX).map((event) => ({
+      name: textOf(event.name),
+      time_unix_nano: String(readInteger(event.timeUnixNano)),
+      attributes: readAttributes(event.attributes),
+    })),
+    links: listOf(message.links, EVENTS_MAX).map((link) => ({
+      trace_id: readId(link.traceId),
+      span_id: readId(link.spanId),
+      attributes: readAttributes(link.attributes),
+    })),
+    status: { code: Number(status.code ?? 0), message: textOf(status.message) },
+  }
+}
+
+/** What the spans below a resource and a scope share. @throws SpanError */
+export function readSource(resource: unknown, scope: unknown): SpanSource {
+  const { name, version, attributes } = objectOf(scope)
+  return {
+    resource: readAttributes(objectOf(resource).attributes),
+    scope: { name: textOf(name), version: textOf(version), attributes: readAttributes(attributes) },
+  }
+}
+
+/** Key and value pairs as one object; of a key that comes twice the last one counts. @throws SpanError */
+export function readAttributes(pairs: unknown): Attributes {
+  const attributes: Record<string, unknown> = Object.create(null)
+  for (const { key, value } of listOf(pairs, ATTRIBUTES_MAX)) {
+    if (typeof key !== 'string') throw new SpanError('an attribute has no key')
+    attributes[key] = readValue(objectOf(value), 0)
+  }
+  return attributes
+}
+
+/** Only the member that was sent counts: the protobuf library reads the others as their defaults. */
+function readValue(value: Message, depth: number): unknown {
+  if (depth > DEPTH_MAX) throw new SpanError(`an attribute nests deeper than ${DEPTH_MAX} levels`)
+  const kind = Object.keys(value).find((name) => Object.hasOwn(READERS, name))
+  return kind === undefined ? null : READERS[kind]?.(value[kind], depth)
+}
+
+const READERS: Readonly<Record<string, (value: unknown, depth: number) => unknown>> = {
+  stringValue: textOf,
+  boolValue: (value) => value === true,
+  intValue: (value) => exactNumber(readInteger(value)),
+  doubleValue: readDouble,
+  bytesValue: readBytes,
+  arrayValue: (value, depth) =>
+    listOf(objectOf(value).values, ATTRIBUTES_MAX).map((item) => readValue(item, depth + 1)),
+  kvlistValue(value, depth) {
+    const map: Record<string, unknown> = Object.create(null)
+    for (const pair of listOf(objectOf(value).values, ATTRIBUTES_MAX)) {
+      map[textOf(pair.key)] = readValue(objectOf(pair.value), depth + 1)
+    }
+    return map
+  },
+}
+
+/** A number where a double holds it, else its digits as they are. */
+function exactNumber(integer: bigint): unknown {
+  const number = Number(integer)
+  return Number.isSafeInteger(number) ? number : JSON.rawJSON(String(integer))
+}
+
+/** JSON has no NaN and no infinities: they are kept as texts, which is how OTLP spells them. */
+function readDouble(value: unknown): unknown {
+  const number = typeof value === 'number' ? value : Number(value)
+  return Number.isFinite(number) ? number : String(number)
+}
+
+function readBytes(value: unknown): string {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : textOf(value)
+}
+
+/** An id as hex: bytes in protobuf, hex of any case in JSON. Empty when absent, for which protobuf has an empty list. */
+function readId(value: unknown): string {
+  if (Array.isArray(value) && value.length === 0) return ''
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
+  return textOf(value).toLowerCase()
+}
+
+/** @throws SpanError for what is no 64-bit integer */
+function readInteger(value: unknown): bigint {
+  if (value === undefined || value === null) return 0n
+  if (typeof value === 'number' && Number.isInteger(value)) return BigInt(value)
+  if (typeof value === 'string' && /^-?\d{1,20}$/.test(value)) return BigInt(value)
+  if (JSON.isRawJSON(value)) return readInteger(String((value as { rawJSON: string }).rawJSON))
+  if (isLong(value)) {
+    const high = value.unsigned ? value.high >>> 0 : value.high | 0
+    return (BigInt(high) << 32n) | BigInt(value.low >>> 0)
+  }
+  throw new SpanError('an integer cannot be read')
+}
+
+function isLong(value: unknown): value is Long {
+  return typeof value === 'object' && value !== null && 'low' in value && 'high' in value
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  if (typeof value !== 'string') throw new SpanError('a text cannot be read')
+  return value.isWellFormed() ? value : value.toWellFormed()
+}
+
+function objectOf(value: unknown): Message {
+  if (value === undefined || value === null) return {}
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw new SpanError('a message is no object')
+  return value as Message
+}
+
+/** The items of a repeated field. @throws SpanError for more than a number of them */
+function listOf(value: unknown, max: number): Message[] {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value)) throw new SpanError('a repeated field is no array')
+  if (value.length > max) throw new SpanError(`a repeated field has more than ${max} items`)
+  return value.map(objectOf)
+}

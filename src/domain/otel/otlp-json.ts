@@ -1,0 +1,41 @@
+/** OTLP trace requests in JSON. Pure. Unknown members are ignored, as OTLP asks for. */
+import { type Message, readSource, readSpan } from './otlp-fields.ts'
+import { type Span, SpanError, type SpanSource } from './span.ts'
+
+/** Spans that share a source, each still a message. */
+export interface JsonGroup {
+  readonly source: SpanSource
+  readonly spans: readonly unknown[]
+}
+
+/** Opens a request. @throws SpanError for what is no such message */
+export function openJson(request: unknown): JsonGroup[] {
+  return listOf(request, 'resourceSpans').flatMap((resourceSpans) =>
+    listOf(resourceSpans, 'scopeSpans').map((scopeSpans) => ({
+      source: readSource(memberOf(resourceSpans, 'resource'), memberOf(scopeSpans, 'scope')),
+      spans: listOf(scopeSpans, 'spans'),
+    })),
+  )
+}
+
+/** Reads one span of a group. @throws SpanError */
+export function readJsonSpan(span: unknown, source: SpanSource): Span {
+  if (!isMessage(span)) throw new SpanError('a span is no object')
+  return readSpan(span, source)
+}
+
+function listOf(value: unknown, name: string): readonly unknown[] {
+  const list = memberOf(value, name)
+  if (list === undefined || list === null) return []
+  if (!Array.isArray(list)) throw new SpanError(`${name} is no array`)
+  return list
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (!isMessage(value)) throw new SpanError('the request is no JSON object of OTLP')
+  return value[name]
+}
+
+function isMessage(value: unknown): value is Message {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,93 @@
+/**
+ * OTLP trace requests in protobuf. Pure. A request is opened in two steps, so that a large one can be read a span at a
+ * time: first the frame, in which spans are bytes, then each span.
+ */
+import protobuf from 'protobufjs'
+import { type Message, readSource, readSpan } from './otlp-fields.ts'
+import { type Span, SpanError, type SpanSource } from './span.ts'
+
+/** Field numbers of opentelemetry-proto 1; fields that Weft has no use for are left out, and skipped on the wire. */
+const SCHEMA = `
+  syntax = "proto3";
+  message Frame { repeated ResourceFrame resource_spans = 1; }
+  message ResourceFrame { Resource resource = 1; repeated ScopeFrame scope_spans = 2; }
+  message ScopeFrame { Scope scope = 1; repeated bytes spans = 2; }
+  message Resource { repeated KeyValue attributes = 1; }
+  message Scope { string name = 1; string version = 2; repeated KeyValue attributes = 3; }
+  message Span {
+    bytes trace_id = 1; bytes span_id = 2; string trace_state = 3; bytes parent_span_id = 4;
+    string name = 5; int32 kind = 6; fixed64 start_time_unix_nano = 7; fixed64 end_time_unix_nano = 8;
+    repeated KeyValue attributes = 9; repeated Event events = 11; repeated Link links = 13; Status status = 15;
+  }
+  message Event { fixed64 time_unix_nano = 1; string name = 2; repeated KeyValue attributes = 3; }
+  message Link { bytes trace_id = 1; bytes span_id = 2; repeated KeyValue attributes = 4; }
+  message Status { string message = 2; int32 code = 3; }
+  message KeyValue { string key = 1; AnyValue value = 2; }
+  message ArrayValue { repeated AnyValue values = 1; }
+  message KeyValueList { repeated KeyValue values = 1; }
+  message AnyValue {
+    oneof value {
+      string string_value = 1; bool bool_value = 2; int64 int_value = 3; double double_value = 4;
+      ArrayValue array_value = 5; KeyValueList kvlist_value = 6; bytes bytes_value = 7;
+    }
+  }
+  message TraceResponse { PartialSuccess partial_success = 1; }
+  message PartialSuccess { int64 rejected = 1; string error_message = 2; }
+  message RpcStatus { int32 code = 1; string message = 2; }
+`
+
+const { root } = protobuf.parse(SCHEMA)
+const FRAME = root.lookupType('Frame')
+const SPAN = root.lookupType('Span')
+const RESPONSE = root.lookupType('TraceResponse')
+const STATUS = root.lookupType('RpcStatus')
+
+/** Spans that share a source, each still encoded. */
+export interface ProtobufGroup {
+  readonly source: SpanSource
+  readonly spans: readonly Uint8Array[]
+}
+
+interface Frame {
+  readonly resourceSpans: readonly {
+    readonly resource?: Message
+    readonly scopeSpans: readonly {
+      readonly scope?: Message
+      readonly spans: readonly Uint8Array[]
+    }[]
+  }[]
+}
+
+/** Opens a request. @throws SpanError for what is no such message */
+export function openProtobuf(bytes: Uint8Array): ProtobufGroup[] {
+  const frame = decode(FRAME, bytes) as unknown as Frame
+  return frame.resourceSpans.flatMap(({ resource, scopeSpans }) =>
+    scopeSpans.map(({ scope, spans }) => ({ source: readSource(resource, scope), spans })),
+  )
+}
+
+/** Reads one span of a group. @throws SpanError */
+export function readProtobufSpan(bytes: Uint8Array, source: SpanSource): Span {
+  return readSpan(decode(SPAN, bytes), source)
+}
+
+function decode(type: protobuf.Type, bytes: Uint8Array): Message {
+  try {
+    return type.decode(bytes) as unknown as Message
+  } catch {
+    throw new SpanError(`the bytes are no ${type === FRAME ? 'trace request' : 'span'}`)
+  }
+}
+
+/** The answer to a trace request; `rejected` 0 with a message is a warning. */
+export function encodeTraceResponse(
+  partial: { rejected: number; message: string } | null,
+): Uint8Array {
+  const partialSuccess = partial && { rejected: partial.rejected, errorMessage: partial.message }
+  return RESPONSE.encode(RESPONSE.create(partialSuccess ? { partialSuccess } : {})).finish()
+}
+
+/** The body of a refusal, a `google.rpc.Status`. */
+export function encodeRpcStatus(code: number, message: string): Uint8Array {
+  return STATUS.encode(STATUS.create({ code, message })).finish()
+}

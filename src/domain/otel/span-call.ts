@@ -1,0 +1,224 @@
+/** A span as the start and the end of a call. Pure. The whole span stays readable as `attributes.otel_span`. */
+import type {
+  EndedCallSchemaForInsert,
+  StartedCallSchemaForInsert,
+} from '../../schemas/calls/call.ts'
+import { renderTimestamp } from '../../schemas/timestamp.ts'
+import { MODEL_KINDS } from './dialects.ts'
+import { requireUsableSpan, type Span } from './span.ts'
+import { type ChatMessage, roleOfEvent, toMessages, toToolCalls } from './span-messages.ts'
+import { type Found, parseText, readSpanFields, type SpanReader } from './span-reader.ts'
+import { readSpanUsage } from './span-usage.ts'
+
+/** Limit: characters of an operation's name, as of a call that is started; longer ones are cut. */
+const OP_NAME_MAX = 1024
+const MODEL_NAME_MAX = 256
+
+export interface SpanCall {
+  readonly start: StartedCallSchemaForInsert
+  readonly end: EndedCallSchemaForInsert
+}
+
+/**
+ * The call of a span: its id is the span's, so that a span that comes twice is stored once.
+ *
+ * @throws SpanError for a span without ids or times
+ */
+export function toSpanCall(span: Span, project_id: string): SpanCall {
+  requireUsableSpan(span)
+  const reader = readSpanFields(span)
+  const { kind } = reader
+  const provider = textOf(reader.take('provider'))
+  const usage = readSpanUsage(reader, provider)
+  const model = textOf(reader.take('model'))?.slice(0, MODEL_NAME_MAX) ?? null
+  const parameters = reader.take('parameters')
+  const inputs = readInputs(span, reader, { model, parameters })
+  const output = readOutput(span, reader)
+  const op = textOf(reader.take('op'))
+  const displayName = textOf(reader.take('displayName'))
+  const thread_id = reader.takeId('thread')
+  const turn_id = reader.takeId('turn')
+  const user = reader.takeId('user')
+  const isModelCall = kind === null ? model !== null : MODEL_KINDS.has(kind)
+  return {
+    start: {
+      project_id,
+      id: span.span_id,
+      trace_id: span.trace_id,
+      parent_id: span.parent_span_id,
+      thread_id,
+      turn_id,
+      op_name: nameOf(op ?? span.name),
+      display_name: displayName === null ? null : nameOf(displayName),
+      started_at: toTimestamp(span.start_ns),
+      attributes: {
+        ...(kind === null ? {} : { kind }),
+        ...(provider === null ? {} : { provider }),
+        ...(user === null ? {} : { user }),
+        ...reader.rest(),
+      },
+      inputs,
+      otel_dump: dumpSpan(span),
+    },
+    end: {
+      project_id,
+      id: span.span_id,
+      ended_at: toTimestamp(span.end_ns > span.start_ns ? span.end_ns : span.start_ns),
+      output,
+      exception: readException(span),
+      summary: usage !== null && isModelCall ? { usage: { [model ?? 'unknown']: usage } } : {},
+    },
+  }
+}
+
+interface RequestFields {
+  readonly model: string | null
+  readonly parameters: Found | null
+}
+
+function readInputs(
+  span: Span,
+  reader: SpanReader,
+  request: RequestFields,
+): Record<string, unknown> {
+  const sent = reader.take('messages')
+  const system = reader.take('system')
+  const messages = [
+    ...(system ? systemMessages(system.value) : []),
+    ...(sent ? toMessages(eventItems(sent.value, false), 'user') : eventMessages(span, false)),
+  ]
+  const tools = reader.take('tools')
+  const input = reader.take('input')
+  const parameters = request.parameters?.value
+  return {
+    ...(request.model === null ? {} : { model: request.model }),
+    ...(isObject(parameters) ? parameters : {}),
+    ...(messages.length > 0 ? { messages } : {}),
+    ...(tools ? { tools: toTools(tools.value) } : {}),
+    // What a library repeats as one value beside its messages is not shown twice.
+    ...(input && messages.length === 0 ? valueFields(input.value, 'value') : {}),
+  }
+}
+
+/** Settings of the system come as parts, as texts or as messages. */
+function systemMessages(value: unknown): ChatMessage[] {
+  const parsed = parseText(value)
+  const isParts =
+    Array.isArray(parsed) && parsed.every((item) => isObject(item) && !('role' in item))
+  return isParts
+    ? toMessages([{ role: 'system', parts: parsed }], 'system')
+    : toMessages(parsed, 'system')
+}
+
+function toTools(value: unknown): unknown {
+  if (!Array.isArray(value)) return value
+  return value.map((item) => {
+    const parsed = parseText(item)
+    if (!isObject(parsed)) return parsed
+    const tool = isObject(parsed.tool) ? parsed.tool : parsed
+    return parseText(tool.json_schema ?? tool)
+  })
+}
+
+function readOutput(span: Span, reader: SpanReader): unknown {
+  const answered = reader.take('answers')
+  const calls = reader.take('toolCalls')
+  const finish = reader.take('finish')
+  const messages = answered
+    ? toMessages(answered.value, 'assistant')
+    : calls
+      ? [{ role: 'assistant', content: null } as ChatMessage]
+      : [...eventMessages(span, true), ...laterAnswers(reader)]
+  const [first] = messages
+  if (first && calls) first.tool_calls = toToolCalls(calls.value)
+  const output = reader.take('output')
+  if (messages.length === 0) return output ? output.value : null
+  const reasons = [finish?.value].flat().filter((reason) => typeof reason === 'string')
+  const choices = messages.map(({ finish_reason, ...message }, index) => ({
+    index,
+    message,
+    finish_reason: finish_reason ?? reasons[index] ?? reasons[0] ?? null,
+  }))
+  return { choices }
+}
+
+/** Answers that a dialect keeps in the same list as its prompts. */
+function laterAnswers(reader: SpanReader): ChatMessage[] {
+  const events = reader.take('messages')
+  return events ? toMessages(eventItems(events.value, true), 'assistant').slice(0, 1) : []
+}
+
+/** Of a list of events the questions, or the answers; other lists hold questions alone. */
+function eventItems(value: unknown, isAnswer: boolean): unknown {
+  const parsed = parseText(value)
+  const isEvents =
+    Array.isArray(parsed) && parsed.some((item) => isObject(item) && 'event.name' in item)
+  if (!isEvents) return isAnswer ? [] : parsed
+  return parsed.filter((item) => (item['event.name'] === 'gen_ai.choice') === isAnswer)
+}
+
+/** Messages that came as events of the span, as the conventions before 1.37 have them. */
+function eventMessages(span: Span, isAnswer: boolean): ChatMessage[] {
+  return span.events.flatMap(({ name, attributes }) => {
+    if (name === 'gen_ai.client.inference.operation.details') {
+      const key = isAnswer ? 'gen_ai.output.messages' : 'gen_ai.input.messages'
+      return attributes[key] === undefined
+        ? []
+        : toMessages(attributes[key], isAnswer ? 'assistant' : 'user')
+    }
+    if (name === (isAnswer ? 'gen_ai.content.completion' : 'gen_ai.content.prompt')) {
+      const text = attributes[isAnswer ? 'gen_ai.completion' : 'gen_ai.prompt']
+      return toMessages(text, isAnswer ? 'assistant' : 'user')
+    }
+    const role = roleOfEvent(name)
+    if (role === null || (name === 'gen_ai.choice') !== isAnswer) return []
+    const fields = Object.fromEntries(
+      Object.entries(attributes).map(([key, value]) => [key, parseText(value)]),
+    )
+    return toMessages([{ role, ...fields }], role)
+  })
+}
+
+function valueFields(value: unknown, name: string): Record<string, unknown> {
+  return isObject(value) ? { ...value } : { [name]: value }
+}
+
+/** The text of a span's error: its status, else what the exception says of itself. */
+function readException(span: Span): string | null {
+  const thrown = span.events.find(({ name }) => name === 'exception')?.attributes
+  if (span.status.code !== 2) return null
+  if (span.status.message !== '') return span.status.message
+  const parts = [thrown?.['exception.type'], thrown?.['exception.message']]
+  const text = parts.filter((part) => typeof part === 'string' && part !== '').join(': ')
+  const type = span.attributes['error.type']
+  return text || (typeof type === 'string' && type !== '' ? type : 'error')
+}
+
+/** The span as JSON: what no field of the call holds can be read here. */
+function dumpSpan(span: Span): Record<string, unknown> {
+  const { start_ns, end_ns, ...rest } = span
+  return {
+    ...rest,
+    start_time_unix_nano: String(start_ns),
+    end_time_unix_nano: String(end_ns),
+  }
+}
+
+/** Nanoseconds to microseconds; the rest stays in the span. */
+function toTimestamp(ns: bigint): string {
+  return renderTimestamp(Number(ns / 1000n))
+}
+
+function nameOf(name: string): string {
+  const visible = name.replace(/[\p{Cc}\p{Cs}]/gu, ' ').trim()
+  return visible === '' ? 'span' : visible.slice(0, OP_NAME_MAX).toWellFormed()
+}
+
+function textOf(found: Found | null): string | null {
+  if (found === null) return null
+  return typeof found.value === 'string' && found.value !== '' ? found.value : null
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

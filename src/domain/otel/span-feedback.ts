@@ -1,0 +1,88 @@
+/** Evaluations that came with a span, as feedback about its call. Pure. */
+import { createHash } from 'node:crypto'
+import type { FeedbackCreateRequest } from '../../schemas/feedback/feedback.ts'
+import { findAt, growTree } from './attribute-tree.ts'
+import type { Attributes, Span } from './span.ts'
+
+/** Limit: evaluations of one span. */
+const EVALUATIONS_MAX = 100
+const NAME_MAX = 100
+
+/** What one evaluation says. */
+interface Evaluation {
+  readonly name: string
+  readonly payload: Record<string, unknown>
+}
+
+/**
+ * The feedback of a span: its own evaluation in the semantic conventions, those of its events, and OpenInference's
+ * annotations and evaluations.
+ *
+ * Choice: each is feedback of the type `otel.evaluation.<name>` with `score`, `label` and `explanation`; its id follows
+ * from what it says, so that a span that comes twice leaves one. Spec: §2.2 feedback_type (free string).
+ */
+export function readSpanFeedback(
+  span: Span,
+  project_id: string,
+  refScheme: string,
+): FeedbackCreateRequest[] {
+  const events = span.events.filter(({ name }) => name === 'gen_ai.evaluation.result')
+  const found = [
+    ...[span.attributes, ...events.map(({ attributes }) => attributes)].flatMap(genAi),
+    ...openInference(span.attributes),
+  ]
+  const weave_ref = `${refScheme}:///${project_id}/call/${span.span_id}`
+  return found.slice(0, EVALUATIONS_MAX).map(({ name, payload }, index) => ({
+    project_id,
+    id: idOf([project_id, span.trace_id, span.span_id, index, name, JSON.stringify(payload)]),
+    weave_ref,
+    feedback_type: `otel.evaluation.${typeName(name)}`,
+    creator: span.scope.name.slice(0, NAME_MAX) || null,
+    payload,
+  }))
+}
+
+function genAi(attributes: Attributes): Evaluation[] {
+  const name = attributes['gen_ai.evaluation.name']
+  if (typeof name !== 'string' || name === '') return []
+  return [
+    {
+      name,
+      payload: present({
+        score: attributes['gen_ai.evaluation.score.value'],
+        label: attributes['gen_ai.evaluation.score.label'],
+        explanation: attributes['gen_ai.evaluation.explanation'],
+      }),
+    },
+  ]
+}
+
+function openInference(attributes: Attributes): Evaluation[] {
+  const isAny = Object.keys(attributes).some((key) => /^(?:annotations|evaluations)\./.test(key))
+  if (!isAny) return []
+  const tree = growTree(attributes)
+  return (['annotation', 'evaluation'] as const).flatMap((word) => {
+    const list = findAt(tree, `${word}s`)
+    if (!Array.isArray(list)) return []
+    return list.flatMap((item): Evaluation[] => {
+      const { name, score, label, explanation } = item?.[word] ?? {}
+      if (typeof name !== 'string' || name === '') return []
+      return [{ name, payload: present({ score, label, explanation }) }]
+    })
+  })
+}
+
+function present(values: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+}
+
+function typeName(name: string): string {
+  return name.slice(0, NAME_MAX).replace(/[^\w.-]/g, '_')
+}
+
+/** The same content has the same id: a UUID out of a hash. */
+function idOf(parts: readonly unknown[]): string {
+  const hex = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+  const variant = ((Number.parseInt(hex[16] as string, 16) & 3) | 8).toString(16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}

@@ -1,0 +1,178 @@
+/**
+ * Messages of any dialect as chat messages: `role`, `content` (text, or parts for images), `tool_calls`, `tool_call_id`.
+ * Pure. What is not understood is kept as it came.
+ */
+import { parseText } from './span-reader.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+export interface ChatMessage {
+  role: string
+  content: unknown
+  name?: string
+  reasoning_content?: string
+  tool_calls?: ToolCall[]
+  tool_call_id?: string
+  finish_reason?: string
+}
+
+export interface ToolCall {
+  id: string | null
+  type: 'function'
+  function: { name: string; arguments: string }
+}
+
+/** Limit: messages of one span that are made into chat messages; more are left as they came. */
+const MESSAGES_MAX = 2_000
+
+/**
+ * @param value - messages, one message, texts or one text
+ * @param role - of what names none
+ */
+export function toMessages(value: unknown, role: string): ChatMessage[] {
+  const parsed = parseText(value)
+  if (isObject(parsed)) {
+    if (Array.isArray(parsed.messages)) return toMessages(parsed.messages, role)
+    if (parsed.prompt !== undefined) return toMessages(parsed.prompt, role)
+  }
+  const list = Array.isArray(parsed) ? parsed.slice(0, MESSAGES_MAX) : [parsed]
+  return list.flatMap((item) => toMessage(parseText(item), role))
+}
+
+function toMessage(item: unknown, role: string): ChatMessage[] {
+  if (!isObject(item)) return [{ role, content: item ?? null }]
+  // Wrapped in OpenInference's way, and in that of events with a body.
+  for (const wrapper of ['message', 'prompt', 'completion'] as const) {
+    const inner = item[wrapper]
+    if (!isObject(inner)) continue
+    const [first, ...others] = toMessage(inner, role)
+    return first ? [withFinish(first, item), ...others] : []
+  }
+  const own = textOr(item.role, roleOfEvent(item['event.name']) ?? role)
+  if (item.text !== undefined && item.content === undefined && item.role === undefined) {
+    return [{ role: own, content: item.text }]
+  }
+  const parts = partsOf(item)
+  if (parts === null) return [withFinish(plainMessage(item, own), item)]
+  return partMessages(parts, own, item)
+}
+
+/** The parts of a message in the semantic conventions, in OpenInference and in the Vercel AI SDK. */
+function partsOf(item: Json): Json[] | null {
+  const list = item.parts ?? item.contents ?? item.content
+  const parsed = parseText(list)
+  if (!Array.isArray(parsed) || !parsed.every(isObject)) return null
+  return parsed.map((part) => (isObject(part.message_content) ? part.message_content : part))
+}
+
+function plainMessage(item: Json, role: string): ChatMessage {
+  const message: ChatMessage = { role, content: parseIfParts(item.content) ?? null }
+  if (typeof item.name === 'string') message.name = item.name
+  const calls = toToolCalls(item.tool_calls)
+  if (calls.length > 0) message.tool_calls = calls
+  const callId = item.tool_call_id ?? (role === 'tool' ? item.id : undefined)
+  if (typeof callId === 'string') message.tool_call_id = callId
+  return message
+}
+
+/** A message whose parts are taken apart; results of tools become messages of their own, as chat has them. */
+function partMessages(parts: readonly Json[], role: string, item: Json): ChatMessage[] {
+  const contents: unknown[] = []
+  const calls: ToolCall[] = toToolCalls(item.tool_calls)
+  const results: ChatMessage[] = []
+  let reasoning = ''
+  for (const part of parts) {
+    const type = textOr(part.type ?? part.part_kind, '').replaceAll('-', '_')
+    if (type === 'tool_call') calls.push(toToolCall(part))
+    else if (type === 'tool_call_response' || type === 'tool_result' || type === 'tool_return') {
+      results.push(toToolMessage(part))
+    } else if (type === 'reasoning' || type === 'thinking') {
+      reasoning += textOr(part.content ?? part.text, '')
+    } else contents.push(toContent(part, type))
+  }
+  const message: ChatMessage = { role, content: joinContents(contents) }
+  if (reasoning !== '') message.reasoning_content = reasoning
+  if (calls.length > 0) message.tool_calls = calls
+  const isOnlyResults = results.length > 0 && contents.length === 0 && calls.length === 0
+  return isOnlyResults ? results : [withFinish(message, item), ...results]
+}
+
+function toContent(part: Json, type: string): unknown {
+  if (/text$|_prompt$/.test(type) || type === '') {
+    const text = part.text ?? part.content
+    if (typeof text === 'string') return { type: 'text', text }
+  }
+  const url = part.uri ?? (isObject(part.image) ? imageUrl(part.image) : undefined)
+  if (typeof url === 'string') return { type: 'image_url', image_url: { url } }
+  return part
+}
+
+function imageUrl(image: Json): unknown {
+  return isObject(image.image) ? image.image.url : image.url
+}
+
+/** One text where all parts are texts; null for nothing. */
+function joinContents(contents: readonly unknown[]): unknown {
+  if (contents.length === 0) return null
+  const texts = contents.map((part) => (isObject(part) && part.type === 'text' ? part.text : null))
+  return texts.every((text) => typeof text === 'string') ? texts.join('') : contents
+}
+
+/** Tool calls of any spelling; what is none is left out. */
+export function toToolCalls(value: unknown): ToolCall[] {
+  const parsed = parseText(value)
+  if (!Array.isArray(parsed)) return []
+  return parsed.map(parseText).filter(isObject).map(toToolCall)
+}
+
+function toToolCall(item: Json): ToolCall {
+  const inner = isObject(item.tool_call) ? item.tool_call : item
+  const called = isObject(inner.function) ? inner.function : inner
+  const given = called.arguments ?? called.input ?? called.args ?? {}
+  return {
+    id: textOrNull(inner.id ?? inner.toolCallId ?? inner.tool_call_id),
+    type: 'function',
+    function: {
+      name: textOr(called.name ?? called.toolName ?? called.tool_name, ''),
+      arguments: typeof given === 'string' ? given : JSON.stringify(given),
+    },
+  }
+}
+
+function toToolMessage(part: Json): ChatMessage {
+  const output = part.response ?? part.result ?? part.output ?? part.content ?? null
+  const content = typeof output === 'string' ? output : JSON.stringify(output)
+  const id = textOrNull(part.id ?? part.toolCallId ?? part.tool_call_id)
+  return { role: 'tool', content, ...(id === null ? {} : { tool_call_id: id }) }
+}
+
+function withFinish(message: ChatMessage, item: Json): ChatMessage {
+  const reason = item.finish_reason
+  return typeof reason === 'string' && reason !== ''
+    ? { ...message, finish_reason: reason }
+    : message
+}
+
+/** `gen_ai.user.message` tells the role of what the event holds. */
+export function roleOfEvent(name: unknown): string | null {
+  const match = /^gen_ai\.(system|user|assistant|tool)\.message$/.exec(String(name))
+  if (match?.[1]) return match[1]
+  return name === 'gen_ai.choice' ? 'assistant' : null
+}
+
+function parseIfParts(content: unknown): unknown {
+  const parsed = parseText(content)
+  return Array.isArray(parsed) ? parsed : content
+}
+
+function textOr(value: unknown, fallback: string): string {
+  return typeof value === 'string' && value !== '' ? value : fallback
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

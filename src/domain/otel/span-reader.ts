@@ -1,0 +1,102 @@
+/** Looks a span up in the tables of the dialects, and remembers what was taken. Pure. */
+import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-depth.ts'
+import { findAt, growTree, removeAt, type Tree } from './attribute-tree.ts'
+import { DIALECTS, type Dialect, STEP_KINDS, type StepKind } from './dialects.ts'
+import type { Span } from './span.ts'
+
+type Field = Exclude<keyof Dialect, 'name'>
+
+/** A value and the dialect whose place it was found at. */
+export interface Found {
+  readonly value: unknown
+  readonly path: string
+  readonly dialect: string
+}
+
+export interface SpanReader {
+  /** The first value of a field, or null; texts that hold JSON are parsed. It is not shown as an attribute again. */
+  take(field: Field): Found | null
+  /** The first value of a field that is a text of 1 to 128 characters, for ids. */
+  takeId(field: Field): string | null
+  /** The first value of a field that is a number, or null; missing is not zero. */
+  takeCount(field: Field): number | null
+  /** What the span is, or null where no dialect tells. */
+  readonly kind: StepKind | null
+  /** What nothing was made of. */
+  rest(): Tree
+}
+
+const ID_MAX = 128
+/** Limit: levels of JSON within a text; deeper texts stay texts. */
+const TEXT_DEPTH_MAX = JSON_DEPTH_MAX - 16
+
+export function readSpanFields(span: Span): SpanReader {
+  const tree = growTree(span.attributes)
+  parseHolders(tree)
+  const taken: string[] = []
+  const find = (field: Field, accepts: (value: unknown) => boolean): Found | null => {
+    for (const dialect of DIALECTS) {
+      for (const path of dialect[field] ?? []) {
+        const value = findAt(tree, path)
+        if (value === undefined || !accepts(value)) continue
+        taken.push(path)
+        return { value, path, dialect: dialect.name }
+      }
+    }
+    return null
+  }
+  const kindName = find('kind', (value) => typeof value === 'string' && wordOf(value) in STEP_KINDS)
+  return {
+    take(field) {
+      const found = find(field, (value) => value !== null && value !== '')
+      return found && { ...found, value: parseText(found.value) }
+    },
+    takeId(field) {
+      const found = find(field, (value) => typeof value === 'string' && isId(value))
+      return found ? (found.value as string) : null
+    },
+    takeCount(field) {
+      const found = find(field, (value) => toCount(value) !== null)
+      return found && toCount(found.value)
+    },
+    kind: kindName && (STEP_KINDS[wordOf(kindName.value as string)] ?? null),
+    rest() {
+      for (const path of taken) removeAt(tree, path)
+      return tree
+    },
+  }
+}
+
+function wordOf(kind: string): string {
+  return kind.toLowerCase()
+}
+
+/** Ids of threads, turns and users follow the rule of the client's ids. */
+function isId(text: string): boolean {
+  return text.length > 0 && text.length <= ID_MAX && !/[\p{C}\s]/u.test(text)
+}
+
+function toCount(value: unknown): number | null {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) && number >= 0
+    ? Math.trunc(number)
+    : null
+}
+
+/** Keys that hold JSON in which further fields lie. */
+const HOLDERS = ['request_data', 'response_data']
+
+function parseHolders(tree: Tree): void {
+  for (const name of HOLDERS) if (name in tree) tree[name] = parseText(tree[name])
+}
+
+/** A text that looks like JSON as its value; what is none stays a text. */
+export function parseText(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\s*[[{"]/.test(value)) return value
+  if (exceedsDepth(value, TEXT_DEPTH_MAX)) return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * The edge of OTLP over HTTP: bodies pass as bytes, and everything that is answered, refusals included, has the encoding
+ * of the request. Spec: §7 row 4 (error bodies not shown). Choice: OTLP's own error body here, since exporters read it.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { encodeRpcStatus, encodeTraceResponse } from '../domain/otel/otlp-protobuf.ts'
+import type { ApiError } from '../errors.ts'
+import type { App } from './app-type.ts'
+
+export type OtlpEncoding = 'protobuf' | 'json'
+
+const PROTOBUF = 'application/x-protobuf'
+const JSON_TYPE = 'application/json'
+
+/** Statuses as the codes of gRPC; what stands not here is INTERNAL. */
+const RPC_CODES: Readonly<Record<number, number>> = {
+  400: 3,
+  401: 16,
+  403: 7,
+  404: 5,
+  405: 12,
+  408: 4,
+  413: 8,
+  415: 3,
+  422: 3,
+  429: 8,
+  503: 14,
+}
+
+/** Bytes of a body, whatever its media type is called; others end as unsupported_media_type. */
+export function useOtlpBodies(app: App, bodyBytesMax: number): void {
+  app.removeAllContentTypeParsers()
+  for (const type of [PROTOBUF, JSON_TYPE]) {
+    app.addContentTypeParser(
+      type,
+      { parseAs: 'buffer', bodyLimit: bodyBytesMax },
+      (_request, body, done) => done(null, body),
+    )
+  }
+}
+
+export function encodingOf(request: FastifyRequest): OtlpEncoding {
+  return request.headers['content-type']?.startsWith(JSON_TYPE) ? 'json' : 'protobuf'
+}
+
+/** What was not stored, or null; 0 rejected with a message is a warning. */
+export interface PartialSuccess {
+  readonly rejected: number
+  readonly message: string
+  /** The member that names the count, as `rejectedSpans`. */
+  readonly field: 'rejectedSpans' | 'rejectedDataPoints' | 'rejectedLogRecords'
+}
+
+/** Answers 200 in the encoding of the request. */
+export function answerExport(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  partial: PartialSuccess | null,
+): FastifyReply {
+  if (encodingOf(request) === 'protobuf') {
+    return reply.header('content-type', PROTOBUF).send(Buffer.from(encodeTraceResponse(partial)))
+  }
+  const partialSuccess = partial && {
+    [partial.field]: String(partial.rejected),
+    errorMessage: partial.message,
+  }
+  const body = JSON.stringify(partialSuccess ? { partialSuccess } : {})
+  return reply.header('content-type', JSON_TYPE).serializer(String).send(body)
+}
+
+/** A refusal as `google.rpc.Status`. */
+export function renderRpcStatus(error: ApiError, status: number, request: FastifyRequest) {
+  const code = RPC_CODES[status] ?? 13
+  return encodingOf(request) === 'protobuf'
+    ? { type: PROTOBUF, body: Buffer.from(encodeRpcStatus(code, error.message)) }
+    : { type: JSON_TYPE, body: JSON.stringify({ code, message: error.message }) }
+}

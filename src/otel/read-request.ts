@@ -1,0 +1,139 @@
+/** A trace request, from its bytes to calls and feedback that can be stored. Runs on the main thread or beside it. */
+import { type CallParts, resolveCallEnd, resolveCallStart } from '../domain/calls/new-call.ts'
+import { exceedsDepth, JSON_DEPTH_MAX } from '../domain/json/json-depth.ts'
+import { parseLossless } from '../domain/json/json-text.ts'
+import { openJson, readJsonSpan } from '../domain/otel/otlp-json.ts'
+import { openProtobuf, readProtobufSpan } from '../domain/otel/otlp-protobuf.ts'
+import { type Span, SpanError, type SpanSource } from '../domain/otel/span.ts'
+import { toSpanCall } from '../domain/otel/span-call.ts'
+import { readSpanFeedback } from '../domain/otel/span-feedback.ts'
+import { ApiError } from '../errors.ts'
+import type { FeedbackCreateRequest } from '../schemas/feedback/feedback.ts'
+import { isProjectId } from '../schemas/primitives.ts'
+
+export type Encoding = 'protobuf' | 'json'
+
+export interface ReadRequest {
+  readonly encoding: Encoding
+  /** The whole body, not compressed. */
+  readonly bytes: Uint8Array
+  /** The project that the request itself names; it goes before what resources say. */
+  readonly project_id: string | null
+  /** The project of spans that no one names one for. */
+  readonly default_project_id: string | null
+  readonly refScheme: string
+  readonly svc_user_id: string
+  readonly svc_username: string
+}
+
+export interface ReadSpans {
+  /** All projects that are written to. */
+  readonly projects: readonly string[]
+  /** In the order in which the spans began. */
+  readonly calls: readonly CallParts[]
+  readonly feedback: readonly FeedbackCreateRequest[]
+  /** Spans that cannot be stored. */
+  readonly rejected: number
+  /** Why the first of them cannot. */
+  readonly message: string | null
+}
+
+interface Group {
+  readonly source: SpanSource
+  readonly spans: readonly unknown[]
+}
+
+/** @throws ApiError invalid_otlp, otlp_project_missing when no span has a project */
+export function readTraceRequest(request: ReadRequest): ReadSpans {
+  const groups: readonly Group[] = open(request)
+  const projects = new Set<string>()
+  const found: { span: Span; project_id: string }[] = []
+  const refusals: string[] = []
+  let unrouted = 0
+  for (const { source, spans } of groups) {
+    const project_id = request.project_id ?? projectOf(source) ?? request.default_project_id
+    if (project_id === null) {
+      unrouted += spans.length
+      continue
+    }
+    for (const item of spans) {
+      try {
+        found.push({ span: readOne(request.encoding, item, source), project_id })
+        projects.add(project_id)
+      } catch (error) {
+        refusals.push(reasonOf(error))
+      }
+    }
+  }
+  if (unrouted > 0 && found.length === 0) throw new ApiError('otlp_project_missing')
+  if (unrouted > 0) refusals.push('no project is named for some spans')
+  found.sort((left, right) => compare(left.span.start_ns, right.span.start_ns))
+  const calls: CallParts[] = []
+  const feedback: FeedbackCreateRequest[] = []
+  for (const { span, project_id } of found) {
+    try {
+      calls.push(toParts(span, project_id, request))
+      feedback.push(...readSpanFeedback(span, project_id, request.refScheme))
+    } catch (error) {
+      refusals.push(reasonOf(error))
+    }
+  }
+  const rejected = refusals.length + Math.max(0, unrouted - 1)
+  return { projects: [...projects], calls, feedback, rejected, message: refusals[0] ?? null }
+}
+
+function open({ encoding, bytes }: ReadRequest): readonly Group[] {
+  try {
+    return encoding === 'protobuf' ? openProtobuf(bytes) : openJson(parse(bytes))
+  } catch (cause) {
+    if (cause instanceof SpanError) throw new ApiError('invalid_otlp', { message: cause.message })
+    throw cause
+  }
+}
+
+/** @throws SpanError */
+function parse(bytes: Uint8Array): unknown {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    if (text.trim() === '') return {}
+    if (exceedsDepth(text, JSON_DEPTH_MAX)) throw new SpanError('the JSON nests too deep')
+    return parseLossless(text)
+  } catch (error) {
+    if (error instanceof SpanError) throw error
+    throw new SpanError('the body is not valid JSON')
+  }
+}
+
+function readOne(encoding: Encoding, item: unknown, source: SpanSource): Span {
+  return encoding === 'protobuf'
+    ? readProtobufSpan(item as Uint8Array, source)
+    : readJsonSpan(item, source)
+}
+
+function toParts(span: Span, project_id: string, request: ReadRequest): CallParts {
+  const { svc_user_id, svc_username, refScheme } = request
+  const { start, end } = toSpanCall(span, project_id)
+  const defaults = { id: span.span_id, trace_id: span.trace_id, svc_user_id, svc_username }
+  return {
+    start: resolveCallStart(start, defaults, refScheme),
+    end: resolveCallEnd(end, refScheme),
+  }
+}
+
+/** The project that a resource names, in the attributes that exporters to the Weave service set. */
+function projectOf({ resource }: SpanSource): string | null {
+  const entity = resource['wandb.entity']
+  const project = resource['wandb.project'] ?? resource.project_id
+  const named =
+    typeof entity === 'string' && typeof project === 'string' ? `${entity}/${project}` : project
+  return typeof named === 'string' && isProjectId(named) ? named : null
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof SpanError || error instanceof ApiError) return error.message
+  throw error
+}
+
+function compare(left: bigint, right: bigint): number {
+  return left < right ? -1 : left > right ? 1 : 0
+}

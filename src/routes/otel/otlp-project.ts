@@ -1,0 +1,51 @@
+/** The project of a trace request: from its headers, else the key's only one. Throws, never answers. */
+import type { FastifyRequest } from 'fastify'
+import type { Principal } from '../../domain/access/permissions.ts'
+import { ApiError } from '../../errors.ts'
+import { isProjectId } from '../../schemas/primitives.ts'
+
+/** Headers that name a project in one piece; the first that is sent counts. */
+const NAMES = ['project_id', 'compat-project', 'openai-project'] as const
+
+/**
+ * The project that the request names, or null.
+ *
+ * Exporters take headers out of an environment variable, where values may be percent-encoded.
+ *
+ * @throws ApiError invalid_header for another shape than <entity>/<project>
+ */
+export function projectOfHeaders(request: FastifyRequest): string | null {
+  const { headers } = request
+  for (const name of NAMES) {
+    if (headers[name] !== undefined) return checked(decode(headers[name]), name)
+  }
+  const entity = headers['wandb.entity'] ?? headers['wandb-entity']
+  const project = headers['wandb.project'] ?? headers['wandb-project']
+  if (entity === undefined || project === undefined) return null
+  return checked(`${decode(entity)}/${decode(project)}`, 'wandb.project')
+}
+
+/** The one project that a key may use, or null. */
+export function onlyProjectOf({ projects }: Principal): string | null {
+  const [only] = projects
+  return projects.length === 1 && only !== undefined && isProjectId(only) && !only.includes('*')
+    ? only
+    : null
+}
+
+function checked(project_id: string, param: string): string {
+  if (isProjectId(project_id)) return project_id
+  throw new ApiError('invalid_header', {
+    param,
+    message: `${param} must have the shape <entity>/<project>.`,
+  })
+}
+
+function decode(value: string | string[]): string {
+  const text = String(value)
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
