@@ -33,6 +33,7 @@ import { objectRoutes } from './routes/objects/objects.ts'
 import { refRoutes } from './routes/objects/refs.ts'
 import { tableRoutes } from './routes/objects/tables.ts'
 import { otlpRoutes } from './routes/otel/otlp.ts'
+import { traceExportRoutes } from './routes/otel/trace-export.ts'
 import { costRoutes } from './routes/prices/costs.ts'
 import { statsRoutes } from './routes/stats/stats.ts'
 import { previewRoutes } from './routes/training/preview.ts'
@@ -108,6 +109,11 @@ export async function buildApp(
       feedbackPayloadBytesMax: config.feedbackPayloadBytesMax,
       nowUs,
     })
+  })
+  await app.register(async (otel: App) => {
+    useEitherAuthentication(otel, deps.keys.findPrincipal)
+    const { callsQuery } = deps
+    await otel.register(traceExportRoutes, { callsQuery, refScheme: config.refScheme })
   })
 
   await app.register(async (bearer: App) => {

@@ -47,6 +47,7 @@ export const ERRORS = {
   project_forbidden: entry(403, 'permission_error', 'The key may not use this project.'),
   unknown_url: entry(404, 'invalid_request_error', 'There is nothing at this address.'),
   call_not_found: entry(404, 'not_found_error', 'There is no such call.'),
+  trace_not_found: entry(404, 'not_found_error', 'There is no such trace.'),
   model_not_found: entry(404, 'not_found_error', 'There is no such model.'),
   object_not_found: entry(404, 'not_found_error', 'There is no such object.'),
   table_not_found: entry(404, 'not_found_error', 'There is no such table.'),

@@ -1,0 +1,93 @@
+/** OpenTelemetry out: a trace as OTLP in JSON. An addition to the spec. */
+import { z } from 'zod'
+import { requireAccess } from '../../domain/access/permissions.ts'
+import type { CallTexts, StoredCall } from '../../domain/calls/call-view.ts'
+import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/calls-query.ts'
+import { parseLossless } from '../../domain/json/json-text.ts'
+import { exportTrace } from '../../domain/otel/span-export.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import { watchClient } from '../../http/stream/client-signal.ts'
+import { ClientId, FreeObject, type JsonObject, ProjectId } from '../../schemas/primitives.ts'
+import type { CallsQueryStore } from '../../store/api/calls-query.ts'
+import { onlyProjectOf, projectOfHeaders } from './otlp-project.ts'
+
+export interface TraceExportOptions {
+  readonly callsQuery: CallsQueryStore
+  readonly refScheme: string
+}
+
+/** Limit: calls of one exported trace, which is held in memory. */
+const CALLS_MAX = 10_000
+
+const TraceParams = z.strictObject({
+  trace_id: ClientId.describe('Id of the trace, in hex or as calls have it.'),
+})
+const TraceQuery = z.strictObject({
+  project_id: ProjectId.optional().describe("Project; default: the key's only one."),
+})
+const TraceResponse = z
+  .object({ resourceSpans: z.array(FreeObject).describe('Spans below their resources.') })
+  .meta({ id: 'OtlpTrace', description: 'A trace as an OTLP request in JSON.' })
+
+export async function traceExportRoutes(app: App, options: TraceExportOptions): Promise<void> {
+  app.get(
+    '/otel/v1/traces/:trace_id',
+    {
+      schema: {
+        tags: ['otel'],
+        summary: 'A trace as OTLP in JSON (addition to the spec).',
+        params: TraceParams,
+        querystring: TraceQuery,
+        response: { 200: TraceResponse },
+      },
+    },
+    async (request, reply) => {
+      const named = request.query.project_id ?? projectOfHeaders(request)
+      const project_id = named ?? (request.principal && onlyProjectOf(request.principal))
+      if (!project_id) throw new ApiError('otlp_project_missing')
+      requireAccess(request.principal, 'traces:read', project_id)
+      const selection = resolveCallsSelection({
+        project_id,
+        filter: { trace_ids: [request.params.trace_id] },
+        limit: CALLS_MAX + 1,
+      })
+      const pages = options.callsQuery.pages(
+        selection,
+        resolveCallsShape({ project_id }),
+        options.refScheme,
+        AbortSignal.any([watchClient(reply), app.draining]),
+      )
+      const calls: StoredCall[] = []
+      for await (const page of pages) calls.push(...page.map(({ call }) => parseBodies(call)))
+      if (calls.length === 0) throw new ApiError('trace_not_found')
+      if (calls.length > CALLS_MAX) {
+        const message = `The trace has more than ${CALLS_MAX} calls; read it with /calls/stream_query.`
+        throw new ApiError('validation_failed', { param: 'trace_id', message })
+      }
+      return exportTrace(calls) as { resourceSpans: JsonObject[] }
+    },
+  )
+}
+
+function parseBodies({
+  attributes_json,
+  inputs_json,
+  otel_dump_json,
+  output_json,
+  summary_json,
+  ...call
+}: CallTexts): StoredCall {
+  return {
+    ...call,
+    attributes: parse(attributes_json, {}) as JsonObject,
+    inputs: parse(inputs_json, {}) as JsonObject,
+    otel_dump: parse(otel_dump_json, null) as JsonObject | null,
+    output: parse(output_json, null),
+    summary: parse(summary_json, {}) as JsonObject,
+  }
+}
+
+function parse(json: string | null, absent: unknown): unknown {
+  return json === null ? absent : parseLossless(json)
+}

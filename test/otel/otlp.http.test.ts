@@ -1,0 +1,302 @@
+import { describe, expect, it } from 'vitest'
+import type { Span } from '../../src/domain/otel/span.ts'
+import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
+import { buildSpan, spanId, TRACE, toJsonRequest, toProtobufRequest } from './otel-fixtures.ts'
+
+const HEADERS = { project_id: 'acme/demo' }
+
+/** Sends spans in protobuf. */
+async function sendProtobuf(
+  test: TestApp,
+  payload: Uint8Array,
+  headers: Record<string, string> = HEADERS,
+) {
+  return test.app.inject({
+    method: 'POST',
+    url: '/v1/traces',
+    headers: {
+      authorization: `Bearer ${test.key}`,
+      'content-type': 'application/x-protobuf',
+      ...headers,
+    },
+    payload: Buffer.from(payload),
+  })
+}
+
+const sendJson = (
+  test: TestApp,
+  spans: readonly Span[],
+  headers: Record<string, string> = HEADERS,
+) => test.post('/v1/traces', toJsonRequest(spans), { headers })
+
+async function listCalls(test: TestApp, project_id = 'acme/demo') {
+  const { text } = await test.post('/calls/stream_query', { project_id })
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+}
+
+const CHAT = {
+  'gen_ai.operation.name': 'chat',
+  'gen_ai.request.model': 'gpt-4o-mini',
+  'gen_ai.usage.input_tokens': 1000,
+  'gen_ai.usage.output_tokens': 100,
+}
+
+describe('POST /v1/traces', () => {
+  it('stores the same calls from protobuf and from JSON', async () => {
+    const spans = [
+      buildSpan({ attributes: { ...CHAT, flag: true, ratio: 0.5, list: ['a', 'b'] } }),
+      buildSpan({
+        span_id: spanId(2),
+        parent_span_id: spanId(1),
+        start_ns: 1_700_000_000_500_000_000n,
+      }),
+    ]
+    const [one, two] = [await buildTestApp(), await buildTestApp()]
+    const inProtobuf = await sendProtobuf(one, toProtobufRequest(spans))
+    expect(inProtobuf.statusCode).toBe(200)
+    expect(inProtobuf.headers['content-type']).toBe('application/x-protobuf')
+    expect(inProtobuf.rawPayload).toHaveLength(0)
+    const inJson = await sendJson(two, spans)
+    expect(inJson).toMatchObject({ status: 200, body: {} })
+    const calls = await listCalls(one)
+    expect(calls).toHaveLength(2)
+    expect(calls[1]).toMatchObject({ id: spanId(2), parent_id: spanId(1), trace_id: TRACE })
+    expect(await listCalls(two)).toEqual(calls)
+  })
+
+  it('counts tokens and costs of spans in the statistics', async () => {
+    const test = await buildTestApp()
+    await sendJson(test, [buildSpan({ attributes: CHAT })])
+    const { body } = await test.post('/calls/stats', {
+      project_id: 'acme/demo',
+      start: '2023-11-14T00:00:00Z',
+      end: '2023-11-15T00:00:00Z',
+      usage_metrics: [{ metric: 'total_tokens' }],
+    })
+    const [bucket] = body.usage_buckets.filter((each: { count: number }) => each.count > 0)
+    expect(bucket).toMatchObject({ model: 'gpt-4o-mini', sum_total_tokens: 1100 })
+  })
+
+  it('a span that comes again changes nothing, and children may come first', async () => {
+    const test = await buildTestApp()
+    const child = buildSpan({ span_id: spanId(2), parent_span_id: spanId(1) })
+    for (const spans of [[child], [buildSpan()], [child, buildSpan()]]) {
+      expect((await sendJson(test, spans)).body).toEqual({})
+    }
+    expect(await listCalls(test)).toHaveLength(2)
+  })
+
+  it('spans of one microsecond are listed by their nanoseconds', async () => {
+    const test = await buildTestApp()
+    const at = (ns: bigint, id: number) => buildSpan({ span_id: spanId(id), start_ns: ns })
+    const from = 1_700_000_000_000_000_000n
+    await sendJson(test, [at(from + 900n, 1), at(from + 100n, 2), at(from + 500n, 3)])
+    const { body } = await test.get(`/otel/v1/traces/${TRACE}?project_id=acme/demo`)
+    const ids = body.resourceSpans.flatMap(
+      (each: { scopeSpans: { spans: { spanId: string }[] }[] }) =>
+        each.scopeSpans.flatMap(({ spans }) => spans.map((span) => span.spanId)),
+    )
+    expect(ids).toEqual([spanId(2), spanId(3), spanId(1)])
+  })
+
+  it('span ids that two projects share are two calls', async () => {
+    const test = await buildTestApp()
+    await sendJson(test, [buildSpan()])
+    await sendJson(test, [buildSpan({ name: 'other' })], { project_id: 'acme/two' })
+    expect(await listCalls(test)).toMatchObject([{ op_name: 'step' }])
+    expect(await listCalls(test, 'acme/two')).toMatchObject([{ op_name: 'other' }])
+  })
+
+  it('a bad span is rejected alone and told of', async () => {
+    const test = await buildTestApp()
+    const { status, body } = await sendJson(test, [buildSpan({ span_id: 'xyz' }), buildSpan()])
+    expect(status).toBe(200)
+    expect(body.partialSuccess).toEqual({
+      rejectedSpans: '1',
+      errorMessage: 'span_id is not 8 bytes',
+    })
+    expect(await listCalls(test)).toHaveLength(1)
+  })
+
+  it('a span whose id another span has is rejected alone', async () => {
+    const test = await buildTestApp()
+    await sendJson(test, [buildSpan()])
+    const { body } = await sendJson(test, [buildSpan({ name: 'other' })])
+    expect(body.partialSuccess.rejectedSpans).toBe('1')
+  })
+
+  it('a large request is read beside the main thread, to the same calls', async () => {
+    const test = await buildTestApp()
+    const spans = Array.from({ length: 300 }, (_, index) =>
+      buildSpan({ span_id: spanId(index + 1), attributes: { text: 'x'.repeat(1000) } }),
+    )
+    expect((await sendProtobuf(test, toProtobufRequest(spans))).statusCode).toBe(200)
+    const calls = await listCalls(test)
+    expect(calls).toHaveLength(300)
+    expect(calls[299].attributes.text).toHaveLength(1000)
+    const broken = await sendProtobuf(test, new Uint8Array(200_000).fill(255))
+    expect(broken.statusCode).toBe(400)
+  })
+
+  it.each([
+    ['/otel/v1/traces'],
+    ['/agents/otel/v1/traces'],
+    ['/traces/otel/v1/traces'],
+    ['/traces/agents/otel/v1/traces'],
+  ])('stands at %s, too', async (url) => {
+    const test = await buildTestApp()
+    expect((await test.post(url, toJsonRequest([buildSpan()]), { headers: HEADERS })).status).toBe(
+      200,
+    )
+    expect(await listCalls(test)).toHaveLength(1)
+  })
+
+  it.each(['/v1/metrics', '/otel/v1/logs'])('%s is taken politely and not stored', async (url) => {
+    const test = await buildTestApp()
+    const { status, body } = await test.post(url, {})
+    expect(status).toBe(200)
+    expect(body.partialSuccess.errorMessage).toMatch(/not kept/)
+  })
+})
+
+describe('whose project a span belongs to', () => {
+  it.each([
+    ['a header project_id', { project_id: 'acme/demo' }, {}],
+    ['a percent-encoded header', { project_id: 'acme%2Fdemo' }, {}],
+    ['Compat-Project', { 'compat-project': 'acme/demo' }, {}],
+    ['wandb.entity and wandb.project', { 'wandb.entity': 'acme', 'wandb.project': 'demo' }, {}],
+    ['resource attributes', {}, { 'wandb.entity': 'acme', 'wandb.project': 'demo' }],
+  ])('is told by %s', async (_title, headers, resource) => {
+    const test = await buildTestApp()
+    const { status } = await sendJson(
+      test,
+      [buildSpan({ resource })],
+      headers as Record<string, string>,
+    )
+    expect(status).toBe(200)
+    expect(await listCalls(test)).toHaveLength(1)
+  })
+
+  it("is the key's only project, else a clear refusal", async () => {
+    const test = await buildTestApp()
+    const key = test.createKey({ projects: ['acme/demo'] })
+    const body = toJsonRequest([buildSpan()])
+    expect((await test.post('/v1/traces', body, { key })).status).toBe(200)
+    const refused = await test.post('/v1/traces', body)
+    expect(refused).toMatchObject({ status: 400, body: { code: 3 } })
+    expect(refused.body.message).toMatch(/project_id/)
+  })
+
+  it('a project that the key may not use is refused, and nothing is stored', async () => {
+    const test = await buildTestApp()
+    const key = test.createKey({ projects: ['other/*'] })
+    const refused = await test.post('/v1/traces', toJsonRequest([buildSpan()]), {
+      key,
+      headers: HEADERS,
+    })
+    expect(refused).toMatchObject({ status: 403, body: { code: 7 } })
+    expect(await listCalls(test)).toEqual([])
+  })
+})
+
+describe('refusals of OTLP', () => {
+  it.each(['Basic', 'Bearer'])('%s credentials are taken', async (scheme) => {
+    const test = await buildTestApp()
+    const secret = scheme === 'Basic' ? Buffer.from(`api:${test.key}`).toString('base64') : test.key
+    const headers = { ...HEADERS, authorization: `${scheme}%20${secret}` }
+    expect((await test.post('/v1/traces', toJsonRequest([]), { headers })).status).toBe(200)
+  })
+
+  it('have the encoding of the request and a status of gRPC', async () => {
+    const test = await buildTestApp()
+    const noKey = await test.post('/v1/traces', {}, { key: null })
+    expect(noKey).toMatchObject({ status: 401, body: { code: 16 } })
+    const broken = await sendProtobuf(test, Uint8Array.of(255, 255, 255))
+    expect(broken.statusCode).toBe(400)
+    expect(broken.headers['content-type']).toBe('application/x-protobuf')
+    expect([...broken.rawPayload.subarray(0, 2)]).toEqual([8, 3])
+    const notJson = await test.post('/v1/traces', 'nope', { headers: HEADERS })
+    expect(notJson).toMatchObject({ status: 400, body: { code: 3 } })
+  })
+
+  it('a body over the limit is 413', async () => {
+    const test = await buildTestApp({ otlpBodyBytesMax: 2000 })
+    const spans = [buildSpan({ attributes: { text: 'x'.repeat(3000) } })]
+    expect((await sendJson(test, spans)).status).toBe(413)
+  })
+})
+
+describe('evaluations on spans', () => {
+  it('become feedback about the call, once', async () => {
+    const test = await buildTestApp()
+    const span = buildSpan({
+      attributes: {
+        'annotations.0.annotation.name': 'tone',
+        'annotations.0.annotation.score': 0.5,
+      },
+      events: [
+        {
+          name: 'gen_ai.evaluation.result',
+          time_unix_nano: '1700000000500000000',
+          attributes: { 'gen_ai.evaluation.name': 'right', 'gen_ai.evaluation.score.value': 1 },
+        },
+      ],
+    })
+    await sendJson(test, [span])
+    await sendJson(test, [span])
+    const { body } = await test.post('/feedback/query', { project_id: 'acme/demo' })
+    const rows = body.result.map(
+      ({ feedback_type, payload, weave_ref }: Record<string, unknown>) => ({
+        feedback_type,
+        payload,
+        weave_ref,
+      }),
+    )
+    const weave_ref = `weave:///acme/demo/call/${spanId(1)}`
+    expect(rows).toHaveLength(2)
+    expect(rows).toContainEqual({
+      feedback_type: 'otel.evaluation.right',
+      payload: { score: 1 },
+      weave_ref,
+    })
+  })
+})
+
+describe('GET /otel/v1/traces/{trace_id}', () => {
+  it('gives a trace back as it came, and calls of other clients as spans', async () => {
+    const test = await buildTestApp()
+    const span = buildSpan({ attributes: { a: 1, b: [true] }, status: { code: 2, message: 'no' } })
+    await sendJson(test, [span])
+    await test.post('/call/start', {
+      start: {
+        ...{ project_id: 'acme/demo', id: 'mine', trace_id: TRACE, parent_id: spanId(1) },
+        ...{ op_name: 'op', started_at: '2023-11-14T22:13:21Z', attributes: {}, inputs: { q: 1 } },
+      },
+    })
+    const { body } = await test.get(`/otel/v1/traces/${TRACE}?project_id=acme/demo`)
+    const [first, second] = body.resourceSpans
+    expect(first.scopeSpans[0].spans[0]).toMatchObject({
+      traceId: TRACE,
+      spanId: spanId(1),
+      startTimeUnixNano: String(span.start_ns),
+      attributes: [
+        { key: 'a', value: { intValue: '1' } },
+        { key: 'b', value: { arrayValue: { values: [{ boolValue: true }] } } },
+      ],
+      status: { code: 2, message: 'no' },
+    })
+    expect(second.scopeSpans[0].spans[0]).toMatchObject({ name: 'op', parentSpanId: spanId(1) })
+    const again = await buildTestApp()
+    expect((await again.post('/v1/traces', body, { headers: HEADERS })).body).toEqual({})
+    expect(await listCalls(again)).toHaveLength(2)
+  })
+
+  it('is 404 for an unknown trace', async () => {
+    const test = await buildTestApp()
+    const { status } = await test.get('/otel/v1/traces/nothing?project_id=acme/demo')
+    expect(status).toBe(404)
+  })
+})
