@@ -182,7 +182,7 @@ describe('whose project a span belongs to', () => {
 
   it("is the key's only project, else a clear refusal", async () => {
     const test = await buildTestApp()
-    const key = test.createKey({ projects: ['acme/demo'] })
+    const key = await test.createKey({ projects: ['acme/demo'] })
     const body = toJsonRequest([buildSpan()])
     expect((await test.post('/v1/traces', body, { key })).status).toBe(200)
     const refused = await test.post('/v1/traces', body)
@@ -192,7 +192,7 @@ describe('whose project a span belongs to', () => {
 
   it('a project that the key may not use is refused, and nothing is stored', async () => {
     const test = await buildTestApp()
-    const key = test.createKey({ projects: ['other/*'] })
+    const key = await test.createKey({ projects: ['other/*'] })
     const refused = await test.post('/v1/traces', toJsonRequest([buildSpan()]), {
       key,
       headers: HEADERS,

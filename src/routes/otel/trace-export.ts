@@ -7,7 +7,6 @@ import { parseLossless } from '../../domain/json/json-text.ts'
 import { exportTrace } from '../../domain/otel/span-export.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { watchClient } from '../../http/stream/client-signal.ts'
 import { ClientId, FreeObject, type JsonObject, ProjectId } from '../../schemas/primitives.ts'
 import type { CallsQueryStore } from '../../store/api/calls-query.ts'
 import { onlyProjectOf, projectOfHeaders } from './otlp-project.ts'
@@ -56,7 +55,7 @@ export async function traceExportRoutes(app: App, options: TraceExportOptions): 
         selection,
         resolveCallsShape({ project_id }),
         options.refScheme,
-        AbortSignal.any([watchClient(reply), app.draining]),
+        app.openAbort(reply).signal,
       )
       const calls: StoredCall[] = []
       for await (const page of pages) calls.push(...page.map(({ call }) => parseBodies(call)))
