@@ -13,7 +13,7 @@ import {
 import { jsonBody } from './http/body/json-body.ts'
 import { useNeutralNames, useVendorNames } from './http/body/spelling.ts'
 import { validation } from './http/body/validation.ts'
-import { createClock } from './http/clock.ts'
+import { type Clock, createClock } from './http/clock.ts'
 import { documentScope, openapi } from './http/document/openapi.ts'
 import { answerClientError, answerFrameworkError, errorHandler } from './http/error-handler.ts'
 import { chooseRequestId, requestLog } from './http/request-log.ts'
@@ -77,7 +77,8 @@ export async function buildApp(
   await app.register(healthRoutes, { isReady: deps.isReady })
   await app.register(serverInfoRoutes, { version })
 
-  const nowUs = createClock()
+  const clock = createClock()
+  const { nowUs } = clock
   await app.register(async (basic: App) => {
     documentScope(basic, 'basic')
     await useBasicAuthentication(basic, deps.keys.findPrincipal)
@@ -119,7 +120,7 @@ export async function buildApp(
   await app.register(async (bearer: App) => {
     documentScope(bearer, 'bearer')
     useBearerAuthentication(bearer, deps.keys.findPrincipal)
-    await registerBearerRoutes(bearer, { config, deps, nowUs })
+    await registerBearerRoutes(bearer, { config, deps, clock })
   })
 
   return app
@@ -134,8 +135,9 @@ interface GroupOptions {
 /** The routes below /v1. */
 async function registerBearerRoutes(
   bearer: App,
-  { config, deps, nowUs }: GroupOptions,
+  { config, deps, clock }: Omit<GroupOptions, 'nowUs'> & { readonly clock: Clock },
 ): Promise<void> {
+  const { nowUs } = clock
   const { models, checkpoints, previewModels: trained } = deps
   await bearer.register(chatRoutes, {
     models,
@@ -167,6 +169,7 @@ async function registerBearerRoutes(
     checkpoints: deps.checkpoints,
     settings: config.training,
     artifactBytesMax: config.artifactBytesMax,
+    clock,
     nowUs,
   })
 }

@@ -1,17 +1,59 @@
 /** The server's clock for times that the server itself gives. The domain never reads it. */
 
 const US_PER_MS = 1000
+/** A wall clock that is apart from the steady one by more than this since the last look was set anew. */
+const JUMP_MS = 1000
+
+export interface Clock {
+  /**
+   * Whole microseconds since the epoch, never twice the same, and never back as long as nobody sets the wall clock: what
+   * was stamped before lies before. A wall clock that was set by more than a second, forward or back, is
+   * followed at once: times that stand still at a wrong future would be worse than times that lie twice.
+   */
+  readonly nowUs: () => number
+  /**
+   * Calls the listener when the wall clock was set, before the first time of the new clock is given: what waits for a
+   * time must wait for another one now.
+   *
+   * @param listener - with the microseconds by which the clock was moved
+   * @returns the end of it
+   */
+  onJump(listener: (movedUs: number) => void): () => void
+}
 
 /**
- * A clock in whole microseconds since the epoch that never gives a time twice nor goes back: what was
- * stamped before lies before.
- *
- * @param nowMs - the wall clock in milliseconds
+ * @param wallMs - the wall clock in milliseconds
+ * @param steadyMs - a clock that nobody can set, in milliseconds
  */
-export function createClock(nowMs: () => number = Date.now): () => number {
+export function createClock(
+  wallMs: () => number = () => Date.now(),
+  steadyMs: () => number = () => performance.now(),
+): Clock {
+  const listeners = new Set<(movedUs: number) => void>()
   let lastUs = 0
-  return () => {
-    lastUs = Math.max(lastUs + 1, Math.floor(nowMs() * US_PER_MS))
-    return lastUs
+  /** How far the wall clock was ahead of the steady one at the last look. */
+  let aheadMs = wallMs() - steadyMs()
+
+  return {
+    nowUs() {
+      const wall = wallMs()
+      const ahead = wall - steadyMs()
+      const movedMs = ahead - aheadMs
+      aheadMs = ahead
+      const nowUs = Math.floor(wall * US_PER_MS)
+      if (Math.abs(movedMs) <= JUMP_MS) {
+        lastUs = Math.max(lastUs + 1, nowUs)
+        return lastUs
+      }
+      lastUs = nowUs - 1
+      for (const listener of listeners) listener(Math.round(movedMs * US_PER_MS))
+      // Listeners ask for the time, too.
+      lastUs = Math.max(lastUs + 1, nowUs)
+      return lastUs
+    },
+    onJump(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
   }
 }

@@ -154,7 +154,7 @@ export function describeTrainingQueueContract(
     it('gives running jobs whole leases when the server comes back', async () => {
       const { trainingQueue } = await createWithJobs([1])
       const claimed = await mustClaim(trainingQueue, claimAt(1))
-      await trainingQueue.resumeLeases(30 * SECOND_US, LEASE_MS)
+      await trainingQueue.resumeLeases(30 * SECOND_US, LEASE_MS, 0)
       await expect(trainingQueue.findLeased(leaseOf(claimed, 39))).resolves.toBeTruthy()
       await expect(trainingQueue.findLeased(leaseOf(claimed, 40))).rejects.toMatchObject(LOST)
     })

@@ -3,16 +3,18 @@
  * changed, and a timer rings when the next lease, backoff or timeout ends.
  */
 import { ApiError } from '../../errors.ts'
+import type { Clock } from '../../http/clock.ts'
 import type {
   Claim,
   ClaimedJob,
   QueueTimes,
   TrainingQueue,
 } from '../../store/api/training-queue.ts'
+import { createLeaseClock } from './lease-clock.ts'
 
 /** Limit: workers that wait at the same time; each change of the queue asks for all of them. */
 export const CLAIM_WAITERS_MAX = 256
-/** The timer looks at least this often, so that a clock that jumps delays nothing for long. */
+/** The timer looks at least this often, so that a clock that was set is noticed soon. */
 const LOOK_MS_MAX = 30_000
 /** Wait before the timer tries again when the store failed. */
 const FAULT_MS = 1_000
@@ -32,8 +34,7 @@ export interface QueueSettings {
 export interface JobClaimsOptions {
   readonly queue: TrainingQueue
   readonly settings: QueueSettings
-  /** Microseconds since the epoch; never goes back. */
-  readonly nowUs: () => number
+  readonly clock: Clock
   /** Called with what the timer could not do; it tries again. */
   onFault(error: unknown): void
 }
@@ -53,6 +54,8 @@ export interface JobClaims {
    * @throws ApiError server_overloaded when too many wait, and what the queue throws
    */
   claim(wanted: Wanted, waitMs: number, signal: AbortSignal): Promise<ClaimedJob | null>
+  /** Resolves when the leases in the rows are those of the clock as it is now. @throws what the queue throws */
+  settle(): Promise<void>
   /** Gives running jobs whole leases and starts the timer. */
   start(): Promise<void>
   /** Ends the timer and all waits. */
@@ -67,9 +70,15 @@ interface Waiter {
 }
 
 export function createJobClaims(options: JobClaimsOptions): JobClaims {
-  const { queue, settings, nowUs } = options
+  const { queue, settings, clock, onFault } = options
+  const { nowUs } = clock
   const waiters = new Set<Waiter>()
-  const timer = createQueueTimer(options, times, () => void serve())
+  const leases = createLeaseClock({
+    ...{ queue, clock, leaseMs: settings.leaseMs, onFault },
+    onMoved: () => timer.arm(),
+  })
+  const { settle } = leases
+  const timer = createQueueTimer(options, { times, settle, onRing: () => void serve() })
   let isServing = false
   let hasChanged = false
 
@@ -79,6 +88,7 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
   }
 
   async function claimNow(wanted: Wanted): Promise<ClaimedJob | null> {
+    await settle()
     const { leaseMs: lease_ms, wallMs: wall_ms } = settings
     const claimed = await queue.claimJob({ ...wanted, lease_ms, wall_ms, times: times() })
     if (claimed) timer.arm()
@@ -148,6 +158,7 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
 
   return {
     times,
+    settle,
     async claim(wanted, waitMs, signal) {
       let claimed = await claimNow(wanted)
       if (claimed === null && waitMs > 0 && !signal.aborted) {
@@ -158,22 +169,29 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
       return null
     },
     async start() {
-      await queue.resumeLeases(nowUs(), settings.leaseMs)
+      await queue.resumeLeases(nowUs(), settings.leaseMs, 0)
       timer.arm()
     },
     close() {
       stopListening()
+      leases.close()
       timer.close()
       for (const waiter of waiters) waiter.settle(null)
     },
   }
 }
 
-/** Ends what is overdue at the moment it falls due. @param onRing - called after each look */
+interface QueueTimerParts {
+  readonly times: () => QueueTimes
+  readonly settle: () => Promise<void>
+  /** Called after each look. */
+  readonly onRing: () => void
+}
+
+/** Ends what is overdue at the moment it falls due. */
 function createQueueTimer(
-  { queue, settings, nowUs, onFault }: JobClaimsOptions,
-  times: () => QueueTimes,
-  onRing: () => void,
+  { queue, settings, clock: { nowUs }, onFault }: JobClaimsOptions,
+  { times, settle, onRing }: QueueTimerParts,
 ) {
   let timeout: NodeJS.Timeout | undefined
   let isArming = false
@@ -186,6 +204,7 @@ function createQueueTimer(
 
   async function ring(): Promise<void> {
     try {
+      await settle()
       await queue.endOverdue(times())
       onRing()
       arm()

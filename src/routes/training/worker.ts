@@ -33,7 +33,7 @@ import { leaseOf, type WorkerFilesOptions, workerFileRoutes } from './worker-fil
 
 export interface WorkerRoutesOptions
   extends Omit<JobClaimsOptions, 'onFault'>,
-    Omit<WorkerFilesOptions, 'queue' | 'nowUs'> {}
+    Omit<WorkerFilesOptions, 'queue'> {}
 
 const TOKEN_BYTES = 32
 const MS_PER_S = 1000
@@ -41,9 +41,9 @@ const tags = ['worker']
 const url = '/v1/preview/worker'
 
 export async function workerRoutes(app: App, options: WorkerRoutesOptions): Promise<void> {
-  const { queue, settings, nowUs } = options
+  const { queue, settings, clock } = options
   const onFault = (error: unknown) => app.log.error({ err: error }, 'the training queue failed')
-  const claims = createJobClaims({ queue, settings, nowUs, onFault })
+  const claims = createJobClaims({ queue, settings, clock, onFault })
   app.addHook('onReady', () => claims.start())
   app.addHook('onClose', async () => claims.close())
   app.addHook('onRequest', async (request) => {
@@ -53,6 +53,7 @@ export async function workerRoutes(app: App, options: WorkerRoutesOptions): Prom
     const { job_id } = request.params as { readonly job_id?: string }
     if (job_id !== undefined) await requireOwnJob(request.principal, job_id, options)
   })
+  app.addHook('preHandler', () => claims.settle())
   addClaim(app, claims, options)
   addHeartbeat(app, options)
   addEvents(app, options)

@@ -100,11 +100,13 @@ export interface TrainingQueue {
   /** When the next thing falls due: a lease, an attempt, a wait; null when there is none. */
   nextDueUs(now_us: number, queue_timeout_ms: number): Promise<number | null>
   /**
-   * Gives every running job a whole lease: the server was away, not its worker.
+   * Gives every running job a whole lease: the server was away or its clock was set, and its worker knows nothing of
+   * that.
    *
    * @param lease_ms - counted from `now_us`
+   * @param moved_us - by how much the clock was set; the limits of attempts and the waits of jobs move with it
    */
-  resumeLeases(now_us: number, lease_ms: number): Promise<void>
+  resumeLeases(now_us: number, lease_ms: number, moved_us: number): Promise<void>
   /** Takes in the bytes of an artifact. @throws ApiError request_too_large, store_unavailable */
   receiveArtifact(source: AsyncIterable<Buffer>, bytesMax: number): Promise<ReceivedArtifact>
   /** Calls the listener after every change that may let another job be claimed. @returns the end of it */

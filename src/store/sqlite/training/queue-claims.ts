@@ -1,7 +1,12 @@
 /** The queue's own moves: jobs are given out, and what is overdue ends. */
 import type { PreviewModel } from '../../../domain/models/preview-model.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
-import { endOverdue, startAttempt, timeOutJob } from '../../../domain/training/training-moves.ts'
+import {
+  BACKOFF_MS_MAX,
+  endOverdue,
+  startAttempt,
+  timeOutJob,
+} from '../../../domain/training/training-moves.ts'
 import type { Claim, QueueTimes, TrainingQueue } from '../../api/training-queue.ts'
 import type { QueueParts, QueueRows } from './queue-rows.ts'
 import * as SQL from './training-queue.sql.ts'
@@ -21,6 +26,7 @@ export function createQueueClaims(parts: QueueParts, rows: QueueRows): QueueClai
   const nextLeaseEnd = db.prepare(SQL.NEXT_LEASE_END).pluck()
   const nextWaitEnd = db.prepare(SQL.NEXT_WAIT_END)
   const extendLeases = db.prepare(SQL.EXTEND_LEASES)
+  const moveWaits = db.prepare(SQL.MOVE_WAITS)
   const endAllOverdue = prepareEndOverdue(parts)
 
   /** The oldest job that may run and that the worker accepts. */
@@ -66,9 +72,11 @@ export function createQueueClaims(parts: QueueParts, rows: QueueRows): QueueClai
       const dues = [lease_us, available_us, timeout_us].filter((due) => due !== null)
       return dues.length === 0 ? null : Math.min(...dues)
     },
-    resumeLeases: (now_us, lease_ms) =>
+    resumeLeases: (now_us, lease_ms, moved_us) =>
       commit.write(() => {
-        extendLeases.run({ lease_expires_at_us: now_us + lease_ms * US_PER_MS })
+        extendLeases.run({ lease_expires_at_us: now_us + lease_ms * US_PER_MS, moved_us })
+        const available_us_max = now_us + BACKOFF_MS_MAX * US_PER_MS
+        moveWaits.run({ moved_us, available_us_max })
       }),
   }
 }

@@ -117,11 +117,20 @@ JOIN training_jobs ON training_jobs.model_id = heads.model_id AND training_jobs.
 WHERE training_jobs.state = 'queued'
 `
 
-/** Whole leases for all running jobs (training_jobs_running). */
+/** Whole leases for all running jobs, whose limits move with the clock (training_jobs_running). */
 export const EXTEND_LEASES = `
 UPDATE training_jobs
-SET lease_expires_at_us = max(lease_expires_at_us, @lease_expires_at_us)
+SET
+  lease_expires_at_us = @lease_expires_at_us,
+  attempt_deadline_us = attempt_deadline_us + @moved_us
 WHERE state = 'running'
+`
+
+/** The waits of queued jobs move with the clock, and none ends later than a wait may take. */
+export const MOVE_WAITS = `
+UPDATE training_jobs
+SET available_at_us = min(available_at_us + @moved_us, @available_us_max)
+WHERE state = 'queued' AND (@moved_us <> 0 OR available_at_us > @available_us_max)
 `
 
 /** A model, deleted or not; by primary key. */
