@@ -128,27 +128,11 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
     if (waiters.size >= CLAIM_WAITERS_MAX) {
       return Promise.reject(new ApiError('server_overloaded', { retryAfterS: 5 }))
     }
-    return new Promise((resolve, reject) => {
-      const leave = () => waiter.settle(null)
-      const timeout = setTimeout(leave, waitMs)
-      const waiter: Waiter = {
-        wanted,
-        isGone: false,
-        settle(claimed, error) {
-          if (waiter.isGone) return
-          waiter.isGone = true
-          waiters.delete(waiter)
-          clearTimeout(timeout)
-          signal.removeEventListener('abort', leave)
-          if (error === undefined) resolve(claimed)
-          else reject(error)
-        },
-      }
-      waiters.add(waiter)
-      signal.addEventListener('abort', leave)
-      // A job may have come while the first look was on its way.
-      void serve()
-    })
+    const { waiter, claimed } = openWaiter(wanted, waitMs, signal)
+    waiters.add(waiter)
+    // A job may have come while the first look was on its way.
+    void serve()
+    return claimed.finally(() => waiters.delete(waiter))
   }
 
   const stopListening = queue.onChange(() => {
@@ -179,6 +163,27 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
       for (const waiter of waiters) waiter.settle(null)
     },
   }
+}
+
+/** A wait that ends with a job, in time, or with the signal. */
+function openWaiter(wanted: Wanted, waitMs: number, signal: AbortSignal) {
+  const { promise: claimed, resolve, reject } = Promise.withResolvers<ClaimedJob | null>()
+  const leave = () => waiter.settle(null)
+  const timeout = setTimeout(leave, waitMs)
+  const waiter: Waiter = {
+    wanted,
+    isGone: false,
+    settle(job, error) {
+      if (waiter.isGone) return
+      waiter.isGone = true
+      clearTimeout(timeout)
+      signal.removeEventListener('abort', leave)
+      if (error === undefined) resolve(job)
+      else reject(error)
+    },
+  }
+  signal.addEventListener('abort', leave)
+  return { waiter, claimed }
 }
 
 interface QueueTimerParts {
