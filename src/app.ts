@@ -10,12 +10,15 @@ import {
   useBearerAuthentication,
   useEitherAuthentication,
 } from './http/authentication.ts'
+import { contentEncoding } from './http/body/content-encoding.ts'
 import { jsonBody } from './http/body/json-body.ts'
 import { useNeutralNames, useVendorNames } from './http/body/spelling.ts'
+import { unreadBody } from './http/body/unread-body.ts'
 import { validation } from './http/body/validation.ts'
 import { type Clock, createClock } from './http/clock.ts'
 import { documentScope, openapi } from './http/document/openapi.ts'
 import { answerClientError, answerFrameworkError, errorHandler } from './http/error-handler.ts'
+import { oddRequests } from './http/odd-requests.ts'
 import { chooseRequestId, requestLog } from './http/request-log.ts'
 import { drain } from './http/stream/drain.ts'
 import { graphqlRoutes } from './routes/access/graphql.ts'
@@ -57,6 +60,8 @@ export async function buildApp(
     // A logger for each request would cost as much as its log line; the few that name it do so themselves.
     childLoggerFactory: (log) => log,
     bodyLimit: config.bodyBytesMax,
+    // Missing ones are refused with the other odd requests.
+    http: { requireHostHeader: false },
     requestTimeout: config.requestTimeoutMs,
     return503OnClosing: false,
     genReqId: chooseRequestId,
@@ -69,6 +74,9 @@ export async function buildApp(
   await app.register(errorHandler)
   await app.register(requestLog)
   await app.register(drain, { drainTimeoutMs: config.drainTimeoutMs })
+  await app.register(oddRequests)
+  await app.register(unreadBody)
+  await app.register(contentEncoding)
   await app.register(jsonBody)
   await app.register(validation)
   await app.register(openapi, { version: packageJson.version })

@@ -19,6 +19,11 @@ export const ERRORS = {
   unsupported_value: entry(400, 'invalid_request_error', 'The value is not supported.'),
   unsupported_parameter: entry(400, 'invalid_request_error', 'The model does not support it.'),
   invalid_json: entry(400, 'invalid_request_error', 'The body is not valid JSON.'),
+  invalid_encoding: entry(
+    400,
+    'invalid_request_error',
+    'The body is not what its content-encoding says.',
+  ),
   invalid_multipart: entry(400, 'invalid_request_error', 'The form cannot be read.'),
   invalid_otlp: entry(400, 'invalid_request_error', 'The body is no OTLP trace request.'),
   otlp_project_missing: entry(
@@ -68,6 +73,7 @@ export const ERRORS = {
   request_too_large: entry(413, 'invalid_request_error', 'The body is too large.'),
   uri_too_long: entry(414, 'invalid_request_error', 'The address is too long.'),
   unsupported_media_type: entry(415, 'invalid_request_error', 'Send the body as application/json.'),
+  expectation_failed: entry(417, 'invalid_request_error', 'Only 100-continue can be expected.'),
   rate_limit_exceeded: entry(429, 'rate_limit_error', 'Too many requests.'),
   upstream_rate_limited: entry(429, 'rate_limit_error', 'The upstream is rate limited.'),
   headers_too_large: entry(431, 'invalid_request_error', 'The headers are too large.'),

@@ -31,6 +31,8 @@ declare module 'fastify' {
     keepsBodyText?: boolean
     /** Keep the digits of numbers that a double would round; they arrive as JSON.rawJSON objects. */
     keepsLongNumbers?: boolean
+    /** Bytes that a route takes of a body, where it reads the bytes itself. Default: the body limit. */
+    bodyBytesMax?: number
     /** How a body that breaks its schema is answered. Default: 422 validation_failed. */
     invalidBody?: 'openai_400' | 'weft_422'
     /** How an error is written, where it is not the error body of all other routes. */

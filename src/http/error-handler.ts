@@ -21,6 +21,7 @@ const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_BAD_URL: 'unknown_url',
   FST_ERR_MAX_PARAM_LENGTH: 'uri_too_long',
   FST_ERR_HANDLER_TIMEOUT: 'server_overloaded',
+  FST_STATIC_FORBIDDEN_PATH: 'unknown_url',
 }
 
 const AUTHENTICATION_CODES = /^FST_BASIC_AUTH_MISSING_OR_BAD/
@@ -35,8 +36,15 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   }
   const known = FRAMEWORK_CODES[code]
   if (known) return new ApiError(known, { cause: error })
+  if (isFileRefusal(error)) return new ApiError('unknown_url', { cause: error })
   if (hasLeft(request, code)) return new ApiError('client_closed_request', { cause: error })
   return new ApiError('internal_error', { cause: error })
+}
+
+/** What the server of static files throws for paths that no file can have, and for parts that a file does not have. */
+function isFileRefusal(error: unknown): boolean {
+  const { expose, statusCode } = (error ?? {}) as { expose?: unknown; statusCode?: unknown }
+  return expose === true && typeof statusCode === 'number' && statusCode < 500
 }
 
 /** Whether the connection was cut in the middle of the body: Node tells it as an error of the request's stream. */
@@ -60,18 +68,22 @@ const CLIENT_ERROR_CODES: Readonly<Record<string, ErrorCode>> = {
 
 /** Answers what the HTTP parser refuses, before there is a request. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy(error)
-    return
-  }
-  const code = CLIENT_ERROR_CODES[error.code ?? ''] ?? 'invalid_http'
-  const body = JSON.stringify(toErrorBody(new ApiError(code)))
+  if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy(error)
+  else endWithError(socket, new ApiError(CLIENT_ERROR_CODES[error.code ?? ''] ?? 'invalid_http'))
+}
+
+/** Writes a whole answer to a socket that has no request, and ends it. */
+export function endWithError(socket: Socket, error: ApiError): void {
+  const { status } = ERRORS[error.code]
+  const body = JSON.stringify(toErrorBody(error))
+  const headers = Object.entries(error.headers).map(([name, value]) => `${name}: ${value}`)
   socket.end(
     [
-      `HTTP/1.1 ${ERRORS[code].status} ${STATUS_CODES[ERRORS[code].status]}`,
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       'connection: close',
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
+      ...headers,
       '',
       body,
     ].join('\r\n'),
@@ -87,7 +99,7 @@ export function answerFrameworkError(
   answer(toApiError(error, request), request, reply)
 }
 
-/** Answers an error; also used by the not-found handler. */
+/** Answers an error. */
 function answer(
   error: ApiError,
   request: FastifyRequest,
@@ -117,7 +129,7 @@ function keep(body: unknown): string {
   return body as string
 }
 
-/** One error body for everything, unknown addresses and methods included. */
+/** One error body for everything. */
 export const errorHandler = fp(
   async (app: App) => {
     const refusals = createRefusalLog(app.log)
@@ -125,20 +137,7 @@ export const errorHandler = fp(
     app.setErrorHandler((error, request, reply) =>
       answer(toApiError(error, request), request, reply, refusals),
     )
-    app.setNotFoundHandler((request, reply) => {
-      const allowed = allowedMethods(app, request.url.split('?')[0] ?? '/')
-      const error =
-        allowed.length === 0
-          ? new ApiError('unknown_url')
-          : new ApiError('method_not_allowed', { headers: { allow: allowed.join(', ') } })
-      return answer(error, request, reply)
-    })
+    app.setNotFoundHandler((request, reply) => answer(new ApiError('unknown_url'), request, reply))
   },
   { name: 'error-handler' },
 )
-
-function allowedMethods(app: App, path: string): string[] {
-  return (['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const).filter(
-    (method) => app.findRoute({ method, url: path }) !== null,
-  )
-}

@@ -1,6 +1,6 @@
 /**
- * JSON text to values and back without losing a digit: a number that a double cannot hold is kept as
- * its source text (JSON.rawJSON) and written out again as it came.
+ * JSON text to values and back without losing a digit or the sign of a zero: a number that JavaScript would write
+ * otherwise is kept as its source text (JSON.rawJSON) and written out again as it came.
  */
 
 interface RawJson {
@@ -22,17 +22,19 @@ type Reviver = (this: unknown, key: string, value: unknown, context: { source: s
  * a number never follows a quote, as the ids in most bodies do, whose hex digits look like exponents.
  */
 const LONG_NUMBER = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|\d[\d.]*[eE][+-]?\d{2})/
+/** A zero with a sign, which JSON.stringify would write without it. */
+const NEGATIVE_ZERO = /(?:^|[[:,\s])-0(?![.0]*[1-9])/
 
 const ZERO = 48
 const WHOLE_NUMBER = /^-?\d+$/
 
 /**
- * Parses JSON; numbers that would be rounded come back as JSON.rawJSON objects.
+ * Parses JSON; numbers that would be rounded, and -0, come back as JSON.rawJSON objects.
  *
  * @throws SyntaxError
  */
 export function parseLossless(text: string): unknown {
-  if (!LONG_NUMBER.test(text)) return JSON.parse(text)
+  if (!LONG_NUMBER.test(text) && !NEGATIVE_ZERO.test(text)) return JSON.parse(text)
   const keepDigits: Reviver = (_key, value, context) =>
     typeof value === 'number' && losesDigits(value, context.source)
       ? JSON.rawJSON(context.source)
@@ -41,6 +43,7 @@ export function parseLossless(text: string): unknown {
 }
 
 function losesDigits(value: number, source: string): boolean {
+  if (Object.is(value, -0)) return true
   if (String(value) === source) return false
   // Doubles below 1e21 are written digit by digit: another text means rounding. Above it is kept as it came.
   if (value !== 0 && WHOLE_NUMBER.test(source)) return true

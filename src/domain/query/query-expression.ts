@@ -213,7 +213,9 @@ function createParser(fields: ReadonlySet<string>) {
 export function parsePath(field: unknown, fields: ReadonlySet<string>, at: string): string[] {
   if (typeof field !== 'string') throw invalid(at, 'must be the name of a field')
   const path = field.split('.')
-  if (!fields.has(path[0] ?? '')) throw invalid(at, 'is not a field that can be asked for')
+  if (!fields.has(path[0] ?? '')) {
+    throw invalid(at, `is not a field that can be asked for; these are: ${[...fields].join(', ')}`)
+  }
   return path
 }
 

@@ -1,7 +1,8 @@
 /**
- * Reads JSON bodies: media type, depth limit, and the text itself where a route asks for it.
+ * Reads JSON bodies: media type, UTF-8, depth limit, and the text itself where a route asks for it.
  * Never answers by itself: it throws ApiError.
  */
+import { isUtf8 } from 'node:buffer'
 import fp from 'fastify-plugin'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../../domain/json/json-depth.ts'
 import { parseLossless } from '../../domain/json/json-text.ts'
@@ -31,14 +32,26 @@ export function parseJsonBody(text: string, isLossless = false): unknown {
   }
 }
 
+/**
+ * The text of a JSON body.
+ *
+ * Spec: §4 (JSON, which is UTF-8). Choice: other bytes are refused; stored as U+FFFD they would be lost in silence.
+ *
+ * @throws ApiError invalid_json
+ */
+export function decodeJsonBody(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8')
+  throw new ApiError('invalid_json', { message: 'The body is not valid UTF-8.' })
+}
+
 /** Installs the JSON parser as the only one; other media types end as unsupported_media_type. */
 export const jsonBody = fp(
   async (app: App) => {
     app.decorateRequest('bodyText', null)
     app.removeAllContentTypeParsers()
-    app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
       try {
-        const text = String(body)
+        const text = decodeJsonBody(body as Buffer)
         const { keepsBodyText, keepsLongNumbers } = request.routeOptions.config
         if (keepsBodyText) request.bodyText = text
         done(null, parseJsonBody(text, keepsLongNumbers))

@@ -1,7 +1,7 @@
 /** Compiles Zod schemas into Fastify's validators and serializers; keeps every problem's path. */
 import fp from 'fastify-plugin'
 import { serializerCompiler } from 'fastify-type-provider-zod'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../app-type.ts'
 import { createSparseCheck } from './sparse-check.ts'
@@ -59,11 +59,31 @@ export function toProblems(issues: readonly Issue[], input: unknown): Problem[] 
   return problems
 }
 
+/** Limit: fields of an object that are named to a client that sent another one. */
+const FIELDS_NAMED_MAX = 40
+
+// The finished issue no longer has the schema, which knows the fields that there are.
+z.config({
+  customError: (issue) =>
+    issue.code === 'unrecognized_keys'
+      ? `is not a field of this object${listFields(issue.inst)}`
+      : undefined,
+})
+
+function listFields(schema: unknown): string {
+  const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
+  if (names.length === 0) return ''
+  const more = names.length > FIELDS_NAMED_MAX ? ', ...' : ''
+  return `, which has ${names.slice(0, FIELDS_NAMED_MAX).join(', ')}${more}`
+}
+
 function problemsOf(issue: Issue, input: unknown): Problem[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.slice(0, PROBLEMS_MAX).map((key) => ({
+    const keys = issue.keys.slice(0, PROBLEMS_MAX)
+    return keys.map((key, at) => ({
       path: renderPath([...issue.path, key]),
-      message: 'is not a field of this object',
+      // What there is, is told once.
+      message: at === keys.length - 1 ? issue.message : 'is not a field',
       isMissing: false,
     }))
   }

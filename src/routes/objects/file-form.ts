@@ -6,6 +6,7 @@ import multipart, { type MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import { refuseEncoding } from '../../http/body/content-encoding.ts'
 import type { FileStore, ReceivedFile } from '../../store/api/files.ts'
 
 /** Limits of the form beside the file: clients send one or two short fields. */
@@ -48,6 +49,8 @@ export async function useFileForms(app: App, fileBytesMax: number): Promise<void
   app.addHook('onRequest', async ({ headers }: FastifyRequest) => {
     const length = Number(headers['content-length'] ?? 0)
     if (length > fileBytesMax + FORM_BYTES_MAX) throw new ApiError('request_too_large')
+    const encoding = headers['content-encoding'] ?? 'identity'
+    if (encoding !== 'identity') throw refuseEncoding('identity')
   })
 }
 

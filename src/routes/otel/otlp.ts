@@ -44,7 +44,8 @@ function addTraces(app: App, path: string, options: OtlpRoutesOptions): void {
     summary: 'Record OpenTelemetry spans as calls; the answer follows the durable commit.',
     hide: path !== '/v1/traces',
   }
-  app.post(path, { config, schema }, async (request, reply) => {
+  const bodyBytesMax = options.otlpBodyBytesMax
+  app.post(path, { config: { ...config, bodyBytesMax }, schema }, async (request, reply) => {
     const caller = requireScope(request.principal, 'traces:write')
     const { svc_user_id, svc_username } = caller
     const spans = await options.reader.read({

@@ -1,6 +1,6 @@
 /** Reads a training job out of the text of its body. Runs on the main thread and in the thread of large bodies. */
 import { type JobContent, readJobContent } from '../../domain/training/training-job.ts'
-import { parseJsonBody } from '../../http/body/json-body.ts'
+import { decodeJsonBody, parseJsonBody } from '../../http/body/json-body.ts'
 import { toProblems, toValidationError } from '../../http/body/validation.ts'
 import { TrainingJobCreateRequest } from '../../schemas/training/training-job.ts'
 
@@ -8,7 +8,8 @@ import { TrainingJobCreateRequest } from '../../schemas/training/training-job.ts
  * @returns what the job says, and the text of its groups
  * @throws ApiError invalid_json, validation_failed
  */
-export function readTrainingBody(text: string): { content: JobContent; payload: string } {
+export function readTrainingBody(bytes: Buffer): { content: JobContent; payload: string } {
+  const text = decodeJsonBody(bytes)
   const body = parseJsonBody(text)
   const { data, error } = TrainingJobCreateRequest.safeParse(body)
   if (error) throw toValidationError(toProblems(error.issues, body))

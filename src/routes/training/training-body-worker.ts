@@ -30,7 +30,7 @@ export interface BodyReply {
 
 function answer({ id, file, payloadFile }: BodyRequest): BodyReply {
   try {
-    const { content, payload } = readTrainingBody(readFileSync(file, 'utf8'))
+    const { content, payload } = readTrainingBody(readFileSync(file))
     return { id, value: { content, ...writeDurably(payloadFile, Buffer.from(payload, 'utf8')) } }
   } catch (error) {
     if (error instanceof ApiError) {

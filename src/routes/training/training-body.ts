@@ -10,7 +10,6 @@ import type { TrainingBodyThread } from './training-body-thread.ts'
 export const INLINE_BYTES_MAX = 262_144
 /** Limit: large bodies that are received or read at the same time. */
 export const LARGE_BODIES_MAX = 32
-const BYTE_ORDER_MARK = '\uFEFF'
 
 export interface TrainingBody {
   readonly content: JobContent
@@ -39,7 +38,7 @@ export async function takeTrainingBody(
 ): Promise<TrainingBody> {
   const received = await receive(source, stageBody, bytesMax)
   if (!('file' in received)) {
-    return { ...readTrainingBody(decode(received)), discard: async () => undefined }
+    return { ...readTrainingBody(received), discard: async () => undefined }
   }
   try {
     return { ...(await thread.read(received)), discard: received.discard }
@@ -106,9 +105,4 @@ export async function* readChunks(source: Readable | undefined): AsyncGenerator<
     if (cause instanceof ApiError) throw cause
     throw new ApiError('client_closed_request', { cause })
   }
-}
-
-function decode(bytes: Buffer): string {
-  const text = bytes.toString('utf8')
-  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text
 }

@@ -69,6 +69,7 @@ function addCreate(app: App, { models, jobs, ...options }: TrainingJobRoutesOpti
     {
       // The body is validated by the handler; its schema is for readers.
       validatorCompiler: () => (value: unknown) => ({ value }),
+      config: { bodyBytesMax: bytesMax },
       schema: {
         tags,
         operationId: 'createTrainingJob',

@@ -120,6 +120,7 @@ function addArtifact(app: App, { queue, artifactBytesMax, nowUs }: WorkerFilesOp
   app.put(
     `${url}/artifact`,
     {
+      config: { bodyBytesMax: artifactBytesMax },
       schema: {
         tags,
         operationId: 'uploadArtifact',

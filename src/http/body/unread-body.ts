@@ -1,0 +1,93 @@
+/**
+ * What becomes of a body that is still on its way when its answer is ready. The answer goes out at once; then the
+ * rest is read and thrown away, so that the next request of the connection is not taken for it, and a client that
+ * writes before it reads gets to its answer. Why not close at once: the system would reset the connection, and a
+ * reset drops what the client has not read yet.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { App } from '../app-type.ts'
+
+/** Limits of what is read on: bytes and milliseconds. Beyond them the connection is cut. */
+const READ_ON_BYTES_MAX = 268_435_456
+const READ_ON_MS_MAX = 30_000
+/** Limit: after a longer body, or one of unknown length, the connection is closed: reading costs more than a new one. */
+const KEEP_BYTES_MAX = 1_048_576
+
+export interface UnreadBodyOptions {
+  readonly readOnBytesMax?: number
+  readonly readOnMsMax?: number
+}
+
+/** Keeps or closes connections whose requests were refused in the middle. */
+export const unreadBody = fp<UnreadBodyOptions>(
+  async (app: App, { readOnBytesMax = READ_ON_BYTES_MAX, readOnMsMax = READ_ON_MS_MAX }) => {
+    const limits = { bytesMax: readOnBytesMax, msMax: readOnMsMax }
+    app.addHook('onSend', (request, reply, payload, done) => {
+      const whole = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : null
+      if (whole === null || !isBodyUnderWay(request)) done(null, payload)
+      else done(null, holdAnswer(request, reply, { whole, ...limits }))
+    })
+  },
+  { name: 'unread-body' },
+)
+
+function isBodyUnderWay({ raw }: FastifyRequest): boolean {
+  // Not every request is of a socket: injected ones have no such field.
+  if (raw.complete !== false || raw.method === 'HEAD') return false
+  return raw.headers['transfer-encoding'] !== undefined || announcedBytes(raw) > 0
+}
+
+function announcedBytes({ headers }: IncomingMessage): number {
+  return Number(headers['content-length'] ?? 0)
+}
+
+interface Held {
+  readonly whole: string | Buffer
+  readonly bytesMax: number
+  readonly msMax: number
+}
+
+/** The answer as a stream that has all its bytes at once, and ends when the body does or a limit is reached. */
+function holdAnswer(
+  { raw }: FastifyRequest,
+  reply: FastifyReply,
+  { whole, bytesMax, msMax }: Held,
+): Readable {
+  const isKept =
+    raw.headers['transfer-encoding'] === undefined && announcedBytes(raw) <= KEEP_BYTES_MAX
+  if (!isKept) reply.header('connection', 'close')
+  reply.header('content-length', Buffer.byteLength(whole))
+  const answer = new Readable({ read: () => undefined })
+  answer.push(whole)
+  let bytes = 0
+  const onData = (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > bytesMax) giveUp()
+  }
+  const end = () => {
+    clearTimeout(timer)
+    raw.off('data', onData)
+    answer.push(null)
+  }
+  const giveUp = () => {
+    cutBehind(reply.raw, raw)
+    end()
+  }
+  const timer = setTimeout(giveUp, msMax)
+  answer.once('close', () => clearTimeout(timer))
+  raw.once('end', end)
+  raw.once('close', end)
+  // Whoever read it before is done with it.
+  raw.unpipe()
+  raw.on('data', onData)
+  raw.resume()
+  return answer
+}
+
+/** The rest of the body would be read as the next request. */
+function cutBehind(response: ServerResponse, request: IncomingMessage): void {
+  response.once('finish', () => request.socket.destroySoon())
+}

@@ -1,0 +1,49 @@
+/** Which routes an address that has none may have meant: those whose paths share most pairs of characters with it. */
+
+/** Limits: routes that are named, and characters of an address that are looked at. */
+const NAMED_MAX = 3
+const PATH_CHARS_MAX = 256
+/** Shared pairs of all pairs, 0..1, from which on a route is near. */
+const NEAR_MIN = 0.5
+
+export interface NearestRoutes {
+  /** @param url - as the router knows it, with `:name` for parameters */
+  add(method: string, url: string): void
+  /** The nearest routes as `POST /call/start`, nearest first; none when nothing is near. */
+  find(path: string): string[]
+}
+
+interface Route {
+  readonly name: string
+  readonly pairs: ReadonlySet<string>
+}
+
+export function createNearestRoutes(): NearestRoutes {
+  const routes: Route[] = []
+  return {
+    add(method, url) {
+      const shown = url.replace(/:(\w+)/g, '{$1}')
+      routes.push({ name: `${method} ${shown}`, pairs: pairsOf(url) })
+    },
+    find(path) {
+      const asked = pairsOf(path.slice(0, PATH_CHARS_MAX))
+      return routes
+        .map(({ name, pairs }) => ({ name, likeness: likenessOf(asked, pairs) }))
+        .filter(({ likeness }) => likeness >= NEAR_MIN)
+        .sort((left, right) => right.likeness - left.likeness)
+        .slice(0, NAMED_MAX)
+        .map(({ name }) => name)
+    },
+  }
+}
+
+function pairsOf(path: string): Set<string> {
+  const text = path.toLowerCase()
+  return new Set(Array.from(text.slice(1), (character, at) => text.charAt(at) + character))
+}
+
+function likenessOf(left: ReadonlySet<string>, right: ReadonlySet<string>): number {
+  let shared = 0
+  for (const pair of left) if (right.has(pair)) shared += 1
+  return (2 * shared) / (left.size + right.size || 1)
+}

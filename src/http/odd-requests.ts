@@ -1,0 +1,59 @@
+/**
+ * Requests that Node or the router would answer by themselves, or not at all: brought into the one error body. An
+ * unknown address is refused before a body is read.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import fp from 'fastify-plugin'
+import { ApiError } from '../errors.ts'
+import type { App } from './app-type.ts'
+import { endWithError } from './error-handler.ts'
+import { createNearestRoutes } from './nearest-routes.ts'
+
+/** Methods of HTTP that routes of this server use. */
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const
+
+/** Needs a server that leaves the check of the Host header to it, and all routes behind it. */
+export const oddRequests = fp(
+  async (app: App) => {
+    const nearest = createNearestRoutes()
+    app.addHook('onRoute', ({ method, url, schema }) => {
+      const isShown = schema !== undefined && (schema.hide !== true || url.startsWith('/traces/'))
+      if (isShown && method !== 'HEAD') nearest.add(String(method), url)
+    })
+    app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+      app.routing(request, response)
+    })
+    // A tunnel has no address of this server, and no answer but this.
+    app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+      endWithError(socket, new ApiError('method_not_allowed', { headers: allow(METHODS) }))
+    })
+    app.addHook('onRequest', (request, _reply, done) => {
+      const { headers, httpVersion } = request.raw
+      if (headers.host === undefined && httpVersion === '1.1') {
+        const message = 'The Host header is missing.'
+        throw new ApiError('invalid_http', { message, headers: { connection: 'close' } })
+      }
+      if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
+        throw new ApiError('expectation_failed')
+      }
+      if (request.is404) throw refuseAddress(request.url.split('?', 1)[0] ?? '/')
+      done()
+    })
+    function refuseAddress(path: string): ApiError {
+      const allowed = METHODS.filter((method) => app.findRoute({ method, url: path }) !== null)
+      if (allowed.length === 0) {
+        const near = nearest.find(path)
+        const hint = near.length === 0 ? '' : ` Near are ${near.join(', ')}.`
+        const message = `There is nothing at this address.${hint} All routes are at /docs.`
+        return new ApiError('unknown_url', { message })
+      }
+      return new ApiError('method_not_allowed', { headers: allow(allowed) })
+    }
+  },
+  { name: 'odd-requests' },
+)
+
+function allow(methods: readonly string[]) {
+  return { allow: methods.join(', ') }
+}

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest'
+import { buildTestApp } from '../support/build-test-app.ts'
+
+it.each([
+  ['/chat/completions', 'POST /v1/chat/completions'],
+  ['/v1/v1/models', 'GET /v1/models'],
+  ['/calls/start', 'POST /call/start'],
+  ['/v1/preview/training_jobs', 'POST /v1/preview/training-jobs'],
+  ['/traces/calls/strem_query', 'POST /traces/calls/stream_query'],
+  ['/v1/preview/models/x/checkpoint', 'GET /v1/preview/models/{model_id}/checkpoints'],
+])('an unknown address says what there is: %s', async (url, near) => {
+  const { post } = await buildTestApp()
+  const { status, body } = await post(url, {})
+  expect([status, body.error.code]).toEqual([404, 'unknown_url'])
+  expect(body.error.message).toContain(near)
+  expect(body.error.message).toMatch(/ All routes are at \/docs\.$/)
+})
+
+it('an address that is like nothing, or very long, names no route and is not repeated', async () => {
+  const { get } = await buildTestApp()
+  for (const url of ['/zzzz-secret', `/${'x'.repeat(10_000)}`]) {
+    const { body } = await get(url)
+    expect(body.error.message).toBe('There is nothing at this address. All routes are at /docs.')
+  }
+})
+
+it('an unknown field lists the fields that there are, once', async () => {
+  const { post } = await buildTestApp()
+  const { status, body } = await post('/call/read', {
+    project_id: 'a/b',
+    id: 'x',
+    ids: [],
+    more: 1,
+  })
+  expect([status, body.error.param]).toEqual([422, 'ids'])
+  expect(body.error.message).toBe(
+    'ids is not a field; more is not a field of this object, which has project_id, id, include_costs, include_storage_size, include_total_storage_size',
+  )
+  const nested = await post('/call/start', {
+    start: { project_id: 'a/b', op_name: 'x', started_at: '2026-01-01', attributes: {}, input: {} },
+  })
+  expect(nested.body.error.message).toMatch(/start\.input is not a field .* which has .*inputs/)
+})
+
+it('a field that cannot be asked for lists those that can', async () => {
+  const { post } = await buildTestApp()
+  const query = { $expr: { $eq: [{ $getField: 'input.a' }, { $literal: 1 }] } }
+  const { body } = await post('/calls/stream_query', { project_id: 'a/b', query })
+  expect(body.error.message).toMatch(/can be asked for; these are: .*inputs/)
+})

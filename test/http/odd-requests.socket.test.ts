@@ -1,0 +1,82 @@
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { buildTestApp } from '../support/build-test-app.ts'
+import { createRawClient } from '../support/raw-client.ts'
+
+async function ask(head: string) {
+  const { app } = await buildTestApp()
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const client = createRawClient((app.server.address() as AddressInfo).port)
+  onTestFinished(client.close)
+  client.write(`${head}\r\n\r\n`)
+  const { status, headers, body } = await client.read()
+  return { answer: [status, body.error.code], headers, text: JSON.stringify(body) }
+}
+
+const HOST = '\r\nhost: x'
+
+describe('an odd request is answered in the error body, not with 500 or an empty answer', () => {
+  it.each([
+    ['QUERY of a GET route', `QUERY /health HTTP/1.1${HOST}`, 405, 'method_not_allowed', 'GET'],
+    [
+      'QUERY with a body',
+      `QUERY /call/read HTTP/1.1${HOST}\r\ncontent-type: a/b\r\ncontent-length: 0`,
+      405,
+      'method_not_allowed',
+      'POST',
+    ],
+    ['QUERY of no route', `QUERY /none HTTP/1.1${HOST}`, 404, 'unknown_url', undefined],
+    [
+      'CONNECT',
+      `CONNECT example.org:443 HTTP/1.1${HOST}`,
+      405,
+      'method_not_allowed',
+      'GET, POST, PUT, DELETE',
+    ],
+    ['PROPFIND', `PROPFIND /v1/models HTTP/1.1${HOST}`, 405, 'method_not_allowed', 'GET'],
+    ['TRACE', `TRACE /health HTTP/1.1${HOST}`, 405, 'method_not_allowed', 'GET'],
+    ['OPTIONS of all', `OPTIONS * HTTP/1.1${HOST}`, 404, 'unknown_url', undefined],
+    [
+      'dots out of a folder',
+      `GET /docs/static/../../../package.json HTTP/1.1${HOST}`,
+      404,
+      'unknown_url',
+      undefined,
+    ],
+    [
+      'an escaped backslash',
+      `GET /docs/static/..%5Cx HTTP/1.1${HOST}`,
+      404,
+      'unknown_url',
+      undefined,
+    ],
+    ['an escaped NUL', `GET /docs/static/%00 HTTP/1.1${HOST}`, 404, 'unknown_url', undefined],
+    [
+      'a file that is not there',
+      `GET /docs/static/no.js HTTP/1.1${HOST}`,
+      404,
+      'unknown_url',
+      undefined,
+    ],
+    ['a bad escape', `GET /%zz HTTP/1.1${HOST}`, 404, 'unknown_url', undefined],
+    ['no Host', 'GET /health HTTP/1.1', 400, 'invalid_http', undefined],
+    [
+      'an unknown Expect',
+      `GET /health HTTP/1.1${HOST}\r\nexpect: tea`,
+      417,
+      'expectation_failed',
+      undefined,
+    ],
+  ])('%s', async (_name, head, status, code, allow) => {
+    const { answer, headers, text } = await ask(head)
+    expect(answer).toEqual([status, code])
+    expect(headers.allow).toBe(allow)
+    expect(headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(text).not.toMatch(/node_modules|\.ts|\.js:/)
+  })
+
+  it('HTTP/1.0 needs no Host', async () => {
+    const { answer } = await ask('GET /none HTTP/1.0')
+    expect(answer).toEqual([404, 'unknown_url'])
+  })
+})
