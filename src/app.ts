@@ -82,7 +82,7 @@ export async function buildApp(
   await app.register(openapi, { version: packageJson.version })
 
   const { version } = packageJson
-  await app.register(healthRoutes, { isReady: deps.isReady })
+  await app.register(healthRoutes, { checkStore: deps.checkStore })
   await app.register(serverInfoRoutes, { version })
 
   const clock = createClock()
@@ -97,7 +97,7 @@ export async function buildApp(
   await app.register(
     async (traces: App) => {
       useVendorNames(traces)
-      await traces.register(healthRoutes, { isReady: deps.isReady })
+      await traces.register(healthRoutes, { checkStore: deps.checkStore })
       await traces.register(serverInfoRoutes, { version })
       await traces.register(async (basic: App) => {
         await useBasicAuthentication(basic, deps.keys.findPrincipal)

@@ -15,6 +15,7 @@ import type { CallsQueryStore } from './store/api/calls-query.ts'
 import type { CheckpointStore } from './store/api/checkpoints.ts'
 import type { FeedbackStore } from './store/api/feedback.ts'
 import type { FileStore } from './store/api/files.ts'
+import type { StoreHealth } from './store/api/health.ts'
 import type { KeyStore } from './store/api/keys.ts'
 import type { ObjectStore } from './store/api/objects.ts'
 import type { PreviewModelStore } from './store/api/preview-models.ts'
@@ -55,8 +56,8 @@ export interface Deps {
   readonly checkpoints: CheckpointStore
   /** Reads OpenTelemetry exports. */
   readonly traceReader: TraceReader
-  /** Whether the stores can be used now; false makes `/ready` answer 503. */
-  isReady(): boolean
+  /** How the stores are; what fails makes `/ready` answer 503. */
+  readonly checkStore: StoreHealth['checkStore']
   /** Writes what waits, then closes in reverse order. */
   close(): Promise<void>
 }
@@ -119,7 +120,7 @@ async function openLocked(config: Config): Promise<Deps> {
     trainingQueue: store.trainingQueue,
     checkpoints: store.checkpoints,
     traceReader,
-    isReady: store.isReady,
+    checkStore: store.checkStore,
     async close() {
       await models.close()
       await traceReader.close()

@@ -32,6 +32,7 @@ async function main(): Promise<void> {
     redact: REDACTED,
     stream: output,
   })
+  await tellMissing(app, deps)
   // Before the address is open: who sees it open may send a signal at once.
   let trainer: Trainer | null = null
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -46,6 +47,13 @@ async function main(): Promise<void> {
   }
   await announceFirstKey(config, deps)
   if (config.trainer) trainer = awaitJobs(app, deps, () => startTrainer(app, deps, config))
+}
+
+/** One line about files whose rows are there and whose bytes are gone; none when all is well. */
+async function tellMissing(app: App, deps: Deps): Promise<void> {
+  const { missing } = await deps.checkStore()
+  if (Object.values(missing).every((count) => count === 0)) return
+  app.log.warn({ missing }, 'files are missing in the data directory')
 }
 
 /** A trainer that starts with the first job: without jobs its thread would only take memory. */

@@ -2,28 +2,48 @@
 import { z } from 'zod'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import type { StoreHealth } from '../../store/api/health.ts'
+
+const Count = z.int().min(0)
 
 export interface HealthRoutesOptions {
-  readonly isReady: () => boolean
+  readonly checkStore: StoreHealth['checkStore']
 }
 
 const Status = z.object({ status: z.literal('ok').describe('Always `ok`.') })
+const Readiness = Status.extend({
+  missing: z
+    .object({ files: Count, training_payloads: Count, artifacts: Count })
+    .describe(
+      'Files that were not in the data directory at the start, though the database names them.',
+    ),
+})
 
-export async function healthRoutes(app: App, { isReady }: HealthRoutesOptions): Promise<void> {
-  const schema = (operationId: string, summary: string) => ({
-    tags: ['server'],
-    operationId,
-    summary,
-    security: [],
-    response: { 200: Status },
-  })
-  app.get('/health', { schema: schema('getHealth', 'The process lives.') }, async () => ({
-    status: 'ok' as const,
-  }))
-  app.get('/ready', { schema: schema('getReadiness', 'The server can take work.') }, async () => {
-    if (!isReady() || app.draining.aborted) {
-      throw new ApiError('store_unavailable', { retryAfterS: 1 })
-    }
-    return { status: 'ok' as const }
-  })
+export async function healthRoutes(app: App, { checkStore }: HealthRoutesOptions): Promise<void> {
+  const documented = { tags: ['server'], security: [] }
+  const health = { operationId: 'getHealth', summary: 'The process lives.' }
+  app.get(
+    '/health',
+    { schema: { ...documented, ...health, response: { 200: Status } } },
+    async () => ({
+      status: 'ok' as const,
+    }),
+  )
+  const ready = {
+    operationId: 'getReadiness',
+    summary: 'The server can take work: it reads and writes its store now.',
+  }
+  app.get(
+    '/ready',
+    { schema: { ...documented, ...ready, response: { 200: Readiness } } },
+    async () => {
+      if (app.draining.aborted) throw new ApiError('server_draining', { retryAfterS: 1 })
+      const { failing, cause, missing } = await checkStore()
+      if (failing.length > 0) {
+        const message = `The store cannot be used: ${failing.join('; ')}.`
+        throw new ApiError('store_unavailable', { message, retryAfterS: 1, cause })
+      }
+      return { status: 'ok' as const, missing }
+    },
+  )
 }

@@ -8,7 +8,7 @@ export interface ReceivedFile {
   readonly size_bytes: number
   /**
    * Gives the bytes to a project, once. Resolves only after they are durable. Equal content is stored once
-   * per project; another project's is never looked at.
+   * per project; another project's is never looked at. Bytes that are gone from the disk are put back.
    *
    * @throws ApiError server_overloaded, store_unavailable
    */
@@ -33,7 +33,7 @@ export interface FileStore {
   /**
    * The file, or null when the project has none of the digest.
    *
-   * @throws ApiError store_unavailable
+   * @throws ApiError store_unavailable; file_not_found when its bytes are gone from the disk
    */
   findFile(projectId: string, digest: string): Promise<StoredFile | null>
   /** Bytes of all files of a project. */

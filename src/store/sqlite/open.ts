@@ -6,6 +6,7 @@ import type { CallsQueryStore } from '../api/calls-query.ts'
 import type { CheckpointStore } from '../api/checkpoints.ts'
 import type { FeedbackStore } from '../api/feedback.ts'
 import type { FileStore } from '../api/files.ts'
+import type { MissingFiles, StoreHealth } from '../api/health.ts'
 import type { KeyStore } from '../api/keys.ts'
 import type { ObjectStore } from '../api/objects.ts'
 import type { PreviewModelStore } from '../api/preview-models.ts'
@@ -22,6 +23,7 @@ import { createCallsQueryStore } from './calls/calls-query.ts'
 import { type Connection, closeDatabase, DATABASE_FILE, openDatabase } from './db/connection.ts'
 import { ARTIFACTS_DIRECTORY, FILES_DIRECTORY, openFileFolder } from './db/file-folder.ts'
 import { migrate, requireMigrated } from './db/migrate.ts'
+import { createStoreHealth } from './db/store-health.ts'
 import { createSweep } from './db/sweep.ts'
 import { createFeedbackStore } from './feedback/feedback.ts'
 import { createCheckpointArtifacts } from './models/checkpoint-artifacts.ts'
@@ -78,7 +80,7 @@ const BUILD_LIMITS: ReadLimits = {
   ...{ threads: 1, queueMax: 1, timeoutMs: 600_000, threadsKept: 0, niceness: 15 },
 }
 
-export interface SqliteStore {
+export interface SqliteStore extends StoreHealth {
   readonly keys: KeyStore
   readonly calls: CallStore
   readonly recordings: RecordingStore
@@ -97,14 +99,13 @@ export interface SqliteStore {
   /**
    * Removes files that no row names, left by a crash. Only for the process that serves, before it does.
    *
-   * @returns files that were removed
+   * @returns files that rows name and that are gone
    */
-  sweep(): Promise<number>
+  sweep(): Promise<MissingFiles>
   /** Heavy reads; to be closed before the store. */
   readonly reads: ReadPool
   /** What makes statistics fast; to be closed before the store. */
   readonly segments: SegmentBuilder
-  isReady(): boolean
   /** Writes what waits. */
   close(): Promise<void>
 }
@@ -135,6 +136,14 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   const artifactFolder = openFileFolder(options.dataDir, ARTIFACTS_DIRECTORY)
   const artifacts = createCheckpointArtifacts(db, artifactFolder)
   const moves = createJobMoves(db)
+  const sweep = createSweep(db, { payloads, folder, artifacts })
+  let missing: MissingFiles = { files: 0, training_payloads: 0, artifacts: 0 }
+  const health = createStoreHealth({
+    path: isInMemory ? null : join(options.dataDir, DATABASE_FILE),
+    // Writes a number of the file's own head, which nothing else uses.
+    write: () => commit.write(() => db.pragma('user_version = 0')),
+    ...{ folder, missing: () => missing },
+  })
   return {
     keys: createKeyStore(db, options.bootstrapKey),
     calls: createCallStore(db, writes),
@@ -151,11 +160,15 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     trainingJobs: createTrainingJobStore(db, commit, { payloads, moves }),
     trainingQueue: createTrainingQueue({ db, commit, moves, artifacts, newId: uuidv7 }),
     checkpoints: createCheckpointStore(db, commit, artifacts),
-    sweep: createSweep(db, { payloads, folder, artifacts }),
+    async sweep() {
+      missing = await sweep()
+      return missing
+    },
+    checkStore: health.checkStore,
     reads,
     segments,
-    isReady: () => db.open,
     async close() {
+      health.close()
       await closeWrites()
       closeDatabase(db)
       payloads.close()

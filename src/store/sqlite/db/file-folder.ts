@@ -4,7 +4,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -44,9 +44,12 @@ export interface FileFolder {
    * is on its way between the folder and the rows.
    *
    * @param isUsed - whether a row names the path
-   * @returns files that were removed
+   * @param wanted - paths that rows name
+   * @returns how many of the wanted are not there
    */
-  sweep(isUsed: (path: string) => boolean): Promise<number>
+  sweep(isUsed: (path: string) => boolean, wanted: ReadonlySet<string>): Promise<number>
+  /** Whether a file is there. */
+  has(path: string): Promise<boolean>
   /** Removes the folder when it was a temporary one. */
   close(): void
 }
@@ -79,11 +82,15 @@ export function openFileFolder(dataDir: string, directory: string): FileFolder {
       return handle.createReadStream()
     },
     remove: (path) => removeQuietly(join(root, path)),
-    async sweep(isUsed) {
+    async sweep(isUsed, wanted) {
+      // One list of the folder, not a look at each file.
       const paths = await listFiles(root, directory)
       const unused = paths.filter((path) => !isUsed(path))
       for (const path of unused) await removeQuietly(join(root, path))
-      return unused.length
+      return countMissing(wanted, paths)
+    },
+    async has(path) {
+      return (await stat(join(root, path)).catch(() => null)) !== null
     },
     close() {
       if (isTemporary) rmSync(root, { recursive: true, force: true })
@@ -122,6 +129,11 @@ async function listFiles(root: string, directory: string): Promise<string[]> {
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+}
+
+/** How many wanted paths are not among those that are there. */
+export function countMissing(wanted: ReadonlySet<string>, paths: readonly string[]): number {
+  return wanted.size - paths.filter((path) => wanted.has(path)).length
 }
 
 async function removeQuietly(path: string): Promise<void> {

@@ -12,3 +12,10 @@ SELECT path
 FROM files
 WHERE path IS NOT NULL
 `
+
+/** The weights of the checkpoints that are shown; several checkpoints may share them. */
+export const LIST_ARTIFACT_PATHS = `
+SELECT DISTINCT artifact_path
+FROM checkpoints
+WHERE artifact_path IS NOT NULL AND deleted_at_us IS NULL
+`

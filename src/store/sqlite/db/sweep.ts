@@ -1,4 +1,8 @@
-/** Removes what a crash has left between files and rows: the file always comes first, and goes last. */
+/**
+ * Removes what a crash has left between files and rows: the file always comes first, and goes last. Counts the rows whose
+ * files are gone, which no crash makes.
+ */
+import type { MissingFiles } from '../../api/health.ts'
 import type { CheckpointArtifacts } from '../models/checkpoint-artifacts.ts'
 import type { TrainingPayloads } from '../training/training-payloads.ts'
 import type { Connection } from './connection.ts'
@@ -12,19 +16,19 @@ export interface SweptParts {
   readonly artifacts: CheckpointArtifacts
 }
 
-/** @returns sweeps once and tells how many files it removed */
+/** @returns sweeps once and tells what is missing */
 export function createSweep(
   db: Connection,
   { payloads, folder, artifacts }: SweptParts,
-): () => Promise<number> {
+): () => Promise<MissingFiles> {
+  const list = (sql: string) => new Set(db.prepare(sql).pluck().all() as string[])
   return async () => {
-    const payloadPaths = new Set(db.prepare(SQL.LIST_PAYLOAD_PATHS).pluck().all())
-    const filePaths = new Set(db.prepare(SQL.LIST_FILE_PATHS).pluck().all())
-    const removed = [
-      await payloads.sweep((path) => payloadPaths.has(path)),
-      await folder.sweep((path) => filePaths.has(path)),
-      await artifacts.folder.sweep(artifacts.isUsed),
-    ]
-    return removed.reduce((sum, count) => sum + count, 0)
+    const payloadPaths = list(SQL.LIST_PAYLOAD_PATHS)
+    const filePaths = list(SQL.LIST_FILE_PATHS)
+    return {
+      training_payloads: await payloads.sweep(payloadPaths),
+      files: await folder.sweep((path) => filePaths.has(path), filePaths),
+      artifacts: await artifacts.folder.sweep(artifacts.isUsed, list(SQL.LIST_ARTIFACT_PATHS)),
+    }
   }
 }

@@ -39,9 +39,19 @@ export function createFileStore(
       | undefined
   }
 
+  /** Puts the bytes in their place when they are gone from it. */
+  async function heal(path: string | null, writer: FileWriter | null): Promise<void> {
+    if (path === null || writer === null || (await folder.has(path))) return
+    await onDisk(() => writer.moveTo(path))
+  }
+
   async function keep(project_id: string, file: Received): Promise<void> {
     const { digest, size_bytes, content, writer } = file
-    if (await onDisk(() => find(project_id, digest))) return
+    const known = await onDisk(() => find(project_id, digest))
+    if (known) {
+      await heal(known.path, writer)
+      return
+    }
     const path = writer === null ? null : folder.pathOf(project_id, digest)
     if (path !== null) await onDisk(() => writer?.moveTo(path))
     await commit.write(() => insertFile.run({ project_id, digest, size_bytes, content, path }))
@@ -62,6 +72,10 @@ export function createFileStore(
       if (!row) return null
       const { size_bytes, content, path } = row
       if (path === null) return { size_bytes, content: content as Buffer }
+      if (!(await folder.has(path))) {
+        const message = 'The bytes of the file are gone from the server; send it again.'
+        throw new ApiError('file_not_found', { message, param: 'digest' })
+      }
       return { size_bytes, content: await onDisk(() => folder.openReader(path)) }
     },
     async sumFileBytes(project_id) {

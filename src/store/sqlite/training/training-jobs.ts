@@ -44,7 +44,8 @@ export function createTrainingJobStore(
           : await payloads.keepPayload(job.id, payload)
       try {
         const stored = await commit.write(() => writeJob({ ...job, ...written }))
-        if (stored.id !== job.id) await payloads.removePayload(written.payload_path)
+        if (stored.id !== job.id)
+          await payloads.healPayload(stored.payload_path, written.payload_path)
         else moves.ring()
         return stored
       } catch (error) {

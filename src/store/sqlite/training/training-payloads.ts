@@ -4,13 +4,14 @@
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs'
-import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { ApiError } from '../../../errors.ts'
 import type { StagedBody, StagedPayload } from '../../api/training-jobs.ts'
 import { DataDirectoryError } from '../db/connection.ts'
+import { countMissing } from '../db/file-folder.ts'
 
 /** Folder of the payloads in the data directory. */
 export const PAYLOADS_DIRECTORY = 'training-payloads'
@@ -52,9 +53,11 @@ export interface TrainingPayloads {
   /**
    * Removes all files but these payloads. Only for the start, when nothing is on its way.
    *
-   * @returns files that were removed
+   * @returns how many of the payloads are not there
    */
-  sweep(isUsed: (path: string) => boolean): Promise<number>
+  sweep(payloads: ReadonlySet<string>): Promise<number>
+  /** Puts an equal payload in the place of one that is gone from the disk, or removes it. Never fails. */
+  healPayload(path: string, equalPath: string): Promise<void>
   /** Removes a payload that no row names. Never fails: a file that stays is waste. */
   removePayload(path: string): Promise<void>
   /** Removes the directory when it was a temporary one. */
@@ -90,11 +93,17 @@ export function createTrainingPayloads(dataDir: string): TrainingPayloads {
     },
     openPayload: (path) =>
       onDisk(async () => (await open(join(root, path), 'r')).createReadStream()),
-    async sweep(isUsed) {
+    async sweep(wanted) {
       const paths = (await readdir(directory)).map((name) => join(PAYLOADS_DIRECTORY, name))
-      const unused = paths.filter((path) => !isUsed(path))
+      const unused = paths.filter((path) => !wanted.has(path))
       for (const path of unused) await removeQuietly(join(root, path))
-      return unused.length
+      return countMissing(wanted, paths)
+    },
+    async healPayload(path, equalPath) {
+      const isThere = (await stat(join(root, path)).catch(() => null)) !== null
+      if (!isThere) await rename(join(root, equalPath), join(root, path)).catch(() => undefined)
+      await removeQuietly(join(root, equalPath))
+      await syncDirectory(directory).catch(() => undefined)
     },
     removePayload: (path) => removeQuietly(join(root, path)),
     close() {

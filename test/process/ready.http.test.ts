@@ -1,0 +1,137 @@
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { SqliteError } from 'better-sqlite3'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { ApiError } from '../../src/errors.ts'
+import { closeDatabase, openDatabase } from '../../src/store/sqlite/db/connection.ts'
+import { openFileFolder } from '../../src/store/sqlite/db/file-folder.ts'
+import { createStoreHealth } from '../../src/store/sqlite/db/store-health.ts'
+import { STARTED } from '../calls/call-fixtures.ts'
+import { postForm } from '../objects/object-fixtures.ts'
+import { buildTestApp } from '../support/build-test-app.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+import { createModel, JOBS_URL, jobOf } from '../training/preview-fixtures.ts'
+
+const NOTHING = { files: 0, training_payloads: 0, artifacts: 0 }
+
+/** The health of a store whose writes end as told. */
+function openHealth(write: () => Promise<unknown>) {
+  const folder = openFileFolder(':memory:', 'files')
+  const health = createStoreHealth({ path: null, write, folder, missing: () => NOTHING })
+  onTestFinished(() => {
+    health.close()
+    folder.close()
+  })
+  return health
+}
+
+describe('/ready', () => {
+  it('is ok while the store reads and writes, and says that nothing is missing', async () => {
+    const { get } = await buildTestApp()
+    const { status, body } = await get('/ready')
+    expect([status, body]).toEqual([200, { status: 'ok', missing: NOTHING }])
+  })
+
+  it('does not say ok while the database is cut in half, and recovers by itself', async () => {
+    const dataDir = makeTempDir()
+    const { get, post } = await buildTestApp({ dataDir })
+    const text = (n: number) =>
+      Array.from({ length: 400 }, (_, at) => (at * n * 7919).toString(36)).join()
+    for (let n = 0; n < 100; n++) {
+      await post('/call/start', { start: { ...STARTED, id: `c${n}`, inputs: { text: text(n) } } })
+    }
+    const other = openDatabase(dataDir)
+    closeDatabase(other)
+    const path = join(dataDir, 'weft.db')
+    const whole = readFileSync(path)
+    expect((await get('/ready')).status).toBe(200)
+
+    truncateSync(path, Math.floor(whole.length / 8192) * 4096)
+    const answered = () => get('/ready').then(({ status, body }) => [status, body.error?.message])
+    await expect
+      .poll(answered, { timeout: 10_000 })
+      .toEqual([503, expect.stringContaining('reads fail: the database is damaged')])
+    expect((await get('/health')).status).toBe(200)
+    writeFileSync(path, whole)
+    await expect.poll(answered, { timeout: 10_000 }).toEqual([200, undefined])
+  })
+})
+
+describe('the health of a store', () => {
+  it('does not hide that every write fails on a full disk, and tells no path', async () => {
+    const cause = new SqliteError('database or disk is full: /data/weft.db', 'SQLITE_FULL')
+    const health = openHealth(() => Promise.reject(new ApiError('store_unavailable', { cause })))
+    const { failing } = await health.checkStore()
+    expect(failing).toEqual(['writes fail: the disk is full'])
+  })
+
+  it('tells a write that hangs from one that works', async () => {
+    const health = openHealth(() => new Promise(() => undefined))
+    const { failing } = await health.checkStore()
+    expect(failing).toEqual(['writes fail: the disk is too slow'])
+  })
+
+  it('takes a full queue for no failure', async () => {
+    const health = openHealth(() => Promise.reject(new ApiError('server_overloaded')))
+    expect((await health.checkStore()).failing).toEqual([])
+  })
+
+  it('writes once for many who ask at the same time', async () => {
+    let writes = 0
+    const health = openHealth(async () => {
+      writes += 1
+    })
+    await Promise.all(Array.from({ length: 50 }, () => health.checkStore()))
+    await health.checkStore()
+    expect(writes).toBe(1)
+  })
+})
+
+/** The only file below a folder of the data directory. */
+function onlyFile(dataDir: string, folder: string): string {
+  const found = readdirSync(join(dataDir, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+  expect(found).toHaveLength(1)
+  return found[0] as string
+}
+
+describe('a file whose row is there and whose bytes are gone', () => {
+  it('is told at the start and heals when it is sent again', async () => {
+    const dataDir = makeTempDir()
+    const project_id = 'acme/demo'
+    const file = Buffer.alloc(100_000, 'x')
+    const first = await buildTestApp({ dataDir })
+    const { body } = await postForm(first, '/file/create', { project_id, file })
+    const { digest } = body
+    await first.app.close()
+    await first.deps.close()
+    rmSync(onlyFile(dataDir, 'files'))
+
+    const testApp = await buildTestApp({ dataDir })
+    expect((await testApp.get('/ready')).body.missing).toEqual({ ...NOTHING, files: 1 })
+    const read = () => testApp.post('/file/content', { project_id, digest })
+    expect(await read()).toMatchObject({
+      status: 404,
+      body: {
+        error: { code: 'file_not_found', message: expect.stringContaining('send it again') },
+      },
+    })
+    expect((await postForm(testApp, '/file/create', { project_id, file })).body).toEqual({ digest })
+    expect((await read()).text).toBe(String(file))
+  })
+
+  it('heals as the payload of a training job, too', async () => {
+    const dataDir = makeTempDir()
+    const testApp = await buildTestApp({ dataDir })
+    const model_id = await createModel(testApp)
+    const headers = { 'idempotency-key': 'same' }
+    const send = () => testApp.post(JOBS_URL, jobOf(model_id), { headers })
+    const { body } = await send()
+    const path = onlyFile(dataDir, 'training-payloads')
+    const content = readFileSync(path, 'utf8')
+    rmSync(path)
+    expect((await send()).body.id).toBe(body.id)
+    expect(readFileSync(onlyFile(dataDir, 'training-payloads'), 'utf8')).toBe(content)
+  })
+})
