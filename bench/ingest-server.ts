@@ -2,6 +2,7 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { v7 as uuidv7 } from 'uuid'
 import { buildApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { type Deps, openDeps } from '../src/deps.ts'
@@ -9,10 +10,10 @@ import type { CallStore } from '../src/store/api/calls.ts'
 import { createCallStore } from '../src/store/sqlite/calls/calls.ts'
 import { openDatabase } from '../src/store/sqlite/db/connection.ts'
 import { migrate } from '../src/store/sqlite/db/migrate.ts'
+import { createArrivals } from '../src/store/sqlite/recordings/arrivals.ts'
 import { createHourMarks } from '../src/store/sqlite/stats/hour-marks.ts'
-import { createCallWrites } from '../src/store/sqlite/write/call-writes.ts'
-import type { GroupCommit } from '../src/store/sqlite/write/group-commit.ts'
 import { createWriteJobs } from '../src/store/sqlite/write/write-jobs.ts'
+import type { Writes } from '../src/store/sqlite/write/writes.ts'
 
 export type Variant = 'group commit' | 'validation only' | 'one commit per request'
 
@@ -32,15 +33,12 @@ function openSingleCommitStore(dataDir: string): CallStore {
     for (const hook of hooks) hook()
     return value
   })
-  const commit: GroupCommit = {
-    write: async <T>(apply: () => T) => runAlone.immediate(apply) as T,
-    beforeCommit: (hook) => hooks.push(hook),
-    close: () => undefined,
+  const hours = createHourMarks(db, { beforeCommit: (hook) => void hooks.push(hook) })
+  const jobs = createWriteJobs({ db, hours, newId: uuidv7 })
+  const writes: Writes = {
+    run: async (name, input) => runAlone.immediate(() => jobs[name](input as never)) as never,
   }
-  const hours = createHourMarks(db, commit)
-  const jobs = createWriteJobs(db, hours)
-  const writes = createCallWrites({ commit, jobs, thread: null, writesBeforeThread: 0 })
-  return createCallStore(db, writes)
+  return createCallStore(db, writes, createArrivals())
 }
 
 function replaceCalls(deps: Deps): Deps {

@@ -4,6 +4,9 @@
  */
 import { z } from 'zod'
 
+/** Limit: whatever happens, the process is gone this long after a signal. */
+export const SHUTDOWN_MS_MAX = 9_500
+
 const MIB = 1024 * 1024
 
 /** A whole number in a range, written in decimal. */
@@ -45,6 +48,7 @@ const Environment = z.object({
   WEFT_REQUEST_TIMEOUT_MS: whole(1000, 3_600_000).default(300_000),
   WEFT_DRAIN_TIMEOUT_MS: whole(0, 7_000).default(5_000),
   WEFT_INGEST_QUEUE_MAX: whole(1, 1_000_000).default(10_000),
+  WEFT_INGEST_QUEUE_BYTES_MAX: whole(MIB, 64 * 1024 * MIB).default(256 * MIB),
   WEFT_READ_THREADS: whole(1, 64).default(2),
   WEFT_READ_QUEUE_MAX: whole(1, 100_000).default(256),
   WEFT_READ_TIMEOUT_MS: whole(100, 3_600_000).default(60_000),
@@ -87,6 +91,7 @@ export interface Config {
   readonly requestTimeoutMs: number
   readonly drainTimeoutMs: number
   readonly ingestQueueMax: number
+  readonly ingestQueueBytesMax: number
   readonly readThreads: number
   readonly readQueueMax: number
   readonly readTimeoutMs: number
@@ -179,6 +184,7 @@ function toConfig(values: z.output<typeof Environment>, environment: NodeJS.Proc
     requestTimeoutMs: values.WEFT_REQUEST_TIMEOUT_MS,
     drainTimeoutMs: values.WEFT_DRAIN_TIMEOUT_MS,
     ingestQueueMax: values.WEFT_INGEST_QUEUE_MAX,
+    ingestQueueBytesMax: values.WEFT_INGEST_QUEUE_BYTES_MAX,
     readThreads: values.WEFT_READ_THREADS,
     readQueueMax: values.WEFT_READ_QUEUE_MAX,
     readTimeoutMs: values.WEFT_READ_TIMEOUT_MS,

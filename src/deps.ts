@@ -1,5 +1,5 @@
 /** The composition root: opens the stores and backends that the settings ask for. */
-import { type Config, ConfigError, readSecret } from './config.ts'
+import { type Config, ConfigError, readSecret, SHUTDOWN_MS_MAX } from './config.ts'
 import type { InferenceBackend } from './inference/backend.ts'
 import { createLazyBackend } from './inference/models/lazy-backend.ts'
 import { type ModelRegistry, openModelRegistry } from './inference/models/registry.ts'
@@ -28,6 +28,9 @@ import type { TrainingQueue } from './store/api/training-queue.ts'
 import type { UsageStore } from './store/api/usage.ts'
 import { lockDataDirectory } from './store/sqlite/db/directory-lock.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
+
+/** Part of the time of a shutdown that belongs neither to requests nor to the writer. */
+const CLOSE_REST_MS = 500
 
 /** What the app stands on. The opener closes it. */
 export interface Deps {
@@ -93,6 +96,9 @@ async function openLocked(config: Config): Promise<Deps> {
     dataDir: config.dataDir,
     bootstrapKey: config.bootstrapKey,
     ingestQueueMax: config.ingestQueueMax,
+    ingestQueueBytesMax: config.ingestQueueBytesMax,
+    // What the requests leave of it, less a rest for all others that close.
+    closeMs: SHUTDOWN_MS_MAX - config.drainTimeoutMs - CLOSE_REST_MS,
     reads: {
       threads: config.readThreads,
       queueMax: config.readQueueMax,

@@ -5,7 +5,7 @@ import { isProjectPattern, SCOPES, type Scope } from './domain/access/permission
 import { renderTimestamp } from './schemas/timestamp.ts'
 import type { KeyStore } from './store/api/keys.ts'
 import { tryLockDataDirectory } from './store/sqlite/db/directory-lock.ts'
-import { openSqliteStore, type SqliteStore } from './store/sqlite/open.ts'
+import { openSqliteKeys } from './store/sqlite/open.ts'
 
 const USAGE = `usage:
   npm run keys -- create --user ID [--name NAME] [--scopes ${SCOPES.join(',')}] [--projects acme/*,other/demo]
@@ -29,11 +29,10 @@ async function main(args: readonly string[]): Promise<void> {
 }
 
 /** A server that runs has the lock; the database is then its own, except for the rows of keys. */
-function openStore(dataDir: string): SqliteStore {
+function openStore(dataDir: string) {
   const lock = tryLockDataDirectory(dataDir)
   try {
-    const mayMigrate = lock !== null
-    return openSqliteStore({ dataDir, bootstrapKey: null, mayMigrate, ingestQueueMax: 1 })
+    return openSqliteKeys(dataDir, lock !== null)
   } finally {
     // Before the command runs: a server that starts meanwhile must not be refused.
     lock?.release()

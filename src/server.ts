@@ -2,15 +2,12 @@
 
 import packageJson from '../package.json' with { type: 'json' }
 import { buildApp } from './app.ts'
-import { type Config, ConfigError, readConfig } from './config.ts'
+import { type Config, ConfigError, readConfig, SHUTDOWN_MS_MAX } from './config.ts'
 import { type Deps, openDeps } from './deps.ts'
 import { SCOPES } from './domain/access/permissions.ts'
 import type { App } from './http/app-type.ts'
 import { createLogOutput } from './http/log-output.ts'
 import { createTrainer, type Trainer } from './training/worker/trainer.ts'
-
-/** Limit: whatever happens, the process is gone this long after a signal. */
-const SHUTDOWN_MS_MAX = 9_500
 
 /** What a person can mend. */
 const EXPECTED_ERRORS: readonly string[] = [

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  resolveRecordedCall,
-  toCallParts,
-  toOneLine,
-  toRecordedBytes,
-} from '../../src/domain/calls/recorded-call.ts'
+import { resolveRecordedCall, toOneLine } from '../../src/domain/calls/recorded-call.ts'
 import { JSON_DEPTH_MAX } from '../../src/domain/json/json-depth.ts'
 
 const REF = 'weave:///acme/demo/object/prompt:abcdef'
@@ -14,8 +9,7 @@ function resolve(texts: { inputs_json?: string; output_json?: string }) {
   const times = { started_at_us: 1, ended_at_us: 2 }
   const names = { op_name: 'o', svc_username: 'U', ref_scheme: 'weave' }
   const facts = { ...ids, ...times, ...names, attributes: {}, summary: {}, exception: null }
-  const call = { facts, inputs_json: '{}', output_json: 'null', ...texts }
-  return toCallParts(resolveRecordedCall(toRecordedBytes(call)))
+  return resolveRecordedCall({ facts, inputs_json: '{}', output_json: 'null', ...texts })
 }
 
 describe('resolveRecordedCall', () => {
@@ -62,6 +56,6 @@ describe('toOneLine', () => {
     ],
     ['leaves escaped line breaks alone', '["a\\nb"]', '["a\\nb"]'],
   ])('%s', (_name, json, line) => {
-    expect(toOneLine(Buffer.from(json)).toString()).toBe(line)
+    expect(toOneLine(json)).toBe(line)
   })
 })

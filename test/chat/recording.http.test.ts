@@ -69,6 +69,22 @@ describe('a completion with a project', () => {
     expect(call.ended_at >= call.started_at).toBe(true)
   })
 
+  it('can be read as soon as its header came, alone and in a list', async () => {
+    const { post } = await buildRecordingApp()
+    const ask = async () => {
+      const { headers } = await post(URL, { messages: MESSAGES }, { headers: HEADERS })
+      return headers['x-weft-call-id']
+    }
+    const id = await ask()
+    expect((await post('/call/read', { project_id: PROJECT, id })).status).toBe(200)
+    const call_ids = [await ask()]
+    const { text } = await post('/calls/stream_query', {
+      project_id: PROJECT,
+      filter: { call_ids },
+    })
+    expect(text).toContain(`"id":"${call_ids[0]}"`)
+  })
+
   it.each(['Compat-Project', 'OpenAI-Project'])('is found by %s', async (name) => {
     const { complete } = await buildRecordingApp()
     const { call } = await complete({}, { [name]: PROJECT })
@@ -171,6 +187,7 @@ describe('a completion with a project', () => {
     let tell: (loss: RecordingLoss) => void = () => undefined
     const error = new ApiError('server_overloaded')
     const recordings: RecordingStore = {
+      announce: () => () => undefined,
       add: () => tell({ count: 1, error }),
       flush: async () => undefined,
       onLoss(listener) {

@@ -3,7 +3,6 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import { WRITES_BEFORE_THREAD } from '../../src/store/sqlite/write/call-writes.ts'
 import { STARTED } from '../calls/call-fixtures.ts'
 import { basic } from '../support/build-test-app.ts'
 import { spawnServer, TEST_KEY } from '../support/spawn-server.ts'
@@ -62,8 +61,7 @@ describe('SIGTERM', () => {
       const { status } = await fetch(`${server.url}/call/start`, { method: 'POST', headers, body })
       expect(status).toBe(200)
     }
-    // Enough that calls have their own thread, whose connection is closed, too.
-    await Promise.all(Array.from({ length: WRITES_BEFORE_THREAD + 1 }, (_, n) => startCall(n)))
+    await Promise.all(Array.from({ length: 10 }, (_, n) => startCall(n)))
     const other = new Database(join(dataDir, 'weft.db'))
     other.exec('BEGIN IMMEDIATE')
     const supervisor = setTimeout(() => server.process.kill('SIGKILL'), PATIENCE_MS)

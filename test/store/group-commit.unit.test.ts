@@ -3,16 +3,19 @@ import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
-import { createGroupCommit } from '../../src/store/sqlite/write/group-commit.ts'
+import {
+  createGroupCommit,
+  type GroupCommitOptions,
+} from '../../src/store/sqlite/write/group-commit.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
-function openCommit(queueMax = 100) {
+function openCommit(options: GroupCommitOptions = {}) {
   const db = new Database(':memory:')
   onTestFinished(() => void db.close())
   db.exec('CREATE TABLE t (n INTEGER PRIMARY KEY) STRICT')
   const insert = db.prepare('INSERT INTO t (n) VALUES (?)')
   const count = () => (db.prepare('SELECT count(*) AS n FROM t').get() as { n: number }).n
-  return { db, insert, count, commit: createGroupCommit(db, { queueMax }) }
+  return { db, insert, count, commit: createGroupCommit(db, options) }
 }
 
 describe('group commit', () => {
@@ -85,18 +88,24 @@ describe('group commit', () => {
     expect(count()).toBe(1)
   })
 
-  it('refuses more than its limit with server_overloaded and goes on afterwards', async () => {
-    const { insert, commit, count } = openCommit(2)
-    const results = await Promise.allSettled(
-      [1, 2, 3].map((n) => commit.write(() => insert.run(n))),
-    )
-    expect(results[2]).toMatchObject({ status: 'rejected', reason: { code: 'server_overloaded' } })
-    await commit.write(() => insert.run(4))
-    expect(count()).toBe(3)
+  it.each([
+    ['takes long', { batchMs: 0 }, 1],
+    ['is large', {}, 8 * 1024 * 1024],
+  ])('that %s has no others share its transaction', async (_name, options, bytes) => {
+    const { db, commit } = openCommit(options)
+    let commits = 0
+    commit.beforeCommit(() => {
+      commits += 1
+    })
+    const seen: number[] = []
+    const note = () => void seen.push(commits)
+    await Promise.all([1, 2, 3].map(() => commit.write(note, { bytes })))
+    expect(seen).toEqual([0, 1, 2])
+    expect(db.inTransaction).toBe(false)
   })
 
   it('writes more than one batch in order', async () => {
-    const { insert, commit, count } = openCommit(10_000)
+    const { insert, commit, count } = openCommit()
     await Promise.all(Array.from({ length: 2500 }, (_, n) => commit.write(() => insert.run(n))))
     expect(count()).toBe(2500)
   })

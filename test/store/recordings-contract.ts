@@ -41,10 +41,26 @@ export function describeRecordingContract(name: string, create: () => Stores): v
       })
     })
 
+    it('has who reads an announced call wait until it is stored', async () => {
+      const { calls, recordings } = create()
+      const arrive = recordings.announce(PROJECT, 'c1')
+      const found = calls.findCall(PROJECT, 'c1')
+      recordings.add(recordedCall(), arrive)
+      await expect(found).resolves.toMatchObject({ id: 'c1' })
+    })
+
+    it('has nobody wait for a call that will not be added', async () => {
+      const { calls, recordings } = create()
+      const arrive = recordings.announce(PROJECT, 'c1')
+      const found = calls.findCall(PROJECT, 'c1')
+      arrive()
+      await expect(found).resolves.toBeNull()
+    })
+
     it('stores without being flushed', async () => {
       const { calls, recordings } = create()
       recordings.add(recordedCall())
-      await expect.poll(() => calls.findCall(PROJECT, 'c1')).not.toBeNull()
+      await expect.poll(() => calls.findCall(PROJECT, 'c1'), { timeout: 15_000 }).not.toBeNull()
     })
 
     it('stores calls of every size, of every alphabet', async () => {

@@ -3,8 +3,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { RecordingLoss } from '../../src/store/api/recordings.ts'
 import { DATABASE_FILE, openReadOnlyDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/open.ts'
-import { createWriteThread } from '../../src/store/sqlite/write/write-thread.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
+import { startOf } from './call-store-contract.ts'
 import { describeRecordingContract, recordedCall } from './recordings-contract.ts'
 
 const PROJECT = 'acme/demo'
@@ -28,7 +28,7 @@ ORDER BY call_key
 
 function openStore(options: Partial<SqliteOptions> = {}) {
   const store = openSqliteStore({
-    ...{ dataDir: makeTempDir(), bootstrapKey: null, ingestQueueMax: 1000, writesBeforeThread: 0 },
+    ...{ dataDir: makeTempDir(), bootstrapKey: null, ingestQueueMax: 1000 },
     ...options,
   })
   onTestFinished(() => store.close())
@@ -39,9 +39,9 @@ describeRecordingContract('sqlite', () => openStore({ dataDir: ':memory:' }))
 describeRecordingContract('sqlite with a write thread', () => openStore())
 
 describe('sqlite recordings', () => {
-  it('are all there when the store is closed, in the ring and beside it', async () => {
+  it('are all there when the store is closed', async () => {
     const dataDir = makeTempDir()
-    const first = openStore({ dataDir, ingestQueueMax: 2_000, writesBeforeThread: 10 })
+    const first = openStore({ dataDir })
     const ids = Array.from({ length: 2_000 }, (_, n) => `c${n}`)
     for (const id of ids) {
       first.recordings.add(recordedCall({ id }, { output_json: `"${'x'.repeat(5_000)}"` }))
@@ -52,70 +52,60 @@ describe('sqlite recordings', () => {
     expect(found.filter((call) => call !== null)).toHaveLength(ids.length)
   })
 
-  it.each([0, 1_000])(
-    'have each its own bodies, refs and usage, thread after %i',
-    async (writesBeforeThread) => {
-      const dataDir = makeTempDir()
-      const store = openStore({ dataDir, writesBeforeThread })
-      const expected = Array.from({ length: 50 }, (_, n) => ({
-        id: `c${n}`,
-        output: `["${'x'.repeat(n % 7 === 0 ? 5_000 : 0)}","${refOf(n)}"]`,
-        models: ['a', 'b'].slice(0, n % 3).join(),
-        requests: n % 3 === 0 ? null : n,
-      }))
-      for (const [n, { id, output, models }] of expected.entries()) {
-        const names = models.split(',').filter(Boolean)
-        const usage = Object.fromEntries(names.map((name) => [name, { requests: n }]))
-        store.recordings.add(recordedCall({ id, summary: { usage } }, { output_json: output }))
-      }
-      await store.close()
-      const db = openReadOnlyDatabase(join(dataDir, DATABASE_FILE))
-      onTestFinished(() => void db.close())
-      const rows = db.prepare(STORED_CALLS).all() as { ref: string }[]
-      expect(rows.map(({ ref, ...row }) => row)).toEqual(expected)
-      expect(rows.map(({ ref }) => ref)).toEqual(expected.map((_, n) => refOf(n)))
-    },
-  )
-
-  it('take turns with what the main connection writes', async () => {
-    const { calls, recordings, prices } = openStore()
-    const ids = Array.from({ length: 300 }, (_, n) => `c${n}`)
-    for (const [n, id] of ids.entries()) {
-      recordings.add(recordedCall({ id }))
-      if (n % 10 === 0) await prices.purgePrices(PROJECT, [id])
+  it('have each its own bodies, refs and usage', async () => {
+    const dataDir = makeTempDir()
+    const store = openStore({ dataDir })
+    const expected = Array.from({ length: 50 }, (_, n) => ({
+      id: `c${n}`,
+      output: `["${'x'.repeat(n % 7 === 0 ? 5_000 : 0)}","${refOf(n)}"]`,
+      models: ['a', 'b'].slice(0, n % 3).join(),
+      requests: n % 3 === 0 ? null : n,
+    }))
+    for (const [n, { id, output, models }] of expected.entries()) {
+      const names = models.split(',').filter(Boolean)
+      const usage = Object.fromEntries(names.map((name) => [name, { requests: n }]))
+      store.recordings.add(recordedCall({ id, summary: { usage } }, { output_json: output }))
     }
-    await recordings.flush()
-    const found = await Promise.all(ids.map((id) => calls.findCall(PROJECT, id)))
-    expect(found.filter((call) => call !== null)).toHaveLength(ids.length)
+    await store.close()
+    const db = openReadOnlyDatabase(join(dataDir, DATABASE_FILE))
+    onTestFinished(() => void db.close())
+    const rows = db.prepare(STORED_CALLS).all() as { ref: string }[]
+    expect(rows.map(({ ref, ...row }) => row)).toEqual(expected)
+    expect(rows.map(({ ref }) => ref)).toEqual(expected.map((_, n) => refOf(n)))
   })
 
   it('that find no room are told as lost', async () => {
-    const { recordings } = openStore({ ingestQueueMax: 1, writesBeforeThread: 2 })
+    const { recordings, calls } = openStore({ ingestQueueMax: 1 })
     const losses: RecordingLoss[] = []
     recordings.onLoss((loss) => losses.push(loss))
-    recordings.add(recordedCall({ id: 'a' }))
-    recordings.add(recordedCall({ id: 'b' }))
+    const start = calls.startCall(startOf({ id: 'first' }))
+    const arrivals = ['a', 'b'].map(
+      (id) =>
+        new Promise<void>((resolve) => {
+          recordings.add(recordedCall({ id }), resolve)
+        }),
+    )
+    await Promise.all([start, recordings.flush(), ...arrivals])
     const error = expect.objectContaining({ code: 'server_overloaded' })
-    expect(losses).toEqual([{ count: 1, error }])
-    await recordings.flush()
+    expect(losses).toEqual([{ count: 2, error }])
     recordings.add(recordedCall({ id: 'c' }))
     await recordings.flush()
     expect(losses).toHaveLength(1)
   })
 
-  it('are told as lost when the thread dies, and the next ones meet another', async () => {
-    const losses: RecordingLoss[] = []
-    const thread = createWriteThread({
-      ...{ dataDir: makeTempDir(), queueMax: 10 },
-      ...{ onCommit: () => undefined, onLost: () => undefined },
-      onRecordsLost: (loss) => losses.push(loss),
-      workerFile: new URL('./support/dying-write-worker.ts', import.meta.url),
+  it('are told as lost when the writer dies, and are waited for no longer', async () => {
+    const { recordings, calls } = openStore({
+      writeWorkerFile: new URL('./support/dying-write-worker.ts', import.meta.url),
     })
-    onTestFinished(() => thread.close())
+    const losses: RecordingLoss[] = []
+    recordings.onLoss((loss) => losses.push(loss))
     for (const counts of [[3], [3, 2]]) {
-      for (let n = 0; n < (counts.at(-1) ?? 0); n++)
-        expect(thread.record(recordedCall())).toBe(true)
-      await thread.flushRecords()
+      const arrive = recordings.announce(PROJECT, 'c0')
+      for (let n = 0; n < (counts.at(-1) ?? 0); n++) {
+        recordings.add(recordedCall({ id: `c${n}` }), n === 0 ? arrive : undefined)
+      }
+      await expect(calls.findCall(PROJECT, 'c0')).resolves.toBeNull()
+      await recordings.flush()
       expect(losses.map(({ count }) => count)).toEqual(counts)
     }
   })

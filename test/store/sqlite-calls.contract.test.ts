@@ -12,7 +12,7 @@ describeCallStoreContract('sqlite', async () => {
 })
 
 describeCallStoreContract('sqlite with a write thread', async () => {
-  const store = openSqliteStore({ ...OPTIONS, dataDir: makeTempDir(), writesBeforeThread: 0 })
+  const store = openSqliteStore({ ...OPTIONS, dataDir: makeTempDir() })
   onTestFinished(() => store.close())
   return store.calls
 })

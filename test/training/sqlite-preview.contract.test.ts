@@ -11,13 +11,14 @@ import * as CHECKPOINTS from '../../src/store/sqlite/models/checkpoints.sql.ts'
 import * as MODELS from '../../src/store/sqlite/models/preview-models.sql.ts'
 import { createPreviewModelStore } from '../../src/store/sqlite/models/preview-models.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
-import { createJobMoves } from '../../src/store/sqlite/training/job-moves.ts'
+import { createJobBell } from '../../src/store/sqlite/training/job-bell.ts'
 import * as EVENTS from '../../src/store/sqlite/training/training-events.sql.ts'
 import * as JOBS from '../../src/store/sqlite/training/training-jobs.sql.ts'
 import { createTrainingJobStore } from '../../src/store/sqlite/training/training-jobs.ts'
 import { createTrainingPayloads } from '../../src/store/sqlite/training/training-payloads.ts'
 import * as QUEUE from '../../src/store/sqlite/training/training-queue.sql.ts'
-import { createGroupCommit, type GroupCommit } from '../../src/store/sqlite/write/group-commit.ts'
+import type { Writes } from '../../src/store/sqlite/write/writes.ts'
+import { createInlineWrites } from '../store/support/inline-writes.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { describePreviewStoreContract, JOB, MODEL } from './preview-store-contract.ts'
 import { describeTrainingQueueContract } from './training-queue-contract.ts'
@@ -31,23 +32,23 @@ async function openStores() {
 describePreviewStoreContract('sqlite', openStores)
 describeTrainingQueueContract('sqlite', openStores)
 
-/** A job store over a folder, whose commit the test may replace. */
-async function openJobs(replace: (commit: GroupCommit) => GroupCommit = (commit) => commit) {
+/** A job store over a folder, whose writes the test may replace. */
+async function openJobs(replace: (writes: Writes) => Writes = (writes) => writes) {
   const dataDir = makeTempDir()
   const db = openDatabase(':memory:')
   onTestFinished(() => void db.close())
   migrate(db)
-  const commit = createGroupCommit(db)
-  const moves = createJobMoves(db)
+  const writes = createInlineWrites(db)
+  const bell = createJobBell()
   const folder = openFileFolder(dataDir, ARTIFACTS_DIRECTORY)
   const artifacts = createCheckpointArtifacts(db, folder)
-  await createPreviewModelStore(db, commit, { moves, artifacts }).insertModel(MODEL)
+  await createPreviewModelStore(db, writes, { bell, artifacts }).insertModel(MODEL)
   const directory = join(dataDir, 'training-payloads')
   const payloads = createTrainingPayloads(dataDir)
   return {
     directory,
     file: join(directory, `${JOB.id}.json`),
-    jobs: createTrainingJobStore(db, replace(commit), { payloads, moves }),
+    jobs: createTrainingJobStore(db, replace(writes), { payloads, bell }),
   }
 }
 
@@ -55,11 +56,10 @@ describe('training payloads', () => {
   it('lie in their file, whole, before the row is written', async () => {
     const text = JSON.stringify('ü😀'.repeat(1_500_000))
     const seen: string[] = []
-    const { jobs, file } = await openJobs((commit) => ({
-      ...commit,
-      write(apply) {
+    const { jobs, file } = await openJobs((writes) => ({
+      run(...write) {
         seen.push(readFileSync(file, 'utf8'))
-        return commit.write(apply)
+        return writes.run(...write)
       },
     }))
     const stored = await jobs.insertJob(JOB, text)
@@ -69,9 +69,8 @@ describe('training payloads', () => {
 
   it('are removed when the commit fails', async () => {
     let existed = false
-    const { jobs, directory, file } = await openJobs((commit) => ({
-      ...commit,
-      write() {
+    const { jobs, directory, file } = await openJobs(() => ({
+      run() {
         existed = existsSync(file)
         return Promise.reject(new ApiError('store_unavailable'))
       },

@@ -17,7 +17,7 @@ const timesAt = (seconds: number, queue_timeout_ms = 0) => ({
   now_us: Math.round(seconds * SECOND_US),
   retry_ms: RETRY_MS,
   queue_timeout_ms,
-  chance: () => 0,
+  chance: 0,
 })
 
 function claimAt(seconds: number, fields: Partial<Claim> = {}): Claim {
@@ -28,8 +28,8 @@ function claimAt(seconds: number, fields: Partial<Claim> = {}): Claim {
     wall_ms: WALL_MS,
     worker_id: 'w',
     worker_version: '1',
-    accepts: () => true,
-    resolveConfig: () => '{}',
+    base_models: ['tiny'],
+    projects: ['*'],
     ...fields,
   }
 }
@@ -187,7 +187,7 @@ export function describeTrainingQueueContract(
       const acts = [
         () => trainingJobs.insertJob({ ...JOB, id: 'new', model_id: 'm0' }, '[]'),
         () => trainingQueue.releaseJob(leaseOf(claimed, 2)),
-        () => trainingJobs.cancelJob('new', 3, () => 'event'),
+        () => trainingJobs.cancelJob('new', 3),
       ]
       for (const act of acts) expect(await heardBy(act)).toBe(true)
       stop()
@@ -217,7 +217,7 @@ export function describeTrainingQueueContract(
               const claimed = await trainingQueue.claimJob(claimAt(seconds, hash))
               if (claimed) given.push(claimed)
             } else if (kind === 'cancel') {
-              await trainingJobs.cancelJob(`m${pick % 2}-${pick % 3}`, end.now_us, () => `e${at}`)
+              await trainingJobs.cancelJob(`m${pick % 2}-${pick % 3}`, end.now_us)
             } else if (kind === 'wait') seconds += LEASE_MS / 1000
             else if (lease && kind === 'fail') {
               const failure = { code: 'x', message: 'x', isRetryable: pick % 4 > 0 }

@@ -271,7 +271,7 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
       { scopes: ['traces:read'] as const },
       { projects: ['acme/other'] },
     ]) {
-      const { status } = await build(testApp, {}, { key: testApp.createKey(rights) })
+      const { status } = await build(testApp, {}, { key: await testApp.createKey(rights) })
       expect(status).toBe(403)
     }
     expect((await build(testApp, {}, { key: null })).status).toBe(401)

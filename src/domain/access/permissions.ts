@@ -30,7 +30,7 @@ export function isProjectPattern(text: string): boolean {
 }
 
 /** Whether the key may use a project at all. */
-export function canUseProject(principal: Principal, projectId: string): boolean {
+export function canUseProject(principal: Pick<Principal, 'projects'>, projectId: string): boolean {
   const entity = projectId.slice(0, projectId.indexOf('/'))
   return principal.projects.some(
     (pattern) => pattern === '*' || pattern === projectId || pattern === `${entity}/*`,

@@ -1,12 +1,12 @@
 /**
  * A call that the server itself made and records whole, start and end at once. Pure. Its large bodies are JSON that is
- * neither parsed and printed again nor made into strings: either would cost more than all else of a record.
+ * not parsed and printed again: that would cost more than all else of a record.
  */
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-depth.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'
 import { findRefs } from '../objects/refs.ts'
-import { type CallUsage, readUsage } from '../usage/usage.ts'
+import { readUsage } from '../usage/usage.ts'
 import type { CallParts } from './new-call.ts'
 
 /** What is recorded of a call besides its large bodies. */
@@ -35,67 +35,20 @@ export interface RecordedCall {
   readonly output_json: string
 }
 
-/** The same with its bodies in UTF-8. */
-export interface RecordedBytes {
-  readonly facts: RecordedFacts
-  readonly inputs: Buffer
-  readonly output: Buffer
-}
-
-export function toRecordedBytes({ facts, inputs_json, output_json }: RecordedCall): RecordedBytes {
-  return { facts, inputs: Buffer.from(inputs_json), output: Buffer.from(output_json) }
-}
-
-/** What is stored of a recorded call. */
-export interface RecordedRow {
-  readonly facts: RecordedFacts
-  readonly attributes_json: string
-  readonly summary_json: string
-  /** JSON without line breaks in UTF-8, as output. */
-  readonly inputs: Buffer
-  readonly output: Buffer
-  readonly input_refs: readonly string[]
-  readonly output_refs: readonly string[]
-  readonly usage: readonly CallUsage[]
-  /** Bytes of attributes_json and inputs, and of output and summary_json. */
-  readonly start_size_bytes: number
-  readonly end_size_bytes: number
-}
-
 /**
- * The row of a recorded call. An output that nests too deep to be written again is left out, which an attribute
- * `output_cut` tells.
+ * The parts of a recorded call as a client would have sent them. An output that nests too deep to be written again is
+ * left out, which an attribute `output_cut` tells.
  *
  * @throws ApiError validation_failed when summary.usage is too large; SyntaxError for a body over several lines that is
  * no JSON
  */
-export function resolveRecordedCall(call: RecordedBytes): RecordedRow {
-  const { facts } = call
-  const { attributes, ref_scheme } = facts
-  // Brackets and quotes are the same in both encodings, and this one takes no decoding.
-  const isTooDeep = exceedsDepth(call.output.toString('latin1'), JSON_DEPTH_MAX)
-  const inputs = toOneLine(call.inputs)
-  const output = isTooDeep ? Buffer.from('null') : toOneLine(call.output)
+export function resolveRecordedCall({ facts, ...bodies }: RecordedCall): CallParts {
+  const { project_id, id, attributes, ref_scheme } = facts
+  const isTooDeep = exceedsDepth(bodies.output_json, JSON_DEPTH_MAX)
+  const inputs_json = toOneLine(bodies.inputs_json)
+  const output_json = isTooDeep ? 'null' : toOneLine(bodies.output_json)
   const attributes_json = renderJson(isTooDeep ? { ...attributes, output_cut: true } : attributes)
   const summary_json = renderJson(facts.summary)
-  return {
-    facts,
-    attributes_json,
-    summary_json,
-    inputs,
-    output,
-    input_refs: findRefsInBytes(inputs, ref_scheme),
-    output_refs: findRefsInBytes(output, ref_scheme),
-    usage: readUsage(facts.summary),
-    start_size_bytes: Buffer.byteLength(attributes_json) + inputs.length,
-    end_size_bytes: output.length + Buffer.byteLength(summary_json),
-  }
-}
-
-/** The row as the parts that a client would have sent. */
-export function toCallParts(row: RecordedRow): CallParts {
-  const { facts, attributes_json, summary_json, start_size_bytes, end_size_bytes } = row
-  const { project_id, id } = facts
   return {
     start: {
       project_id,
@@ -113,10 +66,10 @@ export function toCallParts(row: RecordedRow): CallParts {
       svc_run_id: null,
       svc_run_step: null,
       attributes_json,
-      inputs_json: row.inputs.toString(),
+      inputs_json,
       otel_dump_json: null,
-      input_refs: row.input_refs,
-      start_size_bytes,
+      input_refs: findRefsInText(inputs_json, ref_scheme),
+      start_size_bytes: Buffer.byteLength(attributes_json) + Buffer.byteLength(inputs_json),
     },
     end: {
       project_id,
@@ -124,51 +77,34 @@ export function toCallParts(row: RecordedRow): CallParts {
       ended_at_us: facts.ended_at_us,
       exception: facts.exception,
       svc_run_step_end: null,
-      output_json: row.output.toString(),
+      output_json,
       summary_json,
-      output_refs: row.output_refs,
-      usage: row.usage,
-      end_size_bytes,
+      output_refs: findRefsInText(output_json, ref_scheme),
+      usage: readUsage(facts.summary),
+      end_size_bytes: Buffer.byteLength(output_json) + Buffer.byteLength(summary_json),
     },
   }
 }
-
-const LINE_FEED = 10
-const CARRIAGE_RETURN = 13
-const SPACE = 32
-const LAST_ASCII = 127
 
 /**
  * The same JSON without line breaks, as stored texts must be: as it came where it has none, else printed anew
  * with every digit. A byte order mark before it is dropped.
  *
- * @param json - UTF-8 that has been parsed before
+ * @param json - has been parsed before
  */
-export function toOneLine(json: Buffer): Buffer {
-  if (isBare(json) && !json.includes(LINE_FEED) && !json.includes(CARRIAGE_RETURN)) return json
-  const text = json.toString().trim()
+export function toOneLine(json: string): string {
+  const text = json.trim()
   const isOneLine = !text.includes('\n') && !text.includes('\r')
-  return Buffer.from(isOneLine ? text : renderJson(parseLossless(text)))
+  return isOneLine ? text : renderJson(parseLossless(text))
 }
 
-/** Whether nothing stands around it: all JSON begins and ends with a visible character of ASCII. */
-function isBare(json: Buffer): boolean {
-  return isVisible(json[0]) && isVisible(json.at(-1))
-}
-
-function isVisible(byte = 0): boolean {
-  return byte > SPACE && byte < LAST_ASCII
-}
-
-/** Walks the value only when its bytes can hold a ref. */
-function findRefsInBytes(json: Buffer, refScheme: string): string[] {
+/** Walks the value only when its text can hold a ref. */
+function findRefsInText(json: string, refScheme: string): string[] {
   const canHold = json.includes(`${refScheme}:///`) || canHide(json)
-  return canHold ? findRefs(JSON.parse(json.toString()), refScheme) : []
+  return canHold ? findRefs(JSON.parse(json), refScheme) : []
 }
-
-const BACKSLASH = 92
 
 /** Whether an escape may hide the start of a ref. */
-function canHide(json: Buffer): boolean {
-  return json.includes(BACKSLASH) && (json.includes('\\/') || json.includes('\\u'))
+function canHide(json: string): boolean {
+  return json.includes('\\') && (json.includes('\\/') || json.includes('\\u'))
 }

@@ -1,6 +1,6 @@
 /**
  * Records completions as calls, beside their answers: recording never delays or fails an answer. What could not be
- * recorded is reported; what waits is written before the server has closed.
+ * recorded is reported; what waits is written when the store is closed.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Principal } from '../../domain/access/permissions.ts'
@@ -48,7 +48,7 @@ export interface Recording {
 
 export interface CompletionRecorder {
   begin(completion: Completion): Recording
-  /** Waits a moment for answers that are just ending, then until all is stored or was reported. */
+  /** Waits a moment for answers that are just ending, then hands all to the store, which is closed later. */
   close(): Promise<void>
 }
 
@@ -70,24 +70,25 @@ export interface CompletionRecorderOptions {
  */
 export function createCompletionRecorder(options: CompletionRecorderOptions): CompletionRecorder {
   const { recordings, nowUs, newId, onLoss } = options
-  let ended: (() => RecordedCall)[] = []
+  let ended: Ended[] = []
   let openCount = 0
 
   function record(): void {
-    const builds = ended
+    const building = ended
     ended = []
-    for (const build of builds) {
+    for (const { build, arrive } of building) {
       try {
-        recordings.add(build())
+        recordings.add(build(), arrive)
       } catch (error) {
+        arrive()
         onLoss({ count: 1, error })
       }
     }
   }
 
   /** Behind the answers of this turn of the event loop, which go out at its end. */
-  function recordSoon(build: () => RecordedCall): void {
-    ended.push(build)
+  function recordSoon(completion: Ended): void {
+    ended.push(completion)
     if (ended.length === 1) setImmediate(() => setImmediate(record))
   }
 
@@ -95,15 +96,16 @@ export function createCompletionRecorder(options: CompletionRecorderOptions): Co
   return {
     begin(completion) {
       const callId = newId()
+      const arrive = recordings.announce(completion.projectId, callId)
       const startedAtUs = nowUs()
       openCount += 1
       return {
         callId,
         end(end) {
           openCount -= 1
-          if (end.error !== null && REFUSALS.includes(end.error.code)) return
+          if (end.error !== null && REFUSALS.includes(end.error.code)) return arrive()
           const span = { callId, startedAtUs, endedAtUs: nowUs() }
-          recordSoon(() => toRecordedCall(completion, end, span, options))
+          recordSoon({ build: () => toRecordedCall(completion, end, span, options), arrive })
         },
       }
     },
@@ -111,13 +113,18 @@ export function createCompletionRecorder(options: CompletionRecorderOptions): Co
       const deadline = performance.now() + CLOSE_MS_MAX
       while (openCount > 0 && performance.now() < deadline) await sleep(POLL_MS)
       record()
-      await recordings.flush()
     },
   }
 }
 
 /** Codes of completions that never began. */
 const REFUSALS: readonly string[] = ['server_overloaded', 'rate_limit_exceeded']
+
+/** A completion that has ended; `arrive` as of RecordingStore. */
+interface Ended {
+  readonly build: () => RecordedCall
+  readonly arrive: () => void
+}
 
 interface Span {
   readonly callId: string

@@ -125,7 +125,7 @@ function addDelete(app: App, { models, nowUs }: PreviewModelRoutesOptions): void
       const caller = requireScope(request.principal, 'training')
       const found = await models.findModel(request.params.model_id.toLowerCase())
       const { id: model_id } = requireUsableModel(found, caller)
-      const deleted = await models.deleteModel(model_id, nowUs(), uuidv7)
+      const deleted = await models.deleteModel(model_id, nowUs())
       return { model_id, deleted_checkpoints: deleted ?? 0, deleted_run: false }
     },
   )

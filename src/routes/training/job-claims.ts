@@ -84,7 +84,7 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
 
   function times(): QueueTimes {
     const { retryMs: retry_ms, queueTimeoutMs: queue_timeout_ms } = settings
-    return { now_us: nowUs(), retry_ms, queue_timeout_ms, chance: Math.random }
+    return { now_us: nowUs(), retry_ms, queue_timeout_ms, chance: Math.random() }
   }
 
   async function claimNow(wanted: Wanted): Promise<ClaimedJob | null> {

@@ -201,7 +201,7 @@ function addCancel(app: App, { jobs, nowUs }: TrainingJobRoutesOptions): void {
     },
     async (request) => {
       const { job } = await requireJob(request.principal, request.params.job_id, jobs)
-      await jobs.cancelJob(job.id, nowUs(), uuidv7)
+      await jobs.cancelJob(job.id, nowUs())
       const { job: cancelled, result_step } = await requireJob(request.principal, job.id, jobs)
       return renderJobDetail(cancelled, result_step)
     },

@@ -8,7 +8,6 @@ import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import { canUseProject, type Principal, requireScope } from '../../domain/access/permissions.ts'
 import { modelProjectId } from '../../domain/models/preview-model.ts'
-import { resolveTrainingConfig } from '../../domain/training/resolve-training-config.ts'
 import { leaseLost } from '../../domain/training/training-states.ts'
 import { renderClaim } from '../../domain/training/worker-view.ts'
 import type { App } from '../../http/app-type.ts'
@@ -100,10 +99,8 @@ function addClaim(app: App, claims: JobClaims, { settings }: WorkerRoutesOptions
         lease_token_hash,
         worker_id,
         worker_version,
-        accepts: (model: Parameters<typeof modelProjectId>[0]) =>
-          base_models.includes(model.base_model) && canUseProject(caller, modelProjectId(model)),
-        resolveConfig: (json: string | null) =>
-          JSON.stringify(resolveTrainingConfig(json === null ? null : JSON.parse(json))),
+        base_models,
+        projects: caller.projects,
       }
       const claimed = await claims.claim(wanted, wait_seconds * MS_PER_S, signal)
       if (claimed === null) return reply.code(204).send(undefined)
@@ -200,9 +197,8 @@ function addEnds(app: App, claims: JobClaims, { queue, nowUs }: WorkerRoutesOpti
     },
     async (request) => {
       const { lease_token, error, retryable: isRetryable } = request.body
-      const { chance, ...times } = claims.times()
-      const lease = leaseOf(request.params.job_id, lease_token, times.now_us)
-      const end = { ...times, chance: chance() }
+      const { queue_timeout_ms: _, ...end } = claims.times()
+      const lease = leaseOf(request.params.job_id, lease_token, end.now_us)
       const { state } = await queue.failAttempt(lease, { ...error, isRetryable }, end)
       return { status: state as LeaseEndResponse['status'] }
     },

@@ -35,8 +35,7 @@ export interface PreviewModelStore {
    * Hides a model with its checkpoints, cancels its queued jobs and asks a running one to stop. Its name is
    * free again; jobs and their events stay readable.
    *
-   * @param newId - ids of events
    * @returns checkpoints that were hidden, or null when there is no such model
    */
-  deleteModel(id: string, now_us: number, newId: () => string): Promise<number | null>
+  deleteModel(id: string, now_us: number): Promise<number | null>
 }

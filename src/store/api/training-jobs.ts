@@ -91,10 +91,9 @@ export interface TrainingJobStore {
   /**
    * Cancels a queued job at once, and asks a running one to stop.
    *
-   * @param newId - ids of events
    * @throws ApiError training_job_ended when it has succeeded or failed
    */
-  cancelJob(id: string, now_us: number, newId: () => string): Promise<void>
+  cancelJob(id: string, now_us: number): Promise<void>
   /**
    * The events of a job's last attempt in the order in which they came; those of earlier attempts are hidden.
    *

@@ -15,19 +15,17 @@ import type {
 import type { JsonObject } from '../../schemas/primitives.ts'
 
 /** The limits that end attempts. */
-export interface QueueTimes extends Omit<AttemptEnd, 'chance'> {
-  /** 0..1, another one each time. */
-  chance(): number
+export interface QueueTimes extends AttemptEnd {
   /** A job that could have run for this long ends as failed; 0: never. */
   readonly queue_timeout_ms: number
 }
 
 export interface Claim extends Omit<AttemptStart, 'now_us' | 'parent' | 'resolved_config_json'> {
   readonly times: QueueTimes
-  /** Whether the worker may and can train the model. */
-  accepts(model: PreviewModel): boolean
-  /** The text of the resolved settings of a job's config_json. */
-  resolveConfig(config_json: string | null): string
+  /** Base models that the worker can train. */
+  readonly base_models: readonly string[]
+  /** Patterns of the projects that it may work for. */
+  readonly projects: readonly string[]
 }
 
 export interface ClaimedJob {

@@ -1,4 +1,4 @@
-/** Opens the SQLite stores over one connection. */
+/** Opens the SQLite stores: one connection that reads here, one in the writer, and those of the read threads. */
 import { join } from 'node:path'
 import { v7 as uuidv7 } from 'uuid'
 import type { CallStore } from '../api/calls.ts'
@@ -20,7 +20,12 @@ import type { UsageStore } from '../api/usage.ts'
 import { createKeyStore } from './access/keys.ts'
 import { createCallStore } from './calls/calls.ts'
 import { createCallsQueryStore } from './calls/calls-query.ts'
-import { type Connection, closeDatabase, DATABASE_FILE, openDatabase } from './db/connection.ts'
+import {
+  type Connection,
+  DATABASE_FILE,
+  openDatabase,
+  openReadOnlyDatabase,
+} from './db/connection.ts'
 import { ARTIFACTS_DIRECTORY, FILES_DIRECTORY, openFileFolder } from './db/file-folder.ts'
 import { migrate, requireMigrated } from './db/migrate.ts'
 import { createStoreHealth } from './db/store-health.ts'
@@ -35,20 +40,18 @@ import { createTableStore } from './objects/tables.ts'
 import { createPriceStore } from './prices/prices.ts'
 import { READ_JOBS } from './read/read-jobs.ts'
 import { createInlineReadPool, createReadPool, type ReadPool } from './read/read-pool.ts'
+import { createArrivals } from './recordings/arrivals.ts'
 import { createRecordings } from './recordings/recordings.ts'
-import { createHourMarks } from './stats/hour-marks.ts'
 import { createSegmentBuilder, type SegmentBuilder } from './stats/segments/builder.ts'
 import { createStatsStore } from './stats/stats.ts'
-import { createJobMoves } from './training/job-moves.ts'
+import { createJobBell } from './training/job-bell.ts'
 import { createTrainingJobStore } from './training/training-jobs.ts'
 import { createTrainingPayloads } from './training/training-payloads.ts'
 import { createTrainingQueue } from './training/training-queue.ts'
 import { createUsageStore } from './usage/usage.ts'
-import { createCallWrites, WRITES_BEFORE_THREAD } from './write/call-writes.ts'
-import { createGroupCommit } from './write/group-commit.ts'
 import { createWalThread } from './write/wal-thread.ts'
-import { createWriteJobs } from './write/write-jobs.ts'
-import { createWriteThread } from './write/write-thread.ts'
+import { createWriter } from './write/writer.ts'
+import { openInlineWrites, openWriteThread } from './write/writer-ends.ts'
 
 export interface SqliteOptions {
   /** A directory, or ':memory:'. */
@@ -60,8 +63,12 @@ export interface SqliteOptions {
   readonly ingestQueueMax: number
   /** Limits of the heavy reads. */
   readonly reads?: ReadLimits
-  /** Writes of calls before they get a thread; a database in memory never has one. */
-  readonly writesBeforeThread?: number
+  /** Bytes of writes that may wait; default 256 MiB. */
+  readonly ingestQueueBytesMax?: number
+  /** How long the writer may take for what waits when it is closed; default 8 s. */
+  readonly closeMs?: number
+  /** The entry of the write thread; tests give one of their own. */
+  readonly writeWorkerFile?: URL
 }
 
 export interface ReadLimits {
@@ -74,6 +81,8 @@ export interface ReadLimits {
   readonly niceness?: number
 }
 
+const CLOSE_MS_MAX = 8_000
+const INGEST_QUEUE_BYTES_MAX = 256 * 1024 * 1024
 const READ_LIMITS: ReadLimits = { threads: 1, queueMax: 16, timeoutMs: 60_000 }
 /** One hour at a time; the largest takes seconds, for which nobody waits. */
 const BUILD_LIMITS: ReadLimits = {
@@ -112,54 +121,48 @@ export interface SqliteStore extends StoreHealth {
 
 /** @throws DataDirectoryError, MigrationError */
 export function openSqliteStore(options: SqliteOptions): SqliteStore {
-  const db = openDatabase(options.dataDir)
-  try {
-    if (options.mayMigrate ?? true) migrate(db)
-    else requireMigrated(db)
-  } catch (error) {
-    db.close()
-    throw error
-  }
-  const isInMemory = options.dataDir === ':memory:'
+  const { dataDir } = options
+  const db = openMigrated(options)
+  const path = join(dataDir, DATABASE_FILE)
+  const isInMemory = dataDir === ':memory:'
   const openReads = (limits: ReadLimits) =>
-    isInMemory
-      ? createInlineReadPool(db, READ_JOBS)
-      : createReadPool({ path: join(options.dataDir, DATABASE_FILE), ...limits })
+    isInMemory ? createInlineReadPool(db, READ_JOBS) : createReadPool({ path, ...limits })
   const reads = openReads(options.reads ?? READ_LIMITS)
-  const { commit, writes, recordings, closeWrites } = openWrites(db, options)
+  const { writes, closeWrites } = openWrites(db, options)
+  const arrivals = createArrivals()
+  const recordings = createRecordings(writes, arrivals)
   const segments = createSegmentBuilder({
-    ...{ db, commit, isAutomatic: !isInMemory },
+    ...{ db, writes, isAutomatic: !isInMemory },
     reads: openReads(BUILD_LIMITS),
   })
-  const payloads = createTrainingPayloads(options.dataDir)
-  const folder = openFileFolder(options.dataDir, FILES_DIRECTORY)
-  const artifactFolder = openFileFolder(options.dataDir, ARTIFACTS_DIRECTORY)
+  const payloads = createTrainingPayloads(dataDir)
+  const folder = openFileFolder(dataDir, FILES_DIRECTORY)
+  const artifactFolder = openFileFolder(dataDir, ARTIFACTS_DIRECTORY)
   const artifacts = createCheckpointArtifacts(db, artifactFolder)
-  const moves = createJobMoves(db)
+  const bell = createJobBell()
   const sweep = createSweep(db, { payloads, folder, artifacts })
   let missing: MissingFiles = { files: 0, training_payloads: 0, artifacts: 0 }
   const health = createStoreHealth({
-    path: isInMemory ? null : join(options.dataDir, DATABASE_FILE),
-    // Writes a number of the file's own head, which nothing else uses.
-    write: () => commit.write(() => db.pragma('user_version = 0')),
+    path: isInMemory ? null : path,
+    write: () => writes.run('prove_writable', null),
     ...{ folder, missing: () => missing },
   })
   return {
-    keys: createKeyStore(db, options.bootstrapKey),
-    calls: createCallStore(db, writes),
+    keys: createKeyStore(db, writes, options.bootstrapKey),
+    calls: createCallStore(db, writes, arrivals),
     recordings,
-    callsQuery: createCallsQueryStore(db, reads),
-    stats: createStatsStore({ db, commit, reads }),
+    callsQuery: createCallsQueryStore(db, reads, arrivals),
+    stats: createStatsStore(writes, reads),
     usage: createUsageStore(reads),
-    feedback: createFeedbackStore(db, commit, reads),
-    objects: createObjectStore(db, commit, reads),
-    tables: createTableStore(db, commit, reads),
-    files: createFileStore(db, commit, folder),
-    prices: createPriceStore(db, commit),
-    previewModels: createPreviewModelStore(db, commit, { moves, artifacts }),
-    trainingJobs: createTrainingJobStore(db, commit, { payloads, moves }),
-    trainingQueue: createTrainingQueue({ db, commit, moves, artifacts, newId: uuidv7 }),
-    checkpoints: createCheckpointStore(db, commit, artifacts),
+    feedback: createFeedbackStore(writes, reads),
+    objects: createObjectStore(db, writes, reads),
+    tables: createTableStore(db, writes, reads),
+    files: createFileStore(db, writes, folder),
+    prices: createPriceStore(db, writes),
+    previewModels: createPreviewModelStore(db, writes, { bell, artifacts }),
+    trainingJobs: createTrainingJobStore(db, writes, { payloads, bell }),
+    trainingQueue: createTrainingQueue({ db, writes, bell, artifacts, newId: uuidv7 }),
+    checkpoints: createCheckpointStore(db, writes, artifacts),
     async sweep() {
       missing = await sweep()
       return missing
@@ -169,8 +172,9 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     segments,
     async close() {
       health.close()
+      const flushed = recordings.flush()
       await closeWrites()
-      closeDatabase(db)
+      await flushed
       payloads.close()
       folder.close()
       artifactFolder.close()
@@ -178,39 +182,79 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   }
 }
 
-/** The writes of calls and all others: never two of them at the same time. */
+/**
+ * The keys alone, for a command: another process may have the database open, so that it is written by a short-lived
+ * connection of the command's own.
+ *
+ * @throws DataDirectoryError, MigrationError
+ */
+export function openSqliteKeys(dataDir: string, mayMigrate: boolean) {
+  const db = openWritable({ dataDir, mayMigrate })
+  const writer = createWriter({
+    ...{
+      queueMax: 1,
+      queueBytesMax: 1024 * 1024,
+      closeMs: CLOSE_MS_MAX,
+      onCommit: () => undefined,
+    },
+    open: (listener) => openInlineWrites(db, listener),
+  })
+  const keys: KeyStore = createKeyStore(db, writer, null)
+  const close = async () => {
+    await writer.drain()
+    await writer.close()
+  }
+  return { keys, close }
+}
+
+/** The connection that the main thread reads by: in memory the only one, else one that cannot write. */
+function openMigrated(options: SqliteOptions): Connection {
+  const db = openWritable(options)
+  if (options.dataDir === ':memory:') return db
+  const reading = openReadOnlyDatabase(join(options.dataDir, DATABASE_FILE))
+  db.close()
+  return reading
+}
+
+function openWritable({
+  dataDir,
+  mayMigrate = true,
+}: Pick<SqliteOptions, 'dataDir' | 'mayMigrate'>): Connection {
+  const db = openDatabase(dataDir)
+  try {
+    if (mayMigrate) migrate(db)
+    else requireMigrated(db)
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** @param db - the main thread's */
 function openWrites(db: Connection, options: SqliteOptions) {
   const { dataDir, ingestQueueMax: queueMax } = options
-  const isInMemory = dataDir === ':memory:'
-  const thread = isInMemory
-    ? null
-    : createWriteThread({
-        ...{ dataDir, queueMax },
-        onCommit: () => log.noteCommit(),
-        onRecordsLost: (loss) => recordings.lose(loss),
-      })
-  const log = createWalThread(db, dataDir, () => thread?.finishLog() ?? false)
-  const commit = createGroupCommit(db, {
-    queueMax,
-    onCommit: log.noteCommit,
-    ...(thread ? { takeTurn: thread.takeTurn } : {}),
+  const log = createWalThread(db, dataDir, () => {
+    writer.finishLog()
+    return true
   })
-  const jobs = createWriteJobs(db, createHourMarks(db, commit))
-  const { writesBeforeThread = WRITES_BEFORE_THREAD } = options
-  const writes = createCallWrites({ commit, jobs, thread, writesBeforeThread })
-  const recordings = createRecordings({
-    ...{ writes, thread, queueMax },
-    callsBeforeThread: writesBeforeThread,
+  const writer = createWriter({
+    ...{ queueMax, queueBytesMax: options.ingestQueueBytesMax ?? INGEST_QUEUE_BYTES_MAX },
+    closeMs: options.closeMs ?? CLOSE_MS_MAX,
+    onCommit: log.noteCommit,
+    open: (listener) =>
+      dataDir === ':memory:'
+        ? openInlineWrites(db, listener)
+        : openWriteThread(dataDir, listener, options.writeWorkerFile),
   })
   return {
-    commit,
-    writes,
-    recordings,
+    writes: writer,
     async closeWrites() {
-      await recordings.flush()
-      await thread?.close()
-      commit.close()
+      await writer.drain()
       log.close()
+      // The last connection that closes takes the log with it, and only one that writes can do that.
+      if (dataDir !== ':memory:') db.close()
+      await writer.close()
     },
   }
 }

@@ -9,7 +9,7 @@ import { READ_JOBS } from '../../../src/store/sqlite/read/read-jobs.ts'
 import { createInlineReadPool, type ReadPool } from '../../../src/store/sqlite/read/read-pool.ts'
 import { createSegmentBuilder } from '../../../src/store/sqlite/stats/segments/builder.ts'
 import { SEGMENT_COLUMNS } from '../../../src/store/sqlite/stats/segments/segment.ts'
-import { createGroupCommit } from '../../../src/store/sqlite/write/group-commit.ts'
+import { createInlineWrites } from '../../store/support/inline-writes.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import {
   ALL_COLUMNS,
@@ -91,7 +91,7 @@ describe('the builder of segments', () => {
     const dataDir = makeTempDir()
     await close(await openFilled(dataDir))
     const db = openDatabase(dataDir)
-    const commit = createGroupCommit(db)
+    const writes = createInlineWrites(db)
     const inline = createInlineReadPool(db, READ_JOBS)
     const raise = db.prepare('UPDATE stats_hours SET revision = revision + 1 WHERE hour_key = 1')
     const reads = {
@@ -102,7 +102,7 @@ describe('the builder of segments', () => {
         return built
       },
     } as ReadPool
-    const builder = createSegmentBuilder({ db, commit, reads, isAutomatic: false })
+    const builder = createSegmentBuilder({ db, writes, reads, isAutomatic: false })
     expect(await builder.buildAll()).toBe(HOURS - 1)
     expect(db.prepare('SELECT hour_key FROM stats_hours WHERE is_dirty').pluck().all()).toEqual([1])
     await builder.close()

@@ -5,7 +5,7 @@ import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
 import type { ReadPool } from '../../../src/store/sqlite/read/read-pool.ts'
 import { createSegmentBuilder } from '../../../src/store/sqlite/stats/segments/builder.ts'
 import { MARK_HOUR } from '../../../src/store/sqlite/stats/segments/segments.sql.ts'
-import { createGroupCommit } from '../../../src/store/sqlite/write/group-commit.ts'
+import { createInlineWrites } from '../../store/support/inline-writes.ts'
 
 /** A builder over hours that stay dirty; `builds` counts by project. */
 function start(buildMs: Readonly<Record<string, number>>) {
@@ -26,8 +26,8 @@ function start(buildMs: Readonly<Record<string, number>>) {
     return null
   }
   const reads = { run, close: async () => {} } as unknown as ReadPool
-  const commit = createGroupCommit(db)
-  const builder = createSegmentBuilder({ db, commit, reads, isAutomatic: true })
+  const writes = createInlineWrites(db)
+  const builder = createSegmentBuilder({ db, writes, reads, isAutomatic: true })
   onTestFinished(async () => {
     await builder.close()
     db.close()

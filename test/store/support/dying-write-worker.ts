@@ -1,6 +1,7 @@
-/** A write thread that dies with the first writes or records it gets. */
+/** A write thread that dies with the first writes it gets. */
 import { parentPort } from 'node:worker_threads'
 
 parentPort?.on('message', (request) => {
-  if (typeof request !== 'string' || request === 'records') process.exit(1)
+  if (typeof request !== 'string') process.exit(1)
+  if (request === 'close') parentPort?.close()
 })

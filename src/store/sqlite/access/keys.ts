@@ -6,32 +6,31 @@ import type { Principal, Scope } from '../../../domain/access/permissions.ts'
 import type { KeyStore, NewKey, StoredKey } from '../../api/keys.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
-import { FIND_KEY, INSERT_KEY, LIST_KEYS, REVOKE_KEY } from './keys.sql.ts'
+import type { Writes } from '../write/writes.ts'
+import type { NewKeyRow } from './key-writes.ts'
+import { FIND_KEY, LIST_KEYS } from './keys.sql.ts'
 
 /** Limit: how long a revoked key may still be taken. */
 const CACHE_TTL_MS = 1000
 /** Limit: 10,000 entries of about 300 bytes. */
 const CACHE_ENTRIES_MAX = 10_000
 
-interface KeyRow {
-  readonly id: string
+interface KeyRow extends Omit<NewKeyRow, 'hash'> {
   readonly hash: Buffer
-  readonly svc_user_id: string
-  readonly svc_username: string
-  readonly scopes_json: string
-  readonly projects_json: string
-  readonly created_at_us: number
   readonly revoked_at_us: number | null
 }
 
 /**
+ * @param db - for what is read here
  * @param bootstrapKey - a key with all scopes on all projects that is not in the database, or null
  */
-export function createKeyStore(db: Connection, bootstrapKey: string | null): KeyStore {
-  const insertKey = db.prepare(INSERT_KEY)
+export function createKeyStore(
+  db: Connection,
+  writes: Writes,
+  bootstrapKey: string | null,
+): KeyStore {
   const findKey = db.prepare(FIND_KEY)
   const listKeys = db.prepare(LIST_KEYS)
-  const revokeKey = db.prepare(REVOKE_KEY)
   const bootstrapHash = bootstrapKey === null ? null : hashKey(bootstrapKey)
   let processKey: { readonly hash: Buffer; readonly principal: Principal } | null = null
   /** By the key's text, since hashing it costs more than all else here; forgotten as a whole, and soon. */
@@ -53,7 +52,7 @@ export function createKeyStore(db: Connection, bootstrapKey: string | null): Key
     async createKey(key: NewKey) {
       const id = uuidv7()
       const secret = renderKey(randomBytes(KEY_BYTES))
-      insertKey.run({
+      await writes.run('create_key', {
         id,
         hash: hashKey(secret),
         svc_user_id: key.svc_user_id,
@@ -85,8 +84,9 @@ export function createKeyStore(db: Connection, bootstrapKey: string | null): Key
     },
     listKeys: () => (listKeys.all() as KeyRow[]).map(toStoredKey),
     async revokeKey(id) {
+      const wasLive = await writes.run('revoke_key', { id, revoked_at_us: Date.now() * 1000 })
       cache.clear()
-      return revokeKey.run({ id, revoked_at_us: Date.now() * 1000 }).changes > 0
+      return wasLive
     },
   }
 }

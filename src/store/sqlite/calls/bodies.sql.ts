@@ -2,7 +2,7 @@
  * Columns of call_bodies: short texts as they are, long ones compressed in a column of their own
  * (body-compression.ts).
  */
-import { insertRows } from '../db/rows.sql.ts'
+import { insertRow } from '../db/rows.sql.ts'
 
 /** Those that come with a start, and with an end, in the order of their parameters. */
 export const START_BODIES = ['attributes', 'inputs', 'otel_dump'] as const
@@ -17,7 +17,7 @@ export function bodyText(name: BodyName): string {
 
 /** INSERT of a row with some bodies; parameters: its key, then those of packBodies. */
 export function insertBodies(names: readonly BodyName[]): string {
-  return insertRows('call_bodies', ['call_key', ...names.flatMap(columnsOf)], 1)
+  return insertRow('call_bodies', ['call_key', ...names.flatMap(columnsOf)])
 }
 
 /** UPDATE of some bodies of a row; by primary key. Parameters: those of packBodies, then its key. */

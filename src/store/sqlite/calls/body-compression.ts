@@ -21,11 +21,6 @@ export function packBodies(...texts: readonly (string | null)[]): (string | Buff
   return values
 }
 
-/** The values of the two columns of a text that is in UTF-8. */
-export function packBytes(bytes: Buffer): (Buffer | null)[] {
-  return bytes.length < PACKED_FROM_BYTES ? [bytes, null] : [null, zstdCompressSync(bytes, OPTIONS)]
-}
-
 function isLong(text: string): boolean {
   if (text.length * UNIT_BYTES_MAX < PACKED_FROM_BYTES) return false
   return text.length >= PACKED_FROM_BYTES || Buffer.byteLength(text) >= PACKED_FROM_BYTES

@@ -1,10 +1,10 @@
 /** Calls as the parameters of the statements that are run for each: in the order of their columns. */
 import type { CallEnd, CallStart } from '../../../domain/calls/new-call.ts'
 import type { CallUsage } from '../../../domain/usage/usage.ts'
-import type { Parameter } from '../db/bulk-insert.ts'
 import { packBodies } from './body-compression.ts'
 
 type Key = number | bigint
+type Parameter = string | number | bigint | Buffer | null
 
 /** Of INSERT_CALL_START. */
 export function toStartParameters(start: CallStart): Parameter[] {

@@ -15,6 +15,7 @@ import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import { selectFeedback } from '../feedback/feedback.sql.ts'
 import type { ReadPool } from '../read/read-pool.ts'
+import type { Arrivals } from '../recordings/arrivals.ts'
 import { SUM_TRACE_SIZE } from './calls.sql.ts'
 import { findCallsByKey } from './calls-query.sql.ts'
 
@@ -29,9 +30,18 @@ const FEEDBACK_SHAPE = FEEDBACK_FIELDS.map((name) => ({ name, path: [name] }))
 
 type KeyedCall = CallTexts & { readonly call_key: number }
 
-export function createCallsQueryStore(db: Connection, reads: ReadPool): CallsQueryStore {
+/**
+ * @param db - for what is read here
+ * @param arrivals - recorded calls that are on their way
+ */
+export function createCallsQueryStore(
+  db: Connection,
+  reads: ReadPool,
+  arrivals: Arrivals,
+): CallsQueryStore {
   return {
     async *pages(selection, shape, refScheme, signal) {
+      await arrivals.wait(selection.project_id, selection.filter.call_ids ?? [])
       const keys = await reads.run('select_calls', selection, signal)
       const readSlice = createSliceReader(db, shape, refScheme)
       let at = 0

@@ -1,6 +1,6 @@
 /** Statements over calls and their bodies, usage and refs. */
 
-import { insertRows } from '../db/rows.sql.ts'
+import { insertRow } from '../db/rows.sql.ts'
 import {
   BODY_NAMES,
   bodyText,
@@ -189,7 +189,7 @@ export const USAGE_COLUMNS = [
 ] as const
 
 /** One model of a call's usage. Parameters by their place. */
-export const INSERT_CALL_USAGE = insertRows('call_usage', USAGE_COLUMNS, 1)
+export const INSERT_CALL_USAGE = insertRow('call_usage', USAGE_COLUMNS)
 
 /** One ref of a call's inputs or output. */
 export const INSERT_CALL_REF = `

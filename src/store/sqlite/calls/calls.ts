@@ -3,12 +3,17 @@ import type { CallStore, PartResult } from '../../api/calls.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import { toReplyError } from '../db/thread-failure.ts'
-import type { CallWrites, WrittenPart } from '../write/write-jobs.ts'
+import type { Arrivals } from '../recordings/arrivals.ts'
+import type { Writes } from '../write/writes.ts'
 import { type CallRow, toStoredCall } from './call-rows.ts'
+import type { WrittenPart } from './call-writes.ts'
 import * as SQL from './calls.sql.ts'
 
-/** @param db - for what is read here */
-export function createCallStore(db: Connection, writes: CallWrites): CallStore {
+/**
+ * @param db - for what is read here
+ * @param arrivals - recorded calls that are on their way
+ */
+export function createCallStore(db: Connection, writes: Writes, arrivals: Arrivals): CallStore {
   const findCall = db.prepare(SQL.FIND_CALL)
   const sumTraceSize = db.prepare(SQL.SUM_TRACE_SIZE)
 
@@ -21,6 +26,7 @@ export function createCallStore(db: Connection, writes: CallWrites): CallStore {
     renameCall: (rename) => writes.run('rename_call', rename),
     deleteCalls: (deletion) => writes.run('delete_calls', deletion),
     async findCall(project_id, id) {
+      await arrivals.wait(project_id, [id])
       const row = read(() => findCall.get({ project_id, id }) as CallRow | undefined)
       return row ? toStoredCall(row) : null
     },
@@ -31,8 +37,8 @@ export function createCallStore(db: Connection, writes: CallWrites): CallStore {
   }
 }
 
-function toPartResult({ started, refused = {} }: WrittenPart): PartResult {
-  const error = toReplyError(refused)
+function toPartResult({ started, ...failure }: WrittenPart): PartResult {
+  const error = toReplyError(failure)
   return error ? { error } : { started }
 }
 

@@ -15,15 +15,16 @@ export interface ApiFailure {
   readonly message: string
   readonly param: string | null
   readonly retryAfterS: number | null
+  readonly headers: Readonly<Record<string, string>>
   /** Why, for the log. */
   readonly cause: string | null
 }
 
 export function renderFailure(error: unknown): Failure {
   if (error instanceof ApiError) {
-    const { code, message, param, retryAfterS } = error
+    const { code, message, param, retryAfterS, headers } = error
     const cause = error.cause === undefined ? null : describe(error.cause)
-    return { failure: { code, message, param, retryAfterS, cause } }
+    return { failure: { code, message, param, retryAfterS, headers, cause } }
   }
   return { crash: describe(error) }
 }
@@ -35,9 +36,10 @@ function describe(error: unknown): string {
 /** The error that a reply carries, or null when it carries a value. */
 export function toReplyError({ failure, crash }: Failure): ApiError | null {
   if (failure) {
-    const { code, message, param, retryAfterS, cause } = failure
+    const { code, message, param, retryAfterS, headers, cause } = failure
     return new ApiError(code, {
       message,
+      headers,
       ...(param === null ? {} : { param }),
       ...(retryAfterS === null ? {} : { retryAfterS }),
       ...(cause === null ? {} : { cause: new Error(cause) }),

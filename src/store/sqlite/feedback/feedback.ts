@@ -1,58 +1,27 @@
-/** Feedback in SQLite. Payloads are never read on the connection that writes, see payload-paths.ts. */
-import { type Feedback, isSameFeedback } from '../../../domain/feedback/new-feedback.ts'
-import { ApiError } from '../../../errors.ts'
+/** Feedback in SQLite. Payloads are never read on the event loop, see payload-paths.ts. */
+import type { Feedback } from '../../../domain/feedback/new-feedback.ts'
+import type { ApiError } from '../../../errors.ts'
 import type { FeedbackStore } from '../../api/feedback.ts'
-import type { Connection } from '../db/connection.ts'
+import { toReplyError } from '../db/thread-failure.ts'
 import type { ReadPool } from '../read/read-pool.ts'
-import type { GroupCommit } from '../write/group-commit.ts'
-import * as SQL from './feedback.sql.ts'
+import type { Writes } from '../write/writes.ts'
+import type { WrittenFeedback } from './feedback-writes.ts'
 
-export function createFeedbackStore(
-  db: Connection,
-  commit: GroupCommit,
-  reads: ReadPool,
-): FeedbackStore {
-  const insertFeedback = db.prepare(SQL.INSERT_FEEDBACK)
-  const findFeedback = db.prepare(SQL.FIND_FEEDBACK)
-  const deleteFeedback = db.prepare(SQL.DELETE_FEEDBACK)
-
-  function write(feedback: Feedback): Feedback {
-    if (insertFeedback.run(feedback).changes === 1) return feedback
-    const stored = findFeedback.get(feedback) as Feedback
-    if (!isSameFeedback(stored, feedback)) throw new ApiError('feedback_conflict', { param: 'id' })
-    return stored
-  }
-
-  function writeAlone(feedback: Feedback): Feedback | ApiError {
-    try {
-      return write(feedback)
-    } catch (error) {
-      // A conflict has written nothing; anything else fails the whole batch.
-      if (error instanceof ApiError) return error
-      throw error
-    }
-  }
-
-  function replace(replacedId: string, feedback: Feedback): Feedback {
-    const { project_id } = feedback
-    if (deleteFeedback.run({ project_id, id: replacedId }).changes === 0) {
-      if (findFeedback.get(feedback) === undefined) {
-        throw new ApiError('feedback_not_found', { param: 'feedback_id' })
-      }
-    }
-    return write(feedback)
-  }
-
+export function createFeedbackStore(writes: Writes, reads: ReadPool): FeedbackStore {
   return {
-    createFeedback: (feedback) => commit.write(() => write(feedback)),
-    createFeedbackBatch: (batch) => commit.write(() => batch.map(writeAlone)),
-    replaceFeedback: (replacedId, feedback) => commit.write(() => replace(replacedId, feedback)),
-    purgeFeedback: (project_id, ids) =>
-      commit.write(() => {
-        for (const id of ids) deleteFeedback.run({ project_id, id })
-      }),
+    createFeedback: (feedback) => writes.run('create_feedback', feedback),
+    async createFeedbackBatch(batch) {
+      return (await writes.run('create_feedback_batch', batch)).map(toResult)
+    },
+    replaceFeedback: (replaced_id, feedback) =>
+      writes.run('replace_feedback', { replaced_id, feedback }),
+    purgeFeedback: (project_id, ids) => writes.run('purge_feedback', { project_id, ids }),
     queryFeedback: (project_id, query, signal) =>
       reads.run('feedback_query', { project_id, query }, signal),
     findPayloadPaths: (sample, signal) => reads.run('payload_paths', sample, signal),
   }
+}
+
+function toResult({ feedback, ...failure }: WrittenFeedback): Feedback | ApiError {
+  return toReplyError(failure) ?? (feedback as Feedback)
 }

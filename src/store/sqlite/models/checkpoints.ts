@@ -1,13 +1,13 @@
 /** Checkpoints in SQLite, their weights in files. */
 
-import { parseLossless, renderJson } from '../../../domain/json/json-text.ts'
+import { parseLossless } from '../../../domain/json/json-text.ts'
 import type { Checkpoint, StoredCheckpoint } from '../../../domain/models/checkpoint.ts'
 import { ApiError } from '../../../errors.ts'
 import type { JsonObject } from '../../../schemas/primitives.ts'
-import type { CheckpointListing, CheckpointStore, DeletedSteps } from '../../api/checkpoints.ts'
+import type { CheckpointListing, CheckpointStore } from '../../api/checkpoints.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
-import type { GroupCommit } from '../write/group-commit.ts'
+import type { Writes } from '../write/writes.ts'
 import type { CheckpointArtifacts } from './checkpoint-artifacts.ts'
 import * as SQL from './checkpoints.sql.ts'
 
@@ -28,13 +28,12 @@ export interface StoredCheckpointRow extends CheckpointRow {
   readonly worker_version: string | null
 }
 
+/** @param db - for what is read here */
 export function createCheckpointStore(
   db: Connection,
-  commit: GroupCommit,
+  writes: Writes,
   artifacts: CheckpointArtifacts,
 ): CheckpointStore {
-  const insertCheckpoint = db.prepare(SQL.INSERT_CHECKPOINT)
-  const raiseLastStep = db.prepare(SQL.RAISE_LAST_STEP)
   const findCursor = db.prepare(SQL.FIND_CHECKPOINT_STEP)
   const findStep = db.prepare(SQL.FIND_STEP)
   const findLatest = db.prepare(SQL.FIND_LATEST_STEP)
@@ -51,28 +50,15 @@ export function createCheckpointStore(
   }
 
   return {
-    insertCheckpoint: ({ metrics, ...row }) =>
-      commit.write(() => {
-        insertCheckpoint.run({ ...row, metrics_json: renderJson(metrics) })
-        raiseLastStep.run(row)
-      }),
+    insertCheckpoint: (checkpoint) => writes.run('insert_checkpoint', checkpoint),
     async deleteSteps(model_id, steps, deleted_at_us) {
-      const { paths, ...deleted } = await commit.write(() => {
-        const paths: string[] = []
-        const not_found_steps: number[] = []
-        let deleted_count = 0
-        for (const step of new Set(steps)) {
-          const hidden = artifacts.hideStep(model_id, step, deleted_at_us)
-          if (hidden === null) not_found_steps.push(step)
-          else {
-            deleted_count += hidden.count
-            paths.push(...hidden.paths)
-          }
-        }
-        return { deleted_count, not_found_steps, paths }
+      const { paths, ...deleted } = await writes.run('delete_steps', {
+        model_id,
+        steps,
+        deleted_at_us,
       })
       await artifacts.removeUnused(paths)
-      return deleted satisfies DeletedSteps
+      return deleted
     },
     async listCheckpoints(listing) {
       const { model_id, order, count } = listing

@@ -1,32 +1,29 @@
 /** Preview models in SQLite. */
 
 import type { PreviewModel } from '../../../domain/models/preview-model.ts'
-import { cancelJob } from '../../../domain/training/training-moves.ts'
 import { ApiError } from '../../../errors.ts'
 import type { ModelListing, PreviewModelStore } from '../../api/preview-models.ts'
 import type { Connection } from '../db/connection.ts'
 import { placeBefore, takeAccepted } from '../db/listing.ts'
 import { toStoreError } from '../db/store-error.ts'
-import type { JobMoves } from '../training/job-moves.ts'
-import type { GroupCommit } from '../write/group-commit.ts'
+import type { JobBell } from '../training/job-bell.ts'
+import type { Writes } from '../write/writes.ts'
 import type { CheckpointArtifacts } from './checkpoint-artifacts.ts'
 import * as SQL from './preview-models.sql.ts'
 
 export interface PreviewModelParts {
-  readonly moves: JobMoves
+  readonly bell: JobBell
   readonly artifacts: CheckpointArtifacts
 }
 
+/** @param db - for what is read here */
 export function createPreviewModelStore(
   db: Connection,
-  commit: GroupCommit,
-  { moves, artifacts }: PreviewModelParts,
+  writes: Writes,
+  { bell, artifacts }: PreviewModelParts,
 ): PreviewModelStore {
-  const insertModel = db.prepare(SQL.INSERT_PREVIEW_MODEL)
-  const findByName = db.prepare(SQL.FIND_PREVIEW_MODEL_BY_NAME)
   const findById = db.prepare(SQL.FIND_PREVIEW_MODEL)
   const findCursor = db.prepare(SQL.FIND_PREVIEW_MODEL_CURSOR)
-  const deleteModel = db.prepare(SQL.DELETE_PREVIEW_MODEL)
   const list = {
     asc: db.prepare(SQL.LIST_PREVIEW_MODELS_ASC),
     desc: db.prepare(SQL.LIST_PREVIEW_MODELS_DESC),
@@ -42,11 +39,7 @@ export function createPreviewModelStore(
   }
 
   return {
-    insertModel: (model) =>
-      commit.write(() => {
-        insertModel.run(model)
-        return findByName.get(model) as PreviewModel
-      }),
+    insertModel: (model) => writes.run('insert_model', model),
     async findModel(id) {
       try {
         return (findById.get({ id }) as PreviewModel | undefined) ?? null
@@ -63,18 +56,11 @@ export function createPreviewModelStore(
         throw toStoreError(error)
       }
     },
-    async deleteModel(id, now_us, newId) {
-      const hidden = await commit.write(() => {
-        if (deleteModel.run({ id, deleted_at_us: now_us }).changes === 0) return null
-        for (const job of moves.listUnfinished(id)) {
-          const moved = cancelJob(job, 'The model was deleted.', now_us)
-          moves.save(job, moved, { now_us, newId })
-        }
-        return artifacts.hideAll(id, now_us)
-      })
+    async deleteModel(id, now_us) {
+      const hidden = await writes.run('delete_model', { id, now_us })
       if (hidden === null) return null
       await artifacts.removeUnused(hidden.paths)
-      moves.ring()
+      bell.ring()
       return hidden.count
     },
   }

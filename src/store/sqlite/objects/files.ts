@@ -5,7 +5,7 @@ import type { FileStore } from '../../api/files.ts'
 import type { Connection } from '../db/connection.ts'
 import type { FileFolder, FileWriter } from '../db/file-folder.ts'
 import { toStoreError } from '../db/store-error.ts'
-import type { GroupCommit } from '../write/group-commit.ts'
+import type { Writes } from '../write/writes.ts'
 import * as SQL from './files.sql.ts'
 
 /**
@@ -24,12 +24,8 @@ interface Received {
   readonly writer: FileWriter | null
 }
 
-export function createFileStore(
-  db: Connection,
-  commit: GroupCommit,
-  folder: FileFolder,
-): FileStore {
-  const insertFile = db.prepare(SQL.INSERT_FILE)
+/** @param db - for what is read here */
+export function createFileStore(db: Connection, writes: Writes, folder: FileFolder): FileStore {
   const findFile = db.prepare(SQL.FIND_FILE)
   const sumBytes = db.prepare(SQL.SUM_FILE_BYTES).pluck()
 
@@ -54,7 +50,7 @@ export function createFileStore(
     }
     const path = writer === null ? null : folder.pathOf(project_id, digest)
     if (path !== null) await onDisk(() => writer?.moveTo(path))
-    await commit.write(() => insertFile.run({ project_id, digest, size_bytes, content, path }))
+    await writes.run('insert_file', { project_id, digest, size_bytes, content, path })
   }
 
   return {

@@ -5,8 +5,7 @@ import type { NewRow, StoredTable, TableRow, TableStore } from '../../api/tables
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { ReadPool } from '../read/read-pool.ts'
-import type { GroupCommit } from '../write/group-commit.ts'
-import { INSERT_JSON_VALUE } from './objects.sql.ts'
+import type { Writes } from '../write/writes.ts'
 import { BLOCK_ROWS, openTableBlocks, toBlock } from './table-blocks.ts'
 import * as SQL from './tables.sql.ts'
 
@@ -15,25 +14,23 @@ const GROUP_ROWS = 512
 /** Limit: characters of contents of one group. */
 const GROUP_CHARACTERS = 1_048_576
 
-export function createTableStore(db: Connection, commit: GroupCommit, reads: ReadPool): TableStore {
-  const insertValue = db.prepare(INSERT_JSON_VALUE)
+/** @param db - for what is read here */
+export function createTableStore(db: Connection, writes: Writes, reads: ReadPool): TableStore {
   const findTable = db.prepare(SQL.FIND_TABLE)
   const findRow = db.prepare(SQL.FIND_ROW)
   const findDigest = db.prepare(SQL.FIND_ROW_DIGEST).pluck()
   const rowKeys = createRowKeys(db)
-  const writeTable = createTableWriter(db)
-
-  function writeRows(project_id: string, rows: readonly NewRow[]): void {
-    for (const row of rows) insertValue.run({ project_id, ...row })
-  }
 
   return {
     async insertRows(project_id, rows) {
-      for (const group of groupRows(rows)) await commit.write(() => writeRows(project_id, group))
+      for (const group of groupRows(rows)) {
+        await writes.run('insert_rows', { project_id, rows: group })
+      }
     },
     async createTable(project_id, digest, rowDigests) {
       const { keys, bytes } = await rowKeys.list(project_id, rowDigests)
-      await commit.write(() => writeTable({ project_id, digest, storage_size_bytes: bytes }, keys))
+      const table = { project_id, digest, storage_size_bytes: bytes, row_count: keys.length }
+      await writes.run('create_table', { ...table, blocks: toBlocks(keys) })
     },
     async findTable(project_id, digest) {
       return read(() => (findTable.get({ project_id, digest }) as StoredTable | undefined) ?? null)
@@ -167,19 +164,12 @@ function createRowKeys(db: Connection) {
   }
 }
 
-/** Writes a table with all its blocks; runs inside a transaction of the caller's. */
-function createTableWriter(db: Connection) {
-  const insertTable = db.prepare(SQL.INSERT_TABLE)
-  const insertBlock = db.prepare(SQL.INSERT_TABLE_BLOCK)
-  return (table: Omit<StoredTable, 'table_key' | 'row_count'>, keys: readonly number[]): void => {
-    const inserted = insertTable.run({ ...table, row_count: keys.length })
-    if (inserted.changes === 0) return
-    const table_key = inserted.lastInsertRowid
-    for (let from = 0; from < keys.length; from += BLOCK_ROWS) {
-      const value_keys = toBlock(keys.slice(from, from + BLOCK_ROWS))
-      insertBlock.run({ table_key, block: from / BLOCK_ROWS, value_keys })
-    }
+function toBlocks(keys: readonly number[]): Uint8Array[] {
+  const blocks: Uint8Array[] = []
+  for (let from = 0; from < keys.length; from += BLOCK_ROWS) {
+    blocks.push(toBlock(keys.slice(from, from + BLOCK_ROWS)))
   }
+  return blocks
 }
 
 function read<T>(run: () => T): T {

@@ -1,90 +1,64 @@
-/**
- * Recorded calls on their way to a write: the first of a process as any write, later ones through the ring of the
- * write thread, without a promise or a message for each.
- */
+/** Recorded calls on their way to the writer: gathered for a moment, so that many go in one message. */
 import type { RecordedCall } from '../../../domain/calls/recorded-call.ts'
-import { ApiError } from '../../../errors.ts'
 import type { RecordingLoss, RecordingStore } from '../../api/recordings.ts'
 import { toReplyError } from '../db/thread-failure.ts'
-import type { CallWrites } from '../write/write-jobs.ts'
-import type { WriteThread } from '../write/write-thread.ts'
+import type { Writes } from '../write/writes.ts'
+import type { Arrivals } from './arrivals.ts'
 
-/** How long calls gather before a commit takes them. */
-const GATHER_MS = 100
-/** Limit: calls of one commit outside of the ring, so that it never holds the event loop for long. */
-const BATCH_MAX = 50
+/** How long calls gather. */
+const GATHER_MS = 50
+/** Limits of one write, so that it is short beside others: calls, and characters of their bodies. */
+const CALLS_MAX = 256
+const CHARACTERS_MAX = 1024 * 1024
 
-export interface RecordingsOptions {
-  readonly writes: CallWrites
-  /** null for a database that no other connection can open. */
-  readonly thread: WriteThread | null
-  /** Calls from which on the thread's ring is used. */
-  readonly callsBeforeThread: number
-  /** Calls that may wait outside of the ring. */
-  readonly queueMax: number
+interface Gathered {
+  readonly call: RecordedCall
+  readonly arrive: () => void
 }
 
-export interface Recordings extends RecordingStore {
-  /** To be called with what the thread lost. */
-  lose(loss: RecordingLoss): void
-}
-
-export function createRecordings(options: RecordingsOptions): Recordings {
-  const { writes, thread, callsBeforeThread, queueMax } = options
-  /** What found no place in the ring, or came before there was one. */
-  let gathered: RecordedCall[] = []
-  let waitingCount = 0
-  let callCount = 0
-  let timer: NodeJS.Timeout | null = null
+export function createRecordings(writes: Writes, arrivals: Arrivals): RecordingStore {
+  const unwritten = new Set<Promise<void>>()
+  let gathered: Gathered[] = []
+  let characters = 0
+  let timer: NodeJS.Timeout | undefined
   let tell: (loss: RecordingLoss) => void = () => undefined
 
-  function writeNow(): Promise<void> {
-    clearTimeout(timer ?? undefined)
-    timer = null
-    thread?.announceRecords()
-    return writeGathered()
-  }
-
-  async function writeGathered(): Promise<void> {
-    const calls = gathered
-    gathered = []
-    for (let at = 0; at < calls.length; at += BATCH_MAX) {
-      const batch = calls.slice(at, at + BATCH_MAX)
-      await writeBatch(batch)
-      waitingCount -= batch.length
-    }
-  }
-
-  async function writeBatch(calls: readonly RecordedCall[]): Promise<void> {
+  async function write(batch: readonly Gathered[]): Promise<void> {
+    const calls = batch.map(({ call }) => call)
     try {
       const refused = await writes.run('record_calls', calls, { isUnacknowledged: true })
       for (const failure of refused) tell({ count: 1, error: toReplyError(failure) })
     } catch (error) {
       tell({ count: calls.length, error })
     }
+    for (const { arrive } of batch) arrive()
   }
 
-  function gather(call: RecordedCall): void {
-    if (waitingCount >= queueMax) {
-      tell({ count: 1, error: new ApiError('server_overloaded') })
-      return
-    }
-    waitingCount += 1
-    gathered.push(call)
+  function writeGathered(): void {
+    clearTimeout(timer)
+    timer = undefined
+    if (gathered.length === 0) return
+    const writing = write(gathered)
+    gathered = []
+    characters = 0
+    unwritten.add(writing)
+    void writing.finally(() => unwritten.delete(writing))
   }
 
   return {
-    lose: (loss) => tell(loss),
     onLoss(listener) {
       tell = listener
     },
-    async flush() {
-      await Promise.all([writeNow(), thread?.flushRecords()])
+    announce: arrivals.expect,
+    add(call, arrive = () => undefined) {
+      gathered.push({ call, arrive })
+      characters += call.inputs_json.length + call.output_json.length
+      if (gathered.length >= CALLS_MAX || characters >= CHARACTERS_MAX) writeGathered()
+      else timer ??= setTimeout(writeGathered, GATHER_MS)
     },
-    add(call) {
-      callCount += 1
-      if (!thread || callCount <= callsBeforeThread || !thread.record(call)) gather(call)
-      timer ??= setTimeout(() => void writeNow(), GATHER_MS)
+    async flush() {
+      writeGathered()
+      await Promise.all(unwritten)
     },
   }
 }

@@ -25,7 +25,10 @@ export interface HourMarks {
 }
 
 /** Marks that are written by the group commit. */
-export function createHourMarks(db: Connection, commit: GroupCommit): HourMarks {
+export function createHourMarks(
+  db: Connection,
+  commit: Pick<GroupCommit, 'beforeCommit'>,
+): HourMarks {
   const markHour = db.prepare(MARK_HOUR)
   const marks = new Map<string, Mark>()
   commit.beforeCommit(() => {

@@ -10,13 +10,13 @@ import type { Connection } from '../db/connection.ts'
 import { openPriceTable } from '../prices/prices.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import { createSharedReads } from '../read/shared-reads.ts'
-import type { GroupCommit } from '../write/group-commit.ts'
+import type { Writes } from '../write/writes.ts'
 import { toHourFilter } from './segments/hour-filter.ts'
 import { createHourCutter, type HourParts, hoursOf } from './segments/hour-parts.ts'
 import { type HourView, sumHour } from './segments/hour-stats.ts'
 import { type HourState, readLiveHour } from './segments/live-hours.ts'
 import { BrokenSegmentError, type StoredHour } from './segments/segment.ts'
-import { SELECT_HOURS, SPOIL_HOUR } from './segments/segments.sql.ts'
+import { SELECT_HOURS } from './segments/segments.sql.ts'
 import { createSegmentReader } from './segments/stored-hours.ts'
 import { createRowScan } from './stats-rows.ts'
 import { createStatsTables } from './stats-tables.ts'
@@ -39,23 +39,13 @@ const NOTHING_READY: Omit<HourView, 'columns'> = {
 /** An hour of SELECT_HOURS; it is dirty where it has no segment of its state. */
 type HourRow = Omit<HourState, 'project_id'> & { readonly is_dirty: 0 | 1 }
 
-export interface StatsStoreOptions {
-  readonly db: Connection
-  readonly commit: GroupCommit
-  readonly reads: ReadPool
-}
-
-export function createStatsStore({ db, commit, reads }: StatsStoreOptions): StatsStore {
-  const spoilHour = db.prepare(SPOIL_HOUR)
+export function createStatsStore(writes: Writes, reads: ReadPool): StatsStore {
   const texts = createSharedReads<StatsTexts>()
 
   /** The builder makes them again. Where it cannot be written now, the next answer tells it again. */
   async function spoil(broken: readonly number[]): Promise<void> {
     if (broken.length === 0) return
-    const spoilAll = () => {
-      for (const hour_key of broken) spoilHour.run({ hour_key })
-    }
-    await commit.write(spoilAll).catch(() => undefined)
+    await writes.run('spoil_hours', broken).catch(() => undefined)
   }
 
   return {

@@ -11,16 +11,18 @@ import type {
 import type { Connection } from '../db/connection.ts'
 import { placeBefore, takeAccepted } from '../db/listing.ts'
 import { toStoreError } from '../db/store-error.ts'
-import type { JobMoves } from './job-moves.ts'
 import * as EVENTS from './training-events.sql.ts'
 import * as SQL from './training-jobs.sql.ts'
 
 const BEFORE_ALL = { asc: 0, desc: Number.MAX_SAFE_INTEGER } as const
 
-/** @param toView - what else is shown of a job */
+/**
+ * @param findJob - null when the id is unknown
+ * @param toView - what else is shown of a job
+ */
 export function createJobLists(
   db: Connection,
-  moves: JobMoves,
+  findJob: (id: string) => TrainingJob | null,
   toView: (job: TrainingJob) => JobView,
 ): Pick<TrainingJobStore, 'listJobs' | 'listEvents'> {
   const listAll = {
@@ -42,7 +44,7 @@ export function createJobLists(
     order,
     accepts,
   }: JobListing): Iterable<TrainingJob> {
-    const cursor = after === null ? null : moves.find(after)
+    const cursor = after === null ? null : findJob(after)
     const isForeign = cursor !== null && !accepts(toView(cursor).model)
     if (after !== null && (cursor === null || isForeign)) {
       throw new ApiError('training_job_not_found', { param: 'after' })
@@ -66,7 +68,7 @@ export function createJobLists(
         param: 'after',
       })
     }
-    const attempt = moves.find(job_id)?.attempt ?? 0
+    const attempt = findJob(job_id)?.attempt ?? 0
     return listEvents.all({ job_id, attempt, after_position, count }) as StoredJobEvent[]
   }
 

@@ -6,12 +6,6 @@ import * as EVENTS from './training-events.sql.ts'
 import * as JOBS from './training-jobs.sql.ts'
 import * as QUEUE from './training-queue.sql.ts'
 
-export interface MoveContext {
-  readonly now_us: number
-  /** Ids of events. */
-  newId(): string
-}
-
 export interface JobMoves {
   find(id: string): TrainingJob | null
   /** Queued and running jobs of a model in their order. */
@@ -21,31 +15,27 @@ export interface JobMoves {
    *
    * @param before - the job as it was read in the same transaction
    */
-  save(before: TrainingJob, after: Moved, context: MoveContext): TrainingJob
+  save(before: TrainingJob, after: Moved, now_us: number): TrainingJob
   /** Adds an event to a job's attempt, a training_started before the first of another type. */
   addEvent(
     job: TrainingJob,
     event: JobEvent & { readonly seq: number | null },
-    context: MoveContext,
+    now_us: number,
   ): void
-  /** Tells all listeners that jobs have moved. Called after the commit. */
-  ring(): void
-  /** @returns the end of the listening */
-  listen(listener: () => void): () => void
 }
 
-export function createJobMoves(db: Connection): JobMoves {
+/** @param newId - ids of events */
+export function createJobMoves(db: Connection, newId: () => string): JobMoves {
   const findJob = db.prepare(JOBS.FIND_TRAINING_JOB)
   const listUnfinished = db.prepare(JOBS.LIST_UNFINISHED_JOBS)
   const saveJob = db.prepare(QUEUE.SAVE_MOVED_JOB)
   const insertEvent = db.prepare(EVENTS.INSERT_EVENT)
   const findFirstEvent = db.prepare(EVENTS.FIND_FIRST_EVENT)
-  const listeners = new Set<() => void>()
 
   function insert(
     { id: job_id, attempt }: TrainingJob,
     { type, data, seq }: JobEvent & { readonly seq: number | null },
-    { now_us, newId }: MoveContext,
+    now_us: number,
   ): void {
     const data_json = JSON.stringify(data)
     insertEvent.run({ id: newId(), job_id, attempt, seq, type, data_json, created_at_us: now_us })
@@ -54,32 +44,25 @@ export function createJobMoves(db: Connection): JobMoves {
   const moves: JobMoves = {
     find: (id) => (findJob.get({ id }) as TrainingJob | undefined) ?? null,
     listUnfinished: (model_id) => listUnfinished.all({ model_id }) as TrainingJob[],
-    save(before, { job, event }, context) {
+    save(before, { job, event }, now_us) {
       const { changes } = saveJob.run({
         ...job,
         state_before: before.state,
         attempt_before: before.attempt,
       })
       if (changes !== 1) throw new Error(`the job ${job.id} has moved meanwhile`)
-      if (event) moves.addEvent(job, { ...event, seq: null }, context)
+      if (event) moves.addEvent(job, { ...event, seq: null }, now_us)
       return job
     },
-    addEvent(job, event, context) {
+    addEvent(job, event, now_us) {
       // Clients refuse a gradient step before the start. A failure needs none.
       const needsStart = event.type === 'gradient_step' || event.type === 'training_ended'
       const { id: job_id, attempt, trainable_count } = job
       if (needsStart && findFirstEvent.get({ job_id, attempt }) === undefined) {
         const data = { num_sequences: trainable_count }
-        insert(job, { type: 'training_started', data, seq: null }, context)
+        insert(job, { type: 'training_started', data, seq: null }, now_us)
       }
-      insert(job, event, context)
-    },
-    ring() {
-      for (const listener of listeners) listener()
-    },
-    listen(listener) {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
+      insert(job, event, now_us)
     },
   }
   return moves

@@ -1,4 +1,4 @@
-/** What all parts of the training queue read, and what they leave behind. */
+/** What all parts of the training queue read, in transactions and outside. */
 import type { StoredCheckpoint } from '../../../domain/models/checkpoint.ts'
 import type { PreviewModel } from '../../../domain/models/preview-model.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
@@ -6,21 +6,10 @@ import { requireLease } from '../../../domain/training/training-moves.ts'
 import { leaseLost } from '../../../domain/training/training-states.ts'
 import type { Lease } from '../../api/training-queue.ts'
 import type { Connection } from '../db/connection.ts'
-import type { CheckpointArtifacts } from '../models/checkpoint-artifacts.ts'
 import * as CHECKPOINTS from '../models/checkpoints.sql.ts'
 import { type StoredCheckpointRow, toStoredCheckpoint } from '../models/checkpoints.ts'
-import type { GroupCommit } from '../write/group-commit.ts'
-import type { JobMoves } from './job-moves.ts'
-import * as SQL from './training-queue.sql.ts'
-
-export interface QueueParts {
-  readonly db: Connection
-  readonly commit: GroupCommit
-  readonly moves: JobMoves
-  readonly artifacts: CheckpointArtifacts
-  /** Ids of events that the server adds. */
-  newId(): string
-}
+import { FIND_TRAINING_JOB } from './training-jobs.sql.ts'
+import { FIND_MODEL_OF_JOB } from './training-queue.sql.ts'
 
 export interface QueueRows {
   /** A checkpoint, deleted or not. */
@@ -31,40 +20,24 @@ export interface QueueRows {
   findModel(id: string): PreviewModel
   /** The job under a lease. @throws ApiError lease_lost */
   requireLeased(lease: Lease): TrainingJob
-  /**
-   * After the commit of attempts that ended: tells waiting workers, and removes staged files and hidden
-   * parents that nothing needs any more.
-   *
-   * @param ended - the jobs as they were before
-   */
-  cleanUp(ended: readonly TrainingJob[]): Promise<void>
 }
 
-export function createQueueRows({ db, moves, artifacts }: QueueParts): QueueRows {
+export function createQueueRows(db: Connection): QueueRows {
+  const findJob = db.prepare(FIND_TRAINING_JOB)
   const findCheckpoint = db.prepare(CHECKPOINTS.FIND_CHECKPOINT)
   const findLatest = db.prepare(CHECKPOINTS.FIND_LATEST_STEP)
-  const findModel = db.prepare(SQL.FIND_MODEL_OF_JOB)
-
-  const rows: QueueRows = {
+  const findModel = db.prepare(FIND_MODEL_OF_JOB)
+  return {
     findCheckpoint: (id) => (id === null ? null : toCheckpoint(findCheckpoint.get({ id }))),
     findLatest: (model_id) => toCheckpoint(findLatest.get({ model_id })),
     findModel: (id) => findModel.get({ id }) as PreviewModel,
     requireLeased({ job_id, token_hash, now_us }) {
-      const job = moves.find(job_id)
-      if (job === null) throw leaseLost()
+      const job = findJob.get({ id: job_id }) as TrainingJob | undefined
+      if (job === undefined) throw leaseLost()
       requireLease(job, token_hash, now_us)
       return job
     },
-    async cleanUp(ended) {
-      if (ended.length === 0) return
-      moves.ring()
-      for (const { staged_path, parent_checkpoint_id } of ended) {
-        const parent = rows.findCheckpoint(parent_checkpoint_id)
-        await artifacts.removeUnused([staged_path, parent?.artifact?.path ?? null])
-      }
-    },
   }
-  return rows
 }
 
 function toCheckpoint(row: unknown): StoredCheckpoint | null {

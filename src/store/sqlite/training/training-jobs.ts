@@ -1,34 +1,32 @@
 /** Training jobs in SQLite, their payloads in files. The file always comes before the row. */
 import type { PreviewModel } from '../../../domain/models/preview-model.ts'
-import { requireSameJob, type TrainingJob } from '../../../domain/training/training-job.ts'
-import { cancelJob } from '../../../domain/training/training-moves.ts'
-import { ApiError } from '../../../errors.ts'
+import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import type { JobView, TrainingJobStore } from '../../api/training-jobs.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
-import * as MODELS from '../models/preview-models.sql.ts'
-import type { GroupCommit } from '../write/group-commit.ts'
+import type { Writes } from '../write/writes.ts'
+import type { JobBell } from './job-bell.ts'
 import { createJobLists } from './job-lists.ts'
-import type { JobMoves } from './job-moves.ts'
 import * as SQL from './training-jobs.sql.ts'
-import type { TrainingPayloads, WrittenPayload } from './training-payloads.ts'
+import type { TrainingPayloads } from './training-payloads.ts'
 import * as QUEUE from './training-queue.sql.ts'
 
 export interface TrainingJobParts {
   readonly payloads: TrainingPayloads
-  readonly moves: JobMoves
+  readonly bell: JobBell
 }
 
-type JobRow = Parameters<TrainingJobStore['insertJob']>[0] & WrittenPayload
-
+/** @param db - for what is read here */
 export function createTrainingJobStore(
   db: Connection,
-  commit: GroupCommit,
-  { payloads, moves }: TrainingJobParts,
+  writes: Writes,
+  { payloads, bell }: TrainingJobParts,
 ): TrainingJobStore {
-  const writeJob = prepareInsert(db, moves)
+  const findJob = db.prepare(SQL.FIND_TRAINING_JOB)
   const findModel = db.prepare(QUEUE.FIND_MODEL_OF_JOB)
   const findStep = db.prepare(SQL.FIND_RESULT_STEP).pluck()
+
+  const find = (id: string) => (findJob.get({ id }) as TrainingJob | undefined) ?? null
 
   function toView(job: TrainingJob): JobView {
     const model = findModel.get({ id: job.model_id }) as PreviewModel
@@ -43,10 +41,10 @@ export function createTrainingJobStore(
           ? await payloads.writePayload(job.id, payload)
           : await payloads.keepPayload(job.id, payload)
       try {
-        const stored = await commit.write(() => writeJob({ ...job, ...written }))
+        const stored = await writes.run('insert_job', { ...job, ...written })
         if (stored.id !== job.id)
           await payloads.healPayload(stored.payload_path, written.payload_path)
-        else moves.ring()
+        else bell.ring()
         return stored
       } catch (error) {
         await payloads.removePayload(written.payload_path)
@@ -56,44 +54,24 @@ export function createTrainingJobStore(
     stageBody: () => payloads.stageBody(),
     async findJob(id) {
       try {
-        return moves.find(id)
+        return find(id)
       } catch (error) {
         throw toStoreError(error)
       }
     },
     async findJobView(id) {
       try {
-        const job = moves.find(id)
+        const job = find(id)
         return job && toView(job)
       } catch (error) {
         throw toStoreError(error)
       }
     },
-    ...createJobLists(db, moves, toView),
-    async cancelJob(id, now_us, newId) {
-      await commit.write(() => {
-        const job = moves.find(id)
-        if (job === null) throw new ApiError('training_job_not_found')
-        moves.save(job, cancelJob(job, 'The job was cancelled.', now_us), { now_us, newId })
-      })
-      moves.ring()
+    ...createJobLists(db, find, toView),
+    async cancelJob(id, now_us) {
+      await writes.run('cancel_job', { id, now_us })
+      bell.ring()
     },
     openPayload: ({ payload_path }) => payloads.openPayload(payload_path),
-  }
-}
-
-/** Inserts a job, inside a transaction; gives back the first one on a repeat. */
-function prepareInsert(db: Connection, moves: JobMoves): (row: JobRow) => TrainingJob {
-  const insertJob = db.prepare(SQL.INSERT_TRAINING_JOB)
-  const findByKey = db.prepare(SQL.FIND_TRAINING_JOB_BY_IDEMPOTENCY_KEY)
-  const findModel = db.prepare(MODELS.FIND_PREVIEW_MODEL)
-
-  return (row) => {
-    const { model_id, idempotency_key } = row
-    // Deleted since the request was looked at.
-    if (findModel.get({ id: model_id }) === undefined) throw new ApiError('model_not_found')
-    const isNew = insertJob.run(row).changes === 1
-    if (isNew) return moves.find(row.id) as TrainingJob
-    return requireSameJob(findByKey.get({ model_id, idempotency_key }) as TrainingJob, row)
   }
 }

@@ -1,16 +1,129 @@
-/** The queue of training jobs in SQLite: every move is one transaction over the rows that it read. */
-import type { TrainingQueue } from '../../api/training-queue.ts'
-import { createQueueClaims } from './queue-claims.ts'
-import { createQueueCompletion } from './queue-completion.ts'
-import { createQueueLeases } from './queue-leases.ts'
-import { createQueueRows, type QueueParts } from './queue-rows.ts'
+/** The queue of training jobs in SQLite: moves are writes (queue-writes.ts), and what they leave behind is removed here. */
+import type { TrainingJob } from '../../../domain/training/training-job.ts'
+import { leaseLost } from '../../../domain/training/training-states.ts'
+import type { Lease, TrainingQueue } from '../../api/training-queue.ts'
+import type { Connection } from '../db/connection.ts'
+import { toStoreError } from '../db/store-error.ts'
+import type { CheckpointArtifacts } from '../models/checkpoint-artifacts.ts'
+import { receiveArtifact } from '../models/receive-artifact.ts'
+import type { Writes } from '../write/writes.ts'
+import type { JobBell } from './job-bell.ts'
+import { createQueueRows } from './queue-rows.ts'
+import type { EndedAttempt } from './queue-writes.ts'
+import { NEXT_LEASE_END, NEXT_WAIT_END } from './training-queue.sql.ts'
+
+const US_PER_MS = 1000
+
+export interface QueueParts {
+  /** For what is read here. */
+  readonly db: Connection
+  readonly writes: Writes
+  readonly bell: JobBell
+  readonly artifacts: CheckpointArtifacts
+  /** Names of artifacts. */
+  newId(): string
+}
+
+interface Waits {
+  readonly available_us: number | null
+  readonly waits_since_us: number | null
+}
 
 export function createTrainingQueue(parts: QueueParts): TrainingQueue {
-  const rows = createQueueRows(parts)
+  const { db, writes, bell } = parts
+  const rows = createQueueRows(db)
+  const nextLeaseEnd = db.prepare(NEXT_LEASE_END).pluck()
+  const nextWaitEnd = db.prepare(NEXT_WAIT_END)
+  const cleanUp = createCleanUp(parts)
+
+  async function finish({ before, after }: EndedAttempt): Promise<TrainingJob> {
+    await cleanUp([before])
+    return after
+  }
+
   return {
-    ...createQueueClaims(parts, rows),
-    ...createQueueLeases(parts, rows),
-    ...createQueueCompletion(parts, rows),
-    onChange: parts.moves.listen,
+    async claimJob(claim) {
+      const { ended, claimed } = await writes.run('claim_job', claim)
+      await cleanUp(ended)
+      return claimed
+    },
+    async findLeased(lease) {
+      return read(() => {
+        const job = rows.requireLeased(lease)
+        const parent = rows.findCheckpoint(job.parent_checkpoint_id)
+        return { job, model: rows.findModel(job.model_id), parent }
+      })
+    },
+    renewLease: (lease, renewal) => writes.run('renew_lease', { lease, ...renewal }),
+    recordEvents: (lease, events) => writes.run('record_events', { lease, events }),
+    receiveArtifact: (source, max) => receiveArtifact(source, max, parts.artifacts.folder),
+    stageArtifact: createStaging(parts, (lease) => read(() => rows.requireLeased(lease))),
+    async completeJob(lease, outcome) {
+      const { ended, checkpoint } = await writes.run('complete_job', { lease, outcome })
+      if (ended !== null) await cleanUp([ended])
+      if (checkpoint === null) throw leaseLost()
+      return checkpoint
+    },
+    failAttempt: async (lease, failure, end) =>
+      finish(await writes.run('fail_attempt', { lease, failure, end })),
+    releaseJob: async (lease) => finish(await writes.run('release_job', lease)),
+    async endOverdue(times) {
+      const ended = await writes.run('end_overdue', times)
+      await cleanUp(ended)
+      return ended.length
+    },
+    async nextDueUs(now_us, queue_timeout_ms) {
+      const lease_us = nextLeaseEnd.get() as number | null
+      const { available_us, waits_since_us } = nextWaitEnd.get({ now_us }) as Waits
+      const isUnlimited = queue_timeout_ms === 0 || waits_since_us === null
+      const timeout_us = isUnlimited ? null : waits_since_us + queue_timeout_ms * US_PER_MS
+      const dues = [lease_us, available_us, timeout_us].filter((due) => due !== null)
+      return dues.length === 0 ? null : Math.min(...dues)
+    },
+    resumeLeases: (now_us, lease_ms, moved_us) =>
+      writes.run('resume_leases', { now_us, lease_ms, moved_us }),
+    onChange: bell.listen,
+  }
+}
+
+/**
+ * To be called after the commit of attempts that ended, with the jobs as they were before: tells waiting workers, and
+ * removes staged files and hidden parents that nothing needs any more.
+ */
+function createCleanUp({ db, bell, artifacts }: QueueParts) {
+  const { findCheckpoint } = createQueueRows(db)
+  return async (ended: readonly TrainingJob[]): Promise<void> => {
+    if (ended.length === 0) return
+    bell.ring()
+    for (const { staged_path, parent_checkpoint_id } of ended) {
+      const parent = findCheckpoint(parent_checkpoint_id)
+      await artifacts.removeUnused([staged_path, parent?.artifact?.path ?? null])
+    }
+  }
+}
+
+function createStaging(
+  { writes, artifacts, newId }: QueueParts,
+  requireLeased: (lease: Lease) => TrainingJob,
+): TrainingQueue['stageArtifact'] {
+  return async (lease, file) => {
+    const staged_path = artifacts.pathOf(requireLeased(lease), newId())
+    await file.keep(staged_path)
+    try {
+      const staged = { staged_path, staged_sha256: file.sha256, staged_bytes: file.bytes }
+      const replaced = await writes.run('stage_artifact', { lease, staged })
+      await artifacts.removeUnused([replaced])
+    } catch (error) {
+      await artifacts.removeUnused([staged_path])
+      throw error
+    }
+  }
+}
+
+function read<T>(run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    throw toStoreError(error)
   }
 }

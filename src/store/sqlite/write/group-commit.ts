@@ -6,37 +6,40 @@ import { ApiError } from '../../../errors.ts'
 import { BUSY_TIMEOUT_MS, type Connection } from '../db/connection.ts'
 import { isLocked, toStoreError } from '../db/store-error.ts'
 
-/** Limit: writes of one transaction, so that one commit stays short. */
+/**
+ * Limits of one transaction, so that no acknowledgement waits long for the writes of others: writes, their bytes, and
+ * milliseconds after which no further write is taken in.
+ */
 const BATCH_MAX = 1000
+const BATCH_BYTES_MAX = 4 * 1024 * 1024
+const BATCH_MS_MAX = 20
 /** How often a database is tried again that another process writes to, milliseconds. */
 const LOCKED_RETRY_MS = 10
 
-export interface WriteOptions {
+export interface CommitOptions {
   /**
    * Nobody is told that it is stored: its commit need not wait for the disk, which has it with the next
    * checkpoint. It outlives the end of the process, though not always a loss of power in that time.
    */
   readonly isUnacknowledged?: boolean
+  /** What it counts for in BATCH_BYTES_MAX; default 0. */
+  readonly bytes?: number
 }
 
-interface Waiting extends WriteOptions {
+interface Waiting extends CommitOptions {
   readonly apply: () => unknown
   readonly resolve: (value: never) => void
   readonly reject: (error: unknown) => void
 }
 
+/** What became of one write of a transaction. */
+type Outcome = { readonly value: unknown } | { readonly error: unknown }
+
 export interface GroupCommitOptions {
-  /** Writes that may wait; default: as many as come. */
-  readonly queueMax?: number
   /** How long writes wait for another process that writes; default: as long as a statement does. */
   readonly lockedMs?: number
-  /** Called after each commit. */
-  onCommit?(): void
-  /**
-   * Runs the next transaction when no other connection writes; by default after the sockets of this turn
-   * were read, so that their writes share the commit.
-   */
-  takeTurn?(run: () => void): void
+  /** Milliseconds after which a transaction takes in no further write. */
+  readonly batchMs?: number
 }
 
 export interface GroupCommit {
@@ -44,9 +47,9 @@ export interface GroupCommit {
    * Runs a write inside the next shared transaction. What it throws undoes and fails that write alone.
    *
    * @param apply - synchronous; its value is the promise's value
-   * @throws ApiError server_overloaded when too many writes wait, store_unavailable when the commit fails
+   * @throws ApiError store_unavailable when the commit fails, server_draining after close
    */
-  write<T>(apply: () => T, options?: WriteOptions): Promise<T>
+  write<T>(apply: () => T, options?: CommitOptions): Promise<T>
   /**
    * Has `hook` run inside of every later transaction, after its writes. What it throws fails them all.
    */
@@ -56,98 +59,81 @@ export interface GroupCommit {
 }
 
 export function createGroupCommit(db: Connection, options: GroupCommitOptions = {}): GroupCommit {
-  const { queueMax = Number.POSITIVE_INFINITY, onCommit, takeTurn = setImmediate } = options
-  const { lockedMs = BUSY_TIMEOUT_MS } = options
-  let queue: Waiting[] = []
+  const { lockedMs = BUSY_TIMEOUT_MS, batchMs = BATCH_MS_MAX } = options
+  const queue: Waiting[] = []
+  const hooks: (() => void)[] = []
   let isScheduled = false
   let isClosed = false
+  const chooseSync = createSyncChoice(db)
   /** When another process was first found writing, by `performance.now()`; null: none is. */
   let lockedSinceMs: number | null = null
 
-  const hooks: (() => void)[] = []
   const runOne = db.transaction((apply: () => unknown) => apply())
-  const runBatch = db.transaction((batch: readonly Waiting[]) => {
-    const results = batch.map(({ apply }) => {
-      try {
-        return { value: runOne(apply) }
-      } catch (error) {
-        // SQLite has already undone everything when the disk is full or broken.
-        if (!db.inTransaction) throw error
-        return { error }
-      }
-    })
-    for (const hook of hooks) hook()
-    return results
-  })
 
-  let waitsForDisk = true
-
-  /** A later commit that waits for the disk takes with it what earlier ones left in the log. */
-  function chooseSync(batch: readonly Waiting[]): void {
-    const isNeeded = batch.some(({ isUnacknowledged }) => isUnacknowledged !== true)
-    if (isNeeded !== waitsForDisk) db.pragma(`synchronous = ${isNeeded ? 'FULL' : 'NORMAL'}`)
-    waitsForDisk = isNeeded
-  }
-
-  /** SQLite would wait inside of the call, and with it all else that this thread does. */
-  function runAtOnce(batch: readonly Waiting[]): ReturnType<typeof runBatch> {
-    db.pragma('busy_timeout = 0')
+  function applyAlone({ apply }: Waiting): Outcome {
     try {
-      return runBatch.immediate(batch)
-    } finally {
-      db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
+      return { value: runOne(apply) }
+    } catch (error) {
+      // SQLite has already undone everything when the disk is full or broken.
+      if (!db.inTransaction) throw error
+      return { error }
     }
   }
 
-  /** Has the batch tried again soon; false when it was for long enough. */
-  function waitForLock(batch: readonly Waiting[], error: unknown): boolean {
+  /** Takes writes in up to the limits, at least one. */
+  const runBatch = db.transaction((outcomes: Outcome[]) => {
+    const endMs = performance.now() + batchMs
+    let bytes = 0
+    for (const waiting of queue) {
+      outcomes.push(applyAlone(waiting))
+      bytes += waiting.bytes ?? 0
+      const isFull = outcomes.length === BATCH_MAX || bytes >= BATCH_BYTES_MAX
+      if (isFull || performance.now() >= endMs) break
+    }
+    for (const hook of hooks) hook()
+  })
+
+  /** Has all tried again soon; false when it was for long enough. */
+  function waitForLock(error: unknown): boolean {
     if (isClosed || !isLocked(error)) return false
     lockedSinceMs ??= performance.now()
     if (performance.now() - lockedSinceMs > lockedMs) return false
-    queue = [...batch, ...queue]
     isScheduled = true
-    setTimeout(() => takeTurn(flush), LOCKED_RETRY_MS)
+    setTimeout(flush, LOCKED_RETRY_MS)
     return true
   }
 
   function flush(): void {
     isScheduled = false
-    const batch = queue.slice(0, BATCH_MAX)
-    queue = queue.slice(BATCH_MAX)
-    if (batch.length === 0) return
+    if (queue.length === 0) return
+    const outcomes: Outcome[] = []
     try {
-      chooseSync(batch)
-      const results = isClosed ? runBatch.immediate(batch) : runAtOnce(batch)
+      chooseSync(queue.slice(0, BATCH_MAX))
+      if (isClosed) runBatch.immediate(outcomes)
+      else runAtOnce(db, () => runBatch.immediate(outcomes))
       lockedSinceMs = null
-      if (queue.length > 0) schedule()
-      results.forEach((result, index) => {
-        const waiting = batch[index] as Waiting
-        if ('error' in result) waiting.reject(toStoreError(result.error))
-        else waiting.resolve(result.value as never)
-      })
-      onCommit?.()
+      settle(queue.splice(0, outcomes.length), outcomes)
     } catch (error) {
-      if (waitForLock(batch, error)) return
+      if (waitForLock(error)) return
       lockedSinceMs = null
-      if (queue.length > 0) schedule()
-      for (const waiting of batch) waiting.reject(toStoreError(error))
+      const failed = queue.splice(0, outcomes.length || BATCH_MAX)
+      for (const { reject } of failed) reject(toStoreError(error))
     }
+    schedule()
   }
 
+  /** After the messages of this turn were read, so that their writes share the commit. */
   function schedule(): void {
-    if (isScheduled) return
+    if (isScheduled || queue.length === 0) return
     isScheduled = true
-    takeTurn(flush)
+    setImmediate(flush)
   }
 
   return {
-    write(apply, options) {
+    write(apply, writeOptions) {
       if (isClosed) return Promise.reject(new ApiError('server_draining'))
-      if (queue.length >= queueMax) {
-        return Promise.reject(new ApiError('server_overloaded', { retryAfterS: 1 }))
-      }
       return new Promise((resolve, reject) => {
-        queue.push({ ...options, apply, resolve, reject })
+        queue.push({ ...writeOptions, apply, resolve, reject })
         schedule()
       })
     },
@@ -158,5 +144,33 @@ export function createGroupCommit(db: Connection, options: GroupCommitOptions = 
       isClosed = true
       while (queue.length > 0) flush()
     },
+  }
+}
+
+function settle(batch: readonly Waiting[], outcomes: readonly Outcome[]): void {
+  outcomes.forEach((outcome, index) => {
+    const waiting = batch[index] as Waiting
+    if ('error' in outcome) waiting.reject(toStoreError(outcome.error))
+    else waiting.resolve(outcome.value as never)
+  })
+}
+
+/** A later commit that waits for the disk takes with it what earlier ones left in the log. */
+function createSyncChoice(db: Connection): (batch: readonly Waiting[]) => void {
+  let waitsForDisk = true
+  return (batch) => {
+    const isNeeded = batch.some(({ isUnacknowledged }) => isUnacknowledged !== true)
+    if (isNeeded !== waitsForDisk) db.pragma(`synchronous = ${isNeeded ? 'FULL' : 'NORMAL'}`)
+    waitsForDisk = isNeeded
+  }
+}
+
+/** SQLite would wait for a lock inside of the call, and with it all else that this thread does. */
+function runAtOnce(db: Connection, run: () => void): void {
+  db.pragma('busy_timeout = 0')
+  try {
+    run()
+  } finally {
+    db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
   }
 }

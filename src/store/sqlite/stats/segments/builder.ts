@@ -1,15 +1,14 @@
 /**
  * Builds the segments of hours that have come to rest. The work is done in a thread of its own, which
- * reads; what it made is written by the group commit, and only while the hour is as it was read. A crash
+ * reads; what it made is written by the writer, and only while the hour is as it was read. A crash
  * loses nothing: what has no segment is still marked, and is built after the next start.
  */
 import { ApiError } from '../../../../errors.ts'
 import type { Connection } from '../../db/connection.ts'
 import type { ReadPool } from '../../read/read-pool.ts'
-import type { GroupCommit } from '../../write/group-commit.ts'
+import type { Writes } from '../../write/writes.ts'
 import type { BuiltHour } from './build-job.ts'
 import * as SQL from './segments.sql.ts'
-import { columnKey } from './stored-hours.ts'
 
 /** An hour that has not changed from one look to the next has come to rest. */
 const LOOK_EVERY_MS = 2000
@@ -35,8 +34,9 @@ export interface SegmentBuilder {
 }
 
 export interface SegmentBuilderOptions {
+  /** For what is read here. */
   readonly db: Connection
-  readonly commit: GroupCommit
+  readonly writes: Writes
   /** A pool of its own, which the builder closes. */
   readonly reads: ReadPool
   /** Whether it looks for work by itself, without keeping the process alive. */
@@ -49,9 +49,8 @@ interface DirtyHour {
 }
 
 export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBuilder {
-  const { db, commit, reads } = options
+  const { db, writes, reads } = options
   const selectDirty = db.prepare(SQL.SELECT_DIRTY_HOURS)
-  const write = createSegmentWriter(db, commit)
   const closing = new AbortController()
   let seen: ReadonlyMap<number, number> | null = null
   /** Hours that were built of late, and until when they are left alone, by `performance.now()`. */
@@ -66,7 +65,7 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
 
   async function build({ hour_key }: DirtyHour): Promise<boolean> {
     const built = await reads.run('build_segment', { hour_key }, closing.signal)
-    return built !== null && (await write(built))
+    return built !== null && (await writeSegment(writes, built))
   }
 
   /** Looks at the next hours, round and round, each time twice; those that did not change in between are built. */
@@ -129,29 +128,15 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
 }
 
 /** @returns whether the segment stands; false when the hour has changed since it was read */
-function createSegmentWriter(db: Connection, commit: GroupCommit) {
-  const isHourAt = db.prepare(SQL.IS_HOUR_AT).pluck()
-  const putColumn = db.prepare(SQL.PUT_COLUMN)
-  const putHead = db.prepare(SQL.PUT_HEAD)
-  const cleanHour = db.prepare(SQL.CLEAN_HOUR)
-
-  return async function write({ hour_key, revision, head, columns }: BuiltHour): Promise<boolean> {
-    const pieces = inPieces(columns)
-    for (const [index, piece] of pieces.entries()) {
-      const stands = await commit.write(() => {
-        if (isHourAt.get({ hour_key, revision }) !== 1) return false
-        for (const { column, body } of piece) {
-          putColumn.run({ column_key: columnKey(hour_key, column), body })
-        }
-        if (index < pieces.length - 1) return true
-        putHead.run({ hour_key, body: head })
-        cleanHour.run({ hour_key })
-        return true
-      })
-      if (!stands) return false
-    }
-    return true
+async function writeSegment(writes: Writes, built: BuiltHour): Promise<boolean> {
+  const { hour_key, revision } = built
+  const pieces = inPieces(built.columns)
+  for (const [index, columns] of pieces.entries()) {
+    const head = index < pieces.length - 1 ? null : built.head
+    const stands = await writes.run('put_segment', { hour_key, revision, columns, head })
+    if (!stands) return false
   }
+  return true
 }
 
 /** At least one. */

@@ -1,8 +1,9 @@
+import { readdirSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { ProjectPrice } from '../../src/domain/prices/project-prices.ts'
 import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/open.ts'
-import { WRITES_BEFORE_THREAD } from '../../src/store/sqlite/write/call-writes.ts'
-import { createWriteThread } from '../../src/store/sqlite/write/write-thread.ts'
+import { createWriter } from '../../src/store/sqlite/write/writer.ts'
+import { openWriteThread } from '../../src/store/sqlite/write/writer-ends.ts'
 import { STARTED } from '../calls/call-fixtures.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
@@ -12,12 +13,16 @@ const PROJECT = 'acme/demo'
 
 function openStore(options: Partial<SqliteOptions> = {}) {
   const store = openSqliteStore({
-    ...{ bootstrapKey: null, ingestQueueMax: 10_000, writesBeforeThread: 0 },
+    ...{ bootstrapKey: null, ingestQueueMax: 10_000 },
     dataDir: makeTempDir(),
     ...options,
   })
   onTestFinished(() => store.close())
   return store
+}
+
+function workerFile(name: 'dying' | 'deaf'): URL {
+  return new URL(`./support/${name}-write-worker.ts`, import.meta.url)
 }
 
 function priceOf(id: string): ProjectPrice {
@@ -29,12 +34,11 @@ function priceOf(id: string): ProjectPrice {
   }
 }
 
-describe('the write thread', () => {
-  it('takes turns with what the main connection writes', async () => {
+describe('the writer', () => {
+  it('takes the writes of all stores at once', async () => {
     const { calls, prices } = openStore()
     const ids = Array.from({ length: 300 }, (_, n) => `c${n}`)
     const writes = ids.map(async (id, n) => {
-      // In several turns, so that both wait for each other.
       await new Promise((resolve) => setTimeout(resolve, n % 30))
       await Promise.all([calls.startCall(startOf({ id })), prices.createPrices([priceOf(id)])])
     })
@@ -75,46 +79,55 @@ describe('the write thread', () => {
     await expect(calls.startCall(startOf({ id: 'c' }))).resolves.toMatchObject({ id: 'c' })
   })
 
-  it('fails what waits when it dies, lets others write, and starts again', async () => {
-    let losses = 0
-    const thread = createWriteThread({
-      ...{ dataDir: makeTempDir(), queueMax: 10, onCommit: () => undefined },
-      onRecordsLost: () => undefined,
-      onLost: () => {
-        losses += 1
-      },
-      workerFile: new URL('./support/dying-write-worker.ts', import.meta.url),
-    })
-    onTestFinished(() => thread.close())
+  it('refuses more bytes than may wait with server_overloaded, but takes one alone', async () => {
+    const { calls } = openStore({ ingestQueueBytesMax: 10_000 })
+    const large = (id: string) => startOf({ id, inputs: { text: 'x'.repeat(6_000) } })
+    const results = await Promise.allSettled(['a', 'b'].map((id) => calls.startCall(large(id))))
+    expect(results[0]?.status).toBe('fulfilled')
+    expect(results[1]).toMatchObject({ reason: { code: 'server_overloaded', retryAfterS: 1 } })
+    await expect(calls.startCall(large('b'))).resolves.toMatchObject({ id: 'b' })
+  })
+
+  it('fails what waits when it dies, and starts again', async () => {
+    const { calls } = openStore({ writeWorkerFile: workerFile('dying') })
     for (let time = 0; time < 2; time++) {
-      const writes = ['a', 'b'].map((id) => thread.run('start_call', startOf({ id })))
-      const results = await Promise.allSettled(writes)
-      for (const result of results) {
-        expect(result).toMatchObject({ reason: { code: 'store_unavailable' } })
+      const writes = ['a', 'b'].map((id) => calls.startCall(startOf({ id })))
+      for (const result of await Promise.allSettled(writes)) {
+        expect(result).toMatchObject({ reason: { code: 'store_unavailable', retryAfterS: 1 } })
       }
-      await new Promise<void>((resolve) => thread.takeTurn(resolve))
-      expect(losses).toBe(time + 1)
     }
   })
 
-  it('stands still again for a turn that is asked for in a turn', async () => {
-    const thread = createWriteThread({
-      ...{ dataDir: makeTempDir(), queueMax: 10 },
-      ...{ onCommit: () => undefined, onLost: () => undefined, onRecordsLost: () => undefined },
-      workerFile: new URL('./support/listening-write-worker.ts', import.meta.url),
+  it('that does not end is not waited for when the store is closed, and what waits has failed', async () => {
+    const dataDir = makeTempDir()
+    const writer = createWriter({
+      ...{ queueMax: 10, queueBytesMax: 1000, closeMs: 20, onCommit: () => undefined },
+      open: (listener) => openWriteThread(dataDir, listener, workerFile('deaf')),
     })
-    onTestFinished(() => thread.close())
-    await thread.run('start_call', startOf({ id: 'a' }))
-    await new Promise<void>((resolve) => thread.takeTurn(() => thread.takeTurn(resolve)))
-    const words: unknown = await thread.run('start_call', startOf({ id: 'b' }))
-    expect(words).toEqual(['pause', 'resume', 'pause', 'resume'])
+    const write = expect(writer.run('cancel_job', { id: 'j', now_us: 1 })).rejects.toMatchObject({
+      code: 'store_unavailable',
+    })
+    await writer.drain()
+    await writer.close()
+    await write
+    await expect(writer.run('cancel_job', { id: 'j', now_us: 1 })).rejects.toMatchObject({
+      code: 'server_draining',
+    })
+  })
+
+  it('leaves no log behind when the store is closed', async () => {
+    const dataDir = makeTempDir()
+    const store = openStore({ dataDir })
+    await store.calls.startCall(startOf({ id: 'a' }))
+    await store.close()
+    expect(readdirSync(dataDir).filter((name) => name.startsWith('weft.db'))).toEqual(['weft.db'])
   })
 })
 
 describe('a server that is written to', () => {
-  it('goes over to the thread without losing a call or an answer of statistics', async () => {
+  it('counts each call that it has acknowledged in the next answer of statistics', async () => {
     const app = await buildTestApp({ dataDir: makeTempDir() })
-    const count = WRITES_BEFORE_THREAD + 40
+    const count = 296
     const post = async (n: number) => {
       const start = { ...STARTED, id: `c${n}` }
       expect((await app.post('/call/start', { start })).status).toBe(200)

@@ -1,28 +1,26 @@
-/** The end of a job that has made a checkpoint: one transaction, and the same answer when it is asked again. */
+/** The end of a job that has made a checkpoint: one write, and the same answer when it is asked again. */
 
 import { renderJson } from '../../../domain/json/json-text.ts'
 import type { StoredCheckpoint } from '../../../domain/models/checkpoint.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import { completeJob, stopJob } from '../../../domain/training/training-moves.ts'
-import { leaseLost } from '../../../domain/training/training-states.ts'
 import { ApiError } from '../../../errors.ts'
-import type { Lease, Outcome, TrainingQueue } from '../../api/training-queue.ts'
+import type { Lease, Outcome } from '../../api/training-queue.ts'
+import type { Connection } from '../db/connection.ts'
 import { toArtifactColumns } from '../models/checkpoint-artifacts.ts'
 import * as CHECKPOINTS from '../models/checkpoints.sql.ts'
-import type { QueueParts, QueueRows } from './queue-rows.ts'
+import type { JobMoves } from './job-moves.ts'
+import type { QueueRows } from './queue-rows.ts'
 import * as SQL from './training-queue.sql.ts'
 
 /** What a completion did: `ended` is the job before it, null when nothing has changed. */
-interface Completion {
+export interface Completion {
   readonly ended: TrainingJob | null
   /** Null when the job was cancelled. */
   readonly checkpoint: StoredCheckpoint | null
 }
 
-export function createQueueCompletion(
-  { db, commit, moves, newId }: QueueParts,
-  rows: QueueRows,
-): Pick<TrainingQueue, 'completeJob'> {
+export function createCompletionWrites(db: Connection, moves: JobMoves, rows: QueueRows) {
   const takeStep = db.prepare(SQL.TAKE_NEXT_STEP).pluck()
   const insertCheckpoint = db.prepare(CHECKPOINTS.INSERT_JOB_CHECKPOINT)
 
@@ -43,8 +41,8 @@ export function createQueueCompletion(
     return rows.findCheckpoint(id) as StoredCheckpoint
   }
 
-  /** Inside a transaction. */
-  function complete({ job_id, token_hash, now_us }: Lease, outcome: Outcome): Completion {
+  function complete({ lease, outcome }: { lease: Lease; outcome: Outcome }): Completion {
+    const { job_id, token_hash, now_us } = lease
     const { sha256, reason } = outcome
     const found = moves.find(job_id)
     if (found?.state === 'succeeded' && found.lease_token_hash === token_hash) {
@@ -52,27 +50,19 @@ export function createQueueCompletion(
       return { ended: null, checkpoint: rows.findCheckpoint(found.result_checkpoint_id) }
     }
     const job = rows.requireLeased({ job_id, token_hash, now_us })
-    const context = { now_us, newId }
     if (job.cancel_requested) {
-      moves.save(job, stopJob(job, now_us), context)
+      moves.save(job, stopJob(job, now_us), now_us)
       return { ended: job, checkpoint: null }
     }
     const checkpoint = insert(job, outcome, now_us)
     const { id, step } = checkpoint
     // What a repeat must be equal to.
     const completed = { ...job, staged_sha256: sha256 }
-    moves.save(job, completeJob(completed, { id, step, reason }, now_us), context)
+    moves.save(job, completeJob(completed, { id, step, reason }, now_us), now_us)
     return { ended: job, checkpoint }
   }
 
-  return {
-    async completeJob(lease, outcome) {
-      const { ended, checkpoint } = await commit.write(() => complete(lease, outcome))
-      if (ended !== null) await rows.cleanUp([ended])
-      if (checkpoint === null) throw leaseLost()
-      return checkpoint
-    },
-  }
+  return { complete_job: complete }
 }
 
 /** The staged artifact, or the parent's when the worker has trained nothing. */

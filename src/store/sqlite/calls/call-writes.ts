@@ -1,0 +1,58 @@
+/** The writes of calls: of clients, and of completions that the server records. */
+import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
+import { type RecordedCall, resolveRecordedCall } from '../../../domain/calls/recorded-call.ts'
+import type { CallDeletion, CallRename, StartedIds } from '../../api/calls.ts'
+import type { Connection } from '../db/connection.ts'
+import { type Failure, renderFailure } from '../db/thread-failure.ts'
+import type { HourMarks } from '../stats/hour-marks.ts'
+import { createCallWriter } from './call-writer.ts'
+import { DELETE_CALLS } from './calls.sql.ts'
+
+/** What became of a part: the ids of a start, null for an end, or why it was refused. */
+export interface WrittenPart extends Failure {
+  readonly started: StartedIds | null
+}
+
+/** @param hours - of the same connection */
+export function createCallWrites(db: Connection, hours: HourMarks) {
+  const writer = createCallWriter(db, hours)
+  const deleteCalls = db.prepare(DELETE_CALLS).pluck()
+
+  function writeParts(parts: readonly CallParts[]): WrittenPart[] {
+    return writer
+      .writeParts(parts)
+      .map(({ started, error }) =>
+        error ? { started: null, ...renderFailure(error) } : { started },
+      )
+  }
+
+  return {
+    start_call: (start: CallStart) => writer.writeStart(start),
+    end_call: (end: CallEnd) => writer.writeEnd(end),
+    write_parts: writeParts,
+    rename_call: (rename: CallRename) => writer.writeName(rename),
+    /** How many were deleted. */
+    delete_calls({ project_id, ids, deleted_at_us }: CallDeletion): number {
+      const parameters = { project_id, ids: JSON.stringify(ids), deleted_at_us }
+      const deleted = deleteCalls.all(parameters) as (number | null)[]
+      for (const startedAtUs of deleted) {
+        if (startedAtUs !== null) hours.mark(project_id, startedAtUs, true)
+      }
+      return deleted.length
+    },
+    /** Gives why some were refused, which leaves the others alone. */
+    record_calls(calls: readonly RecordedCall[]): Failure[] {
+      const parts: CallParts[] = []
+      const refused: Failure[] = []
+      for (const call of calls) {
+        try {
+          parts.push(resolveRecordedCall(call))
+        } catch (error) {
+          refused.push(renderFailure(error))
+        }
+      }
+      const written = writeParts(parts)
+      return [...refused, ...written.filter(({ failure, crash }) => failure ?? crash)]
+    },
+  }
+}

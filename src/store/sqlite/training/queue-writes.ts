@@ -1,0 +1,83 @@
+/** The moves of the training queue. Each is one write over the rows that it reads. */
+import type { TrainingJob } from '../../../domain/training/training-job.ts'
+import {
+  failAttempt,
+  type Moved,
+  releaseJob,
+  renewLease,
+} from '../../../domain/training/training-moves.ts'
+import { ApiError } from '../../../errors.ts'
+import type { Lease, LeaseRenewal, NewJobEvent, TrainingQueue } from '../../api/training-queue.ts'
+import type { Connection } from '../db/connection.ts'
+import type { JobMoves } from './job-moves.ts'
+import { createClaimWrites } from './queue-claim-writes.ts'
+import { createCompletionWrites } from './queue-completion-writes.ts'
+import { createQueueRows } from './queue-rows.ts'
+import { COUNT_EVENTS } from './training-events.sql.ts'
+
+/** Limit: events of one attempt. */
+export const ATTEMPT_EVENTS_MAX = 100_000
+
+type FailParameters = Parameters<TrainingQueue['failAttempt']>
+
+export interface AttemptFailure {
+  readonly lease: Lease
+  readonly failure: FailParameters[1]
+  readonly end: FailParameters[2]
+}
+
+export interface StagedFile {
+  readonly staged_path: string
+  readonly staged_sha256: string
+  readonly staged_bytes: number
+}
+
+/** A job before and after its attempt ended. */
+export interface EndedAttempt {
+  readonly before: TrainingJob
+  readonly after: TrainingJob
+}
+
+export function createQueueWrites(db: Connection, moves: JobMoves) {
+  const rows = createQueueRows(db)
+  const countEvents = db.prepare(COUNT_EVENTS).pluck()
+
+  function end(lease: Lease, move: (job: TrainingJob) => Moved): EndedAttempt {
+    const before = rows.requireLeased(lease)
+    return { before, after: moves.save(before, move(before), lease.now_us) }
+  }
+
+  return {
+    ...createClaimWrites(db, moves, rows),
+    ...createCompletionWrites(db, moves, rows),
+    renew_lease(renewal: LeaseRenewal & { readonly lease: Lease }): TrainingJob {
+      const { lease, lease_ms, progress } = renewal
+      const { now_us } = lease
+      const job = rows.requireLeased(lease)
+      const renewed = {
+        ...renewLease(job, { now_us, lease_ms }),
+        last_heartbeat_at_us: now_us,
+        progress: progress ?? job.progress,
+      }
+      return moves.save(job, { job: renewed, event: null }, now_us)
+    },
+    record_events({ lease, events }: { lease: Lease; events: readonly NewJobEvent[] }): void {
+      const job = rows.requireLeased(lease)
+      const count = countEvents.get({ job_id: job.id, attempt: job.attempt }) as number
+      if (count + events.length > ATTEMPT_EVENTS_MAX) {
+        const message = `An attempt has at most ${ATTEMPT_EVENTS_MAX} events.`
+        throw new ApiError('validation_failed', { message, param: 'events' })
+      }
+      for (const event of events) moves.addEvent(job, event, lease.now_us)
+    },
+    /** The path of the file that was staged before, or null. */
+    stage_artifact({ lease, staged }: { lease: Lease; staged: StagedFile }): string | null {
+      const job = rows.requireLeased(lease)
+      moves.save(job, { job: { ...job, ...staged }, event: null }, lease.now_us)
+      return job.staged_path
+    },
+    fail_attempt: ({ lease, failure, end: times }: AttemptFailure) =>
+      end(lease, (job) => failAttempt(job, failure, times)),
+    release_job: (lease: Lease) => end(lease, (job) => releaseJob(job, lease.now_us)),
+  }
+}

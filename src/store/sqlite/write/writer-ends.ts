@@ -1,0 +1,58 @@
+/** The two ways to serve writes: in a thread, and inline where no other connection can open the database. */
+import { Worker } from 'node:worker_threads'
+import type { Connection } from '../db/connection.ts'
+import { createWriteServer, type WriterReply, type WriterRequest } from './write-serve.ts'
+import type { WriterEnd, WriterListener } from './writer.ts'
+
+const WORKER_FILE = new URL('./write-worker.ts', import.meta.url)
+/** Limit: memory for new objects, most of which are gone with the commit; the rest as Node sets it. */
+const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8 }
+
+/** What the thread is started with. */
+export interface WriteWorkerData {
+  readonly dataDir: string
+}
+
+/** Starts the thread. @param workerFile - its entry; tests give one of their own */
+export function openWriteThread(
+  dataDir: string,
+  { onReply, onLost }: WriterListener,
+  workerFile = WORKER_FILE,
+): WriterEnd {
+  const workerData: WriteWorkerData = { dataDir }
+  const worker = new Worker(workerFile, { workerData, resourceLimits: RESOURCE_LIMITS })
+  const ended = Promise.withResolvers<void>()
+  let isClosing = false
+  let isLost = false
+
+  function lose(cause: Error): void {
+    if (isLost || isClosing) return
+    isLost = true
+    onLost(cause)
+  }
+
+  worker.on('message', (reply: WriterReply) => onReply(reply))
+  worker.on('error', lose)
+  worker.on('exit', () => {
+    ended.resolve()
+    lose(new Error('the write thread ended'))
+  })
+  return {
+    ended: ended.promise,
+    post(request) {
+      isClosing ||= request === 'close'
+      worker.postMessage(request)
+    },
+    terminate: () => void worker.terminate(),
+  }
+}
+
+/** Serves on the caller's connection, which it closes; inputs and results are cloned as a message would be. */
+export function openInlineWrites(db: Connection, { onReply }: WriterListener): WriterEnd {
+  const receive = createWriteServer(db, (reply) => onReply(structuredClone(reply)))
+  return {
+    ended: Promise.resolve(),
+    post: (request: WriterRequest) => receive(structuredClone(request)),
+    terminate: () => undefined,
+  }
+}

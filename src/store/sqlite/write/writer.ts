@@ -1,0 +1,171 @@
+/**
+ * The writer as all others see it: writes go to it by name, gathered for each turn, and at most so many wait. It
+ * starts again after a fault.
+ */
+import { ApiError } from '../../../errors.ts'
+import { toReplyError } from '../db/thread-failure.ts'
+import type { WriteRequest, WriteResult, WriterReply, WriterRequest } from './write-serve.ts'
+import { sizeOf } from './write-size.ts'
+import type { Writes } from './writes.ts'
+
+/** What serves the writes: a thread, or the caller's own. */
+export interface WriterEnd {
+  post(request: WriterRequest): void
+  /** Resolves when it is gone; by itself after `close`. */
+  readonly ended: Promise<void>
+  /** Ends it by force. */
+  terminate(): void
+}
+
+export interface WriterListener {
+  onReply(reply: WriterReply): void
+  /** It is gone, and nobody has closed it. */
+  onLost(cause: Error): void
+}
+
+export interface Writer extends Writes {
+  /** Has the log finished by the connection that writes. */
+  finishLog(): void
+  /** Refuses what comes later. Resolves when what waits is settled, written or not. */
+  drain(): Promise<void>
+  /** To be called after `drain`. Resolves when the connection is closed, or could not be in time. */
+  close(): Promise<void>
+}
+
+export interface WriterOptions {
+  /** Starts what serves the writes; called again after it was lost. */
+  open(listener: WriterListener): WriterEnd
+  /** Writes that may wait. */
+  readonly queueMax: number
+  /** Bytes of writes that may wait, as of sizeOf; one alone may be larger. */
+  readonly queueBytesMax: number
+  /** How long it may take to drain and close, milliseconds. */
+  readonly closeMs: number
+  /** Called after each commit. */
+  onCommit(): void
+}
+
+export function createWriter(options: WriterOptions): Writer {
+  const { queueMax, queueBytesMax, closeMs, onCommit } = options
+  const answers = createAnswers()
+  let gathered: WriteRequest[] = []
+  let isClosing = false
+  /** By `performance.now()`. */
+  let closeByMs = Number.POSITIVE_INFINITY
+  let end: WriterEnd | null = open()
+
+  function open(): WriterEnd {
+    const opened = options.open({
+      onReply(results) {
+        onCommit()
+        results.forEach(answers.settle)
+      },
+      onLost(cause) {
+        if (end === opened) end = null
+        gathered = []
+        answers.failAll(cause)
+      },
+    })
+    return opened
+  }
+
+  /** The disk may hold its thread for any time, which cannot be ended by force meanwhile. */
+  function giveUp(): void {
+    end?.terminate()
+    answers.failAll(new Error('the writer did not end in time'))
+  }
+
+  function sendGathered(): void {
+    if (gathered.length === 0) return
+    end ??= open()
+    end.post(gathered)
+    gathered = []
+  }
+
+  return {
+    run(name, input, { isUnacknowledged = false } = {}) {
+      if (isClosing) return Promise.reject(new ApiError('server_draining'))
+      const bytes = sizeOf(input)
+      const isAlone = answers.count() === 0
+      const fits = answers.count() < queueMax && answers.bytes() + bytes <= queueBytesMax
+      if (!fits && !isAlone) {
+        return Promise.reject(new ApiError('server_overloaded', { retryAfterS: 1 }))
+      }
+      const { id, promise } = answers.expect(bytes)
+      gathered.push({ id, name, input, isUnacknowledged, bytes })
+      // After the sockets of this turn were read, so that their writes go in one message.
+      if (gathered.length === 1) setImmediate(sendGathered)
+      return promise
+    },
+    finishLog: () => end?.post('finish_log'),
+    async drain() {
+      isClosing = true
+      closeByMs = performance.now() + closeMs
+      sendGathered()
+      const timer = setTimeout(giveUp, closeMs)
+      await answers.allSettled()
+      clearTimeout(timer)
+    },
+    async close() {
+      const closing = end
+      if (!closing) return
+      end = null
+      closing.post('close')
+      const { promise: isLate, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, Math.max(0, closeByMs - performance.now()))
+      await Promise.race([closing.ended, isLate])
+      clearTimeout(timer)
+      closing.terminate()
+    },
+  }
+}
+
+interface Expected extends PromiseWithResolvers<never> {
+  readonly bytes: number
+}
+
+/** The promises of writes that are not answered yet. */
+function createAnswers() {
+  const pending = new Map<number, Expected>()
+  let pendingBytes = 0
+  let lastId = 0
+  let onEmpty: () => void = () => undefined
+
+  function take(id: number): Expected | undefined {
+    const expected = pending.get(id)
+    pending.delete(id)
+    pendingBytes -= expected?.bytes ?? 0
+    if (pending.size === 0) onEmpty()
+    return expected
+  }
+
+  return {
+    count: () => pending.size,
+    bytes: () => pendingBytes,
+    expect(bytes: number) {
+      lastId += 1
+      pendingBytes += bytes
+      const expected = Promise.withResolvers<never>()
+      pending.set(lastId, { ...expected, bytes })
+      return { id: lastId, promise: expected.promise }
+    },
+    settle({ id, value, ...failure }: WriteResult): void {
+      const expected = take(id)
+      const error = toReplyError(failure)
+      if (error) expected?.reject(error)
+      else expected?.resolve(value as never)
+    },
+    /** They may be stored or not; parts of calls can be sent again. */
+    failAll(cause: Error): void {
+      for (const id of [...pending.keys()]) {
+        take(id)?.reject(new ApiError('store_unavailable', { cause, retryAfterS: 1 }))
+      }
+    },
+    allSettled(): Promise<void> {
+      if (pending.size === 0) return Promise.resolve()
+      return new Promise((resolve) => {
+        onEmpty = resolve
+      })
+    },
+  }
+}

@@ -1,0 +1,16 @@
+/** Writes on a connection of the test's own. */
+import type { Connection } from '../../../src/store/sqlite/db/connection.ts'
+import { createWriter, type Writer } from '../../../src/store/sqlite/write/writer.ts'
+import { openInlineWrites } from '../../../src/store/sqlite/write/writer-ends.ts'
+
+export function createInlineWrites(db: Connection): Writer {
+  return createWriter({
+    ...{
+      queueMax: 1000,
+      queueBytesMax: 64 * 1024 * 1024,
+      closeMs: 1000,
+      onCommit: () => undefined,
+    },
+    open: (listener) => openInlineWrites(db, listener),
+  })
+}
