@@ -18,6 +18,16 @@ function whole(min: number, max: number) {
     .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`)
 }
 
+/** The address of a proxy; as common tools have it, without a scheme it is one of http. */
+function proxyAddress() {
+  return z
+    .string()
+    .transform((text) => (text.includes('://') ? text : `http://${text}`))
+    .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), PROXY_FAULT)
+}
+
+const PROXY_FAULT = 'must be an http or https address'
+
 const Environment = z.object({
   WEFT_HOST: z.string().min(1).default('127.0.0.1'),
   WEFT_PORT: whole(0, 65_535).default(8080),
@@ -58,6 +68,9 @@ const Environment = z.object({
   WEFT_KEY_COMPLETIONS_MAX: whole(0, 100_000).default(0),
   WEFT_KEY_REQUESTS_PER_MINUTE: whole(0, 1_000_000_000).default(0),
   WEFT_KEY_TOKENS_PER_MINUTE: whole(0, 1_000_000_000_000).default(0),
+  HTTP_PROXY: proxyAddress().optional(),
+  HTTPS_PROXY: proxyAddress().optional(),
+  NO_PROXY: z.string().optional(),
 })
 
 const DEFAULTS = Environment.parse({})
@@ -67,6 +80,9 @@ export const VARIABLE_NAMES: readonly string[] = Object.keys(Environment.shape)
 
 /** Default of each variable, for the test that holds `.env.example` and the README true. */
 export const VARIABLE_DEFAULTS: Readonly<Record<string, unknown>> = DEFAULTS
+
+/** Variables that Weft shares with other programs. */
+const PROXY_NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const
 
 /** Settings with units in their names; frozen. */
 export interface Config {
@@ -106,6 +122,18 @@ export interface Config {
   readonly keyCompletionsMax: number | null
   readonly keyRequestsPerMinute: number | null
   readonly keyTokensPerMinute: number | null
+  /** What upstreams are asked through; null: nothing. */
+  readonly proxies: ProxyConfig | null
+}
+
+/** Proxies as other programs are told of them; an empty text is none. */
+export interface ProxyConfig {
+  /** For addresses of http. Secret: it may hold a password. */
+  readonly http: string
+  /** For addresses of https. Secret. Empty: as `http`. */
+  readonly https: string
+  /** Hosts that are asked directly. */
+  readonly except: string
 }
 
 /** Times of the training queue. */
@@ -135,12 +163,17 @@ export class ConfigError extends Error {
  * @throws ConfigError naming the first wrong variable, or a WEFT_ variable that does not exist
  */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  const given = Object.entries(environment).filter(
+  const own = Object.entries(environment).filter(
     ([name, value]) => name.startsWith('WEFT_') && value !== undefined && value !== '',
   )
-  const stranger = given.find(([name]) => !VARIABLE_NAMES.includes(name))
+  const stranger = own.find(([name]) => !VARIABLE_NAMES.includes(name))
   if (stranger) throw new ConfigError(`${stranger[0]} is not a variable of Weft (see .env.example)`)
-  const parsed = Environment.safeParse(Object.fromEntries(given))
+  // Both spellings are common; other programs prefer the lower one, too.
+  const proxies = PROXY_NAMES.flatMap((name) => {
+    const value = environment[name.toLowerCase()] || environment[name]
+    return value ? [[name, value]] : []
+  })
+  const parsed = Environment.safeParse(Object.fromEntries([...own, ...proxies]))
   if (!parsed.success) {
     const issue = parsed.error.issues[0]
     throw new ConfigError(`${issue?.path.join('.')} ${issue?.message}`)
@@ -195,5 +228,11 @@ function toConfig(values: z.output<typeof Environment>, environment: NodeJS.Proc
     keyCompletionsMax: values.WEFT_KEY_COMPLETIONS_MAX || null,
     keyRequestsPerMinute: values.WEFT_KEY_REQUESTS_PER_MINUTE || null,
     keyTokensPerMinute: values.WEFT_KEY_TOKENS_PER_MINUTE || null,
+    proxies: toProxies(values),
   })
+}
+
+function toProxies(values: z.output<typeof Environment>): ProxyConfig | null {
+  const { HTTP_PROXY: http = '', HTTPS_PROXY: https = '', NO_PROXY: except = '' } = values
+  return http === '' && https === '' ? null : { http, https, except }
 }

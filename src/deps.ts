@@ -143,6 +143,7 @@ function openModels(config: Config, tiny: InferenceBackend): ReloadableRegistry 
       path: config.modelsFile,
       isRequired: config.modelsFileRequired,
       readSecret,
+      proxies: config.proxies,
       createTiny: () => tiny,
     })
   return createReloadableRegistry(open, tiny)

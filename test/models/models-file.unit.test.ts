@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { requireAnswerable } from '../../src/inference/chat/completion-run.ts'
 import {
   ModelEntry,
   parseModelsFile,
@@ -9,6 +10,7 @@ import {
 } from '../../src/inference/models/models-file.ts'
 import { type OpenModelsOptions, openModelRegistry } from '../../src/inference/models/registry.ts'
 import { ENGINES } from '../../src/inference/openai/profiles.ts'
+import { LOCALHOST_CERTIFICATE } from '../support/localhost-certificate.ts'
 import { createScriptedBackend } from '../support/scripted-backend.ts'
 
 const TINY = { id: 'tiny', backend: 'tiny' }
@@ -207,6 +209,41 @@ describe('openModelRegistry', () => {
         message: `${path}: models[0].api_key_env names UPSTREAM_KEY, which holds what no header can carry`,
       }),
     )
+  })
+
+  it('trusts the certificates of a file beside the models file', () => {
+    const path = writeModels({ ...RELAYED, ca_file: 'ca.pem' })
+    writeFileSync(join(dirname(path), 'ca.pem'), LOCALHOST_CERTIFICATE)
+    expect(open(path).getModel('org/m').id).toBe('org/m')
+  })
+
+  const broken = LOCALHOST_CERTIFICATE.replace('MIIB', 'MIIC')
+  it.each([
+    ['is not there', null, 'which cannot be read (ENOENT)'],
+    ['is something else', 'key', 'which holds no certificate in PEM'],
+    ['is broken', LOCALHOST_CERTIFICATE + broken, 'which holds a broken certificate, number 2'],
+    ['is too large', 'x'.repeat(1024 * 1024 + 1), 'which has more than 1048576 bytes'],
+  ])('refuses a file of certificates that %s, naming its place', (_name, text, fault) => {
+    const upstreams = [{ base_url: 'https://a', ca_file: 'ca.pem' }]
+    const path = writeModels({ id: 'x', backend: 'openai', upstreams })
+    const file = join(dirname(path), 'ca.pem')
+    if (text !== null) writeFileSync(file, text)
+    const message = `${path}: models[0].upstreams[0].ca_file names ${file}, ${fault}`
+    expect(() => open(path)).toThrow(expect.objectContaining({ name: 'ModelsFileError', message }))
+  })
+
+  it.each([
+    ['vllm', null],
+    ['generic', null],
+    ['ollama', 'logits_processors'],
+  ])('refused logits_processors for every engine, also for %s', (engine, param) => {
+    const model = open(writeModels({ ...RELAYED, engine })).getModel('org/m')
+    const request = { messages: [], logits_processors: ['x'] }
+    if (param === null) requireAnswerable(request, model)
+    else {
+      const refusal = { code: 'unsupported_parameter', param }
+      expect(() => requireAnswerable(request, model)).toThrow(expect.objectContaining(refusal))
+    }
   })
 
   it('refuses a variable of one of several upstreams that is not set, naming its place', () => {

@@ -23,7 +23,7 @@ describe('.env.example', () => {
 describe('README.md', () => {
   it('lists every variable in its table', () => {
     const readme = readFileSync('README.md', 'utf8')
-    const rows = [...readme.matchAll(/^\| `(WEFT_[A-Z_]+)` \| (.*?) \|/gm)]
+    const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| (.*?) \|/gm)]
     expect(rows.map(([, name]) => name)).toEqual(VARIABLE_NAMES)
     for (const [, name, shown] of rows) {
       const value = VARIABLE_DEFAULTS[name ?? '']
@@ -48,6 +48,20 @@ describe('readConfig', () => {
     expect(readConfig({ WEFT_MODELS_FILE: './models.json' }).modelsFileRequired).toBe(true)
   })
 
+  it('had no proxies, whatever the environment said', () => {
+    expect(readConfig({}).proxies).toBeNull()
+    expect(readConfig({ NO_PROXY: '*', HTTP_PROXY: '' }).proxies).toBeNull()
+    const upper = { HTTP_PROXY: 'http://a:1', HTTPS_PROXY: 'b:2', NO_PROXY: 'c' }
+    const proxies = { http: 'http://a:1', https: 'http://b:2', except: 'c' }
+    expect(readConfig(upper).proxies).toEqual(proxies)
+    const lower = { http_proxy: 'http://d', no_proxy: 'e' }
+    expect(readConfig({ ...upper, ...lower }).proxies).toEqual({
+      ...proxies,
+      http: 'http://d',
+      except: 'e',
+    })
+  })
+
   it.each([
     ['WEFT_PORT', '80a'],
     ['WEFT_PORT', '65536'],
@@ -61,6 +75,8 @@ describe('readConfig', () => {
     ['WEFT_DRAIN_TIMEOUT_MS', '10000'],
     ['WEFT_READ_THREADS', '0'],
     ['WEFT_PROT', '8080'],
+    ['HTTP_PROXY', 'socks4://me:secret@a'],
+    ['HTTPS_PROXY', 'a b'],
   ])('refuses %s=%s in one line that names it and not its value when secret', (name, value) => {
     const refuse = () => readConfig({ [name]: value })
     expect(refuse).toThrow(new RegExp(`^${name} [^\\n]+$`))

@@ -75,7 +75,11 @@ export function upstreamModel(
     aliases: ['short'],
     ownedBy: 'org',
     created: 1_700_000_000,
-    capabilities: { tools: options.tools ?? true, prioritySchedulingEnabled: true },
+    capabilities: {
+      tools: options.tools ?? true,
+      prioritySchedulingEnabled: true,
+      logitsProcessors: true,
+    },
     backend: createOpenAiBackend({
       upstreams: [baseUrl].flat().map((url) => ({
         baseUrl: url,
@@ -85,6 +89,7 @@ export function upstreamModel(
       })),
       engine: options.engine ?? 'generic',
       unsupported: options.unsupported ?? 'reject',
+      callsTools: options.tools ?? true,
       clock: { ...SYSTEM_CLOCK, random: () => 0.01 },
       timeoutMs: { ...TIMEOUT_MS, ...options.timeoutMs },
     }),

@@ -14,6 +14,7 @@ const UPSTREAMS_MAX = 64
 const FALLBACKS_MAX = 8
 const CONCURRENT_MAX = 100_000
 const TIMEOUT_MS_MAX = 3_600_000
+const PATH_CHARS_MAX = 4_096
 
 /** A models file that cannot be used; the message is one line. */
 export class ModelsFileError extends Error {
@@ -96,10 +97,18 @@ const keyVariable = () =>
     .regex(/^(?!WEFT_)[A-Za-z_][A-Za-z0-9_]{0,127}$/, "must name a variable that is not Weft's own")
     .optional()
 
+const caFile = () =>
+  z
+    .string('must be a string')
+    .min(1, 'must not be empty')
+    .max(PATH_CHARS_MAX, `must have at most ${PATH_CHARS_MAX} characters`)
+    .optional()
+
 const Upstream = z.strictObject({
   base_url: baseUrl().describe('As base_url of the model.'),
   upstream_model: modelName().optional().describe('Default: that of the model.'),
   api_key_env: keyVariable().describe('Default: that of the model.'),
+  ca_file: caFile().describe('Default: that of the model.'),
   weight: z
     .number('must be a number')
     .positive('must be above 0')
@@ -136,6 +145,9 @@ const OpenAiEntry = z.strictObject({
     .describe('Name of the model at the upstream. Default: the id.'),
   api_key_env: keyVariable().describe(
     'Environment variable that holds the key of the upstream. Default: no key is sent.',
+  ),
+  ca_file: caFile().describe(
+    'File of PEM certificates, seen from the folder of the models file, that the upstream is trusted by in place of the default ones.',
   ),
   timeout_ms: Timeouts.prefault({}).describe('Timeouts, in milliseconds.'),
 })

@@ -1,10 +1,13 @@
 /** The served models: which name means which backend, and what the listing tells. */
+import { dirname, resolve } from 'node:path'
 import type { ChatCapabilities } from '../../domain/chat/chat-rules.ts'
 import { ApiError } from '../../errors.ts'
 import { REASONING_EFFORTS } from '../../schemas/chat/chat-tool-fields.ts'
 import type { ModelListEntry } from '../../schemas/models/model.ts'
 import type { InferenceBackend } from '../backend.ts'
 import { createOpenAiBackend, type Upstream } from '../openai/backend.ts'
+import type { ProxySettings } from '../openai/upstream-pool.ts'
+import { readCaFile } from './ca-file.ts'
 import {
   type ModelEntry,
   ModelsFileError,
@@ -106,6 +109,8 @@ export interface OpenModelsOptions {
   readonly isRequired: boolean
   /** The value of an environment variable, or null when it is not set. */
   readonly readSecret: (name: string) => string | null
+  /** The proxies that upstreams are asked through. Default: none. */
+  readonly proxies?: ProxySettings | null
   /** Makes the embedded backend; called at most once. */
   readonly createTiny: () => InferenceBackend
 }
@@ -130,15 +135,12 @@ const TINY_ENTRY: ModelEntry = {
  * @throws ModelsFileError
  */
 export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
-  const { path, isRequired, readSecret, createTiny } = options
+  const { path, isRequired, createTiny } = options
   const file = readModelsFile(path, isRequired)
   const { entries, changed } = file ?? { entries: [TINY_ENTRY], changed: TINY_CREATED }
-  // All keys are read before anything is opened: a failure leaves nothing behind.
+  // All keys and certificates are read before anything is opened: a failure leaves nothing behind.
   const upstreams = new Map(
-    entries.map((entry, index) => [
-      entry,
-      readUpstreams(entry, `${path}: models[${index}]`, readSecret),
-    ]),
+    entries.map((entry, index) => [entry, readUpstreams(entry, `models[${index}]`, options)]),
   )
   let tiny: InferenceBackend | null = null
   const models = entries.map((entry): ServedModel => {
@@ -154,6 +156,7 @@ export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
     const backend = createOpenAiBackend({
       engine: entry.engine,
       unsupported: entry.unsupported,
+      callsTools: entry.tools,
       upstreams: upstreams.get(entry) ?? [],
       timeoutMs: entry.timeout_ms,
     })
@@ -167,33 +170,49 @@ export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
 /** A line break in a key, as files often have at their end, would become a header of its own. */
 const HEADER_TEXT = /^[ -~]+$/
 
-/** The addresses of a model with their keys; none of the embedded model. */
+/** The addresses of a model with their keys and certificates; none of the embedded model. */
 function readUpstreams(
   entry: ModelEntry,
   place: string,
-  readSecret: OpenModelsOptions['readSecret'],
+  { path, readSecret, proxies = null }: OpenModelsOptions,
 ): Upstream[] {
   if (entry.backend === 'tiny') return []
   const { base_url, upstreams = base_url === undefined ? [] : [{ base_url }] } = entry
   return upstreams.map((upstream: UpstreamEntry, index) => {
+    const placeOf = (field: 'api_key_env' | 'ca_file') =>
+      `${path}: ${upstream[field] === undefined ? place : `${place}.upstreams[${index}]`}.${field}`
     const variable = upstream.api_key_env ?? entry.api_key_env
-    const isOwn = upstream.api_key_env !== undefined
     const apiKey = variable === undefined ? null : readSecret(variable)
     if (variable !== undefined && !HEADER_TEXT.test(apiKey ?? '')) {
-      const field = isOwn ? `${place}.upstreams[${index}]` : place
       const fault = apiKey === null ? 'is not set' : 'holds what no header can carry'
-      throw new ModelsFileError(`${field}.api_key_env names ${variable}, which ${fault}`)
+      throw new ModelsFileError(`${placeOf('api_key_env')} names ${variable}, which ${fault}`)
     }
+    const caFile = upstream.ca_file ?? entry.ca_file
+    const ca =
+      caFile === undefined ? null : readCa(resolve(dirname(path), caFile), placeOf('ca_file'))
     const { base_url: baseUrl, upstream_model: model = null, weight = 1 } = upstream
-    return { baseUrl, apiKey, model, weight }
+    return { baseUrl, apiKey, model, weight, ca, proxies }
   })
 }
 
-/** Choice: an upstream judges efforts itself. Spec: §4.3 reasoning_effort. */
+function readCa(path: string, place: string): string {
+  try {
+    return readCaFile(path)
+  } catch (error) {
+    throw new ModelsFileError(`${place} names ${path}, which ${(error as Error).message}`)
+  }
+}
+
+/**
+ * Spec: §4.3 reasoning_effort, logits_processors.
+ * Choice: an upstream judges efforts itself; whether it takes processors, the profile of its engine says.
+ */
 function toCapabilities(entry: ModelEntry): ChatCapabilities {
   return {
     tools: entry.tools,
     prioritySchedulingEnabled: entry.priority_scheduling,
-    ...(entry.backend === 'openai' ? { reasoningEfforts: REASONING_EFFORTS } : {}),
+    ...(entry.backend === 'openai'
+      ? { reasoningEfforts: REASONING_EFFORTS, logitsProcessors: true }
+      : {}),
   }
 }

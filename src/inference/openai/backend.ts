@@ -41,6 +41,8 @@ export interface OpenAiBackendOptions {
   readonly engine?: Engine
   /** What becomes of fields that the engine does not honour. Default: reject. */
   readonly unsupported?: 'reject' | 'drop'
+  /** Whether the model calls tools; else upstreams are told that it does not. Default false. */
+  readonly callsTools?: boolean
   /** For tests. */
   readonly clock?: RetryClock
 }
@@ -53,6 +55,7 @@ interface Target {
 interface Relay {
   readonly pool: TargetPool<Target>
   readonly profile: Profile
+  readonly callsTools: boolean
   readonly clock: RetryClock
 }
 
@@ -71,7 +74,8 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
     load: client.listModels,
     model,
   }))
-  const relay = { pool, profile: PROFILES[engine], clock }
+  const { callsTools = false } = options
+  const relay = { pool, profile: PROFILES[engine], callsTools, clock }
   const probe = createModelProbe({ sources, nowMs: clock.nowMs })
   return {
     kind: engine,
@@ -134,13 +138,14 @@ async function* relayEvents(
 }
 
 function openWithRetries<T>(
-  { pool, profile, clock }: Relay,
+  relay: Relay,
   call: CompletionCall,
   signal: AbortSignal,
   begin: Begin<T>,
 ): Promise<Opened<T>> {
+  const { pool, clock } = relay
   const tried = new Set<number>()
-  return withRetries(() => open({ pool, profile, begin }, call, tried, signal), {
+  return withRetries(() => open({ ...relay, begin }, call, tried, signal), {
     clock,
     signal,
     hasOther: () => pool.hasFresh(tried),
@@ -154,7 +159,7 @@ function openWithRetries<T>(
  * @throws TryFailure where another try may help
  */
 async function open<T>(
-  { pool, profile, begin }: Pick<Relay, 'pool' | 'profile'> & { readonly begin: Begin<T> },
+  { pool, profile, callsTools, begin }: Relay & { readonly begin: Begin<T> },
   call: CompletionCall,
   tried: Set<number>,
   signal: AbortSignal,
@@ -166,7 +171,8 @@ async function open<T>(
   const { client } = lease.value
   let answer: UpstreamAnswer | null = null
   try {
-    const text = renderUpstreamBody(body, request, lease.value.model ?? model, profile)
+    const target = { model: lease.value.model ?? model, callsTools }
+    const text = renderUpstreamBody(body, request, target, profile)
     answer = await client.post(text, { requestId, signal, isStream: request.stream === true })
     if (answer.status !== 200) throw await readStatusError(answer, client.host)
     if (!answer.isReadable) throw unreadable()

@@ -10,11 +10,17 @@ import { editMembers, findMember } from './request.ts'
 
 export type FieldName = keyof ChatCompletionRequest
 
-/** What an edit may look at. */
-export interface FieldContext {
-  readonly request: ChatCompletionRequest
-  /** Name of the model at the upstream. */
+/** The model that a request goes to. */
+export interface TargetModel {
+  /** Its name at the upstream. */
   readonly model: string
+  /** Whether it may call tools. */
+  readonly callsTools: boolean
+}
+
+/** What an edit may look at. */
+export interface FieldContext extends TargetModel {
+  readonly request: ChatCompletionRequest
   /** A field's value as it came, JSON text; undefined when it is absent or null. */
   textOf(name: FieldName): string | undefined
 }
@@ -105,9 +111,19 @@ export const developerAsSystem: FieldEdit = ({ textOf, request }) => {
   return { messages: `[${items.join(',')}]` }
 }
 
+/**
+ * Spec: §4.3 tool_choice (default none).
+ * Choice: engines take tools without a choice as auto, which is the default of models that call tools; for others they
+ * are told the default of the interface.
+ */
+export const namedToolChoice: FieldEdit = ({ request, callsTools }) => {
+  const isOpen = (request.tool_choice ?? null) === null && (request.tools ?? []).length > 0
+  return isOpen && !callsTools ? { tool_choice: '"none"' } : {}
+}
+
 /** The engine passes over the choice: it calls the tools that it sees. */
-export const ollamaToolChoice: FieldEdit = ({ request }) => {
-  const choice = request.tool_choice ?? 'auto'
+export const ollamaToolChoice: FieldEdit = ({ request, callsTools }) => {
+  const choice = request.tool_choice ?? (callsTools ? 'auto' : 'none')
   if (choice === 'none') return { tool_choice: null, tools: null }
   if (choice !== 'auto') throw unsupported('tool_choice')
   return { tool_choice: null }

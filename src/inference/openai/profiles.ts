@@ -14,6 +14,7 @@ import {
   developerAsSystem,
   dropImpliedTurn,
   type FieldEdit,
+  namedToolChoice,
   nameModel,
   ollamaToolChoice,
   plainFormat,
@@ -46,6 +47,7 @@ type Row = readonly [FieldRule, FieldRule, FieldRule, FieldRule, FieldRule, Fiel
 
 const pass = 'pass'
 const no = 'reject'
+const named: FieldRule = { edit: namedToolChoice }
 const all = (rule: FieldRule): Row => [rule, rule, rule, rule, rule, rule]
 /** What vLLM alone knows; a generic engine judges by itself. */
 const vllmOnly: Row = [pass, no, no, no, no, pass]
@@ -93,7 +95,7 @@ const FIELDS: Readonly<Record<keyof ChatCompletionRequest, Row>> = {
   temperature: all(pass),
   top_p: all(pass),
   tools: all({ edit: someTools }),
-  tool_choice: [pass, pass, pass, { edit: ollamaToolChoice }, pass, pass],
+  tool_choice: [named, named, named, { edit: ollamaToolChoice }, named, named],
   reasoning_effort: all(pass),
   include_reasoning: vllmOnly,
   parallel_tool_calls: [pass, pass, pass, 'drop', pass, pass],

@@ -1,7 +1,7 @@
 /** The body that goes upstream: the received text with what the engine has to be told otherwise. */
 import { findMembers, type MemberPlace } from '../../domain/json/json-members.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
-import type { FieldContext, FieldName } from './field-edits.ts'
+import type { FieldContext, FieldName, TargetModel } from './field-edits.ts'
 import type { FieldRule, Profile } from './profiles.ts'
 import { editMembers, type MemberEdits, withoutByteOrderMark } from './request.ts'
 
@@ -10,7 +10,7 @@ import { editMembers, type MemberEdits, withoutByteOrderMark } from './request.t
  *
  * @param body - the text as received: a JSON object, already parsed once without fault
  * @param request - the same, parsed; it uses nothing that the profile rejects
- * @param model - the name that the upstream knows
+ * @param target - the model at the upstream
  * @throws ApiError unsupported_parameter, invalid_value for values that the engine has no word for
  *
  * Spec: §4.3 (every field).
@@ -20,7 +20,7 @@ import { editMembers, type MemberEdits, withoutByteOrderMark } from './request.t
 export function renderUpstreamBody(
   body: string,
   request: ChatCompletionRequest,
-  model: string,
+  target: TargetModel,
   profile: Profile,
 ): string {
   const text = withoutByteOrderMark(body)
@@ -32,7 +32,7 @@ export function renderUpstreamBody(
     const place = places.findLast((member) => member.name === name)
     return place && text.slice(place.valueStart, place.valueEnd)
   }
-  const changes = listChanges({ request, model, textOf }, profile)
+  const changes = listChanges({ ...target, request, textOf }, profile)
   return changes.length === 0 ? text : editMembers(text, toMemberEdits(changes), places)
 }
 

@@ -90,9 +90,11 @@ const TOLD_OTHERWISE: Partial<Record<Engine, Partial<Record<Name, string>>>> = {
 /** What this server does itself, so that the engine need not see it. */
 const DONE_HERE: readonly Name[] = ['request_id', 'priority']
 
+const target = (model: string, callsTools = true) => ({ model, callsTools })
+
 function render(engine: Engine, members: string): string {
   const body = `{"messages":${USED.messages},"model":"m"${members}}`
-  return renderUpstreamBody(body, JSON.parse(body), 'm', PROFILES[engine])
+  return renderUpstreamBody(body, JSON.parse(body), target('m'), PROFILES[engine])
 }
 
 /** The body, or the field that was refused. */
@@ -151,7 +153,7 @@ describe.each(ENGINES)('the profile of %s', (engine) => {
 
   it('asks for the usage of a stream and for nothing more', () => {
     const body = '{"messages":[],"stream":true}'
-    expect(renderUpstreamBody(body, JSON.parse(body), 'up', PROFILES[engine])).toBe(
+    expect(renderUpstreamBody(body, JSON.parse(body), target('up'), PROFILES[engine])).toBe(
       '{"model":"up","stream_options":{"include_usage":true},"messages":[],"stream":true}',
     )
   })
@@ -256,7 +258,7 @@ describe('the profile', () => {
     const messages =
       '[ {"role":"developer","content":"a","x":1.0}, {"content":"é\\u00e9" , "role":"user"} ]'
     const body = `{"messages":${messages}}`
-    expect(renderUpstreamBody(body, JSON.parse(body), 'up', PROFILES.ollama)).toContain(
+    expect(renderUpstreamBody(body, JSON.parse(body), target('up'), PROFILES.ollama)).toContain(
       '"messages":[{"role":"system","content":"a","x":1.0},{"content":"é\\u00e9" , "role":"user"}]',
     )
   })
@@ -267,7 +269,7 @@ describe('the profile', () => {
       const messages = '[{"role":"assistant","content":"a"}]'
       const body = `{"messages":${messages},"continue_final_message":true${members}}`
       const profile = PROFILES['llama-server']
-      expect(JSON.parse(renderUpstreamBody(body, JSON.parse(body), 'm', profile))).toEqual({
+      expect(JSON.parse(renderUpstreamBody(body, JSON.parse(body), target('m'), profile))).toEqual({
         model: 'm',
         messages: JSON.parse(messages),
         continue_final_message: true,
@@ -275,4 +277,39 @@ describe('the profile', () => {
       })
     },
   )
+
+  const TOOLS = ',"tools":[{"type":"function","function":{"name":"f"}}]'
+  const renderFor = (engine: Engine, members: string, callsTools: boolean) => {
+    const body = `{"messages":[]${TOOLS}${members}}`
+    const text = renderUpstreamBody(
+      body,
+      JSON.parse(body),
+      target('m', callsTools),
+      PROFILES[engine],
+    )
+    return JSON.parse(text)
+  }
+
+  it.each(ENGINES.filter((engine) => engine !== 'ollama'))(
+    'of %s left the choice of tools to the upstream for a model that calls none',
+    (engine) => {
+      expect(renderFor(engine, '', false)).toMatchObject({ tool_choice: 'none', tools: [{}] })
+      expect(renderFor(engine, ',"tool_choice":null', false)).toMatchObject({ tool_choice: 'none' })
+    },
+  )
+
+  it('of ollama, which passes over the choice, showed the tools to a model that calls none', () => {
+    expect(renderFor('ollama', '', false)).not.toHaveProperty('tools')
+    expect(renderFor('ollama', '', true)).toHaveProperty('tools')
+  })
+
+  it.each(ENGINES)('of %s leaves the choice open for a model that calls tools', (engine) => {
+    expect(renderFor(engine, '', true)).not.toHaveProperty('tool_choice')
+  })
+
+  it('tells of no choice where no tools are given, which engines would refuse', () => {
+    const body = '{"messages":[],"tools":[]}'
+    const text = renderUpstreamBody(body, JSON.parse(body), target('m', false), PROFILES.vllm)
+    expect(JSON.parse(text)).toEqual({ model: 'm', messages: [] })
+  })
 })
