@@ -38,7 +38,7 @@ describe.each([false, true])('a completion that was sent three times, stream %s'
     ['took too long', silence],
   ])('reaches an upstream that %s exactly once', async (_name, behaviour) => {
     const upstream = await startFakeUpstream(behaviour)
-    const timeoutMs = { first_byte: 150, total: 150 }
+    const timeoutMs = behaviour === silence ? { first_byte: 500, total: 500 } : {}
     const { chat } = await startModelServer(upstreamModel(upstream.baseUrl, { timeoutMs }))
     expect((await chat({ messages: MESSAGES, stream })).status).toBeGreaterThanOrEqual(500)
     expect(upstream.requests).toHaveLength(1)

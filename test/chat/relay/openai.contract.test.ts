@@ -284,7 +284,7 @@ describe.each([false, true])('an upstream that fails before its answer, stream %
   })
 
   it('that is silent times out', async () => {
-    const timeoutMs = isStream ? { first_byte: 50 } : { total: 50 }
+    const timeoutMs = isStream ? { first_byte: 500 } : { total: 500 }
     const { status, text, upstream } = await ask(silence, { stream: isStream }, { timeoutMs })
     expect([status, JSON.parse(text).error.code]).toEqual([504, 'upstream_timeout'])
     expect(await upstream.requests[0]?.closed).toEqual({ isAnswered: false })
