@@ -184,7 +184,10 @@ function readUpstreams(
     const variable = upstream.api_key_env ?? entry.api_key_env
     const apiKey = variable === undefined ? null : readSecret(variable)
     if (variable !== undefined && !HEADER_TEXT.test(apiKey ?? '')) {
-      const fault = apiKey === null ? 'is not set' : 'holds what no header can carry'
+      const fault =
+        apiKey === null
+          ? 'is not set (set it, or leave api_key_env out)'
+          : 'holds what no header can carry'
       throw new ModelsFileError(`${placeOf('api_key_env')} names ${variable}, which ${fault}`)
     }
     const caFile = upstream.ca_file ?? entry.ca_file
