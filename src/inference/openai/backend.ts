@@ -22,7 +22,7 @@ import {
   TryFailure,
   withRetries,
 } from './retry.ts'
-import { createTargetPool, type Lease, type TargetPool } from './target-pool.ts'
+import { createTargetPool, type TargetPool, type TargetUse } from './target-pool.ts'
 import { renderUpstreamBody } from './upstream-body.ts'
 
 /** One address that serves the model. */
@@ -94,7 +94,7 @@ type Texts = RelayedDelta['texts']
 /** An answer that has begun. */
 interface Opened<T> {
   readonly answer: UpstreamAnswer
-  readonly lease: Lease<Target>
+  readonly use: TargetUse<Target>
   /** What was read of it. */
   readonly begun: T
 }
@@ -107,9 +107,9 @@ async function relayWhole(
   call: CompletionCall,
   signal: AbortSignal,
 ): Promise<RelayedDelta> {
-  const { answer, lease, begun } = await openWithRetries(relay, call, signal, readCompletion)
+  const { answer, use, begun } = await openWithRetries(relay, call, signal, readCompletion)
   answer.close({ isComplete: true })
-  lease.end()
+  use.end()
   return begun
 }
 
@@ -118,7 +118,7 @@ async function* relayEvents(
   call: CompletionCall,
   signal: AbortSignal,
 ): AsyncGenerator<RelayedDelta> {
-  const { answer, lease, begun } = await openWithRetries(relay, call, signal, beginStream)
+  const { answer, use, begun } = await openWithRetries(relay, call, signal, beginStream)
   const { first, events } = begun
   let isComplete = false
   let isTrusted = true
@@ -128,12 +128,12 @@ async function* relayEvents(
     }
     isComplete = true
   } catch (error) {
-    if (!signal.aborted && isUpstreamFault(error)) lease.fail()
+    if (!signal.aborted && isUpstreamFault(error)) use.fail()
     isTrusted = !isNonsense(error)
     throw error
   } finally {
     answer.close({ isComplete, isTrusted })
-    lease.end()
+    use.end()
   }
 }
 
@@ -165,26 +165,26 @@ async function open<T>(
   signal: AbortSignal,
 ): Promise<Opened<T>> {
   const { request, body, model, requestId, onUpstream } = call
-  const lease = pool.take(tried)
-  tried.add(lease.number)
-  onUpstream?.(lease.number)
-  const { client } = lease.value
+  const use = pool.take(tried)
+  tried.add(use.number)
+  onUpstream?.(use.number)
+  const { client } = use.value
   let answer: UpstreamAnswer | null = null
   try {
-    const target = { model: lease.value.model ?? model, callsTools }
+    const target = { model: use.value.model ?? model, callsTools }
     const text = renderUpstreamBody(body, request, target, profile)
     answer = await client.post(text, { requestId, signal, isStream: request.stream === true })
     if (answer.status !== 200) throw await readStatusError(answer, client.host)
     if (!answer.isReadable) throw unreadable()
     const begun = await begin(answer, client.host, call)
-    lease.succeed()
-    return { answer, lease, begun }
+    use.succeed()
+    return { answer, use, begun }
   } catch (error) {
     const failure = signal.aborted ? error : toTryFailure(error)
     answer?.close({ isComplete: false, isTrusted: !isNonsense(error) })
     // A caller without patience says nothing of the upstream.
-    if (!signal.aborted) noteFailure(lease, failure)
-    lease.end()
+    if (!signal.aborted) noteFailure(use, failure)
+    use.end()
     throw failure
   }
 }
@@ -216,12 +216,11 @@ function toTryFailure(error: unknown): unknown {
 }
 
 /** An upstream that asks for rest gets it; one that fails is left alone for a while. */
-function noteFailure(lease: Lease<Target>, failure: unknown): void {
+function noteFailure(use: TargetUse<Target>, failure: unknown): void {
   const error = failure instanceof TryFailure ? failure.error : failure
   if (!(error instanceof ApiError)) return
-  if (error.code === 'upstream_rate_limited')
-    lease.fail({ restMs: (error.retryAfterS ?? 1) * 1000 })
-  else if (error.code === 'upstream_unreachable' || isUpstreamFault(error)) lease.fail()
+  if (error.code === 'upstream_rate_limited') use.fail({ restMs: (error.retryAfterS ?? 1) * 1000 })
+  else if (error.code === 'upstream_unreachable' || isUpstreamFault(error)) use.fail()
 }
 
 function isUpstreamFault(error: unknown): boolean {

@@ -1,6 +1,6 @@
 /**
- * Which of several upstreams gets a request: the least busy of those that work. It never refuses: when
- * none works it names the one that may be tried again first.
+ * Which of several upstreams gets a request: the least busy of those that work. When none works, the request goes to
+ * the one whose rest ends first, since a failure there tells the client more than a refusal here.
  */
 
 /** Limits of the time that a failing upstream is left alone, in milliseconds; doubled per failure in a row. */
@@ -14,7 +14,7 @@ export interface Weighted<T> {
 }
 
 /** One request at one upstream. */
-export interface Lease<T> {
+export interface TargetUse<T> {
   readonly value: T
   /** Number of the upstream, from 1. */
   readonly number: number
@@ -29,7 +29,7 @@ export interface Lease<T> {
 export interface TargetPool<T> {
   readonly size: number
   /** @param tried - numbers of upstreams that this request should not meet again if there are others */
-  take(tried: ReadonlySet<number>): Lease<T>
+  take(tried: ReadonlySet<number>): TargetUse<T>
   /** Whether a working upstream is left that the request has not tried. */
   hasFresh(tried: ReadonlySet<number>): boolean
 }

@@ -14,18 +14,18 @@ function open(...weights: number[]) {
 describe('createTargetPool', () => {
   it('takes the least busy, and in turn where all are equal', () => {
     const { take } = open(1, 1, 1)
-    const leases = [take(), take(), take()]
-    expect(leases.map(({ value }) => value)).toEqual(['u1', 'u2', 'u3'])
-    leases[1]?.end()
+    const uses = [take(), take(), take()]
+    expect(uses.map(({ value }) => value)).toEqual(['u1', 'u2', 'u3'])
+    uses[1]?.end()
     expect(take().value).toBe('u2')
   })
 
   it('goes on in turn when nothing is busy', () => {
     const { take } = open(1, 1)
     const values = [1, 2, 3, 4].map(() => {
-      const lease = take()
-      lease.end()
-      return lease.value
+      const use = take()
+      use.end()
+      return use.value
     })
     expect(values).toEqual(['u1', 'u2', 'u1', 'u2'])
   })
@@ -47,10 +47,10 @@ describe('createTargetPool', () => {
   it('leaves a failing one alone, twice as long for each failure in a row', () => {
     const { take, at } = open(1, 1)
     const failFirst = () => {
-      const lease = take(new Set([2]))
-      lease.fail()
-      lease.end()
-      return lease.value
+      const use = take(new Set([2]))
+      use.fail()
+      use.end()
+      return use.value
     }
     expect(failFirst()).toBe('u1')
     at(999)
@@ -65,9 +65,9 @@ describe('createTargetPool', () => {
 
   it('leaves none alone for more than a minute', () => {
     const { take, at } = open(1, 1)
-    const lease = take()
-    for (let count = 0; count < 40; count++) lease.fail()
-    lease.end()
+    const use = take()
+    for (let count = 0; count < 40; count++) use.fail()
+    use.end()
     at(59_999)
     expect(take().value).toBe('u2')
     at(60_000)
@@ -76,10 +76,10 @@ describe('createTargetPool', () => {
 
   it('forgets failures at a success', () => {
     const { take } = open(1, 1)
-    const lease = take()
-    lease.fail()
-    lease.succeed()
-    lease.end()
+    const use = take()
+    use.fail()
+    use.succeed()
+    use.end()
     take()
     expect(take().value).toBe('u1')
   })
