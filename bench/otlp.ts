@@ -1,0 +1,181 @@
+/**
+ * OpenTelemetry spans in batches of 512 with 1 KB of bodies, as exporters send them, beside `call/upsert_batch` of the
+ * same calls, in turns in one run against one server. Both are acknowledged after the fsynced commit.
+ *
+ * npm run bench:otlp [-- rounds spans]
+ */
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
+
+const KEY = 'wk_bench_key_with_enough_letters'
+const BATCH = 512
+const CONNECTIONS = 4
+const TEXT = 'The quick brown fox jumps over the lazy dog. '.repeat(12).slice(0, 512)
+const FIRST_S = Date.UTC(2026, 0, 1) / 1000
+
+const [rounds = 5, spans = 20_480] = process.argv.slice(2).map(Number)
+const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+
+/** What one step is, whichever way it is sent. */
+interface Step {
+  readonly trace: string
+  readonly id: string
+  readonly second: number
+  readonly tokens: number
+}
+
+let number = 0
+function buildSteps(): Step[] {
+  return Array.from({ length: BATCH }, () => {
+    number += 1
+    return {
+      trace: randomBytes(16).toString('hex'),
+      id: randomBytes(8).toString('hex'),
+      second: FIRST_S + (number % 86_400),
+      tokens: number % 1000,
+    }
+  })
+}
+
+function toProtobuf(steps: readonly Step[]): Buffer {
+  const messages = (role: string) =>
+    JSON.stringify([{ role, parts: [{ type: 'text', content: TEXT }] }])
+  const readable = steps.map(({ trace, id, second, tokens }) => ({
+    name: 'chat gpt-4o',
+    kind: 2,
+    spanContext: () => ({ traceId: trace, spanId: id, traceFlags: 1 }),
+    startTime: [second, number],
+    endTime: [second + 1, number],
+    status: { code: 0 },
+    attributes: {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'openai',
+      'gen_ai.request.model': 'gpt-4o',
+      'gen_ai.input.messages': messages('user'),
+      'gen_ai.output.messages': messages('assistant'),
+      'gen_ai.usage.input_tokens': tokens,
+      'gen_ai.usage.output_tokens': 100,
+    },
+    links: [],
+    events: [],
+    resource: { attributes: { 'service.name': 'bench' } },
+    instrumentationScope: { name: 'bench', version: '1' },
+  }))
+  // biome-ignore lint/suspicious/noExplicitAny: the encoder reads no more of a span than stands here.
+  return Buffer.from(ProtobufTraceSerializer.serializeRequest(readable as any) as Uint8Array)
+}
+
+function toBatch(steps: readonly Step[]): Buffer {
+  const timeOf = (second: number) => new Date(second * 1000).toISOString()
+  const message = (role: string) => ({ role, content: TEXT })
+  const batch = steps.flatMap(({ trace, id, second, tokens }) => {
+    const start = {
+      ...{ project_id: 'bench/batch', id, trace_id: trace, op_name: 'chat gpt-4o' },
+      started_at: timeOf(second),
+      attributes: { kind: 'llm', provider: 'openai' },
+      inputs: { model: 'gpt-4o', messages: [message('user')] },
+    }
+    const usage = { requests: 1, prompt_tokens: tokens, completion_tokens: 100 }
+    const end = {
+      ...{ project_id: 'bench/batch', id, ended_at: timeOf(second + 1) },
+      output: { choices: [{ index: 0, message: message('assistant') }] },
+      summary: { usage: { 'gpt-4o': usage } },
+    }
+    return [
+      { mode: 'start', req: { start } },
+      { mode: 'end', req: { end } },
+    ]
+  })
+  return Buffer.from(JSON.stringify({ batch }))
+}
+
+const WAYS = {
+  'OTLP, protobuf': { path: '/v1/traces', type: 'application/x-protobuf', encode: toProtobuf },
+  'call/upsert_batch': { path: '/call/upsert_batch', type: 'application/json', encode: toBatch },
+} as const
+
+/** Posts and fails unless everything was stored. */
+async function post(url: string, path: string, type: string, body: Buffer): Promise<void> {
+  const headers = {
+    authorization: `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}`,
+    'content-type': type,
+    'content-length': body.length,
+    project_id: 'bench/otlp',
+  }
+  const sent = request(url + path, { method: 'POST', headers, agent })
+  sent.end(body)
+  const [response] = await once(sent, 'response')
+  let bytes = 0
+  let head = ''
+  for await (const chunk of response) {
+    bytes += chunk.length
+    if (head.length < 200) head += chunk.toString('latin1', 0, 200)
+  }
+  const isPartial = type !== 'application/json' && bytes > 0
+  if (response.statusCode !== 200 || head.includes('"error"') || isPartial) {
+    throw new Error(`${path}: ${response.statusCode} ${head}`)
+  }
+}
+
+async function sendAll(url: string, name: keyof typeof WAYS, count: number): Promise<number> {
+  const { path, type, encode } = WAYS[name]
+  const bodies = Array.from({ length: Math.ceil(count / BATCH) }, () => encode(buildSteps()))
+  const begin = performance.now()
+  let next = 0
+  const sender = async () => {
+    for (let body = bodies[next++]; body; body = bodies[next++]) await post(url, path, type, body)
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS }, sender))
+  return (bodies.length * BATCH * 1000) / (performance.now() - begin)
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((left, right) => left - right)[values.length >> 1] ?? Number.NaN
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'weft-bench-'))
+const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+const flags = scripts.start.split(' ').filter((word: string) => word.startsWith('--'))
+const server = spawn(process.execPath, [...flags, 'src/server.ts'], {
+  env: {
+    ...{ PATH: process.env.PATH, WEFT_PORT: '0', WEFT_DATA_DIR: directory },
+    ...{ WEFT_BOOTSTRAP_KEY: KEY, WEFT_TRAINER: 'off' },
+  },
+  stdio: ['ignore', 'pipe', 'inherit'],
+})
+const url = await new Promise<string>((resolve) => {
+  createInterface({ input: server.stdout }).on('line', (line) => {
+    const match = /listening at (http:\/\/[^"]+)"/.exec(line)
+    if (match?.[1]) resolve(match[1])
+  })
+})
+try {
+  const names = Object.keys(WAYS) as (keyof typeof WAYS)[]
+  for (const name of names) await sendAll(url, name, 2 * BATCH)
+  const rates = new Map(names.map((name) => [name, [] as number[]]))
+  for (let round = 0; round < rounds; round += 1) {
+    const order = round % 2 === 0 ? names : [...names].reverse()
+    for (const name of order) rates.get(name)?.push(await sendAll(url, name, spans))
+  }
+  const rss = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]
+  console.log(`${cpus().length} x ${cpus()[0]?.model}, node ${process.version}`)
+  console.log(`batches of ${BATCH} spans, ${CONNECTIONS} at once, ${rounds} rounds, medians\n`)
+  console.log('| | spans/s | to upsert_batch |\n|---|---|---|')
+  const base = median(rates.get('call/upsert_batch') ?? [])
+  for (const name of names) {
+    const rate = median(rates.get(name) ?? [])
+    console.log(`| ${name} | ${Math.round(rate)} | ${(rate / base).toFixed(2)} |`)
+  }
+  console.log(`\nmemory of the server afterwards: ${Math.round(Number(rss) / 1024)} MB`)
+} finally {
+  server.kill('SIGKILL')
+  agent.destroy()
+  rmSync(directory, { recursive: true, force: true })
+}
