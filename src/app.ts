@@ -21,6 +21,7 @@ import { answerClientError, answerFrameworkError, errorHandler } from './http/er
 import { oddRequests } from './http/odd-requests.ts'
 import { chooseRequestId, requestLog } from './http/request-log.ts'
 import { drain } from './http/stream/drain.ts'
+import { createSpanRecorder } from './otel/record-spans.ts'
 import { graphqlRoutes } from './routes/access/graphql.ts'
 import { healthRoutes } from './routes/access/health.ts'
 import { serverInfoRoutes } from './routes/access/server-info.ts'
@@ -36,6 +37,7 @@ import { objectRoutes } from './routes/objects/objects.ts'
 import { refRoutes } from './routes/objects/refs.ts'
 import { tableRoutes } from './routes/objects/tables.ts'
 import { otlpRoutes } from './routes/otel/otlp.ts'
+import { otlpGrpc } from './routes/otel/otlp-grpc.ts'
 import { traceExportRoutes } from './routes/otel/trace-export.ts'
 import { costRoutes } from './routes/prices/costs.ts'
 import { statsRoutes } from './routes/stats/stats.ts'
@@ -109,15 +111,16 @@ export async function buildApp(
 
   await app.register(async (otlp: App) => {
     useEitherAuthentication(otlp, deps.keys.findPrincipal)
-    await otlp.register(otlpRoutes, {
-      calls: deps.calls,
-      feedback: deps.feedback,
-      reader: deps.traceReader,
-      refScheme: config.refScheme,
-      otlpBodyBytesMax: config.otlpBodyBytesMax,
-      feedbackPayloadBytesMax: config.feedbackPayloadBytesMax,
-      nowUs,
+    const { calls, feedback, traceReader: reader } = deps
+    const { refScheme, feedbackPayloadBytesMax, otlpBodyBytesMax, otlpGrpcPort } = config
+    const recordSpans = createSpanRecorder({
+      ...{ calls, feedback, reader, refScheme, feedbackPayloadBytesMax, nowUs },
     })
+    await otlp.register(otlpRoutes, { recordSpans, otlpBodyBytesMax })
+    if (otlpGrpcPort === null) return
+    const { findPrincipal } = deps.keys
+    const listening = { host: config.host, port: otlpGrpcPort, bodyBytesMax: otlpBodyBytesMax }
+    await otlp.register(otlpGrpc, { ...listening, findPrincipal, recordSpans })
   })
   await app.register(async (otel: App) => {
     useEitherAuthentication(otel, deps.keys.findPrincipal)

@@ -47,6 +47,7 @@ const Environment = z.object({
     .default('info'),
   WEFT_BODY_BYTES_MAX: whole(1024, 1024 * MIB).default(32 * MIB),
   WEFT_TRAINING_BODY_BYTES_MAX: whole(1024, 1024 * MIB).default(256 * MIB),
+  WEFT_OTLP_GRPC_PORT: whole(0, 65_535).optional(),
   WEFT_OTLP_BODY_BYTES_MAX: whole(1024, 1024 * MIB).default(64 * MIB),
   WEFT_ARTIFACT_BYTES_MAX: whole(1024, 1024 * 1024 * MIB).default(4096 * MIB),
   WEFT_WORKER_LEASE_MS: whole(100, 3_600_000).default(60_000),
@@ -100,6 +101,8 @@ export interface Config {
   readonly logLevel: string
   readonly bodyBytesMax: number
   readonly trainingBodyBytesMax: number
+  /** Port of OTLP over gRPC, or null for none; 0 = any free port. */
+  readonly otlpGrpcPort: number | null
   readonly otlpBodyBytesMax: number
   readonly artifactBytesMax: number
   readonly training: TrainingConfig
@@ -205,6 +208,7 @@ function toConfig(values: z.output<typeof Environment>, environment: NodeJS.Proc
     logLevel: values.WEFT_LOG_LEVEL,
     bodyBytesMax: values.WEFT_BODY_BYTES_MAX,
     trainingBodyBytesMax: values.WEFT_TRAINING_BODY_BYTES_MAX,
+    otlpGrpcPort: values.WEFT_OTLP_GRPC_PORT ?? null,
     otlpBodyBytesMax: values.WEFT_OTLP_BODY_BYTES_MAX,
     artifactBytesMax: values.WEFT_ARTIFACT_BYTES_MAX,
     training: {

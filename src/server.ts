@@ -15,6 +15,7 @@ const EXPECTED_ERRORS: readonly string[] = [
   'DirectoryLockedError',
   'MigrationError',
   'ModelsFileError',
+  'GrpcPortError',
 ]
 
 const REDACTED = ['req.headers', 'headers', '*.authorization', '*.api_key', '*.password']

@@ -4,6 +4,7 @@
  */
 import basicAuthPlugin from '@fastify/basic-auth'
 import type { FastifyRequest } from 'fastify'
+import { keyOfHeaders } from '../domain/access/credentials.ts'
 import type { Principal } from '../domain/access/permissions.ts'
 import { ApiError } from '../errors.ts'
 import type { App } from './app-type.ts'
@@ -34,25 +35,11 @@ export async function useBasicAuthentication(app: App, findPrincipal: FindPrinci
  */
 export function useEitherAuthentication(app: App, findPrincipal: FindPrincipal): void {
   app.addHook('onRequest', (request, _reply, done) => {
-    const { authorization } = request.headers
-    const sent = authorization ?? request.headers['wandb-api-key'] ?? request.headers['x-api-key']
-    if (typeof sent !== 'string' || sent === '') throw new ApiError('missing_api_key')
-    request.principal = requirePrincipal(findPrincipal(keyOf(decodeHeader(sent))))
+    const key = keyOfHeaders(request.headers)
+    if (key === null) throw new ApiError('missing_api_key')
+    request.principal = requirePrincipal(findPrincipal(key))
     done()
   })
-}
-
-/** Exporters take headers from a variable in which spaces are percent-encoded. */
-function decodeHeader(value: string): string {
-  return value.replace(/%20/g, ' ')
-}
-
-/** The key in `Basic`, `Bearer` or alone. */
-function keyOf(sent: string): string {
-  const [, scheme = '', rest = ''] = /^(basic|bearer) +(.*)$/i.exec(sent) ?? ['', '', sent.trim()]
-  if (scheme.toLowerCase() !== 'basic') return rest.trim()
-  const credentials = Buffer.from(rest, 'base64').toString()
-  return credentials.slice(credentials.indexOf(':') + 1)
 }
 
 const BEARER = 'bearer '

@@ -4,6 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { encodeRpcStatus, encodeTraceResponse } from '../domain/otel/otlp-protobuf.ts'
+import { rpcCodeOf } from '../domain/otel/rpc-code.ts'
 import type { ApiError } from '../errors.ts'
 import type { App } from './app-type.ts'
 
@@ -11,21 +12,6 @@ export type OtlpEncoding = 'protobuf' | 'json'
 
 const PROTOBUF = 'application/x-protobuf'
 const JSON_TYPE = 'application/json'
-
-/** Statuses as the codes of gRPC; what stands not here is INTERNAL. */
-const RPC_CODES: Readonly<Record<number, number>> = {
-  400: 3,
-  401: 16,
-  403: 7,
-  404: 5,
-  405: 12,
-  408: 4,
-  413: 8,
-  415: 3,
-  422: 3,
-  429: 8,
-  503: 14,
-}
 
 /** Bytes of a body, whatever its media type is called; others end as unsupported_media_type. */
 export function useOtlpBodies(app: App, bodyBytesMax: number): void {
@@ -70,7 +56,7 @@ export function answerExport(
 
 /** A refusal as `google.rpc.Status`. */
 export function renderRpcStatus(error: ApiError, status: number, request: FastifyRequest) {
-  const code = RPC_CODES[status] ?? 13
+  const code = rpcCodeOf(status)
   return encodingOf(request) === 'protobuf'
     ? { type: PROTOBUF, body: Buffer.from(encodeRpcStatus(code, error.message)) }
     : { type: JSON_TYPE, body: JSON.stringify({ code, message: error.message }) }

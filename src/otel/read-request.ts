@@ -6,9 +6,8 @@ import { openJson, readJsonSpan } from '../domain/otel/otlp-json.ts'
 import { openProtobuf, readProtobufSpan } from '../domain/otel/otlp-protobuf.ts'
 import { type Span, SpanError, type SpanSource } from '../domain/otel/span.ts'
 import { toSpanCall } from '../domain/otel/span-call.ts'
-import { readSpanFeedback } from '../domain/otel/span-feedback.ts'
+import { readSpanFeedback, type SpanFeedback } from '../domain/otel/span-feedback.ts'
 import { ApiError } from '../errors.ts'
-import type { FeedbackCreateRequest } from '../schemas/feedback/feedback.ts'
 import { isProjectId } from '../schemas/primitives.ts'
 
 export type Encoding = 'protobuf' | 'json'
@@ -31,7 +30,7 @@ export interface ReadSpans {
   readonly projects: readonly string[]
   /** In the order in which the spans began. */
   readonly calls: readonly CallParts[]
-  readonly feedback: readonly FeedbackCreateRequest[]
+  readonly feedback: readonly SpanFeedback[]
   /** Spans that cannot be stored. */
   readonly rejected: number
   /** Why the first of them cannot. */
@@ -69,7 +68,7 @@ export function readTraceRequest(request: ReadRequest): ReadSpans {
   if (unrouted > 0) refusals.push('no project is named for some spans')
   found.sort((left, right) => compare(left.span.start_ns, right.span.start_ns))
   const calls: CallParts[] = []
-  const feedback: FeedbackCreateRequest[] = []
+  const feedback: SpanFeedback[] = []
   for (const { span, project_id } of found) {
     try {
       calls.push(toParts(span, project_id, request))

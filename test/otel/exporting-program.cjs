@@ -13,6 +13,7 @@ const EXPORTERS = {
 const Exporter = EXPORTERS[library === 'openinference' ? 'json' : 'protobuf']()
 const exporter = new Exporter({
   url: `${base}/v1/traces`,
+  compression: 'gzip',
   headers: { authorization: `Bearer ${key}`, project_id: 'acme/demo' },
 })
 const provider = new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] })

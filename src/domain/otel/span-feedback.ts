@@ -8,6 +8,9 @@ import type { Attributes, Span } from './span.ts'
 const EVALUATIONS_MAX = 100
 const NAME_MAX = 100
 
+/** Feedback whose id is given. */
+export type SpanFeedback = FeedbackCreateRequest & { readonly id: string }
+
 /** What one evaluation says. */
 interface Evaluation {
   readonly name: string
@@ -25,7 +28,7 @@ export function readSpanFeedback(
   span: Span,
   project_id: string,
   refScheme: string,
-): FeedbackCreateRequest[] {
+): SpanFeedback[] {
   const events = span.events.filter(({ name }) => name === 'gen_ai.evaluation.result')
   const found = [
     ...[span.attributes, ...events.map(({ attributes }) => attributes)].flatMap(genAi),

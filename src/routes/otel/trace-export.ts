@@ -7,9 +7,9 @@ import { parseLossless } from '../../domain/json/json-text.ts'
 import { exportTrace } from '../../domain/otel/span-export.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import { onlyProjectOf, projectOfHeaders } from '../../otel/span-project.ts'
 import { ClientId, FreeObject, type JsonObject, ProjectId } from '../../schemas/primitives.ts'
 import type { CallsQueryStore } from '../../store/api/calls-query.ts'
-import { onlyProjectOf, projectOfHeaders } from './otlp-project.ts'
 
 export interface TraceExportOptions {
   readonly callsQuery: CallsQueryStore
@@ -42,7 +42,7 @@ export async function traceExportRoutes(app: App, options: TraceExportOptions): 
       },
     },
     async (request, reply) => {
-      const named = request.query.project_id ?? projectOfHeaders(request)
+      const named = request.query.project_id ?? projectOfHeaders(request.headers)
       const project_id = named ?? (request.principal && onlyProjectOf(request.principal))
       if (!project_id) throw new ApiError('otlp_project_missing')
       requireAccess(request.principal, 'traces:read', project_id)

@@ -1,8 +1,10 @@
-/** The project of a trace request: from its headers, else the key's only one. Throws, never answers. */
-import type { FastifyRequest } from 'fastify'
-import type { Principal } from '../../domain/access/permissions.ts'
-import { ApiError } from '../../errors.ts'
-import { isProjectId } from '../../schemas/primitives.ts'
+/** The project of a trace request: from its headers, else the key's only one. */
+import type { Principal } from '../domain/access/permissions.ts'
+import { ApiError } from '../errors.ts'
+import { isProjectId } from '../schemas/primitives.ts'
+
+/** Headers of HTTP or metadata of gRPC, by names in lower case. */
+export type HeaderValues = Readonly<Record<string, string | string[] | undefined>>
 
 /** Headers that name a project in one piece; the first that is sent counts. */
 const NAMES = ['project_id', 'compat-project', 'openai-project'] as const
@@ -14,10 +16,10 @@ const NAMES = ['project_id', 'compat-project', 'openai-project'] as const
  *
  * @throws ApiError invalid_header for another shape than <entity>/<project>
  */
-export function projectOfHeaders(request: FastifyRequest): string | null {
-  const { headers } = request
+export function projectOfHeaders(headers: HeaderValues): string | null {
   for (const name of NAMES) {
-    if (headers[name] !== undefined) return checked(decode(headers[name]), name)
+    const value = headers[name]
+    if (value !== undefined) return checked(decode(value), name)
   }
   const entity = headers['wandb.entity'] ?? headers['wandb-entity']
   const project = headers['wandb.project'] ?? headers['wandb-project']

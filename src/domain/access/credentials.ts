@@ -1,0 +1,15 @@
+/** The key in the headers of a client that can set headers and not choose their scheme. Pure. */
+
+type HeaderValues = Readonly<Record<string, string | string[] | undefined>>
+
+/** The key of `Authorization` (Basic, Bearer or alone), `wandb-api-key` or `x-api-key`; null when there is none. */
+export function keyOfHeaders(headers: HeaderValues): string | null {
+  const sent = headers.authorization ?? headers['wandb-api-key'] ?? headers['x-api-key']
+  if (typeof sent !== 'string' || sent.trim() === '') return null
+  // Exporters take headers from a variable in which spaces are percent-encoded.
+  const value = sent.replace(/%20/g, ' ').trim()
+  const [, scheme = '', rest = value] = /^(basic|bearer) +(.*)$/i.exec(value) ?? []
+  if (scheme.toLowerCase() !== 'basic') return rest.trim()
+  const credentials = Buffer.from(rest, 'base64').toString()
+  return credentials.slice(credentials.indexOf(':') + 1)
+}

@@ -1,0 +1,120 @@
+/** OTLP over gRPC, on a port of its own: the same spans, read and stored as those over HTTP. */
+import {
+  logVerbosity,
+  type Metadata,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type sendUnaryData,
+  setLogVerbosity,
+  status,
+} from '@grpc/grpc-js'
+import { keyOfHeaders } from '../domain/access/credentials.ts'
+import type { Principal } from '../domain/access/permissions.ts'
+import { encodeTraceResponse } from '../domain/otel/otlp-protobuf.ts'
+import { rpcCodeOf } from '../domain/otel/rpc-code.ts'
+import { ApiError, ERRORS } from '../errors.ts'
+import type { RecordSpans } from './record-spans.ts'
+
+export interface GrpcServerOptions {
+  readonly host: string
+  readonly port: number
+  readonly bodyBytesMax: number
+  readonly findPrincipal: (key: string) => Principal | null | Promise<Principal | null>
+  readonly recordSpans: RecordSpans
+  /** Faults that are no refusals. */
+  readonly onFault: (error: unknown) => void
+}
+
+export interface GrpcServer {
+  /** The port that was bound. */
+  readonly port: number
+  /** Refuses new requests and waits for those that run, at most some seconds. */
+  close(): Promise<void>
+}
+
+const PATH = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
+/** Limits of one connection and of the end. */
+const STREAMS_MAX = 100
+const CLOSE_MS_MAX = 2_000
+
+const asBytes = (bytes: Buffer): Buffer => bytes
+const SERVICE = {
+  Export: {
+    path: PATH,
+    requestStream: false,
+    responseStream: false,
+    requestSerialize: asBytes,
+    requestDeserialize: asBytes,
+    responseSerialize: asBytes,
+    responseDeserialize: asBytes,
+  },
+} as const
+
+/** The port cannot be bound; the message is one line. */
+export class GrpcPortError extends Error {
+  constructor(port: number, cause: unknown) {
+    super(`the port ${port} cannot be bound for gRPC (set WEFT_OTLP_GRPC_PORT)`, { cause })
+    this.name = 'GrpcPortError'
+  }
+}
+
+/** Listens without TLS, as the HTTP port does. @throws GrpcPortError */
+export async function openGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
+  // The library writes to stderr by itself; what fails here is thrown or answered.
+  setLogVerbosity(logVerbosity.NONE)
+  const server = new Server({
+    'grpc.max_receive_message_length': options.bodyBytesMax,
+    'grpc.max_concurrent_streams': STREAMS_MAX,
+  })
+  server.addService(SERVICE, {
+    Export: (call: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
+      void answer(call, options).then(
+        (bytes) => done(null, bytes),
+        (error: unknown) => done(toRefusal(error, options)),
+      )
+    },
+  })
+  const port = await new Promise<number>((resolve, reject) => {
+    const address = `${options.host.includes(':') ? `[${options.host}]` : options.host}:${options.port}`
+    server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(new GrpcPortError(options.port, error)) : resolve(bound),
+    )
+  })
+  return { port, close: () => close(server) }
+}
+
+async function answer(
+  { metadata, request }: ServerUnaryCall<Buffer, Buffer>,
+  { findPrincipal, recordSpans }: GrpcServerOptions,
+): Promise<Buffer> {
+  const headers = headersOf(metadata)
+  const key = keyOfHeaders(headers)
+  if (key === null) throw new ApiError('missing_api_key')
+  const caller = await findPrincipal(key)
+  if (caller === null) throw new ApiError('invalid_api_key')
+  const { rejected, message } = await recordSpans({
+    ...{ encoding: 'protobuf', bytes: request, headers, caller },
+  })
+  return Buffer.from(encodeTraceResponse(rejected === 0 ? null : { rejected, message }))
+}
+
+function headersOf(metadata: Metadata): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(metadata.getMap()).map(([name, value]) => [name, String(value)]),
+  )
+}
+
+function toRefusal(error: unknown, { onFault }: GrpcServerOptions) {
+  if (error instanceof ApiError) {
+    return { code: rpcCodeOf(ERRORS[error.code].status), details: error.message }
+  }
+  onFault(error)
+  return { code: status.INTERNAL, details: ERRORS.internal_error.text }
+}
+
+async function close(server: Server): Promise<void> {
+  const timer = setTimeout(() => server.forceShutdown(), CLOSE_MS_MAX)
+  await new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
+  clearTimeout(timer)
+}

@@ -1,0 +1,90 @@
+/** One trace request, whichever way it came: read, authorized, stored durably. */
+import { type Principal, requireAccess, requireScope } from '../domain/access/permissions.ts'
+import { resolveFeedback } from '../domain/feedback/new-feedback.ts'
+import type { CallStore } from '../store/api/calls.ts'
+import type { FeedbackStore } from '../store/api/feedback.ts'
+import type { Encoding, ReadSpans } from './read-request.ts'
+import { type HeaderValues, onlyProjectOf, projectOfHeaders } from './span-project.ts'
+import type { TraceReader } from './span-reader.ts'
+
+export interface SpanRecorderOptions {
+  readonly calls: CallStore
+  readonly feedback: FeedbackStore
+  readonly reader: TraceReader
+  readonly refScheme: string
+  readonly feedbackPayloadBytesMax: number
+  readonly nowUs: () => number
+}
+
+export interface TraceRequest {
+  readonly encoding: Encoding
+  /** The whole body, not compressed. */
+  readonly bytes: Uint8Array
+  readonly headers: HeaderValues
+  readonly caller: Principal | null
+}
+
+/** Spans that were not stored, and why the first of them was not. */
+export interface RecordedSpans {
+  readonly rejected: number
+  readonly message: string
+}
+
+/**
+ * Resolves after the durable commit.
+ *
+ * @throws ApiError missing_api_key, scope_missing, project_forbidden, invalid_header, invalid_otlp,
+ * otlp_project_missing, server_overloaded, store_unavailable
+ */
+export type RecordSpans = (request: TraceRequest) => Promise<RecordedSpans>
+
+/** Limit: calls that are written in one commit. */
+const WRITE_PARTS_MAX = 2_000
+
+export function createSpanRecorder(options: SpanRecorderOptions): RecordSpans {
+  return async ({ encoding, bytes, headers, caller: sender }) => {
+    const caller = requireScope(sender, 'traces:write')
+    const { svc_user_id, svc_username } = caller
+    const spans = await options.reader.read({
+      ...{ encoding, bytes, refScheme: options.refScheme, svc_user_id, svc_username },
+      project_id: projectOfHeaders(headers),
+      default_project_id: onlyProjectOf(caller),
+    })
+    for (const project_id of spans.projects) requireAccess(caller, 'traces:write', project_id)
+    const refused = await writeCalls(spans, options.calls)
+    await writeFeedback(spans, svc_user_id, options)
+    return {
+      rejected: spans.rejected + refused.count,
+      message: spans.message ?? refused.message ?? '',
+    }
+  }
+}
+
+/** Some commits one after the other, each durable; what a later one fails is sent again and found stored. */
+async function writeCalls({ calls }: ReadSpans, store: CallStore) {
+  let count = 0
+  let message: string | null = null
+  for (let at = 0; at < calls.length; at += WRITE_PARTS_MAX) {
+    const results = await store.writeParts(calls.slice(at, at + WRITE_PARTS_MAX))
+    for (const { error } of results) {
+      if (!error) continue
+      count += 1
+      message ??= error.message
+    }
+  }
+  return { count, message }
+}
+
+async function writeFeedback(
+  { feedback }: ReadSpans,
+  svc_user_id: string,
+  { feedback: store, feedbackPayloadBytesMax, nowUs }: SpanRecorderOptions,
+): Promise<void> {
+  if (feedback.length === 0) return
+  const created_at_us = nowUs()
+  await store.createFeedbackBatch(
+    feedback.map((item) =>
+      resolveFeedback(item, { id: item.id, svc_user_id, created_at_us }, feedbackPayloadBytesMax),
+    ),
+  )
+}

@@ -1,0 +1,17 @@
+/** Opens and closes the port of OTLP over gRPC with the app. */
+import type { App } from '../../http/app-type.ts'
+import { type GrpcServer, type GrpcServerOptions, openGrpcServer } from '../../otel/grpc-server.ts'
+
+/** @throws GrpcPortError when the app becomes ready and the port cannot be bound */
+export async function otlpGrpc(
+  app: App,
+  options: Omit<GrpcServerOptions, 'onFault'>,
+): Promise<void> {
+  let server: GrpcServer | null = null
+  app.addHook('onReady', async () => {
+    const onFault = (error: unknown) => app.log.error({ err: error }, 'OTLP over gRPC failed')
+    server = await openGrpcServer({ ...options, onFault })
+    app.log.info(`OTLP over gRPC listening at ${options.host}:${server.port}`)
+  })
+  app.addHook('preClose', async () => server?.close())
+}
