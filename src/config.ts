@@ -57,7 +57,7 @@ const Environment = z.object({
   WEFT_TRAINER: z.enum(['on', 'off'], 'must be on or off').default('on'),
   WEFT_FEEDBACK_PAYLOAD_BYTES_MAX: whole(1024, 64 * MIB).default(MIB),
   WEFT_REQUEST_TIMEOUT_MS: whole(1000, 3_600_000).default(300_000),
-  WEFT_DRAIN_TIMEOUT_MS: whole(0, 7_000).default(5_000),
+  WEFT_DRAIN_TIMEOUT_MS: whole(0, 6_000).default(5_000),
   WEFT_INGEST_QUEUE_MAX: whole(1, 1_000_000).default(10_000),
   WEFT_INGEST_QUEUE_BYTES_MAX: whole(MIB, 64 * 1024 * MIB).default(256 * MIB),
   WEFT_READ_THREADS: whole(1, 64).default(2),

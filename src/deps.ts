@@ -29,8 +29,11 @@ import type { UsageStore } from './store/api/usage.ts'
 import { lockDataDirectory } from './store/sqlite/db/directory-lock.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
 
-/** Part of the time of a shutdown that belongs neither to requests nor to the writer. */
-const CLOSE_REST_MS = 500
+/**
+ * Part of the time of a shutdown that belongs neither to the drain nor to the writer: the trainer gives its job back
+ * (0.8 s), and requests that were aborted write their last words (1.5 s).
+ */
+const CLOSE_REST_MS = 2_500
 
 /** What the app stands on. The opener closes it. */
 export interface Deps {

@@ -13,7 +13,11 @@ export interface HealthRoutesOptions {
 const Status = z.object({ status: z.literal('ok').describe('Always `ok`.') })
 const Readiness = Status.extend({
   missing: z
-    .object({ files: Count, training_payloads: Count, artifacts: Count })
+    .object({
+      files: Count.describe('Uploaded files; those that are sent again are whole again.'),
+      training_payloads: Count.describe('Bodies of training jobs.'),
+      artifacts: Count.describe('Weights of checkpoints.'),
+    })
     .describe(
       'Files that were not in the data directory at the start, though the database names them.',
     ),
