@@ -1,0 +1,128 @@
+/** Load over HTTP, and a ledger of all that the server has acknowledged. */
+import { createHash, randomUUID } from 'node:crypto'
+import { KEY } from './server-process.ts'
+
+export const PROJECT = 'torture/demo'
+const BASIC = `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}`
+
+/** Feedback without an id. */
+export const FEEDBACK = {
+  project_id: PROJECT,
+  weave_ref: `weave:///${PROJECT}/object/thing:v1`,
+  feedback_type: 'custom',
+  payload: { n: 1 },
+}
+
+/** What was acknowledged. */
+export interface Ledger {
+  /** Ids of calls, and whether their end was acknowledged. */
+  readonly calls: Map<string, boolean>
+  readonly feedback: Set<string>
+  /** Digests of files with the SHA-256 of their bytes. */
+  readonly files: Map<string, string>
+  readonly jobs: Set<string>
+  modelId: string | null
+}
+
+export function openLedger(): Ledger {
+  return {
+    ...{ calls: new Map(), feedback: new Set(), files: new Map(), jobs: new Set() },
+    modelId: null,
+  }
+}
+
+export function send(url: string, path: string, body: unknown): Promise<Response> {
+  const authorization = path.startsWith('/v1') ? `Bearer ${KEY}` : BASIC
+  const headers = { authorization, 'content-type': 'application/json' }
+  return fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+}
+
+export async function getJson(url: string, path: string): Promise<Response> {
+  return fetch(url + path, { headers: { authorization: `Bearer ${KEY}` } })
+}
+
+/** Sends a file; its status, and the digest when it was stored. */
+export async function sendFile(url: string, bytes: Buffer): Promise<[number, string | null]> {
+  const form = new FormData()
+  form.set('project_id', PROJECT)
+  form.set('file', new Blob([new Uint8Array(bytes)]), 'file')
+  const init = { method: 'POST', headers: { authorization: BASIC }, body: form }
+  const response = await fetch(`${url}/file/create`, init)
+  const { digest } = (await response.json()) as { digest?: string }
+  return [response.status, digest ?? null]
+}
+
+export function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+async function sendCall(url: string, ledger: Ledger): Promise<void> {
+  const id = randomUUID()
+  const started_at = new Date().toISOString()
+  const common = { project_id: PROJECT, id }
+  const inputs = { text: 'x'.repeat(Math.floor(Math.random() * 2000)) }
+  const start = { ...common, op_name: 'op', started_at, attributes: {}, inputs }
+  if ((await send(url, '/call/start', { start })).status !== 200) return
+  ledger.calls.set(id, false)
+  const end = {
+    ...common,
+    ended_at: new Date(Date.parse(started_at) + Math.floor(Math.random() * 5000)).toISOString(),
+    ...(Math.random() < 0.2 ? { exception: 'boom' } : {}),
+    summary: { usage: { m: { input_tokens: 3, output_tokens: 2 } } },
+  }
+  if ((await send(url, '/call/end', { end })).status === 200) ledger.calls.set(id, true)
+}
+
+async function sendFeedback(url: string, ledger: Ledger): Promise<void> {
+  const id = randomUUID()
+  const body = { ...FEEDBACK, id }
+  if ((await send(url, '/feedback/create', body)).status === 200) ledger.feedback.add(id)
+}
+
+async function sendRandomFile(url: string, ledger: Ledger): Promise<void> {
+  const bytes = Buffer.alloc(Math.random() < 0.5 ? 2_000 : 150_000, randomUUID())
+  const [status, digest] = await sendFile(url, bytes)
+  if (status === 200 && digest !== null) ledger.files.set(digest, sha256(bytes))
+}
+
+async function sendJob(url: string, ledger: Ledger): Promise<void> {
+  const choice = {
+    ...{ finish_reason: 'stop', index: 0, message: { role: 'assistant', content: 'four' } },
+    logprobs: { content: [{ token: 'token_id:7', logprob: -1, bytes: null, top_logprobs: [] }] },
+  }
+  const messages_and_choices = [{ role: 'user', content: '2 + 2?' }, choice]
+  const groups = [{ trajectories: [{ messages_and_choices, reward: 1 }] }]
+  const body = { model_id: ledger.modelId, trajectory_groups: groups }
+  const response = await send(url, '/v1/preview/training-jobs', body)
+  if (response.status !== 200) return
+  ledger.jobs.add(((await response.json()) as { id: string }).id)
+}
+
+/** Makes the model that jobs train, once. */
+async function ensureModel(url: string, ledger: Ledger): Promise<void> {
+  if (ledger.modelId !== null) return
+  const model = { entity: 'torture', project: 'demo', name: 'policy', base_model: 'tiny' }
+  const response = await send(url, '/v1/preview/models', model)
+  if (response.status !== 200) throw new Error(`no model: ${await response.text()}`)
+  ledger.modelId = ((await response.json()) as { id: string }).id
+}
+
+/** Sends until `isOver` says so or the server is gone. */
+export async function applyLoad(
+  url: string,
+  ledger: Ledger,
+  options: { readonly clients: number; isOver(): boolean },
+): Promise<void> {
+  await ensureModel(url, ledger)
+  const run = async () => {
+    while (!options.isOver()) {
+      const chance = Math.random()
+      if (chance < 0.7) await sendCall(url, ledger)
+      else if (chance < 0.85) await sendFeedback(url, ledger)
+      else if (chance < 0.93) await sendRandomFile(url, ledger)
+      else await sendJob(url, ledger)
+    }
+  }
+  // A connection that breaks ends its client: the server was killed.
+  await Promise.allSettled(Array.from({ length: options.clients }, run))
+}

@@ -1,0 +1,87 @@
+/** Compares a server with the ledger: all that was acknowledged is there, and statistics are those of the calls. */
+import { getJson, type Ledger, PROJECT, send, sha256 } from './load.ts'
+
+interface CallRow {
+  readonly id: string
+  readonly started_at: string
+  readonly ended_at?: string | null
+  readonly exception?: string | null
+}
+
+/** How much was looked at. @throws Error naming the first thing that is wrong */
+export async function verify(url: string, ledger: Ledger): Promise<string> {
+  const rows = await readCalls(url)
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  for (const [id, hasEnded] of ledger.calls) {
+    const row = byId.get(id)
+    if (!row) throw new Error(`the acknowledged call ${id} is gone`)
+    if (hasEnded && !row.ended_at) throw new Error(`the acknowledged end of ${id} is gone`)
+  }
+  await verifyStats(url, rows)
+  await verifyFeedback(url, ledger)
+  for (const [digest, hash] of ledger.files) await verifyFile(url, digest, hash)
+  for (const id of ledger.jobs) {
+    const { status } = await getJson(url, `/v1/preview/training-jobs/${id}`)
+    if (status !== 200) throw new Error(`the acknowledged job ${id} answers ${status}`)
+  }
+  const ready = await fetch(`${url}/ready`)
+  const { missing } = (await ready.json()) as { missing: Record<string, number> }
+  if (Object.values(missing).some((count) => count > 0)) {
+    throw new Error(`files are missing: ${JSON.stringify(missing)}`)
+  }
+  const { calls, feedback, files, jobs } = ledger
+  return `${calls.size} calls, ${feedback.size} feedback, ${files.size} files, ${jobs.size} jobs`
+}
+
+async function readCalls(url: string): Promise<CallRow[]> {
+  const columns = ['id', 'started_at', 'ended_at', 'exception']
+  const response = await send(url, '/calls/stream_query', { project_id: PROJECT, columns })
+  const text = await response.text()
+  if (response.status !== 200) throw new Error(`calls cannot be read: ${text}`)
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as CallRow]))
+}
+
+async function verifyStats(url: string, rows: readonly CallRow[]): Promise<void> {
+  if (rows.length === 0) return
+  const ended = rows.filter(({ ended_at }) => ended_at)
+  const latencyMs = ended.reduce(
+    (sum, row) => sum + Date.parse(row.ended_at as string) - Date.parse(row.started_at),
+    0,
+  )
+  const expected = {
+    sum_call_count: rows.length,
+    sum_error_count: rows.filter(({ exception }) => exception).length,
+    sum_latency_ms: latencyMs,
+  }
+  const starts = rows.map(({ started_at }) => Date.parse(started_at))
+  const response = await send(url, '/calls/stats', {
+    project_id: PROJECT,
+    start: new Date(Math.min(...starts)).toISOString(),
+    end: new Date(Math.max(...starts) + 1000).toISOString(),
+    call_metrics: ['call_count', 'error_count', 'latency_ms'].map((metric) => ({ metric })),
+  })
+  const { call_buckets } = (await response.json()) as { call_buckets: Record<string, number>[] }
+  for (const [name, value] of Object.entries(expected)) {
+    const sum = call_buckets.reduce((total, bucket) => total + (bucket[name] ?? 0), 0)
+    if (Math.abs(sum - value) > 0.5) throw new Error(`${name} is ${sum}, the calls say ${value}`)
+  }
+}
+
+async function verifyFeedback(url: string, ledger: Ledger): Promise<void> {
+  const body = { project_id: PROJECT, fields: ['id'], limit: 10_000 }
+  const response = await send(url, '/feedback/query', body)
+  const { result } = (await response.json()) as { result: { id: string }[] }
+  const ids = new Set(result.map(({ id }) => id))
+  if (ids.size >= 10_000) return
+  for (const id of ledger.feedback) {
+    if (!ids.has(id)) throw new Error(`the acknowledged feedback ${id} is gone`)
+  }
+}
+
+async function verifyFile(url: string, digest: string, hash: string): Promise<void> {
+  const response = await send(url, '/file/content', { project_id: PROJECT, digest })
+  if (response.status !== 200) throw new Error(`the file ${digest} answers ${response.status}`)
+  if (sha256(new Uint8Array(await response.arrayBuffer())) !== hash) {
+    throw new Error(`the file ${digest} has other bytes`)
+  }
+}
