@@ -12,6 +12,7 @@ import { openDatabase } from '../src/store/sqlite/db/connection.ts'
 import { migrate } from '../src/store/sqlite/db/migrate.ts'
 import { createArrivals } from '../src/store/sqlite/recordings/arrivals.ts'
 import { createHourMarks } from '../src/store/sqlite/stats/hour-marks.ts'
+import type { CommitPart } from '../src/store/sqlite/write/group-commit.ts'
 import { createWriteJobs } from '../src/store/sqlite/write/write-jobs.ts'
 import type { Writes } from '../src/store/sqlite/write/writes.ts'
 
@@ -27,13 +28,14 @@ const NO_STORE: Partial<CallStore> = {
 function openSingleCommitStore(dataDir: string): CallStore {
   const db = openDatabase(dataDir)
   migrate(db)
-  const hooks: (() => void)[] = []
+  const parts: CommitPart[] = []
   const runAlone = db.transaction((apply: () => unknown) => {
+    for (const part of parts) part.begin()
     const value = apply()
-    for (const hook of hooks) hook()
+    for (const part of parts) part.beforeCommit()
     return value
   })
-  const hours = createHourMarks(db, { beforeCommit: (hook) => void hooks.push(hook) })
+  const hours = createHourMarks(db, { join: (part) => void parts.push(part) })
   const jobs = createWriteJobs({ db, hours, newId: uuidv7 })
   const writes: Writes = {
     run: async (name, input) => runAlone.immediate(() => jobs[name](input as never)) as never,

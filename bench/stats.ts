@@ -173,7 +173,9 @@ async function measureWriting(server: BenchServer): Promise<Row[]> {
 async function waitForSegments(file: string): Promise<number> {
   const begin = performance.now()
   const db = openReadOnlyDatabase(file)
-  const countDirty = db.prepare('SELECT count(*) FROM stats_hours WHERE is_dirty = 1').pluck()
+  const countDirty = db
+    .prepare('SELECT count(*) FROM stats_hours WHERE built_revision IS NOT revision')
+    .pluck()
   try {
     while (countDirty.get() !== 0) {
       const seconds = (performance.now() - begin) / 1000

@@ -19,7 +19,7 @@ function countHours(dataDir: string): { clean: number; dirty: number } {
   const db = openReadOnlyDatabase(join(dataDir, 'weft.db'))
   try {
     const sql =
-      'SELECT count(*) FILTER (WHERE is_dirty = 0) AS clean, count(*) FILTER (WHERE is_dirty) AS dirty FROM stats_hours'
+      'SELECT count(*) FILTER (WHERE built_revision IS revision) AS clean, count(*) FILTER (WHERE built_revision IS NOT revision) AS dirty FROM stats_hours'
     return db.prepare(sql).get() as { clean: number; dirty: number }
   } finally {
     db.close()

@@ -196,7 +196,12 @@ async function perform(world: World, step: Step): Promise<void> {
 
 describe('POST /calls/stats', () => {
   it('equals the naive statistics to the last digit, whatever is written in between', async () => {
-    const store = openSqliteStore({ dataDir: ':memory:', bootstrapKey: null, ingestQueueMax: 1000 })
+    const store = openSqliteStore({
+      dataDir: ':memory:',
+      bootstrapKey: null,
+      ingestQueueMax: 1000,
+      pieceRowsMax: 3,
+    })
     onTestFinished(() => store.close())
     const app = await buildTestApp(
       {},

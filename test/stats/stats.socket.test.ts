@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import type { StatsQuery, StatsStore } from '../../src/store/api/stats.ts'
-import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { authorizationFor, buildTestApp, type TestApp } from '../support/build-test-app.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { ask, COUNTS, countCalls, record, URL } from './support/stats-fixtures.ts'
@@ -39,13 +38,10 @@ describe('POST /calls/stats over read threads', () => {
   })
 
   it('leaves out deleted calls', async () => {
-    const dataDir = makeTempDir()
-    const app = await buildTestApp({ dataDir })
+    const app = await buildTestApp({ dataDir: makeTempDir() })
     await record(app, { id: 'kept', end: { summary: { usage: { kept: {} } } } })
     await record(app, { id: 'gone', end: { summary: { usage: { gone: {} } } } })
-    const db = openDatabase(dataDir)
-    db.prepare("UPDATE calls SET deleted_at_us = 1 WHERE id = 'gone'").run()
-    db.close()
+    await app.post('/calls/delete', { project_id: 'acme/demo', call_ids: ['gone'] })
     const { body } = await ask(app, { usage_metrics: [{ metric: 'input_tokens' }] })
     expect(body.call_buckets[0].count).toBe(1)
     expect(body.usage_buckets.map(({ model }: { model: string }) => model)).toEqual([

@@ -94,8 +94,12 @@ describe('group commit', () => {
   ])('that %s has no others share its transaction', async (_name, options, bytes) => {
     const { db, commit } = openCommit(options)
     let commits = 0
-    commit.beforeCommit(() => {
-      commits += 1
+    const rest = { begin() {}, beginWrite() {}, undoWrite() {} }
+    commit.join({
+      ...rest,
+      beforeCommit() {
+        commits += 1
+      },
     })
     const seen: number[] = []
     const note = () => void seen.push(commits)

@@ -204,6 +204,13 @@ CREATE UNIQUE INDEX prices_project_id_id ON prices (project_id, id);
 
 CREATE INDEX prices_project_id_llm_id_effective_at_us ON prices (project_id, llm_id, effective_at_us);
 
+CREATE TABLE stats_changes (
+  hour_key INTEGER NOT NULL REFERENCES stats_hours (hour_key),
+  revision INTEGER NOT NULL,
+  entries_json TEXT NOT NULL,
+  PRIMARY KEY (hour_key, revision)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE stats_columns (
   column_key INTEGER NOT NULL PRIMARY KEY,
   body BLOB NOT NULL
@@ -216,17 +223,14 @@ CREATE TABLE stats_hours (
   -- Raised by every commit that changed calls of the hour.
   revision INTEGER NOT NULL DEFAULT 1,
   -- Raised with it when a call went, or came by a row that was there before.
-  rewrites INTEGER NOT NULL DEFAULT 0,
-  -- 0: the segment is that of this revision.
-  is_dirty INTEGER NOT NULL DEFAULT 1 CHECK (is_dirty IN (0, 1))
-) STRICT;
-
-CREATE INDEX stats_hours_dirty ON stats_hours (hour_key) WHERE is_dirty = 1;
+  generation INTEGER NOT NULL DEFAULT 0, built_revision INTEGER DEFAULT 0, pieces INTEGER NOT NULL DEFAULT 0, pending INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE UNIQUE INDEX stats_hours_project_id_hour ON stats_hours (project_id, hour);
 
+CREATE INDEX stats_hours_unbuilt ON stats_hours (hour_key) WHERE built_revision IS NOT revision;
+
 CREATE TABLE stats_segments (
-  hour_key INTEGER NOT NULL PRIMARY KEY REFERENCES stats_hours (hour_key),
+  segment_key INTEGER NOT NULL PRIMARY KEY,
   body BLOB NOT NULL
 ) STRICT;
 

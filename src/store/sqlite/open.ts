@@ -69,6 +69,8 @@ export interface SqliteOptions {
   readonly closeMs?: number
   /** The entry of the write thread; tests give one of their own. */
   readonly writeWorkerFile?: URL
+  /** Limit: calls of one piece that statistics keep of an hour. */
+  readonly pieceRowsMax?: number
 }
 
 export interface ReadLimits {
@@ -133,6 +135,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   const recordings = createRecordings(writes, arrivals)
   const segments = createSegmentBuilder({
     ...{ db, writes, isAutomatic: !isInMemory },
+    ...(options.pieceRowsMax === undefined ? {} : { pieceRowsMax: options.pieceRowsMax }),
     reads: openReads(BUILD_LIMITS),
   })
   const payloads = createTrainingPayloads(dataDir)

@@ -9,6 +9,7 @@ import { READ_JOBS } from '../../../src/store/sqlite/read/read-jobs.ts'
 import { createInlineReadPool, type ReadPool } from '../../../src/store/sqlite/read/read-pool.ts'
 import { createSegmentBuilder } from '../../../src/store/sqlite/stats/segments/builder.ts'
 import { SEGMENT_COLUMNS } from '../../../src/store/sqlite/stats/segments/segment.ts'
+import { SPOIL_HOUR } from '../../../src/store/sqlite/stats/segments/segments.sql.ts'
 import { createInlineWrites } from '../../store/support/inline-writes.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import {
@@ -61,7 +62,10 @@ async function openFilled(dataDir: string): Promise<SqliteStore> {
 
 function countDirty(dataDir: string): number {
   const db = openDatabase(dataDir)
-  const count = db.prepare('SELECT count(*) FROM stats_hours WHERE is_dirty').pluck().get()
+  const count = db
+    .prepare('SELECT count(*) FROM stats_hours WHERE built_revision IS NOT revision')
+    .pluck()
+    .get()
   db.close()
   return count as number
 }
@@ -87,24 +91,25 @@ describe('the builder of segments', () => {
     expect(countDirty(dataDir)).toBe(0)
   })
 
-  it('does not put a segment in the place of a change that came while it was built', async () => {
+  it('does not keep a piece of an hour that was rewritten while it was built', async () => {
     const dataDir = makeTempDir()
     await close(await openFilled(dataDir))
     const db = openDatabase(dataDir)
     const writes = createInlineWrites(db)
     const inline = createInlineReadPool(db, READ_JOBS)
-    const raise = db.prepare('UPDATE stats_hours SET revision = revision + 1 WHERE hour_key = 1')
+    const raise = db.prepare(SPOIL_HOUR)
     const reads = {
       ...inline,
       run: async (...job: Parameters<ReadPool['run']>) => {
         const built = await inline.run(...job)
-        raise.run()
+        raise.run({ hour_key: 1 })
         return built
       },
     } as ReadPool
     const builder = createSegmentBuilder({ db, writes, reads, isAutomatic: false })
     expect(await builder.buildAll()).toBe(HOURS - 1)
-    expect(db.prepare('SELECT hour_key FROM stats_hours WHERE is_dirty').pluck().all()).toEqual([1])
+    const built = db.prepare('SELECT hour_key FROM stats_hours WHERE built_revision IS NULL')
+    expect(built.pluck().all()).toEqual([1])
     await builder.close()
     db.close()
   })

@@ -8,13 +8,14 @@ import { MARK_HOUR } from '../../../src/store/sqlite/stats/segments/segments.sql
 import { createInlineWrites } from '../../store/support/inline-writes.ts'
 
 /** A builder over hours that stay dirty; `builds` counts by project. */
-function start(buildMs: Readonly<Record<string, number>>) {
+function start(buildMs: Readonly<Record<string, number>>, entries = 1) {
   const db = openDatabase(':memory:')
   migrate(db)
   const projectOf = new Map<number, string>()
   for (const project_id of Object.keys(buildMs)) {
-    const { lastInsertRowid } = db.prepare(MARK_HOUR).run({ project_id, hour: 1, rewrites: 0 })
-    projectOf.set(Number(lastInsertRowid), project_id)
+    const mark = { project_id, hour: 1, rewrites: 0, entries }
+    const { hour_key } = db.prepare(MARK_HOUR).get(mark) as { hour_key: number }
+    projectOf.set(hour_key, project_id)
   }
   const builds: Record<string, number> = {}
   let listeners = 0
@@ -32,7 +33,9 @@ function start(buildMs: Readonly<Record<string, number>>) {
     await builder.close()
     db.close()
   })
-  return { builds, listeners: () => listeners }
+  const change = (project_id: string) =>
+    db.prepare(MARK_HOUR).get({ project_id, hour: 1, rewrites: 0, entries: 1 })
+  return { builds, change, listeners: () => listeners }
 }
 
 describe('the builder of segments', () => {
@@ -50,6 +53,18 @@ describe('the builder of segments', () => {
     expect(builds['acme/small']).toBeGreaterThan(8)
     await vi.advanceTimersByTimeAsync(20_000)
     expect(builds['acme/large']).toBe(2)
+  })
+
+  it.each([
+    ['waits for the rest of an hour with few new entries', 1, undefined],
+    ['does not wait for the rest of an hour with many', 10_000, 1],
+  ])('%s', async (_name, entries, times) => {
+    const { builds, change } = start({ 'acme/demo': 3_000 }, entries)
+    for (let ms = 0; ms < 20_000; ms += 500) {
+      change('acme/demo')
+      await vi.advanceTimersByTimeAsync(500)
+    }
+    expect(builds['acme/demo']).toBe(times)
   })
 
   it('leaves no listener on its signal for the hours that it has built', async () => {

@@ -121,13 +121,19 @@ describe('segments of hours', () => {
       fc.tuple(batch, batch, batch),
       fc.array(question, { minLength: 2, maxLength: 4 }),
       fc.array(fc.integer({ min: -90, max: 90 }), { maxLength: 2 }),
-      async (batches, questions, priceMinutes) => {
+      fc.record({
+        pieceRowsMax: fc.constantFrom(1, 2, 5, 1000),
+        builtRounds: fc.shuffledSubarray([0, 1, 2]),
+      }),
+      async (batches, questions, priceMinutes, { pieceRowsMax, builtRounds }) => {
         const store = openSqliteStore({
           dataDir: ':memory:',
           bootstrapKey: null,
           ingestQueueMax: 100,
+          pieceRowsMax,
         })
         const ids: string[] = []
+        const running: TestCall[] = []
         const compare = async () => {
           for (const asked of questions) {
             const { found, fromRows } = await askBothWays(store, toQuery(asked), ids)
@@ -136,11 +142,16 @@ describe('segments of hours', () => {
         }
         for (const [round, drawn] of batches.entries()) {
           for (const [index, one] of drawn.entries()) {
-            ids.push(`c${round}-${index}`)
-            await write(store, one, `c${round}-${index}`)
+            const id = `c${round}-${index}`
+            ids.push(id)
+            await write(store, one, id)
+            if (one.manner === 'runs') running.push({ ...one, id })
           }
-          // The first hours are built, then changed, read twice while they change, and built again.
-          if (round === 0) await store.segments.buildAll()
+          // Hours are built, then changed, read twice while they change, and built further.
+          if (builtRounds.includes(round)) await store.segments.buildAll()
+          await compare()
+          // Ends of calls whose starts may stand in a piece.
+          for (const late of running.splice(0, 2)) await store.calls.endCall(endOf(late))
           await compare()
         }
         for (const [index, minute] of priceMinutes.entries()) {

@@ -3,10 +3,12 @@
  * caller's. A refusal is decided before anything is written, so that a part can fail alone in a batch.
  */
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
+import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import { ApiError } from '../../../errors.ts'
 import type { CallRename, PartResult, StartedIds } from '../../api/calls.ts'
 import type { Connection } from '../db/connection.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
+import type { EntryCall, EntryEnd } from '../stats/segments/hour-entries.ts'
 import {
   packEnd,
   packStart,
@@ -105,6 +107,12 @@ function createPartWriter(db: Connection, hours: HourMarks) {
     return statements.findCall.get({ project_id, id }) as CallRow
   }
 
+  /** An end that came before its start. */
+  function findEnd({ call_key, ended_at_us, exception }: CallRow): EntryEnd | null {
+    if (ended_at_us === null) return null
+    return { ended_at_us, exception, usage: statements.findUsage.all({ call_key }) as ModelUsage[] }
+  }
+
   return {
     findExisting,
 
@@ -117,7 +125,7 @@ function createPartWriter(db: Connection, hours: HourMarks) {
       writeRefs(call_key, 'input', start.input_refs)
       writeRefs(call_key, 'output', end.output_refs)
       writeUsage(call_key, end)
-      hours.mark(start.project_id, start.started_at_us)
+      hours.start(start.project_id, start, end)
       return true
     },
 
@@ -127,7 +135,7 @@ function createPartWriter(db: Connection, hours: HourMarks) {
         const call_key = inserted.lastInsertRowid
         statements.insertStartBodies.run([call_key, ...packStart(start)])
         writeRefs(call_key, 'input', start.input_refs)
-        hours.mark(start.project_id, start.started_at_us)
+        hours.start(start.project_id, start, null)
         return { id: start.id, trace_id: start.trace_id }
       }
       const row = findExisting(start)
@@ -136,7 +144,7 @@ function createPartWriter(db: Connection, hours: HourMarks) {
         statements.updateStart.run({ call_key, ...start })
         statements.updateStartBodies.run([...packStart(start), call_key])
         writeRefs(call_key, 'input', start.input_refs)
-        hours.mark(start.project_id, start.started_at_us, true)
+        if (row.deleted_at_us === null) hours.start(start.project_id, start, findEnd(row))
         return { id: start.id, trace_id: start.trace_id }
       }
       if (!isSameStart(row, start)) throw conflict('start.id')
@@ -160,7 +168,7 @@ function createPartWriter(db: Connection, hours: HourMarks) {
       }
       writeUsage(call_key, end)
       writeRefs(call_key, 'output', end.output_refs)
-      if (row && row.started_at_us !== null) hours.mark(row.project_id, row.started_at_us)
+      if (row && isCounted(row)) hours.end(row.project_id, row, end)
     },
 
     writeName(rename: CallRename): void {
@@ -194,5 +202,11 @@ function prepareStatements(db: Connection) {
     insertNoBodies: db.prepare(SQL.INSERT_NO_BODIES),
     updateName: db.prepare(SQL.UPDATE_CALL_NAME),
     findCall: db.prepare(SQL.FIND_CALL),
+    findUsage: db.prepare(SQL.FIND_CALL_USAGE),
   }
+}
+
+/** Whether statistics count the call: it was started and not deleted. */
+function isCounted(row: CallRow): row is CallRow & EntryCall {
+  return row.started_at_us !== null && row.op_name !== null && row.deleted_at_us === null
 }

@@ -36,7 +36,7 @@ export function createCallWrites(db: Connection, hours: HourMarks) {
       const parameters = { project_id, ids: JSON.stringify(ids), deleted_at_us }
       const deleted = deleteCalls.all(parameters) as (number | null)[]
       for (const startedAtUs of deleted) {
-        if (startedAtUs !== null) hours.mark(project_id, startedAtUs, true)
+        if (startedAtUs !== null) hours.remove(project_id, startedAtUs)
       }
       return deleted.length
     },

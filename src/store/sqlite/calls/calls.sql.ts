@@ -191,6 +191,20 @@ export const USAGE_COLUMNS = [
 /** One model of a call's usage. Parameters by their place. */
 export const INSERT_CALL_USAGE = insertRow('call_usage', USAGE_COLUMNS)
 
+/** The usage of a call by model (primary key of call_usage). */
+export const FIND_CALL_USAGE = `
+SELECT
+  model,
+  input_tokens,
+  output_tokens,
+  total_tokens,
+  cache_read_input_tokens,
+  cache_creation_input_tokens,
+  uncached_input_tokens
+FROM call_usage
+WHERE call_key = @call_key
+`
+
 /** One ref of a call's inputs or output. */
 export const INSERT_CALL_REF = `
 INSERT INTO call_refs (call_key, side, ref)

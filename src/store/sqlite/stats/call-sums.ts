@@ -12,7 +12,7 @@ import { CALL_NUMBERS, emptyCalls } from './segments/hour-summary.ts'
 /** Sums above it are put away: one more of an hour could else make them larger than a double counts exactly. */
 const SUM_MAX = 2 ** 52
 /** Places in CALL_NUMBERS. */
-const [LATENCY_SUM, LATENCY_MIN, LATENCY_MAX] = [3, 4, 5]
+const [COUNT, ENDED, ERRORS, LATENCY_SUM, LATENCY_MIN, LATENCY_MAX] = [0, 1, 2, 3, 4, 5]
 const NO_CALLS = emptyCalls(1)
 
 export function createCallTable(
@@ -40,14 +40,24 @@ export function createCallTable(
     builder.addSorted(metric, new Uint8Array(zeros + ones).fill(1, zeros))
   }
 
+  /** Brings the latencies to the builder. Counts stay: those of one piece alone can hold ends without their starts. */
+  function settleLatencies(): void {
+    if (latency !== -1 && (sums[ENDED] as number) > 0) {
+      builder.addSummary(latency, readLatencies(sums))
+    }
+    const [count, errors] = [sums[COUNT] as number, sums[ERRORS] as number]
+    sums.set(NO_CALLS)
+    sums[COUNT] = count
+    sums[ERRORS] = errors
+  }
+
   /** Brings the sums to the builder. */
   function settle(): void {
-    const [count, , errors] = sums as unknown as [number, number, number]
-    if (count === 0) return
+    settleLatencies()
+    const [count, errors] = [sums[COUNT] as number, sums[ERRORS] as number]
     builder.countRows(count)
     addBinary(callCount, 0, count)
     addBinary(errorCount, count - errors, errors)
-    if (latency !== -1) builder.addSummary(latency, readLatencies(sums))
     sums.set(NO_CALLS)
   }
 
@@ -75,7 +85,7 @@ export function createCallTable(
     addSums(bucket: number, numbers: Float64Array, at: number): void {
       cursor.moveToBucket(bucket)
       addCallNumbers(sums, numbers, at)
-      if ((sums[LATENCY_SUM] as number) > SUM_MAX) settle()
+      if ((sums[LATENCY_SUM] as number) > SUM_MAX) settleLatencies()
     },
 
     /** Latencies of the current bucket, ascending. */

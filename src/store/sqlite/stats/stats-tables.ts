@@ -7,6 +7,7 @@ import type { StatColumn } from '../../../domain/stats/metric-names.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import type { CallMetric, UsageMetric } from '../../../schemas/stats/stats.ts'
 import { createCallTable } from './call-sums.ts'
+import type { HourParts } from './segments/hour-parts.ts'
 import type { HourSums } from './segments/hour-stats.ts'
 import { CALL_NUMBERS, type KeyedSums, USAGE_NUMBERS } from './segments/hour-summary.ts'
 import { createUsageTables, type SumsTaker, tooLarge } from './usage-tables.ts'
@@ -38,30 +39,27 @@ export function createStatsTables(options: StatsTablesOptions) {
   const usageCursor = createBucketCursor(startsUs, usage.flush)
   const usageScratch = createScratch()
 
-  function addCallSums({ parts, sums, partOfKey, runs }: HourSums): void {
-    const { callKeys, calls: numbers } = sums
-    for (let row = 0; row < callKeys.length; row++) {
-      const key = callKeys[row] as number
-      const part = partOfKey[key] as number
-      if (part < 0) continue
-      calls.addSums(parts.firstBucket + part, numbers, row * CALL_NUMBERS)
-      if (runs)
-        calls.addRun(runs.values, runs.bounds[key] as number, runs.bounds[key + 1] as number)
+  function addUsageSums(pieces: readonly HourSums[], parts: HourParts): void {
+    const fromUs = parts.hourUs + (parts.bounds[0] as number)
+    const toUs = parts.hourUs + (parts.bounds.at(-1) as number)
+    const adders = pieces.map((piece) => createUsageAdder(piece, fromUs, toUs))
+    for (let part = 0; part < parts.bounds.length - 1; part++) {
+      for (const add of adders) add(part, parts.firstBucket + part)
     }
   }
 
-  function addUsageSums({ parts, sums, partOfKey, rowsOf }: HourSums): void {
+  /** Adds the usage of a piece, part after part. */
+  function createUsageAdder({ sums, partOfKey, rowsOf }: HourSums, fromUs: number, toUs: number) {
     const { models } = sums
-    const fromUs = parts.hourUs + (parts.bounds[0] as number)
-    const toUs = parts.hourUs + (parts.bounds.at(-1) as number)
     const takers = new Array<SumsTaker | null>(models.length).fill(null)
-    const numbers = usageScratch(models.length * USAGE_NUMBERS)
     let row = 0
-    for (let part = 0; part < parts.bounds.length - 1; part++) {
+
+    return function add(part: number, bucket: number): void {
+      const numbers = usageScratch(models.length * USAGE_NUMBERS)
       const next = sumUsage(numbers, sums, partOfKey, part, row)
-      if (next === row) continue
+      if (next === row) return
       row = next
-      usageCursor.moveToBucket(parts.firstBucket + part)
+      usageCursor.moveToBucket(bucket)
       const rest = new Set<string>()
       for (let index = 0; index < models.length; index++) {
         const at = index * USAGE_NUMBERS
@@ -88,10 +86,14 @@ export function createStatsTables(options: StatsTablesOptions) {
       usage.add(row, startedAtUs)
     },
 
-    /** Adds the calls and the usage of an hour. @throws BrokenSegmentError; the tables are then of no use any more */
-    addHour(hour: HourSums): void {
-      if (callColumns.length > 0) addCallSums(hour)
-      if (usageColumns.length > 0) addUsageSums(hour)
+    /**
+     * Adds the calls and the usage of an hour, which may lie in several pieces.
+     *
+     * @throws BrokenSegmentError; the tables are then of no use any more
+     */
+    addHour(pieces: readonly HourSums[], parts: HourParts): void {
+      if (callColumns.length > 0) addCallSums(calls, pieces, parts)
+      if (usageColumns.length > 0) addUsageSums(pieces, parts)
     },
 
     /** After all rows and hours. */
@@ -108,6 +110,31 @@ export function createStatsTables(options: StatsTablesOptions) {
         unpricedModels: usage.unpricedModels(),
       }
     },
+  }
+}
+
+/** Adds the calls of pieces, part after part. */
+function addCallSums(
+  calls: ReturnType<typeof createCallTable>,
+  pieces: readonly HourSums[],
+  { firstBucket, bounds }: HourParts,
+): void {
+  const rows = pieces.map(() => 0)
+  for (let part = 0; part < bounds.length - 1; part++) {
+    pieces.forEach(({ sums: { callKeys, calls: numbers }, partOfKey, runs }, index) => {
+      let row = rows[index] as number
+      for (; row < callKeys.length; row++) {
+        const key = callKeys[row] as number
+        const found = partOfKey[key] as number
+        if (found > part) break
+        if (found < 0) continue
+        calls.addSums(firstBucket + part, numbers, row * CALL_NUMBERS)
+        if (runs) {
+          calls.addRun(runs.values, runs.bounds[key] as number, runs.bounds[key + 1] as number)
+        }
+      }
+      rows[index] = row
+    })
   }
 }
 

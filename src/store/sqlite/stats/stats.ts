@@ -1,6 +1,6 @@
 /**
- * Statistics in SQLite: hours from their segments, hours that change from columns that follow the rows,
- * and what neither tells from the rows themselves. All in a read thread, in one snapshot.
+ * Statistics in SQLite: hours from their pieces and from what happened since, and what neither tells from the rows
+ * themselves. All in a read thread, in one snapshot.
  */
 
 import { renderCallBuckets, renderUsageBuckets } from '../../../domain/stats/stats-view.ts'
@@ -15,29 +15,26 @@ import { toHourFilter } from './segments/hour-filter.ts'
 import { createHourCutter, type HourParts, hoursOf } from './segments/hour-parts.ts'
 import { type HourView, sumHour } from './segments/hour-stats.ts'
 import { type HourState, readLiveHour } from './segments/live-hours.ts'
-import { BrokenSegmentError, type StoredHour } from './segments/segment.ts'
+import { BrokenSegmentError } from './segments/segment.ts'
 import { SELECT_HOURS } from './segments/segments.sql.ts'
-import { createSegmentReader } from './segments/stored-hours.ts'
+import { createSegmentReader, type SegmentReader } from './segments/stored-hours.ts'
 import { createRowScan } from './stats-rows.ts'
 import { createStatsTables } from './stats-tables.ts'
 
-/** Limit: changing hours of one question that are kept in columns; of more, the last ones. */
+/** Limit: hours of one question without pieces that are kept in columns; of more, the last ones. */
 const LIVE_HOURS_MAX = 4
 /** Limit: times that a broken column makes a read begin again; then it goes by the rows. */
 const ATTEMPTS_MAX = 3
 /** Limit: sums of one hour, by part and model; with more the rows are read. */
 const PART_SUMS_MAX = 500_000
 
-/** An hour that changes has its columns alone. */
+/** What is not built yet has its columns alone. */
 const NOTHING_READY: Omit<HourView, 'columns'> = {
   slots: null,
   slotRuns: () => ({ values: new Uint8Array(), bounds: [] }),
   groups: () => null,
   roots: () => null,
 }
-
-/** An hour of SELECT_HOURS; it is dirty where it has no segment of its state. */
-type HourRow = Omit<HourState, 'project_id'> & { readonly is_dirty: 0 | 1 }
 
 export function createStatsStore(writes: Writes, reads: ReadPool): StatsStore {
   const texts = createSharedReads<StatsTexts>()
@@ -88,8 +85,7 @@ export function aggregateStats(
     const segments = createSegmentReader(db)
     try {
       const isFromRows = attempt > ATTEMPTS_MAX
-      const reading = { openSegment: segments.open, checkpoint }
-      const result = aggregateHours(db, query, reading, { broken, isFromRows })
+      const result = aggregateHours(db, query, { segments, checkpoint }, { broken, isFromRows })
       return { result, broken: [...broken] }
     } catch (error) {
       if (!(error instanceof BrokenSegmentError)) throw error
@@ -117,7 +113,7 @@ export function renderStats(
 
 /** How a job reads. */
 interface Reading {
-  readonly openSegment: (hour_key: number, revision: number) => StoredHour | null
+  readonly segments: Pick<SegmentReader, 'open'>
   readonly checkpoint: () => void
 }
 
@@ -132,7 +128,7 @@ interface Trust {
 function aggregateHours(
   db: Connection,
   query: StatsQuery,
-  { openSegment, checkpoint }: Reading,
+  { segments, checkpoint }: Reading,
   trust: Trust,
 ): StatsResult {
   const { project_id, startUs, endUs, startsUs } = query
@@ -145,16 +141,16 @@ function aggregateHours(
   }
   const cut = createHourCutter(startsUs, startUs, endUs)
   const hours = readHours(db, query)
-  const openView = createViews(db, query, hours, { openSegment, checkpoint })
+  const openViews = createViews(db, hours, { segments, checkpoint })
   for (const row of hours) {
     checkpoint()
     const parts = cut(row.hour)
     let add = () => scanRows({ project_id, ...timesOf(parts) })
     try {
-      const view = trust.broken.has(row.hour_key) ? null : openView(row)
-      if (view && fitsInSums(view, parts)) {
-        const sums = sumHour(view, parts, filter, tables)
-        add = () => tables.addHour(sums)
+      const views = trust.broken.has(row.hour_key) ? null : openViews(row)
+      if (views?.every((view) => fitsInSums(view, parts))) {
+        const sums = views.map((view) => sumHour(view, parts, filter, tables))
+        add = () => tables.addHour(sums, parts)
       }
     } catch (error) {
       if (!(error instanceof BrokenSegmentError)) throw error
@@ -170,9 +166,9 @@ function aggregateHours(
   return tables.finish()
 }
 
-function readHours(db: Connection, { project_id, startUs, endUs }: StatsQuery): HourRow[] {
+function readHours(db: Connection, { project_id, startUs, endUs }: StatsQuery): HourState[] {
   const { from: from_hour, to: to_hour } = hoursOf(startUs, endUs)
-  return db.prepare(SELECT_HOURS).all({ project_id, from_hour, to_hour }) as HourRow[]
+  return db.prepare(SELECT_HOURS).all({ project_id, from_hour, to_hour }) as HourState[]
 }
 
 function timesOf({ hourUs, bounds }: HourParts): { startUs: number; endUs: number } {
@@ -184,24 +180,26 @@ function fitsInSums({ slots, columns }: HourView, { bounds }: HourParts): boolea
   return models.length * bounds.length <= PART_SUMS_MAX
 }
 
-/** Opens hours as columns; null for those whose rows have to be read. They throw BrokenSegmentError. */
+/** Opens hours as pieces; null for those whose rows have to be read. They throw BrokenSegmentError. */
 function createViews(
   db: Connection,
-  { project_id }: StatsQuery,
-  hours: readonly HourRow[],
-  { openSegment, checkpoint }: Reading,
+  hours: readonly HourState[],
+  { segments, checkpoint }: Reading,
 ) {
-  const dirty = hours.filter(({ is_dirty }) => is_dirty)
-  const live = new Set(dirty.slice(-LIVE_HOURS_MAX))
+  const withoutPieces = hours.filter(({ built_revision }) => built_revision === null)
+  const live = new Set(withoutPieces.slice(-LIVE_HOURS_MAX))
 
-  return function openView(row: HourRow): HourView | null {
-    if (!row.is_dirty) {
-      const stored = openSegment(row.hour_key, row.revision)
-      if (!stored) throw new BrokenSegmentError('head')
-      return stored.head.isUnfit ? null : stored
+  return function openViews(state: HourState): HourView[] | null {
+    const { built_revision, revision } = state
+    if (built_revision === null && !live.has(state)) return null
+    const views: HourView[] = []
+    if (built_revision !== null) {
+      const stored = segments.open(state).map(({ hour }) => hour)
+      if (stored.some(({ head }) => head.isUnfit)) return null
+      views.push(...stored)
+      if (built_revision === revision) return views
     }
-    if (!live.has(row)) return null
-    const columns = readLiveHour(db, { ...row, project_id }, checkpoint)
-    return columns && { columns, ...NOTHING_READY }
+    const columns = readLiveHour(db, state, checkpoint)
+    return columns && [...views, { columns, ...NOTHING_READY }]
   }
 }

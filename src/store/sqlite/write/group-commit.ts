@@ -42,6 +42,17 @@ export interface GroupCommitOptions {
   readonly batchMs?: number
 }
 
+/** Takes part in transactions: follows the writes, and writes itself after them. */
+export interface CommitPart {
+  /** A transaction begins; the one before may have failed. */
+  begin(): void
+  beginWrite(): void
+  /** The write that began last has failed and is undone, alone. */
+  undoWrite(): void
+  /** Inside of the transaction, after its writes. What it throws fails them all. */
+  beforeCommit(): void
+}
+
 export interface GroupCommit {
   /**
    * Runs a write inside the next shared transaction. What it throws undoes and fails that write alone.
@@ -50,10 +61,8 @@ export interface GroupCommit {
    * @throws ApiError store_unavailable when the commit fails, server_draining after close
    */
   write<T>(apply: () => T, options?: CommitOptions): Promise<T>
-  /**
-   * Has `hook` run inside of every later transaction, after its writes. What it throws fails them all.
-   */
-  beforeCommit(hook: () => void): void
+  /** Has somebody take part in every later transaction. */
+  join(part: CommitPart): void
   /** Writes what waits; later writes are refused. */
   close(): void
 }
@@ -61,7 +70,7 @@ export interface GroupCommit {
 export function createGroupCommit(db: Connection, options: GroupCommitOptions = {}): GroupCommit {
   const { lockedMs = BUSY_TIMEOUT_MS, batchMs = BATCH_MS_MAX } = options
   const queue: Waiting[] = []
-  const hooks: (() => void)[] = []
+  const parts: CommitPart[] = []
   let isScheduled = false
   let isClosed = false
   const chooseSync = createSyncChoice(db)
@@ -71,11 +80,13 @@ export function createGroupCommit(db: Connection, options: GroupCommitOptions = 
   const runOne = db.transaction((apply: () => unknown) => apply())
 
   function applyAlone({ apply }: Waiting): Outcome {
+    for (const part of parts) part.beginWrite()
     try {
       return { value: runOne(apply) }
     } catch (error) {
       // SQLite has already undone everything when the disk is full or broken.
       if (!db.inTransaction) throw error
+      for (const part of parts) part.undoWrite()
       return { error }
     }
   }
@@ -83,6 +94,7 @@ export function createGroupCommit(db: Connection, options: GroupCommitOptions = 
   /** Takes writes in up to the limits, at least one. */
   const runBatch = db.transaction((outcomes: Outcome[]) => {
     const endMs = performance.now() + batchMs
+    for (const part of parts) part.begin()
     let bytes = 0
     for (const waiting of queue) {
       outcomes.push(applyAlone(waiting))
@@ -90,7 +102,7 @@ export function createGroupCommit(db: Connection, options: GroupCommitOptions = 
       const isFull = outcomes.length === BATCH_MAX || bytes >= BATCH_BYTES_MAX
       if (isFull || performance.now() >= endMs) break
     }
-    for (const hook of hooks) hook()
+    for (const part of parts) part.beforeCommit()
   })
 
   /** Has all tried again soon; false when it was for long enough. */
@@ -137,8 +149,8 @@ export function createGroupCommit(db: Connection, options: GroupCommitOptions = 
         schedule()
       })
     },
-    beforeCommit(hook) {
-      hooks.push(hook)
+    join(part) {
+      parts.push(part)
     },
     close() {
       isClosed = true

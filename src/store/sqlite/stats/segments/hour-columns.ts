@@ -1,4 +1,7 @@
-/** The calls of one hour as columns: one number a call, texts by their place in a list. Pure. */
+/**
+ * What happened in one hour as columns: one number an entry, texts by their place in a list. An entry is the start
+ * of a call, its end, or both, so that entries are only ever added. Pure.
+ */
 import type { ModelUsage } from '../../../../domain/usage/usage.ts'
 
 export const HOUR_US = 3_600_000_000
@@ -6,9 +9,9 @@ export const HOUR_US = 3_600_000_000
 export const SLOT_US = 300_000_000
 export const SLOTS = HOUR_US / SLOT_US
 
-/** Limit: calls, and rows of usage, of an hour in columns; 2^20 numbers below 2^32 add up exactly. */
+/** Limit: entries, and rows of usage, in columns; 2^20 numbers below 2^32 add up exactly. */
 export const HOUR_ROWS_MAX = 2 ** 20
-/** Limit: models of an hour in columns. */
+/** Limit: models in columns. */
 export const HOUR_MODELS_MAX = 1000
 const NUMBER_MAX = 2 ** 32 - 1
 const CAPACITY_MIN = 256
@@ -16,17 +19,20 @@ const CAPACITY_MIN = 256
 export const IS_ERROR = 1
 export const IS_ROOT = 2
 export const IS_ENDED = 4
+/** The entry counts the call; without it the call was counted by another one, and this is its end. */
+export const IS_STARTED = 8
 
 export type Integers = Uint8Array | Uint16Array | Uint32Array
 
-/** Texts of a column; null is one of them where the calls have none. */
+/** Texts of a column; null is one of them where entries have none. */
 export interface Names {
   readonly names: readonly (string | null)[]
-  /** The place in `names` of each call. */
+  /** The place in `names` of each entry. */
   readonly ids: Integers
 }
 
-export type NamesColumn = 'op' | 'user' | 'run'
+const NAMES_COLUMNS = ['op', 'user', 'run'] as const
+export type NamesColumn = (typeof NAMES_COLUMNS)[number]
 
 export const COUNTERS = [
   'input_tokens',
@@ -37,10 +43,10 @@ export const COUNTERS = [
   'uncached_input_tokens',
 ] as const satisfies readonly (keyof ModelUsage)[]
 
-/** One value a row: a model of a call. */
+/** One value a row: a model of an entry. */
 export interface UsageColumns {
   readonly rows: number
-  /** Which call of the hour. */
+  /** Which entry. */
   readonly calls: Integers
   readonly models: readonly string[]
   /** Places in `models`. */
@@ -49,18 +55,19 @@ export interface UsageColumns {
   readonly counters: readonly Integers[]
 }
 
-/** The columns of an hour; each is read when it is asked for. */
+/** The columns of an hour or of a piece of it; each is read when it is asked for. */
 export interface HourColumns {
+  /** Entries. */
   readonly count: number
-  /** Whether calls stand in order of latency, those that still run last. */
+  /** Whether entries stand in order of latency, those without an end last. */
   readonly isSorted: boolean
-  /** Calls with a latency. */
+  /** Entries with an end. */
   readonly ended: number
-  /** Milliseconds; without a meaning where a call still runs. */
+  /** Milliseconds; without a meaning where there is no end. */
   latencies(): Integers
-  /** IS_ERROR, IS_ROOT, IS_ENDED. */
+  /** IS_ERROR, IS_ROOT, IS_ENDED, IS_STARTED. */
   flags(): Uint8Array
-  /** Microseconds from the beginning of the hour. */
+  /** Microseconds from the beginning of the hour to the start of the call. */
   offsets(): Integers
   /** The parts of SLOT_US that calls started in. */
   slots(): Integers
@@ -68,21 +75,26 @@ export interface HourColumns {
   usage(): UsageColumns
 }
 
-export interface NewHourCall {
+export interface HourEntry {
+  readonly flags: number
   readonly offsetUs: number
-  readonly isRoot: boolean
+  readonly latencyMs: number
   readonly op: string
   readonly user: string | null
   readonly run: string | null
+  readonly usage: readonly ModelUsage[]
 }
 
 /** Columns that grow. Whatever does not fit makes `isFit` false, and the columns are of no use then. */
 export interface GrowingHour extends HourColumns {
   isFit(): boolean
-  /** @returns the call's place */
-  addCall(call: NewHourCall): number
-  endCall(place: number, latencyMs: number, isError: boolean): void
-  addUsage(place: number, usage: ModelUsage): void
+  add(entry: HourEntry): void
+  /** Adds all entries of others. */
+  addAll(others: HourColumns): void
+  /** Rows of usage. */
+  usageRows(): number
+  /** Models of the usage. */
+  modelCount(): number
 }
 
 export function createGrowingHour(): GrowingHour {
@@ -101,6 +113,14 @@ export function createGrowingHour(): GrowingHour {
     return value
   }
 
+  function addUsage(place: number, usage: ModelUsage): void {
+    usageCalls.push(place)
+    models.push(usage.model)
+    for (let index = 0; index < COUNTERS.length; index++) {
+      counters[index]?.push(bounded(usage[COUNTERS[index] as (typeof COUNTERS)[number]]))
+    }
+  }
+
   return {
     get count() {
       return offsets.length()
@@ -113,28 +133,33 @@ export function createGrowingHour(): GrowingHour {
       isFit &&
       Math.max(offsets.length(), usageCalls.length()) <= HOUR_ROWS_MAX &&
       models.size() <= HOUR_MODELS_MAX,
-    addCall({ offsetUs, isRoot, op, user, run }) {
+    add(entry) {
       const place = offsets.length()
-      offsets.push(offsetUs)
-      latencies.push(0)
-      flags.push(isRoot ? IS_ROOT : 0)
-      names.op.push(op)
-      names.user.push(user)
-      names.run.push(run)
-      return place
+      offsets.push(entry.offsetUs)
+      latencies.push(bounded(entry.latencyMs))
+      flags.push(entry.flags)
+      names.op.push(entry.op)
+      names.user.push(entry.user)
+      names.run.push(entry.run)
+      if ((entry.flags & IS_ENDED) !== 0) ended += 1
+      for (const usage of entry.usage) addUsage(place, usage)
     },
-    endCall(place, latencyMs, isError) {
-      latencies.set(place, bounded(latencyMs))
-      flags.set(place, (flags.values()[place] ?? 0) | IS_ENDED | (isError ? IS_ERROR : 0))
-      ended += 1
-    },
-    addUsage(place, usage) {
-      usageCalls.push(place)
-      models.push(usage.model)
-      COUNTERS.forEach((counter, index) => {
-        counters[index]?.push(bounded(usage[counter]))
+    addAll(others) {
+      const first = offsets.length()
+      offsets.pushAll(others.offsets())
+      latencies.pushAll(others.latencies())
+      flags.pushAll(others.flags())
+      for (const column of NAMES_COLUMNS) names[column].pushAll(others.names(column))
+      ended += others.ended
+      const used = others.usage()
+      usageCalls.pushAll(Uint32Array.from(used.calls, (place) => first + place))
+      models.pushAll({ names: used.models, ids: used.modelIds })
+      used.counters.forEach((counter, index) => {
+        counters[index]?.pushAll(counter)
       })
     },
+    usageRows: usageCalls.length,
+    modelCount: models.size,
     latencies: latencies.values,
     offsets: offsets.values,
     flags: () => Uint8Array.from(flags.values()),
@@ -153,20 +178,26 @@ export function createGrowingHour(): GrowingHour {
 function createGrowing() {
   let numbers = new Uint32Array(CAPACITY_MIN)
   let length = 0
+
+  function makeRoom(needed: number): void {
+    if (needed <= numbers.length) return
+    const larger = new Uint32Array(Math.max(needed, numbers.length * 2))
+    larger.set(numbers)
+    numbers = larger
+  }
+
   return {
     length: () => length,
     values: () => numbers.subarray(0, length),
     push(value: number): void {
-      if (length === numbers.length) {
-        const larger = new Uint32Array(length * 2)
-        larger.set(numbers)
-        numbers = larger
-      }
+      if (length === numbers.length) makeRoom(length + 1)
       numbers[length] = value
       length += 1
     },
-    set(place: number, value: number): void {
-      numbers[place] = value
+    pushAll(values: ArrayLike<number>): void {
+      makeRoom(length + values.length)
+      numbers.set(values, length)
+      length += values.length
     },
   }
 }
@@ -174,16 +205,23 @@ function createGrowing() {
 function createNames() {
   const places = new Map<string | null, number>()
   const ids = createGrowing()
+
+  function placeOf(name: string | null): number {
+    const known = places.get(name)
+    if (known !== undefined) return known
+    places.set(name, places.size)
+    return places.size - 1
+  }
+
   return {
     size: () => places.size,
     values: (): Names => ({ names: [...places.keys()], ids: ids.values() }),
     push(name: string | null): void {
-      let place = places.get(name)
-      if (place === undefined) {
-        place = places.size
-        places.set(name, place)
-      }
-      ids.push(place)
+      ids.push(placeOf(name))
+    },
+    pushAll(others: Names): void {
+      const placeOfId = others.names.map(placeOf)
+      ids.pushAll(Uint32Array.from(others.ids, (id) => placeOfId[id] as number))
     },
   }
 }

@@ -26,9 +26,8 @@ export interface HourView {
   roots(): RootSums | null
 }
 
-/** What an hour adds to the tables of a question. */
+/** What an hour, or a piece of it, adds to the tables of a question. */
 export interface HourSums {
-  readonly parts: HourParts
   readonly sums: KeyedSums
   /** The part that the calls of a key lie in, ascending with the keys; -1 for none. */
   readonly partOfKey: ArrayLike<number>
@@ -71,7 +70,7 @@ export function sumHour(
   const found =
     readySums(view, parts, filter, wants) ??
     addUp(columns, partOf(), parts.bounds.length - 1, wants)
-  return { parts, ...found, rowsOf: createUsageRows(columns, partOf, parts.hourUs) }
+  return { ...found, rowsOf: createUsageRows(columns, partOf, parts.hourUs) }
 }
 
 type FoundSums = Pick<HourSums, 'sums' | 'partOfKey' | 'runs'>

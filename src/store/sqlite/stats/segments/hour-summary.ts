@@ -5,6 +5,7 @@ import {
   type Integers,
   IS_ENDED,
   IS_ERROR,
+  IS_STARTED,
   type UsageColumns,
 } from './hour-columns.ts'
 
@@ -86,7 +87,7 @@ function sumCalls(sums: Float64Array, partOf: Int16Array, columns: HourColumns):
     if (part < 0) continue
     const at = part * CALL_NUMBERS
     const flag = flags[call] as number
-    sums[at] = (sums[at] as number) + 1
+    if ((flag & IS_STARTED) !== 0) sums[at] = (sums[at] as number) + 1
     if ((flag & IS_ENDED) === 0) continue
     const latency = latencies[call] as number
     sums[at + 1] = (sums[at + 1] as number) + 1
@@ -142,13 +143,15 @@ function addColumn(
   }
 }
 
-/** Leaves out the parts without calls; the part is the key. */
+/** Leaves out the parts without entries; the part is the key. */
 export function toKeyed({ parts, calls, models, usage }: PartSums): KeyedSums {
   const callKeys: number[] = []
   const usageKeys: number[] = []
   const usageModels: number[] = []
   for (let part = 0; part < parts; part++) {
-    if ((calls[part * CALL_NUMBERS] as number) > 0) callKeys.push(part)
+    const at = part * CALL_NUMBERS
+    // Ends alone, where another piece holds the starts, count too.
+    if ((calls[at] as number) + (calls[at + 1] as number) > 0) callKeys.push(part)
     models.forEach((_model, model) => {
       if ((usage[(part * models.length + model) * USAGE_NUMBERS] as number) === 0) return
       usageKeys.push(part)

@@ -1,39 +1,43 @@
 /**
- * The columns of hours that change, kept by the thread that reads them: a poll reads only the rows that
- * have come since the last one. A call that has ended never changes, except that it is deleted.
+ * What happened in an hour since its pieces were built, as columns that the reading thread keeps: a poll reads only
+ * what came since the last one, however many calls run.
  */
 
 import type { Connection } from '../../db/connection.ts'
-import { type GrowingHour, HOUR_ROWS_MAX } from './hour-columns.ts'
-import { extendHour, type HourId, type LoadedHour, loadHour } from './hour-rows.ts'
-import { SELECT_LAST_CALL_KEY } from './segments.sql.ts'
+import { createGrowingHour, type GrowingHour, HOUR_ROWS_MAX } from './hour-columns.ts'
+import { addEntries } from './hour-entries.ts'
+import { addRows, type HourId } from './hour-rows.ts'
+import { SELECT_CHANGES } from './segments.sql.ts'
 
-/** Limit: calls of all hours that a thread keeps; some 60 bytes each. */
-const CALLS_MAX = HOUR_ROWS_MAX
+/** Limit: entries of all hours that a thread keeps; some 60 bytes each. */
+const ENTRIES_MAX = HOUR_ROWS_MAX
 /** Limit: hours that a thread keeps. */
 const HOURS_MAX = 256
-/** More new rows than this, of all projects, are not walked through to find those of an hour. */
-const NEW_ROWS_MAX = 200_000
 
 interface LiveHour {
   /** null when it does not fit into columns. */
-  readonly loaded: LoadedHour | null
+  readonly columns: GrowingHour | null
+  readonly generation: number
+  /** What it holds begins behind this revision; null: it holds all, read from the rows. */
+  readonly after: number | null
   readonly revision: number
-  readonly rewrites: number
-  /** The last row of all that it has seen. */
-  readonly lastKey: number
 }
 
 /** The state of an hour as `stats_hours` tells it. */
 export interface HourState extends HourId {
   readonly hour_key: number
+  /** Raised by each change. */
   readonly revision: number
-  readonly rewrites: number
+  /** Raised when what was built is of no use any more. */
+  readonly generation: number
+  /** What the pieces hold; null when they hold nothing that can be used. */
+  readonly built_revision: number | null
+  readonly pieces: number
 }
 
 const hoursByConnection = new WeakMap<Connection, Map<number, LiveHour>>()
 
-/** The columns of an hour as the transaction sees it; null when it does not fit into columns. */
+/** What the pieces of an hour do not hold, as the transaction sees it; null when it does not fit into columns. */
 export function readLiveHour(
   db: Connection,
   state: HourState,
@@ -44,40 +48,48 @@ export function readLiveHour(
   const known = hours.get(state.hour_key)
   // A read that is cancelled half way must not leave its half behind.
   hours.delete(state.hour_key)
-  const live = known?.revision === state.revision ? known : refresh(db, state, known, checkpoint)
-  hours.set(state.hour_key, live)
-  limit(hours, state.hour_key)
-  return live.loaded?.columns ?? null
-}
-
-function refresh(
-  db: Connection,
-  state: HourState,
-  known: LiveHour | undefined,
-  checkpoint: () => void,
-): LiveHour {
-  const { revision, rewrites } = state
-  const lastKey = db.prepare(SELECT_LAST_CALL_KEY).pluck().get() as number
-  const isNear = known && lastKey - known.lastKey <= NEW_ROWS_MAX
-  if (known?.rewrites !== rewrites || (known.loaded && !isNear)) {
-    const loaded = loadHour(db, state, checkpoint)
-    return { loaded: fitting(loaded), revision, rewrites, lastKey }
+  const { generation, built_revision: after, revision } = state
+  const isUsable = known?.generation === generation && known.after === after
+  const live = isUsable ? known : begin(db, state, checkpoint)
+  if (live.columns && live.revision < revision) {
+    for (const { entries_json } of readChanges(db, state.hour_key, live.revision)) {
+      addEntries(live.columns, entries_json)
+      checkpoint()
+      // It does not fit any more, whatever follows.
+      if (!live.columns.isFit()) break
+    }
   }
-  if (known.loaded) extendHour(db, state, known.loaded, known.lastKey, checkpoint)
-  return { loaded: fitting(known.loaded), revision, rewrites, lastKey }
+  const columns = live.columns?.isFit() ? live.columns : null
+  hours.set(state.hour_key, { columns, generation, after, revision })
+  limit(hours, state.hour_key)
+  return columns
 }
 
-function fitting(loaded: LoadedHour | null): LoadedHour | null {
-  return loaded?.columns.isFit() ? loaded : null
+/** What commits did in an hour behind a revision, in order. */
+export function readChanges(
+  db: Connection,
+  hour_key: number,
+  after_revision: number,
+): IterableIterator<{ revision: number; entries_json: string }> {
+  return db.prepare(SELECT_CHANGES).iterate({ hour_key, after_revision }) as never
+}
+
+function begin(db: Connection, state: HourState, checkpoint: () => void): LiveHour {
+  const { generation, built_revision: after } = state
+  const columns = createGrowingHour()
+  if (after !== null) return { columns, generation, after, revision: after }
+  const isFull = () => Math.max(columns.count, columns.usageRows()) >= HOUR_ROWS_MAX
+  const rest = addRows(db, state, columns, null, isFull, checkpoint)
+  return { columns: rest ? null : columns, generation, after, revision: state.revision }
 }
 
 /** Lets the hours go that were not read for the longest time; the last one stays. */
 function limit(hours: Map<number, LiveHour>, lastKey: number): void {
-  let calls = 0
-  for (const { loaded } of hours.values()) calls += loaded?.columns.count ?? 0
-  for (const [key, { loaded }] of hours) {
-    if ((calls <= CALLS_MAX && hours.size <= HOURS_MAX) || key === lastKey) return
+  let entries = 0
+  for (const { columns } of hours.values()) entries += columns?.count ?? 0
+  for (const [key, { columns }] of hours) {
+    if ((entries <= ENTRIES_MAX && hours.size <= HOURS_MAX) || key === lastKey) return
     hours.delete(key)
-    calls -= loaded?.columns.count ?? 0
+    entries -= columns?.count ?? 0
   }
 }

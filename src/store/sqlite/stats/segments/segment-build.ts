@@ -1,4 +1,4 @@
-/** Makes the segment of an hour out of its columns, as blobs. Pure. */
+/** Makes a piece of an hour's segment out of its columns, as blobs. Pure. */
 import {
   COUNTERS,
   type GrowingHour,
@@ -16,14 +16,15 @@ import { encodeSegment, type Numbers, narrow } from './segment-blob.ts'
 /** Limit: groups of op, root and model whose sums are kept; an hour with more is added up call by call. */
 const GROUPS_MAX = 2 ** 14
 
-/** What is stored of an hour. */
-export interface EncodedHour {
+/** What is stored of a piece. */
+export interface EncodedPiece {
   readonly head: Uint8Array
   readonly columns: readonly { readonly column: SegmentColumn; readonly body: Uint8Array }[]
 }
 
-export function encodeHour(hour: GrowingHour, revision: number): EncodedHour {
-  if (!hour.isFit()) {
+/** @param hour - null for one that does not fit */
+export function encodePiece(hour: GrowingHour | null, revision: number): EncodedPiece {
+  if (!hour?.isFit()) {
     const meta: HeadMeta = { revision, isUnfit: true, count: 0, ended: 0, models: [] }
     return { head: encodeSegment(meta, {}), columns: [] }
   }
@@ -51,19 +52,23 @@ export function encodeHour(hour: GrowingHour, revision: number): EncodedHour {
   }
 }
 
-/** The places of the calls by latency, those that still run last. */
+/** The places of the entries by latency, those without an end last. */
 function sortedOrder(hour: HourColumns): Uint32Array {
   const flags = hour.flags()
   const width = hour.count
   const keys = Float64Array.from(hour.latencies(), (latency, call) =>
     ((flags[call] as number) & IS_ENDED) === 0 ? Number.MAX_VALUE : latency * width + call,
   )
-  const running: number[] = []
-  keys.forEach((key, call) => {
-    if (key === Number.MAX_VALUE) running.push(call)
-  })
-  const ended = keys.sort().subarray(0, hour.ended)
-  return Uint32Array.from([...Array.from(ended, (key) => key % width), ...running])
+  const order = new Uint32Array(width)
+  let place = hour.ended
+  for (let call = 0; call < width; call++) {
+    if (keys[call] !== Number.MAX_VALUE) continue
+    order[place] = call
+    place += 1
+  }
+  keys.sort()
+  for (let at = 0; at < hour.ended; at++) order[at] = (keys[at] as number) % width
+  return order
 }
 
 function encodeUsage(hour: HourColumns, order: Uint32Array, revision: number): Uint8Array {

@@ -1,4 +1,4 @@
-/** The segment of an hour read back: its columns sorted by latency, and its sums, as blobs. Pure. */
+/** A piece of an hour read back: its columns sorted by latency, and its sums, as blobs. Pure. */
 import { COUNTERS, type HourColumns, type Integers, type NamesColumn } from './hour-columns.ts'
 import type { KeyedSums, Runs } from './hour-summary.ts'
 import type { Segment } from './segment-blob.ts'

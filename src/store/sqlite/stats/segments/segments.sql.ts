@@ -1,69 +1,85 @@
-/** Statements of the hours of statistics, their segments and the rows that both are made of. */
+/** Statements of the hours of statistics, what happened in them, their pieces and the rows of their calls. */
 
-/** Marks an hour as changed (stats_hours_project_id_hour). */
+/** Tells that an hour has changed (stats_hours_project_id_hour). A rewrite lets go of what was built. */
 export const MARK_HOUR = `
-INSERT INTO stats_hours (project_id, hour)
-VALUES (@project_id, @hour)
+INSERT INTO stats_hours (project_id, hour, pending)
+VALUES (@project_id, @hour, @entries)
 ON CONFLICT (project_id, hour) DO UPDATE SET
   revision = revision + 1,
-  rewrites = rewrites + @rewrites,
-  is_dirty = 1
+  generation = generation + @rewrites,
+  built_revision = CASE WHEN @rewrites THEN NULL ELSE built_revision END,
+  pending = pending + @entries
+RETURNING hour_key, revision
 `
 
-/** Hours of a window that hold calls (stats_hours_project_id_hour). */
-export const SELECT_HOURS = `
-SELECT
-  hour_key,
-  hour,
-  revision,
-  rewrites,
-  is_dirty
-FROM stats_hours
-WHERE project_id = @project_id AND hour BETWEEN @from_hour AND @to_hour
-ORDER BY hour
+/** What a commit did in an hour (primary key). */
+export const INSERT_CHANGES = `
+INSERT INTO stats_changes (hour_key, revision, entries_json)
+VALUES (@hour_key, @revision, @entries_json)
 `
 
-/** The head of an hour's segment (primary key). */
-export const SELECT_HEAD = `
-SELECT body
-FROM stats_segments
-WHERE hour_key = @hour_key
-`
-
-/** One hour (primary key). */
-export const SELECT_HOUR = `
+const HOUR_STATE = `
 SELECT
   hour_key,
   project_id,
   hour,
-  revision
+  revision,
+  generation,
+  built_revision,
+  pieces
 FROM stats_hours
+`.trim()
+
+/** Hours of a window that hold calls (stats_hours_project_id_hour). */
+export const SELECT_HOURS = `
+${HOUR_STATE}
+WHERE project_id = @project_id AND hour BETWEEN @from_hour AND @to_hour
+ORDER BY hour
+`
+
+/** One hour (primary key). */
+export const SELECT_HOUR = `
+${HOUR_STATE}
 WHERE hour_key = @hour_key
 `
 
-/** Hours without a segment of their state (stats_hours_dirty). */
-export const SELECT_DIRTY_HOURS = `
+/** What happened in an hour behind a revision, in order (primary key). */
+export const SELECT_CHANGES = `
+SELECT
+  revision,
+  entries_json
+FROM stats_changes
+WHERE hour_key = @hour_key AND revision > @after_revision
+ORDER BY revision
+`
+
+/** Hours whose pieces do not hold all (stats_hours_unbuilt). */
+export const SELECT_UNBUILT_HOURS = `
 SELECT
   hour_key,
-  revision
-FROM stats_hours INDEXED BY stats_hours_dirty
-WHERE is_dirty = 1 AND hour_key > @after_key
+  revision,
+  pending
+FROM stats_hours INDEXED BY stats_hours_unbuilt
+WHERE built_revision IS NOT revision AND hour_key > @after_key
 ORDER BY hour_key
 LIMIT @limit
 `
 
-/** One column of an hour (primary key). */
+/** The heads of an hour's pieces (primary key). */
+export const SELECT_HEADS = `
+SELECT
+  segment_key,
+  body
+FROM stats_segments
+WHERE segment_key BETWEEN @from_key AND @to_key
+ORDER BY segment_key
+`
+
+/** One column of a piece (primary key). */
 export const SELECT_COLUMN = `
 SELECT body
 FROM stats_columns
 WHERE column_key = @column_key
-`
-
-/** Whether an hour is still in the state that its segment was built from (primary key). */
-export const IS_HOUR_AT = `
-SELECT 1
-FROM stats_hours
-WHERE hour_key = @hour_key AND revision = @revision AND is_dirty = 1
 `
 
 export const PUT_COLUMN = `
@@ -73,26 +89,46 @@ ON CONFLICT (column_key) DO UPDATE SET body = excluded.body
 `
 
 export const PUT_HEAD = `
-INSERT INTO stats_segments (hour_key, body)
-VALUES (@hour_key, @body)
-ON CONFLICT (hour_key) DO UPDATE SET body = excluded.body
+INSERT INTO stats_segments (segment_key, body)
+VALUES (@segment_key, @body)
+ON CONFLICT (segment_key) DO UPDATE SET body = excluded.body
 `
 
-/** From here on the segment answers for the hour (primary key). */
-export const CLEAN_HOUR = `
+/** Heads and columns of pieces (primary keys). */
+export const DELETE_HEADS = `
+DELETE FROM stats_segments
+WHERE segment_key BETWEEN @from_key AND @to_key
+`
+export const DELETE_COLUMNS = `
+DELETE FROM stats_columns
+WHERE column_key BETWEEN @from_key * 16 AND @to_key * 16 + 15
+`
+
+/** From here on the pieces hold what happened up to a revision (primary key). */
+export const SETTLE_HOUR = `
 UPDATE stats_hours
-SET is_dirty = 0
+SET built_revision = @to_revision,
+  pieces = @pieces,
+  pending = CASE WHEN revision = @to_revision THEN 0 ELSE max(0, pending - @entries) END
 WHERE hour_key = @hour_key
 `
 
-/** The segment no longer answers for the hour (primary key). */
+/** What the pieces hold (primary key). */
+export const DELETE_CHANGES = `
+DELETE FROM stats_changes
+WHERE hour_key = @hour_key AND revision <= @to_revision
+`
+
+/** The pieces of an hour are of no use any more (primary key). */
 export const SPOIL_HOUR = `
 UPDATE stats_hours
-SET is_dirty = 1
+SET built_revision = NULL,
+  generation = generation + 1
 WHERE hour_key = @hour_key
 `
 
-const HOUR_CALL = `
+/** The calls of an hour behind a place, once for each model of their usage (calls_project_id_started_at_us). */
+export const SELECT_HOUR_CALLS = `
 SELECT
   calls.call_key,
   calls.started_at_us,
@@ -109,43 +145,12 @@ SELECT
   call_usage.cache_read_input_tokens,
   call_usage.cache_creation_input_tokens,
   call_usage.uncached_input_tokens
-`.trim()
-
-const OF_HOUR = `
-calls.project_id = @project_id
-  AND calls.started_at_us >= @from_us
-  AND calls.started_at_us < @to_us
-  AND calls.deleted_at_us IS NULL
-`.trim()
-
-/** The calls of an hour, once for each model of their usage (calls_project_id_started_at_us). */
-export const SELECT_HOUR_CALLS = `
-${HOUR_CALL}
 FROM calls INDEXED BY calls_project_id_started_at_us
 LEFT JOIN call_usage ON call_usage.call_key = calls.call_key
-WHERE ${OF_HOUR}
-`
-
-/** The same for calls whose rows came after others, along the rows (primary key). */
-export const SELECT_NEW_HOUR_CALLS = `
-${HOUR_CALL}
-FROM calls NOT INDEXED
-LEFT JOIN call_usage ON call_usage.call_key = calls.call_key
-WHERE calls.call_key > @after_key AND ${OF_HOUR}
-ORDER BY calls.call_key
-`
-
-/** Those of the named calls that have ended, once for each model of their usage (primary key). */
-export const SELECT_ENDED_CALLS = `
-${HOUR_CALL}
-FROM json_each(@call_keys) AS wanted
-CROSS JOIN calls ON calls.call_key = wanted.value
-LEFT JOIN call_usage ON call_usage.call_key = calls.call_key
-WHERE calls.ended_at_us IS NOT NULL
-`
-
-/** The last row of all (primary key). */
-export const SELECT_LAST_CALL_KEY = `
-SELECT coalesce(max(call_key), 0)
-FROM calls
+WHERE calls.project_id = @project_id
+  AND calls.started_at_us >= @from_us
+  AND calls.started_at_us < @to_us
+  AND (calls.started_at_us > @from_us OR calls.call_key > @after_key)
+  AND calls.deleted_at_us IS NULL
+ORDER BY calls.started_at_us, calls.call_key
 `

@@ -1,11 +1,9 @@
-/**
- * Reads segments. Each thread keeps what it has read, so that polls over the same days touch the file once;
- * a blob's checksum is looked at once by each thread.
- */
+/** Reads the pieces of hours. A blob's checksum is looked at once by each thread. */
 import type { Statement } from 'better-sqlite3'
 import type { Connection } from '../../db/connection.ts'
-import { type BlobRing, createBlobRing } from './blob-ring.ts'
+import type { HourState } from './live-hours.ts'
 import {
+  BrokenSegmentError,
   decodeHour,
   SEGMENT_COLUMNS,
   type SegmentColumn,
@@ -13,99 +11,114 @@ import {
   type StoredHour,
 } from './segment.ts'
 import { decodeSegment } from './segment-blob.ts'
-import { SELECT_COLUMN, SELECT_HEAD } from './segments.sql.ts'
+import { SELECT_COLUMN, SELECT_HEADS } from './segments.sql.ts'
 
-/** Limits: bytes of heads, which every question reads, and of columns that a thread keeps. */
-const HEAD_BYTES_MAX = 8 * 1024 * 1024
-const COLUMN_BYTES_MAX = 24 * 1024 * 1024
+/** Limit: pieces of an hour; what comes behind the last one makes it larger, until it does not fit. */
+export const PIECES_MAX = 4096
 /** Limit: blobs that are remembered as checked. */
 const CHECKED_MAX = 200_000
 
-/** A blob that was read, and of a head the hour that is read through it. */
-interface OpenPart {
-  readonly part: SegmentPart
-  hour: StoredHour | null
+/** A piece, and where it is stored. */
+export interface StoredPiece {
+  readonly segment_key: number
+  readonly hour: StoredHour
 }
 
-/** What a thread keeps of the segments of a database. */
+/** What a thread remembers of a database. */
 interface Memory {
-  /** By column key. Apart, since heads in use all along one ring would leave no room for columns. */
-  readonly heads: BlobRing<OpenPart>
-  readonly columns: BlobRing<OpenPart>
-  /** Revisions whose checksum was right, by column key. */
+  /** Revisions whose checksum was right, by column key; heads by that of a column 0. */
   readonly checked: Map<number, number>
-  readonly selectHead: Statement
+  readonly selectHeads: Statement
   readonly selectColumn: Statement
 }
 
 const memories = new WeakMap<Connection, Memory>()
 
-/** Where a column of an hour is stored. */
-export function columnKey(hour_key: number, column: SegmentColumn): number {
-  return hour_key * 16 + SEGMENT_COLUMNS[column]
+/**
+ * Where a piece of an hour is stored, the first or the second time: one that replaces another is written beside it,
+ * and answers when it is whole.
+ */
+export function segmentKey(hour_key: number, piece: number, turn: 0 | 1 = 0): number {
+  return (hour_key * PIECES_MAX + piece) * 2 + turn
 }
 
-/**
- * Opens segments inside of one transaction. What was opened may be written over when the next reader of the
- * connection is made.
- */
+/** The keys of all pieces that an hour can have. */
+export function segmentRange(hour_key: number): { from_key: number; to_key: number } {
+  return { from_key: segmentKey(hour_key, 0), to_key: segmentKey(hour_key, PIECES_MAX - 1, 1) }
+}
+
+/** Where a column of a piece is stored. */
+export function columnKey(segment_key: number, column: SegmentColumn): number {
+  return segment_key * 16 + SEGMENT_COLUMNS[column]
+}
+
+export type SegmentReader = ReturnType<typeof createSegmentReader>
+
+/** Opens pieces inside of one transaction. */
 export function createSegmentReader(db: Connection) {
   const memory = memories.get(db) ?? createMemory(db)
   memories.set(db, memory)
-  const { heads, columns, checked } = memory
-  heads.begin()
-  columns.begin()
+  const { checked } = memory
+  const blobs: Uint8Array[] = []
 
-  /** @returns null when there is no segment of the revision; its columns throw BrokenSegmentError */
-  function open(hour_key: number, revision: number): StoredHour | null {
-    const readHead = () => memory.selectHead.get({ hour_key })
-    const head = readPart(heads, checked, hour_key * 16, revision, readHead)
-    if (!head) return null
-    head.hour ??= decodeHour(revision, head.part, (column) => {
-      const column_key = columnKey(hour_key, column)
-      const read = () => memory.selectColumn.get({ column_key })
-      return readPart(columns, checked, column_key, revision, read)?.part ?? null
-    })
-    return head.hour
+  function decode(key: number, blob: Uint8Array, revision: number | null): SegmentPart | null {
+    const known = checked.get(key)
+    const isTrusted = known !== undefined && (revision === null || known === revision)
+    const part = decodeSegment<SegmentPart['meta']>(blob, isTrusted)
+    if (!part || (revision !== null && part.meta.revision !== revision)) return null
+    if (isTrusted && part.meta.revision !== known) {
+      // Another blob than the one that was looked at.
+      checked.delete(key)
+      return decode(key, blob, revision)
+    }
+    if (checked.size >= CHECKED_MAX) checked.clear()
+    checked.set(key, part.meta.revision)
+    return part
   }
 
-  /** What was opened must not be read any more. */
-  function close(): void {
-    heads.end()
-    columns.end()
+  function openPiece(segment_key: number, body: Uint8Array): StoredPiece {
+    blobs.push(body)
+    const head = decode(segment_key * 16, body, null)
+    if (!head) throw new BrokenSegmentError('head')
+    const { revision } = head.meta
+    const parts = new Map<SegmentColumn, SegmentPart | null>()
+    const read = (column: SegmentColumn) => {
+      const known = parts.get(column)
+      if (known !== undefined) return known
+      const column_key = columnKey(segment_key, column)
+      const blob = memory.selectColumn.get({ column_key }) as Uint8Array | undefined
+      if (blob) blobs.push(blob)
+      const part = blob ? decode(column_key, blob, revision) : null
+      parts.set(column, part)
+      return part
+    }
+    return { segment_key, hour: decodeHour(revision, head, read) }
   }
 
-  return { open, close }
+  return {
+    /** The pieces of an hour, in order. @throws BrokenSegmentError, as their columns do */
+    open({ hour_key, pieces }: HourState): StoredPiece[] {
+      const rows = memory.selectHeads.all(segmentRange(hour_key)) as [number, Uint8Array][]
+      if (rows.length !== pieces) throw new BrokenSegmentError('head')
+      return rows.map(([segment_key, body]) => openPiece(segment_key, body))
+    },
+
+    /** What was opened must not be read any more. */
+    close(): void {
+      for (const blob of blobs) release(blob)
+    },
+  }
 }
 
 function createMemory(db: Connection): Memory {
   return {
-    heads: createBlobRing(HEAD_BYTES_MAX),
-    columns: createBlobRing(COLUMN_BYTES_MAX),
     checked: new Map(),
-    selectHead: db.prepare(SELECT_HEAD).pluck(),
+    selectHeads: db.prepare(SELECT_HEADS).raw(),
     selectColumn: db.prepare(SELECT_COLUMN).pluck(),
   }
 }
 
-function readPart(
-  ring: BlobRing<OpenPart>,
-  checked: Map<number, number>,
-  key: number,
-  revision: number,
-  read: () => unknown,
-): OpenPart | null {
-  const known = ring.recall(key)
-  if (known?.revision === revision) return known.value
-  const blob = read() as Uint8Array | undefined
-  if (!blob) return null
-  const isTrusted = checked.get(key) === revision
-  return ring.keep(key, revision, blob, (bytes) => {
-    const part = decodeSegment<SegmentPart['meta']>(bytes, isTrusted)
-    // What is of another revision may be built again under this one: it is not kept.
-    if (part?.meta.revision !== revision) return null
-    if (checked.size >= CHECKED_MAX) checked.clear()
-    checked.set(key, revision)
-    return { part, hour: null }
-  })
+/** Gives a buffer back at once. A collector, which sees small objects alone, would let many pile up. */
+function release({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }

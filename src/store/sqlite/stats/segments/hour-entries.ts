@@ -1,0 +1,98 @@
+/**
+ * Entries of an hour as they are written down with each commit, in JSON: little for a commit of one call, and
+ * read back several times as fast as the rows of the calls. Pure.
+ */
+import { latencyMs } from '../../../../domain/calls/call-view.ts'
+import type { ModelUsage } from '../../../../domain/usage/usage.ts'
+import {
+  COUNTERS,
+  type GrowingHour,
+  type HourEntry,
+  IS_ENDED,
+  IS_ERROR,
+  IS_ROOT,
+  IS_STARTED,
+} from './hour-columns.ts'
+
+/** Entries of one commit as they are written: each a list, usage last. */
+type EntryTuple = readonly [
+  flags: number,
+  offsetUs: number,
+  latencyMs: number,
+  op: string,
+  user: string | null,
+  run: string | null,
+  usage: readonly (readonly [model: string, ...counters: number[]])[],
+]
+
+/** What an entry needs of a call. */
+export interface EntryCall {
+  readonly started_at_us: number
+  readonly parent_id: string | null
+  readonly op_name: string
+  readonly svc_user_id: string | null
+  readonly svc_run_id: string | null
+}
+
+/** What an entry needs of its end. */
+export interface EntryEnd {
+  readonly ended_at_us: number
+  readonly exception: string | null
+  readonly usage: readonly ModelUsage[]
+}
+
+/**
+ * @param isStart - whether the entry counts the call; else it adds the end of one that was counted
+ * @param end - null while it runs
+ */
+export function toEntry(
+  call: EntryCall,
+  hourUs: number,
+  isStart: boolean,
+  end: EntryEnd | null,
+): HourEntry {
+  const started = isStart ? IS_STARTED : 0
+  const root = call.parent_id === null ? IS_ROOT : 0
+  const ended = end === null ? 0 : IS_ENDED | (end.exception === null ? 0 : IS_ERROR)
+  return {
+    flags: started | root | ended,
+    offsetUs: call.started_at_us - hourUs,
+    latencyMs: end === null ? 0 : latencyMs(call.started_at_us, end.ended_at_us),
+    op: call.op_name,
+    user: call.svc_user_id,
+    run: call.svc_run_id,
+    usage: end?.usage ?? [],
+  }
+}
+
+export function encodeEntries(entries: readonly HourEntry[]): string {
+  const tuples = entries.map(
+    ({ flags, offsetUs, latencyMs, op, user, run, usage }): EntryTuple => [
+      ...([flags, offsetUs, latencyMs, op, user, run] as const),
+      usage.map((used) => [used.model, ...COUNTERS.map((counter) => used[counter])]),
+    ],
+  )
+  return JSON.stringify(tuples)
+}
+
+/** @returns how many there are */
+export function addEntries(columns: Pick<GrowingHour, 'add'>, entries_json: string): number {
+  const tuples = JSON.parse(entries_json) as EntryTuple[]
+  for (const [flags, offsetUs, latencyMs, op, user, run, usage] of tuples) {
+    const models = usage.length === 0 ? [] : usage.map(toUsage)
+    columns.add({ flags, offsetUs, latencyMs, op, user, run, usage: models })
+  }
+  return tuples.length
+}
+
+function toUsage([model, ...counters]: readonly [string, ...number[]]): ModelUsage {
+  return {
+    model,
+    input_tokens: counters[0] ?? 0,
+    output_tokens: counters[1] ?? 0,
+    total_tokens: counters[2] ?? 0,
+    cache_read_input_tokens: counters[3] ?? 0,
+    cache_creation_input_tokens: counters[4] ?? 0,
+    uncached_input_tokens: counters[5] ?? 0,
+  }
+}

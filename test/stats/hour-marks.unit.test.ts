@@ -1,0 +1,50 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
+import { migrate } from '../../src/store/sqlite/db/migrate.ts'
+import { createHourMarks } from '../../src/store/sqlite/stats/hour-marks.ts'
+import { createGroupCommit } from '../../src/store/sqlite/write/group-commit.ts'
+
+const call = {
+  ...{ started_at_us: 7, parent_id: null, op_name: 'op' },
+  ...{ svc_user_id: 'u', svc_run_id: null },
+}
+
+function open() {
+  const db = openDatabase(':memory:')
+  onTestFinished(() => void db.close())
+  migrate(db)
+  const commit = createGroupCommit(db)
+  const marks = createHourMarks(db, commit)
+  const start = (project: string) => commit.write(() => marks.start(project, call, null))
+  const failing = (project: string) =>
+    commit.write(() => {
+      marks.start(project, call, null)
+      throw new Error('no')
+    })
+  const pending = () =>
+    db.prepare('SELECT project_id, pending FROM stats_hours ORDER BY 1').raw().all()
+  return { db, start, failing, pending }
+}
+
+describe('the marks of hours', () => {
+  it('count no call of a write that failed beside others', async () => {
+    const { start, failing, pending } = open()
+    const failed = failing('acme/failed')
+    await Promise.all([start('acme/a'), expect(failed).rejects.toThrow(), start('acme/b')])
+    expect(pending()).toEqual([
+      ['acme/a', 1],
+      ['acme/b', 1],
+    ])
+  })
+
+  it('count no call of a commit that failed', async () => {
+    const { db, start, pending } = open()
+    db.exec(
+      "CREATE TRIGGER full BEFORE INSERT ON stats_changes BEGIN SELECT raise(ROLLBACK, 'full'); END",
+    )
+    await expect(start('acme/a')).rejects.toThrow()
+    db.exec('DROP TRIGGER full')
+    await start('acme/b')
+    expect(pending()).toEqual([['acme/b', 1]])
+  })
+})
