@@ -173,6 +173,7 @@ describe('GET /openapi.json', () => {
     }
     expect(JSON.stringify(body.components)).not.toContain('"items":false')
     expect(text).not.toContain('$defs')
+    expect(text).not.toMatch(/"format":"uuid","pattern"/)
   })
 
   it('takes the ids, refs and names that the server takes', async () => {

@@ -1,9 +1,10 @@
 /** OpenTelemetry in: OTLP over HTTP. Additions to the spec. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
 import { answerExport, encodingOf, renderRpcStatus, useOtlpBodies } from '../../http/otlp-scope.ts'
 import type { RecordSpans } from '../../otel/record-spans.ts'
+import { FreeObject } from '../../schemas/primitives.ts'
 
 export interface OtlpRoutesOptions {
   readonly recordSpans: RecordSpans
@@ -26,9 +27,17 @@ export async function otlpRoutes(app: App, options: OtlpRoutesOptions): Promise<
 }
 
 function addTraces(app: App, path: string, options: OtlpRoutesOptions): void {
-  const schema = {
+  const schema: FastifySchema = {
     tags,
+    operationId: 'recordSpans',
+    security: [{ basic: [] }, { bearer: [] }],
     summary: 'Record OpenTelemetry spans as calls; the answer follows the durable commit.',
+    description:
+      'OTLP over HTTP as OpenTelemetry has it: an ExportTraceServiceRequest in JSON, or as application/x-protobuf, and the answer in the same encoding.',
+    shown: {
+      body: FreeObject.describe('Spans.'),
+      response: { 200: FreeObject.describe('What was not taken, if anything.') },
+    },
     hide: path !== '/v1/traces',
   }
   const bodyBytesMax = options.otlpBodyBytesMax

@@ -35,6 +35,8 @@ export async function traceExportRoutes(app: App, options: TraceExportOptions): 
     {
       schema: {
         tags: ['otel'],
+        operationId: 'exportTrace',
+        security: [{ basic: [] }, { bearer: [] }],
         summary: 'A trace as OTLP in JSON (addition to the spec).',
         params: TraceParams,
         querystring: TraceQuery,
