@@ -10,7 +10,7 @@ import { type FromWorker, PIECES_AHEAD_MAX } from '../../src/inference/tiny/host
 import type { KvCache } from '../../src/inference/tiny/model/kv-cache.ts'
 import type { Transformer } from '../../src/inference/tiny/model/transformer.ts'
 import type { CompletionPlan } from '../../src/inference/tiny/sampling/completion-plan.ts'
-import type { Generation } from '../../src/inference/tiny/sampling/generation.ts'
+import type { Generation } from '../../src/inference/tiny/sampling/steps.ts'
 
 /** A scheduler over pretended generations of `length` pieces; the plan's seed is the request's id. */
 function setUp(length: number, fail: (id: number) => unknown = () => null, width = 1) {

@@ -6,7 +6,7 @@ import type { Delta } from '../../backend.ts'
 import { findHazard } from '../constraints/completion-hazard.ts'
 import { PASS_TOKENS_MAX, type Transformer } from '../model/transformer.ts'
 import type { CompletionPlan } from '../sampling/completion-plan.ts'
-import type { Generation, Step } from '../sampling/generation.ts'
+import type { Generation, Step } from '../sampling/steps.ts'
 import {
   type FromWorker,
   PIECES_AHEAD_MAX,

@@ -5,9 +5,9 @@
 import type { Engine } from '../host/engine.ts'
 import type { KvCache } from '../model/kv-cache.ts'
 import type { PassLogits } from '../model/transformer.ts'
-import type { Step } from './generation.ts'
 import { rank } from './ranking.ts'
 import { describeToken, type Sampled, type SamplingParams } from './sampler.ts'
+import type { Step } from './steps.ts'
 import { applyRules, type TokenHistory } from './vocabulary-limits.ts'
 
 /** Beams of one request. Limit: each holds a KV cache, and all go into one pass. */

@@ -7,7 +7,7 @@ import type { ChoiceDelta, Delta, PromptDelta, PromptLogprobs } from '../../back
 import type { Grammar, GrammarFollower } from '../constraints/grammar-engine.ts'
 import type { Engine } from '../host/engine.ts'
 import { createKvCache, type KvCache } from '../model/kv-cache.ts'
-import { PASS_TOKENS_MAX, type Part, type PassLogits } from '../model/transformer.ts'
+import { PASS_TOKENS_MAX, type PassLogits } from '../model/transformer.ts'
 import { promptTooLong } from '../text/chat-prompt.ts'
 import { describePromptToken } from '../text/prompt-logprobs.ts'
 import { type AnswerWriter, createAnswerWriter } from './answer-writer.ts'
@@ -17,22 +17,10 @@ import { type Choice, type ChoiceStart, createChoice } from './choice.ts'
 import { openChoices } from './choice-opening.ts'
 import type { CompletionPlan } from './completion-plan.ts'
 import type { Sampled, SamplingParams } from './sampler.ts'
+import type { Generation, Step } from './steps.ts'
 
 /** Choices of one request that grow at a time. Limit: each holds a KV cache, 3 MB at 2,048 tokens. */
 export const CHOICES_AT_ONCE = 4
-
-/** What a generation has to say, and what it wants computed next; no parts when it only waits. */
-export interface Step {
-  readonly deltas: readonly Delta[]
-  /** PASS_TOKENS_MAX tokens together at most. */
-  readonly parts: readonly Part[]
-}
-
-/**
- * One request under way: takes the logits of the parts that it asked for, returns the last deltas. The
- * first call takes none.
- */
-export type Generation = Generator<Step, readonly Delta[], PassLogits>
 
 /** A step that only waits. */
 const NOTHING: Step = { deltas: [], parts: [] }

@@ -1,0 +1,16 @@
+/** The steps that a request's completion is made of, as they pass between it and whoever runs it. */
+import type { Delta } from '../../backend.ts'
+import type { Part, PassLogits } from '../model/transformer.ts'
+
+/** What a generation has to say, and what it wants computed next; no parts when it only waits. */
+export interface Step {
+  readonly deltas: readonly Delta[]
+  /** PASS_TOKENS_MAX tokens together at most. */
+  readonly parts: readonly Part[]
+}
+
+/**
+ * One request under way: takes the logits of the parts that it asked for, returns the last deltas. The
+ * first call takes none.
+ */
+export type Generation = Generator<Step, readonly Delta[], PassLogits>
