@@ -20,6 +20,8 @@ export interface CompletionCall {
   readonly requestId: string
   /** File of a checkpoint whose weights are added to the model's; only for backends that take them. */
   readonly adapterPath?: string | null
+  /** Id of the caller's key, for backends that share their places out among keys. */
+  readonly keyId?: string
   /** Told the number of the upstream, from 1, that is asked; called again for another try. */
   readonly onUpstream?: (number: number) => void
 }

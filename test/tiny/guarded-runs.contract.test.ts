@@ -8,16 +8,21 @@ const PATIENT = { timeout: 60_000 }
 
 const open = (options: Partial<TinyBackendOptions>) =>
   createTinyBackend({ name: 'tiny', queueMax: 8, ...options })
-/** Its processes have little time before they count as hung. */
-const hasty = open({ allowsChatTemplate: true, silenceMsMax: 1_500 })
+const hasty = open({ allowsChatTemplate: true })
 afterAll(() => hasty.close())
 
 const never = new AbortController().signal
 
-async function ask(fields: Fields, backend = hasty, signal = never, onText = () => {}) {
+async function ask(
+  fields: Fields,
+  backend = hasty,
+  signal = never,
+  onText = () => {},
+  keyId = 'own',
+) {
   const messages = [{ role: 'user', content: 'What is 3 plus 4?' }]
   const request = { messages, temperature: 0, max_tokens: 60, ...fields }
-  const call = { request, body: JSON.stringify(request), model: 'tiny', requestId: 'test' }
+  const call = { request, body: JSON.stringify(request), model: 'tiny', requestId: 'test', keyId }
   let text = ''
   for await (const delta of backend.complete(call, { signal })) {
     if (delta.type !== 'choice') continue
@@ -80,6 +85,23 @@ describe('a request in a process of its own', PATIENT, () => {
       expect(outcome).toMatchObject({ status: 'rejected', reason: { message: 'left' } })
     }
     expect(await ask({ structured_outputs: { choice: ['still here'] } })).toBe('still here')
+  })
+})
+
+describe("another key's structured output", PATIENT, () => {
+  it('comes before most of six templates that loop', async () => {
+    let settled = 0
+    const template = { chat_template: '{% for i in range(1000000000) %}{% endfor %}' }
+    const bombs = Array.from({ length: 6 }, () =>
+      ask(template, hasty, never, () => {}, 'bomber').catch((error: unknown) => {
+        settled++
+        return error
+      }),
+    )
+    const choice = { structured_outputs: { choice: ['mine'] } }
+    expect(await ask(choice, hasty, never, () => {}, 'stranger')).toBe('mine')
+    expect(settled).toBeLessThan(4)
+    for (const bomb of bombs) expect(await bomb).toMatchObject(refusal('chat_template'))
   })
 })
 

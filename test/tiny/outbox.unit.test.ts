@@ -54,8 +54,8 @@ describe('the outbox', () => {
       (list) => messages.push(...list),
       () => 0,
     )
-    outbox.post({ type: 'beat', id: 7 })
+    outbox.post({ type: 'done', id: 7 })
     outbox.flushAll()
-    expect(messages).toEqual([{ type: 'beat', id: 7 }])
+    expect(messages).toEqual([{ type: 'done', id: 7 }])
   })
 })

@@ -46,7 +46,14 @@ function setUp(length: number, fail: (id: number) => unknown = () => null, width
     steps,
     scheduler,
     start: (id: number, priority = 0, adapterPath: string | null = null) => {
-      const plan = { seed: BigInt(id), priority, adapterPath } as CompletionPlan
+      const prompt = { template: null }
+      const plan = {
+        seed: BigInt(id),
+        priority,
+        adapterPath,
+        prompt,
+        constraint: null,
+      } as CompletionPlan
       scheduler.receive({ type: 'start', id, plan })
     },
     runDry: () => {

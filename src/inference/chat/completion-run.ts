@@ -111,7 +111,8 @@ function prepareRun(exchange: CompletionExchange, options: CompletionRunOptions)
     answering = candidate
     setHeaders(nameBackend(call.request, candidate, null))
     const { backendModel, adapterPath = null, backend } = candidate
-    const backendCall = { ...call, model: backendModel, adapterPath, ...watchUpstream(candidate) }
+    const upstream = watchUpstream(candidate)
+    const backendCall = { ...call, model: backendModel, adapterPath, keyId, ...upstream }
     const { completeWhole } = backend
     return {
       place: toPlace(candidate, keyId, call.request, signal),

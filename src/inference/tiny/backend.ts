@@ -1,6 +1,6 @@
 /**
  * The embedded backend: a very small llama-architecture model that ships with the server and runs in
- * a worker thread. It must never block the server's thread, nor take more requests than it was told.
+ * processes of its own. It must never block the server's thread, nor take more requests than it was told.
  */
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
@@ -11,7 +11,6 @@ import type { CompletionCall, Delta, InferenceBackend } from '../backend.ts'
 import { findHazard } from './constraints/completion-hazard.ts'
 import { resolveTinyFields } from './field-support.ts'
 import { createGuardedRuns } from './host/guarded-runs.ts'
-import { startProcess } from './host/model-host.ts'
 import { createSharedLinks } from './host/shared-links.ts'
 import { createWorkerLink } from './host/worker-link.ts'
 import { planCompletion } from './sampling/completion-plan.ts'
@@ -28,11 +27,9 @@ export interface TinyBackendOptions {
   readonly contextTokensMax?: number
   /** Whether clients may send a chat_template. Off by default: a template is a program. */
   readonly allowsChatTemplate?: boolean
-  /** Threads that may run the model; others than the first start only under load. Default 2, 1 on one core. */
-  readonly threadsMax?: number
-  /** How long a template or grammar may hold up its own process. Milliseconds; 5,000 by default. */
-  readonly silenceMsMax?: number
-  /** Another script for the thread. For tests of its crashes. */
+  /** Time of the processor that a template or grammar may take at a stretch. Milliseconds; 1,000 by default. */
+  readonly hazardCpuMsMax?: number
+  /** Another script for the processes. For tests of their crashes. */
   readonly workerScript?: URL
 }
 
@@ -45,16 +42,16 @@ export interface TinyBackend extends InferenceBackend {
 /** The model that ships with the server. */
 export const TINY_MODEL_PATH = fileURLToPath(new URL('./model/tiny.gguf', import.meta.url))
 const RETRY_AFTER_S = 1
-/** Limit: each holds the model and the grammar engine, 100 MB. */
-const GUARDED_PROCESSES_MAX = 2
-const SILENCE_MS_MAX = 5_000
+/** Limit: each holds the model and the grammar engine, 100 MB. One of them is left to other keys. */
+const GUARDED_PROCESSES_MAX = 3
+const HAZARD_CPU_MS_MAX = 1_000
 /** Each holds the model; more than two would leave nothing of a small machine to the server. */
-const THREADS_MAX = Math.min(2, availableParallelism())
+const SHARED_PROCESSES_MAX = Math.min(2, availableParallelism())
 
 /**
- * A backend whose thread starts at once; requests may come before it is ready. The caller must close it.
+ * A backend whose process starts at once; requests may come before it is ready. The caller must close it.
  *
- * Beyond the contract: throws internal_error when the thread dies under a request, and server_draining
+ * Beyond the contract: throws internal_error when the process dies under a request, and server_draining
  * once it is closed, unsupported_parameter
  * for a field that it rejects. With a seed an answer depends on the request alone, whatever else runs.
  */
@@ -63,17 +60,15 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
   const workerOptions = {
     modelPath: options.modelPath ?? TINY_MODEL_PATH,
     contextTokensMax: options.contextTokensMax ?? null,
+    hazardCpuMsMax: options.hazardCpuMsMax ?? HAZARD_CPU_MS_MAX,
   }
   const startLink = () => createWorkerLink(script, workerOptions)
-  const link = createSharedLinks(startLink, options.threadsMax ?? THREADS_MAX)
-  const guarded = createGuardedRuns(() => createWorkerLink(script, workerOptions, startProcess), {
-    processesMax: GUARDED_PROCESSES_MAX,
-    silenceMsMax: options.silenceMsMax ?? SILENCE_MS_MAX,
-  })
+  const link = createSharedLinks(startLink, SHARED_PROCESSES_MAX)
+  const guarded = createGuardedRuns(startLink, GUARDED_PROCESSES_MAX)
   const fields = resolveTinyFields({ allowsChatTemplate: options.allowsChatTemplate ?? false })
 
   async function* complete(
-    { request, body, adapterPath }: CompletionCall,
+    { request, body, adapterPath, keyId = '' }: CompletionCall,
     { signal }: { readonly signal: AbortSignal },
   ): AsyncGenerator<Delta, void, void> {
     signal.throwIfAborted()
@@ -86,7 +81,7 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
     if (link.runningCount() + guarded.runningCount() >= options.queueMax) {
       throw new ApiError('server_overloaded', { retryAfterS: RETRY_AFTER_S })
     }
-    const run = findHazard(plan) === null ? link.open(plan) : guarded.open(plan)
+    const run = findHazard(plan) === null ? link.open(plan) : guarded.open(plan, keyId)
     const abort = (): void => run.cancel(signal.reason)
     signal.addEventListener('abort', abort, { once: true })
     try {

@@ -1,11 +1,11 @@
 /**
- * Tells which requests could hold up the model's thread. Apart from the making of plans, which needs the
- * schemas: without them a thread or process is ready in half of the time.
+ * Tells which requests could hold up the model's process. Apart from the making of plans, which
+ * needs the schemas: without them a process is ready in half of the time.
  */
 import type { CompletionPlan } from '../sampling/completion-plan.ts'
 
 /**
- * The field through which a request could hold up the thread for ever, or null when there is none. Such a
+ * The field through which a request could hold up the process for ever, or null when there is none. Such a
  * request must have a process of its own.
  */
 export function findHazard({

@@ -1,4 +1,5 @@
 /** Which regular expressions the grammar engine keeps, alone and inside of the quotes of a JSON text. Pure. */
+import { countPlaces, PATTERN_PLACES_MAX } from './pattern-size.ts'
 
 const PIECES = /\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|[\s\S]/gu
 /** Escapes that match neither quote nor backslash nor control character. */
@@ -12,6 +13,9 @@ const FIRST_PRINTABLE = 0x20
 
 /** What of a pattern cannot be enforced; null when all of it can, as far as this can tell. */
 export function findPatternFault(pattern: string): string | null {
+  if (countPlaces(pattern) > PATTERN_PLACES_MAX) {
+    return `a pattern of more than ${PATTERN_PLACES_MAX} places once its groups are written out`
+  }
   if (toWholePattern(pattern) === null) return 'a pattern with ^ or $ inside of it'
   const isWide = (piece: string): boolean => piece.startsWith('[') && hasWideCharacter(piece)
   // Of these the engine takes but one byte.

@@ -1,13 +1,12 @@
 /**
- * What the model runs in: a thread of the server, or a process that can run out of memory without taking
- * the server with it. It must get no environment: secrets have no business there.
+ * The process that the model runs in. It can loop or run out of memory without taking the server with it,
+ * which a thread cannot. It must get no environment: secrets have no business there.
  */
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { Worker } from 'node:worker_threads'
 import type { FromWorker, ToWorker, WorkerOptions } from './worker-messages.ts'
 
-/** A running script; it tells of its end once. */
+/** A running process; it tells of its end once. */
 export interface ModelHost {
   send(message: ToWorker): void
   /** Ends it at once, whatever it is doing. */
@@ -21,29 +20,18 @@ export interface HostListener {
   onLost(cause: unknown): void
 }
 
-/** Starts a host for a script. */
-export type StartHost = (script: URL, options: WorkerOptions, listener: HostListener) => ModelHost
-
-/** Limit: what a template and the model need at the most, with much to spare. */
+/** Limit: what a template and the model's texts need at the most, with much to spare. */
 const HEAP_MB_MAX = 96
 /** Limit: 256 MB for a grammar; a large one takes a tenth of it. */
 const GRAMMAR_PAGES_MAX = 4_096
-/** A thread: quick to start, and its memory is the server's. */
-export const startThread: StartHost = (script, options, listener) => {
-  const worker = new Worker(script, { workerData: options, env: {}, name: 'tiny' })
-  worker.on('message', listener.onMessages)
-  worker.on('error', listener.onLost)
-  worker.on('exit', (code) => listener.onLost(new Error(`the model's thread exited with ${code}`)))
-  return {
-    send: (message) => worker.postMessage(message),
-    async end() {
-      await worker.terminate()
-    },
-  }
-}
 
-/** A process, for what may loop or take memory without an end. Why: a thread that is out of memory ends the server. */
-export const startProcess: StartHost = (script, options, listener) => {
+const children = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL')
+})
+
+/** Starts a process for a script. */
+export function startHost(script: URL, options: WorkerOptions, listener: HostListener): ModelHost {
   const child = fork(fileURLToPath(script), [JSON.stringify(options), `${process.pid}`], {
     env: {},
     execArgv: [`--max-old-space-size=${HEAP_MB_MAX}`, `--wasm-max-mem-pages=${GRAMMAR_PAGES_MAX}`],
@@ -51,14 +39,11 @@ export const startProcess: StartHost = (script, options, listener) => {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
   const { promise: gone, resolve } = Promise.withResolvers<void>()
-  const kill = (): void => {
-    child.kill('SIGKILL')
-  }
-  process.once('exit', kill)
+  children.add(child)
   child.on('message', (messages) => listener.onMessages(messages as FromWorker[]))
   child.on('error', listener.onLost)
   child.on('exit', (code, signal) => {
-    process.off('exit', kill)
+    children.delete(child)
     resolve()
     listener.onLost(new Error(`the model's process ended with ${code ?? signal}`))
   })
@@ -66,7 +51,7 @@ export const startProcess: StartHost = (script, options, listener) => {
     // A message to a process that is just ending has nobody to read it.
     send: (message) => void child.send(message, () => {}),
     async end() {
-      kill()
+      child.kill('SIGKILL')
       await gone
     },
   }

@@ -1,5 +1,5 @@
 /**
- * Collects what the model's thread has to say: a message of its own for every token would take longer
+ * Collects what the model's process has to say: a message of its own for every token would take longer
  * than the token.
  */
 import type { FromWorker } from './worker-messages.ts'

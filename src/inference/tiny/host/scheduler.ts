@@ -1,5 +1,5 @@
 /**
- * Runs the requests of the model's thread together: each step puts the next tokens of several into one
+ * Runs the requests of the model's process together: each step puts the next tokens of several into one
  * pass. It must not run further ahead of a consumer than the protocol allows, whatever it is asked.
  */
 import type { Delta } from '../../backend.ts'
@@ -9,6 +9,7 @@ import type { CompletionPlan } from '../sampling/completion-plan.ts'
 import type { Generation, Step } from '../sampling/steps.ts'
 import {
   type FromWorker,
+  GUARDED_PIECES_AHEAD_MAX,
   PIECES_AHEAD_MAX,
   type ToWorker,
   toPlainError,
@@ -20,7 +21,7 @@ import {
  */
 export const REQUESTS_AT_ONCE = 16
 
-/** The requests of the thread. */
+/** The requests of the process. */
 export interface Scheduler {
   /** Takes a message; costs next to nothing, the work is done by `step`. */
   receive(message: ToWorker): void
@@ -48,6 +49,8 @@ interface Task {
 /**
  * A scheduler; `begin` may throw ApiErrors, which become the request's failure.
  *
+ * @param watchHazard - told when work for a template or a grammar begins and when it is over
+ *
  * Spec: §4.3 priority.
  * Choice: a request of lower number goes first at every step, also before those that already run; equals
  * take turns.
@@ -55,6 +58,7 @@ interface Task {
 export function createScheduler(
   begin: (plan: CompletionPlan) => Begun,
   post: (message: FromWorker) => void,
+  watchHazard: (isHazard: boolean) => void = () => {},
 ): Scheduler {
   const waiting = new Map<number, Task>()
   /** In the order of their turns. */
@@ -79,21 +83,22 @@ export function createScheduler(
     task: Task,
     work: (generation: Generation) => ReturnType<Generation['next']>,
   ): void {
+    if (isHazardous(task)) watchHazard(true)
     try {
       task.begun ??= begin(task.plan)
       const { done, value } = work(task.begun.generation)
       if (done) {
         running.delete(task.id)
+        watchHazard(false)
         say(task, value)
         post({ type: 'done', id: task.id })
       } else {
         task.wanted = value.parts
         say(task, value.deltas)
-        const isSilent = value.deltas.length === 0
-        if (isSilent && findHazard(task.plan) !== null) post({ type: 'beat', id: task.id })
       }
     } catch (error) {
       running.delete(task.id)
+      watchHazard(false)
       post({ type: 'failed', id: task.id, error: toPlainError(error) })
     }
   }
@@ -106,6 +111,8 @@ export function createScheduler(
     }
     const parts = tasks.flatMap(({ wanted }) => wanted ?? [])
     const network = tasks[0]?.begun?.transformer
+    // The network's own time is nobody's fault.
+    if (parts.length > 0) watchHazard(false)
     // Those that only wait for something want nothing computed.
     const logits = parts.length === 0 ? [] : (network?.run(parts) ?? [])
     let at = 0
@@ -166,5 +173,9 @@ function inOrder(tasks: ReadonlyMap<number, Task>): Task[] {
 }
 
 function isReady(task: Task): boolean {
-  return task.ahead < PIECES_AHEAD_MAX
+  return task.ahead < (isHazardous(task) ? GUARDED_PIECES_AHEAD_MAX : PIECES_AHEAD_MAX)
+}
+
+function isHazardous({ plan }: Task): boolean {
+  return findHazard(plan) !== null
 }

@@ -1,11 +1,11 @@
 /**
- * Several threads of the same model behind one link. Few requests stay together in the first thread; when
- * more run, another thread is started and takes its share once it is ready.
+ * Several processes of the same model behind one link. Few requests stay together in the first one; when
+ * more run, another one is started and takes its share once it is ready.
  */
 import type { CompletionPlan } from '../sampling/completion-plan.ts'
 import type { Run, WorkerLink } from './worker-link.ts'
 
-/** Requests that one thread computes before another is worth its memory. */
+/** Requests that one process computes before another is worth its memory. */
 export const REQUESTS_OF_ONE_LINK = 4
 
 interface Member {
@@ -14,11 +14,11 @@ interface Member {
 }
 
 /**
- * @param start - starts a thread
+ * @param start - starts a process
  * @param linksMax - 1 or more
  *
  * Spec: §4.3 priority.
- * Choice: what has a priority goes to the first thread, where one order holds over all of them.
+ * Choice: what has a priority goes to the first process, where one order holds over all of them.
  */
 export function createSharedLinks(start: () => WorkerLink, linksMax: number): WorkerLink {
   const first: Member = { link: start(), isReady: true }
@@ -49,7 +49,7 @@ export function createSharedLinks(start: () => WorkerLink, linksMax: number): Wo
 
   return {
     ready: () => first.link.ready(),
-    open: (plan, onSign): Run => choose(plan).open(plan, onSign),
+    open: (plan, onEnd): Run => choose(plan).open(plan, onEnd),
     runningCount: () => members.reduce((sum, { link }) => sum + link.runningCount(), 0),
     async close() {
       isClosed = true

@@ -1,11 +1,11 @@
 /**
- * The server's end of the model's thread: starts it, hands out requests, brings back their pieces.
- * When the thread dies it must fail what was running and start another one.
+ * The server's end of the model's process: starts it, hands out requests, brings back their pieces.
+ * When the process dies it must fail what was running and start another one.
  */
 import { ApiError } from '../../../errors.ts'
 import type { Delta } from '../../backend.ts'
 import type { CompletionPlan } from '../sampling/completion-plan.ts'
-import { type ModelHost, type StartHost, startThread } from './model-host.ts'
+import { type ModelHost, startHost } from './model-host.ts'
 import { createPieceQueue, type PieceQueue } from './piece-queue.ts'
 import {
   type FromWorker,
@@ -15,30 +15,30 @@ import {
   type WorkerOptions,
 } from './worker-messages.ts'
 
-/** The server's side of the model's thread. */
+/** The server's side of the model's process. */
 export interface WorkerLink {
   /** Resolves when the model is loaded; rejects with the reason when it cannot be. */
   ready(): Promise<void>
   /**
-   * Sends a request to the thread.
+   * Sends a request to the process.
    *
-   * @param onSign - called with every sign of life that the request gives
+   * @param onEnd - called once when the process has done with it, or is gone: not after `cancel`
    * @throws ApiError server_draining after `close`
    */
-  open(plan: CompletionPlan, onSign?: () => void): Run
+  open(plan: CompletionPlan, onEnd?: (isSound: boolean) => void): Run
   /** Requests that have not ended. */
   runningCount(): number
   close(): Promise<void>
 }
 
-/** One request in the thread. Its pieces are acknowledged as they are taken. */
+/** One request in the process. Its pieces are acknowledged as they are taken. */
 export interface Run {
   next(): Promise<Delta | null>
   /** Ends the request, whether it is finished or not. A `next` under way throws the reason. */
   cancel(reason: unknown): void
 }
 
-/** The thread or process died under its requests. */
+/** The process died under its requests. */
 export class HostLostError extends Error {
   constructor(cause: unknown) {
     super('the model is gone', { cause })
@@ -46,22 +46,21 @@ export class HostLostError extends Error {
   }
 }
 
-/** One life of the thread. */
+/** One life of the process. */
 interface Life {
   readonly host: ModelHost
   readonly ready: PromiseWithResolvers<void>
   isReady: boolean
 }
 
-/**
- * A link to a host that starts right away: a thread unless another one is asked for.
- */
-export function createWorkerLink(
-  script: URL,
-  options: WorkerOptions,
-  startHost: StartHost = startThread,
-): WorkerLink {
-  const runs = new Map<number, { readonly queue: PieceQueue; readonly onSign: () => void }>()
+interface OpenRun {
+  readonly queue: PieceQueue
+  readonly onEnd: (isSound: boolean) => void
+}
+
+/** A link to a process that starts right away. */
+export function createWorkerLink(script: URL, options: WorkerOptions): WorkerLink {
+  const runs = new Map<number, OpenRun>()
   let lastId = 0
   let isClosed = false
   let life: Life | null = null
@@ -89,11 +88,13 @@ export function createWorkerLink(
       from.ready.resolve()
       return
     }
+    if (message.type === 'unloadable') {
+      from.ready.reject(new Error(message.reason))
+      return
+    }
     const run = runs.get(message.id)
     if (run === undefined) return
-    const { queue, onSign } = run
-    onSign()
-    if (message.type === 'beat') return
+    const { queue, onEnd } = run
     if (message.type === 'delta') {
       queue.push(message.delta)
       return
@@ -101,6 +102,7 @@ export function createWorkerLink(
     runs.delete(message.id)
     if (message.type === 'done') queue.end()
     else queue.fail(fromPlainError(message.error))
+    onEnd(message.type === 'done')
   }
 
   function lose(lost: Life, cause: unknown): void {
@@ -116,16 +118,19 @@ export function createWorkerLink(
   function failAll(error: ApiError): void {
     const failed = [...runs.values()]
     runs.clear()
-    for (const { queue } of failed) queue.fail(error)
+    for (const { queue, onEnd } of failed) {
+      queue.fail(error)
+      onEnd(false)
+    }
   }
 
-  function open(plan: CompletionPlan, onSign: () => void = () => {}): Run {
+  function open(plan: CompletionPlan, onEnd: OpenRun['onEnd'] = () => {}): Run {
     if (isClosed) throw new ApiError('server_draining')
     const { host } = life ?? start()
     const send = (message: ToWorker): void => host.send(message)
     const id = ++lastId
     const queue = createPieceQueue()
-    runs.set(id, { queue, onSign })
+    runs.set(id, { queue, onEnd })
     send({ type: 'start', id, plan })
     return createRun(queue, {
       acknowledge: (count) => send({ type: 'ack', id, count }),

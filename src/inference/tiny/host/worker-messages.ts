@@ -1,5 +1,5 @@
 /**
- * What the server's thread and the model's thread say to each other.
+ * What the server and the model's process say to each other.
  * Only plain data that can be cloned; errors travel as code, text and field.
  */
 import { ApiError, type ErrorCode } from '../../../errors.ts'
@@ -8,28 +8,32 @@ import type { CompletionPlan } from '../sampling/completion-plan.ts'
 
 /** Pieces that may be under way to a consumer before its request has to wait. */
 export const PIECES_AHEAD_MAX = 64
+/** The same for a request that has a process to itself: a slow reader must not keep others out of it. */
+export const GUARDED_PIECES_AHEAD_MAX = 8_192
 /** Pieces that are acknowledged at a time. */
 export const PIECES_PER_ACK = 16
 
-/** What the thread is started with. */
+/** What the process is started with. */
 export interface WorkerOptions {
   readonly modelPath: string
   /** Null for the model's own. */
   readonly contextTokensMax: number | null
+  /** Limit: time of the processor for a template or a grammar between two passes. Milliseconds. */
+  readonly hazardCpuMsMax: number
 }
 
-/** Messages to the model's thread; `id` names the request. */
+/** Messages to the model's process; `id` names the request. */
 export type ToWorker =
   | { readonly type: 'start'; readonly id: number; readonly plan: CompletionPlan }
   | { readonly type: 'cancel'; readonly id: number }
   /** The consumer took this many pieces. */
   | { readonly type: 'ack'; readonly id: number; readonly count: number }
 
-/** Messages from the model's thread; they come in lists. After `done` or `failed` a request says no more. */
+/** Messages from the model's process; they come in lists. After `done` or `failed` a request says no more. */
 export type FromWorker =
   | { readonly type: 'ready' }
-  /** A guarded request did a step and had nothing to say. */
-  | { readonly type: 'beat'; readonly id: number }
+  /** The model cannot be loaded; the process ends after that. */
+  | { readonly type: 'unloadable'; readonly reason: string }
   | { readonly type: 'delta'; readonly id: number; readonly delta: Delta }
   | { readonly type: 'done'; readonly id: number }
   | { readonly type: 'failed'; readonly id: number; readonly error: PlainError }

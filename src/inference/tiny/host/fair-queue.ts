@@ -1,0 +1,99 @@
+/**
+ * Gives out a few places to many owners: whoever was served longest ago is next, and one owner alone never
+ * gets the last place. Pure waiting; it knows nothing of what the places are.
+ */
+import { ApiError } from '../../../errors.ts'
+
+/** One request for a place. */
+export interface Turn {
+  /** Resolves when the place is there; rejects when the turn is left before, or the queue is closed. */
+  readonly granted: Promise<void>
+  /** Gives the place back, or the waiting up. Further calls do nothing. */
+  leave(): void
+}
+
+export interface FairQueue {
+  /** @param priority - lower is served earlier */
+  enter(owner: string, priority: number): Turn
+  /** Refuses all who wait with server_draining. */
+  close(): void
+}
+
+interface Waiter {
+  readonly owner: string
+  readonly priority: number
+  readonly promise: PromiseWithResolvers<void>
+}
+
+/** An owner with a request that waits or has a place; forgotten when it has none. */
+interface Owner {
+  requests: number
+  places: number
+  /** Number of the turn in which it was last given a place. */
+  servedAt: number
+}
+
+/** @param placesMax - 2 or more */
+export function createFairQueue(placesMax: number): FairQueue {
+  const owners = new Map<string, Owner>()
+  const waiting = new Set<Waiter>()
+  let taken = 0
+  let turns = 0
+
+  function ownerOf(name: string): Owner {
+    const known = owners.get(name) ?? { requests: 0, places: 0, servedAt: 0 }
+    owners.set(name, known)
+    return known
+  }
+
+  function next(): Waiter | undefined {
+    return [...waiting]
+      .filter(({ owner }) => ownerOf(owner).places < placesMax - 1)
+      .sort(
+        (a, b) => a.priority - b.priority || ownerOf(a.owner).servedAt - ownerOf(b.owner).servedAt,
+      )[0]
+  }
+
+  function handOut(): void {
+    for (let first = next(); first !== undefined && taken < placesMax; first = next()) {
+      const owner = ownerOf(first.owner)
+      waiting.delete(first)
+      taken++
+      owner.places++
+      owner.servedAt = ++turns
+      first.promise.resolve()
+    }
+  }
+
+  return {
+    enter(name, priority) {
+      const owner = ownerOf(name)
+      const waiter: Waiter = { owner: name, priority, promise: Promise.withResolvers() }
+      let isOver = false
+      owner.requests++
+      waiting.add(waiter)
+      handOut()
+      return {
+        granted: waiter.promise.promise,
+        leave() {
+          if (isOver) return
+          isOver = true
+          if (waiting.delete(waiter)) {
+            waiter.promise.reject(new ApiError('client_closed_request'))
+          } else {
+            taken--
+            owner.places--
+          }
+          if (--owner.requests === 0) owners.delete(name)
+          handOut()
+        },
+      }
+    },
+    close() {
+      for (const { promise } of waiting) promise.reject(new ApiError('server_draining'))
+      waiting.clear()
+      // No place is given out any more.
+      taken = Number.POSITIVE_INFINITY
+    },
+  }
+}
