@@ -123,6 +123,16 @@ describe('planConstraint', () => {
     )
   })
 
+  it('closes an object without named properties, and any that may be one', () => {
+    expect(closeObjects({ type: 'object' })).toEqual({ type: 'object', additionalProperties: false })
+    const items = { type: ['object', 'null'] }
+    expect(closeObjects({ type: 'array', items })).toEqual({
+      type: 'array',
+      items: { ...items, additionalProperties: false },
+    })
+    expect(closeObjects({ type: 'string' })).toEqual({ type: 'string' })
+  })
+
   it('closes the objects of a schema and nothing that only looks like one', () => {
     expect(
       closeObjects({

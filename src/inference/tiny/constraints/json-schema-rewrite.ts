@@ -107,6 +107,7 @@ export function closeObjects(schema: unknown): unknown {
   if (!isObject(schema)) return schema
   const { additionalProperties, unevaluatedProperties, ...rest } = schema
   const closed = mapChildren(rest, closeObjects)
+  const isObjectType = [rest.type].flat().includes('object') || rest.properties !== undefined
   const isOpen = additionalProperties !== undefined || unevaluatedProperties !== undefined
-  return isOpen ? { ...closed, additionalProperties: false } : closed
+  return isObjectType || isOpen ? { ...closed, additionalProperties: false } : closed
 }
