@@ -58,6 +58,7 @@ describe('the builder of segments', () => {
   it.each([
     ['waits for the rest of an hour with few new entries', 1, undefined],
     ['does not wait for the rest of an hour with many', 10_000, 1],
+    ['does not leave an hour alone in which very much happens', 40_000, 2],
   ])('%s', async (_name, entries, times) => {
     const { builds, change } = start({ 'acme/demo': 3_000 }, entries)
     for (let ms = 0; ms < 20_000; ms += 500) {

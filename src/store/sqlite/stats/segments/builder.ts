@@ -14,6 +14,8 @@ import { SELECT_UNBUILT_HOURS } from './segments.sql.ts'
 const LOOK_EVERY_MS = 2000
 /** An hour with so many new entries is not waited for: questions read them one by one. */
 const PENDING_MAX = 8192
+/** An hour with so many is not left alone either. */
+const PENDING_SPARED_MAX = 32_768
 /**
  * An hour is left alone this many times as long as its last build took, so that calls that come with short rests
  * do not have its last piece written anew after each.
@@ -99,7 +101,8 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
     for (const [key, untilMs] of spared) if (untilMs <= performance.now()) spared.delete(key)
     const due = unbuilt.filter(
       ({ hour_key, revision, pending }) =>
-        !spared.has(hour_key) && (before.get(hour_key) === revision || pending >= PENDING_MAX),
+        pending >= PENDING_SPARED_MAX ||
+        (!spared.has(hour_key) && (before.get(hour_key) === revision || pending >= PENDING_MAX)),
     )
     seen = null
     lastKey = unbuilt.length < LOOK_HOURS_MAX ? 0 : (unbuilt.at(-1)?.hour_key ?? 0)
