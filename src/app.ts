@@ -45,6 +45,7 @@ import { previewRoutes } from './routes/training/preview.ts'
 import { trajectoryRoutes } from './routes/training/trajectories.ts'
 import { workerRoutes } from './routes/training/worker.ts'
 import { usageRoutes } from './routes/usage/usage.ts'
+import { RpcStatus } from './schemas/otel/otlp.ts'
 
 /**
  * Builds the app over opened dependencies. The caller closes both, the app first.
@@ -110,6 +111,7 @@ export async function buildApp(
   )
 
   await app.register(async (otlp: App) => {
+    documentScope(otlp, ['basic', 'bearer'], RpcStatus)
     useEitherAuthentication(otlp, deps.keys.findPrincipal)
     const { calls, feedback, traceReader: reader } = deps
     const { refScheme, feedbackPayloadBytesMax, otlpBodyBytesMax, otlpGrpcPort } = config
@@ -123,6 +125,7 @@ export async function buildApp(
     await otlp.register(otlpGrpc, { ...listening, findPrincipal, recordSpans })
   })
   await app.register(async (otel: App) => {
+    documentScope(otel, ['basic', 'bearer'])
     useEitherAuthentication(otel, deps.keys.findPrincipal)
     const { callsQuery } = deps
     await otel.register(traceExportRoutes, { callsQuery, refScheme: config.refScheme })

@@ -39,6 +39,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/http/',
     'src/otel/',
     'src/routes/',
+    'src/schemas/',
     'package.json',
   ],
   'src/server.ts': [

@@ -14,6 +14,18 @@ export function bytesAnswer(description: string) {
   }
 }
 
+/** A message of OTLP in either encoding. */
+export function otlpAnswer(schema: z.ZodType) {
+  const bytes = z.string().meta({ format: 'binary', description: 'The same in protobuf.' })
+  return {
+    description: 'Stored, but for what `partialSuccess` tells; in the encoding of the request.',
+    content: {
+      'application/json': { schema },
+      'application/x-protobuf': { schema: bytes },
+    },
+  }
+}
+
 /** JSON objects, one a line. @param item - their schema, which has a name in the document */
 export function linesAnswer(description: string, item: z.ZodType) {
   const schema = z.string().meta({

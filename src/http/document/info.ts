@@ -5,7 +5,7 @@ export const INFO = {
   description:
     'Traced LLM calls, statistics, feedback, chat completions, training preview.\n\n' +
     'Two schemes, one kind of key: Basic for traces and what belongs to them, Bearer below `/v1`. ' +
-    'Every error has the body ErrorAnswer; `code` is stable. ' +
+    'Every error has the body ErrorAnswer, but for OTLP, which has its own; `code` is stable. ' +
     'Every answer carries `x-request-id`. Bodies are JSON unless a route says otherwise, and refuse fields that they do not list; ' +
     'chat completions keep those. Times are RFC 3339; no offset means UTC.\n\n' +
     'The routes under Basic authentication are served below `/traces` too, for tracing SDKs. They are no part of this ' +
@@ -29,6 +29,7 @@ export const TAGS = [
   { name: 'inference', description: 'Chat completions and the models that answer them.' },
   { name: 'preview', description: 'Preview: models to train, jobs, checkpoints.' },
   { name: 'worker', description: 'Preview: how a trainer takes jobs and hands in what it made.' },
+  { name: 'otel', description: 'OpenTelemetry: spans in as calls, traces out as spans.' },
   { name: 'server', description: 'The server itself: health, versions, what SDKs ask first.' },
 ]
 

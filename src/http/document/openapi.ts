@@ -80,14 +80,23 @@ export const openapi = fp<OpenapiOptions>(
   { name: 'openapi' },
 )
 
-/** Tells the document which scheme the routes of a scope take, and how they fail. */
-export function documentScope(app: App, scheme: 'basic' | 'bearer'): void {
+/**
+ * Tells the document which scheme the routes of a scope take, any one of several, and how they fail.
+ *
+ * @param failure - the body of what is refused
+ */
+export function documentScope(
+  app: App,
+  schemes: 'basic' | 'bearer' | readonly ('basic' | 'bearer')[],
+  failure: z.ZodType = ErrorAnswer,
+): void {
+  const security = [schemes].flat().map((scheme) => ({ [scheme]: [] }))
   app.addHook('onRoute', (route) => {
     const response = route.schema?.response as object | undefined
     route.schema = {
       ...route.schema,
-      security: [{ [scheme]: [] }],
-      response: { ...response, '4xx': ErrorAnswer, '5xx': ErrorAnswer },
+      security,
+      response: { ...response, '4xx': failure, '5xx': failure },
     }
   })
 }

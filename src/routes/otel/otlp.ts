@@ -2,9 +2,10 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
+import { otlpAnswer } from '../../http/document/answers.ts'
 import { answerExport, encodingOf, renderRpcStatus, useOtlpBodies } from '../../http/otlp-scope.ts'
 import type { RecordSpans } from '../../otel/record-spans.ts'
-import { FreeObject } from '../../schemas/primitives.ts'
+import { OtlpTrace, OtlpTraceResponse } from '../../schemas/otel/otlp.ts'
 
 export interface OtlpRoutesOptions {
   readonly recordSpans: RecordSpans
@@ -30,14 +31,12 @@ function addTraces(app: App, path: string, options: OtlpRoutesOptions): void {
   const schema: FastifySchema = {
     tags,
     operationId: 'recordSpans',
-    security: [{ basic: [] }, { bearer: [] }],
-    summary: 'Record OpenTelemetry spans as calls; the answer follows the durable commit.',
+    summary: 'Record OpenTelemetry spans as calls (addition to the spec).',
     description:
-      'OTLP over HTTP as OpenTelemetry has it: an ExportTraceServiceRequest in JSON, or as application/x-protobuf, and the answer in the same encoding.',
-    shown: {
-      body: FreeObject.describe('Spans.'),
-      response: { 200: FreeObject.describe('What was not taken, if anything.') },
-    },
+      'The answer follows the durable commit. The project comes from a header project_id or Compat-Project, the ' +
+      "resource attributes wandb.entity and wandb.project, or is the key's only one.",
+    consumes: ['application/json', 'application/x-protobuf'],
+    shown: { body: OtlpTrace, response: { 200: otlpAnswer(OtlpTraceResponse) } },
     hide: path !== '/v1/traces',
   }
   const bodyBytesMax = options.otlpBodyBytesMax

@@ -8,7 +8,8 @@ import { exportTrace } from '../../domain/otel/span-export.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { onlyProjectOf, projectOfHeaders } from '../../otel/span-project.ts'
-import { ClientId, FreeObject, type JsonObject, ProjectId } from '../../schemas/primitives.ts'
+import { OtlpTrace } from '../../schemas/otel/otlp.ts'
+import { ClientId, type JsonObject, ProjectId } from '../../schemas/primitives.ts'
 import type { CallsQueryStore } from '../../store/api/calls-query.ts'
 
 export interface TraceExportOptions {
@@ -25,10 +26,6 @@ const TraceParams = z.strictObject({
 const TraceQuery = z.strictObject({
   project_id: ProjectId.optional().describe("Project; default: the key's only one."),
 })
-const TraceResponse = z
-  .object({ resourceSpans: z.array(FreeObject).describe('Spans below their resources.') })
-  .meta({ id: 'OtlpTrace', description: 'A trace as an OTLP request in JSON.' })
-
 export async function traceExportRoutes(app: App, options: TraceExportOptions): Promise<void> {
   app.get(
     '/otel/v1/traces/:trace_id',
@@ -36,11 +33,10 @@ export async function traceExportRoutes(app: App, options: TraceExportOptions): 
       schema: {
         tags: ['otel'],
         operationId: 'exportTrace',
-        security: [{ basic: [] }, { bearer: [] }],
         summary: 'A trace as OTLP in JSON (addition to the spec).',
         params: TraceParams,
         querystring: TraceQuery,
-        response: { 200: TraceResponse },
+        response: { 200: OtlpTrace },
       },
     },
     async (request, reply) => {
