@@ -4,6 +4,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import packageJson from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
+import type { Clock } from './domain/time/clock.ts'
 import type { App } from './http/app-type.ts'
 import {
   useBasicAuthentication,
@@ -15,7 +16,7 @@ import { jsonBody } from './http/body/json-body.ts'
 import { useNeutralNames, useVendorNames } from './http/body/spelling.ts'
 import { unreadBody } from './http/body/unread-body.ts'
 import { validation } from './http/body/validation.ts'
-import { type Clock, createClock } from './http/clock.ts'
+import { createClock } from './http/clock.ts'
 import { documentScope, openapi } from './http/document/openapi.ts'
 import { answerClientError, answerFrameworkError, errorHandler } from './http/error-handler.ts'
 import { oddRequests } from './http/odd-requests.ts'

@@ -36,6 +36,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/app.ts': [
     'src/config.ts',
     'src/deps.ts',
+    'src/domain/',
     'src/http/',
     'src/otel/',
     'src/routes/',

@@ -7,8 +7,9 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError, ERRORS, type ErrorCode, toErrorBody } from '../errors.ts'
+import { type Problem, toValidationError } from '../schemas/problems.ts'
 import type { App } from './app-type.ts'
-import { type Problem, SchemaError, toValidationError } from './body/validation.ts'
+import { SchemaError } from './body/validation.ts'
 import { createRefusalLog, type RefusalLog } from './refusal-log.ts'
 
 /** What the framework and its plugins throw, in our words. */

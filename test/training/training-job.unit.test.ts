@@ -1,6 +1,6 @@
 /** Which jobs the schema takes and which it refuses, field by field. */
 import { describe, expect, it } from 'vitest'
-import { renderPath, toProblems } from '../../src/http/body/validation.ts'
+import { renderPath, toProblems } from '../../src/schemas/problems.ts'
 import { TrainingJobCreateRequest } from '../../src/schemas/training/training-job.ts'
 import {
   CHOICE,

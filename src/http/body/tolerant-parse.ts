@@ -1,6 +1,7 @@
 /** Parsing for clients of the vendor's API: names that a strict schema does not know are dropped, not refused. */
 import type { z } from 'zod'
-import { type Problem, SchemaError, toProblems } from './validation.ts'
+import { type Problem, toProblems } from '../../schemas/problems.ts'
+import { SchemaError } from './validation.ts'
 
 /** Limit: rounds of dropping; what is deeper than so many nested objects stays refused. */
 const ROUNDS_MAX = 8

@@ -5,7 +5,6 @@ import { prepareBatch, renderBatch, resolveCompletedCall } from '../../domain/ca
 import { type CallParts, resolveCallEnd, resolveCallStart } from '../../domain/calls/new-call.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { toValidationError } from '../../http/body/validation.ts'
 import { newId } from '../../http/new-id.ts'
 import {
   CallEndRequest,
@@ -22,6 +21,7 @@ import {
   ProjectPath,
 } from '../../schemas/calls/call-batch.ts'
 import { ProjectId } from '../../schemas/primitives.ts'
+import { toValidationError } from '../../schemas/problems.ts'
 import type { CallStore } from '../../store/api/calls.ts'
 
 export interface CallBatchRoutesOptions {

@@ -28,8 +28,8 @@ import {
 } from '../../schemas/training/training-job-view.ts'
 import type { PreviewModelStore } from '../../store/api/preview-models.ts'
 import type { JobView, TrainingJobStore } from '../../store/api/training-jobs.ts'
-import { limitLargeBodies, takeTrainingBody } from './training-body.ts'
-import { createTrainingBodyThread } from './training-body-thread.ts'
+import { limitLargeBodies, takeTrainingBody } from '../../training/jobs/training-body.ts'
+import { createTrainingBodyThread } from '../../training/jobs/training-body-thread.ts'
 
 export interface TrainingJobRoutesOptions {
   readonly models: PreviewModelStore

@@ -18,7 +18,7 @@ import {
 import type { CheckpointStore } from '../../store/api/checkpoints.ts'
 import type { TrainingJobStore } from '../../store/api/training-jobs.ts'
 import type { Lease, TrainingQueue } from '../../store/api/training-queue.ts'
-import { readChunks } from './training-body.ts'
+import { readChunks } from '../../training/jobs/training-body.ts'
 
 export interface WorkerFilesOptions {
   readonly queue: TrainingQueue

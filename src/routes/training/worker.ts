@@ -27,7 +27,11 @@ import {
   WorkerAck,
   WorkerJobParams,
 } from '../../schemas/training/worker.ts'
-import { createJobClaims, type JobClaims, type JobClaimsOptions } from './job-claims.ts'
+import {
+  createJobClaims,
+  type JobClaims,
+  type JobClaimsOptions,
+} from '../../training/jobs/job-claims.ts'
 import { leaseOf, type WorkerFilesOptions, workerFileRoutes } from './worker-files.ts'
 
 export interface WorkerRoutesOptions

@@ -1,7 +1,7 @@
 /** Reads a training job out of the text of its body. Runs on the main thread and in the thread of large bodies. */
+import { decodeJsonBody, parseJsonBody } from '../../domain/json/json-body-text.ts'
 import { type JobContent, readJobContent } from '../../domain/training/training-job.ts'
-import { decodeJsonBody, parseJsonBody } from '../../http/body/json-body.ts'
-import { toProblems, toValidationError } from '../../http/body/validation.ts'
+import { toProblems, toValidationError } from '../../schemas/problems.ts'
 import { TrainingJobCreateRequest } from '../../schemas/training/training-job.ts'
 
 /**

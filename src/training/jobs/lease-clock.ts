@@ -2,7 +2,7 @@
  * Keeps the times in the queue's rows in step with a wall clock that was set: leases, limits and waits are spans, which
  * no clock may shorten or stretch. Each is moved by as much as the clock was.
  */
-import type { Clock } from '../../http/clock.ts'
+import type { Clock } from '../../domain/time/clock.ts'
 import type { TrainingQueue } from '../../store/api/training-queue.ts'
 
 export interface LeaseClockOptions {

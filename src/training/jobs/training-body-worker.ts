@@ -2,42 +2,46 @@
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
-import { parentPort } from 'node:worker_threads'
 import type { JobContent } from '../../domain/training/training-job.ts'
 import { ApiError, type ErrorCode } from '../../errors.ts'
 import { readTrainingBody } from './training-body-text.ts'
 
 /** A body to be read. */
 export interface BodyRequest {
-  readonly id: number
   /** Where the body is. */
   readonly file: string
   /** Where its groups go; never there before. */
   readonly payloadFile: string
 }
 
-/** What became of it: a job, an error of the client's, or a fault. */
-export interface BodyReply {
-  readonly id: number
-  readonly value?: { readonly content: JobContent; readonly sha256: string; readonly bytes: number }
-  readonly failure?: {
-    readonly code: ErrorCode
-    readonly message: string
-    readonly param: string | null
-  }
-  readonly crash?: string
-}
+/** What became of it: a job, or a refusal, since an ApiError does not cross threads as one. */
+export type BodyReply =
+  | {
+      readonly value: {
+        readonly content: JobContent
+        readonly sha256: string
+        readonly bytes: number
+      }
+      readonly refusal?: undefined
+    }
+  | {
+      readonly refusal: {
+        readonly code: ErrorCode
+        readonly message: string
+        readonly param: string | null
+      }
+      readonly value?: undefined
+    }
 
-function answer({ id, file, payloadFile }: BodyRequest): BodyReply {
+/** The pool calls it by its name. */
+export function readBody({ file, payloadFile }: BodyRequest): BodyReply {
   try {
     const { content, payload } = readTrainingBody(readFileSync(file))
-    return { id, value: { content, ...writeDurably(payloadFile, Buffer.from(payload, 'utf8')) } }
+    return { value: { content, ...writeDurably(payloadFile, Buffer.from(payload, 'utf8')) } }
   } catch (error) {
-    if (error instanceof ApiError) {
-      const { code, message, param } = error
-      return { id, failure: { code, message, param } }
-    }
-    return { id, crash: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+    if (!(error instanceof ApiError)) throw error
+    const { code, message, param } = error
+    return { refusal: { code, message, param } }
   }
 }
 
@@ -52,7 +56,3 @@ function writeDurably(path: string, content: Buffer): { sha256: string; bytes: n
   }
   return { sha256: createHash('sha256').update(content).digest('hex'), bytes: content.length }
 }
-
-parentPort?.on('message', (request: BodyRequest) => {
-  parentPort?.postMessage(answer(request))
-})

@@ -2,8 +2,8 @@
  * Workers that wait for jobs, and the clock of the queue. Waiting costs no reads: the queue tells when it has
  * changed, and a timer rings when the next lease, backoff or timeout ends.
  */
+import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
-import type { Clock } from '../../http/clock.ts'
 import type {
   Claim,
   ClaimedJob,

@@ -1,0 +1,94 @@
+/** What is wrong with a value that breaks a schema, as clients are told: every problem with its path. */
+import { z } from 'zod'
+import { ApiError } from '../errors.ts'
+
+/** One broken rule. `path` is dotted, as `messages[0].content`. */
+export interface Problem {
+  readonly path: string
+  readonly message: string
+  readonly isMissing: boolean
+}
+
+/** The error of a body that breaks a schema: all its problems, `param` the first one's place. */
+export function toValidationError(problems: readonly Problem[]): ApiError {
+  const message = problems
+    .map((problem) => `${problem.path || 'The body'} ${problem.message}`)
+    .join('; ')
+  return new ApiError('validation_failed', { message, param: problems[0]?.path ?? '' })
+}
+
+/** Limit: problems told in one answer. */
+export const PROBLEMS_MAX = 10
+
+type Issue = z.core.$ZodIssue
+
+/** Renders an issue's path: `messages[0].content`, keys that are no names are quoted. */
+export function renderPath(path: readonly PropertyKey[]): string {
+  let text = ''
+  for (const key of path) {
+    if (typeof key === 'number') text += `[${key}]`
+    else if (/^[\w-]+$/.test(String(key))) text += text === '' ? String(key) : `.${String(key)}`
+    else text += `[${JSON.stringify(String(key).slice(0, 100))}]`
+  }
+  return text
+}
+
+/** The problems of a failed parse, at most PROBLEMS_MAX, without any value of the input. */
+export function toProblems(issues: readonly Issue[], input: unknown): Problem[] {
+  const problems: Problem[] = []
+  for (const issue of issues) {
+    for (const problem of problemsOf(issue, input)) {
+      if (problems.length === PROBLEMS_MAX) return problems
+      problems.push(problem)
+    }
+  }
+  return problems
+}
+
+/** Limit: fields of an object that are named to a client that sent another one. */
+const FIELDS_NAMED_MAX = 40
+
+// The finished issue no longer has the schema, which knows the fields that there are.
+z.config({
+  customError: (issue) =>
+    issue.code === 'unrecognized_keys'
+      ? `is not a field of this object${listFields(issue.inst)}`
+      : undefined,
+})
+
+function listFields(schema: unknown): string {
+  const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
+  if (names.length === 0) return ''
+  const more = names.length > FIELDS_NAMED_MAX ? ', ...' : ''
+  return `, which has ${names.slice(0, FIELDS_NAMED_MAX).join(', ')}${more}`
+}
+
+function problemsOf(issue: Issue, input: unknown): Problem[] {
+  if (issue.code === 'unrecognized_keys') {
+    const keys = issue.keys.slice(0, PROBLEMS_MAX)
+    return keys.map((key, at) => ({
+      path: renderPath([...issue.path, key]),
+      // What there is, is told once.
+      message: at === keys.length - 1 ? issue.message : 'is not a field',
+      isMissing: false,
+    }))
+  }
+  const isMissing = valueAt(input, issue.path) === undefined
+  const message = isMissing
+    ? 'is required'
+    : lowerFirst(issue.message.replace('Invalid input: ', ''))
+  return [{ path: renderPath(issue.path), message, isMissing }]
+}
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  let value = input
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined
+    value = (value as Record<PropertyKey, unknown>)[key]
+  }
+  return value
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}

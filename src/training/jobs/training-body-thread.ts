@@ -1,0 +1,94 @@
+/** Large bodies of training jobs off the event loop: one thread, which takes them in their order. */
+import { Piscina } from 'piscina'
+import type { JobContent } from '../../domain/training/training-job.ts'
+import { ApiError } from '../../errors.ts'
+import type { StagedBody, StagedPayload } from '../../store/api/training-jobs.ts'
+import type { BodyReply, BodyRequest } from './training-body-worker.ts'
+
+/** Limit: memory of the thread; a body of 256 MiB becomes objects of several times its length. */
+const HEAP_MIB_MAX = 4096
+/** An idle thread is ended after this, since it keeps the memory of the largest body. */
+const IDLE_MS_MAX = 10_000
+
+export interface ReadBody {
+  readonly content: JobContent
+  readonly payload: StagedPayload
+}
+
+export interface TrainingBodyThread {
+  /**
+   * Reads a body from its file and writes its groups beside it. The caller bounds how many wait.
+   *
+   * @throws ApiError invalid_json, validation_failed, request_too_large when the memory does not do,
+   * server_draining, internal_error
+   */
+  read(body: StagedBody): Promise<ReadBody>
+  /** Fails what waits and ends the thread. */
+  close(): Promise<void>
+}
+
+export interface TrainingBodyThreadOptions {
+  /** Memory of the thread. */
+  readonly heapMibMax: number
+  /** Its entry; tests give one of their own. */
+  readonly workerFile: URL
+}
+
+const OPTIONS: TrainingBodyThreadOptions = {
+  heapMibMax: HEAP_MIB_MAX,
+  workerFile: new URL('./training-body-worker.ts', import.meta.url),
+}
+
+/** The thread is started with the first body. */
+export function createTrainingBodyThread({
+  heapMibMax,
+  workerFile,
+}: TrainingBodyThreadOptions = OPTIONS): TrainingBodyThread {
+  let pool: Piscina<BodyRequest, BodyReply> | null = null
+  let isClosed = false
+  const start = () =>
+    new Piscina<BodyRequest, BodyReply>({
+      filename: workerFile.href,
+      name: 'readBody',
+      minThreads: 0,
+      maxThreads: 1,
+      idleTimeout: IDLE_MS_MAX,
+      resourceLimits: { maxOldGenerationSizeMb: heapMibMax },
+    })
+
+  async function run(request: BodyRequest): Promise<BodyReply> {
+    pool ??= start()
+    const taken = pool
+    try {
+      return await taken.run(request)
+    } catch (cause) {
+      if (isClosed) throw new ApiError('server_draining')
+      // It waited behind a body that took the thread with it, and was not begun.
+      if (pool !== taken) return run(request)
+      if ((cause as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') {
+        throw new ApiError('internal_error', { cause })
+      }
+      // The pool starts no thread for what waits behind one that has died.
+      pool = null
+      void taken.destroy()
+      throw new ApiError('request_too_large', { cause })
+    }
+  }
+
+  return {
+    async read({ file, payloadFile }) {
+      if (isClosed) throw new ApiError('server_draining')
+      const reply = await run({ file, payloadFile })
+      if (reply.refusal) {
+        const { code, message, param } = reply.refusal
+        throw new ApiError(code, param === null ? { message } : { message, param })
+      }
+      const { content, sha256, bytes } = reply.value
+      return { content, payload: { file: payloadFile, sha256, bytes } }
+    },
+    async close() {
+      isClosed = true
+      await pool?.destroy()
+    },
+  }
+}

@@ -1,0 +1,9 @@
+/** Entry of a thread that dies of its memory when a body is named `huge`, as a body does that is too large for it. */
+import type { BodyReply, BodyRequest } from '../../../src/training/jobs/training-body-worker.ts'
+
+export function readBody({ file }: BodyRequest): BodyReply {
+  const kept: object[] = []
+  while (file === 'huge') kept.push(new Array(1000).fill({}))
+  const content = { model_id: file } as NonNullable<BodyReply['value']>['content']
+  return { value: { content, sha256: '', bytes: 0 } }
+}
