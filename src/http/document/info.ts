@@ -29,7 +29,6 @@ export const TAGS = [
   { name: 'inference', description: 'Chat completions and the models that answer them.' },
   { name: 'preview', description: 'Preview: models to train, jobs, checkpoints.' },
   { name: 'worker', description: 'Preview: how a trainer takes jobs and hands in what it made.' },
-  { name: 'otel', description: 'OpenTelemetry: spans in as calls, traces out as spans.' },
   { name: 'server', description: 'The server itself: health, versions, what SDKs ask first.' },
 ]
 
