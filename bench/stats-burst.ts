@@ -80,7 +80,12 @@ function ask(
     callColumns: of.map((column) => ({ key: `${column}`, metric: 'latency_ms', of: column })),
     usageColumns: [{ key: 'sum', metric: 'total_tokens', of: 'sum' }],
   }
-  return store.stats.render(query as never, new AbortController().signal)
+  const { signal } = new AbortController()
+  return store.stats.render(query as never, {
+    keyId: 'bench',
+    project_id: query.project_id,
+    signal,
+  })
 }
 
 async function timed(run: () => Promise<unknown>): Promise<string> {

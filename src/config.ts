@@ -61,6 +61,7 @@ const Environment = z.object({
   WEFT_INGEST_QUEUE_MAX: whole(1, 1_000_000).default(10_000),
   WEFT_INGEST_QUEUE_BYTES_MAX: whole(MIB, 64 * 1024 * MIB).default(256 * MIB),
   WEFT_READ_THREADS: whole(1, 64).default(2),
+  WEFT_STATS_THREADS: whole(1, 64).default(2),
   WEFT_READ_QUEUE_MAX: whole(1, 100_000).default(256),
   WEFT_READ_TIMEOUT_MS: whole(100, 3_600_000).default(60_000),
   WEFT_CHAT_QUEUE_MAX: whole(1, 100_000).default(256),
@@ -112,6 +113,7 @@ export interface Config {
   readonly ingestQueueMax: number
   readonly ingestQueueBytesMax: number
   readonly readThreads: number
+  readonly statsThreads: number
   readonly readQueueMax: number
   readonly readTimeoutMs: number
   readonly chatQueueMax: number
@@ -223,6 +225,7 @@ function toConfig(values: z.output<typeof Environment>, environment: NodeJS.Proc
     ingestQueueMax: values.WEFT_INGEST_QUEUE_MAX,
     ingestQueueBytesMax: values.WEFT_INGEST_QUEUE_BYTES_MAX,
     readThreads: values.WEFT_READ_THREADS,
+    statsThreads: values.WEFT_STATS_THREADS,
     readQueueMax: values.WEFT_READ_QUEUE_MAX,
     readTimeoutMs: values.WEFT_READ_TIMEOUT_MS,
     chatQueueMax: values.WEFT_CHAT_QUEUE_MAX,

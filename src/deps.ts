@@ -104,6 +104,7 @@ async function openLocked(config: Config): Promise<Deps> {
     closeMs: SHUTDOWN_MS_MAX - config.drainTimeoutMs - CLOSE_REST_MS,
     reads: {
       threads: config.readThreads,
+      statsThreads: config.statsThreads,
       queueMax: config.readQueueMax,
       timeoutMs: config.readTimeoutMs,
     },

@@ -7,6 +7,7 @@ import {
 } from '../../src/domain/calls/new-call.ts'
 import { toColumns } from '../../src/domain/stats/metric-names.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { readCaller } from '../support/read-caller.ts'
 import { ENDED, STARTED } from './call-fixtures.ts'
 
 const DEFAULTS = { id: 'x', trace_id: 'x', svc_user_id: 'u', svc_username: 'U' }
@@ -83,7 +84,7 @@ it('every order, repetition and cut into batches of the parts ends in the same r
         ]),
         valuesMax: 100,
       },
-      new AbortController().signal,
+      readCaller(),
     )
     await store.close()
     return { calls, statistics }

@@ -9,8 +9,9 @@ import { DELETE_CALLS } from '../../src/store/sqlite/calls/calls.sql.ts'
 import { toFilterClause } from '../../src/store/sqlite/calls/calls-filter.ts'
 import {
   countCalls,
+  FIND_TIME_AFTER,
+  FIND_TIME_BEFORE,
   findCallsByKey,
-  scanCalls,
   selectCallKeys,
 } from '../../src/store/sqlite/calls/calls-query.sql.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
@@ -64,7 +65,8 @@ describe('resolveCallsSelection', () => {
 })
 
 describe('the statements of lists', () => {
-  const TIME = { project_id: 'p', from_us: 0, to_us: 1 }
+  const TIME = { project_id: 'p', from_us: 0, to_us: 1, max_key: 9 }
+  const PAGE = { after_us: null, after_id: '', limit: 1 }
 
   function planOf(sql: string, parameters: object): string[] {
     const db = openDatabase(':memory:')
@@ -78,26 +80,30 @@ describe('the statements of lists', () => {
 
   it('walk the index of time, both ways, and sort no more than equal times', () => {
     for (const direction of ['asc', 'desc'] as const) {
-      const none = new Set<Body>()
-      for (const sql of [selectCallKeys([], direction), scanCalls([], direction, none)]) {
-        const limits = sql.includes('@limit') ? { limit: 1, offset: 0 } : {}
-        expect(planOf(sql, { ...TIME, ...limits })).toEqual([
-          expect.stringContaining('USING INDEX calls_project_id_started_at_us (project_id=? AND'),
-          expect.stringMatching(/LAST TERM/),
-        ])
-      }
+      expect(planOf(selectCallKeys([], direction), { ...TIME, ...PAGE })).toEqual([
+        expect.stringContaining('USING INDEX calls_project_id_started_at_us (project_id=? AND'),
+        expect.stringMatching(/LAST TERM/),
+      ])
+    }
+  })
+
+  it('find the end of a part of time in its index alone', () => {
+    for (const sql of [FIND_TIME_AFTER, FIND_TIME_BEFORE]) {
+      const { max_key: _key, ...time } = TIME
+      expect(planOf(sql, { ...time, calls: 1 })).toEqual([
+        expect.stringContaining('COVERING INDEX calls_project_id_started_at_us'),
+      ])
     }
   })
 
   it.each([
-    [{ call_ids: ['a'] }, 'calls_project_id_id (project_id=? AND id=?)'],
-    [{ trace_ids: ['a'] }, 'calls_project_id_trace_id (project_id=? AND trace_id=?)'],
-    [{ parent_ids: ['a'] }, 'calls_project_id_parent_id (project_id=? AND parent_id=?)'],
+    [{ call_ids: ['a'] }, 'calls_project_id_id (project_id=? AND id=?'],
+    [{ trace_ids: ['a'] }, 'calls_project_id_trace_id (project_id=? AND trace_id=?'],
+    [{ parent_ids: ['a'] }, 'calls_project_id_parent_id (project_id=? AND parent_id=?'],
   ])('seek %j by its index', (filter, index) => {
     const { conditions, parameters } = toFilterClause(filter)
     const keys = planOf(selectCallKeys(conditions, 'asc'), {
-      ...{ ...TIME, ...parameters },
-      ...{ limit: 1, offset: 0 },
+      ...{ ...TIME, ...parameters, ...PAGE },
     })
     expect(keys).toContainEqual(expect.stringContaining(index))
     const counted = planOf(countCalls(conditions), { ...TIME, ...parameters, limit: 1 })
@@ -107,7 +113,7 @@ describe('the statements of lists', () => {
   it('find bodies by primary key, and none that is not wanted', () => {
     const plan = planOf(findCallsByKey(new Set<Body>(['inputs'])), { keys: '[1]' })
     expect(plan.filter((line) => line.includes('INTEGER PRIMARY KEY'))).toHaveLength(2)
-    expect(scanCalls([], 'asc', new Set())).not.toContain('call_bodies')
+    expect(findCallsByKey(new Set())).not.toContain('call_bodies')
     expect(findCallsByKey(new Set<Body>(['inputs']))).toContain('NULL AS output_json')
   })
 

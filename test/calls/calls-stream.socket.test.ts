@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import type { CallsQueryStore } from '../../src/store/api/calls-query.ts'
 import { basic, buildTestApp, type TestApp } from '../support/build-test-app.ts'
+import { readCaller } from '../support/read-caller.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { ENDED, STARTED } from './call-fixtures.ts'
 
@@ -170,9 +171,8 @@ describe('POST /calls/stream_query over a socket', () => {
       ...{ columns: null, withCosts: false, withFeedback: false },
       ...{ withStorageSize: false, withTotalStorageSize: false },
     }
-    const { signal } = new AbortController()
     const ids: string[] = []
-    for await (const page of deps.callsQuery.pages(selection, shape, 'weave', signal)) {
+    for await (const page of deps.callsQuery.pages(selection, shape, 'weave', readCaller())) {
       ids.push(...page.map(({ call }) => call.id))
       await post('/calls/delete', { project_id: PROJECT, call_ids: ['c00240', 'c00001'] })
     }

@@ -8,7 +8,11 @@ import {
 import { FEEDBACK_FIELDS } from '../../src/domain/feedback/feedback-view.ts'
 import { resolveRowQuery } from '../../src/domain/query/row-query.ts'
 import type { FeedbackStore } from '../../src/store/api/feedback.ts'
+import { readCaller } from '../support/read-caller.ts'
 import { feedbackAt, trigger } from './feedback-fixtures.ts'
+
+/** A caller that has left. */
+const GONE = readCaller({ signal: AbortSignal.abort() })
 
 const T0 = '2026-01-01T00:00:00Z'
 const T1 = '2026-01-01T00:00:01Z'
@@ -23,15 +27,14 @@ export async function pathsOf(
   feedback: FeedbackStore,
   fields: Partial<FeedbackSample> = {},
 ): Promise<string[]> {
-  const { paths } = await feedback.findPayloadPaths(sampleOf(fields), AbortSignal.timeout(10_000))
+  const { paths } = await feedback.findPayloadPaths(sampleOf(fields), readCaller())
   return paths.map(({ json_path }) => json_path)
 }
 
 /** Ids of the feedback that a query finds. */
 export async function idsOf(feedback: FeedbackStore, request: object = {}): Promise<string[]> {
   const query = resolveRowQuery({ fields: ['id'], ...request }, FEEDBACK_FIELDS)
-  const signal = AbortSignal.timeout(10_000)
-  const { rows } = await feedback.queryFeedback('acme/demo', query, signal)
+  const { rows } = await feedback.queryFeedback('acme/demo', query, readCaller())
   return rows.map((text) => JSON.parse(text).id)
 }
 
@@ -114,7 +117,7 @@ export function describeFeedbackStoreContract(
     it('fails a query that nobody waits for', async () => {
       const store = await create()
       const query = resolveRowQuery({}, FEEDBACK_FIELDS)
-      const search = store.queryFeedback('acme/demo', query, AbortSignal.abort())
+      const search = store.queryFeedback('acme/demo', query, GONE)
       await expect(search).rejects.toMatchObject({ code: 'client_closed_request' })
     })
 
@@ -207,7 +210,7 @@ export function describeFeedbackStoreContract(
 
     it('fails a search that nobody waits for', async () => {
       const store = await create()
-      const search = store.findPayloadPaths(sampleOf(), AbortSignal.abort())
+      const search = store.findPayloadPaths(sampleOf(), GONE)
       await expect(search).rejects.toMatchObject({ code: 'client_closed_request' })
     })
   })

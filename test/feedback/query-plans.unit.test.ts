@@ -24,7 +24,7 @@ describe('statements over feedback, prices and usage', () => {
     [
       'feedback by ref',
       selectFeedback('weave_ref', false),
-      'feedback_project_id_weave_ref_created_at_us (project_id=? AND weave_ref=?)',
+      'feedback_project_id_weave_ref_created_at_us (project_id=? AND weave_ref=?',
     ],
     [
       'prices of a model',

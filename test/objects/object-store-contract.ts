@@ -9,9 +9,10 @@ import type { NewObject } from '../../src/domain/objects/object-content.ts'
 import type { FileStore } from '../../src/store/api/files.ts'
 import type { ObjectListing, ObjectStore } from '../../src/store/api/objects.ts'
 import type { TableRow, TableStore } from '../../src/store/api/tables.ts'
+import { readCaller } from '../support/read-caller.ts'
 
 export const PROJECT = 'acme/demo'
-const SIGNAL = new AbortController().signal
+const CALLER = readCaller()
 
 export interface ContentStores {
   readonly objects: ObjectStore
@@ -127,7 +128,7 @@ export function describeContentStoresContract(
       await Promise.all(
         Array.from({ length: 20 }, (_, n) => objects.createObject(newObject(n % 5))),
       )
-      const found = await objects.listObjects(listing(), SIGNAL)
+      const found = await objects.listObjects(listing(), CALLER)
       expect(found.map(({ version }) => version.version_index)).toEqual([0, 1, 2, 3, 4])
     })
 
@@ -155,13 +156,13 @@ export function describeContentStoresContract(
       await objects.createObject(newObject('x'.repeat(100)))
       await objects.createObject(newObject('y'.repeat(100)))
       const limit = { contentBytesMax: 203 }
-      await expect(objects.listObjects(listing(limit), SIGNAL)).rejects.toMatchObject({
+      await expect(objects.listObjects(listing(limit), CALLER)).rejects.toMatchObject({
         code: 'validation_failed',
         param: 'limit',
       })
-      const all = await objects.listObjects(listing({ contentBytesMax: 204 }), SIGNAL)
+      const all = await objects.listObjects(listing({ contentBytesMax: 204 }), CALLER)
       expect(all.map(({ val_json }) => val_json?.length)).toEqual([102, 102])
-      const names = await objects.listObjects(listing({ ...limit, withContent: false }), SIGNAL)
+      const names = await objects.listObjects(listing({ ...limit, withContent: false }), CALLER)
       expect(names.map(({ val_json }) => val_json)).toEqual([null, null])
     })
   })
@@ -235,7 +236,7 @@ export function describeContentStoresContract(
             values.map((k) => ({ k })),
           )
           const fields = [{ field: 'k', direction }]
-          const places = [...(await stores.tables.sortPlaces(table, fields, SIGNAL))]
+          const places = [...(await stores.tables.sortPlaces(table, fields, CALLER))]
           const sign = direction === 'asc' ? 1 : -1
           const rank = (v: unknown) => ['number', 'string', 'boolean'].indexOf(typeof v)
           const expected = [...values.keys()].sort((left, right) => {

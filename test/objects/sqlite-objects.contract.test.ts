@@ -9,6 +9,7 @@ import * as FILES from '../../src/store/sqlite/objects/files.sql.ts'
 import * as OBJECTS from '../../src/store/sqlite/objects/objects.sql.ts'
 import * as TABLES from '../../src/store/sqlite/objects/tables.sql.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { readCaller } from '../support/read-caller.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import {
   describeContentStoresContract,
@@ -42,8 +43,7 @@ describe('sqlite objects, tables and files', () => {
     await received.keep(PROJECT)
     await first.close()
     const second = open(dataDir)
-    const { signal } = new AbortController()
-    const [found] = await second.objects.listObjects(listing(), signal)
+    const [found] = await second.objects.listObjects(listing(), readCaller())
     expect(found).toMatchObject({
       val_json: '{"a":1}',
       version: { version_index: 0, is_latest: 1 },
@@ -51,7 +51,7 @@ describe('sqlite objects, tables and files', () => {
     const places = await second.tables.sortPlaces(
       table,
       [{ field: 'k', direction: 'desc' }],
-      signal,
+      readCaller(),
     )
     expect([...places]).toEqual([1, 2, 0])
     const file = await second.files.findFile(PROJECT, received.digest)

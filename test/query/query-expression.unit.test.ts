@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { matches, parseQuery } from '../../src/domain/query/query-expression.ts'
+import { parseQuery } from '../../src/domain/query/query-expression.ts'
+import { matches } from '../../src/domain/query/query-matcher.ts'
 import { orderForSort, timeValue, valueAt } from '../../src/domain/query/query-values.ts'
 import { parseTimestampUs } from '../../src/schemas/timestamp.ts'
 

@@ -7,7 +7,7 @@ const POLLS = 12
 
 /** One thread with room for one more read. */
 const buildNarrowApp = () =>
-  buildTestApp({ dataDir: makeTempDir(), readThreads: 1, readQueueMax: 1 })
+  buildTestApp({ dataDir: makeTempDir(), statsThreads: 1, readQueueMax: 1 })
 
 describe('many polls of POST /calls/stats', () => {
   it('take the room of one when they ask the same', async () => {

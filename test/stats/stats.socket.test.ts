@@ -1,7 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { buildApp } from '../../src/app.ts'
+import type { ReadCaller } from '../../src/store/api/read-caller.ts'
 import type { StatsQuery, StatsStore } from '../../src/store/api/stats.ts'
 import { authorizationFor, buildTestApp, type TestApp } from '../support/build-test-app.ts'
+import { readCaller } from '../support/read-caller.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { ask, COUNTS, countCalls, record, URL } from './support/stats-fixtures.ts'
 
@@ -52,10 +54,7 @@ describe('POST /calls/stats over read threads', () => {
 
   it('hands on a refusal of the thread', async () => {
     const app = await buildTestApp({ dataDir: makeTempDir() })
-    const tooMany = app.deps.stats.aggregate(
-      { ...query, valuesMax: 0 },
-      new AbortController().signal,
-    )
+    const tooMany = app.deps.stats.aggregate({ ...query, valuesMax: 0 }, readCaller())
     await expect(tooMany).rejects.toMatchObject({
       code: 'validation_failed',
       param: 'granularity',
@@ -63,18 +62,18 @@ describe('POST /calls/stats over read threads', () => {
   })
 
   it('stops a scan whose caller has left', async () => {
-    const app = await buildTestApp({ dataDir: makeTempDir(), readThreads: 1, readQueueMax: 8 })
+    const app = await buildTestApp({ dataDir: makeTempDir(), statsThreads: 1, readQueueMax: 8 })
     await fillWithCalls(app, 9000)
     const abort = new AbortController()
-    const left = app.deps.stats.aggregate(query, abort.signal)
+    const left = app.deps.stats.aggregate(query, readCaller({ signal: abort.signal }))
     abort.abort()
     await expect(left).rejects.toMatchObject({ code: 'client_closed_request' })
-    const { calls } = await app.deps.stats.aggregate(query, new AbortController().signal)
+    const { calls } = await app.deps.stats.aggregate(query, readCaller())
     expect(calls?.values[0]?.[0]).toBe(9000)
   })
 
   it('answers server_overloaded and Retry-After when the queue is full', async () => {
-    const app = await buildTestApp({ dataDir: makeTempDir(), readThreads: 1, readQueueMax: 1 })
+    const app = await buildTestApp({ dataDir: makeTempDir(), statsThreads: 1, readQueueMax: 1 })
     await fillWithCalls(app, 3000)
     const answers = await Promise.all(
       // Different questions, since equal ones share a read.
@@ -103,7 +102,7 @@ async function listenWithEndlessStats() {
   const { config, deps, key } = await buildTestApp()
   const started = Promise.withResolvers<void>()
   const aborted = Promise.withResolvers<unknown>()
-  const endless = (_query: StatsQuery, signal: AbortSignal) =>
+  const endless = (_query: StatsQuery, { signal }: ReadCaller) =>
     new Promise<never>((_resolve, reject) => {
       started.resolve()
       signal.addEventListener('abort', () => {

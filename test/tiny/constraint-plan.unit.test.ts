@@ -124,7 +124,10 @@ describe('planConstraint', () => {
   })
 
   it('closes an object without named properties, and any that may be one', () => {
-    expect(closeObjects({ type: 'object' })).toEqual({ type: 'object', additionalProperties: false })
+    expect(closeObjects({ type: 'object' })).toEqual({
+      type: 'object',
+      additionalProperties: false,
+    })
     const items = { type: ['object', 'null'] }
     expect(closeObjects({ type: 'array', items })).toEqual({
       type: 'array',

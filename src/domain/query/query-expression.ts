@@ -1,20 +1,13 @@
-/** The query language: from JSON to a checked tree, and the truth of a tree over one row. Pure. */
+/** The query language: from JSON to a checked tree. Pure. */
 import { ApiError } from '../../errors.ts'
 import {
   QUERY_DEPTH_MAX,
   QUERY_NODES_MAX,
   type Query,
 } from '../../schemas/query/query-expression.ts'
-import {
-  type ConvertTarget,
-  contains,
-  convert,
-  isConvertTarget,
-  isEqual,
-  order,
-} from './query-values.ts'
+import { type ConvertTarget, isConvertTarget } from './query-values.ts'
 
-type Comparison = '$eq' | '$gt' | '$gte' | '$lt' | '$lte'
+export type Comparison = '$eq' | '$gt' | '$gte' | '$lt' | '$lte'
 
 /** A checked expression; plain data, so that it can be sent to a thread. */
 export type Expression =
@@ -31,9 +24,6 @@ export type Expression =
       readonly substr: Expression
       readonly ignoresCase: boolean
     }
-
-/** What a field of a row holds: a JSON value, a TimeValue, or undefined when there is none. */
-export type GetField = (path: readonly string[]) => unknown
 
 export interface QueryRules {
   /** First segments that a path may begin with. */
@@ -78,57 +68,6 @@ function childrenOf(expression: Expression): readonly Expression[] {
     default:
       return [expression.left, expression.right]
   }
-}
-
-/**
- * Whether a row meets an expression.
- *
- * Spec: §2.7 (a query is an addition). Choice: two values of truth: a comparison of values that have no
- * order, missing ones among them, is false, and `$not` of it is true.
- */
-export function matches(expression: Expression, getField: GetField): boolean {
-  return evaluate(expression, getField) === true
-}
-
-/** The value of an operand; operations give a boolean. */
-export function evaluate(expression: Expression, getField: GetField): unknown {
-  switch (expression.op) {
-    case '$literal':
-      return expression.value
-    case '$getField':
-      return getField(expression.path)
-    case '$convert':
-      return convert(evaluate(expression.input, getField), expression.to)
-    case '$and':
-      return expression.items.every((item) => matches(item, getField))
-    case '$or':
-      return expression.items.some((item) => matches(item, getField))
-    case '$not':
-      return !matches(expression.item, getField)
-    case '$in': {
-      const left = evaluate(expression.left, getField)
-      return expression.items.some((item) => isEqual(left, evaluate(item, getField)))
-    }
-    case '$contains': {
-      const input = evaluate(expression.input, getField)
-      return contains(input, evaluate(expression.substr, getField), expression.ignoresCase)
-    }
-    default:
-      return compare(
-        expression.op,
-        evaluate(expression.left, getField),
-        evaluate(expression.right, getField),
-      )
-  }
-}
-
-function compare(op: Comparison, left: unknown, right: unknown): boolean {
-  if (op === '$eq') return isEqual(left, right)
-  const sign = order(left, right)
-  if (sign === null) return false
-  if (op === '$gt') return sign > 0
-  if (op === '$gte') return sign >= 0
-  return op === '$lt' ? sign < 0 : sign <= 0
 }
 
 type Rule = (value: unknown, at: string, depth: number) => Expression

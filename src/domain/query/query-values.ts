@@ -98,17 +98,10 @@ function toBoolean(value: unknown): boolean | null {
 }
 
 /** Strings as they are, instants as they are shown, other values as JSON; null for null and nothing. */
-function toText(value: unknown): string | null {
+export function toText(value: unknown): string | null {
   if (value === null || value === undefined) return null
   if (typeof value === 'string') return value
   return isTime(value) ? renderTimestamp(value.time_us) : JSON.stringify(value)
-}
-
-/** Whether the text of a value contains a string. */
-export function contains(input: unknown, substr: unknown, ignoresCase: boolean): boolean {
-  const text = toText(input)
-  if (text === null || typeof substr !== 'string') return false
-  return ignoresCase ? text.toLowerCase().includes(substr.toLowerCase()) : text.includes(substr)
 }
 
 /** The value at the rest of a path; undefined when there is none. Lists are entered by index. */

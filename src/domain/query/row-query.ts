@@ -1,6 +1,7 @@
 /** Queries over rows with named fields: checked, then answered row by row. Pure; what it makes is plain data. */
 import { COUNT_FIELD, ROWS_MAX, type RowQueryRequest } from '../../schemas/query/row-query.ts'
-import { type Expression, matches, parsePath, parseQuery } from './query-expression.ts'
+import { type Expression, parsePath, parseQuery } from './query-expression.ts'
+import { createMatcher } from './query-matcher.ts'
 import { orderForSort } from './query-values.ts'
 
 /** A checked query. */
@@ -60,6 +61,7 @@ interface Kept<Row> {
 export function createRowSelection<Row>(query: RowQuery, fieldOf: FieldOf<Row>) {
   const { expression, sort, offset, limit } = query
   const end = offset + limit
+  const meets = expression && createMatcher(expression)
   let kept: Kept<Row>[] = []
   let count = 0
 
@@ -74,7 +76,7 @@ export function createRowSelection<Row>(query: RowQuery, fieldOf: FieldOf<Row>) 
   return {
     /** False when no later row can change the answer. */
     add(row: Row): boolean {
-      if (expression && !matches(expression, (path) => fieldOf(row, path))) return true
+      if (meets && !meets((path) => fieldOf(row, path))) return true
       const index = count
       count += 1
       if (query.isCount) return true

@@ -1,7 +1,8 @@
 /** Rewards computed from feedback: arithmetic over the operations of the query language. Pure. */
 import { ApiError } from '../../errors.ts'
 import { QUERY_DEPTH_MAX } from '../../schemas/query/query-expression.ts'
-import { type Expression, evaluate, type GetField, parseQuery } from '../query/query-expression.ts'
+import { type Expression, parseQuery } from '../query/query-expression.ts'
+import { evaluate, type GetField } from '../query/query-matcher.ts'
 
 const ARITHMETIC = ['$add', '$subtract', '$multiply', '$divide', '$min', '$max'] as const
 type Arithmetic = (typeof ARITHMETIC)[number]

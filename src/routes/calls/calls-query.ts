@@ -12,6 +12,7 @@ import type { PriceTable } from '../../domain/prices/price-table.ts'
 import type { App } from '../../http/app-type.ts'
 import { linesAnswer } from '../../http/document/answers.ts'
 import { sendJsonLines } from '../../http/stream/json-lines.ts'
+import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { CallSchema } from '../../schemas/calls/call.ts'
 import {
   CallsQueryRequest,
@@ -66,8 +67,8 @@ function addStreamQuery(
         prices: shape.withCosts ? prices.openPriceTable(project_id) : null,
         spellOut: app.spelling.spellOut,
       }
-      const signal = app.openAbort(reply).signal
-      const pages = callsQuery.pages(selection, shape, refScheme, signal)
+      const caller = openReadCaller(request, reply, project_id)
+      const pages = callsQuery.pages(selection, shape, refScheme, caller)
       return sendJsonLines(reply, renderPages(pages, context))
     },
   )
@@ -113,12 +114,12 @@ function addQueryStats(app: App, { callsQuery }: CallsQueryRoutesOptions): void 
       const { project_id, include_total_storage_size } = request.body
       requireAccess(request.principal, 'traces:read', project_id)
       const selection = resolveCallsSelection(request.body)
-      const signal = app.openAbort(reply).signal
+      const caller = openReadCaller(request, reply, project_id)
       const { limit } = selection
-      const found = await callsQuery.count({ ...selection, limit: limit + 1 }, signal)
+      const found = await callsQuery.count({ ...selection, limit: limit + 1 }, caller)
       const hasMore = found.count > limit
       const counted =
-        hasMore && include_total_storage_size ? await callsQuery.count(selection, signal) : found
+        hasMore && include_total_storage_size ? await callsQuery.count(selection, caller) : found
       return {
         count: Math.min(counted.count, limit),
         has_more: hasMore,

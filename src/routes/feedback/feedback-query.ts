@@ -5,6 +5,7 @@ import { FEEDBACK_FIELDS } from '../../domain/feedback/feedback-view.ts'
 import { parseLossless } from '../../domain/json/json-text.ts'
 import { resolveRowQuery } from '../../domain/query/row-query.ts'
 import type { App } from '../../http/app-type.ts'
+import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { idsOf, PurgeRequest } from '../../schemas/calls/ids-query.ts'
 import {
   FeedbackPurgeResponse,
@@ -38,8 +39,8 @@ export async function feedbackQueryRoutes(
       const { project_id, ...body } = request.body
       requireAccess(request.principal, 'traces:read', project_id)
       const query = resolveRowQuery(body, FEEDBACK_FIELDS)
-      const signal = app.openAbort(reply).signal
-      const { count, rows } = await feedback.queryFeedback(project_id, query, signal)
+      const caller = openReadCaller(request, reply, project_id)
+      const { count, rows } = await feedback.queryFeedback(project_id, query, caller)
       if (query.isCount) return { result: [{ [COUNT_FIELD]: count }] }
       return { result: rows.map((text) => parseLossless(text) as JsonObject) }
     },

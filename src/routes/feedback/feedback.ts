@@ -12,6 +12,7 @@ import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { toApiError } from '../../http/error-handler.ts'
 import { newId } from '../../http/new-id.ts'
+import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { type BatchItemError, toRefusedItem } from '../../schemas/batch-item-error.ts'
 import {
   FeedbackCreateRequest,
@@ -176,10 +177,11 @@ function addPayloadSchema(app: App, { feedback, nowUs }: FeedbackRoutesOptions):
       },
     },
     async (request, reply) => {
-      requireAccess(request.principal, 'traces:read', request.body.project_id)
+      const { project_id } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
       const sample = resolveFeedbackSample(request.body, nowUs())
-      const signal = app.openAbort(reply).signal
-      const { paths, is_complete } = await feedback.findPayloadPaths(sample, signal)
+      const caller = openReadCaller(request, reply, project_id)
+      const { paths, is_complete } = await feedback.findPayloadPaths(sample, caller)
       if (!is_complete) reply.header('x-weft-paths-incomplete', 'true')
       return { paths: [...paths] }
     },

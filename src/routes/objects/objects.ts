@@ -8,6 +8,7 @@ import { requireAccess } from '../../domain/access/permissions.ts'
 import { resolveObject } from '../../domain/objects/object-content.ts'
 import { renderObject, requireObject } from '../../domain/objects/object-view.ts'
 import type { App } from '../../http/app-type.ts'
+import { openReadCaller } from '../../http/stream/read-caller.ts'
 import {
   OBJECTS_LIMIT_MAX,
   ObjectCreateRequest,
@@ -110,8 +111,7 @@ function addObjectQuery(app: App, { objects }: ObjectRoutesOptions): void {
         withContent: !metadata_only,
         contentBytesMax: CONTENT_BYTES_MAX,
       }
-      const signal = app.openAbort(reply).signal
-      const found = await objects.listObjects(listing, signal)
+      const found = await objects.listObjects(listing, openReadCaller(request, reply, project_id))
       return {
         objs: found.map(({ version, val_json }) => renderObject(version, val_json, options)),
       }

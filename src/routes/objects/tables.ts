@@ -10,6 +10,7 @@ import { digestOfRows, requireDigest } from '../../domain/objects/digests.ts'
 import { applyTableChanges } from '../../domain/objects/table-update.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import { openReadCaller } from '../../http/stream/read-caller.ts'
 import {
   TableCreateFromDigestsRequest,
   TableCreateFromDigestsResponse,
@@ -24,6 +25,7 @@ import {
   TableUpdateRequest,
   TableUpdateResponse,
 } from '../../schemas/objects/table.ts'
+import type { ReadCaller } from '../../store/api/read-caller.ts'
 import type { StoredTable, TableStore } from '../../store/api/tables.ts'
 import { digestChanges, digestRows, renderRows } from './table-rows.ts'
 
@@ -137,8 +139,8 @@ function addTableQuery(app: App, tables: TableStore): void {
       const { project_id, digest } = request.body
       requireAccess(request.principal, 'traces:read', project_id)
       const table = await getTable(tables, project_id, digest, 'digest')
-      const signal = app.openAbort(reply).signal
-      const places = await choosePlaces(tables, table, request.body, signal)
+      const caller = openReadCaller(request, reply, project_id)
+      const places = await choosePlaces(tables, table, request.body, caller)
       const body: unknown = Readable.from(renderRows(tables, table, places))
       // Text of the response schema, written past the serializer so that memory stays flat.
       return reply.type('application/json; charset=utf-8').send(body as TableQueryResponse)
@@ -211,7 +213,7 @@ async function choosePlaces(
   tables: TableStore,
   table: StoredTable,
   { filter, sort_by, offset, limit }: TableQueryRequest,
-  signal: AbortSignal,
+  caller: ReadCaller,
 ): Promise<Iterable<number>> {
   const wanted = filter?.row_digests ?? []
   const from = offset ?? 0
@@ -220,7 +222,7 @@ async function choosePlaces(
   if (wanted.length === 0 && !hasSort) return countUp(from, Math.min(until, table.row_count))
   const filtered = wanted.length > 0 ? await tables.findPlaces(table, wanted) : null
   if (!hasSort) return (filtered ?? []).slice(from, until)
-  const sorted = await tables.sortPlaces(table, sort_by, signal)
+  const sorted = await tables.sortPlaces(table, sort_by, caller)
   if (filtered === null) return sorted.slice(from, until)
   const kept = new Set(filtered)
   return sorted.filter((place) => kept.has(place)).slice(from, until)

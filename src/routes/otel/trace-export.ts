@@ -7,6 +7,7 @@ import { parseLossless } from '../../domain/json/json-text.ts'
 import { exportTrace } from '../../domain/otel/span-export.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { onlyProjectOf, projectOfHeaders } from '../../otel/span-project.ts'
 import { OtlpTrace } from '../../schemas/otel/otlp.ts'
 import { ClientId, type JsonObject, ProjectId } from '../../schemas/primitives.ts'
@@ -53,7 +54,7 @@ export async function traceExportRoutes(app: App, options: TraceExportOptions): 
         selection,
         resolveCallsShape({ project_id }),
         options.refScheme,
-        app.openAbort(reply).signal,
+        openReadCaller(request, reply, project_id),
       )
       const calls: StoredCall[] = []
       for await (const page of pages) calls.push(...page.map(({ call }) => parseBodies(call)))

@@ -8,6 +8,7 @@ import { renderModelNames } from '../../domain/stats/stats-view.ts'
 import { resolveWindow } from '../../domain/time/time-window.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { CallStatsRequest, CallStatsResponse } from '../../schemas/stats/stats.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import type { StatsStore } from '../../store/api/stats.ts'
@@ -54,9 +55,9 @@ export async function statsRoutes(app: App, { stats }: StatsRoutesOptions): Prom
         return { ...times, granularity: granularityS, usage_buckets: [], call_buckets: [] }
       }
       const query = { project_id, filter: filter ?? {}, ...window, callColumns, usageColumns }
-      const { signal } = app.openAbort(reply)
+      const caller = openReadCaller(request, reply, project_id)
       const { grid, found } = await widenWhileTooLarge(asked, window, timezone, ({ startsUs }) =>
-        stats.render({ ...query, startsUs, valuesMax: VALUES_MAX }, signal),
+        stats.render({ ...query, startsUs, valuesMax: VALUES_MAX }, caller),
       )
       if (found.unpricedModels.length > 0) {
         reply.header('x-weft-unpriced-models', renderModelNames(found.unpricedModels))

@@ -8,6 +8,7 @@ import {
   resolveGroupingPlan,
 } from '../../domain/training/trajectory-groups.ts'
 import type { App } from '../../http/app-type.ts'
+import { openReadCaller } from '../../http/stream/read-caller.ts'
 import {
   TrajectoriesFromCallsRequest,
   TrajectoriesFromCallsResponse,
@@ -47,10 +48,10 @@ export async function trajectoryRoutes(
       const source = { project_id, filter, query, limit, sort_by: NEWEST_FIRST, columns: COLUMNS }
       const selection = resolveCallsSelection(source)
       const shape = resolveCallsShape({ ...source, include_feedback: true })
-      const signal = app.openAbort(reply).signal
+      const caller = openReadCaller(request, reply, project_id)
       const builder = createGroupBuilder(plan)
       const meter = createSourceMeter()
-      for await (const page of callsQuery.pages(selection, shape, refScheme, signal)) {
+      for await (const page of callsQuery.pages(selection, shape, refScheme, caller)) {
         for (const { call, feedback } of page) {
           meter(call)
           builder.add(call, feedback ?? [])

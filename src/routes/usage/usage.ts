@@ -2,6 +2,7 @@
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { parseQuery } from '../../domain/query/query-expression.ts'
 import type { App } from '../../http/app-type.ts'
+import { openReadCaller } from '../../http/stream/read-caller.ts'
 import {
   CallsUsageRequest,
   TraceUsageRequest,
@@ -38,7 +39,7 @@ export async function usageRoutes(app: App, { usage }: UsageRoutesOptions): Prom
           include_costs: include_costs ?? false,
           limit: limit ?? USAGE_CALLS_DEFAULT,
         },
-        app.openAbort(reply).signal,
+        openReadCaller(request, reply, project_id),
       )
     },
   )
@@ -64,7 +65,7 @@ export async function usageRoutes(app: App, { usage }: UsageRoutesOptions): Prom
           include_costs: include_costs ?? false,
           limit: limit ?? USAGE_CALLS_DEFAULT,
         },
-        app.openAbort(reply).signal,
+        openReadCaller(request, reply, project_id),
       )
     },
   )

@@ -1,6 +1,7 @@
 /** The contract of lists of calls. */
 import type { CallTexts } from '../../domain/calls/call-view.ts'
 import type { CallsSelection, CallsShape } from '../../domain/calls/calls-query.ts'
+import type { ReadCaller } from './read-caller.ts'
 
 /** A call with what was asked for beside it. */
 export interface ListedCall {
@@ -18,22 +19,23 @@ export interface CallsCount {
 
 export interface CallsQueryStore {
   /**
-   * The calls of a selection, in pages. Which calls and their order are those of one moment after the call
-   * began; what they hold is read page by page, and calls that were deleted since are left out. Only the
-   * keys of the calls are held in memory.
+   * The calls of a selection, in pages. Calls that were first told of after the list began are not in it; what the
+   * others hold, and whether they meet the condition, is read as the list goes on, so that calls that were deleted
+   * since are left out. Each call comes once. Memory does not grow with the list, except for up to 500,000 keys
+   * of one that has to be sorted.
    *
    * @param shape - bodies that it does not want are null in the calls
    * @param refScheme - scheme of the refs under which feedback is looked for
-   * @param signal - aborted when nobody waits any more
-   * @throws ApiError validation_failed (param `limit`) when too many calls match; server_overloaded,
+   * @param caller - who waits
+   * @throws ApiError validation_failed (param `limit`) when too many calls have to be sorted; server_overloaded,
    * read_timeout, client_closed_request (or the signal's reason), store_unavailable
    */
   pages(
     selection: CallsSelection,
     shape: CallsShape,
     refScheme: string,
-    signal: AbortSignal,
+    caller: ReadCaller,
   ): AsyncIterable<readonly ListedCall[]>
   /** How many calls a selection holds, and the bytes of their bodies. Throws as `pages` does. */
-  count(selection: CallsSelection, signal: AbortSignal): Promise<CallsCount>
+  count(selection: CallsSelection, caller: ReadCaller): Promise<CallsCount>
 }

@@ -4,6 +4,7 @@ import type { Feedback } from '../../domain/feedback/new-feedback.ts'
 import type { RowQuery } from '../../domain/query/row-query.ts'
 import type { ApiError } from '../../errors.ts'
 import type { FeedbackPayloadPath } from '../../schemas/feedback/feedback.ts'
+import type { ReadCaller } from './read-caller.ts'
 
 /** The leaf paths of a sample of payloads. */
 export interface PayloadPaths {
@@ -59,18 +60,18 @@ export interface FeedbackStore {
    * The feedback of a project that meets a query; without an order by time, of equal times by id. Sees
    * every feedback that was acknowledged before the call.
    *
-   * @param signal - aborted when nobody waits any more
+   * @param caller - who waits
    * @throws ApiError validation_failed (param `limit`) when the page is too large to be written;
    * server_overloaded, read_timeout, client_closed_request, store_unavailable
    */
-  queryFeedback(projectId: string, query: RowQuery, signal: AbortSignal): Promise<FeedbackRows>
+  queryFeedback(projectId: string, query: RowQuery, caller: ReadCaller): Promise<FeedbackRows>
   /**
    * Leaf paths over the newest payload of each distinct trigger_ref in the window; feedback without one is
    * one group. Of equal times the greater id is the newer. The `sample_limit` newest groups are looked into.
    * Sees every feedback that was acknowledged before the call.
    *
-   * @param signal - aborted when nobody waits any more
+   * @param caller - who waits
    * @throws ApiError server_overloaded, read_timeout, client_closed_request, store_unavailable
    */
-  findPayloadPaths(sample: FeedbackSample, signal: AbortSignal): Promise<PayloadPaths>
+  findPayloadPaths(sample: FeedbackSample, caller: ReadCaller): Promise<PayloadPaths>
 }

@@ -2,6 +2,7 @@
 import type { NewObject } from '../../domain/objects/object-content.ts'
 import type { ObjectVersion } from '../../domain/objects/object-view.ts'
 import type { ObjectQueryRequest, ObjectVersionFilter } from '../../schemas/objects/object.ts'
+import type { ReadCaller } from './read-caller.ts'
 
 /** Which versions to list. Lists of the filter are at most 1,000 long. */
 export interface ObjectListing {
@@ -43,11 +44,11 @@ export interface ObjectStore {
   /**
    * Versions that are not deleted, the oldest first unless sorted otherwise; equals in order of creation.
    *
-   * @param signal - aborted when nobody waits any more
+   * @param caller - who waits
    * @throws ApiError validation_failed (param `limit`) for more than contentBytesMax bytes,
    * server_overloaded, read_timeout, client_closed_request, store_unavailable
    */
-  listObjects(listing: ObjectListing, signal: AbortSignal): Promise<ListedObject[]>
+  listObjects(listing: ObjectListing, caller: ReadCaller): Promise<ListedObject[]>
   /**
    * Deletes versions, all or none of those that are named. Resolves only after it is durable.
    *

@@ -3,6 +3,7 @@ import type { BucketTable } from '../../domain/stats/bucket-table.ts'
 import type { StatColumn } from '../../domain/stats/metric-names.ts'
 import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
 import type { CallMetric, UsageMetric } from '../../schemas/stats/stats.ts'
+import type { ReadCaller } from './read-caller.ts'
 
 /** What to compute, over which calls, in which buckets. Times in microseconds. */
 export interface StatsQuery {
@@ -48,16 +49,16 @@ export interface StatsStore {
    * without a start are out; a call that still runs counts, without latency and usage. Costs are those
    * at the start of each call.
    *
-   * @param signal - aborted when nobody waits any more
+   * @param caller - who waits
    * @throws ApiError validation_failed (param `granularity`) for more than valuesMax values,
    * server_overloaded, read_timeout, client_closed_request, store_unavailable
    */
-  aggregate(query: StatsQuery, signal: AbortSignal): Promise<StatsResult>
+  aggregate(query: StatsQuery, caller: ReadCaller): Promise<StatsResult>
   /**
    * The same, rendered. Callers that ask the same at the same time may share one computation, which stops when
    * the last of them has left; it never begins before any of them has asked.
    *
    * @throws what aggregate throws
    */
-  render(query: StatsQuery, signal: AbortSignal): Promise<StatsTexts>
+  render(query: StatsQuery, caller: ReadCaller): Promise<StatsTexts>
 }

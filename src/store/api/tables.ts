@@ -1,5 +1,6 @@
 /** The contract of the store of tables. Tables never change, so that reads of one fit together. */
 import type { TableQueryRequest } from '../../schemas/objects/table.ts'
+import type { ReadCaller } from './read-caller.ts'
 
 export interface StoredTable {
   /** The store's own key. */
@@ -57,10 +58,10 @@ export interface TableStore {
    * Places of all rows, sorted by fields inside of them. Numbers come before texts, texts before the rest, rows
    * without the field last in both directions; equals keep their order.
    *
-   * @param signal - aborted when nobody waits any more
+   * @param caller - who waits
    * @throws ApiError server_overloaded, read_timeout, client_closed_request, store_unavailable
    */
-  sortPlaces(table: StoredTable, sort: TableSort, signal: AbortSignal): Promise<Uint32Array>
+  sortPlaces(table: StoredTable, sort: TableSort, caller: ReadCaller): Promise<Uint32Array>
   /** The rows at places, in the order given, in groups of bounded size. Lets others work between groups. */
   readRows(table: StoredTable, places: Iterable<number>): AsyncIterable<TableRow[]>
 }

@@ -2,6 +2,7 @@
 import type { Expression } from '../../domain/query/query-expression.ts'
 import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
 import type { UsageResponse } from '../../schemas/usage/usage.ts'
+import type { ReadCaller } from './read-caller.ts'
 
 export interface UsageLimits {
   readonly include_costs: boolean
@@ -27,11 +28,11 @@ export interface UsageStore {
   /**
    * Usage of every selected call. Deleted calls and ends without a start are out.
    *
-   * @param signal - aborted when nobody waits any more
+   * @param caller - who waits
    * @throws ApiError validation_failed (param `limit`) for more calls than the limit; server_overloaded,
    * read_timeout, client_closed_request, store_unavailable
    */
-  sumTraceUsage(query: TraceUsageQuery, signal: AbortSignal): Promise<UsageResponse>
+  sumTraceUsage(query: TraceUsageQuery, caller: ReadCaller): Promise<UsageResponse>
   /** Usage of every call that is named; an unknown one has none. Throws as sumTraceUsage. */
-  sumCallsUsage(query: CallsUsageQuery, signal: AbortSignal): Promise<UsageResponse>
+  sumCallsUsage(query: CallsUsageQuery, caller: ReadCaller): Promise<UsageResponse>
 }

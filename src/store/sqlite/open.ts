@@ -27,6 +27,7 @@ import {
   openReadOnlyDatabase,
 } from './db/connection.ts'
 import { ARTIFACTS_DIRECTORY, FILES_DIRECTORY, openFileFolder } from './db/file-folder.ts'
+import { createLogGateMemory } from './db/log-gate.ts'
 import { migrate, requireMigrated } from './db/migrate.ts'
 import { createStoreHealth } from './db/store-health.ts'
 import { createSweep } from './db/sweep.ts'
@@ -38,8 +39,7 @@ import { createFileStore } from './objects/files.ts'
 import { createObjectStore } from './objects/objects.ts'
 import { createTableStore } from './objects/tables.ts'
 import { createPriceStore } from './prices/prices.ts'
-import { READ_JOBS } from './read/read-jobs.ts'
-import { createInlineReadPool, createReadPool, type ReadPool } from './read/read-pool.ts'
+import { openReadLanes, type ReadLimits } from './read/read-lanes.ts'
 import { createArrivals } from './recordings/arrivals.ts'
 import { createRecordings } from './recordings/recordings.ts'
 import { createSegmentBuilder, type SegmentBuilder } from './stats/segments/builder.ts'
@@ -73,24 +73,8 @@ export interface SqliteOptions {
   readonly pieceRowsMax?: number
 }
 
-export interface ReadLimits {
-  readonly threads: number
-  readonly queueMax: number
-  readonly timeoutMs: number
-  /** Threads that stay when there is nothing to do; default 1. */
-  readonly threadsKept?: number
-  /** Of the threads, as of lowerThreadPriority; default: as all others. */
-  readonly niceness?: number
-}
-
 const CLOSE_MS_MAX = 8_000
 const INGEST_QUEUE_BYTES_MAX = 256 * 1024 * 1024
-const READ_LIMITS: ReadLimits = { threads: 1, queueMax: 16, timeoutMs: 60_000 }
-/** One hour at a time; the largest takes seconds, for which nobody waits. */
-const BUILD_LIMITS: ReadLimits = {
-  ...{ threads: 1, queueMax: 1, timeoutMs: 600_000, threadsKept: 0, niceness: 15 },
-}
-
 export interface SqliteStore extends StoreHealth {
   readonly keys: KeyStore
   readonly calls: CallStore
@@ -114,7 +98,7 @@ export interface SqliteStore extends StoreHealth {
    */
   sweep(): Promise<MissingFiles>
   /** Heavy reads; to be closed before the store. */
-  readonly reads: ReadPool
+  readonly reads: { close(): Promise<void> }
   /** What makes statistics fast; to be closed before the store. */
   readonly segments: SegmentBuilder
   /** Writes what waits. */
@@ -125,18 +109,17 @@ export interface SqliteStore extends StoreHealth {
 export function openSqliteStore(options: SqliteOptions): SqliteStore {
   const { dataDir } = options
   const db = openMigrated(options)
-  const path = join(dataDir, DATABASE_FILE)
   const isInMemory = dataDir === ':memory:'
-  const openReads = (limits: ReadLimits) =>
-    isInMemory ? createInlineReadPool(db, READ_JOBS) : createReadPool({ path, ...limits })
-  const reads = openReads(options.reads ?? READ_LIMITS)
+  const path = isInMemory ? null : join(dataDir, DATABASE_FILE)
+  const gate = createLogGateMemory()
+  const { lists, stats, build } = openReadLanes({ db, path, limits: options.reads, gate })
   const { writes, closeWrites } = openWrites(db, options)
   const arrivals = createArrivals()
   const recordings = createRecordings(writes, arrivals)
   const segments = createSegmentBuilder({
     ...{ db, writes, isAutomatic: !isInMemory },
     ...(options.pieceRowsMax === undefined ? {} : { pieceRowsMax: options.pieceRowsMax }),
-    reads: openReads(BUILD_LIMITS),
+    reads: build,
   })
   const payloads = createTrainingPayloads(dataDir)
   const folder = openFileFolder(dataDir, FILES_DIRECTORY)
@@ -146,7 +129,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   const sweep = createSweep(db, { payloads, folder, artifacts })
   let missing: MissingFiles = { files: 0, training_payloads: 0, artifacts: 0 }
   const health = createStoreHealth({
-    path: isInMemory ? null : path,
+    path,
     write: () => writes.run('prove_writable', null),
     ...{ folder, missing: () => missing },
   })
@@ -154,12 +137,12 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     keys: createKeyStore(db, writes, options.bootstrapKey),
     calls: createCallStore(db, writes, arrivals),
     recordings,
-    callsQuery: createCallsQueryStore(db, reads, arrivals),
-    stats: createStatsStore(writes, reads),
-    usage: createUsageStore(reads),
-    feedback: createFeedbackStore(writes, reads),
-    objects: createObjectStore(db, writes, reads),
-    tables: createTableStore(db, writes, reads),
+    callsQuery: createCallsQueryStore(db, lists, arrivals),
+    stats: createStatsStore(writes, stats),
+    usage: createUsageStore(stats),
+    feedback: createFeedbackStore(writes, lists),
+    objects: createObjectStore(db, writes, lists),
+    tables: createTableStore(db, writes, lists),
     files: createFileStore(db, writes, folder),
     prices: createPriceStore(db, writes),
     previewModels: createPreviewModelStore(db, writes, { bell, artifacts }),
@@ -171,7 +154,11 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
       return missing
     },
     checkStore: health.checkStore,
-    reads,
+    reads: {
+      async close() {
+        await Promise.all([lists.close(), stats.close()])
+      },
+    },
     segments,
     async close() {
       health.close()

@@ -5,12 +5,14 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Connection, openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { migrate, readMigrations } from '../../../src/store/sqlite/db/migrate.ts'
 import { openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/open.ts'
+import { createInlineReadPool } from '../../../src/store/sqlite/read/inline-reads.ts'
 import { READ_JOBS } from '../../../src/store/sqlite/read/read-jobs.ts'
-import { createInlineReadPool, type ReadPool } from '../../../src/store/sqlite/read/read-pool.ts'
+import type { ReadPool } from '../../../src/store/sqlite/read/read-pool.ts'
 import { createSegmentBuilder } from '../../../src/store/sqlite/stats/segments/builder.ts'
 import { SEGMENT_COLUMNS } from '../../../src/store/sqlite/stats/segments/segment.ts'
 import { SPOIL_HOUR } from '../../../src/store/sqlite/stats/segments/segments.sql.ts'
 import { createInlineWrites } from '../../store/support/inline-writes.ts'
+import { readCaller } from '../../support/read-caller.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import {
   ALL_COLUMNS,
@@ -144,8 +146,7 @@ describe('a segment that was built without sums of roots', () => {
     await store.calls.writeParts([{ start: startOf(child), end: endOf(child) }])
     await store.segments.buildAll()
     const roots = { ...query, filter: { trace_roots_only: true } }
-    const { signal } = new AbortController()
-    const before = await store.stats.aggregate(roots, signal)
+    const before = await store.stats.aggregate(roots, readCaller())
     expect(before.calls?.count.reduce((sum, count) => sum + count)).toBe(IDS.length)
     const db = openDatabase(dataDir)
     const { changes } = db
@@ -155,7 +156,7 @@ describe('a segment that was built without sums of roots', () => {
     expect(changes).toBe(HOURS)
     const again = open(dataDir)
     onTestFinished(() => close(again))
-    expect(await again.stats.aggregate(roots, signal)).toEqual(before)
+    expect(await again.stats.aggregate(roots, readCaller())).toEqual(before)
     expect(countDirty(dataDir)).toBe(0)
   })
 })

@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { ReadCaller } from '../../../src/store/api/read-caller.ts'
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
 import type { ReadPool } from '../../../src/store/sqlite/read/read-pool.ts'
@@ -19,7 +20,7 @@ function start(buildMs: Readonly<Record<string, number>>, entries = 1) {
   }
   const builds: Record<string, number> = {}
   let listeners = 0
-  const run = async (_name: string, { hour_key }: { hour_key: number }, signal: AbortSignal) => {
+  const run = async (_name: string, { hour_key }: { hour_key: number }, { signal }: ReadCaller) => {
     listeners = getEventListeners(signal, 'abort').length
     const project = projectOf.get(hour_key) as string
     builds[project] = (builds[project] ?? 0) + 1

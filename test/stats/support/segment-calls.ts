@@ -3,6 +3,7 @@ import type { CallEnd, CallStart } from '../../../src/domain/calls/new-call.ts'
 import type { CallUsage } from '../../../src/domain/usage/usage.ts'
 import type { StatsQuery } from '../../../src/store/api/stats.ts'
 import type { SqliteStore } from '../../../src/store/sqlite/open.ts'
+import { readCaller } from '../../support/read-caller.ts'
 
 export const PROJECT = 'acme/demo'
 export const HOUR_US = 3_600_000_000
@@ -72,10 +73,10 @@ export const SUM_COLUMNS = {
 
 /** The statistics as they are asked, and the same from the rows: call ids are not in any column. */
 export async function askBothWays(store: SqliteStore, query: StatsQuery, ids: readonly string[]) {
-  const never = new AbortController().signal
+  const caller = readCaller()
   const filter = { ...query.filter, call_ids: [...ids, 'no-such-call'] }
   return {
-    found: await store.stats.aggregate(query, never),
-    fromRows: await store.stats.aggregate({ ...query, filter }, never),
+    found: await store.stats.aggregate(query, caller),
+    fromRows: await store.stats.aggregate({ ...query, filter }, caller),
   }
 }

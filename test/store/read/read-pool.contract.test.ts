@@ -11,17 +11,20 @@ import {
   openDatabase,
 } from '../../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
+import { createInlineReadPool } from '../../../src/store/sqlite/read/inline-reads.ts'
 import {
-  createInlineReadPool,
   createReadPool,
   type ReadPool,
   type ReadPoolOptions,
 } from '../../../src/store/sqlite/read/read-pool.ts'
 import { nicenessOf } from '../../support/niceness.ts'
+import { readCaller } from '../../support/read-caller.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { TEST_READ_JOBS, type TestReadJobs } from './test-read-jobs.ts'
 
-const never = new AbortController().signal
+const never = readCaller()
+const other = readCaller({ project_id: 'acme/other' })
+const until = ({ signal }: AbortController) => readCaller({ signal })
 
 interface Subject {
   readonly db: Connection
@@ -98,14 +101,14 @@ describe.each([
 
   it('does not start for a caller that has left', async () => {
     const { pool } = open()
-    const gone = pool.run('spin', null, AbortSignal.abort())
+    const gone = pool.run('spin', null, readCaller({ signal: AbortSignal.abort() }))
     await expect(gone).rejects.toMatchObject({ code: 'client_closed_request' })
   })
 
   it('gives the reason of the signal when it is an ApiError', async () => {
     const { pool } = open()
     const reason = new ApiError('server_draining')
-    const gone = pool.run('echo', { text: '' }, AbortSignal.abort(reason))
+    const gone = pool.run('echo', { text: '' }, readCaller({ signal: AbortSignal.abort(reason) }))
     await expect(gone).rejects.toBe(reason)
   })
 })
@@ -144,7 +147,7 @@ describe('a read pool on threads', () => {
   it('refuses a job when the queue is full', async () => {
     const { pool } = openThreads({ queueMax: 2 })
     const abort = new AbortController()
-    const taken = [1, 2, 3].map(() => pool.run('spin', null, abort.signal))
+    const taken = [1, 2, 3].map(() => pool.run('spin', null, until(abort)))
     await expect(pool.run('spin', null, never)).rejects.toMatchObject({
       code: 'server_overloaded',
       retryAfterS: 1,
@@ -158,7 +161,7 @@ describe('a read pool on threads', () => {
   it('stops a running job whose caller left, and keeps the thread', async () => {
     const { pool } = openThreads()
     const abort = new AbortController()
-    const running = pool.run('spin', null, abort.signal)
+    const running = pool.run('spin', null, until(abort))
     const next = pool.run('echo', { text: 'next' }, never)
     abort.abort()
     await expect(running).rejects.toMatchObject({ code: 'client_closed_request' })
@@ -169,9 +172,9 @@ describe('a read pool on threads', () => {
     const { pool } = openThreads()
     const first = new AbortController()
     const second = new AbortController()
-    const running = pool.run('spin', null, first.signal)
+    const running = pool.run('spin', null, until(first))
     const counter = new SharedArrayBuffer(4)
-    const waiting = pool.run('mark', counter, second.signal)
+    const waiting = pool.run('mark', counter, until(second))
     second.abort()
     await expect(waiting).rejects.toMatchObject({ code: 'client_closed_request' })
     first.abort()
@@ -187,8 +190,8 @@ describe('a read pool on threads', () => {
   it('runs as many jobs at once as it has threads', async () => {
     const { pool } = openThreads({ threads: 2 })
     const abort = new AbortController()
-    const running = pool.run('spin', null, abort.signal)
-    expect(await pool.run('echo', { text: 'beside' }, never)).toEqual({ text: 'beside' })
+    const running = pool.run('spin', null, until(abort))
+    expect(await pool.run('echo', { text: 'beside' }, other)).toEqual({ text: 'beside' })
     abort.abort()
     await expect(running).rejects.toMatchObject({ code: 'client_closed_request' })
   })
@@ -207,7 +210,7 @@ describe('a read pool on threads', () => {
 
   it('ends threads that have nothing to do, but the oldest', async () => {
     const { pool } = openThreads({ threads: 2, lookEveryMs: 20 })
-    const runTwo = () => Promise.all([0, 0].map(() => pool.run('thread', 300, never)))
+    const runTwo = () => Promise.all([never, other].map((who) => pool.run('thread', 300, who)))
     const first = await runTwo()
     let later = first
     while (first.every((id) => later.includes(id))) {

@@ -20,6 +20,32 @@ export const TEST_READ_JOBS = {
   spin: (_db: Connection, _input: null, checkpoint: () => void): null => {
     for (;;) checkpoint()
   },
+  /** Runs until it is told to stop, in slices. */
+  *pause(_db: Connection, _input: null, checkpoint: () => boolean): Generator<void, null> {
+    for (;;) if (checkpoint()) yield
+  },
+  /** Gives its text back after some slices. */
+  *echoLater(
+    _db: Connection,
+    { text, slices }: { text: string; slices: number },
+    checkpoint: () => boolean,
+  ): Generator<void, { text: string }> {
+    for (let slice = 0; slice < slices; slice++) {
+      while (!checkpoint());
+      yield
+    }
+    return { text }
+  },
+  /** Tells that it runs, and looks at nothing. */
+  deaf: (_db: Connection, input: SharedArrayBuffer): null => {
+    Atomics.store(new Int32Array(input), 0, 1)
+    for (;;);
+  },
+  /** Tells that it runs, and goes on until it is told to stop. */
+  spinTold: (_db: Connection, input: SharedArrayBuffer, checkpoint: () => boolean): null => {
+    Atomics.store(new Int32Array(input), 0, 1)
+    for (;;) checkpoint()
+  },
   /** Counts that it ran. */
   mark: (_db: Connection, input: SharedArrayBuffer) => Atomics.add(new Int32Array(input), 0, 1),
   /** The id of its thread, after others had the time to begin. */

@@ -42,15 +42,22 @@ function bodyColumns(wanted: ReadonlySet<Body>): string {
     .join(',\n  ')
 }
 
-/** Calls that started in a part of time and are not deleted. */
+/** Calls that started in a part of time, not after a walk began, and are not deleted. */
 function liveCalls(conditions: readonly FilterCondition[]): string {
   return `
 WHERE calls.project_id = @project_id
   AND calls.started_at_us >= @from_us
   AND calls.started_at_us <= @to_us
+  AND calls.call_key <= @max_key
   AND calls.deleted_at_us IS NULL${renderConditions(conditions)}
 `.trim()
 }
+
+/** The newest call; by primary key. */
+export const MAX_CALL_KEY = `
+SELECT max(call_key)
+FROM calls
+`
 
 /** Conditions that few calls meet, each with its index, the best first. */
 const SEEKS = [
@@ -73,37 +80,47 @@ function byStart(direction: 'asc' | 'desc'): string {
   return `ORDER BY calls.started_at_us ${direction}, calls.id ${direction}`
 }
 
+/** Whether calls are found by the index of time, where a filter may let few of very many through. */
+export function isByTime(conditions: readonly FilterCondition[]): boolean {
+  return !SEEKS.some(([name]) => conditions.includes(name))
+}
+
+/** The time of the call that `@calls` others precede in a part of time (calls_project_id_started_at_us alone). */
+export const FIND_TIME_AFTER = findTime('asc')
+/** The same from the end of the part. */
+export const FIND_TIME_BEFORE = findTime('desc')
+
+function findTime(direction: 'asc' | 'desc'): string {
+  return `
+SELECT started_at_us
+FROM calls INDEXED BY calls_project_id_started_at_us
+WHERE project_id = @project_id
+  AND started_at_us >= @from_us
+  AND started_at_us <= @to_us
+ORDER BY started_at_us ${direction}
+LIMIT 1 OFFSET @calls
+`
+}
+
 /**
- * Keys of calls in order of time (calls_project_id_started_at_us; by id, trace or parent their own indexes
- * serve and the few rows are sorted).
+ * Keys, times and ids of calls in order of time behind a call, or from the beginning for null
+ * (calls_project_id_started_at_us; by id, trace or parent their own indexes serve and the rows are sorted).
  */
 export function selectCallKeys(
   conditions: readonly FilterCondition[],
   direction: 'asc' | 'desc',
 ): string {
-  return `
-SELECT calls.call_key
-FROM ${callsBy(conditions)}
-${liveCalls(conditions)}
-${byStart(direction)}
-LIMIT @limit OFFSET @offset
-`
-}
-
-/** Calls for an expression to be asked of each, in order of time (the same indexes). */
-export function scanCalls(
-  conditions: readonly FilterCondition[],
-  direction: 'asc' | 'desc',
-  wanted: ReadonlySet<Body>,
-): string {
+  const isBehind = direction === 'asc' ? '>' : '<'
   return `
 SELECT
-  ${NARROW_COLUMNS},
-  ${bodyColumns(wanted)}
+  calls.call_key,
+  calls.started_at_us,
+  calls.id
 FROM ${callsBy(conditions)}
-${wanted.size > 0 ? 'CROSS JOIN call_bodies ON call_bodies.call_key = calls.call_key' : ''}
 ${liveCalls(conditions)}
+  AND (calls.started_at_us IS NOT @after_us OR calls.id ${isBehind} @after_id)
 ${byStart(direction)}
+LIMIT @limit
 `
 }
 
@@ -130,7 +147,7 @@ SELECT
   ${bodyColumns(wanted)}
 FROM json_each(@keys) AS wanted
 CROSS JOIN calls ON calls.call_key = wanted.value
-CROSS JOIN call_bodies ON call_bodies.call_key = calls.call_key
+${wanted.size > 0 ? 'CROSS JOIN call_bodies ON call_bodies.call_key = calls.call_key' : ''}
 WHERE calls.deleted_at_us IS NULL
 ORDER BY wanted.key
 `

@@ -1,7 +1,9 @@
 /**
- * Lists of calls in SQLite: a read thread finds the keys, the bodies are then read a few calls at a time
- * between other work. Never holds more than a slice of bodies.
+ * Lists of calls in SQLite: a read thread finds the keys, batch by batch as the reader takes them, the bodies are
+ * then read a few calls at a time between other work. Never holds more than a batch of keys and a slice of bodies,
+ * and no read transaction while the reader takes its time.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import { BODIES, type Body, type CallsShape } from '../../../domain/calls/calls-query.ts'
 import {
@@ -18,6 +20,7 @@ import type { ReadPool } from '../read/read-pool.ts'
 import type { Arrivals } from '../recordings/arrivals.ts'
 import { SUM_TRACE_SIZE } from './calls.sql.ts'
 import { findCallsByKey } from './calls-query.sql.ts'
+import type { CallsBatch, CallsCursor } from './calls-scan.ts'
 
 /** Limit: calls of one slice, some 1 ms on the event loop. */
 const SLICE_ROWS = 100
@@ -26,6 +29,7 @@ const SLICE_CHARACTERS = 1024 * 1024
 /** Limit: feedback told of one call. */
 const FEEDBACK_MAX = 1000
 
+const FROM_THE_BEGINNING = { after_us: Number.MIN_SAFE_INTEGER, after_id: '' }
 const FEEDBACK_SHAPE = FEEDBACK_FIELDS.map((name) => ({ name, path: [name] }))
 
 type KeyedCall = CallTexts & { readonly call_key: number }
@@ -40,22 +44,31 @@ export function createCallsQueryStore(
   arrivals: Arrivals,
 ): CallsQueryStore {
   return {
-    async *pages(selection, shape, refScheme, signal) {
+    async *pages(selection, shape, refScheme, caller) {
+      const { signal } = caller
       await arrivals.wait(selection.project_id, selection.filter.call_ids ?? [])
-      const keys = await reads.run('select_calls', selection, signal)
       const readSlice = createSliceReader(db, shape, refScheme)
-      let at = 0
-      while (at < keys.length) {
-        // Other requests come in between, and a client that has left is noticed.
-        await new Promise((resolve) => setImmediate(resolve))
-        if (signal.aborted) throw signal.reason
-        if (!db.open) throw new ApiError('server_draining')
-        const slice = readSlice(keys.subarray(at, at + SLICE_ROWS))
-        at += slice.read
-        if (slice.calls.length > 0) yield slice.calls
-      }
+      let cursor: CallsCursor | null = null
+      do {
+        const { keys, next }: CallsBatch = await reads.run(
+          'select_calls',
+          { selection, cursor },
+          caller,
+        )
+        let at = 0
+        while (at < keys.length) {
+          // Other requests come in between, and a client that has left is noticed.
+          await nextTurn()
+          if (signal.aborted) throw signal.reason
+          if (!db.open) throw new ApiError('server_draining')
+          const slice = readSlice(keys.subarray(at, at + SLICE_ROWS))
+          at += slice.read
+          if (slice.calls.length > 0) yield slice.calls
+        }
+        cursor = next
+      } while (cursor !== null)
     },
-    count: (selection, signal) => reads.run('count_calls', selection, signal),
+    count: (selection, caller) => reads.run('count_calls', selection, caller),
   }
 }
 
@@ -78,7 +91,7 @@ function createSliceReader(
   function feedbackOf({ project_id, id }: CallTexts): string[] {
     const texts = JSON.stringify([`${refScheme}:///${project_id}/call/${id}`])
     const found: string[] = []
-    for (const row of findFeedback.iterate({ project_id, texts })) {
+    for (const row of findFeedback.iterate({ project_id, texts, ...FROM_THE_BEGINNING })) {
       found.push(renderFeedbackRow(row as FeedbackRow, FEEDBACK_SHAPE))
       if (found.length === FEEDBACK_MAX) break
     }

@@ -1,5 +1,4 @@
 /** The read jobs behind lists of calls: which calls, in which order, and how many. They read no body in vain. */
-import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import {
   BODIES,
   type Body,
@@ -12,49 +11,95 @@ import { createRowSelection, type RowQuery } from '../../../domain/query/row-que
 import { ApiError } from '../../../errors.ts'
 import type { CallsCount } from '../../api/calls-query.ts'
 import type { Connection } from '../db/connection.ts'
-import type { ReadJob } from '../read/read-jobs.ts'
-import { toFilterClause } from './calls-filter.ts'
-import { countCalls, scanCalls, selectCallKeys } from './calls-query.sql.ts'
+import type { Checkpoint, ReadJob } from '../read/read-jobs.ts'
+import { countCalls } from './calls-query.sql.ts'
+import {
+  beginWalk,
+  type CallsPlace,
+  createCallReader,
+  cutTime,
+  type ScannedRow,
+  toClause,
+  walkKeys,
+} from './calls-walk.ts'
 
-/** Limit: calls of one list, at 8 bytes each. */
-const KEYS_MAX = 5_000_000
+/** Limit: keys of one batch, at 8 bytes each. */
+const BATCH_KEYS = 50_000
 /** Limit: calls of one list that has to be sorted, at some 200 bytes each. */
 const SORTED_MAX = 500_000
-/** Limit: rows between two looks at whether somebody still waits. */
-const CHECKPOINT_ROWS = 1024
 
-type ScannedRow = CallTexts & { readonly call_key: number }
-
-/** Keys of the calls of a selection, in its order. @throws ApiError validation_failed for too many */
-export const selectCalls: ReadJob<CallsSelection, Float64Array> = (db, selection, checkpoint) => {
-  const isPlain = selection.expression === null && selection.sort.length === 0
-  return isPlain ? readKeys(db, selection, checkpoint) : pickKeys(db, selection, checkpoint)
+/** Where a list goes on. Plain data. */
+export interface CallsCursor extends CallsPlace {
+  /** Calls that the list has passed, those before its offset among them. */
+  readonly passed: number
 }
+
+export interface CallsBatchQuery {
+  readonly selection: CallsSelection
+  /** Null for the first batch. */
+  readonly cursor: CallsCursor | null
+  /** Keys of one batch; default BATCH_KEYS. */
+  readonly batchKeys?: number
+}
+
+export interface CallsBatch {
+  readonly keys: Float64Array
+  /** Null when there is no more. */
+  readonly next: CallsCursor | null
+}
+
+/** Keys of the next calls of a selection, in its order. @throws ApiError validation_failed for too many */
+export const selectCalls: ReadJob<CallsBatchQuery, CallsBatch> = (db, query, checkpoint) =>
+  query.selection.sort.length === 0
+    ? listKeys(db, query, checkpoint)
+    : sortKeys(db, query.selection, checkpoint)
 
 /** How many calls a selection holds, up to its limit. */
-export const countSelected: ReadJob<CallsSelection, CallsCount> = (db, selection, checkpoint) => {
-  const { limit, expression } = selection
-  if (expression !== null) return countScanned(db, selection, checkpoint)
-  const { conditions, parameters } = toClause(selection)
-  const bound = { limit: toSqlLimit(limit), ...parameters }
-  return db.prepare(countCalls(conditions)).get(bound) as CallsCount
+export const countSelected: ReadJob<CallsSelection, CallsCount> = (db, selection, checkpoint) =>
+  selection.expression === null
+    ? countFound(db, selection, checkpoint)
+    : countMatching(db, selection, checkpoint)
+
+function* listKeys(
+  db: Connection,
+  { selection, cursor, batchKeys = BATCH_KEYS }: CallsBatchQuery,
+  checkpoint: Checkpoint,
+): Generator<void, CallsBatch> {
+  const { expression, offset, limit } = selection
+  const place = cursor ?? beginWalk(db)
+  const keys: number[] = []
+  let passed = cursor?.passed ?? 0
+  let next: CallsCursor | null = null
+
+  /** False when the batch or the list is whole. */
+  function add(call_key: number, after_us: number, after_id: string): boolean {
+    if (passed >= offset + limit) return false
+    passed += 1
+    if (passed > offset) keys.push(call_key)
+    if (passed >= offset + limit) return false
+    if (keys.length < batchKeys) return true
+    next = { after_us, after_id, max_key: place.max_key, passed }
+    return false
+  }
+
+  if (expression === null) {
+    yield* walkKeys(db, selection, place, checkpoint, function* (found) {
+      return found.every((row) => add(...row))
+    })
+  } else {
+    const rows: RowQuery = { ...NO_PAGE, expression, isCount: true }
+    const matching = createRowSelection<ScannedCall>(rows, callField)
+    yield* scan(db, selection, place, checkpoint, (call) => {
+      const before = matching.count()
+      matching.add({ call, parsed: {} })
+      return matching.count() === before || add(call.call_key, call.started_at_us, call.id)
+    })
+  }
+  return { keys: Float64Array.from(keys), next }
 }
 
-function readKeys(db: Connection, selection: CallsSelection, checkpoint: () => void): Float64Array {
-  const { direction, limit, offset } = selection
-  const { conditions, parameters } = toClause(selection)
-  const keys: number[] = []
-  const rows = db
-    .prepare(selectCallKeys(conditions, direction))
-    .pluck()
-    .iterate({ limit: toSqlLimit(limit), offset, ...parameters })
-  for (const key of rows as IterableIterator<number>) {
-    keys.push(key)
-    if (keys.length > KEYS_MAX) throw tooMany(KEYS_MAX)
-    if (keys.length % CHECKPOINT_ROWS === 0) checkpoint()
-  }
-  return Float64Array.from(keys)
-}
+/** Nothing of a selection but what meets its condition. */
+const NO_PAGE = { sort: [], fields: [], offset: 0, limit: 0 } as const
 
 /** A call that may be kept; its texts are let go as soon as it was looked at. */
 interface Candidate {
@@ -62,39 +107,61 @@ interface Candidate {
   seen: ScannedCall | null
 }
 
-function pickKeys(db: Connection, selection: CallsSelection, checkpoint: () => void): Float64Array {
+function* sortKeys(
+  db: Connection,
+  selection: CallsSelection,
+  checkpoint: Checkpoint,
+): Generator<void, CallsBatch> {
   const { expression, sort, offset, limit } = selection
-  const isSorted = sort.length > 0
-  const max = isSorted ? SORTED_MAX : KEYS_MAX
-  const isBounded = offset + limit <= max
+  const isBounded = offset + limit <= SORTED_MAX
   const rows: RowQuery = {
     ...{ expression, sort, fields: [], isCount: false, offset },
-    limit: isBounded ? limit : max - Math.min(offset, max) + 1,
+    limit: isBounded ? limit : SORTED_MAX - Math.min(offset, SORTED_MAX) + 1,
   }
   const picked = createRowSelection<Candidate>(rows, ({ seen }, path) =>
     seen === null ? undefined : callField(seen, path),
   )
-  scan(db, selection, checkpoint, (call) => {
+  yield* scan(db, selection, beginWalk(db), checkpoint, (call) => {
     const candidate: Candidate = { key: call.call_key, seen: { call, parsed: {} } }
     const isWanted = picked.add(candidate)
     candidate.seen = null
+    if (!isBounded && picked.count() > SORTED_MAX) throw tooMany()
     return isWanted
   })
-  if (!isBounded && picked.count() > max) throw tooMany(max)
-  return Float64Array.from(picked.rows(), ({ key }) => key)
+  return { keys: Float64Array.from(picked.rows(), ({ key }) => key), next: null }
 }
 
-function countScanned(
+function* countFound(
   db: Connection,
   selection: CallsSelection,
-  checkpoint: () => void,
-): CallsCount {
+  checkpoint: Checkpoint,
+): Generator<void, CallsCount> {
+  const place = beginWalk(db)
+  const { conditions, parameters } = toClause(selection, place)
+  const countPart = db.prepare(countCalls(conditions))
+  let [count, storage_size_bytes] = [0, 0]
+  for (const { from: from_us, to: to_us } of cutTime(db, selection, place)) {
+    const limit = toSqlLimit(selection.limit - count)
+    const part = countPart.get({ ...parameters, from_us, to_us, limit }) as CallsCount
+    count += part.count
+    storage_size_bytes += part.storage_size_bytes
+    if (count >= selection.limit) break
+    if (checkpoint()) yield
+  }
+  return { count, storage_size_bytes }
+}
+
+function* countMatching(
+  db: Connection,
+  selection: CallsSelection,
+  checkpoint: Checkpoint,
+): Generator<void, CallsCount> {
   const { expression, limit } = selection
   let [count, storage_size_bytes] = [0, 0]
   if (limit === 0) return { count, storage_size_bytes }
-  const rows = { expression, sort: [], fields: [], isCount: true, offset: 0, limit }
+  const rows: RowQuery = { ...NO_PAGE, expression, isCount: true }
   const picked = createRowSelection<ScannedCall>(rows, callField)
-  scan(db, selection, checkpoint, (call) => {
+  yield* scan(db, selection, beginWalk(db), checkpoint, (call) => {
     picked.add({ call, parsed: {} })
     if (picked.count() > count) storage_size_bytes += call.storage_size_bytes
     count = picked.count()
@@ -107,27 +174,15 @@ function countScanned(
 function scan(
   db: Connection,
   selection: CallsSelection,
-  checkpoint: () => void,
+  place: CallsPlace,
+  checkpoint: Checkpoint,
   take: (call: ScannedRow) => boolean,
-): void {
-  const { direction, expression, sort } = selection
-  const { conditions, parameters } = toClause(selection)
+): Generator<void, void> {
+  const { expression, sort } = selection
   const paths = [...(expression ? fieldPaths(expression) : []), ...sort.map(({ path }) => path)]
   const wanted = new Set<Body>(BODIES.filter((body) => paths.some(([first]) => first === body)))
-  const statement = db.prepare(scanCalls(conditions, direction, wanted))
-  let rows = 0
-  for (const row of statement.iterate(parameters)) {
-    rows += 1
-    if (rows % CHECKPOINT_ROWS === 0) checkpoint()
-    if (!take(row as ScannedRow)) return
-  }
-}
-
-/** Conditions and parameters of the project, the time and the filter. */
-function toClause({ project_id, filter, startedUs }: CallsSelection) {
-  const { conditions, parameters } = toFilterClause(filter)
-  const { from: from_us, to: to_us } = startedUs
-  return { conditions, parameters: { project_id, from_us, to_us, ...parameters } }
+  const readCalls = createCallReader(db, wanted, checkpoint)
+  return walkKeys(db, selection, place, checkpoint, (found) => readCalls(found, take))
 }
 
 /** SQLite takes a negative limit for none. */
@@ -135,7 +190,7 @@ function toSqlLimit(limit: number): number {
   return Number.isFinite(limit) ? limit : -1
 }
 
-function tooMany(max: number): ApiError {
-  const message = `More than ${max} calls match: filter or page them.`
+function tooMany(): ApiError {
+  const message = `More than ${SORTED_MAX} calls match: filter or page them.`
   return new ApiError('validation_failed', { param: 'limit', message })
 }

@@ -18,7 +18,6 @@ import { type FeedbackSource, FIND_PAYLOAD, selectFeedback } from './feedback.sq
 
 /** Limit: characters of one answer, some 0.2 s of work for the event loop. */
 const ANSWER_CHARACTERS_MAX = 16 * 1024 * 1024
-const ROWS_PER_CHECKPOINT = 1000
 
 /** What the job needs. */
 export interface FeedbackQuery {
@@ -30,32 +29,44 @@ interface KeyedRow extends FeedbackRow {
   readonly feedback_key: number
 }
 
-/** Walks the feedback that can match, in order of time. */
-export const queryFeedback: ReadJob<FeedbackQuery, FeedbackRows> = (
+/**
+ * Walks the feedback that can match, in order of time. Pauses where it walks the whole project; what is named by id
+ * or ref is read in one go.
+ */
+export const queryFeedback: ReadJob<FeedbackQuery, FeedbackRows> = function* (
   db,
   { project_id, query },
   checkpoint,
-) => {
+) {
   const parsed = new WeakMap<FeedbackRow, unknown>()
   const selection = createRowSelection<KeyedRow>(query, (row, path) =>
     feedbackField(row, path, parsed),
   )
-  let rows = 0
-  for (const row of readRows(db, project_id, query)) {
-    rows += 1
-    if (rows % ROWS_PER_CHECKPOINT === 0) checkpoint()
-    const isWanted = selection.add(row)
-    // What is kept keeps no payload: there may be very many rows.
-    parsed.delete(row)
-    row.payload_json = null
-    if (!isWanted) break
-  }
+  const { readFrom, canPause } = openRows(db, project_id, query)
+  let last: OpenRow | null = null
+  do {
+    let isPaused = false
+    const from: OpenRow | null = last
+    last = null
+    for (const row of readFrom(from)) {
+      const isWanted = selection.add(row)
+      // What is kept keeps no payload: there may be very many rows.
+      parsed.delete(row)
+      row.payload_json = null
+      if (!isWanted) break
+      isPaused = checkpoint() && canPause
+      if (!isPaused) continue
+      last = row
+      break
+    }
+    if (isPaused) yield
+  } while (last !== null)
   return { count: selection.count(), rows: renderRows(db, selection.rows(), query) }
 }
 
 type OpenRow = KeyedRow & { payload_json: string | null }
 
-function readRows(db: Connection, project_id: string, query: RowQuery): Iterable<OpenRow> {
+function openRows(db: Connection, project_id: string, query: RowQuery) {
   const { expression, sort } = query
   const ids = requiredTexts(expression, 'id')
   const refs = requiredTexts(expression, 'weave_ref')
@@ -64,21 +75,34 @@ function readRows(db: Connection, project_id: string, query: RowQuery): Iterable
   const withPayload = paths.some(([first]) => first === 'payload')
   const texts = source === 'all' ? {} : { texts: JSON.stringify(ids ?? refs) }
   const statement = db.prepare(selectFeedback(source, withPayload))
-  return statement.iterate({ project_id, ...texts }) as IterableIterator<OpenRow>
+  return {
+    canPause: source === 'all',
+    readFrom(last: OpenRow | null): Iterable<OpenRow> {
+      const after = {
+        after_us: last?.created_at_us ?? Number.MIN_SAFE_INTEGER,
+        after_id: last?.id ?? '',
+      }
+      return statement.iterate({ project_id, ...texts, ...after }) as IterableIterator<OpenRow>
+    },
+  }
 }
 
 function renderRows(db: Connection, rows: readonly KeyedRow[], { fields }: RowQuery): string[] {
   const withPayload = fields.some(({ path }) => path[0] === 'payload')
   const findPayload = db.prepare(FIND_PAYLOAD).pluck()
   let characters = 0
-  return rows.map((row) => {
+  const texts: string[] = []
+  for (const row of rows) {
     const { feedback_key } = row
-    const payload_json = withPayload ? (findPayload.get({ feedback_key }) as string) : null
-    const text = renderFeedbackRow({ ...row, payload_json }, fields)
+    const payload_json = withPayload ? findPayload.get({ feedback_key }) : null
+    // It was deleted while others had their turn.
+    if (payload_json === undefined) continue
+    const text = renderFeedbackRow({ ...row, payload_json: payload_json as string | null }, fields)
     characters += text.length
     if (characters > ANSWER_CHARACTERS_MAX) throw tooLarge()
-    return text
-  })
+    texts.push(text)
+  }
+  return texts
 }
 
 function tooLarge(): ApiError {

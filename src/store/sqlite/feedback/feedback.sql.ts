@@ -152,7 +152,7 @@ const SOURCES = {
 
 export type FeedbackSource = keyof typeof SOURCES
 
-/** Feedback in order of time, by the index of its source; payloads only where the query reads them. */
+/** Feedback in order of time behind a place, by the index of its source; payloads only where the query reads them. */
 export function selectFeedback(source: FeedbackSource, withPayload: boolean): string {
   const { index, condition } = SOURCES[source]
   return `
@@ -161,6 +161,7 @@ SELECT
   ${withPayload ? 'payload_json' : 'NULL AS payload_json'}
 FROM feedback INDEXED BY ${index}
 WHERE project_id = @project_id
+  AND (created_at_us, id) > (@after_us, @after_id)
   ${condition}
 ORDER BY created_at_us, id
 `

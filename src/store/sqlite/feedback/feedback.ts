@@ -16,9 +16,9 @@ export function createFeedbackStore(writes: Writes, reads: ReadPool): FeedbackSt
     replaceFeedback: (replaced_id, feedback) =>
       writes.run('replace_feedback', { replaced_id, feedback }),
     purgeFeedback: (project_id, ids) => writes.run('purge_feedback', { project_id, ids }),
-    queryFeedback: (project_id, query, signal) =>
-      reads.run('feedback_query', { project_id, query }, signal),
-    findPayloadPaths: (sample, signal) => reads.run('payload_paths', sample, signal),
+    queryFeedback: (project_id, query, caller) =>
+      reads.run('feedback_query', { project_id, query }, caller),
+    findPayloadPaths: (sample, caller) => reads.run('payload_paths', sample, caller),
   }
 }
 

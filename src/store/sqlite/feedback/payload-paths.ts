@@ -10,13 +10,19 @@ import { FIND_PAYLOAD } from './feedback.sql.ts'
 const SAMPLE_CHARACTERS_MAX = 256 * 1024 * 1024
 
 /** Leaf paths of a sample; the newest payloads are read first, so that a limit leaves out old ones. */
-export const findPayloadPaths: ReadJob<FeedbackSample, PayloadPaths> = (db, sample, checkpoint) => {
+export const findPayloadPaths: ReadJob<FeedbackSample, PayloadPaths> = function* (
+  db,
+  sample,
+  checkpoint,
+) {
   const findPayload = db.prepare(FIND_PAYLOAD).pluck()
   const leaves = createLeafPaths()
   let characters = 0
   for (const feedback_key of chooseSample(db, sample, checkpoint)) {
-    checkpoint()
-    const json = findPayload.get({ feedback_key }) as string
+    if (checkpoint()) yield
+    const json = findPayload.get({ feedback_key }) as string | undefined
+    // It was deleted while others had their turn.
+    if (json === undefined) continue
     characters += json.length
     if (characters > SAMPLE_CHARACTERS_MAX) return { paths: leaves.list(), is_complete: false }
     leaves.add(JSON.parse(json))

@@ -19,7 +19,7 @@ export function createObjectStore(db: Connection, writes: Writes, reads: ReadPoo
     async findContent(project_id, digest) {
       return read(() => (findValue.get({ project_id, digest }) as string | undefined) ?? null)
     },
-    listObjects: (listing, signal) => reads.run('objects', listing, signal),
+    listObjects: (listing, caller) => reads.run('objects', listing, caller),
     deleteObjects: (project_id, object_id, versions, deleted_at_us) =>
       writes.run('delete_objects', { project_id, object_id, versions, deleted_at_us }),
   }

@@ -13,26 +13,32 @@ export interface TableOrderInput {
 type SortKey = readonly [rank: number, value: number | string]
 
 const NOTHING: SortKey = [4, 0]
+const COMPARED_PER_CHECKPOINT = 1000
 
 /** All places, sorted; equals keep their order. */
-export const sortTable: ReadJob<TableOrderInput, Uint32Array> = (
+export const sortTable: ReadJob<TableOrderInput, Uint32Array> = function* (
   db,
   { table, sort },
   checkpoint,
-) => {
+) {
   const findRow = db.prepare(FIND_ROW)
   const blocks = openTableBlocks(db, table)
   const paths = sort.map(({ field }) => field.split('.'))
   const keys: SortKey[][] = []
   for (let place = 0; place < table.row_count; place++) {
-    checkpoint()
+    if (checkpoint()) yield
     const { val_json } = findRow.get(blocks.keyAt(place)) as { val_json: string }
     const row: unknown = JSON.parse(val_json)
     keys.push(paths.map((path) => toSortKey(valueAt(row, path))))
   }
   const signs = sort.map(({ direction }) => (direction === 'asc' ? 1 : -1))
   const places = Uint32Array.from(keys.keys())
-  return places.sort((left, right) => compare(keys[left], keys[right], signs) || left - right)
+  let compared = 0
+  return places.sort((left, right) => {
+    compared += 1
+    if (compared % COMPARED_PER_CHECKPOINT === 0) checkpoint()
+    return compare(keys[left], keys[right], signs) || left - right
+  })
 }
 
 function compare(

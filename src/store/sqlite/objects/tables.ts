@@ -65,7 +65,7 @@ export function createTableStore(db: Connection, writes: Writes, reads: ReadPool
       }
       return places
     },
-    sortPlaces: (table, sort, signal) => reads.run('table_order', { table, sort }, signal),
+    sortPlaces: (table, sort, caller) => reads.run('table_order', { table, sort }, caller),
     async *readRows(table, places) {
       const blocks = openTableBlocks(db, table)
       let group: TableRow[] = []

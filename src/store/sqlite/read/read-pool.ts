@@ -1,23 +1,32 @@
 /**
- * Heavy reads off the event loop: a few worker threads, a bounded queue before them. The main connection
- * is never used for a read of this kind, except where the database lives in memory alone.
+ * Heavy reads off the event loop: a few worker threads, a bounded queue before them in which keys and projects take
+ * turns. The main connection is never used for a read of this kind, except where the database lives in memory alone.
  */
 import { ApiError } from '../../../errors.ts'
-import type { Connection } from '../db/connection.ts'
+import type { ReadCaller } from '../../api/read-caller.ts'
+import { createLogGateMemory } from '../db/log-gate.ts'
+import { createFairQueue } from './fair-queue.ts'
+import { measureInput } from './input-size.ts'
+import { createPending, toAbortError } from './pending-read.ts'
 import type { ReadInput, ReadJobRegistry, ReadJobs, ReadOutput } from './read-jobs.ts'
-import { runReadJob } from './read-serve.ts'
 import { createReadThread, type PendingRead, type ReadThread } from './read-thread.ts'
 
 const WORKER_FILE = new URL('./read-worker.ts', import.meta.url)
 const JOB_ID_MAX = 2 ** 31 - 1
 /** A thread that did nothing between two looks is ended: it holds some 50 MB. */
 const LOOK_EVERY_MS = 60_000
+/** Limit: a thread that does not reach a checkpoint in this time after a cancel is ended. */
+const CANCEL_GRACE_MS = 5000
+/** Limit: jobs of one key and project that a thread has begun. */
+const BEGUN_MAX = 2
+/** Limit: bytes of the inputs that wait. */
+const QUEUE_BYTES_MAX = 64 * 1024 * 1024
 
 export interface ReadPool<Jobs extends ReadJobs = ReadJobRegistry> {
   /**
    * Runs a job of the registry. It sees every commit that was acknowledged before.
    *
-   * @param signal - aborted when nobody waits any more: a waiting job is dropped, a running one stops soon
+   * @param caller - whose turn it takes. When its signal aborts, a waiting job is dropped, a running one stops soon
    * @throws ApiError server_overloaded when the queue is full, read_timeout, client_closed_request (or the
    * signal's reason when that is an ApiError), server_draining after close, internal_error when the
    * thread dies, and what the job throws
@@ -25,7 +34,7 @@ export interface ReadPool<Jobs extends ReadJobs = ReadJobRegistry> {
   run<Name extends keyof Jobs & string>(
     name: Name,
     input: ReadInput<Jobs, Name>,
-    signal: AbortSignal,
+    caller: ReadCaller,
   ): Promise<ReadOutput<Jobs, Name>>
   /** Fails what waits and runs, ends the threads. */
   close(): Promise<void>
@@ -37,14 +46,22 @@ export interface ReadPoolOptions {
   readonly threads: number
   /** Jobs that may wait for a thread. */
   readonly queueMax: number
+  /** Limit: bytes of the inputs that wait, about. */
+  readonly queueBytesMax?: number
   /** From the request to the answer, waiting included. */
   readonly timeoutMs: number
+  /** Limit: jobs that one thread runs in turns; for jobs that pause, default 1. */
+  readonly jobsPerThread?: number
   /** Threads that stay when there is nothing to do, since a new one has to warm up; default 1. */
   readonly threadsKept?: number
+  /** How long a job may take to notice that nobody waits, milliseconds; then its thread is ended. */
+  readonly cancelGraceMs?: number
   /** How often the others are looked at, milliseconds. */
   readonly lookEveryMs?: number
   /** Of its threads, as of lowerThreadPriority; default: as all others. */
   readonly niceness?: number
+  /** Of createLogGateMemory, when the log of the database is bounded. */
+  readonly gate?: SharedArrayBuffer
   /** The thread's entry; tests give one with jobs of their own. */
   readonly workerFile?: URL
 }
@@ -53,35 +70,34 @@ export interface ReadPoolOptions {
 export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
   options: ReadPoolOptions,
 ): ReadPool<Jobs> {
-  const { path, queueMax, timeoutMs, workerFile = WORKER_FILE } = options
-  const { threadsKept = 1, lookEveryMs = LOOK_EVERY_MS, niceness = 0 } = options
+  const { queueMax, queueBytesMax = QUEUE_BYTES_MAX, timeoutMs } = options
+  const { threadsKept = 1, lookEveryMs = LOOK_EVERY_MS } = options
   const threads = new Set<ReadThread>()
   /** Those that got a job since the last look. */
   const used = new Set<ReadThread>()
   const ending = new Set<Promise<void>>()
   const timer = setInterval(endIdle, lookEveryMs).unref()
-  let waiting: PendingRead[] = []
+  const waiting = createFairQueue<PendingRead>()
+  const places = createPlaces(threads, options, startThread)
+  let waitingBytes = 0
   let isClosed = false
   let lastId = 0
 
   function startThread(): ReadThread {
-    const onLost = () => {
+    const onLost = (rest: readonly PendingRead[]) => {
       threads.delete(thread)
+      for (const job of rest) enqueue(job)
       dispatch()
     }
-    const thread = createReadThread({ workerFile, path, niceness, onIdle: dispatch, onLost })
+    const thread = createReadThread({ ...threadOptionsOf(options), onFree: dispatch, onLost })
     threads.add(thread)
     return thread
-  }
-
-  function findIdle(): ReadThread | undefined {
-    return [...threads].find((thread) => thread.job() === null)
   }
 
   /** The oldest stay: they know the most. */
   function endIdle(): void {
     for (const thread of [...threads].slice(threadsKept)) {
-      if (thread.job() !== null || used.has(thread)) continue
+      if (thread.jobs().length > 0 || used.has(thread)) continue
       threads.delete(thread)
       const ended = thread.end().finally(() => ending.delete(ended))
       ending.add(ended)
@@ -89,12 +105,28 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
     used.clear()
   }
 
+  function enqueue(job: PendingRead): void {
+    waiting.push(job)
+    waitingBytes += job.bytes
+  }
+
+  /** Where the queue is full, the longest line in it gives way to shorter ones. */
+  function makeRoom(caller: ReadCaller, bytes: number): boolean {
+    while (waiting.size() >= queueMax || waitingBytes + bytes > queueBytesMax) {
+      const last = waiting.lastOfLonger(caller)
+      if (!last) return false
+      last.settle(overloaded())
+      abandon(last)
+    }
+    return true
+  }
+
   function dispatch(): void {
     while (!isClosed) {
-      const idle = findIdle()
-      const job = idle || threads.size < options.threads ? waiting.shift() : undefined
+      const job = waiting.take(places.hasFor)
       if (!job) return
-      const thread = idle ?? startThread()
+      waitingBytes -= job.bytes
+      const thread = places.takeFor(job)
       used.add(thread)
       thread.start(job)
     }
@@ -102,28 +134,24 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
 
   /** The caller has left: drops the job, or tells its thread to stop. */
   function abandon(job: PendingRead): void {
-    waiting = waiting.filter((other) => other !== job)
-    for (const thread of threads) if (thread.job() === job) thread.cancel()
+    const before = waiting.size()
+    waiting.remove(job)
+    if (waiting.size() < before) waitingBytes -= job.bytes
+    for (const thread of threads) thread.cancel(job)
   }
 
   return {
-    run(name, input, signal) {
+    run(name, input, caller) {
+      const { signal } = caller
       if (isClosed) return Promise.reject(new ApiError('server_draining'))
       if (signal.aborted) return Promise.reject(toAbortError(signal))
-      const mustWait = threads.size >= options.threads && !findIdle()
-      if (mustWait && waiting.length >= queueMax) {
-        return Promise.reject(new ApiError('server_overloaded', { retryAfterS: 1 }))
-      }
+      const bytes = measureInput(input)
+      if (!places.hasFor(caller) && !makeRoom(caller, bytes)) return Promise.reject(overloaded())
       lastId = lastId === JOB_ID_MAX ? 1 : lastId + 1
       const { job, promise } = createPending({
-        id: lastId,
-        name,
-        input,
-        timeoutMs,
-        signal,
-        abandon,
+        ...{ id: lastId, name, input, bytes, caller, timeoutMs, abandon },
       })
-      waiting.push(job)
+      enqueue(job)
       dispatch()
       return promise as Promise<never>
     },
@@ -131,65 +159,57 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
       isClosed = true
       clearInterval(timer)
       const open = [...threads]
-      for (const job of [...waiting, ...open.map((thread) => thread.job())]) {
-        job?.settle(new ApiError('server_draining'))
+      for (const job of [...waiting.clear(), ...open.flatMap((thread) => thread.jobs())]) {
+        job.settle(new ApiError('server_draining'))
       }
-      waiting = []
       await Promise.all([...open.map((thread) => thread.end()), ...ending])
     },
   }
 }
 
-interface PendingOptions {
-  readonly id: number
-  readonly name: string
-  readonly input: unknown
-  readonly timeoutMs: number
-  readonly signal: AbortSignal
-  /** The caller has got its error and waits no more. */
-  abandon(job: PendingRead): void
+function threadOptionsOf(options: ReadPoolOptions) {
+  const { workerFile = WORKER_FILE, cancelGraceMs = CANCEL_GRACE_MS } = options
+  const { path, niceness = 0, gate = createLogGateMemory() } = options
+  return { workerFile, cancelGraceMs, path, niceness, gate }
 }
 
-/** A job and the promise of its caller, which settles once: by the job, the clock or the signal. */
-function createPending({ id, name, input, timeoutMs, signal, abandon }: PendingOptions) {
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-  const leave = (error: ApiError) => {
-    job.settle(error)
-    abandon(job)
-  }
-  const timer = setTimeout(() => leave(new ApiError('read_timeout')), timeoutMs)
-  const onAbort = () => leave(toAbortError(signal))
-  signal.addEventListener('abort', onAbort, { once: true })
-  const job: PendingRead = {
-    id,
-    name,
-    input,
-    settle(error, value) {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', onAbort)
-      if (error) reject(error)
-      else resolve(value)
-    },
-  }
-  return { job, promise }
+function overloaded(): ApiError {
+  return new ApiError('server_overloaded', { retryAfterS: 1 })
 }
 
-/** The same jobs on the main connection, one at a time: for a database that no thread can open. */
-export function createInlineReadPool<Jobs extends ReadJobs>(
-  db: Connection,
-  jobs: Jobs,
-): ReadPool<Jobs> {
+/**
+ * Which thread a job may go to: the emptiest that has room. One key and project never gets the last thread, however
+ * much it asks, so that others have one that no job of its own can hold up.
+ */
+function createPlaces(
+  threads: ReadonlySet<ReadThread>,
+  { threads: threadsMax, jobsPerThread = 1 }: ReadPoolOptions,
+  startThread: () => ReadThread,
+) {
+  const ownThreadsMax = Math.max(1, threadsMax - 1)
+
+  function findFor({ keyId, project_id }: Pick<PendingRead, 'keyId' | 'project_id'>) {
+    const open = [...threads].map((thread) => {
+      const jobs = thread.jobs()
+      const own = jobs.filter((job) => job.keyId === keyId && job.project_id === project_id)
+      return { thread, begun: jobs.length, own: own.length }
+    })
+    const isSpread = open.filter(({ own }) => own > 0).length >= ownThreadsMax
+    const free = open
+      .filter(
+        ({ begun, own }) => begun < jobsPerThread && own < BEGUN_MAX && (!isSpread || own > 0),
+      )
+      .sort((left, right) => left.begun - right.begun)[0]
+    const canStart = !isSpread && threads.size < threadsMax && (free?.begun ?? 1) > 0
+    return { thread: canStart ? null : (free?.thread ?? null), canStart }
+  }
+
   return {
-    async run(name, input, signal) {
-      await new Promise((resolve) => setImmediate(resolve))
-      if (signal.aborted) throw toAbortError(signal)
-      if (!db.open) throw new ApiError('server_draining')
-      return runReadJob(db, jobs, { name, input }, () => {}) as never
+    hasFor(job: Pick<PendingRead, 'keyId' | 'project_id'>): boolean {
+      const { thread, canStart } = findFor(job)
+      return thread !== null || canStart
     },
-    async close() {},
+    /** For a job that it has a place for. */
+    takeFor: (job: PendingRead): ReadThread => findFor(job).thread ?? startThread(),
   }
-}
-
-function toAbortError({ reason }: AbortSignal): ApiError {
-  return reason instanceof ApiError ? reason : new ApiError('client_closed_request')
 }

@@ -1,10 +1,21 @@
-/** The worker's side of the read pool: takes one job at a time, answers its value or its error. */
+/**
+ * The worker's side of the read pool: runs its jobs in turns of a slice each, answers the value or the error of
+ * each. Between slices no read transaction is open.
+ */
 import { parentPort, workerData } from 'node:worker_threads'
+import { ApiError } from '../../../errors.ts'
 import { type Connection, openReadOnlyDatabase } from '../db/connection.ts'
+import { type LogGate, openLogGate } from '../db/log-gate.ts'
 import { toStoreError } from '../db/store-error.ts'
 import { type Failure, renderFailure } from '../db/thread-failure.ts'
 import { lowerThreadPriority } from '../db/thread-priority.ts'
-import type { ReadJobs } from './read-jobs.ts'
+import { createFairQueue, type Share } from './fair-queue.ts'
+import type { Checkpoint, ReadJobs } from './read-jobs.ts'
+
+/** How long a job that can pause goes on while others wait, milliseconds. */
+const SLICE_MS = 50
+/** How long a job may hold on to a log that is full, milliseconds; a slice and what it takes to notice. */
+const FULL_LOG_MS = 1000
 
 /** What a worker is started with. */
 export interface ReadWorkerData {
@@ -12,12 +23,20 @@ export interface ReadWorkerData {
   readonly path: string
   /** As of lowerThreadPriority; 0: as all others. */
   readonly niceness: number
-  /** Four bytes: the id of the job that nobody waits for any more. */
+  /** Of createLogGateMemory. */
+  readonly gate: SharedArrayBuffer
+}
+
+export interface ReadRequest extends Share {
+  readonly id: number
+  readonly name: string
+  readonly input: unknown
+  /** Four bytes: not 0 when nobody waits for the job any more. */
   readonly cancelled: SharedArrayBuffer
 }
 
 /** To the worker: a job, or null to end. */
-export type ReadWorkerRequest = { readonly id: number; name: string; input: unknown } | null
+export type ReadWorkerRequest = ReadRequest | null
 
 /** From the worker. */
 export interface ReadWorkerReply extends Failure {
@@ -28,56 +47,114 @@ export interface ReadWorkerReply extends Failure {
 /** A job that stopped because nobody waits for it. */
 export class ReadCancelledError extends Error {}
 
-/**
- * Runs one job in a read transaction, so that all its statements see the same commits.
- *
- * @throws ApiError, and whatever the job throws
- */
-export function runReadJob(
+/** A job that was begun. */
+export interface RunningJob {
+  /**
+   * Runs one slice in a read transaction of its own, so that all its statements see the same commits.
+   *
+   * @param checkpoint - of this slice
+   * @returns the value of the job, or null when it has to go on
+   * @throws ApiError, and whatever the job throws; the job is then over
+   */
+  runSlice(checkpoint: Checkpoint): { readonly value: unknown } | null
+}
+
+/** Begins a job of a registry; nothing runs yet. */
+export function beginReadJob(
   db: Connection,
   jobs: ReadJobs,
   { name, input }: { readonly name: string; readonly input: unknown },
-  checkpoint: () => void,
-): unknown {
-  const job = Object.hasOwn(jobs, name) ? jobs[name] : undefined
-  if (!job) throw new Error(`there is no read job ${name}`)
-  try {
-    return db.transaction(() => job(db, input as never, checkpoint))()
-  } catch (error) {
-    throw toStoreError(error)
+): RunningJob {
+  let rest: Iterator<void, unknown> | null = null
+  let current: Checkpoint = () => false
+  const runNext = db.transaction((): { readonly value: unknown } | null => {
+    if (rest === null) {
+      const job = Object.hasOwn(jobs, name) ? jobs[name] : undefined
+      if (!job) throw new Error(`there is no read job ${name}`)
+      const begun: unknown = job(db, input as never, () => current())
+      if (!isIterator(begun)) return { value: begun }
+      rest = begun
+    }
+    const next = rest.next()
+    return next.done === true ? { value: next.value } : null
+  })
+  return {
+    runSlice(checkpoint) {
+      current = checkpoint
+      try {
+        return runNext()
+      } catch (error) {
+        throw toStoreError(error)
+      }
+    },
   }
+}
+
+function isIterator(value: unknown): value is Iterator<void, unknown> {
+  return typeof (value as { next?: unknown } | null)?.next === 'function'
 }
 
 /** Serves the jobs to the pool that started this thread, until it sends null. */
 export function serveReadJobs(jobs: ReadJobs): void {
   const port = parentPort
   if (port === null) throw new Error('a read worker runs in a worker thread')
-  const { path, niceness, cancelled } = workerData as ReadWorkerData
+  const { path, niceness, gate: memory } = workerData as ReadWorkerData
   if (niceness > 0) lowerThreadPriority(niceness)
-  const flag = new Int32Array(cancelled)
+  const gate = openLogGate(memory)
+  const running = createFairQueue<ReadRequest & { begun: RunningJob | null }>()
   let db: Connection | null = null
+  let isScheduled = false
 
-  function answer(request: NonNullable<ReadWorkerRequest>): ReadWorkerReply {
-    const { id } = request
-    const checkpoint = () => {
-      if (Atomics.load(flag, 0) === id) throw new ReadCancelledError()
-    }
+  function runNext(): void {
+    isScheduled = false
+    const job = running.take()
+    if (!job) return
+    const { id } = job
     try {
       db ??= openReadOnlyDatabase(path)
-      return { id, value: runReadJob(db, jobs, request, checkpoint) }
+      job.begun ??= beginReadJob(db, jobs, job)
+      gate.awaitRead()
+      const ended = job.begun.runSlice(createCheckpoint(job, gate))
+      if (ended) port?.postMessage({ id, value: ended.value }, ownBuffers(ended.value))
+      else running.push(job)
     } catch (thrown) {
-      return { id, ...renderFailure(toStoreError(thrown)) }
+      port?.postMessage({ id, ...renderFailure(toStoreError(thrown)) })
     }
+    schedule()
+  }
+
+  /** Messages come in between two slices. */
+  function schedule(): void {
+    if (isScheduled || running.size() === 0) return
+    isScheduled = true
+    setImmediate(runNext)
   }
 
   port.on('message', (request: ReadWorkerRequest) => {
     if (request !== null) {
-      const reply = answer(request)
-      return port.postMessage(reply, ownBuffers(reply.value))
+      running.push({ ...request, begun: null })
+      return schedule()
     }
+    running.clear()
     db?.close()
     port.close()
   })
+}
+
+/** The checkpoint of a slice that begins now. */
+function createCheckpoint({ cancelled }: ReadRequest, gate: LogGate): Checkpoint {
+  const flag = new Int32Array(cancelled)
+  const beganMs = performance.now()
+  const check = () => {
+    if (Atomics.load(flag, 0) !== 0) throw new ReadCancelledError()
+    const tookMs = performance.now() - beganMs
+    if (tookMs > FULL_LOG_MS && gate.isFull()) {
+      throw new ApiError('server_overloaded', { retryAfterS: 1 })
+    }
+    return tookMs >= SLICE_MS
+  }
+  check()
+  return check
 }
 
 /** The buffers of the byte arrays of a value, and of its lists of them: they go to the caller without a copy. */

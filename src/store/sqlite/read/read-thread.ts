@@ -1,103 +1,117 @@
-/** One read thread as the pool sees it: runs one job at a time and knows how to stop it. */
+/** One read thread as the pool sees it: runs a few jobs in turns and knows how to stop each. */
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '../../../errors.ts'
 import { toReplyError } from '../db/thread-failure.ts'
+import type { Share } from './fair-queue.ts'
 import type { ReadWorkerData, ReadWorkerReply, ReadWorkerRequest } from './read-serve.ts'
 
-/** Limit: a thread that does not reach a checkpoint in this time after a cancel is ended. */
-const CANCEL_GRACE_MS = 5000
+/** Limit: how long a thread may take to end, milliseconds. */
+const END_MS_MAX = 5000
 
 /** Limit: memory for new objects; the rest as Node sets it. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8 }
 
 /** A job that waits or runs. */
-export interface PendingRead {
+export interface PendingRead extends Share {
   /** 1..2^31-1. */
   readonly id: number
   readonly name: string
   readonly input: unknown
+  /** Of the input, about. */
+  readonly bytes: number
   /** Settles the caller; later calls do nothing. */
   settle(error: Error | null, value?: unknown): void
 }
 
 export interface ReadThread {
-  /** What it runs, or null. */
-  job(): PendingRead | null
+  /** What it runs. */
+  jobs(): readonly PendingRead[]
   start(job: PendingRead): void
-  /** Tells the running job to stop; the thread is free once it has. */
-  cancel(): void
+  /** Tells a running job to stop; its place is free once it has. Does nothing for any other. */
+  cancel(job: PendingRead): void
   /** Lets the thread close its connection; ends it by force when it does not. */
   end(): Promise<void>
 }
 
-export interface ReadThreadOptions {
+export interface ReadThreadOptions extends ReadWorkerData {
   /** The thread's entry. */
   readonly workerFile: URL
-  /** The database file. */
-  readonly path: string
-  /** As of lowerThreadPriority; 0: as all others. */
-  readonly niceness: number
-  /** It has nothing to do. */
-  onIdle(): void
-  /** It has died; its job has failed. */
-  onLost(): void
+  /** A thread that does not reach a checkpoint in this time after a cancel is ended. */
+  readonly cancelGraceMs: number
+  /** A job has ended. */
+  onFree(): void
+  /**
+   * It has died, and what it ran has failed; `rest` is what it ran beside a job that had to be ended by force, which
+   * another thread may run anew.
+   */
+  onLost(rest: readonly PendingRead[]): void
+}
+
+interface Started {
+  readonly job: PendingRead
+  readonly cancelled: Int32Array
+  graceTimer?: NodeJS.Timeout
 }
 
 /** Starts a thread. */
 export function createReadThread(options: ReadThreadOptions): ReadThread {
-  const cancelled = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
-  const flag = new Int32Array(cancelled)
-  const { path, niceness } = options
-  const workerData: ReadWorkerData = { path, niceness, cancelled }
-  const worker = new Worker(options.workerFile, { workerData, resourceLimits: RESOURCE_LIMITS })
-  let job: PendingRead | null = null
+  const { workerFile, cancelGraceMs, onFree, onLost, path, niceness, gate } = options
+  const workerData: ReadWorkerData = { path, niceness, gate }
+  const worker = new Worker(workerFile, { workerData, resourceLimits: RESOURCE_LIMITS })
+  const started = new Map<number, Started>()
   let isLost = false
-  let graceTimer: NodeJS.Timeout | undefined
+  let isForced = false
 
-  function settle(error: Error | null, value?: unknown): void {
-    const ended = job
-    job = null
-    clearTimeout(graceTimer)
-    graceTimer = undefined
-    ended?.settle(error, value)
+  function settle(id: number, error: Error | null, value?: unknown): void {
+    const ended = started.get(id)
+    started.delete(id)
+    clearTimeout(ended?.graceTimer)
+    ended?.job.settle(error, value)
   }
 
   function lose(cause: Error): void {
     if (isLost) return
     isLost = true
-    settle(new ApiError('internal_error', { cause }))
-    options.onLost()
+    const left = [...started.values()]
+    const rest = isForced ? left.filter(({ graceTimer }) => graceTimer === undefined) : []
+    for (const { job } of rest) started.delete(job.id)
+    for (const id of [...started.keys()]) settle(id, new ApiError('internal_error', { cause }))
+    onLost(rest.map(({ job }) => job))
   }
 
-  function endInTime(): void {
-    graceTimer ??= setTimeout(() => void worker.terminate(), CANCEL_GRACE_MS)
+  function endByForce(): void {
+    isForced = true
+    void worker.terminate()
   }
 
   worker.on('message', (reply: ReadWorkerReply) => {
-    settle(toReplyError(reply), reply.value)
-    options.onIdle()
+    settle(reply.id, toReplyError(reply), reply.value)
+    onFree()
   })
   worker.on('error', lose)
   worker.on('exit', () => lose(new Error('the read thread ended')))
 
   return {
-    job: () => job,
-    start(next) {
-      job = next
-      const request: ReadWorkerRequest = { id: next.id, name: next.name, input: next.input }
+    jobs: () => [...started.values()].map(({ job }) => job),
+    start(job) {
+      const cancelled = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+      started.set(job.id, { job, cancelled: new Int32Array(cancelled) })
+      const { id, name, input, keyId, project_id } = job
+      const request: ReadWorkerRequest = { id, name, input, keyId, project_id, cancelled }
       worker.postMessage(request)
     },
-    cancel() {
-      if (!job) return
-      Atomics.store(flag, 0, job.id)
-      endInTime()
+    cancel({ id }) {
+      const found = started.get(id)
+      if (!found) return
+      Atomics.store(found.cancelled, 0, 1)
+      found.graceTimer ??= setTimeout(endByForce, cancelGraceMs)
     },
     async end() {
-      if (job) Atomics.store(flag, 0, job.id)
+      for (const { cancelled } of started.values()) Atomics.store(cancelled, 0, 1)
       const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
       const request: ReadWorkerRequest = null
       worker.postMessage(request)
-      const timer = setTimeout(() => void worker.terminate(), CANCEL_GRACE_MS)
+      const timer = setTimeout(() => void worker.terminate(), END_MS_MAX)
       await ended
       clearTimeout(timer)
     },

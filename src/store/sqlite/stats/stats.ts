@@ -46,18 +46,18 @@ export function createStatsStore(writes: Writes, reads: ReadPool): StatsStore {
   }
 
   return {
-    async aggregate(query, signal) {
-      const { result, broken } = await reads.run('stats', query, signal)
+    async aggregate(query, caller) {
+      const { result, broken } = await reads.run('stats', query, caller)
       await spoil(broken)
       return result
     },
-    render(query, signal) {
-      const read = async (abandoned: AbortSignal) => {
-        const { broken, ...found } = await reads.run('stats_texts', query, abandoned)
+    render(query, caller) {
+      const read = async (signal: AbortSignal) => {
+        const { broken, ...found } = await reads.run('stats_texts', query, { ...caller, signal })
         await spoil(broken)
         return found
       }
-      return texts.run(keyOf(query), read, signal)
+      return texts.run(keyOf(query), read, caller.signal)
     },
   }
 }

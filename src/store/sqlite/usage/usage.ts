@@ -1,5 +1,6 @@
 /** Usage over trees of calls in SQLite, summed up in TypeScript, in a read thread. */
-import { type Expression, matches } from '../../../domain/query/query-expression.ts'
+import type { Expression } from '../../../domain/query/query-expression.ts'
+import { createMatcher } from '../../../domain/query/query-matcher.ts'
 import { timeValue } from '../../../domain/query/query-values.ts'
 import type { CallUsage } from '../../../domain/usage/usage.ts'
 import { rollUpUsage, type UsageCall } from '../../../domain/usage/usage-rollup.ts'
@@ -30,8 +31,8 @@ interface FoundCall extends UsageCall {
 
 export function createUsageStore(reads: ReadPool): UsageStore {
   return {
-    sumTraceUsage: (query, signal) => reads.run('trace_usage', query, signal),
-    sumCallsUsage: (query, signal) => reads.run('calls_usage', query, signal),
+    sumTraceUsage: (query, caller) => reads.run('trace_usage', query, caller),
+    sumCallsUsage: (query, caller) => reads.run('calls_usage', query, caller),
   }
 }
 
@@ -70,12 +71,13 @@ function findCalls(
 ): FoundCall[] {
   const prices = openPriceTable(db, project_id)
   const selectUsage = db.prepare(SELECT_CALL_USAGE)
+  const isWanted = createSieve(expression)
   const calls: FoundCall[] = []
   let rows = 0
   for (const row of readCalls(db, project_id, filter)) {
     rows += 1
     if (rows % ROWS_PER_CHECKPOINT === 0) checkpoint()
-    if (!isWanted(row, expression)) continue
+    if (!isWanted(row)) continue
     if (calls.length === limit) throw tooMany(limit)
     const { call_key, id, parent_id, started_at_us, ended_at_us } = row
     calls.push({
@@ -99,14 +101,16 @@ function readCalls(
   return statement.iterate({ project_id, ...parameters }) as IterableIterator<CallRow>
 }
 
-function isWanted(row: CallRow, expression: Expression | null): boolean {
-  if (expression === null) return true
-  return matches(expression, ([field, ...rest]) => {
-    if (rest.length > 0) return undefined
-    if (field === 'started_at') return timeValue(row.started_at_us)
-    if (field === 'ended_at') return timeValue(row.ended_at_us)
-    return row[field as keyof CallRow]
-  })
+function createSieve(expression: Expression | null): (row: CallRow) => boolean {
+  if (expression === null) return () => true
+  const meets = createMatcher(expression)
+  return (row) =>
+    meets(([field, ...rest]) => {
+      if (rest.length > 0) return undefined
+      if (field === 'started_at') return timeValue(row.started_at_us)
+      if (field === 'ended_at') return timeValue(row.ended_at_us)
+      return row[field as keyof CallRow]
+    })
 }
 
 /** The calls of these ids and all that they called. */

@@ -61,6 +61,7 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
   const { db, writes, reads, pieceRowsMax = PIECE_ROWS_MAX } = options
   const selectUnbuilt = db.prepare(SELECT_UNBUILT_HOURS)
   const closing = new AbortController()
+  const caller = { keyId: '', project_id: '', signal: closing.signal }
   let seen: ReadonlyMap<number, number> | null = null
   /** Hours that were built of late, and until when they are left alone, by `performance.now()`. */
   const spared = new Map<number, number>()
@@ -78,7 +79,7 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
     for (let written = 0; ; written++) {
       if (closing.signal.aborted) return written
       const input: BuildInput = { hour_key, pieceRowsMax, from }
-      const built: BuildResult = await reads.run('build_segment', input, closing.signal)
+      const built: BuildResult = await reads.run('build_segment', input, caller)
       if (built === null || built === 'broken') {
         if (built) await writes.run('spoil_hours', [hour_key])
         return written

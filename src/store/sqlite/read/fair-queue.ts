@@ -1,0 +1,84 @@
+/**
+ * A queue in which keys take turns, and the projects of a key take turns within its own. Of one key and project
+ * the first comes first. Knows nothing of what waits.
+ */
+
+/** Whose turn an item takes. */
+export interface Share {
+  readonly keyId: string
+  readonly project_id: string
+}
+
+export interface FairQueue<Item extends Share> {
+  push(item: Item): void
+  /**
+   * Takes the next item out.
+   *
+   * @param canTake - of the first item of each key and project; those it refuses keep their turn
+   */
+  take(canTake?: (item: Item) => boolean): Item | undefined
+  remove(item: Item): void
+  /** The last of the longest line, when that is longer than the line of `share`: its turn is the farthest away. */
+  lastOfLonger(share: Share): Item | undefined
+  size(): number
+  /** Takes all items out. */
+  clear(): Item[]
+}
+
+export function createFairQueue<Item extends Share>(): FairQueue<Item> {
+  /** Items by key and project; the order of a map is the order of turns. */
+  let keys = new Map<string, Map<string, Item[]>>()
+  let size = 0
+
+  /** Takes an item out of its list, which must hold it; what is left goes behind all others. */
+  function takeOut(item: Item): void {
+    const { keyId, project_id } = item
+    const projects = keys.get(keyId) as Map<string, Item[]>
+    const rest = (projects.get(project_id) as Item[]).filter((other) => other !== item)
+    projects.delete(project_id)
+    if (rest.length > 0) projects.set(project_id, rest)
+    keys.delete(keyId)
+    if (projects.size > 0) keys.set(keyId, projects)
+    size -= 1
+  }
+
+  return {
+    push(item) {
+      const { keyId, project_id } = item
+      const projects = keys.get(keyId) ?? new Map<string, Item[]>()
+      const items = projects.get(project_id) ?? []
+      items.push(item)
+      projects.set(project_id, items)
+      keys.set(keyId, projects)
+      size += 1
+    },
+    take(canTake = () => true) {
+      for (const projects of keys.values()) {
+        for (const [first] of projects.values()) {
+          if (first === undefined || !canTake(first)) continue
+          takeOut(first)
+          return first
+        }
+      }
+      return undefined
+    },
+    remove(item) {
+      if (keys.get(item.keyId)?.get(item.project_id)?.includes(item)) takeOut(item)
+    },
+    lastOfLonger({ keyId, project_id }) {
+      let longest = keys.get(keyId)?.get(project_id) ?? []
+      for (const projects of keys.values()) {
+        for (const items of projects.values()) if (items.length > longest.length) longest = items
+      }
+      const isOwn = longest[0]?.keyId === keyId && longest[0].project_id === project_id
+      return isOwn ? undefined : longest.at(-1)
+    },
+    size: () => size,
+    clear() {
+      const items = [...keys.values()].flatMap((projects) => [...projects.values()].flat())
+      keys = new Map()
+      size = 0
+      return items
+    },
+  }
+}

@@ -1,0 +1,31 @@
+/** The read jobs on the main connection, slice by slice: for a database in memory, that no thread can open. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ApiError } from '../../../errors.ts'
+import type { Connection } from '../db/connection.ts'
+import { toAbortError } from './pending-read.ts'
+import type { ReadJobs } from './read-jobs.ts'
+import type { ReadPool } from './read-pool.ts'
+import { beginReadJob } from './read-serve.ts'
+
+/** How long a slice lasts, milliseconds: all else of the process waits for it. */
+const SLICE_MS = 10
+
+export function createInlineReadPool<Jobs extends ReadJobs>(
+  db: Connection,
+  jobs: Jobs,
+): ReadPool<Jobs> {
+  return {
+    async run(name, input, { signal }) {
+      const job = beginReadJob(db, jobs, { name, input })
+      while (true) {
+        await nextTurn()
+        if (signal.aborted) throw toAbortError(signal)
+        if (!db.open) throw new ApiError('server_draining')
+        const beganMs = performance.now()
+        const ended = job.runSlice(() => performance.now() - beganMs >= SLICE_MS)
+        if (ended) return ended.value as never
+      }
+    },
+    async close() {},
+  }
+}

@@ -1,0 +1,39 @@
+/** The caller's side of one read: a promise that settles once, by the job, the clock or the caller's signal. */
+import { ApiError } from '../../../errors.ts'
+import type { ReadCaller } from '../../api/read-caller.ts'
+import type { PendingRead } from './read-thread.ts'
+
+export interface PendingOptions extends Pick<PendingRead, 'id' | 'name' | 'input' | 'bytes'> {
+  readonly caller: ReadCaller
+  readonly timeoutMs: number
+  /** The caller has got its error and waits no more. */
+  abandon(job: PendingRead): void
+}
+
+/** A job and the promise of its caller. */
+export function createPending(options: PendingOptions) {
+  const { id, name, input, bytes, timeoutMs, abandon } = options
+  const { keyId, project_id, signal } = options.caller
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+  const leave = (error: ApiError) => {
+    job.settle(error)
+    abandon(job)
+  }
+  const timer = setTimeout(() => leave(new ApiError('read_timeout')), timeoutMs)
+  const onAbort = () => leave(toAbortError(signal))
+  signal.addEventListener('abort', onAbort, { once: true })
+  const job: PendingRead = {
+    ...{ id, name, input, bytes, keyId, project_id },
+    settle(error, value) {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+      if (error) reject(error)
+      else resolve(value)
+    },
+  }
+  return { job, promise }
+}
+
+export function toAbortError({ reason }: AbortSignal): ApiError {
+  return reason instanceof ApiError ? reason : new ApiError('client_closed_request')
+}

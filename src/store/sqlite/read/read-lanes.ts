@@ -1,0 +1,55 @@
+/** The pools of read threads: lists and searches, statistics, and building, none of which waits for another. */
+import type { Connection } from '../db/connection.ts'
+import { createInlineReadPool } from './inline-reads.ts'
+import { READ_JOBS } from './read-jobs.ts'
+import { createReadPool, type ReadPool, type ReadPoolOptions } from './read-pool.ts'
+
+/** Limits of the heavy reads that are asked for. */
+export interface ReadLimits {
+  /** Threads of lists and searches. */
+  readonly threads: number
+  /** Threads of statistics. */
+  readonly statsThreads: number
+  /** Reads of each kind that may wait. */
+  readonly queueMax: number
+  readonly timeoutMs: number
+}
+
+const LIMITS: ReadLimits = { threads: 1, statsThreads: 1, queueMax: 16, timeoutMs: 60_000 }
+/** Lists and searches pause, so that a thread takes turns between a few. */
+const LIST_JOBS_PER_THREAD = 8
+/** One hour at a time; the largest takes seconds, for which nobody waits. */
+const BUILD = { threads: 1, queueMax: 1, timeoutMs: 600_000, threadsKept: 0, niceness: 15 }
+
+export interface ReadLanes {
+  /** Reads that pause: lists of calls, feedback, objects and tables. */
+  readonly lists: ReadPool
+  readonly stats: ReadPool
+  /** What makes statistics fast. */
+  readonly build: ReadPool
+}
+
+export interface ReadLanesOptions {
+  /** Used where the database lives in memory alone. */
+  readonly db: Connection
+  /** The database file; null for a database in memory. */
+  readonly path: string | null
+  readonly limits?: ReadLimits | undefined
+  /** Of createLogGateMemory. */
+  readonly gate: SharedArrayBuffer
+}
+
+export function openReadLanes({ db, path, limits = LIMITS, gate }: ReadLanesOptions): ReadLanes {
+  if (path === null) {
+    const inline = createInlineReadPool(db, READ_JOBS)
+    return { lists: inline, stats: inline, build: inline }
+  }
+  const open = (options: Omit<ReadPoolOptions, 'path' | 'gate'>) =>
+    createReadPool({ path, gate, ...options })
+  const { threads, statsThreads, queueMax, timeoutMs } = limits
+  return {
+    lists: open({ threads, queueMax, timeoutMs, jobsPerThread: LIST_JOBS_PER_THREAD }),
+    stats: open({ threads: statsThreads, queueMax, timeoutMs }),
+    build: open(BUILD),
+  }
+}

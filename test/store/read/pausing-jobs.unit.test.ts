@@ -1,0 +1,98 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { resolveCallsSelection } from '../../../src/domain/calls/calls-query.ts'
+import { resolveRowQuery } from '../../../src/domain/query/row-query.ts'
+import { type Connection, openDatabase } from '../../../src/store/sqlite/db/connection.ts'
+import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
+import { INSERT_FEEDBACK } from '../../../src/store/sqlite/feedback/feedback.sql.ts'
+import { type Checkpoint, READ_JOBS } from '../../../src/store/sqlite/read/read-jobs.ts'
+import { beginReadJob } from '../../../src/store/sqlite/read/read-serve.ts'
+
+const project_id = 'acme/demo'
+const ROWS = 300
+
+function open(): Connection {
+  const db = openDatabase(':memory:')
+  onTestFinished(() => void db.close())
+  migrate(db)
+  const addCall = db.prepare(
+    'INSERT INTO calls (project_id, id, trace_id, started_at_us) VALUES (?, ?, ?, ?)',
+  )
+  const addBodies = db.prepare('INSERT INTO call_bodies (call_key, inputs_json) VALUES (?, ?)')
+  const addFeedback = db.prepare(INSERT_FEEDBACK)
+  const nothing = { creator: null, annotation_ref: null, runnable_ref: null, call_ref: null }
+  for (let n = 0; n < ROWS; n++) {
+    // Ten calls each began at the same time.
+    const id = `c${(n * 7) % ROWS}`
+    const { lastInsertRowid } = addCall.run(project_id, id, 't', Math.floor(n / 10))
+    addBodies.run(lastInsertRowid, JSON.stringify({ n }))
+    addFeedback.run({
+      ...{ ...nothing, trigger_ref: null, queue_id: null, project_id, id, weave_ref: 'r' },
+      ...{ feedback_type: 'f', svc_user_id: 'u', created_at_us: Math.floor(n / 10) },
+      payload_json: '{}',
+    })
+  }
+  return db
+}
+
+/** Runs a job to its end; gives up after as many slices as no job of these needs. */
+function run(db: Connection, name: keyof typeof READ_JOBS, input: unknown, check: Checkpoint) {
+  const job = beginReadJob(db, READ_JOBS, { name, input })
+  for (let slice = 0; slice < 10 * ROWS; slice++) {
+    const ended = job.runSlice(check)
+    if (ended) return ended.value
+  }
+  throw new Error('the job does not end')
+}
+
+const expression = { $gte: [{ $getField: 'inputs.n' }, { $literal: 20 }] }
+const selection = (fields: object) => resolveCallsSelection({ project_id, ...fields })
+const down = [{ field: 'started_at', direction: 'desc' as const }]
+const byInput = [{ field: 'inputs.n', direction: 'desc' as const }]
+
+describe('a job that pauses after every row', () => {
+  it.each([
+    ['select_calls', { selection: selection({}), cursor: null }],
+    [
+      'select_calls',
+      { selection: selection({ sort_by: down, offset: 5, limit: 70 }), cursor: null },
+    ],
+    ['select_calls', { selection: selection({ query: { $expr: expression } }), cursor: null }],
+    ['select_calls', { selection: selection({ sort_by: byInput, limit: 9 }), cursor: null }],
+    ['select_calls', { selection: selection({ filter: { trace_ids: ['t'] } }), cursor: null }],
+    ['count_calls', selection({ query: { $expr: expression } })],
+    ['count_calls', selection({})],
+    ['feedback_query', { project_id, query: resolveRowQuery({}, ['id', 'payload']) }],
+  ] as const)('ends, and gives what it gives in one go: %s %#', (name, input) => {
+    const db = open()
+    expect(run(db, name, input, () => true)).toEqual(run(db, name, input, () => false))
+  })
+
+  it('lists each call once and in order over batches of any size', () => {
+    const db = open()
+    for (const fields of [{}, { query: { $expr: expression } }, { sort_by: down, offset: 3 }]) {
+      const whole = { selection: selection(fields), cursor: null }
+      const { keys } = run(db, 'select_calls', whole, () => false) as { keys: Float64Array }
+      const listed: number[] = []
+      let cursor: unknown = null
+      do {
+        const query = { ...whole, cursor, batchKeys: 7 }
+        const batch = run(db, 'select_calls', query, () => true) as {
+          keys: Float64Array
+          next: unknown
+        }
+        listed.push(...batch.keys)
+        cursor = batch.next
+      } while (cursor !== null)
+      expect(listed).toEqual([...keys])
+    }
+  })
+
+  it.each(['count_calls', 'select_calls'] as const)('can be stopped: %s', (name) => {
+    const stop = () => {
+      throw new Error('stopped')
+    }
+    const input =
+      name === 'count_calls' ? selection({}) : { selection: selection({}), cursor: null }
+    expect(() => run(open(), name, input, stop)).toThrow('stopped')
+  })
+})

@@ -1,0 +1,144 @@
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import {
+  closeDatabase,
+  DATABASE_FILE,
+  openDatabase,
+} from '../../../src/store/sqlite/db/connection.ts'
+import { createLogGateMemory, openLogGate } from '../../../src/store/sqlite/db/log-gate.ts'
+import { createReadPool, type ReadPoolOptions } from '../../../src/store/sqlite/read/read-pool.ts'
+import { readCaller } from '../../support/read-caller.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+import type { TestReadJobs } from './test-read-jobs.ts'
+
+const other = readCaller({ project_id: 'acme/other' })
+
+function open(options: Partial<ReadPoolOptions> = {}) {
+  const directory = makeTempDir()
+  const db = openDatabase(directory)
+  const pool = createReadPool<TestReadJobs>({
+    ...{ path: join(directory, DATABASE_FILE), threads: 1, queueMax: 20, timeoutMs: 30_000 },
+    workerFile: new URL('./test-read-worker.ts', import.meta.url),
+    ...options,
+  })
+  const abort = new AbortController()
+  const hostile = readCaller({ signal: abort.signal })
+  const jobs: Promise<unknown>[] = []
+  onTestFinished(async () => {
+    abort.abort()
+    await Promise.allSettled(jobs)
+    await pool.close()
+    closeDatabase(db)
+  })
+  /** Has a caller run jobs that only end when they are told to. */
+  function flood(name: 'spin' | 'pause', count: number, caller = hostile) {
+    const flooded = Array.from({ length: count }, () => pool.run(name, null, caller))
+    for (const job of flooded) job.catch(() => undefined)
+    jobs.push(...flooded)
+    return flooded
+  }
+  return { pool, hostile, flood, abort }
+}
+
+async function countSettled(jobs: readonly Promise<unknown>[]): Promise<number> {
+  const unsettled = Symbol('unsettled')
+  const states = await Promise.all(
+    jobs.map((job) => Promise.race([job, Promise.resolve(unsettled)]).catch(() => null)),
+  )
+  return states.filter((state) => state !== unsettled).length
+}
+
+/** Waits until a job has told that it runs. */
+async function untilTold(told: SharedArrayBuffer): Promise<void> {
+  while (Atomics.load(new Int32Array(told), 0) === 0) await setTimeout(5)
+}
+
+describe('a read of another project', () => {
+  it('ends while four of a hostile one still run on the only thread', async () => {
+    const { pool, flood } = open({ jobsPerThread: 8 })
+    const running = flood('pause', 4)
+    expect(await pool.run('echo', { text: 'through' }, other)).toEqual({ text: 'through' })
+    expect(await countSettled(running)).toBe(0)
+  })
+
+  it('ends while four of a hostile one that never pause hold all the threads they may have', async () => {
+    const { pool, flood } = open({ threads: 2 })
+    const running = flood('spin', 4)
+    expect(await pool.run('echo', { text: 'through' }, other)).toEqual({ text: 'through' })
+    expect(await countSettled(running)).toBe(0)
+  })
+
+  it('has a place in a full queue: the last of the longest line gives way', async () => {
+    const { pool, flood } = open({ queueMax: 3 })
+    const running = flood('spin', 4)
+    const waiting = pool.run('echo', { text: 'in' }, other)
+    await expect(running[3]).rejects.toMatchObject({ code: 'server_overloaded', retryAfterS: 1 })
+    expect(await countSettled(running)).toBe(1)
+    const refused = flood('spin', 1)
+    await expect(refused[0]).rejects.toMatchObject({ code: 'server_overloaded' })
+    expect(await countSettled([waiting])).toBe(0)
+    waiting.catch(() => undefined)
+  })
+})
+
+describe('a read pool', () => {
+  it('refuses inputs of more bytes than may wait', async () => {
+    const { pool, flood } = open({ queueBytesMax: 1000 })
+    flood('spin', 1)
+    const small = pool.run('echo', { text: 'x'.repeat(100) }, other)
+    small.catch(() => undefined)
+    const large = pool.run('echo', { text: 'x'.repeat(400) }, other)
+    await expect(large).rejects.toMatchObject({ code: 'server_overloaded' })
+    expect(await countSettled([small])).toBe(0)
+  })
+
+  it('stops a job that pauses when its caller leaves, and goes on with the others', async () => {
+    const { pool, flood, abort } = open({ jobsPerThread: 8 })
+    const stopped = flood('pause', 1)
+    const stays = flood('pause', 1, other)
+    abort.abort()
+    await expect(stopped[0]).rejects.toMatchObject({ code: 'client_closed_request' })
+    expect(await pool.run('echo', { text: 'on' }, readCaller())).toEqual({ text: 'on' })
+    expect(await countSettled(stays)).toBe(0)
+    await pool.close()
+  })
+
+  it('begins no slice while the log drains, and goes on after it', async () => {
+    const memory = createLogGateMemory()
+    const gate = openLogGate(memory)
+    const { pool } = open({ gate: memory })
+    const counter = new SharedArrayBuffer(4)
+    expect(await pool.run('mark', counter, other)).toBe(0)
+    gate.drain()
+    const held = pool.run('mark', counter, other)
+    await setTimeout(50)
+    expect(Atomics.load(new Int32Array(counter), 0)).toBe(1)
+    gate.open()
+    expect(await held).toBe(1)
+  })
+
+  it('ends a read that holds on to a full log', async () => {
+    const memory = createLogGateMemory()
+    const { pool } = open({ gate: memory })
+    const told = new SharedArrayBuffer(4)
+    const running = pool.run('spinTold', told, other)
+    running.catch(() => undefined)
+    await untilTold(told)
+    openLogGate(memory).fill()
+    await expect(running).rejects.toMatchObject({ code: 'server_overloaded', retryAfterS: 1 })
+    openLogGate(memory).open()
+  })
+
+  it('runs anew what ran beside a job that had to be ended by force', async () => {
+    const { pool, hostile, abort } = open({ jobsPerThread: 2, cancelGraceMs: 50 })
+    const told = new SharedArrayBuffer(4)
+    const stays = pool.run('echoLater', { text: 'anew', slices: 3 }, other)
+    const deaf = pool.run('deaf', told, hostile)
+    deaf.catch(() => undefined)
+    await untilTold(told)
+    abort.abort()
+    await expect(deaf).rejects.toMatchObject({ code: 'client_closed_request' })
+    expect(await stays).toEqual({ text: 'anew' })
+  })
+})
