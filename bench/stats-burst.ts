@@ -75,6 +75,7 @@ function ask(
       startUs,
       endUs: startUs + HOUR_US,
       startsUs,
+      prices: [],
       valuesMax: 500_000,
     },
     callColumns: of.map((column) => ({ key: `${column}`, metric: 'latency_ms', of: column })),

@@ -206,8 +206,8 @@ async function registerTraceRoutes(
     prices: deps.prices,
     refScheme: config.refScheme,
   })
-  await scope.register(statsRoutes, { stats: deps.stats })
-  await scope.register(usageRoutes, { usage: deps.usage })
+  await scope.register(statsRoutes, { stats: deps.stats, prices: deps.prices })
+  await scope.register(usageRoutes, { usage: deps.usage, prices: deps.prices })
   await scope.register(feedbackRoutes, {
     feedback: deps.feedback,
     payloadBytesMax: config.feedbackPayloadBytesMax,

@@ -59,8 +59,8 @@ async function create(keys: KeyStore, args: readonly string[]): Promise<void> {
   print(`id      ${id}\nsecret  ${secret}   (shown this once)`)
 }
 
-function list(keys: KeyStore): void {
-  for (const key of keys.listKeys()) {
+async function list(keys: KeyStore): Promise<void> {
+  for (const key of await keys.listKeys()) {
     const state = key.revoked_at_us === null ? 'live' : 'revoked'
     const made = renderTimestamp(key.created_at_us).slice(0, 19)
     print(

@@ -81,7 +81,7 @@ async function hasUnfinishedJobs({ trainingJobs }: Deps): Promise<boolean> {
     after: null,
     order: 'asc',
     count: 1,
-    accepts: () => true,
+    projects: ['*'],
   } as const
   const [queued, running] = await Promise.all([
     trainingJobs.listJobs({ ...listing, status: 'queued' }),
@@ -131,7 +131,7 @@ function reloadModels(app: App, deps: Deps): void {
 
 /** Makes the first key of a fresh database and shows it once, apart from the log. */
 async function announceFirstKey(config: Config, deps: Deps): Promise<void> {
-  if (config.bootstrapKey !== null || deps.keys.listKeys().length > 0) return
+  if (config.bootstrapKey !== null || (await deps.keys.listKeys()).length > 0) return
   const { secret } = await deps.keys.createKey({
     svc_user_id: 'admin',
     svc_username: 'admin',

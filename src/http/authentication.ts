@@ -10,7 +10,7 @@ import { ApiError } from '../errors.ts'
 import type { App } from './app-type.ts'
 
 /** Finds the caller behind a key, or null. Must take the same time for near misses. */
-export type FindPrincipal = (key: string) => Principal | null
+export type FindPrincipal = (key: string) => Promise<Principal | null>
 
 /**
  * Basic: the password is the API key, the user name is free.
@@ -22,7 +22,7 @@ export async function useBasicAuthentication(app: App, findPrincipal: FindPrinci
     authenticate: { realm: 'weft' },
     strictCredentials: false,
     async validate(_username: string, password: string, request: FastifyRequest) {
-      request.principal = requirePrincipal(findPrincipal(password))
+      request.principal = requirePrincipal(await findPrincipal(password))
     },
   })
   app.addHook('onRequest', app.basicAuth)
@@ -34,11 +34,10 @@ export async function useBasicAuthentication(app: App, findPrincipal: FindPrinci
  * @throws ApiError missing_api_key, invalid_api_key
  */
 export function useEitherAuthentication(app: App, findPrincipal: FindPrincipal): void {
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', async (request) => {
     const key = keyOfHeaders(request.headers)
     if (key === null) throw new ApiError('missing_api_key')
-    request.principal = requirePrincipal(findPrincipal(key))
-    done()
+    request.principal = requirePrincipal(await findPrincipal(key))
   })
 }
 
@@ -50,13 +49,12 @@ const BEARER = 'bearer '
  * Spec: §5. @throws ApiError missing_api_key, invalid_api_key (401, WWW-Authenticate: Bearer)
  */
 export function useBearerAuthentication(app: App, findPrincipal: FindPrincipal): void {
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', async (request) => {
     const { authorization } = request.headers
     if (!authorization) throw new ApiError('missing_api_key')
     const isBearer = authorization.slice(0, BEARER.length).toLowerCase() === BEARER
     const key = authorization.slice(BEARER.length).trim()
-    request.principal = requirePrincipal(isBearer ? findPrincipal(key) : null)
-    done()
+    request.principal = requirePrincipal(isBearer ? await findPrincipal(key) : null)
   })
 }
 

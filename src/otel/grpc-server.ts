@@ -20,7 +20,7 @@ export interface GrpcServerOptions {
   readonly host: string
   readonly port: number
   readonly bodyBytesMax: number
-  readonly findPrincipal: (key: string) => Principal | null | Promise<Principal | null>
+  readonly findPrincipal: (key: string) => Promise<Principal | null>
   readonly recordSpans: RecordSpans
   /** Faults that are no refusals. */
   readonly onFault: (error: unknown) => void

@@ -58,15 +58,18 @@ describe('requireAccess', () => {
 })
 
 describe('key store', () => {
-  it('knows a key of the process without storing it, until another one is made', () => {
+  it('knows a key of the process without storing it, until another one is made', async () => {
     const keys = openKeys()
     const rights = { svc_user_id: 'trainer', svc_username: 'T', scopes: ['worker'] as const }
     const first = keys.createProcessKey({ ...rights, projects: ['*'] })
-    expect(keys.findPrincipal(first)).toMatchObject({ svc_user_id: 'trainer', scopes: ['worker'] })
-    expect(keys.listKeys()).toEqual([])
+    expect(await keys.findPrincipal(first)).toMatchObject({
+      svc_user_id: 'trainer',
+      scopes: ['worker'],
+    })
+    expect(await keys.listKeys()).toEqual([])
     const second = keys.createProcessKey({ ...rights, projects: ['*'] })
-    expect(keys.findPrincipal(first)).toBeNull()
-    expect(keys.findPrincipal(second)).toMatchObject({ svc_user_id: 'trainer' })
+    expect(await keys.findPrincipal(first)).toBeNull()
+    expect(await keys.findPrincipal(second)).toMatchObject({ svc_user_id: 'trainer' })
   })
 
   it('finds the caller behind a key and nobody behind another', async () => {
@@ -74,14 +77,14 @@ describe('key store', () => {
     const rights = { scopes: ['worker'] as const, projects: ['a/b'] }
     const { id, secret } = await keys.createKey({ svc_user_id: 'u', svc_username: 'U', ...rights })
     expect(secret).toMatch(/^wk_[\w-]{43}$/)
-    expect(keys.findPrincipal(secret)).toEqual({
+    expect(await keys.findPrincipal(secret)).toEqual({
       keyId: id,
       svc_user_id: 'u',
       svc_username: 'U',
       ...rights,
     })
-    expect(keys.findPrincipal(`${secret}x`)).toBeNull()
-    expect(keys.findPrincipal('')).toBeNull()
+    expect(await keys.findPrincipal(`${secret}x`)).toBeNull()
+    expect(await keys.findPrincipal('')).toBeNull()
   })
 
   it('does not keep the secret', async () => {
@@ -92,7 +95,7 @@ describe('key store', () => {
       scopes: [],
       projects: [],
     })
-    expect(JSON.stringify(keys.listKeys())).not.toContain(secret)
+    expect(JSON.stringify(await keys.listKeys())).not.toContain(secret)
   })
 
   it('refuses a revoked key, and a second revocation', async () => {
@@ -103,19 +106,19 @@ describe('key store', () => {
       scopes: [],
       projects: [],
     })
-    expect(keys.findPrincipal(secret)).not.toBeNull()
+    expect(await keys.findPrincipal(secret)).not.toBeNull()
     expect(await keys.revokeKey(id)).toBe(true)
-    expect(keys.findPrincipal(secret)).toBeNull()
+    expect(await keys.findPrincipal(secret)).toBeNull()
     expect(await keys.revokeKey(id)).toBe(false)
   })
 
-  it('takes the bootstrap key as admin of everything without storing it', () => {
+  it('takes the bootstrap key as admin of everything without storing it', async () => {
     const keys = openKeys('a bootstrap key of 30 letters!')
-    expect(keys.findPrincipal('a bootstrap key of 30 letters!')).toMatchObject({
+    expect(await keys.findPrincipal('a bootstrap key of 30 letters!')).toMatchObject({
       svc_user_id: 'bootstrap',
       scopes: ['admin'],
       projects: ['*'],
     })
-    expect(keys.listKeys()).toEqual([])
+    expect(await keys.listKeys()).toEqual([])
   })
 })

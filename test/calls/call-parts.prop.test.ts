@@ -82,6 +82,7 @@ it('every order, repetition and cut into batches of the parts ends in the same r
         usageColumns: toColumns([
           { metric: 'total_tokens', aggregations: ['sum'], percentiles: [] },
         ]),
+        prices: [],
         valuesMax: 100,
       },
       readCaller(),

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import { selectFeedback } from '../../src/store/sqlite/feedback/feedback.sql.ts'
-import { SELECT_MODEL_PRICES } from '../../src/store/sqlite/prices/prices.sql.ts'
+import { SELECT_PRICES } from '../../src/store/sqlite/prices/prices.sql.ts'
 import { SELECT_TRACES_OF_CALLS, selectUsageCalls } from '../../src/store/sqlite/usage/usage.sql.ts'
 
 function planOf(sql: string): string {
@@ -26,11 +26,7 @@ describe('statements over feedback, prices and usage', () => {
       selectFeedback('weave_ref', false),
       'feedback_project_id_weave_ref_created_at_us (project_id=? AND weave_ref=?',
     ],
-    [
-      'prices of a model',
-      SELECT_MODEL_PRICES,
-      'prices_project_id_llm_id_effective_at_us (project_id=? AND llm_id=?)',
-    ],
+    ['prices of a project', SELECT_PRICES, 'prices_project_id_id (project_id=?)'],
     ['traces of calls', SELECT_TRACES_OF_CALLS, 'calls_project_id_id (project_id=? AND id=?)'],
     [
       'calls of traces',

@@ -43,8 +43,7 @@ describe('layerPrices', () => {
     fc.assert(
       fc.property(days, since, at, (starts, defaultSince, startedDay) => {
         const own = starts.map((day, index) => priceOf(day, index + 1))
-        const newestFirst = own.toReversed().sort((a, b) => b.effective_at_us - a.effective_at_us)
-        const found = layerPrices(() => newestFirst, defaultsSince(defaultSince)).find(
+        const found = layerPrices(own, defaultsSince(defaultSince)).find(
           'm',
           BASE_US + startedDay * DAY_US,
         )
@@ -86,7 +85,7 @@ describe('layerPrices', () => {
 
   it('asks the defaults for a model without prices of its own', () => {
     const defaults = createPriceTable()
-    const table = layerPrices(() => [], defaults)
+    const table = layerPrices([], defaults)
     expect(table.find('gpt-4o', BASE_US)).toBe(defaults.find('gpt-4o', BASE_US))
     expect(table.find('no-such-model', BASE_US)).toBeNull()
   })

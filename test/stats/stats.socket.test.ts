@@ -27,6 +27,7 @@ const query: StatsQuery = {
   ...{ project_id: 'acme/demo', filter: {}, startUs: 0, endUs: 4e15, usageColumns: [] },
   startsUs: Float64Array.of(0),
   callColumns: [{ key: 'sum_call_count', metric: 'call_count', of: 'sum' }],
+  prices: [],
   valuesMax: 10,
 }
 

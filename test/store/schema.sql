@@ -202,8 +202,6 @@ CREATE TABLE prices (
 
 CREATE UNIQUE INDEX prices_project_id_id ON prices (project_id, id);
 
-CREATE INDEX prices_project_id_llm_id_effective_at_us ON prices (project_id, llm_id, effective_at_us);
-
 CREATE TABLE stats_changes (
   hour_key INTEGER NOT NULL REFERENCES stats_hours (hour_key),
   revision INTEGER NOT NULL,

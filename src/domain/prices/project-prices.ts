@@ -2,12 +2,17 @@
 import type { CostCreateInput, CostQueryOutput } from '../../schemas/prices/cost.ts'
 import { renderTimestamp, timestampUs } from '../../schemas/timestamp.ts'
 import { decimalAtoms, renderDecimal } from './decimal.ts'
-import type { PriceTable, UnitPrice, UnitPrices } from './price-table.ts'
+import {
+  createPriceTable,
+  type PriceTable,
+  type UnitPrice,
+  type UnitPrices,
+} from './price-table.ts'
 
 /** Limit: prices of a project; all are read to answer a query. */
 export const PRICES_PER_PROJECT_MAX = 10_000
-/** Limit: models remembered by one table; names are free text. */
-const MODELS_MAX = 10_000
+/** The package's prices; the same for all, and a model's periods are read once. */
+const PACKAGE_PRICES = createPriceTable()
 
 /** A price as it is stored. USD for one token as decimal text, times in microseconds. */
 export interface ProjectPrice {
@@ -78,25 +83,27 @@ export function renderPrice(price: ProjectPrice): Required<CostQueryOutput> {
 
 /**
  * The price table of a project. Prices that hold at the time come first, then the project's before the
- * defaults, then the newest. It remembers what it has read: make one for each request.
+ * defaults, then the newest, of equal ones the last stored.
  *
- * @param listPrices - the project's prices of a model, the newest effective_at_us first, of equal ones the
- * last stored first
+ * @param prices - all of the project, in the order in which they were stored
  *
  * Spec: §2.8 (cost metrics not shown). Choice: the order of Weave, so that a price of tomorrow does not
  * price yesterday while another one holds.
  */
 export function layerPrices(
-  listPrices: (model: string) => readonly ProjectPrice[],
-  defaults: PriceTable,
+  prices: readonly ProjectPrice[],
+  defaults: PriceTable = PACKAGE_PRICES,
 ): PriceTable {
+  const byModel = Map.groupBy(prices.toReversed(), ({ llm_id }) => llm_id)
   const known = new Map<string, readonly Dated[]>()
 
   function pricesOf(model: string): readonly Dated[] {
+    const own = byModel.get(model)
+    if (own === undefined) return []
     const found = known.get(model)
     if (found) return found
-    if (known.size === MODELS_MAX) known.clear()
-    const read = listPrices(model).map((price) => ({
+    const newestFirst = own.sort((a, b) => b.effective_at_us - a.effective_at_us)
+    const read = newestFirst.map((price) => ({
       fromUs: price.effective_at_us,
       prices: toUnitPrices(price),
     }))

@@ -9,6 +9,11 @@ export interface StatColumn<Metric extends string = string> {
   readonly of: Aggregation | number
 }
 
+/** Whether a metric is a sum of money, for which prices are needed. */
+export function isMoney(metric: string): boolean {
+  return metric === 'input_cost' || metric === 'output_cost' || metric === 'total_cost'
+}
+
 interface MetricSpec<Metric extends string> {
   readonly metric: Metric
   readonly aggregations: readonly Aggregation[]

@@ -2,8 +2,8 @@
  * Which model a name means to a caller: one of the models file, or a checkpoint of a model that was trained
  * here. A checkpoint is looked up anew for each request.
  */
-import { canUseProject, type Principal } from '../../domain/access/permissions.ts'
-import { modelProjectId, type PreviewModel } from '../../domain/models/preview-model.ts'
+import type { Principal } from '../../domain/access/permissions.ts'
+import type { PreviewModel } from '../../domain/models/preview-model.ts'
 import {
   parseTrainedModelName,
   renderTrainedModelName,
@@ -67,12 +67,20 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
     return base?.backend.takesAdapters === true ? base : null
   }
 
+  /** All names of models of which checkpoints can be served. */
+  function listBases(): string[] {
+    const served = registry.listEntries().map(({ id }) => registry.getModel(id))
+    const bases = served.filter(({ backend }) => backend.takesAdapters === true)
+    return bases.flatMap(({ id, aliases }) => [id, ...aliases])
+  }
+
   async function findTrained(wanted: TrainedModelName, asker: Asker): Promise<PreviewModel | null> {
     const project = wanted.project_id ?? asker.projectId
-    const accepts = (model: PreviewModel) =>
-      (project === null || modelProjectId(model) === project) && isUsable(model, asker)
-    const page = { name: wanted.name, after: null, order: 'desc', count: 2, accepts } as const
-    const [found = null, other] = await trained.listModels(page)
+    const { projects } = asker.caller
+    const page = { name: wanted.name, after: null, order: 'desc', count: 2 } as const
+    const [found = null, other] = await trained.listModels({
+      ...{ ...page, project_id: project, projects, base_models: null },
+    })
     if (other === undefined) return found
     const message = `Several projects have a model \`${wanted.name}\`: name one as in weave:///<entity>/<project>/${wanted.name}.`
     throw new ApiError('invalid_value', { param: 'model', message })
@@ -116,12 +124,11 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
       return { ...toEntry(found.model, name), root: found.served.id }
     },
     async listTrained(asker) {
-      const accepts = (model: PreviewModel) =>
-        isUsable(model, asker) &&
-        findBase(model) !== null &&
-        (asker.projectId === null || modelProjectId(model) === asker.projectId)
+      const { projectId: project_id, caller } = asker
       const page = { name: null, after: null, order: 'desc', count: MODELS_LISTED_MAX } as const
-      const models = await trained.listModels({ ...page, accepts })
+      const models = await trained.listModels({
+        ...{ ...page, project_id, projects: caller.projects, base_models: listBases() },
+      })
       return (await Promise.all(models.map(listOne))).flat()
     },
   }
@@ -130,10 +137,6 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
 function baseNotServed({ name, base_model }: PreviewModel): ApiError {
   const message = `The model \`${name}\` cannot be asked here: \`${base_model}\`, on which it is based, is not served with adapters.`
   return new ApiError('model_not_found', { param: 'model', message })
-}
-
-function isUsable(model: PreviewModel, { caller }: Asker): boolean {
-  return canUseProject(caller, modelProjectId(model))
 }
 
 function toServed(

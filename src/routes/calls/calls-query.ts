@@ -9,6 +9,7 @@ import {
 import { parseLossless } from '../../domain/json/json-text.ts'
 import { renderCallCosts } from '../../domain/prices/cost.ts'
 import type { PriceTable } from '../../domain/prices/price-table.ts'
+import { layerPrices } from '../../domain/prices/project-prices.ts'
 import type { App } from '../../http/app-type.ts'
 import { linesAnswer } from '../../http/document/answers.ts'
 import { sendJsonLines } from '../../http/stream/json-lines.ts'
@@ -62,12 +63,12 @@ function addStreamQuery(
       requireAccess(request.principal, 'traces:read', project_id)
       const selection = resolveCallsSelection(request.body)
       const shape = resolveCallsShape(request.body)
+      const caller = openReadCaller(request, reply, project_id)
       const context: LineContext = {
         shape,
-        prices: shape.withCosts ? prices.openPriceTable(project_id) : null,
+        prices: shape.withCosts ? layerPrices(await prices.listPrices(project_id)) : null,
         spellOut: app.spelling.spellOut,
       }
-      const caller = openReadCaller(request, reply, project_id)
       const pages = callsQuery.pages(selection, shape, refScheme, caller)
       return sendJsonLines(reply, renderPages(pages, context))
     },

@@ -4,6 +4,7 @@ import { requireAccess } from '../../domain/access/permissions.ts'
 import { renderCall } from '../../domain/calls/call-view.ts'
 import { resolveCallEnd, resolveCallStart } from '../../domain/calls/new-call.ts'
 import { renderCallCosts } from '../../domain/prices/cost.ts'
+import { layerPrices } from '../../domain/prices/project-prices.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { newId } from '../../http/new-id.ts'
@@ -108,7 +109,11 @@ function addCallRead(app: App, { calls, prices }: CallRoutesOptions): void {
       return {
         call: renderCall(call, {
           costs: include.include_costs
-            ? renderCallCosts(call.summary, call.started_at_us, prices.openPriceTable(project_id))
+            ? renderCallCosts(
+                call.summary,
+                call.started_at_us,
+                layerPrices(await prices.listPrices(project_id)),
+              )
             : null,
           includeStorageSize: include.include_storage_size ?? false,
           totalStorageSizeBytes: include.include_total_storage_size

@@ -1,6 +1,6 @@
 /** Models of the training preview: additions to the spec, which only names their ids. Spec: §2.12 model_id. */
 import { v7 as uuidv7 } from 'uuid'
-import { canUseProject, requireAccess, requireScope } from '../../domain/access/permissions.ts'
+import { requireAccess, requireScope } from '../../domain/access/permissions.ts'
 import {
   modelProjectId,
   renderModel,
@@ -82,7 +82,9 @@ function addList(app: App, { models }: PreviewModelRoutesOptions): void {
         after,
         order,
         count: rowsToRead(limit),
-        accepts: (model) => canUseProject(caller, modelProjectId(model)),
+        project_id: null,
+        projects: caller.projects,
+        base_models: null,
       })
       return { object: 'list' as const, ...toPage(found.map(renderModel), limit) }
     },

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { type BucketGrid, buildBucketGrid, type TimeWindow } from '../../domain/stats/buckets.ts'
 import { nextRoundS } from '../../domain/stats/granularity.ts'
-import { toColumns } from '../../domain/stats/metric-names.ts'
+import { isMoney, toColumns } from '../../domain/stats/metric-names.ts'
 import { renderModelNames } from '../../domain/stats/stats-view.ts'
 import { resolveWindow } from '../../domain/time/time-window.ts'
 import { ApiError } from '../../errors.ts'
@@ -11,10 +11,12 @@ import type { App } from '../../http/app-type.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { CallStatsRequest, CallStatsResponse } from '../../schemas/stats/stats.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
+import type { PriceStore } from '../../store/api/prices.ts'
 import type { StatsStore } from '../../store/api/stats.ts'
 
 export interface StatsRoutesOptions {
   readonly stats: StatsStore
+  readonly prices: PriceStore
 }
 
 /** Limit: values of one answer, some 20 MB of JSON, written out in one go. */
@@ -24,7 +26,7 @@ const BUCKETS_MIN = 2
 /** "Now" is the end of the current millisecond: the clock tells no less, calls that began in it count. */
 const REST_OF_MS_US = 999
 
-export async function statsRoutes(app: App, { stats }: StatsRoutesOptions): Promise<void> {
+export async function statsRoutes(app: App, options: StatsRoutesOptions): Promise<void> {
   app.post(
     '/calls/stats',
     {
@@ -54,10 +56,19 @@ export async function statsRoutes(app: App, { stats }: StatsRoutesOptions): Prom
         const { granularityS } = asked
         return { ...times, granularity: granularityS, usage_buckets: [], call_buckets: [] }
       }
-      const query = { project_id, filter: filter ?? {}, ...window, callColumns, usageColumns }
       const caller = openReadCaller(request, reply, project_id)
+      const needsPrices = usageColumns.some(({ metric }) => isMoney(metric))
+      const prices = needsPrices ? await options.prices.listPrices(project_id) : []
+      const query = {
+        project_id,
+        filter: filter ?? {},
+        ...window,
+        callColumns,
+        usageColumns,
+        prices,
+      }
       const { grid, found } = await widenWhileTooLarge(asked, window, timezone, ({ startsUs }) =>
-        stats.render({ ...query, startsUs, valuesMax: VALUES_MAX }, caller),
+        options.stats.render({ ...query, startsUs, valuesMax: VALUES_MAX }, caller),
       )
       if (found.unpricedModels.length > 0) {
         reply.header('x-weft-unpriced-models', renderModelNames(found.unpricedModels))

@@ -139,7 +139,7 @@ function addList(app: App, { jobs }: TrainingJobRoutesOptions): void {
         after,
         order,
         count: rowsToRead(limit),
-        accepts: (model) => canUseProject(caller, modelProjectId(model)),
+        projects: caller.projects,
       })
       return renderJobPage(views, limit)
     },

@@ -10,13 +10,15 @@ import {
   USAGE_FIELDS,
   UsageResponse,
 } from '../../schemas/usage/usage.ts'
+import type { PriceStore } from '../../store/api/prices.ts'
 import type { UsageStore } from '../../store/api/usage.ts'
 
 export interface UsageRoutesOptions {
   readonly usage: UsageStore
+  readonly prices: PriceStore
 }
 
-export async function usageRoutes(app: App, { usage }: UsageRoutesOptions): Promise<void> {
+export async function usageRoutes(app: App, { usage, prices }: UsageRoutesOptions): Promise<void> {
   app.post(
     '/trace/usage',
     {
@@ -31,15 +33,16 @@ export async function usageRoutes(app: App, { usage }: UsageRoutesOptions): Prom
     async (request, reply) => {
       const { project_id, filter, query, include_costs, limit } = request.body
       requireAccess(request.principal, 'traces:read', project_id)
+      const caller = openReadCaller(request, reply, project_id)
       return usage.sumTraceUsage(
         {
           project_id,
           filter: filter ?? {},
           expression: query ? parseQuery(query, { fields: new Set(USAGE_FIELDS) }) : null,
-          include_costs: include_costs ?? false,
+          prices: include_costs ? await prices.listPrices(project_id) : null,
           limit: limit ?? USAGE_CALLS_DEFAULT,
         },
-        openReadCaller(request, reply, project_id),
+        caller,
       )
     },
   )
@@ -58,14 +61,15 @@ export async function usageRoutes(app: App, { usage }: UsageRoutesOptions): Prom
     async (request, reply) => {
       const { project_id, call_ids, include_costs, limit } = request.body
       requireAccess(request.principal, 'traces:read', project_id)
+      const caller = openReadCaller(request, reply, project_id)
       return usage.sumCallsUsage(
         {
           project_id,
           call_ids,
-          include_costs: include_costs ?? false,
+          prices: include_costs ? await prices.listPrices(project_id) : null,
           limit: limit ?? USAGE_CALLS_DEFAULT,
         },
-        openReadCaller(request, reply, project_id),
+        caller,
       )
     },
   )

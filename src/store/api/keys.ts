@@ -28,10 +28,15 @@ export interface KeyStore {
    * made. For the part of the server that talks to it as its clients do.
    */
   createProcessKey(key: NewKey): string
-  /** The caller behind a key, or null when it is unknown or revoked. May lag a revocation by a second. */
-  findPrincipal(secret: string): Principal | null
-  /** All keys, oldest first. */
-  listKeys(): StoredKey[]
+  /**
+   * The caller behind a key, or null when it is unknown or revoked. Asked for by every request, so that it must be
+   * cheap: it may lag a revocation by a second.
+   *
+   * @throws ApiError store_unavailable
+   */
+  findPrincipal(secret: string): Promise<Principal | null>
+  /** All keys, oldest first. @throws ApiError store_unavailable */
+  listKeys(): Promise<StoredKey[]>
   /** False when there is no such key, or it was revoked before. @throws ApiError as createKey */
   revokeKey(id: string): Promise<boolean>
 }

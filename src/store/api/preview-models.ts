@@ -5,13 +5,17 @@ import type { ListOrder } from '../../schemas/query/page-query.ts'
 export interface ModelListing {
   /** Only models of this name; null: all. */
   readonly name: string | null
+  /** Only models of this project; null: of all. */
+  readonly project_id: string | null
+  /** Patterns of the projects that the caller may use: `acme/demo`, `acme/*` or `*`. */
+  readonly projects: readonly string[]
+  /** Only models that start from one of these; null: from any. */
+  readonly base_models: readonly string[] | null
   /** Id of a model, deleted or not; those behind it are read. null: from the beginning. */
   readonly after: string | null
   readonly order: ListOrder
   /** Rows to read at most. */
   readonly count: number
-  /** Whether the caller may see the model. */
-  accepts(model: PreviewModel): boolean
 }
 
 export interface PreviewModelStore {
@@ -28,7 +32,7 @@ export interface PreviewModelStore {
   /**
    * Models by the time of their creation.
    *
-   * @throws ApiError model_not_found for an `after` that is unknown or not accepted
+   * @throws ApiError model_not_found for an `after` that is unknown or that the listing would not show
    */
   listModels(listing: ModelListing): Promise<PreviewModel[]>
   /**

@@ -1,5 +1,4 @@
 /** The contract of the store of a project's own prices. */
-import type { PriceTable } from '../../domain/prices/price-table.ts'
 import type { ProjectPrice } from '../../domain/prices/project-prices.ts'
 
 export interface PriceStore {
@@ -11,7 +10,7 @@ export interface PriceStore {
    * server_overloaded, store_unavailable
    */
   createPrices(prices: readonly ProjectPrice[]): Promise<void>
-  /** All prices of a project, in the order in which they were stored. */
+  /** All prices of a project, in the order in which they were stored. @throws ApiError store_unavailable */
   listPrices(projectId: string): Promise<ProjectPrice[]>
   /**
    * Removes the prices of these ids; ids that are unknown in the project count for nothing. Resolves only
@@ -20,9 +19,4 @@ export interface PriceStore {
    * @throws ApiError server_overloaded, store_unavailable
    */
   purgePrices(projectId: string, ids: readonly string[]): Promise<void>
-  /**
-   * The prices of a project over those of the package. To be used for one request: it does not see what
-   * is stored after it has read a model.
-   */
-  openPriceTable(projectId: string): PriceTable
 }

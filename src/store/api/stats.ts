@@ -1,4 +1,5 @@
 /** The contract of statistics over calls. */
+import type { ProjectPrice } from '../../domain/prices/project-prices.ts'
 import type { BucketTable } from '../../domain/stats/bucket-table.ts'
 import type { StatColumn } from '../../domain/stats/metric-names.ts'
 import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
@@ -18,6 +19,8 @@ export interface StatsQuery {
   readonly callColumns: readonly StatColumn<CallMetric>[]
   /** Empty: usage is not looked at. */
   readonly usageColumns: readonly StatColumn<UsageMetric>[]
+  /** The project's own prices, as the store of prices lists them; none where no column is money. */
+  readonly prices: readonly ProjectPrice[]
   /** Limit on values of all tables together. */
   readonly valuesMax: number
 }

@@ -36,8 +36,8 @@ export interface JobListing {
   readonly order: ListOrder
   /** Rows to read at most. */
   readonly count: number
-  /** Whether the caller may see jobs of the model. */
-  accepts(model: PreviewModel): boolean
+  /** Patterns of the projects whose jobs the caller may see: `acme/demo`, `acme/*` or `*`. */
+  readonly projects: readonly string[]
 }
 
 /** A job with what else clients see of it. */
@@ -85,7 +85,7 @@ export interface TrainingJobStore {
   /**
    * Jobs by the time of their creation.
    *
-   * @throws ApiError training_job_not_found for an `after` that is unknown or not accepted
+   * @throws ApiError training_job_not_found for an `after` that is unknown or of another's project
    */
   listJobs(listing: JobListing): Promise<JobView[]>
   /**

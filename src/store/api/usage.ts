@@ -1,11 +1,13 @@
 /** The contract of usage over trees of calls. */
+import type { ProjectPrice } from '../../domain/prices/project-prices.ts'
 import type { Expression } from '../../domain/query/query-expression.ts'
 import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
 import type { UsageResponse } from '../../schemas/usage/usage.ts'
 import type { ReadCaller } from './read-caller.ts'
 
 export interface UsageLimits {
-  readonly include_costs: boolean
+  /** The project's own, as the store of prices lists them; null: no costs are wanted. */
+  readonly prices: readonly ProjectPrice[] | null
   /** Calls to look at, at most. */
   readonly limit: number
 }

@@ -41,6 +41,7 @@ const query = {
   ...{ project_id: PROJECT, filter: {}, startUs: BASE_US, endUs: BASE_US + HOURS * HOUR_US },
   startsUs: Float64Array.from({ length: HOURS }, (_, hour) => BASE_US + hour * HOUR_US),
   ...ALL_COLUMNS,
+  prices: [],
   valuesMax: 1e6,
 }
 

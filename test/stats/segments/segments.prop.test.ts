@@ -86,7 +86,7 @@ function toQuery({
   const starts: number[] = []
   for (let us = firstUs; us < endUs; us += lengthUs) starts.push(us)
   const times = { startUs, endUs, startsUs: Float64Array.from(starts) }
-  return { project_id: PROJECT, filter, ...times, ...columns, valuesMax: 1e6 }
+  return { project_id: PROJECT, filter, ...times, ...columns, prices: [], valuesMax: 1e6 }
 }
 
 type Drawn = typeof call extends fc.Arbitrary<infer T> ? T : never
@@ -174,7 +174,14 @@ describe('segments of hours', () => {
       ...{ isRoot: true, isError: false, usage: [usageOf('gpt-4o', 2 ** 53 - 1, 2 ** 40)] },
     }
     const times = { startUs: BASE_US, endUs: BASE_US + HOUR_US, startsUs: Float64Array.of(BASE_US) }
-    const query = { project_id: PROJECT, filter: {}, ...times, ...ALL_COLUMNS, valuesMax: 1e6 }
+    const query = {
+      project_id: PROJECT,
+      filter: {},
+      ...times,
+      ...ALL_COLUMNS,
+      prices: [],
+      valuesMax: 1e6,
+    }
     await store.calls.writeParts([{ start: startOf(large), end: endOf(large) }])
     for (let look = 0; look < 2; look++) {
       const { found, fromRows } = await askBothWays(store, query, ['large'])

@@ -70,7 +70,7 @@ export function createKeyStore(
       processKey = { hash: hashKey(secret), principal }
       return secret
     },
-    findPrincipal(secret) {
+    async findPrincipal(secret) {
       const now = performance.now()
       if (now >= cachedUntil || cache.size >= CACHE_ENTRIES_MAX) {
         cache.clear()
@@ -82,7 +82,13 @@ export function createKeyStore(
       if (principal !== null) cache.set(secret, principal)
       return principal
     },
-    listKeys: () => (listKeys.all() as KeyRow[]).map(toStoredKey),
+    async listKeys() {
+      try {
+        return (listKeys.all() as KeyRow[]).map(toStoredKey)
+      } catch (error) {
+        throw toStoreError(error)
+      }
+    },
     async revokeKey(id) {
       const wasLive = await writes.run('revoke_key', { id, revoked_at_us: Date.now() * 1000 })
       cache.clear()

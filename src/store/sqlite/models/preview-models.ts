@@ -1,6 +1,6 @@
 /** Preview models in SQLite. */
-
-import type { PreviewModel } from '../../../domain/models/preview-model.ts'
+import { canUseProject } from '../../../domain/access/permissions.ts'
+import { modelProjectId, type PreviewModel } from '../../../domain/models/preview-model.ts'
 import { ApiError } from '../../../errors.ts'
 import type { ModelListing, PreviewModelStore } from '../../api/preview-models.ts'
 import type { Connection } from '../db/connection.ts'
@@ -29,10 +29,11 @@ export function createPreviewModelStore(
     desc: db.prepare(SQL.LIST_PREVIEW_MODELS_DESC),
   }
 
-  function placeOf({ after, order, accepts }: ModelListing) {
+  function placeOf(listing: ModelListing) {
+    const { after, order } = listing
     if (after === null) return placeBefore(order)
     const cursor = findCursor.get({ id: after }) as PreviewModel | undefined
-    if (cursor === undefined || !accepts(cursor)) {
+    if (cursor === undefined || !isShown(cursor, listing)) {
       throw new ApiError('model_not_found', { param: 'after' })
     }
     return { after_us: cursor.created_at_us, after_id: after }
@@ -48,10 +49,12 @@ export function createPreviewModelStore(
       }
     },
     async listModels(listing) {
-      const { order, name, count, accepts } = listing
+      const { order, name, count } = listing
       try {
         const rows = list[order].iterate({ ...placeOf(listing), name })
-        return takeAccepted(rows as Iterable<PreviewModel>, count, accepts)
+        return takeAccepted(rows as Iterable<PreviewModel>, count, (model) =>
+          isShown(model, listing),
+        )
       } catch (error) {
         throw toStoreError(error)
       }
@@ -64,4 +67,14 @@ export function createPreviewModelStore(
       return hidden.count
     },
   }
+}
+
+function isShown(
+  model: PreviewModel,
+  { project_id, projects, base_models }: ModelListing,
+): boolean {
+  const own = modelProjectId(model)
+  if (project_id !== null && own !== project_id) return false
+  if (base_models !== null && !base_models.includes(model.base_model)) return false
+  return canUseProject({ projects }, own)
 }

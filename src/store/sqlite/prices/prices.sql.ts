@@ -50,15 +50,6 @@ WHERE project_id = @project_id
 ORDER BY price_key
 `
 
-/** Prices of a model, the newest first (prices_project_id_llm_id_effective_at_us). */
-export const SELECT_MODEL_PRICES = `
-SELECT
-  ${COLUMNS}
-FROM prices
-WHERE project_id = @project_id AND llm_id = @llm_id
-ORDER BY effective_at_us DESC, price_key DESC
-`
-
 /** Removes one price (prices_project_id_id). */
 export const DELETE_PRICE = `
 DELETE FROM prices

@@ -3,11 +3,11 @@
  * themselves. All in a read thread, in one snapshot.
  */
 
+import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import { renderCallBuckets, renderUsageBuckets } from '../../../domain/stats/stats-view.ts'
 import type { StatsQuery, StatsResult, StatsStore, StatsTexts } from '../../api/stats.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
 import type { Connection } from '../db/connection.ts'
-import { openPriceTable } from '../prices/prices.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import { createSharedReads } from '../read/shared-reads.ts'
 import type { Writes } from '../write/writes.ts'
@@ -62,8 +62,9 @@ export function createStatsStore(writes: Writes, reads: ReadPool): StatsStore {
   }
 }
 
-/** The whole question as text. */
-function keyOf({ startsUs, ...query }: StatsQuery): string {
+/** The whole question as text. A price never changes, so that its id tells it. */
+function keyOf({ startsUs, prices, ...rest }: StatsQuery): string {
+  const query = { ...rest, prices: prices.map(({ id }) => id) }
   const { buffer, byteOffset, byteLength } = startsUs
   return JSON.stringify(query) + Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
 }
@@ -132,7 +133,7 @@ function aggregateHours(
   trust: Trust,
 ): StatsResult {
   const { project_id, startUs, endUs, startsUs } = query
-  const tables = createStatsTables({ ...query, prices: openPriceTable(db, project_id) })
+  const tables = createStatsTables({ ...query, prices: layerPrices(query.prices) })
   const scanRows = createRowScan(db, toFilterClause(query.filter), tables, checkpoint)
   const filter = toHourFilter(query.filter)
   if (!filter || trust.isFromRows) {

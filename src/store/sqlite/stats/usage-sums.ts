@@ -10,7 +10,7 @@ import {
 import type { UnitPrices } from '../../../domain/prices/price-table.ts'
 import type { Measured } from '../../../domain/stats/aggregate.ts'
 import { type BucketTable, createBucketTable } from '../../../domain/stats/bucket-table.ts'
-import type { StatColumn } from '../../../domain/stats/metric-names.ts'
+import { isMoney, type StatColumn } from '../../../domain/stats/metric-names.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import type { UsageMetric } from '../../../schemas/stats/stats.ts'
 import { COUNTERS } from './segments/hour-columns.ts'
@@ -25,10 +25,6 @@ const COSTS: Readonly<Partial<Record<UsageMetric, (parts: CostParts) => Measured
   input_cost: inputCost,
   output_cost: (parts) => parts.output,
   total_cost: totalCost,
-}
-
-export function isMoney(metric: string): boolean {
-  return metric in COSTS
 }
 
 /** Whether sums tell all that the columns ask for. */

@@ -3,11 +3,11 @@
 import { linearInputMax } from '../../../domain/prices/cost.ts'
 import type { PriceTable, UnitPrices } from '../../../domain/prices/price-table.ts'
 import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
-import type { StatColumn } from '../../../domain/stats/metric-names.ts'
+import { isMoney, type StatColumn } from '../../../domain/stats/metric-names.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import { ApiError } from '../../../errors.ts'
 import type { UsageMetric } from '../../../schemas/stats/stats.ts'
-import { createModelTable, isMoney, isSummable, type ModelTable } from './usage-sums.ts'
+import { createModelTable, isSummable, type ModelTable } from './usage-sums.ts'
 
 /** Limit: models of one answer; each costs memory for every bucket. */
 const MODELS_MAX = 1000

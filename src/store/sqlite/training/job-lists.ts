@@ -1,4 +1,6 @@
 /** Lists of training jobs and of their events. */
+import { canUseProject } from '../../../domain/access/permissions.ts'
+import { modelProjectId } from '../../../domain/models/preview-model.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import { ApiError } from '../../../errors.ts'
 import type {
@@ -42,10 +44,10 @@ export function createJobLists(
     status,
     after,
     order,
-    accepts,
+    projects,
   }: JobListing): Iterable<TrainingJob> {
     const cursor = after === null ? null : findJob(after)
-    const isForeign = cursor !== null && !accepts(toView(cursor).model)
+    const isForeign = cursor !== null && !isShown(toView(cursor), projects)
     if (after !== null && (cursor === null || isForeign)) {
       throw new ApiError('training_job_not_found', { param: 'after' })
     }
@@ -76,7 +78,7 @@ export function createJobLists(
     async listJobs(listing) {
       try {
         const views = mapLazily(readRows(listing), toView)
-        return takeAccepted(views, listing.count, ({ model }) => listing.accepts(model))
+        return takeAccepted(views, listing.count, (view) => isShown(view, listing.projects))
       } catch (error) {
         throw toStoreError(error)
       }
@@ -89,6 +91,10 @@ export function createJobLists(
       }
     },
   }
+}
+
+function isShown({ model }: JobView, projects: readonly string[]): boolean {
+  return canUseProject({ projects }, modelProjectId(model))
 }
 
 function* mapLazily<T, U>(rows: Iterable<T>, map: (row: T) => U): Generator<U> {

@@ -1,4 +1,5 @@
 /** Usage over trees of calls in SQLite, summed up in TypeScript, in a read thread. */
+import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import type { Expression } from '../../../domain/query/query-expression.ts'
 import { createMatcher } from '../../../domain/query/query-matcher.ts'
 import { timeValue } from '../../../domain/query/query-values.ts'
@@ -10,7 +11,6 @@ import type { UsageResponse } from '../../../schemas/usage/usage.ts'
 import type { CallsUsageQuery, TraceUsageQuery, UsageStore } from '../../api/usage.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
 import type { Connection } from '../db/connection.ts'
-import { openPriceTable } from '../prices/prices.ts'
 import type { ReadJob } from '../read/read-jobs.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import { SELECT_CALL_USAGE, SELECT_TRACES_OF_CALLS, selectUsageCalls } from './usage.sql.ts'
@@ -39,13 +39,13 @@ export function createUsageStore(reads: ReadPool): UsageStore {
 export const sumTraceUsage: ReadJob<TraceUsageQuery, UsageResponse> = (db, query, checkpoint) => {
   const calls = findCalls(db, query, checkpoint)
   return {
-    call_usage: Object.fromEntries(rollUpUsage(calls, query.include_costs)),
+    call_usage: Object.fromEntries(rollUpUsage(calls, query.prices !== null)),
     unfinished_call_ids: calls.filter(({ isFinished }) => !isFinished).map(({ id }) => id),
   }
 }
 
 export const sumCallsUsage: ReadJob<CallsUsageQuery, UsageResponse> = (db, query, checkpoint) => {
-  const { project_id, include_costs, limit } = query
+  const { project_id, prices, limit } = query
   const select = db.prepare(SELECT_TRACES_OF_CALLS).pluck()
   const call_ids = JSON.stringify(query.call_ids)
   const trace_ids = select.all({ project_id, call_ids }) as string[]
@@ -53,8 +53,8 @@ export const sumCallsUsage: ReadJob<CallsUsageQuery, UsageResponse> = (db, query
   const calls =
     trace_ids.length === 0
       ? []
-      : findCalls(db, { project_id, filter, expression: null, include_costs, limit }, checkpoint)
-  const totals = rollUpUsage(calls, include_costs)
+      : findCalls(db, { project_id, filter, expression: null, prices, limit }, checkpoint)
+  const totals = rollUpUsage(calls, prices !== null)
   const inTrees = descendantsOf(query.call_ids, calls)
   return {
     call_usage: Object.fromEntries(query.call_ids.map((id) => [id, totals.get(id) ?? {}])),
@@ -66,10 +66,10 @@ export const sumCallsUsage: ReadJob<CallsUsageQuery, UsageResponse> = (db, query
 
 function findCalls(
   db: Connection,
-  { project_id, filter, expression, limit }: TraceUsageQuery,
+  { project_id, filter, expression, prices: own, limit }: TraceUsageQuery,
   checkpoint: () => void,
 ): FoundCall[] {
-  const prices = openPriceTable(db, project_id)
+  const prices = layerPrices(own ?? [])
   const selectUsage = db.prepare(SELECT_CALL_USAGE)
   const isWanted = createSieve(expression)
   const calls: FoundCall[] = []
