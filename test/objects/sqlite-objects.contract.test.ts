@@ -76,7 +76,7 @@ describe('sqlite objects, tables and files', () => {
     ])
   })
 
-  it('answers store_unavailable when the file of a row is gone', async () => {
+  it('answers file_not_found when the bytes of a file are gone, so that it is sent again', async () => {
     const dataDir = makeTempDir()
     const { files } = open(dataDir)
     const received = await files.receiveFile(Readable.from([randomBytes(100_000)]))
@@ -84,7 +84,7 @@ describe('sqlite objects, tables and files', () => {
     const [folder = ''] = readdirSync(join(dataDir, 'files')).filter((name) => name !== 'received')
     rmSync(join(dataDir, 'files', folder), { recursive: true })
     await expect(files.findFile(PROJECT, received.digest)).rejects.toMatchObject({
-      code: 'store_unavailable',
+      code: 'file_not_found',
     })
   })
 
