@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { ProjectPrice } from '../../src/domain/prices/project-prices.ts'
+import { createLogGateMemory } from '../../src/store/sqlite/db/log-gate.ts'
 import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/open.ts'
 import { createWriter } from '../../src/store/sqlite/write/writer.ts'
 import { openWriteThread } from '../../src/store/sqlite/write/writer-ends.ts'
@@ -102,7 +103,8 @@ describe('the writer', () => {
     const dataDir = makeTempDir()
     const writer = createWriter({
       ...{ queueMax: 10, queueBytesMax: 1000, closeMs: 20, onCommit: () => undefined },
-      open: (listener) => openWriteThread(dataDir, listener, workerFile('deaf')),
+      open: (listener) =>
+        openWriteThread({ dataDir, gate: createLogGateMemory() }, listener, workerFile('deaf')),
     })
     const write = expect(writer.run('cancel_job', { id: 'j', now_us: 1 })).rejects.toMatchObject({
       code: 'store_unavailable',

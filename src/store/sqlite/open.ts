@@ -113,7 +113,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   const path = isInMemory ? null : join(dataDir, DATABASE_FILE)
   const gate = createLogGateMemory()
   const { lists, stats, build } = openReadLanes({ db, path, limits: options.reads, gate })
-  const { writes, closeWrites } = openWrites(db, options)
+  const { writes, closeWrites } = openWrites(db, gate, options)
   const arrivals = createArrivals()
   const recordings = createRecordings(writes, arrivals)
   const segments = createSegmentBuilder({
@@ -222,12 +222,10 @@ function openWritable({
 }
 
 /** @param db - the main thread's */
-function openWrites(db: Connection, options: SqliteOptions) {
+function openWrites(db: Connection, gate: SharedArrayBuffer, options: SqliteOptions) {
   const { dataDir, ingestQueueMax: queueMax } = options
-  const log = createWalThread(db, dataDir, () => {
-    writer.finishLog()
-    return true
-  })
+  const path = dataDir === ':memory:' ? null : join(dataDir, DATABASE_FILE)
+  const log = createWalThread({ path, gate })
   const writer = createWriter({
     ...{ queueMax, queueBytesMax: options.ingestQueueBytesMax ?? INGEST_QUEUE_BYTES_MAX },
     closeMs: options.closeMs ?? CLOSE_MS_MAX,
@@ -235,7 +233,7 @@ function openWrites(db: Connection, options: SqliteOptions) {
     open: (listener) =>
       dataDir === ':memory:'
         ? openInlineWrites(db, listener)
-        : openWriteThread(dataDir, listener, options.writeWorkerFile),
+        : openWriteThread({ dataDir, gate }, listener, options.writeWorkerFile),
   })
   return {
     writes: writer,

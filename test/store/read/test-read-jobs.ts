@@ -36,6 +36,14 @@ export const TEST_READ_JOBS = {
     }
     return { text }
   },
+  /** Holds on to the log in each of its slices, of which there is no end. */
+  *hold(db: Connection, _input: null, checkpoint: () => boolean): Generator<void, null> {
+    for (;;) {
+      db.prepare('SELECT count(*) FROM sqlite_schema').get()
+      while (!checkpoint());
+      yield
+    }
+  },
   /** Tells that it runs, and looks at nothing. */
   deaf: (_db: Connection, input: SharedArrayBuffer): null => {
     Atomics.store(new Int32Array(input), 0, 1)

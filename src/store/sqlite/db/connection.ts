@@ -10,6 +10,8 @@ export type Connection = Database.Database
 export const DATABASE_FILE = 'weft.db'
 /** How long a statement waits for another process that writes. */
 export const BUSY_TIMEOUT_MS = 5000
+/** What stays of the log's file when it begins anew: to write over bytes is cheaper than to add them. */
+const LOG_BYTES_KEPT = 32 * 1024 * 1024
 /** How long the end waits for others to leave the log: it is whole without, and a shutdown has a limit. */
 const CLOSE_BUSY_TIMEOUT_MS = 500
 
@@ -35,6 +37,7 @@ export function openDatabase(dataDir: string): Connection {
     db.pragma('journal_mode = WAL')
     // FULL: a commit is on the disk before it is acknowledged, power loss included.
     db.pragma('synchronous = FULL')
+    db.pragma(`journal_size_limit = ${LOG_BYTES_KEPT}`)
     db.pragma('foreign_keys = ON')
     db.pragma('temp_store = MEMORY')
     db.pragma('cache_size = -32768')
@@ -63,18 +66,6 @@ export function openCheckpointDatabase(path: string): Connection {
   const db = new Database(path, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
   db.pragma('synchronous = NORMAL')
   return db
-}
-
-/**
- * Moves what is left of the log into the database, as far as that goes: where the disk is full or broken the
- * log has it all the same, and the next write tells.
- */
-export function finishLog(db: Connection): void {
-  try {
-    db.pragma('wal_checkpoint(PASSIVE)')
-  } catch (error) {
-    if (!(error instanceof Database.SqliteError)) throw error
-  }
 }
 
 /** Checkpoints the log and closes. Safe to call twice. */

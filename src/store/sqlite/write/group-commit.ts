@@ -40,6 +40,8 @@ export interface GroupCommitOptions {
   readonly lockedMs?: number
   /** Milliseconds after which a transaction takes in no further write. */
   readonly batchMs?: number
+  /** Holds up this thread until the log has room for a transaction. */
+  awaitRoom?(): void
 }
 
 /** Takes part in transactions: follows the writes, and writes itself after them. */
@@ -68,7 +70,7 @@ export interface GroupCommit {
 }
 
 export function createGroupCommit(db: Connection, options: GroupCommitOptions = {}): GroupCommit {
-  const { lockedMs = BUSY_TIMEOUT_MS, batchMs = BATCH_MS_MAX } = options
+  const { lockedMs = BUSY_TIMEOUT_MS, batchMs = BATCH_MS_MAX, awaitRoom } = options
   const queue: Waiting[] = []
   const parts: CommitPart[] = []
   let isScheduled = false
@@ -121,6 +123,7 @@ export function createGroupCommit(db: Connection, options: GroupCommitOptions = 
     const outcomes: Outcome[] = []
     try {
       chooseSync(queue.slice(0, BATCH_MAX))
+      if (!isClosed) awaitRoom?.()
       if (isClosed) runBatch.immediate(outcomes)
       else runAtOnce(db, () => runBatch.immediate(outcomes))
       lockedSinceMs = null

@@ -1,6 +1,6 @@
 /** Serves writes over the one connection that writes: in a thread of its own, or inline where there is none. */
 import { v7 as uuidv7 } from 'uuid'
-import { type Connection, closeDatabase, finishLog } from '../db/connection.ts'
+import { type Connection, closeDatabase } from '../db/connection.ts'
 import { type Failure, renderFailure } from '../db/thread-failure.ts'
 import { createHourMarks } from '../stats/hour-marks.ts'
 import { createGroupCommit } from './group-commit.ts'
@@ -15,8 +15,8 @@ export interface WriteRequest<Name extends keyof WriteJobs = keyof WriteJobs> {
   readonly bytes: number
 }
 
-/** To the server. `finish_log`: the log has next to nothing left. `close`: what waits is written before it ends. */
-export type WriterRequest = readonly WriteRequest[] | 'finish_log' | 'close'
+/** To the server. `close`: what waits is written before it ends. */
+export type WriterRequest = readonly WriteRequest[] | 'close'
 
 export interface WriteResult extends Failure {
   readonly id: number
@@ -26,12 +26,16 @@ export interface WriteResult extends Failure {
 /** From the server, after each commit: what became of its writes. */
 export type WriterReply = readonly WriteResult[]
 
-/** @returns takes requests; the last one is `close`, which closes the connection */
+/**
+ * @param awaitRoom - holds up this thread until the log has room for a transaction
+ * @returns takes requests; the last one is `close`, which closes the connection
+ */
 export function createWriteServer(
   db: Connection,
   reply: (reply: WriterReply) => void,
+  awaitRoom = () => {},
 ): (request: WriterRequest) => void {
-  const commit = createGroupCommit(db)
+  const commit = createGroupCommit(db, { awaitRoom })
   const jobs = createWriteJobs({ db, hours: createHourMarks(db, commit), newId: uuidv7 })
   let results: WriteResult[] = []
 
@@ -57,8 +61,7 @@ export function createWriteServer(
   }
 
   return (request) => {
-    if (request === 'finish_log') finishLog(db)
-    else if (request === 'close') {
+    if (request === 'close') {
       commit.close()
       closeDatabase(db)
     } else request.forEach(apply)

@@ -11,15 +11,16 @@ const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8 }
 /** What the thread is started with. */
 export interface WriteWorkerData {
   readonly dataDir: string
+  /** Of createLogGateMemory. */
+  readonly gate: SharedArrayBuffer
 }
 
 /** Starts the thread. @param workerFile - its entry; tests give one of their own */
 export function openWriteThread(
-  dataDir: string,
+  workerData: WriteWorkerData,
   { onReply, onLost }: WriterListener,
   workerFile = WORKER_FILE,
 ): WriterEnd {
-  const workerData: WriteWorkerData = { dataDir }
   const worker = new Worker(workerFile, { workerData, resourceLimits: RESOURCE_LIMITS })
   const ended = Promise.withResolvers<void>()
   let isClosing = false

@@ -24,8 +24,6 @@ export interface WriterListener {
 }
 
 export interface Writer extends Writes {
-  /** Has the log finished by the connection that writes. */
-  finishLog(): void
   /** Refuses what comes later. Resolves when what waits is settled, written or not. */
   drain(): Promise<void>
   /** To be called after `drain`. Resolves when the connection is closed, or could not be in time. */
@@ -97,7 +95,6 @@ export function createWriter(options: WriterOptions): Writer {
       if (gathered.length === 1) setImmediate(sendGathered)
       return promise
     },
-    finishLog: () => end?.post('finish_log'),
     async drain() {
       isClosing = true
       closeByMs = performance.now() + closeMs
