@@ -70,11 +70,16 @@ function layerOf(path: string): string | undefined {
     .sort((left, right) => right.length - left.length)[0]
 }
 
-/** The project's own files that a file imports, as paths from the root. */
-export function importsOf(path: string, text: string): string[] {
-  return [...text.matchAll(/(?:from|import|import\(|new URL\()\s*'(\.{1,2}\/[^']+)'/g)].map(
-    ([, target]) => join(dirname(path), target ?? ''),
-  )
+/**
+ * The project's own files that a file imports, as paths from the root.
+ *
+ * @param withThreads - whether the entries of threads that it starts count
+ */
+export function importsOf(path: string, text: string, withThreads = true): string[] {
+  const imports = /(?:from|import|import\(|(new URL\())\s*'(\.{1,2}\/[^']+)'/g
+  return [...text.matchAll(imports)]
+    .filter(([, startsThread]) => withThreads || startsThread === undefined)
+    .map(([, , target]) => join(dirname(path), target ?? ''))
 }
 
 function isAllowedImport(path: string, target: string): boolean {
@@ -106,6 +111,20 @@ export const RULES: Readonly<Record<string, (tree: Tree) => string[]>> = {
         .filter((target) => !target.endsWith('.gguf') && !isAllowedImport(path, target))
         .map((target) => `${path} imports ${target}`),
     ),
+  'imports run in no circle, types included': (tree) => {
+    const left = new Map(sources(tree).map(([path, text]) => [path, importsOf(path, text, false)]))
+    // What imports nothing that is left stands in no circle; neither does what nothing left imports.
+    for (let size = -1; size !== left.size; ) {
+      size = left.size
+      const imported = new Set([...left.values()].flat())
+      for (const [path, targets] of left) {
+        if (!imported.has(path) || !targets.some((target) => left.has(target))) left.delete(path)
+      }
+    }
+    return [...left].map(
+      ([path, targets]) => `${path} imports ${targets.filter((target) => left.has(target))}`,
+    )
+  },
   'every file is imported by another': (tree) => {
     const used = new Set(sources(tree).flatMap(([path, text]) => importsOf(path, text)))
     return sources(tree)

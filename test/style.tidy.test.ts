@@ -15,6 +15,14 @@ const BAD_SAMPLES: Record<string, { tree: Tree; found: RegExp }> = {
     tree: { 'src/domain/a.ts': "import { b } from '../routes/b.ts'" },
     found: /src\/domain\/a\.ts imports src\/routes\/b\.ts/,
   },
+  'imports run in no circle, types included': {
+    tree: {
+      'src/a.ts': "import type { B } from './b.ts'",
+      'src/b.ts': "import { c } from './b.ts'",
+      'src/c.ts': "import { b } from './b.ts'",
+    },
+    found: /^src\/b\.ts imports src\/b\.ts$/,
+  },
   'every file is imported by another': {
     tree: { 'src/server.ts': '', 'src/domain/dead.ts': '' },
     found: /^src\/domain\/dead\.ts$/,

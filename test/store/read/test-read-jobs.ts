@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { threadId } from 'node:worker_threads'
 import { ApiError } from '../../../src/errors.ts'
 import type { Connection } from '../../../src/store/sqlite/db/connection.ts'
-import type { ReadJobs } from '../../../src/store/sqlite/read/read-jobs.ts'
+import type { ReadJobs } from '../../../src/store/sqlite/read/read-job.ts'
 
 export const TEST_READ_JOBS = {
   echo: (_db: Connection, input: { text: string }) => input,

@@ -11,7 +11,7 @@ import { createRowSelection, type RowQuery } from '../../../domain/query/row-que
 import { ApiError } from '../../../errors.ts'
 import type { CallsCount } from '../../api/calls-query.ts'
 import type { Connection } from '../db/connection.ts'
-import type { Checkpoint, ReadJob } from '../read/read-jobs.ts'
+import type { Checkpoint, ReadJob } from '../read/read-job.ts'
 import { countCalls } from './calls-query.sql.ts'
 import {
   beginWalk,

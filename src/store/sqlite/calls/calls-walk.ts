@@ -5,7 +5,7 @@
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { Body, CallsSelection, StartedBounds } from '../../../domain/calls/calls-query.ts'
 import type { Connection } from '../db/connection.ts'
-import type { Checkpoint } from '../read/read-jobs.ts'
+import type { Checkpoint } from '../read/read-job.ts'
 import { toFilterClause } from './calls-filter.ts'
 import {
   FIND_TIME_AFTER,

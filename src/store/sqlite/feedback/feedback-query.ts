@@ -13,7 +13,7 @@ import {
 import { ApiError } from '../../../errors.ts'
 import type { FeedbackRows } from '../../api/feedback.ts'
 import type { Connection } from '../db/connection.ts'
-import type { ReadJob } from '../read/read-jobs.ts'
+import type { ReadJob } from '../read/read-job.ts'
 import { type FeedbackSource, FIND_PAYLOAD, selectFeedback } from './feedback.sql.ts'
 
 /** Limit: characters of one answer, some 0.2 s of work for the event loop. */

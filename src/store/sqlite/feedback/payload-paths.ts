@@ -2,7 +2,7 @@
 import type { FeedbackSample } from '../../../domain/feedback/feedback-sample.ts'
 import { createLeafPaths } from '../../../domain/json/json-paths.ts'
 import type { PayloadPaths } from '../../api/feedback.ts'
-import type { ReadJob } from '../read/read-jobs.ts'
+import type { ReadJob } from '../read/read-job.ts'
 import { chooseSample } from './choose-sample.ts'
 import { FIND_PAYLOAD } from './feedback.sql.ts'
 

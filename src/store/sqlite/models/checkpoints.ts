@@ -1,32 +1,21 @@
 /** Checkpoints in SQLite, their weights in files. */
 
-import { parseLossless } from '../../../domain/json/json-text.ts'
-import type { Checkpoint, StoredCheckpoint } from '../../../domain/models/checkpoint.ts'
 import { ApiError } from '../../../errors.ts'
-import type { JsonObject } from '../../../schemas/primitives.ts'
 import type { CheckpointListing, CheckpointStore } from '../../api/checkpoints.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'
 import type { CheckpointArtifacts } from './checkpoint-artifacts.ts'
+import {
+  type CheckpointRow,
+  type StoredCheckpointRow,
+  toCheckpoint,
+  toStoredCheckpoint,
+} from './checkpoint-rows.ts'
 import * as SQL from './checkpoints.sql.ts'
 
 /** Steps before the first and behind the last. */
 const BEFORE_ALL = { asc: -1, desc: Number.MAX_SAFE_INTEGER } as const
-
-interface CheckpointRow extends Omit<Checkpoint, 'metrics'> {
-  readonly metrics_json: string
-}
-
-/** A row with the columns of the artifact and of the worker. */
-export interface StoredCheckpointRow extends CheckpointRow {
-  readonly job_id: string | null
-  readonly artifact_path: string | null
-  readonly artifact_sha256: string | null
-  readonly artifact_bytes: number | null
-  readonly worker_id: string | null
-  readonly worker_version: string | null
-}
 
 /** @param db - for what is read here */
 export function createCheckpointStore(
@@ -87,23 +76,5 @@ export function createCheckpointStore(
         throw new ApiError('checkpoint_not_found', { cause })
       }
     },
-  }
-}
-
-function toCheckpoint({ metrics_json, ...row }: CheckpointRow): Checkpoint {
-  return { ...row, metrics: parseLossless(metrics_json) as JsonObject }
-}
-
-/** A checkpoint out of its row. */
-export function toStoredCheckpoint(row: StoredCheckpointRow): StoredCheckpoint {
-  const { artifact_path: path, artifact_sha256: sha256, artifact_bytes: bytes, ...rest } = row
-  const hasArtifact = path !== null && sha256 !== null && bytes !== null
-  const { job_id, worker_id, worker_version, ...checkpoint } = rest
-  return {
-    ...toCheckpoint(checkpoint),
-    artifact: hasArtifact ? { path, sha256, bytes } : null,
-    job_id,
-    worker_id,
-    worker_version,
   }
 }

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ApiError } from '../../../errors.ts'
 import type { Connection } from '../db/connection.ts'
 import { toAbortError } from './pending-read.ts'
-import type { ReadJobs } from './read-jobs.ts'
+import type { ReadJobs } from './read-job.ts'
 import type { ReadPool } from './read-pool.ts'
 import { beginReadJob } from './read-serve.ts'
 

@@ -8,7 +8,8 @@ import { createLogGateMemory } from '../db/log-gate.ts'
 import { createFairQueue } from './fair-queue.ts'
 import { measureInput } from './input-size.ts'
 import { createPending, toAbortError } from './pending-read.ts'
-import type { ReadInput, ReadJobRegistry, ReadJobs, ReadOutput } from './read-jobs.ts'
+import type { ReadInput, ReadJobs, ReadOutput } from './read-job.ts'
+import type { ReadJobRegistry } from './read-jobs.ts'
 import { createReadThread, type PendingRead, type ReadThread } from './read-thread.ts'
 
 const WORKER_FILE = new URL('./read-worker.ts', import.meta.url)

@@ -10,7 +10,7 @@ import { toStoreError } from '../db/store-error.ts'
 import { type Failure, renderFailure } from '../db/thread-failure.ts'
 import { lowerThreadPriority } from '../db/thread-priority.ts'
 import { createFairQueue, type Share } from './fair-queue.ts'
-import type { Checkpoint, ReadJobs } from './read-jobs.ts'
+import type { Checkpoint, ReadJobs } from './read-job.ts'
 
 /** How long a job that can pause goes on while others wait, milliseconds. */
 const SLICE_MS = 50

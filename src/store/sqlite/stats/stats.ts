@@ -5,12 +5,9 @@
 
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import { renderCallBuckets, renderUsageBuckets } from '../../../domain/stats/stats-view.ts'
-import type { StatsQuery, StatsResult, StatsStore, StatsTexts } from '../../api/stats.ts'
+import type { StatsQuery, StatsResult, StatsTexts } from '../../api/stats.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
 import type { Connection } from '../db/connection.ts'
-import type { ReadPool } from '../read/read-pool.ts'
-import { createSharedReads } from '../read/shared-reads.ts'
-import type { Writes } from '../write/writes.ts'
 import { toHourFilter } from './segments/hour-filter.ts'
 import { createHourCutter, type HourParts, hoursOf } from './segments/hour-parts.ts'
 import { type HourView, sumHour } from './segments/hour-stats.ts'
@@ -34,39 +31,6 @@ const NOTHING_READY: Omit<HourView, 'columns'> = {
   slotRuns: () => ({ values: new Uint8Array(), bounds: [] }),
   groups: () => null,
   roots: () => null,
-}
-
-export function createStatsStore(writes: Writes, reads: ReadPool): StatsStore {
-  const texts = createSharedReads<StatsTexts>()
-
-  /** The builder makes them again. Where it cannot be written now, the next answer tells it again. */
-  async function spoil(broken: readonly number[]): Promise<void> {
-    if (broken.length === 0) return
-    await writes.run('spoil_hours', broken).catch(() => undefined)
-  }
-
-  return {
-    async aggregate(query, caller) {
-      const { result, broken } = await reads.run('stats', query, caller)
-      await spoil(broken)
-      return result
-    },
-    render(query, caller) {
-      const read = async (signal: AbortSignal) => {
-        const { broken, ...found } = await reads.run('stats_texts', query, { ...caller, signal })
-        await spoil(broken)
-        return found
-      }
-      return texts.run(keyOf(query), read, caller.signal)
-    },
-  }
-}
-
-/** The whole question as text. A price never changes, so that its id tells it. */
-function keyOf({ startsUs, prices, ...rest }: StatsQuery): string {
-  const query = { ...rest, prices: prices.map(({ id }) => id) }
-  const { buffer, byteOffset, byteLength } = startsUs
-  return JSON.stringify(query) + Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
 }
 
 /** An answer, and the hours whose segments turned out broken on the way. */

@@ -8,11 +8,10 @@ import { rollUpUsage, type UsageCall } from '../../../domain/usage/usage-rollup.
 import { ApiError } from '../../../errors.ts'
 import type { CallsFilter } from '../../../schemas/calls/calls-filter.ts'
 import type { UsageResponse } from '../../../schemas/usage/usage.ts'
-import type { CallsUsageQuery, TraceUsageQuery, UsageStore } from '../../api/usage.ts'
+import type { CallsUsageQuery, TraceUsageQuery } from '../../api/usage.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
 import type { Connection } from '../db/connection.ts'
-import type { ReadJob } from '../read/read-jobs.ts'
-import type { ReadPool } from '../read/read-pool.ts'
+import type { ReadJob } from '../read/read-job.ts'
 import { SELECT_CALL_USAGE, SELECT_TRACES_OF_CALLS, selectUsageCalls } from './usage.sql.ts'
 
 const ROWS_PER_CHECKPOINT = 1000
@@ -27,13 +26,6 @@ interface CallRow {
 
 interface FoundCall extends UsageCall {
   readonly isFinished: boolean
-}
-
-export function createUsageStore(reads: ReadPool): UsageStore {
-  return {
-    sumTraceUsage: (query, caller) => reads.run('trace_usage', query, caller),
-    sumCallsUsage: (query, caller) => reads.run('calls_usage', query, caller),
-  }
 }
 
 export const sumTraceUsage: ReadJob<TraceUsageQuery, UsageResponse> = (db, query, checkpoint) => {
