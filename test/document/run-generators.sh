@@ -93,8 +93,8 @@ if wait "$pip_install"; then
   check openapi-spec-validator "$py/openapi-spec-validator" openapi.json
   check datamodel-code-generator "$py/datamodel-codegen" --input openapi.json --input-file-type openapi --disable-warnings \
     --output-model-type pydantic_v2.BaseModel --output weft_models.py
-  # It knows no lines of JSON by itself, and would format what it made with a tool of its own.
-  printf 'content_type_overrides:\n  application/jsonl: application/octet-stream\npost_hooks: []\n' >"$work/config.yml"
+  # It knows neither lines of JSON nor protobuf, and would format what it made with a tool of its own.
+  printf 'content_type_overrides:\n  application/jsonl: application/octet-stream\n  application/x-protobuf: application/octet-stream\npost_hooks: []\n' >"$work/config.yml"
   check openapi-python-client "$py/openapi-python-client" generate --path openapi.json --config config.yml \
     --meta none --output-path weft_client --fail-on-warning
   cp "$root"/test/document/clients/*.py "$work"
@@ -131,8 +131,10 @@ password = "$SERVER_KEY"
 [auth.openapi.bearer]
 bearer = "$SERVER_KEY"
 TOML
+# Without the two routes that may work or wait for as long as a request asks for.
 check 'schemathesis finds nothing' timeout "$FUZZ_SECONDS_MAX" "$py/schemathesis" --config-file schemathesis.toml run openapi.json \
-  --url "$SERVER_URL" --seed "$SEED" --max-examples "$FUZZ_EXAMPLES" --workers 2 --phases examples,fuzzing --no-color \
+  --exclude-path /v1/chat/completions --exclude-path /v1/preview/worker/claim \
+  --url "$SERVER_URL" --seed "$SEED" --max-examples "$FUZZ_EXAMPLES" --workers 2 --phases fuzzing --no-color \
   --generation-database none --suppress-health-check all --warnings off --continue-on-failure --request-timeout 60 \
   --checks not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance,ignored_auth
-grep -E 'Operations:|Test cases|generated' "$work/output" | sort -u | head -n 5
+grep -E "Operations:  |generated," "$work/output"
