@@ -51,7 +51,7 @@ export function createLeafPaths(
       isComplete = false
     } else if (Array.isArray(value)) {
       for (const item of value) walk(`${path}[*]`, item)
-    } else if (isObject(value)) {
+    } else if (isBranch(value)) {
       for (const [key, item] of Object.entries(value)) walk(appendKey(path, key), item)
     } else {
       addLeaf(path, value)
@@ -73,8 +73,8 @@ function appendKey(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`
 }
 
-/** A long number is an object too, but a leaf. */
-function isObject(value: unknown): value is object {
+/** Whether a value has values inside. A long number that was kept as text is an object to JavaScript, but a leaf here. */
+function isBranch(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !JSON.isRawJSON(value)
 }
 

@@ -1,6 +1,7 @@
 /** What a client publishes, made ready to be stored. Pure: user and time come in. */
 import { ApiError } from '../../errors.ts'
 import type { ObjectCreateRequest } from '../../schemas/objects/object.ts'
+import { isObject } from '../json/is-object.ts'
 import { splitMembers } from '../json/json-members.ts'
 import { renderJson } from '../json/json-text.ts'
 import { digestOfJson, requireDigest } from './digests.ts'
@@ -37,7 +38,7 @@ const ROOT_CLASSES: readonly unknown[] = ['Object', 'BaseObject']
 export function classifyObject(val: unknown): ObjectClasses {
   const kind = isOp(val) ? 'op' : 'object'
   const none = { kind, base_object_class: null, leaf_object_class: null } as const
-  if (!isRecord(val) || !Array.isArray(val._bases)) return none
+  if (!isObject(val) || !Array.isArray(val._bases)) return none
   const bases: readonly unknown[] = val._bases
   const isOfClients = bases.at(-1) === 'BaseModel' && ROOT_CLASSES.includes(bases.at(-2))
   if (!isOfClients || typeof val._class_name !== 'string') return none
@@ -75,7 +76,7 @@ function withClass(val_json: string, val: unknown, given: string | null) {
   const classes = classifyObject(val)
   const isFitting = given === null || given === classes.leaf_object_class
   if (isFitting) return { val_json, classes }
-  if (!isRecord(val) || classes.leaf_object_class !== null) {
+  if (!isObject(val) || classes.leaf_object_class !== null) {
     const message = 'obj.builtin_object_class must be the class of obj.val'
     throw new ApiError('validation_failed', { message, param: 'obj.builtin_object_class' })
   }
@@ -92,13 +93,9 @@ function withClass(val_json: string, val: unknown, given: string | null) {
 
 function isOp(val: unknown): boolean {
   return (
-    isRecord(val) &&
+    isObject(val) &&
     val._type === 'CustomWeaveType' &&
-    isRecord(val.weave_type) &&
+    isObject(val.weave_type) &&
     val.weave_type.type === 'Op'
   )
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

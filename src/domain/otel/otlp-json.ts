@@ -1,5 +1,7 @@
 /** OTLP trace requests in JSON. Pure. Unknown members are ignored, as OTLP asks for. */
-import { type Message, readSource, readSpan } from './otlp-fields.ts'
+
+import { isObject } from '../json/is-object.ts'
+import { readSource, readSpan } from './otlp-fields.ts'
 import { type Span, SpanError, type SpanSource } from './span.ts'
 
 /** Spans that share a source, each still a message. */
@@ -20,7 +22,7 @@ export function openJson(request: unknown): JsonGroup[] {
 
 /** Reads one span of a group. @throws SpanError */
 export function readJsonSpan(span: unknown, source: SpanSource): Span {
-  if (!isMessage(span)) throw new SpanError('a span is no object')
+  if (!isObject(span)) throw new SpanError('a span is no object')
   return readSpan(span, source)
 }
 
@@ -32,10 +34,6 @@ function listOf(value: unknown, name: string): readonly unknown[] {
 }
 
 function memberOf(value: unknown, name: string): unknown {
-  if (!isMessage(value)) throw new SpanError('the request is no JSON object of OTLP')
+  if (!isObject(value)) throw new SpanError('the request is no JSON object of OTLP')
   return value[name]
-}
-
-function isMessage(value: unknown): value is Message {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -4,6 +4,7 @@ import type {
   StartedCallSchemaForInsert,
 } from '../../schemas/calls/call.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
+import { isObject } from '../json/is-object.ts'
 import { MODEL_KINDS } from './dialects.ts'
 import { requireUsableSpan, type Span } from './span.ts'
 import { type ChatMessage, roleOfEvent, toMessages, toToolCalls } from './span-messages.ts'
@@ -217,8 +218,4 @@ function nameOf(name: string): string {
 function textOf(found: Found | null): string | null {
   if (found === null) return null
   return typeof found.value === 'string' && found.value !== '' ? found.value : null
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -2,6 +2,8 @@
  * Messages of any dialect as chat messages: `role`, `content` (text, or parts for images), `tool_calls`, `tool_call_id`.
  * Pure. What is not understood is kept as it came.
  */
+
+import { isObject } from '../json/is-object.ts'
 import { parseText } from './span-reader.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -171,8 +173,4 @@ function textOr(value: unknown, fallback: string): string {
 
 function textOrNull(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -5,6 +5,7 @@ import {
   QUERY_NODES_MAX,
   type Query,
 } from '../../schemas/query/query-expression.ts'
+import { isObject } from '../json/is-object.ts'
 import { type ConvertTarget, isConvertTarget } from './query-values.ts'
 
 export type Comparison = '$eq' | '$gt' | '$gte' | '$lt' | '$lte'
@@ -156,10 +157,6 @@ export function parsePath(field: unknown, fields: ReadonlySet<string>, at: strin
     throw invalid(at, `is not a field that can be asked for; these are: ${[...fields].join(', ')}`)
   }
   return path
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function requireKeys(value: unknown, known: readonly string[], at: string) {

@@ -1,6 +1,7 @@
 /** Rewards computed from feedback: arithmetic over the operations of the query language. Pure. */
 import { ApiError } from '../../errors.ts'
 import { QUERY_DEPTH_MAX } from '../../schemas/query/query-expression.ts'
+import { isObject } from '../json/is-object.ts'
 import { type Expression, parseQuery } from '../query/query-expression.ts'
 import { evaluate, type GetField } from '../query/query-matcher.ts'
 
@@ -103,8 +104,7 @@ function countsOf(name: string): readonly [least: number, most: number] {
 }
 
 function onlyEntry(json: unknown): readonly [name: string, value: unknown] {
-  const isObject = typeof json === 'object' && json !== null && !Array.isArray(json)
-  const [entry, ...more] = isObject ? Object.entries(json) : []
+  const [entry, ...more] = isObject(json) ? Object.entries(json) : []
   return entry === undefined || more.length > 0 ? ['', undefined] : entry
 }
 

@@ -2,6 +2,7 @@
 import type { LeftOutReason } from '../../schemas/training/trajectory-from-calls.ts'
 import type { ScannedCall } from '../calls/calls-query.ts'
 import { callField } from '../calls/calls-query.ts'
+import { isObject } from '../json/is-object.ts'
 import { parseTrainedModelName } from '../models/trained-model-name.ts'
 
 type Item = Readonly<Record<string, unknown>>
@@ -53,8 +54,5 @@ function readPolicyVersion(scanned: ScannedCall): number | null {
 }
 
 function isItems(value: unknown): value is Item[] {
-  return (
-    Array.isArray(value) &&
-    value.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item))
-  )
+  return Array.isArray(value) && value.every(isObject)
 }

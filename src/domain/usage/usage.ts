@@ -1,5 +1,6 @@
 /** Tokens by model out of a call's `summary.usage`. Pure. */
 import { ApiError } from '../../errors.ts'
+import { isObject } from '../json/is-object.ts'
 
 /** Limit: models in one summary. */
 export const USAGE_MODELS_MAX = 100
@@ -76,10 +77,6 @@ function readCounts(model: string, counts: Counts): CallUsage {
 function whole(value: unknown): number {
   if (typeof value !== 'number' || !(value > 0)) return 0
   return Math.min(Math.trunc(value), Number.MAX_SAFE_INTEGER)
-}
-
-function isObject(value: unknown): value is Counts {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function tooMuch(rule: string): ApiError {

@@ -2,6 +2,8 @@
  * What an answer was, put together from its deltas while they pass. It only looks: it never holds a
  * delta back and never grows beyond its limit.
  */
+
+import { isObject } from '../../domain/json/is-object.ts'
 import { renderJson } from '../../domain/json/json-text.ts'
 import type { ChoiceDelta, Delta, PromptDelta, RelayedText } from '../backend.ts'
 import { renderUsage } from './answer-envelope.ts'
@@ -108,8 +110,4 @@ function countTokens(usage: Readonly<Record<string, unknown>> | null): number | 
 
 function isTooLong({ json }: RelayedText): boolean {
   return json.length > RECORDED_CHARS_MAX
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -2,6 +2,8 @@
  * The choices of a streamed answer, added up piece by piece as client libraries do. Pieces of a shape
  * that it does not know are passed over: it must never fail an answer.
  */
+
+import { isObject } from '../../domain/json/is-object.ts'
 import type { ChoiceDelta } from '../backend.ts'
 import { renderReasoning } from './collect.ts'
 import { createTokenParts, type TokenParts } from './token-parts.ts'
@@ -149,8 +151,4 @@ function renderChoice([index, parts]: [number, StreamedChoice]): unknown {
     finish_reason,
     ...(stop_reason === null || stop_reason === undefined ? {} : { stop_reason }),
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -2,6 +2,8 @@
  * What goes wrong upstream, in this server's codes. The client must never see the upstream's address,
  * its HTML, or that our key was refused as if it were the client's.
  */
+
+import { isObject } from '../../domain/json/is-object.ts'
 import { ApiError, type ErrorCode } from '../../errors.ts'
 
 /** Limits of what is passed on of an upstream's words, in characters. */
@@ -170,10 +172,6 @@ export function parseObject(text: string): Record<string, unknown> | null {
   } catch {
     return null
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function codeOf(error: unknown): string {

@@ -2,7 +2,9 @@
  * Schemas as the grammar engine gets them: what it would enforce wrongly is said in another way. Whatever
  * keeps the new schema must keep the old one; the reverse need not hold. Pure.
  */
-import { isObject, mapChildren, type Schema } from './json-schema-support.ts'
+
+import { isObject } from '../../../domain/json/is-object.ts'
+import { mapChildren, type Schema } from './json-schema-support.ts'
 import { toWholePattern } from './json-text-pattern.ts'
 import { listPatterns, readBounds } from './number-ranges.ts'
 import type { Pattern } from './pattern-grammar.ts'

@@ -1,4 +1,6 @@
 /** Which JSON Schemas the grammar engine enforces in full. Pure; it looks at keywords, not at values. */
+
+import { isObject } from '../../../domain/json/is-object.ts'
 import { findPatternFault, isQuotable } from './json-text-pattern.ts'
 import { listPatterns, readBounds } from './number-ranges.ts'
 
@@ -174,9 +176,4 @@ function childrenOf(schema: Schema): unknown[] {
     return isObject(value) ? Object.values(value) : []
   })
   return [...maps, ...SCHEMAS.flatMap((name) => schema[name] ?? [])]
-}
-
-/** Whether a value can hold keywords. */
-export function isObject(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

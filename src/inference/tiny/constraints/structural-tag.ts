@@ -1,5 +1,5 @@
 /** Structural tags: answers with parts in forms of their own. What is no tag is left for the engine to refuse. Pure. */
-import { isObject } from './json-schema-support.ts'
+import { isObject } from '../../../domain/json/is-object.ts'
 
 /** What a part of a tag has to keep: a schema, a grammar or a regular expression. */
 export type TagContent =

@@ -2,6 +2,8 @@
  * The safetensors format: a JSON header, then the numbers of all tensors. The same tensors give the same
  * bytes. It must not trust a length or an offset of the file.
  */
+
+import { isObject } from '../../../domain/json/is-object.ts'
 import { decodeHalf } from '../model/tensor-values.ts'
 import { AdapterFileError } from './adapter.ts'
 
@@ -147,8 +149,4 @@ function decodeBrainFloat(bits: number): number {
 
 function areSizes(value: unknown): value is number[] {
   return Array.isArray(value) && value.every((item) => Number.isSafeInteger(item) && item >= 0)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
