@@ -5,15 +5,15 @@
 import type { ClaimResponse } from '../../schemas/training/worker.ts'
 import { LeaseLostError } from './worker-client.ts'
 
-/** What it takes to report on a job, and how often to. */
-export type Lease = Pick<ClaimResponse, 'id' | 'lease_token' | 'heartbeat_seconds'>
+/** A lease as its worker holds it: what it takes to report on the job, and how often to. */
+export type HeldLease = Pick<ClaimResponse, 'id' | 'lease_token' | 'heartbeat_seconds'>
 
 /** Renews one lease at a time. */
 export interface LeaseKeeper {
   /** @param lease - renewed from now on in place of the one before; null: none */
-  keep(lease: Lease | null): void
+  keep(lease: HeldLease | null): void
   /** The lease that is kept, or null. */
-  current(): Lease | null
+  current(): HeldLease | null
 }
 
 /**
@@ -24,10 +24,10 @@ export interface LeaseKeeper {
  * @param onFailure - told of what will be tried again
  */
 export function createLeaseKeeper(
-  renew: (lease: Lease, signal: AbortSignal) => Promise<void>,
+  renew: (lease: HeldLease, signal: AbortSignal) => Promise<void>,
   onFailure: (error: unknown) => void,
 ): LeaseKeeper {
-  let kept: Lease | null = null
+  let kept: HeldLease | null = null
   let timer: NodeJS.Timeout | null = null
 
   function stop(): void {
@@ -35,7 +35,7 @@ export function createLeaseKeeper(
     timer = null
   }
 
-  async function beat(lease: Lease, intervalMs: number): Promise<void> {
+  async function beat(lease: HeldLease, intervalMs: number): Promise<void> {
     try {
       await renew(lease, AbortSignal.timeout(intervalMs))
     } catch (error) {

@@ -5,7 +5,7 @@
 import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { TINY_MODEL_PATH } from '../../inference/tiny/backend.ts'
-import { createLeaseKeeper, type Lease } from './lease-keeper.ts'
+import { createLeaseKeeper, type HeldLease } from './lease-keeper.ts'
 import { createWorkerClient } from './worker-client.ts'
 import type { WorkerLogEntry } from './worker-loop.ts'
 
@@ -33,7 +33,7 @@ export interface TrainerOptions extends Omit<TrainerThreadOptions, 'modelPath'> 
 export type FromTrainer =
   | { readonly type: 'log'; readonly entry: WorkerLogEntry }
   /** The job that it works on, or null. */
-  | { readonly type: 'lease'; readonly lease: Lease | null }
+  | { readonly type: 'lease'; readonly lease: HeldLease | null }
 
 /** A running trainer. */
 export interface Trainer {

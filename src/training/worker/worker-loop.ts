@@ -11,7 +11,7 @@ import {
   type ClaimResponse,
   type WorkerEvent,
 } from '../../schemas/training/worker.ts'
-import type { Lease } from './lease-keeper.ts'
+import type { HeldLease } from './lease-keeper.ts'
 import { DivergedError, type JobTrainer } from './train-job.ts'
 import { TrajectoryError } from './trajectory-reader.ts'
 import { type JobClient, LeaseLostError, type WorkerClient } from './worker-client.ts'
@@ -28,7 +28,7 @@ export interface WorkerLoopOptions {
   readonly signal: AbortSignal
   readonly log: (entry: WorkerLogEntry) => void
   /** Told with each claimed job, and with null when nothing is to be done for it any more. */
-  readonly onLease: (lease: Lease | null) => void
+  readonly onLease: (lease: HeldLease | null) => void
 }
 
 /** What a worker tells of its work; no text of a payload. */
