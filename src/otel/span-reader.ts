@@ -2,7 +2,7 @@
 import { Piscina } from 'piscina'
 import { ApiError } from '../errors.ts'
 import { type ReadRequest, type ReadSpans, readTraceRequest } from './read-request.ts'
-import type { ThreadAnswer } from './span-reader-worker.ts'
+import type { ThreadAnswer } from './span-reader-entry.ts'
 
 /** Bodies up to this are read at once: some 2 ms. */
 const INLINE_BYTES_MAX = 128 * 1024
@@ -23,7 +23,7 @@ export function createTraceReader(): TraceReader {
   let pool: Piscina<ReadRequest, ThreadAnswer> | null = null
   const start = () =>
     new Piscina<ReadRequest, ThreadAnswer>({
-      filename: new URL('./span-reader-worker.ts', import.meta.url).href,
+      filename: new URL('./span-reader-entry.ts', import.meta.url).href,
       name: 'readTraces',
       minThreads: 0,
       maxThreads: 1,

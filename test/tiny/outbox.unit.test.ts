@@ -1,7 +1,7 @@
 /** When the model's thread sends what it has to say, by a clock made by hand. */
 import { describe, expect, it } from 'vitest'
+import type { FromEngine } from '../../src/inference/tiny/host/engine-messages.ts'
 import { createOutbox } from '../../src/inference/tiny/host/outbox.ts'
-import type { FromWorker } from '../../src/inference/tiny/host/worker-messages.ts'
 
 function setUp() {
   const sent: number[][] = []
@@ -49,7 +49,7 @@ describe('the outbox', () => {
   })
 
   it('keeps a message as it is', () => {
-    const messages: FromWorker[] = []
+    const messages: FromEngine[] = []
     const outbox = createOutbox(
       (list) => messages.push(...list),
       () => 0,

@@ -1,12 +1,12 @@
 /** Turns, flow control and cancellation, on pretended generations. */
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
+import { type FromEngine, PIECES_AHEAD_MAX } from '../../src/inference/tiny/host/engine-messages.ts'
 import {
   type Begun,
   createScheduler,
   REQUESTS_AT_ONCE,
 } from '../../src/inference/tiny/host/scheduler.ts'
-import { type FromWorker, PIECES_AHEAD_MAX } from '../../src/inference/tiny/host/worker-messages.ts'
 import type { KvCache } from '../../src/inference/tiny/model/kv-cache.ts'
 import type { Transformer } from '../../src/inference/tiny/model/transformer.ts'
 import type { CompletionPlan } from '../../src/inference/tiny/sampling/completion-plan.ts'
@@ -14,7 +14,7 @@ import type { Generation } from '../../src/inference/tiny/sampling/steps.ts'
 
 /** A scheduler over pretended generations of `length` pieces; the plan's seed is the request's id. */
 function setUp(length: number, fail: (id: number) => unknown = () => null, width = 1) {
-  const posted: FromWorker[] = []
+  const posted: FromEngine[] = []
   const steps = new Map<number, number>()
   const passes: number[][] = []
   const cache = {} as KvCache
@@ -61,7 +61,7 @@ function setUp(length: number, fail: (id: number) => unknown = () => null, width
       while (scheduler.step()) count++
       return count
     },
-    of: (id: number, type: FromWorker['type']) =>
+    of: (id: number, type: FromEngine['type']) =>
       posted.filter((message) => message.type === type && 'id' in message && message.id === id),
   }
 }

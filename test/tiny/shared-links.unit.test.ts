@@ -1,15 +1,15 @@
 /** Which thread a request goes to, on pretended threads. */
 import { describe, expect, it } from 'vitest'
+import type { EngineLink } from '../../src/inference/tiny/host/engine-link.ts'
 import {
   createSharedLinks,
   REQUESTS_OF_ONE_LINK,
 } from '../../src/inference/tiny/host/shared-links.ts'
-import type { WorkerLink } from '../../src/inference/tiny/host/worker-link.ts'
 import type { CompletionPlan } from '../../src/inference/tiny/sampling/completion-plan.ts'
 
 function setUp(linksMax: number) {
   const threads: { count: number; isClosed: boolean; ready: PromiseWithResolvers<void> }[] = []
-  const start = (): WorkerLink => {
+  const start = (): EngineLink => {
     const thread = { count: 0, isClosed: false, ready: Promise.withResolvers<void>() }
     threads.push(thread)
     return {

@@ -3,8 +3,8 @@ import type { StagedBody } from '../../src/store/api/training-jobs.ts'
 import { createTrainingBodyThread } from '../../src/training/jobs/training-body-thread.ts'
 
 function openThread() {
-  const workerFile = new URL('./support/dying-body-worker.ts', import.meta.url)
-  const thread = createTrainingBodyThread({ heapMibMax: 16, workerFile })
+  const entry = new URL('./support/dying-body-entry.ts', import.meta.url)
+  const thread = createTrainingBodyThread({ heapMibMax: 16, entry })
   onTestFinished(() => thread.close())
   const read = (file: string) => thread.read({ file, payloadFile: '' } as StagedBody)
   return { read, close: thread.close }

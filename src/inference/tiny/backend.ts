@@ -10,9 +10,9 @@ import { ApiError } from '../../errors.ts'
 import type { CompletionCall, Delta, InferenceBackend } from '../backend.ts'
 import { findHazard } from './constraints/completion-hazard.ts'
 import { resolveTinyFields } from './field-support.ts'
+import { createEngineLink } from './host/engine-link.ts'
 import { createGuardedRuns } from './host/guarded-runs.ts'
 import { createSharedLinks } from './host/shared-links.ts'
-import { createWorkerLink } from './host/worker-link.ts'
 import { planCompletion } from './sampling/completion-plan.ts'
 
 /** What a tiny backend needs to know. */
@@ -30,7 +30,7 @@ export interface TinyBackendOptions {
   /** Time of the processor that a template or grammar may take at a stretch. Milliseconds; 1,000 by default. */
   readonly hazardCpuMsMax?: number
   /** Another script for the processes. For tests of their crashes. */
-  readonly workerScript?: URL
+  readonly entry?: URL
 }
 
 /** An inference backend whose model can be waited for. */
@@ -56,13 +56,13 @@ const SHARED_PROCESSES_MAX = Math.min(2, availableParallelism())
  * for a field that it rejects. With a seed an answer depends on the request alone, whatever else runs.
  */
 export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
-  const script = options.workerScript ?? new URL('./host/worker.ts', import.meta.url)
-  const workerOptions = {
+  const script = options.entry ?? new URL('./host/engine-entry.ts', import.meta.url)
+  const engineOptions = {
     modelPath: options.modelPath ?? TINY_MODEL_PATH,
     contextTokensMax: options.contextTokensMax ?? null,
     hazardCpuMsMax: options.hazardCpuMsMax ?? HAZARD_CPU_MS_MAX,
   }
-  const startLink = () => createWorkerLink(script, workerOptions)
+  const startLink = () => createEngineLink(script, engineOptions)
   const link = createSharedLinks(startLink, SHARED_PROCESSES_MAX)
   const guarded = createGuardedRuns(startLink, GUARDED_PROCESSES_MAX)
   const fields = resolveTinyFields({ allowsChatTemplate: options.allowsChatTemplate ?? false })

@@ -10,7 +10,7 @@ export const SOURCE_CALLS_MAX = 10_000
 const SOURCE_CALLS_DEFAULT = 1_000
 const TYPE_CHARS_MAX = 256
 
-/** What makes one rollout: a call alone, or the calls of a trace or of a thread. */
+/** What makes one rollout: a call alone, or the calls of a trace or of a conversation (`thread_id`). */
 export const ROLLOUT_UNITS = ['call', 'trace_id', 'thread_id'] as const
 export type RolloutUnit = (typeof ROLLOUT_UNITS)[number]
 
@@ -66,7 +66,7 @@ export const TrajectoriesFromCallsRequest = z
       .enum(ROLLOUT_UNITS, ruleError(`one of ${ROLLOUT_UNITS.join(', ')}`))
       .default('call')
       .describe(
-        'What makes one rollout: each call, or all chosen calls of a trace or thread, whose later chats become additional_histories.',
+        'What makes one rollout: each call, or all chosen calls of a trace or conversation, whose later chats become additional_histories.',
       ),
     group_by: FieldPath.default('inputs.messages').describe(
       "Field of a rollout's first chat call: rollouts with the same value are one group, those without one are left out. Of `trace_id`, `thread_id`, `attributes.episode`, ...",

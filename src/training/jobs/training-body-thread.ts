@@ -3,7 +3,7 @@ import { Piscina } from 'piscina'
 import type { JobContent } from '../../domain/training/training-job.ts'
 import { ApiError } from '../../errors.ts'
 import type { StagedBody, StagedPayload } from '../../store/api/training-jobs.ts'
-import type { BodyReply, BodyRequest } from './training-body-worker.ts'
+import type { BodyReply, BodyRequest } from './training-body-entry.ts'
 
 /** Limit: memory of the thread; a body of 256 MiB becomes objects of several times its length. */
 const HEAP_MIB_MAX = 4096
@@ -31,24 +31,24 @@ export interface TrainingBodyThreadOptions {
   /** Memory of the thread. */
   readonly heapMibMax: number
   /** Its entry; tests give one of their own. */
-  readonly workerFile: URL
+  readonly entry: URL
 }
 
 const OPTIONS: TrainingBodyThreadOptions = {
   heapMibMax: HEAP_MIB_MAX,
-  workerFile: new URL('./training-body-worker.ts', import.meta.url),
+  entry: new URL('./training-body-entry.ts', import.meta.url),
 }
 
 /** The thread is started with the first body. */
 export function createTrainingBodyThread({
   heapMibMax,
-  workerFile,
+  entry,
 }: TrainingBodyThreadOptions = OPTIONS): TrainingBodyThread {
   let pool: Piscina<BodyRequest, BodyReply> | null = null
   let isClosed = false
   const start = () =>
     new Piscina<BodyRequest, BodyReply>({
-      filename: workerFile.href,
+      filename: entry.href,
       name: 'readBody',
       minThreads: 0,
       maxThreads: 1,

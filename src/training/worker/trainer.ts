@@ -73,7 +73,7 @@ export function createTrainer({ log, modelPath, ...names }: TrainerOptions): Tra
   let worker = start()
 
   function start(): Worker {
-    const begun = new Worker(new URL('./trainer-worker.ts', import.meta.url), {
+    const begun = new Worker(new URL('./trainer-entry.ts', import.meta.url), {
       workerData: options,
       env: {},
       name: 'trainer',

@@ -6,8 +6,8 @@ import { ApiError } from '../../../errors.ts'
 import type { Delta } from '../../backend.ts'
 import { findHazard } from '../constraints/completion-hazard.ts'
 import type { CompletionPlan } from '../sampling/completion-plan.ts'
+import { type EngineLink, HostLostError, type Run } from './engine-link.ts'
 import { createFairQueue } from './fair-queue.ts'
-import { HostLostError, type Run, type WorkerLink } from './worker-link.ts'
 
 /** The guarded requests. */
 export interface GuardedRuns {
@@ -28,20 +28,20 @@ export interface GuardedRuns {
  *
  * @param processesMax - 2 or more; further requests wait for one
  */
-export function createGuardedRuns(startLink: () => WorkerLink, processesMax: number): GuardedRuns {
-  const links = new Set<WorkerLink>()
-  const idle: WorkerLink[] = []
+export function createGuardedRuns(startLink: () => EngineLink, processesMax: number): GuardedRuns {
+  const links = new Set<EngineLink>()
+  const idle: EngineLink[] = []
   const open = new Set<symbol>()
   const queue = createFairQueue(processesMax)
   let isClosed = false
 
-  function takeLink(): WorkerLink {
+  function takeLink(): EngineLink {
     const link = idle.pop() ?? startLink()
     links.add(link)
     return link
   }
 
-  function giveBack(link: WorkerLink, isSound: boolean): void {
+  function giveBack(link: EngineLink, isSound: boolean): void {
     if (isSound && links.has(link)) idle.push(link)
     else if (links.delete(link)) void link.close()
   }
@@ -77,13 +77,13 @@ export function createGuardedRuns(startLink: () => WorkerLink, processesMax: num
 
 interface Place {
   /** Waits for a process. */
-  readonly takeLink: () => Promise<WorkerLink>
+  readonly takeLink: () => Promise<EngineLink>
   /** Called once or more; `isSound` tells whether the process can be used again. */
-  readonly onEnd: (link: WorkerLink | null, isSound: boolean) => void
+  readonly onEnd: (link: EngineLink | null, isSound: boolean) => void
 }
 
 function guardRun(plan: CompletionPlan, { takeLink, onEnd }: Place): Run {
-  let link: WorkerLink | null = null
+  let link: EngineLink | null = null
   let run: Run | null = null
   let cancelled: { readonly reason: unknown } | null = null
 

@@ -4,18 +4,18 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { FromWorker, ToWorker, WorkerOptions } from './worker-messages.ts'
+import type { EngineOptions, FromEngine, ToEngine } from './engine-messages.ts'
 
 /** A running process; it tells of its end once. */
 export interface ModelHost {
-  send(message: ToWorker): void
+  send(message: ToEngine): void
   /** Ends it at once, whatever it is doing. */
   end(): Promise<void>
 }
 
 /** What a host reports. */
 export interface HostListener {
-  onMessages(messages: readonly FromWorker[]): void
+  onMessages(messages: readonly FromEngine[]): void
   /** It is gone, and not because `end` was called. */
   onLost(cause: unknown): void
 }
@@ -31,7 +31,7 @@ process.once('exit', () => {
 })
 
 /** Starts a process for a script. */
-export function startHost(script: URL, options: WorkerOptions, listener: HostListener): ModelHost {
+export function startHost(script: URL, options: EngineOptions, listener: HostListener): ModelHost {
   const child = fork(fileURLToPath(script), [JSON.stringify(options), `${process.pid}`], {
     env: {},
     execArgv: [`--max-old-space-size=${HEAP_MB_MAX}`, `--wasm-max-mem-pages=${GRAMMAR_PAGES_MAX}`],
@@ -40,7 +40,7 @@ export function startHost(script: URL, options: WorkerOptions, listener: HostLis
   })
   const { promise: gone, resolve } = Promise.withResolvers<void>()
   children.add(child)
-  child.on('message', (messages) => listener.onMessages(messages as FromWorker[]))
+  child.on('message', (messages) => listener.onMessages(messages as FromEngine[]))
   child.on('error', listener.onLost)
   child.on('exit', (code, signal) => {
     children.delete(child)

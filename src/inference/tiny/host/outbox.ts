@@ -2,7 +2,7 @@
  * Collects what the model's process has to say: a message of its own for every token would take longer
  * than the token.
  */
-import type { FromWorker } from './worker-messages.ts'
+import type { FromEngine } from './engine-messages.ts'
 
 /** How long a message may wait for others: less than anyone notices. */
 const WAIT_MS_MAX = 1
@@ -11,7 +11,7 @@ const MESSAGES_MAX = 256
 
 /** Messages on their way to the server. */
 export interface Outbox {
-  post(message: FromWorker): void
+  post(message: FromEngine): void
   /** Sends what has waited long enough. To be called after every step. */
   flush(): void
   /** Sends everything. To be called before there is nothing to do. */
@@ -25,10 +25,10 @@ export interface Outbox {
  * @param now - milliseconds, never going back
  */
 export function createOutbox(
-  send: (messages: readonly FromWorker[]) => void,
+  send: (messages: readonly FromEngine[]) => void,
   now: () => number,
 ): Outbox {
-  let waiting: FromWorker[] = []
+  let waiting: FromEngine[] = []
   let since = 0
   const flushAll = (): void => {
     if (waiting.length === 0) return

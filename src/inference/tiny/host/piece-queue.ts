@@ -1,10 +1,10 @@
 /**
- * The pieces of one completion between the worker's messages and the consumer.
- * It holds at most what the protocol lets the worker send ahead.
+ * The pieces of one completion between the engine's messages and the consumer.
+ * It holds at most what the protocol lets the engine send ahead.
  */
 import type { Delta } from '../../backend.ts'
 
-/** A queue from the worker's messages to one consumer. */
+/** A queue from the engine's messages to one consumer. */
 export interface PieceQueue {
   push(delta: Delta): void
   /** No more pieces will come; those that are there can still be taken. */

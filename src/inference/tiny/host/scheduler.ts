@@ -8,12 +8,12 @@ import { PASS_TOKENS_MAX, type Transformer } from '../model/transformer.ts'
 import type { CompletionPlan } from '../sampling/completion-plan.ts'
 import type { Generation, Step } from '../sampling/steps.ts'
 import {
-  type FromWorker,
+  type FromEngine,
   GUARDED_PIECES_AHEAD_MAX,
   PIECES_AHEAD_MAX,
-  type ToWorker,
+  type ToEngine,
   toPlainError,
-} from './worker-messages.ts'
+} from './engine-messages.ts'
 
 /**
  * Requests that run together; later ones wait until one of these ends. One that waits for its consumer
@@ -24,7 +24,7 @@ export const REQUESTS_AT_ONCE = 16
 /** The requests of the process. */
 export interface Scheduler {
   /** Takes a message; costs next to nothing, the work is done by `step`. */
-  receive(message: ToWorker): void
+  receive(message: ToEngine): void
   /** Begins one request or does one pass. Returns whether there is more to do before the next message. */
   step(): boolean
 }
@@ -57,7 +57,7 @@ interface Task {
  */
 export function createScheduler(
   begin: (plan: CompletionPlan) => Begun,
-  post: (message: FromWorker) => void,
+  post: (message: FromEngine) => void,
   watchHazard: (isHazard: boolean) => void = () => {},
 ): Scheduler {
   const waiting = new Map<number, Task>()

@@ -3,13 +3,13 @@
  * more run, another one is started and takes its share once it is ready.
  */
 import type { CompletionPlan } from '../sampling/completion-plan.ts'
-import type { Run, WorkerLink } from './worker-link.ts'
+import type { EngineLink, Run } from './engine-link.ts'
 
 /** Requests that one process computes before another is worth its memory. */
 export const REQUESTS_OF_ONE_LINK = 4
 
 interface Member {
-  readonly link: WorkerLink
+  readonly link: EngineLink
   isReady: boolean
 }
 
@@ -20,7 +20,7 @@ interface Member {
  * Spec: §4.3 priority.
  * Choice: what has a priority goes to the first process, where one order holds over all of them.
  */
-export function createSharedLinks(start: () => WorkerLink, linksMax: number): WorkerLink {
+export function createSharedLinks(start: () => EngineLink, linksMax: number): EngineLink {
   const first: Member = { link: start(), isReady: true }
   const members = [first]
   let isClosed = false
@@ -38,7 +38,7 @@ export function createSharedLinks(start: () => WorkerLink, linksMax: number): Wo
     )
   }
 
-  function choose(plan: CompletionPlan): WorkerLink {
+  function choose(plan: CompletionPlan): EngineLink {
     if (plan.priority !== 0 || first.link.runningCount() < REQUESTS_OF_ONE_LINK) return first.link
     if (members.every(({ isReady }) => isReady)) grow()
     return members

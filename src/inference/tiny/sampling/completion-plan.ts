@@ -1,6 +1,6 @@
 /**
  * Reads a chat request into the plan of one generation: every default filled in, ready to be sent
- * to the worker. It knows no vocabulary; ids are checked where the model is.
+ * to the engine's process. It knows no vocabulary; ids are checked where the model is.
  */
 import { splitMembers } from '../../../domain/json/json-members.ts'
 import { ApiError } from '../../../errors.ts'
@@ -12,7 +12,7 @@ import type { SpecialTokens } from '../text/text-assembler.ts'
 import { BEAMS_MAX } from './beam-search.ts'
 import { GREEDY_TEMPERATURE, type SamplingParams } from './sampler.ts'
 
-/** All that the worker needs for one request; it can be cloned between threads. */
+/** All that the engine needs for one request; plain data, since it goes to another process. */
 export interface CompletionPlan {
   readonly prompt: PromptRequest
   /** Tokens of each choice, 1 or more; null for all that the context leaves free. */

@@ -5,18 +5,18 @@
 import { ApiError } from '../../../errors.ts'
 import type { Delta } from '../../backend.ts'
 import type { CompletionPlan } from '../sampling/completion-plan.ts'
-import { type ModelHost, startHost } from './model-host.ts'
-import { createPieceQueue, type PieceQueue } from './piece-queue.ts'
 import {
-  type FromWorker,
+  type EngineOptions,
+  type FromEngine,
   fromPlainError,
   PIECES_PER_ACK,
-  type ToWorker,
-  type WorkerOptions,
-} from './worker-messages.ts'
+  type ToEngine,
+} from './engine-messages.ts'
+import { type ModelHost, startHost } from './model-host.ts'
+import { createPieceQueue, type PieceQueue } from './piece-queue.ts'
 
 /** The server's side of the model's process. */
-export interface WorkerLink {
+export interface EngineLink {
   /** Resolves when the model is loaded; rejects with the reason when it cannot be. */
   ready(): Promise<void>
   /**
@@ -59,7 +59,7 @@ interface OpenRun {
 }
 
 /** A link to a process that starts right away. */
-export function createWorkerLink(script: URL, options: WorkerOptions): WorkerLink {
+export function createEngineLink(script: URL, options: EngineOptions): EngineLink {
   const runs = new Map<number, OpenRun>()
   let lastId = 0
   let isClosed = false
@@ -82,7 +82,7 @@ export function createWorkerLink(script: URL, options: WorkerOptions): WorkerLin
     return begun
   }
 
-  function receive(from: Life, message: FromWorker): void {
+  function receive(from: Life, message: FromEngine): void {
     if (message.type === 'ready') {
       from.isReady = true
       from.ready.resolve()
@@ -127,7 +127,7 @@ export function createWorkerLink(script: URL, options: WorkerOptions): WorkerLin
   function open(plan: CompletionPlan, onEnd: OpenRun['onEnd'] = () => {}): Run {
     if (isClosed) throw new ApiError('server_draining')
     const { host } = life ?? start()
-    const send = (message: ToWorker): void => host.send(message)
+    const send = (message: ToEngine): void => host.send(message)
     const id = ++lastId
     const queue = createPieceQueue()
     runs.set(id, { queue, onEnd })

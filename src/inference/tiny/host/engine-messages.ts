@@ -14,7 +14,7 @@ export const GUARDED_PIECES_AHEAD_MAX = 8_192
 export const PIECES_PER_ACK = 16
 
 /** What the process is started with. */
-export interface WorkerOptions {
+export interface EngineOptions {
   readonly modelPath: string
   /** Null for the model's own. */
   readonly contextTokensMax: number | null
@@ -23,14 +23,14 @@ export interface WorkerOptions {
 }
 
 /** Messages to the model's process; `id` names the request. */
-export type ToWorker =
+export type ToEngine =
   | { readonly type: 'start'; readonly id: number; readonly plan: CompletionPlan }
   | { readonly type: 'cancel'; readonly id: number }
   /** The consumer took this many pieces. */
   | { readonly type: 'ack'; readonly id: number; readonly count: number }
 
 /** Messages from the model's process; they come in lists. After `done` or `failed` a request says no more. */
-export type FromWorker =
+export type FromEngine =
   | { readonly type: 'ready' }
   /** The model cannot be loaded; the process ends after that. */
   | { readonly type: 'unloadable'; readonly reason: string }

@@ -10,7 +10,7 @@ import { createWorkerClient } from './worker-client.ts'
 import { runWorker } from './worker-loop.ts'
 
 const port = parentPort
-if (port === null) throw new Error('trainer-worker.ts must be started as a worker thread')
+if (port === null) throw new Error('trainer-entry.ts must be started as a worker thread')
 const { baseUrl, token, workerId, workerVersion, baseModel, modelPath } =
   workerData as TrainerThreadOptions
 const tell = (message: FromTrainer): void => port.postMessage(message)

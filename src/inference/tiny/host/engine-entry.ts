@@ -8,29 +8,29 @@ import { ModelFileError } from '../model/gguf.ts'
 import type { CompletionPlan } from '../sampling/completion-plan.ts'
 import { createGeneration } from '../sampling/generation.ts'
 import { createEngine } from './engine.ts'
+import type { EngineOptions, FromEngine, ToEngine } from './engine-messages.ts'
 import { createEngineShelf } from './engine-shelf.ts'
 import { createOutbox } from './outbox.ts'
 import { type Begun, createScheduler } from './scheduler.ts'
-import type { WatchdogOptions } from './watchdog-worker.ts'
-import type { FromWorker, ToWorker, WorkerOptions } from './worker-messages.ts'
+import type { WatchdogOptions } from './watchdog-entry.ts'
 
 /** Limit: one process is too slow for more, and all weights are held as floats. */
 const MODEL_BYTES_MAX = 268_435_456
 /** Limit: what a thread that only waits needs, with room to load its script. */
 const WATCH_HEAP_MB_MAX = 16
 
-const send = (messages: readonly FromWorker[]): void => void process.send?.(messages)
+const send = (messages: readonly FromEngine[]): void => void process.send?.(messages)
 try {
   run()
 } catch (error) {
   const reason = error instanceof Error ? error.message : String(error)
-  process.send?.([{ type: 'unloadable', reason }] satisfies FromWorker[], () => process.exit(1))
+  process.send?.([{ type: 'unloadable', reason }] satisfies FromEngine[], () => process.exit(1))
 }
 
 function run(): void {
   const [, , text, parentPid] = process.argv
-  if (text === undefined) throw new Error('worker.ts must be started by the server')
-  const { modelPath, contextTokensMax, hazardCpuMsMax } = JSON.parse(text) as WorkerOptions
+  if (text === undefined) throw new Error('engine-entry.ts must be started by the server')
+  const { modelPath, contextTokensMax, hazardCpuMsMax } = JSON.parse(text) as EngineOptions
   // A server that is gone leaves nobody to work for.
   process.on('disconnect', () => process.exit())
   const watchHazard = startWatchdog(Number(parentPid), hazardCpuMsMax)
@@ -48,20 +48,20 @@ function run(): void {
   const scheduler = createScheduler(begin, outbox.post, watchHazard)
   let isAwake = false
   // setImmediate lets the messages in between two steps.
-  const turn = (): void => {
+  const step = (): void => {
     isAwake = scheduler.step()
     if (isAwake) {
       outbox.flush()
-      setImmediate(turn)
+      setImmediate(step)
     } else {
       outbox.flushAll()
     }
   }
   process.on('message', (message) => {
-    scheduler.receive(message as ToWorker)
+    scheduler.receive(message as ToEngine)
     if (isAwake) return
     isAwake = true
-    setImmediate(turn)
+    setImmediate(step)
   })
   send([{ type: 'ready' }])
 }
@@ -70,7 +70,7 @@ function run(): void {
 function startWatchdog(parentPid: number, stretchCpuMsMax: number): (isHazard: boolean) => void {
   const stretch = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   const workerData: WatchdogOptions = { parentPid, stretch, stretchCpuMsMax }
-  new Worker(new URL('./watchdog-worker.ts', import.meta.url), {
+  new Worker(new URL('./watchdog-entry.ts', import.meta.url), {
     workerData,
     resourceLimits: { maxOldGenerationSizeMb: WATCH_HEAP_MB_MAX },
   }).unref()
