@@ -27,7 +27,7 @@ const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
 
 const AUTHENTICATION_CODES = /^FST_BASIC_AUTH_MISSING_OR_BAD/
 
-/** The ApiError that stands for anything thrown; what is unknown becomes internal_error. */
+/** Anything thrown as an ApiError: errors of the framework by their code, all others as internal_error. */
 export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof SchemaError) return fromProblems(error.problems, request)

@@ -5,7 +5,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { ApiError, ErrorCode } from '../errors.ts'
 
-/** What one line stands for. */
+/** What one line counts. */
 const GATHER_MS = 1000
 /** Limit: routes that a line names, the first ones. */
 const ROUTES_MAX = 16

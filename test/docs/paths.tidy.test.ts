@@ -16,6 +16,14 @@ function pathsOf(page: string): string[] {
   return names.filter((name) => !/^(?:calls|trace|call)\/(?:stats|usage|read)$/.test(name))
 }
 
+/** Files with their folder that comments name. */
+function filesOf(text: string): string[] {
+  const comments = text.match(/\/\*\*[\s\S]*?\*\/|^\s*\/\/.*$/gm) ?? []
+  return comments.flatMap(
+    (comment) => comment.match(/(?<![\w./-])[a-z][\w-]*\/[\w/-]+\.ts\b/g) ?? [],
+  )
+}
+
 function isThere(name: string): boolean {
   const path = name.replace(/\/$/, '')
   return ROOTS.some((root) => ENDS.some((end) => globSync(`${root}${path}${end}`).length > 0))
@@ -26,6 +34,18 @@ describe('paths in the pages for engineers', () => {
     const paths = pathsOf(readFileSync(page, 'utf8'))
     expect(paths.length).toBeGreaterThan(5)
     expect(paths.filter((path) => !isThere(path))).toEqual([])
+  })
+
+  it('lead somewhere in the comments of src', () => {
+    const lost = globSync('src/**/*.ts').flatMap((path) =>
+      filesOf(readFileSync(path, 'utf8'))
+        .filter((name) => globSync([`src/${name}`, `src/**/${name}`]).length === 0)
+        .map((name) => `${path}: ${name}`),
+    )
+    expect(lost).toEqual([])
+    expect(filesOf("/** See domain/rules.ts. */ import x from './domain/y.ts'")).toEqual([
+      'domain/rules.ts',
+    ])
   })
 
   it('would be missed', () => {

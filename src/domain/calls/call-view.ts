@@ -96,7 +96,7 @@ export function renderCall(call: StoredCall, options: CallViewOptions): CallSche
   }
 }
 
-/** `summary.weave`: what the server knows, over what the client sent under it. */
+/** `summary.weave`: the client's own entries, and over them those that the server fills in. */
 export function derivedSummary(
   call: SummaryParts,
   { costs = null, feedback = null }: Partial<CallViewOptions>,

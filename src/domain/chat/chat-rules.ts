@@ -21,8 +21,8 @@ export interface ChatCapabilities {
 }
 
 /**
- * What a backend does with one field of the request. Ignored makes no difference that a client could
- * notice; what is dropped the answer names; what is rejected is refused.
+ * What a backend does with one field of the request. `ignored`: leaving it out makes no difference that a client could
+ * notice. `dropped`: it is left out, and a header of the answer names it. `rejected`: the request is refused.
  */
 export type FieldUse = 'honoured' | 'forwarded' | 'ignored' | 'dropped' | 'rejected'
 

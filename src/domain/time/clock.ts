@@ -1,18 +1,18 @@
-/** A clock as those who are given one see it. */
+/** What a clock offers to those who are given one. */
 
 export interface Clock {
   /**
-   * Whole microseconds since the epoch, never twice the same, and never back as long as nobody sets the wall clock: what
-   * was stamped before lies before. A wall clock that was set by more than a second, forward or back, is
-   * followed at once: times that stand still at a wrong future would be worse than times that lie twice.
+   * Whole microseconds since the epoch. While nobody sets the wall clock each time is later than the one before. A wall
+   * clock that was set by more than a second, forward or back, is followed at once: the same time may then come a
+   * second time, which is better than to stand still until a wrong future is reached.
    */
   readonly nowUs: () => number
   /**
-   * Calls the listener when the wall clock was set, before the first time of the new clock is given: what waits for a
-   * time must wait for another one now.
+   * Calls the listener when the wall clock was set, before the first time of the new clock is given, so that timers for
+   * a time of the old clock can be set anew.
    *
    * @param listener - with the microseconds by which the clock was moved
-   * @returns the end of it
+   * @returns ends the subscription
    */
   onJump(listener: (movedUs: number) => void): () => void
 }

@@ -1,6 +1,6 @@
 /**
  * Request bodies that come compressed, as telemetry exporters and some SDKs send them. They are unpacked as they
- * arrive, off the event loop, with a bound on either side: what is behind a bound is not unpacked at all.
+ * arrive, off the event loop. The compressed bytes and the plain ones have a limit each; at either unpacking stops.
  */
 import type { IncomingMessage } from 'node:http'
 import { Readable, type Transform } from 'node:stream'

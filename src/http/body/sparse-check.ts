@@ -1,10 +1,11 @@
 /**
- * Validates an object by those of its schema's fields that it has. Zod visits every field that a schema
- * names, and a request sends few of many. It never refuses: what it does not take, the schema decides.
+ * Validates an object by those of its schema's fields that it has. Zod visits every field that a schema names, and a
+ * request sends few of many. It can only say yes: an object that it is not sure of goes to the whole schema, which
+ * alone refuses.
  */
 import { z } from 'zod'
 
-/** Limits of what is remembered of a field: so many values, those that came first, and characters of each. */
+/** Limits: values that are remembered of a field, the first that came, and characters of one. */
 const KNOWN_VALUES_MAX = 32
 const KNOWN_CHARS_MAX = 64
 

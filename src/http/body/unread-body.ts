@@ -1,8 +1,8 @@
 /**
  * What becomes of a body that is still on its way when its answer is ready. The answer goes out at once; then the
- * rest is read and thrown away, so that the next request of the connection is not taken for it, and a client that
- * writes before it reads gets to its answer. Why not close at once: the system would reset the connection, and a
- * reset drops what the client has not read yet.
+ * rest is read and thrown away, so that it is not read as the connection's next request, and a client that writes
+ * before it reads gets to its answer. Why not close at once: the system would reset the connection, and a reset
+ * drops what the client has not read yet.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'

@@ -16,7 +16,7 @@ import { BODY_EXAMPLES } from './openapi-examples.ts'
 
 declare module 'fastify' {
   interface FastifySchema {
-    /** What the document shows of a route in place of what the framework validates. */
+    /** Schemas that the document shows for a route where the framework validates by others. */
     shown?: {
       /** In place of an address with a wildcard, which the document has no word for. */
       readonly url?: string

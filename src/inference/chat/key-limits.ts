@@ -1,6 +1,6 @@
 /**
- * Requests and tokens per minute of each key. Allowances refill evenly; tokens are charged when an answer
- * has told them, so that the next request waits for what the last one took too much.
+ * Requests and tokens per minute of each key. Allowances refill evenly; tokens are charged when an answer has told
+ * them, so that a key that has used too many waits before its next request.
  */
 import { ApiError } from '../../errors.ts'
 

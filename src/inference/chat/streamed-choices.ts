@@ -1,6 +1,6 @@
 /**
- * The choices of a streamed answer, added up piece by piece as client libraries do. Pieces of a shape
- * that it does not know are passed over: it must never fail an answer.
+ * The choices of a streamed answer, added up piece by piece as client libraries do. Pieces of an unknown shape are
+ * left out, since a recording must never fail an answer.
  */
 
 import { isObject } from '../../domain/json/is-object.ts'

@@ -1,6 +1,6 @@
 /**
- * Token ids and log-probabilities of one choice, added up piece by piece. A list that became too long is
- * left out as a whole: part of it would be taken for all of it.
+ * Token ids and log-probabilities of one choice, added up piece by piece. A list that became too long is left out as
+ * a whole, since nobody could tell a part of it from the whole.
  */
 
 type Entry = Readonly<Record<string, unknown>>

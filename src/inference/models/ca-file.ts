@@ -1,4 +1,6 @@
-/** The file of certificates that an upstream is trusted by. A file that cannot be used is a fault of one line. */
+/**
+ * Reads the file of certificates by which an upstream is trusted. A file that cannot be used is told in one line.
+ */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 

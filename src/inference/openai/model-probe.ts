@@ -1,6 +1,6 @@
 /**
- * What the upstreams of a model tell of it, asked now and then in the background. Nobody ever waits for it,
- * one that answers is enough, and while all of them fail the last answer stands.
+ * What the upstreams of a model tell of it, asked now and then in the background. No request waits for it. One
+ * upstream that answers is enough, and while all of them fail the last answer stands.
  */
 import type { ModelDetails } from '../backend.ts'
 

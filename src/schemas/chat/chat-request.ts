@@ -1,6 +1,6 @@
 /**
  * The body of a chat completion request: every field of the spec, one by one. Rules between fields
- * are in domain/chat-rules.ts. Nothing here may fill in a default or drop a key that it does not know.
+ * are in domain/chat/chat-rules.ts. Nothing here may fill in a default or drop a key that it does not know.
  */
 import { z } from 'zod'
 import {

@@ -1,6 +1,6 @@
 /**
  * Fields of a chat request about tools, reasoning and the form of the answer. Which values a model
- * takes is for domain/chat-rules.ts: the schema must not know models.
+ * takes is for domain/chat/chat-rules.ts: the schema must not know models.
  */
 import { z } from 'zod'
 import { boundedList, boundedText, flag, optionalField, ruleError } from '../bounded-fields.ts'

@@ -1,6 +1,6 @@
 /**
  * How an answer may be constrained: the nested object `structured_outputs` and `response_format`.
- * Which of their fields go together is for domain/chat-rules.ts.
+ * Which of their fields go together is for domain/chat/chat-rules.ts.
  */
 import { z } from 'zod'
 import { boundedList, boundedText, flag, optionalField, ruleError } from '../bounded-fields.ts'

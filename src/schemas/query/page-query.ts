@@ -1,4 +1,4 @@
-/** Queries and answers of cursor pages. Values of queries are texts; domain/page.ts reads them. Spec: §4.9, §8. */
+/** Queries and answers of cursor pages. Values of queries are texts; domain/query/page.ts reads them. Spec: §4.9, §8. */
 import { z } from 'zod'
 
 export const PAGE_LIMIT_DEFAULT = 20

@@ -1,4 +1,4 @@
-/** The query language of the list routes on the wire. Its grammar is checked by domain/query-expression.ts. */
+/** The query language of the list routes on the wire. Its grammar is checked by domain/query/query-expression.ts. */
 import { z } from 'zod'
 
 /** Limit: nesting of one expression. */

@@ -128,7 +128,7 @@ export const TrainingJobCreateRequest = z
 export type TrainingJobCreateRequest = z.infer<typeof TrainingJobCreateRequest>
 
 /**
- * Headers of the same route. All pass: domain/idempotency-key.ts checks the one of interest, so that a
+ * Headers of the same route. All pass: domain/training/idempotency-key.ts checks the one of interest, so that a
  * bad header is answered as such and not as a bad body.
  *
  * Spec: §4.8 (no such header). Choice: offered, never required.

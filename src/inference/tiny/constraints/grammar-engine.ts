@@ -1,6 +1,6 @@
 /**
- * Grammars that answers are held to, by the WebAssembly engine that also serves vLLM. A compilation can
- * take for ever and a failed one breaks the engine: it must only run in a thread that can be ended.
+ * Grammars that answers are held to, by the WebAssembly engine that also serves vLLM. A compilation can take for
+ * ever and a failed one breaks the engine: it must only run in a process that can be ended.
  */
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'

@@ -1,4 +1,7 @@
-/** Structural tags: answers with parts in forms of their own. What is no tag is left for the engine to refuse. Pure. */
+/**
+ * Structural tags: answers with parts in forms of their own. Anything else passes unchanged; the grammar engine
+ * refuses it. Pure.
+ */
 import { isObject } from '../../../domain/json/is-object.ts'
 
 /** What a part of a tag has to keep: a schema, a grammar or a regular expression. */

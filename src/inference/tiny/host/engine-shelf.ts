@@ -1,5 +1,5 @@
 /**
- * The engines of a thread: the model as it is, and the checkpoints that were asked for last. One that is
+ * The engines of the model's process: the model as it is, and the checkpoints that were asked for last. One that is
  * put away lives on until the answers that it has begun are done.
  */
 import { readFileSync, statSync } from 'node:fs'

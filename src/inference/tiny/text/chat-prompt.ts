@@ -1,6 +1,6 @@
 /**
- * Turns a conversation into the ids of a prompt, by the model's chat template or the client's own.
- * A client's template may loop for ever: it must only be rendered in a thread that can be ended.
+ * Turns a conversation into the ids of a prompt, by the model's chat template or the client's own. A client's
+ * template may loop for ever: it must only be rendered in a process that can be ended.
  */
 import { Template } from '@huggingface/jinja'
 import { ApiError } from '../../../errors.ts'
