@@ -29,7 +29,7 @@ import { serverInfoRoutes } from './routes/access/server-info.ts'
 import { callBatchRoutes } from './routes/calls/call-batches.ts'
 import { callRoutes } from './routes/calls/calls.ts'
 import { callsQueryRoutes } from './routes/calls/calls-query.ts'
-import { chatRoutes } from './routes/chat/chat.ts'
+import { inferenceRoutes } from './routes/chat/inference.ts'
 import { feedbackRoutes } from './routes/feedback/feedback.ts'
 import { feedbackQueryRoutes } from './routes/feedback/feedback-query.ts'
 import { modelRoutes } from './routes/models/models.ts'
@@ -154,7 +154,7 @@ async function registerBearerRoutes(
 ): Promise<void> {
   const { nowUs } = clock
   const { models, checkpoints, previewModels: trained } = deps
-  await bearer.register(chatRoutes, {
+  await bearer.register(inferenceRoutes, {
     models,
     trained,
     checkpoints,
@@ -163,6 +163,7 @@ async function registerBearerRoutes(
     keyRequestsPerMinute: config.keyRequestsPerMinute,
     keyTokensPerMinute: config.keyTokensPerMinute,
     recordings: deps.recordings,
+    responses: deps.responses,
     refScheme: config.refScheme,
     nowUs,
   })

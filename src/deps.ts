@@ -21,6 +21,7 @@ import type { ObjectStore } from './store/api/objects.ts'
 import type { PreviewModelStore } from './store/api/preview-models.ts'
 import type { PriceStore } from './store/api/prices.ts'
 import type { RecordingStore } from './store/api/recordings.ts'
+import type { ResponseStore } from './store/api/responses.ts'
 import type { StatsStore } from './store/api/stats.ts'
 import type { TableStore } from './store/api/tables.ts'
 import type { TrainingJobStore } from './store/api/training-jobs.ts'
@@ -60,6 +61,8 @@ export interface Deps {
   readonly trainingJobs: TrainingJobStore
   readonly trainingQueue: TrainingQueue
   readonly checkpoints: CheckpointStore
+  /** Responses that are kept. */
+  readonly responses: ResponseStore
   /** Reads OpenTelemetry exports. */
   readonly traceReader: TraceReader
   /** How the stores are; what fails makes `/ready` answer 503. */
@@ -129,6 +132,7 @@ async function openLocked(config: Config): Promise<Deps> {
     trainingJobs: store.trainingJobs,
     trainingQueue: store.trainingQueue,
     checkpoints: store.checkpoints,
+    responses: store.responses,
     traceReader,
     checkStore: store.checkStore,
     async close() {

@@ -34,6 +34,11 @@ export const ERRORS = {
   invalid_http: entry(400, 'invalid_request_error', 'This is not a request of HTTP/1.1.'),
   invalid_header: entry(400, 'invalid_request_error', 'A header has an invalid value.'),
   context_length_exceeded: entry(400, 'invalid_request_error', 'The prompt is too long.'),
+  previous_response_not_found: entry(
+    400,
+    'invalid_request_error',
+    'There is no such previous response.',
+  ),
   priority_unsupported: entry(
     400,
     'invalid_request_error',
@@ -59,6 +64,7 @@ export const ERRORS = {
   file_not_found: entry(404, 'not_found_error', 'There is no such file.'),
   feedback_not_found: entry(404, 'not_found_error', 'There is no such feedback.'),
   checkpoint_not_found: entry(404, 'not_found_error', 'There is no such checkpoint.'),
+  response_not_found: entry(404, 'not_found_error', 'There is no such response.'),
   training_job_not_found: entry(404, 'not_found_error', 'There is no such training job.'),
   method_not_allowed: entry(405, 'invalid_request_error', 'This address does not take the method.'),
   request_timeout: entry(408, 'timeout_error', 'The request did not arrive in time.'),
@@ -77,6 +83,7 @@ export const ERRORS = {
   rate_limit_exceeded: entry(429, 'rate_limit_error', 'Too many requests.'),
   upstream_rate_limited: entry(429, 'rate_limit_error', 'The upstream is rate limited.'),
   headers_too_large: entry(431, 'invalid_request_error', 'The headers are too large.'),
+  response_cancelled: entry(499, 'invalid_request_error', 'The response was cancelled.'),
   client_closed_request: entry(499, 'invalid_request_error', 'The client left before the answer.'),
   internal_error: entry(500, 'server_error', 'Something went wrong inside the server.'),
   upstream_unreachable: entry(502, 'upstream_error', 'The upstream cannot be reached.'),

@@ -202,6 +202,18 @@ CREATE TABLE prices (
 
 CREATE UNIQUE INDEX prices_project_id_id ON prices (project_id, id);
 
+CREATE TABLE responses (
+  id TEXT NOT NULL PRIMARY KEY,
+  project_id TEXT,
+  key_id TEXT NOT NULL,
+  created_at_us INTEGER NOT NULL,
+  previous_response_id TEXT,
+  -- As it was answered.
+  response_json TEXT NOT NULL,
+  -- The items of its own input, each with an id.
+  input_json TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE stats_changes (
   hour_key INTEGER NOT NULL REFERENCES stats_hours (hour_key),
   revision INTEGER NOT NULL,

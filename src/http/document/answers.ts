@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
 import { ChatCompletionResponse } from '../../schemas/chat/chat-response.ts'
+import { ResponseEvent, ResponseObject } from '../../schemas/chat/responses-answer.ts'
 import { JSON_LINES } from '../stream/json-lines.ts'
 
 const BYTES = 'application/octet-stream'
@@ -47,6 +48,23 @@ export function completionAnswer() {
     description: 'The completion: JSON, or with `stream` server-sent events.',
     content: {
       'application/json': { schema: ChatCompletionResponse },
+      'text/event-stream': { schema: events },
+    },
+  }
+}
+
+/** A response at once, or as typed events. */
+export function responseAnswer() {
+  const events = z.string().meta({
+    description:
+      'With `stream`: events with the name of their type, whose `data` is a ResponseEvent as JSON; the last one is ' +
+      'response.completed, response.incomplete, response.failed or error.',
+    'x-item-schema': refTo(ResponseEvent),
+  })
+  return {
+    description: 'The response: JSON, or with `stream` server-sent events.',
+    content: {
+      'application/json': { schema: ResponseObject },
       'text/event-stream': { schema: events },
     },
   }

@@ -9,9 +9,9 @@ export function renderEvent(json: string): string {
   return `${lines.map((line) => `data: ${line}\n`).join('')}\n`
 }
 
-function renderEvents(texts: readonly string[]): string {
+function renderEvents(texts: readonly string[], render: Framing['render']): string {
   let events = ''
-  for (const text of texts) events += renderEvent(text)
+  for (const text of texts) events += render(text)
   return events
 }
 
@@ -21,7 +21,25 @@ export const DONE_EVENT = 'data: [DONE]\n\n'
 /** A comment: readers drop it, and proxies see that the stream lives. */
 export const KEEP_ALIVE = ': keep-alive\n\n'
 
+/** How texts become events, and what follows the last of them. */
+export interface Framing {
+  readonly render: (text: string) => string
+  readonly end: string
+}
+
+const UNNAMED_EVENTS: Framing = { render: renderEvent, end: DONE_EVENT }
+
+/** An event with a name, of a JSON text without line breaks. */
+export function renderNamedEvent(name: string, json: string): string {
+  return `event: ${name}\ndata: ${json}\n\n`
+}
+
+/** Texts that are events already, and tell the end by themselves. */
+export const WHOLE_EVENTS: Framing = { render: (event) => event, end: '' }
+
 export interface EventStreamOptions {
+  /** Default: events without a name, and `[DONE]`. */
+  readonly framing?: Framing
   /** What `texts.next()` gave; it may still be pending. */
   readonly first: Promise<IteratorResult<readonly string[]>>
   /** Whether a comment comes first, so that headers leave before the first text. */
@@ -46,8 +64,9 @@ const WAITING_BYTES_MAX = 16 * 1024
  */
 export function createEventStream(
   texts: AsyncIterator<readonly string[]>,
-  { first, opensWithComment, keepAliveMs, renderFailure }: EventStreamOptions,
+  { first, opensWithComment, keepAliveMs, renderFailure, framing }: EventStreamOptions,
 ): Readable {
+  const { render, end } = framing ?? UNNAMED_EVENTS
   let next: Promise<IteratorResult<readonly string[]>> | null = first
   let isPumping = false
 
@@ -61,12 +80,12 @@ export function createEventStream(
         next = null
         // One timer is moved for each event: a new one each would cost more than the event.
         silence.refresh()
-        if (result.done) return finish(DONE_EVENT)
-        wantsMore = stream.push(renderEvents(result.value))
+        if (result.done) return finish(end)
+        wantsMore = stream.push(renderEvents(result.value, render))
       }
     } catch (error) {
       const json = renderFailure(error)
-      finish(json === null ? '' : renderEvent(json) + DONE_EVENT)
+      finish(json === null ? '' : render(json) + end)
     } finally {
       isPumping = false
     }

@@ -9,7 +9,7 @@ import { renderJson } from '../../domain/json/json-text.ts'
 import type { ApiError } from '../../errors.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import type { RecordingLoss, RecordingStore } from '../../store/api/recordings.ts'
-import type { AnswerRecord } from './answer-record.ts'
+import { type AnswerRecord, RECORDED_CHARS_MAX } from './answer-record.ts'
 
 /** Name of the operation that a completion is. */
 export const COMPLETION_OP_NAME = 'chat.completions'
@@ -21,6 +21,16 @@ const POLL_MS = 10
 /** The store's bound for names of models in a usage. */
 const USAGE_NAME_MAX = 256
 
+/** How a completion is recorded that was asked for otherwise than as a chat. */
+export interface RecordedAs {
+  /** Name of the operation. */
+  readonly opName: string
+  /** The request as it was received, JSON text of an object. */
+  readonly body: string
+  /** The answer as far as it came, as JSON text; asked for when the completion has ended. */
+  output(): string
+}
+
 /** A completion that begins. */
 export interface Completion {
   readonly projectId: string
@@ -28,6 +38,8 @@ export interface Completion {
   /** The request as it was received. */
   readonly body: string
   readonly record: AnswerRecord
+  /** Default: as a chat. */
+  readonly recordAs?: RecordedAs | undefined
 }
 
 /** What is known of a completion when it ends. */
@@ -134,24 +146,26 @@ interface Span {
 
 /** Spec: §2.6. Choice: tokens count under the served model's id, not the alias that was asked for. */
 function toRecordedCall(
-  { projectId, caller, body, record }: Completion,
+  { projectId, caller, body, record, recordAs }: Completion,
   { error, model, attributes }: CompletionEnd,
   { callId, startedAtUs, endedAtUs }: Span,
   { refScheme, newId }: Pick<CompletionRecorderOptions, 'refScheme' | 'newId'>,
 ): RecordedCall {
   const usage = record.usage()
   const firstTokenAtUs = record.firstTokenAt()
+  const other = recordAs?.output()
+  const isTooLong = (other?.length ?? 0) > RECORDED_CHARS_MAX
   return {
     facts: {
       project_id: projectId,
       id: callId,
       trace_id: newId(),
-      op_name: COMPLETION_OP_NAME,
+      op_name: recordAs?.opName ?? COMPLETION_OP_NAME,
       started_at_us: startedAtUs,
       ended_at_us: endedAtUs,
       svc_user_id: caller.svc_user_id,
       svc_username: caller.svc_username,
-      attributes: record.isCut() ? { ...attributes, output_cut: true } : attributes,
+      attributes: record.isCut() || isTooLong ? { ...attributes, output_cut: true } : attributes,
       exception: error === null ? null : `${error.code}: ${error.message}`,
       summary: {
         ...(usage === null ? {} : { usage: { [model.slice(0, USAGE_NAME_MAX)]: usage } }),
@@ -161,8 +175,8 @@ function toRecordedCall(
       },
       ref_scheme: refScheme,
     },
-    inputs_json: toInputs(body),
-    output_json: record.output(),
+    inputs_json: toInputs(recordAs?.body ?? body),
+    output_json: isTooLong ? 'null' : (other ?? record.output()),
   }
 }
 

@@ -24,7 +24,7 @@ import {
   type Candidate,
   streamAnswer,
 } from './answer-run.ts'
-import type { CompletionRecorder } from './completion-recorder.ts'
+import type { CompletionRecorder, RecordedAs } from './completion-recorder.ts'
 import type { KeyLimits } from './key-limits.ts'
 
 export interface CompletionRunOptions {
@@ -42,6 +42,8 @@ export interface CompletionExchange {
   readonly model: ServedModel
   /** Project that it is recorded in, or null. */
   readonly projectId: string | null
+  /** How it is recorded. Default: as a chat. */
+  readonly recordAs?: RecordedAs
   readonly signal: AbortSignal
   /** Sets headers of the answer, or takes them back (null); does nothing once they were sent. */
   readonly setHeaders: (headers: Readonly<Record<string, string | null>>) => void
@@ -197,14 +199,16 @@ interface WatchOptions extends Pick<CompletionRunOptions, 'recorder' | 'limits' 
  * what else a key may do.
  */
 function openWatcher(
-  { caller, call, model, projectId, setHeaders }: CompletionExchange,
+  { caller, call, model, projectId, setHeaders, recordAs }: CompletionExchange,
   { recorder, limits, nowUs, answering }: WatchOptions,
 ): AnswerWatcher {
   const isStream = call.request.stream === true
-  const keepsOutput = projectId !== null
+  const keepsOutput = projectId !== null && recordAs === undefined
   const record = createAnswerRecord({ isStream, keepsOutput, now: nowUs })
   const recording =
-    projectId === null ? null : recorder.begin({ projectId, caller, body: call.body, record })
+    projectId === null
+      ? null
+      : recorder.begin({ projectId, caller, body: call.body, record, recordAs })
   if (recording !== null) setHeaders({ 'x-weft-call-id': recording.callId })
   return {
     note: record.note,

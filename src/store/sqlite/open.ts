@@ -12,6 +12,7 @@ import type { ObjectStore } from '../api/objects.ts'
 import type { PreviewModelStore } from '../api/preview-models.ts'
 import type { PriceStore } from '../api/prices.ts'
 import type { RecordingStore } from '../api/recordings.ts'
+import type { ResponseStore } from '../api/responses.ts'
 import type { StatsStore } from '../api/stats.ts'
 import type { TableStore } from '../api/tables.ts'
 import type { TrainingJobStore } from '../api/training-jobs.ts'
@@ -20,6 +21,7 @@ import type { UsageStore } from '../api/usage.ts'
 import { createKeyStore } from './access/keys.ts'
 import { createCallStore } from './calls/calls.ts'
 import { createCallsQueryStore } from './calls/calls-query.ts'
+import { createResponseStore } from './chat/responses.ts'
 import {
   type Connection,
   DATABASE_FILE,
@@ -91,6 +93,7 @@ export interface SqliteStore extends StoreHealth {
   readonly trainingJobs: TrainingJobStore
   readonly trainingQueue: TrainingQueue
   readonly checkpoints: CheckpointStore
+  readonly responses: ResponseStore
   /**
    * Removes files that no row names, left by a crash. Only for the process that serves, before it does.
    *
@@ -149,6 +152,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     trainingJobs: createTrainingJobStore(db, writes, { payloads, bell }),
     trainingQueue: createTrainingQueue({ db, writes, bell, artifacts, newId: uuidv7 }),
     checkpoints: createCheckpointStore(db, writes, artifacts),
+    responses: createResponseStore(db, writes),
     async sweep() {
       missing = await sweep()
       return missing

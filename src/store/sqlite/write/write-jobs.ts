@@ -4,6 +4,7 @@
  */
 import { createKeyWrites } from '../access/key-writes.ts'
 import { createCallWrites } from '../calls/call-writes.ts'
+import { createResponseWrites } from '../chat/response-writes.ts'
 import type { Connection } from '../db/connection.ts'
 import { createHealthWrites } from '../db/health-writes.ts'
 import { createFeedbackWrites } from '../feedback/feedback-writes.ts'
@@ -34,6 +35,7 @@ export function createWriteJobs({ db, hours, newId }: WriteParts) {
     ...createModelWrites(db, moves),
     ...createObjectWrites(db),
     ...createPriceWrites(db),
+    ...createResponseWrites(db),
     ...createSegmentWrites(db),
     ...createTrainingWrites(db, moves),
     ...createQueueWrites(db, moves),

@@ -1,0 +1,108 @@
+/** How an answer of a model leaves: whole, or as events whose status waits for the first of them. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type ApiError, toErrorBody } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import { toApiError } from '../../http/error-handler.ts'
+import type { ClientDeadline } from '../../http/stream/client-deadline.ts'
+import {
+  createEventStream,
+  type Framing,
+  sendEvents,
+  settlesWithin,
+} from '../../http/stream/sse.ts'
+
+/** How long the status waits for the first chunk: until then a failure is a real 4xx or 5xx. */
+export const STATUS_HOLD_MS = 10_000
+/** Silence in a stream after which a comment is sent; proxies commonly cut after 30 to 60 s. */
+export const KEEP_ALIVE_MS = 15_000
+
+export type AnswerHeaders = Readonly<Record<string, string | null>>
+
+/** Sets headers, or takes them back (null); too late once they were sent. */
+export function setReplyHeaders(reply: FastifyReply, headers: AnswerHeaders): void {
+  if (reply.sent) return
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === null) reply.removeHeader(name)
+    else reply.header(name, value)
+  }
+}
+
+/** Answers JSON text as it is: to print it again could lose an upstream's digits and unknown keys. */
+export async function sendWhole(
+  reply: FastifyReply,
+  answer: Promise<string>,
+  deadline: ClientDeadline | null,
+): Promise<void> {
+  const askedAt = performance.now()
+  const json = await (deadline === null ? answer : answer.finally(deadline.lift))
+  const waitedMs = performance.now() - askedAt
+  // Answers of one turn of the event loop go out together: each by itself would wake its client, and be
+  // interrupted by it, while the others are still to be read.
+  await nextTurn()
+  nameOverhead(reply, waitedMs)
+  reply.header('content-type', 'application/json; charset=utf-8').send(json)
+}
+
+/** What all answers of this turn of the event loop wait for; null while there is none. */
+let turnEnd: Promise<void> | null = null
+
+function nextTurn(): Promise<void> {
+  turnEnd ??= new Promise((resolve) => {
+    setImmediate(() => {
+      turnEnd = null
+      resolve()
+    })
+  })
+  return turnEnd
+}
+
+/** @param waitedMs - time of the request in which there was nothing to do but wait for the backend */
+function nameOverhead(reply: FastifyReply, waitedMs: number): void {
+  reply.header('x-weft-overhead-ms', Math.max(0, reply.elapsedTime - waitedMs).toFixed(3))
+}
+
+export interface StreamExchange {
+  readonly app: App
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  /** Until when the client waits for the status; libraries count no further. */
+  readonly deadline: ClientDeadline | null
+  /** Default: events without a name, and `[DONE]`. */
+  readonly framing?: Framing
+  /** The text of a failure, which is framed as all others. Default: the error body. */
+  readonly renderError?: (error: ApiError) => string
+}
+
+/**
+ * Answers chunks as events. The status is held until the first chunk or STATUS_HOLD_MS, whichever
+ * comes first; from then on a failure can only be an event.
+ */
+export async function sendStream(
+  { app, request, reply, deadline, framing, renderError }: StreamExchange,
+  chunks: AsyncGenerator<readonly string[]>,
+): Promise<FastifyReply> {
+  reply.raw.once('close', () => {
+    // A reader that left before the first read would leave the chunks open for ever.
+    void chunks.return(undefined).catch(() => {})
+    // A finished keep-alive socket would hold a draining server open.
+    if (app.draining.aborted) request.raw.socket.destroySoon()
+  })
+  const askedAt = performance.now()
+  const first = chunks.next()
+  const isEarly = await settlesWithin(first, STATUS_HOLD_MS).finally(deadline?.lift)
+  nameOverhead(reply, performance.now() - askedAt)
+  const events = createEventStream(chunks, {
+    first,
+    ...(framing === undefined ? {} : { framing }),
+    keepAliveMs: KEEP_ALIVE_MS,
+    opensWithComment: !isEarly,
+    renderFailure(error) {
+      if (reply.raw.destroyed) return null
+      const failure = toApiError(error, request)
+      const named = { request_id: request.id, code: failure.code }
+      request.log.error({ ...named, err: failure.cause ?? failure }, 'stream failed')
+      return renderError?.(failure) ?? JSON.stringify(toErrorBody(failure))
+    },
+  })
+  return sendEvents(reply, events)
+}

@@ -1,0 +1,69 @@
+/** What models answer: all routes share one choice of models, one queue, the limits of keys and the record of calls. */
+import { requireScope } from '../../domain/access/permissions.ts'
+import type { App } from '../../http/app-type.ts'
+import { newId } from '../../http/new-id.ts'
+import { createAdmission } from '../../inference/chat/admission.ts'
+import { createCompletionRecorder } from '../../inference/chat/completion-recorder.ts'
+import { createKeyLimits } from '../../inference/chat/key-limits.ts'
+import { createModelChoice } from '../../inference/models/model-choice.ts'
+import type { ModelRegistry } from '../../inference/models/registry.ts'
+import type { CheckpointStore } from '../../store/api/checkpoints.ts'
+import type { PreviewModelStore } from '../../store/api/preview-models.ts'
+import type { RecordingStore } from '../../store/api/recordings.ts'
+import type { ResponseStore } from '../../store/api/responses.ts'
+import { chatRoutes } from './chat.ts'
+import { responseRoutes } from './responses.ts'
+import { createRunningResponses } from './running-responses.ts'
+import { storedResponseRoutes } from './stored-responses.ts'
+
+export interface InferenceRoutesOptions {
+  readonly models: ModelRegistry
+  /** Models that were trained here, and their checkpoints. */
+  readonly trained: PreviewModelStore
+  readonly checkpoints: CheckpointStore
+  /** Completions that may run or wait at once. */
+  readonly completionsMax: number
+  /** Limits of one key; null: none. */
+  readonly keyCompletionsMax: number | null
+  readonly keyRequestsPerMinute: number | null
+  readonly keyTokensPerMinute: number | null
+  /** Where completions that name a project are recorded. */
+  readonly recordings: RecordingStore
+  /** Where responses are kept. */
+  readonly responses: ResponseStore
+  /** Scheme of the refs that are looked for in requests and answers. */
+  readonly refScheme: string
+  /** Microseconds since the epoch. */
+  readonly nowUs: () => number
+}
+
+export async function inferenceRoutes(app: App, options: InferenceRoutesOptions): Promise<void> {
+  const { models, trained, checkpoints, completionsMax, keyCompletionsMax } = options
+  const { recordings, refScheme, nowUs } = options
+  const choice = createModelChoice({ registry: models, trained, checkpoints })
+  const admission = createAdmission({ placesMax: completionsMax, keyMax: keyCompletionsMax })
+  const limits = createKeyLimits({
+    requestsPerMinute: options.keyRequestsPerMinute,
+    tokensPerMinute: options.keyTokensPerMinute,
+    nowMs: () => performance.now(),
+  })
+  const recorder = createCompletionRecorder({
+    recordings,
+    refScheme,
+    nowUs,
+    newId,
+    onLoss: ({ count, error }) => app.log.error({ err: error, count }, 'completions not recorded'),
+  })
+  app.addHook('onClose', recorder.close)
+  const run = { models, admission, limits, recorder, nowUs }
+  app.addHook('onRequest', (request, _reply, done) => {
+    requireScope(request.principal, 'inference')
+    done()
+  })
+
+  await app.register(chatRoutes, { choice, run })
+  const { responses } = options
+  const running = createRunningResponses()
+  await app.register(responseRoutes, { choice, run, responses, running, nowUs })
+  await app.register(storedResponseRoutes, { responses, running })
+}

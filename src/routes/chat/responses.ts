@@ -1,0 +1,180 @@
+/**
+ * `POST /v1/responses`, an addition to the spec: a response is a chat in other words, asked through the same models,
+ * limits and records. What it becomes is kept before it is told.
+ */
+import type { FastifyRequest } from 'fastify'
+import { type Principal, requireScope } from '../../domain/access/permissions.ts'
+import type { ResponseHead } from '../../domain/chat/responses-answer.ts'
+import { createResponseWriter } from '../../domain/chat/responses-events.ts'
+import { toMessages } from '../../domain/chat/responses-input.ts'
+import { listInputItems, toResponseId } from '../../domain/chat/responses-record.ts'
+import {
+  requireSupportedFields,
+  toChatDraft,
+  toResponseParam,
+} from '../../domain/chat/responses-request.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import { SchemaError } from '../../http/body/validation.ts'
+import { responseAnswer } from '../../http/document/answers.ts'
+import { newId } from '../../http/new-id.ts'
+import { ProjectHeaders, requireProjectHeader } from '../../http/project-header.ts'
+import { startClientDeadline } from '../../http/stream/client-deadline.ts'
+import { renderNamedEvent, WHOLE_EVENTS } from '../../http/stream/sse.ts'
+import { resolveAnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
+import {
+  type CompletionRunOptions,
+  requireAnswerable,
+} from '../../inference/chat/completion-run.ts'
+import type { ModelChoice } from '../../inference/models/model-choice.ts'
+import type { ServedModel } from '../../inference/models/registry.ts'
+import { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
+import type { InputItem } from '../../schemas/chat/responses-input.ts'
+import { ResponseCreateRequest } from '../../schemas/chat/responses-request.ts'
+import { toProblems } from '../../schemas/problems.ts'
+import type { ResponseStore } from '../../store/api/responses.ts'
+import { type AnswerHeaders, sendStream, sendWhole, setReplyHeaders } from './answer-sending.ts'
+import { readContext, resolveReferences } from './response-context.ts'
+import { answerWholeResponse, type ResponseRun, streamResponse } from './response-run.ts'
+import type { RunningResponses } from './running-responses.ts'
+
+export interface ResponseRoutesOptions {
+  readonly choice: ModelChoice
+  readonly run: CompletionRunOptions
+  readonly responses: ResponseStore
+  readonly running: RunningResponses
+  /** Microseconds since the epoch. */
+  readonly nowUs: () => number
+}
+
+export async function responseRoutes(app: App, options: ResponseRoutesOptions): Promise<void> {
+  const { choice, run, responses, running, nowUs } = options
+  app.post(
+    '/v1/responses',
+    {
+      config: { invalidBody: 'openai_400', keepsBodyText: true },
+      schema: {
+        tags: ['inference'],
+        operationId: 'createResponse',
+        summary:
+          'Make a response; with `stream` as typed server-sent events (addition to the spec).',
+        body: ResponseCreateRequest,
+        shown: { headers: ProjectHeaders, response: { 200: responseAnswer() } },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      requireSupportedFields(body)
+      const projectId = requireProjectHeader(request)
+      const caller = requireScope(request.principal, 'inference')
+      const id = toResponseId(newId())
+      const input = await resolveReferences(responses, listInputItems(body, id), caller)
+      const context = await readContext(responses, body.previous_response_id, caller)
+      const placed = input.map((item, index) => ({ item, place: `input[${index}]` }))
+      const model = await choice.choose(body.model, { caller, projectId })
+      const draft = toChatDraft(body, toMessages([...context, ...placed]))
+      const chat = inWordsOfResponses(() => requireChat(draft, model))
+
+      const createdAtUs = nowUs()
+      const head = toHead(body, model, { id, createdAtUs })
+      const writer = createResponseWriter(head)
+      const abort = app.openAbort(reply)
+      const deadline = startClientDeadline(request.headers, abort)
+      const owner = { project_id: projectId, key_id: caller.keyId }
+      const leave = running.add(id, { owner, abort, response: writer.response })
+      reply.raw.once('close', leave)
+      const exchange = {
+        caller,
+        call: { request: chat, body: JSON.stringify(chat), requestId: request.id },
+        model,
+        projectId,
+        recordAs: toRecord(request, () => JSON.stringify(writer.response())),
+        signal: abort.signal,
+        setHeaders: (headers: AnswerHeaders) => setReplyHeaders(reply, headers),
+      }
+      const names = { requestId: request.id, model: head.model, nowMs: Date.now() }
+      const row = { id, ...owner, created_at_us: createdAtUs, input }
+      const job: ResponseRun = {
+        ...{ exchange, run, writer, nowUs },
+        envelope: resolveAnswerEnvelope(chat, names),
+        keep: body.store === false ? null : toKeeper(responses, body, row),
+        noteFailure(failure: ApiError) {
+          const named = { request_id: request.id, code: failure.code }
+          request.log.error({ ...named, err: failure.cause ?? failure }, 'stream failed')
+        },
+      }
+      if (body.stream !== true) return await sendWhole(reply, answerWholeResponse(job), deadline)
+      const sending = { app, request, reply, deadline, framing: WHOLE_EVENTS, renderError }
+      return await sendStream(sending, streamResponse(job))
+    },
+  )
+}
+
+/** The checked chat. @throws SchemaError, ApiError of the rule that it breaks */
+function requireChat(draft: unknown, model: ServedModel): ChatCompletionRequest {
+  const parsed = ChatCompletionRequest.safeParse(draft)
+  if (!parsed.success) throw new SchemaError(toProblems(parsed.error.issues, draft))
+  requireAnswerable(parsed.data, model)
+  return parsed.data
+}
+
+/** Errors of a chat, under the names that the fields have here. */
+function inWordsOfResponses<T>(check: () => T): T {
+  try {
+    return check()
+  } catch (error) {
+    if (error instanceof SchemaError) {
+      const { problems } = error
+      throw new SchemaError(problems.map((one) => ({ ...one, path: toResponseParam(one.path) })))
+    }
+    if (!(error instanceof ApiError) || error.param === null) throw error
+    const { code, message, headers } = error
+    throw new ApiError(code, { message, headers, param: toResponseParam(error.param) })
+  }
+}
+
+function toHead(
+  request: ResponseCreateRequest,
+  model: ServedModel,
+  { id, createdAtUs }: { id: string; createdAtUs: number },
+): ResponseHead {
+  return {
+    id,
+    created_at: Math.floor(createdAtUs / 1_000_000),
+    model: model.answersAs ?? request.model ?? model.id,
+    request,
+    callsTools: model.capabilities.tools,
+  }
+}
+
+function toRecord({ bodyText }: FastifyRequest, output: () => string) {
+  return { opName: 'responses', body: bodyText ?? '', output }
+}
+
+interface Row {
+  readonly id: string
+  readonly project_id: string | null
+  readonly key_id: Principal['keyId']
+  readonly created_at_us: number
+  readonly input: readonly InputItem[]
+}
+
+function toKeeper(
+  responses: ResponseStore,
+  { previous_response_id = null }: ResponseCreateRequest,
+  { input, ...row }: Row,
+) {
+  return (response_json: string) =>
+    responses.insertResponse({
+      ...row,
+      previous_response_id,
+      response_json,
+      input_json: JSON.stringify(input),
+    })
+}
+
+/** The event of a failure that is no failure of the model: nothing of the response is left to be told. */
+function renderError({ code, message, param }: ApiError): string {
+  const event = { type: 'error', sequence_number: 0, code, message, param }
+  return renderNamedEvent('error', JSON.stringify(event))
+}

@@ -1,0 +1,40 @@
+/**
+ * The responses that are being made, so that another request can cancel one. As many as requests that wait for an
+ * answer: each is taken off when its request ends.
+ */
+import type { Principal } from '../../domain/access/permissions.ts'
+import type { ResponseBody } from '../../domain/chat/responses-answer.ts'
+import { isOwnResponse, type StoredResponse } from '../../domain/chat/responses-record.ts'
+import { ApiError } from '../../errors.ts'
+
+export interface RunningResponse {
+  readonly owner: Pick<StoredResponse, 'project_id' | 'key_id'>
+  readonly abort: AbortController
+  /** As it stands. */
+  response(): ResponseBody
+}
+
+export interface RunningResponses {
+  /** @returns takes it off; idempotent */
+  add(id: string, running: RunningResponse): () => void
+  /** Cancels one that the caller may see; null when there is none. */
+  cancel(id: string, caller: Principal): ResponseBody | null
+}
+
+export function createRunningResponses(): RunningResponses {
+  const all = new Map<string, RunningResponse>()
+  return {
+    add(id, running) {
+      all.set(id, running)
+      return () => all.delete(id)
+    },
+    cancel(id, caller) {
+      const running = all.get(id)
+      if (running === undefined || !isOwnResponse(running.owner, caller)) return null
+      const response = running.response()
+      if (response.status !== 'in_progress') return response
+      running.abort.abort(new ApiError('response_cancelled'))
+      return { ...response, status: 'cancelled' }
+    },
+  }
+}

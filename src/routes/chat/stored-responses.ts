@@ -1,0 +1,143 @@
+/** Responses that are kept: read, deleted, their input listed, and those that are being made cancelled. */
+import type { FastifyRequest } from 'fastify'
+import { requireScope } from '../../domain/access/permissions.ts'
+import { pageItems, type StoredResponse } from '../../domain/chat/responses-record.ts'
+import { resolvePageQuery, toPage } from '../../domain/query/page.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import {
+  InputItemsPage,
+  InputItemsQuery,
+  ResponseDeleted,
+  ResponseObject,
+  ResponseParams,
+  ResponseReadQuery,
+} from '../../schemas/chat/responses-answer.ts'
+import type { ResponseStore } from '../../store/api/responses.ts'
+import { findOwnResponse } from './response-context.ts'
+import type { RunningResponses } from './running-responses.ts'
+
+export interface StoredResponseRoutesOptions {
+  readonly responses: ResponseStore
+  readonly running: RunningResponses
+}
+
+const tags = ['inference']
+const url = '/v1/responses/:response_id'
+const config = { invalidBody: 'openai_400' } as const
+const JSON_TYPE = 'application/json; charset=utf-8'
+const shown = { response: { 200: ResponseObject } }
+
+export async function storedResponseRoutes(
+  app: App,
+  { responses, running }: StoredResponseRoutesOptions,
+): Promise<void> {
+  const find = (request: FastifyRequest, id: string) => requireResponse(responses, request, id)
+  addRead(app, find)
+  addInputItems(app, find)
+
+  app.delete(
+    url,
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'deleteResponse',
+        summary: 'Delete a stored response (addition to the spec).',
+        params: ResponseParams,
+        response: { 200: ResponseDeleted },
+      },
+    },
+    async (request) => {
+      const { id } = await find(request, request.params.response_id)
+      await responses.deleteResponse(id)
+      return { id, object: 'response' as const, deleted: true as const }
+    },
+  )
+
+  app.post(
+    `${url}/cancel`,
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'cancelResponse',
+        summary: 'Cancel a response that is being made; one that has ended is answered as it is.',
+        params: ResponseParams,
+        shown,
+      },
+    },
+    async (request, reply) => {
+      const caller = requireScope(request.principal, 'inference')
+      const cancelled = running.cancel(request.params.response_id, caller)
+      const json =
+        cancelled === null
+          ? (await find(request, request.params.response_id)).response_json
+          : JSON.stringify(cancelled)
+      return reply.header('content-type', JSON_TYPE).send(json)
+    },
+  )
+}
+
+type Find = (request: FastifyRequest, id: string) => Promise<StoredResponse>
+
+function addRead(app: App, find: Find): void {
+  app.get(
+    url,
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'readResponse',
+        summary: 'Read a stored response (addition to the spec).',
+        params: ResponseParams,
+        querystring: ResponseReadQuery,
+        shown,
+      },
+    },
+    async (request, reply) => {
+      if (request.query.stream === 'true') {
+        const message = 'A stored response is read at once, not as a stream.'
+        throw new ApiError('unsupported_parameter', { param: 'stream', message })
+      }
+      const { response_json } = await find(request, request.params.response_id)
+      return reply.header('content-type', JSON_TYPE).send(response_json)
+    },
+  )
+}
+
+function addInputItems(app: App, find: Find): void {
+  app.get(
+    `${url}/input_items`,
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'listResponseInputItems',
+        summary: 'List the items of the own input of a stored response (addition to the spec).',
+        params: ResponseParams,
+        querystring: InputItemsQuery,
+        response: { 200: InputItemsPage },
+      },
+    },
+    async (request) => {
+      const { limit } = resolvePageQuery(request.query)
+      const { after = null, order = 'desc' } = request.query
+      const stored = await find(request, request.params.response_id)
+      const items = pageItems(stored, { after: after || null, limit, order })
+      return { object: 'list' as const, ...toPage(items, limit) }
+    },
+  )
+}
+
+/** @throws ApiError response_not_found for one that does not exist or belongs to others */
+async function requireResponse(
+  responses: ResponseStore,
+  request: FastifyRequest,
+  id: string,
+): Promise<StoredResponse> {
+  const caller = requireScope(request.principal, 'inference')
+  const found = await findOwnResponse(responses, id, caller)
+  if (found === null) throw new ApiError('response_not_found', { param: 'response_id' })
+  return found
+}

@@ -1,0 +1,18 @@
+/** The writes of responses. */
+import type { StoredResponse } from '../../../domain/chat/responses-record.ts'
+import type { Connection } from '../db/connection.ts'
+import * as SQL from './responses.sql.ts'
+
+export function createResponseWrites(db: Connection) {
+  const insert = db.prepare(SQL.INSERT_RESPONSE)
+  const remove = db.prepare(SQL.DELETE_RESPONSE)
+  return {
+    insert_response(response: StoredResponse): void {
+      insert.run(response)
+    },
+    /** Whether there was one. */
+    delete_response(id: string): boolean {
+      return remove.run({ id }).changes > 0
+    },
+  }
+}

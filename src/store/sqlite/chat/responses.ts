@@ -1,0 +1,23 @@
+/** Responses in SQLite. */
+import type { StoredResponse } from '../../../domain/chat/responses-record.ts'
+import type { ResponseStore } from '../../api/responses.ts'
+import type { Connection } from '../db/connection.ts'
+import { toStoreError } from '../db/store-error.ts'
+import type { Writes } from '../write/writes.ts'
+import * as SQL from './responses.sql.ts'
+
+/** @param db - for what is read here */
+export function createResponseStore(db: Connection, writes: Writes): ResponseStore {
+  const findById = db.prepare(SQL.FIND_RESPONSE)
+  return {
+    insertResponse: (response) => writes.run('insert_response', response),
+    async findResponse(id) {
+      try {
+        return (findById.get({ id }) as StoredResponse | undefined) ?? null
+      } catch (error) {
+        throw toStoreError(error)
+      }
+    },
+    deleteResponse: (id) => writes.run('delete_response', id),
+  }
+}
