@@ -57,11 +57,10 @@ describe('the tokenizer', () => {
     expect(decode(tokenizer.encode('a\ud800b'))).toBe('a\ufffdb')
   })
 
-  it('takes long runs in little time', () => {
-    const runs = ['a'.repeat(50_000), ' '.repeat(50_000), '9'.repeat(50_000), 'ä'.repeat(20_000)]
-    const begun = performance.now()
-    for (const run of runs) expect(decode(tokenizer.encode(run))).toBe(run)
-    expect(performance.now() - begun).toBeLessThan(4_000)
+  it('takes long runs', () => {
+    // A way through the first that grew with the square of its length would not end before the test is given up.
+    const runs = ['a'.repeat(300_000), ' '.repeat(50_000), '9'.repeat(50_000), 'ä'.repeat(20_000)]
+    for (const run of runs) expect(decode(tokenizer.encode(run)) === run).toBe(true)
   })
 
   it('joins common words and spells numbers digit by digit', () => {
