@@ -134,8 +134,6 @@ try {
     console.log(`percentiles, 5 min: ${await medianOf(() => ask(store, 3, PERCENTILES, 300))}`)
   }
 } finally {
-  await store.segments.close()
-  await store.reads.close()
   await store.close()
   rmSync(dataDir, { recursive: true, force: true })
 }

@@ -10,25 +10,8 @@ import {
 import { createTinyBackend } from './inference/tiny/backend.ts'
 import { resolveTinyFields } from './inference/tiny/field-support.ts'
 import { createTraceReader, type TraceReader } from './otel/span-reader.ts'
-import type { CallStore } from './store/api/calls.ts'
-import type { CallsQueryStore } from './store/api/calls-query.ts'
-import type { CheckpointStore } from './store/api/checkpoints.ts'
-import type { FeedbackStore } from './store/api/feedback.ts'
-import type { FileStore } from './store/api/files.ts'
-import type { StoreHealth } from './store/api/health.ts'
-import type { KeyStore } from './store/api/keys.ts'
-import type { ObjectStore } from './store/api/objects.ts'
-import type { PreviewModelStore } from './store/api/preview-models.ts'
-import type { PriceStore } from './store/api/prices.ts'
-import type { RecordingStore } from './store/api/recordings.ts'
-import type { ResponseStore } from './store/api/responses.ts'
-import type { StatsStore } from './store/api/stats.ts'
-import type { TableStore } from './store/api/tables.ts'
-import type { TrainingJobStore } from './store/api/training-jobs.ts'
-import type { TrainingQueue } from './store/api/training-queue.ts'
-import type { UsageStore } from './store/api/usage.ts'
-import { lockDataDirectory } from './store/sqlite/db/directory-lock.ts'
-import { openSqliteStore } from './store/sqlite/open.ts'
+import type { Stores } from './store/api/stores.ts'
+import { openSqliteStores } from './store/sqlite/open-locked.ts'
 
 /**
  * Part of the time of a shutdown that belongs neither to the drain nor to the writer: the trainer gives its job back
@@ -37,8 +20,7 @@ import { openSqliteStore } from './store/sqlite/open.ts'
 const CLOSE_REST_MS = 2_500
 
 /** What the app stands on. The opener closes it. */
-export interface Deps {
-  readonly keys: KeyStore
+export interface Deps extends Stores {
   readonly models: ModelRegistry
   /**
    * Reads the models file anew.
@@ -46,103 +28,49 @@ export interface Deps {
    * @throws ModelsFileError; the models then stay as they were
    */
   reloadModels(): void
-  readonly calls: CallStore
-  readonly recordings: RecordingStore
-  readonly callsQuery: CallsQueryStore
-  readonly stats: StatsStore
-  readonly usage: UsageStore
-  /** What tokens cost. */
-  readonly prices: PriceStore
-  readonly feedback: FeedbackStore
-  readonly objects: ObjectStore
-  readonly tables: TableStore
-  readonly files: FileStore
-  readonly previewModels: PreviewModelStore
-  readonly trainingJobs: TrainingJobStore
-  readonly trainingQueue: TrainingQueue
-  readonly checkpoints: CheckpointStore
-  /** Responses that are kept. */
-  readonly responses: ResponseStore
   /** Reads OpenTelemetry exports. */
   readonly traceReader: TraceReader
-  /** How the stores are; what fails makes `/ready` answer 503. */
-  readonly checkStore: StoreHealth['checkStore']
-  /** Writes what waits, then closes in reverse order. */
-  close(): Promise<void>
 }
 
 /**
- * Opens everything, migrations included. Nothing in the data directory is read before its lock is held, and the lock
- * is the last thing to go.
+ * Opens everything.
  *
- * @throws ConfigError, ModelsFileError, DirectoryLockedError, DataDirectoryError, MigrationError
+ * @throws ConfigError, ModelsFileError, and what the stores throw
  */
 export async function openDeps(config: Config): Promise<Deps> {
-  const lock = lockDataDirectory(config.dataDir)
+  const models = openModels(config, await openTiny(config))
   try {
-    const deps = await openLocked(config)
+    const stores = await STORE_OPENERS[config.store](config)
+    const traceReader = createTraceReader()
     const close = async () => {
-      try {
-        await deps.close()
-      } finally {
-        lock.release()
-      }
+      await models.close()
+      await traceReader.close()
+      await stores.close()
     }
-    return { ...deps, close }
+    return { ...stores, models, reloadModels: models.reload, traceReader, close }
   } catch (error) {
-    lock.release()
+    await models.close()
     throw error
   }
 }
 
-async function openLocked(config: Config): Promise<Deps> {
-  // First, since it holds nothing open yet when a later step fails.
-  const models = openModels(config, await openTiny(config))
-  const store = openSqliteStore({
-    dataDir: config.dataDir,
-    bootstrapKey: config.bootstrapKey,
-    ingestQueueMax: config.ingestQueueMax,
-    ingestQueueBytesMax: config.ingestQueueBytesMax,
-    // What the requests leave of it, less a rest for all others that close.
-    closeMs: SHUTDOWN_MS_MAX - config.drainTimeoutMs - CLOSE_REST_MS,
-    reads: {
-      threads: config.readThreads,
-      statsThreads: config.statsThreads,
-      queueMax: config.readQueueMax,
-      timeoutMs: config.readTimeoutMs,
-    },
-  })
-  await store.sweep()
-  const traceReader = createTraceReader()
-  return {
-    keys: store.keys,
-    models,
-    reloadModels: models.reload,
-    calls: store.calls,
-    recordings: store.recordings,
-    callsQuery: store.callsQuery,
-    stats: store.stats,
-    usage: store.usage,
-    prices: store.prices,
-    feedback: store.feedback,
-    objects: store.objects,
-    tables: store.tables,
-    files: store.files,
-    previewModels: store.previewModels,
-    trainingJobs: store.trainingJobs,
-    trainingQueue: store.trainingQueue,
-    checkpoints: store.checkpoints,
-    responses: store.responses,
-    traceReader,
-    checkStore: store.checkStore,
-    async close() {
-      await models.close()
-      await traceReader.close()
-      await store.segments.close()
-      await store.reads.close()
-      await store.close()
-    },
-  }
+/** How the stores of each kind are opened. */
+const STORE_OPENERS: Readonly<Record<Config['store'], (config: Config) => Promise<Stores>>> = {
+  sqlite: (config) =>
+    openSqliteStores({
+      dataDir: config.dataDir,
+      bootstrapKey: config.bootstrapKey,
+      ingestQueueMax: config.ingestQueueMax,
+      ingestQueueBytesMax: config.ingestQueueBytesMax,
+      // What the requests leave of it, less a rest for all others that close.
+      closeMs: SHUTDOWN_MS_MAX - config.drainTimeoutMs - CLOSE_REST_MS,
+      reads: {
+        threads: config.readThreads,
+        statsThreads: config.statsThreads,
+        queueMax: config.readQueueMax,
+        timeoutMs: config.readTimeoutMs,
+      },
+    }),
 }
 
 function openModels(config: Config, tiny: InferenceBackend): ReloadableRegistry {

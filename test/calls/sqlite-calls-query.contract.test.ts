@@ -5,11 +5,7 @@ import { describeCallsQueryContract } from './calls-query-contract.ts'
 
 async function open(dataDir: string) {
   const store = openSqliteStore({ bootstrapKey: null, ingestQueueMax: 1000, dataDir })
-  onTestFinished(async () => {
-    await store.reads.close()
-    await store.segments.close()
-    await store.close()
-  })
+  onTestFinished(() => store.close())
   return store
 }
 

@@ -8,13 +8,8 @@ const T0 = '2026-01-01T00:00:00Z'
 
 function open(dataDir: string): SqliteStore {
   const store = openSqliteStore({ bootstrapKey: null, ingestQueueMax: 1000, dataDir })
-  onTestFinished(() => closeStore(store))
+  onTestFinished(() => store.close())
   return store
-}
-
-async function closeStore(store: SqliteStore): Promise<void> {
-  await store.reads.close()
-  await store.close()
 }
 
 describeFeedbackStoreContract('sqlite', async () => open(':memory:').feedback)
@@ -25,7 +20,7 @@ describe('sqlite feedback', () => {
     const stored = feedbackAt(T0, 'f', { trigger_ref: trigger('t'), payload: { kept: 1 } })
     const first = open(dataDir)
     await first.feedback.createFeedback(stored)
-    await closeStore(first)
+    await first.close()
     const second = open(dataDir)
     expect(await pathsOf(second.feedback)).toEqual(['kept'])
     const repeat = { ...stored, created_at_us: 1 }

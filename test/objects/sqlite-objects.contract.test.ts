@@ -23,12 +23,8 @@ const OPTIONS = { bootstrapKey: null, ingestQueueMax: 1000 }
 
 function open(dataDir: string) {
   const store = openSqliteStore({ ...OPTIONS, dataDir })
-  const close = async () => {
-    await store.reads.close()
-    await store.close()
-  }
-  onTestFinished(close)
-  return { ...store, close }
+  onTestFinished(() => store.close())
+  return store
 }
 
 describeContentStoresContract('sqlite', async () => open(':memory:'))

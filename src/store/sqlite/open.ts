@@ -1,23 +1,9 @@
 /** Opens the SQLite stores: one connection that reads here, one in the writer, and those of the read threads. */
 import { join } from 'node:path'
 import { v7 as uuidv7 } from 'uuid'
-import type { CallStore } from '../api/calls.ts'
-import type { CallsQueryStore } from '../api/calls-query.ts'
-import type { CheckpointStore } from '../api/checkpoints.ts'
-import type { FeedbackStore } from '../api/feedback.ts'
-import type { FileStore } from '../api/files.ts'
-import type { MissingFiles, StoreHealth } from '../api/health.ts'
+import type { MissingFiles } from '../api/health.ts'
 import type { KeyStore } from '../api/keys.ts'
-import type { ObjectStore } from '../api/objects.ts'
-import type { PreviewModelStore } from '../api/preview-models.ts'
-import type { PriceStore } from '../api/prices.ts'
-import type { RecordingStore } from '../api/recordings.ts'
-import type { ResponseStore } from '../api/responses.ts'
-import type { StatsStore } from '../api/stats.ts'
-import type { TableStore } from '../api/tables.ts'
-import type { TrainingJobStore } from '../api/training-jobs.ts'
-import type { TrainingQueue } from '../api/training-queue.ts'
-import type { UsageStore } from '../api/usage.ts'
+import type { Stores } from '../api/stores.ts'
 import { createKeyStore } from './access/keys.ts'
 import { createCallStore } from './calls/calls.ts'
 import { createCallsQueryStore } from './calls/calls-query.ts'
@@ -77,35 +63,15 @@ export interface SqliteOptions {
 
 const CLOSE_MS_MAX = 8_000
 const INGEST_QUEUE_BYTES_MAX = 256 * 1024 * 1024
-export interface SqliteStore extends StoreHealth {
-  readonly keys: KeyStore
-  readonly calls: CallStore
-  readonly recordings: RecordingStore
-  readonly callsQuery: CallsQueryStore
-  readonly stats: StatsStore
-  readonly usage: UsageStore
-  readonly feedback: FeedbackStore
-  readonly objects: ObjectStore
-  readonly tables: TableStore
-  readonly files: FileStore
-  readonly prices: PriceStore
-  readonly previewModels: PreviewModelStore
-  readonly trainingJobs: TrainingJobStore
-  readonly trainingQueue: TrainingQueue
-  readonly checkpoints: CheckpointStore
-  readonly responses: ResponseStore
+export interface SqliteStore extends Stores {
   /**
    * Removes files that no row names, left by a crash. Only for the process that serves, before it does.
    *
    * @returns files that rows name and that are gone
    */
   sweep(): Promise<MissingFiles>
-  /** Heavy reads; to be closed before the store. */
-  readonly reads: { close(): Promise<void> }
-  /** What makes statistics fast; to be closed before the store. */
-  readonly segments: SegmentBuilder
-  /** Writes what waits. */
-  close(): Promise<void>
+  /** What makes statistics fast. */
+  readonly segments: Pick<SegmentBuilder, 'buildAll'>
 }
 
 /** @throws DataDirectoryError, MigrationError */
@@ -158,13 +124,10 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
       return missing
     },
     checkStore: health.checkStore,
-    reads: {
-      async close() {
-        await Promise.all([lists.close(), stats.close()])
-      },
-    },
     segments,
     async close() {
+      await segments.close()
+      await Promise.all([lists.close(), stats.close()])
       health.close()
       const flushed = recordings.flush()
       await closeWrites()

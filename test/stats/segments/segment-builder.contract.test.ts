@@ -49,12 +49,6 @@ function open(dataDir: string): SqliteStore {
   return openSqliteStore({ dataDir, bootstrapKey: null, ingestQueueMax: 100 })
 }
 
-async function close(store: SqliteStore): Promise<void> {
-  await store.segments.close()
-  await store.reads.close()
-  await store.close()
-}
-
 /** A store in a directory with calls in some hours, of which none is built. */
 async function openFilled(dataDir: string): Promise<SqliteStore> {
   const store = open(dataDir)
@@ -85,10 +79,10 @@ describe('the builder of segments', () => {
     const first = await openFilled(dataDir)
     expect(await first.segments.buildAll()).toBe(HOURS)
     await first.calls.deleteCalls({ project_id: PROJECT, ids: ['c0'], deleted_at_us: 1 })
-    await close(first)
+    await first.close()
     expect(countDirty(dataDir)).toBe(1)
     const again = open(dataDir)
-    onTestFinished(() => close(again))
+    onTestFinished(() => again.close())
     expect(await again.segments.buildAll()).toBe(1)
     expect(await again.segments.buildAll()).toBe(0)
     expect(countDirty(dataDir)).toBe(0)
@@ -96,7 +90,8 @@ describe('the builder of segments', () => {
 
   it('does not keep a piece of an hour that was rewritten while it was built', async () => {
     const dataDir = makeTempDir()
-    await close(await openFilled(dataDir))
+    const filled = await openFilled(dataDir)
+    await filled.close()
     const db = openDatabase(dataDir)
     const writes = createInlineWrites(db)
     const inline = createInlineReadPool(db, READ_JOBS)
@@ -125,12 +120,12 @@ describe('the builder of segments', () => {
     const dataDir = makeTempDir()
     const first = await openFilled(dataDir)
     await first.segments.buildAll()
-    await close(first)
+    await first.close()
     const db = openDatabase(dataDir)
     db.exec(`UPDATE ${table} SET body = ${blob}`)
     db.close()
     const again = open(dataDir)
-    onTestFinished(() => close(again))
+    onTestFinished(() => again.close())
     await expectRight(again)
     expect(countDirty(dataDir)).toBe(HOURS)
     expect(await again.segments.buildAll()).toBe(HOURS)
@@ -142,7 +137,7 @@ describe('a segment that was built without sums of roots', () => {
   it('answers for the roots all the same', async () => {
     const dataDir = makeTempDir()
     const store = await openFilled(dataDir)
-    onTestFinished(() => close(store))
+    onTestFinished(() => store.close())
     const child = { ...callOf(IDS.length), isRoot: false }
     await store.calls.writeParts([{ start: startOf(child), end: endOf(child) }])
     await store.segments.buildAll()
@@ -156,7 +151,7 @@ describe('a segment that was built without sums of roots', () => {
     db.close()
     expect(changes).toBe(HOURS)
     const again = open(dataDir)
-    onTestFinished(() => close(again))
+    onTestFinished(() => again.close())
     expect(await again.stats.aggregate(roots, readCaller())).toEqual(before)
     expect(countDirty(dataDir)).toBe(0)
   })

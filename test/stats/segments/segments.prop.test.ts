@@ -159,7 +159,6 @@ describe('segments of hours', () => {
         }
         await store.segments.buildAll()
         await compare()
-        await store.segments.close()
         await store.close()
       },
     )

@@ -40,8 +40,6 @@ export async function expectStats(
       }
     }
   } finally {
-    await store.segments.close()
-    await store.reads.close()
     await store.close()
   }
 }

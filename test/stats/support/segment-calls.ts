@@ -74,9 +74,10 @@ export const SUM_COLUMNS = {
 /** The statistics as they are asked, and the same from the rows: call ids are not in any column. */
 export async function askBothWays(store: SqliteStore, query: StatsQuery, ids: readonly string[]) {
   const caller = readCaller()
+  const prices = await store.prices.listPrices(query.project_id)
   const filter = { ...query.filter, call_ids: [...ids, 'no-such-call'] }
   return {
-    found: await store.stats.aggregate(query, caller),
-    fromRows: await store.stats.aggregate({ ...query, filter }, caller),
+    found: await store.stats.aggregate({ ...query, prices }, caller),
+    fromRows: await store.stats.aggregate({ ...query, prices, filter }, caller),
   }
 }

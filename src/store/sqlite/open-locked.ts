@@ -1,0 +1,29 @@
+/** The SQLite stores of a process that serves: alone in its data directory, and without what a crash left. */
+import type { Stores } from '../api/stores.ts'
+import { lockDataDirectory } from './db/directory-lock.ts'
+import { openSqliteStore, type SqliteOptions } from './open.ts'
+
+/**
+ * Opens the stores, migrations included. Nothing in the data directory is read before its lock is held, and the lock
+ * is the last thing to go.
+ *
+ * @throws DirectoryLockedError, DataDirectoryError, MigrationError
+ */
+export async function openSqliteStores(options: SqliteOptions): Promise<Stores> {
+  const lock = lockDataDirectory(options.dataDir)
+  try {
+    const store = openSqliteStore(options)
+    await store.sweep()
+    const close = async () => {
+      try {
+        await store.close()
+      } finally {
+        lock.release()
+      }
+    }
+    return { ...store, close }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
