@@ -20,6 +20,8 @@ export interface CompletionCall {
   readonly requestId: string
   /** File of a checkpoint whose weights are added to the model's; only for backends that take them. */
   readonly adapterPath?: string | null
+  /** Whether the model is served as one that calls tools. Default true. */
+  readonly callsTools?: boolean
   /** Id of the caller's key, for backends that share their places out among keys. */
   readonly keyId?: string
   /** Told the number of the upstream, from 1, that is asked; called again for another try. */
@@ -57,6 +59,17 @@ export interface PromptDelta {
   readonly promptLogprobs?: PromptLogprobs
 }
 
+/** What is added to one tool call of a choice. */
+export interface ToolCallPiece {
+  /** Which call of the choice, from 0. */
+  readonly index: number
+  /** In the first piece of a call only, as `name`. */
+  readonly id?: string
+  readonly name?: string
+  /** Next piece of the arguments, JSON text. May be empty. */
+  readonly arguments: string
+}
+
 /** A piece of one choice. The last piece of a choice carries `finish_reason`. */
 export interface ChoiceDelta {
   readonly type: 'choice'
@@ -67,13 +80,16 @@ export interface ChoiceDelta {
   /** Tokens of this piece; counted into usage. */
   readonly tokenCount: number
   readonly logprobs: readonly TokenLogprob[] | null
-  readonly finish_reason: 'stop' | 'length' | null
+  /** `tool_calls`: it ended with calls that are whole. */
+  readonly finish_reason: 'stop' | 'length' | 'tool_calls' | null
   /** What stopped it: a stop token's id, a stop string, or null. */
   readonly stop_reason: number | string | null
   /** Ids of the tokens of this piece, where they were asked for. */
   readonly tokenIds?: readonly number[]
   /** Next piece of the reasoning before the answer. */
   readonly reasoning?: string
+  /** What is added to its tool calls; never empty. */
+  readonly toolCalls?: readonly ToolCallPiece[]
 }
 
 /** A whole JSON text of an upstream: one event's data when streaming, the body otherwise. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Delta, RelayedText } from '../../src/inference/backend.ts'
+import type { Delta, RelayedText, ToolCallPiece } from '../../src/inference/backend.ts'
 import { renderChunks } from '../../src/inference/chat/chunks.ts'
 import { ChatCompletionChunk } from '../../src/schemas/chat/chat-chunk.ts'
 import { finish, logprob, piece, prompt } from '../support/scripted-backend.ts'
@@ -43,6 +43,24 @@ describe('renderChunks', () => {
       expect(chunk).not.toHaveProperty('usage')
       expect(ChatCompletionChunk.safeParse(chunk).success).toBe(true)
     }
+  })
+
+  it('tells a tool call by its name first, then its arguments in pieces', async () => {
+    const first = { index: 0, id: 'call_1', name: 'add', arguments: '' }
+    const called = (call: ToolCallPiece) => piece('', { toolCalls: [call] })
+    const end = finish({ finish_reason: 'tool_calls' })
+    const deltas = [prompt(), called(first), called({ index: 0, arguments: '{}' }), end]
+    const chunks = await render(deltas)
+    expect(chunks.slice(1).map(({ choices }) => choices[0].delta)).toEqual([
+      {
+        tool_calls: [
+          { index: 0, id: 'call_1', type: 'function', function: { name: 'add', arguments: '' } },
+        ],
+      },
+      { tool_calls: [{ index: 0, function: { arguments: '{}' } }] },
+      {},
+    ])
+    expect(chunks.at(-1).choices[0].finish_reason).toBe('tool_calls')
   })
 
   it('opens every choice before the first piece and lets them interleave', async () => {

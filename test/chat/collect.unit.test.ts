@@ -16,6 +16,27 @@ function render(deltas: readonly Delta[], head: Partial<typeof HEAD> = {}): stri
 const collect = (...given: Parameters<typeof render>) => JSON.parse(render(...given))
 
 describe('createCollector', () => {
+  it('adds up tool calls, with null in place of a missing text', () => {
+    const calls = [
+      { index: 0, id: 'call_1', name: 'add', arguments: '{"a"' },
+      { index: 0, arguments: ': 1}' },
+      { index: 1, id: 'call_2', name: 'sub', arguments: '{}' },
+    ]
+    const pieces = calls.map((call) => piece('', { toolCalls: [call] }))
+    const end = finish({ finish_reason: 'tool_calls' })
+    const { message, finish_reason } = collect([prompt(), ...pieces, end]).choices[0]
+    expect(finish_reason).toBe('tool_calls')
+    expect(message).toEqual({
+      role: 'assistant',
+      content: null,
+      refusal: null,
+      tool_calls: [
+        { id: 'call_1', type: 'function', function: { name: 'add', arguments: '{"a": 1}' } },
+        { id: 'call_2', type: 'function', function: { name: 'sub', arguments: '{}' } },
+      ],
+    })
+  })
+
   it('joins the pieces of a choice into an answer that keeps the schema', () => {
     const answer = collect([prompt(3, 2), piece('Hel'), piece('lo'), finish({ stop_reason: 9 })])
     expect(answer).toEqual({

@@ -42,13 +42,13 @@ function open(path: string, more: Partial<OpenModelsOptions> = {}) {
 }
 
 describe('parseModelsFile', () => {
-  it('fills in defaults', () => {
+  it('fills in defaults: tiny calls tools, a relayed model only where it says so', () => {
     expect(parse(TINY, RELAYED)).toEqual([
       {
         ...TINY,
         aliases: [],
         owned_by: 'weft',
-        tools: false,
+        tools: true,
         priority_scheduling: false,
         fallbacks: [],
         default: false,

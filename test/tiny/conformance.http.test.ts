@@ -157,8 +157,32 @@ const ROWS: Readonly<Record<keyof ChatCompletionRequest, Row>> = {
   top_k: { base: DRAWN, value: 1, check: differs, refused: -2 },
   min_p: { base: DRAWN, value: 1, check: differs, refused: 1.5 },
   tools: { value: [{ function: { name: 'add' } }], check: promptGrows, refused: [{}] },
-  tool_choice: { value: 'none', check: same, refused: 'auto' },
-  parallel_tool_calls: { value: false, check: same, refused: 'no' },
+  tool_choice: {
+    base: { tools: [{ function: { name: 'add' } }] },
+    value: 'required',
+    check: (given, plain) => {
+      const [{ message, finish_reason }] = given.body.choices
+      expect(finish_reason).toBe('tool_calls')
+      expect(message.tool_calls[0].function).toEqual({ name: 'add', arguments: '{}' })
+      expect(plain.body.choices[0].message.tool_calls).toBeUndefined()
+    },
+    refused: 'auto',
+  },
+  parallel_tool_calls: {
+    // The end token is unlikely, so that calls go on where they may.
+    base: {
+      tools: [{ function: { name: 'f' } }],
+      tool_choice: 'required',
+      logit_bias: { [END_ID]: -100 },
+      max_tokens: 150,
+    },
+    value: false,
+    check: (given, plain) => {
+      expect(given.body.choices[0].message.tool_calls).toHaveLength(1)
+      expect(plain.body.choices[0].message.tool_calls.length).toBeGreaterThan(1)
+    },
+    refused: 'no',
+  },
   reasoning_effort: {
     value: 'low',
     check: (given, plain) => {
@@ -366,7 +390,7 @@ describe('a chat request to the tiny model', () => {
     aliases: ['other-name'],
     ownedBy: 'test',
     created: 0,
-    capabilities: { tools: false, prioritySchedulingEnabled: true },
+    capabilities: { tools: true, prioritySchedulingEnabled: true },
     backend,
     backendModel: 'tiny',
     fallbacks: [],

@@ -88,6 +88,14 @@ describe('planConstraint', () => {
     },
   )
 
+  it.each([true, false])('takes a choice beside json_object false, given first: %s', (isFirst) => {
+    const off = { json_object: false }
+    const choice = { choice: ['a'] }
+    const structured_outputs = isFirst ? { ...off, ...choice } : { ...choice, ...off }
+    const form = { kind: 'texts', texts: ['a'] }
+    expect(plan({ structured_outputs })).toEqual({ param: 'structured_outputs.choice', form })
+  })
+
   it('refuses such a schema in a structural tag too', () => {
     const schema = { type: 'array', items: { not: {} } }
     const structures = [{ begin: '<a>', schema, end: '</a>' }]

@@ -92,9 +92,21 @@ export function choiceIn(deltas: readonly Delta[], index = 0) {
     text: pieces.map(({ content }) => content).join(''),
     reasoning: pieces.map(({ reasoning = '' }) => reasoning).join(''),
     tokens: pieces.reduce((sum, { tokenCount }) => sum + tokenCount, 0),
+    calls: callsIn(pieces),
     ids: pieces.flatMap(({ tokenIds }) => tokenIds ?? []),
     logprobs: pieces.flatMap(({ logprobs }) => logprobs ?? []),
     finish_reason,
     stop_reason,
   }
+}
+
+/** The tool calls of pieces, added up. */
+function callsIn(pieces: readonly ChoiceDelta[]) {
+  const calls: { id: string | undefined; name: string | undefined; arguments: string }[] = []
+  for (const { index, id, name, arguments: text } of pieces.flatMap((one) => one.toolCalls ?? [])) {
+    const call = calls[index]
+    if (call === undefined) calls[index] = { id, name, arguments: text }
+    else call.arguments += text
+  }
+  return calls
 }

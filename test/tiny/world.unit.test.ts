@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { TINY_MODEL_PATH } from '../../src/inference/tiny/backend.ts'
 import { createEngine } from '../../src/inference/tiny/host/engine.ts'
-import { choiceOf, type Fields } from './running.ts'
+import { choiceIn, choiceOf, type Fields, runWaiting } from './running.ts'
 
 const engine = createEngine(readFileSync(TINY_MODEL_PATH))
 const user = (content: string) => ({ role: 'user', content })
@@ -14,7 +14,7 @@ const integer = { type: 'integer' }
 const parameters = { type: 'object', properties: { a: integer, b: integer }, required: ['a', 'b'] }
 const ADD = { name: 'add', description: 'Adds two numbers.', parameters }
 const tools = [{ type: 'function' as const, function: ADD }]
-const SUM = { name: 'add', arguments: { a: 3, b: 4 } }
+const SUM = { name: 'add', arguments: '{"a": 3, "b": 4}' }
 const THINKING = { chat_template_kwargs: { enable_thinking: true } }
 
 describe('the world of the shipped model', () => {
@@ -24,21 +24,21 @@ describe('the world of the shipped model', () => {
     expect(finish_reason).toBe('stop')
   })
 
-  it('has calls of tools, as text, and answers after their results', () => {
-    const { text } = ask('What is 3 plus 4?', { tools })
-    const call = /^<tool_call>(?<json>.*)<\/tool_call>$/.exec(text)?.groups?.json ?? ''
-    expect(JSON.parse(call)).toEqual(SUM)
-    const called = { name: SUM.name, arguments: JSON.stringify(SUM.arguments) }
+  it('has calls of tools, and answers after their results', async () => {
+    const call = async (fields: Fields) =>
+      choiceIn(await runWaiting(engine, { temperature: 0, max_tokens: 200, tools, ...fields }))
+    const asked = [user('What is 3 plus 4?')]
+    const { calls, text, finish_reason } = await call({ messages: asked })
+    expect({ text, finish_reason }).toEqual({ text: '', finish_reason: 'tool_calls' })
+    expect(calls).toEqual([{ ...SUM, id: expect.stringMatching(/^call_[0-9a-f]{24}$/) }])
+    const [{ id = '', name = '', arguments: json = '' } = {}] = calls
+    const called = { id, type: 'function' as const, function: { name, arguments: json } }
     const messages = [
-      user('What is 3 plus 4?'),
-      {
-        role: 'assistant',
-        content: null,
-        tool_calls: [{ id: 'call-1', type: 'function' as const, function: called }],
-      },
-      { role: 'tool', tool_call_id: 'call-1', content: '{"result": 7}' },
+      ...asked,
+      { role: 'assistant', content: null, tool_calls: [called] },
+      { role: 'tool', tool_call_id: id, content: '{"result": 7}' },
     ]
-    expect(ask('', { messages, tools }).text).toBe('3 plus 4 is 7.')
+    expect(await call({ messages })).toMatchObject({ text: '3 plus 4 is 7.', calls: [] })
   })
 
   it('has thoughts, told from the answer', () => {

@@ -4,7 +4,7 @@
  */
 import type { ChatChunkChoice, ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
 import type { ChatUsage } from '../../schemas/chat/chat-response.ts'
-import type { ChoiceDelta, Delta, PromptDelta } from '../backend.ts'
+import type { ChoiceDelta, Delta, PromptDelta, ToolCallPiece } from '../backend.ts'
 import { type AnswerEnvelope, renderUsage, requireAllFinished } from './answer-envelope.ts'
 import { renderReasoning, toWritable } from './collect.ts'
 
@@ -89,19 +89,29 @@ function roleChoice(index: number, role: string): ChatChunkChoice {
 
 /** Whether a client must see the delta: tokens whose text is held back say nothing yet. */
 function hasNews(delta: ChoiceDelta): boolean {
-  const { content, logprobs, finish_reason, tokenIds, reasoning } = delta
+  const { content, logprobs, finish_reason, tokenIds, reasoning, toolCalls } = delta
   const isSilent = content === '' && logprobs === null && finish_reason === null
-  return !isSilent || tokenIds !== undefined || reasoning !== undefined
+  return [tokenIds, reasoning, toolCalls].some((news) => news !== undefined) || !isSilent
 }
 
 function toChoice(delta: ChoiceDelta): ChatChunkChoice {
   const { index, content, logprobs, finish_reason, stop_reason, tokenIds, reasoning } = delta
   return {
     index,
-    delta: { ...(content === '' ? {} : { content }), ...renderReasoning(reasoning) },
+    delta: {
+      ...(content === '' ? {} : { content }),
+      ...renderReasoning(reasoning),
+      ...(delta.toolCalls === undefined ? {} : { tool_calls: delta.toolCalls.map(toCallPiece) }),
+    },
     logprobs: logprobs === null ? null : { content: toWritable(logprobs) },
     finish_reason,
     ...(finish_reason === null ? {} : { stop_reason }),
     ...(tokenIds === undefined ? {} : { token_ids: [...tokenIds] }),
   }
+}
+
+/** Spec: §4.3 (chunk format not shown). Choice: a call's first piece has its id, type and name. */
+function toCallPiece({ index, id, name, arguments: text }: ToolCallPiece) {
+  if (id === undefined) return { index, function: { arguments: text } }
+  return { index, id, type: 'function' as const, function: { name, arguments: text } }
 }

@@ -1,11 +1,16 @@
 /** A backend's deltas to one whole answer. An upstream's answer passes as it came. */
-import type { ChatChoice, ChatCompletionResponse } from '../../schemas/chat/chat-response.ts'
-import type { ChoiceDelta, Delta, PromptDelta, TokenLogprob } from '../backend.ts'
+import type {
+  ChatChoice,
+  ChatCompletionResponse,
+  ChatToolCall,
+} from '../../schemas/chat/chat-response.ts'
+import type { ChoiceDelta, Delta, PromptDelta, TokenLogprob, ToolCallPiece } from '../backend.ts'
 import { type AnswerEnvelope, renderUsage, requireAllFinished } from './answer-envelope.ts'
 
 interface CollectedChoice {
   content: string
   reasoning: string | null
+  calls: ChatToolCall[]
   tokenIds: number[] | null
   logprobs: TokenLogprob[] | null
   finish_reason: string | null
@@ -83,6 +88,7 @@ function addDelta(choices: Map<number, CollectedChoice>, delta: ChoiceDelta): vo
   const parts = choices.get(delta.index) ?? {
     content: '',
     reasoning: null,
+    calls: [],
     tokenIds: null,
     logprobs: null,
     finish_reason: null,
@@ -90,6 +96,7 @@ function addDelta(choices: Map<number, CollectedChoice>, delta: ChoiceDelta): vo
   }
   parts.content += delta.content
   if (delta.reasoning !== undefined) parts.reasoning = (parts.reasoning ?? '') + delta.reasoning
+  for (const piece of delta.toolCalls ?? []) addCall(parts.calls, piece)
   if (delta.tokenIds !== undefined) {
     parts.tokenIds ??= []
     parts.tokenIds.push(...delta.tokenIds)
@@ -103,10 +110,28 @@ function addDelta(choices: Map<number, CollectedChoice>, delta: ChoiceDelta): vo
   choices.set(delta.index, parts)
 }
 
+function addCall(calls: ChatToolCall[], { index, id = '', name = '', ...piece }: ToolCallPiece) {
+  const known = calls[index]
+  if (known) known.function.arguments += piece.arguments
+  else calls[index] = { id, type: 'function', function: { name, arguments: piece.arguments } }
+}
+
+/** Spec: §4.3 message tool_calls. Choice: without any text the content of an answer with calls is null. */
+function renderMessage(role: string, { content, reasoning, calls }: CollectedChoice) {
+  const isCall = calls.length > 0
+  return {
+    role,
+    content: isCall && content === '' ? null : content,
+    refusal: null,
+    ...renderReasoning(reasoning),
+    ...(isCall ? { tool_calls: calls } : {}),
+  }
+}
+
 function toChoice(role: string) {
   return ([index, parts]: [number, CollectedChoice]): ChatChoice => ({
     index,
-    message: { role, content: parts.content, refusal: null, ...renderReasoning(parts.reasoning) },
+    message: renderMessage(role, parts),
     logprobs: parts.logprobs === null ? null : { content: toWritable(parts.logprobs) },
     finish_reason: parts.finish_reason,
     stop_reason: parts.stop_reason,

@@ -112,9 +112,10 @@ function prepareRun(exchange: CompletionExchange, options: CompletionRunOptions)
   const toTurn = (candidate: ServedModel) => (): Candidate => {
     answering = candidate
     setHeaders(nameBackend(call.request, candidate, null))
-    const { backendModel, adapterPath = null, backend } = candidate
+    const { backendModel, adapterPath = null, backend, capabilities } = candidate
     const upstream = watchUpstream(candidate)
-    const backendCall = { ...call, model: backendModel, adapterPath, keyId, ...upstream }
+    const served = { model: backendModel, adapterPath, callsTools: capabilities.tools }
+    const backendCall = { ...call, ...served, keyId, ...upstream }
     const { completeWhole } = backend
     return {
       place: toPlace(candidate, keyId, call.request, signal),

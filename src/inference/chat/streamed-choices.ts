@@ -4,7 +4,7 @@
  */
 
 import { isObject } from '../../domain/json/is-object.ts'
-import type { ChoiceDelta } from '../backend.ts'
+import type { ChoiceDelta, ToolCallPiece } from '../backend.ts'
 import { renderReasoning } from './collect.ts'
 import { createTokenParts, type TokenParts } from './token-parts.ts'
 
@@ -98,6 +98,9 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
     return true
   }
 
+  const addCalls = (parts: StreamedChoice, pieces: readonly unknown[]): boolean =>
+    pieces.filter((piece) => addCall(parts, piece)).length > 0
+
   return {
     addChunkChoice(choice) {
       const parts = partsOf(choice.index)
@@ -111,8 +114,7 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
       let hasNews = false
       for (const name of TEXTS) if (addText(parts, name, delta[name])) hasNews = true
       const pieces = Array.isArray(delta.tool_calls) ? delta.tool_calls : []
-      for (const piece of pieces) if (addCall(parts, piece)) hasNews = true
-      return hasNews
+      return addCalls(parts, pieces) || hasNews
     },
     addDelta(delta) {
       const parts = partsOf(delta.index)
@@ -121,11 +123,17 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
       parts.stop_reason ??= delta.stop_reason
       parts.tokens.add(delta.tokenIds, delta.logprobs)
       const hasText = addText(parts, 'content', delta.content)
-      return addText(parts, 'reasoning', delta.reasoning) || hasText
+      const hasCalls = addCalls(parts, (delta.toolCalls ?? []).map(toChunkCall))
+      return addText(parts, 'reasoning', delta.reasoning) || hasText || hasCalls
     },
     render: () => [...choices].sort(([left], [right]) => left - right).map(renderChoice),
     isCut: () => isCut,
   }
+}
+
+/** A piece as chunks have it. */
+function toChunkCall({ index, id, ...called }: ToolCallPiece): unknown {
+  return { index, id, function: called }
 }
 
 function renderChoice([index, parts]: [number, StreamedChoice]): unknown {

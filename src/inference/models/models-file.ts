@@ -84,6 +84,10 @@ const COMMON_FIELDS = {
 
 const TinyEntry = z.strictObject({
   ...COMMON_FIELDS,
+  tools: z
+    .boolean('must be true or false')
+    .default(true)
+    .describe('Whether it calls tools. Default true.'),
   backend: z.literal('tiny').describe('The model inside of this server.'),
 })
 

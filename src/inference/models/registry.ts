@@ -123,7 +123,7 @@ const TINY_ENTRY: ModelEntry = {
   backend: 'tiny',
   aliases: [],
   owned_by: 'weft',
-  tools: false,
+  tools: true,
   priority_scheduling: false,
   fallbacks: [],
   default: true,

@@ -68,16 +68,17 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
   const fields = resolveTinyFields({ allowsChatTemplate: options.allowsChatTemplate ?? false })
 
   async function* complete(
-    { request, body, adapterPath, keyId = '' }: CompletionCall,
+    call: CompletionCall,
     { signal }: { readonly signal: AbortSignal },
   ): AsyncGenerator<Delta, void, void> {
     signal.throwIfAborted()
+    const { request, body, keyId = '' } = call
     const param = findUnsupportedField(request, fields)
     if (param !== null) {
       const message = `The model does not support ${param}.`
       throw new ApiError('unsupported_parameter', { param, message })
     }
-    const plan = planCompletion(request, body, drawSeed, adapterPath)
+    const plan = planCompletion(request, body, drawSeed, call)
     if (link.runningCount() + guarded.runningCount() >= options.queueMax) {
       throw new ApiError('server_overloaded', { retryAfterS: RETRY_AFTER_S })
     }

@@ -6,8 +6,8 @@ import type { FieldSupport } from '../backend.ts'
 
 /**
  * Spec: §4.3.
- * Choice: what the model cannot do is rejected by name when it is asked for. Ignored are a label of the
- * client and a switch of tool calls, of which the model makes none.
+ * Choice: what the model cannot do is rejected by name when it is asked for. Ignored is a label of the
+ * client.
  */
 export const TINY_FIELDS: FieldSupport = {
   messages: 'honoured',
@@ -31,7 +31,7 @@ export const TINY_FIELDS: FieldSupport = {
   tool_choice: 'honoured',
   reasoning_effort: 'honoured',
   include_reasoning: 'honoured',
-  parallel_tool_calls: 'ignored',
+  parallel_tool_calls: 'honoured',
   user: 'ignored',
   use_beam_search: 'honoured',
   top_k: 'honoured',

@@ -11,8 +11,11 @@ import { findUnsupportedKeyword } from './json-schema-support.ts'
 import { findPatternFault } from './json-text-pattern.ts'
 import { listTagContents, toPresentTag } from './structural-tag.ts'
 
-/** White space between the tokens of JSON: a little of any, none, or what a pattern matches. */
-export type JsonSpace = 'any' | 'none' | { readonly pattern: string }
+/**
+ * White space between the tokens of JSON: a little of any, none, one space behind commas and colons, or what a
+ * pattern matches.
+ */
+export type JsonSpace = 'any' | 'none' | 'line' | { readonly pattern: string }
 
 /** A schema as the grammar engine gets it. */
 export interface JsonForm {
@@ -31,6 +34,19 @@ export type ConstraintForm =
   | { readonly kind: 'regex'; readonly pattern: string }
   | { readonly kind: 'grammar'; readonly source: string }
   | { readonly kind: 'tag'; readonly source: string }
+  | CallForm
+
+/** Calls of tools, and what an answer without them keeps. */
+export interface CallForm {
+  readonly kind: 'calls'
+  /** At least one, each with the form of its arguments. */
+  readonly tools: readonly { readonly name: string; readonly form: JsonForm }[]
+  /** Whether the answer is calls and nothing else. */
+  readonly isRequired: boolean
+  readonly isParallel: boolean
+  /** Null for any text. */
+  readonly otherwise: ConstraintForm | null
+}
 
 /** A form and the field that asked for it. */
 export interface Constraint {
@@ -56,11 +72,14 @@ const SPACE_PATTERN = /^(?:[ \t\n\r]|\\[tnrs]|[[\]()|?*+]|\{\d{1,3}(?:,\d{0,3})?
  */
 export function planConstraint(request: ChatCompletionRequest): Constraint | null {
   const constraint = planFormat(request) ?? planOutputs(request.structured_outputs ?? null)
-  if (constraint !== null && sizeOf(constraint.form) > CONSTRAINT_CHARS_MAX) {
-    const { param } = constraint
-    throw refuse(param, `${param} may have ${CONSTRAINT_CHARS_MAX} characters at the most.`)
-  }
-  return constraint
+  return constraint === null ? null : requireRoom(constraint)
+}
+
+/** The constraint, when it is not too long. @throws ApiError invalid_value naming its field */
+export function requireRoom(constraint: Constraint): Constraint {
+  const { form, param } = constraint
+  if (sizeOf(form) <= CONSTRAINT_CHARS_MAX) return constraint
+  throw refuse(param, `${param} may have ${CONSTRAINT_CHARS_MAX} characters at the most.`)
 }
 
 /** Characters of a form. */
@@ -68,7 +87,9 @@ function sizeOf(form: ConstraintForm): number {
   if (form.kind === 'json') return form.schema.length
   if (form.kind === 'regex') return form.pattern.length
   if (form.kind === 'texts') return form.texts.reduce((sum, { length }) => sum + length, 0)
-  return form.source.length
+  if (form.kind !== 'calls') return form.source.length
+  const own = form.otherwise === null ? 0 : sizeOf(form.otherwise)
+  return form.tools.reduce((sum, tool) => sum + tool.name.length + sizeOf(tool.form), own)
 }
 
 function planFormat({ response_format: format }: ChatCompletionRequest): Constraint | null {
@@ -136,7 +157,8 @@ function resolveSpace(outputs: StructuredOutputs): JsonSpace {
   throw refuse(param, `${param} must match nothing but spaces, tabs and line ends.`)
 }
 
-function requireSupported(schema: unknown, param: string): unknown {
+/** The schema, when all of it can be kept. @throws ApiError invalid_value naming the field */
+export function requireSupported(schema: unknown, param: string): unknown {
   refuseFault(findUnsupportedKeyword(schema), param)
   return schema
 }
@@ -153,6 +175,7 @@ function isGiven<T>(value: T): value is NonNullable<T> {
   return value !== null && value !== undefined
 }
 
-function refuse(param: string, message: string): ApiError {
+/** The refusal of a field's value. */
+export function refuse(param: string, message: string): ApiError {
   return new ApiError('invalid_value', { param, message })
 }

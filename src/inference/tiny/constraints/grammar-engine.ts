@@ -9,6 +9,7 @@ import type * as XGrammar from '@mlc-ai/web-xgrammar'
 import { ApiError } from '../../../errors.ts'
 import type { Vocabulary } from '../model/model.ts'
 import type { TokenMask } from '../sampling/vocabulary-limits.ts'
+import { renderCalls } from './call-grammar.ts'
 import { type Constraint, type ConstraintForm, type JsonForm, jsonForm } from './constraint-plan.ts'
 import { hasWideBrackets, separateAlternatives } from './grammar-separation.ts'
 import { renderPatterns } from './pattern-grammar.ts'
@@ -42,6 +43,11 @@ type Library = typeof XGrammar
 const SPACE_MAX = '[ \\n\\t]{0,8}'
 /** How the engine writes white space into the grammar of a schema. */
 const SPACE_WRITTEN = '[ \\n\\t]*'
+/** What stands between the tokens of JSON where white space is fixed. */
+const SEPARATORS: Readonly<Record<string, [string, string] | undefined>> = {
+  none: [',', ':'],
+  line: [', ', ': '],
+}
 /** The engine's sign for JSON without line ends; it counts only where white space is fixed. */
 const ONE_LINE = -1
 /** How the engine writes a character of a text of bounded length, and one that JSON allows there. */
@@ -95,15 +101,37 @@ async function compileForm(
   form: ConstraintForm,
   param: string,
 ): Promise<XGrammar.CompiledGrammar> {
-  if (form.kind === 'grammar') {
-    return await compiler.compileGrammar(await renderGrammar(library, form.source, param))
-  }
-  if (form.kind === 'texts') return await compiler.compileGrammar(renderTexts(form.texts))
   if (form.kind === 'regex') return await compiler.compileStructuralTag(toTag(form.pattern))
   if (form.kind === 'tag') {
     return await compiler.compileStructuralTag(await renderTag(library, form.source, param))
   }
-  return await compiler.compileGrammar(await renderSchema(library, form))
+  return await compiler.compileGrammar(await renderForm(library, form, param))
+}
+
+/** A form as a grammar whose first rule is `root`. */
+async function renderForm(
+  library: Library,
+  form: Exclude<ConstraintForm, { kind: 'tag' }>,
+  param: string,
+): Promise<string> {
+  if (form.kind === 'grammar') return await renderGrammar(library, form.source, param)
+  if (form.kind === 'texts') return renderTexts(form.texts)
+  if (form.kind === 'regex') {
+    return print(await library.Grammar.fromStructuralTag(toTag(form.pattern)))
+  }
+  if (form.kind === 'json') return await renderSchema(library, form)
+  const tools = await Promise.all(
+    form.tools.map(async (tool) => ({
+      name: tool.name,
+      source: await renderSchema(library, tool.form),
+    })),
+  )
+  const plain = form.otherwise
+  const otherwise =
+    plain === null || plain.kind === 'tag' ? null : await renderForm(library, plain, param)
+  const source = renderCalls({ ...form, tools, otherwise })
+  // Why: names of tools may begin alike, and the engine would join their calls.
+  return separateAlternatives(print(await library.Grammar.fromEBNF(source)))
 }
 
 /** A client's grammar, written so that the engine keeps to it. */
@@ -149,12 +177,12 @@ async function renderTag(library: Library, source: string, param: string): Promi
 
 /** The grammar of a schema, its white space as it is wanted. */
 async function renderSchema(library: Library, { schema, marks, space }: JsonForm): Promise<string> {
-  const isTight = space === 'none'
+  const separators = typeof space === 'string' ? SEPARATORS[space] : undefined
   let source = await library.Testings._jsonSchemaToEBNF(
     schema,
-    !isTight,
+    separators === undefined,
     ONE_LINE,
-    isTight ? [',', ':'] : undefined,
+    separators,
     true,
   )
   source = source.replaceAll(TEXT_WRITTEN, TEXT_CHARACTER)
@@ -162,8 +190,8 @@ async function renderSchema(library: Library, { schema, marks, space }: JsonForm
     const rule = `marked_${place}`
     source = `${source.replaceAll(`"\\"${mark}\\""`, rule)}\n${renderPatterns(rule, patterns)}\n`
   }
-  if (isTight) return source
-  if (space === 'any') return source.replaceAll(SPACE_WRITTEN, SPACE_MAX)
+  if (separators !== undefined) return source
+  if (typeof space === 'string') return source.replaceAll(SPACE_WRITTEN, SPACE_MAX)
   const grammar = await library.Grammar.fromStructuralTag(toTag(space.pattern))
   const rules = print(grammar).replaceAll(/\broot(?=\b|_)/gu, 'json_space')
   const spaced = `${source.replaceAll(SPACE_WRITTEN, 'json_space')}\n${rules}`

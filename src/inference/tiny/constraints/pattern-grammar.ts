@@ -39,7 +39,7 @@ function renderState(
 ): string {
   const [only] = patterns
   const isFixed = patterns.length === 1 && only?.every((one) => one.length === 1)
-  if (isFixed) return only === undefined ? '""' : `"${only.map(spell).join('')}"`
+  if (isFixed) return spellText(only?.join('') ?? '')
   const restOf = new Map<string, Pattern[]>()
   for (const [first = '', ...rest] of patterns) {
     for (const character of first) restOf.set(character, [...(restOf.get(character) ?? []), rest])
@@ -56,6 +56,11 @@ function renderState(
   // One that ends here may also go on as another.
   if (patterns.some((pattern) => pattern.length === 0)) choices.push('""')
   return choices.join(' | ')
+}
+
+/** A text as grammars spell it, in quotes. */
+export function spellText(text: string): string {
+  return `"${Array.from(text, spell).join('')}"`
 }
 
 /** A character as grammars spell it, inside of quotes and of brackets. */

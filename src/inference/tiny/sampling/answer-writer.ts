@@ -2,11 +2,13 @@
  * Turns the chosen tokens of one choice into pieces of its answer: text, log-probabilities, ids, and how
  * it ended. It must give out every token exactly once and say exactly once how the choice ended.
  */
+import { createHash } from 'node:crypto'
 import type { ChoiceDelta, TokenLogprob } from '../../backend.ts'
 import { createStopText } from '../text/stop-text.ts'
 import { createTextAssembler, decodeText } from '../text/text-assembler.ts'
 import { createThinkingText } from '../text/thinking-text.ts'
 import type { Tokenizer } from '../text/tokenizer.ts'
+import { createToolCallText } from '../text/tool-call-text.ts'
 import type { CompletionPlan } from './completion-plan.ts'
 import type { Ranked, Sampled } from './sampler.ts'
 
@@ -21,6 +23,9 @@ export interface AnswerWriter {
   write(sampled: Sampled | null, isLast: boolean): ChoiceDelta
 }
 
+/** As many as the ids of other servers have. */
+const CALL_ID_DIGITS = 24
+
 type Ending = Pick<ChoiceDelta, 'finish_reason' | 'stop_reason'>
 const GOING_ON: Ending = { finish_reason: null, stop_reason: null }
 const AT_END: Ending = { finish_reason: 'stop', stop_reason: null }
@@ -31,10 +36,10 @@ const AT_END: Ending = { finish_reason: 'stop', stop_reason: null }
  * @param tokensMax - tokens that the answer may have, 1 or more
  *
  * Spec: §4.3 stop, stop_token_ids, ignore_eos, min_tokens, include_stop_str_in_output, logprobs,
- * return_token_ids, return_tokens_as_token_ids, include_reasoning.
+ * return_token_ids, return_tokens_as_token_ids, include_reasoning, message tool_calls.
  * Choice: the token that ends an answer is counted and has its log-probability and id; its text is left
  * out unless include_stop_str_in_output asks for it. The model's own end is stop with a null stop_reason.
- * Stops are looked for in a thought too; where it is not shown, its tokens are counted and nothing else.
+ * Stops are looked for in thoughts and calls too; where it is not shown, its tokens are counted and nothing else.
  */
 export function createAnswerWriter(
   tokenizer: Tokenizer,
@@ -45,6 +50,7 @@ export function createAnswerWriter(
   const text = createTextAssembler(tokenizer, plan.special)
   const stopText = createStopText(plan.stops, plan.isStopIncluded)
   const thinking = plan.thought === null ? null : createThinkingText()
+  const calling = plan.calls === null ? null : createToolCallText(nameCalls(plan.calls.seed, index))
   const eosIds = plan.isEosIgnored ? [] : tokenizer.endIds
   let count = 0
 
@@ -82,6 +88,21 @@ export function createAnswerWriter(
     }
   }
 
+  function takeCalls<T extends { readonly content: string }>(
+    texts: T,
+    { finish_reason, ...rest }: Ending,
+  ) {
+    if (calling === null) return { ...texts, ...rest, finish_reason }
+    const { content, calls, isCalled } = calling.push(texts.content, finish_reason !== null)
+    return {
+      ...texts,
+      content,
+      ...(calls.length > 0 ? { toolCalls: calls } : {}),
+      ...rest,
+      finish_reason: isCalled && finish_reason === 'stop' ? ('tool_calls' as const) : finish_reason,
+    }
+  }
+
   return {
     write(sampled, isLast) {
       if (sampled !== null) count++
@@ -95,10 +116,17 @@ export function createAnswerWriter(
         tokenCount: sampled === null ? 0 : 1,
         logprobs: isReported ? [describeLogprob(tokenizer, shown, plan.areTokensIds)] : null,
         ...(plan.areIdsReturned ? { tokenIds: shown === null ? [] : [shown.id] } : {}),
-        ...texts,
-        ...ending,
+        ...takeCalls(texts, ending),
       }
     },
+  }
+}
+
+/** The ids of a choice's calls: others for each request and choice, and the same when it is asked again. */
+function nameCalls(seed: string, index: number): (number: number) => string {
+  return (number) => {
+    const hash = createHash('sha256').update(JSON.stringify([seed, index, number]))
+    return `call_${hash.digest('hex').slice(0, CALL_ID_DIGITS)}`
   }
 }
 

@@ -5,7 +5,8 @@
 import { splitMembers } from '../../../domain/json/json-members.ts'
 import { ApiError } from '../../../errors.ts'
 import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'
-import type { ReasoningEffort } from '../../../schemas/chat/chat-tool-fields.ts'
+import type { ChatTool, ReasoningEffort } from '../../../schemas/chat/chat-tool-fields.ts'
+import { listCallable, planCalls } from '../constraints/call-plan.ts'
 import { type Constraint, planConstraint } from '../constraints/constraint-plan.ts'
 import { type PromptRequest, planPrompt } from '../text/prompt-plan.ts'
 import type { SpecialTokens } from '../text/text-assembler.ts'
@@ -41,12 +42,24 @@ export interface CompletionPlan {
   readonly lengthPenalty: number | null
   /** The form that the answer must have, or null for free text. */
   readonly constraint: Constraint | null
+  /** Names the request in the ids of its tool calls; null where its text is not looked through for calls. */
+  readonly calls: { readonly seed: string } | null
   /** Lower is handled earlier. */
   readonly priority: number
   /** Empty for none. */
   readonly cacheSalt: string
   /** File of the adapter whose weights are added to the model's; null for the model as it is. */
   readonly adapterPath: string | null
+}
+
+/** What a plan needs beside the request. */
+export interface PlanContext {
+  /** File of the adapter; default null. */
+  readonly adapterPath?: string | null
+  /** Whether the model is served as one that calls tools. Default true. */
+  readonly callsTools?: boolean
+  /** Id of the request, which the ids of its tool calls come from. Default empty. */
+  readonly requestId?: string
 }
 
 /** Least temperature above 0. */
@@ -67,14 +80,15 @@ export function planCompletion(
   request: ChatCompletionRequest,
   body: string,
   drawSeed: () => bigint,
-  adapterPath: string | null = null,
+  { adapterPath = null, callsTools = true, requestId = '' }: PlanContext = {},
 ): CompletionPlan {
+  const callable = listCallable(request, callsTools)
   const { stop } = request
   const bias = Object.entries(request.logit_bias ?? {}).map(([id, value]) => [Number(id), value])
   const allowed = request.allowed_token_ids ?? null
   const wantsLogprobs = request.logprobs ?? CHAT_DEFAULTS.logprobs
   return {
-    prompt: planPrompt(request),
+    prompt: planPrompt(request, callable),
     tokensMax: request.max_completion_tokens ?? request.max_tokens ?? null,
     choices: request.n ?? CHAT_DEFAULTS.n,
     seed: readSeed(request, body) ?? drawSeed(),
@@ -106,7 +120,8 @@ export function planCompletion(
     promptLogprobs: resolvePromptLogprobs(request),
     ...resolveReasoning(request),
     lengthPenalty: resolveLengthPenalty(request),
-    constraint: resolveConstraint(request),
+    constraint: resolveConstraint(request, callable),
+    calls: callable.length === 0 ? null : { seed: requestId },
     priority: request.priority ?? CHAT_DEFAULTS.priority,
     cacheSalt: request.cache_salt ?? '',
     adapterPath,
@@ -147,10 +162,14 @@ function resolveReasoning(
 
 /**
  * Spec: §4.3 structured_outputs, use_beam_search.
- * Choice: beams are not constrained; asking for both is an error.
+ * Choice: beams are not constrained, so they cannot call tools; asking for both is an error.
  */
-function resolveConstraint(request: ChatCompletionRequest): Constraint | null {
-  const constraint = planConstraint(request)
+function resolveConstraint(
+  request: ChatCompletionRequest,
+  callable: readonly ChatTool[],
+): Constraint | null {
+  const own = planConstraint(request)
+  const constraint = callable.length === 0 ? own : planCalls(request, callable, own)
   if (constraint === null || request.use_beam_search !== true) return constraint
   throw new ApiError('invalid_value', {
     message: `use_beam_search cannot be combined with ${constraint.param}.`,

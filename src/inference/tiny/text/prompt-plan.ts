@@ -17,18 +17,22 @@ export interface PromptRequest extends Omit<PromptPlan, 'tokensKept'> {
 /**
  * The prompt of a request.
  *
+ * @param tools - those that it shows; all of the request by default
  * @throws ApiError invalid_value for content that is not text
  *
  * Spec: §4.3 messages, documents, tools, chat_template, chat_template_kwargs, echo.
  * Choice: an empty list of tools or documents is as none; a variable of chat_template_kwargs cannot
  * replace the messages, the tools, the documents or add_generation_prompt.
  */
-export function planPrompt(request: ChatCompletionRequest): PromptRequest {
+export function planPrompt(
+  request: ChatCompletionRequest,
+  tools: readonly unknown[] = request.tools ?? [],
+): PromptRequest {
   const messages = request.messages.map(readMessage)
   const addGenerationPrompt = resolveAddGenerationPrompt(request)
   return {
     messages,
-    tools: filled(request.tools),
+    tools: filled(tools),
     documents: filled(request.documents),
     variables: request.chat_template_kwargs ?? {},
     addGenerationPrompt,

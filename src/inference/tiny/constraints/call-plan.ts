@@ -1,0 +1,90 @@
+/**
+ * Reads which tools an answer may call, and what a call must keep. Like all constraints it refuses what the
+ * grammar engine would pass over, so that every whole call keeps the schema of its tool. Pure.
+ */
+import { resolveToolChoice } from '../../../domain/chat/chat-rules.ts'
+import { isObject } from '../../../domain/json/is-object.ts'
+import type { ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'
+import type { ChatTool } from '../../../schemas/chat/chat-tool-fields.ts'
+import {
+  type Constraint,
+  type ConstraintForm,
+  jsonForm,
+  refuse,
+  requireRoom,
+  requireSupported,
+} from './constraint-plan.ts'
+
+/** Arguments of a tool that names none. */
+const NO_ARGUMENTS = { type: 'object', properties: {}, additionalProperties: false }
+
+/**
+ * The tools that the answer may call; none of them may be shown where it is empty.
+ *
+ * @param callsTools - whether the model is served as one that calls tools
+ *
+ * Spec: §4.3 tools, tool_choice.
+ * Choice: with tool_choice none the model does not see the tools, as it would call them; a named function is
+ * the only one that it sees.
+ */
+export function listCallable(
+  request: ChatCompletionRequest,
+  callsTools: boolean,
+): readonly ChatTool[] {
+  const choice = resolveToolChoice(request, { tools: callsTools })
+  const tools = request.tools ?? []
+  if (choice === 'none') return []
+  if (typeof choice === 'string') return tools
+  return tools.filter((tool) => tool.function.name === choice.function.name)
+}
+
+/**
+ * What an answer keeps that may hold calls.
+ *
+ * @param callable - at least one
+ * @param otherwise - what an answer without a call keeps, or null for any text
+ * @throws ApiError invalid_value naming the schema that cannot be kept
+ *
+ * Spec: §4.3 tools, tool_choice, parallel_tool_calls.
+ * Choice: auto leaves it to the model whether it calls; required makes the answer nothing but calls, a named
+ * function one call of it. Schemas are always kept, as if strict.
+ */
+export function planCalls(
+  request: ChatCompletionRequest,
+  callable: readonly ChatTool[],
+  otherwise: Constraint | null,
+): Constraint {
+  const { tool_choice: choice, parallel_tool_calls: isParallel } = request
+  const isNamed = typeof choice === 'object' && choice !== null
+  if (otherwise?.form.kind === 'tag') {
+    throw refuse(
+      'tools',
+      `tools cannot be called beside ${otherwise.param}: it is a structural tag.`,
+    )
+  }
+  const tools = callable.map((tool) => {
+    const place = request.tools?.indexOf(tool) ?? 0
+    return { name: tool.function.name, form: planArguments(tool, `tools[${place}]`) }
+  })
+  const form: ConstraintForm = {
+    kind: 'calls',
+    tools,
+    isRequired: isNamed || choice === 'required',
+    isParallel: !isNamed && isParallel !== false,
+    otherwise: otherwise?.form ?? null,
+  }
+  return requireRoom({ form, param: 'tools' })
+}
+
+/** Spec: §4.3 tools. Choice: parameters that are not said to be an object are one. */
+function planArguments({ function: { parameters } }: ChatTool, place: string) {
+  const path = `${place}.function.parameters`
+  if (!isObject(parameters) || Object.keys(parameters).length === 0) {
+    return jsonForm(NO_ARGUMENTS, 'line')
+  }
+  const isSaid = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'const', 'enum'].some(
+    (name) => parameters[name] !== undefined,
+  )
+  const schema = isSaid ? parameters : { ...parameters, type: 'object' }
+  return jsonForm(requireSupported(schema, path), 'line')
+}

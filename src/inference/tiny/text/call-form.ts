@@ -1,0 +1,12 @@
+/** How the model writes a call of a tool. The chat template of the shipped model shows calls in the same form. */
+
+export const CALL_OPENING = '<tool_call>'
+export const CALL_CLOSING = '</tool_call>'
+
+/** What stands between the opening and the arguments. Behind these come a brace and the closing. */
+export function writeCallHead(name: string): string {
+  return `{"name": ${JSON.stringify(name)}, "arguments": `
+}
+
+/** What `writeCallHead` wrote at the beginning of a text; its first group is the name as JSON. */
+export const CALL_HEAD = /^\{"name": ("(?:[^"\\]|\\.)*"), "arguments": /u

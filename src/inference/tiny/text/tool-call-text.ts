@@ -1,0 +1,110 @@
+/**
+ * Tells the calls of tools in an answer from its text, which comes in pieces. Only for answers that keep the
+ * grammar of calls: it trusts their form. Whatever the pieces, text and calls must come out the same.
+ */
+import type { ToolCallPiece } from '../../backend.ts'
+import { CALL_CLOSING, CALL_HEAD, CALL_OPENING } from './call-form.ts'
+import { heldLength } from './stop-text.ts'
+
+/** A piece of an answer, told apart. */
+export interface ToolCallParts {
+  readonly content: string
+  /** What is added to the calls, in order. */
+  readonly calls: readonly ToolCallPiece[]
+  /** Whether there were calls so far and the last one is whole. */
+  readonly isCalled: boolean
+}
+
+/** One answer being told apart. */
+export interface ToolCallText {
+  /** @param isLast - whether nothing follows: then no text is held back */
+  push(piece: string, isLast: boolean): ToolCallParts
+}
+
+/**
+ * Tells one answer apart.
+ *
+ * @param nameCall - the id of a call by its number from 0
+ *
+ * Spec: §4.3 message tool_calls.
+ * Choice: a call that is cut off before its arguments is left out, one that is cut off later has the
+ * arguments so far.
+ */
+export function createToolCallText(nameCall: (number: number) => string): ToolCallText {
+  let place: 'text' | 'head' | 'arguments' | 'closing' = 'text'
+  let held = ''
+  let count = 0
+  let depth = 0
+  let inText = false
+  let isEscaped = false
+
+  function takeHeld(length: number): string {
+    const taken = held.slice(0, length)
+    held = held.slice(length)
+    return taken
+  }
+
+  function takeText(isLast: boolean): string {
+    const at = held.indexOf(CALL_OPENING)
+    if (at < 0) return takeHeld(held.length - (isLast ? 0 : heldLength(held, [CALL_OPENING])))
+    const text = takeHeld(at)
+    takeHeld(CALL_OPENING.length)
+    place = 'head'
+    return text
+  }
+
+  function takeHead(): ToolCallPiece | null {
+    const [head, name] = CALL_HEAD.exec(held) ?? []
+    if (head === undefined || name === undefined) return null
+    takeHeld(head.length)
+    place = 'arguments'
+    const index = count++
+    return { index, id: nameCall(index), name: JSON.parse(name), arguments: '' }
+  }
+
+  /** Whether the character closes what the arguments stand in. */
+  function isBehind(character: string): boolean {
+    if (isEscaped) isEscaped = false
+    else if (inText && character === '\\') isEscaped = true
+    else if (character === '"') inText = !inText
+    else if (!inText && (character === '{' || character === '[')) depth++
+    else if (!inText && (character === '}' || character === ']')) depth--
+    return depth < 0
+  }
+
+  function takeArguments(): ToolCallPiece | null {
+    let length = 0
+    while (length < held.length && !isBehind(held.charAt(length))) length++
+    const text = takeHeld(length)
+    if (depth < 0) {
+      depth = 0
+      place = 'closing'
+      takeHeld(1)
+    }
+    return text === '' ? null : { index: count - 1, arguments: text }
+  }
+
+  function takeClosing(): void {
+    if (held.length < CALL_CLOSING.length) return
+    takeHeld(CALL_CLOSING.length)
+    place = 'text'
+  }
+
+  return {
+    push(piece, isLast) {
+      held += piece
+      let content = ''
+      const calls: ToolCallPiece[] = []
+      for (let before = -1; before !== held.length; ) {
+        before = held.length
+        if (place === 'text') content += takeText(isLast)
+        const begun = place === 'head' ? takeHead() : null
+        if (begun !== null) calls.push(begun)
+        const added = place === 'arguments' ? takeArguments() : null
+        if (added !== null) calls.push(added)
+        if (place === 'closing') takeClosing()
+      }
+      return { content, calls, isCalled: count > 0 && place === 'text' }
+    },
+  }
+}
