@@ -64,7 +64,7 @@ describe('addresses', () => {
     const { get } = await buildTestApp()
     for (const url of ['/health', '/ready', '/health/']) {
       const { status, body } = await get(url, { key: null })
-      expect([status, body]).toEqual([200, { status: 'ok' }])
+      expect([status, body]).toMatchObject([200, { status: 'ok' }])
     }
   })
 

@@ -95,6 +95,10 @@ export function createStoreHealth(parts: StoreHealthParts): StoreHealth & { clos
       return checking
     },
     close() {
+      checkedMs = Number.POSITIVE_INFINITY
+      checking = Promise.resolve({
+        ...{ failing: ['it is closed'], cause: undefined, missing: missing() },
+      })
       db?.close()
       db = null
     },
