@@ -4,6 +4,7 @@
  */
 import type { FieldUse } from '../domain/chat/chat-rules.ts'
 import type { ChatCompletionRequest } from '../schemas/chat/chat-request.ts'
+import type { EmbeddingRequest } from '../schemas/chat/embeddings.ts'
 
 /** Total over the request's fields, so that a new field does not compile until it is decided. */
 export type FieldSupport = Readonly<Record<keyof ChatCompletionRequest, FieldUse>>
@@ -26,6 +27,11 @@ export interface CompletionCall {
   readonly keyId?: string
   /** Told the number of the upstream, from 1, that is asked; called again for another try. */
   readonly onUpstream?: (number: number) => void
+}
+
+/** Texts to be embedded; the other fields as of a completion. */
+export interface EmbeddingCall extends Omit<CompletionCall, 'request' | 'adapterPath'> {
+  readonly request: EmbeddingRequest
 }
 
 /** Log-probability of one token. `bytes` are the token's own bytes; floor is -9999. */
@@ -142,6 +148,11 @@ export interface InferenceBackend {
     call: CompletionCall,
     options: { readonly signal: AbortSignal },
   ): Promise<RelayedDelta>
+  /**
+   * Vectors of texts, as the one JSON text of an EmbeddingResponse. Absent where a backend has none. It stops and
+   * throws as `complete` does.
+   */
+  embed?(call: EmbeddingCall, options: { readonly signal: AbortSignal }): Promise<RelayedDelta>
   /** What is known now of a model, by the backend's name for it; never waits. */
   describeModel?(model: string): ModelDetails
   /** Ends what is running and frees threads and sockets. */

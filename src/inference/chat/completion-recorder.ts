@@ -27,8 +27,8 @@ export interface RecordedAs {
   readonly opName: string
   /** The request as it was received, JSON text of an object. */
   readonly body: string
-  /** The answer as far as it came, as JSON text; asked for when the completion has ended. */
-  output(): string
+  /** The answer as far as it came, as JSON text; asked for when the completion has ended. Default: as it came. */
+  output?(): string
 }
 
 /** A completion that begins. */
@@ -153,7 +153,7 @@ function toRecordedCall(
 ): RecordedCall {
   const usage = record.usage()
   const firstTokenAtUs = record.firstTokenAt()
-  const other = recordAs?.output()
+  const other = recordAs?.output?.()
   const isTooLong = (other?.length ?? 0) > RECORDED_CHARS_MAX
   return {
     facts: {

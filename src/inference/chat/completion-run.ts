@@ -36,9 +36,30 @@ export interface CompletionRunOptions {
   readonly nowUs: () => number
 }
 
-export interface CompletionExchange {
+/** What all kinds of requests have that a model may be asked. */
+type AnyRequest = Pick<ChatCompletionRequest, 'stream' | 'priority' | 'user'>
+
+/** How requests of one kind are asked. */
+export interface RequestKind<R extends AnyRequest> {
+  /** @throws ApiError for a request that the model cannot answer */
+  requireAnswerable(request: R, model: ServedModel): void
+  /** Starts the answer of a model. */
+  start(
+    model: ServedModel,
+    call: Omit<CompletionCall, 'request'> & { readonly request: R },
+    options: { readonly signal: AbortSignal },
+  ): Pick<Candidate, 'start' | 'startWhole'>
+  /** Headers that name who answers. @param upstream - its number from 1, or null */
+  nameBackend(
+    request: R,
+    model: ServedModel,
+    upstream: number | null,
+  ): Readonly<Record<string, string | null>>
+}
+
+export interface CompletionExchange<R extends AnyRequest = ChatCompletionRequest> {
   readonly caller: Principal
-  readonly call: Omit<CompletionCall, 'model'>
+  readonly call: Omit<CompletionCall, 'model' | 'request'> & { readonly request: R }
   readonly model: ServedModel
   /** Project that it is recorded in, or null. */
   readonly projectId: string | null
@@ -72,7 +93,7 @@ export function streamCompletion(
   exchange: CompletionExchange,
   options: CompletionRunOptions,
 ): AsyncIterable<Delta> {
-  const { turns, run } = prepareRun(exchange, options)
+  const { turns, run } = prepareRun(exchange, options, CHAT)
   return streamAnswer(turns, run)
 }
 
@@ -86,8 +107,20 @@ export function completeWhole(
   options: CompletionRunOptions,
   envelope: AnswerEnvelope,
 ): Promise<string> {
-  const { turns, run } = prepareRun(exchange, options)
+  const { turns, run } = prepareRun(exchange, options, CHAT)
   return answerWhole(turns, run, envelope)
+}
+
+const CHAT: RequestKind<ChatCompletionRequest> = {
+  requireAnswerable,
+  start({ backend }, call, options) {
+    const { completeWhole } = backend
+    return {
+      start: () => backend.complete(call, options),
+      startWhole: completeWhole && (() => completeWhole(call, options)),
+    }
+  },
+  nameBackend,
 }
 
 interface PreparedRun {
@@ -97,7 +130,11 @@ interface PreparedRun {
 }
 
 /** Counts the request to its key's limits, and opens its record where one is wanted. */
-function prepareRun(exchange: CompletionExchange, options: CompletionRunOptions): PreparedRun {
+export function prepareRun<R extends AnyRequest>(
+  exchange: CompletionExchange<R>,
+  options: CompletionRunOptions,
+  kind: RequestKind<R>,
+): PreparedRun {
   const { caller, call, model, signal, setHeaders } = exchange
   const { models, admission, limits } = options
   const { keyId } = caller
@@ -107,23 +144,22 @@ function prepareRun(exchange: CompletionExchange, options: CompletionRunOptions)
     (candidate.upstreamCount ?? 1) === 1
       ? {}
       : {
-          onUpstream: (number: number) => setHeaders(nameBackend(call.request, candidate, number)),
+          onUpstream: (number: number) =>
+            setHeaders(kind.nameBackend(call.request, candidate, number)),
         }
   const toTurn = (candidate: ServedModel) => (): Candidate => {
     answering = candidate
-    setHeaders(nameBackend(call.request, candidate, null))
-    const { backendModel, adapterPath = null, backend, capabilities } = candidate
+    setHeaders(kind.nameBackend(call.request, candidate, null))
+    const { backendModel, adapterPath = null, capabilities } = candidate
     const upstream = watchUpstream(candidate)
     const served = { model: backendModel, adapterPath, callsTools: capabilities.tools }
     const backendCall = { ...call, ...served, keyId, ...upstream }
-    const { completeWhole } = backend
-    return {
-      place: toPlace(candidate, keyId, call.request, signal),
-      start: () => backend.complete(backendCall, { signal }),
-      startWhole: completeWhole && (() => completeWhole(backendCall, { signal })),
-    }
+    const place = toPlace(candidate, keyId, call.request, signal)
+    return { place, ...kind.start(candidate, backendCall, { signal }) }
   }
-  const others = listFallbacks(model, models, call.request)
+  const others = listFallbacks(model, models, (candidate) =>
+    kind.requireAnswerable(call.request, candidate),
+  )
   const watcher =
     exchange.projectId === null && !limits.countsTokens
       ? null
@@ -135,7 +171,7 @@ function prepareRun(exchange: CompletionExchange, options: CompletionRunOptions)
 function toPlace(
   { id: modelId, concurrentMax = null, capabilities }: ServedModel,
   keyId: string,
-  body: ChatCompletionRequest,
+  body: AnyRequest,
   signal: AbortSignal,
 ): AdmissionRequest {
   const priority = capabilities.prioritySchedulingEnabled ? (body.priority ?? 0) : 0
@@ -146,12 +182,12 @@ function toPlace(
 function listFallbacks(
   model: ServedModel,
   models: ModelRegistry,
-  body: ChatCompletionRequest,
+  requireAnswerable: (model: ServedModel) => void,
 ): ServedModel[] {
   return model.fallbacks.flatMap((name) => {
     try {
       const candidate = models.getModel(name)
-      requireAnswerable(body, candidate)
+      requireAnswerable(candidate)
       return [candidate]
     } catch {
       return []
@@ -172,12 +208,20 @@ function nameBackend(
   { id, backend, upstreamCount = 1 }: ServedModel,
   upstream: number | null,
 ): Readonly<Record<string, string | null>> {
-  const name = encodeURI(id)
   return {
-    'x-weft-backend': upstreamCount > 1 && upstream ? `${name}#${upstream}` : name,
+    ...nameModel({ id, upstreamCount }, upstream),
     'x-weft-dropped-fields': nameFields(findDroppedFields(body, backend.fields)),
     'x-weft-ignored-fields': nameFields(backend.ignoresUnknown ? findUnknownFields(body) : []),
   }
+}
+
+/** The header that tells who answers. */
+export function nameModel(
+  { id, upstreamCount = 1 }: Pick<ServedModel, 'id' | 'upstreamCount'>,
+  upstream: number | null,
+) {
+  const name = encodeURI(id)
+  return { 'x-weft-backend': upstreamCount > 1 && upstream ? `${name}#${upstream}` : name }
 }
 
 /** A header is ASCII, and the names of a client may be anything. */
@@ -200,11 +244,11 @@ interface WatchOptions extends Pick<CompletionRunOptions, 'recorder' | 'limits' 
  * what else a key may do.
  */
 function openWatcher(
-  { caller, call, model, projectId, setHeaders, recordAs }: CompletionExchange,
+  { caller, call, model, projectId, setHeaders, recordAs }: CompletionExchange<AnyRequest>,
   { recorder, limits, nowUs, answering }: WatchOptions,
 ): AnswerWatcher {
   const isStream = call.request.stream === true
-  const keepsOutput = projectId !== null && recordAs === undefined
+  const keepsOutput = projectId !== null && recordAs?.output === undefined
   const record = createAnswerRecord({ isStream, keepsOutput, now: nowUs })
   const recording =
     projectId === null
@@ -229,7 +273,7 @@ function toApiError(error: unknown): ApiError {
 }
 
 function toAttributes(
-  { request, requestId }: CompletionExchange['call'],
+  { request, requestId }: CompletionExchange<AnyRequest>['call'],
   asked: ServedModel,
   answering: ServedModel,
 ): JsonObject {

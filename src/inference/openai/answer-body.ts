@@ -25,7 +25,21 @@ export async function readErrorText(answer: UpstreamAnswer): Promise<string> {
  * @param host - of the upstream, kept out of messages
  * @throws ApiError of an error in it; upstream_invalid_response for what is no completion or too large
  */
-export async function readCompletion(answer: UpstreamAnswer, host: string): Promise<RelayedDelta> {
+export function readCompletion(answer: UpstreamAnswer, host: string): Promise<RelayedDelta> {
+  return readWhole(answer, host, 'choices')
+}
+
+/** The same for embeddings. */
+export function readEmbeddings(answer: UpstreamAnswer, host: string): Promise<RelayedDelta> {
+  return readWhole(answer, host, 'data')
+}
+
+/** @param list - the member that must be a list, else it is no such answer */
+async function readWhole(
+  answer: UpstreamAnswer,
+  host: string,
+  list: string,
+): Promise<RelayedDelta> {
   const { text, isWhole } = await readText(answer, BODY_BYTES_MAX)
   if (!isWhole) {
     throw new ApiError('upstream_invalid_response', {
@@ -34,7 +48,7 @@ export async function readCompletion(answer: UpstreamAnswer, host: string): Prom
   }
   const body = parseObject(text)
   if (body?.error) throw toEventError(body.error, host, Date.now())
-  if (body === null || !Array.isArray(body.choices)) throw new ApiError('upstream_invalid_response')
+  if (body === null || !Array.isArray(body[list])) throw new ApiError('upstream_invalid_response')
   return { type: 'relayed', texts: [{ json: text, value: body }] }
 }
 

@@ -3,8 +3,14 @@
  * that the upstream says is rebuilt, and a broken answer never looks like a whole one.
  */
 import { ApiError } from '../../errors.ts'
-import type { CompletionCall, InferenceBackend, RelayedDelta } from '../backend.ts'
-import { createEventReader, readCompletion, readErrorText } from './answer-body.ts'
+import type { CompletionCall, EmbeddingCall, InferenceBackend, RelayedDelta } from '../backend.ts'
+import {
+  createEventReader,
+  type EventReader,
+  readCompletion,
+  readEmbeddings,
+  readErrorText,
+} from './answer-body.ts'
 import {
   createUpstreamClient,
   type UpstreamAnswer,
@@ -13,8 +19,10 @@ import {
   type UpstreamTimeouts,
 } from './client.ts'
 import { isSurelyUnprocessed, statusOf, toStatusError } from './errors.ts'
+import type { TargetModel } from './field-edits.ts'
 import { createModelProbe } from './model-probe.ts'
 import { type Engine, PROFILES, type Profile, toFieldSupport } from './profiles.ts'
+import { editMembers } from './request.ts'
 import {
   RETRY_AFTER_S_MAX,
   type RetryClock,
@@ -81,7 +89,9 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
     kind: engine,
     fields: toFieldSupport(PROFILES[engine], unsupported),
     complete: (call, { signal }) => relayEvents(relay, call, signal),
-    completeWhole: (call, { signal }) => relayWhole(relay, call, signal),
+    completeWhole: (call, { signal }) =>
+      relayWhole(relay, askChat(relay, call), signal, readCompletion),
+    embed: (call, { signal }) => relayWhole(relay, askEmbeddings(call), signal, readEmbeddings),
     describeModel: probe.find,
     async close() {
       await Promise.all(targets.map(({ value }) => value.client.close()))
@@ -90,6 +100,11 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
 }
 
 type Texts = RelayedDelta['texts']
+
+interface BegunStream {
+  readonly first: Texts
+  readonly events: EventReader
+}
 
 /** An answer that has begun. */
 interface Opened<T> {
@@ -100,14 +115,39 @@ interface Opened<T> {
 }
 
 /** Reads the beginning of an answer. @throws ApiError of an error in it */
-type Begin<T> = (answer: UpstreamAnswer, host: string, call: CompletionCall) => Promise<T>
+type Begin<T> = (answer: UpstreamAnswer, host: string) => Promise<T>
+
+/** What is asked, at whichever upstream. */
+interface Ask extends Pick<CompletionCall, 'model' | 'requestId' | 'onUpstream'> {
+  readonly path: string
+  readonly isStream: boolean
+  /** The body for an upstream. */
+  render(target: TargetModel): string
+}
+
+function askChat({ profile }: Relay, call: CompletionCall): Ask {
+  const { request, body } = call
+  return {
+    ...call,
+    path: '/chat/completions',
+    isStream: request.stream === true,
+    render: (target) => renderUpstreamBody(body, request, target, profile),
+  }
+}
+
+function askEmbeddings(call: EmbeddingCall): Ask {
+  const render = ({ model }: TargetModel) =>
+    editMembers(call.body, { set: new Map([['model', JSON.stringify(model)]]) })
+  return { ...call, path: '/embeddings', isStream: false, render }
+}
 
 async function relayWhole(
   relay: Relay,
-  call: CompletionCall,
+  ask: Ask,
   signal: AbortSignal,
+  read: Begin<RelayedDelta>,
 ): Promise<RelayedDelta> {
-  const { answer, use, begun } = await openWithRetries(relay, call, signal, readCompletion)
+  const { answer, use, begun } = await openWithRetries(relay, ask, signal, read)
   answer.close({ isComplete: true })
   use.end()
   return begun
@@ -118,7 +158,8 @@ async function* relayEvents(
   call: CompletionCall,
   signal: AbortSignal,
 ): AsyncGenerator<RelayedDelta> {
-  const { answer, use, begun } = await openWithRetries(relay, call, signal, beginStream)
+  const begin: Begin<BegunStream> = (answer, host) => beginStream(answer, host, call)
+  const { answer, use, begun } = await openWithRetries(relay, askChat(relay, call), signal, begin)
   const { first, events } = begun
   let isComplete = false
   let isTrusted = true
@@ -139,13 +180,13 @@ async function* relayEvents(
 
 function openWithRetries<T>(
   relay: Relay,
-  call: CompletionCall,
+  ask: Ask,
   signal: AbortSignal,
   begin: Begin<T>,
 ): Promise<Opened<T>> {
   const { pool, clock } = relay
   const tried = new Set<number>()
-  return withRetries(() => open({ ...relay, begin }, call, tried, signal), {
+  return withRetries(() => open({ ...relay, begin }, ask, tried, signal), {
     clock,
     signal,
     hasOther: () => pool.hasFresh(tried),
@@ -159,12 +200,12 @@ function openWithRetries<T>(
  * @throws TryFailure where another try may help
  */
 async function open<T>(
-  { pool, profile, callsTools, begin }: Relay & { readonly begin: Begin<T> },
-  call: CompletionCall,
+  { pool, callsTools, begin }: Relay & { readonly begin: Begin<T> },
+  ask: Ask,
   tried: Set<number>,
   signal: AbortSignal,
 ): Promise<Opened<T>> {
-  const { request, body, model, requestId, onUpstream } = call
+  const { path, isStream, model, requestId, onUpstream } = ask
   const use = pool.take(tried)
   tried.add(use.number)
   onUpstream?.(use.number)
@@ -172,11 +213,10 @@ async function open<T>(
   let answer: UpstreamAnswer | null = null
   try {
     const target = { model: use.value.model ?? model, callsTools }
-    const text = renderUpstreamBody(body, request, target, profile)
-    answer = await client.post(text, { requestId, signal, isStream: request.stream === true })
+    answer = await client.post(ask.render(target), { path, requestId, signal, isStream })
     if (answer.status !== 200) throw await readStatusError(answer, client.host)
     if (!answer.isReadable) throw unreadable()
-    const begun = await begin(answer, client.host, call)
+    const begun = await begin(answer, client.host)
     use.succeed()
     return { answer, use, begun }
   } catch (error) {

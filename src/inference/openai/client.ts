@@ -45,6 +45,8 @@ export interface UpstreamClientOptions {
 export interface PostOptions {
   readonly requestId: string
   readonly signal: AbortSignal
+  /** Behind the base address, as `/chat/completions`. */
+  readonly path: string
   /** Whether the answer is to come in pieces; else only `total` bounds its first byte. */
   readonly isStream: boolean
 }
@@ -92,11 +94,11 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   const postHeaders = { 'content-type': 'application/json', ...common }
   const pool = createUpstreamPool(origin, { connectMs: timeoutMs.connect, ca, proxies })
 
-  function post(body: string, { requestId, signal, isStream }: PostOptions) {
+  function post(body: string, { path, requestId, signal, isStream }: PostOptions) {
     const accept = isStream ? 'text/event-stream' : 'application/json'
     const request = {
       origin,
-      path: `${base}/chat/completions${url.search}`,
+      path: `${base}${path}${url.search}`,
       method: 'POST',
       headers: { ...postHeaders, accept, 'x-request-id': requestId },
       body,

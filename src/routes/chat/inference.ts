@@ -12,6 +12,7 @@ import type { PreviewModelStore } from '../../store/api/preview-models.ts'
 import type { RecordingStore } from '../../store/api/recordings.ts'
 import type { ResponseStore } from '../../store/api/responses.ts'
 import { chatRoutes } from './chat.ts'
+import { embeddingRoutes } from './embeddings.ts'
 import { responseRoutes } from './responses.ts'
 import { createRunningResponses } from './running-responses.ts'
 import { storedResponseRoutes } from './stored-responses.ts'
@@ -62,6 +63,7 @@ export async function inferenceRoutes(app: App, options: InferenceRoutesOptions)
   })
 
   await app.register(chatRoutes, { choice, run })
+  await app.register(embeddingRoutes, { choice, run })
   const { responses } = options
   const running = createRunningResponses()
   await app.register(responseRoutes, { choice, run, responses, running, nowUs })

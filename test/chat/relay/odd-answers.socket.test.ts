@@ -61,7 +61,12 @@ async function askWithRelay(port: number): Promise<Seen | null> {
   const client = createUpstreamClient({ baseUrl, apiKey: null, timeoutMs: TIMEOUT_MS })
   const { signal } = new AbortController()
   try {
-    const answer = await client.post('{}', { requestId: 'r', signal, isStream: true })
+    const answer = await client.post('{}', {
+      path: '/chat/completions',
+      requestId: 'r',
+      signal,
+      isStream: true,
+    })
     const { bytes } = await readBytes(answer, 1_000_000)
     return { status: answer.status, body: Buffer.from(bytes).toString('latin1') }
   } catch {
