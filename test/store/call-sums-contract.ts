@@ -1,0 +1,143 @@
+/** What every StatsStore and UsageStore must do over the calls of a CallStore, whatever they store in. */
+import { describe, expect, it } from 'vitest'
+import { type ProjectPrice, resolvePrice } from '../../src/domain/prices/project-prices.ts'
+import { toColumns } from '../../src/domain/stats/metric-names.ts'
+import type { CallStore } from '../../src/store/api/calls.ts'
+import type { StatsQuery, StatsStore } from '../../src/store/api/stats.ts'
+import type { UsageStore } from '../../src/store/api/usage.ts'
+import { readCaller } from '../support/read-caller.ts'
+import { endOf, startOf } from './call-store-contract.ts'
+
+export interface CallSumsStores {
+  readonly calls: CallStore
+  readonly stats: StatsStore
+  readonly usage: UsageStore
+}
+
+const PROJECT = 'acme/demo'
+const MINUTE_US = 60e6
+const STARTED_US = Date.UTC(2026, 0, 1) * 1000
+const PRICES: readonly ProjectPrice[] = [
+  resolvePrice(
+    'm',
+    { prompt_token_cost: 0.5, completion_token_cost: 2, effective_date: '2020-01-01T00:00:00Z' },
+    { project_id: PROJECT, id: 'p', svc_user_id: 'u', created_at_us: 1 },
+  ),
+]
+
+/** A root with two children, one of which still runs, then a call that was deleted and an end without a start. */
+async function fill({ calls }: CallSumsStores): Promise<void> {
+  const summary = { usage: { m: { input_tokens: 3, output_tokens: 1 } } }
+  const startAt = (minutes: number) =>
+    new Date((STARTED_US + minutes * MINUTE_US) / 1000).toISOString()
+  const startIn = (id: string, minutes: number, parent_id: string | null) =>
+    startOf({ id, trace_id: 't', parent_id, started_at: startAt(minutes) })
+  const endIn = (id: string, minutes: number) =>
+    endOf({ id, summary, ended_at: startAt(minutes + 1) })
+  const ended = (id: string, minutes: number, parent_id: string | null) => ({
+    start: startIn(id, minutes, parent_id),
+    end: endIn(id, minutes),
+  })
+  await calls.writeParts([
+    ended('root', 0, null),
+    ended('child', 1, 'root'),
+    { start: startIn('running', 2, 'root'), end: null },
+    ended('gone', 3, null),
+    { start: null, end: endIn('early', 4) },
+  ])
+  await calls.deleteCalls({ project_id: PROJECT, ids: ['gone'], deleted_at_us: STARTED_US })
+}
+
+function question(fields: Partial<StatsQuery> = {}): StatsQuery {
+  return {
+    project_id: PROJECT,
+    filter: {},
+    startUs: STARTED_US,
+    endUs: STARTED_US + 10 * MINUTE_US,
+    startsUs: new Float64Array([STARTED_US, STARTED_US + MINUTE_US]),
+    callColumns: toColumns([{ metric: 'call_count', aggregations: ['sum'], percentiles: [] }]),
+    usageColumns: toColumns([{ metric: 'total_cost', aggregations: ['sum'], percentiles: [] }]),
+    prices: PRICES,
+    valuesMax: 100,
+    ...fields,
+  }
+}
+
+/** @param create - empty stores that close themselves when the test ends */
+export function describeCallSumsContract(name: string, create: () => Promise<CallSumsStores>) {
+  const open = async () => {
+    const stores = await create()
+    await fill(stores)
+    return stores
+  }
+  describeStats(name, open)
+  describeUsage(name, open)
+}
+
+type Open = () => Promise<CallSumsStores>
+
+function describeStats(name: string, open: Open): void {
+  describe(`${name} keeps the StatsStore contract`, () => {
+    it('counts calls and prices their usage by bucket, at the prices that come with it', async () => {
+      const { stats } = await open()
+      const { calls, usage, unpricedModels } = await stats.aggregate(question(), readCaller())
+      expect(calls?.values.map((values) => [...values])).toEqual([[1, 2]])
+      // 3 tokens at 0.5 and 1 at 2 for each of the two calls that have ended.
+      expect(usage.map(({ model, table }) => [model, [...(table.values[0] ?? [])]])).toEqual([
+        ['m', [3.5, 3.5]],
+      ])
+      expect(unpricedModels).toEqual([])
+    })
+
+    it('names models without a price', async () => {
+      const { stats } = await open()
+      const found = await stats.aggregate(question({ prices: [] }), readCaller())
+      expect(found.unpricedModels).toEqual(['m'])
+    })
+
+    it('renders what it aggregates', async () => {
+      const { stats } = await open()
+      const { callBuckets } = await stats.render(question(), readCaller())
+      const buckets = JSON.parse(Buffer.concat(callBuckets).toString('utf8'))
+      expect(buckets.map(({ sum_call_count: sum }: Record<string, number>) => sum)).toEqual([1, 2])
+    })
+
+    it('refuses more values than it may give', async () => {
+      const { stats } = await open()
+      const found = stats.aggregate(question({ valuesMax: 1 }), readCaller())
+      await expect(found).rejects.toMatchObject({
+        code: 'validation_failed',
+        param: 'granularity',
+      })
+    })
+  })
+}
+
+function describeUsage(name: string, open: Open): void {
+  describe(`${name} keeps the UsageStore contract`, () => {
+    const limits = { project_id: PROJECT, prices: PRICES, limit: 10 }
+
+    it('counts what a call tells of its descendants once, at the prices that come with it', async () => {
+      const { usage } = await open()
+      const found = await usage.sumCallsUsage(
+        { ...limits, call_ids: ['root', 'unknown'] },
+        readCaller(),
+      )
+      expect(found.call_usage.root?.m).toMatchObject({
+        ...{ prompt_tokens: 3, prompt_tokens_total_cost: 1.5 },
+        ...{ completion_tokens: 1, completion_tokens_total_cost: 2 },
+      })
+      expect(found.call_usage.unknown).toEqual({})
+      expect(found.unfinished_call_ids).toEqual(['running'])
+    })
+
+    it('gives every call that a filter selects, and refuses more than the limit', async () => {
+      const { usage } = await open()
+      const query = { ...limits, filter: { trace_ids: ['t'] }, expression: null, prices: null }
+      const found = await usage.sumTraceUsage(query, readCaller())
+      expect(Object.keys(found.call_usage).sort()).toEqual(['child', 'root', 'running'])
+      const tooMany = usage.sumTraceUsage({ ...query, limit: 2 }, readCaller())
+      await expect(tooMany).rejects.toMatchObject({ code: 'validation_failed', param: 'limit' })
+    })
+  })
+}

@@ -1,0 +1,83 @@
+/** What every KeyStore and PriceStore must do, whatever they store in. */
+import { describe, expect, it } from 'vitest'
+import { PRICES_PER_PROJECT_MAX, resolvePrice } from '../../src/domain/prices/project-prices.ts'
+import type { KeyStore, NewKey } from '../../src/store/api/keys.ts'
+import type { PriceStore } from '../../src/store/api/prices.ts'
+
+const RIGHTS: NewKey = {
+  svc_user_id: 'u',
+  svc_username: 'U',
+  scopes: ['traces:read'],
+  projects: ['acme/*'],
+}
+
+/** @param create - an empty store that closes itself when the test ends */
+export function describeKeyStoreContract(name: string, create: () => Promise<KeyStore>): void {
+  describe(`${name} keeps the KeyStore contract`, () => {
+    it('finds the caller behind a key until it is revoked', async () => {
+      const keys = await create()
+      const { id, secret } = await keys.createKey(RIGHTS)
+      expect(await keys.findPrincipal(secret)).toEqual({ keyId: id, ...RIGHTS })
+      expect(await keys.findPrincipal(`${secret}x`)).toBeNull()
+      expect(await keys.revokeKey(id)).toBe(true)
+      expect(await keys.revokeKey(id)).toBe(false)
+      expect(await keys.revokeKey('unknown')).toBe(false)
+      expect(await keys.findPrincipal(secret)).toBeNull()
+    })
+
+    it('lists keys, the oldest first and revoked ones too, without their secrets', async () => {
+      const keys = await create()
+      const first = await keys.createKey(RIGHTS)
+      const second = await keys.createKey(RIGHTS)
+      await keys.revokeKey(first.id)
+      const listed = await keys.listKeys()
+      expect(listed.map(({ id }) => id)).toEqual([first.id, second.id])
+      expect(listed.map(({ revoked_at_us }) => revoked_at_us === null)).toEqual([false, true])
+      expect(JSON.stringify(listed)).not.toContain(second.secret)
+    })
+
+    it('knows the last key of the process, and stores none', async () => {
+      const keys = await create()
+      const first = keys.createProcessKey(RIGHTS)
+      expect(await keys.findPrincipal(first)).toMatchObject(RIGHTS)
+      const second = keys.createProcessKey(RIGHTS)
+      expect(await keys.findPrincipal(first)).toBeNull()
+      expect(await keys.findPrincipal(second)).toMatchObject(RIGHTS)
+      expect(await keys.listKeys()).toEqual([])
+    })
+  })
+}
+
+function priceOf(id: string, project_id = 'acme/demo') {
+  const cost = { prompt_token_cost: 1, completion_token_cost: 2 }
+  return resolvePrice('m', cost, { project_id, id, svc_user_id: 'u', created_at_us: 1 })
+}
+
+/** @param create - an empty store that closes itself when the test ends */
+export function describePriceStoreContract(name: string, create: () => Promise<PriceStore>): void {
+  describe(`${name} keeps the PriceStore contract`, () => {
+    it('lists the prices of a project in the order in which they were stored', async () => {
+      const prices = await create()
+      await prices.createPrices([priceOf('b'), priceOf('a')])
+      await prices.createPrices([priceOf('c'), priceOf('d', 'acme/other')])
+      expect(await prices.listPrices('acme/demo')).toEqual(['b', 'a', 'c'].map((id) => priceOf(id)))
+      expect(await prices.listPrices('acme/none')).toEqual([])
+    })
+
+    it('removes the prices that are named, and only those of the project', async () => {
+      const prices = await create()
+      await prices.createPrices([priceOf('a'), priceOf('b'), priceOf('c', 'acme/other')])
+      await prices.purgePrices('acme/demo', ['a', 'c', 'unknown'])
+      expect((await prices.listPrices('acme/demo')).map(({ id }) => id)).toEqual(['b'])
+      expect((await prices.listPrices('acme/other')).map(({ id }) => id)).toEqual(['c'])
+    })
+
+    it('stores none of the prices that would be too many', async () => {
+      const prices = await create()
+      const many = Array.from({ length: PRICES_PER_PROJECT_MAX }, (_, at) => priceOf(`p${at}`))
+      const refused = prices.createPrices([...many, priceOf('last')])
+      await expect(refused).rejects.toMatchObject({ code: 'validation_failed' })
+      expect(await prices.listPrices('acme/demo')).toEqual([])
+    })
+  })
+}

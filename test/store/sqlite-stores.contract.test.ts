@@ -1,0 +1,16 @@
+import { onTestFinished } from 'vitest'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+import { describeCallSumsContract } from './call-sums-contract.ts'
+import { describeKeyStoreContract, describePriceStoreContract } from './keys-and-prices-contract.ts'
+
+async function open(dataDir: string) {
+  const store = openSqliteStore({ bootstrapKey: null, ingestQueueMax: 1000, dataDir })
+  onTestFinished(() => store.close())
+  return store
+}
+
+describeCallSumsContract('sqlite', () => open(':memory:'))
+describeCallSumsContract('sqlite with threads', () => open(makeTempDir()))
+describeKeyStoreContract('sqlite', async () => (await open(':memory:')).keys)
+describePriceStoreContract('sqlite', async () => (await open(':memory:')).prices)
