@@ -182,6 +182,14 @@ describe('openModelRegistry', () => {
     expect(models.listEntries().map(({ id }) => id)).toEqual(['org/m', 'tiny'])
   })
 
+  it('serves tiny without a file, and tiny calls tools unless the file says otherwise', () => {
+    const toolsOf = (path: string) =>
+      open(path, { isRequired: false }).getModel('tiny').capabilities.tools
+    expect(toolsOf('/nonexistent/m.json')).toBe(true)
+    expect(toolsOf(writeModels(TINY))).toBe(true)
+    expect(toolsOf(writeModels({ ...TINY, tools: false }))).toBe(false)
+  })
+
   it('takes the marked default, and the upstream name where one is given', () => {
     const models = open(writeModels(TINY, { ...RELAYED, default: true, upstream_model: 'up' }))
     expect(models.getModel(undefined)).toMatchObject({ id: 'org/m', backendModel: 'up' })
