@@ -5,14 +5,7 @@ import type {
   CompletedCallSchemaForInsert,
 } from '../../schemas/calls/call-batch.ts'
 import { type CallParts, resolveCallEnd, resolveCallStart, type StartDefaults } from './new-call.ts'
-
-/** A start's ids, null for an end, or why an item was refused. */
-export type ItemResult =
-  | {
-      readonly started: { readonly id: string; readonly trace_id: string } | null
-      error?: undefined
-    }
-  | { readonly error: ApiError; readonly started?: undefined }
+import type { PartResult } from './part-result.ts'
 
 /** What a batch came to: the items to store, and a place for every item's result. */
 export interface PreparedBatch {
@@ -51,7 +44,7 @@ export function prepareBatch(
  */
 export function renderBatch(
   { places }: PreparedBatch,
-  results: readonly ItemResult[],
+  results: readonly PartResult[],
   placeOf: (field: string) => string,
 ): CallBatchResponse {
   const errors: CallBatchResponse['errors'] = []

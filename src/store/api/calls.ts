@@ -1,18 +1,7 @@
 /** The contract of the call store. */
 import type { StoredCall } from '../../domain/calls/call-view.ts'
 import type { CallEnd, CallParts, CallStart } from '../../domain/calls/new-call.ts'
-import type { ApiError } from '../../errors.ts'
-
-/** Ids of a stored start. */
-export interface StartedIds {
-  readonly id: string
-  readonly trace_id: string
-}
-
-/** What became of one part of a batch: the ids of a start, null for an end, or why it was refused. */
-export type PartResult =
-  | { readonly started: StartedIds | null; readonly error?: undefined }
-  | { readonly error: ApiError; readonly started?: undefined }
+import type { PartResult, StartedIds } from '../../domain/calls/part-result.ts'
 
 export interface CallRename {
   readonly project_id: string

@@ -3,9 +3,10 @@
  * caller's. A refusal is decided before anything is written, so that a part can fail alone in a batch.
  */
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
+import type { PartResult, StartedIds } from '../../../domain/calls/part-result.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import { ApiError } from '../../../errors.ts'
-import type { CallRename, PartResult, StartedIds } from '../../api/calls.ts'
+import type { CallRename } from '../../api/calls.ts'
 import type { Connection } from '../db/connection.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import type { EntryCall, EntryEnd } from '../stats/segments/hour-entries.ts'

@@ -1,15 +1,16 @@
 /** The writes of calls: of clients, and of completions that the server records. */
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
+import type { StartedIds } from '../../../domain/calls/part-result.ts'
 import { type RecordedCall, resolveRecordedCall } from '../../../domain/calls/recorded-call.ts'
-import type { CallDeletion, CallRename, StartedIds } from '../../api/calls.ts'
+import type { CallDeletion, CallRename } from '../../api/calls.ts'
 import type { Connection } from '../db/connection.ts'
 import { type Failure, renderFailure } from '../db/thread-failure.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import { createCallWriter } from './call-writer.ts'
 import { DELETE_CALLS } from './calls.sql.ts'
 
-/** What became of a part: the ids of a start, null for an end, or why it was refused. */
-export interface WrittenPart extends Failure {
+/** The result of a part on its way from the writer's thread, where an error cannot go as one. */
+export interface PartReply extends Failure {
   readonly started: StartedIds | null
 }
 
@@ -18,7 +19,7 @@ export function createCallWrites(db: Connection, hours: HourMarks) {
   const writer = createCallWriter(db, hours)
   const deleteCalls = db.prepare(DELETE_CALLS).pluck()
 
-  function writeParts(parts: readonly CallParts[]): WrittenPart[] {
+  function writeParts(parts: readonly CallParts[]): PartReply[] {
     return writer
       .writeParts(parts)
       .map(({ started, error }) =>

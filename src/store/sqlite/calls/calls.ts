@@ -1,12 +1,13 @@
 /** Calls in SQLite: both parts of a call meet in one row, whichever comes first. */
-import type { CallStore, PartResult } from '../../api/calls.ts'
+import type { PartResult } from '../../../domain/calls/part-result.ts'
+import type { CallStore } from '../../api/calls.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import { toReplyError } from '../db/thread-failure.ts'
 import type { Arrivals } from '../recordings/arrivals.ts'
 import type { Writes } from '../write/writes.ts'
 import { type CallRow, toStoredCall } from './call-rows.ts'
-import type { WrittenPart } from './call-writes.ts'
+import type { PartReply } from './call-writes.ts'
 import * as SQL from './calls.sql.ts'
 
 /**
@@ -37,7 +38,7 @@ export function createCallStore(db: Connection, writes: Writes, arrivals: Arriva
   }
 }
 
-function toPartResult({ started, ...failure }: WrittenPart): PartResult {
+function toPartResult({ started, ...failure }: PartReply): PartResult {
   const error = toReplyError(failure)
   return error ? { error } : { started }
 }
