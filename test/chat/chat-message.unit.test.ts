@@ -188,7 +188,7 @@ describe.each(Object.entries(VARIANTS))('a message of §2.10 %s', (title, { sche
     for (const message of row.accepts) {
       expect(chooseMessageVariant(message as Record<string, unknown>)).toBe(schema)
     }
-    expect(schema.meta()?.title).toBe(title)
+    expect(schema.meta()?.id).toBe(title)
   })
 
   it.each(row.accepts.map((message) => [message]))('passes whole: %j', (message) => {
@@ -243,8 +243,9 @@ describe('a message', () => {
   })
 
   it('shows its eight variants by name in the JSON Schema', () => {
-    const titles = (ChatMessage.meta()!.anyOf as { title: string }[]).map(({ title }) => title)
-    expect(titles.toSorted()).toEqual(Object.keys(VARIANTS).toSorted())
-    expect(titles).toHaveLength(8)
+    const refs = (ChatMessage.meta()!.anyOf as { $ref: string }[]).map(({ $ref }) => $ref)
+    const names = refs.map((ref) => ref.replace('#/$defs/', ''))
+    expect(names.toSorted()).toEqual(Object.keys(VARIANTS).toSorted())
+    expect(names).toHaveLength(8)
   })
 })
