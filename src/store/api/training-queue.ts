@@ -107,7 +107,12 @@ export interface TrainingQueue {
   resumeLeases(now_us: number, lease_ms: number, moved_us: number): Promise<void>
   /** Takes in the bytes of an artifact. @throws ApiError request_too_large, store_unavailable */
   receiveArtifact(source: AsyncIterable<Buffer>, bytesMax: number): Promise<ReceivedArtifact>
-  /** Calls the listener after every change that may let another job be claimed. @returns the end of it */
+  /**
+   * Calls the listener after every change that may let another job be claimed, as far as this process made it: it saves
+   * time, and callers look by themselves, too.
+   *
+   * @returns the end of it
+   */
   onChange(listener: () => void): () => void
 }
 

@@ -1,6 +1,6 @@
 /**
- * Workers that wait for jobs, and the clock of the queue. Waiting costs no reads: the queue tells when it has
- * changed, and a timer rings when the next lease, backoff or timeout ends.
+ * Workers that wait for jobs, and the clock of the queue. The queue tells when this process has
+ * changed it, and a timer rings when the next lease, backoff or timeout ends, or to look for what another process did.
  */
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
@@ -16,6 +16,8 @@ import { createLeaseClock } from './lease-clock.ts'
 export const CLAIM_WAITERS_MAX = 256
 /** The timer looks at least this often, so that a clock that was set is noticed soon. */
 const LOOK_MS_MAX = 30_000
+/** While workers wait it looks this often, since nothing tells what another process has queued. */
+const WAITING_LOOK_MS_MAX = 5_000
 /** Wait before the timer tries again when the store failed. */
 const FAULT_MS = 1_000
 const US_PER_MS = 1000
@@ -78,7 +80,10 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
     onMoved: () => timer.arm(),
   })
   const { settle } = leases
-  const timer = createQueueTimer(options, { times, settle, onRing: () => void serve() })
+  const timer = createQueueTimer(options, {
+    ...{ times, settle, onRing: () => void serve() },
+    lookMsMax: () => (waiters.size > 0 ? WAITING_LOOK_MS_MAX : LOOK_MS_MAX),
+  })
   let isServing = false
   let hasChanged = false
 
@@ -130,6 +135,7 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
     }
     const { waiter, claimed } = openWaiter(wanted, waitMs, signal)
     waiters.add(waiter)
+    timer.arm()
     // A job may have come while the first look was on its way.
     void serve()
     return claimed.finally(() => waiters.delete(waiter))
@@ -189,6 +195,8 @@ function openWaiter(wanted: Wanted, waitMs: number, signal: AbortSignal) {
 interface QueueTimerParts {
   readonly times: () => QueueTimes
   readonly settle: () => Promise<void>
+  /** The longest time from one look to the next. */
+  readonly lookMsMax: () => number
   /** Called after each look. */
   readonly onRing: () => void
 }
@@ -196,7 +204,7 @@ interface QueueTimerParts {
 /** Ends what is overdue at the moment it falls due. */
 function createQueueTimer(
   { queue, settings, clock: { nowUs }, onFault }: JobClaimsOptions,
-  { times, settle, onRing }: QueueTimerParts,
+  { times, settle, lookMsMax, onRing }: QueueTimerParts,
 ) {
   let timeout: NodeJS.Timeout | undefined
   let isArming = false
@@ -224,8 +232,8 @@ function createQueueTimer(
     try {
       const now_us = nowUs()
       const due_us = await queue.nextDueUs(now_us, settings.queueTimeoutMs)
-      const waitMs = due_us === null ? LOOK_MS_MAX : Math.ceil((due_us - now_us) / US_PER_MS) + 1
-      ringIn(Math.min(Math.max(waitMs, 1), LOOK_MS_MAX))
+      const dueMs = due_us === null ? LOOK_MS_MAX : Math.ceil((due_us - now_us) / US_PER_MS) + 1
+      ringIn(Math.min(Math.max(dueMs, 1), lookMsMax()))
     } catch (error) {
       if (isClosed) return
       onFault(error)
