@@ -1,6 +1,7 @@
 /** The eight message variants: what each role needs, and what passes untouched. */
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
+import { describeJson } from '../../src/schemas/bounded-fields.ts'
 import {
   ChatCompletionAssistantMessageParam,
   ChatCompletionDeveloperMessageParam,
@@ -188,7 +189,7 @@ describe.each(Object.entries(VARIANTS))('a message of §2.10 %s', (title, { sche
     for (const message of row.accepts) {
       expect(chooseMessageVariant(message as Record<string, unknown>)).toBe(schema)
     }
-    expect(schema.meta()?.id).toBe(title)
+    expect(describeJson(schema)).toMatchObject({ $ref: `#/$defs/${title}` })
   })
 
   it.each(row.accepts.map((message) => [message]))('passes whole: %j', (message) => {
