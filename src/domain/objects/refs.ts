@@ -34,13 +34,6 @@ export function parseRef(text: string): ParsedRef | null {
   }
 }
 
-/** The text of a ref; the inverse of parseRef. */
-export function renderRef(ref: ParsedRef): string {
-  const name = ref.digest === null ? ref.name : `${ref.name}:${ref.digest}`
-  const edges = ref.edges === '' ? '' : `/${ref.edges}`
-  return `${ref.scheme}:///${ref.project_id}/${ref.kind}/${name}${edges}`
-}
-
 /**
  * The distinct refs among the strings of a JSON value, at most REFS_PER_VALUE_MAX.
  *

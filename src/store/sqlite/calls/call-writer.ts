@@ -22,8 +22,6 @@ import * as SQL from './calls.sql.ts'
 
 type Key = number | bigint
 
-export type CallWriter = ReturnType<typeof createCallWriter>
-
 export function createCallWriter(db: Connection, hours: HourMarks) {
   const parts = createPartWriter(db, hours)
   const { findExisting, insertWhole, writeStart, writeEnd } = parts
