@@ -5,6 +5,7 @@
 import type { FieldUse } from '../domain/chat/chat-rules.ts'
 import type { ChatCompletionRequest } from '../schemas/chat/chat-request.ts'
 import type { EmbeddingRequest } from '../schemas/chat/embeddings.ts'
+import type { TextCompletionRequest } from '../schemas/chat/text-completion.ts'
 
 /** Total over the request's fields, so that a new field does not compile until it is decided. */
 export type FieldSupport = Readonly<Record<keyof ChatCompletionRequest, FieldUse>>
@@ -32,6 +33,11 @@ export interface CompletionCall {
 /** Texts to be embedded; the other fields as of a completion. */
 export interface EmbeddingCall extends Omit<CompletionCall, 'request' | 'adapterPath'> {
   readonly request: EmbeddingRequest
+}
+
+/** Texts to go on with; the other fields as of a completion. */
+export interface TextCall extends Omit<CompletionCall, 'request' | 'adapterPath'> {
+  readonly request: TextCompletionRequest
 }
 
 /** Log-probability of one token. `bytes` are the token's own bytes; floor is -9999. */
@@ -153,6 +159,11 @@ export interface InferenceBackend {
    * throws as `complete` does.
    */
   embed?(call: EmbeddingCall, options: { readonly signal: AbortSignal }): Promise<RelayedDelta>
+  /** Goes on with texts: the RelayedDeltas of a legacy completion. Absent where a backend cannot. As `complete`. */
+  completeText?(
+    call: TextCall,
+    options: { readonly signal: AbortSignal },
+  ): AsyncIterable<RelayedDelta>
   /** What is known now of a model, by the backend's name for it; never waits. */
   describeModel?(model: string): ModelDetails
   /** Ends what is running and frees threads and sockets. */

@@ -107,7 +107,8 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
       if (parts === null) return false
       parts.finish_reason ??= choice.finish_reason
       parts.stop_reason ??= choice.stop_reason
-      const delta = isObject(choice.delta) ? choice.delta : {}
+      // Legacy completions have their text in the choice itself.
+      const delta = isObject(choice.delta) ? choice.delta : { content: choice.text }
       if (typeof delta.role === 'string' && delta.role !== '') parts.role = delta.role
       const { content } = isObject(choice.logprobs) ? choice.logprobs : {}
       parts.tokens.add(choice.token_ids, content)

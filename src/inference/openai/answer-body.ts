@@ -52,6 +52,12 @@ async function readWhole(
   return { type: 'relayed', texts: [{ json: text, value: body }] }
 }
 
+/** What of a request its stream depends on. */
+export interface StreamRequest extends Pick<ChatCompletionRequest, 'stream_options' | 'n'> {
+  /** Of a legacy completion: a choice has `n` for each. */
+  readonly prompt?: unknown
+}
+
 /** The events of a streamed answer. */
 export interface EventReader {
   /**
@@ -73,7 +79,7 @@ export interface EventReader {
 export function createEventReader(
   answer: UpstreamAnswer,
   host: string,
-  request: ChatCompletionRequest,
+  request: StreamRequest,
 ): EventReader {
   const hidesUsage = request.stream_options?.include_usage !== true
   const decoder = createSseDecoder()
@@ -114,7 +120,7 @@ export function createEventReader(
   }
 
   function finish(): void {
-    if (finished.size >= (request.n ?? 1)) ending = { error: null }
+    if (finished.size >= (request.n ?? 1) * countPrompts(request.prompt)) ending = { error: null }
     else throw new ApiError('upstream_error', { message: 'The upstream broke off its answer.' })
   }
 
@@ -150,6 +156,11 @@ function requireChunk(json: string, host: string): Record<string, unknown> {
 /** Whether a chunk is there for the usage alone. */
 function isUsageChunk({ choices, usage }: Record<string, unknown>): boolean {
   return Array.isArray(choices) && choices.length === 0 && typeof usage === 'object'
+}
+
+/** A list of token ids is one prompt. */
+function countPrompts(prompt: unknown): number {
+  return Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1
 }
 
 /** Remembers which choices ended with this chunk. */

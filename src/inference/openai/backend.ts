@@ -3,13 +3,14 @@
  * that the upstream says is rebuilt, and a broken answer never looks like a whole one.
  */
 import { ApiError } from '../../errors.ts'
-import type { CompletionCall, EmbeddingCall, InferenceBackend, RelayedDelta } from '../backend.ts'
+import type { InferenceBackend, RelayedDelta, TextCall } from '../backend.ts'
 import {
   createEventReader,
   type EventReader,
   readCompletion,
   readEmbeddings,
   readErrorText,
+  type StreamRequest,
 } from './answer-body.ts'
 import {
   createUpstreamClient,
@@ -19,10 +20,8 @@ import {
   type UpstreamTimeouts,
 } from './client.ts'
 import { isSurelyUnprocessed, statusOf, toStatusError } from './errors.ts'
-import type { TargetModel } from './field-edits.ts'
 import { createModelProbe } from './model-probe.ts'
 import { type Engine, PROFILES, type Profile, toFieldSupport } from './profiles.ts'
-import { editMembers } from './request.ts'
 import {
   RETRY_AFTER_S_MAX,
   type RetryClock,
@@ -31,7 +30,7 @@ import {
   withRetries,
 } from './retry.ts'
 import { createTargetPool, type TargetPool, type TargetUse } from './target-pool.ts'
-import { renderUpstreamBody } from './upstream-body.ts'
+import { type Ask, askChat, askEmbeddings, askText } from './upstream-ask.ts'
 
 /** One address that serves the model. */
 export interface Upstream extends Omit<UpstreamClientOptions, 'timeoutMs'> {
@@ -88,10 +87,12 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
   return {
     kind: engine,
     fields: toFieldSupport(PROFILES[engine], unsupported),
-    complete: (call, { signal }) => relayEvents(relay, call, signal),
+    complete: (call, { signal }) =>
+      relayEvents(relay, askChat(relay.profile, call), call.request, signal),
     completeWhole: (call, { signal }) =>
-      relayWhole(relay, askChat(relay, call), signal, readCompletion),
+      relayWhole(relay, askChat(relay.profile, call), signal, readCompletion),
     embed: (call, { signal }) => relayWhole(relay, askEmbeddings(call), signal, readEmbeddings),
+    completeText: (call, { signal }) => relayText(relay, call, signal),
     describeModel: probe.find,
     async close() {
       await Promise.all(targets.map(({ value }) => value.client.close()))
@@ -117,30 +118,6 @@ interface Opened<T> {
 /** Reads the beginning of an answer. @throws ApiError of an error in it */
 type Begin<T> = (answer: UpstreamAnswer, host: string) => Promise<T>
 
-/** What is asked, at whichever upstream. */
-interface Ask extends Pick<CompletionCall, 'model' | 'requestId' | 'onUpstream'> {
-  readonly path: string
-  readonly isStream: boolean
-  /** The body for an upstream. */
-  render(target: TargetModel): string
-}
-
-function askChat({ profile }: Relay, call: CompletionCall): Ask {
-  const { request, body } = call
-  return {
-    ...call,
-    path: '/chat/completions',
-    isStream: request.stream === true,
-    render: (target) => renderUpstreamBody(body, request, target, profile),
-  }
-}
-
-function askEmbeddings(call: EmbeddingCall): Ask {
-  const render = ({ model }: TargetModel) =>
-    editMembers(call.body, { set: new Map([['model', JSON.stringify(model)]]) })
-  return { ...call, path: '/embeddings', isStream: false, render }
-}
-
 async function relayWhole(
   relay: Relay,
   ask: Ask,
@@ -153,13 +130,24 @@ async function relayWhole(
   return begun
 }
 
-async function* relayEvents(
+async function* relayText(
   relay: Relay,
-  call: CompletionCall,
+  call: TextCall,
   signal: AbortSignal,
 ): AsyncGenerator<RelayedDelta> {
-  const begin: Begin<BegunStream> = (answer, host) => beginStream(answer, host, call)
-  const { answer, use, begun } = await openWithRetries(relay, askChat(relay, call), signal, begin)
+  const ask = askText(call)
+  if (ask.isStream) yield* relayEvents(relay, ask, call.request, signal)
+  else yield await relayWhole(relay, ask, signal, readCompletion)
+}
+
+async function* relayEvents(
+  relay: Relay,
+  ask: Ask,
+  request: StreamRequest,
+  signal: AbortSignal,
+): AsyncGenerator<RelayedDelta> {
+  const begin: Begin<BegunStream> = (answer, host) => beginStream(answer, host, request)
+  const { answer, use, begun } = await openWithRetries(relay, ask, signal, begin)
   const { first, events } = begun
   let isComplete = false
   let isTrusted = true
@@ -233,7 +221,7 @@ async function open<T>(
  * Spec: §8 (not shown).
  * Choice: engines that answer 200 and then an error have not begun; it counts as a failed status does.
  */
-async function beginStream(answer: UpstreamAnswer, host: string, { request }: CompletionCall) {
+async function beginStream(answer: UpstreamAnswer, host: string, request: StreamRequest) {
   const events = createEventReader(answer, host, request)
   const first = await events.next()
   if (first === null) throw new ApiError('upstream_invalid_response')

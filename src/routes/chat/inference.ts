@@ -16,6 +16,7 @@ import { embeddingRoutes } from './embeddings.ts'
 import { responseRoutes } from './responses.ts'
 import { createRunningResponses } from './running-responses.ts'
 import { storedResponseRoutes } from './stored-responses.ts'
+import { textRoutes } from './texts.ts'
 
 export interface InferenceRoutesOptions {
   readonly models: ModelRegistry
@@ -64,6 +65,7 @@ export async function inferenceRoutes(app: App, options: InferenceRoutesOptions)
 
   await app.register(chatRoutes, { choice, run })
   await app.register(embeddingRoutes, { choice, run })
+  await app.register(textRoutes, { choice, run })
   const { responses } = options
   const running = createRunningResponses()
   await app.register(responseRoutes, { choice, run, responses, running, nowUs })

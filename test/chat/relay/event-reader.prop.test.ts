@@ -4,7 +4,7 @@ import { createEventReader } from '../../../src/inference/openai/answer-body.ts'
 import type { UpstreamAnswer } from '../../../src/inference/openai/client.ts'
 
 const HOST = 'up:1'
-const REQUEST = { messages: [] }
+const REQUEST = {}
 
 /** An answer whose pieces come in groups; each group is there at once or has to be waited for. */
 function answerOf(groups: readonly (readonly Uint8Array[])[], isWaitedFor: boolean[] = []) {
