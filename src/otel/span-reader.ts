@@ -14,35 +14,72 @@ const HEAP_MIB_MAX = 2048
 const IDLE_MS_MAX = 10_000
 
 export interface TraceReader {
-  /** @throws ApiError invalid_otlp, otlp_project_missing, server_overloaded */
+  /**
+   * @throws ApiError invalid_otlp, otlp_project_missing, server_overloaded, server_draining, request_too_large when the
+   * memory does not do
+   */
   read(request: ReadRequest): Promise<ReadSpans>
   close(): Promise<void>
 }
 
-export function createTraceReader(): TraceReader {
+export interface TraceReaderOptions {
+  /** Memory of the thread. */
+  readonly heapMibMax: number
+  /** Its entry; tests give one of their own. */
+  readonly threadFile: URL
+}
+
+const OPTIONS: TraceReaderOptions = {
+  heapMibMax: HEAP_MIB_MAX,
+  threadFile: new URL('./span-reader-entry.ts', import.meta.url),
+}
+
+export function createTraceReader({
+  heapMibMax,
+  threadFile,
+}: TraceReaderOptions = OPTIONS): TraceReader {
   let pool: Piscina<ReadRequest, ThreadAnswer> | null = null
+  let isClosed = false
   const start = () =>
     new Piscina<ReadRequest, ThreadAnswer>({
-      filename: new URL('./span-reader-entry.ts', import.meta.url).href,
+      filename: threadFile.href,
       name: 'readTraces',
       minThreads: 0,
       maxThreads: 1,
       maxQueue: WAITING_MAX,
       idleTimeout: IDLE_MS_MAX,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB_MAX },
+      resourceLimits: { maxOldGenerationSizeMb: heapMibMax },
     })
+
+  async function run(request: ReadRequest): Promise<ThreadAnswer> {
+    pool ??= start()
+    const taken = pool
+    if (taken.queueSize >= WAITING_MAX) throw new ApiError('server_overloaded', { retryAfterS: 1 })
+    const { buffer, byteLength } = request.bytes
+    const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
+    try {
+      return await taken.run(request, { transferList: isWhole ? [buffer] : [] })
+    } catch (cause) {
+      if (isClosed) throw new ApiError('server_draining')
+      // It waited behind a request that took the thread with it, and was not begun.
+      if (pool !== taken) return run(request)
+      if ((cause as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') throw cause
+      // The pool starts no thread for what waits behind one that has died.
+      pool = null
+      void taken.destroy()
+      throw new ApiError('request_too_large', { cause })
+    }
+  }
+
   return {
     async read(request) {
       if (request.bytes.length <= INLINE_BYTES_MAX) return readTraceRequest(request)
-      pool ??= start()
-      if (pool.queueSize >= WAITING_MAX) throw new ApiError('server_overloaded', { retryAfterS: 1 })
-      const { buffer, byteLength } = request.bytes
-      const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
-      const { spans, refusal } = await pool.run(request, { transferList: isWhole ? [buffer] : [] })
+      const { spans, refusal } = await run(request)
       if (refusal) throw new ApiError(refusal.code, { message: refusal.message })
       return spans
     },
     async close() {
+      isClosed = true
       await pool?.destroy()
     },
   }
