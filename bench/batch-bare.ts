@@ -1,15 +1,17 @@
 /** The other side of bench/batch.ts: the same rows through better-sqlite3 alone, one fsynced commit a batch. */
+import { packId } from '../src/store/sqlite/calls/columns/id-columns.ts'
+import { createNameKeys } from '../src/store/sqlite/calls/columns/name-keys.ts'
 import { openDatabase } from '../src/store/sqlite/db/connection.ts'
 import { migrate } from '../src/store/sqlite/db/migrate.ts'
 import type { BenchCall } from './batch-rows.ts'
 
 const INSERT_CALL = `
 INSERT INTO calls (
-  project_id, id, trace_id, op_name, started_at_us, ended_at_us, svc_user_id, svc_username,
+  project_key, id, trace_id, op_key, started_at_us, ended_at_us, svc_user_id, svc_username,
   storage_size_bytes
 )
 VALUES (
-  @project_id, @id, @trace_id, @op_name, @started_at_us, @ended_at_us, 'bootstrap', 'bootstrap',
+  @project_key, @packed_id, @packed_id, @op_key, @started_at_us, @ended_at_us, 'bootstrap', 'bootstrap',
   @storage_size_bytes
 )`
 const INSERT_BODIES = `
@@ -27,11 +29,18 @@ export function openBare(dataDir: string) {
   const db = openDatabase(dataDir)
   migrate(db)
   const insertCall = db.prepare(INSERT_CALL)
+  const keys = createNameKeys(db, { join() {} })
   const insertBodies = db.prepare(INSERT_BODIES)
   const insertUsage = db.prepare(INSERT_USAGE)
   const insertBatch = db.transaction((calls: readonly BenchCall[]) => {
     for (const { row } of calls) {
-      const call_key = insertCall.run(row).lastInsertRowid
+      const { project_id, id, op_name } = row as Record<string, string>
+      const packed = {
+        project_key: keys.projectKey(String(project_id)),
+        packed_id: packId(String(id)),
+        op_key: keys.opKey(String(op_name)),
+      }
+      const call_key = insertCall.run({ ...row, ...packed }).lastInsertRowid
       insertBodies.run({ ...row, call_key })
       insertUsage.run({ ...row, call_key })
     }

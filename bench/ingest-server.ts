@@ -8,6 +8,7 @@ import { readConfig } from '../src/config.ts'
 import { type Deps, openDeps } from '../src/deps.ts'
 import type { CallStore } from '../src/store/api/calls.ts'
 import { createCallStore } from '../src/store/sqlite/calls/calls.ts'
+import { createNameKeys } from '../src/store/sqlite/calls/columns/name-keys.ts'
 import { openDatabase } from '../src/store/sqlite/db/connection.ts'
 import { migrate } from '../src/store/sqlite/db/migrate.ts'
 import { createArrivals } from '../src/store/sqlite/recordings/arrivals.ts'
@@ -35,8 +36,10 @@ function openSingleCommitStore(dataDir: string): CallStore {
     for (const part of parts) part.beforeCommit()
     return value
   })
-  const hours = createHourMarks(db, { join: (part) => void parts.push(part) })
-  const jobs = createWriteJobs({ db, hours, newId: uuidv7 })
+  const commit = { join: (part: CommitPart) => void parts.push(part) }
+  const hours = createHourMarks(db, commit)
+  const keys = createNameKeys(db, commit)
+  const jobs = createWriteJobs({ db, hours, keys, newId: uuidv7 })
   const writes: Writes = {
     run: async (name, input) => runAlone.immediate(() => jobs[name](input as never)) as never,
   }

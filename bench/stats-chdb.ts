@@ -5,6 +5,7 @@
 
 import { once } from 'node:events'
 import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs'
+import { idText } from '../src/store/sqlite/calls/columns/id-columns.sql.ts'
 import { openReadOnlyDatabase } from '../src/store/sqlite/db/connection.ts'
 import { importTool } from './tools.ts'
 
@@ -22,12 +23,15 @@ const LINES_PER_WRITE = 5000
 /** One call as a line of tab separated values. */
 const SELECT_LINES = `
 SELECT concat_ws(char(9),
-  project_id, id, trace_id, parent_id IS NULL, coalesce(thread_id, ''), op_name,
+  project_id, ${idText('id')}, ${idText('trace_id')}, parent_id IS NULL,
+  coalesce(${idText('thread_id')}, ''), op_name,
   started_at_us / 1000000 || printf('.%06d', started_at_us % 1000000),
   coalesce(max(0, (ended_at_us - started_at_us) / 1000), '\\N'), exception IS NOT NULL,
   svc_user_id, coalesce(svc_run_id, ''), coalesce(model, ''), coalesce(input_tokens, 0),
   coalesce(output_tokens, 0), coalesce(total_tokens, 0)) || char(10)
 FROM calls
+JOIN projects USING (project_key)
+JOIN ops USING (op_key)
 LEFT JOIN call_usage ON call_usage.call_key = calls.call_key`
 
 const COLUMNS = `

@@ -137,7 +137,8 @@ GROUP BY ${group('model')} ORDER BY ${group('model')}`,
 export function toPlainSql({ startUs, endUs, granularityS }: Question): readonly string[] {
   const bucket = `started_at_us / ${granularityS * 1e6}`
   const window = `
-WHERE project_id = '${PROJECT}' AND started_at_us >= ${startUs} AND started_at_us < ${endUs}
+WHERE project_key = (SELECT project_key FROM projects WHERE project_id = '${PROJECT}')
+  AND started_at_us >= ${startUs} AND started_at_us < ${endUs}
   AND deleted_at_us IS NULL`
   const latency = '(ended_at_us - started_at_us) / 1000'
   return [

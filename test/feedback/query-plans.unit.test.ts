@@ -27,13 +27,17 @@ describe('statements over feedback, prices and usage', () => {
       'feedback_project_id_weave_ref_created_at_us (project_id=? AND weave_ref=?',
     ],
     ['prices of a project', SELECT_PRICES, 'prices_project_id_id (project_id=?)'],
-    ['traces of calls', SELECT_TRACES_OF_CALLS, 'calls_project_id_id (project_id=? AND id=?)'],
+    ['traces of calls', SELECT_TRACES_OF_CALLS, 'calls_project_key_id (project_key=? AND id=?)'],
     [
       'calls of traces',
       selectUsageCalls(['trace_ids']),
-      'calls_project_id_trace_id (project_id=? AND trace_id=?)',
+      'calls_project_key_trace_id (project_key=? AND trace_id=?)',
     ],
-    ['calls by id', selectUsageCalls(['call_ids']), 'calls_project_id_id (project_id=? AND id=?)'],
+    [
+      'calls by id',
+      selectUsageCalls(['call_ids']),
+      'calls_project_key_id (project_key=? AND id=?)',
+    ],
   ])('seek %s by an index', (_name, sql, index) => {
     expect(planOf(sql)).toContain(index)
   })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { idText } from '../../src/store/sqlite/calls/columns/id-columns.sql.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { basic } from '../support/build-test-app.ts'
 import { type SpawnedServer, spawnServer, TEST_KEY } from '../support/spawn-server.ts'
@@ -51,7 +52,9 @@ function readParts(
 ): ReadonlyMap<string, { hasStarted: boolean; hasEnded: boolean }> {
   const db = openDatabase(dataDir)
   const rows = db
-    .prepare('SELECT id, started_at_us IS NOT NULL AS s, ended_at_us IS NOT NULL AS e FROM calls')
+    .prepare(
+      `SELECT ${idText('id')} AS id, started_at_us IS NOT NULL AS s, ended_at_us IS NOT NULL AS e FROM calls`,
+    )
     .all() as { id: string; s: number; e: number }[]
   db.close()
   return new Map(rows.map(({ id, s, e }) => [id, { hasStarted: s === 1, hasEnded: e === 1 }]))

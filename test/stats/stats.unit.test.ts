@@ -24,12 +24,17 @@ function planOf(sql: string, parameters: Record<string, string> = {}): string[] 
 
 describe('the statements of the statistics', () => {
   const RANGE =
-    'SEARCH calls USING INDEX calls_project_id_started_at_us (project_id=? AND started_at_us>? AND started_at_us<?)'
+    'SEARCH calls USING INDEX calls_project_key_started_at_us (project_key=? AND started_at_us>? AND started_at_us<?)'
+  const OF_PROJECT = [
+    'SCALAR SUBQUERY 1',
+    'SEARCH projects USING COVERING INDEX sqlite_autoindex_projects_1 (project_id=?)',
+  ]
 
   it('scan the window by its index, without a sort', () => {
-    expect(planOf(selectStatsCalls([]))).toEqual([RANGE])
+    expect(planOf(selectStatsCalls([]))).toEqual([RANGE, ...OF_PROJECT])
     expect(planOf(selectStatsUsage([]))).toEqual([
       RANGE,
+      ...OF_PROJECT,
       'SEARCH call_usage USING PRIMARY KEY (call_key=?)',
     ])
   })

@@ -27,15 +27,15 @@ CREATE TABLE call_usage (
   PRIMARY KEY (call_key, model)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE calls (
-  call_key INTEGER NOT NULL PRIMARY KEY,
-  project_id TEXT NOT NULL,
-  id TEXT NOT NULL,
-  trace_id TEXT,
-  parent_id TEXT,
-  thread_id TEXT,
-  turn_id TEXT,
-  op_name TEXT,
+CREATE TABLE "calls" (
+  call_key INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  project_key INTEGER NOT NULL REFERENCES projects (project_key),
+  id ANY NOT NULL,
+  trace_id ANY,
+  parent_id ANY,
+  thread_id ANY,
+  turn_id ANY,
+  op_key INTEGER REFERENCES ops (op_key),
   display_name TEXT,
   started_at_us INTEGER,
   ended_at_us INTEGER,
@@ -46,20 +46,24 @@ CREATE TABLE calls (
   svc_run_step INTEGER,
   svc_run_step_end INTEGER,
   storage_size_bytes INTEGER NOT NULL DEFAULT 0,
-  deleted_at_us INTEGER
-, is_renamed INTEGER NOT NULL DEFAULT 0 CHECK (is_renamed IN (0, 1))) STRICT;
+  deleted_at_us INTEGER,
+  -- 1 when display_name was given by an update, which may come before the start and outlives it.
+  is_renamed INTEGER NOT NULL DEFAULT 0 CHECK (is_renamed IN (0, 1))
+) STRICT;
 
-CREATE UNIQUE INDEX calls_project_id_id ON calls (project_id, id);
+CREATE UNIQUE INDEX calls_project_key_id ON calls (project_key, id);
 
-CREATE INDEX calls_project_id_parent_id ON calls (project_id, parent_id) WHERE parent_id IS NOT NULL;
+CREATE INDEX calls_project_key_op_key_started_at_us ON calls (project_key, op_key, started_at_us);
 
-CREATE INDEX calls_project_id_started_at_us ON calls (project_id, started_at_us);
+CREATE INDEX calls_project_key_parent_id ON calls (project_key, parent_id) WHERE parent_id IS NOT NULL;
 
-CREATE INDEX calls_project_id_thread_id ON calls (project_id, thread_id) WHERE thread_id IS NOT NULL;
+CREATE INDEX calls_project_key_started_at_us ON calls (project_key, started_at_us);
 
-CREATE INDEX calls_project_id_trace_id ON calls (project_id, trace_id);
+CREATE INDEX calls_project_key_thread_id ON calls (project_key, thread_id) WHERE thread_id IS NOT NULL;
 
-CREATE INDEX calls_project_id_turn_id ON calls (project_id, turn_id) WHERE turn_id IS NOT NULL;
+CREATE INDEX calls_project_key_trace_id ON calls (project_key, trace_id);
+
+CREATE INDEX calls_project_key_turn_id ON calls (project_key, turn_id) WHERE turn_id IS NOT NULL;
 
 CREATE TABLE checkpoints (
   id TEXT NOT NULL PRIMARY KEY,
@@ -166,6 +170,11 @@ CREATE UNIQUE INDEX objects_project_id_object_id_digest ON objects (project_id, 
 CREATE UNIQUE INDEX objects_project_id_object_id_version_index
 ON objects (project_id, object_id, version_index);
 
+CREATE TABLE ops (
+  op_key INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  op_name TEXT NOT NULL UNIQUE
+) STRICT;
+
 CREATE TABLE preview_models (
   id TEXT NOT NULL PRIMARY KEY,
   entity TEXT NOT NULL,
@@ -201,6 +210,11 @@ CREATE TABLE prices (
 ) STRICT;
 
 CREATE UNIQUE INDEX prices_project_id_id ON prices (project_id, id);
+
+CREATE TABLE projects (
+  project_key INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  project_id TEXT NOT NULL UNIQUE
+) STRICT;
 
 CREATE TABLE responses (
   id TEXT NOT NULL PRIMARY KEY,

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { resolveCallsSelection } from '../../../src/domain/calls/calls-query.ts'
 import { resolveRowQuery } from '../../../src/domain/query/row-query.ts'
+import { INSERT_PROJECT } from '../../../src/store/sqlite/calls/columns/name-keys.sql.ts'
 import { type Connection, openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
 import { INSERT_FEEDBACK } from '../../../src/store/sqlite/feedback/feedback.sql.ts'
@@ -16,15 +17,16 @@ function open(): Connection {
   onTestFinished(() => void db.close())
   migrate(db)
   const addCall = db.prepare(
-    'INSERT INTO calls (project_id, id, trace_id, started_at_us) VALUES (?, ?, ?, ?)',
+    'INSERT INTO calls (project_key, id, trace_id, started_at_us) VALUES (?, ?, ?, ?)',
   )
+  const { lastInsertRowid: project_key } = db.prepare(INSERT_PROJECT).run(project_id)
   const addBodies = db.prepare('INSERT INTO call_bodies (call_key, inputs_json) VALUES (?, ?)')
   const addFeedback = db.prepare(INSERT_FEEDBACK)
   const nothing = { creator: null, annotation_ref: null, runnable_ref: null, call_ref: null }
   for (let n = 0; n < ROWS; n++) {
     // Ten calls each began at the same time.
     const id = `c${(n * 7) % ROWS}`
-    const { lastInsertRowid } = addCall.run(project_id, id, 't', Math.floor(n / 10))
+    const { lastInsertRowid } = addCall.run(project_key, id, 't', Math.floor(n / 10))
     addBodies.run(lastInsertRowid, JSON.stringify({ n }))
     addFeedback.run({
       ...{ ...nothing, trigger_ref: null, queue_id: null, project_id, id, weave_ref: 'r' },

@@ -2,35 +2,37 @@
 import type { CallEnd, CallStart } from '../../../domain/calls/new-call.ts'
 import type { CallUsage } from '../../../domain/usage/usage.ts'
 import { packBodies } from './body-compression.ts'
+import { packId, packOptional } from './columns/id-columns.ts'
+import type { NameKeys } from './columns/name-keys.ts'
 
 type Key = number | bigint
 type Parameter = string | number | bigint | Buffer | null
 
 /** Of INSERT_CALL_START. */
-export function toStartParameters(start: CallStart): Parameter[] {
-  const parameters = listStart(start)
+export function toStartParameters(start: CallStart, keys: NameKeys): Parameter[] {
+  const parameters = listStart(start, keys)
   parameters.push(start.start_size_bytes)
   return parameters
 }
 
 /** Of INSERT_WHOLE_CALL. */
-export function toWholeParameters(start: CallStart, end: CallEnd): Parameter[] {
-  const parameters = listStart(start)
+export function toWholeParameters(start: CallStart, end: CallEnd, keys: NameKeys): Parameter[] {
+  const parameters = listStart(start, keys)
   const sizeBytes = start.start_size_bytes + end.end_size_bytes
   parameters.push(end.ended_at_us, end.exception, end.svc_run_step_end, sizeBytes)
   return parameters
 }
 
 /** What both begin with. */
-function listStart(start: CallStart): Parameter[] {
+function listStart(start: CallStart, keys: NameKeys): Parameter[] {
   return [
-    start.project_id,
-    start.id,
-    start.trace_id,
-    start.parent_id,
-    start.thread_id,
-    start.turn_id,
-    start.op_name,
+    keys.projectKey(start.project_id),
+    packId(start.id),
+    packId(start.trace_id),
+    packOptional(start.parent_id),
+    packOptional(start.thread_id),
+    packOptional(start.turn_id),
+    keys.opKey(start.op_name),
     start.display_name,
     start.started_at_us,
     start.svc_user_id,
@@ -38,6 +40,27 @@ function listStart(start: CallStart): Parameter[] {
     start.svc_run_id,
     start.svc_run_step,
   ]
+}
+
+/** Of UPDATE_CALL_START. */
+export function toLateStartParameters(call_key: Key, start: CallStart, keys: NameKeys) {
+  return {
+    ...start,
+    call_key,
+    packed_trace_id: packId(start.trace_id),
+    packed_parent_id: packOptional(start.parent_id),
+    packed_thread_id: packOptional(start.thread_id),
+    packed_turn_id: packOptional(start.turn_id),
+    op_key: keys.opKey(start.op_name),
+  }
+}
+
+/** Of a call in the statements that write nothing of its start. */
+export function toIdParameters<Call extends { readonly project_id: string; readonly id: string }>(
+  call: Call,
+  keys: NameKeys,
+) {
+  return { ...call, project_key: keys.projectKey(call.project_id), packed_id: packId(call.id) }
 }
 
 /** Of INSERT_CALL_USAGE. */

@@ -13,17 +13,20 @@ import type { EntryCall, EntryEnd } from '../stats/segments/hour-entries.ts'
 import {
   packEnd,
   packStart,
+  toIdParameters,
+  toLateStartParameters,
   toStartParameters,
   toUsageParameters,
   toWholeParameters,
 } from './call-parameters.ts'
 import { type CallRow, isSameEnd, isSameStart } from './call-rows.ts'
 import * as SQL from './calls.sql.ts'
+import type { NameKeys } from './columns/name-keys.ts'
 
 type Key = number | bigint
 
-export function createCallWriter(db: Connection, hours: HourMarks) {
-  const parts = createPartWriter(db, hours)
+export function createCallWriter(db: Connection, hours: HourMarks, keys: NameKeys) {
+  const parts = createPartWriter(db, hours, keys)
   const { findExisting, insertWhole, writeStart, writeEnd } = parts
 
   /** Start and end at once; writes nothing when either contradicts what is stored. */
@@ -91,7 +94,7 @@ function conflict(param: string): ApiError {
 }
 
 /** Writes of single parts. */
-function createPartWriter(db: Connection, hours: HourMarks) {
+function createPartWriter(db: Connection, hours: HourMarks, keys: NameKeys) {
   const statements = prepareStatements(db)
 
   function writeRefs(call_key: Key, side: 'input' | 'output', refs: readonly string[]): void {
@@ -117,7 +120,7 @@ function createPartWriter(db: Connection, hours: HourMarks) {
 
     /** Both parts of a call that is new; false, and nothing written, when the id is taken. */
     insertWhole(start: CallStart, end: CallEnd): boolean {
-      const inserted = statements.insertWhole.run(toWholeParameters(start, end))
+      const inserted = statements.insertWhole.run(toWholeParameters(start, end, keys))
       if (inserted.changes === 0) return false
       const call_key = inserted.lastInsertRowid
       statements.insertWholeBodies.run([call_key, ...packStart(start), ...packEnd(end)])
@@ -129,7 +132,7 @@ function createPartWriter(db: Connection, hours: HourMarks) {
     },
 
     writeStart(start: CallStart): StartedIds {
-      const inserted = statements.insertStart.run(toStartParameters(start))
+      const inserted = statements.insertStart.run(toStartParameters(start, keys))
       if (inserted.changes === 1) {
         const call_key = inserted.lastInsertRowid
         statements.insertStartBodies.run([call_key, ...packStart(start)])
@@ -140,7 +143,7 @@ function createPartWriter(db: Connection, hours: HourMarks) {
       const row = findExisting(start)
       if (row.started_at_us === null) {
         const { call_key } = row
-        statements.updateStart.run({ call_key, ...start })
+        statements.updateStart.run(toLateStartParameters(call_key, start, keys))
         statements.updateStartBodies.run([...packStart(start), call_key])
         writeRefs(call_key, 'input', start.input_refs)
         if (row.deleted_at_us === null) hours.start(start.project_id, start, findEnd(row))
@@ -151,7 +154,7 @@ function createPartWriter(db: Connection, hours: HourMarks) {
     },
 
     writeEnd(end: CallEnd): void {
-      const inserted = statements.insertEnd.run(end)
+      const inserted = statements.insertEnd.run(toIdParameters(end, keys))
       const isFirst = inserted.changes === 1
       const row = isFirst ? null : findExisting(end)
       if (row && row.ended_at_us !== null) {
@@ -171,7 +174,7 @@ function createPartWriter(db: Connection, hours: HourMarks) {
     },
 
     writeName(rename: CallRename): void {
-      const inserted = statements.insertName.run(rename)
+      const inserted = statements.insertName.run(toIdParameters(rename, keys))
       if (inserted.changes === 1) {
         statements.insertNoBodies.run({ call_key: inserted.lastInsertRowid })
         return

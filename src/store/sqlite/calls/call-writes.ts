@@ -8,15 +8,16 @@ import { type Failure, renderFailure } from '../db/thread-failure.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import { createCallWriter } from './call-writer.ts'
 import { DELETE_CALLS } from './calls.sql.ts'
+import type { NameKeys } from './columns/name-keys.ts'
 
 /** The result of a part on its way from the writer's thread, where an error cannot go as one. */
 export interface PartReply extends Failure {
   readonly started: StartedIds | null
 }
 
-/** @param hours - of the same connection */
-export function createCallWrites(db: Connection, hours: HourMarks) {
-  const writer = createCallWriter(db, hours)
+/** @param hours - and `keys`: of the same connection */
+export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKeys) {
+  const writer = createCallWriter(db, hours, keys)
   const deleteCalls = db.prepare(DELETE_CALLS).pluck()
 
   function writeParts(parts: readonly CallParts[]): PartReply[] {

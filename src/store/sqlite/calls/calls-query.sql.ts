@@ -2,16 +2,25 @@
 import type { Body } from '../../../domain/calls/calls-query.ts'
 import { type FilterCondition, renderConditions } from '../stats/stats.sql.ts'
 import { type BodyName, bodyText } from './bodies.sql.ts'
+import { idTexts, OP_NAME, PROJECT_ID, PROJECT_KEY, packedId } from './columns/id-columns.sql.ts'
+
+/** Columns that take some work to read. */
+export const NAMED_COLUMNS = ['op_name', 'trace_id', 'parent_id', 'thread_id', 'turn_id'] as const
+export type NamedColumn = (typeof NAMED_COLUMNS)[number]
+
+/** NULL for those that nobody wants. */
+function namedColumns(wanted: ReadonlySet<NamedColumn>): string {
+  const columns = NAMED_COLUMNS.map((column) => {
+    if (!wanted.has(column)) return `NULL AS ${column}`
+    return column === 'op_name' ? `${OP_NAME} AS op_name` : idTexts([column])
+  })
+  return columns.join(',\n  ')
+}
 
 const NARROW_COLUMNS = `
   calls.call_key,
-  calls.project_id,
-  calls.id,
-  calls.trace_id,
-  calls.parent_id,
-  calls.thread_id,
-  calls.turn_id,
-  calls.op_name,
+  ${PROJECT_ID} AS project_id,
+  ${idTexts(['id'])},
   calls.display_name,
   calls.started_at_us,
   calls.ended_at_us,
@@ -45,7 +54,7 @@ function bodyColumns(wanted: ReadonlySet<Body>): string {
 /** Calls that started in a part of time, not after a walk began, and are not deleted. */
 function liveCalls(conditions: readonly FilterCondition[]): string {
   return `
-WHERE calls.project_id = @project_id
+WHERE calls.project_key = ${PROJECT_KEY}
   AND calls.started_at_us >= @from_us
   AND calls.started_at_us <= @to_us
   AND calls.call_key <= @max_key
@@ -61,9 +70,9 @@ FROM calls
 
 /** Conditions that few calls meet, each with its index, the best first. */
 const SEEKS = [
-  ['call_ids', 'calls_project_id_id'],
-  ['parent_ids', 'calls_project_id_parent_id'],
-  ['trace_ids', 'calls_project_id_trace_id'],
+  ['call_ids', 'calls_project_key_id'],
+  ['parent_ids', 'calls_project_key_parent_id'],
+  ['trace_ids', 'calls_project_key_trace_id'],
 ] as const
 
 /**
@@ -73,7 +82,9 @@ const SEEKS = [
  */
 function callsBy(conditions: readonly FilterCondition[]): string {
   const seek = SEEKS.find(([name]) => conditions.includes(name))
-  return `calls INDEXED BY ${seek ? seek[1] : 'calls_project_id_started_at_us'}`
+  if (seek) return `calls INDEXED BY ${seek[1]}`
+  const isByOp = conditions.includes('op_names')
+  return `calls INDEXED BY calls_project_key_${isByOp ? 'op_key_' : ''}started_at_us`
 }
 
 function byStart(direction: 'asc' | 'desc'): string {
@@ -85,7 +96,7 @@ export function isByTime(conditions: readonly FilterCondition[]): boolean {
   return !SEEKS.some(([name]) => conditions.includes(name))
 }
 
-/** The time of the call that `@calls` others precede in a part of time (calls_project_id_started_at_us alone). */
+/** The time of the call that `@calls` others precede in a part of time (calls_project_key_started_at_us alone). */
 export const FIND_TIME_AFTER = findTime('asc')
 /** The same from the end of the part. */
 export const FIND_TIME_BEFORE = findTime('desc')
@@ -93,8 +104,8 @@ export const FIND_TIME_BEFORE = findTime('desc')
 function findTime(direction: 'asc' | 'desc'): string {
   return `
 SELECT started_at_us
-FROM calls INDEXED BY calls_project_id_started_at_us
-WHERE project_id = @project_id
+FROM calls INDEXED BY calls_project_key_started_at_us
+WHERE project_key = ${PROJECT_KEY}
   AND started_at_us >= @from_us
   AND started_at_us <= @to_us
 ORDER BY started_at_us ${direction}
@@ -104,7 +115,8 @@ LIMIT 1 OFFSET @calls
 
 /**
  * Keys, times and ids of calls in order of time behind a call, or from the beginning for null
- * (calls_project_id_started_at_us; by id, trace or parent their own indexes serve and the rows are sorted).
+ * (calls_project_key_started_at_us; by id, trace, parent or op their own indexes serve and the rows are sorted).
+ * Ids as they lie in the column, and in that order: texts, then bytes.
  */
 export function selectCallKeys(
   conditions: readonly FilterCondition[],
@@ -118,7 +130,7 @@ SELECT
   calls.id
 FROM ${callsBy(conditions)}
 ${liveCalls(conditions)}
-  AND (calls.started_at_us IS NOT @after_us OR calls.id ${isBehind} @after_id)
+  AND (calls.started_at_us IS NOT @after_us OR calls.id ${isBehind} ${packedId('@after_id')})
 ${byStart(direction)}
 LIMIT @limit
 `
@@ -140,10 +152,14 @@ FROM (
 }
 
 /** Calls by their keys, in the order of the keys (primary keys). */
-export function findCallsByKey(wanted: ReadonlySet<Body>): string {
+export function findCallsByKey(
+  wanted: ReadonlySet<Body>,
+  named: ReadonlySet<NamedColumn> = new Set(NAMED_COLUMNS),
+): string {
   return `
 SELECT
   ${NARROW_COLUMNS},
+  ${namedColumns(named)},
   ${bodyColumns(wanted)}
 FROM json_each(@keys) AS wanted
 CROSS JOIN calls ON calls.call_key = wanted.value

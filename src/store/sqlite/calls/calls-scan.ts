@@ -12,7 +12,7 @@ import { ApiError } from '../../../errors.ts'
 import type { CallsCount } from '../../api/calls-query.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../read/read-job.ts'
-import { countCalls } from './calls-query.sql.ts'
+import { countCalls, NAMED_COLUMNS } from './calls-query.sql.ts'
 import {
   beginWalk,
   type CallsPlace,
@@ -22,6 +22,7 @@ import {
   toClause,
   walkKeys,
 } from './calls-walk.ts'
+import type { PackedId } from './columns/id-columns.ts'
 
 /** Limit: keys of one batch, at 8 bytes each. */
 const BATCH_KEYS = 50_000
@@ -72,7 +73,7 @@ function* listKeys(
   let next: CallsCursor | null = null
 
   /** False when the batch or the list is whole. */
-  function add(call_key: number, after_us: number, after_id: string): boolean {
+  function add(call_key: number, after_us: number, after_id: PackedId): boolean {
     if (passed >= offset + limit) return false
     passed += 1
     if (passed > offset) keys.push(call_key)
@@ -140,7 +141,7 @@ function* countFound(
   const { conditions, parameters } = toClause(selection, place)
   const countPart = db.prepare(countCalls(conditions))
   let [count, storage_size_bytes] = [0, 0]
-  for (const { from: from_us, to: to_us } of cutTime(db, selection, place)) {
+  for (const { from: from_us, to: to_us } of cutTime(db, conditions, selection, place)) {
     const limit = toSqlLimit(selection.limit - count)
     const part = countPart.get({ ...parameters, from_us, to_us, limit }) as CallsCount
     count += part.count
@@ -181,7 +182,8 @@ function scan(
   const { expression, sort } = selection
   const paths = [...(expression ? fieldPaths(expression) : []), ...sort.map(({ path }) => path)]
   const wanted = new Set<Body>(BODIES.filter((body) => paths.some(([first]) => first === body)))
-  const readCalls = createCallReader(db, wanted, checkpoint)
+  const named = new Set(NAMED_COLUMNS.filter((name) => paths.some(([first]) => first === name)))
+  const readCalls = createCallReader(db, wanted, named, checkpoint)
   return walkKeys(db, selection, place, checkpoint, (found) => readCalls(found, take))
 }
 

@@ -6,6 +6,7 @@ import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { Body, CallsSelection, StartedBounds } from '../../../domain/calls/calls-query.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint } from '../read/read-job.ts'
+import type { FilterCondition } from '../stats/stats.sql.ts'
 import { toFilterClause } from './calls-filter.ts'
 import {
   FIND_TIME_AFTER,
@@ -13,8 +14,10 @@ import {
   findCallsByKey,
   isByTime,
   MAX_CALL_KEY,
+  type NamedColumn,
   selectCallKeys,
 } from './calls-query.sql.ts'
+import type { PackedId } from './columns/id-columns.ts'
 
 /** Limit: calls of one statement, whether a filter lets them through or not; some 20 ms. */
 const PART_CALLS = 16_384
@@ -25,13 +28,13 @@ const CHUNK_CALLS = 256
 export interface CallsPlace {
   /** The last call that was looked at; no call has the time of the beginning. */
   readonly after_us: number
-  readonly after_id: string
+  readonly after_id: PackedId
   /** Calls that came later than the walk began are left out. */
   readonly max_key: number
 }
 
 /** A call that the filter lets through. */
-export type FoundKey = readonly [call_key: number, started_at_us: number, id: string]
+export type FoundKey = readonly [call_key: number, started_at_us: number, id: PackedId]
 
 export type ScannedRow = CallTexts & { readonly call_key: number }
 
@@ -63,7 +66,7 @@ export function* walkKeys(
   const { conditions, parameters } = toClause(selection, place)
   const select = db.prepare(selectCallKeys(conditions, direction)).raw()
   let { after_us, after_id } = place
-  for (const part of cutTime(db, selection, place)) {
+  for (const part of cutTime(db, conditions, selection, place)) {
     while (true) {
       const rest = startBehind(part, direction, after_us)
       const bounds = { from_us: rest.from, to_us: rest.to }
@@ -84,11 +87,12 @@ export function* walkKeys(
 /** Parts of the time of a selection with about PART_CALLS calls each; the whole where an index finds few calls. */
 export function* cutTime(
   db: Connection,
-  { project_id, filter, startedUs, direction }: CallsSelection,
+  conditions: readonly FilterCondition[],
+  { project_id, startedUs, direction }: CallsSelection,
   { after_us }: CallsPlace,
 ): Generator<StartedBounds, void> {
   let { from, to } = startBehind(startedUs, direction, after_us)
-  if (!isByTime(toFilterClause(filter).conditions)) {
+  if (!isByTime(conditions)) {
     yield { from, to }
     return
   }
@@ -121,13 +125,14 @@ function startBehind({ from, to }: StartedBounds, direction: 'asc' | 'desc', aft
     : { from, to: Math.min(to, after_us) }
 }
 
-/** Reads calls with some of their bodies, until `take` wants no more and gives false; pauses by itself. */
+/** Reads calls with some of their bodies and names, until `take` wants no more and gives false; pauses by itself. */
 export function createCallReader(
   db: Connection,
   wanted: ReadonlySet<Body>,
+  named: ReadonlySet<NamedColumn>,
   checkpoint: Checkpoint,
 ) {
-  const find = db.prepare(findCallsByKey(wanted))
+  const find = db.prepare(findCallsByKey(wanted, named))
 
   return function* readCalls(
     found: readonly FoundKey[],

@@ -9,20 +9,21 @@ import {
   START_BODIES,
   updateBodies,
 } from './bodies.sql.ts'
+import { idTexts, OP_NAME, PROJECT_KEY, packedId } from './columns/id-columns.sql.ts'
 
 /**
- * A start whose id is new; nothing happens when the id is taken (calls_project_id_id). Parameters by their place,
+ * A start whose id is new; nothing happens when the id is taken (calls_project_key_id). Parameters by their place,
  * which are bound faster: call-parameters.ts.
  */
 export const INSERT_CALL_START = `
 INSERT INTO calls (
-  project_id,
+  project_key,
   id,
   trace_id,
   parent_id,
   thread_id,
   turn_id,
-  op_name,
+  op_key,
   display_name,
   started_at_us,
   svc_user_id,
@@ -32,18 +33,18 @@ INSERT INTO calls (
   storage_size_bytes
 )
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (project_id, id) DO NOTHING
+ON CONFLICT (project_key, id) DO NOTHING
 `
 
 /** The start of a call whose end or new name came first; by primary key. */
 export const UPDATE_CALL_START = `
 UPDATE calls
 SET
-  trace_id = @trace_id,
-  parent_id = @parent_id,
-  thread_id = @thread_id,
-  turn_id = @turn_id,
-  op_name = @op_name,
+  trace_id = @packed_trace_id,
+  parent_id = @packed_parent_id,
+  thread_id = @packed_thread_id,
+  turn_id = @packed_turn_id,
+  op_key = @op_key,
   display_name = CASE WHEN is_renamed THEN display_name ELSE @display_name END,
   started_at_us = @started_at_us,
   svc_user_id = @svc_user_id,
@@ -60,10 +61,10 @@ export const INSERT_START_BODIES = insertBodies(START_BODIES)
 /** The bodies of a start whose end came first; by primary key. */
 export const UPDATE_START_BODIES = updateBodies(START_BODIES)
 
-/** An end whose start has not come; nothing happens when the id is taken (calls_project_id_id). */
+/** An end whose start has not come; nothing happens when the id is taken (calls_project_key_id). */
 export const INSERT_CALL_END = `
 INSERT INTO calls (
-  project_id,
+  project_key,
   id,
   ended_at_us,
   exception,
@@ -71,14 +72,14 @@ INSERT INTO calls (
   storage_size_bytes
 )
 VALUES (
-  @project_id,
-  @id,
+  @project_key,
+  @packed_id,
   @ended_at_us,
   @exception,
   @svc_run_step_end,
   @end_size_bytes
 )
-ON CONFLICT (project_id, id) DO NOTHING
+ON CONFLICT (project_key, id) DO NOTHING
 `
 
 /** The end of a call that runs; by primary key. */
@@ -99,18 +100,18 @@ export const INSERT_END_BODIES = insertBodies(END_BODIES)
 export const UPDATE_END_BODIES = updateBodies(END_BODIES)
 
 /**
- * Start and end at once of a call whose id is new; nothing happens when it is taken (calls_project_id_id). Parameters
+ * Start and end at once of a call whose id is new; nothing happens when it is taken (calls_project_key_id). Parameters
  * by their place.
  */
 export const INSERT_WHOLE_CALL = `
 INSERT INTO calls (
-  project_id,
+  project_key,
   id,
   trace_id,
   parent_id,
   thread_id,
   turn_id,
-  op_name,
+  op_key,
   display_name,
   started_at_us,
   svc_user_id,
@@ -123,17 +124,17 @@ INSERT INTO calls (
   storage_size_bytes
 )
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (project_id, id) DO NOTHING
+ON CONFLICT (project_key, id) DO NOTHING
 `
 
 /** All bodies of a call that was written at once. */
 export const INSERT_WHOLE_BODIES = insertBodies(BODY_NAMES)
 
-/** A new name of a call whose start has not come; nothing happens when the id is taken (calls_project_id_id). */
+/** A new name of a call whose start has not come; nothing happens when the id is taken (calls_project_key_id). */
 export const INSERT_CALL_NAME = `
-INSERT INTO calls (project_id, id, display_name, is_renamed)
-VALUES (@project_id, @id, @display_name, 1)
-ON CONFLICT (project_id, id) DO NOTHING
+INSERT INTO calls (project_key, id, display_name, is_renamed)
+VALUES (@project_key, @packed_id, @display_name, 1)
+ON CONFLICT (project_key, id) DO NOTHING
 `
 
 /** The row that the bodies of a call that was only named will come to. */
@@ -152,8 +153,8 @@ WHERE call_key = @call_key
 `
 
 /**
- * Marks calls and all that descend from them as deleted, each once (calls_project_id_id, then
- * calls_project_id_parent_id). UNION ends a circle of parents.
+ * Marks calls and all that descend from them as deleted, each once (calls_project_key_id, then
+ * calls_project_key_parent_id). UNION ends a circle of parents.
  */
 export const DELETE_CALLS = `
 WITH RECURSIVE doomed (call_key, id) AS (
@@ -161,13 +162,15 @@ WITH RECURSIVE doomed (call_key, id) AS (
     calls.call_key,
     calls.id
   FROM json_each(@ids) AS wanted
-  CROSS JOIN calls ON calls.project_id = @project_id AND calls.id = wanted.value
+  CROSS JOIN calls ON calls.project_key = ${PROJECT_KEY}
+    AND calls.id = ${packedId('wanted.value')}
   UNION
   SELECT
     calls.call_key,
     calls.id
   FROM doomed
-  CROSS JOIN calls ON calls.project_id = @project_id AND calls.parent_id = doomed.id
+  CROSS JOIN calls ON calls.project_key = ${PROJECT_KEY}
+    AND calls.parent_id = doomed.id
 )
 UPDATE calls
 SET deleted_at_us = @deleted_at_us
@@ -211,17 +214,13 @@ INSERT INTO call_refs (call_key, side, ref)
 VALUES (@call_key, @side, @ref)
 `
 
-/** One call with its bodies, started or not, deleted or not (calls_project_id_id). */
+/** One call with its bodies, started or not, deleted or not (calls_project_key_id). */
 export const FIND_CALL = `
 SELECT
   calls.call_key,
-  project_id,
-  id,
-  trace_id,
-  parent_id,
-  thread_id,
-  turn_id,
-  op_name,
+  @project_id AS project_id,
+  ${idTexts(['id', 'trace_id', 'parent_id', 'thread_id', 'turn_id'])},
+  ${OP_NAME} AS op_name,
   display_name,
   started_at_us,
   ended_at_us,
@@ -236,13 +235,15 @@ SELECT
   ${BODY_NAMES.map(bodyText).join(',\n  ')}
 FROM calls
 JOIN call_bodies ON call_bodies.call_key = calls.call_key
-WHERE project_id = @project_id AND id = @id
+WHERE calls.project_key = ${PROJECT_KEY}
+  AND calls.id = ${packedId('@id')}
 `
 
-/** Bytes of a trace (calls_project_id_trace_id). */
+/** Bytes of a trace (calls_project_key_trace_id). */
 export const SUM_TRACE_SIZE = `
 SELECT coalesce(sum(storage_size_bytes), 0) AS bytes
 FROM calls
-WHERE project_id = @project_id AND trace_id = @trace_id
+WHERE project_key = ${PROJECT_KEY}
+  AND trace_id = ${packedId('@trace_id')}
   AND deleted_at_us IS NULL AND started_at_us IS NOT NULL
 `

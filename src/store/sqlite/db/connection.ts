@@ -34,6 +34,8 @@ export function openDatabase(dataDir: string): Connection {
     if (dataDir !== ':memory:') mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     const path = dataDir === ':memory:' ? dataDir : join(dataDir, DATABASE_FILE)
     const db = new Database(path, { timeout: BUSY_TIMEOUT_MS })
+    // Before anything else: a file keeps the mode that it was made with.
+    db.pragma('auto_vacuum = INCREMENTAL')
     db.pragma('journal_mode = WAL')
     // FULL: a commit is on the disk before it is acknowledged, power loss included.
     db.pragma('synchronous = FULL')

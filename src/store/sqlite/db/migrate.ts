@@ -73,7 +73,7 @@ export function migrate(db: Connection, directory: string = DIRECTORY): number {
     }
     return pending.length
   })
-  return sortInFiles(db, () => apply.immediate())
+  return sortInFiles(db, () => withoutForeignKeys(db, () => apply.immediate()))
 }
 
 /**
@@ -90,6 +90,17 @@ export function requireMigrated(db: Connection, directory: string = DIRECTORY): 
   throw new MigrationError(
     'the database is of an older version of Weft than this command, and the server that uses it still runs; stop it first',
   )
+}
+
+/** A table that others refer to can be made anew only so; inside of a transaction it cannot be switched. */
+function withoutForeignKeys<Result>(db: Connection, run: () => Result): Result {
+  const before = db.pragma('foreign_keys', { simple: true })
+  db.pragma('foreign_keys = OFF')
+  try {
+    return run()
+  } finally {
+    db.pragma(`foreign_keys = ${before}`)
+  }
 }
 
 /**

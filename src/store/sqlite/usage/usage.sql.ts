@@ -1,27 +1,24 @@
 /** Statements of usage over trees of calls. */
+import { idText, idTexts, OP_NAME, PROJECT_KEY, packedId } from '../calls/columns/id-columns.sql.ts'
 import { type FilterCondition, renderConditions } from '../stats/stats.sql.ts'
 
 /**
- * Started calls of a project (calls_project_id_started_at_us; by trace or id their own indexes).
+ * Started calls of a project (calls_project_key_started_at_us; by trace or id their own indexes).
  */
 export function selectUsageCalls(conditions: readonly FilterCondition[]): string {
   return `
 SELECT
   calls.call_key,
-  calls.id,
-  calls.trace_id,
-  calls.parent_id,
-  calls.thread_id,
-  calls.turn_id,
-  calls.op_name,
+  ${idTexts(['id', 'trace_id', 'parent_id', 'thread_id', 'turn_id'])},
+  ${OP_NAME} AS op_name,
   calls.display_name,
   calls.started_at_us,
   calls.ended_at_us,
   calls.exception,
   calls.svc_user_id,
   calls.svc_run_id
-FROM calls INDEXED BY ${indexFor(conditions)}
-WHERE calls.project_id = @project_id
+FROM calls ${indexFor(conditions)}
+WHERE calls.project_key = ${PROJECT_KEY}
   AND +calls.started_at_us IS NOT NULL
   AND calls.deleted_at_us IS NULL${renderConditions(conditions)}
 `
@@ -29,9 +26,10 @@ WHERE calls.project_id = @project_id
 
 /** Why INDEXED BY: the planner would rather walk the whole project than the traces that are named. */
 function indexFor(conditions: readonly FilterCondition[]): string {
-  if (conditions.includes('call_ids')) return 'calls_project_id_id'
-  if (conditions.includes('trace_ids')) return 'calls_project_id_trace_id'
-  return 'calls_project_id_started_at_us'
+  if (conditions.includes('call_ids')) return 'INDEXED BY calls_project_key_id'
+  if (conditions.includes('trace_ids')) return 'INDEXED BY calls_project_key_trace_id'
+  if (conditions.includes('op_names')) return 'INDEXED BY calls_project_key_op_key_started_at_us'
+  return 'INDEXED BY calls_project_key_started_at_us'
 }
 
 /** Usage of one call by model (primary key of call_usage). */
@@ -49,12 +47,12 @@ FROM call_usage
 WHERE call_key = @call_key
 `
 
-/** The traces of calls (calls_project_id_id). */
+/** The traces of calls (calls_project_key_id). */
 export const SELECT_TRACES_OF_CALLS = `
-SELECT DISTINCT trace_id
-FROM calls INDEXED BY calls_project_id_id
-WHERE project_id = @project_id
-  AND id IN (SELECT value FROM json_each(@call_ids))
+SELECT DISTINCT ${idText('calls.trace_id')} AS trace_id
+FROM calls INDEXED BY calls_project_key_id
+WHERE project_key = ${PROJECT_KEY}
+  AND id IN (SELECT ${packedId('value')} FROM json_each(@call_ids))
   AND started_at_us IS NOT NULL
   AND deleted_at_us IS NULL
 `

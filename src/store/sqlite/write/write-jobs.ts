@@ -4,6 +4,7 @@
  */
 import { createKeyWrites } from '../access/key-writes.ts'
 import { createCallWrites } from '../calls/call-writes.ts'
+import type { NameKeys } from '../calls/columns/name-keys.ts'
 import { createResponseWrites } from '../chat/response-writes.ts'
 import type { Connection } from '../db/connection.ts'
 import { createHealthWrites } from '../db/health-writes.ts'
@@ -21,15 +22,16 @@ export interface WriteParts {
   readonly db: Connection
   /** Of the same connection. */
   readonly hours: HourMarks
+  readonly keys: NameKeys
   /** Ids of rows that no caller names, as events of jobs. */
   newId(): string
 }
 
-export function createWriteJobs({ db, hours, newId }: WriteParts) {
+export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
   const moves = createJobMoves(db, newId)
   return {
     ...createKeyWrites(db),
-    ...createCallWrites(db, hours),
+    ...createCallWrites(db, hours, keys),
     ...createFeedbackWrites(db),
     ...createHealthWrites(db),
     ...createModelWrites(db, moves),

@@ -1,5 +1,6 @@
 /** Serves writes over the one connection that writes: in a thread of its own, or inline where there is none. */
 import { v7 as uuidv7 } from 'uuid'
+import { createNameKeys } from '../calls/columns/name-keys.ts'
 import { type Connection, closeDatabase } from '../db/connection.ts'
 import { type Failure, renderFailure } from '../db/thread-failure.ts'
 import { createHourMarks } from '../stats/hour-marks.ts'
@@ -36,7 +37,12 @@ export function createWriteServer(
   awaitRoom = () => {},
 ): (request: WriterRequest) => void {
   const commit = createGroupCommit(db, { awaitRoom })
-  const jobs = createWriteJobs({ db, hours: createHourMarks(db, commit), newId: uuidv7 })
+  const jobs = createWriteJobs({
+    db,
+    hours: createHourMarks(db, commit),
+    keys: createNameKeys(db, commit),
+    newId: uuidv7,
+  })
   let results: WriteResult[] = []
 
   function send(): void {

@@ -1,4 +1,5 @@
 /** Statements of the hours of statistics, what happened in them, their pieces and the rows of their calls. */
+import { OP_NAME, PROJECT_KEY } from '../../calls/columns/id-columns.sql.ts'
 
 /** Tells that an hour has changed (stats_hours_project_id_hour). A rewrite lets go of what was built. */
 export const MARK_HOUR = `
@@ -127,7 +128,7 @@ SET built_revision = NULL,
 WHERE hour_key = @hour_key
 `
 
-/** The calls of an hour behind a place, once for each model of their usage (calls_project_id_started_at_us). */
+/** The calls of an hour behind a place, once for each model of their usage (calls_project_key_started_at_us). */
 export const SELECT_HOUR_CALLS = `
 SELECT
   calls.call_key,
@@ -135,7 +136,7 @@ SELECT
   calls.ended_at_us,
   calls.exception IS NOT NULL AS is_error,
   calls.parent_id IS NULL AS is_root,
-  calls.op_name,
+  ${OP_NAME} AS op_name,
   calls.svc_user_id,
   calls.svc_run_id,
   call_usage.model,
@@ -145,9 +146,9 @@ SELECT
   call_usage.cache_read_input_tokens,
   call_usage.cache_creation_input_tokens,
   call_usage.uncached_input_tokens
-FROM calls INDEXED BY calls_project_id_started_at_us
+FROM calls INDEXED BY calls_project_key_started_at_us
 LEFT JOIN call_usage ON call_usage.call_key = calls.call_key
-WHERE calls.project_id = @project_id
+WHERE calls.project_key = ${PROJECT_KEY}
   AND calls.started_at_us >= @from_us
   AND calls.started_at_us < @to_us
   AND (calls.started_at_us > @from_us OR calls.call_key > @after_key)

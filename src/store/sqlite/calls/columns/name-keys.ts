@@ -1,0 +1,41 @@
+/** Numbers of projects and ops for the writes of calls; a name that is new gets one. Known for one transaction. */
+import type { Connection } from '../../db/connection.ts'
+import type { GroupCommit } from '../../write/group-commit.ts'
+import * as SQL from './name-keys.sql.ts'
+
+type Key = number | bigint
+
+export interface NameKeys {
+  projectKey(project_id: string): Key
+  opKey(op_name: string): Key
+}
+
+export function createNameKeys(db: Connection, commit: Pick<GroupCommit, 'join'>): NameKeys {
+  const projects = createKeys(db, SQL.FIND_PROJECT, SQL.INSERT_PROJECT)
+  const ops = createKeys(db, SQL.FIND_OP, SQL.INSERT_OP)
+
+  function forget(): void {
+    projects.forget()
+    ops.forget()
+  }
+
+  // What was undone may have been the first to give a name.
+  commit.join({ begin: forget, beginWrite() {}, undoWrite: forget, beforeCommit() {} })
+  return { projectKey: projects.keyOf, opKey: ops.keyOf }
+}
+
+function createKeys(db: Connection, findSql: string, insertSql: string) {
+  const find = db.prepare(findSql).pluck()
+  const insert = db.prepare(insertSql)
+  const keys = new Map<string, Key>()
+
+  function keyOf(name: string): Key {
+    const known = keys.get(name)
+    if (known !== undefined) return known
+    const key = (find.get(name) as Key | undefined) ?? insert.run(name).lastInsertRowid
+    keys.set(name, key)
+    return key
+  }
+
+  return { keyOf, forget: () => keys.clear() }
+}
