@@ -2,7 +2,10 @@
 import type { ChoiceDelta, Delta } from '../../src/inference/backend.ts'
 import type { Engine } from '../../src/inference/tiny/host/engine.ts'
 import type { PassLogits } from '../../src/inference/tiny/model/transformer.ts'
-import { planCompletion } from '../../src/inference/tiny/sampling/completion-plan.ts'
+import {
+  type CompletionPlan,
+  planCompletion,
+} from '../../src/inference/tiny/sampling/completion-plan.ts'
 import { createGeneration } from '../../src/inference/tiny/sampling/generation.ts'
 import type { Generation } from '../../src/inference/tiny/sampling/steps.ts'
 import type { PromptMessage, PromptPlan } from '../../src/inference/tiny/text/chat-prompt.ts'
@@ -30,11 +33,13 @@ export function promptOf(
 }
 
 export function begin(engine: Engine, fields: Fields): Generation {
+  return createGeneration(engine, planOf(fields))
+}
+
+/** The plan of a request that asks for no more than the fields. */
+export function planOf(fields: Fields): CompletionPlan {
   const request = { messages: [{ role: 'user', content: 'Hi' }], seed: 1, ...fields }
-  return createGeneration(
-    engine,
-    planCompletion(request, JSON.stringify(request), () => 0n),
-  )
+  return planCompletion(request, JSON.stringify(request), () => 0n)
 }
 
 /** Does one step with what the last one asked for; `asked` is null at first and at the end. */
