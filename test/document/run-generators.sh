@@ -131,9 +131,10 @@ password = "$SERVER_KEY"
 [auth.openapi.bearer]
 bearer = "$SERVER_KEY"
 TOML
-# Without the two routes that may work or wait for as long as a request asks for.
+# Without the routes that may work or wait for as long as a request asks for.
 check 'schemathesis finds nothing' timeout "$FUZZ_SECONDS_MAX" "$py/schemathesis" --config-file schemathesis.toml run openapi.json \
-  --exclude-path /v1/chat/completions --exclude-path /v1/preview/worker/claim \
+  --exclude-path /v1/chat/completions --exclude-path /v1/responses --exclude-path /v1/completions \
+  --exclude-path /v1/embeddings --exclude-path /v1/preview/worker/claim \
   --url "$SERVER_URL" --seed "$SEED" --max-examples "$FUZZ_EXAMPLES" --workers 2 --phases fuzzing --no-color \
   --generation-database none --suppress-health-check all --warnings off --continue-on-failure --request-timeout 60 \
   --checks not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance,ignored_auth

@@ -156,12 +156,12 @@ const FIELDS = {
     'disabled',
   ),
   background: optionalField(flag(), 'True is refused: an answer is made while its client waits.'),
-  conversation: optionalField(z.unknown(), 'Refused: use previous_response_id.'),
-  prompt: optionalField(z.unknown(), 'Refused: there are no stored prompts.'),
-  context_management: optionalField(z.unknown(), 'Refused: nothing is compacted.'),
-  moderation: optionalField(z.unknown(), 'Refused: nothing is moderated.'),
-  access_programs: optionalField(z.unknown(), 'Refused: there are none.'),
-  image: optionalField(z.unknown(), 'Refused: images pass as they are.'),
+  conversation: z.unknown().optional().describe('Refused: use previous_response_id.'),
+  prompt: z.unknown().optional().describe('Refused: there are no stored prompts.'),
+  context_management: z.unknown().optional().describe('Refused: nothing is compacted.'),
+  moderation: z.unknown().optional().describe('Refused: nothing is moderated.'),
+  access_programs: z.unknown().optional().describe('Refused: there are none.'),
+  image: z.unknown().optional().describe('Refused: images pass as they are.'),
 } as const
 
 /** Body of a response to be made; unknown fields pass to the engine, as with a chat. */
