@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { readConfig } from './config.ts'
 import { isProjectPattern, SCOPES, type Scope } from './domain/access/permissions.ts'
 import { renderTimestamp } from './schemas/timestamp.ts'
-import type { KeyStore } from './store/api/keys.ts'
+import type { KeyStore } from './store/api/access/keys.ts'
 import { tryLockDataDirectory } from './store/sqlite/db/directory-lock.ts'
 import { openSqliteKeys } from './store/sqlite/open.ts'
 

@@ -1,8 +1,8 @@
 /** One trace request, whichever way it came: read, authorized, stored durably. */
 import { type Principal, requireAccess, requireScope } from '../domain/access/permissions.ts'
 import { resolveFeedback } from '../domain/feedback/new-feedback.ts'
-import type { CallStore } from '../store/api/calls.ts'
-import type { FeedbackStore } from '../store/api/feedback.ts'
+import type { CallStore } from '../store/api/calls/calls.ts'
+import type { FeedbackStore } from '../store/api/feedback/feedback.ts'
 import type { Encoding, ReadSpans } from './read-request.ts'
 import { type HeaderValues, onlyProjectOf, projectOfHeaders } from './span-project.ts'
 import type { TraceReader } from './span-reader.ts'

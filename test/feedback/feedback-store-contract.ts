@@ -7,7 +7,7 @@ import {
 } from '../../src/domain/feedback/feedback-sample.ts'
 import { FEEDBACK_FIELDS } from '../../src/domain/feedback/feedback-view.ts'
 import { resolveRowQuery } from '../../src/domain/query/row-query.ts'
-import type { FeedbackStore } from '../../src/store/api/feedback.ts'
+import type { FeedbackStore } from '../../src/store/api/feedback/feedback.ts'
 import { readCaller } from '../support/read-caller.ts'
 import { feedbackAt, trigger } from './feedback-fixtures.ts'
 

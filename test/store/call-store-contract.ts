@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { resolveCallEnd, resolveCallStart } from '../../src/domain/calls/new-call.ts'
-import type { CallStore } from '../../src/store/api/calls.ts'
+import type { CallStore } from '../../src/store/api/calls/calls.ts'
 import { ENDED, STARTED } from '../calls/call-fixtures.ts'
 
 const DEFAULTS = { id: 'made', trace_id: 'made-trace', svc_user_id: 'u', svc_username: 'U' }

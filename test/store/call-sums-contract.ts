@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { type ProjectPrice, resolvePrice } from '../../src/domain/prices/project-prices.ts'
 import { toColumns } from '../../src/domain/stats/metric-names.ts'
-import type { CallStore } from '../../src/store/api/calls.ts'
-import type { StatsQuery, StatsStore } from '../../src/store/api/stats.ts'
-import type { UsageStore } from '../../src/store/api/usage.ts'
+import type { CallStore } from '../../src/store/api/calls/calls.ts'
+import type { StatsQuery, StatsStore } from '../../src/store/api/stats/stats.ts'
+import type { UsageStore } from '../../src/store/api/usage/usage.ts'
 import { readCaller } from '../support/read-caller.ts'
 import { endOf, startOf } from './call-store-contract.ts'
 

@@ -1,8 +1,8 @@
 /** What every KeyStore and PriceStore must do, whatever they store in. */
 import { describe, expect, it } from 'vitest'
 import { PRICES_PER_PROJECT_MAX, resolvePrice } from '../../src/domain/prices/project-prices.ts'
-import type { KeyStore, NewKey } from '../../src/store/api/keys.ts'
-import type { PriceStore } from '../../src/store/api/prices.ts'
+import type { KeyStore, NewKey } from '../../src/store/api/access/keys.ts'
+import type { PriceStore } from '../../src/store/api/prices/prices.ts'
 
 const RIGHTS: NewKey = {
   svc_user_id: 'u',

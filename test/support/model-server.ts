@@ -4,10 +4,10 @@ import { onTestFinished } from 'vitest'
 import type { Config } from '../../src/config.ts'
 import { createModelRegistry, type ModelRegistry } from '../../src/inference/models/registry.ts'
 import { createOpenAiBackend } from '../../src/inference/openai/backend.ts'
-import type { UpstreamTimeouts } from '../../src/inference/openai/client.ts'
 import type { Engine } from '../../src/inference/openai/profiles.ts'
-import { SYSTEM_CLOCK } from '../../src/inference/openai/retry.ts'
-import type { ProxySettings } from '../../src/inference/openai/upstream-pool.ts'
+import type { UpstreamTimeouts } from '../../src/inference/openai/upstream/client.ts'
+import { SYSTEM_CLOCK } from '../../src/inference/openai/upstream/retry.ts'
+import type { ProxySettings } from '../../src/inference/openai/upstream/upstream-pool.ts'
 import { buildTestApp, type TestApp } from './build-test-app.ts'
 
 export interface ModelServer extends TestApp {

@@ -178,7 +178,7 @@ describe('the thread', () => {
   })
 
   it('fails what was running when it dies, and is started again', async () => {
-    const backend = open({ entry: new URL('./crashing-entry.ts', import.meta.url) })
+    const backend = open({ entry: new URL('./host/crashing-entry.ts', import.meta.url) })
     const running = complete(backend, LONG)
     await running.next()
     await expect(ask(backend, user('crash'))).rejects.toMatchObject({ code: 'internal_error' })

@@ -17,7 +17,7 @@ import {
 } from '../../src/domain/training/training-moves.ts'
 import { hasEnded, stateAfter, TRAINING_MOVES } from '../../src/domain/training/training-states.ts'
 import { TRAINING_JOB_STATES } from '../../src/schemas/training/training-job.ts'
-import { NEW_JOB_ROW } from './preview-store-contract.ts'
+import { NEW_JOB_ROW } from './store/preview-store-contract.ts'
 
 /** What each state answers to each move: a state, or the error. Written apart from the code's table. */
 const EXPECTED: Record<string, string> = {

@@ -8,7 +8,7 @@ import type { RecordedCall } from '../../domain/calls/recorded-call.ts'
 import { renderJson } from '../../domain/json/json-text.ts'
 import type { ApiError } from '../../errors.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
-import type { RecordingLoss, RecordingStore } from '../../store/api/recordings.ts'
+import type { RecordingLoss, RecordingStore } from '../../store/api/chat/recordings.ts'
 import { type AnswerRecord, RECORDED_CHARS_MAX } from './answer-record.ts'
 
 /** Name of the operation that a completion is. */

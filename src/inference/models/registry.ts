@@ -6,7 +6,7 @@ import { REASONING_EFFORTS } from '../../schemas/chat/chat-tool-fields.ts'
 import type { ModelListEntry } from '../../schemas/models/model.ts'
 import type { InferenceBackend } from '../backend.ts'
 import { createOpenAiBackend, type Upstream } from '../openai/backend.ts'
-import type { ProxySettings } from '../openai/upstream-pool.ts'
+import type { ProxySettings } from '../openai/upstream/upstream-pool.ts'
 import { readCaFile } from './ca-file.ts'
 import {
   type ModelEntry,

@@ -5,10 +5,10 @@
 import { ApiError } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { RelayedDelta, RelayedText } from '../backend.ts'
-import { readBytes, type UpstreamAnswer } from './client.ts'
-import { parseObject, toEventError } from './errors.ts'
-import type { Pieces } from './exchange.ts'
 import { createSseDecoder } from './sse-decoder.ts'
+import { readBytes, type UpstreamAnswer } from './upstream/client.ts'
+import { parseObject, toEventError } from './upstream/errors.ts'
+import type { Pieces } from './upstream/exchange.ts'
 
 /** Limits of what is read of an answer, in bytes. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024

@@ -12,24 +12,24 @@ import {
   readErrorText,
   type StreamRequest,
 } from './answer-body.ts'
+import { createModelProbe } from './model-probe.ts'
+import { type Engine, PROFILES, type Profile, toFieldSupport } from './profiles.ts'
 import {
   createUpstreamClient,
   type UpstreamAnswer,
   type UpstreamClient,
   type UpstreamClientOptions,
   type UpstreamTimeouts,
-} from './client.ts'
-import { isSurelyUnprocessed, statusOf, toStatusError } from './errors.ts'
-import { createModelProbe } from './model-probe.ts'
-import { type Engine, PROFILES, type Profile, toFieldSupport } from './profiles.ts'
+} from './upstream/client.ts'
+import { isSurelyUnprocessed, statusOf, toStatusError } from './upstream/errors.ts'
 import {
   RETRY_AFTER_S_MAX,
   type RetryClock,
   SYSTEM_CLOCK,
   TryFailure,
   withRetries,
-} from './retry.ts'
-import { createTargetPool, type TargetPool, type TargetUse } from './target-pool.ts'
+} from './upstream/retry.ts'
+import { createTargetPool, type TargetPool, type TargetUse } from './upstream/target-pool.ts'
 import { type Ask, askChat, askEmbeddings, askText } from './upstream-ask.ts'
 
 /** One address that serves the model. */

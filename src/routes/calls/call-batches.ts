@@ -22,7 +22,7 @@ import {
 } from '../../schemas/calls/call-batch.ts'
 import { ProjectId } from '../../schemas/primitives.ts'
 import { toValidationError } from '../../schemas/problems.ts'
-import type { CallStore } from '../../store/api/calls.ts'
+import type { CallStore } from '../../store/api/calls/calls.ts'
 
 export interface CallBatchRoutesOptions {
   readonly calls: CallStore

@@ -20,8 +20,8 @@ import {
   CallsQueryStatsRequest,
   CallsQueryStatsResponse,
 } from '../../schemas/calls/calls-query.ts'
-import type { CallsQueryStore, ListedCall } from '../../store/api/calls-query.ts'
-import type { PriceStore } from '../../store/api/prices.ts'
+import type { CallsQueryStore, ListedCall } from '../../store/api/calls/calls-query.ts'
+import type { PriceStore } from '../../store/api/prices/prices.ts'
 
 export interface CallsQueryRoutesOptions {
   readonly callsQuery: CallsQueryStore

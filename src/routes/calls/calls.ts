@@ -21,8 +21,8 @@ import {
   CallsDeleteResponse,
   CallUpdateRequest,
 } from '../../schemas/calls/call-batch.ts'
-import type { CallStore } from '../../store/api/calls.ts'
-import type { PriceStore } from '../../store/api/prices.ts'
+import type { CallStore } from '../../store/api/calls/calls.ts'
+import type { PriceStore } from '../../store/api/prices/prices.ts'
 
 export interface CallRoutesOptions {
   readonly calls: CallStore

@@ -12,7 +12,7 @@ import {
 } from '../../domain/chat/responses-record.ts'
 import { ApiError } from '../../errors.ts'
 import type { InputItem } from '../../schemas/chat/responses-input.ts'
-import type { ResponseStore } from '../../store/api/responses.ts'
+import type { ResponseStore } from '../../store/api/chat/responses.ts'
 
 /** The response, where the caller may see it; else null. */
 export async function findOwnResponse(

@@ -13,7 +13,7 @@ import {
   ResponseParams,
   ResponseReadQuery,
 } from '../../schemas/chat/responses-answer.ts'
-import type { ResponseStore } from '../../store/api/responses.ts'
+import type { ResponseStore } from '../../store/api/chat/responses.ts'
 import { findOwnResponse } from './response-context.ts'
 import type { RunningResponses } from './running-responses.ts'
 

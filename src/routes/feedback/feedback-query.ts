@@ -13,7 +13,7 @@ import {
 } from '../../schemas/feedback/feedback-query.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { COUNT_FIELD, RowQueryRequest } from '../../schemas/query/row-query.ts'
-import type { FeedbackStore } from '../../store/api/feedback.ts'
+import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
 
 export interface FeedbackQueryRoutesOptions {
   readonly feedback: FeedbackStore

@@ -27,7 +27,7 @@ import {
   FeedbackReplaceRequest,
   LooseFeedbackReplaceRequest,
 } from '../../schemas/feedback/feedback-query.ts'
-import type { FeedbackStore } from '../../store/api/feedback.ts'
+import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
 
 export interface FeedbackRoutesOptions {
   readonly feedback: FeedbackStore

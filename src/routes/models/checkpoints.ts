@@ -21,8 +21,8 @@ import {
   CheckpointListResponse,
   CheckpointParams,
 } from '../../schemas/models/checkpoint.ts'
-import type { CheckpointStore } from '../../store/api/checkpoints.ts'
-import type { PreviewModelStore } from '../../store/api/preview-models.ts'
+import type { CheckpointStore } from '../../store/api/models/checkpoints.ts'
+import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
 
 export interface CheckpointRoutesOptions {
   readonly models: PreviewModelStore

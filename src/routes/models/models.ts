@@ -7,8 +7,8 @@ import { ProjectHeaders, requireProjectHeader } from '../../http/project-header.
 import { type Asker, createModelChoice } from '../../inference/models/model-choice.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
 import { ModelListEntry, ModelListResponse } from '../../schemas/models/model.ts'
-import type { CheckpointStore } from '../../store/api/checkpoints.ts'
-import type { PreviewModelStore } from '../../store/api/preview-models.ts'
+import type { CheckpointStore } from '../../store/api/models/checkpoints.ts'
+import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
 
 export interface ModelRoutesOptions {
   readonly models: ModelRegistry

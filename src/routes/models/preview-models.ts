@@ -18,7 +18,7 @@ import {
   PreviewModelParams,
   PreviewModelResponse,
 } from '../../schemas/models/preview-model.ts'
-import type { PreviewModelStore } from '../../store/api/preview-models.ts'
+import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
 
 export interface PreviewModelRoutesOptions {
   readonly models: PreviewModelStore

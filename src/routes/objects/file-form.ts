@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { refuseEncoding } from '../../http/body/content-encoding.ts'
-import type { FileStore, ReceivedFile } from '../../store/api/files.ts'
+import type { FileStore, ReceivedFile } from '../../store/api/objects/files.ts'
 
 /** Limits of the form beside the file: clients send one or two short fields. */
 const FIELDS_MAX = 8

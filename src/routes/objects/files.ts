@@ -18,7 +18,7 @@ import {
   FilesStatsRequest,
   FilesStatsResponse,
 } from '../../schemas/objects/file.ts'
-import type { FileStore } from '../../store/api/files.ts'
+import type { FileStore } from '../../store/api/objects/files.ts'
 import { readFileForm, useFileForms } from './file-form.ts'
 
 export interface FileRoutesOptions {

@@ -20,7 +20,7 @@ import {
   ObjectReadRequest,
   ObjectReadResponse,
 } from '../../schemas/objects/object.ts'
-import type { ObjectStore } from '../../store/api/objects.ts'
+import type { ObjectStore } from '../../store/api/objects/objects.ts'
 
 /** Limit: bytes of contents in one answer; twice what one request may bring. */
 export const CONTENT_BYTES_MAX = 64 * 1024 * 1024

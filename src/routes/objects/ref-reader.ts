@@ -12,8 +12,8 @@ import {
   stepInto,
 } from '../../domain/objects/ref-reading.ts'
 import { ApiError } from '../../errors.ts'
-import type { ObjectStore } from '../../store/api/objects.ts'
-import type { NewRow, RowIndex, StoredTable, TableStore } from '../../store/api/tables.ts'
+import type { ObjectStore } from '../../store/api/objects/objects.ts'
+import type { NewRow, RowIndex, StoredTable, TableStore } from '../../store/api/objects/tables.ts'
 
 /** Limit: refs that one ref leads through, on all of its ways together. */
 const HOPS_MAX = 16

@@ -8,7 +8,7 @@ import { readElements } from '../../domain/json/python-json.ts'
 import { digestOfPythonJson } from '../../domain/objects/digests.ts'
 import type { TableChange } from '../../domain/objects/table-update.ts'
 import type { TableUpdateRequest } from '../../schemas/objects/table.ts'
-import type { NewRow, StoredTable, TableStore } from '../../store/api/tables.ts'
+import type { NewRow, StoredTable, TableStore } from '../../store/api/objects/tables.ts'
 
 /** Limit: characters that are digested in one turn, a few milliseconds. */
 const SLICE_CHARACTERS = 65_536

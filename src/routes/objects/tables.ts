@@ -25,8 +25,8 @@ import {
   TableUpdateRequest,
   TableUpdateResponse,
 } from '../../schemas/objects/table.ts'
+import type { StoredTable, TableStore } from '../../store/api/objects/tables.ts'
 import type { ReadCaller } from '../../store/api/read-caller.ts'
-import type { StoredTable, TableStore } from '../../store/api/tables.ts'
 import { digestChanges, digestRows, renderRows } from './table-rows.ts'
 
 export interface TableRoutesOptions {

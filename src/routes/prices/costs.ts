@@ -13,7 +13,7 @@ import {
   CostQueryResponse,
 } from '../../schemas/prices/cost.ts'
 import { RowQueryRequest } from '../../schemas/query/row-query.ts'
-import type { PriceStore } from '../../store/api/prices.ts'
+import type { PriceStore } from '../../store/api/prices/prices.ts'
 
 export interface CostRoutesOptions {
   readonly prices: PriceStore

@@ -11,8 +11,8 @@ import type { App } from '../../http/app-type.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { CallStatsRequest, CallStatsResponse } from '../../schemas/stats/stats.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
-import type { PriceStore } from '../../store/api/prices.ts'
-import type { StatsStore } from '../../store/api/stats.ts'
+import type { PriceStore } from '../../store/api/prices/prices.ts'
+import type { StatsStore } from '../../store/api/stats/stats.ts'
 
 export interface StatsRoutesOptions {
   readonly stats: StatsStore

@@ -26,8 +26,8 @@ import {
   TrainingJobListResponse,
   TrainingJobParams,
 } from '../../schemas/training/training-job-view.ts'
-import type { PreviewModelStore } from '../../store/api/preview-models.ts'
-import type { JobView, TrainingJobStore } from '../../store/api/training-jobs.ts'
+import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
+import type { JobView, TrainingJobStore } from '../../store/api/training/training-jobs.ts'
 import { limitLargeBodies, takeTrainingBody } from '../../training/jobs/training-body.ts'
 import { createTrainingBodyThread } from '../../training/jobs/training-body-thread.ts'
 

@@ -13,7 +13,7 @@ import {
   TrajectoriesFromCallsRequest,
   TrajectoriesFromCallsResponse,
 } from '../../schemas/training/trajectory-from-calls.ts'
-import type { CallsQueryStore } from '../../store/api/calls-query.ts'
+import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
 
 export interface TrajectoryRoutesOptions {
   readonly callsQuery: CallsQueryStore

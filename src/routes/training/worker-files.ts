@@ -15,9 +15,9 @@ import {
   LeaseHeaders,
   WorkerJobParams,
 } from '../../schemas/training/worker.ts'
-import type { CheckpointStore } from '../../store/api/checkpoints.ts'
-import type { TrainingJobStore } from '../../store/api/training-jobs.ts'
-import type { Lease, TrainingQueue } from '../../store/api/training-queue.ts'
+import type { CheckpointStore } from '../../store/api/models/checkpoints.ts'
+import type { TrainingJobStore } from '../../store/api/training/training-jobs.ts'
+import type { Lease, TrainingQueue } from '../../store/api/training/training-queue.ts'
 import { readChunks } from '../../training/jobs/training-body.ts'
 
 export interface WorkerFilesOptions {

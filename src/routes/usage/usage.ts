@@ -10,8 +10,8 @@ import {
   USAGE_FIELDS,
   UsageResponse,
 } from '../../schemas/usage/usage.ts'
-import type { PriceStore } from '../../store/api/prices.ts'
-import type { UsageStore } from '../../store/api/usage.ts'
+import type { PriceStore } from '../../store/api/prices/prices.ts'
+import type { UsageStore } from '../../store/api/usage/usage.ts'
 
 export interface UsageRoutesOptions {
   readonly usage: UsageStore

@@ -9,7 +9,7 @@ import type {
   ClaimedJob,
   QueueTimes,
   TrainingQueue,
-} from '../../store/api/training-queue.ts'
+} from '../../store/api/training/training-queue.ts'
 import { createLeaseClock } from './lease-clock.ts'
 
 /** Limit: workers that wait at the same time; each change of the queue asks for all of them. */

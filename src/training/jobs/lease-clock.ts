@@ -3,7 +3,7 @@
  * no clock may shorten or stretch. Each is moved by as much as the clock was.
  */
 import type { Clock } from '../../domain/time/clock.ts'
-import type { TrainingQueue } from '../../store/api/training-queue.ts'
+import type { TrainingQueue } from '../../store/api/training/training-queue.ts'
 
 export interface LeaseClockOptions {
   readonly queue: TrainingQueue

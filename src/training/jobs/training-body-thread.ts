@@ -2,7 +2,7 @@
 import { Piscina } from 'piscina'
 import type { JobContent } from '../../domain/training/training-job.ts'
 import { ApiError } from '../../errors.ts'
-import type { StagedBody, StagedPayload } from '../../store/api/training-jobs.ts'
+import type { StagedBody, StagedPayload } from '../../store/api/training/training-jobs.ts'
 import type { BodyReply, BodyRequest } from './training-body-entry.ts'
 
 /** Limit: memory of the thread; a body of 256 MiB becomes objects of several times its length. */

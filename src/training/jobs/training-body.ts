@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import type { JobContent } from '../../domain/training/training-job.ts'
 import { ApiError } from '../../errors.ts'
-import type { StagedBody, StagedPayload } from '../../store/api/training-jobs.ts'
+import type { StagedBody, StagedPayload } from '../../store/api/training/training-jobs.ts'
 import { readTrainingBody } from './training-body-text.ts'
 import type { TrainingBodyThread } from './training-body-thread.ts'
 

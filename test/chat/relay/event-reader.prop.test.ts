@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createEventReader } from '../../../src/inference/openai/answer-body.ts'
-import type { UpstreamAnswer } from '../../../src/inference/openai/client.ts'
+import type { UpstreamAnswer } from '../../../src/inference/openai/upstream/client.ts'
 
 const HOST = 'up:1'
 const REQUEST = {}

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createUpstreamClient, readBytes } from '../../../src/inference/openai/client.ts'
+import { createUpstreamClient, readBytes } from '../../../src/inference/openai/upstream/client.ts'
 import { TIMEOUT_MS } from '../../support/model-server.ts'
 
 /** A server that gives every request the same bytes in the same pieces; a cut one closes, another keeps open. */

@@ -8,7 +8,7 @@ import { openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/ope
 import { createInlineReadPool } from '../../../src/store/sqlite/read/inline-reads.ts'
 import { READ_JOBS } from '../../../src/store/sqlite/read/read-jobs.ts'
 import type { ReadPool } from '../../../src/store/sqlite/read/read-pool.ts'
-import { createSegmentBuilder } from '../../../src/store/sqlite/stats/segments/builder.ts'
+import { createSegmentBuilder } from '../../../src/store/sqlite/stats/segments/build/builder.ts'
 import { SEGMENT_COLUMNS } from '../../../src/store/sqlite/stats/segments/segment.ts'
 import { SPOIL_HOUR } from '../../../src/store/sqlite/stats/segments/segments.sql.ts'
 import { createInlineWrites } from '../../store/support/inline-writes.ts'

@@ -4,7 +4,7 @@ import type { ReadCaller } from '../../../src/store/api/read-caller.ts'
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
 import type { ReadPool } from '../../../src/store/sqlite/read/read-pool.ts'
-import { createSegmentBuilder } from '../../../src/store/sqlite/stats/segments/builder.ts'
+import { createSegmentBuilder } from '../../../src/store/sqlite/stats/segments/build/builder.ts'
 import { MARK_HOUR } from '../../../src/store/sqlite/stats/segments/segments.sql.ts'
 import { createInlineWrites } from '../../store/support/inline-writes.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type ProjectPrice, resolvePrice } from '../../../src/domain/prices/project-prices.ts'
-import type { StatsQuery } from '../../../src/store/api/stats.ts'
+import type { StatsQuery } from '../../../src/store/api/stats/stats.ts'
 import { openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/open.ts'
 import {
   ALL_COLUMNS,

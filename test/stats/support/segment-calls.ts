@@ -1,7 +1,7 @@
 /** Calls written straight into a store, for tests of what statistics are made of. */
 import type { CallEnd, CallStart } from '../../../src/domain/calls/new-call.ts'
 import type { CallUsage } from '../../../src/domain/usage/usage.ts'
-import type { StatsQuery } from '../../../src/store/api/stats.ts'
+import type { StatsQuery } from '../../../src/store/api/stats/stats.ts'
 import type { SqliteStore } from '../../../src/store/sqlite/open.ts'
 import { readCaller } from '../../support/read-caller.ts'
 

@@ -7,7 +7,7 @@ import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
 import { INSERT_FEEDBACK } from '../../../src/store/sqlite/feedback/feedback.sql.ts'
 import type { Checkpoint } from '../../../src/store/sqlite/read/read-job.ts'
 import { READ_JOBS } from '../../../src/store/sqlite/read/read-jobs.ts'
-import { beginReadJob } from '../../../src/store/sqlite/read/read-serve.ts'
+import { beginReadJob } from '../../../src/store/sqlite/read/reader-serve.ts'
 
 const project_id = 'acme/demo'
 const ROWS = 300

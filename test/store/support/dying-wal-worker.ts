@@ -2,7 +2,7 @@
 import { appendFileSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 import { openLogGate } from '../../../src/store/sqlite/db/log-gate.ts'
-import type { WalWorkerData } from '../../../src/store/sqlite/write/wal-serve.ts'
+import type { WalWorkerData } from '../../../src/store/sqlite/write/log-keeper-serve.ts'
 
 const { path, gate } = workerData as WalWorkerData
 openLogGate(gate).fill()

@@ -6,7 +6,7 @@ import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-ca
 import type { PartResult, StartedIds } from '../../../domain/calls/part-result.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import { ApiError } from '../../../errors.ts'
-import type { CallRename } from '../../api/calls.ts'
+import type { CallRename } from '../../api/calls/calls.ts'
 import type { Connection } from '../db/connection.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import type { EntryCall, EntryEnd } from '../stats/segments/hour-entries.ts'

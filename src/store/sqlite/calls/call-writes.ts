@@ -2,7 +2,7 @@
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
 import type { StartedIds } from '../../../domain/calls/part-result.ts'
 import { type RecordedCall, resolveRecordedCall } from '../../../domain/calls/recorded-call.ts'
-import type { CallDeletion, CallRename } from '../../api/calls.ts'
+import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
 import type { Connection } from '../db/connection.ts'
 import { type Failure, renderFailure } from '../db/thread-failure.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'

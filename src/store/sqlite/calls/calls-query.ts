@@ -12,7 +12,7 @@ import {
   renderFeedbackRow,
 } from '../../../domain/feedback/feedback-view.ts'
 import { ApiError } from '../../../errors.ts'
-import type { CallsQueryStore, ListedCall } from '../../api/calls-query.ts'
+import type { CallsQueryStore, ListedCall } from '../../api/calls/calls-query.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import { selectFeedback } from '../feedback/feedback.sql.ts'

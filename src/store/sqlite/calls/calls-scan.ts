@@ -9,7 +9,7 @@ import {
 import { fieldPaths } from '../../../domain/query/query-expression.ts'
 import { createRowSelection, type RowQuery } from '../../../domain/query/row-query.ts'
 import { ApiError } from '../../../errors.ts'
-import type { CallsCount } from '../../api/calls-query.ts'
+import type { CallsCount } from '../../api/calls/calls-query.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../read/read-job.ts'
 import { countCalls, NAMED_COLUMNS } from './calls-query.sql.ts'

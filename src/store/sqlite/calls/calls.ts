@@ -1,6 +1,6 @@
 /** Calls in SQLite: both parts of a call meet in one row, whichever comes first. */
 import type { PartResult } from '../../../domain/calls/part-result.ts'
-import type { CallStore } from '../../api/calls.ts'
+import type { CallStore } from '../../api/calls/calls.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import { toReplyError } from '../db/thread-failure.ts'

@@ -1,6 +1,6 @@
 /** Responses in SQLite. */
 import type { StoredResponse } from '../../../domain/chat/responses-record.ts'
-import type { ResponseStore } from '../../api/responses.ts'
+import type { ResponseStore } from '../../api/chat/responses.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'

@@ -11,7 +11,7 @@ import {
   requiredTexts,
 } from '../../../domain/query/row-query.ts'
 import { ApiError } from '../../../errors.ts'
-import type { FeedbackRows } from '../../api/feedback.ts'
+import type { FeedbackRows } from '../../api/feedback/feedback.ts'
 import type { Connection } from '../db/connection.ts'
 import type { ReadJob } from '../read/read-job.ts'
 import { type FeedbackSource, FIND_PAYLOAD, selectFeedback } from './feedback.sql.ts'

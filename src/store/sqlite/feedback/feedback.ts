@@ -1,7 +1,7 @@
 /** Feedback in SQLite. Payloads are never read on the event loop, see payload-paths.ts. */
 import type { Feedback } from '../../../domain/feedback/new-feedback.ts'
 import type { ApiError } from '../../../errors.ts'
-import type { FeedbackStore } from '../../api/feedback.ts'
+import type { FeedbackStore } from '../../api/feedback/feedback.ts'
 import { toReplyError } from '../db/thread-failure.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import type { Writes } from '../write/writes.ts'

@@ -1,7 +1,7 @@
 /** The read job behind payload schemas: chooses the sample, then reads one payload after the other. */
 import type { FeedbackSample } from '../../../domain/feedback/feedback-sample.ts'
 import { createLeafPaths } from '../../../domain/json/json-paths.ts'
-import type { PayloadPaths } from '../../api/feedback.ts'
+import type { PayloadPaths } from '../../api/feedback/feedback.ts'
 import type { ReadJob } from '../read/read-job.ts'
 import { chooseSample } from './choose-sample.ts'
 import { FIND_PAYLOAD } from './feedback.sql.ts'

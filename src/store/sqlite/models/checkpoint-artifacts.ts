@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Artifact } from '../../../domain/models/checkpoint.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import type { Connection } from '../db/connection.ts'
-import { ARTIFACTS_DIRECTORY, type FileFolder } from '../db/file-folder.ts'
+import { ARTIFACTS_DIRECTORY, type FileFolder } from '../files/file-folder.ts'
 import * as SQL from './checkpoints.sql.ts'
 
 export interface CheckpointArtifacts {

@@ -1,7 +1,7 @@
 /** Checkpoints in SQLite, their weights in files. */
 
 import { ApiError } from '../../../errors.ts'
-import type { CheckpointListing, CheckpointStore } from '../../api/checkpoints.ts'
+import type { CheckpointListing, CheckpointStore } from '../../api/models/checkpoints.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'

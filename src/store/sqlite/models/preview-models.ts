@@ -2,7 +2,7 @@
 import { canUseProject } from '../../../domain/access/permissions.ts'
 import { modelProjectId, type PreviewModel } from '../../../domain/models/preview-model.ts'
 import { ApiError } from '../../../errors.ts'
-import type { ModelListing, PreviewModelStore } from '../../api/preview-models.ts'
+import type { ModelListing, PreviewModelStore } from '../../api/models/preview-models.ts'
 import type { Connection } from '../db/connection.ts'
 import { placeBefore, takeAccepted } from '../db/listing.ts'
 import { toStoreError } from '../db/store-error.ts'

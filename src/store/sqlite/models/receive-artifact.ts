@@ -1,8 +1,8 @@
 /** Takes in the bytes of an artifact: counted, hashed and on the disk before anything is said of them. */
 import { createHash } from 'node:crypto'
 import { ApiError } from '../../../errors.ts'
-import type { ReceivedArtifact } from '../../api/training-queue.ts'
-import type { FileFolder, FileWriter } from '../db/file-folder.ts'
+import type { ReceivedArtifact } from '../../api/training/training-queue.ts'
+import type { FileFolder, FileWriter } from '../files/file-folder.ts'
 
 /** @throws ApiError request_too_large, store_unavailable; then nothing is left */
 export async function receiveArtifact(

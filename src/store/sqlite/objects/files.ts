@@ -1,10 +1,10 @@
 /** Files in SQLite: small ones in their rows, large ones in a folder; the file always comes before the row. */
 import { createBytesDigest } from '../../../domain/objects/digests.ts'
 import { ApiError } from '../../../errors.ts'
-import type { FileStore } from '../../api/files.ts'
+import type { FileStore } from '../../api/objects/files.ts'
 import type { Connection } from '../db/connection.ts'
-import type { FileFolder, FileWriter } from '../db/file-folder.ts'
 import { toStoreError } from '../db/store-error.ts'
+import type { FileFolder, FileWriter } from '../files/file-folder.ts'
 import type { Writes } from '../write/writes.ts'
 import * as SQL from './files.sql.ts'
 

@@ -2,7 +2,7 @@
 
 import type { ObjectVersion } from '../../../domain/objects/object-view.ts'
 import { ApiError } from '../../../errors.ts'
-import type { ListedObject, ObjectListing } from '../../api/objects.ts'
+import type { ListedObject, ObjectListing } from '../../api/objects/objects.ts'
 import type { ReadJob } from '../read/read-job.ts'
 import { FIND_JSON_VALUE, listObjects, OBJECT_ORDERS } from './objects.sql.ts'
 

@@ -2,7 +2,7 @@
 import type { NewObject } from '../../../domain/objects/object-content.ts'
 import type { ObjectVersion } from '../../../domain/objects/object-view.ts'
 import { ApiError } from '../../../errors.ts'
-import type { NewRow, StoredTable } from '../../api/tables.ts'
+import type { NewRow, StoredTable } from '../../api/objects/tables.ts'
 import type { Connection } from '../db/connection.ts'
 import { INSERT_FILE } from './files.sql.ts'
 import { createVersionFinder } from './object-versions.ts'

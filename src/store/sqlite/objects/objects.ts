@@ -1,5 +1,5 @@
 /** Published objects in SQLite: narrow version rows, contents apart and once per project. */
-import type { ObjectStore } from '../../api/objects.ts'
+import type { ObjectStore } from '../../api/objects/objects.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { ReadPool } from '../read/read-pool.ts'

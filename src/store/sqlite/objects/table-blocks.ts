@@ -1,6 +1,6 @@
 /** The rows of a table in blocks of keys, which are read one at a time. Knows nothing of contents. */
 import type { Statement } from 'better-sqlite3'
-import type { StoredTable } from '../../api/tables.ts'
+import type { StoredTable } from '../../api/objects/tables.ts'
 import type { Connection } from '../db/connection.ts'
 import { FIND_TABLE_BLOCK } from './tables.sql.ts'
 

@@ -1,5 +1,5 @@
 /** The read job that sorts the rows of a table by fields inside of them. Answers places, never contents. */
-import type { StoredTable, TableSort } from '../../api/tables.ts'
+import type { StoredTable, TableSort } from '../../api/objects/tables.ts'
 import type { ReadJob } from '../read/read-job.ts'
 import { openTableBlocks } from './table-blocks.ts'
 import { FIND_ROW } from './tables.sql.ts'

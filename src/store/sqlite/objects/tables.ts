@@ -1,7 +1,7 @@
 /** Tables in SQLite: blocks of keys of contents. Long lists are walked in slices that let others work. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ApiError } from '../../../errors.ts'
-import type { NewRow, StoredTable, TableRow, TableStore } from '../../api/tables.ts'
+import type { NewRow, StoredTable, TableRow, TableStore } from '../../api/objects/tables.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { ReadPool } from '../read/read-pool.ts'

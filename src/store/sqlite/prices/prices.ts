@@ -1,6 +1,6 @@
 /** Prices of projects in SQLite. Few rows, always read anew: a change is seen by the next request. */
 import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
-import type { PriceStore } from '../../api/prices.ts'
+import type { PriceStore } from '../../api/prices/prices.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'

@@ -5,7 +5,7 @@ import type { Connection } from '../db/connection.ts'
 import { toAbortError } from './pending-read.ts'
 import type { ReadJobs } from './read-job.ts'
 import type { ReadPool } from './read-pool.ts'
-import { beginReadJob } from './read-serve.ts'
+import { beginReadJob } from './reader-serve.ts'
 
 /** How long a slice lasts, milliseconds: all else of the process waits for it. */
 const SLICE_MS = 10

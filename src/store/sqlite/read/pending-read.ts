@@ -1,7 +1,7 @@
 /** The caller's side of one read: a promise that settles once, by the job, the clock or the caller's signal. */
 import { ApiError } from '../../../errors.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
-import type { PendingRead } from './read-thread.ts'
+import type { PendingRead } from './reader.ts'
 
 export interface PendingOptions extends Pick<PendingRead, 'id' | 'name' | 'input' | 'bytes'> {
   readonly caller: ReadCaller

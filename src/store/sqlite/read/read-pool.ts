@@ -10,9 +10,9 @@ import { measureInput } from './input-size.ts'
 import { createPending, toAbortError } from './pending-read.ts'
 import type { ReadInput, ReadJobs, ReadOutput } from './read-job.ts'
 import type { ReadJobRegistry } from './read-jobs.ts'
-import { createReadThread, type PendingRead, type ReadThread } from './read-thread.ts'
+import { createReadThread, type PendingRead, type ReadThread } from './reader.ts'
 
-const WORKER_FILE = new URL('./read-worker.ts', import.meta.url)
+const WORKER_FILE = new URL('./reader-entry.ts', import.meta.url)
 const JOB_ID_MAX = 2 ** 31 - 1
 /** A thread that did nothing between two looks is ended: it holds some 50 MB. */
 const LOOK_EVERY_MS = 60_000

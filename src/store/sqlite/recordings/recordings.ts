@@ -1,6 +1,6 @@
 /** Recorded calls on their way to the writer: gathered for a moment, so that many go in one message. */
 import type { RecordedCall } from '../../../domain/calls/recorded-call.ts'
-import type { RecordingLoss, RecordingStore } from '../../api/recordings.ts'
+import type { RecordingLoss, RecordingStore } from '../../api/chat/recordings.ts'
 import { toReplyError } from '../db/thread-failure.ts'
 import type { Writes } from '../write/writes.ts'
 import type { Arrivals } from './arrivals.ts'

@@ -1,5 +1,5 @@
 /** Statistics in SQLite: jobs of the read threads, one for all who ask the same at the same time. */
-import type { StatsQuery, StatsStore, StatsTexts } from '../../api/stats.ts'
+import type { StatsQuery, StatsStore, StatsTexts } from '../../api/stats/stats.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import { createSharedReads } from '../read/shared-reads.ts'
 import type { Writes } from '../write/writes.ts'

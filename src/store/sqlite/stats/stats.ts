@@ -5,7 +5,7 @@
 
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import { renderCallBuckets, renderUsageBuckets } from '../../../domain/stats/stats-view.ts'
-import type { StatsQuery, StatsResult, StatsTexts } from '../../api/stats.ts'
+import type { StatsQuery, StatsResult, StatsTexts } from '../../api/stats/stats.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
 import type { Connection } from '../db/connection.ts'
 import { toHourFilter } from './segments/hour-filter.ts'

@@ -9,7 +9,7 @@ import type {
   JobView,
   StoredJobEvent,
   TrainingJobStore,
-} from '../../api/training-jobs.ts'
+} from '../../api/training/training-jobs.ts'
 import type { Connection } from '../db/connection.ts'
 import { placeBefore, takeAccepted } from '../db/listing.ts'
 import { toStoreError } from '../db/store-error.ts'

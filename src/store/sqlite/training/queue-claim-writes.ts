@@ -9,7 +9,7 @@ import {
   startAttempt,
   timeOutJob,
 } from '../../../domain/training/training-moves.ts'
-import type { Claim, ClaimedJob, QueueTimes } from '../../api/training-queue.ts'
+import type { Claim, ClaimedJob, QueueTimes } from '../../api/training/training-queue.ts'
 import type { Connection } from '../db/connection.ts'
 import type { JobMoves } from './job-moves.ts'
 import type { QueueRows } from './queue-rows.ts'

@@ -7,7 +7,12 @@ import {
   renewLease,
 } from '../../../domain/training/training-moves.ts'
 import { ApiError } from '../../../errors.ts'
-import type { Lease, LeaseRenewal, NewJobEvent, TrainingQueue } from '../../api/training-queue.ts'
+import type {
+  Lease,
+  LeaseRenewal,
+  NewJobEvent,
+  TrainingQueue,
+} from '../../api/training/training-queue.ts'
 import type { Connection } from '../db/connection.ts'
 import type { JobMoves } from './job-moves.ts'
 import { createClaimWrites } from './queue-claim-writes.ts'

@@ -1,7 +1,7 @@
 /** Training jobs in SQLite, their payloads in files. The file always comes before the row. */
 import type { PreviewModel } from '../../../domain/models/preview-model.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
-import type { JobView, TrainingJobStore } from '../../api/training-jobs.ts'
+import type { JobView, TrainingJobStore } from '../../api/training/training-jobs.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'

@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { ApiError } from '../../../errors.ts'
-import type { StagedBody, StagedPayload } from '../../api/training-jobs.ts'
+import type { StagedBody, StagedPayload } from '../../api/training/training-jobs.ts'
 import { DataDirectoryError } from '../db/connection.ts'
-import { countMissing } from '../db/file-folder.ts'
+import { countMissing } from '../files/file-folder.ts'
 
 /** Folder of the payloads in the data directory. */
 export const PAYLOADS_DIRECTORY = 'training-payloads'

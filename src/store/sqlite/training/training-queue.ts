@@ -1,7 +1,7 @@
 /** The queue of training jobs in SQLite: moves are writes (queue-writes.ts), and what they leave behind is removed here. */
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import { leaseLost } from '../../../domain/training/training-states.ts'
-import type { Lease, TrainingQueue } from '../../api/training-queue.ts'
+import type { Lease, TrainingQueue } from '../../api/training/training-queue.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { CheckpointArtifacts } from '../models/checkpoint-artifacts.ts'

@@ -1,5 +1,5 @@
 /** Usage over trees of calls in SQLite: jobs of the read threads. */
-import type { UsageStore } from '../../api/usage.ts'
+import type { UsageStore } from '../../api/usage/usage.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 
 export function createUsageStore(reads: ReadPool): UsageStore {

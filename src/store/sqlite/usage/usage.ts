@@ -8,7 +8,7 @@ import { rollUpUsage, type UsageCall } from '../../../domain/usage/usage-rollup.
 import { ApiError } from '../../../errors.ts'
 import type { CallsFilter } from '../../../schemas/calls/calls-filter.ts'
 import type { UsageResponse } from '../../../schemas/usage/usage.ts'
-import type { CallsUsageQuery, TraceUsageQuery } from '../../api/usage.ts'
+import type { CallsUsageQuery, TraceUsageQuery } from '../../api/usage/usage.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
 import type { Connection } from '../db/connection.ts'
 import type { ReadJob } from '../read/read-job.ts'

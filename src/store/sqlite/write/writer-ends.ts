@@ -1,10 +1,10 @@
 /** The two ways to serve writes: in a thread, and inline where no other connection can open the database. */
 import { Worker } from 'node:worker_threads'
 import type { Connection } from '../db/connection.ts'
-import { createWriteServer, type WriterReply, type WriterRequest } from './write-serve.ts'
 import type { WriterEnd, WriterListener } from './writer.ts'
+import { createWriteServer, type WriterReply, type WriterRequest } from './writer-serve.ts'
 
-const WORKER_FILE = new URL('./write-worker.ts', import.meta.url)
+const WORKER_FILE = new URL('./writer-entry.ts', import.meta.url)
 /** Limit: memory for new objects, most of which are gone with the commit; the rest as Node sets it. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8 }
 

@@ -4,8 +4,8 @@
  */
 import { ApiError } from '../../../errors.ts'
 import { toReplyError } from '../db/thread-failure.ts'
-import type { WriteRequest, WriteResult, WriterReply, WriterRequest } from './write-serve.ts'
 import { sizeOf } from './write-size.ts'
+import type { WriteRequest, WriteResult, WriterReply, WriterRequest } from './writer-serve.ts'
 import type { Writes } from './writes.ts'
 
 /** What serves the writes: a thread, or the caller's own. */

@@ -1,0 +1,208 @@
+/**
+ * HTTP to one upstream: a bounded pool, four timeouts, and an abort that cuts the connection in every
+ * phase. It knows statuses and bytes, never what a completion is.
+ */
+import { ApiError } from '../../../errors.ts'
+import { decodeBody } from './decoded-body.ts'
+import { toBodyError } from './errors.ts'
+import {
+  type CloseOptions,
+  type Exchange,
+  type Pieces,
+  type ResponseHead,
+  startExchange,
+} from './exchange.ts'
+import { createUpstreamPool, type ProxySettings } from './upstream-pool.ts'
+
+/** Limits of a model listing. */
+const LISTING_MS_MAX = 5_000
+const LISTING_BYTES_MAX = 4 * 1024 * 1024
+
+export interface UpstreamTimeouts {
+  /** Until the connection stands. */
+  readonly connect: number
+  /** From the request to the first byte of a stream. */
+  readonly first_byte: number
+  /** Between two pieces of an answer. */
+  readonly idle: number
+  /** For the whole answer. */
+  readonly total: number
+}
+
+export interface UpstreamClientOptions {
+  /** Address that ends before `/chat/completions`, with or without a slash; a query is kept. */
+  readonly baseUrl: string
+  /** Sent as Bearer token; null sends none. Secret. */
+  readonly apiKey: string | null
+  /** Milliseconds. */
+  readonly timeoutMs: UpstreamTimeouts
+  /** Certificates (PEM) that are trusted in place of the default ones. Default: those. */
+  readonly ca?: string | null
+  /** Default: the upstream is asked directly. */
+  readonly proxies?: ProxySettings | null
+}
+
+export interface PostOptions {
+  readonly requestId: string
+  readonly signal: AbortSignal
+  /** Behind the base address, as `/chat/completions`. */
+  readonly path: string
+  /** Whether the answer is to come in pieces; else only `total` bounds its first byte. */
+  readonly isStream: boolean
+}
+
+/** An answer whose body is still to be read. The taker must close it. */
+export interface UpstreamAnswer {
+  readonly status: number
+  /** As `text/event-stream`, lower case, without parameters. */
+  mediaType(): string
+  /** Whether the body can be read; false for a compression that is not known. */
+  readonly isReadable: boolean
+  readonly retryAfter: string | undefined
+  /**
+   * The pieces that came since the last read, decompressed and at least one, or null at the end; a promise only where
+   * none has come yet. One read at a time.
+   *
+   * @throws ApiError upstream_timeout, upstream_error, upstream_invalid_response, or the reason of the signal
+   */
+  read(): Pieces | null | Promise<Pieces | null>
+  /** Idempotent. */
+  close(options: CloseOptions): void
+}
+
+export interface UpstreamClient {
+  /** `host:port`, for taking it out of messages. */
+  readonly host: string
+  /** @throws ApiError upstream_unreachable, upstream_timeout, or the reason of the signal */
+  post(body: string, options: PostOptions): Promise<UpstreamAnswer>
+  /** The body of the model listing, parsed. @throws anything when there is none */
+  listModels(): Promise<unknown>
+  /** Cuts all connections. Idempotent. */
+  close(): Promise<void>
+}
+
+/** Opens a pool; connections are made when they are needed. */
+export function createUpstreamClient(options: UpstreamClientOptions): UpstreamClient {
+  const { apiKey, timeoutMs, ca = null, proxies = null } = options
+  const url = new URL(options.baseUrl)
+  const { origin } = url
+  const base = url.pathname.replace(/\/+$/, '')
+  const common = {
+    'accept-encoding': 'identity',
+    ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+  }
+  const postHeaders = { 'content-type': 'application/json', ...common }
+  const pool = createUpstreamPool(origin, { connectMs: timeoutMs.connect, ca, proxies })
+
+  function post(body: string, { path, requestId, signal, isStream }: PostOptions) {
+    const accept = isStream ? 'text/event-stream' : 'application/json'
+    const request = {
+      origin,
+      path: `${base}${path}${url.search}`,
+      method: 'POST',
+      headers: { ...postHeaders, accept, 'x-request-id': requestId },
+      body,
+    } as const
+    const { first_byte, idle, total } = timeoutMs
+    const timeouts = { first_byte: isStream ? first_byte : null, idle, total }
+    const exchange = startExchange(pool, request, signal, timeouts)
+    return exchange.head.then((head) => createAnswer(head, exchange))
+  }
+
+  let closing: Promise<void> | null = null
+
+  async function listModels(): Promise<unknown> {
+    const timeouts = { first_byte: null, idle: LISTING_MS_MAX, total: LISTING_MS_MAX }
+    const never = new AbortController().signal
+    const request = {
+      origin,
+      path: `${base}/models${url.search}`,
+      method: 'GET',
+      headers: { ...common, accept: 'application/json' },
+    } as const
+    const exchange = startExchange(pool, request, never, timeouts)
+    const answer = createAnswer(await exchange.head, exchange)
+    try {
+      const { bytes, isWhole } = await readBytes(answer, LISTING_BYTES_MAX)
+      if (!isWhole) throw new ApiError('upstream_invalid_response')
+      if (answer.status !== 200) throw new ApiError('upstream_error')
+      return JSON.parse(new TextDecoder().decode(bytes))
+    } finally {
+      answer.close({ isComplete: false })
+    }
+  }
+
+  return {
+    host: url.host,
+    post,
+    listModels,
+    close() {
+      closing ??= pool.destroy()
+      return closing
+    },
+  }
+}
+
+/** The body, at most `bytesMax` of it. */
+export async function readBytes(
+  answer: UpstreamAnswer,
+  bytesMax: number,
+): Promise<{ bytes: Uint8Array; isWhole: boolean }> {
+  const taken: Uint8Array[] = []
+  let byteCount = 0
+  while (byteCount <= bytesMax) {
+    const next = answer.read()
+    const pieces = next instanceof Promise ? await next : next
+    if (pieces === null) break
+    for (const piece of pieces) {
+      byteCount += piece.length
+      if (byteCount > bytesMax) break
+      taken.push(piece)
+    }
+  }
+  const [first] = taken
+  const bytes = taken.length === 1 && first ? first : Buffer.concat(taken)
+  return { bytes, isWhole: byteCount <= bytesMax }
+}
+
+function createAnswer({ status, headers }: ResponseHead, exchange: Exchange): UpstreamAnswer {
+  const coding = textOf(headers['content-encoding'])
+  const decoded = coding === '' ? null : decodeBody(iteratePieces(exchange), coding)
+  return {
+    status,
+    mediaType: () => mediaTypeOf(textOf(headers['content-type'])),
+    isReadable: coding === '' || decoded !== null,
+    retryAfter: textOf(headers['retry-after']) || undefined,
+    read: coding === '' ? exchange.read : () => readDecoded(decoded),
+    close(how) {
+      exchange.close(how)
+      // Frees the decompressor, which may still hold what nobody will read.
+      decoded?.return?.().catch(() => {})
+    },
+  }
+}
+
+/** The values of a header that was sent more than once are one list. */
+function textOf(header: string | string[] | undefined): string {
+  return Array.isArray(header) ? header.join(',') : (header ?? '')
+}
+
+/** Of a header that was sent twice the first. */
+function mediaTypeOf(contentType: string): string {
+  return contentType.split(/[;,]/)[0]?.trim().toLowerCase() ?? ''
+}
+
+/** @param pieces - null for a compression that is not known */
+async function readDecoded(pieces: AsyncIterator<Uint8Array> | null): Promise<Pieces | null> {
+  if (pieces === null) throw new ApiError('upstream_invalid_response')
+  try {
+    const { done, value } = await pieces.next()
+    return done ? null : [value]
+  } catch (error) {
+    throw error instanceof ApiError ? error : toBodyError(error)
+  }
+}
+
+async function* iteratePieces({ read }: Exchange): AsyncGenerator<Uint8Array> {
+  for (let pieces = await read(); pieces !== null; pieces = await read()) yield* pieces
+}

@@ -1,0 +1,179 @@
+/**
+ * What goes wrong upstream, in this server's codes. The client must never see the upstream's address,
+ * its HTML, or that our key was refused as if it were the client's.
+ */
+
+import { isObject } from '../../../domain/json/is-object.ts'
+import { ApiError, type ErrorCode } from '../../../errors.ts'
+
+/** Limits of what is passed on of an upstream's words, in characters. */
+const MESSAGE_CHARS_MAX = 1_000
+const PARAM_CHARS_MAX = 256
+/** Limit: longer waits are told as this; one day. */
+const RETRY_AFTER_S_MAX = 86_400
+
+/** How engines say that a prompt does not fit. */
+const CONTEXT_EXCEEDED =
+  /maximum context length|exceeds the available context size|longer than the model's context length|exceed_context_size|context_length_exceeded|You passed \d+ input tokens/
+
+/** What an upstream answered besides a completion. */
+export interface UpstreamFailure {
+  readonly status: number
+  /** The body, or the part that was read of it. */
+  readonly text: string
+  readonly retryAfter?: string | undefined
+  /** `host:port` of the upstream, to be kept out of messages. */
+  readonly host: string
+  readonly nowMs: number
+}
+
+/** Why an upstream's answer is an error, for the log and for the choice whether to try again. */
+class UpstreamStatus extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.name = 'UpstreamStatus'
+    this.status = status
+  }
+}
+
+/** The status that an upstream answered, or told in its answer; null where there was none. */
+export function statusOf({ cause }: ApiError): number | null {
+  return cause instanceof UpstreamStatus ? cause.status : null
+}
+
+/**
+ * The error of an upstream's answer that is not a success.
+ *
+ * Spec: §7 row 4 (statuses not shown).
+ * Choice: 400, 413 and 422 are the client's own faults and pass with the upstream's words; 401 and 403
+ * concern our key; 404 concerns a model that we list; those and all else are 502.
+ */
+export function toStatusError(failure: UpstreamFailure): ApiError {
+  const { status, retryAfter, nowMs } = failure
+  // For the log. Only a failure of the upstream's own is quoted: other bodies may repeat prompts or keys.
+  const quote = status >= 500 ? `: ${failure.text.slice(0, MESSAGE_CHARS_MAX)}` : ''
+  const cause = new UpstreamStatus(status, `upstream status ${status}${quote}`)
+  if (status === 401 || status === 403) return new ApiError('upstream_auth', { cause })
+  if (status === 429) {
+    const retryAfterS = parseRetryAfter(retryAfter, nowMs)
+    return new ApiError('upstream_rate_limited', {
+      cause,
+      ...(retryAfterS === null ? {} : { retryAfterS }),
+    })
+  }
+  const code = CLIENT_FAULTS[status]
+  if (code === undefined) return new ApiError('upstream_error', { cause })
+  return toClientFault(code, parseObject(failure.text), failure.host)
+}
+
+const CLIENT_FAULTS: Readonly<Record<number, ErrorCode>> = {
+  400: 'invalid_value',
+  413: 'request_too_large',
+  422: 'validation_failed',
+}
+
+/**
+ * The error of an `error` object that came with a success status, in a body or as an event. Its own
+ * `code` is the status where it is a number, as common engines have it.
+ */
+export function toEventError(error: unknown, host: string, nowMs: number): ApiError {
+  const object = isObject(error) ? error : { message: error }
+  const { code, type } = object
+  const isFault = typeof type === 'string' && /^bad ?request|invalid_request/i.test(type)
+  const status = typeof code === 'number' ? code : isFault ? 400 : 502
+  return toStatusError({ status, text: JSON.stringify({ error: object }), host, nowMs })
+}
+
+const TIMEOUT_CODES = /^UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT$|^ETIMEDOUT$/
+/** What is no HTTP/1.1, or too much of it; the end of a connection inside of an answer is not among it. */
+const NONSENSE_CODES = /^HPE_(?!INVALID_EOF_STATE$)|^UND_ERR_HEADERS_OVERFLOW$/
+
+/** The upstream surely did not process the request. */
+class UnprocessedRequest extends Error {
+  constructor(cause: unknown) {
+    super('the request was not processed', { cause })
+    this.name = 'UnprocessedRequest'
+  }
+}
+
+/** Whether the upstream surely did not process the request of an error. */
+export function isSurelyUnprocessed({ cause }: ApiError): boolean {
+  return cause instanceof UnprocessedRequest
+}
+
+/** Whether the upstream, or what is between, closed the connection. */
+export function isCutByPeer(cause: unknown): boolean {
+  return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(codeOf(cause))
+}
+
+/** Whether this server closes its connections. */
+export function isClosing(cause: unknown): boolean {
+  return ['UND_ERR_CLOSED', 'UND_ERR_DESTROYED'].includes(codeOf(cause))
+}
+
+/** The error of a request that got no answer. */
+export function toConnectionError(error: unknown, isUnprocessed: boolean): ApiError {
+  const code = codeOf(error)
+  const cause = isUnprocessed ? new UnprocessedRequest(error) : error
+  if (TIMEOUT_CODES.test(code)) return new ApiError('upstream_timeout', { cause })
+  if (NONSENSE_CODES.test(code)) return new ApiError('upstream_invalid_response', { cause })
+  return new ApiError('upstream_unreachable', { cause })
+}
+
+/** How node:zlib says that bytes are not of the named compression. */
+const CODING_CODES = /^Z_|^ERR__ERROR_|^ZSTD_error_/
+
+/** The error of an answer that broke off, or that cannot be decompressed. */
+export function toBodyError(cause: unknown): ApiError {
+  if (cause instanceof ApiError) return cause
+  if (CODING_CODES.test(codeOf(cause)) || NONSENSE_CODES.test(codeOf(cause))) {
+    return new ApiError('upstream_invalid_response', { cause })
+  }
+  const code = TIMEOUT_CODES.test(codeOf(cause)) ? 'upstream_timeout' : 'upstream_error'
+  return new ApiError(code, { message: 'The upstream broke off its answer.', cause })
+}
+
+/** Seconds of a Retry-After header, a number or a date; null when there is none that can be read. */
+export function parseRetryAfter(header: string | undefined, nowMs: number): number | null {
+  if (header === undefined) return null
+  const seconds = /^\d{1,9}$/.test(header) ? Number(header) : (Date.parse(header) - nowMs) / 1000
+  if (Number.isNaN(seconds)) return null
+  return Math.min(Math.max(Math.ceil(seconds), 0), RETRY_AFTER_S_MAX)
+}
+
+function toClientFault(code: ErrorCode, body: object | null, host: string): ApiError {
+  // Older engines answer the error flat, without a wrapper.
+  const nested = isObject(body) && 'error' in body ? body.error : body
+  const { message, param, type, code: name } = isObject(nested) ? nested : { message: nested }
+  const text = typeof message === 'string' ? toPublicText(message, host) : null
+  const isTooLong = CONTEXT_EXCEEDED.test(`${String(message)} ${String(type)} ${String(name)}`)
+  return new ApiError(isTooLong ? 'context_length_exceeded' : code, {
+    ...(text === null ? {} : { message: text }),
+    ...(typeof param === 'string' ? { param: param.slice(0, PARAM_CHARS_MAX) } : {}),
+  })
+}
+
+/** An upstream's sentence without addresses, or null when it is no sentence. */
+function toPublicText(message: string, host: string): string | null {
+  if (message === '' || /<\/?(?:!doctype|html|head|body|title|h1|p|center)\b/i.test(message))
+    return null
+  return message
+    .slice(0, MESSAGE_CHARS_MAX)
+    .replace(/\b[a-z][a-z0-9+.-]*:\/\/\S+/gi, '[address]')
+    .replaceAll(host, '[address]')
+}
+
+/** The object that a JSON text holds, or null. */
+export function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+function codeOf(error: unknown): string {
+  return isObject(error) && typeof error.code === 'string' ? error.code : ''
+}

@@ -1,0 +1,77 @@
+/** The contract of the feedback store. */
+import type { FeedbackSample } from '../../../domain/feedback/feedback-sample.ts'
+import type { Feedback } from '../../../domain/feedback/new-feedback.ts'
+import type { RowQuery } from '../../../domain/query/row-query.ts'
+import type { ApiError } from '../../../errors.ts'
+import type { FeedbackPayloadPath } from '../../../schemas/feedback/feedback.ts'
+import type { ReadCaller } from '../read-caller.ts'
+
+/** The leaf paths of a sample of payloads. */
+export interface PayloadPaths {
+  /** Distinct, sorted by json_path in code-unit order. */
+  readonly paths: readonly FeedbackPayloadPath[]
+  /** False when a limit on paths or bytes left something of the sample out. */
+  readonly is_complete: boolean
+}
+
+/** The answer of a query over feedback. */
+export interface FeedbackRows {
+  /** Rows that meet the condition, as far as they were looked at; all of them when only they are counted. */
+  readonly count: number
+  /** JSON texts of the page's rows, with the wanted fields. */
+  readonly rows: readonly string[]
+}
+
+export interface FeedbackStore {
+  /**
+   * Stores feedback. Resolves only after it is durable. Ids are unique in a project. The same feedback again
+   * under the same id changes nothing.
+   *
+   * @returns what is stored: on a repeat that of the first time, with its time and user
+   * @throws ApiError feedback_conflict when the id holds other feedback; server_overloaded,
+   * store_unavailable
+   */
+  createFeedback(feedback: Feedback): Promise<Feedback>
+  /**
+   * Stores feedback in one commit. Each item is stored or fails alone, in the order that is given.
+   *
+   * @returns for each item what createFeedback gives, or the feedback_conflict that it throws
+   * @throws ApiError server_overloaded, store_unavailable: then nothing is stored
+   */
+  createFeedbackBatch(batch: readonly Feedback[]): Promise<readonly (Feedback | ApiError)[]>
+  /**
+   * Puts feedback in the place of another: both or nothing happens. When the replaced one is gone and the
+   * new one is stored already, this is a repeat and changes nothing.
+   *
+   * @param replacedId - id of feedback of the same project
+   * @returns what is stored
+   * @throws ApiError feedback_not_found when there is no such feedback, feedback_conflict when the new id
+   * holds other feedback; server_overloaded, store_unavailable
+   */
+  replaceFeedback(replacedId: string, feedback: Feedback): Promise<Feedback>
+  /**
+   * Removes feedback by its ids; ids that are unknown in the project count for nothing. Resolves only after
+   * it is durable.
+   *
+   * @throws ApiError server_overloaded, store_unavailable
+   */
+  purgeFeedback(projectId: string, ids: readonly string[]): Promise<void>
+  /**
+   * The feedback of a project that meets a query; without an order by time, of equal times by id. Sees
+   * every feedback that was acknowledged before the call.
+   *
+   * @param caller - who waits
+   * @throws ApiError validation_failed (param `limit`) when the page is too large to be written;
+   * server_overloaded, read_timeout, client_closed_request, store_unavailable
+   */
+  queryFeedback(projectId: string, query: RowQuery, caller: ReadCaller): Promise<FeedbackRows>
+  /**
+   * Leaf paths over the newest payload of each distinct trigger_ref in the window; feedback without one is
+   * one group. Of equal times the greater id is the newer. The `sample_limit` newest groups are looked into.
+   * Sees every feedback that was acknowledged before the call.
+   *
+   * @param caller - who waits
+   * @throws ApiError server_overloaded, read_timeout, client_closed_request, store_unavailable
+   */
+  findPayloadPaths(sample: FeedbackSample, caller: ReadCaller): Promise<PayloadPaths>
+}

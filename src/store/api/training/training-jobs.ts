@@ -1,0 +1,105 @@
+/** The contract of the store of training jobs and their payloads, as clients see them. */
+import type { Readable } from 'node:stream'
+import type { PreviewModel } from '../../../domain/models/preview-model.ts'
+import type { NewTrainingJob, TrainingJob } from '../../../domain/training/training-job.ts'
+import type { ListOrder } from '../../../schemas/query/page-query.ts'
+import type { TrainingJobState } from '../../../schemas/training/training-job.ts'
+import type { JobEventType } from '../../../schemas/training/worker.ts'
+
+/** Groups of a job in a file that is on the disk. */
+export interface StagedPayload {
+  /** Where the file is. */
+  readonly file: string
+  readonly sha256: string
+  readonly bytes: number
+}
+
+/** A body that is being received. */
+export interface StagedBody {
+  /** Where the bytes are. */
+  readonly file: string
+  /** Where its groups may be written. */
+  readonly payloadFile: string
+  write(bytes: Buffer): Promise<void>
+  /** Closes the file; nothing is written after it. */
+  finish(): Promise<void>
+  /** Removes both files, unless a job took them. Never fails. */
+  discard(): Promise<void>
+}
+
+export interface JobListing {
+  /** null: of all models. */
+  readonly model_id: string | null
+  readonly status: TrainingJobState | null
+  /** Id of a job; those behind it are read. null: from the beginning. */
+  readonly after: string | null
+  readonly order: ListOrder
+  /** Rows to read at most. */
+  readonly count: number
+  /** Patterns of the projects whose jobs the caller may see: `acme/demo`, `acme/*` or `*`. */
+  readonly projects: readonly string[]
+}
+
+/** A job with what else clients see of it. */
+export interface JobView {
+  readonly job: TrainingJob
+  readonly model: PreviewModel
+  /** Step of its result, or null. */
+  readonly result_step: number | null
+}
+
+export interface StoredJobEvent {
+  /** A UUID in lower case. */
+  readonly id: string
+  readonly type: JobEventType
+  readonly data_json: string
+}
+
+export interface EventListing {
+  readonly job_id: string
+  /** Id of an event of the job, of any attempt; later ones are read. null: from the beginning. */
+  readonly after: string | null
+  /** Rows to read at most. */
+  readonly count: number
+}
+
+export interface TrainingJobStore {
+  /**
+   * Stores a job in the state `queued`, last in its model's queue. Resolves only after payload and job
+   * are durable, the payload first: a crash may leave a payload without a job, never a job without its
+   * payload. When the model has a job of the same idempotency key and content, nothing is stored.
+   *
+   * @param job - of a model that exists
+   * @param payload - text of the trajectory groups, or the file that holds it
+   * @returns the stored job, which on a repeat is the first one, in its present state
+   * @throws ApiError idempotency_conflict when the key stands for other content; model_not_found when the
+   * model was deleted meanwhile; server_overloaded, store_unavailable: then nothing is stored
+   */
+  insertJob(job: NewTrainingJob, payload: string | StagedPayload): Promise<TrainingJob>
+  /** Opens a file for a large body. @throws ApiError store_unavailable */
+  stageBody(): Promise<StagedBody>
+  /** The job, or null when the id is unknown. Ids are in lower case. */
+  findJob(id: string): Promise<TrainingJob | null>
+  /** The job with its model, deleted or not, or null when the id is unknown. */
+  findJobView(id: string): Promise<JobView | null>
+  /**
+   * Jobs by the time of their creation.
+   *
+   * @throws ApiError training_job_not_found for an `after` that is unknown or of another's project
+   */
+  listJobs(listing: JobListing): Promise<JobView[]>
+  /**
+   * Cancels a queued job at once, and asks a running one to stop.
+   *
+   * @throws ApiError training_job_ended when it has succeeded or failed
+   */
+  cancelJob(id: string, now_us: number): Promise<void>
+  /**
+   * The events of a job's last attempt in the order in which they came; those of earlier attempts are hidden.
+   *
+   * @throws ApiError validation_failed when `after` never was an event of the job
+   */
+  listEvents(listing: EventListing): Promise<StoredJobEvent[]>
+  /** The bytes of a payload, as they were sent. @throws ApiError store_unavailable */
+  openPayload(job: TrainingJob): Promise<Readable>
+}

@@ -1,0 +1,133 @@
+/**
+ * The contract of the training queue: what workers do with jobs. Jobs of a model run one at a time in the
+ * order of their seq; one that fails does not block the next. Each method is one transaction, and resolves
+ * only after it is durable. Only the times that are given count; the store has no clock.
+ */
+import type { StoredCheckpoint } from '../../../domain/models/checkpoint.ts'
+import type { PreviewModel } from '../../../domain/models/preview-model.ts'
+import type { TrainingJob } from '../../../domain/training/training-job.ts'
+import type {
+  AttemptEnd,
+  AttemptStart,
+  Failure,
+  JobEvent,
+} from '../../../domain/training/training-moves.ts'
+import type { JsonObject } from '../../../schemas/primitives.ts'
+
+/** The limits that end attempts. */
+export interface QueueTimes extends AttemptEnd {
+  /** A job that could have run for this long ends as failed; 0: never. */
+  readonly queue_timeout_ms: number
+}
+
+export interface Claim extends Omit<AttemptStart, 'now_us' | 'parent' | 'resolved_config_json'> {
+  readonly times: QueueTimes
+  /** Base models that the worker can train. */
+  readonly base_models: readonly string[]
+  /** Patterns of the projects that it may work for. */
+  readonly projects: readonly string[]
+}
+
+export interface ClaimedJob {
+  readonly job: TrainingJob
+  readonly model: PreviewModel
+  /** What it goes on from: the newest checkpoint that is not deleted. */
+  readonly parent: StoredCheckpoint | null
+}
+
+/** A worker's proof that it holds a job. */
+export interface Lease {
+  readonly job_id: string
+  readonly token_hash: string
+  readonly now_us: number
+}
+
+/** An event of a worker's. */
+export interface NewJobEvent extends JobEvent {
+  /** Number of the event in its attempt, >= 0. */
+  readonly seq: number
+}
+
+export interface Outcome {
+  /** Id of the new checkpoint. */
+  readonly checkpoint_id: string
+  /** SHA-256 of the staged artifact; null: the parent's weights stay. */
+  readonly sha256: string | null
+  readonly metrics: JsonObject
+  readonly reason: string | null
+}
+
+export interface TrainingQueue {
+  /**
+   * Gives out the oldest job that may run and that the worker accepts, after ending what is overdue.
+   *
+   * @returns null when there is none
+   */
+  claimJob(claim: Claim): Promise<ClaimedJob | null>
+  /** The leased job with its parent. @throws ApiError lease_lost */
+  findLeased(lease: Lease): Promise<ClaimedJob>
+  /** @throws ApiError lease_lost */
+  renewLease(lease: Lease, renewal: LeaseRenewal): Promise<TrainingJob>
+  /**
+   * Adds events to the attempt; one whose seq is there is dropped. A training_started stands before the
+   * first of another type, whether or not the worker has written it.
+   *
+   * @throws ApiError lease_lost; validation_failed when the attempt has too many
+   */
+  recordEvents(lease: Lease, events: readonly NewJobEvent[]): Promise<void>
+  /**
+   * Makes a received file the artifact of the attempt; one that was staged before is removed.
+   *
+   * @throws ApiError lease_lost; then the file is not taken
+   */
+  stageArtifact(lease: Lease, file: ReceivedArtifact): Promise<void>
+  /**
+   * Ends the job with a new checkpoint, which every list that is asked for later has, and its last event.
+   * The same lease and sha256 once more give the same checkpoint.
+   *
+   * @throws ApiError artifact_conflict when the sha256 is not that of the staged or completed artifact;
+   * lease_lost, also when a client has cancelled the job, which then ends as cancelled
+   */
+  completeJob(lease: Lease, outcome: Outcome): Promise<StoredCheckpoint>
+  /** Ends the attempt as failed. @returns the job, queued, failed or cancelled @throws ApiError lease_lost */
+  failAttempt(lease: Lease, failure: Failure, end: AttemptEnd): Promise<TrainingJob>
+  /** Gives the job back. @returns the job, queued or cancelled @throws ApiError lease_lost */
+  releaseJob(lease: Lease): Promise<TrainingJob>
+  /** Ends what is overdue. @returns jobs that were moved */
+  endOverdue(times: QueueTimes): Promise<number>
+  /** When the next thing falls due: a lease, an attempt, a wait; null when there is none. */
+  nextDueUs(now_us: number, queue_timeout_ms: number): Promise<number | null>
+  /**
+   * Gives every running job a whole lease: the server was away or its clock was set, and its worker knows nothing of
+   * that.
+   *
+   * @param lease_ms - counted from `now_us`
+   * @param moved_us - by how much the clock was set; the limits of attempts and the waits of jobs move with it
+   */
+  resumeLeases(now_us: number, lease_ms: number, moved_us: number): Promise<void>
+  /** Takes in the bytes of an artifact. @throws ApiError request_too_large, store_unavailable */
+  receiveArtifact(source: AsyncIterable<Buffer>, bytesMax: number): Promise<ReceivedArtifact>
+  /**
+   * Calls the listener after every change that may let another job be claimed, as far as this process made it: it saves
+   * time, and callers look by themselves, too.
+   *
+   * @returns the end of it
+   */
+  onChange(listener: () => void): () => void
+}
+
+export interface LeaseRenewal {
+  readonly lease_ms: number
+  /** 0..1; null: not told. */
+  readonly progress: number | null
+}
+
+/** An uploaded file that belongs to no job yet. */
+export interface ReceivedArtifact {
+  readonly sha256: string
+  readonly bytes: number
+  /** Puts it under its lasting name, relative to the data directory. */
+  keep(path: string): Promise<void>
+  /** Removes what was not kept. Never fails. */
+  discard(): Promise<void>
+}

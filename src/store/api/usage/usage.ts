@@ -1,0 +1,40 @@
+/** The contract of usage over trees of calls. */
+import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
+import type { Expression } from '../../../domain/query/query-expression.ts'
+import type { CallsFilter } from '../../../schemas/calls/calls-filter.ts'
+import type { UsageResponse } from '../../../schemas/usage/usage.ts'
+import type { ReadCaller } from '../read-caller.ts'
+
+export interface UsageLimits {
+  /** The project's own, as the store of prices lists them; null: no costs are wanted. */
+  readonly prices: readonly ProjectPrice[] | null
+  /** Calls to look at, at most. */
+  readonly limit: number
+}
+
+/** Calls that a filter selects, each with its descendants among them. */
+export interface TraceUsageQuery extends UsageLimits {
+  readonly project_id: string
+  readonly filter: CallsFilter
+  /** Over USAGE_FIELDS; null: all. */
+  readonly expression: Expression | null
+}
+
+/** Calls by id, each with all of its descendants in its trace. */
+export interface CallsUsageQuery extends UsageLimits {
+  readonly project_id: string
+  readonly call_ids: readonly string[]
+}
+
+export interface UsageStore {
+  /**
+   * Usage of every selected call. Deleted calls and ends without a start are out.
+   *
+   * @param caller - who waits
+   * @throws ApiError validation_failed (param `limit`) for more calls than the limit; server_overloaded,
+   * read_timeout, client_closed_request, store_unavailable
+   */
+  sumTraceUsage(query: TraceUsageQuery, caller: ReadCaller): Promise<UsageResponse>
+  /** Usage of every call that is named; an unknown one has none. Throws as sumTraceUsage. */
+  sumCallsUsage(query: CallsUsageQuery, caller: ReadCaller): Promise<UsageResponse>
+}

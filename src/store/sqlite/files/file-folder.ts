@@ -1,0 +1,154 @@
+/**
+ * Large files beside the database: received under a name of their own, then moved to where their project
+ * keeps them. Knows nothing of rows; a file without a row is waste, never a fault.
+ */
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative, resolve } from 'node:path'
+import type { Readable } from 'node:stream'
+import { DataDirectoryError } from '../db/connection.ts'
+
+/** Folder of uploaded files in the data directory. */
+export const FILES_DIRECTORY = 'files'
+/** Folder of the weights of checkpoints in the data directory. */
+export const ARTIFACTS_DIRECTORY = 'artifacts'
+const RECEIVED_DIRECTORY = 'received'
+
+/** A file that is being received. */
+export interface FileWriter {
+  /** Where the bytes are until they are moved. */
+  readonly file: string
+  write(bytes: Buffer): Promise<void>
+  /** Resolves when all bytes are on the disk. */
+  finish(): Promise<void>
+  /** Moves a finished file; resolves when its new name is on the disk. */
+  moveTo(path: string): Promise<void>
+  /** Closes and removes what was not moved. Never fails. */
+  discard(): Promise<void>
+}
+
+export interface FileFolder {
+  /** Where a project keeps a content, relative to the data directory. */
+  pathOf(projectId: string, digest: string): string
+  openWriter(): Promise<FileWriter>
+  /** Absolute path of a file, whether it is there or not. */
+  locate(path: string): string
+  /** Fails when the file is not there, before anything is read. */
+  openReader(path: string): Promise<Readable>
+  /** Removes a file that no row names. Never fails: a file that stays is waste. */
+  remove(path: string): Promise<void>
+  /**
+   * Removes all files that are not in use, and what was being received. Only for the start, when nothing
+   * is on its way between the folder and the rows.
+   *
+   * @param isUsed - whether a row names the path
+   * @param wanted - paths that rows name
+   * @returns how many of the wanted are not there
+   */
+  sweep(isUsed: (path: string) => boolean, wanted: ReadonlySet<string>): Promise<number>
+  /** Whether a file is there. */
+  has(path: string): Promise<boolean>
+  /** Removes the folder when it was a temporary one. */
+  close(): void
+}
+
+/**
+ * Opens the folder, and makes it when it is missing.
+ *
+ * @param dataDir - a directory, or ':memory:' for a temporary one that ends with the store
+ * @param directory - its name in the data directory
+ * @throws DataDirectoryError
+ */
+export function openFileFolder(dataDir: string, directory: string): FileFolder {
+  const isTemporary = dataDir === ':memory:'
+  const root = isTemporary ? mkdtempSync(join(tmpdir(), 'weft-files-')) : dataDir
+  const received = join(root, directory, RECEIVED_DIRECTORY)
+  try {
+    mkdirSync(received, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new DataDirectoryError(`cannot use the data directory ${root}: ${reason}`, cause)
+  }
+
+  return {
+    // Hexadecimal names: some file systems do not tell upper case from lower case.
+    pathOf: (projectId, digest) => join(directory, hexOf(projectId).slice(0, 32), hexOf(digest)),
+    openWriter: () => openWriter(root, directory, join(received, randomUUID())),
+    locate: (path) => resolve(root, path),
+    async openReader(path) {
+      const handle = await open(join(root, path), 'r')
+      return handle.createReadStream()
+    },
+    remove: (path) => removeQuietly(join(root, path)),
+    async sweep(isUsed, wanted) {
+      // One list of the folder, not a look at each file.
+      const paths = await listFiles(root, directory)
+      const unused = paths.filter((path) => !isUsed(path))
+      for (const path of unused) await removeQuietly(join(root, path))
+      return countMissing(wanted, paths)
+    },
+    async has(path) {
+      return (await stat(join(root, path)).catch(() => null)) !== null
+    },
+    close() {
+      if (isTemporary) rmSync(root, { recursive: true, force: true })
+    },
+  }
+}
+
+async function openWriter(root: string, directory: string, received: string): Promise<FileWriter> {
+  const handle: FileHandle = await open(received, 'wx', 0o600)
+  return {
+    file: received,
+    // Why: a single write may take less than it was given; writeFile goes on until all is written.
+    write: (bytes) => handle.writeFile(bytes),
+    async finish() {
+      await handle.sync()
+      await handle.close()
+    },
+    async moveTo(path) {
+      const target = join(root, path)
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+      await rename(received, target)
+      // The file's name, and the name of its folder, which may be new.
+      await syncDirectory(dirname(target))
+      await syncDirectory(join(root, directory))
+    },
+    async discard() {
+      await handle.close().catch(() => undefined)
+      await removeQuietly(received)
+    },
+  }
+}
+
+/** All files of a folder, relative to the root. */
+async function listFiles(root: string, directory: string): Promise<string[]> {
+  const entries = await readdir(join(root, directory), { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+}
+
+/** How many wanted paths are not among those that are there. */
+export function countMissing(wanted: ReadonlySet<string>, paths: readonly string[]): number {
+  return wanted.size - paths.filter((path) => wanted.has(path)).length
+}
+
+async function removeQuietly(path: string): Promise<void> {
+  await rm(path, { force: true }).catch(() => undefined)
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function hexOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

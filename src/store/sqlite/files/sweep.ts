@@ -1,0 +1,34 @@
+/**
+ * Removes what a crash has left between files and rows: the file always comes first, and goes last. Counts the rows whose
+ * files are gone, which no crash makes.
+ */
+import type { MissingFiles } from '../../api/health.ts'
+import type { Connection } from '../db/connection.ts'
+import type { CheckpointArtifacts } from '../models/checkpoint-artifacts.ts'
+import type { TrainingPayloads } from '../training/training-payloads.ts'
+import type { FileFolder } from './file-folder.ts'
+import * as SQL from './sweep.sql.ts'
+
+export interface SweptParts {
+  readonly payloads: TrainingPayloads
+  /** Uploaded files. */
+  readonly folder: FileFolder
+  readonly artifacts: CheckpointArtifacts
+}
+
+/** @returns sweeps once and tells what is missing */
+export function createSweep(
+  db: Connection,
+  { payloads, folder, artifacts }: SweptParts,
+): () => Promise<MissingFiles> {
+  const list = (sql: string) => new Set(db.prepare(sql).pluck().all() as string[])
+  return async () => {
+    const payloadPaths = list(SQL.LIST_PAYLOAD_PATHS)
+    const filePaths = list(SQL.LIST_FILE_PATHS)
+    return {
+      training_payloads: await payloads.sweep(payloadPaths),
+      files: await folder.sweep((path) => filePaths.has(path), filePaths),
+      artifacts: await artifacts.folder.sweep(artifacts.isUsed, list(SQL.LIST_ARTIFACT_PATHS)),
+    }
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * Whether the database can be read and written now: tried, not remembered. A write is a row's way to the disk and back,
+ * with all that waits before it; a read goes to the file and not to what a connection has kept of it.
+ */
+import { stat } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SqliteError } from 'better-sqlite3'
+import { ApiError } from '../../../errors.ts'
+import type { MissingFiles, StoreHealth, StoreState } from '../../api/health.ts'
+import { type Connection, openReadOnlyDatabase } from '../db/connection.ts'
+import type { FileFolder } from '../files/file-folder.ts'
+import { READ_NEWEST } from './store-health.sql.ts'
+
+/** What was found is told again for so long: probes of many may ask. */
+const KEPT_MS = 1000
+/** Limit: a write that takes longer has failed for whoever waits. */
+const WRITE_MS_MAX = 2000
+/** Written beside the database: a full disk may still have room in the pages that the log has already. */
+const FILE_BYTES = 65_536
+
+export interface StoreHealthParts {
+  /** The database file; null in memory. */
+  readonly path: string | null
+  /** Writes something through the way that all writes go. */
+  readonly write: () => Promise<unknown>
+  readonly folder: FileFolder
+  readonly missing: () => MissingFiles
+}
+
+export function createStoreHealth(parts: StoreHealthParts): StoreHealth & { close(): void } {
+  const { path, write, folder, missing } = parts
+  let db: Connection | null = null
+  let checking: Promise<StoreState> | null = null
+  let checkedMs = Number.NEGATIVE_INFINITY
+
+  async function tryRead(): Promise<void> {
+    if (path === null) return
+    try {
+      // A file that was removed can be read on by who has it open.
+      await stat(path)
+      db ??= openReadOnlyDatabase(path)
+      for (const sql of READ_NEWEST) db.prepare(sql).get()
+      db.pragma('shrink_memory')
+    } catch (error) {
+      db?.close()
+      db = null
+      throw error
+    }
+  }
+
+  async function tryWrite(): Promise<void> {
+    const slow = new AbortController()
+    const isSlow = sleep(WRITE_MS_MAX, 'slow', { signal: slow.signal, ref: false })
+    isSlow.catch(() => undefined)
+    try {
+      const first = await Promise.race([write(), isSlow])
+      if (first === 'slow') throw new Error('a write takes too long')
+    } catch (error) {
+      // A full queue is told by its 503; the store itself works.
+      if (!(error instanceof ApiError && error.code === 'server_overloaded')) throw error
+    } finally {
+      slow.abort()
+    }
+  }
+
+  async function tryFile(): Promise<void> {
+    const writer = await folder.openWriter()
+    try {
+      await writer.write(Buffer.alloc(FILE_BYTES))
+    } finally {
+      await writer.discard()
+    }
+  }
+
+  async function check(): Promise<StoreState> {
+    const names = ['reads fail', 'writes fail', 'files cannot be written']
+    const tried = await Promise.allSettled([tryRead(), tryWrite(), tryFile()])
+    checkedMs = performance.now()
+    const failed = tried.flatMap((result, at) =>
+      result.status === 'rejected' ? [{ name: names[at], error: result.reason as unknown }] : [],
+    )
+    return {
+      failing: failed.map(({ name, error }) => `${name}: ${describe(error)}`),
+      cause: failed[0]?.error,
+      missing: missing(),
+    }
+  }
+
+  return {
+    checkStore() {
+      if (checking === null || performance.now() - checkedMs > KEPT_MS) {
+        checkedMs = Number.POSITIVE_INFINITY
+        checking = check()
+      }
+      return checking
+    },
+    close() {
+      checkedMs = Number.POSITIVE_INFINITY
+      checking = Promise.resolve({
+        ...{ failing: ['it is closed'], cause: undefined, missing: missing() },
+      })
+      db?.close()
+      db = null
+    },
+  }
+}
+
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/SQLITE_FULL|ENOSPC|EDQUOT|EFBIG/, 'the disk is full'],
+  [/SQLITE_(?:CORRUPT|NOTADB)/, 'the database is damaged'],
+  [/SQLITE_READONLY|EROFS|EACCES|EPERM/, 'the data directory cannot be written'],
+  [/SQLITE_CANTOPEN|ENOENT/, 'the data directory is gone'],
+  [/SQLITE_(?:BUSY|LOCKED)/, 'another process holds the database'],
+  [/SQLITE_IOERR|EIO/, 'the disk fails'],
+  [/too long/, 'the disk is too slow'],
+]
+
+/** In words that tell no path. */
+function describe(error: unknown): string {
+  const texts: string[] = []
+  for (let at = error; at instanceof Error && texts.length < 5; at = at.cause) {
+    const { code } = at as { code?: unknown }
+    texts.push(at instanceof SqliteError ? at.code : String(code ?? ''), at.message)
+  }
+  const text = texts.join(' ')
+  return WORDS.find(([pattern]) => pattern.test(text))?.[1] ?? 'the log says why'
+}

@@ -1,5 +1,0 @@
-/** Entry of a read thread. Serves the registry and nothing else. */
-import { READ_JOBS } from './read-jobs.ts'
-import { serveReadJobs } from './read-serve.ts'
-
-serveReadJobs(READ_JOBS)

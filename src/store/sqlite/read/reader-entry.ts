@@ -1,0 +1,5 @@
+/** Entry of a read thread. Serves the registry and nothing else. */
+import { READ_JOBS } from './read-jobs.ts'
+import { serveReadJobs } from './reader-serve.ts'
+
+serveReadJobs(READ_JOBS)

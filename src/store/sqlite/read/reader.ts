@@ -1,0 +1,119 @@
+/** One read thread as the pool sees it: runs a few jobs in turns and knows how to stop each. */
+import { Worker } from 'node:worker_threads'
+import { ApiError } from '../../../errors.ts'
+import { toReplyError } from '../db/thread-failure.ts'
+import type { Share } from './fair-queue.ts'
+import type { ReadWorkerData, ReadWorkerReply, ReadWorkerRequest } from './reader-serve.ts'
+
+/** Limit: how long a thread may take to end, milliseconds. */
+const END_MS_MAX = 5000
+
+/** Limit: memory for new objects; the rest as Node sets it. */
+const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8 }
+
+/** A job that waits or runs. */
+export interface PendingRead extends Share {
+  /** 1..2^31-1. */
+  readonly id: number
+  readonly name: string
+  readonly input: unknown
+  /** Of the input, about. */
+  readonly bytes: number
+  /** Settles the caller; later calls do nothing. */
+  settle(error: Error | null, value?: unknown): void
+}
+
+export interface ReadThread {
+  /** What it runs. */
+  jobs(): readonly PendingRead[]
+  start(job: PendingRead): void
+  /** Tells a running job to stop; its place is free once it has. Does nothing for any other. */
+  cancel(job: PendingRead): void
+  /** Lets the thread close its connection; ends it by force when it does not. */
+  end(): Promise<void>
+}
+
+export interface ReadThreadOptions extends ReadWorkerData {
+  /** The thread's entry. */
+  readonly workerFile: URL
+  /** A thread that does not reach a checkpoint in this time after a cancel is ended. */
+  readonly cancelGraceMs: number
+  /** A job has ended. */
+  onFree(): void
+  /**
+   * It has died, and what it ran has failed; `rest` is what it ran beside a job that had to be ended by force, which
+   * another thread may run anew.
+   */
+  onLost(rest: readonly PendingRead[]): void
+}
+
+interface Started {
+  readonly job: PendingRead
+  readonly cancelled: Int32Array
+  graceTimer?: NodeJS.Timeout
+}
+
+/** Starts a thread. */
+export function createReadThread(options: ReadThreadOptions): ReadThread {
+  const { workerFile, cancelGraceMs, onFree, onLost, path, niceness, gate } = options
+  const workerData: ReadWorkerData = { path, niceness, gate }
+  const worker = new Worker(workerFile, { workerData, resourceLimits: RESOURCE_LIMITS })
+  const started = new Map<number, Started>()
+  let isLost = false
+  let isForced = false
+
+  function settle(id: number, error: Error | null, value?: unknown): void {
+    const ended = started.get(id)
+    started.delete(id)
+    clearTimeout(ended?.graceTimer)
+    ended?.job.settle(error, value)
+  }
+
+  function lose(cause: Error): void {
+    if (isLost) return
+    isLost = true
+    const left = [...started.values()]
+    const rest = isForced ? left.filter(({ graceTimer }) => graceTimer === undefined) : []
+    for (const { job } of rest) started.delete(job.id)
+    for (const id of [...started.keys()]) settle(id, new ApiError('internal_error', { cause }))
+    onLost(rest.map(({ job }) => job))
+  }
+
+  function endByForce(): void {
+    isForced = true
+    void worker.terminate()
+  }
+
+  worker.on('message', (reply: ReadWorkerReply) => {
+    settle(reply.id, toReplyError(reply), reply.value)
+    onFree()
+  })
+  worker.on('error', lose)
+  worker.on('exit', () => lose(new Error('the read thread ended')))
+
+  return {
+    jobs: () => [...started.values()].map(({ job }) => job),
+    start(job) {
+      const cancelled = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+      started.set(job.id, { job, cancelled: new Int32Array(cancelled) })
+      const { id, name, input, keyId, project_id } = job
+      const request: ReadWorkerRequest = { id, name, input, keyId, project_id, cancelled }
+      worker.postMessage(request)
+    },
+    cancel({ id }) {
+      const found = started.get(id)
+      if (!found) return
+      Atomics.store(found.cancelled, 0, 1)
+      found.graceTimer ??= setTimeout(endByForce, cancelGraceMs)
+    },
+    async end() {
+      for (const { cancelled } of started.values()) Atomics.store(cancelled, 0, 1)
+      const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+      const request: ReadWorkerRequest = null
+      worker.postMessage(request)
+      const timer = setTimeout(() => void worker.terminate(), END_MS_MAX)
+      await ended
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * The read job that brings an hour's pieces forward: it adds what happened since to the last piece, and begins new
+ * ones where that is full. Where nothing is built that can be used, the pieces come from the rows of the calls.
+ */
+
+import type { Connection } from '../../../db/connection.ts'
+import { createGrowingHour, type GrowingHour, HOUR_MODELS_MAX } from '../hour-columns.ts'
+import { addEntries } from '../hour-entries.ts'
+import { addRows, type HourPlace } from '../hour-rows.ts'
+import { type HourState, readChanges } from '../live-hours.ts'
+import { BrokenSegmentError } from '../segment.ts'
+import { SELECT_HOUR } from '../segments.sql.ts'
+import { createSegmentReader, PIECES_MAX, type StoredPiece } from '../stored-hours.ts'
+import { type EncodedPiece, encodePiece } from './segment-build.ts'
+
+export interface BuildInput {
+  readonly hour_key: number
+  /** Entries of a piece; rows of usage likewise. */
+  readonly pieceRowsMax: number
+  /** To go on with pieces from the rows: where the last one ended. */
+  readonly from: RestOfRows | null
+}
+
+/** A piece, and the state of the hour that it was built from. */
+export interface BuiltPiece extends EncodedPiece {
+  readonly hour_key: number
+  /** The piece is built upon this state: it holds while the hour still has it. */
+  readonly generation: number
+  readonly built_revision: number | null
+  /** What the pieces hold with this one. */
+  readonly to_revision: number
+  /** Which piece it is, and where one that it replaces was stored. */
+  readonly piece: number
+  readonly replaces: number | null
+  /** Entries that came to the pieces. */
+  readonly entries: number
+  /** More rows of the calls are to come, for further pieces, if the hour is still the same then. */
+  readonly rest: RestOfRows | null
+  /** The pieces hold all that had happened. */
+  readonly isLast: boolean
+}
+
+export type BuildResult = BuiltPiece | 'broken' | null
+
+interface RestOfRows {
+  readonly place: HourPlace
+  readonly piece: number
+  readonly revision: number
+}
+
+/** The next piece of an hour; null when there is no such hour or no more to build, `broken` when the last piece cannot be read. */
+export function buildSegment(
+  db: Connection,
+  input: BuildInput,
+  checkpoint: () => void,
+): BuildResult {
+  const state = db.prepare(SELECT_HOUR).get({ hour_key: input.hour_key }) as HourState | undefined
+  if (!state) return null
+  if (state.built_revision === null) return buildFromRows(db, state, input, checkpoint)
+  if (state.built_revision === state.revision) return null
+  return buildFromChanges(db, state, input, checkpoint)
+}
+
+function buildFromRows(
+  db: Connection,
+  state: HourState,
+  { pieceRowsMax, from }: BuildInput,
+  checkpoint: () => void,
+): BuiltPiece | null {
+  const { hour_key, revision, generation } = state
+  if (from && from.revision !== revision) return null
+  const piece = from?.piece ?? 0
+  const columns = createGrowingHour()
+  const isFull = () => piece < PIECES_MAX - 1 && isPieceFull(columns, pieceRowsMax)
+  const place = addRows(db, state, columns, from?.place ?? null, isFull, checkpoint)
+  return {
+    ...{ hour_key, generation, built_revision: null, to_revision: revision },
+    ...{ piece, replaces: null, entries: 0 },
+    ...{ rest: place && { place, piece: piece + 1, revision }, isLast: place === null },
+    ...encodePiece(columns, revision),
+  }
+}
+
+function buildFromChanges(
+  db: Connection,
+  state: HourState,
+  { pieceRowsMax }: BuildInput,
+  checkpoint: () => void,
+): BuiltPiece | 'broken' {
+  const { hour_key, generation, pieces } = state
+  const built_revision = state.built_revision as number
+  const segments = createSegmentReader(db)
+  try {
+    const last = findLast(segments.open(state), pieceRowsMax)
+    const isUnfit = last?.hour.head.isUnfit === true
+    const columns = createGrowingHour()
+    if (last && !isUnfit) columns.addAll(last.hour.columns)
+    let to_revision = built_revision
+    let entries = 0
+    for (const change of readChanges(db, hour_key, built_revision)) {
+      if (pieces < PIECES_MAX && isPieceFull(columns, pieceRowsMax)) break
+      checkpoint()
+      entries += addEntries(columns, change.entries_json)
+      to_revision = change.revision
+    }
+    return {
+      ...{ hour_key, generation, built_revision, to_revision, entries },
+      ...{ rest: null, isLast: to_revision === state.revision },
+      ...{ piece: last ? pieces - 1 : pieces, replaces: last?.segment_key ?? null },
+      ...encodePiece(isUnfit ? null : columns, to_revision),
+    }
+  } catch (error) {
+    if (error instanceof BrokenSegmentError) return 'broken'
+    throw error
+  } finally {
+    segments.close()
+  }
+}
+
+function isPieceFull(columns: GrowingHour, pieceRowsMax: number): boolean {
+  const rows = Math.max(columns.count, columns.usageRows())
+  return rows >= pieceRowsMax || columns.modelCount() >= HOUR_MODELS_MAX / 2
+}
+
+/** The last piece, when there is room in it or no place for another. @throws BrokenSegmentError */
+function findLast(stored: readonly StoredPiece[], pieceRowsMax: number): StoredPiece | null {
+  const last = stored.at(-1)
+  if (!last || last.hour.head.isUnfit || stored.length === PIECES_MAX) return last ?? null
+  const { columns } = last.hour
+  const used = columns.usage()
+  const rows = Math.max(columns.count, used.rows)
+  return rows >= pieceRowsMax || used.models.length >= HOUR_MODELS_MAX / 2 ? null : last
+}

@@ -1,0 +1,78 @@
+/**
+ * Keeps the log short while calls stream in: a thread of its own moves its pages into the database and has it begin
+ * anew before it is too long.
+ *
+ * Why: SQLite else moves them inside of a commit, every 4 MB of log. At ten million calls these pages lie
+ * all over the file and commits wait for them.
+ */
+import { Worker } from 'node:worker_threads'
+import { openLogGate } from '../db/log-gate.ts'
+import type { LogLimits, WalWorkerData } from './log-keeper-serve.ts'
+
+const WORKER_FILE = new URL('./log-keeper-entry.ts', import.meta.url)
+/** Commits from which on a thread is worth it; doubled each time that it was lost. */
+const COMMITS_BEFORE = 8
+/** The log stays below 128 MB: a commit may be large, and a look comes every 0.1 s. */
+const LIMITS: LogLimits = {
+  drainBytes: 64 * 1024 * 1024,
+  fullBytes: 96 * 1024 * 1024,
+  quietMs: 5000,
+  shutMsMax: 5000,
+}
+
+export interface WalThread {
+  /** To be called after each commit. */
+  noteCommit(): void
+  /** Ends the thread. */
+  close(): void
+}
+
+export interface WalThreadOptions {
+  /** The database file; null for a database in memory, which has no log. */
+  readonly path: string | null
+  /** Of createLogGateMemory. */
+  readonly gate: SharedArrayBuffer
+  readonly limits?: LogLimits
+  /** The thread's entry; tests give one of their own. */
+  readonly workerFile?: URL
+}
+
+export function createWalThread(options: WalThreadOptions): WalThread {
+  const { path, gate, limits = LIMITS, workerFile = WORKER_FILE } = options
+  let commits = 0
+  let commitsBefore = COMMITS_BEFORE
+  let worker: Worker | null = null
+  let isClosed = false
+
+  /** Until commits come through again, the writer does it by itself. */
+  function giveUp(lost: Worker): void {
+    if (worker !== lost) return
+    worker = null
+    commits = 0
+    commitsBefore *= 2
+    openLogGate(gate).open()
+  }
+
+  function start(path: string): void {
+    const workerData: WalWorkerData = { path, gate, limits }
+    const started = new Worker(workerFile, { workerData })
+    started.unref()
+    started.on('error', () => giveUp(started))
+    started.on('exit', () => giveUp(started))
+    worker = started
+  }
+
+  return {
+    noteCommit() {
+      if (isClosed || worker || path === null) return
+      commits += 1
+      if (commits === commitsBefore) start(path)
+    },
+    close() {
+      isClosed = true
+      void worker?.terminate()
+      worker = null
+      openLogGate(gate).open()
+    },
+  }
+}

@@ -1,0 +1,220 @@
+/** What every CallsQueryStore must do, whatever it stores in: only the contracts of the stores are used. */
+import { describe, expect, it } from 'vitest'
+import { resolveCallsSelection, resolveCallsShape } from '../../../src/domain/calls/calls-query.ts'
+import type { CallStore } from '../../../src/store/api/calls/calls.ts'
+import type { CallsQueryStore } from '../../../src/store/api/calls/calls-query.ts'
+import type { FeedbackStore } from '../../../src/store/api/feedback/feedback.ts'
+import { feedbackAt } from '../../feedback/feedback-fixtures.ts'
+import { endOf, startOf } from '../../store/call-store-contract.ts'
+import { readCaller } from '../../support/read-caller.ts'
+
+export interface CallsQueryStores {
+  readonly calls: CallStore
+  readonly callsQuery: CallsQueryStore
+  readonly feedback: FeedbackStore
+}
+
+const project_id = 'acme/demo'
+const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`
+const field = (name: string) => ({ $getField: name })
+const literal = (value: unknown) => ({ $literal: value })
+const named = (name: string, value: unknown) => ({ $eq: [field(name), literal(value)] })
+
+/** Calls `b` and `a` began at 2 s, `c` at 1 s, `d` at 3 s; `gone` was deleted, `far` is of another project. */
+async function fill({ calls }: CallsQueryStores): Promise<void> {
+  const starts = [
+    { id: 'b', started_at: at(2), op_name: 'x', inputs: { n: 2, s: 'Beta' }, thread_id: 'th' },
+    { id: 'a', started_at: at(2), inputs: { n: 10, s: 'alpha' }, parent_id: 'p', trace_id: 't1' },
+    { id: 'c', started_at: at(1), inputs: { n: '3', s: null }, trace_id: 't1' },
+    { id: 'd', started_at: at(3), inputs: { list: [{ v: 'deep' }] } },
+    { id: 'gone', started_at: at(2) },
+    { id: 'far', started_at: at(2), project_id: 'acme/other' },
+  ]
+  for (const start of starts) await calls.startCall(startOf({ trace_id: 't2', ...start }))
+  await calls.endCall(endOf({ id: 'a', ended_at: at(5), exception: 'Boom', output: { ok: true } }))
+  await calls.endCall(endOf({ id: 'c', ended_at: at(4), output: 'text' }))
+  await calls.endCall(endOf({ id: 'early', ended_at: at(4) }))
+  await calls.deleteCalls({ project_id, ids: ['gone'], deleted_at_us: 1 })
+}
+
+type Request = Partial<Parameters<typeof resolveCallsSelection>[0]> & object
+
+function selectionOf(request: Request) {
+  return resolveCallsSelection({ project_id, ...request })
+}
+
+async function list({ callsQuery }: CallsQueryStores, request: Request = {}, shape: object = {}) {
+  const wanted = resolveCallsShape({ project_id, ...shape })
+  const found = []
+  const pages = callsQuery.pages(selectionOf(request), wanted, 'weave', readCaller())
+  for await (const page of pages) found.push(...page)
+  return found
+}
+
+async function ids(stores: CallsQueryStores, request: Request = {}): Promise<string> {
+  return (await list(stores, request)).map(({ call }) => call.id).join(' ')
+}
+
+const sortBy = (name: string, direction: 'asc' | 'desc') => ({
+  sort_by: [{ field: name, direction }],
+})
+
+/** Requests and the calls they find, in order. */
+const ANSWERS: readonly (readonly [Request, string])[] = [
+  [{}, 'c a b d'],
+  [sortBy('started_at', 'desc'), 'd b a c'],
+  [{ limit: 2 }, 'c a'],
+  [{ offset: 1, limit: 2 }, 'a b'],
+  [{ offset: 9 }, ''],
+  [{ limit: 0 }, ''],
+  [{ filter: { op_names: ['x'] } }, 'b'],
+  [{ filter: { trace_ids: ['t1'] } }, 'c a'],
+  [{ filter: { trace_ids: ['t1'] }, offset: 1 }, 'a'],
+  [{ filter: { parent_ids: ['p'] } }, 'a'],
+  [{ filter: { call_ids: ['d', 'a', 'far', 'gone', 'early', 'none'] } }, 'a d'],
+  [{ filter: { thread_ids: ['th'] } }, 'b'],
+  [{ filter: { trace_roots_only: true } }, 'c b d'],
+  [{ filter: { trace_ids: ['t1'], trace_roots_only: true } }, 'c'],
+  [{ query: { $expr: named('inputs.s', 'alpha') } }, 'a'],
+  [{ query: { $expr: named('inputs.list.0.v', 'deep') } }, 'd'],
+  [{ query: { $expr: named('output', 'text') } }, 'c'],
+  [{ query: { $expr: named('output.ok', true) } }, 'a'],
+  [{ query: { $expr: named('id', 'c') } }, 'c'],
+  [{ query: { $expr: named('summary.weave.status', 'running') } }, 'b d'],
+  [{ query: { $expr: { $gte: [field('started_at'), literal(at(2))] } } }, 'a b d'],
+  [{ query: { $expr: { $lt: [field('started_at'), literal(at(2))] } } }, 'c'],
+  [{ query: { $expr: { $gt: [field('inputs.n'), literal(2)] } } }, 'a'],
+  [{ query: { $expr: { $not: [named('op_name', 'x')] } } }, 'c a d'],
+  [{ query: { $expr: { $or: [named('id', 'b'), named('id', 'd')] } } }, 'b d'],
+  [{ query: { $expr: { $and: [named('trace_id', 't1'), named('id', 'a')] } } }, 'a'],
+  [{ query: { $expr: { $in: [field('inputs.n'), [literal(2), literal('3')]] } } }, 'c b'],
+  [{ query: { $expr: contains('inputs.s', 'BETA', true) } }, 'b'],
+  [{ query: { $expr: contains('inputs.s', 'BETA', false) } }, ''],
+  [
+    {
+      query: {
+        $expr: {
+          $gte: [{ $convert: { input: field('inputs.n'), to: 'double' } }, literal(3)],
+        },
+      },
+    },
+    'c a',
+  ],
+  [{ query: { $expr: contains('inputs', 'a', true) }, offset: 1, limit: 1 }, 'b'],
+  [sortBy('inputs.n', 'asc'), 'b a c d'],
+  [sortBy('inputs.n', 'desc'), 'c a b d'],
+  [{ ...sortBy('ended_at', 'desc'), limit: 2 }, 'a c'],
+  [{ ...sortBy('id', 'desc'), offset: 1, limit: 2 }, 'c b'],
+]
+
+function contains(name: string, text: string, case_insensitive: boolean) {
+  return { $contains: { input: field(name), substr: literal(text), case_insensitive } }
+}
+
+/** @param create - empty stores that close themselves when the test ends */
+export function describeCallsQueryContract(
+  name: string,
+  create: () => Promise<CallsQueryStores>,
+): void {
+  describe(`${name} keeps the CallsQueryStore contract`, () => {
+    it('finds nothing where nothing is', async () => {
+      const stores = await create()
+      expect(await ids(stores)).toBe('')
+      const none = await stores.callsQuery.count(selectionOf({}), readCaller())
+      expect(none).toEqual({ count: 0, storage_size_bytes: 0 })
+    })
+
+    it('finds the calls of each request in its order, and counts as many', async () => {
+      const stores = await create()
+      await fill(stores)
+      for (const [request, expected] of ANSWERS) {
+        expect([request, await ids(stores, request)]).toEqual([request, expected])
+        if ('offset' in request) continue
+        const { count } = await stores.callsQuery.count(selectionOf(request), readCaller())
+        expect([request, count]).toEqual([request, expected.split(' ').filter(Boolean).length])
+      }
+    })
+
+    it('counts the bytes of the calls that it counts, up to the limit', async () => {
+      const stores = await create()
+      await fill(stores)
+      const sizes = (await list(stores)).map(({ call }) => call.storage_size_bytes)
+      const all = await stores.callsQuery.count(selectionOf({}), readCaller())
+      expect(all).toEqual({ count: 4, storage_size_bytes: sizes.reduce((sum, size) => sum + size) })
+      const query = { $expr: named('id', 'd') }
+      const one = await stores.callsQuery.count(selectionOf({ query }), readCaller())
+      expect(one).toEqual({ count: 1, storage_size_bytes: sizes[3] })
+    })
+
+    it('leaves bodies out that the shape does not want', async () => {
+      const stores = await create()
+      await fill(stores)
+      const filter = { call_ids: ['a'] }
+      const [narrow] = await list(stores, { filter }, { columns: ['id', 'output'] })
+      expect(narrow?.call).toMatchObject({ id: 'a', inputs_json: null, attributes_json: null })
+      expect(JSON.parse(narrow?.call.output_json ?? '')).toEqual({ ok: true })
+      expect(narrow).toMatchObject({ totalStorageSizeBytes: null, feedback: null })
+      const [wide] = await list(stores, { filter })
+      expect(JSON.parse(wide?.call.inputs_json ?? '')).toEqual({ n: 10, s: 'alpha' })
+    })
+
+    it('tells feedback and the bytes of the trace when asked for', async () => {
+      const stores = await create()
+      await fill(stores)
+      const weave_ref = `weave:///${project_id}/call/a`
+      const payload = { emoji: '👍' }
+      await stores.feedback.createFeedback({ ...feedbackAt(at(9), 'f', { payload }), weave_ref })
+      const shape = { include_feedback: true, include_total_storage_size: true }
+      const found = await list(stores, { filter: { trace_ids: ['t1'] } }, shape)
+      const [c, a] = found
+      expect(c?.feedback).toEqual([])
+      expect(a?.feedback?.map((text) => JSON.parse(text))).toMatchObject([{ id: 'f', payload }])
+      const bytes = found.reduce((sum, { call }) => sum + call.storage_size_bytes, 0)
+      expect(found.map(({ totalStorageSizeBytes }) => totalStorageSizeBytes)).toEqual([
+        bytes,
+        bytes,
+      ])
+    })
+
+    it('lists each call once and in order, however many began at the same time', async () => {
+      const stores = await create()
+      const wanted = Array.from({ length: 250 }, (_, n) => `c${String(n).padStart(3, '0')}`)
+      await Promise.all(
+        wanted.map((id) => stores.calls.startCall(startOf({ id, started_at: at(1) }))),
+      )
+      expect(await ids(stores)).toBe(wanted.join(' '))
+      expect(await ids(stores, sortBy('started_at', 'desc'))).toBe(wanted.toReversed().join(' '))
+    })
+
+    it('leaves out what comes and what goes while the list runs', async () => {
+      const stores = await create()
+      const batch = Array.from({ length: 250 }, (_, n) => `c${String(n).padStart(3, '0')}`)
+      await Promise.all(batch.map((id) => stores.calls.startCall(startOf({ id }))))
+      const shape = resolveCallsShape({ project_id })
+      const listed: string[] = []
+      for await (const page of stores.callsQuery.pages(
+        selectionOf({}),
+        shape,
+        'weave',
+        readCaller(),
+      )) {
+        listed.push(...page.map(({ call }) => call.id))
+        await stores.calls.startCall(startOf({ id: 'zz-late' }))
+        await stores.calls.deleteCalls({ project_id, ids: ['c249', 'c000'], deleted_at_us: 1 })
+      }
+      expect(listed).toEqual(batch.slice(0, -1))
+    })
+
+    it('stops for a caller that has left', async () => {
+      const stores = await create()
+      await fill(stores)
+      const gone = readCaller({ signal: AbortSignal.abort() })
+      const code = 'client_closed_request'
+      const counted = stores.callsQuery.count(selectionOf({}), gone)
+      await expect(counted).rejects.toMatchObject({ code })
+      const shape = resolveCallsShape({ project_id })
+      const pages = stores.callsQuery.pages(selectionOf({}), shape, 'weave', gone)
+      await expect(pages[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code })
+    })
+  })
+}

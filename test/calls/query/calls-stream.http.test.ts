@@ -1,0 +1,349 @@
+import { describe, expect, it } from 'vitest'
+import { itRefusesBadRequests } from '../../support/bad-requests.ts'
+import { buildTestApp, type TestApp } from '../../support/build-test-app.ts'
+import { ENDED, STARTED } from '../call-fixtures.ts'
+
+const PROJECT = 'acme/demo'
+const url = '/calls/stream_query'
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into calls of every shape.
+type Call = any
+
+async function start(app: TestApp, id: string, fields: object = {}) {
+  const body = { start: { ...STARTED, id, trace_id: `t-${id}`, ...fields } }
+  expect((await app.post('/call/start', body)).status).toBe(200)
+}
+
+async function end(app: TestApp, id: string, fields: object = {}) {
+  expect((await app.post('/call/end', { end: { ...ENDED, id, ...fields } })).status).toBe(200)
+}
+
+async function list(app: TestApp, query: object = {}, at = url): Promise<Call[]> {
+  const answer = await app.post(at, { project_id: PROJECT, ...query })
+  expect([answer.status, answer.body?.error]).toEqual([200, undefined])
+  expect(answer.headers['content-type']).toMatch(/^application\/jsonl/)
+  if (answer.text === '') return []
+  expect(answer.text.endsWith('\n')).toBe(true)
+  return answer.text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
+
+const ids = (calls: Call[]) => calls.map(({ id }) => id)
+const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`
+
+async function seed(app: TestApp) {
+  await start(app, 'b', { started_at: at(2), inputs: { n: 2, s: 'Beta' }, op_name: 'x' })
+  await start(app, 'a', { started_at: at(2), inputs: { n: 10, s: 'alpha' }, parent_id: 'p' })
+  await start(app, 'c', { started_at: at(1), inputs: { n: '3' }, thread_id: 'th' })
+  await end(app, 'a', { ended_at: at(5), exception: 'Boom', output: { list: [{ v: 1 }] } })
+  await end(app, 'c', {
+    ended_at: at(3),
+    output: 'text',
+    summary: { usage: { m: { input_tokens: 4 } } },
+  })
+  await end(app, 'no-start')
+  await start(app, 'gone')
+  await app.post('/calls/delete', { project_id: PROJECT, call_ids: ['gone'] })
+  await start(app, 'foreign', { project_id: 'acme/other' })
+}
+
+describe('POST /calls/stream_query', () => {
+  describe('200', () => {
+    it('gives started, live calls of the project by started_at and id', async () => {
+      const app = await buildTestApp()
+      expect(await list(app)).toEqual([])
+      await seed(app)
+      expect(ids(await list(app))).toEqual(['c', 'a', 'b'])
+    })
+
+    it('gives what a read gives, in both spellings', async () => {
+      const app = await buildTestApp()
+      await start(app, 'a', {
+        svc_run_id: 'r',
+        otel_dump: { span: 1, svc_user_id: 'mine' },
+        inputs: { svc_user_id: 'mine', 'a"\n': 'é\u2028' },
+        thread_id: 't',
+      })
+      await end(app, 'a', {
+        output: { svc_run_id: 1 },
+        summary: { svc_run_id: 1, weave: { x: 1 } },
+      })
+      await start(app, 'b')
+      for (const root of ['', '/traces']) {
+        for (const call of await list(app, {}, root + url)) {
+          const read = await app.post(`${root}/call/read`, { project_id: PROJECT, id: call.id })
+          expect(call).toEqual(read.body.call)
+        }
+      }
+    })
+
+    it('keeps the digits of long numbers', async () => {
+      const app = await buildTestApp()
+      const body = JSON.stringify({ start: { ...STARTED, id: 'a' } })
+      await app.post('/call/start', body.replace('"why"', '12345678901234567890'))
+      const { text } = await app.post(url, { project_id: PROJECT })
+      expect(text).toContain('12345678901234567890')
+    })
+
+    it.each([
+      [{ limit: 2 }, ['c', 'a']],
+      [{ limit: 0 }, []],
+      [{ offset: 1 }, ['a', 'b']],
+      [{ offset: 1, limit: 1 }, ['a']],
+      [{ offset: 9 }, []],
+      [{ sort_by: [] }, ['c', 'a', 'b']],
+      [{ sort_by: [{ field: 'started_at', direction: 'desc' }] }, ['b', 'a', 'c']],
+      [{ sort_by: [{ field: 'started_at', direction: 'desc' }], limit: 1, offset: 1 }, ['a']],
+      [{ sort_by: [{ field: 'id', direction: 'asc' }] }, ['a', 'b', 'c']],
+      [{ sort_by: [{ field: 'inputs.n', direction: 'asc' }] }, ['b', 'a', 'c']],
+      [{ sort_by: [{ field: 'inputs.n', direction: 'desc' }], limit: 2 }, ['c', 'a']],
+      [{ sort_by: [{ field: 'ended_at', direction: 'asc' }] }, ['c', 'a', 'b']],
+      [{ sort_by: [{ field: 'ended_at', direction: 'desc' }] }, ['a', 'c', 'b']],
+      [{ sort_by: [{ field: 'summary.weave.latency_ms', direction: 'asc' }] }, ['c', 'a', 'b']],
+      [{ sort_by: [{ field: 'summary.weave.status', direction: 'asc' }] }, ['a', 'b', 'c']],
+      [{ filter: {} }, ['c', 'a', 'b']],
+      [{ filter: { thread_ids: [] } }, ['c', 'a', 'b']],
+      [{ filter: { thread_ids: ['th'] } }, ['c']],
+      [{ filter: { op_names: ['x'] } }, ['b']],
+      [{ filter: { call_ids: ['b', 'c', 'gone', 'no-start', 'foreign'] } }, ['c', 'b']],
+      [{ filter: { trace_roots_only: true } }, ['c', 'b']],
+      [{ filter: { parent_ids: ['p'] } }, ['a']],
+      [{ filter: { trace_ids: ['t-a'] }, limit: 5 }, ['a']],
+      [{ filter: null, query: null, sort_by: null, columns: null, limit: null }, ['c', 'a', 'b']],
+    ])('answers %j with %j', async (query, expected) => {
+      const app = await buildTestApp()
+      await seed(app)
+      expect(ids(await list(app, query))).toEqual(expected)
+    })
+
+    it('gives the columns that are asked for, and always the first five', async () => {
+      const app = await buildTestApp()
+      await seed(app)
+      const [call] = await list(app, {
+        columns: ['output.list', 'exception'],
+        filter: { call_ids: ['a'] },
+      })
+      expect(Object.keys(call).sort()).toEqual([
+        'attributes',
+        'exception',
+        'id',
+        'inputs',
+        'op_name',
+        'output',
+        'project_id',
+        'started_at',
+        'trace_id',
+      ])
+      expect(call).toMatchObject({ inputs: {}, output: { list: [{ v: 1 }] }, exception: 'Boom' })
+      const [inputs] = await list(app, { columns: ['inputs'], filter: { call_ids: ['a'] } })
+      expect(inputs).toMatchObject({ inputs: { n: 10, s: 'alpha' } })
+      expect('output' in inputs).toBe(false)
+    })
+
+    it('takes vendor names in columns, sorts and filters below /traces', async () => {
+      const app = await buildTestApp()
+      await start(app, 'a', { svc_run_id: 'r2' })
+      await start(app, 'b', { svc_run_id: 'r1' })
+      const query = {
+        columns: ['wb_run_id'],
+        sort_by: [{ field: 'wb_run_id', direction: 'asc' }],
+        filter: { wb_user_ids: ['u-1'] },
+        query: {
+          $expr: { $contains: { input: { $getField: 'wb_run_id' }, substr: { $literal: 'r' } } },
+        },
+        latest_only: false,
+      }
+      const calls = await list(app, query, `/traces${url}`)
+      expect(calls.map(({ wb_run_id }) => wb_run_id)).toEqual(['r1', 'r2'])
+    })
+
+    it('fills sizes, costs and feedback when they are asked for', async () => {
+      const app = await buildTestApp()
+      const usage = { 'gpt-4o': { prompt_tokens: 1000, completion_tokens: 10 } }
+      await start(app, 'a', { trace_id: 't' })
+      await end(app, 'a', { summary: { usage, weave: { feedback: 'mine', kept: 1 } } })
+      await start(app, 'b', { trace_id: 't' })
+      for (const score of [1, 2]) {
+        const answer = await app.post('/traces/feedback/create', {
+          project_id: PROJECT,
+          weave_ref: `weave:///${PROJECT}/call/a`,
+          feedback_type: 'score',
+          payload: { score, svc_user_id: 'mine' },
+        })
+        expect(answer.status).toBe(200)
+      }
+      const read = (
+        await app.post('/call/read', {
+          ...{ project_id: PROJECT, id: 'a', include_costs: true },
+          ...{ include_storage_size: true, include_total_storage_size: true },
+        })
+      ).body.call
+      const asked = {
+        include_costs: true,
+        include_feedback: true,
+        include_storage_size: true,
+        include_total_storage_size: true,
+      }
+      const [call, other] = await list(app, asked)
+      expect(call.summary.weave.feedback).toMatchObject([
+        { feedback_type: 'score', svc_user_id: 'u-1', payload: { score: 1, svc_user_id: 'mine' } },
+        { payload: { score: 2 } },
+      ])
+      const { feedback: _feedback, ...weave } = call.summary.weave
+      expect({ ...call, summary: { ...call.summary, weave } }).toEqual(read)
+      expect(weave.costs['gpt-4o']).toBeDefined()
+      expect(other.summary.weave.feedback).toEqual([])
+      const [vendor] = await list(app, { ...asked, columns: ['id'] }, `/traces${url}`)
+      expect(vendor.summary.weave.feedback[0]).toMatchObject({
+        wb_user_id: 'u-1',
+        payload: { svc_user_id: 'mine' },
+      })
+      const [bare] = await list(app)
+      expect(bare.summary.weave).toMatchObject({ kept: 1 })
+      expect(bare.summary.weave).not.toHaveProperty('feedback')
+      expect(bare).toMatchObject({ storage_size_bytes: null, total_storage_size_bytes: null })
+    })
+
+    it('streams more calls than one slice holds, large ones too', async () => {
+      const app = await buildTestApp()
+      const batch = Array.from({ length: 350 }, (_, n) => ({
+        ...{ ...STARTED, ...ENDED, summary: {} },
+        ...{ id: `c${String(n).padStart(3, '0')}`, trace_id: 't' },
+        ...(n % 90 === 0 ? { inputs: { text: 'x'.repeat(600_000) } } : {}),
+      }))
+      await app.post('/v2/acme/demo/calls/complete', { batch })
+      expect(ids(await list(app))).toEqual(batch.map(({ id }) => id))
+    })
+  })
+
+  describe('401, 403, 400, 405, 415', () => {
+    itRefusesBadRequests({ url, body: { project_id: PROJECT }, scope: 'traces:read' })
+
+    it('answers project_forbidden', async () => {
+      const { post, createKey } = await buildTestApp()
+      const key = await createKey({ projects: ['beta/*'] })
+      expect((await post(url, { project_id: PROJECT }, { key })).status).toBe(403)
+    })
+  })
+
+  describe('422', () => {
+    const rows: [string, unknown][] = [
+      ['project_id', undefined],
+      ['project_id', 'x'],
+      ['filter', 'x'],
+      ['filter.more', { more: [] }],
+      ['filter.op_names', { op_names: 'x' }],
+      ['query', []],
+      ['query.more', { more: 1 }],
+      ['limit', -1],
+      ['limit', 1.5],
+      ['limit', '5'],
+      ['offset', -1],
+      ['sort_by', {}],
+      ['sort_by[0].direction', [{ field: 'id', direction: 'up' }]],
+      ['sort_by[0].field', [{ field: '', direction: 'asc' }]],
+      ['sort_by', Array.from({ length: 17 }, () => ({ field: 'id', direction: 'asc' }))],
+      ['columns', 'id'],
+      ['columns[0]', [5]],
+      ['expand_columns', 5],
+      ['include_costs', 'yes'],
+      ['include_feedback', 1],
+      ['include_storage_size', 'x'],
+      ['include_total_storage_size', 'x'],
+      ['include_usernames', 'x'],
+      ['return_expanded_column_values', 'x'],
+      ['more', 1],
+    ]
+    it.each(rows)('answers validation_failed for a bad %s', async (param, value) => {
+      const { post } = await buildTestApp()
+      const field = /^\w+/.exec(param)?.[0] ?? param
+      const { status, body } = await post(url, { project_id: PROJECT, [field]: value })
+      const expected = field === 'query' ? expect.stringMatching(/^query/) : param
+      expect([status, body.error.code, body.error.param]).toEqual([
+        422,
+        'validation_failed',
+        expected,
+      ])
+    })
+
+    it.each([
+      [
+        'sort_by[1].field',
+        {
+          sort_by: [
+            { field: 'id', direction: 'asc' },
+            { field: 'x.y', direction: 'asc' },
+          ],
+        },
+      ],
+      ['columns[1]', { columns: ['id', 'secret'] }],
+      [
+        'query.$expr.$eq[0].$getField',
+        { query: { $expr: { $eq: [{ $getField: 'x' }, { $literal: 1 }] } } },
+      ],
+    ])('answers query_invalid for an unknown field in %s', async (param, query) => {
+      const { post } = await buildTestApp()
+      for (const at of [url, '/calls/query_stats']) {
+        if (at !== url && !('query' in query)) continue
+        const { status, body } = await post(at, { project_id: PROJECT, ...query })
+        expect([status, body.error.code, body.error.param]).toEqual([422, 'query_invalid', param])
+      }
+    })
+  })
+})
+
+describe('POST /calls/query_stats', () => {
+  const stats = '/calls/query_stats'
+
+  it.each([
+    [{}, 3, false],
+    [{ limit: 2 }, 2, true],
+    [{ limit: 3 }, 3, false],
+    [{ limit: 0 }, 0, true],
+    [{ filter: { op_names: ['x'] } }, 1, false],
+    [{ query: { $expr: { $eq: [{ $getField: 'exception' }, { $literal: null }] } } }, 2, false],
+    [
+      { query: { $expr: { $gt: [{ $getField: 'inputs.n' }, { $literal: 1 }] } }, limit: 1 },
+      1,
+      true,
+    ],
+  ])('counts %j as %d', async (query, count, has_more) => {
+    const app = await buildTestApp()
+    await seed(app)
+    const { status, body } = await app.post(stats, { project_id: PROJECT, ...query })
+    expect([status, body]).toEqual([200, { count, has_more, total_storage_size_bytes: null }])
+  })
+
+  it.each([{}, { limit: 2 }, { query: { $expr: { $eq: [{ $literal: 1 }, { $literal: 1 }] } } }])(
+    'sums the bytes of the counted calls of %j',
+    async (query) => {
+      const app = await buildTestApp()
+      await seed(app)
+      const asked = { project_id: PROJECT, include_total_storage_size: true, ...query }
+      const { body } = await app.post(stats, asked)
+      const calls = await list(app, { include_storage_size: true })
+      const all = calls.map(({ storage_size_bytes }) => storage_size_bytes)
+      const sums = all.flatMap((one, n) => all.slice(n).map((two) => one + two))
+      if ('limit' in query) expect(sums).toContain(body.total_storage_size_bytes)
+      else expect(body.total_storage_size_bytes).toBe(all.reduce((sum, bytes) => sum + bytes, 0))
+    },
+  )
+
+  itRefusesBadRequests({ url: stats, body: { project_id: PROJECT }, scope: 'traces:read' })
+
+  it.each([
+    ['project_id', null],
+    ['filter', 5],
+    ['query', 5],
+    ['limit', -1],
+    ['expand_columns', 'x'],
+    ['include_total_storage_size', 5],
+    ['offset', 5],
+  ])('answers validation_failed for a bad %s', async (param, value) => {
+    const { post } = await buildTestApp()
+    const { status, body } = await post(stats, { project_id: PROJECT, [param]: value })
+    expect([status, body.error.code, body.error.param]).toEqual([422, 'validation_failed', param])
+  })
+})

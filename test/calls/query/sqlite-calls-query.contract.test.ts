@@ -1,0 +1,13 @@
+import { onTestFinished } from 'vitest'
+import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+import { describeCallsQueryContract } from './calls-query-contract.ts'
+
+async function open(dataDir: string) {
+  const store = openSqliteStore({ bootstrapKey: null, ingestQueueMax: 1000, dataDir })
+  onTestFinished(() => store.close())
+  return store
+}
+
+describeCallsQueryContract('sqlite in memory', () => open(':memory:'))
+describeCallsQueryContract('sqlite in files', () => open(makeTempDir()))

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { buildTestApp } from '../../support/build-test-app.ts'
+import { createScriptedBackend, HELLO, scriptedModels } from '../../support/scripted-backend.ts'
+
+const URL = '/v1/chat/completions'
+const BODY = { messages: [{ role: 'user', content: 'hi' }] }
+
+async function build(config: object, model: object = {}) {
+  const backend = createScriptedBackend(HELLO)
+  const models = scriptedModels({ backend, ...model })
+  return { ...(await buildTestApp(config, { models })), backend }
+}
+
+describe('limits of a key', () => {
+  it.each([false, true])('are told on every answer and answer 429, stream %s', async (stream) => {
+    const { post, createKey, backend } = await build({ keyRequestsPerMinute: 1 })
+    const key = await createKey({})
+    const first = await post(URL, { ...BODY, stream }, { key })
+    expect(first.status).toBe(200)
+    expect(first.headers).toMatchObject({
+      'x-ratelimit-limit-requests': '1',
+      'x-ratelimit-remaining-requests': '0',
+    })
+    const second = await post(URL, { ...BODY, stream }, { key })
+    expect([second.status, second.body.error.code]).toEqual([429, 'rate_limit_exceeded'])
+    expect(Number(second.headers['retry-after'])).toBeGreaterThan(50)
+    expect(Number(second.headers['retry-after-ms'])).toBeGreaterThan(50_000)
+    expect(second.headers['x-ratelimit-limit-requests']).toBe('1')
+    expect(backend.calls).toHaveLength(1)
+    expect((await post(URL, BODY)).status).toBe(200)
+  })
+
+  it('are not touched by requests that are refused', async () => {
+    const { post } = await build({ keyRequestsPerMinute: 1 })
+    expect((await post(URL, { ...BODY, n: 0 })).status).toBe(400)
+    expect((await post(URL, { ...BODY, model: 'nope' })).status).toBe(404)
+    expect((await post(URL, BODY)).status).toBe(200)
+  })
+
+  it.each([false, true])('count the tokens of answers, stream %s', async (stream) => {
+    const { post } = await build({ keyTokensPerMinute: 5 })
+    const first = await post(URL, { ...BODY, stream })
+    expect(first.headers['x-ratelimit-remaining-tokens']).toBe('5')
+    const second = await post(URL, { ...BODY, stream })
+    expect([second.status, second.headers['x-ratelimit-remaining-tokens']]).toEqual([429, '0'])
+  })
+
+  it('are not told without limits', async () => {
+    const { post } = await build({})
+    const { headers } = await post(URL, BODY)
+    expect(Object.keys(headers).filter((name) => name.startsWith('x-ratelimit'))).toEqual([])
+  })
+})
+
+describe('places', () => {
+  it.each([
+    ['of a model', {}, { concurrentMax: 1 }],
+    ['of a key', { keyCompletionsMax: 1 }, {}],
+  ])('%s are waited for', async (_name, config, model) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const backend = createScriptedBackend([promise, ...HELLO])
+    const { post } = await build(config, { backend, ...model })
+    const answers = [post(URL, BODY), post(URL, BODY)]
+    while (backend.runningCount() === 0) await new Promise(setImmediate)
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+    expect(backend.calls).toHaveLength(1)
+    resolve()
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200])
+  })
+
+  it('are given in order of the §4.3 priority where the model has priorities', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const backend = createScriptedBackend([promise, ...HELLO])
+    const capabilities = { tools: false, prioritySchedulingEnabled: true }
+    const { post } = await build({}, { backend, capabilities, concurrentMax: 1 })
+    const first = post(URL, BODY)
+    while (backend.runningCount() === 0) await new Promise(setImmediate)
+    const late = post(URL, { ...BODY, priority: 5 })
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+    const early = post(URL, { ...BODY, priority: -5 })
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+    resolve()
+    await Promise.all([first, late, early])
+    expect(backend.calls.map(({ request }) => request.priority)).toEqual([undefined, -5, 5])
+  })
+})

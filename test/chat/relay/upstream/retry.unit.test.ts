@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest'
+import { ApiError } from '../../../../src/errors.ts'
+import {
+  type RetryClock,
+  SYSTEM_CLOCK,
+  TRIES_MAX,
+  TryFailure,
+  withRetries,
+} from '../../../../src/inference/openai/upstream/retry.ts'
+
+const AWAY = () => new TryFailure(new ApiError('upstream_unreachable', { param: 'p' }))
+
+function startClock(random = 0.5) {
+  let now = 0
+  const waits: number[] = []
+  const clock: RetryClock = {
+    nowMs: () => now,
+    random: () => random,
+    async sleep(ms) {
+      waits.push(ms)
+      now += ms
+    },
+  }
+  return { clock, waits, pass: (ms: number) => (now += ms) }
+}
+
+async function run(results: (unknown | (() => unknown))[], options = {}) {
+  const time = startClock()
+  let tryCount = 0
+  const answer = withRetries(
+    async () => {
+      const result = results[tryCount++]
+      const value = typeof result === 'function' ? result() : result
+      if (value instanceof Error) throw value
+      return value
+    },
+    {
+      clock: time.clock,
+      signal: new AbortController().signal,
+      hasOther: () => false,
+      ...options,
+    },
+  )
+  return { ...time, answer: await answer.catch((error: unknown) => error), tryCount }
+}
+
+describe('withRetries', () => {
+  it('gives the first success', async () => {
+    expect(await run(['a'])).toMatchObject({ answer: 'a', tryCount: 1, waits: [] })
+  })
+
+  it('tries again after waits drawn from a doubling range', async () => {
+    expect(await run([AWAY(), AWAY(), 'a'])).toMatchObject({
+      answer: 'a',
+      tryCount: 3,
+      waits: [100, 200],
+    })
+  })
+
+  it(`ends after ${TRIES_MAX} tries and tells clients not to try again`, async () => {
+    const { answer, tryCount } = await run([AWAY(), AWAY(), AWAY(), 'a'])
+    expect(tryCount).toBe(TRIES_MAX)
+    expect(answer).toMatchObject({
+      code: 'upstream_unreachable',
+      param: 'p',
+      headers: { 'x-should-retry': 'false' },
+    })
+  })
+
+  it('never tries again what may not be, and says nothing about tries that were not made', async () => {
+    const error = new ApiError('upstream_error')
+    expect(await run([error, 'a'])).toMatchObject({ answer: error, tryCount: 1 })
+    expect(error.headers).toEqual({})
+  })
+
+  it('tells it of a second try that fails for good too, but not of a client that left', async () => {
+    const { answer } = await run([AWAY(), new ApiError('upstream_error')])
+    expect(answer).toMatchObject({ headers: { 'x-should-retry': 'false' } })
+    const left = await run([AWAY(), new ApiError('client_closed_request')])
+    expect(left.answer).toMatchObject({ code: 'client_closed_request', headers: {} })
+  })
+
+  it('waits what the upstream asks for, and a little more', async () => {
+    const limited = new TryFailure(new ApiError('upstream_rate_limited'), 3_000)
+    expect(await run([limited, 'a'])).toMatchObject({ answer: 'a', waits: [3_100] })
+  })
+
+  it('does not wait when another upstream is there', async () => {
+    expect(await run([AWAY(), 'a'], { hasOther: () => true })).toMatchObject({ waits: [] })
+  })
+
+  it('does not begin a try after its time', async () => {
+    const time = startClock()
+    const slow = () => {
+      time.pass(9_950)
+      return AWAY()
+    }
+    const { answer, tryCount } = await run([slow, 'a'], { clock: time.clock })
+    expect(tryCount).toBe(1)
+    expect(answer).toMatchObject({ code: 'upstream_unreachable', headers: {} })
+  })
+
+  it('stops waiting when the signal aborts', async () => {
+    const abort = new AbortController()
+    const reason = new Error('gone')
+    const sleeping = SYSTEM_CLOCK.sleep(60_000, abort.signal)
+    abort.abort(reason)
+    await expect(sleeping).rejects.toBe(reason)
+    await expect(SYSTEM_CLOCK.sleep(60_000, abort.signal)).rejects.toBe(reason)
+    await SYSTEM_CLOCK.sleep(1, new AbortController().signal)
+  })
+})

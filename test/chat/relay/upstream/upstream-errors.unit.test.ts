@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest'
+import {
+  parseRetryAfter,
+  toBodyError,
+  toConnectionError,
+  toEventError,
+  toStatusError,
+} from '../../../../src/inference/openai/upstream/errors.ts'
+
+const HOST = '10.0.0.7:8000'
+const NOW_MS = Date.parse('2026-01-01T00:00:00Z')
+
+function statusError(status: number, body: unknown = {}, retryAfter?: string) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return toStatusError({ status, text, retryAfter, host: HOST, nowMs: NOW_MS })
+}
+
+describe('toStatusError', () => {
+  it.each([
+    [400, 'invalid_value'],
+    [413, 'request_too_large'],
+    [422, 'validation_failed'],
+    [401, 'upstream_auth'],
+    [403, 'upstream_auth'],
+    [404, 'upstream_error'],
+    [409, 'upstream_error'],
+    [429, 'upstream_rate_limited'],
+    [301, 'upstream_error'],
+    [204, 'upstream_error'],
+    [500, 'upstream_error'],
+    [503, 'upstream_error'],
+  ])('reads status %i as %s', (status, code) => {
+    expect(statusError(status)).toMatchObject({ code })
+  })
+
+  it.each([
+    ['nested', { error: { message: 'top_k is odd', param: 'top_k', code: 400 } }],
+    ['flat', { object: 'error', message: 'top_k is odd', param: 'top_k', code: 400 }],
+  ])('passes message and param of a %s error body', (_name, body) => {
+    expect(statusError(400, body)).toMatchObject({ message: 'top_k is odd', param: 'top_k' })
+  })
+
+  it.each([
+    "This model's maximum context length is 10 tokens",
+    'You passed 90 input tokens and requested 10 output tokens',
+    "Input length (90) exceeds model's maximum context length",
+    'the request exceeds the available context size',
+    "The input is longer than the model's context length",
+  ])('knows a prompt that is too long: %s', (message) => {
+    expect(statusError(400, { error: { message } })).toMatchObject({
+      code: 'context_length_exceeded',
+      message,
+    })
+  })
+
+  it.each(['exceed_context_size_error', 'context_length_exceeded'])(
+    'knows the type %s as a prompt that is too long',
+    (type) => {
+      expect(statusError(400, { error: { message: 'too long', type } }).code).toBe(
+        'context_length_exceeded',
+      )
+    },
+  )
+
+  it.each([
+    ['HTML', '<html><body>nginx</body></html>'],
+    ['HTML in an error body', { error: { message: '<html><h1>502</h1></html>' } }],
+    ['nothing', ''],
+    ['another type', { error: { message: 7, param: 7 } }],
+  ])('gives its own words for %s', (_name, body) => {
+    const error = statusError(400, body)
+    expect(error).toMatchObject({ code: 'invalid_value', param: null })
+    expect(error.message).not.toMatch(/[<7]/)
+  })
+
+  it('takes addresses out of messages and bounds them', () => {
+    const message = `see http://${HOST}/v1/x or ${HOST} ${'y'.repeat(5000)}`
+    const error = statusError(400, { error: { message } })
+    expect(error.message).not.toContain('10.0.0.7')
+    expect(error.message.length).toBeLessThan(1100)
+  })
+
+  it('never passes on the words of other statuses', () => {
+    for (const status of [401, 403, 404, 429, 500]) {
+      expect(statusError(status, { error: { message: 'org-secret' } }).message).not.toContain(
+        'secret',
+      )
+    }
+  })
+
+  it('passes Retry-After on', () => {
+    expect(statusError(429, {}, '7').retryAfterS).toBe(7)
+    expect(statusError(429).retryAfterS).toBeNull()
+  })
+})
+
+describe('parseRetryAfter', () => {
+  it.each([
+    [undefined, null],
+    ['7', 7],
+    ['0', 0],
+    ['999999999', 86_400],
+    ['Thu, 01 Jan 2026 00:00:30 GMT', 30],
+    ['Wed, 31 Dec 2025 23:00:00 GMT', 0],
+    ['soon', null],
+  ])('reads %s as %s', (header, seconds) => {
+    expect(parseRetryAfter(header, NOW_MS)).toBe(seconds)
+  })
+})
+
+describe('toEventError', () => {
+  it.each([
+    [
+      { message: 'odd', code: 400, param: 'n' },
+      { code: 'invalid_value', message: 'odd', param: 'n' },
+    ],
+    [{ message: 'odd', type: 'BadRequestError' }, { code: 'invalid_value' }],
+    [{ message: 'odd', type: 'invalid_request_error', code: 'x' }, { code: 'invalid_value' }],
+    [{ message: 'boom', code: 500 }, { code: 'upstream_error' }],
+    [{ message: 'boom' }, { code: 'upstream_error' }],
+    [{ code: 429 }, { code: 'upstream_rate_limited' }],
+    ['boom', { code: 'upstream_error' }],
+  ])('reads %j', (error, expected) => {
+    expect(toEventError(error, HOST, NOW_MS)).toMatchObject(expected)
+  })
+})
+
+describe('failures of a connection', () => {
+  it.each([
+    ['ECONNREFUSED', 'upstream_unreachable'],
+    ['ECONNRESET', 'upstream_unreachable'],
+    ['ENOTFOUND', 'upstream_unreachable'],
+    ['EAI_AGAIN', 'upstream_unreachable'],
+    ['UND_ERR_SOCKET', 'upstream_unreachable'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'upstream_unreachable'],
+    ['UND_ERR_CONNECT_TIMEOUT', 'upstream_timeout'],
+    ['ETIMEDOUT', 'upstream_timeout'],
+    ['HPE_INVALID_CONSTANT', 'upstream_invalid_response'],
+    ['UND_ERR_HEADERS_OVERFLOW', 'upstream_invalid_response'],
+  ])('reads %s before an answer as %s', (code, expected) => {
+    expect(toConnectionError(Object.assign(new Error('x'), { code }), false)).toMatchObject({
+      code: expected,
+    })
+  })
+
+  it.each([
+    ['UND_ERR_SOCKET', 'upstream_error'],
+    ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'upstream_error'],
+    ['HPE_INVALID_EOF_STATE', 'upstream_error'],
+    ['HPE_INVALID_CHUNK_SIZE', 'upstream_invalid_response'],
+    ['Z_DATA_ERROR', 'upstream_invalid_response'],
+  ])('reads %s within an answer as %s', (code, expected) => {
+    expect(toBodyError(Object.assign(new Error('x'), { code })).code).toBe(expected)
+  })
+})

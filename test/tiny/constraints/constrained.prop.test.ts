@@ -1,0 +1,244 @@
+/** Answers that are held to a grammar keep it, whatever the grammar. WEFT_TEST_GRAMMARS sets how many. */
+import { readFileSync } from 'node:fs'
+import { isIPv4 } from 'node:net'
+import { Ajv } from 'ajv'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { TINY_MODEL_PATH } from '../../../src/inference/tiny/backend.ts'
+import { listPatterns } from '../../../src/inference/tiny/constraints/number-ranges.ts'
+import { createEngine } from '../../../src/inference/tiny/host/engine.ts'
+import { choiceIn, type Fields, runWaiting } from '../running.ts'
+
+const GRAMMARS = Number(process.env.WEFT_TEST_GRAMMARS ?? 60)
+const engine = createEngine(readFileSync(TINY_MODEL_PATH))
+const isDay = (text: string) => {
+  const day = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
+}
+const isTime = (text: string) => !Number.isNaN(Date.parse(`2000-01-01T${text}`))
+const ajv = new Ajv({
+  strict: false,
+  formats: {
+    date: isDay,
+    time: isTime,
+    'date-time': (text: string) => isDay(text.slice(0, 10)) && isTime(text.slice(11)),
+    ipv4: isIPv4,
+    hostname: /^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/,
+    email: /^[^@]+@[^@.]+(\.[^@.]+)+$/,
+  },
+})
+
+async function answer(fields: Fields) {
+  const messages = [{ role: 'user', content: 'What is the opposite of hot?' }]
+  return choiceIn(await runWaiting(engine, { messages, max_tokens: 64, ...fields }))
+}
+
+const name = fc.constantFrom('a', 'b', 'name', 'long name', 'ü')
+const bounds = (low: string, high: string, max: number) =>
+  fc.tuple(fc.option(fc.nat(max)), fc.option(fc.nat(max))).map(([from, size]) => ({
+    ...(from === null ? {} : { [low]: from }),
+    ...(size === null ? {} : { [high]: (from ?? 0) + size }),
+  }))
+const leaf = fc.oneof(
+  bounds('minimum', 'maximum', 300).map((range) => ({ type: 'integer', ...range })),
+  bounds('minimum', 'maximum', 30).map((range) => ({ type: 'number', ...range })),
+  fc.constantFrom(
+    { type: 'number', exclusiveMinimum: 0.5, maximum: 0.75 },
+    { type: 'number', exclusiveMaximum: -3 },
+    { type: 'integer', exclusiveMinimum: 9, exclusiveMaximum: 12 },
+  ),
+  fc.constant({ type: 'boolean' }),
+  fc.constant({ type: 'null' }),
+  bounds('minLength', 'maxLength', 8).map((range) => ({ type: 'string', ...range })),
+  fc
+    .constantFrom('^[a-c]{2,4}$', '^(red|green)$', '^x|y$', '^\\\\d{3}-\\\\d{2}$')
+    .map((pattern) => ({
+      type: 'string',
+      pattern: pattern.replaceAll('\\\\', '\\'),
+    })),
+  fc
+    .tuple(
+      fc.constantFrom('string', ['string', 'null']),
+      fc.constantFrom('date', 'time', 'date-time', 'ipv4', 'hostname', 'email', 'unknown'),
+    )
+    .map(([type, format]) => (format === 'unknown' ? { type } : { type, format })),
+  fc.constantFrom({ enum: ['red', 2, null, true] }, { const: 'fixed "value"' }, { const: 7 }),
+)
+const { schema } = fc.letrec<{ schema: object }>((tie) => ({
+  schema: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    leaf,
+    fc.record({
+      type: fc.constant('array'),
+      items: tie('schema'),
+      minItems: fc.nat(2),
+      maxItems: fc.integer({ min: 2, max: 4 }),
+    }),
+    fc
+      .uniqueArray(fc.tuple(name, tie('schema'), fc.boolean()), {
+        selector: ([key]) => key,
+        maxLength: 4,
+      })
+      .map((properties) => ({
+        type: 'object',
+        properties: Object.fromEntries(properties.map(([key, value]) => [key, value])),
+        required: properties.filter(([, , isRequired]) => isRequired).map(([key]) => key),
+        additionalProperties: false,
+      })),
+    fc.array(tie('schema'), { minLength: 1, maxLength: 3 }).map((anyOf) => ({ anyOf })),
+  ),
+}))
+
+const JSON_TOKEN = /"(?:\\.|[^"\\])*"|[^\s"{}[\],:]+|[{}[\],:]/
+/** Switches of the white space, with what may then stand between the tokens of JSON. */
+const spaces: [object, RegExp][] = [
+  [{}, /^[ \n\t]*$/],
+  [{ disable_any_whitespace: true }, /^$/],
+  [{ whitespace_pattern: '' }, /^$/],
+  [{ whitespace_pattern: '[ ]{2}' }, /^ {2}$/],
+  [{ whitespace_pattern: '\\s{0,2}' }, /^\s{0,2}$/],
+  [{ whitespace_pattern: '( |\\n\\n){1,2}' }, /^( |\n\n){1,2}$/],
+]
+
+const atom = fc.constantFrom('a', 'Z', '7', '[a-f]', '[^x-z]', '\\d', '\\w', '.', 'ü', '\\.', ' ')
+const { regex } = fc.letrec<{ regex: string }>((tie) => ({
+  regex: fc.oneof(
+    { maxDepth: 3 },
+    atom,
+    fc.tuple(tie('regex'), tie('regex')).map(([a, b]) => a + b),
+    fc.tuple(tie('regex'), tie('regex')).map(([a, b]) => `(?:${a}|${b})`),
+    fc
+      .tuple(tie('regex'), fc.constantFrom('?', '{2}', '{1,3}', '+', '*'))
+      .map(([a, times]) => `(${a})${times}`),
+  ),
+}))
+
+/** The patterns as one regular expression. */
+const toRegExp = (patterns: readonly (readonly string[])[]) => {
+  const texts = patterns.map((pattern) => pattern.map((one) => `[${one}]`).join(''))
+  return new RegExp(`^(?:${texts.join('|')})$`)
+}
+
+describe('a range of numbers', () => {
+  it('has exactly the whole numbers within its bounds', () => {
+    const bound = fc.option(fc.integer({ min: -1_200, max: 1_200 }))
+    fc.assert(
+      fc.property(
+        bound,
+        bound,
+        fc.array(fc.integer({ min: -1_300, max: 1_300 })),
+        (low, high, tries) => {
+          const patterns = listPatterns({ low, high, decimals: 0 })
+          if (patterns.length === 0) {
+            expect(low! > high!).toBe(true)
+            return
+          }
+          const pattern = toRegExp(patterns)
+          const near = [low ?? 0, high ?? 0].flatMap((n) => [n - 1, n, n + 1, n - 10, n + 10])
+          for (const value of [...tries, ...near]) {
+            const isInside = value >= (low ?? value) && value <= (high ?? value)
+            expect([value, pattern.test(`${value}`)]).toEqual([value, isInside])
+          }
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  it('has decimals within its bounds only', () => {
+    const bound = fc.integer({ min: -3_000, max: 3_000 }).map((n) => n / 100)
+    fc.assert(
+      fc.property(bound, bound, fc.array(bound), (low, high, tries) => {
+        const patterns = listPatterns({ low, high, decimals: 2 })
+        if (patterns.length === 0) return
+        for (const value of [low, high, ...tries]) {
+          const isInside = value >= low && value <= high
+          expect([value, toRegExp(patterns).test(value.toFixed(2))]).toEqual([value, isInside])
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('a constrained answer', () => {
+  it('keeps any JSON Schema', async () => {
+    let finished = 0
+    await fc.assert(
+      fc.asyncProperty(
+        schema,
+        fc.nat(1_000),
+        fc.constantFrom(...spaces),
+        async (json, seed, [space, between]) => {
+          const structured_outputs = { json: JSON.stringify(json), ...space }
+          const { text, finish_reason } = await answer({ structured_outputs, seed })
+          if (finish_reason === 'length') return
+          finished++
+          const value = JSON.parse(text)
+          expect([ajv.validate(json, value), ajv.errorsText()]).toEqual([true, 'No errors'])
+          // What is empty has no white space inside.
+          const filled = text.replaceAll(/\{\}|\[\]/g, '0')
+          for (const gap of filled.split(JSON_TOKEN).slice(1, -1)) expect(gap).toMatch(between)
+        },
+      ),
+      { numRuns: GRAMMARS, seed: 42 },
+    )
+    expect(finished).toBeGreaterThan(GRAMMARS / 2)
+  }, 600_000)
+
+  it('keeps any JSON Schema in a structural tag of either form', async () => {
+    let finished = 0
+    await fc.assert(
+      fc.asyncProperty(schema, fc.nat(1_000), fc.boolean(), async (json, seed, isOld) => {
+        // The word with which the model begins its answer: in the older form it starts the tag.
+        const [begin, end] = ['The', '<end>']
+        const content = { type: 'json_schema', json_schema: json }
+        const tag = isOld
+          ? { triggers: [begin], structures: [{ begin, schema: json, end }] }
+          : { format: { type: 'tag', begin, content, end } }
+        const structural_tag = JSON.stringify({ type: 'structural_tag', ...tag })
+        const { text } = await answer({ structured_outputs: { structural_tag }, seed })
+        const part = /^The(.*?)<end>/s.exec(text)?.[1]
+        if (part === undefined) return
+        finished++
+        const value = JSON.parse(part)
+        expect([ajv.validate(json, value), ajv.errorsText()]).toEqual([true, 'No errors'])
+      }),
+      { numRuns: GRAMMARS, seed: 42 },
+    )
+    expect(finished).toBeGreaterThan(GRAMMARS / 2)
+  }, 600_000)
+
+  it('matches any regular expression as a whole', async () => {
+    let finished = 0
+    await fc.assert(
+      fc.asyncProperty(regex, fc.nat(1_000), async (pattern, seed) => {
+        const { text, finish_reason } = await answer({
+          structured_outputs: { regex: pattern },
+          seed,
+        })
+        if (finish_reason === 'length') return
+        finished++
+        expect(text).toMatch(new RegExp(`^(?:${pattern})$`, 'su'))
+      }),
+      { numRuns: GRAMMARS, seed: 42 },
+    )
+    expect(finished).toBeGreaterThan(GRAMMARS / 2)
+  }, 600_000)
+
+  it('is one of the choices', async () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 12 }),
+      fc.string({ unit: fc.constantFrom(...'01.-"\\]^\n\u0522é'), maxLength: 6 }),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 6 }), async (choice) => {
+        const fields = { structured_outputs: { choice }, temperature: 2 }
+        const { text, finish_reason } = await answer(fields)
+        expect(finish_reason).toBe('stop')
+        expect(choice).toContain(text)
+      }),
+      { numRuns: GRAMMARS, seed: 42 },
+    )
+  }, 600_000)
+})

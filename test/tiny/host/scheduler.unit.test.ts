@@ -1,0 +1,202 @@
+/** Turns, flow control and cancellation, on pretended generations. */
+import { describe, expect, it } from 'vitest'
+import { ApiError } from '../../../src/errors.ts'
+import {
+  type FromEngine,
+  PIECES_AHEAD_MAX,
+} from '../../../src/inference/tiny/host/engine-messages.ts'
+import {
+  type Begun,
+  createScheduler,
+  REQUESTS_AT_ONCE,
+} from '../../../src/inference/tiny/host/scheduler.ts'
+import type { KvCache } from '../../../src/inference/tiny/model/kv-cache.ts'
+import type { Transformer } from '../../../src/inference/tiny/model/transformer.ts'
+import type { CompletionPlan } from '../../../src/inference/tiny/sampling/completion-plan.ts'
+import type { Generation } from '../../../src/inference/tiny/sampling/steps.ts'
+
+/** A scheduler over pretended generations of `length` pieces; the plan's seed is the request's id. */
+function setUp(length: number, fail: (id: number) => unknown = () => null, width = 1) {
+  const posted: FromEngine[] = []
+  const steps = new Map<number, number>()
+  const passes: number[][] = []
+  const cache = {} as KvCache
+  const begin = (plan: CompletionPlan): Begun => {
+    const id = Number(plan.seed)
+    const failure = fail(id)
+    if (failure !== null) throw failure
+    return { generation: speak(id), transformer: plan.adapterPath === null ? base : adapted }
+  }
+  function* speak(id: number): Generation {
+    for (let done = 1; ; done++) {
+      steps.set(id, done)
+      const deltas = [{ type: 'prompt', promptTokens: done, cachedTokens: 0 } as const]
+      if (done === length) return deltas
+      const ids = Array(width).fill(id)
+      yield { deltas, parts: width === 0 ? [] : [{ ids, cache, wants: 'last' }] }
+    }
+  }
+  const run: Transformer['run'] = (parts) => {
+    passes.push(parts.map(({ ids }) => ids[0]!))
+    return parts.map(() => [])
+  }
+  const base: Transformer = { run }
+  const adapted: Transformer = { run }
+  const scheduler = createScheduler(begin, (message) => posted.push(message))
+  return {
+    posted,
+    passes,
+    steps,
+    scheduler,
+    start: (id: number, priority = 0, adapterPath: string | null = null) => {
+      const prompt = { template: null }
+      const plan = {
+        seed: BigInt(id),
+        priority,
+        adapterPath,
+        prompt,
+        constraint: null,
+      } as CompletionPlan
+      scheduler.receive({ type: 'start', id, plan })
+    },
+    runDry: () => {
+      let count = 0
+      while (scheduler.step()) count++
+      return count
+    },
+    of: (id: number, type: FromEngine['type']) =>
+      posted.filter((message) => message.type === type && 'id' in message && message.id === id),
+  }
+}
+
+describe('createScheduler', () => {
+  it('does no pass for one that only waits', () => {
+    const { passes, scheduler, start, runDry, of } = setUp(3, () => null, 0)
+    start(1)
+    runDry()
+    expect(of(1, 'done')).toHaveLength(1)
+    expect(passes).toEqual([])
+    expect(scheduler.step()).toBe(false)
+  })
+
+  it('never puts requests of two networks into one pass, and lets them take turns', () => {
+    const { start, runDry, passes } = setUp(4)
+    for (const id of [1, 2]) start(id)
+    for (const id of [11, 12]) start(id, 0, '/checkpoint')
+    runDry()
+    for (const pass of passes) expect(new Set(pass.map((id) => id > 10)).size).toBe(1)
+    expect(passes.some((pass) => pass.length === 2 && pass.includes(11))).toBe(true)
+    expect(passes.flat().filter((id) => id === 12)).toHaveLength(3)
+  })
+
+  it('puts all running requests into one pass', () => {
+    const { start, scheduler, steps, passes } = setUp(50)
+    for (const id of [1, 2, 3]) start(id)
+    for (let i = 0; i < 9; i++) scheduler.step()
+    expect([...steps.keys()]).toEqual([1, 2, 3])
+    expect(passes.at(-1)?.toSorted()).toEqual([1, 2, 3])
+    expect(passes.every((pass) => pass.length <= 3)).toBe(true)
+  })
+
+  it('lets requests take turns that do not fit into one pass', () => {
+    const { start, scheduler, passes } = setUp(50, () => null, 20)
+    for (const id of [1, 2, 3]) start(id)
+    for (let i = 0; i < 15; i++) scheduler.step()
+    expect(
+      passes
+        .slice(-6)
+        .map(([id]) => id)
+        .toSorted(),
+    ).toEqual([1, 1, 2, 2, 3, 3])
+    expect(passes.every((pass) => pass.length === 1)).toBe(true)
+  })
+
+  it('tells of each end once, and has nothing to do after that', () => {
+    const { start, runDry, of, scheduler } = setUp(5)
+    start(1)
+    start(2)
+    runDry()
+    expect(of(1, 'delta')).toHaveLength(5)
+    expect(of(1, 'done')).toHaveLength(1)
+    expect(of(2, 'done')).toHaveLength(1)
+    expect(scheduler.step()).toBe(false)
+  })
+
+  it('stops ahead of a slow consumer, and goes on by what was taken', () => {
+    const { start, runDry, scheduler, of } = setUp(500)
+    start(1)
+    runDry()
+    expect(of(1, 'delta')).toHaveLength(PIECES_AHEAD_MAX)
+    expect(scheduler.step()).toBe(false)
+    scheduler.receive({ type: 'ack', id: 1, count: 10 })
+    runDry()
+    expect(of(1, 'delta')).toHaveLength(PIECES_AHEAD_MAX + 10)
+  })
+
+  it('serves others while slow consumers are waited for', () => {
+    const { start, runDry, of } = setUp(PIECES_AHEAD_MAX + 1)
+    for (let id = 1; id <= REQUESTS_AT_ONCE + 1; id++) start(id)
+    runDry()
+    expect(of(REQUESTS_AT_ONCE + 1, 'delta')).toHaveLength(PIECES_AHEAD_MAX)
+  })
+
+  it('begins only so many requests at once', () => {
+    const { start, scheduler, steps, runDry } = setUp(5)
+    for (let id = 1; id <= REQUESTS_AT_ONCE + 4; id++) start(id)
+    for (let i = 0; i <= REQUESTS_AT_ONCE; i++) scheduler.step()
+    expect(steps.size).toBe(REQUESTS_AT_ONCE)
+    runDry()
+    expect(steps.size).toBe(REQUESTS_AT_ONCE + 4)
+  })
+
+  it('does no further step of a cancelled request, running or waiting', () => {
+    const { start, scheduler, steps, runDry } = setUp(50)
+    start(1)
+    start(2)
+    scheduler.step()
+    scheduler.receive({ type: 'cancel', id: 1 })
+    start(3)
+    scheduler.receive({ type: 'cancel', id: 3 })
+    runDry()
+    expect([...steps.keys()]).toEqual([1, 2])
+    expect(steps.get(1)).toBe(1)
+  })
+
+  it('serves lower priorities first, also before those that already run', () => {
+    const { start, scheduler, posted } = setUp(3)
+    start(1, 5)
+    start(2, 5)
+    scheduler.step()
+    start(3, -1)
+    start(4, 9)
+    start(5, -1)
+    while (scheduler.step());
+    const done = posted.flatMap((message) => (message.type === 'done' ? [message.id] : []))
+    expect(done.slice(0, 2)).toEqual([3, 5])
+    expect(done.slice(2, 4).toSorted()).toEqual([1, 2])
+    expect(done[4]).toBe(4)
+  })
+
+  it('does not let many of lesser importance keep a place', () => {
+    const { start, scheduler, steps } = setUp(50)
+    for (let id = 1; id <= REQUESTS_AT_ONCE * 2; id++) start(id, 1)
+    for (let i = 0; i < REQUESTS_AT_ONCE * 2; i++) scheduler.step()
+    start(99, 0)
+    scheduler.step()
+    expect(steps.has(99)).toBe(true)
+  })
+
+  it('fails one request alone, with its code or as an internal error', () => {
+    const refusal = new ApiError('context_length_exceeded', { param: 'messages' })
+    const { start, runDry, posted, of } = setUp(3, (id) =>
+      id === 1 ? refusal : id === 2 ? new TypeError('secret') : null,
+    )
+    for (const id of [1, 2, 3]) start(id)
+    runDry()
+    const errors = posted.flatMap((message) => (message.type === 'failed' ? [message.error] : []))
+    expect(errors[0]).toMatchObject({ code: 'context_length_exceeded', param: 'messages' })
+    expect(errors[1]?.code).toBe('internal_error')
+    expect(errors[1]?.message).not.toContain('secret')
+    expect(of(3, 'done')).toHaveLength(1)
+  })
+})

@@ -1,0 +1,30 @@
+import { expect, it, onTestFinished } from 'vitest'
+import type { StagedBody } from '../../../src/store/api/training/training-jobs.ts'
+import { createTrainingBodyThread } from '../../../src/training/jobs/training-body-thread.ts'
+
+function openThread() {
+  const entry = new URL('../support/dying-body-entry.ts', import.meta.url)
+  const thread = createTrainingBodyThread({ heapMibMax: 16, entry })
+  onTestFinished(() => thread.close())
+  const read = (file: string) => thread.read({ file, payloadFile: '' } as StagedBody)
+  return { read, close: thread.close }
+}
+
+it('reads the bodies that wait behind one that is too large for the memory', async () => {
+  const { read } = openThread()
+  const [huge, ...others] = await Promise.allSettled(['huge', 'a', 'b'].map(read))
+  expect(huge).toMatchObject({ status: 'rejected', reason: { code: 'request_too_large' } })
+  expect(others).toMatchObject([
+    { value: { content: { model_id: 'a' } } },
+    { value: { content: { model_id: 'b' } } },
+  ])
+})
+
+it('fails what waits with server_draining when it is closed', async () => {
+  const { read, close } = openThread()
+  const ends = Promise.allSettled(['huge', 'a'].map(read))
+  await close()
+  for (const end of await ends) {
+    expect(end).toMatchObject({ status: 'rejected', reason: { code: 'server_draining' } })
+  }
+})

@@ -1,0 +1,279 @@
+/** Trajectory groups out of recorded chats: record, rate, build, and send as a training job. */
+import { describe, expect, it } from 'vitest'
+import { buildTestApp, type TestApp } from '../../support/build-test-app.ts'
+import { createModel, JOBS_URL } from '../preview-fixtures.ts'
+
+const URL = '/v1/preview/trajectory-groups/from-calls'
+const PROJECT = 'acme/demo'
+const REWARD = { feedback_type: 'rating' }
+
+/** A recorded completion with its call's id. */
+async function chat(testApp: TestApp, content: string, fields: object = {}): Promise<string> {
+  const body = {
+    messages: [{ role: 'user', content }],
+    max_tokens: 8,
+    logprobs: true,
+    return_token_ids: true,
+    ...fields,
+  }
+  const headers = { 'openai-project': PROJECT }
+  const answer = await testApp.post('/v1/chat/completions', body, { headers })
+  expect(answer.status).toBe(200)
+  const id = String(answer.headers['x-weft-call-id'])
+  const read = () => testApp.post('/call/read', { project_id: PROJECT, id })
+  await expect.poll(async () => (await read()).status).toBe(200)
+  return id
+}
+
+async function rate({ post }: TestApp, callId: string, payload: object, type = 'rating') {
+  const { status, body } = await post('/traces/feedback/create', {
+    project_id: PROJECT,
+    weave_ref: `weave:///${PROJECT}/call/${callId}`,
+    feedback_type: type,
+    payload,
+  })
+  expect([status, body.error]).toEqual([200, undefined])
+}
+
+/** A traced chat of a client's, with what was said. */
+async function trace({ post }: TestApp, id: string, fields: object = {}, output?: unknown) {
+  const started_at = `2026-01-31T09:30:0${id.length}Z`
+  const start = { project_id: PROJECT, id, op_name: 'agent', started_at, attributes: {} }
+  await post('/call/start', { start: { inputs: {}, ...start, ...fields } })
+  const ended_at = '2026-01-31T09:31:00Z'
+  expect(
+    (await post('/call/end', { end: { project_id: PROJECT, id, ended_at, output } })).status,
+  ).toBe(200)
+}
+
+const said = (content: string, more: object = {}) => ({
+  choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content }, ...more }],
+})
+const asked = (content: string) => ({ inputs: { messages: [{ role: 'user', content }] } })
+
+const build = ({ post }: TestApp, fields: object = {}, options = {}) =>
+  post(URL, { project_id: PROJECT, reward: REWARD, ...fields }, options)
+
+describe('POST /v1/preview/trajectory-groups/from-calls', () => {
+  it('makes groups of recorded completions that a training job takes, tokens and all', async () => {
+    const testApp = await buildTestApp()
+    for (const [content, score] of [
+      ['2 plus 2?', 1],
+      ['2 plus 2?', 0],
+      ['Hi', 0.5],
+    ] as const) {
+      await rate(testApp, await chat(testApp, content, { seed: score * 10 }), { score })
+    }
+    await rate(testApp, await chat(testApp, 'Hi', { stream: false }), { note: 'no score' })
+    const { status, body } = await build(testApp)
+    expect(status).toBe(200)
+    expect(body.stats).toMatchObject({ calls: 4, groups: 2, trajectories: 3 })
+    expect(body.stats.left_out).toMatchObject({ no_reward: 1, no_chat: 0 })
+    const sums = body.trajectory_groups.find(
+      (group: { trajectories: unknown[] }) => group.trajectories.length === 2,
+    )
+    expect(sums.trajectories.map(({ reward }: { reward: number }) => reward).sort()).toEqual([0, 1])
+    for (const {
+      messages_and_choices: [question, choice],
+    } of sums.trajectories) {
+      expect(question).toEqual({ role: 'user', content: '2 plus 2?' })
+      expect(choice.prompt_token_ids.length).toBeGreaterThan(3)
+      expect(choice.token_ids.length).toBe(choice.logprobs.content.length)
+      expect(choice.logprobs.content[0].logprob).toBeLessThanOrEqual(0)
+    }
+    const model_id = await createModel(testApp)
+    const job = await testApp.post(JOBS_URL, {
+      model_id,
+      trajectory_groups: body.trajectory_groups,
+      experimental_config: null,
+    })
+    expect(job.status).toBe(200)
+  })
+
+  it('records the tokens of streams too, and the step that answered', async () => {
+    const testApp = await buildTestApp()
+    await createModel(testApp)
+    await rate(testApp, await chat(testApp, 'Hi', { stream: true, model: 'policy' }), { score: 1 })
+    const { body } = await build(testApp)
+    const [
+      {
+        trajectories: [trajectory],
+      },
+    ] = body.trajectory_groups
+    expect(trajectory.initial_policy_version).toBe(0)
+    const choice = trajectory.messages_and_choices.at(-1)
+    expect(choice.token_ids.length).toBe(choice.logprobs.content.length)
+  })
+
+  it.each([
+    ['payload.score', { path: 'payload.score' }, 4],
+    ['a boolean', { path: 'payload.good' }, 1],
+    [
+      'arithmetic',
+      { expression: { $divide: [{ $getField: 'payload.score' }, { $literal: 8 }] } },
+      0.5,
+    ],
+    [
+      'a condition',
+      {
+        expression: {
+          $cond: [
+            { $gt: [{ $getField: 'payload.score' }, { $literal: 3 }] },
+            { $literal: 2 },
+            { $literal: -2 },
+          ],
+        },
+      },
+      2,
+    ],
+    [
+      'bounds',
+      {
+        expression: {
+          $min: [
+            { $literal: 3 },
+            {
+              $max: [{ $literal: 0 }, { $add: [{ $getField: 'payload.score' }, { $literal: 1 }] }],
+            },
+          ],
+        },
+      },
+      3,
+    ],
+  ])('takes the reward from %s', async (_name, reward, expected) => {
+    const testApp = await buildTestApp()
+    await trace(testApp, 'a', asked('Hi'), said('Ho'))
+    await rate(testApp, 'a', { score: 4, good: true })
+    const { body } = await build(testApp, { reward: { ...REWARD, ...reward } })
+    expect(body.trajectory_groups[0].trajectories[0].reward).toBe(expected)
+  })
+
+  it('takes the newest feedback of the type, or the mean', async () => {
+    const testApp = await buildTestApp()
+    await trace(testApp, 'a', asked('Hi'), said('Ho'))
+    for (const score of [1, 2, 6]) await rate(testApp, 'a', { score })
+    await rate(testApp, 'a', { score: 100 }, 'another')
+    const rewardOf = async (combine: string) =>
+      (await build(testApp, { reward: { ...REWARD, combine } })).body.trajectory_groups[0]
+        .trajectories[0].reward
+    expect(await rewardOf('newest')).toBe(6)
+    expect(await rewardOf('mean')).toBe(3)
+  })
+
+  it('makes one rollout of a trace, rewarded by feedback on any of its calls', async () => {
+    const testApp = await buildTestApp()
+    const attributes = { episode: 7 }
+    await trace(testApp, 'r', { trace_id: 't', attributes })
+    await trace(
+      testApp,
+      'c1',
+      { trace_id: 't', parent_id: 'r', attributes, ...asked('one') },
+      said('1'),
+    )
+    await trace(
+      testApp,
+      'c22',
+      { trace_id: 't', parent_id: 'r', attributes, ...asked('two') },
+      said('2'),
+    )
+    await trace(testApp, 'other', { trace_id: 'u', attributes, ...asked('three') }, said('3'))
+    await rate(testApp, 'r', { score: 1 })
+    await rate(testApp, 'other', { score: 0 })
+    const { body } = await build(testApp, {
+      rollout_by: 'trace_id',
+      group_by: 'attributes.episode',
+    })
+    expect(body.stats).toMatchObject({ calls: 4, groups: 1, trajectories: 2 })
+    const whole = body.trajectory_groups[0].trajectories.find(
+      ({ reward }: { reward: number }) => reward === 1,
+    )
+    expect(whole.messages_and_choices[0].content).toBe('one')
+    expect(whole.additional_histories).toHaveLength(1)
+    expect(whole.additional_histories[0].messages_and_choices[0].content).toBe('two')
+    expect(whole.metadata).toEqual({ call_id: 'c1' })
+  })
+
+  it('tells why rollouts were left out', async () => {
+    const testApp = await buildTestApp()
+    await trace(testApp, 'a', {}, 'no chat')
+    await trace(testApp, 'bb', asked('Hi'), { choices: [{ finish_reason: 'stop' }, {}] })
+    await trace(testApp, 'ccc', asked('Hi'), said('', { finish_reason: null }))
+    await trace(testApp, 'dddd', asked('Hi'), said('unrated'))
+    await trace(testApp, 'eeeee', { inputs: { messages: [{ role: 5 }] } }, said('odd'))
+    await rate(testApp, 'eeeee', { score: 1 })
+    const { body } = await build(testApp)
+    expect(body).toEqual({
+      trajectory_groups: [],
+      stats: {
+        calls: 5,
+        groups: 0,
+        trajectories: 0,
+        left_out: {
+          no_chat: 1,
+          several_choices: 1,
+          unfinished: 1,
+          no_group: 0,
+          no_reward: 1,
+          not_a_trajectory: 1,
+        },
+      },
+    })
+  })
+
+  it('leaves rollouts without a value to group by out: they need not be of one task', async () => {
+    const testApp = await buildTestApp()
+    const episodes = { a: { episode: 1 }, bb: { episode: 1 }, ccc: {}, dddd: { episode: null } }
+    for (const [id, attributes] of Object.entries(episodes)) {
+      await trace(testApp, id, { ...asked(`Hi ${id}`), attributes }, said('Ho'))
+      await rate(testApp, id, { score: 1 })
+    }
+    const { body } = await build(testApp, { group_by: 'attributes.episode' })
+    expect(body.trajectory_groups).toHaveLength(1)
+    expect(body.stats).toMatchObject({ trajectories: 2, left_out: { no_group: 2 } })
+  })
+
+  it('looks at the newest calls of a filter and a query only', async () => {
+    const testApp = await buildTestApp()
+    for (const id of ['a', 'bb', 'ccc']) {
+      await trace(testApp, id, { ...asked('Hi'), op_name: id }, said('Ho'))
+      await rate(testApp, id, { score: id.length })
+    }
+    const idsOf = async (fields: object) => {
+      const { body } = await build(testApp, fields)
+      return body.trajectory_groups.flatMap(
+        ({ trajectories }: { trajectories: { metadata: { call_id: string } }[] }) =>
+          trajectories.map(({ metadata }) => metadata.call_id),
+      )
+    }
+    expect(await idsOf({ limit: 2 })).toEqual(['ccc', 'bb'])
+    expect(await idsOf({ filter: { op_names: ['a'] } })).toEqual(['a'])
+    const query = { $expr: { $eq: [{ $getField: 'id' }, { $literal: 'bb' }] } }
+    expect(await idsOf({ query })).toEqual(['bb'])
+  })
+
+  it.each([
+    ['group_by', { group_by: 'nothing.there' }],
+    ['reward.path', { reward: { ...REWARD, path: 'nothing' } }],
+    ['reward.expression.$divide', { reward: { ...REWARD, expression: { $divide: [1] } } }],
+    ['reward.expression.$add[0]', { reward: { ...REWARD, expression: { $add: [{ $eval: 1 }] } } }],
+    ['limit', { limit: 10_001 }],
+    ['reward', { reward: undefined }],
+  ])('refuses a bad %s by its place', async (param, fields) => {
+    const { status, body } = await build(await buildTestApp(), fields)
+    expect(status).toBe(422)
+    expect(body.error.param).toMatch(new RegExp(`^${param.replace(/[.$[\]]/g, '\\$&')}`))
+  })
+
+  it('needs both scopes and the project', async () => {
+    const testApp = await buildTestApp()
+    for (const rights of [
+      { scopes: ['training'] as const },
+      { scopes: ['traces:read'] as const },
+      { projects: ['acme/other'] },
+    ]) {
+      const { status } = await build(testApp, {}, { key: await testApp.createKey(rights) })
+      expect(status).toBe(403)
+    }
+    expect((await build(testApp, {}, { key: null })).status).toBe(401)
+  })
+})

@@ -1,0 +1,156 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { ApiError } from '../../../src/errors.ts'
+import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
+import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
+import { ARTIFACTS_DIRECTORY, openFileFolder } from '../../../src/store/sqlite/files/file-folder.ts'
+import { createCheckpointArtifacts } from '../../../src/store/sqlite/models/checkpoint-artifacts.ts'
+import * as CHECKPOINTS from '../../../src/store/sqlite/models/checkpoints.sql.ts'
+import * as MODELS from '../../../src/store/sqlite/models/preview-models.sql.ts'
+import { createPreviewModelStore } from '../../../src/store/sqlite/models/preview-models.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
+import { createJobBell } from '../../../src/store/sqlite/training/job-bell.ts'
+import * as EVENTS from '../../../src/store/sqlite/training/training-events.sql.ts'
+import * as JOBS from '../../../src/store/sqlite/training/training-jobs.sql.ts'
+import { createTrainingJobStore } from '../../../src/store/sqlite/training/training-jobs.ts'
+import { createTrainingPayloads } from '../../../src/store/sqlite/training/training-payloads.ts'
+import * as QUEUE from '../../../src/store/sqlite/training/training-queue.sql.ts'
+import type { Writes } from '../../../src/store/sqlite/write/writes.ts'
+import { createInlineWrites } from '../../store/support/inline-writes.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+import { describePreviewStoreContract, JOB, MODEL } from './preview-store-contract.ts'
+import { describeTrainingQueueContract } from './training-queue-contract.ts'
+
+async function openStores() {
+  const store = openSqliteStore({ bootstrapKey: null, ingestQueueMax: 1000, dataDir: ':memory:' })
+  onTestFinished(() => store.close())
+  return store
+}
+
+describePreviewStoreContract('sqlite', openStores)
+describeTrainingQueueContract('sqlite', openStores)
+
+/** A job store over a folder, whose writes the test may replace. */
+async function openJobs(replace: (writes: Writes) => Writes = (writes) => writes) {
+  const dataDir = makeTempDir()
+  const db = openDatabase(':memory:')
+  onTestFinished(() => void db.close())
+  migrate(db)
+  const writes = createInlineWrites(db)
+  const bell = createJobBell()
+  const folder = openFileFolder(dataDir, ARTIFACTS_DIRECTORY)
+  const artifacts = createCheckpointArtifacts(db, folder)
+  await createPreviewModelStore(db, writes, { bell, artifacts }).insertModel(MODEL)
+  const directory = join(dataDir, 'training-payloads')
+  const payloads = createTrainingPayloads(dataDir)
+  return {
+    directory,
+    file: join(directory, `${JOB.id}.json`),
+    jobs: createTrainingJobStore(db, replace(writes), { payloads, bell }),
+  }
+}
+
+describe('training payloads', () => {
+  it('lie in their file, whole, before the row is written', async () => {
+    const text = JSON.stringify('ü😀'.repeat(1_500_000))
+    const seen: string[] = []
+    const { jobs, file } = await openJobs((writes) => ({
+      run(...write) {
+        seen.push(readFileSync(file, 'utf8'))
+        return writes.run(...write)
+      },
+    }))
+    const stored = await jobs.insertJob(JOB, text)
+    expect(seen.length === 1 && seen[0] === text).toBe(true)
+    expect(stored.payload_bytes).toBe(Buffer.byteLength(text))
+  })
+
+  it('are removed when the commit fails', async () => {
+    let existed = false
+    const { jobs, directory, file } = await openJobs(() => ({
+      run() {
+        existed = existsSync(file)
+        return Promise.reject(new ApiError('store_unavailable'))
+      },
+    }))
+    await expect(jobs.insertJob(JOB, '[]')).rejects.toMatchObject({ code: 'store_unavailable' })
+    expect(existed).toBe(true)
+    expect(readdirSync(directory)).toEqual([])
+  })
+
+  it('that cannot be written leave no row', async () => {
+    const { jobs, directory } = await openJobs()
+    rmSync(directory, { recursive: true })
+    await expect(jobs.insertJob(JOB, '[]')).rejects.toMatchObject({ code: 'store_unavailable' })
+    await expect(jobs.findJob(JOB.id)).resolves.toBeNull()
+  })
+
+  it('are never written over', async () => {
+    const { jobs, file } = await openJobs()
+    await jobs.insertJob(JOB, '[1]')
+    await expect(jobs.insertJob(JOB, '[2]')).rejects.toMatchObject({ code: 'store_unavailable' })
+    expect(readFileSync(file, 'utf8')).toBe('[1]')
+  })
+
+  it('of an in-memory store end with it', async () => {
+    const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('weft-payloads-'))
+    const payloads = createTrainingPayloads(':memory:')
+    const { payload_path } = await payloads.writePayload('only-here', '[]')
+    const holdsIt = (name: string) => existsSync(join(tmpdir(), name, payload_path))
+    expect(folders().some(holdsIt)).toBe(true)
+    payloads.close()
+    expect(folders().some(holdsIt)).toBe(false)
+  })
+})
+
+describe('statements of the preview', () => {
+  it.each([
+    ['FIND_PREVIEW_MODEL', MODELS.FIND_PREVIEW_MODEL, 'sqlite_autoindex_preview_models_1'],
+    [
+      'FIND_PREVIEW_MODEL_BY_NAME',
+      MODELS.FIND_PREVIEW_MODEL_BY_NAME,
+      'preview_models_entity_project_name',
+    ],
+    ['FIND_TRAINING_JOB', JOBS.FIND_TRAINING_JOB, 'sqlite_autoindex_training_jobs_1'],
+    [
+      'FIND_TRAINING_JOB_BY_IDEMPOTENCY_KEY',
+      JOBS.FIND_TRAINING_JOB_BY_IDEMPOTENCY_KEY,
+      'training_jobs_model_id_idempotency_key',
+    ],
+    ['INSERT_TRAINING_JOB', JOBS.INSERT_TRAINING_JOB, 'training_jobs_model_id_seq'],
+    ['LIST_CHECKPOINTS_ASC', CHECKPOINTS.LIST_CHECKPOINTS_ASC, 'checkpoints_model_id_step'],
+    ['LIST_CHECKPOINTS_DESC', CHECKPOINTS.LIST_CHECKPOINTS_DESC, 'checkpoints_model_id_step'],
+    ['FIND_CHECKPOINT_STEP', CHECKPOINTS.FIND_CHECKPOINT_STEP, 'sqlite_autoindex_checkpoints_1'],
+    ['DELETE_STEP', CHECKPOINTS.DELETE_STEP, 'checkpoints_model_id_step'],
+    ['DELETE_ALL_STEPS', CHECKPOINTS.DELETE_ALL_STEPS, 'checkpoints_model_id_step'],
+    ['FIND_STEP', CHECKPOINTS.FIND_STEP, 'checkpoints_model_id_step'],
+    ['FIND_LATEST_STEP', CHECKPOINTS.FIND_LATEST_STEP, 'checkpoints_model_id_step'],
+    ['FIND_CHECKPOINT', CHECKPOINTS.FIND_CHECKPOINT, 'sqlite_autoindex_checkpoints_1'],
+    ['LIST_PREVIEW_MODELS_ASC', MODELS.LIST_PREVIEW_MODELS_ASC, 'preview_models_created_at_us'],
+    ['LIST_PREVIEW_MODELS_DESC', MODELS.LIST_PREVIEW_MODELS_DESC, 'preview_models_created_at_us'],
+    ['DELETE_PREVIEW_MODEL', MODELS.DELETE_PREVIEW_MODEL, 'sqlite_autoindex_preview_models_1'],
+    ['LIST_TRAINING_JOBS_ASC', JOBS.LIST_TRAINING_JOBS_ASC, 'training_jobs_created_at_us'],
+    ['LIST_TRAINING_JOBS_DESC', JOBS.LIST_TRAINING_JOBS_DESC, 'training_jobs_created_at_us'],
+    ['LIST_MODEL_JOBS_ASC', JOBS.LIST_MODEL_JOBS_ASC, 'training_jobs_model_id_seq'],
+    ['LIST_MODEL_JOBS_DESC', JOBS.LIST_MODEL_JOBS_DESC, 'training_jobs_model_id_seq'],
+    ['LIST_UNFINISHED_JOBS', JOBS.LIST_UNFINISHED_JOBS, 'training_jobs_unfinished'],
+    ['SAVE_MOVED_JOB', QUEUE.SAVE_MOVED_JOB, 'sqlite_autoindex_training_jobs_1'],
+    ['FIND_FIRST_EVENT', EVENTS.FIND_FIRST_EVENT, 'training_events_job_id_position'],
+    ['LIST_EVENTS', EVENTS.LIST_EVENTS, 'training_events_job_id_position'],
+    ['COUNT_EVENTS', EVENTS.COUNT_EVENTS, 'training_events_job_id'],
+    ['FIND_EVENT_POSITION', EVENTS.FIND_EVENT_POSITION, 'training_events_id'],
+  ])('%s uses its index and sorts nothing', (_name, sql, index) => {
+    const db = openDatabase(':memory:')
+    onTestFinished(() => void db.close())
+    migrate(db)
+    const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, 0])
+    const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(names)) as {
+      detail: string
+    }[]
+    const details = plan.map(({ detail }) => detail).join('\n')
+    expect(details).toContain(index)
+    expect(details).not.toMatch(/SCAN|TEMP B-TREE/)
+  })
+})

@@ -1,0 +1,256 @@
+/** What a training queue must do, whatever it stores in. All times are given, so that nothing waits. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type {
+  Claim,
+  ClaimedJob,
+  Lease,
+  TrainingQueue,
+} from '../../../src/store/api/training/training-queue.ts'
+import { JOB, MODEL, type PreviewStores } from './preview-store-contract.ts'
+
+export interface QueueStores extends PreviewStores {
+  readonly trainingQueue: TrainingQueue
+}
+
+const SECOND_US = 1_000_000
+const LEASE_MS = 10_000
+const WALL_MS = 60_000
+const RETRY_MS = 1_000
+
+const timesAt = (seconds: number, queue_timeout_ms = 0) => ({
+  now_us: Math.round(seconds * SECOND_US),
+  retry_ms: RETRY_MS,
+  queue_timeout_ms,
+  chance: 0,
+})
+
+function claimAt(seconds: number, fields: Partial<Claim> = {}): Claim {
+  return {
+    times: timesAt(seconds),
+    lease_token_hash: `lease of ${seconds}`,
+    lease_ms: LEASE_MS,
+    wall_ms: WALL_MS,
+    worker_id: 'w',
+    worker_version: '1',
+    base_models: ['tiny'],
+    projects: ['*'],
+    ...fields,
+  }
+}
+
+const leaseOf = ({ job }: ClaimedJob, seconds: number): Lease => ({
+  job_id: job.id,
+  token_hash: job.lease_token_hash ?? '',
+  now_us: Math.round(seconds * SECOND_US),
+})
+
+const outcomeOf = (id: string) => ({
+  checkpoint_id: `c-${id}`,
+  sha256: null,
+  metrics: {},
+  reason: 'no_variance',
+})
+
+const LOST = { code: 'lease_lost' }
+
+/** @param create - empty stores that close themselves when the test ends */
+export function describeTrainingQueueContract(
+  name: string,
+  create: () => Promise<QueueStores>,
+): void {
+  /** Stores with models m0, m1, ... that have so many jobs each, called m0-0, m0-1, ... */
+  async function createWithJobs(counts: readonly number[]): Promise<QueueStores> {
+    const stores = await create()
+    for (const [at, count] of counts.entries()) {
+      const model_id = `m${at}`
+      await stores.previewModels.insertModel({ ...MODEL, id: model_id, name: model_id })
+      for (let job = 0; job < count; job++) {
+        const id = `${model_id}-${job}`
+        await stores.trainingJobs.insertJob({ ...JOB, id, model_id }, '[]')
+      }
+    }
+    return stores
+  }
+
+  async function mustClaim(queue: TrainingQueue, claim: Claim): Promise<ClaimedJob> {
+    const claimed = await queue.claimJob(claim)
+    if (claimed === null) throw new Error('there is no job')
+    return claimed
+  }
+
+  describe(`${name} keeps the TrainingQueue contract`, () => {
+    it('gives each job once to workers that come at the same time', async () => {
+      const { trainingQueue } = await createWithJobs([2, 2, 2, 2, 2])
+      const claims = Array.from({ length: 20 }, (_, at) =>
+        trainingQueue.claimJob(claimAt(1, { lease_token_hash: `lease ${at}` })),
+      )
+      const claimed = (await Promise.all(claims)).flatMap((one) => one?.job.id ?? [])
+      expect(claimed.sort()).toEqual(['m0-0', 'm1-0', 'm2-0', 'm3-0', 'm4-0'])
+    })
+
+    it('keeps a lease up to its end, and not at it', async () => {
+      const { trainingQueue } = await createWithJobs([1])
+      const claimed = await mustClaim(trainingQueue, claimAt(1))
+      const renewal = { lease_ms: LEASE_MS, progress: null }
+      await trainingQueue.renewLease(leaseOf(claimed, 10.9), renewal)
+      await expect(trainingQueue.findLeased(leaseOf(claimed, 20.8))).resolves.toMatchObject({
+        job: { id: 'm0-0', state: 'running' },
+      })
+      await expect(trainingQueue.findLeased(leaseOf(claimed, 20.9))).rejects.toMatchObject(LOST)
+      await expect(trainingQueue.renewLease(leaseOf(claimed, 20.9), renewal)).rejects.toMatchObject(
+        LOST,
+      )
+    })
+
+    it('gives an overdue job to the next claim after its pause, in another attempt', async () => {
+      const { trainingQueue } = await createWithJobs([2])
+      const first = await mustClaim(trainingQueue, claimAt(1))
+      await expect(trainingQueue.claimJob(claimAt(11))).resolves.toBeNull()
+      await expect(trainingQueue.nextDueUs(11 * SECOND_US, 0)).resolves.toBe(13 * SECOND_US)
+      const second = await mustClaim(trainingQueue, claimAt(13))
+      expect([second.job.id, second.job.attempt]).toEqual(['m0-0', 2])
+      const late = trainingQueue.completeJob(leaseOf(first, 13), outcomeOf('late'))
+      await expect(late).rejects.toMatchObject(LOST)
+    })
+
+    it('ends an attempt at its wall limit for good', async () => {
+      const { trainingQueue, trainingJobs } = await createWithJobs([1])
+      const claimed = await mustClaim(trainingQueue, claimAt(1))
+      const ends: (number | null)[] = []
+      for (let now = 6; now < 61; now += 5) {
+        const renewal = { lease_ms: LEASE_MS, progress: null }
+        const job = await trainingQueue.renewLease(leaseOf(claimed, now), renewal)
+        ends.push((job.lease_expires_at_us ?? 0) / SECOND_US)
+      }
+      expect(ends.slice(-3)).toEqual([56, 61, 61])
+      await expect(trainingQueue.nextDueUs(0, 0)).resolves.toBe(61 * SECOND_US)
+      await expect(trainingQueue.endOverdue(timesAt(61))).resolves.toBe(1)
+      await expect(trainingJobs.findJob('m0-0')).resolves.toMatchObject({
+        state: 'failed',
+        error_code: 'wall_limit',
+      })
+      await expect(trainingQueue.nextDueUs(61 * SECOND_US, 0)).resolves.toBeNull()
+    })
+
+    it('ends jobs that wait too long, one after the other of a model at once', async () => {
+      const { trainingQueue, trainingJobs } = await createWithJobs([2])
+      const dueUs = await trainingQueue.nextDueUs(SECOND_US, 5_000)
+      expect(dueUs).toBe(JOB.created_at_us + 5 * SECOND_US)
+      await trainingQueue.endOverdue(timesAt(4, 5_000))
+      await expect(trainingJobs.findJob('m0-0')).resolves.toMatchObject({ state: 'queued' })
+      await trainingQueue.endOverdue(timesAt(6, 5_000))
+      await trainingQueue.endOverdue(timesAt(6, 5_000))
+      for (const id of ['m0-0', 'm0-1']) {
+        await expect(trainingJobs.findJob(id)).resolves.toMatchObject({ error_code: 'no_worker' })
+      }
+    })
+
+    it('counts the wait of a job from the end of the one before it', async () => {
+      const { trainingQueue, trainingJobs } = await createWithJobs([2])
+      const claimed = await mustClaim(trainingQueue, claimAt(1))
+      await trainingQueue.completeJob(leaseOf(claimed, 9), outcomeOf('one'))
+      await trainingQueue.endOverdue(timesAt(13, 5_000))
+      await expect(trainingJobs.findJob('m0-1')).resolves.toMatchObject({ state: 'queued' })
+      await trainingQueue.endOverdue(timesAt(14, 5_000))
+      await expect(trainingJobs.findJob('m0-1')).resolves.toMatchObject({ state: 'failed' })
+    })
+
+    it('gives running jobs whole leases when the server comes back', async () => {
+      const { trainingQueue } = await createWithJobs([1])
+      const claimed = await mustClaim(trainingQueue, claimAt(1))
+      await trainingQueue.resumeLeases(30 * SECOND_US, LEASE_MS, 0)
+      await expect(trainingQueue.findLeased(leaseOf(claimed, 39))).resolves.toBeTruthy()
+      await expect(trainingQueue.findLeased(leaseOf(claimed, 40))).rejects.toMatchObject(LOST)
+    })
+
+    it('gives the newest checkpoint that is not deleted to the next attempt', async () => {
+      const { trainingQueue, checkpoints } = await createWithJobs([3])
+      for (const at of [0, 1]) {
+        const claimed = await mustClaim(trainingQueue, claimAt(at * 2 + 1))
+        await trainingQueue.completeJob(leaseOf(claimed, at * 2 + 2), outcomeOf(`${at}`))
+      }
+      await checkpoints.deleteSteps('m0', [2], 1)
+      const third = await mustClaim(trainingQueue, claimAt(10))
+      expect(third.parent).toMatchObject({ step: 1 })
+      const made = await trainingQueue.completeJob(leaseOf(third, 11), outcomeOf('third'))
+      expect(made.step).toBe(3)
+    })
+
+    it('tells its listeners of jobs that come, end and are cancelled, until they leave', async () => {
+      const { trainingQueue, trainingJobs } = await createWithJobs([2])
+      let heard = 0
+      const stop = trainingQueue.onChange(() => {
+        heard += 1
+      })
+      const heardBy = async (act: () => Promise<unknown>) => {
+        const before = heard
+        await act()
+        return heard > before
+      }
+      const claimed = await mustClaim(trainingQueue, claimAt(1))
+      const acts = [
+        () => trainingJobs.insertJob({ ...JOB, id: 'new', model_id: 'm0' }, '[]'),
+        () => trainingQueue.releaseJob(leaseOf(claimed, 2)),
+        () => trainingJobs.cancelJob('new', 3),
+      ]
+      for (const act of acts) expect(await heardBy(act)).toBe(true)
+      stop()
+      const quiet = () => trainingJobs.insertJob({ ...JOB, id: 'newer', model_id: 'm0' }, '[]')
+      expect(await heardBy(quiet)).toBe(false)
+    })
+
+    it('keeps one job of a model running, in order, with one checkpoint each, in any life', async () => {
+      const act = fc.record({
+        kind: fc.constantFrom('claim', 'complete', 'late', 'fail', 'release', 'cancel', 'wait'),
+        pick: fc.nat(100),
+        seconds: fc.nat(12),
+      })
+      const run = async (acts: readonly { kind: string; pick: number; seconds: number }[]) => {
+        const { trainingQueue, trainingJobs, checkpoints } = await createWithJobs([3, 3])
+        const given: ClaimedJob[] = []
+        const completed: string[] = []
+        let seconds = 1
+        for (const [at, { kind, pick, seconds: passed }] of acts.entries()) {
+          seconds += passed / 4 + 0.001
+          const held = given[pick % Math.max(given.length, 1)]
+          const lease = held && leaseOf(held, seconds)
+          const end = { now_us: Math.round(seconds * SECOND_US), chance: 0, retry_ms: RETRY_MS }
+          try {
+            if (kind === 'claim') {
+              const hash = { lease_token_hash: `lease ${at}` }
+              const claimed = await trainingQueue.claimJob(claimAt(seconds, hash))
+              if (claimed) given.push(claimed)
+            } else if (kind === 'cancel') {
+              await trainingJobs.cancelJob(`m${pick % 2}-${pick % 3}`, end.now_us)
+            } else if (kind === 'wait') seconds += LEASE_MS / 1000
+            else if (lease && kind === 'fail') {
+              const failure = { code: 'x', message: 'x', isRetryable: pick % 4 > 0 }
+              await trainingQueue.failAttempt(lease, failure, end)
+            } else if (lease && kind === 'release') await trainingQueue.releaseJob(lease)
+            else if (lease) {
+              const { id } = await trainingQueue.completeJob(lease, outcomeOf(`${at}`))
+              if (id === `c-${at}`) completed.push(lease.job_id)
+            }
+          } catch (error) {
+            expect(['lease_lost', 'training_job_ended']).toContain((error as { code: string }).code)
+          }
+        }
+        for (const model of ['m0', 'm1']) {
+          const listing = { model_id: model, after: null, order: 'asc', count: 100 } as const
+          const steps = (await checkpoints.listCheckpoints(listing)).map(({ step }) => step)
+          const own = completed.filter((id) => id.startsWith(model))
+          expect(steps).toEqual(own.map((_, at) => at + 1))
+          expect(own).toEqual([...new Set(own)].sort())
+          const jobs = await Promise.all(
+            [0, 1, 2].map((at) => trainingJobs.findJob(`${model}-${at}`)),
+          )
+          expect(jobs.filter((job) => job?.state === 'running').length).toBeLessThanOrEqual(1)
+          const succeeded = jobs.filter((job) => job?.state === 'succeeded').map((job) => job?.id)
+          expect(succeeded).toEqual(own)
+        }
+      }
+      await fc.assert(fc.asyncProperty(fc.array(act, { maxLength: 30 }), run), { numRuns: 25 })
+    })
+  })
+}
