@@ -27,7 +27,7 @@ import { type BenchServer, median, memoryMb, resetPeak, startServer } from './st
 import { findTool } from './tools.ts'
 
 const TIMES = 20
-/** The read threads' code is compiled while it is warm. */
+/** The readers' code is compiled while it is warm. */
 const WARM_UPS = 25
 const CHDB_WARM_UPS = 5
 const PLAIN_TIMES = 3

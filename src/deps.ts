@@ -65,8 +65,8 @@ const STORE_OPENERS: Readonly<Record<Config['store'], (config: Config) => Promis
       // What the requests leave of it, less a rest for all others that close.
       closeMs: SHUTDOWN_MS_MAX - config.drainTimeoutMs - CLOSE_REST_MS,
       reads: {
-        threads: config.readThreads,
-        statsThreads: config.statsThreads,
+        readers: config.readThreads,
+        statsReaders: config.statsThreads,
         queueMax: config.readQueueMax,
         timeoutMs: config.readTimeoutMs,
       },

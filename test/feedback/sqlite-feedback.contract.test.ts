@@ -31,7 +31,7 @@ describe('sqlite feedback', () => {
     })
   })
 
-  it('is seen by a read thread as soon as it was acknowledged', async () => {
+  it('is seen by a reader as soon as it was acknowledged', async () => {
     const { feedback } = open(makeTempDir())
     for (const id of ['a', 'b', 'c', 'd']) {
       await feedback.createFeedback(feedbackAt(T0, id, { trigger_ref: trigger(id) }))
@@ -39,7 +39,7 @@ describe('sqlite feedback', () => {
     }
   })
 
-  it('leaves the event loop free while a read thread looks into large payloads', async () => {
+  it('leaves the event loop free while a reader looks into large payloads', async () => {
     const { feedback } = open(makeTempDir())
     const items = Array.from({ length: 20_000 }, (_, at) => ({ score: at, ok: true }))
     const writes = Array.from({ length: 20 }, (_, at) =>

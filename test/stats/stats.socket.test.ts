@@ -31,7 +31,7 @@ const query: StatsQuery = {
   valuesMax: 10,
 }
 
-describe('POST /calls/stats over read threads', () => {
+describe('POST /calls/stats over readers', () => {
   it('counts a call at once after its acknowledgement', async () => {
     const app = await buildTestApp({ dataDir: makeTempDir() })
     for (let made = 1; made <= 5; made++) {

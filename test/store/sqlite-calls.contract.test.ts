@@ -11,7 +11,7 @@ describeCallStoreContract('sqlite', async () => {
   return store.calls
 })
 
-describeCallStoreContract('sqlite with a write thread', async () => {
+describeCallStoreContract('sqlite with a writer', async () => {
   const store = openSqliteStore({ ...OPTIONS, dataDir: makeTempDir() })
   onTestFinished(() => store.close())
   return store.calls

@@ -40,19 +40,19 @@ export interface AnswerRunOptions {
  * The deltas of the first candidate that begins to answer; what breaks later stays broken. The candidate holds
  * its place until the end, a failure, or the reader's leaving.
  *
- * @param turns - of the candidates, at least one, in order; called when it is a candidate's turn
+ * @param candidates - at least one, in order; each is called when it comes to it
  * @throws what the last candidate threw; of a failure after a fallback client libraries are told not to
  * try again; what admission throws
  */
 export async function* streamAnswer(
-  turns: readonly (() => Candidate)[],
+  candidates: readonly (() => Candidate)[],
   { admission, watcher }: AnswerRunOptions,
 ): AsyncGenerator<Delta> {
   let failure: unknown = null
   let isOver = false
   try {
-    for (const [index, turn] of turns.entries()) {
-      const { place, start } = turn()
+    for (const [index, open] of candidates.entries()) {
+      const { place, start } = open()
       let hasBegun = false
       try {
         const leave = await admission.enter(place)
@@ -68,7 +68,7 @@ export async function* streamAnswer(
         isOver = true
         return
       } catch (error) {
-        requireFallback(error, { hasBegun, index, isLast: index === turns.length - 1 })
+        requireFallback(error, { hasBegun, index, isLast: index === candidates.length - 1 })
       }
     }
   } catch (error) {
@@ -87,14 +87,14 @@ export async function* streamAnswer(
  * @throws what `streamAnswer` throws, while or before it is read; ApiError internal_error for an answer without an end
  */
 export async function answerWhole(
-  turns: readonly (() => Candidate)[],
+  candidates: readonly (() => Candidate)[],
   { admission, watcher }: AnswerRunOptions,
   envelope: AnswerEnvelope,
 ): Promise<string> {
   let failure: unknown = null
   try {
     for (let index = 0; ; index++) {
-      const { place, start, startWhole } = (turns[index] as () => Candidate)()
+      const { place, start, startWhole } = (candidates[index] as () => Candidate)()
       const collector = createCollector(envelope)
       let hasBegun = false
       const take = (delta: Delta) => {
@@ -112,7 +112,7 @@ export async function answerWhole(
         }
         return collector.render()
       } catch (error) {
-        requireFallback(error, { hasBegun, index, isLast: index === turns.length - 1 })
+        requireFallback(error, { hasBegun, index, isLast: index === candidates.length - 1 })
       }
     }
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Opens the SQLite stores: one connection that reads here, one in the writer, and those of the read threads. */
+/** Opens the SQLite stores: one connection that reads here, one in the writer, and those of the readers. */
 import { join } from 'node:path'
 import { v7 as uuidv7 } from 'uuid'
 import type { KeyStore } from '../api/access/keys.ts'
@@ -37,9 +37,9 @@ import { createTrainingJobStore } from './training/training-jobs.ts'
 import { createTrainingPayloads } from './training/training-payloads.ts'
 import { createTrainingQueue } from './training/training-queue.ts'
 import { createUsageStore } from './usage/usage-store.ts'
-import { createWalThread } from './write/log-keeper.ts'
+import { createLogKeeper } from './write/log-keeper.ts'
 import { createWriter } from './write/writer.ts'
-import { openInlineWrites, openWriteThread } from './write/writer-ends.ts'
+import { openInlineWrites, openWriterThread } from './write/writer-ends.ts'
 
 export interface SqliteOptions {
   /** A directory, or ':memory:'. */
@@ -55,8 +55,8 @@ export interface SqliteOptions {
   readonly ingestQueueBytesMax?: number
   /** How long the writer may take for what waits when it is closed; default 8 s. */
   readonly closeMs?: number
-  /** The entry of the write thread; tests give one of their own. */
-  readonly writeWorkerFile?: URL
+  /** The entry of the writer; tests give one of their own. */
+  readonly writerEntry?: URL
   /** Limit: calls of one piece that statistics keep of an hour. */
   readonly pieceRowsMax?: number
 }
@@ -192,7 +192,7 @@ function openWritable({
 function openWrites(db: Connection, gate: SharedArrayBuffer, options: SqliteOptions) {
   const { dataDir, ingestQueueMax: queueMax } = options
   const path = dataDir === ':memory:' ? null : join(dataDir, DATABASE_FILE)
-  const log = createWalThread({ path, gate })
+  const log = createLogKeeper({ path, gate })
   const writer = createWriter({
     ...{ queueMax, queueBytesMax: options.ingestQueueBytesMax ?? INGEST_QUEUE_BYTES_MAX },
     closeMs: options.closeMs ?? CLOSE_MS_MAX,
@@ -200,7 +200,7 @@ function openWrites(db: Connection, gate: SharedArrayBuffer, options: SqliteOpti
     open: (listener) =>
       dataDir === ':memory:'
         ? openInlineWrites(db, listener)
-        : openWriteThread({ dataDir, gate }, listener, options.writeWorkerFile),
+        : openWriterThread({ dataDir, gate }, listener, options.writerEntry),
   })
   return {
     writes: writer,

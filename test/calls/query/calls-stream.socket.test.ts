@@ -136,7 +136,7 @@ describe('POST /calls/stream_query over a socket', () => {
     await closed
   })
 
-  it('answers the same over read threads as over the main connection', async () => {
+  it('answers the same over readers as over the main connection', async () => {
     const files = await buildTestApp({ dataDir: makeTempDir() })
     const memory = await buildTestApp()
     const query = {

@@ -18,8 +18,8 @@ function open(options: Partial<ReadPoolOptions> = {}) {
   const directory = makeTempDir()
   const db = openDatabase(directory)
   const pool = createReadPool<TestReadJobs>({
-    ...{ path: join(directory, DATABASE_FILE), threads: 1, queueMax: 20, timeoutMs: 30_000 },
-    workerFile: new URL('./test-read-worker.ts', import.meta.url),
+    ...{ path: join(directory, DATABASE_FILE), readers: 1, queueMax: 20, timeoutMs: 30_000 },
+    entry: new URL('./test-reader-entry.ts', import.meta.url),
     ...options,
   })
   const abort = new AbortController()
@@ -56,14 +56,14 @@ async function untilTold(told: SharedArrayBuffer): Promise<void> {
 
 describe('a read of another project', () => {
   it('ends while four of a hostile one still run on the only thread', async () => {
-    const { pool, flood } = open({ jobsPerThread: 8 })
+    const { pool, flood } = open({ jobsPerReader: 8 })
     const running = flood('pause', 4)
     expect(await pool.run('echo', { text: 'through' }, other)).toEqual({ text: 'through' })
     expect(await countSettled(running)).toBe(0)
   })
 
   it('ends while four of a hostile one that never pause hold all the threads they may have', async () => {
-    const { pool, flood } = open({ threads: 2 })
+    const { pool, flood } = open({ readers: 2 })
     const running = flood('spin', 4)
     expect(await pool.run('echo', { text: 'through' }, other)).toEqual({ text: 'through' })
     expect(await countSettled(running)).toBe(0)
@@ -94,7 +94,7 @@ describe('a read pool', () => {
   })
 
   it('stops a job that pauses when its caller leaves, and goes on with the others', async () => {
-    const { pool, flood, abort } = open({ jobsPerThread: 8 })
+    const { pool, flood, abort } = open({ jobsPerReader: 8 })
     const stopped = flood('pause', 1)
     const stays = flood('pause', 1, other)
     abort.abort()
@@ -131,7 +131,7 @@ describe('a read pool', () => {
   })
 
   it('runs anew what ran beside a job that had to be ended by force', async () => {
-    const { pool, hostile, abort } = open({ jobsPerThread: 2, cancelGraceMs: 50 })
+    const { pool, hostile, abort } = open({ jobsPerReader: 2, cancelGraceMs: 50 })
     const told = new SharedArrayBuffer(4)
     const stays = pool.run('echoLater', { text: 'anew', slices: 3 }, other)
     const deaf = pool.run('deaf', told, hostile)

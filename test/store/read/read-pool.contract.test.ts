@@ -42,10 +42,10 @@ function openThreads(options: Partial<ReadPoolOptions> = {}): Subject {
   const db = openMigrated(directory)
   const pool = createReadPool<TestReadJobs>({
     path: join(directory, DATABASE_FILE),
-    threads: 1,
+    readers: 1,
     queueMax: 2,
     timeoutMs: 15_000,
-    workerFile: new URL('./test-read-worker.ts', import.meta.url),
+    entry: new URL('./test-reader-entry.ts', import.meta.url),
     ...options,
   })
   onTestFinished(async () => {
@@ -188,7 +188,7 @@ describe('a read pool on threads', () => {
   })
 
   it('runs as many jobs at once as it has threads', async () => {
-    const { pool } = openThreads({ threads: 2 })
+    const { pool } = openThreads({ readers: 2 })
     const abort = new AbortController()
     const running = pool.run('spin', null, until(abort))
     expect(await pool.run('echo', { text: 'beside' }, other)).toEqual({ text: 'beside' })
@@ -209,7 +209,7 @@ describe('a read pool on threads', () => {
   )
 
   it('ends threads that have nothing to do, but the oldest', async () => {
-    const { pool } = openThreads({ threads: 2, lookEveryMs: 20 })
+    const { pool } = openThreads({ readers: 2, lookEveryMs: 20 })
     const runTwo = () => Promise.all([never, other].map((who) => pool.run('thread', 300, who)))
     const first = await runTwo()
     let later = first

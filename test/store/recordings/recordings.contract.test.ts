@@ -36,7 +36,7 @@ function openStore(options: Partial<SqliteOptions> = {}) {
 }
 
 describeRecordingContract('sqlite', () => openStore({ dataDir: ':memory:' }))
-describeRecordingContract('sqlite with a write thread', () => openStore())
+describeRecordingContract('sqlite with a writer', () => openStore())
 
 describe('sqlite recordings', () => {
   it('are all there when the store is closed', async () => {
@@ -95,7 +95,7 @@ describe('sqlite recordings', () => {
 
   it('are told as lost when the writer dies, and are waited for no longer', async () => {
     const { recordings, calls } = openStore({
-      writeWorkerFile: new URL('../support/dying-write-worker.ts', import.meta.url),
+      writerEntry: new URL('../support/dying-writer-entry.ts', import.meta.url),
     })
     const losses: RecordingLoss[] = []
     recordings.onLoss((loss) => losses.push(loss))

@@ -10,8 +10,8 @@ import {
 } from '../../../src/store/sqlite/db/connection.ts'
 import { createLogGateMemory, openLogGate } from '../../../src/store/sqlite/db/log-gate.ts'
 import { createReadPool } from '../../../src/store/sqlite/read/read-pool.ts'
-import { createWalThread } from '../../../src/store/sqlite/write/log-keeper.ts'
-import { createLogKeeper } from '../../../src/store/sqlite/write/log-keeper-serve.ts'
+import { createLogKeeper } from '../../../src/store/sqlite/write/log-keeper.ts'
+import { createLogLook } from '../../../src/store/sqlite/write/log-keeper-serve.ts'
 import { STARTED } from '../../calls/call-fixtures.ts'
 import { buildTestApp } from '../../support/build-test-app.ts'
 import { readCaller } from '../../support/read-caller.ts'
@@ -45,8 +45,8 @@ describe('the log', () => {
   it('gets a thread again after commits enough when it has lost one, and holds up nobody meanwhile', async () => {
     const path = join(makeTempDir(), 'weft.db')
     const gate = createLogGateMemory()
-    const workerFile = new URL('../support/dying-wal-worker.ts', import.meta.url)
-    const log = createWalThread({ path, gate, workerFile })
+    const entry = new URL('../support/dying-log-keeper-entry.ts', import.meta.url)
+    const log = createLogKeeper({ path, gate, entry })
     onTestFinished(log.close)
     const starts = () => statSync(`${path}-starts`, { throwIfNoEntry: false })?.size ?? 0
     for (const [lost, commits] of [8, 16, 32].entries()) {
@@ -124,8 +124,8 @@ async function openOverlap(limits = LIMITS) {
   const memory = createLogGateMemory()
   const gate = openLogGate(memory)
   const reads = createReadPool<TestReadJobs>({
-    ...{ path, threads: 4, queueMax: 9, timeoutMs: 60_000, gate: memory },
-    workerFile: new URL('../read/test-read-worker.ts', import.meta.url),
+    ...{ path, readers: 4, queueMax: 9, timeoutMs: 60_000, gate: memory },
+    entry: new URL('../read/test-reader-entry.ts', import.meta.url),
   })
   onTestFinished(async () => {
     await reads.close()
@@ -140,7 +140,7 @@ async function openOverlap(limits = LIMITS) {
     ['d', 'e'].map((id) => reads.run('echo', { text: id }, readCaller({ project_id: id }))),
   )
   return {
-    ...{ path, gate, reads, look: createLogKeeper(keeper, path, gate, limits) },
+    ...{ path, gate, reads, look: createLogLook(keeper, path, gate, limits) },
     write: () => void insert.run(WRITE_BYTES),
     logBytes: () => statSync(`${path}-wal`).size,
   }

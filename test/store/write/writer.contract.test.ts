@@ -4,7 +4,7 @@ import type { ProjectPrice } from '../../../src/domain/prices/project-prices.ts'
 import { createLogGateMemory } from '../../../src/store/sqlite/db/log-gate.ts'
 import { openSqliteStore, type SqliteOptions } from '../../../src/store/sqlite/open.ts'
 import { createWriter } from '../../../src/store/sqlite/write/writer.ts'
-import { openWriteThread } from '../../../src/store/sqlite/write/writer-ends.ts'
+import { openWriterThread } from '../../../src/store/sqlite/write/writer-ends.ts'
 import { STARTED } from '../../calls/call-fixtures.ts'
 import { buildTestApp } from '../../support/build-test-app.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
@@ -22,8 +22,8 @@ function openStore(options: Partial<SqliteOptions> = {}) {
   return store
 }
 
-function workerFile(name: 'dying' | 'deaf'): URL {
-  return new URL(`./support/${name}-write-worker.ts`, import.meta.url)
+function entry(name: 'dying' | 'deaf'): URL {
+  return new URL(`./support/${name}-writer-entry.ts`, import.meta.url)
 }
 
 function priceOf(id: string): ProjectPrice {
@@ -90,7 +90,7 @@ describe('the writer', () => {
   })
 
   it('fails what waits when it dies, and starts again', async () => {
-    const { calls } = openStore({ writeWorkerFile: workerFile('dying') })
+    const { calls } = openStore({ writerEntry: entry('dying') })
     for (let time = 0; time < 2; time++) {
       const writes = ['a', 'b'].map((id) => calls.startCall(startOf({ id })))
       for (const result of await Promise.allSettled(writes)) {
@@ -104,7 +104,7 @@ describe('the writer', () => {
     const writer = createWriter({
       ...{ queueMax: 10, queueBytesMax: 1000, closeMs: 20, onCommit: () => undefined },
       open: (listener) =>
-        openWriteThread({ dataDir, gate: createLogGateMemory() }, listener, workerFile('deaf')),
+        openWriterThread({ dataDir, gate: createLogGateMemory() }, listener, entry('deaf')),
     })
     const write = expect(writer.run('cancel_job', { id: 'j', now_us: 1 })).rejects.toMatchObject({
       code: 'store_unavailable',

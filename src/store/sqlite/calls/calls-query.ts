@@ -1,5 +1,5 @@
 /**
- * Lists of calls in SQLite: a read thread finds the keys, batch by batch as the reader takes them, the bodies are
+ * Lists of calls in SQLite: a reader finds the keys, batch by batch as the client takes them, the bodies are
  * then read a few calls at a time between other work. Never holds more than a batch of keys and a slice of bodies,
  * and no read transaction while the reader takes its time.
  */

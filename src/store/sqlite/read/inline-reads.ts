@@ -1,4 +1,4 @@
-/** The read jobs on the main connection, slice by slice: for a database in memory, that no thread can open. */
+/** The read jobs on the main connection, slice by slice: for a database in memory, that no reader can open. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ApiError } from '../../../errors.ts'
 import type { Connection } from '../db/connection.ts'

@@ -1,4 +1,4 @@
-/** What a heavy read is: code that a read thread runs by its name. */
+/** What a heavy read is: code that a reader runs by its name. */
 import type { Connection } from '../db/connection.ts'
 
 /**

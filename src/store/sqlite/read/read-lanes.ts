@@ -1,4 +1,4 @@
-/** The pools of read threads: lists and searches, statistics, and building, none of which waits for another. */
+/** The pools of readers: lists and searches, statistics, and building, none of which waits for another. */
 import type { Connection } from '../db/connection.ts'
 import { createInlineReadPool } from './inline-reads.ts'
 import { READ_JOBS } from './read-jobs.ts'
@@ -6,20 +6,20 @@ import { createReadPool, type ReadPool, type ReadPoolOptions } from './read-pool
 
 /** Limits of the heavy reads that are asked for. */
 export interface ReadLimits {
-  /** Threads of lists and searches. */
-  readonly threads: number
-  /** Threads of statistics. */
-  readonly statsThreads: number
+  /** Readers of lists and searches. */
+  readonly readers: number
+  /** Readers of statistics. */
+  readonly statsReaders: number
   /** Reads of each kind that may wait. */
   readonly queueMax: number
   readonly timeoutMs: number
 }
 
-const LIMITS: ReadLimits = { threads: 1, statsThreads: 1, queueMax: 16, timeoutMs: 60_000 }
-/** Lists and searches pause, so that a thread takes turns between a few. */
-const LIST_JOBS_PER_THREAD = 8
+const LIMITS: ReadLimits = { readers: 1, statsReaders: 1, queueMax: 16, timeoutMs: 60_000 }
+/** Lists and searches pause, so that a reader takes turns between a few. */
+const LIST_JOBS_PER_READER = 8
 /** One hour at a time; the largest takes seconds, for which nobody waits. */
-const BUILD = { threads: 1, queueMax: 1, timeoutMs: 600_000, threadsKept: 0, niceness: 15 }
+const BUILD = { readers: 1, queueMax: 1, timeoutMs: 600_000, readersKept: 0, niceness: 15 }
 
 export interface ReadLanes {
   /** Reads that pause: lists of calls, feedback, objects and tables. */
@@ -46,10 +46,10 @@ export function openReadLanes({ db, path, limits = LIMITS, gate }: ReadLanesOpti
   }
   const open = (options: Omit<ReadPoolOptions, 'path' | 'gate'>) =>
     createReadPool({ path, gate, ...options })
-  const { threads, statsThreads, queueMax, timeoutMs } = limits
+  const { readers, statsReaders, queueMax, timeoutMs } = limits
   return {
-    lists: open({ threads, queueMax, timeoutMs, jobsPerThread: LIST_JOBS_PER_THREAD }),
-    stats: open({ threads: statsThreads, queueMax, timeoutMs }),
+    lists: open({ readers, queueMax, timeoutMs, jobsPerReader: LIST_JOBS_PER_READER }),
+    stats: open({ readers: statsReaders, queueMax, timeoutMs }),
     build: open(BUILD),
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Heavy reads off the event loop: a few worker threads, a bounded queue before them in which keys and projects take
+ * Heavy reads off the event loop: a few readers, a bounded queue before them in which keys and projects take
  * turns. The main connection is never used for a read of this kind, except where the database lives in memory alone.
  */
 import { ApiError } from '../../../errors.ts'
@@ -10,15 +10,15 @@ import { measureInput } from './input-size.ts'
 import { createPending, toAbortError } from './pending-read.ts'
 import type { ReadInput, ReadJobs, ReadOutput } from './read-job.ts'
 import type { ReadJobRegistry } from './read-jobs.ts'
-import { createReadThread, type PendingRead, type ReadThread } from './reader.ts'
+import { createReader, type PendingRead, type Reader } from './reader.ts'
 
-const WORKER_FILE = new URL('./reader-entry.ts', import.meta.url)
+const ENTRY = new URL('./reader-entry.ts', import.meta.url)
 const JOB_ID_MAX = 2 ** 31 - 1
-/** A thread that did nothing between two looks is ended: it holds some 50 MB. */
+/** A reader that did nothing between two looks is ended: it holds some 50 MB. */
 const LOOK_EVERY_MS = 60_000
-/** Limit: a thread that does not reach a checkpoint in this time after a cancel is ended. */
+/** Limit: a reader that does not reach a checkpoint in this time after a cancel is ended. */
 const CANCEL_GRACE_MS = 5000
-/** Limit: jobs of one key and project that a thread has begun. */
+/** Limit: jobs of one key and project that a reader has begun. */
 const BEGUN_MAX = 2
 /** Limit: bytes of the inputs that wait. */
 const QUEUE_BYTES_MAX = 64 * 1024 * 1024
@@ -30,77 +30,77 @@ export interface ReadPool<Jobs extends ReadJobs = ReadJobRegistry> {
    * @param caller - whose turn it takes. When its signal aborts, a waiting job is dropped, a running one stops soon
    * @throws ApiError server_overloaded when the queue is full, read_timeout, client_closed_request (or the
    * signal's reason when that is an ApiError), server_draining after close, internal_error when the
-   * thread dies, and what the job throws
+   * reader dies, and what the job throws
    */
   run<Name extends keyof Jobs & string>(
     name: Name,
     input: ReadInput<Jobs, Name>,
     caller: ReadCaller,
   ): Promise<ReadOutput<Jobs, Name>>
-  /** Fails what waits and runs, ends the threads. */
+  /** Fails what waits and runs, ends the readers. */
   close(): Promise<void>
 }
 
 export interface ReadPoolOptions {
   /** The database file. */
   readonly path: string
-  readonly threads: number
-  /** Jobs that may wait for a thread. */
+  readonly readers: number
+  /** Jobs that may wait for a reader. */
   readonly queueMax: number
   /** Limit: bytes of the inputs that wait, about. */
   readonly queueBytesMax?: number
   /** From the request to the answer, waiting included. */
   readonly timeoutMs: number
-  /** Limit: jobs that one thread runs in turns; for jobs that pause, default 1. */
-  readonly jobsPerThread?: number
-  /** Threads that stay when there is nothing to do, since a new one has to warm up; default 1. */
-  readonly threadsKept?: number
-  /** How long a job may take to notice that nobody waits, milliseconds; then its thread is ended. */
+  /** Limit: jobs that one reader runs in turns; for jobs that pause, default 1. */
+  readonly jobsPerReader?: number
+  /** Readers that stay when there is nothing to do, since a new one has to warm up; default 1. */
+  readonly readersKept?: number
+  /** How long a job may take to notice that nobody waits, milliseconds; then its reader is ended. */
   readonly cancelGraceMs?: number
   /** How often the others are looked at, milliseconds. */
   readonly lookEveryMs?: number
-  /** Of its threads, as of lowerThreadPriority; default: as all others. */
+  /** Of its readers, as of lowerThreadPriority; default: as all others. */
   readonly niceness?: number
   /** Of createLogGateMemory, when the log of the database is bounded. */
   readonly gate?: SharedArrayBuffer
-  /** The thread's entry; tests give one with jobs of their own. */
-  readonly workerFile?: URL
+  /** The reader's entry; tests give one with jobs of their own. */
+  readonly entry?: URL
 }
 
-/** A pool of threads over a database file. Threads are started when they are first needed. */
+/** A pool of readers over a database file. Readers are started when they are first needed. */
 export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
   options: ReadPoolOptions,
 ): ReadPool<Jobs> {
   const { queueMax, queueBytesMax = QUEUE_BYTES_MAX, timeoutMs } = options
-  const { threadsKept = 1, lookEveryMs = LOOK_EVERY_MS } = options
-  const threads = new Set<ReadThread>()
+  const { readersKept = 1, lookEveryMs = LOOK_EVERY_MS } = options
+  const readers = new Set<Reader>()
   /** Those that got a job since the last look. */
-  const used = new Set<ReadThread>()
+  const used = new Set<Reader>()
   const ending = new Set<Promise<void>>()
   const timer = setInterval(endIdle, lookEveryMs).unref()
   const waiting = createFairQueue<PendingRead>()
-  const places = createPlaces(threads, options, startThread)
+  const places = createPlaces(readers, options, startReader)
   let waitingBytes = 0
   let isClosed = false
   let lastId = 0
 
-  function startThread(): ReadThread {
+  function startReader(): Reader {
     const onLost = (rest: readonly PendingRead[]) => {
-      threads.delete(thread)
+      readers.delete(reader)
       for (const job of rest) enqueue(job)
       dispatch()
     }
-    const thread = createReadThread({ ...threadOptionsOf(options), onFree: dispatch, onLost })
-    threads.add(thread)
-    return thread
+    const reader = createReader({ ...readerOptionsOf(options), onFree: dispatch, onLost })
+    readers.add(reader)
+    return reader
   }
 
   /** The oldest stay: they know the most. */
   function endIdle(): void {
-    for (const thread of [...threads].slice(threadsKept)) {
-      if (thread.jobs().length > 0 || used.has(thread)) continue
-      threads.delete(thread)
-      const ended = thread.end().finally(() => ending.delete(ended))
+    for (const reader of [...readers].slice(readersKept)) {
+      if (reader.jobs().length > 0 || used.has(reader)) continue
+      readers.delete(reader)
+      const ended = reader.end().finally(() => ending.delete(ended))
       ending.add(ended)
     }
     used.clear()
@@ -127,18 +127,18 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
       const job = waiting.take(places.hasFor)
       if (!job) return
       waitingBytes -= job.bytes
-      const thread = places.takeFor(job)
-      used.add(thread)
-      thread.start(job)
+      const reader = places.takeFor(job)
+      used.add(reader)
+      reader.start(job)
     }
   }
 
-  /** The caller has left: drops the job, or tells its thread to stop. */
+  /** The caller has left: drops the job, or tells its reader to stop. */
   function abandon(job: PendingRead): void {
     const before = waiting.size()
     waiting.remove(job)
     if (waiting.size() < before) waitingBytes -= job.bytes
-    for (const thread of threads) thread.cancel(job)
+    for (const reader of readers) reader.cancel(job)
   }
 
   return {
@@ -159,19 +159,19 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
     async close() {
       isClosed = true
       clearInterval(timer)
-      const open = [...threads]
-      for (const job of [...waiting.clear(), ...open.flatMap((thread) => thread.jobs())]) {
+      const open = [...readers]
+      for (const job of [...waiting.clear(), ...open.flatMap((reader) => reader.jobs())]) {
         job.settle(new ApiError('server_draining'))
       }
-      await Promise.all([...open.map((thread) => thread.end()), ...ending])
+      await Promise.all([...open.map((reader) => reader.end()), ...ending])
     },
   }
 }
 
-function threadOptionsOf(options: ReadPoolOptions) {
-  const { workerFile = WORKER_FILE, cancelGraceMs = CANCEL_GRACE_MS } = options
+function readerOptionsOf(options: ReadPoolOptions) {
+  const { entry = ENTRY, cancelGraceMs = CANCEL_GRACE_MS } = options
   const { path, niceness = 0, gate = createLogGateMemory() } = options
-  return { workerFile, cancelGraceMs, path, niceness, gate }
+  return { entry, cancelGraceMs, path, niceness, gate }
 }
 
 function overloaded(): ApiError {
@@ -179,38 +179,38 @@ function overloaded(): ApiError {
 }
 
 /**
- * Which thread a job may go to: the emptiest that has room. One key and project never gets the last thread, however
+ * Which reader a job may go to: the emptiest that has room. One key and project never gets the last reader, however
  * much it asks, so that others have one that no job of its own can hold up.
  */
 function createPlaces(
-  threads: ReadonlySet<ReadThread>,
-  { threads: threadsMax, jobsPerThread = 1 }: ReadPoolOptions,
-  startThread: () => ReadThread,
+  readers: ReadonlySet<Reader>,
+  { readers: readersMax, jobsPerReader = 1 }: ReadPoolOptions,
+  startReader: () => Reader,
 ) {
-  const ownThreadsMax = Math.max(1, threadsMax - 1)
+  const ownReadersMax = Math.max(1, readersMax - 1)
 
   function findFor({ keyId, project_id }: Pick<PendingRead, 'keyId' | 'project_id'>) {
-    const open = [...threads].map((thread) => {
-      const jobs = thread.jobs()
+    const open = [...readers].map((reader) => {
+      const jobs = reader.jobs()
       const own = jobs.filter((job) => job.keyId === keyId && job.project_id === project_id)
-      return { thread, begun: jobs.length, own: own.length }
+      return { reader, begun: jobs.length, own: own.length }
     })
-    const isSpread = open.filter(({ own }) => own > 0).length >= ownThreadsMax
+    const isSpread = open.filter(({ own }) => own > 0).length >= ownReadersMax
     const free = open
       .filter(
-        ({ begun, own }) => begun < jobsPerThread && own < BEGUN_MAX && (!isSpread || own > 0),
+        ({ begun, own }) => begun < jobsPerReader && own < BEGUN_MAX && (!isSpread || own > 0),
       )
       .sort((left, right) => left.begun - right.begun)[0]
-    const canStart = !isSpread && threads.size < threadsMax && (free?.begun ?? 1) > 0
-    return { thread: canStart ? null : (free?.thread ?? null), canStart }
+    const canStart = !isSpread && readers.size < readersMax && (free?.begun ?? 1) > 0
+    return { reader: canStart ? null : (free?.reader ?? null), canStart }
   }
 
   return {
     hasFor(job: Pick<PendingRead, 'keyId' | 'project_id'>): boolean {
-      const { thread, canStart } = findFor(job)
-      return thread !== null || canStart
+      const { reader, canStart } = findFor(job)
+      return reader !== null || canStart
     },
     /** For a job that it has a place for. */
-    takeFor: (job: PendingRead): ReadThread => findFor(job).thread ?? startThread(),
+    takeFor: (job: PendingRead): Reader => findFor(job).reader ?? startReader(),
   }
 }

@@ -1,4 +1,4 @@
-/** Entry of a read thread. Serves the registry and nothing else. */
+/** Entry of a reader. Serves the registry and nothing else. */
 import { READ_JOBS } from './read-jobs.ts'
 import { serveReadJobs } from './reader-serve.ts'
 

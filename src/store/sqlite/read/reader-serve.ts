@@ -1,5 +1,5 @@
 /**
- * The worker's side of the read pool: runs its jobs in turns of a slice each, answers the value or the error of
+ * The reader's side of the read pool: runs its jobs in turns of a slice each, answers the value or the error of
  * each. Between slices no read transaction is open.
  */
 import { parentPort, workerData } from 'node:worker_threads'
@@ -17,8 +17,8 @@ const SLICE_MS = 50
 /** How long a job may hold on to a log that is full, milliseconds; a slice and what it takes to notice. */
 const FULL_LOG_MS = 1000
 
-/** What a worker is started with. */
-export interface ReadWorkerData {
+/** What a reader is started with. */
+export interface ReaderData {
   /** The database file. */
   readonly path: string
   /** As of lowerThreadPriority; 0: as all others. */
@@ -35,11 +35,11 @@ export interface ReadRequest extends Share {
   readonly cancelled: SharedArrayBuffer
 }
 
-/** To the worker: a job, or null to end. */
-export type ReadWorkerRequest = ReadRequest | null
+/** To the reader: a job, or null to end. */
+export type ReaderRequest = ReadRequest | null
 
-/** From the worker. */
-export interface ReadWorkerReply extends Failure {
+/** From the reader. */
+export interface ReaderReply extends Failure {
   readonly id: number
   readonly value?: unknown
 }
@@ -97,8 +97,8 @@ function isIterator(value: unknown): value is Iterator<void, unknown> {
 /** Serves the jobs to the pool that started this thread, until it sends null. */
 export function serveReadJobs(jobs: ReadJobs): void {
   const port = parentPort
-  if (port === null) throw new Error('a read worker runs in a worker thread')
-  const { path, niceness, gate: memory } = workerData as ReadWorkerData
+  if (port === null) throw new Error('a reader runs in a worker thread')
+  const { path, niceness, gate: memory } = workerData as ReaderData
   if (niceness > 0) lowerThreadPriority(niceness)
   const gate = openLogGate(memory)
   const running = createFairQueue<ReadRequest & { begun: RunningJob | null }>()
@@ -130,7 +130,7 @@ export function serveReadJobs(jobs: ReadJobs): void {
     setImmediate(runNext)
   }
 
-  port.on('message', (request: ReadWorkerRequest) => {
+  port.on('message', (request: ReaderRequest) => {
     if (request !== null) {
       running.push({ ...request, begun: null })
       return schedule()

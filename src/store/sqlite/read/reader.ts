@@ -1,11 +1,11 @@
-/** One read thread as the pool sees it: runs a few jobs in turns and knows how to stop each. */
+/** One reader as the pool sees it: runs a few jobs in turns and knows how to stop each. */
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '../../../errors.ts'
 import { toReplyError } from '../db/thread-failure.ts'
 import type { Share } from './fair-queue.ts'
-import type { ReadWorkerData, ReadWorkerReply, ReadWorkerRequest } from './reader-serve.ts'
+import type { ReaderData, ReaderReply, ReaderRequest } from './reader-serve.ts'
 
-/** Limit: how long a thread may take to end, milliseconds. */
+/** Limit: how long a reader may take to end, milliseconds. */
 const END_MS_MAX = 5000
 
 /** Limit: memory for new objects; the rest as Node sets it. */
@@ -23,26 +23,26 @@ export interface PendingRead extends Share {
   settle(error: Error | null, value?: unknown): void
 }
 
-export interface ReadThread {
+export interface Reader {
   /** What it runs. */
   jobs(): readonly PendingRead[]
   start(job: PendingRead): void
   /** Tells a running job to stop; its place is free once it has. Does nothing for any other. */
   cancel(job: PendingRead): void
-  /** Lets the thread close its connection; ends it by force when it does not. */
+  /** Lets the reader close its connection; ends it by force when it does not. */
   end(): Promise<void>
 }
 
-export interface ReadThreadOptions extends ReadWorkerData {
-  /** The thread's entry. */
-  readonly workerFile: URL
-  /** A thread that does not reach a checkpoint in this time after a cancel is ended. */
+export interface ReaderOptions extends ReaderData {
+  /** The reader's entry. */
+  readonly entry: URL
+  /** A reader that does not reach a checkpoint in this time after a cancel is ended. */
   readonly cancelGraceMs: number
   /** A job has ended. */
   onFree(): void
   /**
    * It has died, and what it ran has failed; `rest` is what it ran beside a job that had to be ended by force, which
-   * another thread may run anew.
+   * another reader may run anew.
    */
   onLost(rest: readonly PendingRead[]): void
 }
@@ -53,11 +53,11 @@ interface Started {
   graceTimer?: NodeJS.Timeout
 }
 
-/** Starts a thread. */
-export function createReadThread(options: ReadThreadOptions): ReadThread {
-  const { workerFile, cancelGraceMs, onFree, onLost, path, niceness, gate } = options
-  const workerData: ReadWorkerData = { path, niceness, gate }
-  const worker = new Worker(workerFile, { workerData, resourceLimits: RESOURCE_LIMITS })
+/** Starts a reader. */
+export function createReader(options: ReaderOptions): Reader {
+  const { entry, cancelGraceMs, onFree, onLost, path, niceness, gate } = options
+  const workerData: ReaderData = { path, niceness, gate }
+  const worker = new Worker(entry, { workerData, resourceLimits: RESOURCE_LIMITS })
   const started = new Map<number, Started>()
   let isLost = false
   let isForced = false
@@ -84,12 +84,12 @@ export function createReadThread(options: ReadThreadOptions): ReadThread {
     void worker.terminate()
   }
 
-  worker.on('message', (reply: ReadWorkerReply) => {
+  worker.on('message', (reply: ReaderReply) => {
     settle(reply.id, toReplyError(reply), reply.value)
     onFree()
   })
   worker.on('error', lose)
-  worker.on('exit', () => lose(new Error('the read thread ended')))
+  worker.on('exit', () => lose(new Error('the reader ended')))
 
   return {
     jobs: () => [...started.values()].map(({ job }) => job),
@@ -97,7 +97,7 @@ export function createReadThread(options: ReadThreadOptions): ReadThread {
       const cancelled = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
       started.set(job.id, { job, cancelled: new Int32Array(cancelled) })
       const { id, name, input, keyId, project_id } = job
-      const request: ReadWorkerRequest = { id, name, input, keyId, project_id, cancelled }
+      const request: ReaderRequest = { id, name, input, keyId, project_id, cancelled }
       worker.postMessage(request)
     },
     cancel({ id }) {
@@ -109,7 +109,7 @@ export function createReadThread(options: ReadThreadOptions): ReadThread {
     async end() {
       for (const { cancelled } of started.values()) Atomics.store(cancelled, 0, 1)
       const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-      const request: ReadWorkerRequest = null
+      const request: ReaderRequest = null
       worker.postMessage(request)
       const timer = setTimeout(() => void worker.terminate(), END_MS_MAX)
       await ended

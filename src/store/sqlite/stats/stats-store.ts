@@ -1,4 +1,4 @@
-/** Statistics in SQLite: jobs of the read threads, one for all who ask the same at the same time. */
+/** Statistics in SQLite: jobs of the readers, one for all who ask the same at the same time. */
 import type { StatsQuery, StatsStore, StatsTexts } from '../../api/stats/stats.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import { createSharedReads } from '../read/shared-reads.ts'

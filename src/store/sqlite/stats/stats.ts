@@ -1,6 +1,6 @@
 /**
  * Statistics in SQLite: hours from their pieces and from what happened since, and what neither tells from the rows
- * themselves. All in a read thread, in one snapshot.
+ * themselves. All in a reader, in one snapshot.
  */
 
 import { layerPrices } from '../../../domain/prices/project-prices.ts'

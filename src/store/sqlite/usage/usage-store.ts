@@ -1,4 +1,4 @@
-/** Usage over trees of calls in SQLite: jobs of the read threads. */
+/** Usage over trees of calls in SQLite: jobs of the readers. */
 import type { UsageStore } from '../../api/usage/usage.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 

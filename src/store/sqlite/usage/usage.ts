@@ -1,4 +1,4 @@
-/** Usage over trees of calls in SQLite, summed up in TypeScript, in a read thread. */
+/** Usage over trees of calls in SQLite, summed up in TypeScript, in a reader. */
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import type { Expression } from '../../../domain/query/query-expression.ts'
 import { createMatcher } from '../../../domain/query/query-matcher.ts'

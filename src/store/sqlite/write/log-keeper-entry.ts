@@ -1,4 +1,4 @@
-/** Entry of the thread that moves the log into the database. */
-import { serveWalCheckpoints } from './log-keeper-serve.ts'
+/** Entry of the log keeper. */
+import { serveLogKeeper } from './log-keeper-serve.ts'
 
-serveWalCheckpoints()
+serveLogKeeper()

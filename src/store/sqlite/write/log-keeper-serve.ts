@@ -33,7 +33,7 @@ export interface LogLimits {
   readonly shutMsMax: number
 }
 
-export interface WalWorkerData {
+export interface LogKeeperData {
   /** The database file. */
   readonly path: string
   /** Of createLogGateMemory. */
@@ -49,14 +49,14 @@ interface LogState {
 }
 
 /** Runs until the thread is ended. */
-export function serveWalCheckpoints(): void {
-  const { path, gate, limits } = workerData as WalWorkerData
+export function serveLogKeeper(): void {
+  const { path, gate, limits } = workerData as LogKeeperData
   const db = openCheckpointDatabase(path)
-  setInterval(createLogKeeper(db, path, openLogGate(gate), limits), LOOK_EVERY_MS)
+  setInterval(createLogLook(db, path, openLogGate(gate), limits), LOOK_EVERY_MS)
 }
 
 /** @returns has a look at the log and does what it needs */
-export function createLogKeeper(
+export function createLogLook(
   db: Connection,
   path: string,
   gate: LogGate,

@@ -7,9 +7,9 @@
  */
 import { Worker } from 'node:worker_threads'
 import { openLogGate } from '../db/log-gate.ts'
-import type { LogLimits, WalWorkerData } from './log-keeper-serve.ts'
+import type { LogKeeperData, LogLimits } from './log-keeper-serve.ts'
 
-const WORKER_FILE = new URL('./log-keeper-entry.ts', import.meta.url)
+const ENTRY = new URL('./log-keeper-entry.ts', import.meta.url)
 /** Commits from which on a thread is worth it; doubled each time that it was lost. */
 const COMMITS_BEFORE = 8
 /** The log stays below 128 MB: a commit may be large, and a look comes every 0.1 s. */
@@ -20,25 +20,25 @@ const LIMITS: LogLimits = {
   shutMsMax: 5000,
 }
 
-export interface WalThread {
+export interface LogKeeper {
   /** To be called after each commit. */
   noteCommit(): void
   /** Ends the thread. */
   close(): void
 }
 
-export interface WalThreadOptions {
+export interface LogKeeperOptions {
   /** The database file; null for a database in memory, which has no log. */
   readonly path: string | null
   /** Of createLogGateMemory. */
   readonly gate: SharedArrayBuffer
   readonly limits?: LogLimits
   /** The thread's entry; tests give one of their own. */
-  readonly workerFile?: URL
+  readonly entry?: URL
 }
 
-export function createWalThread(options: WalThreadOptions): WalThread {
-  const { path, gate, limits = LIMITS, workerFile = WORKER_FILE } = options
+export function createLogKeeper(options: LogKeeperOptions): LogKeeper {
+  const { path, gate, limits = LIMITS, entry = ENTRY } = options
   let commits = 0
   let commitsBefore = COMMITS_BEFORE
   let worker: Worker | null = null
@@ -54,8 +54,8 @@ export function createWalThread(options: WalThreadOptions): WalThread {
   }
 
   function start(path: string): void {
-    const workerData: WalWorkerData = { path, gate, limits }
-    const started = new Worker(workerFile, { workerData })
+    const workerData: LogKeeperData = { path, gate, limits }
+    const started = new Worker(entry, { workerData })
     started.unref()
     started.on('error', () => giveUp(started))
     started.on('exit', () => giveUp(started))

@@ -2,26 +2,26 @@
 import { Worker } from 'node:worker_threads'
 import type { Connection } from '../db/connection.ts'
 import type { WriterEnd, WriterListener } from './writer.ts'
-import { createWriteServer, type WriterReply, type WriterRequest } from './writer-serve.ts'
+import { createWriterServer, type WriterReply, type WriterRequest } from './writer-serve.ts'
 
-const WORKER_FILE = new URL('./writer-entry.ts', import.meta.url)
+const ENTRY = new URL('./writer-entry.ts', import.meta.url)
 /** Limit: memory for new objects, most of which are gone with the commit; the rest as Node sets it. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8 }
 
 /** What the thread is started with. */
-export interface WriteWorkerData {
+export interface WriterData {
   readonly dataDir: string
   /** Of createLogGateMemory. */
   readonly gate: SharedArrayBuffer
 }
 
-/** Starts the thread. @param workerFile - its entry; tests give one of their own */
-export function openWriteThread(
-  workerData: WriteWorkerData,
+/** Starts the thread. @param entry - its entry; tests give one of their own */
+export function openWriterThread(
+  workerData: WriterData,
   { onReply, onLost }: WriterListener,
-  workerFile = WORKER_FILE,
+  entry = ENTRY,
 ): WriterEnd {
-  const worker = new Worker(workerFile, { workerData, resourceLimits: RESOURCE_LIMITS })
+  const worker = new Worker(entry, { workerData, resourceLimits: RESOURCE_LIMITS })
   const ended = Promise.withResolvers<void>()
   let isClosing = false
   let isLost = false
@@ -36,7 +36,7 @@ export function openWriteThread(
   worker.on('error', lose)
   worker.on('exit', () => {
     ended.resolve()
-    lose(new Error('the write thread ended'))
+    lose(new Error('the writer ended'))
   })
   return {
     ended: ended.promise,
@@ -50,7 +50,7 @@ export function openWriteThread(
 
 /** Serves on the caller's connection, which it closes; inputs and results are cloned as a message would be. */
 export function openInlineWrites(db: Connection, { onReply }: WriterListener): WriterEnd {
-  const receive = createWriteServer(db, (reply) => onReply(structuredClone(reply)))
+  const receive = createWriterServer(db, (reply) => onReply(structuredClone(reply)))
   return {
     ended: Promise.resolve(),
     post: (request: WriterRequest) => receive(structuredClone(request)),

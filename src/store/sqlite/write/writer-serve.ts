@@ -31,7 +31,7 @@ export type WriterReply = readonly WriteResult[]
  * @param awaitRoom - holds up this thread until the log has room for a transaction
  * @returns takes requests; the last one is `close`, which closes the connection
  */
-export function createWriteServer(
+export function createWriterServer(
   db: Connection,
   reply: (reply: WriterReply) => void,
   awaitRoom = () => {},

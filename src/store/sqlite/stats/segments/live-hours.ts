@@ -1,5 +1,5 @@
 /**
- * What happened in an hour since its pieces were built, as columns that the reading thread keeps: a poll reads only
+ * What happened in an hour since its pieces were built, as columns that the reader keeps: a poll reads only
  * what came since the last one, however many calls run.
  */
 

@@ -1,4 +1,4 @@
-/** A read thread with the jobs of the tests. */
+/** A reader with the jobs of the tests. */
 import { serveReadJobs } from '../../../src/store/sqlite/read/reader-serve.ts'
 import { TEST_READ_JOBS } from './test-read-jobs.ts'
 

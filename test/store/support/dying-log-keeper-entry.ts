@@ -2,9 +2,9 @@
 import { appendFileSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 import { openLogGate } from '../../../src/store/sqlite/db/log-gate.ts'
-import type { WalWorkerData } from '../../../src/store/sqlite/write/log-keeper-serve.ts'
+import type { LogKeeperData } from '../../../src/store/sqlite/write/log-keeper-serve.ts'
 
-const { path, gate } = workerData as WalWorkerData
+const { path, gate } = workerData as LogKeeperData
 openLogGate(gate).fill()
 appendFileSync(`${path}-starts`, 'x')
 throw new Error('disk full')

@@ -1,4 +1,4 @@
-/** A write thread that dies with the first writes it gets. */
+/** A writer that dies with the first writes it gets. */
 import { parentPort } from 'node:worker_threads'
 
 parentPort?.on('message', (request) => {
