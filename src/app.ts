@@ -34,6 +34,7 @@ import { feedbackRoutes } from './routes/feedback/feedback.ts'
 import { feedbackQueryRoutes } from './routes/feedback/feedback-query.ts'
 import { modelRoutes } from './routes/models/models.ts'
 import { fileRoutes } from './routes/objects/files.ts'
+import { objectMarkRoutes } from './routes/objects/object-marks.ts'
 import { objectRoutes } from './routes/objects/objects.ts'
 import { refRoutes } from './routes/objects/refs.ts'
 import { tableRoutes } from './routes/objects/tables.ts'
@@ -217,6 +218,7 @@ async function registerTraceRoutes(
   await scope.register(feedbackQueryRoutes, { feedback: deps.feedback })
   await scope.register(costRoutes, { prices: deps.prices, nowUs })
   await scope.register(objectRoutes, { objects: deps.objects, nowUs })
+  await scope.register(objectMarkRoutes, { objects: deps.objects })
   await scope.register(tableRoutes, { tables: deps.tables })
   await scope.register(fileRoutes, { files: deps.files, fileBytesMax: config.bodyBytesMax })
   await scope.register(refRoutes, { objects: deps.objects, tables: deps.tables })

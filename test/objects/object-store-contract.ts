@@ -143,6 +143,28 @@ export function describeContentStoresContract(
       expect(await objects.findObject(PROJECT, 'twin', 'v0')).toMatchObject({ size_bytes: 7 })
     })
 
+    it('has an alias lead to one version, whoever sets it at once, and keeps tags apart', async () => {
+      const { objects } = await create()
+      const versions = ['v0', 'v1', 'v2']
+      for (const n of versions) await objects.createObject(newObject(n))
+      const thing = { project_id: PROJECT, object_id: 'thing' }
+      await Promise.all(
+        versions.flatMap((version) => [
+          objects.setAliases({ ...thing, version, names: ['prod'] }),
+          objects.addTags({ ...thing, version, names: ['all', `of-${version}`] }),
+        ]),
+      )
+      const found = await objects.listObjects(listing(), CALLER)
+      expect(found.map(({ version }) => [version.tags_json, version.aliases_json])).toEqual([
+        ['["all","of-v0"]', '[]'],
+        ['["all","of-v1"]', '[]'],
+        ['["all","of-v2"]', '["prod"]'],
+      ])
+      const other = readCaller({ project_id: 'acme/other' })
+      expect(await objects.listTags(CALLER)).toEqual(['all', 'of-v0', 'of-v1', 'of-v2'])
+      expect([await objects.listTags(other), await objects.listAliases(other)]).toEqual([[], []])
+    })
+
     it('keeps the text that came first of equal contents', async () => {
       const { objects } = await create()
       const object = newObject({ a: 1 })

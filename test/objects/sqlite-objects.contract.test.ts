@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import * as FILES from '../../src/store/sqlite/objects/files.sql.ts'
+import * as MARKS from '../../src/store/sqlite/objects/marks.sql.ts'
 import * as OBJECTS from '../../src/store/sqlite/objects/objects.sql.ts'
 import * as TABLES from '../../src/store/sqlite/objects/tables.sql.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
@@ -94,6 +95,7 @@ describe('sqlite objects, tables and files', () => {
 describe('the statements of objects, tables and files', () => {
   const statements = {
     ...OBJECTS,
+    ...MARKS,
     ...TABLES,
     ...FILES,
     LIST_OBJECTS: OBJECTS.listObjects([OBJECTS.OBJECT_ORDERS.object_id.asc]),

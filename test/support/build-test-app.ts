@@ -17,6 +17,8 @@ export interface TestApp {
   /** POSTs JSON; Basic on the trace routes, Bearer below /v1. */
   post(url: string, body: unknown, options?: RequestOptions): Promise<TestResponse>
   get(url: string, options?: RequestOptions): Promise<TestResponse>
+  put(url: string, body: unknown, options?: RequestOptions): Promise<TestResponse>
+  delete(url: string, options?: RequestOptions & { readonly body?: unknown }): Promise<TestResponse>
 }
 
 export interface RequestOptions {
@@ -70,22 +72,21 @@ export async function buildTestApp(
   const key = await createKey({})
 
   async function send(
-    method: 'GET' | 'POST',
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     url: string,
     body: unknown,
     { key: chosen = key, headers = {} }: RequestOptions = {},
   ): Promise<TestResponse> {
+    const hasBody = body !== undefined
     const response = await app.inject({
       method,
       url,
       headers: {
         ...(chosen === null ? {} : { authorization: authorizationFor(url, chosen) }),
-        ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
+        ...(hasBody ? { 'content-type': 'application/json' } : {}),
         ...headers,
       },
-      ...(method === 'POST'
-        ? { payload: typeof body === 'string' ? body : JSON.stringify(body) }
-        : {}),
+      ...(hasBody ? { payload: typeof body === 'string' ? body : JSON.stringify(body) } : {}),
     })
     const isJson = /^application\/json(?:;|$)/.test(String(response.headers['content-type']))
     return {
@@ -104,5 +105,7 @@ export async function buildTestApp(
     createKey,
     post: (url, body, options) => send('POST', url, body, options),
     get: (url, options) => send('GET', url, undefined, options),
+    put: (url, body, options) => send('PUT', url, body, options),
+    delete: (url, options) => send('DELETE', url, options?.body, options),
   }
 }

@@ -18,6 +18,9 @@ export interface ObjectVersion extends ObjectClasses {
   readonly deleted_at_us: number | null
   /** Bytes of the content. */
   readonly size_bytes: number
+  /** JSON texts of sorted lists. */
+  readonly tags_json: string
+  readonly aliases_json: string
 }
 
 export interface ObjectViewOptions {
@@ -35,7 +38,8 @@ export function renderObject(
   val_json: string | null,
   options: ObjectViewOptions,
 ): ObjectSchema {
-  const { created_at_us, deleted_at_us, size_bytes, ...named } = version
+  const { created_at_us, deleted_at_us, size_bytes, tags_json, aliases_json, ...named } = version
+  const latest = version.is_latest === 1 ? ['latest'] : []
   return {
     ...named,
     created_at: renderTimestamp(created_at_us),
@@ -43,7 +47,7 @@ export function renderObject(
     val: val_json === null ? {} : parseExact(val_json),
     ...(options.include_storage_size ? { size_bytes } : {}),
     ...(options.include_tags_and_aliases
-      ? { tags: [], aliases: version.is_latest === 1 ? ['latest'] : [] }
+      ? { tags: JSON.parse(tags_json), aliases: [...latest, ...JSON.parse(aliases_json)] }
       : {}),
   }
 }
@@ -62,11 +66,11 @@ export function requireObject(version: ObjectVersion | null): ObjectVersion {
   throw new ApiError('object_not_found', { message, param: 'digest' })
 }
 
-/** A version in a ref: `latest`, its number, or the digest of its content. */
+/** A version in a ref: `latest`, its number, or the digest of its content and failing that an alias. */
 export type VersionName =
   | { readonly kind: 'latest' }
   | { readonly kind: 'number'; readonly version_index: number }
-  | { readonly kind: 'digest'; readonly digest: string }
+  | { readonly kind: 'digest or alias'; readonly text: string }
 
 /** Limit: greater numbers are digests, as no object has so many versions. */
 const VERSION_NUMBER = /^v\d{1,15}$/
@@ -75,5 +79,5 @@ const VERSION_NUMBER = /^v\d{1,15}$/
 export function parseVersionName(text: string): VersionName {
   if (text === 'latest') return { kind: 'latest' }
   if (VERSION_NUMBER.test(text)) return { kind: 'number', version_index: Number(text.slice(1)) }
-  return { kind: 'digest', digest: text }
+  return { kind: 'digest or alias', text }
 }

@@ -31,15 +31,15 @@ export const ObjectId = z
     pattern: '^[^\\x00-\\x2c/\\x3a-\\x40\\x5b-\\x5e\\x60\\x7b-\\x7f]+$',
   })
 
-/** A version: `latest`, `v` and its number, or the digest of its content. */
+/** A version: `latest`, `v` and its number, the digest of its content, or an alias. */
 export const ObjectVersion = z
   .string()
-  .regex(/^[^/:\s\p{C}]{1,128}$/u, 'must be "latest", "v" and a number, or a digest')
+  .regex(/^(?! *$)[^/:\p{C}]{1,128}$/u, 'must be "latest", "v" and a number, a digest or an alias')
   .meta({
-    description: 'Version: `latest`, `v0`, `v1`, ... or the digest of its content.',
+    description: 'Version: `latest`, `v0`, `v1`, ..., the digest of its content, or an alias.',
     minLength: 1,
     maxLength: 128,
-    pattern: '^[^/:\\s]+$',
+    pattern: '^[^/:\\x00-\\x20]([^/:\\x00-\\x1f]*[^/:\\x00-\\x20])?$',
   })
 
 const className = z.string().min(1).max(CLASS_NAME_MAX)
@@ -109,8 +109,11 @@ export const ObjectSchema = z
     val: z.unknown().describe('Content; any JSON value.'),
     svc_user_id: z.string().nullable().describe('User whose key published the version.'),
     size_bytes: z.int().optional().describe('Bytes of the content; only when asked for.'),
-    tags: z.array(z.string()).optional().describe('Always empty; only when asked for.'),
-    aliases: z.array(z.string()).optional().describe('`latest` or none; only when asked for.'),
+    tags: z.array(z.string()).optional().describe('Its tags, sorted; only when asked for.'),
+    aliases: z
+      .array(z.string())
+      .optional()
+      .describe('Names that lead to it, `latest` the first; only when asked for.'),
   })
   .meta({ id: 'ObjectSchema', description: 'A version of a published object.' })
 export type ObjectSchema = z.infer<typeof ObjectSchema>
@@ -130,8 +133,8 @@ export const ObjectVersionFilter = z
     leaf_object_classes: names('Objects of these classes.'),
     is_op: flag('true: ops alone; false: no ops.'),
     latest_only: flag('true: of each object only the newest version.'),
-    tags: names('Versions with one of these tags; no version has any.'),
-    aliases: names('Versions with one of these aliases; the only alias is `latest`.'),
+    tags: names('Versions with one of these tags.'),
+    aliases: names('Versions with one of these aliases, of which `latest` is one.'),
   })
   .meta({ id: 'ObjectVersionFilter', description: 'Empty lists and null do not filter.' })
 export type ObjectVersionFilter = z.infer<typeof ObjectVersionFilter>

@@ -23,6 +23,19 @@ export interface ListedObject {
   readonly val_json: string | null
 }
 
+/** Names that are taken from an object, whatever version they lead to. */
+export interface AliasRemoval {
+  readonly project_id: string
+  readonly object_id: string
+  readonly names: readonly string[]
+}
+
+/** Tags or aliases of one version. */
+export interface ObjectMarks extends AliasRemoval {
+  /** As in findObject. */
+  readonly version: string
+}
+
 export interface ObjectStore {
   /**
    * Stores a content as the next version of an object. Resolves only after it is durable. A content that the
@@ -33,7 +46,7 @@ export interface ObjectStore {
    */
   createObject(object: NewObject): Promise<void>
   /**
-   * The version that a name stands for: `latest`, `v` and a number, or a digest. May be a deleted one;
+   * The version that a name stands for: `latest`, `v` and a number, a digest, or an alias. May be a deleted one;
    * `latest` is deleted only when all are.
    *
    * @returns null when the project has no such version
@@ -41,6 +54,23 @@ export interface ObjectStore {
   findObject(projectId: string, objectId: string, version: string): Promise<ObjectVersion | null>
   /** The text of a content of the project, as first sent; null when there is none of the digest. */
   findContent(projectId: string, digest: string): Promise<string | null>
+  /**
+   * Puts tags on a version; those that it has stay. Resolves only after it is durable, as do the three others.
+   *
+   * @throws ApiError object_not_found when the version is unknown or deleted; validation_failed (param `tags`)
+   * for too many; server_overloaded, store_unavailable
+   */
+  addTags(marks: ObjectMarks): Promise<void>
+  /** Takes tags from a version; those that it has not are passed over. Throws as addTags does. */
+  removeTags(marks: ObjectMarks): Promise<void>
+  /** Has aliases lead to a version, also those that lead to another one of the object. Throws as addTags does. */
+  setAliases(marks: ObjectMarks): Promise<void>
+  /** Takes aliases from an object; unknown ones are passed over. */
+  removeAliases(removal: AliasRemoval): Promise<void>
+  /** The tags of all versions of the caller's project that are not deleted, sorted, each once; at most 10,000. */
+  listTags(caller: ReadCaller): Promise<string[]>
+  /** The aliases, as listTags; without `latest`. */
+  listAliases(caller: ReadCaller): Promise<string[]>
   /**
    * Versions that are not deleted, the oldest first unless sorted otherwise; equals in order of creation.
    *

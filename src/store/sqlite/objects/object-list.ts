@@ -9,7 +9,6 @@ import { FIND_JSON_VALUE, listObjects, OBJECT_ORDERS } from './objects.sql.ts'
 /** The input without a signal, which stays with the caller. */
 export const findObjects: ReadJob<ObjectListing, ListedObject[]> = (db, listing, checkpoint) => {
   const parameters = toParameters(listing)
-  if (parameters === null) return []
   const order = listing.sort_by.map(({ field, direction }) => OBJECT_ORDERS[field][direction])
   const statement = db.prepare(
     listObjects(order.length > 0 ? order : [OBJECT_ORDERS.created_at.asc]),
@@ -29,23 +28,20 @@ export const findObjects: ReadJob<ObjectListing, ListedObject[]> = (db, listing,
   return found
 }
 
-/** The parameters of the statement; null when nothing can match. */
 function toParameters({ project_id, filter, limit, offset }: ObjectListing) {
-  const hasTags = (filter.tags ?? []).length > 0
-  const aliases = filter.aliases ?? []
-  // No version has a tag, and `latest` is the only alias.
-  if (hasTags || (aliases.length > 0 && !aliases.includes('latest'))) return null
   const { is_op } = filter
   return {
     project_id,
     limit,
     offset,
     kind: is_op === null || is_op === undefined ? null : is_op ? 'op' : 'object',
-    latest_only: filter.latest_only || aliases.length > 0 ? 1 : 0,
+    latest_only: filter.latest_only ? 1 : 0,
     object_ids: toList(filter.object_ids),
     base_object_classes: toList(filter.base_object_classes),
     exclude_base_object_classes: toList(filter.exclude_base_object_classes),
     leaf_object_classes: toList(filter.leaf_object_classes),
+    tags: toList(filter.tags),
+    aliases: toList(filter.aliases),
   }
 }
 

@@ -7,6 +7,7 @@ import * as SQL from './objects.sql.ts'
 export function createVersionFinder(db: Connection) {
   const findByDigest = db.prepare(SQL.FIND_OBJECT_BY_DIGEST)
   const findByNumber = db.prepare(SQL.FIND_OBJECT_BY_NUMBER)
+  const findByAlias = db.prepare(SQL.FIND_OBJECT_BY_ALIAS)
   const findLatest = db.prepare(SQL.FIND_LATEST_OBJECT)
   const findNewest = db.prepare(SQL.FIND_NEWEST_OBJECT)
   return (project_id: string, object_id: string, version: string): ObjectVersion | null => {
@@ -17,7 +18,8 @@ export function createVersionFinder(db: Connection) {
         ? (findLatest.get(key) ?? findNewest.get(key))
         : name.kind === 'number'
           ? findByNumber.get({ ...key, version_index: name.version_index })
-          : findByDigest.get({ ...key, digest: name.digest })
+          : (findByDigest.get({ ...key, digest: name.text }) ??
+            findByAlias.get({ ...key, alias: name.text }))
     return (row as ObjectVersion | undefined) ?? null
   }
 }

@@ -43,7 +43,10 @@ ON CONFLICT (project_id, object_id, digest) DO UPDATE SET deleted_at_us = NULL
 WHERE deleted_at_us IS NOT NULL
 `
 
-/** The columns of a version; whether it is the latest by objects_project_id_object_id_version_index. */
+/**
+ * The columns of a version; whether it is the latest by objects_project_id_object_id_version_index, its tags by
+ * primary key, its aliases by object_aliases_object_key.
+ */
 const OBJECT_COLUMNS = `
   objects.project_id,
   objects.object_id,
@@ -64,7 +67,17 @@ const OBJECT_COLUMNS = `
   objects.svc_user_id,
   objects.created_at_us,
   objects.deleted_at_us,
-  octet_length(json_values.val_json) AS size_bytes
+  octet_length(json_values.val_json) AS size_bytes,
+  (
+    SELECT json_group_array(object_tags.tag ORDER BY object_tags.tag)
+    FROM object_tags
+    WHERE object_tags.object_key = objects.object_key
+  ) AS tags_json,
+  (
+    SELECT json_group_array(object_aliases.alias ORDER BY object_aliases.alias)
+    FROM object_aliases
+    WHERE object_aliases.object_key = objects.object_key
+  ) AS aliases_json
 `
 
 const OBJECT_TABLES = `
@@ -87,6 +100,23 @@ SELECT ${OBJECT_COLUMNS} ${OBJECT_TABLES}
 WHERE objects.project_id = @project_id
   AND objects.object_id = @object_id
   AND objects.version_index = @version_index
+`
+
+/** The version that an alias leads to (primary key of object_aliases). */
+export const FIND_OBJECT_BY_ALIAS = `
+SELECT ${OBJECT_COLUMNS} ${OBJECT_TABLES}
+WHERE objects.object_key = (
+  SELECT object_key
+  FROM object_aliases
+  WHERE project_id = @project_id AND object_id = @object_id AND alias = @alias
+)
+`
+
+/** The key of a version (objects_project_id_object_id_digest). */
+export const FIND_OBJECT_KEY = `
+SELECT object_key
+FROM objects
+WHERE project_id = @project_id AND object_id = @object_id AND digest = @digest
 `
 
 /** The newest version that is not deleted (objects_project_id_object_id_version_index). */
@@ -168,8 +198,26 @@ FROM (
       @leaf_object_classes IS NULL
       OR objects.leaf_object_class IN (SELECT value FROM json_each(@leaf_object_classes))
     )
+    AND (
+      @tags IS NULL
+      OR EXISTS (
+        SELECT 1
+        FROM object_tags
+        WHERE object_tags.object_key = objects.object_key
+          AND object_tags.tag IN (SELECT value FROM json_each(@tags))
+      )
+    )
 )
-WHERE @latest_only = 0 OR is_latest = 1
+WHERE (@latest_only = 0 OR is_latest = 1)
+  AND (
+    @aliases IS NULL
+    OR (is_latest = 1 AND 'latest' IN (SELECT value FROM json_each(@aliases)))
+    OR EXISTS (
+      SELECT 1
+      FROM json_each(aliases_json)
+      WHERE value IN (SELECT value FROM json_each(@aliases))
+    )
+  )
 ORDER BY ${[...order, 'object_key ASC'].join(', ')}
 LIMIT @limit OFFSET @offset
 `

@@ -19,6 +19,12 @@ export function createObjectStore(db: Connection, writes: Writes, reads: ReadPoo
     async findContent(project_id, digest) {
       return read(() => (findValue.get({ project_id, digest }) as string | undefined) ?? null)
     },
+    addTags: (marks) => writes.run('add_tags', marks),
+    removeTags: (marks) => writes.run('remove_tags', marks),
+    setAliases: (marks) => writes.run('set_aliases', marks),
+    removeAliases: (removal) => writes.run('remove_aliases', removal),
+    listTags: (caller) => reads.run('object_tags', caller.project_id, caller),
+    listAliases: (caller) => reads.run('object_aliases', caller.project_id, caller),
     listObjects: (listing, caller) => reads.run('objects', listing, caller),
     deleteObjects: (project_id, object_id, versions, deleted_at_us) =>
       writes.run('delete_objects', { project_id, object_id, versions, deleted_at_us }),

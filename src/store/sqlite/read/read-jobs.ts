@@ -5,6 +5,7 @@
 import { countSelected, selectCalls } from '../calls/calls-scan.ts'
 import { queryFeedback } from '../feedback/feedback-query.ts'
 import { findPayloadPaths } from '../feedback/payload-paths.ts'
+import { listAliases, listTags } from '../objects/mark-list.ts'
 import { findObjects } from '../objects/object-list.ts'
 import { sortTable } from '../objects/table-order.ts'
 import { buildSegment } from '../stats/segments/build/build-job.ts'
@@ -19,6 +20,8 @@ export const READ_JOBS = {
   calls_usage: sumCallsUsage,
   feedback_query: queryFeedback,
   objects: findObjects,
+  object_aliases: listAliases,
+  object_tags: listTags,
   payload_paths: findPayloadPaths,
   select_calls: selectCalls,
   stats: aggregateStats,

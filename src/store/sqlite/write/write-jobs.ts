@@ -10,6 +10,7 @@ import type { Connection } from '../db/connection.ts'
 import { createFeedbackWrites } from '../feedback/feedback-writes.ts'
 import { createHealthWrites } from '../health/health-writes.ts'
 import { createModelWrites } from '../models/model-writes.ts'
+import { createMarkWrites } from '../objects/mark-writes.ts'
 import { createObjectWrites } from '../objects/object-writes.ts'
 import { createPriceWrites } from '../prices/price-writes.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
@@ -34,6 +35,7 @@ export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
     ...createCallWrites(db, hours, keys),
     ...createFeedbackWrites(db),
     ...createHealthWrites(db),
+    ...createMarkWrites(db),
     ...createModelWrites(db, moves),
     ...createObjectWrites(db),
     ...createPriceWrites(db),

@@ -1,0 +1,20 @@
+/** The read jobs that list the tags and the aliases of a project. */
+import type { ReadJob } from '../read/read-job.ts'
+import { LIST_ALIASES, LIST_TAGS } from './marks.sql.ts'
+
+/** Limit: different names in one answer; what comes after in the order of the alphabet is left out. */
+const NAMES_MAX = 10_000
+
+export const listTags = createNameList(LIST_TAGS)
+export const listAliases = createNameList(LIST_ALIASES)
+
+function createNameList(statement: string): ReadJob<string, string[]> {
+  return (db, project_id, checkpoint) => {
+    const names = new Set<string>()
+    for (const name of db.prepare(statement).pluck().iterate({ project_id })) {
+      checkpoint()
+      names.add(name as string)
+    }
+    return [...names].sort().slice(0, NAMES_MAX)
+  }
+}
