@@ -25,6 +25,7 @@ import { drain } from './http/stream/drain.ts'
 import { createSpanRecorder } from './otel/record-spans.ts'
 import { graphqlRoutes } from './routes/access/graphql.ts'
 import { healthRoutes } from './routes/access/health.ts'
+import { missingRoutes } from './routes/access/missing.ts'
 import { serverInfoRoutes } from './routes/access/server-info.ts'
 import { callBatchRoutes } from './routes/calls/call-batches.ts'
 import { callRoutes } from './routes/calls/calls.ts'
@@ -138,6 +139,13 @@ export async function buildApp(
     useBearerAuthentication(bearer, deps.keys.findPrincipal)
     await registerBearerRoutes(bearer, { config, deps, clock })
   })
+  await app.register(
+    async (missing: App) => {
+      await useBasicAuthentication(missing, deps.keys.findPrincipal)
+      await missing.register(missingRoutes)
+    },
+    { prefix: '/traces' },
+  )
 
   return app
 }

@@ -86,6 +86,7 @@ export const ERRORS = {
   response_cancelled: entry(499, 'invalid_request_error', 'The response was cancelled.'),
   client_closed_request: entry(499, 'invalid_request_error', 'The client left before the answer.'),
   internal_error: entry(500, 'server_error', 'Something went wrong inside the server.'),
+  not_implemented: entry(501, 'not_implemented_error', 'This server does not have that.'),
   upstream_unreachable: entry(502, 'upstream_error', 'The upstream cannot be reached.'),
   upstream_error: entry(502, 'upstream_error', 'The upstream failed.'),
   upstream_invalid_response: entry(

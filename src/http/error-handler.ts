@@ -110,7 +110,8 @@ function answer(
   const { status } = ERRORS[error.code]
   const named = { request_id: request.id, code: error.code }
   if (status === 503 && refusals) refusals.note(error, request.routeOptions.url ?? null)
-  else if (status >= 500) request.log.error({ ...named, err: error.cause ?? error }, error.message)
+  else if (status >= 500 && status !== 501)
+    request.log.error({ ...named, err: error.cause ?? error }, error.message)
   else request.log.info({ ...named, param: error.param }, 'request refused')
   if (status === 401 && !reply.hasHeader('www-authenticate')) {
     reply.header('www-authenticate', 'Bearer realm="weft"')

@@ -92,6 +92,7 @@ run_weave() {
 # A temporary folder of its own: the SDK remembers there what it has sent, whatever the server was.
 mkdir "$work/home" "$work/tmp"
 if have weave; then
+  run weave_endpoints.py
   # The SDK's two ways to write calls; without a trace address it takes the one below the base address.
   run_weave acme/python WF_TRACE_SERVER_URL="$url/traces"
   run_weave acme/python-parts WEAVE_USE_CALLS_COMPLETE=false

@@ -1,0 +1,133 @@
+/** What the Weave SDKs can ask below /traces and Weft does not have, each with the reason. One table. */
+
+export interface MissingFeature {
+  /** What is missing, as the object of a sentence. */
+  readonly feature: string
+  /** Why, as a sentence. */
+  readonly reason: string
+  /** Method and address below /traces, with `{name}` for parameters. */
+  readonly endpoints: readonly string[]
+}
+
+/** An addition to the spec, which has none of these addresses. */
+export const MISSING_FEATURES: readonly MissingFeature[] = [
+  {
+    feature: 'queries over agents and their conversations',
+    reason: 'Agents are traced as calls: ask /calls/stream_query and /calls/stats.',
+    endpoints: [
+      'POST /agents/query',
+      'POST /agents/search',
+      'POST /agents/agent-versions/query',
+      'POST /agents/conversations/chat',
+      'POST /agents/conversations/spans',
+      'POST /agents/spans/query',
+      'POST /agents/spans/stats',
+      'POST /agents/spans/custom-attrs/schema',
+      'POST /agents/traces/chat',
+    ],
+  },
+  {
+    feature: 'annotation queues',
+    reason: 'Weft keeps feedback, but no lists of calls that wait for it.',
+    endpoints: [
+      'POST /annotation_queues',
+      'POST /annotation_queues/query',
+      'POST /annotation_queues/stats',
+      'GET /annotation_queues/{queue_id}',
+      'PUT /annotation_queues/{queue_id}',
+      'DELETE /annotation_queues/{queue_id}',
+      'POST /annotation_queues/{queue_id}/items',
+      'POST /annotation_queues/{queue_id}/items/query',
+      'POST /annotation_queues/{queue_id}/items/{item_id}/progress',
+    ],
+  },
+  {
+    feature: 'lists of threads',
+    reason: 'Calls are found by thread with the filter thread_ids.',
+    endpoints: ['POST /threads/stream_query'],
+  },
+  {
+    feature: 'statistics over feedback',
+    reason: 'Feedback is read row by row with /feedback/query.',
+    endpoints: ['POST /feedback/stats', 'POST /feedback/aggregate'],
+  },
+  {
+    feature: 'completions below /traces',
+    reason: 'Models are asked at /v1/chat/completions.',
+    endpoints: ['POST /completions/create', 'POST /completions/create_stream'],
+  },
+  {
+    feature: 'images',
+    reason: 'No model of Weft makes images.',
+    endpoints: ['POST /image/create'],
+  },
+  {
+    feature: 'evaluations and scores that the server runs',
+    reason:
+      'Scorers and models are code of the user, which the server never runs; evaluate with the SDK.',
+    endpoints: [
+      'POST /calls/score',
+      'POST /evaluations/evaluate_model',
+      'POST /evaluations/rescore',
+      'POST /evaluations/status',
+    ],
+  },
+  {
+    feature: 'sizes and settings of projects',
+    reason: 'Weft keeps everything until it is deleted, and samples nothing.',
+    endpoints: [
+      'POST /project/stats',
+      'POST /project/ttl_settings/read',
+      'POST /project/ttl_settings/update',
+      'POST /project/ingest_sampling_settings/read',
+      'GET /project/sensitive_data_settings',
+      'POST /service/projects_info',
+    ],
+  },
+  {
+    feature: 'links to files in other places',
+    reason: 'Files are read with /file/content.',
+    endpoints: ['POST /files/resolve_url'],
+  },
+  {
+    feature: 'data sets of other projects and the registry',
+    reason: 'Weft has no registry; name objects by their refs.',
+    endpoints: [
+      'POST /link_to_registry',
+      'POST /dataset_sources/link',
+      'POST /dataset_sources/link_delete',
+      'POST /dataset_sources/query',
+      'POST /dataset_sources/source_datasets_query',
+    ],
+  },
+  {
+    feature: 'runtimes that clients register',
+    reason: 'Models are configured by whoever runs the server, in the models file.',
+    endpoints: ['PUT /v2/{entity}/{project}/runtimes/{runtime_name}'],
+  },
+  {
+    feature: 'objects by kind',
+    reason: 'Ops, data sets, models, scorers and evaluations are read as objects with /objs/query.',
+    endpoints: [
+      ...['datasets', 'evaluations', 'models', 'ops', 'scorers'].flatMap((kind) => [
+        `POST /v2/{entity}/{project}/${kind}`,
+        `GET /v2/{entity}/{project}/${kind}`,
+        `DELETE /v2/{entity}/{project}/${kind}/{object_id}`,
+        `GET /v2/{entity}/{project}/${kind}/{object_id}/versions/{digest}`,
+      ]),
+      ...[
+        ['evaluation_runs', 'evaluation_run_id'],
+        ['predictions', 'prediction_id'],
+        ['scores', 'score_id'],
+      ].flatMap(([kind, id]) => [
+        `POST /v2/{entity}/{project}/${kind}`,
+        `GET /v2/{entity}/{project}/${kind}`,
+        `DELETE /v2/{entity}/{project}/${kind}`,
+        `GET /v2/{entity}/{project}/${kind}/{${id}}`,
+      ]),
+      'POST /v2/{entity}/{project}/evaluation_runs/{evaluation_run_id}/finish',
+      'POST /v2/{entity}/{project}/predictions/{prediction_id}/finish',
+      'POST /v2/{entity}/{project}/eval_results/query',
+    ],
+  },
+]

@@ -1,0 +1,34 @@
+/**
+ * Answers 501, with the name of what is missing, where a client of the trace API asks for what Weft does not have.
+ * No body is read: what it holds could not be honoured. Additions to the spec.
+ */
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import { MISSING_FEATURES, type MissingFeature } from './missing-endpoints.ts'
+
+/** Must be registered after all other routes: whatever is there wins. */
+export async function missingRoutes(app: App): Promise<void> {
+  for (const missing of MISSING_FEATURES) {
+    const refuse = createRefusal(app, missing)
+    for (const endpoint of missing.endpoints) {
+      const [method = '', address = ''] = endpoint.split(' ')
+      const url = address.replace(/\{(\w+)\}/g, ':$1')
+      if (app.hasRoute({ method, url: app.prefix + url })) continue
+      app.route({ method, url, schema: { hide: true }, onRequest: refuse, handler: refuse })
+    }
+  }
+}
+
+/** Tells the log once that somebody asked: a client may ask at every call. */
+function createRefusal(app: App, { feature, reason }: MissingFeature): () => Promise<never> {
+  let isTold = false
+  return async () => {
+    if (!isTold) app.log.warn({ feature }, 'a client asked for what this server does not have')
+    isTold = true
+    throw new ApiError('not_implemented', {
+      message: `Weft does not have ${feature}. ${reason}`,
+      // Clients of the OpenAI family try again after other answers of 500 and above.
+      headers: { 'x-should-retry': 'false' },
+    })
+  }
+}
