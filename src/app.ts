@@ -43,7 +43,9 @@ import { otlpRoutes } from './routes/otel/otlp.ts'
 import { otlpGrpc } from './routes/otel/otlp-grpc.ts'
 import { traceExportRoutes } from './routes/otel/trace-export.ts'
 import { costRoutes } from './routes/prices/costs.ts'
+import { projectRoutes } from './routes/projects/projects.ts'
 import { statsRoutes } from './routes/stats/stats.ts'
+import { threadRoutes } from './routes/threads/threads.ts'
 import { previewRoutes } from './routes/training/preview.ts'
 import { trajectoryRoutes } from './routes/training/trajectories.ts'
 import { workerRoutes } from './routes/training/worker.ts'
@@ -216,6 +218,7 @@ async function registerTraceRoutes(
     prices: deps.prices,
     refScheme: config.refScheme,
   })
+  await scope.register(threadRoutes, { threads: deps.threads })
   await scope.register(statsRoutes, { stats: deps.stats, prices: deps.prices })
   await scope.register(usageRoutes, { usage: deps.usage, prices: deps.prices })
   await scope.register(feedbackRoutes, {
@@ -230,4 +233,6 @@ async function registerTraceRoutes(
   await scope.register(tableRoutes, { tables: deps.tables })
   await scope.register(fileRoutes, { files: deps.files, fileBytesMax: config.bodyBytesMax })
   await scope.register(refRoutes, { objects: deps.objects, tables: deps.tables })
+  const { projects, callsQuery, files } = deps
+  await scope.register(projectRoutes, { projects, callsQuery, files })
 }

@@ -11,7 +11,7 @@ export const INFO = {
     'The routes under Basic authentication are served below `/traces` too, for tracing SDKs. They are no part of this ' +
     'document, since they are the same routes: there the `svc_` names are spelt `wb_`, any well-formed ref is taken, ' +
     'and fields that are not known are dropped in place of refused. ' +
-    'Operations that say "addition to the spec", and all of the groups objects, tables, files, costs and worker, go beyond the published interface.',
+    'Operations that say "addition to the spec", and all of the groups objects, tables, files, projects, costs and worker, go beyond the published interface.',
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
 } as const
 
@@ -26,6 +26,7 @@ export const TAGS = [
   { name: 'objects', description: 'Published versions of objects and ops, and values by ref.' },
   { name: 'tables', description: 'Tables of rows, as datasets keep them.' },
   { name: 'files', description: 'Files by their content.' },
+  { name: 'projects', description: 'What projects hold.' },
   { name: 'inference', description: 'Chat completions and the models that answer them.' },
   { name: 'preview', description: 'Preview: models to train, jobs, checkpoints.' },
   { name: 'worker', description: 'Preview: how a trainer takes jobs and hands in what it made.' },

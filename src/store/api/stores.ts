@@ -13,7 +13,9 @@ import type { FileStore } from './objects/files.ts'
 import type { ObjectStore } from './objects/objects.ts'
 import type { TableStore } from './objects/tables.ts'
 import type { PriceStore } from './prices/prices.ts'
+import type { ProjectStore } from './projects/projects.ts'
 import type { StatsStore } from './stats/stats.ts'
+import type { ThreadStore } from './threads/threads.ts'
 import type { TrainingJobStore } from './training/training-jobs.ts'
 import type { TrainingQueue } from './training/training-queue.ts'
 import type { UsageStore } from './usage/usage.ts'
@@ -24,6 +26,7 @@ export interface Stores extends StoreHealth {
   readonly calls: CallStore
   readonly recordings: RecordingStore
   readonly callsQuery: CallsQueryStore
+  readonly threads: ThreadStore
   readonly stats: StatsStore
   readonly usage: UsageStore
   /** What tokens cost. */
@@ -32,6 +35,7 @@ export interface Stores extends StoreHealth {
   readonly objects: ObjectStore
   readonly tables: TableStore
   readonly files: FileStore
+  readonly projects: ProjectStore
   readonly previewModels: PreviewModelStore
   readonly trainingJobs: TrainingJobStore
   readonly trainingQueue: TrainingQueue

@@ -8,8 +8,10 @@ import { findPayloadPaths } from '../feedback/payload-paths.ts'
 import { listAliases, listTags } from '../objects/mark-list.ts'
 import { findObjects } from '../objects/object-list.ts'
 import { sortTable } from '../objects/table-order.ts'
+import { sumContents } from '../projects/content-sizes.ts'
 import { buildSegment } from '../stats/segments/build/build-job.ts'
 import { aggregateStats, renderStats } from '../stats/stats.ts'
+import { listThreads } from '../threads/thread-list.ts'
 import { sumCallsUsage, sumTraceUsage } from '../usage/usage.ts'
 import type { ReadJobs } from './read-job.ts'
 
@@ -17,6 +19,7 @@ import type { ReadJobs } from './read-job.ts'
 export const READ_JOBS = {
   build_segment: buildSegment,
   count_calls: countSelected,
+  content_sizes: sumContents,
   calls_usage: sumCallsUsage,
   feedback_query: queryFeedback,
   objects: findObjects,
@@ -26,6 +29,7 @@ export const READ_JOBS = {
   select_calls: selectCalls,
   stats: aggregateStats,
   stats_texts: renderStats,
+  threads: listThreads,
   trace_usage: sumTraceUsage,
   table_order: sortTable,
 } as const satisfies ReadJobs

@@ -1,0 +1,89 @@
+/** What projects hold, and their names. Additions to the spec. */
+import { canUseProject, requireAccess, requireScope } from '../../domain/access/permissions.ts'
+import { resolveCallsSelection } from '../../domain/calls/calls-query.ts'
+import type { App } from '../../http/app-type.ts'
+import { openReadCaller } from '../../http/stream/read-caller.ts'
+import {
+  ProjectStatsRequest,
+  ProjectStatsResponse,
+  ProjectsInfoRequest,
+  ProjectsInfoResponse,
+} from '../../schemas/projects/project.ts'
+import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
+import type { FileStore } from '../../store/api/objects/files.ts'
+import type { ProjectStore } from '../../store/api/projects/projects.ts'
+
+export interface ProjectRoutesOptions {
+  readonly projects: ProjectStore
+  readonly callsQuery: CallsQueryStore
+  readonly files: FileStore
+}
+
+const tags = ['projects']
+const NOTHING = { objects: 0, tables: 0 }
+
+export async function projectRoutes(app: App, options: ProjectRoutesOptions): Promise<void> {
+  addStats(app, options)
+  addInfo(app)
+}
+
+function addStats(app: App, { projects, callsQuery, files }: ProjectRoutesOptions): void {
+  app.post(
+    '/project/stats',
+    {
+      schema: {
+        tags,
+        operationId: 'sumProject',
+        summary: 'Sum up how many bytes a project holds (addition to the spec).',
+        body: ProjectStatsRequest,
+        response: { 200: ProjectStatsResponse },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, ...wanted } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const caller = openReadCaller(request, reply, project_id)
+      const isWanted = (what: boolean | null | undefined) => what !== false
+      const withObjects = isWanted(wanted.include_object_storage_size)
+      const withTables = isWanted(wanted.include_table_storage_size)
+      const [calls, contents, fileBytes] = await Promise.all([
+        isWanted(wanted.include_trace_storage_size)
+          ? callsQuery.count(resolveCallsSelection({ project_id }), caller)
+          : { storage_size_bytes: 0 },
+        withObjects || withTables ? projects.sumContents(caller) : NOTHING,
+        isWanted(wanted.include_file_storage_size) ? files.sumFileBytes(project_id) : 0,
+      ])
+      return {
+        trace_storage_size_bytes: calls.storage_size_bytes,
+        objects_storage_size_bytes: withObjects ? contents.objects : 0,
+        tables_storage_size_bytes: withTables ? contents.tables : 0,
+        files_storage_size_bytes: fileBytes,
+      }
+    },
+  )
+}
+
+function addInfo(app: App): void {
+  app.post(
+    '/service/projects_info',
+    {
+      schema: {
+        tags,
+        operationId: 'nameProjects',
+        summary:
+          'The names of projects inside the server, which are the same (addition to the spec).',
+        body: ProjectsInfoRequest,
+        response: { 200: ProjectsInfoResponse },
+      },
+    },
+    async (request) => {
+      const caller = requireScope(request.principal, 'traces:read')
+      return request.body.project_ids
+        .filter((project_id) => canUseProject(caller, project_id))
+        .map((project_id) => ({
+          external_project_id: project_id,
+          internal_project_id: project_id,
+        }))
+    },
+  )
+}

@@ -1,0 +1,51 @@
+/** Lists of threads. Addition to the spec. */
+import { requireAccess } from '../../domain/access/permissions.ts'
+import {
+  renderThread,
+  resolveThreadListing,
+  type ThreadSums,
+} from '../../domain/threads/thread-sums.ts'
+import type { App } from '../../http/app-type.ts'
+import { linesAnswer } from '../../http/document/answers.ts'
+import { sendJsonLines } from '../../http/stream/json-lines.ts'
+import { openReadCaller } from '../../http/stream/read-caller.ts'
+import { ThreadSchema, ThreadsQueryRequest } from '../../schemas/threads/thread.ts'
+import type { ThreadStore } from '../../store/api/threads/threads.ts'
+
+/** Lines of one piece of an answer. */
+const PIECE_LINES = 100
+
+export interface ThreadRoutesOptions {
+  readonly threads: ThreadStore
+}
+
+export async function threadRoutes(app: App, { threads }: ThreadRoutesOptions): Promise<void> {
+  app.post(
+    '/threads/stream_query',
+    {
+      schema: {
+        tags: ['calls'],
+        operationId: 'streamThreads',
+        summary: 'List threads by their turns, one JSON object a line (addition to the spec).',
+        description:
+          'A turn is a call whose id is its turn_id. A thread without a turn is not listed.',
+        body: ThreadsQueryRequest,
+        response: { 200: linesAnswer('A thread a line.', ThreadSchema) },
+      },
+    },
+    async (request, reply) => {
+      const { project_id } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const listing = resolveThreadListing(request.body)
+      const caller = openReadCaller(request, reply, project_id)
+      return sendJsonLines(reply, renderLines(await threads.listThreads(listing, caller)))
+    },
+  )
+}
+
+async function* renderLines(threads: readonly ThreadSums[]): AsyncGenerator<string> {
+  for (let at = 0; at < threads.length; at += PIECE_LINES) {
+    const piece = threads.slice(at, at + PIECE_LINES)
+    yield piece.map((thread) => `${JSON.stringify(renderThread(thread))}\n`).join('')
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * Projects on the wire: what they hold and how they are set. Additions to the spec; the routes and fields are those of
+ * the public tracing clients.
+ */
+import { z } from 'zod'
+import { ProjectId } from '../primitives.ts'
+
+/** Limit: projects of one request. */
+const PROJECTS_MAX = 1000
+
+const size = (what: string) =>
+  z
+    .boolean()
+    .nullish()
+    .meta({ description: `Whether to sum up ${what}. Default true.`, default: true })
+
+export const ProjectStatsRequest = z.strictObject({
+  project_id: ProjectId,
+  include_trace_storage_size: size('calls'),
+  include_object_storage_size: size('objects'),
+  include_table_storage_size: size('tables'),
+  include_file_storage_size: size('files'),
+})
+
+const bytes = (what: string) =>
+  z.int().describe(`Bytes of ${what}; 0 when they were not asked for.`)
+
+export const ProjectStatsResponse = z.object({
+  trace_storage_size_bytes: bytes('the bodies of calls that are not deleted'),
+  objects_storage_size_bytes: bytes('the versions of objects that are not deleted'),
+  tables_storage_size_bytes: bytes('the rows of tables'),
+  files_storage_size_bytes: bytes('files'),
+})
+
+export const ProjectsInfoRequest = z.strictObject({
+  project_ids: z
+    .array(ProjectId)
+    .max(PROJECTS_MAX, `must have at most ${PROJECTS_MAX} entries`)
+    .describe('Projects; those that the key may not use are left out of the answer.'),
+})
+
+export const ProjectsInfoResponse = z
+  .array(
+    z.object({
+      external_project_id: z.string().describe('The project.'),
+      internal_project_id: z.string().describe('The same: a project has one name.'),
+    }),
+  )
+  .describe('The projects that the key may use, in the order of the request.')

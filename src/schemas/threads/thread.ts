@@ -1,0 +1,73 @@
+/**
+ * Threads on the wire: conversations, by the calls that are their turns.
+ *
+ * Spec: §2.5 thread_id, turn_id (lists of threads are an addition). Choice: the route and fields of the public
+ * tracing clients.
+ */
+import { z } from 'zod'
+import { SortDirection } from '../objects/object.ts'
+import { ClientId, ProjectId } from '../primitives.ts'
+import { Timestamp } from '../timestamp.ts'
+
+/** Limit: threads named by a filter. */
+const THREAD_IDS_MAX = 1000
+const SORT_TERMS_MAX = 6
+
+export const THREAD_SORT_FIELDS = [
+  'thread_id',
+  'turn_count',
+  'start_time',
+  'last_updated',
+  'p50_turn_duration_ms',
+  'p99_turn_duration_ms',
+] as const
+
+const whole = z.int().min(0, 'must be at least 0').nullish()
+
+export const ThreadsQueryRequest = z.strictObject({
+  project_id: ProjectId,
+  filter: z
+    .strictObject({
+      after_datetime: Timestamp.nullish().describe('Threads whose start_time is after it.'),
+      before_datetime: Timestamp.nullish().describe('Threads whose last_updated is before it.'),
+      thread_ids: z
+        .array(ClientId)
+        .max(THREAD_IDS_MAX, `must have at most ${THREAD_IDS_MAX} entries`)
+        .nullish()
+        .describe('These threads alone.'),
+    })
+    .nullish()
+    .describe('Which threads; all when absent.'),
+  limit: whole.describe('Threads to give at most; all when absent.'),
+  offset: whole.describe('Threads to skip. Default 0.'),
+  sort_by: z
+    .array(
+      z.strictObject({
+        field: z.enum(THREAD_SORT_FIELDS).describe('What to sort by.'),
+        direction: SortDirection,
+      }),
+    )
+    .max(SORT_TERMS_MAX)
+    .nullish()
+    .describe('Order, threads without the field last; by last_updated descending by default.'),
+})
+export type ThreadsQueryRequest = z.infer<typeof ThreadsQueryRequest>
+
+const time = z.string().meta({ format: 'date-time' })
+
+export const ThreadSchema = z
+  .object({
+    thread_id: z.string().describe('Id of the thread.'),
+    turn_count: z.int().describe('Number of its turns: calls whose id is their turn_id.'),
+    start_time: time.describe('When the first turn began, UTC.'),
+    last_updated: time.describe('When the last turn ended, or began if none has ended, UTC.'),
+    first_turn_id: z.string().nullable().describe('The turn that began first.'),
+    last_turn_id: z.string().nullable().describe('The turn that ended last.'),
+    p50_turn_duration_ms: z
+      .number()
+      .nullable()
+      .describe('Median of the durations of turns, milliseconds; null when none has ended.'),
+    p99_turn_duration_ms: z.number().nullable().describe('99th percentile, likewise.'),
+  })
+  .meta({ id: 'ThreadSchema', description: 'A thread as the sum of its turns.' })
+export type ThreadSchema = z.infer<typeof ThreadSchema>

@@ -1,0 +1,15 @@
+/** The contract of lists of threads. */
+import type { ThreadListing, ThreadSums } from '../../../domain/threads/thread-sums.ts'
+import type { ReadCaller } from '../read-caller.ts'
+
+export interface ThreadStore {
+  /**
+   * The threads of a project that have a turn: a call whose id is its turn_id. Deleted calls and ends without a start
+   * are out.
+   *
+   * @param caller - who waits
+   * @throws ApiError validation_failed (param `filter`) when more than 100,000 threads meet the filter;
+   * server_overloaded, read_timeout, client_closed_request, store_unavailable
+   */
+  listThreads(listing: ThreadListing, caller: ReadCaller): Promise<ThreadSums[]>
+}

@@ -1,0 +1,31 @@
+/** The read job that sums up the contents of a project. */
+import type { ContentSizes } from '../../api/projects/projects.ts'
+import type { ReadJob } from '../read/read-job.ts'
+import { SELECT_OBJECT_BYTES, SUM_TABLE_BYTES } from './projects.sql.ts'
+
+/** Limit: versions of one statement. */
+const PART_VERSIONS = 4096
+
+interface VersionBytes {
+  readonly object_id: string
+  readonly version_index: number
+  readonly bytes: number
+  readonly deleted_at_us: number | null
+}
+
+export const sumContents: ReadJob<string, ContentSizes> = function* (db, project_id, checkpoint) {
+  const select = db.prepare(SELECT_OBJECT_BYTES)
+  let objects = 0
+  let behind = { object_id: '', version_index: -1 }
+  while (true) {
+    const parameters = { project_id, ...behind, limit: PART_VERSIONS }
+    const rows = select.all(parameters) as VersionBytes[]
+    for (const { bytes, deleted_at_us } of rows) objects += deleted_at_us === null ? bytes : 0
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < PART_VERSIONS) break
+    behind = { object_id: last.object_id, version_index: last.version_index }
+    if (checkpoint()) yield
+  }
+  const tables = db.prepare(SUM_TABLE_BYTES).pluck().get({ project_id }) as number
+  return { objects, tables }
+}

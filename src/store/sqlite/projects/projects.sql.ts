@@ -1,0 +1,24 @@
+/** Statements over a project as a whole. */
+
+/** Bytes of the next live versions behind a version (objects_project_id_object_id_version_index). */
+export const SELECT_OBJECT_BYTES = `
+SELECT
+  objects.object_id,
+  objects.version_index,
+  octet_length(json_values.val_json) AS bytes,
+  objects.deleted_at_us
+FROM objects
+CROSS JOIN json_values
+  ON json_values.project_id = objects.project_id AND json_values.digest = objects.digest
+WHERE objects.project_id = @project_id
+  AND (objects.object_id, objects.version_index) > (@object_id, @version_index)
+ORDER BY objects.object_id, objects.version_index
+LIMIT @limit
+`
+
+/** Bytes of the rows of a project's tables (tables_project_id_digest). */
+export const SUM_TABLE_BYTES = `
+SELECT coalesce(sum(storage_size_bytes), 0) AS bytes
+FROM tables
+WHERE project_id = @project_id
+`

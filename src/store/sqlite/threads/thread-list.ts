@@ -1,0 +1,90 @@
+/** The read job that lists threads: walks the calls of threads in parts, between which it can pause. */
+import {
+  createThreadSums,
+  isWanted,
+  pageOf,
+  type ThreadListing,
+  type ThreadSums,
+} from '../../../domain/threads/thread-sums.ts'
+import { ApiError } from '../../../errors.ts'
+import type { PackedId } from '../calls/columns/id-columns.ts'
+import type { Connection } from '../db/connection.ts'
+import type { Checkpoint, ReadJob } from '../read/read-job.ts'
+import { SELECT_TURNS, SELECT_TURNS_OF_THREAD } from './threads.sql.ts'
+
+/** Limit: calls of one statement. */
+const PART_CALLS = 4096
+/** Limit: threads that are held to be sorted, at some 250 bytes each. */
+const THREADS_MAX = 100_000
+
+interface TurnRow {
+  readonly call_key: number
+  readonly place: PackedId
+  readonly thread_id: string
+  readonly id: string
+  readonly is_turn: 0 | 1
+  readonly started_at_us: number
+  readonly ended_at_us: number | null
+}
+
+export const listThreads: ReadJob<ThreadListing, ThreadSums[]> = function* (
+  db,
+  listing,
+  checkpoint,
+) {
+  const { project_id, thread_ids } = listing
+  const threads: ThreadSums[] = []
+  let current = createThreadSums('')
+
+  function endThread(): void {
+    const thread = current.sums()
+    if (thread === null || !isWanted(thread, listing)) return
+    if (threads.length === THREADS_MAX) throw tooMany()
+    threads.push(thread)
+  }
+
+  const walks =
+    thread_ids === null
+      ? [walkParts(db, SELECT_TURNS, { project_id }, checkpoint)]
+      : thread_ids.map((thread_id) =>
+          walkParts(db, SELECT_TURNS_OF_THREAD, { project_id, thread_id }, checkpoint),
+        )
+  for (const walk of walks) {
+    for (const part of walk) {
+      for (const { thread_id, is_turn, ...turn } of part ?? []) {
+        if (current.thread_id !== thread_id) {
+          endThread()
+          current = createThreadSums(thread_id)
+        }
+        if (is_turn === 1) current.add(turn)
+      }
+      if (part === null) yield
+    }
+  }
+  endThread()
+  return pageOf(threads, listing)
+}
+
+/** Calls in parts; null where the job has to pause. */
+function* walkParts(
+  db: Connection,
+  statement: string,
+  parameters: Readonly<Record<string, string>>,
+  checkpoint: Checkpoint,
+): Generator<TurnRow[] | null, void> {
+  const select = db.prepare(statement)
+  let behind: Pick<TurnRow, 'place' | 'call_key'> = { place: '', call_key: 0 }
+  while (true) {
+    const rows = select.all({ ...parameters, ...behind, limit: PART_CALLS }) as TurnRow[]
+    yield rows
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < PART_CALLS) return
+    behind = { place: last.place, call_key: last.call_key }
+    if (checkpoint()) yield null
+  }
+}
+
+function tooMany(): ApiError {
+  const message = `More than ${THREADS_MAX} threads meet the filter: narrow it.`
+  return new ApiError('validation_failed', { message, param: 'filter' })
+}

@@ -1,0 +1,38 @@
+/** Statements of lists of threads. */
+import { idText, PROJECT_KEY, packedId } from '../calls/columns/id-columns.sql.ts'
+
+/** What of a call in a thread is read: `place` goes on behind it, `is_turn` tells whether it counts. */
+const TURN_COLUMNS = `
+  calls.call_key,
+  calls.thread_id AS place,
+  ${idText('calls.thread_id')} AS thread_id,
+  ${idText('calls.id')} AS id,
+  calls.turn_id IS calls.id
+    AND calls.deleted_at_us IS NULL
+    AND calls.started_at_us IS NOT NULL AS is_turn,
+  calls.started_at_us,
+  calls.ended_at_us`.trimStart()
+
+/** The next calls in threads behind a call, thread by thread (calls_project_key_thread_id). */
+export const SELECT_TURNS = `
+SELECT
+  ${TURN_COLUMNS}
+FROM calls INDEXED BY calls_project_key_thread_id
+WHERE calls.project_key = ${PROJECT_KEY}
+  AND calls.thread_id IS NOT NULL
+  AND (calls.thread_id, calls.call_key) > (@place, @call_key)
+ORDER BY calls.thread_id, calls.call_key
+LIMIT @limit
+`
+
+/** The next calls of one thread behind a call (calls_project_key_thread_id). */
+export const SELECT_TURNS_OF_THREAD = `
+SELECT
+  ${TURN_COLUMNS}
+FROM calls INDEXED BY calls_project_key_thread_id
+WHERE calls.project_key = ${PROJECT_KEY}
+  AND calls.thread_id = ${packedId('@thread_id')}
+  AND calls.call_key > @call_key
+ORDER BY calls.call_key
+LIMIT @limit
+`

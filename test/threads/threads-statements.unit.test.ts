@@ -1,0 +1,20 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
+import { migrate } from '../../src/store/sqlite/db/migrate.ts'
+import * as PROJECTS from '../../src/store/sqlite/projects/projects.sql.ts'
+import * as THREADS from '../../src/store/sqlite/threads/threads.sql.ts'
+
+describe('the statements of threads and of contents', () => {
+  it.each(Object.entries({ ...THREADS, ...PROJECTS }))(
+    '%s goes on behind a place by an index alone',
+    (_name, sql) => {
+      const db = openDatabase(':memory:')
+      onTestFinished(() => void db.close())
+      migrate(db)
+      const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, null])
+      const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(names))
+      const details = (plan as { detail: string }[]).map(({ detail }) => detail)
+      expect(details.filter((detail) => /^SCAN|TEMP B-TREE/.test(detail))).toEqual([])
+    },
+  )
+})
