@@ -9,7 +9,7 @@ import {
 } from './inference/models/reloadable-registry.ts'
 import { createTinyBackend } from './inference/tiny/backend.ts'
 import { resolveTinyFields } from './inference/tiny/field-support.ts'
-import { createTraceReader, type TraceReader } from './otel/span-reader.ts'
+import { createTraceReader, optionsOfTraceReader, type TraceReader } from './otel/span-reader.ts'
 import type { Stores } from './store/api/stores.ts'
 import { openSqliteStores } from './store/sqlite/open-locked.ts'
 
@@ -41,7 +41,7 @@ export async function openDeps(config: Config): Promise<Deps> {
   const models = openModels(config, await openTiny(config))
   try {
     const stores = await STORE_OPENERS[config.store](config)
-    const traceReader = createTraceReader()
+    const traceReader = createTraceReader(optionsOfTraceReader(config.otlpBodyBytesMax))
     const close = async () => {
       await models.close()
       await traceReader.close()

@@ -105,6 +105,7 @@ function startTrainer(app: App, deps: Deps, config: Config): Trainer {
     workerVersion: packageJson.version,
     baseModel: 'tiny',
     modelPath: config.tinyModel,
+    bodyBytesMax: config.trainingBodyBytesMax,
     log: ({ level, message, ...names }) => app.log[level](names, message),
   })
 }

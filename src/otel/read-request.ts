@@ -1,6 +1,7 @@
 /** A trace request, from its bytes to calls and feedback that can be stored. Runs on the main thread or beside it. */
 import { type CallParts, resolveCallEnd, resolveCallStart } from '../domain/calls/new-call.ts'
-import { exceedsDepth, JSON_DEPTH_MAX } from '../domain/json/json-depth.ts'
+import { requireParsable } from '../domain/json/json-body-text.ts'
+import { exceedsDepth, JSON_CONTAINERS_MAX, JSON_DEPTH_MAX } from '../domain/json/json-depth.ts'
 import { parseLossless } from '../domain/json/json-text.ts'
 import { openJson, readJsonSpan } from '../domain/otel/otlp-json.ts'
 import { openProtobuf, readProtobufSpan } from '../domain/otel/otlp-protobuf.ts'
@@ -42,9 +43,15 @@ interface Group {
   readonly spans: readonly unknown[]
 }
 
-/** @throws ApiError invalid_otlp, otlp_project_missing when no span has a project */
-export function readTraceRequest(request: ReadRequest): ReadSpans {
-  const groups: readonly Group[] = open(request)
+/**
+ * @param containersMax - objects and lists that JSON may hold
+ * @throws ApiError invalid_otlp, request_too_large, otlp_project_missing when no span has a project
+ */
+export function readTraceRequest(
+  request: ReadRequest,
+  containersMax = JSON_CONTAINERS_MAX,
+): ReadSpans {
+  const groups: readonly Group[] = open(request, containersMax)
   const projects = new Set<string>()
   const found: { span: Span; project_id: string }[] = []
   const refusals: string[] = []
@@ -81,24 +88,25 @@ export function readTraceRequest(request: ReadRequest): ReadSpans {
   return { projects: [...projects], calls, feedback, rejected, message: refusals[0] ?? null }
 }
 
-function open({ encoding, bytes }: ReadRequest): readonly Group[] {
+function open({ encoding, bytes }: ReadRequest, containersMax: number): readonly Group[] {
   try {
-    return encoding === 'protobuf' ? openProtobuf(bytes) : openJson(parse(bytes))
+    return encoding === 'protobuf' ? openProtobuf(bytes) : openJson(parse(bytes, containersMax))
   } catch (cause) {
     if (cause instanceof SpanError) throw new ApiError('invalid_otlp', { message: cause.message })
     throw cause
   }
 }
 
-/** @throws SpanError */
-function parse(bytes: Uint8Array): unknown {
+/** @throws SpanError, ApiError request_too_large */
+function parse(bytes: Uint8Array, containersMax: number): unknown {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     if (text.trim() === '') return {}
     if (exceedsDepth(text, JSON_DEPTH_MAX)) throw new SpanError('the JSON nests too deep')
+    requireParsable(text, containersMax)
     return parseLossless(text)
   } catch (error) {
-    if (error instanceof SpanError) throw error
+    if (error instanceof SpanError || error instanceof ApiError) throw error
     throw new SpanError('the body is not valid JSON')
   }
 }

@@ -1,4 +1,6 @@
 /** Entry of the thread that reads large trace requests. */
+import { resourceLimits } from 'node:worker_threads'
+import { containersMaxOf } from '../domain/json/json-depth.ts'
 import { ApiError, type ErrorCode } from '../errors.ts'
 import { type ReadRequest, type ReadSpans, readTraceRequest } from './read-request.ts'
 
@@ -10,10 +12,12 @@ export type ThreadAnswer =
       readonly spans?: undefined
     }
 
+const containersMax = containersMaxOf(resourceLimits.maxOldGenerationSizeMb ?? 0)
+
 /** The pool calls it by its name. */
 export function readTraces(request: ReadRequest): ThreadAnswer {
   try {
-    return { spans: readTraceRequest(request) }
+    return { spans: readTraceRequest(request, containersMax) }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     return { refusal: { code: error.code, message: error.message } }

@@ -8,8 +8,10 @@ import type { ThreadAnswer } from './span-reader-entry.ts'
 const INLINE_BYTES_MAX = 128 * 1024
 /** Limit: large requests that wait for the thread. */
 const WAITING_MAX = 64
-/** Limit: memory of the thread; a body of 64 MiB becomes objects of several times its length. */
-const HEAP_MIB_MAX = 2048
+/** Limit: memory of the thread, 2 GiB for a body of 64 MiB. Strings and numbers become some 16 times their length where digits are kept. */
+const HEAP_BYTES_PER_BODY_BYTE = 32
+const HEAP_MIB_MIN = 2048
+const MIB = 1024 * 1024
 /** An idle thread is ended after this, since it keeps the memory of the largest body. */
 const IDLE_MS_MAX = 10_000
 
@@ -29,15 +31,16 @@ export interface TraceReaderOptions {
   readonly threadFile: URL
 }
 
-const OPTIONS: TraceReaderOptions = {
-  heapMibMax: HEAP_MIB_MAX,
-  threadFile: new URL('./span-reader-entry.ts', import.meta.url),
+/** @param bodyBytesMax - of the largest request */
+export function optionsOfTraceReader(bodyBytesMax: number): TraceReaderOptions {
+  const heapMib = Math.ceil((bodyBytesMax * HEAP_BYTES_PER_BODY_BYTE) / MIB)
+  return {
+    heapMibMax: Math.max(HEAP_MIB_MIN, heapMib),
+    threadFile: new URL('./span-reader-entry.ts', import.meta.url),
+  }
 }
 
-export function createTraceReader({
-  heapMibMax,
-  threadFile,
-}: TraceReaderOptions = OPTIONS): TraceReader {
+export function createTraceReader({ heapMibMax, threadFile }: TraceReaderOptions): TraceReader {
   let pool: Piscina<ReadRequest, ThreadAnswer> | null = null
   let isClosed = false
   const start = () =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { exceedsDepth } from '../../src/domain/json/json-depth.ts'
+import { exceedsContainers, exceedsDepth } from '../../src/domain/json/json-depth.ts'
 
 const nested = (depth: number) => `${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`
 
@@ -14,4 +14,13 @@ describe('exceedsDepth', () => {
   ])('tells a text whose brackets are %s', (_name, text, isTooDeep) => {
     expect(exceedsDepth(text, 6)).toBe(isTooDeep)
   })
+})
+
+it.each([
+  ['as many lists as it may', `[${Array(9).fill('[]').join()}]`, false],
+  ['one list more', `[${Array(10).fill('[]').join()}]`, true],
+  ['lists and objects, one more than it may', `[${Array(10).fill('{}').join()}]`, true],
+  ['many numbers', JSON.stringify(Array(100).fill(1)), false],
+])('tells a text that holds %s', (_name, text, isTooMuch) => {
+  expect(exceedsContainers(text, 10)).toBe(isTooMuch)
 })

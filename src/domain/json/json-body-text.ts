@@ -1,24 +1,51 @@
 /** The text of a JSON body and its value: UTF-8 and the depth limit. */
 import { isUtf8 } from 'node:buffer'
 import { ApiError } from '../../errors.ts'
-import { exceedsDepth, JSON_DEPTH_MAX } from './json-depth.ts'
+import {
+  exceedsContainers,
+  exceedsDepth,
+  JSON_CONTAINERS_MAX,
+  JSON_DEPTH_MAX,
+} from './json-depth.ts'
 import { parseLossless } from './json-text.ts'
 
 const BYTE_ORDER_MARK = 0xfeff
 
+export interface JsonBodyOptions {
+  /** Numbers that a double would round are kept as JSON.rawJSON objects. */
+  readonly isLossless?: boolean
+  /** Limit: objects and lists. */
+  readonly containersMax?: number
+}
+
+/**
+ * Refuses a text that takes too much memory as values.
+ *
+ * @throws ApiError request_too_large
+ */
+export function requireParsable(text: string, containersMax: number): void {
+  if (!exceedsContainers(text, containersMax)) return
+  throw new ApiError('request_too_large', {
+    message: `The body holds more than ${containersMax} objects and lists.`,
+  })
+}
+
 /**
  * The value of a JSON body. An empty body reads as undefined.
  *
- * @param isLossless - numbers that a double would round are kept as JSON.rawJSON objects
- * @throws ApiError invalid_json
+ * @throws ApiError invalid_json, request_too_large
  */
-export function parseJsonBody(text: string, isLossless = false): unknown {
+export function parseJsonBody(
+  text: string,
+  { isLossless = false, containersMax = JSON_CONTAINERS_MAX }: JsonBodyOptions = {},
+): unknown {
   if (text === '') return undefined
   if (exceedsDepth(text, JSON_DEPTH_MAX)) {
     throw new ApiError('invalid_json', {
       message: `The body nests deeper than ${JSON_DEPTH_MAX} levels.`,
     })
   }
+  requireParsable(text, containersMax)
   try {
     const json = text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
     return isLossless ? parseLossless(json) : JSON.parse(json)

@@ -1,7 +1,16 @@
-/** How deep a JSON text nests, told without parsing it. */
+/** How deep a JSON text nests and how much it holds, told without parsing it. */
 
 /** Limit: deeper values would overflow the stack where they are written out again. */
 export const JSON_DEPTH_MAX = 512
+
+/**
+ * Limit: objects and lists of one text. Each takes up to 220 bytes of heap while it is parsed without losing digits, and a heap that is too
+ * small for JSON.parse ends the whole process, threads included: these take half of 2 GB at most.
+ */
+export const JSON_CONTAINERS_MAX = 4_194_304
+/** Bytes of heap for each object and list, so that half of a heap holds as many as are allowed. */
+const CONTAINER_HEAP_BYTES = 512
+const MIB = 1024 * 1024
 
 const QUOTE = 34
 const BACKSLASH = 92
@@ -23,6 +32,19 @@ export function exceedsDepth(text: string, depthMax: number): boolean {
     }
   }
   return false
+}
+
+/** How many objects and lists a text may hold that is parsed in a heap of this size. */
+export function containersMaxOf(heapMib: number): number {
+  return Math.floor((heapMib * MIB) / CONTAINER_HEAP_BYTES)
+}
+
+/** Whether a JSON text may hold more objects and lists than `countMax`; brackets inside strings count, too. */
+export function exceedsContainers(text: string, countMax: number): boolean {
+  // Each takes two characters.
+  if (text.length <= 2 * countMax) return false
+  const objects = countOf(text, '{', countMax)
+  return objects > countMax || objects + countOf(text, '[', countMax) > countMax
 }
 
 /** How often a character stands in a text; counts no further than one more than `countMax`. */

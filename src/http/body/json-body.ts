@@ -16,7 +16,7 @@ export const jsonBody = fp(
         const text = decodeJsonBody(body as Buffer)
         const { keepsBodyText, keepsLongNumbers } = request.routeOptions.config
         if (keepsBodyText) request.bodyText = text
-        done(null, parseJsonBody(text, keepsLongNumbers))
+        done(null, parseJsonBody(text, { isLossless: keepsLongNumbers }))
       } catch (error) {
         done(error as Error, undefined)
       }

@@ -1,5 +1,5 @@
 /** Models of the training preview: additions to the spec, which only names their ids. Spec: §2.12 model_id. */
-import { v7 as uuidv7 } from 'uuid'
+import { randomBytes } from 'node:crypto'
 import { requireAccess, requireScope } from '../../domain/access/permissions.ts'
 import {
   modelProjectId,
@@ -9,6 +9,7 @@ import {
   resolveNewModel,
 } from '../../domain/models/preview-model.ts'
 import { resolvePageQuery, rowsToRead, toPage } from '../../domain/query/page.ts'
+import { createOrderedIds } from '../../domain/time/ordered-ids.ts'
 import type { App } from '../../http/app-type.ts'
 import {
   PreviewModelCreateRequest,
@@ -40,6 +41,7 @@ export async function previewModelRoutes(
 }
 
 function addCreate(app: App, { models, nowUs }: PreviewModelRoutesOptions): void {
+  const newId = createOrderedIds(nowUs, randomBytes)
   app.post(
     url,
     {
@@ -53,7 +55,7 @@ function addCreate(app: App, { models, nowUs }: PreviewModelRoutesOptions): void
     },
     async (request) => {
       const { svc_user_id } = requireScope(request.principal, 'training')
-      const defaults = { id: uuidv7(), svc_user_id, created_at_us: nowUs() }
+      const defaults = { id: newId(), svc_user_id, created_at_us: nowUs() }
       const wanted = resolveNewModel(request.body, defaults)
       requireAccess(request.principal, 'training', modelProjectId(wanted))
       const stored = await models.insertModel(wanted)

@@ -1,9 +1,10 @@
 /** Training jobs as clients see them. Spec: §4.8; all but the creation are additions. */
+import { randomBytes } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import { v7 as uuidv7 } from 'uuid'
 import { canUseProject, type Principal, requireScope } from '../../domain/access/permissions.ts'
 import { modelProjectId, requireUsableModel } from '../../domain/models/preview-model.ts'
 import { resolvePageQuery, rowsToRead } from '../../domain/query/page.ts'
+import { createOrderedIds } from '../../domain/time/ordered-ids.ts'
 import { parseIdempotencyKey } from '../../domain/training/idempotency-key.ts'
 import {
   renderEventPage,
@@ -29,7 +30,10 @@ import {
 import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
 import type { JobView, TrainingJobStore } from '../../store/api/training/training-jobs.ts'
 import { limitLargeBodies, takeTrainingBody } from '../../training/jobs/training-body.ts'
-import { createTrainingBodyThread } from '../../training/jobs/training-body-thread.ts'
+import {
+  createTrainingBodyThread,
+  optionsOfBodyThread,
+} from '../../training/jobs/training-body-thread.ts'
 
 export interface TrainingJobRoutesOptions {
   readonly models: PreviewModelStore
@@ -55,7 +59,8 @@ export async function trainingJobRoutes(
 
 function addCreate(app: App, { models, jobs, ...options }: TrainingJobRoutesOptions): void {
   const { trainingBodyBytesMax: bytesMax, nowUs } = options
-  const thread = createTrainingBodyThread()
+  const newId = createOrderedIds(nowUs, randomBytes)
+  const thread = createTrainingBodyThread(optionsOfBodyThread(bytesMax))
   const stageBody = limitLargeBodies(jobs.stageBody)
   app.addHook('onClose', () => thread.close())
   app.removeAllContentTypeParsers()
@@ -90,7 +95,7 @@ function addCreate(app: App, { models, jobs, ...options }: TrainingJobRoutesOpti
       })
       try {
         requireUsableModel(await models.findModel(content.model_id), caller)
-        const created = { id: uuidv7(), created_at_us: nowUs(), created_by: caller.svc_user_id }
+        const created = { id: newId(), created_at_us: nowUs(), created_by: caller.svc_user_id }
         return renderJob(await jobs.insertJob({ ...content, ...created, idempotency_key }, payload))
       } finally {
         await discard()

@@ -5,9 +5,9 @@
  * Spec: §4.8 (nothing of the spec runs a job). Choice: leases over HTTP, so that a worker needs no open port.
  */
 import { randomBytes } from 'node:crypto'
-import { v7 as uuidv7 } from 'uuid'
 import { canUseProject, type Principal, requireScope } from '../../domain/access/permissions.ts'
 import { modelProjectId } from '../../domain/models/preview-model.ts'
+import { createOrderedIds } from '../../domain/time/ordered-ids.ts'
 import { leaseLost } from '../../domain/training/training-states.ts'
 import { renderClaim } from '../../domain/training/worker-view.ts'
 import type { App } from '../../http/app-type.ts'
@@ -160,6 +160,7 @@ function addEvents(app: App, { queue, nowUs }: WorkerRoutesOptions): void {
 }
 
 function addComplete(app: App, { queue, nowUs }: WorkerRoutesOptions): void {
+  const newId = createOrderedIds(nowUs, randomBytes)
   app.post(
     `${url}/jobs/:job_id/complete`,
     {
@@ -176,7 +177,7 @@ function addComplete(app: App, { queue, nowUs }: WorkerRoutesOptions): void {
       const { lease_token, sha256 = null, metrics, trained, reason = null } = request.body
       const lease = leaseOf(request.params.job_id, lease_token, nowUs())
       const { id, step } = await queue.completeJob(lease, {
-        checkpoint_id: uuidv7(),
+        checkpoint_id: newId(),
         sha256,
         metrics: trained ? metrics : { num_groups_trainable: 0, ...metrics },
         reason: trained ? null : reason,

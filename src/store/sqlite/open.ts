@@ -1,6 +1,5 @@
 /** Opens the SQLite stores: one connection that reads here, one in the writer, and those of the readers. */
 import { join } from 'node:path'
-import { v7 as uuidv7 } from 'uuid'
 import type { KeyStore } from '../api/access/keys.ts'
 import type { MissingFiles } from '../api/health.ts'
 import type { Stores } from '../api/stores.ts'
@@ -118,7 +117,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     prices: createPriceStore(db, writes),
     previewModels: createPreviewModelStore(db, writes, { bell, artifacts }),
     trainingJobs: createTrainingJobStore(db, writes, { payloads, bell }),
-    trainingQueue: createTrainingQueue({ db, writes, bell, artifacts, newId: uuidv7 }),
+    trainingQueue: createTrainingQueue({ db, writes, bell, artifacts }),
     checkpoints: createCheckpointStore(db, writes, artifacts),
     responses: createResponseStore(db, writes),
     async sweep() {

@@ -2,6 +2,8 @@
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { resourceLimits } from 'node:worker_threads'
+import { containersMaxOf } from '../../domain/json/json-depth.ts'
 import type { JobContent } from '../../domain/training/training-job.ts'
 import { ApiError, type ErrorCode } from '../../errors.ts'
 import { readTrainingBody } from './training-body-text.ts'
@@ -33,10 +35,12 @@ export type BodyReply =
       readonly value?: undefined
     }
 
+const containersMax = containersMaxOf(resourceLimits.maxOldGenerationSizeMb ?? 0)
+
 /** The pool calls it by its name. */
 export function readBody({ file, payloadFile }: BodyRequest): BodyReply {
   try {
-    const { content, payload } = readTrainingBody(readFileSync(file))
+    const { content, payload } = readTrainingBody(readFileSync(file), containersMax)
     return { value: { content, ...writeDurably(payloadFile, Buffer.from(payload, 'utf8')) } }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error

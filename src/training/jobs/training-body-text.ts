@@ -5,12 +5,16 @@ import { toProblems, toValidationError } from '../../schemas/problems.ts'
 import { TrainingJobCreateRequest } from '../../schemas/training/training-job.ts'
 
 /**
+ * @param containersMax - objects and lists that it may hold; by default as many as any body
  * @returns what the job says, and the text of its groups
- * @throws ApiError invalid_json, validation_failed
+ * @throws ApiError invalid_json, request_too_large, validation_failed
  */
-export function readTrainingBody(bytes: Buffer): { content: JobContent; payload: string } {
+export function readTrainingBody(
+  bytes: Buffer,
+  containersMax?: number,
+): { content: JobContent; payload: string } {
   const text = decodeJsonBody(bytes)
-  const body = parseJsonBody(text)
+  const body = parseJsonBody(text, containersMax === undefined ? {} : { containersMax })
   const { data, error } = TrainingJobCreateRequest.safeParse(body)
   if (error) throw toValidationError(toProblems(error.issues, body))
   return readJobContent(data, text)

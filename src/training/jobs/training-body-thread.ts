@@ -5,8 +5,10 @@ import { ApiError } from '../../errors.ts'
 import type { StagedBody, StagedPayload } from '../../store/api/training/training-jobs.ts'
 import type { BodyReply, BodyRequest } from './training-body-entry.ts'
 
-/** Limit: memory of the thread; a body of 256 MiB becomes objects of several times its length. */
-const HEAP_MIB_MAX = 4096
+/** Limit: memory of the thread, 4 GiB for a body of 256 MiB. Strings and numbers become some 10 times their length. */
+const HEAP_BYTES_PER_BODY_BYTE = 16
+const HEAP_MIB_MIN = 4096
+const MIB = 1024 * 1024
 /** An idle thread is ended after this, since it keeps the memory of the largest body. */
 const IDLE_MS_MAX = 10_000
 
@@ -34,16 +36,24 @@ export interface TrainingBodyThreadOptions {
   readonly entry: URL
 }
 
-const OPTIONS: TrainingBodyThreadOptions = {
-  heapMibMax: HEAP_MIB_MAX,
-  entry: new URL('./training-body-entry.ts', import.meta.url),
+/** @param bodyBytesMax - of the largest body */
+export function optionsOfBodyThread(bodyBytesMax: number): TrainingBodyThreadOptions {
+  return {
+    heapMibMax: heapMibOf(bodyBytesMax),
+    entry: new URL('./training-body-entry.ts', import.meta.url),
+  }
+}
+
+/** MiB of heap for a thread that parses a training body, or the groups of one. */
+export function heapMibOf(bodyBytesMax: number): number {
+  return Math.max(HEAP_MIB_MIN, Math.ceil((bodyBytesMax * HEAP_BYTES_PER_BODY_BYTE) / MIB))
 }
 
 /** The thread is started with the first body. */
 export function createTrainingBodyThread({
   heapMibMax,
   entry,
-}: TrainingBodyThreadOptions = OPTIONS): TrainingBodyThread {
+}: TrainingBodyThreadOptions): TrainingBodyThread {
   let pool: Piscina<BodyRequest, BodyReply> | null = null
   let isClosed = false
   const start = () =>

@@ -5,6 +5,7 @@
 import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { TINY_MODEL_PATH } from '../../inference/tiny/backend.ts'
+import { heapMibOf } from '../jobs/training-body-thread.ts'
 import { createLeaseKeeper, type HeldLease } from './lease-keeper.ts'
 import { createWorkerClient } from './worker-client.ts'
 import type { WorkerLogEntry } from './worker-loop.ts'
@@ -26,6 +27,8 @@ export interface TrainerThreadOptions {
 export interface TrainerOptions extends Omit<TrainerThreadOptions, 'modelPath'> {
   /** Null: the model that ships with the server. */
   readonly modelPath: string | null
+  /** Of the largest job. */
+  readonly bodyBytesMax: number
   readonly log: (entry: WorkerLogEntry) => void
 }
 
@@ -47,8 +50,6 @@ const STOP_MS_MAX = 400
 const RELEASE_MS_MAX = 400
 const RESTART_MS_MIN = 1_000
 const RESTART_MS_MAX = 60_000
-/** Limit: a larger payload ends the thread and not the server. */
-const HEAP_MB_MAX = 2_048
 /** Limit: training takes 24 bytes a weight, and a step of a larger model takes minutes. */
 const MODEL_BYTES_MAX = 33_554_432
 
@@ -56,7 +57,7 @@ const MODEL_BYTES_MAX = 33_554_432
  * Starts a trainer; the server must be listening. The caller must stop it. A model that is too large for
  * it is left to other workers.
  */
-export function createTrainer({ log, modelPath, ...names }: TrainerOptions): Trainer {
+export function createTrainer({ log, modelPath, bodyBytesMax, ...names }: TrainerOptions): Trainer {
   const options: TrainerThreadOptions = { ...names, modelPath: modelPath ?? TINY_MODEL_PATH }
   if (statSync(options.modelPath).size > MODEL_BYTES_MAX) {
     const message = `the model file has more than ${MODEL_BYTES_MAX} bytes: it is not trained here`
@@ -77,7 +78,7 @@ export function createTrainer({ log, modelPath, ...names }: TrainerOptions): Tra
       workerData: options,
       env: {},
       name: 'trainer',
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+      resourceLimits: { maxOldGenerationSizeMb: heapMibOf(bodyBytesMax) },
     })
     begun.on('message', (message: FromTrainer) => {
       if (message.type === 'log') log(message.entry)

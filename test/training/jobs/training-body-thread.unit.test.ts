@@ -1,6 +1,12 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import type { StagedBody } from '../../../src/store/api/training/training-jobs.ts'
-import { createTrainingBodyThread } from '../../../src/training/jobs/training-body-thread.ts'
+import {
+  createTrainingBodyThread,
+  optionsOfBodyThread,
+} from '../../../src/training/jobs/training-body-thread.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
 
 function openThread() {
   const entry = new URL('../support/dying-body-entry.ts', import.meta.url)
@@ -27,4 +33,14 @@ it('fails what waits with server_draining when it is closed', async () => {
   for (const end of await ends) {
     expect(end).toMatchObject({ status: 'rejected', reason: { code: 'server_draining' } })
   }
+})
+
+it('refuses objects that would take all memory of the process along when they are parsed', async () => {
+  const { entry } = optionsOfBodyThread(0)
+  const thread = createTrainingBodyThread({ heapMibMax: 64, entry })
+  onTestFinished(() => thread.close())
+  const file = join(makeTempDir(), 'body')
+  writeFileSync(file, `{"trajectory_groups":[${'{},'.repeat(4_000_000)}{}]}`)
+  const reading = thread.read({ file, payloadFile: `${file}-payload` } as StagedBody)
+  await expect(reading).rejects.toMatchObject({ code: 'request_too_large' })
 })

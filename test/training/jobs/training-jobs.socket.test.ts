@@ -5,7 +5,10 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { INLINE_BYTES_MAX, LARGE_BODIES_MAX } from '../../../src/training/jobs/training-body.ts'
-import { createTrainingBodyThread } from '../../../src/training/jobs/training-body-thread.ts'
+import {
+  createTrainingBodyThread,
+  optionsOfBodyThread,
+} from '../../../src/training/jobs/training-body-thread.ts'
 import { buildTestApp } from '../../support/build-test-app.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { CHOICE, createModel, JOBS_URL, jobOf, TRAJECTORY } from '../preview-fixtures.ts'
@@ -45,7 +48,7 @@ it('reads a large body off the event loop: while it is read, other requests are 
   const testApp = await buildTestApp({ dataDir, readThreads: 1 })
   const model_id = await createModel(testApp)
   const groups = renderLargeGroups()
-  const thread = createTrainingBodyThread()
+  const thread = createTrainingBodyThread(optionsOfBodyThread(64 * MIB))
   onTestFinished(() => thread.close())
   const body = await testApp.deps.trainingJobs.stageBody()
   await body.write(Buffer.from(`{"model_id":"${model_id}","trajectory_groups":${groups}}`))

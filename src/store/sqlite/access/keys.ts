@@ -1,8 +1,8 @@
 /** API keys in SQLite, with a short cache so that authentication costs no statement. */
 import { randomBytes } from 'node:crypto'
-import { v7 as uuidv7 } from 'uuid'
 import { hashKey, isSameHash, KEY_BYTES, renderKey } from '../../../domain/access/keys.ts'
 import type { Principal, Scope } from '../../../domain/access/permissions.ts'
+import { createOrderedIds } from '../../../domain/time/ordered-ids.ts'
 import type { KeyStore, NewKey, StoredKey } from '../../api/access/keys.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
@@ -31,6 +31,7 @@ export function createKeyStore(
 ): KeyStore {
   const findKey = db.prepare(FIND_KEY)
   const listKeys = db.prepare(LIST_KEYS)
+  const newId = createOrderedIds(readClockUs, randomBytes)
   const bootstrapHash = bootstrapKey === null ? null : hashKey(bootstrapKey)
   let processKey: { readonly hash: Buffer; readonly principal: Principal } | null = null
   /** By the key's text, since hashing it costs more than all else here; forgotten as a whole, and soon. */
@@ -50,7 +51,7 @@ export function createKeyStore(
 
   return {
     async createKey(key: NewKey) {
-      const id = uuidv7()
+      const id = newId()
       const secret = renderKey(randomBytes(KEY_BYTES))
       await writes.run('create_key', {
         id,
@@ -59,7 +60,7 @@ export function createKeyStore(
         svc_username: key.svc_username,
         scopes_json: JSON.stringify(key.scopes),
         projects_json: JSON.stringify(key.projects),
-        created_at_us: Date.now() * 1000,
+        created_at_us: readClockUs(),
       })
       return { id, secret }
     },
@@ -90,11 +91,15 @@ export function createKeyStore(
       }
     },
     async revokeKey(id) {
-      const wasLive = await writes.run('revoke_key', { id, revoked_at_us: Date.now() * 1000 })
+      const wasLive = await writes.run('revoke_key', { id, revoked_at_us: readClockUs() })
       cache.clear()
       return wasLive
     },
   }
+}
+
+function readClockUs(): number {
+  return Date.now() * 1000
 }
 
 const BOOTSTRAP_PRINCIPAL: Principal = Object.freeze({

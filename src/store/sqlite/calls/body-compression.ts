@@ -1,6 +1,7 @@
 /** Bodies of calls on their way into their columns and back: long texts are compressed. */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type Database from 'better-sqlite3'
+import { runWhole } from '../db/whole-work.ts'
 
 /**
  * Bytes from which on a text is compressed. Measured on prose in JSON: 1 KB takes 35 us and saves half a
@@ -15,10 +16,14 @@ const OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 export function packBodies(...texts: readonly (string | null)[]): (string | Buffer | null)[] {
   const values: (string | Buffer | null)[] = []
   for (const text of texts) {
-    if (text !== null && isLong(text)) values.push(null, zstdCompressSync(text, OPTIONS))
+    if (text !== null && isLong(text)) values.push(null, pack(text))
     else values.push(text, null)
   }
   return values
+}
+
+function pack(text: string): Buffer {
+  return runWhole(() => zstdCompressSync(text, OPTIONS))
 }
 
 function isLong(text: string): boolean {
@@ -29,6 +34,6 @@ function isLong(text: string): boolean {
 /** Adds the function `unzstd(blob)` of SQL: the text of what was packed, null for null. */
 export function addBodyFunctions(db: Database.Database): void {
   db.function('unzstd', { deterministic: true }, (packed: unknown) =>
-    packed === null ? null : zstdDecompressSync(packed as Buffer).toString(),
+    packed === null ? null : runWhole(() => zstdDecompressSync(packed as Buffer)).toString(),
   )
 }

@@ -1,6 +1,6 @@
 /** One reader as the pool sees it: runs a few jobs in turns and knows how to stop each. */
-import { Worker } from 'node:worker_threads'
 import { ApiError } from '../../../errors.ts'
+import { startGuardedThread } from '../db/guarded-thread.ts'
 import { toReplyError } from '../db/thread-failure.ts'
 import type { Share } from './fair-queue.ts'
 import type { ReaderData, ReaderReply, ReaderRequest } from './reader-serve.ts'
@@ -57,7 +57,8 @@ interface Started {
 export function createReader(options: ReaderOptions): Reader {
   const { entry, cancelGraceMs, onFree, onLost, path, niceness, gate } = options
   const workerData: ReaderData = { path, niceness, gate }
-  const worker = new Worker(entry, { workerData, resourceLimits: RESOURCE_LIMITS })
+  const thread = startGuardedThread(entry, { workerData, resourceLimits: RESOURCE_LIMITS })
+  const { worker } = thread
   const started = new Map<number, Started>()
   let isLost = false
   let isForced = false
@@ -81,7 +82,7 @@ export function createReader(options: ReaderOptions): Reader {
 
   function endByForce(): void {
     isForced = true
-    void worker.terminate()
+    thread.endByForce()
   }
 
   worker.on('message', (reply: ReaderReply) => {
@@ -111,7 +112,7 @@ export function createReader(options: ReaderOptions): Reader {
       const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
       const request: ReaderRequest = null
       worker.postMessage(request)
-      const timer = setTimeout(() => void worker.terminate(), END_MS_MAX)
+      const timer = setTimeout(thread.endByForce, END_MS_MAX)
       await ended
       clearTimeout(timer)
     },

@@ -1,4 +1,5 @@
 /** The queue of training jobs in SQLite: moves are writes (queue-writes.ts), and what they leave behind is removed here. */
+import { randomUUID } from 'node:crypto'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import { leaseLost } from '../../../domain/training/training-states.ts'
 import type { Lease, TrainingQueue } from '../../api/training/training-queue.ts'
@@ -20,8 +21,6 @@ export interface QueueParts {
   readonly writes: Writes
   readonly bell: JobBell
   readonly artifacts: CheckpointArtifacts
-  /** Names of artifacts. */
-  newId(): string
 }
 
 interface Waits {
@@ -103,11 +102,11 @@ function createCleanUp({ db, bell, artifacts }: QueueParts) {
 }
 
 function createStaging(
-  { writes, artifacts, newId }: QueueParts,
+  { writes, artifacts }: QueueParts,
   requireLeased: (lease: Lease) => TrainingJob,
 ): TrainingQueue['stageArtifact'] {
   return async (lease, file) => {
-    const staged_path = artifacts.pathOf(requireLeased(lease), newId())
+    const staged_path = artifacts.pathOf(requireLeased(lease), randomUUID())
     await file.keep(staged_path)
     try {
       const staged = { staged_path, staged_sha256: file.sha256, staged_bytes: file.bytes }

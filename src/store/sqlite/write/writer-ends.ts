@@ -1,6 +1,6 @@
 /** The two ways to serve writes: in a thread, and inline where no other connection can open the database. */
-import { Worker } from 'node:worker_threads'
 import type { Connection } from '../db/connection.ts'
+import { startGuardedThread } from '../db/guarded-thread.ts'
 import type { WriterEnd, WriterListener } from './writer.ts'
 import { createWriterServer, type WriterReply, type WriterRequest } from './writer-serve.ts'
 
@@ -21,7 +21,8 @@ export function openWriterThread(
   { onReply, onLost }: WriterListener,
   entry = ENTRY,
 ): WriterEnd {
-  const worker = new Worker(entry, { workerData, resourceLimits: RESOURCE_LIMITS })
+  const thread = startGuardedThread(entry, { workerData, resourceLimits: RESOURCE_LIMITS })
+  const { worker } = thread
   const ended = Promise.withResolvers<void>()
   let isClosing = false
   let isLost = false
@@ -44,7 +45,7 @@ export function openWriterThread(
       isClosing ||= request === 'close'
       worker.postMessage(request)
     },
-    terminate: () => void worker.terminate(),
+    terminate: thread.endByForce,
   }
 }
 

@@ -1,11 +1,14 @@
 /** Serves writes over the one connection that writes: in a thread of its own, or inline where there is none. */
-import { v7 as uuidv7 } from 'uuid'
+import { randomBytes } from 'node:crypto'
+import { createOrderedIds } from '../../../domain/time/ordered-ids.ts'
 import { createNameKeys } from '../calls/columns/name-keys.ts'
 import { type Connection, closeDatabase } from '../db/connection.ts'
 import { type Failure, renderFailure } from '../db/thread-failure.ts'
 import { createHourMarks } from '../stats/hour-marks.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createWriteJobs, type WriteInput, type WriteJobs } from './write-jobs.ts'
+
+const US_PER_MS = 1000
 
 export interface WriteRequest<Name extends keyof WriteJobs = keyof WriteJobs> {
   readonly id: number
@@ -41,7 +44,7 @@ export function createWriterServer(
     db,
     hours: createHourMarks(db, commit),
     keys: createNameKeys(db, commit),
-    newId: uuidv7,
+    newId: createOrderedIds(() => Date.now() * US_PER_MS, randomBytes),
   })
   let results: WriteResult[] = []
 

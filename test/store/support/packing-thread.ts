@@ -1,0 +1,20 @@
+/** Entry of a guarded thread that compresses without end, and tells when it is inside. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { runWhole } from '../../../src/store/sqlite/db/whole-work.ts'
+
+/** Its words: times that the work was begun, times that it was ended. */
+export interface PackingData {
+  readonly counts: SharedArrayBuffer
+}
+
+const counts = new Int32Array((workerData as PackingData).counts)
+const WORK_MS = 30
+
+parentPort?.postMessage('begun')
+for (;;) {
+  runWhole(() => {
+    Atomics.add(counts, 0, 1)
+    Atomics.wait(counts, 2, 0, WORK_MS)
+    Atomics.add(counts, 1, 1)
+  })
+}
