@@ -30,7 +30,8 @@ import { serverInfoRoutes } from './routes/access/server-info.ts'
 import { callBatchRoutes } from './routes/calls/call-batches.ts'
 import { callRoutes } from './routes/calls/calls.ts'
 import { callsQueryRoutes } from './routes/calls/calls-query.ts'
-import { inferenceRoutes } from './routes/chat/inference.ts'
+import { completionCreateRoutes } from './routes/chat/completion-create.ts'
+import { type Inference, inferenceRoutes, openInference } from './routes/chat/inference.ts'
 import { feedbackRoutes } from './routes/feedback/feedback.ts'
 import { feedbackQueryRoutes } from './routes/feedback/feedback-query.ts'
 import { modelRoutes } from './routes/models/models.ts'
@@ -95,11 +96,12 @@ export async function buildApp(
 
   const clock = createClock()
   const { nowUs } = clock
+  const inference = openInference(app, toInferenceOptions(config, deps, nowUs))
   await app.register(async (basic: App) => {
     documentScope(basic, 'basic')
     await useBasicAuthentication(basic, deps.keys.findPrincipal)
     useNeutralNames(basic)
-    await registerTraceRoutes(basic, { config, deps, nowUs })
+    await registerTraceRoutes(basic, { config, deps, inference, nowUs })
     await basic.register(graphqlRoutes)
   })
   await app.register(
@@ -109,7 +111,7 @@ export async function buildApp(
       await traces.register(serverInfoRoutes, { version })
       await traces.register(async (basic: App) => {
         await useBasicAuthentication(basic, deps.keys.findPrincipal)
-        await registerTraceRoutes(basic, { config, deps, nowUs })
+        await registerTraceRoutes(basic, { config, deps, inference, nowUs })
       })
     },
     { prefix: '/traces' },
@@ -139,7 +141,7 @@ export async function buildApp(
   await app.register(async (bearer: App) => {
     documentScope(bearer, 'bearer')
     useBearerAuthentication(bearer, deps.keys.findPrincipal)
-    await registerBearerRoutes(bearer, { config, deps, clock })
+    await registerBearerRoutes(bearer, { config, deps, inference, clock })
   })
   await app.register(
     async (missing: App) => {
@@ -155,29 +157,33 @@ export async function buildApp(
 interface GroupOptions {
   readonly config: Config
   readonly deps: Deps
+  readonly inference: Inference
   readonly nowUs: () => number
 }
 
-/** The routes below /v1. */
-async function registerBearerRoutes(
-  bearer: App,
-  { config, deps, clock }: Omit<GroupOptions, 'nowUs'> & { readonly clock: Clock },
-): Promise<void> {
-  const { nowUs } = clock
-  const { models, checkpoints, previewModels: trained } = deps
-  await bearer.register(inferenceRoutes, {
-    models,
-    trained,
-    checkpoints,
+function toInferenceOptions(config: Config, deps: Deps, nowUs: () => number) {
+  return {
+    models: deps.models,
+    trained: deps.previewModels,
+    checkpoints: deps.checkpoints,
     completionsMax: config.chatQueueMax,
     keyCompletionsMax: config.keyCompletionsMax,
     keyRequestsPerMinute: config.keyRequestsPerMinute,
     keyTokensPerMinute: config.keyTokensPerMinute,
     recordings: deps.recordings,
-    responses: deps.responses,
     refScheme: config.refScheme,
     nowUs,
-  })
+  }
+}
+
+/** The routes below /v1. */
+async function registerBearerRoutes(
+  bearer: App,
+  { config, deps, inference, clock }: Omit<GroupOptions, 'nowUs'> & { readonly clock: Clock },
+): Promise<void> {
+  const { nowUs } = clock
+  const { models, checkpoints, previewModels: trained } = deps
+  await bearer.register(inferenceRoutes, { inference, responses: deps.responses, nowUs })
   await bearer.register(modelRoutes, { models, trained, checkpoints })
   await bearer.register(previewRoutes, {
     models: deps.previewModels,
@@ -204,7 +210,7 @@ async function registerBearerRoutes(
 /** The trace API, in neutral names; `scope.spelling` is how the scope writes them. */
 async function registerTraceRoutes(
   scope: App,
-  { config, deps, nowUs }: GroupOptions,
+  { config, deps, inference, nowUs }: GroupOptions,
 ): Promise<void> {
   await scope.register(callRoutes, {
     calls: deps.calls,
@@ -233,6 +239,7 @@ async function registerTraceRoutes(
   await scope.register(tableRoutes, { tables: deps.tables })
   await scope.register(fileRoutes, { files: deps.files, fileBytesMax: config.bodyBytesMax })
   await scope.register(refRoutes, { objects: deps.objects, tables: deps.tables })
-  const { projects, callsQuery, files } = deps
+  const { projects, callsQuery, files, objects, tables } = deps
   await scope.register(projectRoutes, { projects, callsQuery, files })
+  await scope.register(completionCreateRoutes, { inference, objects, tables })
 }

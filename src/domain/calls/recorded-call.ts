@@ -14,6 +14,9 @@ export interface RecordedFacts {
   readonly project_id: string
   readonly id: string
   readonly trace_id: string
+  /** Default: a root outside of threads. */
+  readonly parent_id?: string | null
+  readonly thread_id?: string | null
   readonly op_name: string
   /** Microseconds since the epoch, as ended_at_us. */
   readonly started_at_us: number
@@ -55,8 +58,8 @@ export function resolveRecordedCall({ facts, ...bodies }: RecordedCall): CallPar
       id,
       sent_trace_id: null,
       trace_id: facts.trace_id,
-      parent_id: null,
-      thread_id: null,
+      parent_id: facts.parent_id ?? null,
+      thread_id: facts.thread_id ?? null,
       turn_id: null,
       op_name: facts.op_name,
       display_name: null,

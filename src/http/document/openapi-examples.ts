@@ -34,6 +34,16 @@ export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
     usage_metrics: [{ metric: 'total_tokens' }, { metric: 'total_cost' }],
     filter: { op_names: ['answer'] },
   },
+  '/completions/create': {
+    project_id: PROJECT,
+    inputs: { model: 'tiny', messages: [{ role: 'user', content: 'What is 3 plus 4?' }] },
+    trace_id: 'trace-1',
+  },
+  '/completions/create_stream': {
+    project_id: PROJECT,
+    inputs: { model: 'tiny', messages: [{ role: 'user', content: 'What is 3 plus 4?' }] },
+    track_llm_call: false,
+  },
   '/feedback/create': {
     project_id: PROJECT,
     weave_ref: 'weave:///acme/demo/object/answer:v1',

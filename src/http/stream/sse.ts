@@ -25,6 +25,10 @@ export const KEEP_ALIVE = ': keep-alive\n\n'
 export interface Framing {
   readonly render: (text: string) => string
   readonly end: string
+  /** What tells in silence that the stream lives; null: nothing. Default: a comment. */
+  readonly keepAlive?: string | null
+  /** Content type. Default: events. */
+  readonly type?: string
 }
 
 const UNNAMED_EVENTS: Framing = { render: renderEvent, end: DONE_EVENT }
@@ -66,7 +70,7 @@ export function createEventStream(
   texts: AsyncIterator<readonly string[]>,
   { first, opensWithComment, keepAliveMs, renderFailure, framing }: EventStreamOptions,
 ): Readable {
-  const { render, end } = framing ?? UNNAMED_EVENTS
+  const { render, end, keepAlive = KEEP_ALIVE } = framing ?? UNNAMED_EVENTS
   let next: Promise<IteratorResult<readonly string[]>> | null = first
   let isPumping = false
 
@@ -109,10 +113,10 @@ export function createEventStream(
   })
   const silence = setTimeout(() => {
     // A reader that does not keep up needs no sign of life.
-    if (isPumping && stream.readableLength === 0) stream.push(KEEP_ALIVE)
+    if (isPumping && stream.readableLength === 0 && keepAlive !== null) stream.push(keepAlive)
     silence.refresh()
   }, keepAliveMs)
-  if (opensWithComment) stream.push(KEEP_ALIVE)
+  if (opensWithComment && keepAlive !== null) stream.push(keepAlive)
   return stream
 }
 
@@ -128,10 +132,12 @@ export function settlesWithin(promise: Promise<unknown>, ms: number): Promise<bo
   })
 }
 
+const EVENTS = 'text/event-stream; charset=utf-8'
+
 /** Answers a stream of events; it is destroyed when the client leaves. */
-export function sendEvents(reply: FastifyReply, events: Readable): FastifyReply {
+export function sendEvents(reply: FastifyReply, events: Readable, type = EVENTS): FastifyReply {
   return reply
-    .header('content-type', 'text/event-stream; charset=utf-8')
+    .header('content-type', type)
     .header('cache-control', 'no-cache, no-transform')
     .header('x-accel-buffering', 'no')
     .send(events)

@@ -29,6 +29,14 @@ export interface RecordedAs {
   readonly body: string
   /** The answer as far as it came, as JSON text; asked for when the completion has ended. Default: as it came. */
   output?(): string
+  /** Where the call lies. Default: a root of its own trace, in no thread. */
+  readonly place?: {
+    readonly traceId: string
+    readonly parentId: string | null
+    readonly threadId: string | null
+  }
+  /** Besides those of all completions. */
+  readonly attributes?: JsonObject
 }
 
 /** A completion that begins. */
@@ -154,18 +162,23 @@ function toRecordedCall(
   const usage = record.usage()
   const firstTokenAtUs = record.firstTokenAt()
   const other = recordAs?.output?.()
+  const place = recordAs?.place
+  const allAttributes = { ...attributes, ...recordAs?.attributes }
   const isTooLong = (other?.length ?? 0) > RECORDED_CHARS_MAX
   return {
     facts: {
       project_id: projectId,
       id: callId,
-      trace_id: newId(),
+      trace_id: place?.traceId ?? newId(),
+      parent_id: place?.parentId ?? null,
+      thread_id: place?.threadId ?? null,
       op_name: recordAs?.opName ?? COMPLETION_OP_NAME,
       started_at_us: startedAtUs,
       ended_at_us: endedAtUs,
       svc_user_id: caller.svc_user_id,
       svc_username: caller.svc_username,
-      attributes: record.isCut() || isTooLong ? { ...attributes, output_cut: true } : attributes,
+      attributes:
+        record.isCut() || isTooLong ? { ...allAttributes, output_cut: true } : allAttributes,
       exception: error === null ? null : `${error.code}: ${error.message}`,
       summary: {
         ...(usage === null ? {} : { usage: { [model.slice(0, USAGE_NAME_MAX)]: usage } }),

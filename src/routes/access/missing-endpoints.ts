@@ -42,19 +42,9 @@ export const MISSING_FEATURES: readonly MissingFeature[] = [
     ],
   },
   {
-    feature: 'lists of threads',
-    reason: 'Calls are found by thread with the filter thread_ids.',
-    endpoints: ['POST /threads/stream_query'],
-  },
-  {
     feature: 'statistics over feedback',
     reason: 'Feedback is read row by row with /feedback/query.',
     endpoints: ['POST /feedback/stats', 'POST /feedback/aggregate'],
-  },
-  {
-    feature: 'completions below /traces',
-    reason: 'Models are asked at /v1/chat/completions.',
-    endpoints: ['POST /completions/create', 'POST /completions/create_stream'],
   },
   {
     feature: 'images',
@@ -73,21 +63,14 @@ export const MISSING_FEATURES: readonly MissingFeature[] = [
     ],
   },
   {
-    feature: 'sizes and settings of projects',
+    feature: 'settings of projects',
     reason: 'Weft keeps everything until it is deleted, and samples nothing.',
     endpoints: [
-      'POST /project/stats',
       'POST /project/ttl_settings/read',
       'POST /project/ttl_settings/update',
       'POST /project/ingest_sampling_settings/read',
       'GET /project/sensitive_data_settings',
-      'POST /service/projects_info',
     ],
-  },
-  {
-    feature: 'links to files in other places',
-    reason: 'Files are read with /file/content.',
-    endpoints: ['POST /files/resolve_url'],
   },
   {
     feature: 'data sets of other projects and the registry',

@@ -104,5 +104,5 @@ export async function sendStream(
       return renderError?.(failure) ?? JSON.stringify(toErrorBody(failure))
     },
   })
-  return sendEvents(reply, events)
+  return sendEvents(reply, events, framing?.type)
 }

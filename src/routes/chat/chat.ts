@@ -74,7 +74,7 @@ function chooseRequestId(request: FastifyRequest, body: ChatCompletionRequest): 
 }
 
 /** Spec: §4.3 stream_options. Choice: no usage chunk unless it is asked for. */
-function chunkOptions({ stream_options: options }: ChatCompletionRequest): ChunkOptions {
+export function chunkOptions({ stream_options: options }: ChatCompletionRequest): ChunkOptions {
   return {
     includeUsage: options?.include_usage ?? false,
     continuousUsage: options?.continuous_usage_stats ?? false,

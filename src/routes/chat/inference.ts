@@ -4,8 +4,9 @@ import type { App } from '../../http/app-type.ts'
 import { newId } from '../../http/new-id.ts'
 import { createAdmission } from '../../inference/chat/admission.ts'
 import { createCompletionRecorder } from '../../inference/chat/completion-recorder.ts'
+import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'
 import { createKeyLimits } from '../../inference/chat/key-limits.ts'
-import { createModelChoice } from '../../inference/models/model-choice.ts'
+import { createModelChoice, type ModelChoice } from '../../inference/models/model-choice.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
 import type { RecordingStore } from '../../store/api/chat/recordings.ts'
 import type { ResponseStore } from '../../store/api/chat/responses.ts'
@@ -18,7 +19,7 @@ import { createRunningResponses } from './running-responses.ts'
 import { storedResponseRoutes } from './stored-responses.ts'
 import { textRoutes } from './texts.ts'
 
-export interface InferenceRoutesOptions {
+export interface InferenceOptions {
   readonly models: ModelRegistry
   /** Models that were trained here, and their checkpoints. */
   readonly trained: PreviewModelStore
@@ -31,15 +32,20 @@ export interface InferenceRoutesOptions {
   readonly keyTokensPerMinute: number | null
   /** Where completions that name a project are recorded. */
   readonly recordings: RecordingStore
-  /** Where responses are kept. */
-  readonly responses: ResponseStore
   /** Scheme of the refs that are looked for in requests and answers. */
   readonly refScheme: string
   /** Microseconds since the epoch. */
   readonly nowUs: () => number
 }
 
-export async function inferenceRoutes(app: App, options: InferenceRoutesOptions): Promise<void> {
+/** What all routes that ask models share. */
+export interface Inference {
+  readonly choice: ModelChoice
+  readonly run: CompletionRunOptions
+}
+
+/** Opens it; what waits to be recorded is handed over when the app closes. */
+export function openInference(app: App, options: InferenceOptions): Inference {
   const { models, trained, checkpoints, completionsMax, keyCompletionsMax } = options
   const { recordings, refScheme, nowUs } = options
   const choice = createModelChoice({ registry: models, trained, checkpoints })
@@ -57,7 +63,20 @@ export async function inferenceRoutes(app: App, options: InferenceRoutesOptions)
     onLoss: ({ count, error }) => app.log.error({ err: error, count }, 'completions not recorded'),
   })
   app.addHook('onClose', recorder.close)
-  const run = { models, admission, limits, recorder, nowUs }
+  return { choice, run: { models, admission, limits, recorder, nowUs } }
+}
+
+export interface InferenceRoutesOptions {
+  readonly inference: Inference
+  /** Where responses are kept. */
+  readonly responses: ResponseStore
+  /** Microseconds since the epoch. */
+  readonly nowUs: () => number
+}
+
+export async function inferenceRoutes(app: App, options: InferenceRoutesOptions): Promise<void> {
+  const { responses, nowUs } = options
+  const { choice, run } = options.inference
   app.addHook('onRequest', (request, _reply, done) => {
     requireScope(request.principal, 'inference')
     done()
@@ -66,7 +85,6 @@ export async function inferenceRoutes(app: App, options: InferenceRoutesOptions)
   await app.register(chatRoutes, { choice, run })
   await app.register(embeddingRoutes, { choice, run })
   await app.register(textRoutes, { choice, run })
-  const { responses } = options
   const running = createRunningResponses()
   await app.register(responseRoutes, { choice, run, responses, running, nowUs })
   await app.register(storedResponseRoutes, { responses, running })

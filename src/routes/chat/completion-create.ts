@@ -1,0 +1,203 @@
+/**
+ * Completions among the trace routes, as tracing SDKs ask them: the same models, limits and records as chat, in an
+ * envelope that names the project. Additions to the spec.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { canUseProject, requireAccess, requireScope } from '../../domain/access/permissions.ts'
+import { toChatDraft, toPromptMessages } from '../../domain/chat/completion-create.ts'
+import { parseReadableRef } from '../../domain/objects/ref-reading.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import { SchemaError } from '../../http/body/validation.ts'
+import { linesAnswer } from '../../http/document/answers.ts'
+import { newId } from '../../http/new-id.ts'
+import { startClientDeadline } from '../../http/stream/client-deadline.ts'
+import { JSON_LINES } from '../../http/stream/json-lines.ts'
+import { resolveAnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
+import { renderChunks } from '../../inference/chat/chunks.ts'
+import { COMPLETION_OP_NAME } from '../../inference/chat/completion-recorder.ts'
+import {
+  completeWhole,
+  requireAnswerable,
+  streamCompletion,
+} from '../../inference/chat/completion-run.ts'
+import type { ServedModel } from '../../inference/models/registry.ts'
+import { ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
+import { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
+import {
+  CompletionCreateRequest,
+  CompletionCreateResponse,
+} from '../../schemas/chat/completion-create.ts'
+import { toProblems } from '../../schemas/problems.ts'
+import type { ObjectStore } from '../../store/api/objects/objects.ts'
+import type { TableStore } from '../../store/api/objects/tables.ts'
+import { CONTENT_BYTES_MAX } from '../objects/objects.ts'
+import { createRefReader } from '../objects/ref-reader.ts'
+import { type AnswerHeaders, sendStream, sendWhole, setReplyHeaders } from './answer-sending.ts'
+import { chunkOptions } from './chat.ts'
+import type { Inference } from './inference.ts'
+
+export interface CompletionCreateRoutesOptions {
+  readonly inference: Inference
+  readonly objects: ObjectStore
+  readonly tables: TableStore
+}
+
+type CreateRequest = FastifyRequest<{ Body: CompletionCreateRequest }>
+
+export async function completionCreateRoutes(
+  app: App,
+  options: CompletionCreateRoutesOptions,
+): Promise<void> {
+  app.post(
+    '/completions/create',
+    {
+      schema: {
+        tags: ['inference'],
+        operationId: 'createTracedCompletion',
+        summary: 'Complete a chat as tracing SDKs ask for it (addition to the spec).',
+        body: CompletionCreateRequest,
+        shown: { response: { 200: CompletionCreateResponse } },
+      },
+    },
+    async (request, reply) => {
+      const asked = await prepare(app, options, request, reply, false)
+      const { exchange, envelope, deadline, renderPlace } = asked
+      const answer = completeWhole(exchange, options.inference.run, envelope)
+      const whole = answer.then((json) => `{"response":${json},${renderPlace().slice(1)}`)
+      // Nothing to return: the framework would look whether the reply has been sent.
+      await sendWhole(reply, whole, deadline)
+    },
+  )
+
+  app.post(
+    '/completions/create_stream',
+    {
+      schema: {
+        tags: ['inference'],
+        operationId: 'streamTracedCompletion',
+        summary: 'The same in pieces, as JSON lines (addition to the spec).',
+        body: CompletionCreateRequest,
+        shown: {
+          response: {
+            200: linesAnswer(
+              'Where it is recorded, as `{"_meta": {"weave_call_id", "trace_id", "conversation_id"}}`, if it is; then its chunks. ' +
+                'A failure after the first line is a line with an ErrorAnswer.',
+              ChatCompletionChunk,
+            ),
+          },
+        },
+      },
+    },
+    async (request, reply) => {
+      const asked = await prepare(app, options, request, reply, true)
+      const { exchange, envelope, deadline, renderPlace } = asked
+      const deltas = streamCompletion(exchange, options.inference.run)
+      const chunks = renderChunks(deltas, envelope, chunkOptions(exchange.call.request))
+      const head = () => (exchange.projectId === null ? [] : [`{"_meta":${renderPlace()}}`])
+      const sending = { app, request, reply, deadline, framing: LINES }
+      return await sendStream(sending, withHead(chunks, head))
+    },
+  )
+}
+
+/** JSON lines: readers of these know no comments, so nothing is sent while a model is silent. */
+const LINES = {
+  render: (json: string) => `${json}\n`,
+  end: '',
+  keepAlive: null,
+  type: `${JSON_LINES}; charset=utf-8`,
+}
+
+/** Texts before the first chunk, as soon as that is there: until then a failure has a status. */
+async function* withHead(
+  chunks: AsyncGenerator<readonly string[]>,
+  head: () => readonly string[],
+): AsyncGenerator<readonly string[]> {
+  let before: readonly string[] | null = null
+  for await (const texts of chunks) {
+    yield before === null ? [...head(), ...texts] : texts
+    before = []
+  }
+}
+
+/** Everything before the model is asked: who, for which project, which chat. */
+async function prepare(
+  app: App,
+  options: CompletionCreateRoutesOptions,
+  request: CreateRequest,
+  reply: FastifyReply,
+  isStream: boolean,
+) {
+  const { project_id, inputs, track_llm_call, ...named } = request.body
+  const caller = requireAccess(request.principal, 'inference', project_id)
+  const prompt = inputs.prompt ? await readPrompt(inputs.prompt, request, options) : []
+  const { choice } = options.inference
+  const model = await choice.choose(inputs.model, { caller, projectId: project_id })
+  const chat = requireChat(toChatDraft(inputs, prompt, isStream), model)
+
+  const abort = app.openAbort(reply)
+  const deadline = startClientDeadline(request.headers, abort)
+  const body = JSON.stringify(chat)
+  const isTracked = track_llm_call !== false
+  const { conversation_id = null, conversation_name, source } = named
+  const traceId = named.trace_id ?? newId()
+  const exchange = {
+    caller,
+    call: { request: chat, body, requestId: request.id },
+    model,
+    projectId: isTracked ? project_id : null,
+    recordAs: {
+      opName: COMPLETION_OP_NAME,
+      body,
+      place: { traceId, parentId: named.parent_id ?? null, threadId: conversation_id },
+      attributes: {
+        ...(conversation_name ? { conversation_name } : {}),
+        ...(source ? { source } : {}),
+      },
+    },
+    signal: abort.signal,
+    setHeaders: (headers: AnswerHeaders) => setReplyHeaders(reply, headers),
+  }
+  const names = { requestId: request.id, model: model.answersAs ?? inputs.model }
+  const envelope = resolveAnswerEnvelope(chat, { ...names, nowMs: Date.now() })
+  /** Where it is recorded, JSON text of an object; known once the model was asked. */
+  const renderPlace = () => {
+    const weave_call_id = reply.getHeader('x-weft-call-id') ?? null
+    return JSON.stringify({ weave_call_id, trace_id: isTracked ? traceId : null, conversation_id })
+  }
+  return { exchange, envelope, deadline, renderPlace }
+}
+
+/** The messages of a published prompt. @throws ApiError validation_failed, scope_missing, object_not_found */
+async function readPrompt(
+  text: string,
+  { principal }: CreateRequest,
+  { objects, tables }: CompletionCreateRoutesOptions,
+): Promise<readonly unknown[]> {
+  const reader = requireScope(principal, 'traces:read')
+  const canRead = (projectId: string) => canUseProject(reader, projectId)
+  const read = createRefReader({ objects, tables, canRead, contentBytesMax: CONTENT_BYTES_MAX })
+  const ref = parseReadableRef(text)
+  const messages = ref && toPromptMessages(await read(ref))
+  if (messages) return messages
+  const message = 'inputs.prompt must be the ref of an object with messages'
+  throw new ApiError('validation_failed', { param: 'inputs.prompt', message })
+}
+
+/** The checked chat; what is wrong with it is named below `inputs`. @throws SchemaError, ApiError */
+function requireChat(draft: unknown, model: ServedModel): ChatCompletionRequest {
+  const parsed = ChatCompletionRequest.safeParse(draft)
+  if (!parsed.success) {
+    const problems = toProblems(parsed.error.issues, draft)
+    throw new SchemaError(problems.map((one) => ({ ...one, path: `inputs.${one.path}` })))
+  }
+  try {
+    requireAnswerable(parsed.data, model)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.param === null) throw error
+    const { code, message, headers, param } = error
+    throw new ApiError(code, { message, headers, param: `inputs.${param}` })
+  }
+  return parsed.data
+}

@@ -1,0 +1,91 @@
+/** `POST /completions/create` and its stream on the wire: a chat inside of the envelope that tracing SDKs send. */
+import { z } from 'zod'
+import {
+  boundedList,
+  boundedMap,
+  boundedText,
+  flag,
+  optionalField,
+  ruleError,
+} from '../bounded-fields.ts'
+import { ClientId, nameOf, ProjectId } from '../primitives.ts'
+import { MESSAGES_MAX } from './chat-request.ts'
+import { ChatCompletionResponse } from './chat-response.ts'
+
+const MODEL_CHARS_MAX = 512
+const REF_CHARS_MAX = 2_048
+const VARIABLES_MAX = 1_000
+const SOURCE_CHARS_MAX = 128
+const NAME_CHARS_MAX = 1_024
+
+const refused = (what: string) =>
+  z
+    .unknown()
+    .refine((value) => value === undefined || value === null, {
+      error: `is not supported: ${what}`,
+    })
+    .optional()
+    .meta({ description: `Refused unless it is null: ${what}.` })
+
+const Inputs = z
+  .looseObject(
+    {
+      model: boundedText({ min: 1, max: MODEL_CHARS_MAX }).describe('Id or alias of the model.'),
+      messages: optionalField(
+        boundedList(z.unknown(), { max: MESSAGES_MAX }),
+        'The conversation so far, as of a chat; may be left out with `prompt`.',
+      ),
+      prompt: optionalField(
+        boundedText({ min: 1, max: REF_CHARS_MAX }),
+        'Ref of a published object with `messages`, which go before those of the request; needs traces:read.',
+      ),
+      template_vars: optionalField(
+        boundedMap(z.unknown(), { max: VARIABLES_MAX }),
+        'Values for `{name}` in the texts of all messages; `{{` and `}}` are braces then. Names without a value stay.',
+      ),
+      stream: optionalField(flag(), 'Not looked at: the address says it.'),
+      extra_headers: refused('upstreams get the headers of the models file'),
+      api_version: refused('upstreams are described by the models file'),
+      vertex_credentials: refused('upstreams are described by the models file'),
+      timeout: refused('the models file has the times of each upstream'),
+    },
+    ruleError('a JSON object'),
+  )
+  .meta({ description: 'A chat: these fields, and all others of ChatCompletionRequest.' })
+
+/**
+ * Body of both addresses.
+ *
+ * Spec: §4.3 (other addresses of a completion are not shown). Choice: the shape that tracing SDKs send.
+ */
+export const CompletionCreateRequest = z
+  .strictObject({
+    project_id: ProjectId,
+    inputs: Inputs,
+    track_llm_call: optionalField(flag(), 'Whether the completion is recorded as a call.', true),
+    trace_id: optionalField(ClientId, 'Trace that the call belongs to; a new one when absent.'),
+    parent_id: optionalField(ClientId, 'Call that the call lies under.'),
+    conversation_id: optionalField(ClientId, 'Conversation; the `thread_id` of the call.'),
+    conversation_name: optionalField(nameOf(NAME_CHARS_MAX), 'Kept among the attributes.'),
+    source: optionalField(nameOf(SOURCE_CHARS_MAX), 'Who asks, kept among the attributes.'),
+    svc_user_id: optionalField(z.string(), 'Not looked at: the key says who asks.'),
+    inference_route: refused('models are served by the upstreams of the models file'),
+  })
+  .meta({ id: 'CompletionCreateRequest', description: 'A chat to complete, and its place.' })
+
+const Place = {
+  weave_call_id: z.string().nullable().describe('Id of the recorded call; null without one.'),
+  trace_id: z.string().nullable().describe('Its trace; null without one.'),
+  conversation_id: z.string().nullable().describe('Conversation that was named, or null.'),
+}
+
+export const CompletionCreateResponse = z
+  .object({ response: ChatCompletionResponse, ...Place })
+  .meta({ id: 'CompletionCreateResponse', description: 'A completion, and where it is recorded.' })
+
+/** The first line of a stream that is recorded. */
+export const CompletionPlace = z
+  .object({ _meta: z.object(Place) })
+  .meta({ id: 'CompletionPlace', description: 'Where a stream is recorded.' })
+
+export type CompletionCreateRequest = z.infer<typeof CompletionCreateRequest>
