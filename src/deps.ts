@@ -9,6 +9,7 @@ import {
 } from './inference/models/reloadable-registry.ts'
 import { createTinyBackend } from './inference/tiny/backend.ts'
 import { resolveTinyFields } from './inference/tiny/field-support.ts'
+import { TINY_OFFERS } from './inference/tiny/offers.ts'
 import { createTraceReader, optionsOfTraceReader, type TraceReader } from './otel/span-reader.ts'
 import type { Stores } from './store/api/stores.ts'
 import { openSqliteStores } from './store/sqlite/open-locked.ts'
@@ -96,6 +97,7 @@ async function openTiny(config: Config): Promise<InferenceBackend> {
       fields,
       ignoresUnknown: true,
       takesAdapters: true,
+      offers: TINY_OFFERS,
       open: () => createTinyBackend(options),
     })
   }

@@ -59,6 +59,7 @@ export const ERRORS = {
   call_not_found: entry(404, 'not_found_error', 'There is no such call.'),
   trace_not_found: entry(404, 'not_found_error', 'There is no such trace.'),
   model_not_found: entry(404, 'not_found_error', 'There is no such model.'),
+  capability_missing: entry(404, 'invalid_request_error', 'The model cannot be asked this.'),
   object_not_found: entry(404, 'not_found_error', 'There is no such object.'),
   table_not_found: entry(404, 'not_found_error', 'There is no such table.'),
   file_not_found: entry(404, 'not_found_error', 'There is no such file.'),

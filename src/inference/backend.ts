@@ -5,7 +5,10 @@
 import type { FieldUse } from '../domain/chat/chat-rules.ts'
 import type { ChatCompletionRequest } from '../schemas/chat/chat-request.ts'
 import type { EmbeddingRequest } from '../schemas/chat/embeddings.ts'
+import type { ImageRequest } from '../schemas/chat/images.ts'
+import type { ModerationRequest } from '../schemas/chat/moderations.ts'
 import type { TextCompletionRequest } from '../schemas/chat/text-completion.ts'
+import type { DetokenizeRequest, TokenizeRequest } from '../schemas/chat/tokens.ts'
 
 /** Total over the request's fields, so that a new field does not compile until it is decided. */
 export type FieldSupport = Readonly<Record<keyof ChatCompletionRequest, FieldUse>>
@@ -30,15 +33,36 @@ export interface CompletionCall {
   readonly onUpstream?: (number: number) => void
 }
 
-/** Texts to be embedded; the other fields as of a completion. */
-export interface EmbeddingCall extends Omit<CompletionCall, 'request' | 'adapterPath'> {
-  readonly request: EmbeddingRequest
-}
+/** What a model may be asked, as the models file says it. `tokenize` stands for both ways. */
+export const CAPABILITIES = [
+  'chat',
+  'completions',
+  'embeddings',
+  'tokenize',
+  'moderations',
+  'images',
+] as const
+export type Capability = (typeof CAPABILITIES)[number]
 
-/** Texts to go on with; the other fields as of a completion. */
-export interface TextCall extends Omit<CompletionCall, 'request' | 'adapterPath'> {
-  readonly request: TextCompletionRequest
+/** What is asked beside chats, and the request of each. */
+export interface ServiceRequests {
+  readonly completions: TextCompletionRequest
+  readonly embeddings: EmbeddingRequest
+  readonly moderations: ModerationRequest
+  readonly images: ImageRequest
+  readonly tokenize: TokenizeRequest
+  readonly detokenize: DetokenizeRequest
 }
+export type Service = keyof ServiceRequests
+
+/** One request of a service; the other fields as of a completion. */
+export interface ServiceCallOf<S extends Service> extends Omit<CompletionCall, 'request'> {
+  readonly service: S
+  readonly request: ServiceRequests[S]
+  /** Name of the model for answers that the backend makes itself. */
+  readonly answersAs: string
+}
+export type ServiceCall = { readonly [S in Service]: ServiceCallOf<S> }[Service]
 
 /** Log-probability of one token. `bytes` are the token's own bytes; floor is -9999. */
 export interface TokenLogprob {
@@ -154,16 +178,13 @@ export interface InferenceBackend {
     call: CompletionCall,
     options: { readonly signal: AbortSignal },
   ): Promise<RelayedDelta>
+  /** What it can be asked. Default: chats alone. */
+  readonly offers?: readonly Capability[]
   /**
-   * Vectors of texts, as the one JSON text of an EmbeddingResponse. Absent where a backend has none. It stops and
-   * throws as `complete` does.
+   * Answers what is no chat, as RelayedDeltas: the events of a stream, or the one JSON text. Absent where it offers
+   * chats alone. It stops and throws as `complete` does.
    */
-  embed?(call: EmbeddingCall, options: { readonly signal: AbortSignal }): Promise<RelayedDelta>
-  /** Goes on with texts: the RelayedDeltas of a legacy completion. Absent where a backend cannot. As `complete`. */
-  completeText?(
-    call: TextCall,
-    options: { readonly signal: AbortSignal },
-  ): AsyncIterable<RelayedDelta>
+  serve?(call: ServiceCall, options: { readonly signal: AbortSignal }): AsyncIterable<RelayedDelta>
   /** What is known now of a model, by the backend's name for it; never waits. */
   describeModel?(model: string): ModelDetails
   /** Ends what is running and frees threads and sockets. */

@@ -4,6 +4,7 @@ import type { EmbeddingRequest } from '../../src/schemas/chat/embeddings.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 import { json, startFakeUpstream } from '../support/fake-upstream.ts'
 import { startModelServer, upstreamModel } from '../support/model-server.ts'
+import type { RowsOf } from '../support/rows-of.ts'
 import { createScriptedBackend, HELLO, scriptedModels } from '../support/scripted-backend.ts'
 import { inTurn } from '../support/upstream-answers.ts'
 
@@ -23,13 +24,8 @@ async function startClient(behaviour = answerOf(BASE64)) {
   return { ...server, client, upstream }
 }
 
-/** Total over the fields: a value that passes, and one that is refused. */
-const ROWS: Required<{
-  readonly [K in keyof EmbeddingRequest as string extends K ? never : K]: readonly [
-    unknown[],
-    unknown,
-  ]
-}> = {
+/** Total over the fields: values that pass, and one that is refused. */
+const ROWS: RowsOf<EmbeddingRequest> = {
   input: [['a', ['a', 'b'], [1, 2], [[1], [2, 3]]], []],
   model: [['short', null], 5],
   encoding_format: [['float', 'base64', null], 'hex'],
@@ -82,7 +78,11 @@ describe('POST /v1/embeddings', () => {
     const backend = createScriptedBackend(HELLO)
     const { post } = await buildTestApp({}, { models: scriptedModels({ backend }) })
     const { status, body } = await post('/v1/embeddings', { input: 'hi' })
-    expect([status, body.error.param, body.error.code]).toEqual([400, 'model', 'unsupported_value'])
+    expect([status, body.error.param, body.error.code]).toEqual([
+      404,
+      'model',
+      'capability_missing',
+    ])
     const broken = await startClient(json(200, { choices: [] }))
     expect((await broken.post('/v1/embeddings', { input: 'hi' })).body.error.code).toBe(
       'upstream_invalid_response',

@@ -1,5 +1,6 @@
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
+import type { TextCompletionRequest } from '../../src/schemas/chat/text-completion.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 import {
   type Behaviour,
@@ -10,6 +11,7 @@ import {
   stream,
 } from '../support/fake-upstream.ts'
 import { startModelServer, upstreamModel } from '../support/model-server.ts'
+import type { RowsOf } from '../support/rows-of.ts'
 import { createScriptedBackend, HELLO, scriptedModels } from '../support/scripted-backend.ts'
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
@@ -45,8 +47,8 @@ async function startClient() {
 }
 
 const URL = '/v1/completions'
-/** Values that pass, and one that is refused. */
-const ROWS: Readonly<Record<string, readonly [unknown[], unknown]>> = {
+/** Total over the fields: values that pass, and one that is refused. */
+const ROWS: RowsOf<TextCompletionRequest> = {
   prompt: [['a', ['a', 'b'], [1, 2], [[1], [2, 3]]], []],
   model: [['short', null], 5],
   suffix: [[null], 'x'],
@@ -54,8 +56,13 @@ const ROWS: Readonly<Record<string, readonly [unknown[], unknown]>> = {
   logprobs: [[0, 5], -1],
   best_of: [[2], 0],
   n: [[2], 0],
-  max_tokens: [[5], 'five'],
+  max_tokens: [[0, 5], -1],
   temperature: [[0.5], 9],
+  frequency_penalty: [[0.5], 9],
+  presence_penalty: [[0.5], 9],
+  logit_bias: [[{ 5: 1 }], { a: 1 }],
+  seed: [[5], 'five'],
+  stop: [['a', ['a']], 5],
   top_p: [[0.5], 9],
   stream: [[false], 'yes'],
   stream_options: [[null], 5],
@@ -100,7 +107,11 @@ describe('POST /v1/completions', () => {
     const backend = createScriptedBackend(HELLO)
     const { post } = await buildTestApp({}, { models: scriptedModels({ backend }) })
     const { status, body } = await post(URL, { prompt: 'hi' })
-    expect([status, body.error.param, body.error.code]).toEqual([400, 'model', 'unsupported_value'])
+    expect([status, body.error.param, body.error.code]).toEqual([
+      404,
+      'model',
+      'capability_missing',
+    ])
   })
 
   it.each(Object.entries(ROWS))('checks %s', async (name, [passing, refused]) => {

@@ -8,6 +8,7 @@ import {
   parseModelsFile,
   readModelsFile,
 } from '../../src/inference/models/models-file.ts'
+import { listOffers } from '../../src/inference/models/offers.ts'
 import { type OpenModelsOptions, openModelRegistry } from '../../src/inference/models/registry.ts'
 import { ENGINES } from '../../src/inference/openai/profiles.ts'
 import { LOCALHOST_CERTIFICATE } from '../support/localhost-certificate.ts'
@@ -99,6 +100,23 @@ describe('parseModelsFile', () => {
     ['wrong aliases', [{ ...TINY, aliases: 'x' }], 'models[0].aliases'],
     ['a wrong alias', [{ ...TINY, aliases: ['x', ''] }], 'models[0].aliases[1]'],
     ['a wrong owned_by', [{ ...TINY, owned_by: '' }], 'models[0].owned_by'],
+    ['no capability', [{ ...TINY, capabilities: [] }], 'models[0].capabilities'],
+    ['an unknown capability', [{ ...TINY, capabilities: ['x'] }], 'models[0].capabilities[0]'],
+    [
+      'what tiny cannot be asked',
+      [{ ...TINY, capabilities: ['chat', 'images'] }],
+      'models[0].capabilities[1]',
+    ],
+    [
+      'what an engine cannot be asked',
+      [{ ...RELAYED, engine: 'vllm', capabilities: ['moderations'] }],
+      'models[0].capabilities[0]',
+    ],
+    [
+      'tools of a model that is not asked by chat',
+      [{ ...RELAYED, tools: true, capabilities: ['embeddings'] }],
+      'models[0].tools',
+    ],
     ['a wrong tools', [{ ...TINY, tools: 'yes' }], 'models[0].tools'],
     [
       'a wrong priority_scheduling',
@@ -188,6 +206,24 @@ describe('openModelRegistry', () => {
     expect(toolsOf('/nonexistent/m.json')).toBe(true)
     expect(toolsOf(writeModels(TINY))).toBe(true)
     expect(toolsOf(writeModels({ ...TINY, tools: false }))).toBe(false)
+  })
+
+  it('names the model and what there is where a capability cannot be', () => {
+    const entry = { ...RELAYED, engine: 'llama-server', capabilities: ['images'] }
+    expect(() => parse(entry)).toThrow(
+      'models[0].capabilities[0] of org/m is images, which llama-server does not have; it has chat, completions, embeddings, tokenize',
+    )
+  })
+
+  it('offers what is usual for the engine, or what the file says', () => {
+    const offersOf = (entry: object) => {
+      const models = open(writeModels(entry))
+      return listOffers(models.getModel(null))
+    }
+    expect(offersOf(RELAYED)).toEqual(['chat', 'completions', 'embeddings'])
+    expect(offersOf({ ...RELAYED, engine: 'vllm' })).toContain('tokenize')
+    expect(offersOf({ ...RELAYED, capabilities: ['moderations'] })).toEqual(['moderations'])
+    expect(offersOf(TINY)).toEqual(['chat', 'completions', 'embeddings', 'tokenize'])
   })
 
   it('takes the marked default, and the upstream name where one is given', () => {

@@ -2,10 +2,7 @@
 import type { ChoiceDelta, Delta } from '../../src/inference/backend.ts'
 import type { Engine } from '../../src/inference/tiny/host/engine.ts'
 import type { PassLogits } from '../../src/inference/tiny/model/transformer.ts'
-import {
-  type CompletionPlan,
-  planCompletion,
-} from '../../src/inference/tiny/sampling/completion-plan.ts'
+import { type ChatPlan, planCompletion } from '../../src/inference/tiny/sampling/completion-plan.ts'
 import { createGeneration } from '../../src/inference/tiny/sampling/generation.ts'
 import type { Generation } from '../../src/inference/tiny/sampling/steps.ts'
 import type { PromptMessage, PromptPlan } from '../../src/inference/tiny/text/chat-prompt.ts'
@@ -37,7 +34,7 @@ export function begin(engine: Engine, fields: Fields): Generation {
 }
 
 /** The plan of a request that asks for no more than the fields. */
-export function planOf(fields: Fields): CompletionPlan {
+export function planOf(fields: Fields): ChatPlan {
   const request = { messages: [{ role: 'user', content: 'Hi' }], seed: 1, ...fields }
   return planCompletion(request, JSON.stringify(request), () => 0n)
 }

@@ -1,14 +1,21 @@
-/** Which fields of a chat request no schema names. Pure. */
+/** Which fields of a request no schema names. Pure. */
 import { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 
 /** Limits of the names that an answer tells: how many, and characters of each. */
 const UNKNOWN_NAMES_MAX = 16
 const UNKNOWN_NAME_CHARS_MAX = 64
 
-/** Names of a request's fields that the schema does not have; null says nothing and is passed over. */
-export function findUnknownFields(request: ChatCompletionRequest): readonly string[] {
+/**
+ * Names of a request's fields that the schema does not have; null says nothing and is passed over.
+ *
+ * @param shape - of the schema. Default: that of chats
+ */
+export function findUnknownFields(
+  request: Readonly<Record<string, unknown>>,
+  shape: object = ChatCompletionRequest.shape,
+): readonly string[] {
   return Object.entries(request)
-    .filter(([name, value]) => value !== null && !Object.hasOwn(ChatCompletionRequest.shape, name))
+    .filter(([name, value]) => value !== null && !Object.hasOwn(shape, name))
     .slice(0, UNKNOWN_NAMES_MAX)
     .map(([name]) => name.slice(0, UNKNOWN_NAME_CHARS_MAX))
 }

@@ -13,6 +13,7 @@ import { ApiError } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import type { CompletionCall, Delta } from '../backend.ts'
+import { requireOffered } from '../models/offers.ts'
 import type { ModelRegistry, ServedModel } from '../models/registry.ts'
 import type { Admission, AdmissionRequest } from './admission.ts'
 import type { AnswerEnvelope } from './answer-envelope.ts'
@@ -37,7 +38,7 @@ export interface CompletionRunOptions {
 }
 
 /** What all kinds of requests have that a model may be asked. */
-type AnyRequest = Pick<ChatCompletionRequest, 'stream' | 'priority' | 'user'>
+export type AnyRequest = Pick<ChatCompletionRequest, 'stream' | 'priority' | 'user'>
 
 /** How requests of one kind are asked. */
 export interface RequestKind<R extends AnyRequest> {
@@ -73,10 +74,11 @@ export interface CompletionExchange<R extends AnyRequest = ChatCompletionRequest
 /**
  * Lets a request pass that a model can answer.
  *
- * @throws ApiError of the rule that it breaks; unsupported_parameter naming the first field that the
+ * @throws ApiError capability_missing; of the rule that it breaks; unsupported_parameter naming the first field that the
  * model's backend rejects
  */
 export function requireAnswerable(body: ChatCompletionRequest, model: ServedModel): void {
+  requireOffered(model, 'chat')
   requireValidChatRequest(body, model.capabilities)
   const param = findUnsupportedField(body, model.backend.fields)
   if (param === null) return
@@ -225,7 +227,7 @@ export function nameModel(
 }
 
 /** A header is ASCII, and the names of a client may be anything. */
-function nameFields(names: readonly string[]): string | null {
+export function nameFields(names: readonly string[]): string | null {
   if (names.length === 0) return null
   return names.map((name) => encodeURIComponent(name.toWellFormed())).join(', ')
 }

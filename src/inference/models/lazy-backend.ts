@@ -3,7 +3,7 @@
  * model. It must not be opened again once it is closed.
  */
 import { ApiError } from '../../errors.ts'
-import type { FieldSupport, InferenceBackend } from '../backend.ts'
+import type { Capability, FieldSupport, InferenceBackend } from '../backend.ts'
 
 export interface LazyBackendOptions {
   readonly kind: string
@@ -11,6 +11,7 @@ export interface LazyBackendOptions {
   readonly fields: FieldSupport
   readonly ignoresUnknown?: boolean
   readonly takesAdapters: boolean
+  readonly offers?: readonly Capability[]
   readonly open: () => InferenceBackend
 }
 
@@ -18,12 +19,20 @@ export interface LazyBackendOptions {
 export function createLazyBackend({ open, ...told }: LazyBackendOptions): InferenceBackend {
   let backend: InferenceBackend | null = null
   let isClosed = false
+  function opened(): InferenceBackend {
+    if (isClosed) throw new ApiError('server_draining')
+    backend ??= open()
+    return backend
+  }
   return {
     ...told,
     async *complete(call, options) {
-      if (isClosed) throw new ApiError('server_draining')
-      backend ??= open()
-      yield* backend.complete(call, options)
+      yield* opened().complete(call, options)
+    },
+    async *serve(call, options) {
+      const { serve } = opened()
+      if (serve === undefined) throw new ApiError('internal_error')
+      yield* serve(call, options)
     },
     async close() {
       isClosed = true

@@ -4,7 +4,9 @@
  */
 import { readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
+import { CAPABILITIES } from '../backend.ts'
 import { ENGINES } from '../openai/profiles.ts'
+import { findCapabilityFault } from './capability-faults.ts'
 
 /** Limits of the file. */
 const MODELS_MAX = 1_000
@@ -61,6 +63,12 @@ const COMMON_FIELDS = {
     .default('weft')
     .describe('Who offers the model, as the listing tells it. Default weft.'),
   tools: z.boolean('must be true or false').default(false).describe('Whether it calls tools.'),
+  capabilities: z
+    .array(z.enum(CAPABILITIES, `must be one of ${CAPABILITIES.join(', ')}`), 'must be a list')
+    .min(1, 'must not be empty')
+    .max(CAPABILITIES.length, 'must name each one once')
+    .optional()
+    .describe('What it can be asked. Default: what is usual for the engine.'),
   priority_scheduling: z
     .boolean('must be true or false')
     .default(false)
@@ -238,7 +246,8 @@ function findEntryFault(entry: ModelEntry, names: ReadonlyMap<string, string>): 
     if (!names.has(name)) return `fallbacks[${index}] is not a model of the file`
     if (own.includes(name)) return `fallbacks[${index}] is the model itself`
   }
-  if (entry.backend === 'tiny') return null
+  const fault = findCapabilityFault(entry)
+  if (entry.backend === 'tiny' || fault !== null) return fault
   if (entry.upstreams === undefined) {
     return entry.base_url === undefined ? 'base_url is required, or upstreams' : null
   }

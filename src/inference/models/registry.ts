@@ -4,7 +4,7 @@ import type { ChatCapabilities } from '../../domain/chat/chat-rules.ts'
 import { ApiError } from '../../errors.ts'
 import { REASONING_EFFORTS } from '../../schemas/chat/chat-tool-fields.ts'
 import type { ModelListEntry } from '../../schemas/models/model.ts'
-import type { InferenceBackend } from '../backend.ts'
+import type { Capability, InferenceBackend } from '../backend.ts'
 import { createOpenAiBackend, type Upstream } from '../openai/backend.ts'
 import type { ProxySettings } from '../openai/upstream/upstream-pool.ts'
 import { readCaFile } from './ca-file.ts'
@@ -24,6 +24,8 @@ export interface ServedModel {
   readonly created: number
   readonly capabilities: ChatCapabilities
   readonly backend: InferenceBackend
+  /** What it may be asked. Default: what the backend offers. */
+  readonly offers?: readonly Capability[]
   /** The name under which the backend knows it. */
   readonly backendModel: string
   /** File of the checkpoint that answers; the backend takes adapters. Default null. */
@@ -148,7 +150,8 @@ export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
     const capabilities = toCapabilities(entry)
     const concurrentMax = entry.max_concurrent ?? null
     const served = { id, aliases, ownedBy, created: changed, capabilities }
-    const shared = { ...served, fallbacks, concurrentMax }
+    const offers = entry.capabilities === undefined ? {} : { offers: entry.capabilities }
+    const shared = { ...served, ...offers, fallbacks, concurrentMax }
     if (entry.backend === 'tiny') {
       tiny ??= createTiny()
       return { ...shared, backend: tiny, backendModel: 'tiny' }

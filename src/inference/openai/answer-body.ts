@@ -4,7 +4,7 @@
  */
 import { ApiError } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
-import type { RelayedDelta, RelayedText } from '../backend.ts'
+import type { RelayedDelta, RelayedText, Service } from '../backend.ts'
 import { createSseDecoder } from './sse-decoder.ts'
 import { readBytes, type UpstreamAnswer } from './upstream/client.ts'
 import { parseObject, toEventError } from './upstream/errors.ts'
@@ -29,16 +29,27 @@ export function readCompletion(answer: UpstreamAnswer, host: string): Promise<Re
   return readWhole(answer, host, 'choices')
 }
 
-/** The same for embeddings. */
-export function readEmbeddings(answer: UpstreamAnswer, host: string): Promise<RelayedDelta> {
-  return readWhole(answer, host, 'data')
+/** The member that tells an answer of a service from anything else; the first that is there. */
+const MARKS: Readonly<Record<Service, readonly string[]>> = {
+  completions: ['choices'],
+  embeddings: ['data'],
+  moderations: ['results'],
+  images: ['data'],
+  tokenize: ['tokens'],
+  detokenize: ['prompt', 'content'],
 }
 
-/** @param list - the member that must be a list, else it is no such answer */
+/** The same for what is no chat. */
+export function readAnswerOf(service: Service) {
+  return (answer: UpstreamAnswer, host: string): Promise<RelayedDelta> =>
+    readWhole(answer, host, ...MARKS[service])
+}
+
+/** @param marks - one of these members must be a list or text, else it is no such answer */
 async function readWhole(
   answer: UpstreamAnswer,
   host: string,
-  list: string,
+  ...marks: readonly string[]
 ): Promise<RelayedDelta> {
   const { text, isWhole } = await readText(answer, BODY_BYTES_MAX)
   if (!isWhole) {
@@ -48,7 +59,10 @@ async function readWhole(
   }
   const body = parseObject(text)
   if (body?.error) throw toEventError(body.error, host, Date.now())
-  if (body === null || !Array.isArray(body[list])) throw new ApiError('upstream_invalid_response')
+  const isSound = marks.some(
+    (mark) => Array.isArray(body?.[mark]) || typeof body?.[mark] === 'string',
+  )
+  if (body === null || !isSound) throw new ApiError('upstream_invalid_response')
   return { type: 'relayed', texts: [{ json: text, value: body }] }
 }
 

@@ -3,17 +3,18 @@
  * that the upstream says is rebuilt, and a broken answer never looks like a whole one.
  */
 import { ApiError } from '../../errors.ts'
-import type { InferenceBackend, RelayedDelta, TextCall } from '../backend.ts'
+import type { InferenceBackend, ModelDetails, RelayedDelta, ServiceCall } from '../backend.ts'
 import {
   createEventReader,
   type EventReader,
+  readAnswerOf,
   readCompletion,
-  readEmbeddings,
   readErrorText,
   type StreamRequest,
 } from './answer-body.ts'
+import { toVllmTokens } from './llama-tokens.ts'
 import { createModelProbe } from './model-probe.ts'
-import { type Engine, PROFILES, type Profile, toFieldSupport } from './profiles.ts'
+import { ENGINE_OFFERS, type Engine, PROFILES, type Profile, toFieldSupport } from './profiles.ts'
 import {
   createUpstreamClient,
   type UpstreamAnswer,
@@ -30,7 +31,7 @@ import {
   withRetries,
 } from './upstream/retry.ts'
 import { createTargetPool, type TargetPool, type TargetUse } from './upstream/target-pool.ts'
-import { type Ask, askChat, askEmbeddings, askText } from './upstream-ask.ts'
+import { type Ask, askChat, askService } from './upstream-ask.ts'
 
 /** One address that serves the model. */
 export interface Upstream extends Omit<UpstreamClientOptions, 'timeoutMs'> {
@@ -61,9 +62,11 @@ interface Target {
 
 interface Relay {
   readonly pool: TargetPool<Target>
+  readonly engine: Engine
   readonly profile: Profile
   readonly callsTools: boolean
   readonly clock: RetryClock
+  readonly describe: (model: string) => ModelDetails
 }
 
 /** A backend over upstreams that serve the same model, each with a pool of connections of its own. */
@@ -82,8 +85,9 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
     model,
   }))
   const { callsTools = false } = options
-  const relay = { pool, profile: PROFILES[engine], callsTools, clock }
   const probe = createModelProbe({ sources, nowMs: clock.nowMs })
+  const describe = probe.find
+  const relay = { pool, engine, profile: PROFILES[engine], callsTools, clock, describe }
   return {
     kind: engine,
     fields: toFieldSupport(PROFILES[engine], unsupported),
@@ -91,9 +95,15 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
       relayEvents(relay, askChat(relay.profile, call), call.request, signal),
     completeWhole: (call, { signal }) =>
       relayWhole(relay, askChat(relay.profile, call), signal, readCompletion),
-    embed: (call, { signal }) => relayWhole(relay, askEmbeddings(call), signal, readEmbeddings),
-    completeText: (call, { signal }) => relayText(relay, call, signal),
-    describeModel: probe.find,
+    offers: ENGINE_OFFERS[engine].usual,
+    serve(call, { signal }) {
+      const ask = askService(engine, call)
+      if (call.service === 'completions' && ask.isStream) {
+        return relayEvents(relay, ask, call.request, signal)
+      }
+      return relayService(relay, ask, call, signal)
+    },
+    describeModel: describe,
     async close() {
       await Promise.all(targets.map(({ value }) => value.client.close()))
     },
@@ -130,14 +140,15 @@ async function relayWhole(
   return begun
 }
 
-async function* relayText(
+async function* relayService(
   relay: Relay,
-  call: TextCall,
+  ask: Ask,
+  { service, model }: ServiceCall,
   signal: AbortSignal,
 ): AsyncGenerator<RelayedDelta> {
-  const ask = askText(call)
-  if (ask.isStream) yield* relayEvents(relay, ask, call.request, signal)
-  else yield await relayWhole(relay, ask, signal, readCompletion)
+  const answer = await relayWhole(relay, ask, signal, readAnswerOf(service))
+  const isOwn = relay.engine === 'llama-server' && ask.isAtRoot === true
+  yield isOwn ? toVllmTokens(answer, relay.describe(model).max_model_len ?? null) : answer
 }
 
 async function* relayEvents(
@@ -193,7 +204,7 @@ async function open<T>(
   tried: Set<number>,
   signal: AbortSignal,
 ): Promise<Opened<T>> {
-  const { path, isStream, model, requestId, onUpstream } = ask
+  const { path, isAtRoot = false, isStream, model, requestId, onUpstream } = ask
   const use = pool.take(tried)
   tried.add(use.number)
   onUpstream?.(use.number)
@@ -201,7 +212,7 @@ async function open<T>(
   let answer: UpstreamAnswer | null = null
   try {
     const target = { model: use.value.model ?? model, callsTools }
-    answer = await client.post(ask.render(target), { path, requestId, signal, isStream })
+    answer = await client.post(ask.render(target), { path, isAtRoot, requestId, signal, isStream })
     if (answer.status !== 200) throw await readStatusError(answer, client.host)
     if (!answer.isReadable) throw unreadable()
     const begun = await begin(answer, client.host)

@@ -4,7 +4,7 @@
  */
 import type { FieldUse } from '../../domain/chat/chat-rules.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
-import type { FieldSupport } from '../backend.ts'
+import type { Capability, FieldSupport } from '../backend.ts'
 import {
   asMaxTokens,
   choiceGrammar,
@@ -29,6 +29,31 @@ import {
 /** Kinds of engine that a model of the models file may name. */
 export const ENGINES = ['vllm', 'sglang', 'llama-server', 'ollama', 'openai', 'generic'] as const
 export type Engine = (typeof ENGINES)[number]
+
+interface EngineOffers {
+  /** What its models offer where the models file does not say. */
+  readonly usual: readonly Capability[]
+  /** What else a model may be said to offer. */
+  readonly more: readonly Capability[]
+}
+
+/**
+ * What each kind of engine has an address for.
+ *
+ * Choice: a generic engine judges by itself what it has; tokens are cut where the addresses are those of vLLM or of
+ * llama-server.
+ */
+export const ENGINE_OFFERS: Readonly<Record<Engine, EngineOffers>> = {
+  vllm: { usual: ['chat', 'completions', 'embeddings', 'tokenize'], more: [] },
+  sglang: { usual: ['chat', 'completions', 'embeddings'], more: [] },
+  'llama-server': { usual: ['chat', 'completions', 'embeddings', 'tokenize'], more: [] },
+  ollama: { usual: ['chat', 'completions', 'embeddings'], more: [] },
+  openai: { usual: ['chat', 'completions', 'embeddings'], more: ['moderations', 'images'] },
+  generic: {
+    usual: ['chat', 'completions', 'embeddings'],
+    more: ['tokenize', 'moderations', 'images'],
+  },
+}
 
 /**
  * What becomes of a field: it passes as it came, passes under another name, is edited, is rejected when a

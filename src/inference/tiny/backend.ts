@@ -10,10 +10,13 @@ import { ApiError } from '../../errors.ts'
 import type { CompletionCall, Delta, InferenceBackend } from '../backend.ts'
 import { findHazard } from './constraints/completion-hazard.ts'
 import { resolveTinyFields } from './field-support.ts'
-import { createEngineLink } from './host/engine-link.ts'
+import { createEngineLink, type Run } from './host/engine-link.ts'
+import type { EnginePlan, PieceOf } from './host/engine-work.ts'
 import { createGuardedRuns } from './host/guarded-runs.ts'
 import { createSharedLinks } from './host/shared-links.ts'
+import { TINY_OFFERS } from './offers.ts'
 import { planCompletion } from './sampling/completion-plan.ts'
+import { type Run as ServeRun, serveCall } from './services/serve.ts'
 
 /** What a tiny backend needs to know. */
 export interface TinyBackendOptions {
@@ -78,11 +81,19 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
       const message = `The model does not support ${param}.`
       throw new ApiError('unsupported_parameter', { param, message })
     }
-    const plan = planCompletion(request, body, drawSeed, call)
+    yield* runPlan(planCompletion(request, body, drawSeed, call), keyId, signal)
+  }
+
+  /** What the process says of a plan, until the end or the abort. */
+  async function* runPlan<P extends EnginePlan>(
+    plan: P,
+    keyId: string,
+    signal: AbortSignal,
+  ): AsyncGenerator<PieceOf<P>, void, void> {
     if (link.runningCount() + guarded.runningCount() >= options.queueMax) {
       throw new ApiError('server_overloaded', { retryAfterS: RETRY_AFTER_S })
     }
-    const run = findHazard(plan) === null ? link.open(plan) : guarded.open(plan, keyId)
+    const run = openRun(plan, keyId)
     const abort = (): void => run.cancel(signal.reason)
     signal.addEventListener('abort', abort, { once: true })
     try {
@@ -98,12 +109,24 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
     }
   }
 
+  /** Only what is drawn can hold the process up. */
+  function openRun<P extends EnginePlan>(plan: P, keyId: string): Run<PieceOf<P>> {
+    if ('kind' in plan || findHazard(plan) === null) return link.open(plan)
+    return guarded.open(plan, keyId) as Run<PieceOf<P>>
+  }
+
   return {
     kind: options.name,
     fields,
     ignoresUnknown: true,
     takesAdapters: true,
     complete,
+    offers: TINY_OFFERS,
+    async *serve(call, { signal }) {
+      signal.throwIfAborted()
+      const run: ServeRun = (plan) => runPlan(plan, call.keyId ?? '', signal)
+      yield* serveCall(call, { run, drawSeed, nowMs: Date.now })
+    },
     ready: link.ready,
     async close() {
       await Promise.all([link.close(), guarded.close()])

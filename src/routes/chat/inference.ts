@@ -13,11 +13,10 @@ import type { ResponseStore } from '../../store/api/chat/responses.ts'
 import type { CheckpointStore } from '../../store/api/models/checkpoints.ts'
 import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
 import { chatRoutes } from './chat.ts'
-import { embeddingRoutes } from './embeddings.ts'
 import { responseRoutes } from './responses.ts'
 import { createRunningResponses } from './running-responses.ts'
+import { serviceRoutes } from './services.ts'
 import { storedResponseRoutes } from './stored-responses.ts'
-import { textRoutes } from './texts.ts'
 
 export interface InferenceOptions {
   readonly models: ModelRegistry
@@ -83,8 +82,7 @@ export async function inferenceRoutes(app: App, options: InferenceRoutesOptions)
   })
 
   await app.register(chatRoutes, { choice, run })
-  await app.register(embeddingRoutes, { choice, run })
-  await app.register(textRoutes, { choice, run })
+  await app.register(serviceRoutes, { choice, run })
   const running = createRunningResponses()
   await app.register(responseRoutes, { choice, run, responses, running, nowUs })
   await app.register(storedResponseRoutes, { responses, running })

@@ -55,9 +55,18 @@ export const TextCompletionRequest = z
       ),
       best_of: optionalField(count(CHOICES_MAX), 'Of how many the best `n` are answered.'),
       n: optionalField(count(CHOICES_MAX), 'Choices for each prompt. Default 1.', 1),
-      max_tokens: SAMPLING_FIELDS.max_tokens,
+      max_tokens: optionalField(
+        boundedInteger('a whole number, 0 or more', { min: 0 }),
+        'Tokens of one choice. Default 16; 0 with `echo` judges the prompt and adds nothing.',
+        16,
+      ),
       temperature: SAMPLING_FIELDS.temperature,
       top_p: SAMPLING_FIELDS.top_p,
+      frequency_penalty: SAMPLING_FIELDS.frequency_penalty,
+      presence_penalty: SAMPLING_FIELDS.presence_penalty,
+      logit_bias: SAMPLING_FIELDS.logit_bias,
+      seed: SAMPLING_FIELDS.seed,
+      stop: SAMPLING_FIELDS.stop,
       stream: optionalField(flag(), 'Whether the answer comes in pieces. Default false.', false),
       stream_options: optionalField(
         z.looseObject(

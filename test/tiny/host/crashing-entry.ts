@@ -4,6 +4,7 @@ import type { ToEngine } from '../../../src/inference/tiny/host/engine-messages.
 await import('../../../src/inference/tiny/host/engine-entry.ts')
 
 process.on('message', (message: ToEngine) => {
-  const isCrash = message.type === 'start' && message.plan.prompt.messages[0]?.content === 'crash'
+  const prompt = message.type === 'start' && 'prompt' in message.plan ? message.plan.prompt : null
+  const isCrash = prompt && 'messages' in prompt && prompt.messages[0]?.content === 'crash'
   if (isCrash) throw new Error('the process was made to crash')
 })

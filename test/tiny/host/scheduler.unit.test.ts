@@ -5,6 +5,7 @@ import {
   type FromEngine,
   PIECES_AHEAD_MAX,
 } from '../../../src/inference/tiny/host/engine-messages.ts'
+import type { EnginePlan } from '../../../src/inference/tiny/host/engine-work.ts'
 import {
   type Begun,
   createScheduler,
@@ -21,8 +22,8 @@ function setUp(length: number, fail: (id: number) => unknown = () => null, width
   const steps = new Map<number, number>()
   const passes: number[][] = []
   const cache = {} as KvCache
-  const begin = (plan: CompletionPlan): Begun => {
-    const id = Number(plan.seed)
+  const begin = (plan: EnginePlan): Begun => {
+    const id = Number('seed' in plan ? plan.seed : 0)
     const failure = fail(id)
     if (failure !== null) throw failure
     return { generation: speak(id), transformer: plan.adapterPath === null ? base : adapted }

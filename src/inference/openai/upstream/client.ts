@@ -47,6 +47,8 @@ export interface PostOptions {
   readonly signal: AbortSignal
   /** Behind the base address, as `/chat/completions`. */
   readonly path: string
+  /** Whether the path stands beside the `/v1` that the base address ends with. */
+  readonly isAtRoot?: boolean
   /** Whether the answer is to come in pieces; else only `total` bounds its first byte. */
   readonly isStream: boolean
 }
@@ -94,11 +96,14 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   const postHeaders = { 'content-type': 'application/json', ...common }
   const pool = createUpstreamPool(origin, { connectMs: timeoutMs.connect, ca, proxies })
 
-  function post(body: string, { path, requestId, signal, isStream }: PostOptions) {
+  const root = base.replace(/\/v1$/, '')
+
+  function post(body: string, options: PostOptions) {
+    const { path, isAtRoot = false, requestId, signal, isStream } = options
     const accept = isStream ? 'text/event-stream' : 'application/json'
     const request = {
       origin,
-      path: `${base}${path}${url.search}`,
+      path: `${isAtRoot ? root : base}${path}${url.search}`,
       method: 'POST',
       headers: { ...postHeaders, accept, 'x-request-id': requestId },
       body,

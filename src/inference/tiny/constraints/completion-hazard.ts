@@ -4,13 +4,14 @@
  */
 import type { CompletionPlan } from '../sampling/completion-plan.ts'
 
+type Hazardous = Pick<CompletionPlan, 'prompt' | 'constraint'>
+
 /**
  * The field through which a request could hold up the process for ever, or null when there is none. Such a
  * request must have a process of its own.
  */
-export function findHazard({
-  prompt,
-  constraint,
-}: Pick<CompletionPlan, 'prompt' | 'constraint'>): string | null {
+export function findHazard(plan: Hazardous | { readonly kind: string }): string | null {
+  if ('kind' in plan) return null
+  const { prompt, constraint } = plan
   return prompt.template === null ? (constraint?.param ?? null) : 'chat_template'
 }

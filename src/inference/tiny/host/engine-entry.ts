@@ -5,11 +5,10 @@
 import { readFileSync, statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { ModelFileError } from '../model/gguf.ts'
-import type { CompletionPlan } from '../sampling/completion-plan.ts'
-import { createGeneration } from '../sampling/generation.ts'
 import { createEngine } from './engine.ts'
 import type { EngineOptions, FromEngine, ToEngine } from './engine-messages.ts'
 import { createEngineShelf } from './engine-shelf.ts'
+import { createWork, type EnginePlan } from './engine-work.ts'
 import { createOutbox } from './outbox.ts'
 import { type Begun, createScheduler } from './scheduler.ts'
 import type { WatchdogOptions } from './watchdog-entry.ts'
@@ -41,9 +40,9 @@ function run(): void {
     createEngine(readFileSync(modelPath), contextTokensMax ?? undefined),
   )
   const outbox = createOutbox(send, () => performance.now())
-  const begin = (plan: CompletionPlan): Begun => {
+  const begin = (plan: EnginePlan): Begun => {
     const engine = shelf.take(plan.adapterPath)
-    return { generation: createGeneration(engine, plan), transformer: engine.transformer }
+    return { generation: createWork(engine, plan), transformer: engine.transformer }
   }
   const scheduler = createScheduler(begin, outbox.post, watchHazard)
   let isAwake = false

@@ -3,8 +3,6 @@
  * When the process dies it must fail what was running and start another one.
  */
 import { ApiError } from '../../../errors.ts'
-import type { Delta } from '../../backend.ts'
-import type { CompletionPlan } from '../sampling/completion-plan.ts'
 import {
   type EngineOptions,
   type FromEngine,
@@ -12,6 +10,7 @@ import {
   PIECES_PER_ACK,
   type ToEngine,
 } from './engine-messages.ts'
+import type { EnginePiece, EnginePlan, PieceOf } from './engine-work.ts'
 import { type ModelHost, startHost } from './model-host.ts'
 import { createPieceQueue, type PieceQueue } from './piece-queue.ts'
 
@@ -25,15 +24,15 @@ export interface EngineLink {
    * @param onEnd - called once when the process has done with it, or is gone: not after `cancel`
    * @throws ApiError server_draining after `close`
    */
-  open(plan: CompletionPlan, onEnd?: (isSound: boolean) => void): Run
+  open<P extends EnginePlan>(plan: P, onEnd?: (isSound: boolean) => void): Run<PieceOf<P>>
   /** Requests that have not ended. */
   runningCount(): number
   close(): Promise<void>
 }
 
 /** One request in the process. Its pieces are acknowledged as they are taken. */
-export interface Run {
-  next(): Promise<Delta | null>
+export interface Run<Piece extends EnginePiece = EnginePiece> {
+  next(): Promise<Piece | null>
   /** Ends the request, whether it is finished or not. A `next` under way throws the reason. */
   cancel(reason: unknown): void
 }
@@ -124,7 +123,7 @@ export function createEngineLink(script: URL, options: EngineOptions): EngineLin
     }
   }
 
-  function open(plan: CompletionPlan, onEnd: OpenRun['onEnd'] = () => {}): Run {
+  const open: EngineLink['open'] = (plan, onEnd = () => {}) => {
     if (isClosed) throw new ApiError('server_draining')
     const { host } = life ?? start()
     const send = (message: ToEngine): void => host.send(message)
@@ -132,12 +131,12 @@ export function createEngineLink(script: URL, options: EngineOptions): EngineLin
     const queue = createPieceQueue()
     runs.set(id, { queue, onEnd })
     send({ type: 'start', id, plan })
-    return createRun(queue, {
-      acknowledge: (count) => send({ type: 'ack', id, count }),
-      cancel: () => {
-        if (runs.delete(id)) send({ type: 'cancel', id })
-      },
-    })
+    const acknowledge = (count: number) => send({ type: 'ack', id, count })
+    const cancel = () => {
+      if (runs.delete(id)) send({ type: 'cancel', id })
+    }
+    // The process says of a plan what is said of its kind.
+    return createRun(queue, { acknowledge, cancel }) as Run<PieceOf<typeof plan>>
   }
 
   start()

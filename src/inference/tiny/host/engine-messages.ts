@@ -3,8 +3,7 @@
  * Only plain data that can be cloned; errors travel as code, text and field.
  */
 import { ApiError, type ErrorCode } from '../../../errors.ts'
-import type { Delta } from '../../backend.ts'
-import type { CompletionPlan } from '../sampling/completion-plan.ts'
+import type { EnginePiece, EnginePlan } from './engine-work.ts'
 
 /** Pieces that may be under way to a consumer before its request has to wait. */
 export const PIECES_AHEAD_MAX = 64
@@ -24,7 +23,7 @@ export interface EngineOptions {
 
 /** Messages to the model's process; `id` names the request. */
 export type ToEngine =
-  | { readonly type: 'start'; readonly id: number; readonly plan: CompletionPlan }
+  | { readonly type: 'start'; readonly id: number; readonly plan: EnginePlan }
   | { readonly type: 'cancel'; readonly id: number }
   /** The consumer took this many pieces. */
   | { readonly type: 'ack'; readonly id: number; readonly count: number }
@@ -34,7 +33,7 @@ export type FromEngine =
   | { readonly type: 'ready' }
   /** The model cannot be loaded; the process ends after that. */
   | { readonly type: 'unloadable'; readonly reason: string }
-  | { readonly type: 'delta'; readonly id: number; readonly delta: Delta }
+  | { readonly type: 'delta'; readonly id: number; readonly delta: EnginePiece }
   | { readonly type: 'done'; readonly id: number }
   | { readonly type: 'failed'; readonly id: number; readonly error: PlainError }
 

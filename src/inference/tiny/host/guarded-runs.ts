@@ -17,7 +17,7 @@ export interface GuardedRuns {
    * @param owner - whose requests it is one of; those of one owner leave a process to others
    * @throws ApiError server_draining after `close`
    */
-  open(plan: CompletionPlan, owner: string): Run
+  open(plan: CompletionPlan, owner: string): Run<Delta>
   /** Requests that have not ended, waiting ones too. */
   runningCount(): number
   close(): Promise<void>
@@ -82,12 +82,12 @@ interface Place {
   readonly onEnd: (link: EngineLink | null, isSound: boolean) => void
 }
 
-function guardRun(plan: CompletionPlan, { takeLink, onEnd }: Place): Run {
+function guardRun(plan: CompletionPlan, { takeLink, onEnd }: Place): Run<Delta> {
   let link: EngineLink | null = null
-  let run: Run | null = null
+  let run: Run<Delta> | null = null
   let cancelled: { readonly reason: unknown } | null = null
 
-  async function begin(): Promise<Run> {
+  async function begin(): Promise<Run<Delta>> {
     link = await takeLink()
     // Loading the model is not the request's fault; if it fails, opening the run says so.
     await link.ready().catch(() => {})

@@ -2,11 +2,11 @@
  * The pieces of one completion between the engine's messages and the consumer.
  * It holds at most what the protocol lets the engine send ahead.
  */
-import type { Delta } from '../../backend.ts'
+import type { EnginePiece } from './engine-work.ts'
 
 /** A queue from the engine's messages to one consumer. */
 export interface PieceQueue {
-  push(delta: Delta): void
+  push(delta: EnginePiece): void
   /** No more pieces will come; those that are there can still be taken. */
   end(): void
   /** Drops what is there: every `next` throws the reason. Too late once all was taken. */
@@ -16,14 +16,14 @@ export interface PieceQueue {
    *
    * @throws the reason of `fail`
    */
-  next(): Promise<Delta | null>
+  next(): Promise<EnginePiece | null>
 }
 
 type State = { readonly type: 'open' | 'ended' } | { readonly type: 'failed'; reason: unknown }
 
 /** An empty queue for one consumer. */
 export function createPieceQueue(): PieceQueue {
-  let pieces: Delta[] = []
+  let pieces: EnginePiece[] = []
   let state: State = { type: 'open' }
   let wake: (() => void) | null = null
 

@@ -2,10 +2,8 @@
  * Runs the requests of the model's process together: each step puts the next tokens of several into one
  * pass. It must not run further ahead of a consumer than the protocol allows, whatever it is asked.
  */
-import type { Delta } from '../../backend.ts'
 import { findHazard } from '../constraints/completion-hazard.ts'
 import { PASS_TOKENS_MAX, type Transformer } from '../model/transformer.ts'
-import type { CompletionPlan } from '../sampling/completion-plan.ts'
 import type { Generation, Step } from '../sampling/steps.ts'
 import {
   type FromEngine,
@@ -14,6 +12,7 @@ import {
   type ToEngine,
   toPlainError,
 } from './engine-messages.ts'
+import type { EnginePiece, EnginePlan } from './engine-work.ts'
 
 /**
  * Requests that run together; later ones wait until one of these ends. One that waits for its consumer
@@ -31,13 +30,13 @@ export interface Scheduler {
 
 /** A generation and the network that computes what it wants. */
 export interface Begun {
-  readonly generation: Generation
+  readonly generation: Generation<EnginePiece>
   readonly transformer: Transformer
 }
 
 interface Task {
   readonly id: number
-  readonly plan: CompletionPlan
+  readonly plan: EnginePlan
   /** Null until its first turn. It keeps its network, whatever becomes of the file that it came from. */
   begun: Begun | null
   /** What it wants computed; null before its first turn. */
@@ -56,7 +55,7 @@ interface Task {
  * take turns.
  */
 export function createScheduler(
-  begin: (plan: CompletionPlan) => Begun,
+  begin: (plan: EnginePlan) => Begun,
   post: (message: FromEngine) => void,
   watchHazard: (isHazard: boolean) => void = () => {},
 ): Scheduler {
@@ -74,14 +73,14 @@ export function createScheduler(
     }
   }
 
-  function say(task: Task, deltas: readonly Delta[]): void {
+  function say(task: Task, deltas: readonly EnginePiece[]): void {
     task.ahead += deltas.length
     for (const delta of deltas) post({ type: 'delta', id: task.id, delta })
   }
 
   function goOn(
     task: Task,
-    work: (generation: Generation) => ReturnType<Generation['next']>,
+    work: (generation: Begun['generation']) => ReturnType<Begun['generation']['next']>,
   ): void {
     if (isHazardous(task)) watchHazard(true)
     try {

@@ -2,8 +2,8 @@
  * Several processes of the same model behind one link. Few requests stay together in the first one; when
  * more run, another one is started and takes its share once it is ready.
  */
-import type { CompletionPlan } from '../sampling/completion-plan.ts'
-import type { EngineLink, Run } from './engine-link.ts'
+import type { EngineLink } from './engine-link.ts'
+import type { EnginePlan } from './engine-work.ts'
 
 /** Requests that one process computes before another is worth its memory. */
 export const REQUESTS_OF_ONE_LINK = 4
@@ -38,7 +38,7 @@ export function createSharedLinks(start: () => EngineLink, linksMax: number): En
     )
   }
 
-  function choose(plan: CompletionPlan): EngineLink {
+  function choose(plan: EnginePlan): EngineLink {
     if (plan.priority !== 0 || first.link.runningCount() < REQUESTS_OF_ONE_LINK) return first.link
     if (members.every(({ isReady }) => isReady)) grow()
     return members
@@ -49,7 +49,7 @@ export function createSharedLinks(start: () => EngineLink, linksMax: number): En
 
   return {
     ready: () => first.link.ready(),
-    open: (plan, onEnd): Run => choose(plan).open(plan, onEnd),
+    open: (plan, onEnd) => choose(plan).open(plan, onEnd),
     runningCount: () => members.reduce((sum, { link }) => sum + link.runningCount(), 0),
     async close() {
       isClosed = true

@@ -17,11 +17,11 @@ export interface Part {
   readonly ids: readonly number[]
   /** The tokens are appended to it. No two parts of a pass may share one. */
   readonly cache: KvCache
-  /** After which tokens logits are wanted. */
-  readonly wants: 'last' | 'all'
+  /** After which tokens logits are wanted; `states`: what the last layer makes of each token, in their place. */
+  readonly wants: 'last' | 'all' | 'states'
 }
 
-/** For each part the logits that it wants: views that the next pass overwrites. */
+/** For each part the logits, or states, that it wants: views that the next pass overwrites. */
 export type PassLogits = readonly (readonly Float32Array[])[]
 
 /** The network of one model. */
@@ -108,19 +108,22 @@ function readLogits(
   let count = 0
   for (const { ids, row, wants } of runs) {
     // Rows only move towards the start, so none is overwritten before it is read.
-    for (let place = wants === 'all' ? 0 : ids.length - 1; place < ids.length; place++) {
+    for (let place = wants === 'last' ? ids.length - 1 : 0; place < ids.length; place++) {
       const from = (row + place) * width
       x.copyWithin(count++ * width, from, from + width)
     }
   }
   normalize(normed, x, outputNorm, count, epsilon)
-  multiply(logits, normed, output, vocab, width, count)
+  if (runs.some(({ wants }) => wants !== 'states')) {
+    multiply(logits, normed, output, vocab, width, count)
+  }
   let place = 0
-  return runs.map(({ ids, wants }) =>
-    Array.from({ length: wants === 'all' ? ids.length : 1 }, () =>
-      logits.subarray(place * vocab, ++place * vocab),
-    ),
-  )
+  return runs.map(({ ids, wants }) => {
+    const [rows, size] = wants === 'states' ? [normed, width] : [logits, vocab]
+    return Array.from({ length: wants === 'last' ? 1 : ids.length }, () =>
+      rows.subarray(place * size, ++place * size),
+    )
+  })
 }
 
 /** Adds one layer's attention to `scratch.x`, and the new keys and values to the caches. */

@@ -27,13 +27,15 @@ export function openChoices(
 ): Opening {
   const script = reasoning === null ? '' : renderReasoning(reasoning.effort, ids.length)
   const tokens = tokenizer.encode(script).slice(0, tokensMax)
+  const echoed = findEcho(tokenizer, prompt, ids)
   const isShown = reasoning?.isShown === true
   const text = decodeText(Buffer.concat(tokens.map((id) => tokenizer.bytesOf(id))))
   const isAll = tokens.length === tokensMax
   const deltas = Array.from({ length: choices }, (_, index): ChoiceDelta[] => {
     const silent = { type: 'choice', index, content: '', tokenCount: 0, logprobs: null } as const
     const open = { finish_reason: null, stop_reason: null } as const
-    const echo = prompt.echo === null ? [] : [{ ...silent, ...open, content: prompt.echo }]
+    const echo = echoed === null ? [] : [{ ...silent, ...open, content: echoed }]
+    if (tokensMax === 0) return [...echo, { ...silent, ...open, finish_reason: 'length' }]
     if (tokens.length === 0) return echo
     const thought: ChoiceDelta = {
       ...silent,
@@ -46,4 +48,14 @@ export function openChoices(
     return [...echo, thought]
   })
   return { deltas: deltas.flat(), tokensMax: tokensMax - tokens.length }
+}
+
+/** What an answer begins with, or null; of a plain prompt its tokens' text. */
+function findEcho(
+  tokenizer: Tokenizer,
+  prompt: CompletionPlan['prompt'],
+  ids: readonly number[],
+): string | null {
+  if (!('plain' in prompt)) return prompt.echo
+  return prompt.isEchoed ? decodeText(Buffer.concat(ids.map(tokenizer.bytesOf))) : null
 }

@@ -8,6 +8,7 @@ import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../../schemas/chat
 import type { ChatTool, ReasoningEffort } from '../../../schemas/chat/chat-tool-fields.ts'
 import { listCallable, planCalls } from '../constraints/call-plan.ts'
 import { type Constraint, planConstraint } from '../constraints/constraint-plan.ts'
+import type { PlainPrompt } from '../text/plain-prompt.ts'
 import { type PromptRequest, planPrompt } from '../text/prompt-plan.ts'
 import type { SpecialTokens } from '../text/text-assembler.ts'
 import { BEAMS_MAX } from './beam-search.ts'
@@ -15,8 +16,8 @@ import { GREEDY_TEMPERATURE, type SamplingParams } from './sampler.ts'
 
 /** All that the engine needs for one request; plain data, since it goes to another process. */
 export interface CompletionPlan {
-  readonly prompt: PromptRequest
-  /** Tokens of each choice, 1 or more; null for all that the context leaves free. */
+  readonly prompt: PromptRequest | PlainPrompt
+  /** Tokens of each choice, 0 for an echo alone; null for all that the context leaves free. */
   readonly tokensMax: number | null
   /** Choices, 1 or more. */
   readonly choices: number
@@ -52,6 +53,11 @@ export interface CompletionPlan {
   readonly adapterPath: string | null
 }
 
+/** The plan of a chat. */
+export interface ChatPlan extends CompletionPlan {
+  readonly prompt: PromptRequest
+}
+
 /** What a plan needs beside the request. */
 export interface PlanContext {
   /** File of the adapter; default null. */
@@ -81,7 +87,7 @@ export function planCompletion(
   body: string,
   drawSeed: () => bigint,
   { adapterPath = null, callsTools = true, requestId = '' }: PlanContext = {},
-): CompletionPlan {
+): ChatPlan {
   const callable = listCallable(request, callsTools)
   const { stop } = request
   const bias = Object.entries(request.logit_bias ?? {}).map(([id, value]) => [Number(id), value])

@@ -9,6 +9,7 @@ import type { Engine } from '../host/engine.ts'
 import { createKvCache, type KvCache } from '../model/kv-cache.ts'
 import { PASS_TOKENS_MAX, type PassLogits } from '../model/transformer.ts'
 import { promptTooLong } from '../text/chat-prompt.ts'
+import { encodePlain } from '../text/plain-prompt.ts'
 import { describePromptToken } from '../text/prompt-logprobs.ts'
 import { type AnswerWriter, createAnswerWriter } from './answer-writer.ts'
 import { toBadSequences } from './bad-words.ts'
@@ -28,7 +29,7 @@ const NOTHING: Step = { deltas: [], parts: [] }
 /** A prompt that fits. */
 interface CheckedPrompt {
   readonly ids: readonly number[]
-  /** Tokens of each choice, 1 or more. */
+  /** Tokens of each choice; 0 for an echo alone. */
   readonly tokensMax: number
 }
 
@@ -203,18 +204,29 @@ function lastLogits(computed: PassLogits, part: number): Float32Array {
   return logits
 }
 
-function makePrompt({ prompt, shape }: Engine, plan: CompletionPlan): CheckedPrompt {
-  const { context } = shape
-  const { truncateTo } = plan.prompt
-  const answer = Math.min(plan.tokensMax ?? 1, context - 1)
-  const tokensKept = truncateTo === -1 ? context - answer : truncateTo
-  const ids = prompt.encode({ ...plan.prompt, tokensKept })
-  if (ids.length >= context) throw promptTooLong(context, ids.length)
+function makePrompt(engine: Engine, plan: CompletionPlan): CheckedPrompt {
+  const { context } = engine.shape
+  const param = 'plain' in plan.prompt ? plan.prompt.param : 'messages'
+  const ids = encodePrompt(engine, plan)
+  if (ids.length >= context) throw promptTooLong(context, ids.length, param)
   if (ids.length === 0) {
-    throw new ApiError('invalid_value', { message: 'The prompt is empty.', param: 'messages' })
+    throw new ApiError('invalid_value', { message: 'The prompt is empty.', param })
   }
   const room = context - ids.length
   return { ids, tokensMax: Math.min(plan.tokensMax ?? room, room) }
+}
+
+/** Choice: without any text a model goes on from the token that begins one. */
+function encodePrompt({ prompt: chat, shape, tokenizer }: Engine, plan: CompletionPlan): number[] {
+  const { prompt } = plan
+  if ('plain' in prompt) {
+    const addSpecialTokens = prompt.addSpecialTokens || prompt.plain.length === 0
+    return encodePlain(tokenizer, { ...prompt, addSpecialTokens }, shape.context)
+  }
+  const { truncateTo } = prompt
+  const answer = Math.min(plan.tokensMax ?? 1, shape.context - 1)
+  const tokensKept = truncateTo === -1 ? shape.context - answer : truncateTo
+  return chat.encode({ ...prompt, tokensKept })
 }
 
 function resolveParams({ tokenizer }: Engine, plan: CompletionPlan): SamplingParams {

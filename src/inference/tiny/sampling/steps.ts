@@ -3,8 +3,8 @@ import type { Delta } from '../../backend.ts'
 import type { Part, PassLogits } from '../model/transformer.ts'
 
 /** What a generation has to say, and what it wants computed next; no parts when it only waits. */
-export interface Step {
-  readonly deltas: readonly Delta[]
+export interface Step<Piece = Delta> {
+  readonly deltas: readonly Piece[]
   /** PASS_TOKENS_MAX tokens together at most. */
   readonly parts: readonly Part[]
 }
@@ -13,4 +13,8 @@ export interface Step {
  * One request under way: takes the logits of the parts that it asked for, returns the last deltas. The
  * first call takes none.
  */
-export type Generation = Generator<Step, readonly Delta[], PassLogits>
+export type Generation<Piece = Delta, Result = readonly Piece[]> = Generator<
+  Step<Piece>,
+  Result,
+  PassLogits
+>

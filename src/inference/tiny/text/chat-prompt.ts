@@ -135,12 +135,18 @@ export function createChatPrompt(
  * The refusal of a prompt that leaves no room for an answer.
  *
  * @param promptTokens - null when it is too long to be counted
+ * @param param - field that it stands in
  */
-export function promptTooLong(contextTokens: number, promptTokens: number | null): ApiError {
+export function promptTooLong(
+  contextTokens: number,
+  promptTokens: number | null,
+  param = 'messages',
+): ApiError {
   const size = promptTokens === null ? `more than ${contextTokens}` : `${promptTokens}`
+  const what = param === 'messages' ? 'the messages make' : `${param} makes`
   return new ApiError('context_length_exceeded', {
-    message: `This model's maximum context length is ${contextTokens} tokens, but the messages make up ${size} tokens and an answer needs at least one. Shorten the messages.`,
-    param: 'messages',
+    message: `This model's maximum context length is ${contextTokens} tokens, but ${what} up ${size} tokens and an answer needs at least one. Shorten ${param === 'messages' ? 'the messages' : 'it'}.`,
+    param,
   })
 }
 

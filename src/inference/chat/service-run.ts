@@ -1,0 +1,117 @@
+/**
+ * Asks a model what is no chat, as embeddings, on the way of all completions: limits, places, fallbacks and records are
+ * theirs. Answers pass as they come.
+ */
+import { findUnknownFields } from '../../domain/chat/unknown-fields.ts'
+import { ApiError } from '../../errors.ts'
+import type { Capability, Service, ServiceCall } from '../backend.ts'
+import { requireOffered } from '../models/offers.ts'
+import type { ServedModel } from '../models/registry.ts'
+import type { AnswerEnvelope } from './answer-envelope.ts'
+import { answerWhole, streamAnswer } from './answer-run.ts'
+import { renderChunks } from './chunks.ts'
+import {
+  type AnyRequest,
+  type CompletionExchange,
+  type CompletionRunOptions,
+  nameFields,
+  nameModel,
+  prepareRun,
+  type RequestKind,
+} from './completion-run.ts'
+
+/** Any request of a service; its schema has let fields pass that it does not name. */
+export interface ServiceRequest extends AnyRequest {
+  readonly model?: string | null | undefined
+  readonly [name: string]: unknown
+}
+
+export interface ServiceKind {
+  readonly service: Service
+  /** Fields that its schema names. */
+  readonly shape: object
+}
+
+export interface ServiceExchange extends CompletionExchange<ServiceRequest> {
+  readonly kind: ServiceKind
+}
+
+/** Nothing of it is told: the answer carries its own. */
+const PASSED_ON: AnswerEnvelope = { id: '', created: 0, model: '', role: '', choiceCount: 0 }
+
+/** What a model must offer to be asked a service. */
+export function capabilityOf(service: Service): Capability {
+  return service === 'detokenize' ? 'tokenize' : service
+}
+
+/**
+ * The JSON text of the answer.
+ *
+ * @throws ApiError capability_missing, unsupported_parameter, rate_limit_exceeded; what broke the answer
+ */
+export function serveWhole(
+  exchange: ServiceExchange,
+  options: CompletionRunOptions,
+): Promise<string> {
+  const { turns, run } = prepareService(exchange, options)
+  return answerWhole(turns, run, PASSED_ON)
+}
+
+/** The JSON texts of the events of a stream. @throws what serveWhole throws */
+export function serveStream(
+  exchange: ServiceExchange,
+  options: CompletionRunOptions,
+): AsyncGenerator<readonly string[]> {
+  const { turns, run } = prepareService(exchange, options)
+  const usage = { includeUsage: false, continuousUsage: false }
+  return renderChunks(streamAnswer(turns, run), PASSED_ON, usage)
+}
+
+function prepareService(exchange: ServiceExchange, options: CompletionRunOptions) {
+  const { kind, model, call } = exchange
+  requireOffered(model, capabilityOf(kind.service), options.models)
+  requireTaken(kind.service, call.request)
+  return prepareRun(exchange, options, toRequestKind(kind))
+}
+
+function toRequestKind({ service, shape }: ServiceKind): RequestKind<ServiceRequest> {
+  return {
+    requireAnswerable: (_request, model) => requireOffered(model, capabilityOf(service)),
+    start(model, call, options) {
+      const { backend } = model
+      const answersAs = model.answersAs ?? call.request.model ?? model.id
+      // The schema of the service has read the request.
+      const asked = { ...call, service, answersAs } as unknown as ServiceCall
+      return {
+        start() {
+          if (backend.serve === undefined) throw new ApiError('internal_error')
+          return backend.serve(asked, options)
+        },
+      }
+    },
+    nameBackend: (request, model, upstream) => ({
+      ...nameModel(model, upstream),
+      'x-weft-ignored-fields': nameIgnored(request, model, shape),
+    }),
+  }
+}
+
+function nameIgnored(request: ServiceRequest, { backend }: ServedModel, shape: object) {
+  return nameFields(backend.ignoresUnknown ? findUnknownFields(request, shape) : [])
+}
+
+/**
+ * Choice: nothing is put in between two texts, by any model; images come whole.
+ *
+ * @throws ApiError unsupported_parameter
+ */
+function requireTaken(service: Service, request: ServiceRequest): void {
+  if (service === 'completions' && request.suffix) {
+    const message = 'suffix is not supported: nothing is put in between.'
+    throw new ApiError('unsupported_parameter', { param: 'suffix', message })
+  }
+  if (service === 'images' && request.stream === true) {
+    const message = 'stream is not supported for images: they come whole.'
+    throw new ApiError('unsupported_parameter', { param: 'stream', message })
+  }
+}

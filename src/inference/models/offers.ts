@@ -1,0 +1,40 @@
+/** What a model may be asked: chats, embeddings and so on; and the words for one that may not. */
+import { ApiError } from '../../errors.ts'
+import type { Capability } from '../backend.ts'
+import type { ModelRegistry, ServedModel } from './registry.ts'
+
+/** Limit: models that a refusal names. */
+const NAMED_MAX = 5
+
+const CHAT_ALONE: readonly Capability[] = ['chat']
+
+/** In the order of the endpoints. */
+export function listOffers({ offers, backend }: ServedModel): readonly Capability[] {
+  return offers ?? backend.offers ?? CHAT_ALONE
+}
+
+/**
+ * Lets a request pass that is for a model of its kind.
+ *
+ * @param models - where others may be found that can be named
+ * @throws ApiError capability_missing
+ */
+export function requireOffered(
+  model: ServedModel,
+  wanted: Capability,
+  models: ModelRegistry | null = null,
+): void {
+  const offers = listOffers(model)
+  if (offers.includes(wanted)) return
+  const others = models?.listEntries().flatMap(({ id }) => {
+    return listOffers(models.getModel(id)).includes(wanted) ? [`\`${id}\``] : []
+  })
+  const way =
+    others === undefined
+      ? ''
+      : others.length === 0
+        ? ` No model of this server does; a model of the models file may, by its \`capabilities\`.`
+        : ` Models that do: ${others.slice(0, NAMED_MAX).join(', ')}.`
+  const message = `The model \`${model.id}\` does not offer ${wanted}, only ${offers.join(', ')}.${way}`
+  throw new ApiError('capability_missing', { param: 'model', message })
+}

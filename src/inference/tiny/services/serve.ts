@@ -1,0 +1,128 @@
+/** What the tiny model answers beside chats, as JSON texts: legacy completions, embeddings, tokens. */
+import { ApiError } from '../../../errors.ts'
+import type { Delta, RelayedDelta, ServiceCall, ServiceCallOf } from '../../backend.ts'
+import type { EnginePlan, PieceOf } from '../host/engine-work.ts'
+import { planPrompt as planChatPrompt } from '../text/prompt-plan.ts'
+import { type EmbeddingPlan, toUnitLength } from './embedding.ts'
+import { answerText, type PromptRun, toDelta } from './text-answer.ts'
+import { listPrompts, planPrompt, planText, type TextPlan } from './text-plan.ts'
+import type { TokenPlan, TokensPiece } from './token-text.ts'
+
+/** Has a plan done by the model's process. */
+export type Run = <P extends EnginePlan>(plan: P) => AsyncIterable<PieceOf<P>>
+
+export interface ServeOptions {
+  readonly run: Run
+  readonly drawSeed: () => bigint
+  /** Milliseconds since the epoch. */
+  readonly nowMs: () => number
+}
+
+/** @throws ApiError invalid_value, context_length_exceeded; what `run` throws */
+export function serveCall(call: ServiceCall, options: ServeOptions): AsyncIterable<RelayedDelta> {
+  if (call.service === 'completions') return completeText(call, options)
+  if (call.service === 'embeddings') return embed(call, options)
+  if (call.service === 'tokenize') return tokenize(call, options)
+  if (call.service === 'detokenize') return detokenize(call, options)
+  throw new ApiError('capability_missing', { param: 'model' })
+}
+
+async function* completeText(
+  call: ServiceCallOf<'completions'>,
+  { run, drawSeed, nowMs }: ServeOptions,
+): AsyncGenerator<RelayedDelta> {
+  const plan = planText(call.request)
+  const created = Math.floor(nowMs() / 1000)
+  const { requestId, answersAs: model } = call
+  const head = { id: `cmpl-${requestId}`, object: 'text_completion', created, model } as const
+  yield* answerText(head, plan, runPrompts(call, plan, run, drawSeed))
+}
+
+/** One prompt after the other, so that a request never takes more of the queue than one place. */
+async function* runPrompts(
+  call: ServiceCallOf<'completions'>,
+  plan: TextPlan,
+  run: Run,
+  drawSeed: () => bigint,
+): AsyncGenerator<PromptRun> {
+  for (const prompt of plan.prompts) {
+    const completion = planPrompt(call, plan, prompt, drawSeed)
+    const isJudged = completion.promptLogprobs !== null
+    const tokens = isJudged ? await tellTokens(call, { prompt: completion.prompt }, run) : null
+    const deltas: AsyncIterable<Delta> = run(completion)
+    yield { tokens: tokens?.ids.length === 0 ? null : tokens, deltas }
+  }
+}
+
+/** Choice: `dimensions` cuts a vector and makes it of length 1 again. */
+async function* embed(
+  call: ServiceCallOf<'embeddings'>,
+  { run }: ServeOptions,
+): AsyncGenerator<RelayedDelta> {
+  const { input, dimensions, encoding_format: encoding } = call.request
+  const plain = { isEchoed: false, addSpecialTokens: false, template: null }
+  const inputs = listPrompts(input, 'input').map((prompt) => ({ ...prompt, ...plain }))
+  const plan: EmbeddingPlan = { kind: 'embedding', inputs, ...settingsOf(call) }
+  const data = []
+  let tokens = 0
+  for await (const { vector, tokenCount } of run(plan)) {
+    tokens += tokenCount
+    const cut = cutVector(vector, dimensions ?? vector.length)
+    const embedding = encoding === 'base64' ? toBase64(cut) : cut
+    data.push({ object: 'embedding', index: data.length, embedding })
+  }
+  const usage = { prompt_tokens: tokens, total_tokens: tokens }
+  yield toDelta({ object: 'list', data, model: call.answersAs, usage })
+}
+
+function cutVector(vector: readonly number[], length: number): readonly number[] {
+  if (length === vector.length) return vector
+  if (length < vector.length) return toUnitLength(vector.slice(0, length))
+  const message = `dimensions must be at most ${vector.length}, the length of the model's vectors.`
+  throw new ApiError('invalid_value', { param: 'dimensions', message })
+}
+
+function toBase64(vector: readonly number[]): string {
+  const bytes = Buffer.alloc(vector.length * Float32Array.BYTES_PER_ELEMENT)
+  for (const [place, value] of vector.entries()) bytes.writeFloatLE(value, place * 4)
+  return bytes.toString('base64')
+}
+
+/** Choice: a chat is cut as its template writes it; nothing is put around a text unless that is asked for. */
+async function* tokenize(
+  call: ServiceCallOf<'tokenize'>,
+  { run }: ServeOptions,
+): AsyncGenerator<RelayedDelta> {
+  const { prompt, messages, return_token_strs, ...chat } = call.request
+  const addSpecialTokens = chat.add_special_tokens ?? false
+  const plain = { isEchoed: false, addSpecialTokens, template: null }
+  const wanted =
+    typeof prompt === 'string'
+      ? { plain: prompt, param: 'prompt', ...plain }
+      : planChatPrompt({ ...chat, messages: messages ?? [] })
+  const { ids, texts, contextTokens } = await tellTokens(call, { prompt: wanted }, run)
+  yield toDelta({
+    count: ids.length,
+    max_model_len: contextTokens,
+    tokens: ids,
+    ...(return_token_strs === true ? { token_strs: texts } : {}),
+  })
+}
+
+async function* detokenize(
+  call: ServiceCallOf<'detokenize'>,
+  { run }: ServeOptions,
+): AsyncGenerator<RelayedDelta> {
+  const { text } = await tellTokens(call, { ids: call.request.tokens }, run)
+  yield toDelta({ prompt: text })
+}
+
+async function tellTokens(call: ServiceCall, of: TokenPlan['of'], run: Run): Promise<TokensPiece> {
+  const plan: TokenPlan = { kind: 'tokens', of, ...settingsOf(call) }
+  for await (const piece of run(plan)) return piece
+  throw new ApiError('internal_error')
+}
+
+function settingsOf({ adapterPath = null }: ServiceCall) {
+  return { priority: 0, adapterPath }
+}

@@ -1,0 +1,142 @@
+/**
+ * What models are asked beside chats, all additions to the spec: one story for all of them. A model that does not offer
+ * one is refused by name.
+ */
+import type { z } from 'zod'
+import { requireScope } from '../../domain/access/permissions.ts'
+import type { App } from '../../http/app-type.ts'
+import { ProjectHeaders, requireProjectHeader } from '../../http/project-header.ts'
+import { startClientDeadline } from '../../http/stream/client-deadline.ts'
+import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'
+import {
+  type ServiceKind,
+  type ServiceRequest,
+  serveStream,
+  serveWhole,
+} from '../../inference/chat/service-run.ts'
+import type { ModelChoice } from '../../inference/models/model-choice.ts'
+import { EmbeddingRequest, EmbeddingResponse } from '../../schemas/chat/embeddings.ts'
+import { ImageRequest, ImageResponse } from '../../schemas/chat/images.ts'
+import { ModerationRequest, ModerationResponse } from '../../schemas/chat/moderations.ts'
+import {
+  TextCompletionRequest,
+  TextCompletionResponse,
+} from '../../schemas/chat/text-completion.ts'
+import {
+  DetokenizeRequest,
+  DetokenizeResponse,
+  TokenizeRequest,
+  TokenizeResponse,
+} from '../../schemas/chat/tokens.ts'
+import { type AnswerHeaders, sendStream, sendWhole, setReplyHeaders } from './answer-sending.ts'
+
+export interface ServiceRoutesOptions {
+  readonly choice: ModelChoice
+  readonly run: CompletionRunOptions
+}
+
+interface Endpoint {
+  readonly service: ServiceKind['service']
+  readonly path: string
+  readonly operationId: string
+  readonly summary: string
+  readonly body: z.ZodType<ServiceRequest> & { readonly shape: object }
+  readonly answer: z.ZodType
+}
+
+const TOKENIZE = {
+  service: 'tokenize',
+  summary: 'Cut a text or a chat into tokens, as vLLM does (addition to the spec).',
+  body: TokenizeRequest,
+  answer: TokenizeResponse,
+} as const
+const DETOKENIZE = {
+  service: 'detokenize',
+  summary: 'The text of tokens, as vLLM tells it (addition to the spec).',
+  body: DetokenizeRequest,
+  answer: DetokenizeResponse,
+} as const
+
+/** Choice: tokens are cut at vLLM's own addresses too. */
+const ENDPOINTS: readonly Endpoint[] = [
+  {
+    service: 'embeddings',
+    path: '/v1/embeddings',
+    operationId: 'createEmbedding',
+    summary: 'Embed texts (addition to the spec).',
+    body: EmbeddingRequest,
+    answer: EmbeddingResponse,
+  },
+  {
+    service: 'completions',
+    path: '/v1/completions',
+    operationId: 'createCompletion',
+    summary: 'Go on with texts (addition to the spec).',
+    body: TextCompletionRequest,
+    answer: TextCompletionResponse,
+  },
+  {
+    service: 'moderations',
+    path: '/v1/moderations',
+    operationId: 'createModeration',
+    summary: 'Judge texts or images with a model of an engine (addition to the spec).',
+    body: ModerationRequest,
+    answer: ModerationResponse,
+  },
+  {
+    service: 'images',
+    path: '/v1/images/generations',
+    operationId: 'createImage',
+    summary: 'Make images with a model of an engine (addition to the spec).',
+    body: ImageRequest,
+    answer: ImageResponse,
+  },
+  { ...TOKENIZE, path: '/v1/tokenize', operationId: 'tokenize' },
+  { ...DETOKENIZE, path: '/v1/detokenize', operationId: 'detokenize' },
+  { ...TOKENIZE, path: '/tokenize', operationId: 'tokenizeAsVllm' },
+  { ...DETOKENIZE, path: '/detokenize', operationId: 'detokenizeAsVllm' },
+]
+
+export async function serviceRoutes(app: App, options: ServiceRoutesOptions): Promise<void> {
+  for (const endpoint of ENDPOINTS) addEndpoint(app, endpoint, options)
+}
+
+function addEndpoint(app: App, endpoint: Endpoint, { choice, run }: ServiceRoutesOptions): void {
+  const { service, path, operationId, summary, body: schema, answer } = endpoint
+  app.post(
+    path,
+    {
+      config: { invalidBody: 'openai_400', keepsBodyText: true },
+      schema: {
+        tags: ['inference'],
+        operationId,
+        summary,
+        body: schema,
+        shown: { headers: ProjectHeaders, response: { 200: answer } },
+      },
+    },
+    async (request, reply) => {
+      const projectId = requireProjectHeader(request)
+      const caller = requireScope(request.principal, 'inference')
+      const model = await choice.choose(request.body.model, { caller, projectId })
+      const abort = app.openAbort(reply)
+      const deadline = startClientDeadline(request.headers, abort)
+      const body = request.bodyText ?? ''
+      const exchange = {
+        kind: { service, shape: schema.shape },
+        caller,
+        call: { request: request.body, body, requestId: request.id },
+        model,
+        projectId,
+        recordAs: { opName: service, body },
+        signal: abort.signal,
+        setHeaders: (headers: AnswerHeaders) => setReplyHeaders(reply, headers),
+      }
+      if (service === 'completions' && request.body.stream === true) {
+        const chunks = serveStream(exchange, run)
+        return await sendStream({ app, request, reply, deadline }, chunks)
+      }
+      await sendWhole(reply, serveWhole(exchange, run), deadline)
+    },
+  )
+}
