@@ -10,7 +10,8 @@ import {
 } from '../../src/inference/models/models-file.ts'
 import { listOffers } from '../../src/inference/models/offers.ts'
 import { type OpenModelsOptions, openModelRegistry } from '../../src/inference/models/registry.ts'
-import { ENGINES } from '../../src/inference/openai/profiles.ts'
+import { ENGINE_OFFERS, ENGINES } from '../../src/inference/openai/profiles.ts'
+import { TINY_OFFERS } from '../../src/inference/tiny/offers.ts'
 import { LOCALHOST_CERTIFICATE } from '../support/localhost-certificate.ts'
 import { createScriptedBackend } from '../support/scripted-backend.ts'
 
@@ -223,7 +224,6 @@ describe('openModelRegistry', () => {
     expect(offersOf(RELAYED)).toEqual(['chat', 'completions', 'embeddings'])
     expect(offersOf({ ...RELAYED, engine: 'vllm' })).toContain('tokenize')
     expect(offersOf({ ...RELAYED, capabilities: ['moderations'] })).toEqual(['moderations'])
-    expect(offersOf(TINY)).toEqual(['chat', 'completions', 'embeddings', 'tokenize'])
   })
 
   it('takes the marked default, and the upstream name where one is given', () => {
@@ -357,5 +357,20 @@ describe('docs/models.md', () => {
     const fields = new Set([...Object.keys(tiny.shape), ...Object.keys(relayed.shape)])
     const rows = [...text.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, name]) => name)
     expect(rows.sort()).toEqual([...fields].sort())
+  })
+
+  it('tells what can be asked of each kind of model', () => {
+    const kinds = ['tiny', ...ENGINES]
+    const told = kinds.map((_, column) => {
+      const cells = [...text.matchAll(/^\| ([a-z]+) \|[^|]*\|(.*)\|$/gm)].map(([, name, rest]) => [
+        name,
+        rest?.split('|')[column]?.trim(),
+      ])
+      const marked = (mark: string) =>
+        cells.filter(([, cell]) => cell === mark).map(([name]) => name)
+      return { usual: marked('usual'), more: marked('can') }
+    })
+    const real = [{ usual: TINY_OFFERS, more: [] }, ...ENGINES.map((name) => ENGINE_OFFERS[name])]
+    expect(told).toEqual(real)
   })
 })
