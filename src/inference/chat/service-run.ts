@@ -101,7 +101,7 @@ function nameIgnored(request: ServiceRequest, { backend }: ServedModel, shape: o
 }
 
 /**
- * Choice: nothing is put in between two texts, by any model; images come whole.
+ * Nothing is put in between two texts, by any model; images come whole.
  *
  * @throws ApiError unsupported_parameter
  */

@@ -6,7 +6,7 @@ import type { RelayedDelta, ServiceCall } from '../backend.ts'
 /**
  * The body of `/tokenize` or `/detokenize` of llama-server.
  *
- * Choice: its tokenizer takes no chat; as with vLLM special tokens are put around a text unless the client says no.
+ * Its tokenizer takes no chat; as with vLLM special tokens are put around a text unless the client says no.
  *
  * @throws ApiError unsupported_parameter for a chat
  */

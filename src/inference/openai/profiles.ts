@@ -40,7 +40,7 @@ interface EngineOffers {
 /**
  * What each kind of engine has an address for.
  *
- * Choice: a generic engine judges by itself what it has; tokens are cut where the addresses are those of vLLM or of
+ * A generic engine judges by itself what it has; tokens are cut where the addresses are those of vLLM or of
  * llama-server.
  */
 export const ENGINE_OFFERS: Readonly<Record<Engine, EngineOffers>> = {

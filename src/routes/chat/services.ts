@@ -57,7 +57,7 @@ const DETOKENIZE = {
   answer: DetokenizeResponse,
 } as const
 
-/** Choice: tokens are cut at vLLM's own addresses too. */
+/** Tokens are cut at vLLM's own addresses too. */
 const ENDPOINTS: readonly Endpoint[] = [
   {
     service: 'embeddings',

@@ -216,7 +216,7 @@ function makePrompt(engine: Engine, plan: CompletionPlan): CheckedPrompt {
   return { ids, tokensMax: Math.min(plan.tokensMax ?? room, room) }
 }
 
-/** Choice: without any text a model goes on from the token that begins one. */
+/** Without any text a model goes on from the token that begins one. */
 function encodePrompt({ prompt: chat, shape, tokenizer }: Engine, plan: CompletionPlan): number[] {
   const { prompt } = plan
   if ('plain' in prompt) {

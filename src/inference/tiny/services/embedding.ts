@@ -28,7 +28,7 @@ export interface VectorPiece {
 /** Limit: tokens of all texts of a request. */
 const TOKENS_MAX = 32_768
 
-/** Choice: all texts are checked before the first one is embedded. @throws ApiError context_length_exceeded, invalid_value */
+/** All texts are checked before the first one is embedded. @throws ApiError context_length_exceeded, invalid_value */
 export function* embedTexts(engine: Engine, { inputs }: EmbeddingPlan): Generation<VectorPiece> {
   const texts: number[][] = []
   let tokensLeft = TOKENS_MAX

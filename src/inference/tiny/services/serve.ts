@@ -54,7 +54,7 @@ async function* runPrompts(
   }
 }
 
-/** Choice: `dimensions` cuts a vector and makes it of length 1 again. */
+/** `dimensions` cuts a vector and makes it of length 1 again. */
 async function* embed(
   call: ServiceCallOf<'embeddings'>,
   { run }: ServeOptions,
@@ -88,7 +88,7 @@ function toBase64(vector: readonly number[]): string {
   return bytes.toString('base64')
 }
 
-/** Choice: a chat is cut as its template writes it; nothing is put around a text unless that is asked for. */
+/** A chat is cut as its template writes it; nothing is put around a text unless that is asked for. */
 async function* tokenize(
   call: ServiceCallOf<'tokenize'>,
   { run }: ServeOptions,

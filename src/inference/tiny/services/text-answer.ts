@@ -87,7 +87,7 @@ function judgeOwn(tokens: TokensPiece | null, { promptLogprobs }: PromptDelta): 
   return judgePrompt(tokens.ids, tokens.texts, promptLogprobs)
 }
 
-/** Choice: with an echo the tokens of the prompt stand before those of the answer. */
+/** With an echo the tokens of the prompt stand before those of the answer. */
 function openChoice(index: number, judged: readonly JudgedToken[]): WrittenChoice {
   const told = { toldTokens: 0, toldChars: 0, logprobSum: 0, tokenCount: 0 }
   return { index, text: '', judged: [...judged], ...told, finish_reason: null }

@@ -31,7 +31,7 @@ export interface TextPrompt {
 /**
  * What is wanted of the prompts.
  *
- * Choice: rules between fields are those of the OpenAI API.
+ * Rules between fields are those of the OpenAI API.
  *
  * @throws ApiError invalid_value
  */

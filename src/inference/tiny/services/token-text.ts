@@ -31,7 +31,7 @@ export interface TokensPiece {
 const CHARS_MAX = 262_144
 
 /**
- * Choice: a text may have more tokens than the context.
+ * A text may have more tokens than the context.
  *
  * @throws ApiError context_length_exceeded, invalid_value
  */
