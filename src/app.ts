@@ -27,6 +27,9 @@ import { graphqlRoutes } from './routes/access/graphql.ts'
 import { healthRoutes } from './routes/access/health.ts'
 import { missingRoutes } from './routes/access/missing.ts'
 import { serverInfoRoutes } from './routes/access/server-info.ts'
+import { agentChatRoutes } from './routes/agents/agent-chat.ts'
+import { agentSpanRoutes } from './routes/agents/agent-spans.ts'
+import { agentRoutes } from './routes/agents/agents.ts'
 import { callBatchRoutes } from './routes/calls/call-batches.ts'
 import { callRoutes } from './routes/calls/calls.ts'
 import { callsQueryRoutes } from './routes/calls/calls-query.ts'
@@ -225,6 +228,10 @@ async function registerTraceRoutes(
     refScheme: config.refScheme,
   })
   await scope.register(threadRoutes, { threads: deps.threads })
+  const { agents, prices } = deps
+  await scope.register(agentRoutes, { agents, prices })
+  await scope.register(agentSpanRoutes, { agents, prices })
+  await scope.register(agentChatRoutes, { agents, prices, refScheme: config.refScheme })
   await scope.register(statsRoutes, { stats: deps.stats, prices: deps.prices })
   await scope.register(usageRoutes, { usage: deps.usage, prices: deps.prices })
   await scope.register(feedbackRoutes, {

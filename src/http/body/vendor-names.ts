@@ -30,6 +30,10 @@ const PAYLOADS = new Set([
   'usage',
   'call_usage',
   'annotation_payload',
+  'custom_attrs_string',
+  'custom_attrs_int',
+  'custom_attrs_float',
+  'custom_attrs_bool',
   '$literal',
 ])
 

@@ -12,21 +12,6 @@ export interface MissingFeature {
 /** An addition to the spec, which has none of these addresses. */
 export const MISSING_FEATURES: readonly MissingFeature[] = [
   {
-    feature: 'queries over agents and their conversations',
-    reason: 'Agents are traced as calls: ask /calls/stream_query and /calls/stats.',
-    endpoints: [
-      'POST /agents/query',
-      'POST /agents/search',
-      'POST /agents/agent-versions/query',
-      'POST /agents/conversations/chat',
-      'POST /agents/conversations/spans',
-      'POST /agents/spans/query',
-      'POST /agents/spans/stats',
-      'POST /agents/spans/custom-attrs/schema',
-      'POST /agents/traces/chat',
-    ],
-  },
-  {
     feature: 'annotation queues',
     reason: 'Weft keeps feedback, but no lists of calls that wait for it.',
     endpoints: [

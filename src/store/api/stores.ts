@@ -1,6 +1,7 @@
 /** All stores of a server, as one thing that is opened and closed. */
 
 import type { KeyStore } from './access/keys.ts'
+import type { AgentStore } from './agents/agents.ts'
 import type { CallStore } from './calls/calls.ts'
 import type { CallsQueryStore } from './calls/calls-query.ts'
 import type { RecordingStore } from './chat/recordings.ts'
@@ -27,6 +28,7 @@ export interface Stores extends StoreHealth {
   readonly recordings: RecordingStore
   readonly callsQuery: CallsQueryStore
   readonly threads: ThreadStore
+  readonly agents: AgentStore
   readonly stats: StatsStore
   readonly usage: UsageStore
   /** What tokens cost. */

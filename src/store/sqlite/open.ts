@@ -4,6 +4,7 @@ import type { KeyStore } from '../api/access/keys.ts'
 import type { MissingFiles } from '../api/health.ts'
 import type { Stores } from '../api/stores.ts'
 import { createKeyStore } from './access/keys.ts'
+import { createAgentStore } from './agents/agents.ts'
 import { createCallStore } from './calls/calls.ts'
 import { createCallsQueryStore } from './calls/calls-query.ts'
 import { createResponseStore } from './chat/responses.ts'
@@ -107,6 +108,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     recordings,
     callsQuery: createCallsQueryStore(db, lists, arrivals),
     threads: { listThreads: (listing, caller) => lists.run('threads', listing, caller) },
+    agents: createAgentStore(lists),
     stats: createStatsStore(writes, stats),
     usage: createUsageStore(stats),
     feedback: createFeedbackStore(writes, lists),

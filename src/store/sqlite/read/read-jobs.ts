@@ -2,6 +2,14 @@
  * The heavy reads that run off the event loop, by name. A worker runs nothing else: no SQL ever comes in
  * a message. A new read is one entry here.
  */
+import {
+  groupSpans,
+  listAttributes,
+  listSpans,
+  measureSpans,
+  searchMessages,
+} from '../agents/span-answers.ts'
+import { listConversationSpans, readTurns } from '../agents/turns.ts'
 import { countSelected, selectCalls } from '../calls/calls-scan.ts'
 import { queryFeedback } from '../feedback/feedback-query.ts'
 import { findPayloadPaths } from '../feedback/payload-paths.ts'
@@ -17,6 +25,13 @@ import type { ReadJobs } from './read-job.ts'
 
 /** All jobs of the server. */
 export const READ_JOBS = {
+  agent_attributes: listAttributes,
+  agent_conversations: listConversationSpans,
+  agent_groups: groupSpans,
+  agent_search: searchMessages,
+  agent_spans: listSpans,
+  agent_stats: measureSpans,
+  agent_turns: readTurns,
   build_segment: buildSegment,
   count_calls: countSelected,
   content_sizes: sumContents,

@@ -1,0 +1,64 @@
+/** Feedback about spans, turns and conversations, and the refs that name them. Pure. */
+import type { ChatFeedback, ConversationSpans } from '../../schemas/agents/agent-chat.ts'
+import type { JsonObject } from '../../schemas/primitives.ts'
+import { renderTimestamp } from '../../schemas/timestamp.ts'
+import type { FeedbackRow } from '../feedback/feedback-view.ts'
+import { isObject } from '../json/is-object.ts'
+
+/** The refs under which a span is spoken of: as a call, and as an agent's span. */
+export function callRefs(scheme: string, project_id: string) {
+  const base = `${scheme}:///${project_id}`
+  return (id: string): readonly string[] => [`${base}/call/${id}`, `${base}/agent_span/${id}`]
+}
+
+export function turnRef(scheme: string, project_id: string, trace_id: string): string {
+  return `${scheme}:///${project_id}/agent_turn/${trace_id}`
+}
+
+export function conversationRef(scheme: string, project_id: string, id: string): string {
+  const encoded = encodeURIComponent(id).replace(
+    /[!'()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `${scheme}:///${project_id}/agent_conversation/${encoded}`
+}
+
+/** Tags and ratings are those that the payload holds: clients send them there, too. */
+export function renderChatFeedback(row: FeedbackRow): ChatFeedback {
+  const parsed: unknown = JSON.parse(row.payload_json ?? 'null')
+  const payload: JsonObject = isObject(parsed) ? { ...parsed } : {}
+  const { scorer_tags: tags, scorer_ratings: ratings } = payload
+  return {
+    id: row.id,
+    weave_ref: row.weave_ref,
+    feedback_type: row.feedback_type,
+    payload,
+    creator: row.creator,
+    created_at: renderTimestamp(row.created_at_us),
+    svc_user_id: row.svc_user_id,
+    annotation_ref: row.annotation_ref,
+    runnable_ref: row.runnable_ref,
+    call_ref: row.call_ref,
+    trigger_ref: row.trigger_ref,
+    scorer_tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [],
+    scorer_ratings: isObject(ratings)
+      ? (Object.fromEntries(
+          Object.entries(ratings).filter(([, value]) => typeof value === 'number'),
+        ) as Record<string, number>)
+      : {},
+    ...{ scorer_tag_reasons: {}, scorer_tag_confidences: {} },
+    ...{ scorer_rating_reasons: {}, scorer_rating_confidences: {} },
+  }
+}
+
+type Signal = ConversationSpans['conversations'][number]['spans_feedback'][number]
+
+/** What feedback marks on a conversation's spans; nothing for other types. */
+export function readSignal(feedback: ChatFeedback, trace_id: string | null): Signal[] {
+  const { feedback_type, scorer_tags, scorer_ratings } = feedback
+  if (feedback_type !== 'wandb.agent_user_feedback' && feedback_type !== 'wandb.agent_monitor') {
+    return []
+  }
+  const ratings = Object.entries(scorer_ratings).map(([name, value]) => ({ name, value }))
+  return [{ feedback_type, trace_id, tags: scorer_tags, ratings }]
+}

@@ -1,0 +1,46 @@
+/** A list of spans: its order, its page, and what is shown of each. Pure. */
+
+import { ApiError } from '../../errors.ts'
+import type { AgentSpansQueryRequest } from '../../schemas/agents/agent-spans.ts'
+import { parsePath } from '../query/query-expression.ts'
+import type { RowQuery } from '../query/row-query.ts'
+import type { SpanRowShape } from './span-row.ts'
+import { SPAN_FIELDS } from './span-values.ts'
+
+/** Plain data. */
+export interface ResolvedSpanList {
+  /** Empty: by the start, in `direction`. */
+  readonly sort: RowQuery['sort']
+  readonly direction: 'asc' | 'desc'
+  readonly offset: number
+  readonly limit: number
+  readonly shape: SpanRowShape
+}
+
+/** @throws ApiError validation_failed, query_invalid */
+export function resolveSpanList(
+  { sort_by, offset, limit, include_details, ...request }: AgentSpansQueryRequest,
+  limitDefault: number,
+): ResolvedSpanList {
+  if ((request.measures ?? []).length > 0) {
+    const message = 'measures are of groups: give group_by, too.'
+    throw new ApiError('validation_failed', { param: 'measures', message })
+  }
+  const terms = sort_by ?? []
+  const sort = terms.map(({ field, direction }, index) => ({
+    path: parsePath(field, SPAN_FIELDS, `sort_by[${index}].field`),
+    direction,
+  }))
+  const [first] = terms
+  const isByStart = !first || (terms.length === 1 && first.field === 'started_at')
+  return {
+    sort: isByStart ? [] : sort,
+    direction: first && isByStart ? first.direction : 'desc',
+    offset: offset ?? 0,
+    limit: limit ?? limitDefault,
+    shape: {
+      withDetails: include_details ?? false,
+      attributes: request.custom_attr_columns ?? [],
+    },
+  }
+}

@@ -1,0 +1,78 @@
+/** Which agent spans a question is about. Pure; what it makes is plain data. */
+import type { AgentSearchRequest } from '../../schemas/agents/agent-search.ts'
+import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
+import type { Query } from '../../schemas/query/query-expression.ts'
+import { timestampUs } from '../../schemas/timestamp.ts'
+import { type StartedBounds, startedBounds } from '../calls/calls-query.ts'
+import { type Expression, parseQuery } from '../query/query-expression.ts'
+import { createMatcher } from '../query/query-matcher.ts'
+import { requiredTexts } from '../query/row-query.ts'
+import type { AgentSpan } from './agent-span.ts'
+import { SPAN_FIELDS, spanField } from './span-values.ts'
+
+export interface SpanScope {
+  readonly project_id: string
+  readonly filter: CallsFilter
+  /** Inclusive, microseconds. */
+  readonly startedUs: StartedBounds
+  readonly expression: Expression | null
+}
+
+export interface ScopeRequest {
+  readonly project_id: string
+  readonly query?: Query | null | undefined
+  readonly started_after?: string | null | undefined
+  readonly started_before?: string | null | undefined
+}
+
+/**
+ * Ids and times that the query demands narrow what is read.
+ *
+ * @throws ApiError query_invalid
+ */
+export function resolveScope(request: ScopeRequest, filter: CallsFilter = {}): SpanScope {
+  const expression = request.query ? parseQuery(request.query, { fields: SPAN_FIELDS }) : null
+  const implied = startedBounds(expression)
+  const { started_after: after, started_before: before } = request
+  const trace_ids = requiredTexts(expression, 'trace_id') ?? []
+  const call_ids = requiredTexts(expression, 'span_id') ?? []
+  return {
+    project_id: request.project_id,
+    filter: { trace_ids, call_ids, ...filter },
+    startedUs: {
+      from: Math.max(implied.from, after ? timestampUs(after) : implied.from),
+      to: Math.min(implied.to, before ? timestampUs(before) - 1 : implied.to),
+    },
+    expression,
+  }
+}
+
+/** Whether a span belongs to the scope, as far as its expression tells. */
+export function createScopeMatcher({ expression }: SpanScope): (span: AgentSpan) => boolean {
+  return createSpanMatcher(expression)
+}
+
+/** Whether a span meets an expression; all do when there is none. */
+export function createSpanMatcher(expression: Expression | null): (span: AgentSpan) => boolean {
+  if (expression === null) return () => true
+  const meets = createMatcher(expression)
+  return (span) => meets((path) => spanField(span, path))
+}
+
+/** The spans whose messages a search looks into. */
+export function searchScope(request: AgentSearchRequest): SpanScope {
+  const { conversation_id, trace_id } = request
+  const names = ['agent_name', 'provider_name', 'request_model'] as const
+  const conditions = names.flatMap((name) =>
+    request[name] ? [{ $eq: [{ $getField: name }, { $literal: request[name] }] }] : [],
+  )
+  const { project_id, started_after, started_before } = request
+  const query = conditions.length === 0 ? null : { $expr: { $and: conditions } }
+  return resolveScope(
+    { project_id, started_after, started_before, query },
+    {
+      ...(conversation_id ? { thread_ids: [conversation_id] } : {}),
+      ...(trace_id ? { trace_ids: [trace_id] } : {}),
+    },
+  )
+}

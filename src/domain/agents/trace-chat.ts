@@ -1,0 +1,251 @@
+/** The spans of a trace as a chat: who asked what, which agent ran which tool, what came of it. Pure. */
+import type { ChatFeedback, ChatMessage, TraceChat } from '../../schemas/agents/agent-chat.ts'
+import { renderTimestamp } from '../../schemas/timestamp.ts'
+import { MODEL_KINDS } from '../otel/dialects.ts'
+import type { PriceTable } from '../prices/price-table.ts'
+import {
+  type AgentSpan,
+  durationUs,
+  isInvocation,
+  modelOf,
+  statusOf,
+  textColumn,
+} from './agent-span.ts'
+import { addUsd, costsOf } from './span-costs.ts'
+import { answerOf, questionOf, readSpanMessages } from './span-messages.ts'
+import { contentRefs } from './span-row.ts'
+
+/** Limit: levels of the tree that are told apart; deeper spans are left out. */
+const DEPTH_MAX = 200
+
+export interface TraceChatOptions {
+  /** By span id; null: none is wanted. */
+  readonly feedback: ReadonlyMap<string, readonly ChatFeedback[]> | null
+  /** About the turn. */
+  readonly turnFeedback: readonly ChatFeedback[]
+  readonly prices: PriceTable
+  /** Whether tool calls that answers ask for and no span runs are told, too. */
+  readonly withModelToolCalls: boolean
+}
+
+interface Node {
+  readonly span: AgentSpan
+  readonly children: Node[]
+}
+
+/**
+ * @param spans - of one trace, in any order; at least one
+ *
+ * Choice: tokens are those of the model calls, so that an agent's span that repeats them counts for nothing; where no
+ * model call reports any, those of the root.
+ */
+export function renderTraceChat(spans: readonly AgentSpan[], options: TraceChatOptions): TraceChat {
+  const roots = growSpanTree(spans)
+  const root = findRoot(roots)
+  const { call } = root
+  const counted = spans.filter(({ kind, usage }) => usage && kind && MODEL_KINDS.has(kind))
+  const paid = counted.length > 0 ? counted : [root]
+  const sum = (of: (usage: NonNullable<AgentSpan['usage']>) => number | undefined) =>
+    paid.reduce((total, { usage }) => total + (usage === null ? 0 : (of(usage) ?? 0)), 0)
+  const took = durationUs(root)
+  return {
+    trace_id: call.trace_id,
+    root_span_name: textColumn(root, 'agent_name') ?? textColumn(root, 'span_name'),
+    agent_name: textColumn(root, 'agent_name'),
+    agent_version: textColumn(root, 'agent_version'),
+    provider: textColumn(root, 'provider_name'),
+    status_code: statusOf(root),
+    started_at: renderTimestamp(call.started_at_us),
+    ended_at: call.ended_at_us === null ? null : renderTimestamp(call.ended_at_us),
+    total_duration_ms: took === null ? null : Math.floor(took / 1000),
+    total_input_tokens: sum((usage) => usage.prompt_tokens),
+    total_output_tokens: sum((usage) => usage.completion_tokens),
+    total_reasoning_tokens: sum((usage) => usage.completion_tokens_details?.reasoning_tokens),
+    total_cache_read_input_tokens: sum((usage) => usage.prompt_tokens_details?.cached_tokens),
+    total_cache_creation_input_tokens: sum((usage) => usage.cache_creation_input_tokens),
+    total_cost_usd: paid.reduce(
+      (total: number | null, span) => addUsd(total, costsOf(span, options.prices)?.total),
+      null,
+    ),
+    svc_user_id: call.svc_user_id,
+    messages: [...tellQuestion(roots, options), ...tellAll(roots, spans, options)],
+    feedback: options.feedback && [...options.turnFeedback],
+  }
+}
+
+/** Children below their parents, in the order of their nanoseconds; a span whose parent is not there is a root. */
+function growSpanTree(spans: readonly AgentSpan[]): Node[] {
+  const nodes = new Map(spans.map((span) => [span.call.id, { span, children: [] as Node[] }]))
+  const roots: Node[] = []
+  const sorted = [...nodes.values()].sort(({ span: left }, { span: right }) =>
+    left.start_ns < right.start_ns ? -1 : Number(left.start_ns > right.start_ns),
+  )
+  for (const node of sorted) {
+    const { id, parent_id } = node.span.call
+    const parent = parent_id === null || parent_id === id ? undefined : nodes.get(parent_id)
+    ;(parent?.children ?? roots).push(node)
+  }
+  // Spans that are each other's parents hang below no root.
+  return roots.length > 0 ? roots : sorted.slice(0, 1)
+}
+
+/** The one without a parent; of several the one that ended last. */
+function findRoot(roots: readonly Node[]): AgentSpan {
+  const [first, ...others] = roots
+  if (!first) throw new TypeError('a trace without spans')
+  return others.reduce(
+    (best, { span }) => ((span.call.ended_at_us ?? 0) > (best.call.ended_at_us ?? 0) ? span : best),
+    first.span,
+  )
+}
+
+/** What was asked: of the first agent that was, else of the first span that holds a question. */
+function tellQuestion(roots: readonly Node[], options: TraceChatOptions): ChatMessage[] {
+  const spans = [...walk(roots)]
+  const ordered = [...spans.filter(isInvocation), ...spans]
+  for (const span of ordered) {
+    const text = questionOf(readSpanMessages(span))
+    if (text === '') continue
+    const user_message = { text, content_refs: contentRefs(span) }
+    return [{ ...describe(span, 'user_message', null, options), user_message }]
+  }
+  return []
+}
+
+function* walk(nodes: readonly Node[], depth = 0): Generator<AgentSpan> {
+  if (depth > DEPTH_MAX) return
+  for (const { span, children } of nodes) {
+    yield span
+    yield* walk(children, depth + 1)
+  }
+}
+
+function tellAll(
+  roots: readonly Node[],
+  spans: readonly AgentSpan[],
+  options: TraceChatOptions,
+): ChatMessage[] {
+  const told: ChatMessage[] = []
+  const ran = new Set(spans.map((span) => textColumn(span, 'tool_name')))
+  const tell = (span: AgentSpan, type: ChatMessage['type'], agent: string | null, part: object) =>
+    told.push({ ...describe(span, type, agent, options), ...part } as ChatMessage)
+
+  /** Whether an answer was told: an agent's own repeats that of its last model call. */
+  function visit({ span, children }: Node, outer: string | null, depth: number): boolean {
+    if (depth > DEPTH_MAX) return false
+    const agent = textColumn(span, 'agent_name') ?? outer
+    const isAgent = isInvocation(span)
+    if (isAgent && textColumn(span, 'agent_name')) {
+      tell(span, 'agent_start', agent, { agent_start: agentStart(span) })
+    }
+    if (span.columns.operation_name === 'execute_tool') {
+      tell(span, 'tool_call', agent, { tool_call: toolCall(span) })
+      return visitAll(children, agent, depth)
+    }
+    const isToldBelow = visitAll(children, agent, depth)
+    let isTold = isToldBelow
+    const messages = readSpanMessages(span)
+    if (!isAgent && options.withModelToolCalls) {
+      for (const call of messages.toolCalls.filter(({ name }) => !ran.has(name))) {
+        tell(span, 'tool_call', agent, { tool_call: askedToolCall(call) })
+      }
+    }
+    const text = answerOf(messages)
+    if (text !== '' && !(isToldBelow && repeats(span))) {
+      tell(span, 'assistant_message', agent, { assistant_message: answer(span, text) })
+      isTold = true
+    }
+    if (textColumn(span, 'compaction_summary') || Number(span.columns.compaction_items_before)) {
+      tell(span, 'context_compacted', agent, { context_compacted: compaction(span) })
+    }
+    return isTold
+  }
+
+  function visitAll(nodes: readonly Node[], agent: string | null, depth: number): boolean {
+    return nodes.reduce((isTold, node) => visit(node, agent, depth + 1) || isTold, false)
+  }
+
+  visitAll(roots, null, 0)
+  return told
+}
+
+/** Spans of agents and chains show the answer of what they called. */
+function repeats({ kind }: AgentSpan): boolean {
+  return kind === null || !MODEL_KINDS.has(kind)
+}
+
+function describe(
+  span: AgentSpan,
+  type: ChatMessage['type'],
+  agent: string | null,
+  { feedback }: TraceChatOptions,
+): Omit<ChatMessage, 'user_message'> {
+  return {
+    type,
+    span_id: span.call.id,
+    agent_name: agent ?? textColumn(span, 'agent_name'),
+    agent_version: textColumn(span, 'agent_version'),
+    started_at: renderTimestamp(span.call.started_at_us),
+    status_code: statusOf(span),
+    status_message: textColumn(span, 'status_message'),
+    error_type: textColumn(span, 'error_type'),
+    feedback: feedback && [...(feedback.get(span.call.id) ?? [])],
+  }
+}
+
+function agentStart(span: AgentSpan): ChatMessage['agent_start'] {
+  const { system } = readSpanMessages(span)
+  return {
+    model: textColumn(span, 'request_model'),
+    status: statusOf(span),
+    system_instructions: system.length === 0 ? null : system.join('\n'),
+    tool_definitions: textColumn(span, 'tool_definitions'),
+  }
+}
+
+function toolCall(span: AgentSpan): ChatMessage['tool_call'] {
+  return {
+    tool_name: textColumn(span, 'tool_name') ?? textColumn(span, 'span_name'),
+    tool_arguments: textColumn(span, 'tool_call_arguments'),
+    tool_result: textColumn(span, 'tool_call_result'),
+    duration_ms: wholeMs(span),
+    status: statusOf(span),
+    content_refs: contentRefs(span),
+  }
+}
+
+function askedToolCall(call: { name: string; arguments: string }): ChatMessage['tool_call'] {
+  return {
+    tool_name: call.name,
+    tool_arguments: call.arguments,
+    ...{ tool_result: null, duration_ms: null, status: null, content_refs: [] },
+  }
+}
+
+function answer(span: AgentSpan, text: string): ChatMessage['assistant_message'] {
+  const { usage } = span
+  return {
+    text,
+    model: modelOf(span),
+    reasoning_content: readSpanMessages(span).reasoning,
+    reasoning_tokens: usage?.completion_tokens_details?.reasoning_tokens ?? null,
+    input_tokens: usage?.prompt_tokens ?? null,
+    output_tokens: usage?.completion_tokens ?? null,
+    duration_ms: wholeMs(span),
+    status: statusOf(span),
+    content_refs: contentRefs(span),
+  }
+}
+
+function compaction({ columns }: AgentSpan): ChatMessage['context_compacted'] {
+  return {
+    compaction_summary: columns.compaction_summary as string | null,
+    compaction_items_before: columns.compaction_items_before as number | null,
+    compaction_items_after: columns.compaction_items_after as number | null,
+  }
+}
+
+function wholeMs(span: AgentSpan): number | null {
+  const us = durationUs(span)
+  return us === null ? null : Math.floor(us / 1000)
+}

@@ -1,0 +1,141 @@
+/** Spans of agents: listed, grouped, measured, searched. Additions to the spec, as the tracing SDKs ask for them. */
+import { requireAccess } from '../../domain/access/permissions.ts'
+import { resolveSearch } from '../../domain/agents/message-search.ts'
+import { resolveGrouping } from '../../domain/agents/span-groups.ts'
+import { resolveSpanList } from '../../domain/agents/span-list.ts'
+import { resolveScope, searchScope } from '../../domain/agents/span-scope.ts'
+import { resolveSpanStats } from '../../domain/agents/span-stats.ts'
+import { resolveWindow } from '../../domain/time/time-window.ts'
+import type { App } from '../../http/app-type.ts'
+import { openReadCaller } from '../../http/stream/read-caller.ts'
+import {
+  AgentSearchRequest,
+  AgentSearchResponse,
+  SEARCH_LIMIT,
+} from '../../schemas/agents/agent-search.ts'
+import {
+  AgentSpansQueryRequest,
+  AgentSpansQueryResponse,
+  SPANS_LIMIT,
+} from '../../schemas/agents/agent-spans.ts'
+import {
+  AgentSpanStatsRequest,
+  AgentSpanStatsResponse,
+  ATTRIBUTES_LIMIT,
+  GROUP_LIMIT,
+  SpanAttributesRequest,
+  SpanAttributesResponse,
+} from '../../schemas/agents/agent-stats.ts'
+import type { AgentRoutesOptions } from './agents.ts'
+
+const tags = ['agents']
+/** "Now" is the end of the current millisecond: spans that began in it count. */
+const REST_OF_MS_US = 999
+
+export async function agentSpanRoutes(app: App, options: AgentRoutesOptions): Promise<void> {
+  addList(app, options)
+  addStats(app, options)
+  addAttributes(app, options)
+  addSearch(app, options)
+}
+
+function addList(app: App, { agents, prices }: AgentRoutesOptions): void {
+  app.post(
+    '/agents/spans/query',
+    {
+      schema: {
+        tags,
+        operationId: 'queryAgentSpans',
+        summary: 'Spans, as rows or in groups (addition to the spec).',
+        body: AgentSpansQueryRequest,
+        response: { 200: AgentSpansQueryResponse },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      const { project_id, include_costs, group_by } = body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const scope = resolveScope(body)
+      const caller = openReadCaller(request, reply, project_id)
+      const listed = include_costs ? await prices.listPrices(project_id) : null
+      if (!group_by || group_by.length === 0) {
+        const list = { scope, ...resolveSpanList(body, SPANS_LIMIT), prices: listed }
+        const { spans, total_count } = await agents.listSpans(list, caller)
+        return { spans: [...spans], groups: [], total_count }
+      }
+      const grouping = resolveGrouping(body, listed, SPANS_LIMIT)
+      const { groups, total_count } = await agents.groupSpans(scope, grouping, caller)
+      return { spans: [], groups: [...groups], total_count }
+    },
+  )
+}
+
+function addStats(app: App, { agents }: AgentRoutesOptions): void {
+  app.post(
+    '/agents/spans/stats',
+    {
+      schema: {
+        tags,
+        operationId: 'getAgentSpanStats',
+        summary: 'Statistics over spans, by bucket of time (addition to the spec).',
+        body: AgentSpanStatsRequest,
+        response: { 200: AgentSpanStatsResponse },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      requireAccess(request.principal, 'traces:read', body.project_id)
+      const window = resolveWindow(body, Date.now() * 1000 + REST_OF_MS_US)
+      const plan = resolveSpanStats(body, window, GROUP_LIMIT)
+      const scope = resolveScope(body)
+      const from = Math.max(scope.startedUs.from, window.startUs)
+      const to = Math.min(scope.startedUs.to, window.endUs - 1)
+      const caller = openReadCaller(request, reply, body.project_id)
+      return agents.measureSpans({ ...scope, startedUs: { from, to } }, plan, caller)
+    },
+  )
+}
+
+function addAttributes(app: App, { agents }: AgentRoutesOptions): void {
+  app.post(
+    '/agents/spans/custom-attrs/schema',
+    {
+      schema: {
+        tags,
+        operationId: 'listSpanAttributes',
+        summary: 'Attributes of their own that spans carry (addition to the spec).',
+        body: SpanAttributesRequest,
+        response: { 200: SpanAttributesResponse },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      requireAccess(request.principal, 'traces:read', body.project_id)
+      const page = { limit: body.limit ?? ATTRIBUTES_LIMIT, offset: body.offset ?? 0 }
+      const caller = openReadCaller(request, reply, body.project_id)
+      return agents.listAttributes(resolveScope(body), page, caller)
+    },
+  )
+}
+
+function addSearch(app: App, { agents }: AgentRoutesOptions): void {
+  app.post(
+    '/agents/search',
+    {
+      schema: {
+        tags,
+        operationId: 'searchAgentMessages',
+        summary: 'Messages of spans that hold a text, by conversation (addition to the spec).',
+        body: AgentSearchRequest,
+        response: { 200: AgentSearchResponse },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      requireAccess(request.principal, 'traces:read', body.project_id)
+      const search = resolveSearch(body, SEARCH_LIMIT)
+      const caller = openReadCaller(request, reply, body.project_id)
+      return agents.searchMessages(searchScope(body), search, caller)
+    },
+  )
+}

@@ -1,0 +1,72 @@
+/** Agents that calls tell of, and their versions. Additions to the spec, as the tracing SDKs ask for them. */
+import { requireAccess } from '../../domain/access/permissions.ts'
+import { toAgentRow, toAgentsQuestion } from '../../domain/agents/agent-rows.ts'
+import type { App } from '../../http/app-type.ts'
+import { openReadCaller } from '../../http/stream/read-caller.ts'
+import {
+  AgentsQueryRequest,
+  AgentsQueryResponse,
+  AgentVersionsQueryRequest,
+  AgentVersionsQueryResponse,
+} from '../../schemas/agents/agents.ts'
+import type { AgentStore } from '../../store/api/agents/agents.ts'
+import type { PriceStore } from '../../store/api/prices/prices.ts'
+
+export interface AgentRoutesOptions {
+  readonly agents: AgentStore
+  readonly prices: PriceStore
+}
+
+export async function agentRoutes(app: App, { agents, prices }: AgentRoutesOptions): Promise<void> {
+  app.post(
+    '/agents/query',
+    {
+      schema: {
+        tags: ['agents'],
+        operationId: 'listAgents',
+        summary: 'Agents that spans name, with what these come to (addition to the spec).',
+        body: AgentsQueryRequest,
+        response: { 200: AgentsQueryResponse },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, filters, include_costs, ...page } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const caller = openReadCaller(request, reply, project_id)
+      const listed = include_costs ? await prices.listPrices(project_id) : null
+      const agent_name = filters?.agent_name ?? null
+      const { scope, grouping } = toAgentsQuestion({ project_id, agent_name, ...page }, listed)
+      const { groups, total_count } = await agents.groupSpans(scope, grouping, caller)
+      return { agents: groups.map((group) => toAgentRow(group, project_id)), total_count }
+    },
+  )
+
+  app.post(
+    '/agents/agent-versions/query',
+    {
+      schema: {
+        tags: ['agents'],
+        operationId: 'listAgentVersions',
+        summary: 'Versions of an agent, with what their spans come to (addition to the spec).',
+        body: AgentVersionsQueryRequest,
+        response: { 200: AgentVersionsQueryResponse },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, include_costs, ...body } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const caller = openReadCaller(request, reply, project_id)
+      const listed = include_costs ? await prices.listPrices(project_id) : null
+      const asked = { project_id, withVersions: true, ...body }
+      const { scope, grouping } = toAgentsQuestion(asked, listed)
+      const { groups, total_count } = await agents.groupSpans(scope, grouping, caller)
+      return {
+        versions: groups.map((group) => ({
+          ...toAgentRow(group, project_id),
+          agent_version: String(group.group_keys.agent_version ?? ''),
+        })),
+        total_count,
+      }
+    },
+  )
+}

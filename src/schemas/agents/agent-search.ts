@@ -1,0 +1,71 @@
+/** Search in the messages of agents, on the wire. Additions to the spec. */
+import { z } from 'zod'
+import { ClientId, nameOf } from '../primitives.ts'
+import { count, limitOf, offset, project_id, started_after, started_before } from './span-values.ts'
+
+export const SEARCH_LIMIT = 20
+const SEARCH_LIMIT_MAX = 1000
+const QUERY_CHARS_MAX = 1024
+
+export const SEARCH_ROLES = [
+  '',
+  'user',
+  'assistant',
+  'system',
+  'tool',
+  'tool_call',
+  'tool_result',
+] as const
+
+export const AgentSearchRequest = z
+  .strictObject({
+    project_id,
+    query: z
+      .string()
+      .max(QUERY_CHARS_MAX)
+      .nullish()
+      .describe('Text that the messages hold, in any case; all when empty.'),
+    agent_name: nameOf(1024).nullish(),
+    conversation_id: ClientId.nullish(),
+    trace_id: ClientId.nullish(),
+    provider_name: nameOf(1024).nullish(),
+    request_model: nameOf(1024).nullish(),
+    roles: z.array(z.enum(SEARCH_ROLES)).max(SEARCH_ROLES.length).nullish(),
+    started_after,
+    started_before,
+    truncate_content: z
+      .boolean()
+      .nullish()
+      .describe('Whether messages are cut to 500 characters. Default true.'),
+    limit: limitOf(SEARCH_LIMIT, SEARCH_LIMIT_MAX).describe('Messages at most.'),
+    offset: offset.describe('Messages to skip.'),
+  })
+  .meta({ id: 'AgentSearchRequest', description: 'Which messages.' })
+export type AgentSearchRequest = z.infer<typeof AgentSearchRequest>
+
+const time = z.string().meta({ format: 'date-time' })
+
+export const AgentSearchResponse = z.object({
+  results: z
+    .array(
+      z.object({
+        conversation_id: z.string().describe('Empty for messages of no conversation.'),
+        conversation_name: z.string(),
+        agent_name: z.string(),
+        last_activity: time,
+        matched_messages: z.array(
+          z.object({
+            span_id: z.string(),
+            trace_id: z.string(),
+            role: z.string(),
+            content_preview: z.string(),
+            content_digest: z.string().describe('SHA-256 of the message, in hex.'),
+            started_at: time,
+          }),
+        ),
+      }),
+    )
+    .describe('Conversations with the messages of the page, the newest first.'),
+  total_conversations: count('Conversations that hold a match.'),
+})
+export type AgentSearchResponse = z.infer<typeof AgentSearchResponse>

@@ -1,0 +1,102 @@
+/** Statistics over spans of agents, and the attributes that they carry, on the wire. Additions to the spec. */
+import { z } from 'zod'
+import { CallStatsRequest } from '../stats/stats.ts'
+import { Timestamp } from '../timestamp.ts'
+import {
+  cell,
+  count,
+  groupRefs,
+  limitOf,
+  metrics,
+  offset,
+  project_id,
+  query,
+  started_after,
+  started_before,
+  unsupportedList,
+} from './span-values.ts'
+
+export const GROUP_LIMIT = 50
+const GROUP_LIMIT_MAX = 1000
+export const ATTRIBUTES_LIMIT = 100
+const ATTRIBUTES_LIMIT_MAX = 1000
+
+const { granularity, timezone } = CallStatsRequest.shape
+
+export const AgentSpanStatsRequest = z
+  .strictObject({
+    project_id,
+    query,
+    start: Timestamp.describe('Inclusive.'),
+    end: Timestamp.nullish().describe('Exclusive; now when absent.'),
+    granularity,
+    timezone,
+    group_by: groupRefs.nullish().describe('Values to group by, besides time.'),
+    group_limit: limitOf(GROUP_LIMIT, GROUP_LIMIT_MAX, 1),
+    metrics: metrics.min(1, 'must have at least one entry').describe('What is measured.'),
+    bucket_by: z
+      .strictObject({ type: z.literal('time').default('time') })
+      .nullish()
+      .describe('Only by time.'),
+    group_filters: unsupportedList('filters over groups'),
+    insight_filters: unsupportedList('insights'),
+    signal_filters: z.null().optional().describe('Not supported. May be null.'),
+  })
+  .meta({ id: 'AgentSpanStatsRequest', description: 'A window, metrics and a condition.' })
+export type AgentSpanStatsRequest = z.infer<typeof AgentSpanStatsRequest>
+
+const StatsColumn = z.object({
+  name: z.string().describe('Key in the rows.'),
+  role: z.enum(['time', 'bucket', 'group', 'metric']),
+  value_type: z.enum(['datetime', 'number', 'boolean', 'string']),
+  metric: z.string().nullable().describe('Alias of the metric; null for other columns.'),
+  aggregation: z.string().nullable().describe('How it was summed up; null for other columns.'),
+})
+export type StatsColumn = z.infer<typeof StatsColumn>
+
+export const AgentSpanStatsResponse = z
+  .object({
+    start: z.string().meta({ format: 'date-time' }),
+    end: z.string().meta({ format: 'date-time' }),
+    granularity: z.int().describe('Seconds of a bucket, as used.'),
+    timezone: z.string(),
+    bucket_type: z.literal('time'),
+    columns: z.array(StatsColumn),
+    rows: z.array(z.record(z.string(), cell)).describe('By time, then group.'),
+  })
+  .meta({ id: 'AgentSpanStatsResponse', description: 'Statistics of spans by time.' })
+export type AgentSpanStatsResponse = z.infer<typeof AgentSpanStatsResponse>
+
+export const SpanAttributesRequest = z
+  .strictObject({
+    project_id,
+    query,
+    started_after,
+    started_before,
+    limit: limitOf(ATTRIBUTES_LIMIT, ATTRIBUTES_LIMIT_MAX, 1),
+    offset,
+  })
+  .meta({ id: 'SpanAttributesRequest', description: 'Which spans to look at.' })
+export type SpanAttributesRequest = z.infer<typeof SpanAttributesRequest>
+
+export const SpanAttributesResponse = z.object({
+  attributes: z
+    .array(
+      z.object({
+        key: z.string(),
+        source: z.enum([
+          'custom_attrs_string',
+          'custom_attrs_int',
+          'custom_attrs_float',
+          'custom_attrs_bool',
+        ]),
+        value_type: z.enum(['string', 'int', 'float', 'bool']),
+        span_count: count('Spans that carry it.'),
+      }),
+    )
+    .describe('The page, the most frequent first.'),
+  has_more: z.boolean(),
+  limit: z.int(),
+  offset: z.int(),
+})
+export type SpanAttributesResponse = z.infer<typeof SpanAttributesResponse>

@@ -1,0 +1,74 @@
+/** Agents and their versions on the wire. Additions to the spec. */
+import { z } from 'zod'
+import { nameOf } from '../primitives.ts'
+import {
+  count,
+  include_costs,
+  limitOf,
+  offset,
+  project_id,
+  sort_by,
+  time,
+  usd,
+} from './span-values.ts'
+
+export const AGENTS_LIMIT = 100
+const AgentName = nameOf(1024)
+
+export const AgentsQueryRequest = z
+  .strictObject({
+    project_id,
+    filters: z
+      .strictObject({ agent_name: AgentName.nullish().describe('Only this agent.') })
+      .nullish()
+      .describe('Which agents.'),
+    include_costs,
+    limit: limitOf(AGENTS_LIMIT),
+    offset,
+    sort_by: sort_by.describe('Order; by default last_seen, newest first.'),
+  })
+  .meta({ id: 'AgentsQueryRequest', description: 'Which agents of a project.' })
+export type AgentsQueryRequest = z.infer<typeof AgentsQueryRequest>
+
+export const AgentVersionsQueryRequest = z
+  .strictObject({
+    project_id,
+    agent_name: AgentName.describe('Agent whose versions are wanted.'),
+    include_costs,
+    limit: limitOf(AGENTS_LIMIT),
+    offset,
+    sort_by: sort_by.describe('Order; by default last_seen, newest first.'),
+  })
+  .meta({ id: 'AgentVersionsQueryRequest', description: 'Which versions of an agent.' })
+export type AgentVersionsQueryRequest = z.infer<typeof AgentVersionsQueryRequest>
+
+export const AgentRow = z
+  .object({
+    project_id,
+    agent_name: z.string().describe('Name of the agent.'),
+    invocation_count: count('Spans in which the agent was invoked.'),
+    span_count: count('Spans that name the agent.'),
+    error_count: count('Those that failed.'),
+    total_input_tokens: count('Input tokens that these spans report, cached ones included.'),
+    total_output_tokens: count('Output tokens that they report.'),
+    total_duration_ms: count('Milliseconds that they took in all.'),
+    total_cost_usd: usd,
+    first_seen: time.describe('Start of the first one.'),
+    last_seen: time.describe('Start of the last one.'),
+  })
+  .meta({ id: 'AgentRow', description: 'What the spans of an agent come to.' })
+export type AgentRow = z.infer<typeof AgentRow>
+
+export const AgentVersionRow = AgentRow.extend({
+  agent_version: z.string().describe('Version; empty where spans name none.'),
+}).meta({ id: 'AgentVersionRow', description: 'What the spans of a version of an agent come to.' })
+export type AgentVersionRow = z.infer<typeof AgentVersionRow>
+
+export const AgentsQueryResponse = z.object({
+  agents: z.array(AgentRow).describe('The page.'),
+  total_count: count('Agents in all.'),
+})
+export const AgentVersionsQueryResponse = z.object({
+  versions: z.array(AgentVersionRow).describe('The page.'),
+  total_count: count('Versions in all.'),
+})

@@ -1,0 +1,150 @@
+/** What of a span is grouped by or measured, on the wire. Additions to the spec, in the shapes of the tracing SDKs. */
+import { z } from 'zod'
+import { ProjectId } from '../primitives.ts'
+import { FieldPath, Query, SORT_TERMS_MAX } from '../query/query-expression.ts'
+import { Timestamp } from '../timestamp.ts'
+
+/** Limit: rows of one answer. */
+export const AGENT_ROWS_MAX = 1000
+/** Limit: rows that may be left out before the page. */
+export const AGENT_OFFSET_MAX = 100_000
+/** Limit: refs, measures or metrics of one request. */
+const SPECS_MAX = 20
+
+const SOURCES = [
+  'field',
+  'column',
+  'derived',
+  'custom_attrs_string',
+  'custom_attrs_int',
+  'custom_attrs_float',
+  'custom_attrs_bool',
+] as const
+
+export const AGENT_AGGREGATIONS = [
+  'sum',
+  'avg',
+  'min',
+  'max',
+  'count',
+  'count_distinct',
+  'count_true',
+  'count_false',
+] as const
+export type AgentAggregation = (typeof AGENT_AGGREGATIONS)[number]
+
+const Alias = z
+  .string()
+  .max(128)
+  .regex(/^[a-zA-Z_][a-zA-Z0-9_]*$/, 'must be a name of letters, digits and _')
+
+export const SpanValueRef = z
+  .strictObject({
+    source: z
+      .enum(SOURCES)
+      .default('field')
+      .describe(
+        'field (or column): a field of spans; derived: see key; else an attribute by its type.',
+      ),
+    key: FieldPath.describe(
+      'Name of the field or attribute. Derived are duration_ms, total_tokens, is_error, is_invocation.',
+    ),
+  })
+  .meta({ id: 'SpanValueRef', description: 'A value of a span.' })
+export type SpanValueRef = z.infer<typeof SpanValueRef>
+
+export const SpanGroupRef = SpanValueRef.extend({
+  alias: Alias.nullish().describe('Key of the group in the answer; default: the key.'),
+}).meta({ id: 'SpanGroupRef', description: 'A value that spans are grouped by.' })
+export type SpanGroupRef = z.infer<typeof SpanGroupRef>
+
+const valueType = z.enum(['datetime', 'number', 'boolean', 'string'])
+
+export const SpanMeasure = z
+  .strictObject({
+    alias: Alias.describe('Key of the value in the answer.'),
+    aggregation: z.enum(AGENT_AGGREGATIONS).describe('How the values are summed up.'),
+    value: SpanValueRef.nullish().describe('What is summed up; only count goes without.'),
+    value_type: valueType.nullish().describe('Type of the value, checked when given.'),
+    filter: Query.nullish().describe('Condition on the spans that count.'),
+  })
+  .meta({ id: 'SpanMeasure', description: 'A number over the spans of a group.' })
+export type SpanMeasure = z.infer<typeof SpanMeasure>
+
+export const SpanMetric = z
+  .strictObject({
+    alias: Alias.describe('Last part of the names of the columns, as sum_ALIAS.'),
+    value: SpanValueRef,
+    value_type: valueType.describe('Type of the value.'),
+    aggregations: z
+      .array(z.enum(AGENT_AGGREGATIONS))
+      .max(AGENT_AGGREGATIONS.length)
+      .default([])
+      .describe('Without any and without percentiles: sum for numbers, else count.'),
+    percentiles: z
+      .array(z.number().min(0).max(100))
+      .max(SPECS_MAX)
+      .default([])
+      .describe('Columns pNN_ALIAS; exact, linear between the two nearest values.'),
+  })
+  .meta({ id: 'SpanMetric', description: 'One value of spans and how it is summed up.' })
+export type SpanMetric = z.infer<typeof SpanMetric>
+
+/** Lists of refs and of measures. */
+export const groupRefs = z
+  .array(SpanGroupRef)
+  .max(SPECS_MAX, `must have at most ${SPECS_MAX} entries`)
+export const valueRefs = z
+  .array(SpanValueRef)
+  .max(SPECS_MAX, `must have at most ${SPECS_MAX} entries`)
+export const measures = z
+  .array(SpanMeasure)
+  .max(SPECS_MAX, `must have at most ${SPECS_MAX} entries`)
+export const metrics = z.array(SpanMetric).max(SPECS_MAX, `must have at most ${SPECS_MAX} entries`)
+
+/** Lists of the vendor's service that nothing stands behind here; they may be sent empty. */
+export function unsupportedList(what: string) {
+  return z
+    .array(z.unknown())
+    .max(0, `is not supported: ${what}`)
+    .nullish()
+    .describe(`Not supported: ${what}. May be sent empty.`)
+}
+
+export const AgentSortTerm = z
+  .strictObject({
+    field: FieldPath.describe('Field of a row.'),
+    direction: z.enum(['asc', 'desc']).default('desc').describe('Direction.'),
+  })
+  .meta({ id: 'AgentSortTerm', description: 'One term of an order.' })
+
+export const project_id = ProjectId
+export const query = Query.nullish().describe('Condition that the spans meet.')
+export const started_after = Timestamp.nullish().describe('First start of a span, inclusive.')
+export const started_before = Timestamp.nullish().describe('Start of a span, exclusive.')
+export const include_costs = z.boolean().nullish().meta({
+  description: 'Whether to fill costs. Default false.',
+  default: false,
+})
+export const sort_by = z.array(AgentSortTerm).max(SORT_TERMS_MAX).nullish()
+export const offset = z.int().min(0).max(AGENT_OFFSET_MAX).nullish().describe('Rows to skip.')
+export function limitOf(fallback: number, max: number = AGENT_ROWS_MAX, min = 0) {
+  return z
+    .int()
+    .min(min)
+    .max(max)
+    .nullish()
+    .meta({ description: `Rows at most. Default ${fallback}.`, default: fallback })
+}
+
+/** Counts and money of an answer. */
+export const count = (what: string) => z.int().describe(what)
+export const usd = z
+  .number()
+  .nullable()
+  .describe('USD; null when not asked for or without a price.')
+export const time = z.string().nullable().meta({ format: 'date-time' })
+export const text = z.string().nullable()
+export const statusCode = z.enum(['UNSET', 'OK', 'ERROR'])
+/** A cell of a group or of a row of statistics. */
+export const cell = z.union([z.string(), z.number(), z.boolean(), z.null()])

@@ -1,0 +1,96 @@
+/** The contract of agents: what calls that came as spans of OpenTelemetry tell of them. */
+import type { MessageSearch } from '../../../domain/agents/message-search.ts'
+import type { AttributesPage } from '../../../domain/agents/span-attributes.ts'
+import type { GroupPage, SpanGrouping } from '../../../domain/agents/span-groups.ts'
+import type { SpanRowShape } from '../../../domain/agents/span-row.ts'
+import type { SpanScope } from '../../../domain/agents/span-scope.ts'
+import type { SpanStatsPlan } from '../../../domain/agents/span-stats.ts'
+import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
+import type { RowQuery } from '../../../domain/query/row-query.ts'
+import type {
+  ChatFeedback,
+  ConversationSpans,
+  TraceChat,
+} from '../../../schemas/agents/agent-chat.ts'
+import type { AgentSearchResponse } from '../../../schemas/agents/agent-search.ts'
+import type { AgentSpanRow } from '../../../schemas/agents/agent-spans.ts'
+import type {
+  AgentSpanStatsResponse,
+  SpanAttributesResponse,
+} from '../../../schemas/agents/agent-stats.ts'
+import type { ReadCaller } from '../read-caller.ts'
+
+export interface SpanList {
+  readonly scope: SpanScope
+  /** Empty: by the start, in `direction`. */
+  readonly sort: RowQuery['sort']
+  readonly direction: 'asc' | 'desc'
+  readonly offset: number
+  readonly limit: number
+  readonly shape: SpanRowShape
+  /** The project's own; null: no costs are wanted. */
+  readonly prices: readonly ProjectPrice[] | null
+}
+
+export interface SpanPage {
+  readonly spans: readonly AgentSpanRow[]
+  readonly total_count: number
+}
+
+/** The turns of a conversation, the oldest first, or one trace. */
+export interface TurnsQuery {
+  readonly project_id: string
+  readonly of:
+    | { readonly trace_id: string }
+    | { readonly conversation_id: string; readonly offset: number; readonly limit: number }
+  readonly withFeedback: boolean
+  readonly withModelToolCalls: boolean
+  readonly prices: readonly ProjectPrice[]
+  /** Scheme of the refs under which feedback is looked for. */
+  readonly refScheme: string
+}
+
+export interface Turns {
+  readonly turns: readonly TraceChat[]
+  /** Turns in all; spans that a page cuts off count. */
+  readonly total: number
+  /** About the conversation; null unless asked for. */
+  readonly feedback: readonly ChatFeedback[] | null
+}
+
+export interface ConversationsQuery {
+  readonly project_id: string
+  readonly conversation_ids: readonly string[]
+  /** Inclusive, microseconds. */
+  readonly startedUs: SpanScope['startedUs']
+  readonly refScheme: string
+}
+
+/**
+ * All methods look at calls that were sent as spans, and at no other. Deleted ones are out. Each throws ApiError
+ * validation_failed for an answer or a state that is too large, server_overloaded, read_timeout,
+ * client_closed_request, store_unavailable.
+ */
+export interface AgentStore {
+  listSpans(list: SpanList, caller: ReadCaller): Promise<SpanPage>
+  groupSpans(scope: SpanScope, grouping: SpanGrouping, caller: ReadCaller): Promise<GroupPage>
+  measureSpans(
+    scope: SpanScope,
+    plan: SpanStatsPlan,
+    caller: ReadCaller,
+  ): Promise<AgentSpanStatsResponse>
+  listAttributes(
+    scope: SpanScope,
+    page: AttributesPage,
+    caller: ReadCaller,
+  ): Promise<SpanAttributesResponse>
+  searchMessages(
+    scope: SpanScope,
+    search: MessageSearch,
+    caller: ReadCaller,
+  ): Promise<AgentSearchResponse>
+  /** A trace or conversation that nothing is stored of has no turns. */
+  readTurns(query: TurnsQuery, caller: ReadCaller): Promise<Turns>
+  /** Spans of all traces that a conversation takes part in. */
+  listConversationSpans(query: ConversationsQuery, caller: ReadCaller): Promise<ConversationSpans>
+}

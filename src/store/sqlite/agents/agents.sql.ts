@@ -1,0 +1,27 @@
+/** Statements over calls that came as spans of OpenTelemetry. */
+import { idText, PROJECT_KEY, packedId } from '../calls/columns/id-columns.sql.ts'
+
+const IS_SPAN = '(call_bodies.otel_dump_json IS NOT NULL OR call_bodies.otel_dump_zstd IS NOT NULL)'
+
+/** Those of some calls that are spans, in the order of the keys (primary keys). */
+export const KEEP_SPANS = `
+SELECT wanted.value AS call_key
+FROM json_each(@keys) AS wanted
+CROSS JOIN call_bodies ON call_bodies.call_key = wanted.value
+WHERE ${IS_SPAN}
+ORDER BY wanted.key
+`
+
+/** Traces that spans of a conversation belong to, one row a span (calls_project_key_thread_id). */
+export const FIND_CONVERSATION_TRACES = `
+SELECT
+  ${idText('calls.trace_id')} AS trace_id,
+  calls.started_at_us
+FROM calls INDEXED BY calls_project_key_thread_id
+CROSS JOIN call_bodies ON call_bodies.call_key = calls.call_key
+WHERE calls.project_key = ${PROJECT_KEY}
+  AND calls.thread_id = ${packedId('@conversation_id')}
+  AND calls.started_at_us IS NOT NULL
+  AND calls.deleted_at_us IS NULL
+  AND ${IS_SPAN}
+`
