@@ -22,7 +22,7 @@ export const TAGS = [
   { name: 'calls', description: 'Traced calls: recorded, read, listed, counted.' },
   { name: 'feedback', description: 'Feedback about objects and calls.' },
   { name: 'costs', description: "A project's own prices of models." },
-  { name: 'agents', description: 'Agents, their spans, turns and messages, over calls that came as spans.' },
+  { name: 'agents', description: 'Agents, their spans and turns, over calls that came as spans.' },
   { name: 'otel', description: 'OpenTelemetry: spans come in as calls, traces go out as OTLP.' },
   { name: 'objects', description: 'Published versions of objects and ops, and values by ref.' },
   { name: 'tables', description: 'Tables of rows, as datasets keep them.' },
