@@ -16,7 +16,7 @@ export interface AgentsQuestion {
   readonly limit?: number | null | undefined
 }
 
-/** Choice: an agent is what spans name in gen_ai.agent.name; a call below that names none counts for its agent nothing. */
+/** An agent is what spans name in gen_ai.agent.name; a span below that names none counts for no agent. */
 export function toAgentsQuestion(
   { project_id, agent_name, withVersions = false, sort_by, offset, limit }: AgentsQuestion,
   prices: readonly ProjectPrice[] | null,

@@ -51,7 +51,7 @@ const OPERATIONS: Partial<Record<StepKind, string>> = {
 /**
  * The agent span of a call; null for a call that did not come as a span.
  *
- * Choice: tokens are what the span itself reports, also where statistics leave them to the model calls below it.
+ * Tokens are what the span itself reports, also where statistics leave them to the model calls below it.
  */
 export function toAgentSpan(call: CallTexts): AgentSpan | null {
   if (call.otel_dump_json === null) return null
@@ -143,7 +143,7 @@ export function customAttribute(
   return typeof value === 'object' ? JSON.stringify(value) : (value as string | number | boolean)
 }
 
-/** Choice: numbers that a double would round are texts, as lists are. */
+/** Numbers that a double would round are texts, as lists are. */
 function sourceOf(value: unknown): CustomSource {
   if (typeof value === 'boolean') return 'custom_attrs_bool'
   if (typeof value !== 'number') return 'custom_attrs_string'

@@ -36,7 +36,7 @@ interface Node {
 /**
  * @param spans - of one trace, in any order; at least one
  *
- * Choice: tokens are those of the model calls, so that an agent's span that repeats them counts for nothing; where no
+ * Tokens are those of the model calls, so that an agent's span that repeats them counts for nothing; where no
  * model call reports any, those of the root.
  */
 export function renderTraceChat(spans: readonly AgentSpan[], options: TraceChatOptions): TraceChat {
