@@ -83,6 +83,7 @@ it('every order, repetition and cut into batches of the parts ends in the same r
           { metric: 'total_tokens', aggregations: ['sum'], percentiles: [] },
         ]),
         prices: [],
+        counting: 'own',
         valuesMax: 100,
       },
       readCaller(),

@@ -15,10 +15,10 @@ function open() {
   migrate(db)
   const commit = createGroupCommit(db)
   const marks = createHourMarks(db, commit)
-  const start = (project: string) => commit.write(() => marks.start(project, call, null))
+  const start = (project: string) => commit.write(() => marks.start(project, 1, call, null))
   const failing = (project: string) =>
     commit.write(() => {
-      marks.start(project, call, null)
+      marks.start(project, 1, call, null)
       throw new Error('no')
     })
   const pending = () =>

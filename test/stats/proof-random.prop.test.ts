@@ -69,6 +69,7 @@ const question: fc.Arbitrary<Question> = fc
       5000,
     ),
     timezone: fc.constantFrom('UTC', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kathmandu'),
+    counting: fc.constantFrom(undefined, undefined, 'own' as const, 'reported' as const),
     filter: fc.oneof({ arbitrary: fewFields, weight: 4 }, { arbitrary: filter, weight: 1 }),
   })
   .map(({ startUs: [hours, us], rangeUs, ...rest }) => {

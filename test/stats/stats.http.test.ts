@@ -292,6 +292,7 @@ describe('POST /calls/stats', () => {
           start: '2026-01-01T10:00:00.000000Z',
           end: '2026-01-01T10:10:00.000000Z',
           granularity: 300,
+          usage_counting: 'own',
           timezone: 'US/Eastern',
           usage_buckets: [],
           call_buckets: [],

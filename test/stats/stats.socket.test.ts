@@ -28,6 +28,7 @@ const query: StatsQuery = {
   startsUs: Float64Array.of(0),
   callColumns: [{ key: 'sum_call_count', metric: 'call_count', of: 'sum' }],
   prices: [],
+  counting: 'own',
   valuesMax: 10,
 }
 

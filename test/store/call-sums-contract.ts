@@ -27,7 +27,7 @@ const PRICES: readonly ProjectPrice[] = [
 
 /** A root with two children, one of which still runs, then a call that was deleted and an end without a start. */
 async function fill({ calls }: CallSumsStores): Promise<void> {
-  const summary = { usage: { m: { input_tokens: 3, output_tokens: 1 } } }
+  const summary = { usage: { m: { requests: 1, input_tokens: 3, output_tokens: 1 } } }
   const startAt = (minutes: number) =>
     new Date((STARTED_US + minutes * MINUTE_US) / 1000).toISOString()
   const startIn = (id: string, minutes: number, parent_id: string | null) =>
@@ -58,6 +58,7 @@ function question(fields: Partial<StatsQuery> = {}): StatsQuery {
     callColumns: toColumns([{ metric: 'call_count', aggregations: ['sum'], percentiles: [] }]),
     usageColumns: toColumns([{ metric: 'total_cost', aggregations: ['sum'], percentiles: [] }]),
     prices: PRICES,
+    counting: 'own',
     valuesMax: 100,
     ...fields,
   }
@@ -115,7 +116,7 @@ function describeStats(name: string, open: Open): void {
 
 function describeUsage(name: string, open: Open): void {
   describe(`${name} keeps the UsageStore contract`, () => {
-    const limits = { project_id: PROJECT, prices: PRICES, limit: 10 }
+    const limits = { project_id: PROJECT, prices: PRICES, counting: 'own' as const, limit: 10 }
 
     it('counts what a call tells of its descendants once, at the prices that come with it', async () => {
       const { usage } = await open()

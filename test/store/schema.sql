@@ -23,7 +23,8 @@ CREATE TABLE call_usage (
   output_tokens INTEGER NOT NULL,
   total_tokens INTEGER NOT NULL,
   cache_read_input_tokens INTEGER NOT NULL,
-  cache_creation_input_tokens INTEGER NOT NULL, requests INTEGER NOT NULL DEFAULT 1 CHECK (requests >= 0),
+  cache_creation_input_tokens INTEGER NOT NULL, requests INTEGER NOT NULL DEFAULT 1 CHECK (requests >= 0), tells_requests INTEGER NOT NULL DEFAULT 1
+CHECK (tells_requests IN (0, 1)), nested_requests INTEGER, nested_input_tokens INTEGER, nested_uncached_input_tokens INTEGER, nested_output_tokens INTEGER, nested_total_tokens INTEGER, nested_cache_read_input_tokens INTEGER, nested_cache_creation_input_tokens INTEGER,
   PRIMARY KEY (call_key, model)
 ) STRICT, WITHOUT ROWID;
 

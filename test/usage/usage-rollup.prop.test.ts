@@ -21,11 +21,11 @@ const tree = fc
   )
 type Node = (typeof tree extends fc.Arbitrary<infer T> ? T : never)[number]
 
-function callOf({ id, parent }: Node, tokens: number): UsageCall {
+function callOf({ id, parent }: Node, tokens: number, requests: number): UsageCall {
   return {
     id,
     parent_id: parent === null ? null : `c${parent}`,
-    usage: readUsage({ usage: { 'gpt-4o': { prompt_tokens: tokens, requests: 1 } } }),
+    usage: readUsage({ usage: { 'gpt-4o': { prompt_tokens: tokens, requests } } }),
     pricesOf: (model) => prices.find(model, 1_700_000_000_000_000),
   }
 }
@@ -42,11 +42,14 @@ describe('rollUpUsage', () => {
     fc.assert(
       fc.property(tree, fc.boolean(), fc.integer(), (nodes, isSummed, seed) => {
         const isLeaf = (index: number) => nodes.every(({ parent }) => parent !== index)
+        const leaves = nodes.map((node) => ({ ...node, tokens: 1 }))
         const calls = nodes.map((node, index) =>
-          callOf(node, isSummed || isLeaf(index) ? leafSum(nodes, index) : 0),
+          isSummed || isLeaf(index)
+            ? callOf(node, leafSum(nodes, index), leafSum(leaves, index))
+            : callOf(node, 0, 0),
         )
         const shuffled = calls.toSorted((a, b) => hash(a.id, seed) - hash(b.id, seed))
-        const totals = rollUpUsage(shuffled, true)
+        const totals = rollUpUsage(shuffled, 'own', true)
         for (const [index, { id }] of nodes.entries()) {
           const expected = leafSum(nodes, index)
           const { prompt_tokens, total_tokens, prompt_tokens_total_cost } =
@@ -63,8 +66,8 @@ describe('rollUpUsage', () => {
       { id: 'c0', parent: null, tokens: 0 },
       { id: 'c1', parent: 0, tokens: 0 },
     ]
-    const calls = nodes.map((node, index) => callOf(node, index === 0 ? 10 : 4))
-    expect(rollUpUsage(calls, false).get('c0')?.['gpt-4o']).toMatchObject({
+    const calls = nodes.map((node, index) => callOf(node, index === 0 ? 10 : 4, 1))
+    expect(rollUpUsage(calls, 'own', false).get('c0')?.['gpt-4o']).toMatchObject({
       prompt_tokens: 10,
       prompt_tokens_total_cost: null,
     })

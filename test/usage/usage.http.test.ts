@@ -11,8 +11,8 @@ interface SampleCall {
   readonly parent_id?: string
   readonly trace_id?: string
   readonly op_name?: string
-  /** Input tokens by model; null leaves the call running. */
-  readonly usage?: Record<string, number> | null
+  /** Input tokens of one request, or a report, by model; null leaves the call running. */
+  readonly usage?: Record<string, number | Record<string, number>> | null
 }
 
 async function record(app: TestApp, ...calls: SampleCall[]): Promise<void> {
@@ -24,9 +24,9 @@ async function record(app: TestApp, ...calls: SampleCall[]): Promise<void> {
     const { status, text } = await app.post('/call/start', { start })
     if (status !== 200) throw new Error(text)
     if (usage === null) continue
-    const entries = Object.entries(usage).map(([model, prompt_tokens]) => [
+    const entries = Object.entries(usage).map(([model, counts]) => [
       model,
-      { prompt_tokens },
+      typeof counts === 'number' ? { requests: 1, prompt_tokens: counts } : counts,
     ])
     const summary = { usage: Object.fromEntries(entries) }
     await app.post('/call/end', { end: { ...PROJECT, id: call.id, ended_at: AT, summary } })
@@ -72,11 +72,48 @@ describe('POST /trace/usage', () => {
     const app = await buildTestApp()
     await record(
       app,
-      { id: 'root', usage: { m: 18 } },
+      { id: 'root', usage: { m: { requests: 3, prompt_tokens: 18 } } },
       { id: 'a', parent_id: 'root', usage: { m: 10 } },
       { id: 'b', parent_id: 'root', usage: { m: 5 } },
     )
     expect(await tokens(app, url, {})).toMatchObject({ root: { m: 18 } })
+    const reported = await tokens(app, url, { usage_counting: 'reported' })
+    expect(reported).toMatchObject({ root: { m: 33 } })
+    const { body } = await app.post(url, { ...PROJECT, usage_counting: 'reported' })
+    expect(body.usage_counting).toBe('reported')
+  })
+
+  it('adds what parents made by hand used themselves', async () => {
+    const app = await buildTestApp()
+    const report = (prompt_tokens: number, completion_tokens: number) => ({
+      m: { prompt_tokens, completion_tokens },
+    })
+    await record(
+      app,
+      { id: 'root', usage: report(5, 5) },
+      { id: 'a', parent_id: 'root', usage: report(2, 1) },
+      { id: 'b', parent_id: 'root', usage: report(3, 1) },
+    )
+    const { body } = await app.post(url, PROJECT)
+    expect(body.usage_counting).toBe('own')
+    expect(body.call_usage.root.m).toMatchObject({
+      ...{ prompt_tokens: 10, completion_tokens: 7, total_tokens: 17, requests: 3 },
+    })
+  })
+
+  it('keeps what a call in the middle used itself below a root without usage', async () => {
+    const app = await buildTestApp()
+    await record(
+      app,
+      { id: 'root' },
+      { id: 'middle', parent_id: 'root', usage: { m: { requests: 2, prompt_tokens: 9 } } },
+      { id: 'leaf', parent_id: 'middle', usage: { m: 4 } },
+    )
+    const counted = { root: { m: 9 }, middle: { m: 9 }, leaf: { m: 4 } }
+    expect(await tokens(app, url, {})).toEqual(counted)
+    expect(await tokens(app, url, { filter: { call_ids: ['middle'] } })).toEqual({
+      middle: { m: 9 },
+    })
   })
 
   it('adds up requests, total tokens and costs', async () => {
@@ -156,6 +193,7 @@ describe('POST /trace/usage', () => {
     ['include_costs', { ...PROJECT, include_costs: 'yes' }],
     ['limit', { ...PROJECT, limit: 0 }],
     ['limit', { ...PROJECT, limit: 50_001 }],
+    ['usage_counting', { ...PROJECT, usage_counting: 'once' }],
     ['more', { ...PROJECT, more: 1 }],
     [
       'query.$expr.$eq[0].$getField',

@@ -77,20 +77,20 @@ export function toUsd(atoms: Measured): number {
 }
 
 /**
- * `summary.weave.costs` of a call: an entry for each model of its usage. The four total costs add up to
+ * `summary.weave.costs` of a call: an entry for each model of its usage that has a price. The four total costs add up to
  * what the call cost: the cached tokens are not in prompt_tokens_total_cost.
  *
- * Spec: §4.5 include_costs (shape not shown). Choice: the shape of Weave; a model without a price has
- * its tokens, and null for all money.
+ * Spec: §4.5 include_costs (shape not shown). Choice: the shape of Weave, in which a model without a price has no entry.
  */
 export function renderCallCosts(
   summary: JsonObject,
   startedAtUs: number,
   prices: PriceTable,
 ): JsonObject {
-  const entries = readUsage(summary).map((usage) => {
+  const entries = readUsage(summary).flatMap((usage) => {
     const found = prices.find(usage.model, startedAtUs)
-    return [usage.model, { ...renderTokens(usage), ...renderMoney(usage, found) }] as const
+    if (!found) return []
+    return [[usage.model, { ...renderTokens(usage), ...renderMoney(usage, found) }] as const]
   })
   return Object.fromEntries(entries)
 }
@@ -106,25 +106,24 @@ function renderTokens(usage: CallUsage): JsonObject {
   }
 }
 
-function renderMoney(usage: ModelUsage, prices: UnitPrices | null): JsonObject {
-  const parts = prices && costParts(usage, prices)
+function renderMoney(usage: ModelUsage, prices: UnitPrices): JsonObject {
+  const parts = costParts(usage, prices)
   const inputTokens = allInput(usage)
-  const unit = (price: UnitPrice | undefined) =>
-    price === undefined ? null : toUsd(priceAt(price, inputTokens))
+  const unit = (price: UnitPrice) => toUsd(priceAt(price, inputTokens))
   return {
-    prompt_token_cost: unit(prices?.input),
-    completion_token_cost: unit(prices?.output),
-    cache_read_input_token_cost: unit(prices?.cacheRead),
-    cache_creation_input_token_cost: unit(prices?.cacheCreation),
-    prompt_tokens_total_cost: parts && toUsd(parts.uncached),
-    completion_tokens_total_cost: parts && toUsd(parts.output),
-    cache_read_input_tokens_total_cost: parts && toUsd(parts.cacheRead),
-    cache_creation_input_tokens_total_cost: parts && toUsd(parts.cacheCreation),
+    prompt_token_cost: unit(prices.input),
+    completion_token_cost: unit(prices.output),
+    cache_read_input_token_cost: unit(prices.cacheRead),
+    cache_creation_input_token_cost: unit(prices.cacheCreation),
+    prompt_tokens_total_cost: toUsd(parts.uncached),
+    completion_tokens_total_cost: toUsd(parts.output),
+    cache_read_input_tokens_total_cost: toUsd(parts.cacheRead),
+    cache_creation_input_tokens_total_cost: toUsd(parts.cacheCreation),
     prompt_token_cost_unit: 'USD',
     completion_token_cost_unit: 'USD',
-    effective_date: prices?.effective_date ?? null,
-    provider_id: prices?.provider_id ?? null,
-    ...(prices?.origin ?? { pricing_level: prices ? 'default' : null }),
+    effective_date: prices.effective_date,
+    provider_id: prices.provider_id,
+    ...(prices.origin ?? { pricing_level: 'default' }),
   }
 }
 

@@ -1,25 +1,16 @@
 /** Usage of calls with all that they called. Pure: calls come in with their own usage and prices. */
 import type { ModelUsageTotals } from '../../schemas/usage/usage.ts'
+import type { UsageCounting } from '../../schemas/usage/usage-counting.ts'
 import { add, type CostParts, costParts, toUsd } from '../prices/cost.ts'
 import type { UnitPrices } from '../prices/price-table.ts'
 import type { Measured } from '../stats/aggregate.ts'
+import { addedUsage, ownUsage, USAGE_COUNTERS, type UsageCounters } from './own-usage.ts'
 import type { CallUsage } from './usage.ts'
 
-const COUNTERS = [
-  'requests',
-  'input_tokens',
-  'uncached_input_tokens',
-  'output_tokens',
-  'total_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-] as const
 const PARTS = ['uncached', 'cacheRead', 'cacheCreation', 'output'] as const
 
-type Counters = Record<(typeof COUNTERS)[number], number>
-
 /** What one model was used for; `cost` is null when nothing of it has a price. */
-interface Totals extends Counters {
+interface Totals extends UsageCounters {
   cost: CostParts | null
 }
 
@@ -27,7 +18,7 @@ interface Totals extends Counters {
 export interface UsageCall {
   readonly id: string
   readonly parent_id: string | null
-  /** Its own usage, as the client sent it. */
+  /** What it reports. */
   readonly usage: readonly CallUsage[]
   /** Prices of a model when the call started; null when it has none. */
   readonly pricesOf: (model: string) => UnitPrices | null
@@ -36,25 +27,28 @@ export interface UsageCall {
 export type UsageByModel = Record<string, ModelUsageTotals>
 
 /**
- * Usage of each call, its descendants among the given calls included.
- *
- * Spec: §2.5 summary (usage not shown). Choice: SDKs add the usage of children to the summary of their
- * parent, others do not; so of a parent's own usage only what goes beyond its children's counts, for each
- * counter by itself. Each part is priced at the call that it was used in.
+ * Usage of each call, its descendants among the given calls included. What a report holds of children that are not among
+ * them stays with it. Each part is priced at the call that it was used in.
  *
  * @param includeCosts - false leaves all money null
  */
 export function rollUpUsage(
   calls: readonly UsageCall[],
+  counting: UsageCounting,
   includeCosts: boolean,
 ): Map<string, UsageByModel> {
   const totals = new Map(calls.map(({ id }) => [id, new Map<string, Totals>()]))
+  const nested = counting === 'own' ? sumChildren(calls) : null
   for (const call of childrenFirst(calls)) {
-    const own = totals.get(call.id) as Map<string, Totals>
-    for (const usage of call.usage) addRest(own, usage, includeCosts ? call.pricesOf : null)
+    const sums = totals.get(call.id) as Map<string, Totals>
+    for (const report of call.usage) {
+      const used = ownUsage(report, nested?.get(call.id)?.get(report.model) ?? null)
+      const prices = includeCosts ? call.pricesOf(report.model) : null
+      if (used) addTotals(sums, used.model, { ...used, cost: prices && costParts(used, prices) })
+    }
     const parent = call.parent_id === null ? undefined : totals.get(call.parent_id)
     if (!parent || call.parent_id === call.id) continue
-    for (const [model, total] of own) addTotals(parent, model, total)
+    for (const [model, total] of sums) addTotals(parent, model, total)
   }
   return new Map(
     [...totals].map(([id, models]) => [
@@ -62,6 +56,23 @@ export function rollUpUsage(
       Object.fromEntries([...models].map(([model, total]) => [model, render(total)])),
     ]),
   )
+}
+
+/** What the children of each call report together, by model. */
+function sumChildren(calls: readonly UsageCall[]): Map<string, Map<string, UsageCounters>> {
+  const sums = new Map<string, Map<string, UsageCounters>>()
+  for (const { id, parent_id, usage } of calls) {
+    if (parent_id === null || parent_id === id) continue
+    const ofParent = sums.get(parent_id) ?? new Map<string, UsageCounters>()
+    sums.set(parent_id, ofParent)
+    for (const report of usage) {
+      const added = addedUsage(report)
+      const known = ofParent.get(report.model)
+      for (const counter of USAGE_COUNTERS) added[counter] += known?.[counter] ?? 0
+      ofParent.set(report.model, added)
+    }
+  }
+  return sums
 }
 
 /** Every call after all of its children; calls that call each other in a circle come last. */
@@ -84,28 +95,13 @@ function childrenFirst(calls: readonly UsageCall[]): UsageCall[] {
   return [...sorted, ...calls.filter((call) => !placed.has(call))]
 }
 
-/** Adds what a call used beyond what is there of its children. */
-function addRest(
-  totals: Map<string, Totals>,
-  usage: CallUsage,
-  pricesOf: UsageCall['pricesOf'] | null,
-): void {
-  const children = totals.get(usage.model)
-  const rest = { ...usage }
-  for (const counter of COUNTERS) {
-    rest[counter] = Math.max(0, usage[counter] - (children?.[counter] ?? 0))
-  }
-  const prices = pricesOf?.(usage.model) ?? null
-  addTotals(totals, usage.model, { ...rest, cost: prices && costParts(rest, prices) })
-}
-
 function addTotals(totals: Map<string, Totals>, model: string, more: Totals): void {
   const known = totals.get(model)
   if (!known) {
     totals.set(model, { ...more })
     return
   }
-  for (const counter of COUNTERS) known[counter] += more[counter]
+  for (const counter of USAGE_COUNTERS) known[counter] += more[counter]
   known.cost = addCosts(known.cost, more.cost)
 }
 

@@ -22,6 +22,8 @@ export interface ModelUsage {
 /** With the number of requests that it stands for; 1 when the client does not tell. */
 export interface CallUsage extends ModelUsage {
   readonly requests: number
+  /** Whether the client told them. */
+  readonly tells_requests: boolean
 }
 
 type Counts = Readonly<Record<string, unknown>>
@@ -60,6 +62,7 @@ function readCounts(model: string, counts: Counts): CallUsage {
   const cachedInside = whole(details?.cached_tokens)
   const cacheRead = whole(counts.cache_read_input_tokens) || cachedInside
   const cacheCreation = whole(counts.cache_creation_input_tokens)
+  const tells_requests = typeof counts.requests === 'number'
   const isBeside = prompt === 0 && cachedInside === 0
   const gross = prompt + input
   return {
@@ -70,7 +73,8 @@ function readCounts(model: string, counts: Counts): CallUsage {
     total_tokens: counts.total_tokens === undefined ? gross + output : whole(counts.total_tokens),
     cache_read_input_tokens: cacheRead,
     cache_creation_input_tokens: cacheCreation,
-    requests: typeof counts.requests === 'number' ? whole(counts.requests) : 1,
+    requests: tells_requests ? whole(counts.requests) : 1,
+    tells_requests,
   }
 }
 

@@ -6,6 +6,7 @@ import { nextRoundS } from '../../domain/stats/granularity.ts'
 import { isMoney, toColumns } from '../../domain/stats/metric-names.ts'
 import { renderModelNames } from '../../domain/stats/stats-view.ts'
 import { resolveWindow } from '../../domain/time/time-window.ts'
+import { chooseCounting } from '../../domain/usage/own-usage.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
@@ -41,31 +42,35 @@ export async function statsRoutes(app: App, options: StatsRoutesOptions): Promis
       },
     },
     async (request, reply) => {
-      const { project_id, granularity, timezone, filter, ...body } = request.body
+      const { project_id, granularity, timezone, usage_counting, ...body } = request.body
+      const filter = body.filter ?? {}
       requireAccess(request.principal, 'traces:read', project_id)
       const window = resolveWindow(body, Date.now() * 1000 + REST_OF_MS_US)
       const callColumns = toColumns(body.call_metrics ?? [])
       const usageColumns = toColumns(body.usage_metrics ?? [])
-      const times = {
+      const counting = chooseCounting(usage_counting, filter)
+      const asUsed = {
         start: renderTimestamp(window.startUs),
         end: renderTimestamp(window.endUs),
         timezone,
+        usage_counting: counting,
       }
       const asked = buildBucketGrid(window, granularity ?? null, timezone)
       if (callColumns.length + usageColumns.length === 0) {
         const { granularityS } = asked
-        return { ...times, granularity: granularityS, usage_buckets: [], call_buckets: [] }
+        return { ...asUsed, granularity: granularityS, usage_buckets: [], call_buckets: [] }
       }
       const caller = openReadCaller(request, reply, project_id)
       const needsPrices = usageColumns.some(({ metric }) => isMoney(metric))
       const prices = needsPrices ? await options.prices.listPrices(project_id) : []
       const query = {
         project_id,
-        filter: filter ?? {},
+        filter,
         ...window,
         callColumns,
         usageColumns,
         prices,
+        counting,
       }
       const { grid, found } = await widenWhileTooLarge(asked, window, timezone, ({ startsUs }) =>
         options.stats.render({ ...query, startsUs, valuesMax: VALUES_MAX }, caller),
@@ -73,7 +78,7 @@ export async function statsRoutes(app: App, options: StatsRoutesOptions): Promis
       if (found.unpricedModels.length > 0) {
         reply.header('x-weft-unpriced-models', renderModelNames(found.unpricedModels))
       }
-      const head = JSON.stringify({ ...times, granularity: grid.granularityS })
+      const head = JSON.stringify({ ...asUsed, granularity: grid.granularityS })
       const pieces = [
         Buffer.from(`${head.slice(0, -1)},"usage_buckets":`),
         ...found.usageBuckets,

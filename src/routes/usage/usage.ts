@@ -31,7 +31,7 @@ export async function usageRoutes(app: App, { usage, prices }: UsageRoutesOption
       },
     },
     async (request, reply) => {
-      const { project_id, filter, query, include_costs, limit } = request.body
+      const { project_id, filter, query, include_costs, usage_counting, limit } = request.body
       requireAccess(request.principal, 'traces:read', project_id)
       const caller = openReadCaller(request, reply, project_id)
       return usage.sumTraceUsage(
@@ -40,6 +40,7 @@ export async function usageRoutes(app: App, { usage, prices }: UsageRoutesOption
           filter: filter ?? {},
           expression: query ? parseQuery(query, { fields: new Set(USAGE_FIELDS) }) : null,
           prices: include_costs ? await prices.listPrices(project_id) : null,
+          counting: usage_counting ?? 'own',
           limit: limit ?? USAGE_CALLS_DEFAULT,
         },
         caller,
@@ -59,7 +60,7 @@ export async function usageRoutes(app: App, { usage, prices }: UsageRoutesOption
       },
     },
     async (request, reply) => {
-      const { project_id, call_ids, include_costs, limit } = request.body
+      const { project_id, call_ids, include_costs, usage_counting, limit } = request.body
       requireAccess(request.principal, 'traces:read', project_id)
       const caller = openReadCaller(request, reply, project_id)
       return usage.sumCallsUsage(
@@ -67,6 +68,7 @@ export async function usageRoutes(app: App, { usage, prices }: UsageRoutesOption
           project_id,
           call_ids,
           prices: include_costs ? await prices.listPrices(project_id) : null,
+          counting: usage_counting ?? 'own',
           limit: limit ?? USAGE_CALLS_DEFAULT,
         },
         caller,

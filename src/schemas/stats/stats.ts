@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { CallsFilter } from '../calls/calls-filter.ts'
 import { ProjectId } from '../primitives.ts'
 import { Timestamp } from '../timestamp.ts'
+import { UsageCounting } from '../usage/usage-counting.ts'
 
 /** Spec: §2.8 (names not shown). Choice: the names of Weave. */
 export const USAGE_METRICS = [
@@ -105,6 +106,9 @@ export const CallStatsRequest = z
       .nullish()
       .describe('Latency and counts, by bucket.'),
     filter: CallsFilter.nullish().describe('Which calls count; all when absent.'),
+    usage_counting: UsageCounting.nullish().describe(
+      'How usage is counted; an addition. When absent `own`, with a filter that takes calls out of their traces (ops, roots, ids of calls or parents, refs) `reported`.',
+    ),
     timezone: z
       .string()
       .max(64)
@@ -148,6 +152,7 @@ export const CallStatsResponse = z
     end: time.describe('End of the window, UTC.'),
     granularity: z.int().describe('Seconds of a bucket, as used.'),
     timezone: z.string().describe('Zone that the buckets follow.'),
+    usage_counting: UsageCounting.describe('How usage was counted; an addition.'),
     usage_buckets: z.array(UsageBucket).describe('By time, then model: each model in each bucket.'),
     call_buckets: z.array(CallBucket).describe('By time: each bucket of the window.'),
   })

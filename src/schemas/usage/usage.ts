@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { CallsFilter } from '../calls/calls-filter.ts'
 import { ClientId, ProjectId } from '../primitives.ts'
 import { Query } from '../query/query-expression.ts'
+import { UsageCounting } from './usage-counting.ts'
 
 /** Limit: calls that one answer looks at. */
 export const USAGE_CALLS_MAX = 50_000
@@ -30,6 +31,9 @@ const common = {
     description: 'Whether to fill the costs. Default false.',
     default: false,
   }),
+  usage_counting: UsageCounting.nullish().describe(
+    'How usage is counted. Default `own`: a call has its own usage and that of its descendants, each token once. `reported` adds up reports.',
+  ),
   limit: z
     .int()
     .min(1)
@@ -84,6 +88,7 @@ export const ModelUsageTotals = z
 export type ModelUsageTotals = z.infer<typeof ModelUsageTotals>
 
 export const UsageResponse = z.object({
+  usage_counting: UsageCounting.describe('How usage was counted.'),
   call_usage: z
     .record(z.string(), z.record(z.string(), ModelUsageTotals))
     .describe('By id of the call, then by model.'),

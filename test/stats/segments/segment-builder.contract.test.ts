@@ -42,6 +42,7 @@ const query = {
   startsUs: Float64Array.from({ length: HOURS }, (_, hour) => BASE_US + hour * HOUR_US),
   ...ALL_COLUMNS,
   prices: [],
+  counting: 'own' as const,
   valuesMax: 1e6,
 }
 

@@ -30,7 +30,7 @@ const usage = fc
       ...models.map((model) =>
         fc
           // Gemini costs more above 200,000 tokens.
-          .tuple(fc.oneof(fc.nat(999), fc.nat(400_000)), fc.nat(999), fc.nat(99))
+          .tuple(fc.oneof(fc.nat(9), fc.nat(999), fc.nat(400_000)), fc.nat(999), fc.nat(99))
           .map(([input, output, cached]) => usageOf(model, input, output, cached)),
       ),
     ),
@@ -45,6 +45,8 @@ const call = fc.record({
   user: fc.constantFrom('u1', 'u2'),
   run: fc.constantFrom('r1', 'r2', null),
   isRoot: fc.boolean(),
+  /** Which call of the same round is its parent, where there are so many. */
+  parent: fc.nat(3),
   isError: fc.boolean(),
   usage,
   manner: fc.constantFrom(...MANNERS),
@@ -71,6 +73,7 @@ const question = fc.record({
     { requiredKeys: [] },
   ),
   columns: fc.constantFrom(ALL_COLUMNS, SUM_COLUMNS),
+  counting: fc.constantFrom('own' as const, 'own' as const, 'reported' as const),
 })
 
 function toQuery({
@@ -80,19 +83,20 @@ function toQuery({
   rangeUs,
   filter,
   columns,
+  counting,
 }: typeof question extends fc.Arbitrary<infer T> ? T : never): StatsQuery {
   const endUs = startUs + rangeUs
   const firstUs = Math.floor((startUs - offsetUs) / lengthUs) * lengthUs + offsetUs
   const starts: number[] = []
   for (let us = firstUs; us < endUs; us += lengthUs) starts.push(us)
   const times = { startUs, endUs, startsUs: Float64Array.from(starts) }
-  return { project_id: PROJECT, filter, ...times, ...columns, prices: [], valuesMax: 1e6 }
+  return { project_id: PROJECT, filter, ...times, ...columns, counting, prices: [], valuesMax: 1e6 }
 }
 
 type Drawn = typeof call extends fc.Arbitrary<infer T> ? T : never
 
 async function write(store: SqliteStore, drawn: Drawn, id: string): Promise<void> {
-  const written: TestCall = { ...drawn, id }
+  const written: TestCall = { ...drawn, id, parentId: id.replace(/\d+$/, String(drawn.parent)) }
   const [start, end] = [startOf(written), endOf(written)]
   const { calls } = store
   if (drawn.manner === 'at once') await calls.writeParts([{ start, end }])
@@ -179,6 +183,7 @@ describe('segments of hours', () => {
       ...times,
       ...ALL_COLUMNS,
       prices: [],
+      counting: 'own' as const,
       valuesMax: 1e6,
     }
     await store.calls.writeParts([{ start: startOf(large), end: endOf(large) }])

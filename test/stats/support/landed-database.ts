@@ -48,7 +48,12 @@ function insertCall(
     svc_user_id: call.svc_user_id,
     svc_run_id: call.svc_run_id,
   })
-  insert(db, 'call_bodies', { call_key, attributes_json: '{}', inputs_json: '{}' })
+  const told = Object.entries(end?.usage ?? {}).map(([model, { requests }]) => [
+    model,
+    requests === null ? {} : { requests },
+  ])
+  const summary_json = JSON.stringify({ usage: Object.fromEntries(told) })
+  insert(db, 'call_bodies', { call_key, attributes_json: '{}', inputs_json: '{}', summary_json })
   for (const ref of input_refs) insert(db, 'call_refs', { call_key, side: 'input', ref })
   for (const ref of end?.output_refs ?? []) {
     insert(db, 'call_refs', { call_key, side: 'output', ref })
@@ -58,8 +63,8 @@ function insertCall(
   }
 }
 
-function toUsageRow({ uncached, ...tokens }: Tokens) {
-  return { ...tokens, uncached_input_tokens: uncached }
+function toUsageRow({ uncached, requests, ...tokens }: Tokens) {
+  return { ...tokens, uncached_input_tokens: uncached, requests: requests ?? 1 }
 }
 
 function insert(db: Connection, table: string, row: Record<string, unknown>): void {

@@ -25,6 +25,8 @@ const STEP_US = 300e6
 
 /** Tokens of one model in one call, as they count. */
 export interface Tokens {
+  /** null: the client did not tell them. */
+  readonly requests: number | null
   readonly input_tokens: number
   /** Input tokens that are paid in full. */
   readonly uncached: number
@@ -67,6 +69,8 @@ export interface Price {
 export type FindPrice = (model: string, startedUs: number, inputTokens: number) => Price | null
 
 export interface Question {
+  /** Absent: as the server chooses. */
+  readonly counting?: 'own' | 'reported'
   readonly startUs: number
   readonly endUs: number
   readonly granularity: number
@@ -192,9 +196,51 @@ function summarizeUsage(rows: readonly UsageRow[]) {
   ].map((measured) => summarize({ ...measured, rows: rows.length }))
 }
 
+const COUNTED = [...TOKEN_METRICS, 'uncached'] as const
+const PICKING = ['op_names', 'call_ids', 'parent_ids', 'input_refs', 'output_refs']
+
+function isOwn({ counting, filter }: Question): boolean {
+  if (counting) return counting === 'own'
+  const picks = PICKING.some((field) => ((filter[field] ?? []) as readonly string[]).length > 0)
+  return !picks && filter.trace_roots_only !== true
+}
+
+/** What a call used of a model itself: its report less those of its children; null where nothing is left. */
+function ownTokens(calls: readonly RawCall[], call: RawCall, model: string): Tokens | null {
+  const report = call.end?.usage[model] as Tokens
+  const children = calls
+    .filter(({ id, parent_id }) => parent_id === call.id && id !== call.id)
+    .flatMap(({ end }) => end?.usage[model] ?? [])
+  if (report.requests === null || children.length === 0) return report
+  const held = (kind: (typeof COUNTED)[number] | 'requests') =>
+    children.reduce((sum, child) => sum + (child[kind] ?? 0), 0)
+  const kinds = ['requests', ...TOKEN_METRICS] as const
+  if (kinds.some((kind) => (report[kind] as number) < held(kind))) return report
+  const taken = COUNTED.map((kind) => [kind, Math.max(0, report[kind] - held(kind))] as const)
+  const requests = report.requests - held('requests')
+  if (requests === 0 && taken.every(([, left]) => left === 0)) {
+    const isNothing = [...kinds, 'uncached' as const].every((kind) => held(kind) === 0)
+    return isNothing ? report : null
+  }
+  return { ...report, ...Object.fromEntries(taken), requests }
+}
+
+/** The same calls with what each used itself. */
+function toOwn(calls: readonly RawCall[]): RawCall[] {
+  return calls.map((call) => {
+    if (!call.end) return call
+    const models = Object.keys(call.end.usage).flatMap((model) => {
+      const tokens = ownTokens(calls, call, model)
+      return tokens ? [[model, tokens] as const] : []
+    })
+    return { ...call, end: { ...call.end, usage: Object.fromEntries(models) } }
+  })
+}
+
 /** Both lists of buckets, as the API gives them for all metrics. */
 export function naiveStats(calls: readonly RawCall[], question: Question, findPrice: FindPrice) {
-  const wanted = calls.filter((call) => isWanted(call, question))
+  const counted = isOwn(question) ? toOwn(calls) : calls
+  const wanted = counted.filter((call) => isWanted(call, question))
   const models = [...new Set(wanted.flatMap(({ end }) => Object.keys(end?.usage ?? {})))].sort()
   const starts = naiveStarts(question)
   const { granularity, timezone } = question
@@ -229,7 +275,7 @@ export function naiveStats(calls: readonly RawCall[], question: Question, findPr
 
 /** The body of `/calls/stats` that asks for everything. */
 export function toStatsBody(project_id: string, question: Question) {
-  const { startUs, endUs, granularity, timezone, filter } = question
+  const { startUs, endUs, granularity, timezone, filter, counting } = question
   const spec = (metric: string) => ({
     metric,
     aggregations: AGGREGATIONS,
@@ -242,6 +288,7 @@ export function toStatsBody(project_id: string, question: Question) {
     granularity,
     timezone,
     filter,
+    usage_counting: counting ?? null,
     call_metrics: CALL_METRICS.map(spec),
     usage_metrics: USAGE_METRICS.map(spec),
   }

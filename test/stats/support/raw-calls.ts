@@ -22,33 +22,52 @@ const PACKAGE_PRICES: Readonly<Record<string, readonly (readonly number[])[]>> =
 const TIER_ABOVE = 200_000
 export const MODELS = [...Object.keys(PACKAGE_PRICES), 'mystery']
 
+/** null: nobody tells. */
+const requests = fc.constantFrom(null, 1, 1, 2, 3)
+
 /** As one vendor counts: cached tokens lie inside of the prompt. */
 const inside = fc
-  .record({ prompt: fc.nat(400_000), share: fc.constantFrom(0, 0, 0.5, 1), out: fc.nat(3) })
-  .map(({ prompt, share, out }) => {
+  .record({
+    prompt: fc.oneof(fc.nat(400_000), fc.constantFrom(8, 16, 24)),
+    share: fc.constantFrom(0, 0, 0.5, 1),
+    out: fc.nat(3),
+    requests,
+  })
+  .map(({ prompt, share, out, requests }) => {
     const cached = Math.floor(prompt * share)
     return {
       sent: {
         prompt_tokens: prompt,
         completion_tokens: out,
         prompt_tokens_details: { cached_tokens: cached },
+        ...(requests === null ? {} : { requests }),
       },
-      counted: tokens(prompt, prompt - cached, out, { read: cached, creation: 0 }),
+      counted: {
+        ...tokens(prompt, prompt - cached, out, { read: cached, creation: 0 }),
+        requests,
+      },
     }
   })
 
 /** As another does: they lie beside it. */
 const beside = fc
-  .record({ input: fc.nat(5), read: fc.nat(300_000), creation: fc.nat(2), out: fc.nat(2 ** 40) })
-  .map(({ input, read, creation, out }) => ({
+  .record({
+    input: fc.nat(5),
+    read: fc.nat(300_000),
+    creation: fc.nat(2),
+    out: fc.nat(2 ** 40),
+    requests,
+  })
+  .map(({ input, read, creation, out, requests }) => ({
     sent: {
       input_tokens: input,
       output_tokens: out,
       cache_read_input_tokens: read,
       cache_creation_input_tokens: creation,
       total_tokens: 7,
+      ...(requests === null ? {} : { requests }),
     },
-    counted: { ...tokens(input, input, out, { read, creation }), total_tokens: 7 },
+    counted: { ...tokens(input, input, out, { read, creation }), total_tokens: 7, requests },
   }))
 
 function tokens(
@@ -56,7 +75,7 @@ function tokens(
   uncached: number,
   output_tokens: number,
   { read, creation }: { readonly read: number; readonly creation: number },
-): Tokens {
+): Omit<Tokens, 'requests'> {
   return {
     input_tokens,
     uncached,

@@ -19,14 +19,21 @@ export interface TestCall {
   readonly user: string
   readonly run: string | null
   readonly isRoot: boolean
+  /** Of a call that is no root; default: one that is never stored. */
+  readonly parentId?: string
   readonly isError: boolean
   readonly usage: readonly CallUsage[]
 }
 
-export function startOf({ id, startedUs, op, user, run, isRoot }: TestCall): CallStart {
+export function startOf({ id, startedUs, op, user, run, isRoot, parentId }: TestCall): CallStart {
   return {
     ...{ project_id: PROJECT, id, sent_trace_id: null, trace_id: `t-${id}`, op_name: op },
-    ...{ parent_id: isRoot ? null : 'above', thread_id: null, turn_id: null, display_name: null },
+    ...{
+      parent_id: isRoot ? null : (parentId ?? 'above'),
+      thread_id: null,
+      turn_id: null,
+      display_name: null,
+    },
     ...{ svc_user_id: user, svc_username: user, svc_run_id: run, svc_run_step: null },
     ...{ attributes_json: '{}', inputs_json: '{}', otel_dump_json: null, input_refs: [] },
     ...{ started_at_us: startedUs, start_size_bytes: 4 },
@@ -45,7 +52,7 @@ export function usageOf(model: string, input: number, output: number, cached = 0
   return {
     ...{ model, input_tokens: input, output_tokens: output, total_tokens: input + output },
     ...{ cache_read_input_tokens: cached, cache_creation_input_tokens: 0 },
-    ...{ uncached_input_tokens: Math.max(0, input - cached), requests: 1 },
+    ...{ uncached_input_tokens: Math.max(0, input - cached), requests: 1, tells_requests: true },
   }
 }
 

@@ -4,6 +4,7 @@ import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
 import type { StatColumn } from '../../../domain/stats/metric-names.ts'
 import type { CallsFilter } from '../../../schemas/calls/calls-filter.ts'
 import type { CallMetric, UsageMetric } from '../../../schemas/stats/stats.ts'
+import type { UsageCounting } from '../../../schemas/usage/usage-counting.ts'
 import type { ReadCaller } from '../read-caller.ts'
 
 /** What to compute, over which calls, in which buckets. Times in microseconds. */
@@ -21,6 +22,7 @@ export interface StatsQuery {
   readonly usageColumns: readonly StatColumn<UsageMetric>[]
   /** The project's own prices, as the store of prices lists them; none where no column is money. */
   readonly prices: readonly ProjectPrice[]
+  readonly counting: UsageCounting
   /** Limit on values of all tables together. */
   readonly valuesMax: number
 }

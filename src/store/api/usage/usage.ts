@@ -3,17 +3,20 @@ import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
 import type { Expression } from '../../../domain/query/query-expression.ts'
 import type { CallsFilter } from '../../../schemas/calls/calls-filter.ts'
 import type { UsageResponse } from '../../../schemas/usage/usage.ts'
+import type { UsageCounting } from '../../../schemas/usage/usage-counting.ts'
 import type { ReadCaller } from '../read-caller.ts'
 
-export interface UsageLimits {
+/** What is asked besides calls. */
+export interface UsageWants {
   /** The project's own, as the store of prices lists them; null: no costs are wanted. */
   readonly prices: readonly ProjectPrice[] | null
+  readonly counting: UsageCounting
   /** Calls to look at, at most. */
   readonly limit: number
 }
 
 /** Calls that a filter selects, each with its descendants among them. */
-export interface TraceUsageQuery extends UsageLimits {
+export interface TraceUsageQuery extends UsageWants {
   readonly project_id: string
   readonly filter: CallsFilter
   /** Over USAGE_FIELDS; null: all. */
@@ -21,7 +24,7 @@ export interface TraceUsageQuery extends UsageLimits {
 }
 
 /** Calls by id, each with all of its descendants in its trace. */
-export interface CallsUsageQuery extends UsageLimits {
+export interface CallsUsageQuery extends UsageWants {
   readonly project_id: string
   readonly call_ids: readonly string[]
 }

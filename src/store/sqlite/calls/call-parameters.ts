@@ -1,6 +1,5 @@
 /** Calls as the parameters of the statements that are run for each: in the order of their columns. */
 import type { CallEnd, CallStart } from '../../../domain/calls/new-call.ts'
-import type { CallUsage } from '../../../domain/usage/usage.ts'
 import { packBodies } from './body-compression.ts'
 import { packId, packOptional } from './columns/id-columns.ts'
 import type { NameKeys } from './columns/name-keys.ts'
@@ -61,21 +60,6 @@ export function toIdParameters<Call extends { readonly project_id: string; reado
   keys: NameKeys,
 ) {
   return { ...call, project_key: keys.projectKey(call.project_id), packed_id: packId(call.id) }
-}
-
-/** Of INSERT_CALL_USAGE. */
-export function toUsageParameters(key: Key, usage: CallUsage): Parameter[] {
-  return [
-    key,
-    usage.model,
-    usage.input_tokens,
-    usage.uncached_input_tokens,
-    usage.output_tokens,
-    usage.total_tokens,
-    usage.cache_read_input_tokens,
-    usage.cache_creation_input_tokens,
-    usage.requests,
-  ]
 }
 
 /** The bodies of a start, as of packBodies. */

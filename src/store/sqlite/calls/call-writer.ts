@@ -4,19 +4,18 @@
  */
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
 import type { PartResult, StartedIds } from '../../../domain/calls/part-result.ts'
-import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import { ApiError } from '../../../errors.ts'
 import type { CallRename } from '../../api/calls/calls.ts'
 import type { Connection } from '../db/connection.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import type { EntryCall, EntryEnd } from '../stats/segments/hour-entries.ts'
+import type { NestedUsage } from '../usage/nested-usage.ts'
 import {
   packEnd,
   packStart,
   toIdParameters,
   toLateStartParameters,
   toStartParameters,
-  toUsageParameters,
   toWholeParameters,
 } from './call-parameters.ts'
 import { type CallRow, isSameEnd, isSameStart } from './call-rows.ts'
@@ -25,8 +24,15 @@ import type { NameKeys } from './columns/name-keys.ts'
 
 type Key = number | bigint
 
-export function createCallWriter(db: Connection, hours: HourMarks, keys: NameKeys) {
-  const parts = createPartWriter(db, hours, keys)
+/** What writes of calls write besides, on the same connection. */
+export interface CallParties {
+  readonly hours: HourMarks
+  readonly keys: NameKeys
+  readonly usage: NestedUsage
+}
+
+export function createCallWriter(db: Connection, parties: CallParties) {
+  const parts = createPartWriter(db, parties)
   const { findExisting, insertWhole, writeStart, writeEnd } = parts
 
   /** Start and end at once; writes nothing when either contradicts what is stored. */
@@ -94,15 +100,11 @@ function conflict(param: string): ApiError {
 }
 
 /** Writes of single parts. */
-function createPartWriter(db: Connection, hours: HourMarks, keys: NameKeys) {
+function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
   const statements = prepareStatements(db)
 
   function writeRefs(call_key: Key, side: 'input' | 'output', refs: readonly string[]): void {
     for (const ref of refs) statements.insertRef.run({ call_key, side, ref })
-  }
-
-  function writeUsage(call_key: Key, end: CallEnd): void {
-    for (const usage of end.usage) statements.insertUsage.run(toUsageParameters(call_key, usage))
   }
 
   function findExisting({ project_id, id }: { project_id: string; id: string }): CallRow {
@@ -112,7 +114,7 @@ function createPartWriter(db: Connection, hours: HourMarks, keys: NameKeys) {
   /** An end that came before its start. */
   function findEnd({ call_key, ended_at_us, exception }: CallRow): EntryEnd | null {
     if (ended_at_us === null) return null
-    return { ended_at_us, exception, usage: statements.findUsage.all({ call_key }) as ModelUsage[] }
+    return { ended_at_us, exception, usage: usage.count(call_key) }
   }
 
   return {
@@ -126,8 +128,10 @@ function createPartWriter(db: Connection, hours: HourMarks, keys: NameKeys) {
       statements.insertWholeBodies.run([call_key, ...packStart(start), ...packEnd(end)])
       writeRefs(call_key, 'input', start.input_refs)
       writeRefs(call_key, 'output', end.output_refs)
-      writeUsage(call_key, end)
-      hours.start(start.project_id, start, end)
+      const { ended_at_us, exception } = end
+      const counted = { ended_at_us, exception, usage: usage.report(call_key, end) }
+      usage.addToParent(call_key, start, end.usage)
+      hours.start(start.project_id, call_key, start, counted)
       return true
     },
 
@@ -137,7 +141,7 @@ function createPartWriter(db: Connection, hours: HourMarks, keys: NameKeys) {
         const call_key = inserted.lastInsertRowid
         statements.insertStartBodies.run([call_key, ...packStart(start)])
         writeRefs(call_key, 'input', start.input_refs)
-        hours.start(start.project_id, start, null)
+        hours.start(start.project_id, call_key, start, null)
         return { id: start.id, trace_id: start.trace_id }
       }
       const row = findExisting(start)
@@ -146,7 +150,10 @@ function createPartWriter(db: Connection, hours: HourMarks, keys: NameKeys) {
         statements.updateStart.run(toLateStartParameters(call_key, start, keys))
         statements.updateStartBodies.run([...packStart(start), call_key])
         writeRefs(call_key, 'input', start.input_refs)
-        if (row.deleted_at_us === null) hours.start(start.project_id, start, findEnd(row))
+        if (row.deleted_at_us === null) {
+          usage.addToParent(call_key, start, usage.findReports(call_key))
+          hours.start(start.project_id, call_key, start, findEnd(row))
+        }
         return { id: start.id, trace_id: start.trace_id }
       }
       if (!isSameStart(row, start)) throw conflict('start.id')
@@ -168,9 +175,12 @@ function createPartWriter(db: Connection, hours: HourMarks, keys: NameKeys) {
       } else {
         statements.insertEndBodies.run([call_key, ...packEnd(end)])
       }
-      writeUsage(call_key, end)
+      const counted = usage.report(call_key, end)
       writeRefs(call_key, 'output', end.output_refs)
-      if (row && isCounted(row)) hours.end(row.project_id, row, end)
+      if (!row || !isCounted(row)) return
+      usage.addToParent(call_key, row, end.usage)
+      const { ended_at_us, exception } = end
+      hours.end(row.project_id, call_key, row, { ended_at_us, exception, usage: counted })
     },
 
     writeName(rename: CallRename): void {
@@ -198,13 +208,11 @@ function prepareStatements(db: Connection) {
     updateEndBodies: db.prepare(SQL.UPDATE_END_BODIES),
     insertWhole: db.prepare(SQL.INSERT_WHOLE_CALL),
     insertWholeBodies: db.prepare(SQL.INSERT_WHOLE_BODIES),
-    insertUsage: db.prepare(SQL.INSERT_CALL_USAGE),
     insertRef: db.prepare(SQL.INSERT_CALL_REF),
     insertName: db.prepare(SQL.INSERT_CALL_NAME),
     insertNoBodies: db.prepare(SQL.INSERT_NO_BODIES),
     updateName: db.prepare(SQL.UPDATE_CALL_NAME),
     findCall: db.prepare(SQL.FIND_CALL),
-    findUsage: db.prepare(SQL.FIND_CALL_USAGE),
   }
 }
 

@@ -6,6 +6,7 @@ import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
 import type { Connection } from '../db/connection.ts'
 import { type Failure, renderFailure } from '../db/thread-failure.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
+import { createNestedUsage } from '../usage/nested-usage.ts'
 import { createCallWriter } from './call-writer.ts'
 import { DELETE_CALLS } from './calls.sql.ts'
 import type { NameKeys } from './columns/name-keys.ts'
@@ -15,10 +16,16 @@ export interface PartReply extends Failure {
   readonly started: StartedIds | null
 }
 
+interface DeletedCall {
+  readonly call_key: number
+  readonly started_at_us: number | null
+}
+
 /** @param hours - and `keys`: of the same connection */
 export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKeys) {
-  const writer = createCallWriter(db, hours, keys)
-  const deleteCalls = db.prepare(DELETE_CALLS).pluck()
+  const usage = createNestedUsage(db, hours, keys)
+  const writer = createCallWriter(db, { hours, keys, usage })
+  const deleteCalls = db.prepare(DELETE_CALLS)
 
   function writeParts(parts: readonly CallParts[]): PartReply[] {
     return writer
@@ -36,9 +43,10 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
     /** How many were deleted. */
     delete_calls({ project_id, ids, deleted_at_us }: CallDeletion): number {
       const parameters = { project_id, ids: JSON.stringify(ids), deleted_at_us }
-      const deleted = deleteCalls.all(parameters) as (number | null)[]
-      for (const startedAtUs of deleted) {
-        if (startedAtUs !== null) hours.remove(project_id, startedAtUs)
+      const deleted = deleteCalls.all(parameters) as DeletedCall[]
+      usage.takeFromParents(deleted.map(({ call_key }) => call_key))
+      for (const { started_at_us } of deleted) {
+        if (started_at_us !== null) hours.remove(project_id, started_at_us)
       }
       return deleted.length
     },

@@ -1,6 +1,5 @@
 /** Statements over calls and their bodies, usage and refs. */
 
-import { insertRow } from '../db/rows.sql.ts'
 import {
   BODY_NAMES,
   bodyText,
@@ -175,37 +174,7 @@ WITH RECURSIVE doomed (call_key, id) AS (
 UPDATE calls
 SET deleted_at_us = @deleted_at_us
 WHERE call_key IN (SELECT call_key FROM doomed) AND deleted_at_us IS NULL
-RETURNING started_at_us
-`
-
-/** In the order of the parameters. */
-export const USAGE_COLUMNS = [
-  'call_key',
-  'model',
-  'input_tokens',
-  'uncached_input_tokens',
-  'output_tokens',
-  'total_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-  'requests',
-] as const
-
-/** One model of a call's usage. Parameters by their place. */
-export const INSERT_CALL_USAGE = insertRow('call_usage', USAGE_COLUMNS)
-
-/** The usage of a call by model (primary key of call_usage). */
-export const FIND_CALL_USAGE = `
-SELECT
-  model,
-  input_tokens,
-  output_tokens,
-  total_tokens,
-  cache_read_input_tokens,
-  cache_creation_input_tokens,
-  uncached_input_tokens
-FROM call_usage
-WHERE call_key = @call_key
+RETURNING call_key, started_at_us
 `
 
 /** One ref of a call's inputs or output. */

@@ -1,8 +1,9 @@
 /** Statistics from the rows: what no column tells, and hours without a segment. */
 
-import type { ModelUsage } from '../../../domain/usage/usage.ts'
+import { leftOut } from '../../../domain/usage/own-usage.ts'
 import type { FilterClause } from '../calls/calls-filter.ts'
 import type { Connection } from '../db/connection.ts'
+import { readCounted } from '../usage/usage-rows.ts'
 import { selectStatsCalls, selectStatsUsage } from './stats.sql.ts'
 import type { StatsTables } from './stats-tables.ts'
 
@@ -10,16 +11,8 @@ import type { StatsTables } from './stats-tables.ts'
 const CHECKPOINT_ROWS = 4096
 
 type CallRow = [startedAtUs: number, endedAtUs: number | null, isError: number]
-type UsageRow = [
-  startedAtUs: number,
-  model: string,
-  input: number,
-  output: number,
-  total: number,
-  cacheRead: number,
-  cacheCreation: number,
-  uncachedInput: number,
-]
+/** With the columns of a row of usage behind. */
+type UsageRow = [startedAtUs: number, ...usage: unknown[]]
 
 /** Calls of a project that started in [startUs, endUs). */
 export interface RowWindow {
@@ -37,6 +30,7 @@ export function createRowScan(
 ) {
   const selectCalls = db.prepare(selectStatsCalls(conditions)).raw()
   const selectUsage = db.prepare(selectStatsUsage(conditions)).raw()
+  const skipped = leftOut(tables.counting)
   let rows = 0
 
   function count(): void {
@@ -55,19 +49,9 @@ export function createRowScan(
     if (!tables.wantsUsage) return
     for (const row of selectUsage.iterate(bound) as IterableIterator<UsageRow>) {
       count()
-      tables.addUsage(toUsage(row), row[0])
+      for (const usage of readCounted(row, 1)) {
+        if (usage.counts !== skipped) tables.addUsage(usage, row[0])
+      }
     }
-  }
-}
-
-function toUsage(row: UsageRow): ModelUsage {
-  return {
-    model: row[1],
-    input_tokens: row[2],
-    output_tokens: row[3],
-    total_tokens: row[4],
-    cache_read_input_tokens: row[5],
-    cache_creation_input_tokens: row[6],
-    uncached_input_tokens: row[7],
   }
 }

@@ -6,6 +6,7 @@ import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
 import type { StatColumn } from '../../../domain/stats/metric-names.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import type { CallMetric, UsageMetric } from '../../../schemas/stats/stats.ts'
+import type { UsageCounting } from '../../../schemas/usage/usage-counting.ts'
 import { createCallTable } from './call-sums.ts'
 import type { HourParts } from './segments/hour-parts.ts'
 import type { HourSums } from './segments/hour-stats.ts'
@@ -21,6 +22,7 @@ export interface StatsTablesOptions {
   /** Limit on values of all tables together. */
   readonly valuesMax: number
   readonly prices: PriceTable
+  readonly counting: UsageCounting
 }
 
 export type StatsTables = ReturnType<typeof createStatsTables>
@@ -79,6 +81,7 @@ export function createStatsTables(options: StatsTablesOptions) {
     wantsCalls: callColumns.length > 0,
     wantsUsage: usageColumns.length > 0,
     wantsLatencies: calls.wantsLatencies,
+    counting: options.counting,
     addCall: calls.addCall,
 
     addUsage(row: ModelUsage, startedAtUs: number): void {

@@ -1,5 +1,6 @@
 /** Statements of the statistics: narrow rows of a window, in order of time. */
 import { PROJECT_KEY, packedId } from '../calls/columns/id-columns.sql.ts'
+import { USAGE_ROW } from '../usage/nested-usage.sql.ts'
 
 /** No text has this byte, which is behind all that text has. */
 const BEHIND_ALL_TEXT = "CAST(x'ff' AS TEXT)"
@@ -39,13 +40,7 @@ export function selectStatsUsage(conditions: readonly FilterCondition[]): string
   return `
 SELECT
   calls.started_at_us,
-  call_usage.model,
-  call_usage.input_tokens,
-  call_usage.output_tokens,
-  call_usage.total_tokens,
-  call_usage.cache_read_input_tokens,
-  call_usage.cache_creation_input_tokens,
-  call_usage.uncached_input_tokens
+  ${USAGE_ROW}
 FROM calls INDEXED BY ${indexFor(conditions)}
 CROSS JOIN call_usage ON call_usage.call_key = calls.call_key
 ${windowOf(conditions)}

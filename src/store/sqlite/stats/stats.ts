@@ -27,7 +27,8 @@ const PART_SUMS_MAX = 500_000
 
 /** What is not built yet has its columns alone. */
 const NOTHING_READY: Omit<HourView, 'columns'> = {
-  slots: null,
+  differs: true,
+  slots: () => null,
   slotRuns: () => ({ values: new Uint8Array(), bounds: [] }),
   groups: () => null,
   roots: () => null,
@@ -141,7 +142,7 @@ function timesOf({ hourUs, bounds }: HourParts): { startUs: number; endUs: numbe
 }
 
 function fitsInSums({ slots, columns }: HourView, { bounds }: HourParts): boolean {
-  const models = slots ? slots.models : columns.usage().models
+  const { models } = slots('own') ?? columns.usage()
   return models.length * bounds.length <= PART_SUMS_MAX
 }
 

@@ -32,21 +32,6 @@ function indexFor(conditions: readonly FilterCondition[]): string {
   return 'INDEXED BY calls_project_key_started_at_us'
 }
 
-/** Usage of one call by model (primary key of call_usage). */
-export const SELECT_CALL_USAGE = `
-SELECT
-  model,
-  input_tokens,
-  uncached_input_tokens,
-  output_tokens,
-  total_tokens,
-  cache_read_input_tokens,
-  cache_creation_input_tokens,
-  requests
-FROM call_usage
-WHERE call_key = @call_key
-`
-
 /** The traces of calls (calls_project_key_id). */
 export const SELECT_TRACES_OF_CALLS = `
 SELECT DISTINCT ${idText('calls.trace_id')} AS trace_id

@@ -3,7 +3,6 @@ import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import type { Expression } from '../../../domain/query/query-expression.ts'
 import { createMatcher } from '../../../domain/query/query-matcher.ts'
 import { timeValue } from '../../../domain/query/query-values.ts'
-import type { CallUsage } from '../../../domain/usage/usage.ts'
 import { rollUpUsage, type UsageCall } from '../../../domain/usage/usage-rollup.ts'
 import { ApiError } from '../../../errors.ts'
 import type { CallsFilter } from '../../../schemas/calls/calls-filter.ts'
@@ -12,7 +11,9 @@ import type { CallsUsageQuery, TraceUsageQuery } from '../../api/usage/usage.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
 import type { Connection } from '../db/connection.ts'
 import type { ReadJob } from '../read/read-job.ts'
-import { SELECT_CALL_USAGE, SELECT_TRACES_OF_CALLS, selectUsageCalls } from './usage.sql.ts'
+import { FIND_CALL_USAGE } from './nested-usage.sql.ts'
+import { SELECT_TRACES_OF_CALLS, selectUsageCalls } from './usage.sql.ts'
+import { readReport } from './usage-rows.ts'
 
 const ROWS_PER_CHECKPOINT = 1000
 
@@ -31,24 +32,24 @@ interface FoundCall extends UsageCall {
 export const sumTraceUsage: ReadJob<TraceUsageQuery, UsageResponse> = (db, query, checkpoint) => {
   const calls = findCalls(db, query, checkpoint)
   return {
-    call_usage: Object.fromEntries(rollUpUsage(calls, query.prices !== null)),
+    usage_counting: query.counting,
+    call_usage: Object.fromEntries(rollUpUsage(calls, query.counting, query.prices !== null)),
     unfinished_call_ids: calls.filter(({ isFinished }) => !isFinished).map(({ id }) => id),
   }
 }
 
 export const sumCallsUsage: ReadJob<CallsUsageQuery, UsageResponse> = (db, query, checkpoint) => {
-  const { project_id, prices, limit } = query
+  const { project_id, prices, counting } = query
   const select = db.prepare(SELECT_TRACES_OF_CALLS).pluck()
   const call_ids = JSON.stringify(query.call_ids)
   const trace_ids = select.all({ project_id, call_ids }) as string[]
   const filter = { trace_ids }
   const calls =
-    trace_ids.length === 0
-      ? []
-      : findCalls(db, { project_id, filter, expression: null, prices, limit }, checkpoint)
-  const totals = rollUpUsage(calls, prices !== null)
+    trace_ids.length === 0 ? [] : findCalls(db, { ...query, filter, expression: null }, checkpoint)
+  const totals = rollUpUsage(calls, counting, prices !== null)
   const inTrees = descendantsOf(query.call_ids, calls)
   return {
+    usage_counting: counting,
     call_usage: Object.fromEntries(query.call_ids.map((id) => [id, totals.get(id) ?? {}])),
     unfinished_call_ids: calls
       .filter(({ id, isFinished }) => !isFinished && inTrees.has(id))
@@ -62,7 +63,7 @@ function findCalls(
   checkpoint: () => void,
 ): FoundCall[] {
   const prices = layerPrices(own ?? [])
-  const selectUsage = db.prepare(SELECT_CALL_USAGE)
+  const selectUsage = db.prepare(FIND_CALL_USAGE).raw()
   const isWanted = createSieve(expression)
   const calls: FoundCall[] = []
   let rows = 0
@@ -76,7 +77,7 @@ function findCalls(
       id,
       parent_id,
       isFinished: ended_at_us !== null,
-      usage: selectUsage.all({ call_key }) as CallUsage[],
+      usage: (selectUsage.all({ call_key }) as unknown[][]).map((row) => readReport(row)),
       pricesOf: (model) => prices.find(model, started_at_us),
     })
   }

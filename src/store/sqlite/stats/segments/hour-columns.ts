@@ -2,6 +2,7 @@
  * What happened in one hour as columns: one number an entry, texts by their place in a list. An entry is the start
  * of a call, its end, or both, so that entries are only ever added. Pure.
  */
+import type { CountedUsage } from '../../../../domain/usage/own-usage.ts'
 import type { ModelUsage } from '../../../../domain/usage/usage.ts'
 
 export const HOUR_US = 3_600_000_000
@@ -53,6 +54,8 @@ export interface UsageColumns {
   readonly modelIds: Integers
   /** In the order of COUNTERS. */
   readonly counters: readonly Integers[]
+  /** How each row counts: COUNTS_BOTH, COUNTS_REPORTED, COUNTS_OWN. Empty: all count both ways. */
+  readonly counts: Integers
 }
 
 /** The columns of an hour or of a piece of it; each is read when it is asked for. */
@@ -82,7 +85,7 @@ export interface HourEntry {
   readonly op: string
   readonly user: string | null
   readonly run: string | null
-  readonly usage: readonly ModelUsage[]
+  readonly usage: readonly CountedUsage[]
 }
 
 /** Columns that grow. Whatever does not fit makes `isFit` false, and the columns are of no use then. */
@@ -105,6 +108,7 @@ export function createGrowingHour(): GrowingHour {
   const models = createNames()
   const usageCalls = createGrowing()
   const counters = COUNTERS.map(createGrowing)
+  const counts = createGrowing()
   let ended = 0
   let isFit = true
 
@@ -113,8 +117,9 @@ export function createGrowingHour(): GrowingHour {
     return value
   }
 
-  function addUsage(place: number, usage: ModelUsage): void {
+  function addUsage(place: number, usage: CountedUsage): void {
     usageCalls.push(place)
+    counts.push(usage.counts)
     models.push(usage.model)
     for (let index = 0; index < COUNTERS.length; index++) {
       counters[index]?.push(bounded(usage[COUNTERS[index] as (typeof COUNTERS)[number]]))
@@ -154,6 +159,7 @@ export function createGrowingHour(): GrowingHour {
       const used = others.usage()
       usageCalls.pushAll(Uint32Array.from(used.calls, (place) => first + place))
       models.pushAll({ names: used.models, ids: used.modelIds })
+      counts.pushAll(used.counts.length > 0 ? used.counts : new Uint8Array(used.rows))
       used.counters.forEach((counter, index) => {
         counters[index]?.pushAll(counter)
       })
@@ -171,6 +177,7 @@ export function createGrowingHour(): GrowingHour {
       models: models.values().names as string[],
       modelIds: models.values().ids,
       counters: counters.map(({ values }) => values()),
+      counts: counts.values(),
     }),
   }
 }

@@ -3,7 +3,7 @@
  * read back several times as fast as the rows of the calls. Pure.
  */
 import { latencyMs } from '../../../../domain/calls/call-view.ts'
-import type { ModelUsage } from '../../../../domain/usage/usage.ts'
+import type { CountedUsage, Counts } from '../../../../domain/usage/own-usage.ts'
 import {
   COUNTERS,
   type GrowingHour,
@@ -22,8 +22,11 @@ type EntryTuple = readonly [
   op: string,
   user: string | null,
   run: string | null,
-  usage: readonly (readonly [model: string, ...counters: number[]])[],
+  usage: readonly UsageTuple[],
 ]
+
+/** The counters in the order of COUNTERS; then how they count, where that is not both ways. */
+type UsageTuple = readonly [model: string, ...numbers: number[]]
 
 /** What an entry needs of a call. */
 export interface EntryCall {
@@ -38,7 +41,7 @@ export interface EntryCall {
 export interface EntryEnd {
   readonly ended_at_us: number
   readonly exception: string | null
-  readonly usage: readonly ModelUsage[]
+  readonly usage: readonly CountedUsage[]
 }
 
 /**
@@ -69,10 +72,15 @@ export function encodeEntries(entries: readonly HourEntry[]): string {
   const tuples = entries.map(
     ({ flags, offsetUs, latencyMs, op, user, run, usage }): EntryTuple => [
       ...([flags, offsetUs, latencyMs, op, user, run] as const),
-      usage.map((used) => [used.model, ...COUNTERS.map((counter) => used[counter])]),
+      usage.map(toTuple),
     ],
   )
   return JSON.stringify(tuples)
+}
+
+function toTuple(used: CountedUsage): UsageTuple {
+  const counters = COUNTERS.map((counter) => used[counter])
+  return used.counts === 0 ? [used.model, ...counters] : [used.model, ...counters, used.counts]
 }
 
 /** @returns how many there are */
@@ -85,7 +93,7 @@ export function addEntries(columns: Pick<GrowingHour, 'add'>, entries_json: stri
   return tuples.length
 }
 
-function toUsage([model, ...counters]: readonly [string, ...number[]]): ModelUsage {
+function toUsage([model, ...counters]: UsageTuple): CountedUsage {
   return {
     model,
     input_tokens: counters[0] ?? 0,
@@ -94,5 +102,6 @@ function toUsage([model, ...counters]: readonly [string, ...number[]]): ModelUsa
     cache_read_input_tokens: counters[3] ?? 0,
     cache_creation_input_tokens: counters[4] ?? 0,
     uncached_input_tokens: counters[5] ?? 0,
+    counts: (counters[6] ?? 0) as Counts,
   }
 }

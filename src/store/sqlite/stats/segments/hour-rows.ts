@@ -1,6 +1,7 @@
 /** Reads the rows of the calls of an hour as entries. */
-import type { ModelUsage } from '../../../../domain/usage/usage.ts'
+import type { CountedUsage } from '../../../../domain/usage/own-usage.ts'
 import type { Connection } from '../../db/connection.ts'
+import { readCounted } from '../../usage/usage-rows.ts'
 import { type GrowingHour, HOUR_US } from './hour-columns.ts'
 import { toEntry } from './hour-entries.ts'
 import { SELECT_HOUR_CALLS } from './segments.sql.ts'
@@ -8,7 +9,7 @@ import { SELECT_HOUR_CALLS } from './segments.sql.ts'
 /** Limit: rows between two looks at whether somebody still waits. */
 const CHECKPOINT_ROWS = 4096
 
-/** A call, once for each model of its usage; all of the usage is null where it has none. */
+/** A call, once for each model of its usage: a row of call_usage, all null where it has none. */
 type HourRow = [
   callKey: number,
   startedAtUs: number,
@@ -19,13 +20,9 @@ type HourRow = [
   user: string | null,
   run: string | null,
   model: string | null,
-  input: number,
-  output: number,
-  total: number,
-  cacheRead: number,
-  cacheCreation: number,
-  uncached: number,
+  ...usage: unknown[],
 ]
+const USAGE_AT = 8
 
 export interface HourId {
   readonly project_id: string
@@ -58,7 +55,7 @@ export function addRows(
   const bound = { project_id, ...place, to_us: hourUs + HOUR_US }
   const rows = db.prepare(SELECT_HOUR_CALLS).raw().iterate(bound) as IterableIterator<HourRow>
   let call: HourRow | null = null
-  let usage: ModelUsage[] = []
+  let usage: CountedUsage[] = []
   let count = 0
   const addCall = () => {
     if (call) columns.add(toRowEntry(call, hourUs, usage))
@@ -72,13 +69,13 @@ export function addRows(
       call = row
       usage = []
     }
-    if (row[8] !== null) usage.push(toUsage(row, row[8]))
+    if (row[USAGE_AT] !== null) usage.push(...readCounted(row, USAGE_AT))
   }
   addCall()
   return null
 }
 
-function toRowEntry(row: HourRow, hourUs: number, usage: readonly ModelUsage[]) {
+function toRowEntry(row: HourRow, hourUs: number, usage: readonly CountedUsage[]) {
   const call = {
     started_at_us: row[1],
     parent_id: row[4] === 1 ? null : '',
@@ -93,16 +90,4 @@ function toRowEntry(row: HourRow, hourUs: number, usage: readonly ModelUsage[]) 
     true,
     row[2] === null ? null : { ended_at_us: row[2], exception, usage },
   )
-}
-
-function toUsage(row: HourRow, model: string): ModelUsage {
-  return {
-    model,
-    input_tokens: row[9],
-    output_tokens: row[10],
-    total_tokens: row[11],
-    cache_read_input_tokens: row[12],
-    cache_creation_input_tokens: row[13],
-    uncached_input_tokens: row[14],
-  }
 }

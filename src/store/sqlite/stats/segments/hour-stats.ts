@@ -1,6 +1,8 @@
 /** Adds one hour to the tables of a question, made from as little of the hour as the question needs. Pure. */
 
+import { type Counts, leftOut } from '../../../../domain/usage/own-usage.ts'
 import type { ModelUsage } from '../../../../domain/usage/usage.ts'
+import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
 import { COUNTERS, type HourColumns, SLOTS, type UsageColumns } from './hour-columns.ts'
 import {
   applyFilter,
@@ -16,13 +18,15 @@ import type { OpGroups, RootSums } from './segment.ts'
 /** An hour, with the sums that are ready. */
 export interface HourView {
   readonly columns: HourColumns
+  /** Whether some calls used themselves something else than they report. */
+  readonly differs: boolean
   /** Sums by slot, or null. */
-  readonly slots: KeyedSums | null
+  slots(counting: UsageCounting): KeyedSums | null
   /** Latencies by slot, where there are sums by slot. */
   slotRuns(): Runs
-  /** Sums by op and root, or null. */
+  /** Sums by op and root with usage as it is reported, or null. */
   groups(): OpGroups | null
-  /** Sums of the roots, or null. */
+  /** The same of the roots, or null. */
   roots(): RootSums | null
 }
 
@@ -48,6 +52,7 @@ export interface HourWants {
   readonly wantsCalls: boolean
   readonly wantsUsage: boolean
   readonly wantsLatencies: boolean
+  readonly counting: UsageCounting
 }
 
 /**
@@ -70,7 +75,8 @@ export function sumHour(
   const found =
     readySums(view, parts, filter, wants) ??
     addUp(columns, partOf(), parts.bounds.length - 1, wants)
-  return { ...found, rowsOf: createUsageRows(columns, partOf, parts.hourUs) }
+  const rowsOf = createUsageRows(columns, partOf, parts.hourUs, leftOut(wants.counting))
+  return { ...found, rowsOf }
 }
 
 type FoundSums = Pick<HourSums, 'sums' | 'partOfKey' | 'runs'>
@@ -80,16 +86,17 @@ function readySums(
   view: HourView,
   parts: HourParts,
   filter: HourFilter,
-  { wantsLatencies }: HourWants,
+  { wantsUsage, wantsLatencies, counting }: HourWants,
 ): FoundSums | null {
   if (isUnfiltered(filter)) {
-    const { slots: sums } = view
-    const partOfKey = sums && slotParts(parts)
+    const partOfKey = slotParts(parts)
+    const sums = partOfKey && view.slots(wantsUsage ? counting : 'own')
     if (!sums || !partOfKey) return null
     const readRuns = () => (isWhole(parts) ? wholeRuns(view.columns, sums) : view.slotRuns())
     return { sums, partOfKey, runs: wantsLatencies ? readRuns() : null }
   }
   if (!fitsGroups(filter) || !isWhole(parts)) return null
+  if (wantsUsage && counting === 'own' && view.differs) return null
   const roots = filter.op ? null : view.roots()
   if (roots) return { ...roots, partOfKey: [0] }
   const groups = view.groups()
@@ -114,9 +121,10 @@ function addUp(
   columns: HourColumns,
   partOf: Int16Array,
   parts: number,
-  { wantsCalls, wantsUsage, wantsLatencies }: HourWants,
+  { wantsCalls, wantsUsage, wantsLatencies, counting }: HourWants,
 ): FoundSums {
-  const sums = toKeyed(sumParts(columns, partOf, parts, { calls: wantsCalls, usage: wantsUsage }))
+  const wanted = { calls: wantsCalls, usage: wantsUsage ? counting : null }
+  const sums = toKeyed(sumParts(columns, partOf, parts, wanted))
   const runs = wantsLatencies ? latencyRuns(columns, partOf, parts) : null
   return { sums, partOfKey: Int16Array.from({ length: parts }, (_, part) => part), runs }
 }
@@ -144,13 +152,14 @@ function createUsageRows(
   columns: HourColumns,
   partOf: () => Int16Array,
   hourUs: number,
+  skipped: Counts,
 ): UsageRows {
   let byPart: Map<number, number[]> | null = null
 
   return (part, models, add) => {
     const used = columns.usage()
     const offsets = columns.offsets()
-    byPart ??= groupRows(used, partOf())
+    byPart ??= groupRows(used, partOf(), skipped)
     for (const row of byPart.get(part) ?? []) {
       const usage = readUsageRow(used, row)
       if (models.has(usage.model)) add(usage, hourUs + (offsets[used.calls[row] ?? 0] ?? 0))
@@ -158,9 +167,14 @@ function createUsageRows(
   }
 }
 
-function groupRows({ rows, calls }: UsageColumns, partOf: Int16Array): Map<number, number[]> {
+function groupRows(
+  { rows, calls, counts }: UsageColumns,
+  partOf: Int16Array,
+  skipped: Counts,
+): Map<number, number[]> {
   const byPart = new Map<number, number[]>()
   for (let row = 0; row < rows; row++) {
+    if (counts[row] === skipped) continue
     const part = partOf[calls[row] as number] as number
     const known = byPart.get(part)
     if (known) known.push(row)

@@ -1,4 +1,6 @@
 /** Sums over the calls of an hour, by part: what most statistics are made of. Pure. */
+import { type Counts, leftOut } from '../../../../domain/usage/own-usage.ts'
+import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
 import {
   COUNTERS,
   type HourColumns,
@@ -50,22 +52,22 @@ export interface KeyedSums {
  * Adds up an hour.
  *
  * @param partOf - the part of each call, -1 for none
- * @param wants - what is added up; the rest stays empty
+ * @param wants - what is added up, and how usage is counted; the rest stays empty
  */
 export function sumParts(
   columns: HourColumns,
   partOf: Int16Array,
   parts: number,
-  wants: { readonly calls: boolean; readonly usage: boolean },
+  wants: { readonly calls: boolean; readonly usage: UsageCounting | null },
 ): PartSums {
   const calls = emptyCalls(wants.calls ? parts : 0)
   if (wants.calls) {
     sumCalls(calls, partOf, columns)
   }
-  if (!wants.usage) return { parts, calls, models: [], usage: new Float64Array() }
+  if (wants.usage === null) return { parts, calls, models: [], usage: new Float64Array() }
   const used = columns.usage()
   const usage = new Float64Array(parts * used.models.length * USAGE_NUMBERS)
-  sumUsage(usage, partOf, used)
+  sumUsage(usage, partOf, used, leftOut(wants.usage))
   return { parts, calls, models: used.models, usage }
 }
 
@@ -100,15 +102,20 @@ function sumCalls(sums: Float64Array, partOf: Int16Array, columns: HourColumns):
   }
 }
 
-function sumUsage(sums: Float64Array, partOf: Int16Array, used: UsageColumns): void {
-  const { rows, calls, models, modelIds, counters } = used
+function sumUsage(
+  sums: Float64Array,
+  partOf: Int16Array,
+  used: UsageColumns,
+  skipped: Counts,
+): void {
+  const { rows, calls, models, modelIds, counters, counts } = used
   // The rows that count, and where each is added: often a few of many.
   const chosen = new Uint32Array(rows)
   const placeOf = new Uint32Array(rows)
   let count = 0
   for (let row = 0; row < rows; row++) {
     const part = partOf[calls[row] as number] as number
-    if (part < 0) continue
+    if (part < 0 || counts[row] === skipped) continue
     const place = (part * models.length + (modelIds[row] as number)) * USAGE_NUMBERS
     chosen[count] = row
     placeOf[count] = place
@@ -150,7 +157,7 @@ export function toKeyed({ parts, calls, models, usage }: PartSums): KeyedSums {
   const usageModels: number[] = []
   for (let part = 0; part < parts; part++) {
     const at = part * CALL_NUMBERS
-    // Ends alone, where another piece holds the starts, count too.
+    // Ends alone, where another piece holds the starts, count too. Without calls there are no numbers.
     if ((calls[at] as number) + (calls[at + 1] as number) > 0) callKeys.push(part)
     models.forEach((_model, model) => {
       if ((usage[(part * models.length + model) * USAGE_NUMBERS] as number) === 0) return

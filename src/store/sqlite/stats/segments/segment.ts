@@ -1,4 +1,5 @@
 /** A piece of an hour read back: its columns sorted by latency, and its sums, as blobs. Pure. */
+import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
 import { COUNTERS, type HourColumns, type Integers, type NamesColumn } from './hour-columns.ts'
 import type { KeyedSums, Runs } from './hour-summary.ts'
 import type { Segment } from './segment-blob.ts'
@@ -17,6 +18,7 @@ export const SEGMENT_COLUMNS = {
   slotRuns: 10,
   groupRuns: 11,
   roots: 12,
+  reported: 13,
 } as const
 export type SegmentColumn = keyof typeof SEGMENT_COLUMNS
 
@@ -28,6 +30,8 @@ export interface HeadMeta {
   readonly count: number
   readonly ended: number
   readonly models: readonly string[]
+  /** Some calls used themselves something else than they report: sums of reports lie apart. */
+  readonly differs?: boolean
 }
 
 export interface ColumnMeta {
@@ -66,14 +70,16 @@ export class BrokenSegmentError extends Error {}
 /** The head of a segment and what is read through it. */
 export interface StoredHour {
   readonly head: HeadMeta
-  /** Sums by slot. */
-  readonly slots: KeyedSums
+  /** Some calls used themselves something else than they report. */
+  readonly differs: boolean
+  /** Sums by slot. @throws BrokenSegmentError */
+  slots(counting: UsageCounting): KeyedSums
   readonly columns: HourColumns
   /** Latencies by slot, each ascending. @throws BrokenSegmentError */
   slotRuns(): Runs
-  /** null where there are too many groups. @throws BrokenSegmentError */
+  /** With usage as it is reported; null where there are too many groups. @throws BrokenSegmentError */
   groups(): OpGroups | null
-  /** Sums of the roots under one key; null in a segment that was built without, or when they are broken. */
+  /** Sums of the roots under one key, with usage as it is reported; null in a segment that was built without, or when they are broken. */
   roots(): RootSums | null
 }
 
@@ -107,10 +113,17 @@ export function decodeHour(
     }
   }
   const values = (column: SegmentColumn) => open(column).array('values') as Integers
+  const slots = readKeyed(headSegment, head.models)
 
   return {
     head,
-    slots: readKeyed(headSegment, head.models),
+    differs: head.differs === true,
+    slots(counting) {
+      if (counting === 'own' || !head.differs) return slots
+      const segment = open('reported')
+      const { callKeys, calls } = slots
+      return { ...readKeyed(segment, segment.meta.models ?? []), callKeys, calls }
+    },
     columns: {
       count: head.count,
       ended: head.ended,
@@ -132,6 +145,7 @@ export function decodeHour(
           models: segment.meta.models ?? [],
           modelIds: segment.array('models') as Integers,
           counters: COUNTERS.map((name) => segment.array(name) as Integers),
+          counts: segment.array('counts') as Integers,
         }
       },
     },

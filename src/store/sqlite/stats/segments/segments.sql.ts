@@ -1,5 +1,6 @@
 /** Statements of the hours of statistics, what happened in them, their pieces and the rows of their calls. */
 import { OP_NAME, PROJECT_KEY } from '../../calls/columns/id-columns.sql.ts'
+import { USAGE_ROW } from '../../usage/nested-usage.sql.ts'
 
 /** Tells that an hour has changed (stats_hours_project_id_hour). A rewrite lets go of what was built. */
 export const MARK_HOUR = `
@@ -139,13 +140,7 @@ SELECT
   ${OP_NAME} AS op_name,
   calls.svc_user_id,
   calls.svc_run_id,
-  call_usage.model,
-  call_usage.input_tokens,
-  call_usage.output_tokens,
-  call_usage.total_tokens,
-  call_usage.cache_read_input_tokens,
-  call_usage.cache_creation_input_tokens,
-  call_usage.uncached_input_tokens
+  ${USAGE_ROW}
 FROM calls INDEXED BY calls_project_key_started_at_us
 LEFT JOIN call_usage ON call_usage.call_key = calls.call_key
 WHERE calls.project_key = ${PROJECT_KEY}

@@ -1,4 +1,5 @@
 /** Makes a piece of an hour's segment out of its columns, as blobs. Pure. */
+import { COUNTS_BOTH } from '../../../../../domain/usage/own-usage.ts'
 import {
   COUNTERS,
   type GrowingHour,
@@ -46,8 +47,10 @@ export function encodePiece(hour: GrowingHour | null, revision: number): Encoded
     ['groupRuns', encodeGroupRuns(hour, revision)],
     ['roots', encodeRoots(hour, revision)],
   ]
+  const differs = hour.usage().counts.some((counts) => counts !== COUNTS_BOTH)
+  if (differs) columns.push(['reported', encodeReported(hour, revision)])
   return {
-    head: encodeHead(hour, revision),
+    head: encodeHead(hour, revision, differs),
     columns: columns.map(([column, body]) => ({ column, body })),
   }
 }
@@ -72,7 +75,7 @@ function sortedOrder(hour: HourColumns): Uint32Array {
 }
 
 function encodeUsage(hour: HourColumns, order: Uint32Array, revision: number): Uint8Array {
-  const { rows, calls, models, modelIds, counters } = hour.usage()
+  const { rows, calls, models, modelIds, counters, counts } = hour.usage()
   const placeOf = new Uint32Array(hour.count)
   order.forEach((call, place) => {
     placeOf[call] = place
@@ -81,17 +84,25 @@ function encodeUsage(hour: HourColumns, order: Uint32Array, revision: number): U
     calls: narrow(Uint32Array.from({ length: rows }, (_, row) => placeOf[calls[row] ?? 0] ?? 0)),
     models: narrow(modelIds),
   }
+  arrays.counts = narrow(counts)
   COUNTERS.forEach((name, index) => {
     arrays[name] = narrow(counters[index] ?? new Uint8Array())
   })
   return encodeSegment({ revision, models } satisfies ColumnMeta, arrays)
 }
 
-function encodeHead(hour: HourColumns, revision: number): Uint8Array {
+function encodeHead(hour: HourColumns, revision: number, differs: boolean): Uint8Array {
   const slots = Int16Array.from(hour.slots())
-  const sums = toKeyed(sumParts(hour, slots, SLOTS, { calls: true, usage: true }))
+  const sums = toKeyed(sumParts(hour, slots, SLOTS, { calls: true, usage: 'own' }))
   const { count, ended } = hour
-  const meta: HeadMeta = { revision, count, ended, models: sums.models }
+  const meta: HeadMeta = { revision, count, ended, models: sums.models, differs }
+  return encodeSegment(meta, keyedArrays(sums))
+}
+
+function encodeReported(hour: HourColumns, revision: number): Uint8Array {
+  const slots = Int16Array.from(hour.slots())
+  const sums = toKeyed(sumParts(hour, slots, SLOTS, { calls: false, usage: 'reported' }))
+  const meta: ColumnMeta = { revision, models: sums.models }
   return encodeSegment(meta, keyedArrays(sums))
 }
 
@@ -114,7 +125,7 @@ function encodeGroups(hour: HourColumns, revision: number): Uint8Array {
   if (!grouped) return encodeSegment({ revision } satisfies ColumnMeta, {})
   const { names } = hour.names('op')
   const { groupOf, groups } = grouped
-  const sums = toKeyed(sumParts(hour, groupOf, groups, { calls: true, usage: true }))
+  const sums = toKeyed(sumParts(hour, groupOf, groups, { calls: true, usage: 'reported' }))
   const meta: ColumnMeta = { revision, names, models: sums.models }
   return encodeSegment(meta, keyedArrays(sums))
 }
@@ -127,7 +138,7 @@ function encodeGroupRuns(hour: HourColumns, revision: number): Uint8Array {
 
 function encodeRoots(hour: HourColumns, revision: number): Uint8Array {
   const partOf = Int16Array.from(hour.flags(), (flags) => ((flags & IS_ROOT) === 0 ? -1 : 0))
-  const sums = toKeyed(sumParts(hour, partOf, 1, { calls: true, usage: true }))
+  const sums = toKeyed(sumParts(hour, partOf, 1, { calls: true, usage: 'reported' }))
   const meta: ColumnMeta = { revision, models: sums.models }
   const { values } = latencyRuns(hour, partOf, 1)
   return encodeSegment(meta, { ...keyedArrays(sums), values: narrow(Uint32Array.from(values)) })

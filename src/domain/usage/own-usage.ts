@@ -1,0 +1,95 @@
+/** Each token once: what a call used itself, out of what it and the calls below it report. Pure. */
+import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
+import type { UsageCounting } from '../../schemas/usage/usage-counting.ts'
+import type { CallUsage, ModelUsage } from './usage.ts'
+
+/** What a report counts, `requests` included. */
+export const USAGE_COUNTERS = [
+  'requests',
+  'input_tokens',
+  'uncached_input_tokens',
+  'output_tokens',
+  'total_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+] as const satisfies readonly (keyof CallUsage)[]
+
+export type UsageCounters = Record<(typeof USAGE_COUNTERS)[number], number>
+
+/** What a report that holds others has at least as much of; uncached input follows from them. */
+const HELD = USAGE_COUNTERS.filter((counter) => counter !== 'uncached_input_tokens')
+
+/** How a row of usage counts: the same either way, as a report alone, or as a call's own alone. */
+export const COUNTS_BOTH = 0
+export const COUNTS_REPORTED = 1
+export const COUNTS_OWN = 2
+export type Counts = typeof COUNTS_BOTH | typeof COUNTS_REPORTED | typeof COUNTS_OWN
+
+/** A row of usage and how it counts. */
+export interface CountedUsage extends ModelUsage {
+  readonly counts: Counts
+}
+
+/** The rows that do not count when usage is counted in this way. */
+export function leftOut(counting: UsageCounting): Counts {
+  return counting === 'own' ? COUNTS_REPORTED : COUNTS_OWN
+}
+
+/** What a report adds to the sum of its siblings: requests that nobody told are none. */
+export function addedUsage(usage: CallUsage): UsageCounters {
+  const { model: _model, requests, tells_requests, ...counters } = usage
+  return { ...counters, requests: tells_requests ? requests : 0 }
+}
+
+/**
+ * What a call used of a model itself.
+ *
+ * Spec: §2.5 summary (usage not shown). Choice: SDKs that add the usage of children to the summary of their parent
+ * always tell `requests` and add them up, so a report without it is the call's own. So is one that has fewer requests, or
+ * fewer tokens of any kind, than those of the children together. From any other the children's reports are taken off, kind
+ * by kind, never below zero. Only children that are stored and not deleted report.
+ *
+ * @param nested - the sum of addedUsage over the children's reports of this model; null: there are none
+ * @returns null for a report that only repeats its children's
+ */
+export function ownUsage(reported: CallUsage, nested: UsageCounters | null): CallUsage | null {
+  if (nested === null || !reported.tells_requests) return reported
+  if (HELD.some((counter) => reported[counter] < nested[counter])) return reported
+  if (USAGE_COUNTERS.every((counter) => nested[counter] === 0)) return reported
+  const own: UsageCounters & Pick<CallUsage, 'model' | 'tells_requests'> = { ...reported }
+  for (const counter of USAGE_COUNTERS) {
+    own[counter] = Math.max(0, reported[counter] - nested[counter])
+  }
+  return USAGE_COUNTERS.every((counter) => own[counter] === 0) ? null : own
+}
+
+/** The report of a call and its own usage, as one row where they are the same. */
+export function countUsage(reported: CallUsage, nested: UsageCounters | null): CountedUsage[] {
+  const own = ownUsage(reported, nested)
+  if (own === reported) return [{ ...reported, counts: COUNTS_BOTH }]
+  const rows: CountedUsage[] = [{ ...reported, counts: COUNTS_REPORTED }]
+  if (own) rows.push({ ...own, counts: COUNTS_OWN })
+  return rows
+}
+
+/** Fields of a filter that take calls out of their traces. */
+const PICKING_FIELDS = [
+  'op_names',
+  'call_ids',
+  'parent_ids',
+  'input_refs',
+  'output_refs',
+] as const satisfies readonly (keyof CallsFilter)[]
+
+/**
+ * How usage is counted where the client leaves it open: each token once, and reports as they are where the filter
+ * takes calls out of their traces, as there what a call reports stands for all below it.
+ */
+export function chooseCounting(
+  asked: UsageCounting | null | undefined,
+  filter: CallsFilter,
+): UsageCounting {
+  if (asked) return asked
+  const isPicking = PICKING_FIELDS.some((field) => (filter[field] ?? []).length > 0)
+  return isPicking || filter.trace_roots_only === true ? 'reported' : 'own'
+}

@@ -1,0 +1,98 @@
+/** Statements that keep beside a call's usage what its children report. */
+import { USAGE_COUNTERS } from '../../../domain/usage/own-usage.ts'
+import { insertRow } from '../db/rows.sql.ts'
+
+const nested = (counter: string) => `nested_${counter}`
+
+/** Sums stay numbers that a double counts exactly. */
+const SUM_MAX = Number.MAX_SAFE_INTEGER
+
+const NESTED_COLUMNS = USAGE_COUNTERS.map(nested)
+
+/** In the order of the parameters. */
+const USAGE_COLUMNS = ['call_key', 'model', 'tells_requests', ...USAGE_COUNTERS, ...NESTED_COLUMNS]
+
+/** One model of a call's usage, and what its children report of it. Parameters by their place. */
+export const INSERT_CALL_USAGE = insertRow('call_usage', USAGE_COLUMNS)
+
+/** What is read of a row of call_usage: usage-rows.ts. */
+export const USAGE_ROW = ['model', 'tells_requests', ...USAGE_COUNTERS, ...NESTED_COLUMNS]
+  .map((column) => `call_usage.${column}`)
+  .join(',\n  ')
+
+/** The usage of a call by model (primary key of call_usage). */
+export const FIND_CALL_USAGE = `
+SELECT
+  ${USAGE_ROW}
+FROM call_usage
+WHERE call_key = @call_key
+`
+
+/** What the children of a call report, by model (calls_project_key_parent_id, then the primary key of call_usage). */
+export const SUM_CHILDREN_USAGE = `
+SELECT
+  model,
+  ${USAGE_COUNTERS.map(sumOf).join(',\n  ')}
+FROM calls INDEXED BY calls_project_key_parent_id
+CROSS JOIN call_usage ON call_usage.call_key = calls.call_key
+WHERE calls.project_key = @project_key
+  AND calls.parent_id = @packed_id
+  AND calls.call_key <> @call_key
+  AND calls.started_at_us IS NOT NULL
+  AND calls.deleted_at_us IS NULL
+GROUP BY model
+`
+
+/**
+ * Adds to what the children of a call report of a model, or takes off: nothing where the call is not known or reports
+ * nothing of the model (calls_project_key_id, then the primary key of call_usage).
+ */
+export const ADD_NESTED_USAGE = `
+UPDATE call_usage
+SET
+  ${USAGE_COUNTERS.map(
+    (counter) =>
+      `${nested(counter)} = max(0, min(coalesce(${nested(counter)}, 0) + @${counter}, ${SUM_MAX}))`,
+  ).join(',\n  ')}
+WHERE call_key = (
+    SELECT call_key
+    FROM calls
+    WHERE project_key = @project_key AND id = @packed_parent_id
+  )
+  AND call_key <> @call_key
+  AND model = @model
+RETURNING
+  call_key,
+  ${USAGE_ROW.replaceAll('call_usage.', '')}
+`
+
+/** What statistics know of a call (primary key). */
+export const FIND_COUNTED_CALL = `
+SELECT
+  (SELECT project_id FROM projects WHERE projects.project_key = calls.project_key) AS project_id,
+  started_at_us
+FROM calls
+WHERE call_key = @call_key
+  AND started_at_us IS NOT NULL
+  AND deleted_at_us IS NULL
+`
+
+/** Calls that are being deleted and whose parents stay, with a report (primary keys, then calls_project_key_id). */
+export const SELECT_ORPHANING_CALLS = `
+SELECT
+  calls.call_key,
+  calls.project_key,
+  calls.parent_id AS packed_parent_id
+FROM json_each(@call_keys) AS gone
+CROSS JOIN calls ON calls.call_key = gone.value
+CROSS JOIN calls AS parents ON parents.project_key = calls.project_key
+  AND parents.id = calls.parent_id
+WHERE parents.deleted_at_us IS NULL
+  AND calls.started_at_us IS NOT NULL
+  AND EXISTS (SELECT 1 FROM call_usage WHERE call_usage.call_key = calls.call_key)
+`
+
+function sumOf(counter: string): string {
+  const value = counter === 'requests' ? 'iif(tells_requests, requests, 0)' : counter
+  return `CAST(min(total(${value}), ${SUM_MAX}) AS INTEGER) AS ${counter}`
+}

@@ -1,0 +1,60 @@
+/** Rows of call_usage as they are read: a report, and what the children of the call report of the same model. */
+import {
+  type CountedUsage,
+  countUsage,
+  type UsageCounters,
+} from '../../../domain/usage/own-usage.ts'
+import type { CallUsage } from '../../../domain/usage/usage.ts'
+
+/** The columns of USAGE_ROW, as a raw statement gives them. */
+export type UsageRow = readonly [
+  model: string,
+  tellsRequests: 0 | 1,
+  ...reported: CounterValues<number>,
+  ...nested: CounterValues<number | null>,
+]
+
+/** In the order of USAGE_COUNTERS. */
+type CounterValues<Value> = [
+  requests: Value,
+  input: Value,
+  uncachedInput: Value,
+  output: Value,
+  total: Value,
+  cacheRead: Value,
+  cacheCreation: Value,
+]
+
+/** Where the columns end and those of another table may begin. */
+export const USAGE_ROW_COLUMNS = 16
+const REPORTED_AT = 2
+const NESTED_AT = 9
+
+/** The report of a row whose columns begin at `at`. */
+export function readReport(row: readonly unknown[], at = 0): CallUsage {
+  const [model, tellsRequests] = [row[at] as string, row[at + 1] === 1]
+  return { model, tells_requests: tellsRequests, ...readCounters(row, at + REPORTED_AT) }
+}
+
+/** What the row says of the children's reports; null where there are none. */
+export function readNested(row: readonly unknown[], at = 0): UsageCounters | null {
+  return row[at + NESTED_AT] === null ? null : readCounters(row, at + NESTED_AT)
+}
+
+/** The report and the call's own usage, as one row where they are the same. */
+export function readCounted(row: readonly unknown[], at = 0): CountedUsage[] {
+  return countUsage(readReport(row, at), readNested(row, at))
+}
+
+function readCounters(row: readonly unknown[], at: number): UsageCounters {
+  const values = row as readonly number[]
+  return {
+    requests: values[at] as number,
+    input_tokens: values[at + 1] as number,
+    uncached_input_tokens: values[at + 2] as number,
+    output_tokens: values[at + 3] as number,
+    total_tokens: values[at + 4] as number,
+    cache_read_input_tokens: values[at + 5] as number,
+    cache_creation_input_tokens: values[at + 6] as number,
+  }
+}
