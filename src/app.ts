@@ -225,6 +225,8 @@ async function registerTraceRoutes(
   await scope.register(callsQueryRoutes, {
     callsQuery: deps.callsQuery,
     prices: deps.prices,
+    objects: deps.objects,
+    tables: deps.tables,
     refScheme: config.refScheme,
   })
   await scope.register(threadRoutes, { threads: deps.threads })

@@ -6,7 +6,16 @@ import { parseTimestampUs } from '../../src/schemas/timestamp.ts'
 
 const FIELDS = new Set(['inputs', 'output', 'op_name', 'started_at', 'exception', 'flag'])
 const ROW = {
-  inputs: { n: 5, half: 2.5, s: 'Text', none: null, list: [{ v: 1 }, 'x'], o: { a: 1 }, num: '12' },
+  inputs: {
+    n: 5,
+    half: 2.5,
+    s: 'Text',
+    none: null,
+    list: [{ v: 1 }, 'x'],
+    o: { a: 1 },
+    num: '12',
+    'a.b': 'dotted',
+  },
   op_name: 'predict',
   exception: null,
   flag: true,
@@ -49,7 +58,22 @@ describe('an expression', () => {
     [{ $gt: [field('inputs.s'), literal(1)] }, false],
     [{ $lte: [field('inputs.s'), literal(1)] }, false],
     [{ $gt: [field('inputs.missing'), literal(0)] }, false],
-    [{ $not: [{ $gt: [field('inputs.missing'), literal(0)] }] }, true],
+    [{ $not: [{ $gt: [field('inputs.missing'), literal(0)] }] }, false],
+    [{ $not: [{ $not: [{ $gt: [field('inputs.missing'), literal(0)] }] }] }, false],
+    [{ $not: [{ $gt: [field('inputs.s'), literal(1)] }] }, false],
+    [{ $not: [{ $gt: [convert(field('inputs.s'), 'double'), literal(1)] }] }, false],
+    [{ $not: [{ $eq: [field('inputs.missing'), literal(5)] }] }, false],
+    [{ $not: [{ $eq: [field('inputs.missing'), literal(null)] }] }, false],
+    [{ $not: [{ $eq: [field('inputs.n'), literal(null)] }] }, true],
+    [{ $eq: [literal(null), field('inputs.missing')] }, true],
+    [{ $eq: [field('exception'), field('inputs.missing')] }, false],
+    [{ $not: [{ $and: [{ $gt: [field('inputs.missing'), literal(0)] }, literal(false)] }] }, true],
+    [{ $not: [{ $and: [{ $gt: [field('inputs.missing'), literal(0)] }, literal(true)] }] }, false],
+    [{ $or: [{ $gt: [field('inputs.missing'), literal(0)] }, literal(true)] }, true],
+    [{ $not: [{ $in: [field('op_name'), [literal('x'), literal(null)]] }] }, false],
+    [{ $not: [{ $in: [field('inputs.missing'), []] }] }, true],
+    [{ $not: [{ $contains: { input: field('inputs.missing'), substr: literal('x') } }] }, false],
+    [{ $eq: [field('inputs.a\\.b'), literal('dotted')] }, true],
     [{ $not: [{ $eq: [field('inputs.n'), literal(5)] }] }, false],
     [{ $and: [] }, true],
     [{ $or: [] }, false],
@@ -58,7 +82,7 @@ describe('an expression', () => {
     [{ $or: [field('inputs.n'), field('flag')] }, true],
     [{ $in: [field('op_name'), [literal('x'), literal('predict')]] }, true],
     [{ $in: [field('op_name'), []] }, false],
-    [{ $in: [field('inputs.missing'), [literal(null)]] }, true],
+    [{ $in: [field('inputs.missing'), [literal(null)]] }, false],
     [{ $contains: { input: field('inputs.s'), substr: literal('ex') } }, true],
     [{ $contains: { input: field('inputs.s'), substr: literal('EX') } }, false],
     [
@@ -70,7 +94,7 @@ describe('an expression', () => {
       true,
     ],
     [{ $contains: { input: field('inputs.list'), substr: literal('"v":1') } }, true],
-    [{ $contains: { input: field('inputs.missing'), substr: literal('') } }, false],
+    [{ $contains: { input: field('inputs.missing'), substr: literal('') } }, true],
     [{ $contains: { input: field('inputs.s'), substr: literal(1) } }, false],
     [{ $contains: { input: field('started_at'), substr: literal('2026-01-01T') } }, true],
     [{ $eq: [convert(field('inputs.num'), 'double'), literal(12)] }, true],
@@ -155,6 +179,6 @@ describe('orderForSort', () => {
     const sorted = values.toSorted((left, right) => orderForSort(left, right, 'asc'))
     expect(sorted.slice(0, 7)).toEqual([2, 10, 'a', 'b', false, true, { a: 1 }])
     const reversed = values.toSorted((left, right) => orderForSort(left, right, 'desc'))
-    expect(reversed.slice(0, 7)).toEqual([{ a: 1 }, true, false, 'b', 'a', 10, 2])
+    expect(reversed.slice(0, 7)).toEqual([10, 2, 'b', 'a', true, false, { a: 1 }])
   })
 })

@@ -41,7 +41,7 @@ describe('the statements of the statistics', () => {
 
   it.each(Object.keys(CallsFilter.shape))('never scan a whole table with %s', (field) => {
     const value = field === 'trace_roots_only' ? true : ['x', 'y:*']
-    const { conditions, parameters } = toFilterClause({ [field]: value })
+    const { conditions, parameters } = toFilterClause('acme/demo', { [field]: value })
     expect(conditions).toEqual([field])
     for (const select of [selectStatsCalls, selectStatsUsage]) {
       const steps = planOf(select(conditions as FilterCondition[]), parameters)
@@ -53,7 +53,10 @@ describe('the statements of the statistics', () => {
 
 describe('toFilterClause', () => {
   it('keeps entries out of the statement', () => {
-    const { conditions, parameters } = toFilterClause({ op_names: ["a'", 'b:*'], call_ids: [] })
+    const { conditions, parameters } = toFilterClause('acme/demo', {
+      op_names: ["a'", 'b:*'],
+      call_ids: [],
+    })
     expect(conditions).toEqual(['op_names'])
     expect(parameters).toEqual({ op_names: '["a\'"]', op_names_prefixes: '["b:"]' })
   })

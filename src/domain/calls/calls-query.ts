@@ -1,41 +1,11 @@
-/** Queries over calls: checked and resolved to plain data, and the fields of a call that they read. Pure. */
+/** Queries over calls: checked and resolved to plain data. Pure. */
 import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
 import type { CallsQueryRequest, CallsQueryStatsRequest } from '../../schemas/calls/calls-query.ts'
-import { type Expression, parsePath, parseQuery } from '../query/query-expression.ts'
-import { timeValue, toTimeUs, valueAt } from '../query/query-values.ts'
+import { type Expression, fieldPaths, parsePath, parseQuery } from '../query/query-expression.ts'
+import { toTimeUs } from '../query/query-values.ts'
 import { type RowQuery, requiredTexts } from '../query/row-query.ts'
-import { type CallTexts, derivedSummary } from './call-view.ts'
-
-/** Fields of a call that are columns, in the words of the API. */
-const COLUMNS = [
-  'id',
-  'project_id',
-  'op_name',
-  'display_name',
-  'trace_id',
-  'parent_id',
-  'thread_id',
-  'turn_id',
-  'exception',
-  'svc_user_id',
-  'svc_username',
-  'svc_run_id',
-  'svc_run_step',
-  'svc_run_step_end',
-  'storage_size_bytes',
-] as const
-
-/** Fields of a call that are JSON. */
-export const BODIES = ['attributes', 'inputs', 'output', 'summary'] as const
-export type Body = (typeof BODIES)[number]
-
-/** What a query may ask about. */
-export const CALL_FIELDS: ReadonlySet<string> = new Set([
-  ...COLUMNS,
-  ...BODIES,
-  'started_at',
-  'ended_at',
-])
+import { ASKED_FIELDS, CALL_FIELDS, requireFeedbackPaths } from './call-fields.ts'
+import { parseExpandColumns } from './expand-columns.ts'
 
 /** What a list may show beyond that. */
 const SHOWN_FIELDS: ReadonlySet<string> = new Set([
@@ -46,6 +16,17 @@ const SHOWN_FIELDS: ReadonlySet<string> = new Set([
 
 /** Calls that are always told, whatever the columns. */
 const ALWAYS = ['id', 'project_id', 'trace_id', 'op_name', 'started_at']
+
+/** What `summary.weave` is made of, which readers of the summary look for. */
+const OF_SUMMARY = ['ended_at', 'exception', 'display_name']
+
+/** How far the refs of calls reach. */
+export interface RefReach {
+  /** Scheme of the refs under which feedback is looked for. */
+  readonly refScheme: string
+  /** Patterns of the projects that the caller may read. */
+  readonly projects: readonly string[]
+}
 
 export interface StartedBounds {
   readonly from: number
@@ -59,6 +40,9 @@ export interface CallsSelection {
   readonly expression: Expression | null
   /** Bounds on started_at that the expression implies, both inclusive, in microseconds. */
   readonly startedUs: StartedBounds
+  /** Columns whose refs are followed, the shorter first. */
+  readonly expanded: readonly (readonly string[])[]
+  readonly reach: RefReach
   /** Empty: by started_at and id, in `direction`. */
   readonly sort: RowQuery['sort']
   readonly direction: 'asc' | 'desc'
@@ -75,6 +59,8 @@ export interface CallsShape {
   readonly withFeedback: boolean
   readonly withStorageSize: boolean
   readonly withTotalStorageSize: boolean
+  /** Whether values stand for the refs of expanded columns. */
+  readonly withExpandedValues: boolean
 }
 
 /**
@@ -87,14 +73,20 @@ export interface CallsShape {
  */
 export function resolveCallsSelection(
   request: Omit<CallsQueryRequest, 'columns'> | CallsQueryStatsRequest,
+  reach: RefReach,
 ): CallsSelection {
   const { project_id, query, limit } = request
   const { sort_by, offset } = { sort_by: null, offset: 0, ...request }
-  const expression = query ? parseQuery(query, { fields: CALL_FIELDS }) : null
+  const expression = query ? parseQuery(query, { fields: ASKED_FIELDS }) : null
+  if (expression) requireFeedbackPaths(fieldPaths(expression), 'query')
   const sort = (sort_by ?? []).map(({ field, direction }, index) => ({
-    path: parsePath(field, CALL_FIELDS, `sort_by[${index}].field`),
+    path: parsePath(field, ASKED_FIELDS, `sort_by[${index}].field`),
     direction,
   }))
+  requireFeedbackPaths(
+    sort.map(({ path }) => path),
+    'sort_by',
+  )
   const [first] = sort
   const isByStart = !first || (first.path.join('.') === 'started_at' && sort.length === 1)
   const last = sort.at(-1)
@@ -105,6 +97,8 @@ export function resolveCallsSelection(
     filter: narrow(request.filter ?? {}, expression),
     expression,
     startedUs: startedBounds(expression),
+    expanded: parseExpandColumns(request.expand_columns),
+    reach,
     sort: isByStart ? [] : [...sort, tie],
     direction: first?.direction ?? 'asc',
     offset: offset ?? 0,
@@ -169,51 +163,15 @@ export function resolveCallsShape(request: CallsQueryRequest): CallsShape {
     (column, index) => parsePath(column, SHOWN_FIELDS, `columns[${index}]`)[0] ?? '',
   )
   return {
-    columns: columns.length === 0 ? null : new Set([...ALWAYS, ...columns]),
+    columns:
+      columns.length === 0
+        ? null
+        : new Set([...ALWAYS, ...columns, ...(columns.includes('summary') ? OF_SUMMARY : [])]),
     withCosts: request.include_costs ?? false,
     withFeedback: request.include_feedback ?? false,
     withStorageSize: request.include_storage_size ?? false,
     withTotalStorageSize: request.include_total_storage_size ?? false,
-  }
-}
-
-/** A call of a scan; `parsed` holds the bodies that were parsed. */
-export interface ScannedCall {
-  readonly call: CallTexts
-  readonly parsed: Partial<Record<Body, unknown>>
-}
-
-/** The value of a call's field; undefined when there is none. Numbers are doubles. */
-export function callField({ call, parsed }: ScannedCall, path: readonly string[]): unknown {
-  const [first = '', ...rest] = path
-  const body = BODIES.find((name) => name === first)
-  if (body) {
-    if (!(body in parsed)) parsed[body] = parseBody(call, body)
-    return valueAt(parsed[body], rest)
-  }
-  if (rest.length > 0) return undefined
-  if (first === 'started_at') return timeValue(call.started_at_us)
-  if (first === 'ended_at') return timeValue(call.ended_at_us)
-  return call[first as (typeof COLUMNS)[number]]
-}
-
-/** A body as a read shows it, without costs and feedback. */
-function parseBody(call: CallTexts, body: Body): unknown {
-  switch (body) {
-    case 'output':
-      return JSON.parse(call.output_json ?? 'null')
-    case 'inputs':
-      return JSON.parse(call.inputs_json ?? '{}')
-    case 'attributes': {
-      const attributes = JSON.parse(call.attributes_json ?? '{}')
-      if (call.otel_dump_json === null) return attributes
-      return { otel_span: JSON.parse(call.otel_dump_json), ...attributes }
-    }
-    case 'summary': {
-      const summary = JSON.parse(call.summary_json ?? '{}')
-      return { ...summary, weave: derivedSummary({ ...call, summary }, {}) }
-    }
-    default:
-      return body satisfies never
+    withExpandedValues:
+      (request.expand_columns ?? []).length > 0 && (request.return_expanded_column_values ?? true),
   }
 }

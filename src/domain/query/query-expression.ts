@@ -145,6 +145,13 @@ function createParser(fields: ReadonlySet<string>) {
   return { parse }
 }
 
+/** The segments of a dotted name; a backslash before a dot, and brackets behind `feedback.`, keep dots in a segment. */
+function splitPath(field: string): string[] {
+  const bracketed = /^feedback\.\[(.+?)\]\.(.+)$/u.exec(field)
+  if (bracketed) return ['feedback', bracketed[1] as string, ...splitPath(bracketed[2] as string)]
+  return field.split(/(?<!\\)\./u).map((segment) => segment.replaceAll('\\.', '.'))
+}
+
 /**
  * The segments of a dotted field name.
  *
@@ -152,7 +159,7 @@ function createParser(fields: ReadonlySet<string>) {
  */
 export function parsePath(field: unknown, fields: ReadonlySet<string>, at: string): string[] {
   if (typeof field !== 'string') throw invalid(at, 'must be the name of a field')
-  const path = field.split('.')
+  const path = splitPath(field)
   if (!fields.has(path[0] ?? '')) {
     throw invalid(at, `is not a field that can be asked for; these are: ${[...fields].join(', ')}`)
   }

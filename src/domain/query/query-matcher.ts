@@ -1,6 +1,6 @@
 /** The truth of a query expression over rows. Pure. */
 import type { Comparison, Expression } from './query-expression.ts'
-import { convert, isEqual, order, toText } from './query-values.ts'
+import { convert, eachOf, equals, isMissing, order, severalValues, toText } from './query-values.ts'
 
 /** What a field of a row holds: a JSON value, a TimeValue, or undefined when there is none. */
 export type GetField = (path: readonly string[]) => unknown
@@ -13,11 +13,15 @@ export function matches(expression: Expression, getField: GetField): boolean {
 /** What was read of one row. */
 interface RowView {
   readonly getField: GetField
-  /** By the number of the field: its value, its text, its text in lower case. */
+  /** By the number of the field: its value, its texts, its texts in lower case. */
   readonly values: Map<number, unknown>
-  readonly texts: Map<number, string | null>
-  readonly lowered: Map<number, string | null>
+  readonly texts: Map<number, Texts>
+  readonly lowered: Map<number, Texts>
 }
+
+/** One for each of a field's values; null for what is missing. */
+type Texts = readonly (string | null)[]
+type Contains = Extract<Expression, { readonly op: '$contains' }>
 
 type Evaluate = (row: RowView) => unknown
 
@@ -25,53 +29,106 @@ type Evaluate = (row: RowView) => unknown
  * Prepares an expression for many rows: each field of a row is looked up, made a text and lowered once, however
  * often the expression names it.
  *
- * Spec: §2.7 (a query is an addition). Choice: two values of truth: a comparison of values that have no
- * order, missing ones among them, is false, and `$not` of it is true.
+ * Spec: §2.7 (a query is an addition). Choice: the three values of truth of SQL. What is compared with a missing
+ * value, or with one that has no order beside it, is null, and so is `$not` of null; `$eq` with a literal null asks
+ * whether the other side is missing. A field with several values meets a comparison when one of them does.
  *
  * @returns whether a row meets the expression
  */
 export function createMatcher(expression: Expression): (getField: GetField) => boolean {
   const evaluate = createPlan().plan(expression)
   return (getField) =>
-    evaluate({ getField, values: new Map(), texts: new Map(), lowered: new Map() }) === true
+    truthOf(evaluate({ getField, values: new Map(), texts: new Map(), lowered: new Map() })) ===
+    true
 }
 
-/** The value of an operand; operations give a boolean. */
+/** The value of an operand; operations give true, false or null. */
 export function evaluate(expression: Expression, getField: GetField): unknown {
   const row = { getField, values: new Map(), texts: new Map(), lowered: new Map() }
   return createPlan().plan(expression)(row)
+}
+
+/** Null for what is no value of truth. */
+type Truth = boolean | null
+
+/** True when one is, else null when one is. */
+function anyTrue<Item>(items: readonly Item[], ask: (item: Item) => Truth): Truth {
+  let truth: Truth = false
+  for (const item of items) {
+    const answer = ask(item)
+    if (answer === true) return true
+    if (answer === null) truth = null
+  }
+  return truth
+}
+
+function negate(truth: Truth): Truth {
+  return truth === null ? null : !truth
+}
+
+function truthOf(value: unknown): Truth {
+  if (typeof value === 'boolean') return value
+  return anyTrue(eachOf(value), (one) => (typeof one === 'boolean' ? one : null))
+}
+
+/** A comparison of each of several values. */
+function compareEach(
+  left: unknown,
+  right: unknown,
+  compare: (left: unknown, right: unknown) => Truth,
+): Truth {
+  return anyTrue(eachOf(left), (one) => anyTrue(eachOf(right), (other) => compare(one, other)))
 }
 
 function createPlan() {
   const fields = new Map<string, number>()
 
   function planField(path: readonly string[]) {
-    const name = path.join('.')
+    const name = JSON.stringify(path)
     const field = fields.get(name) ?? fields.size
     fields.set(name, field)
     const getValue: Evaluate = ({ values, getField }) => keep(values, field, () => getField(path))
-    const textOf = (row: RowView) => keep(row.texts, field, () => toText(getValue(row)))
-    const loweredOf = (row: RowView) =>
-      keep(row.lowered, field, () => textOf(row)?.toLowerCase() ?? null)
-    return { getValue, textOf, loweredOf }
+    const textsOf = (row: RowView) =>
+      keep(row.texts, field, () => eachOf(getValue(row)).map(toText))
+    const loweredOf = (row: RowView) => keep(row.lowered, field, () => lower(textsOf(row)))
+    return { getValue, textsOf, loweredOf }
   }
 
-  /** The text that a `$contains` looks into. */
-  function planText(input: Expression, ignoresCase: boolean): (row: RowView) => string | null {
+  /** The texts that a `$contains` looks into. */
+  function planTexts(input: Expression, ignoresCase: boolean): (row: RowView) => Texts {
     if (input.op === '$getField') {
-      const { textOf, loweredOf } = planField(input.path)
-      return ignoresCase ? loweredOf : textOf
+      const { textsOf, loweredOf } = planField(input.path)
+      return ignoresCase ? loweredOf : textsOf
     }
     const getValue = plan(input)
     return (row) => {
-      const text = toText(getValue(row))
-      return ignoresCase ? (text?.toLowerCase() ?? null) : text
+      const texts = eachOf(getValue(row)).map(toText)
+      return ignoresCase ? lower(texts) : texts
     }
   }
 
-  function planTruth(item: Expression): (row: RowView) => boolean {
+  function planTruth(item: Expression): (row: RowView) => Truth {
     const getValue = plan(item)
-    return (row) => getValue(row) === true
+    return (row) => truthOf(getValue(row))
+  }
+
+  function planContains({ input, substr, ignoresCase }: Contains): Evaluate {
+    const [textsOf, partsOf] = [planTexts(input, ignoresCase), planTexts(substr, ignoresCase)]
+    const part = plan(substr)
+    return (row) => {
+      if (typeof part(row) !== 'string') return null
+      const [sought = ''] = partsOf(row) as readonly string[]
+      // The vendor finds nothing in everything, missing values included.
+      if (sought === '') return true
+      return anyTrue(textsOf(row), (text) => text?.includes(sought) ?? null)
+    }
+  }
+
+  function planEqual(left: Expression, right: Expression): Evaluate {
+    const [leftOf, rightOf] = [plan(left), plan(right)]
+    if (isNull(right)) return (row) => isMissing(leftOf(row))
+    if (isNull(left)) return (row) => isMissing(rightOf(row))
+    return (row) => compareEach(leftOf(row), rightOf(row), equals)
   }
 
   function plan(expression: Expression): Evaluate {
@@ -81,46 +138,52 @@ function createPlan() {
       case '$getField':
         return planField(expression.path).getValue
       case '$convert': {
-        const input = plan(expression.input)
-        return (row) => convert(input(row), expression.to)
+        const { input, to } = expression
+        const getValue = plan(input)
+        return (row) => severalValues(eachOf(getValue(row)).map((value) => convert(value, to)))
       }
       case '$and': {
         const items = expression.items.map(planTruth)
-        return (row) => items.every((isTrue) => isTrue(row))
+        return (row) => negate(anyTrue(items, (truth) => negate(truth(row))))
       }
       case '$or': {
         const items = expression.items.map(planTruth)
-        return (row) => items.some((isTrue) => isTrue(row))
+        return (row) => anyTrue(items, (truth) => truth(row))
       }
       case '$not': {
-        const item = planTruth(expression.item)
-        return (row) => !item(row)
+        const truth = planTruth(expression.item)
+        return (row) => negate(truth(row))
       }
       case '$in': {
         const left = plan(expression.left)
         const items = expression.items.map(plan)
         return (row) => {
           const value = left(row)
-          return items.some((item) => isEqual(value, item(row)))
+          return anyTrue(items, (item) => compareEach(value, item(row), equals))
         }
       }
-      case '$contains': {
-        const { substr, ignoresCase } = expression
-        const textOf = planText(expression.input, ignoresCase)
-        const partOf = planText(substr, ignoresCase)
-        const part = plan(substr)
-        return (row) =>
-          typeof part(row) === 'string' && (textOf(row)?.includes(partOf(row) as string) ?? false)
-      }
+      case '$contains':
+        return planContains(expression)
+      case '$eq':
+        return planEqual(expression.left, expression.right)
       default: {
         const { op } = expression
         const [left, right] = [plan(expression.left), plan(expression.right)]
-        return (row) => compare(op, left(row), right(row))
+        return (row) =>
+          compareEach(left(row), right(row), (one, other) => isInOrder(op, one, other))
       }
     }
   }
 
   return { plan }
+}
+
+function isNull(expression: Expression): boolean {
+  return expression.op === '$literal' && expression.value === null
+}
+
+function lower(texts: Texts): Texts {
+  return texts.map((text) => text?.toLowerCase() ?? null)
 }
 
 /** The value of a key; made when it is asked for first. */
@@ -132,10 +195,9 @@ function keep<Value>(kept: Map<number, Value>, key: number, make: () => Value): 
   return made
 }
 
-function compare(op: Comparison, left: unknown, right: unknown): boolean {
-  if (op === '$eq') return isEqual(left, right)
+function isInOrder(op: Exclude<Comparison, '$eq'>, left: unknown, right: unknown): Truth {
   const sign = order(left, right)
-  if (sign === null) return false
+  if (sign === null) return null
   if (op === '$gt') return sign > 0
   if (op === '$gte') return sign >= 0
   return op === '$lt' ? sign < 0 : sign <= 0

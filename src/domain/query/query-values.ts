@@ -31,11 +31,38 @@ function isTime(value: unknown): value is TimeValue {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === TIME
 }
 
-/** Whether two values are the same; what is not there equals null. */
-export function isEqual(left: unknown, right: unknown): boolean {
-  if (isTime(left) || isTime(right)) return order(left, right) === 0
+/** Marks values of which a field has several, as one of each feedback about a call. */
+const SEVERAL = Object.freeze(Object.create(null))
+
+/** The values of a field that may have many; null and what is missing count for nothing. */
+export function severalValues(values: readonly unknown[]): unknown {
+  const known = values.filter((value) => !isMissing(value))
+  if (known.length < 2) return known[0]
+  return Object.assign(Object.create(SEVERAL), { values: known })
+}
+
+/** Each of several values; the value itself where it is one. */
+export function eachOf(value: unknown): readonly unknown[] {
+  if (typeof value !== 'object' || value === null) return [value]
+  return Object.getPrototypeOf(value) === SEVERAL
+    ? (value as { values: unknown[] }).values
+    : [value]
+}
+
+/** Whether there is nothing: null in the words of SQL. */
+export function isMissing(value: unknown): value is null | undefined {
+  return value === null || value === undefined
+}
+
+/** Whether two values are the same; null, as in SQL, where one is missing or is no time beside an instant. */
+export function equals(left: unknown, right: unknown): boolean | null {
+  if (isMissing(left) || isMissing(right)) return null
+  if (isTime(left) || isTime(right)) {
+    const sign = order(left, right)
+    return sign === null ? null : sign === 0
+  }
   if (typeof left === 'object' && typeof right === 'object') return isDeepStrictEqual(left, right)
-  return (left ?? null) === (right ?? null)
+  return left === right
 }
 
 /** Negative, 0 or positive; null for values that have no order, as a number and a string. */
@@ -65,7 +92,7 @@ export function toTimeUs(value: unknown): number | null {
 export function convert(value: unknown, to: ConvertTarget): unknown {
   switch (to) {
     case 'exists':
-      return value !== null && value !== undefined
+      return !isMissing(value)
     case 'string':
       return toText(value)
     case 'bool':
@@ -99,7 +126,7 @@ function toBoolean(value: unknown): boolean | null {
 
 /** Strings as they are, instants as they are shown, other values as JSON; null for null and nothing. */
 export function toText(value: unknown): string | null {
-  if (value === null || value === undefined) return null
+  if (isMissing(value)) return null
   if (typeof value === 'string') return value
   return isTime(value) ? renderTimestamp(value.time_us) : JSON.stringify(value)
 }
@@ -116,20 +143,20 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
 }
 
 /**
- * A total order for sorting: by kind (numbers, strings, booleans, the rest as JSON), then by value.
- * What is null or missing comes last in both directions.
+ * A total order for sorting: by kind (numbers, strings, booleans, the rest as JSON, what is null or missing),
+ * then by value. The direction turns the values of a kind, not the kinds.
  */
 export function orderForSort(left: unknown, right: unknown, direction: 'asc' | 'desc'): number {
   const [leftRank, rightRank] = [sortRank(left), sortRank(right)]
-  if (leftRank === MISSING || rightRank === MISSING) return leftRank - rightRank
-  const sign = leftRank === rightRank ? orderAlike(left, right) : Math.sign(leftRank - rightRank)
+  if (leftRank !== rightRank) return leftRank - rightRank
+  const sign = orderAlike(left, right)
   return direction === 'asc' ? sign : -sign
 }
 
 const MISSING = 9
 
 function sortRank(value: unknown): number {
-  if (value === null || value === undefined) return MISSING
+  if (isMissing(value)) return MISSING
   if (typeof value === 'number' || isTime(value)) return 0
   if (typeof value === 'string') return 1
   return typeof value === 'boolean' ? 2 : 3

@@ -2,7 +2,7 @@
 import { COUNT_FIELD, ROWS_MAX, type RowQueryRequest } from '../../schemas/query/row-query.ts'
 import { type Expression, parsePath, parseQuery } from './query-expression.ts'
 import { createMatcher } from './query-matcher.ts'
-import { orderForSort } from './query-values.ts'
+import { eachOf, orderForSort } from './query-values.ts'
 
 /** A checked query. */
 export interface RowQuery {
@@ -84,7 +84,7 @@ export function createRowSelection<Row>(query: RowQuery, fieldOf: FieldOf<Row>) 
         if (index >= offset && index < end) kept.push({ row, index, keys: [] })
         return count < end
       }
-      kept.push({ row, index, keys: sort.map(({ path }) => fieldOf(row, path)) })
+      kept.push({ row, index, keys: sort.map(({ path }) => eachOf(fieldOf(row, path)).at(-1)) })
       if (kept.length > 2 * end) kept = kept.sort(compare).slice(0, end)
       return true
     },

@@ -61,11 +61,15 @@ export function evaluateReward(reward: RewardExpression, getField: GetField): nu
   return number !== null && Number.isFinite(number) ? number : null
 }
 
+const VALUES: ReadonlySet<string> = new Set(['$literal', '$getField', '$convert'])
+
 function compute(reward: RewardExpression, getField: GetField): number | null {
   if (reward.op === 'query') {
     const value = evaluate(reward.expression, getField)
     if (typeof value === 'boolean') return Number(value)
-    return typeof value === 'number' ? value : null
+    if (typeof value === 'number') return value
+    // As in SQL's CASE, a condition over something missing is not met.
+    return value === null && !VALUES.has(reward.expression.op) ? 0 : null
   }
   if (reward.op === '$cond') {
     const [test, then, otherwise] = reward.items as [

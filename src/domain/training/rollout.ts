@@ -1,7 +1,6 @@
 /** One recorded chat completion as part of a trajectory. Pure. */
 import type { LeftOutReason } from '../../schemas/training/trajectory-from-calls.ts'
-import type { ScannedCall } from '../calls/calls-query.ts'
-import { callField } from '../calls/calls-query.ts'
+import { callField, type ScannedCall } from '../calls/call-fields.ts'
 import { isObject } from '../json/is-object.ts'
 import { parseTrainedModelName } from '../models/trained-model-name.ts'
 

@@ -8,8 +8,8 @@ import {
   type TrajectoriesFromCallsRequest,
   type TrajectoriesFromCallsResponse,
 } from '../../schemas/training/trajectory-from-calls.ts'
+import { CALL_FIELDS, callField, type ScannedCall } from '../calls/call-fields.ts'
 import type { CallTexts } from '../calls/call-view.ts'
-import { CALL_FIELDS, callField, type ScannedCall } from '../calls/calls-query.ts'
 import { FEEDBACK_FIELDS } from '../feedback/feedback-view.ts'
 import { parsePath } from '../query/query-expression.ts'
 import { valueAt } from '../query/query-values.ts'

@@ -1,5 +1,5 @@
 /** Lists of calls: streamed, or counted. Additions to the spec. */
-import { requireAccess } from '../../domain/access/permissions.ts'
+import { canUseProject, requireAccess } from '../../domain/access/permissions.ts'
 import { parseSummary, renderCallLine } from '../../domain/calls/call-line.ts'
 import {
   type CallsShape,
@@ -21,12 +21,18 @@ import {
   CallsQueryStatsResponse,
 } from '../../schemas/calls/calls-query.ts'
 import type { CallsQueryStore, ListedCall } from '../../store/api/calls/calls-query.ts'
+import type { ObjectStore } from '../../store/api/objects/objects.ts'
 import type { PriceStore } from '../../store/api/prices/prices.ts'
+import type { TableStore } from '../../store/api/objects/tables.ts'
+import { createCallExpander, type ExpandCall } from './expand-values.ts'
 
 export interface CallsQueryRoutesOptions {
   readonly callsQuery: CallsQueryStore
   /** For `include_costs`. */
   readonly prices: PriceStore
+  /** For `expand_columns`. */
+  readonly objects: ObjectStore
+  readonly tables: TableStore
   /** Scheme of the refs under which feedback is looked for. */
   readonly refScheme: string
 }
@@ -40,13 +46,12 @@ export async function callsQueryRoutes(app: App, options: CallsQueryRoutesOption
 interface LineContext {
   readonly shape: CallsShape
   readonly prices: PriceTable | null
+  readonly expand: ExpandCall
   readonly spellOut: <T>(value: T) => T
 }
 
-function addStreamQuery(
-  app: App,
-  { callsQuery, prices, refScheme }: CallsQueryRoutesOptions,
-): void {
+function addStreamQuery(app: App, options: CallsQueryRoutesOptions): void {
+  const { callsQuery, prices, refScheme } = options
   app.post(
     '/calls/stream_query',
     {
@@ -60,16 +65,21 @@ function addStreamQuery(
     },
     async (request, reply) => {
       const { project_id } = request.body
-      requireAccess(request.principal, 'traces:read', project_id)
-      const selection = resolveCallsSelection(request.body)
+      const principal = requireAccess(request.principal, 'traces:read', project_id)
+      const { projects } = principal
+      const selection = resolveCallsSelection(request.body, { refScheme, projects })
       const shape = resolveCallsShape(request.body)
       const caller = openReadCaller(request, reply, project_id)
       const context: LineContext = {
         shape,
         prices: shape.withCosts ? layerPrices(await prices.listPrices(project_id)) : null,
+        expand: createCallExpander(selection.expanded, shape, {
+          ...{ objects: options.objects, tables: options.tables },
+          canRead: (projectId) => canUseProject(principal, projectId),
+        }),
         spellOut: app.spelling.spellOut,
       }
-      const pages = callsQuery.pages(selection, shape, refScheme, caller)
+      const pages = callsQuery.pages(selection, shape, caller)
       return sendJsonLines(reply, renderPages(pages, context))
     },
   )
@@ -80,7 +90,14 @@ async function* renderPages(
   context: LineContext,
 ): AsyncGenerator<string> {
   for await (const page of pages) {
-    yield page.map((listed) => `${renderListed(listed, context)}\n`).join('')
+    if (!context.shape.withExpandedValues) {
+      yield page.map((listed) => `${renderListed(listed, context)}\n`).join('')
+      continue
+    }
+    for (const listed of page) {
+      const call = await context.expand(listed.call)
+      yield `${renderListed({ ...listed, call }, context)}\n`
+    }
   }
 }
 
@@ -99,7 +116,7 @@ function renderListed(
   })
 }
 
-function addQueryStats(app: App, { callsQuery }: CallsQueryRoutesOptions): void {
+function addQueryStats(app: App, { callsQuery, refScheme }: CallsQueryRoutesOptions): void {
   app.post(
     '/calls/query_stats',
     {
@@ -113,8 +130,8 @@ function addQueryStats(app: App, { callsQuery }: CallsQueryRoutesOptions): void 
     },
     async (request, reply) => {
       const { project_id, include_total_storage_size } = request.body
-      requireAccess(request.principal, 'traces:read', project_id)
-      const selection = resolveCallsSelection(request.body)
+      const { projects } = requireAccess(request.principal, 'traces:read', project_id)
+      const selection = resolveCallsSelection(request.body, { refScheme, projects })
       const caller = openReadCaller(request, reply, project_id)
       const { limit } = selection
       const found = await callsQuery.count({ ...selection, limit: limit + 1 }, caller)

@@ -44,16 +44,19 @@ export async function traceExportRoutes(app: App, options: TraceExportOptions): 
       const named = request.query.project_id ?? projectOfHeaders(request.headers)
       const project_id = named ?? (request.principal && onlyProjectOf(request.principal))
       if (!project_id) throw new ApiError('otlp_project_missing')
-      requireAccess(request.principal, 'traces:read', project_id)
-      const selection = resolveCallsSelection({
-        project_id,
-        filter: { trace_ids: [request.params.trace_id] },
-        limit: CALLS_MAX + 1,
-      })
+      const { projects } = requireAccess(request.principal, 'traces:read', project_id)
+      const { refScheme } = options
+      const selection = resolveCallsSelection(
+        {
+          project_id,
+          filter: { trace_ids: [request.params.trace_id] },
+          limit: CALLS_MAX + 1,
+        },
+        { refScheme, projects },
+      )
       const pages = options.callsQuery.pages(
         selection,
         resolveCallsShape({ project_id }),
-        options.refScheme,
         openReadCaller(request, reply, project_id),
       )
       const calls: StoredCall[] = []

@@ -43,15 +43,15 @@ export async function trajectoryRoutes(
     async (request, reply) => {
       const { project_id, filter, query, limit } = request.body
       requireAccess(request.principal, 'training', project_id)
-      requireAccess(request.principal, 'traces:read', project_id)
+      const { projects } = requireAccess(request.principal, 'traces:read', project_id)
       const plan = resolveGroupingPlan(request.body)
       const source = { project_id, filter, query, limit, sort_by: NEWEST_FIRST, columns: COLUMNS }
-      const selection = resolveCallsSelection(source)
+      const selection = resolveCallsSelection(source, { refScheme, projects })
       const shape = resolveCallsShape({ ...source, include_feedback: true })
       const caller = openReadCaller(request, reply, project_id)
       const builder = createGroupBuilder(plan)
       const meter = createSourceMeter()
-      for await (const page of callsQuery.pages(selection, shape, refScheme, caller)) {
+      for await (const page of callsQuery.pages(selection, shape, caller)) {
         for (const { call, feedback } of page) {
           meter(call)
           builder.add(call, feedback ?? [])

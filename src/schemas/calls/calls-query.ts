@@ -19,7 +19,17 @@ const columns = z
   .max(COLUMNS_MAX, `must have at most ${COLUMNS_MAX} entries`)
   .nullish()
 
-const expandColumns = columns.describe('Accepted; refs are given as they are stored.')
+/** Limit: columns whose refs are followed. */
+export const EXPAND_COLUMNS_MAX = 32
+
+const expandColumns = z
+  .array(FieldPath)
+  .max(EXPAND_COLUMNS_MAX, `must have at most ${EXPAND_COLUMNS_MAX} entries`)
+  .nullish()
+  .describe(
+    'Fields of attributes, inputs and output, as `inputs.model`, that hold refs of objects. Conditions and order ' +
+      'see what lies behind them, as `inputs.model.name`; a ref inside is a column of its own, as `inputs.model.config`.',
+  )
 const filter = CallsFilter.nullish().describe('Which calls; all when absent.')
 const query = Query.nullish().describe('A condition that the calls must meet too.')
 
@@ -36,14 +46,22 @@ export const CallsQueryRequest = z
       .max(SORT_TERMS_MAX, `must have at most ${SORT_TERMS_MAX} entries`)
       .nullish()
       .describe(
-        'Order, by default started_at and id ascending. Fields of CallSchema, but for deleted_at and total_storage_size_bytes.',
+        'Order, by default started_at and id ascending. Fields of CallSchema, but for deleted_at and total_storage_size_bytes, ' +
+          'and of feedback, as `feedback.[wandb.runnable.judge].payload.output.score`.',
       ),
     columns: columns.describe(
       'Fields to give, by their first segment; id, project_id, trace_id, op_name, started_at always. ' +
-        'attributes and inputs that were not asked for are {}. All fields when absent or empty.',
+        'attributes and inputs that were not asked for are {}; ended_at, exception and display_name come with summary. ' +
+        'All fields when absent or empty.',
     ),
     expand_columns: expandColumns,
-    return_expanded_column_values: z.boolean().nullish().describe('Accepted, see expand_columns.'),
+    return_expanded_column_values: z
+      .boolean()
+      .nullish()
+      .describe(
+        'Whether values are given for the refs of expand_columns; an object has its ref as `_ref`. Default true.',
+      )
+      .meta({ default: true }),
     include_costs: switchField('Whether to fill summary.weave.costs.'),
     include_feedback: switchField('Whether to fill summary.weave.feedback.'),
     include_storage_size: switchField('Whether to fill storage_size_bytes.'),

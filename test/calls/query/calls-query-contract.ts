@@ -4,7 +4,9 @@ import { resolveCallsSelection, resolveCallsShape } from '../../../src/domain/ca
 import type { CallStore } from '../../../src/store/api/calls/calls.ts'
 import type { CallsQueryStore } from '../../../src/store/api/calls/calls-query.ts'
 import type { FeedbackStore } from '../../../src/store/api/feedback/feedback.ts'
+import type { ObjectStore } from '../../../src/store/api/objects/objects.ts'
 import { feedbackAt } from '../../feedback/feedback-fixtures.ts'
+import { newObject } from '../../objects/object-store-contract.ts'
 import { endOf, startOf } from '../../store/call-store-contract.ts'
 import { readCaller } from '../../support/read-caller.ts'
 
@@ -12,21 +14,23 @@ export interface CallsQueryStores {
   readonly calls: CallStore
   readonly callsQuery: CallsQueryStore
   readonly feedback: FeedbackStore
+  readonly objects: ObjectStore
 }
 
 const project_id = 'acme/demo'
+const REACH = { refScheme: 'weave', projects: ['acme/demo'] }
 const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`
 const field = (name: string) => ({ $getField: name })
 const literal = (value: unknown) => ({ $literal: value })
 const named = (name: string, value: unknown) => ({ $eq: [field(name), literal(value)] })
 
 /** Calls `b` and `a` began at 2 s, `c` at 1 s, `d` at 3 s; `gone` was deleted, `far` is of another project. */
-async function fill({ calls }: CallsQueryStores): Promise<void> {
+async function fill({ calls, objects, feedback }: CallsQueryStores): Promise<void> {
   const starts = [
     { id: 'b', started_at: at(2), op_name: 'x', inputs: { n: 2, s: 'Beta' }, thread_id: 'th' },
     { id: 'a', started_at: at(2), inputs: { n: 10, s: 'alpha' }, parent_id: 'p', trace_id: 't1' },
-    { id: 'c', started_at: at(1), inputs: { n: '3', s: null }, trace_id: 't1' },
-    { id: 'd', started_at: at(3), inputs: { list: [{ v: 'deep' }] } },
+    { id: 'c', started_at: at(1), inputs: { n: '3', s: null, model: CONFIG }, trace_id: 't1' },
+    { id: 'd', started_at: at(3), inputs: { list: [{ v: 'deep' }], model: MODEL, far: FAR } },
     { id: 'gone', started_at: at(2) },
     { id: 'far', started_at: at(2), project_id: 'acme/other' },
   ]
@@ -35,18 +39,49 @@ async function fill({ calls }: CallsQueryStores): Promise<void> {
   await calls.endCall(endOf({ id: 'c', ended_at: at(4), output: 'text' }))
   await calls.endCall(endOf({ id: 'early', ended_at: at(4) }))
   await calls.deleteCalls({ project_id, ids: ['gone'], deleted_at_us: 1 })
+  await objects.createObject(newObject({ name: 'small', deep: { n: 1 } }, { object_id: 'config' }))
+  await objects.createObject(newObject({ name: 'big', config: CONFIG }, { object_id: 'model' }))
+  await objects.createObject(
+    newObject({ name: 'far' }, { object_id: 'far', project_id: 'acme/other' }),
+  )
+  const told: [string, string, string, unknown][] = [
+    ['f1', 'a', 'judge', 0.2],
+    ['f2', 'a', 'judge', 0.9],
+    ['f3', 'b', 'judge', 0.5],
+    ['f4', 'b', 'other', 'x'],
+  ]
+  for (const [at_s, [id, call, type, score]] of told.entries()) {
+    const runnable_ref = `weave:///acme/demo/object/${type}:v${at_s}`
+    const fields = { feedback_type: `wandb.runnable.${type}`, payload: { output: { score } } }
+    const made = feedbackAt(at(at_s), id, fields)
+    const weave_ref = `weave:///acme/demo/call/${call}`
+    await feedback.createFeedback({ ...made, weave_ref, runnable_ref })
+  }
 }
+
+const CONFIG = 'weave:///acme/demo/object/config:v0'
+const MODEL = 'weave:///acme/demo/object/model:latest'
+const FAR = 'weave:///acme/other/object/far:v0'
+const SCORE = 'feedback.[wandb.runnable.judge].payload.output.score'
+const SCORER = 'feedback.[wandb.runnable.judge].runnable_ref'
+const compare = (op: string, name: string, value: unknown) => ({
+  query: { $expr: { [op]: [field(name), literal(value)] } },
+})
+const expanding = (expand_columns: string[], name: string, value: unknown) => ({
+  ...compare('$eq', name, value),
+  expand_columns,
+})
 
 type Request = Partial<Parameters<typeof resolveCallsSelection>[0]> & object
 
 function selectionOf(request: Request) {
-  return resolveCallsSelection({ project_id, ...request })
+  return resolveCallsSelection({ project_id, ...request }, REACH)
 }
 
 async function list({ callsQuery }: CallsQueryStores, request: Request = {}, shape: object = {}) {
   const wanted = resolveCallsShape({ project_id, ...shape })
   const found = []
-  const pages = callsQuery.pages(selectionOf(request), wanted, 'weave', readCaller())
+  const pages = callsQuery.pages(selectionOf(request), wanted, readCaller())
   for await (const page of pages) found.push(...page)
   return found
 }
@@ -100,10 +135,29 @@ const ANSWERS: readonly (readonly [Request, string])[] = [
     },
     'c a',
   ],
-  [{ query: { $expr: contains('inputs', 'a', true) }, offset: 1, limit: 1 }, 'b'],
+  [{ query: { $expr: contains('inputs', 'a', true) }, offset: 1, limit: 1 }, 'a'],
   [sortBy('inputs.n', 'asc'), 'b a c d'],
-  [sortBy('inputs.n', 'desc'), 'c a b d'],
+  [sortBy('inputs.n', 'desc'), 'a b c d'],
   [{ ...sortBy('ended_at', 'desc'), limit: 2 }, 'a c'],
+  [compare('$eq', 'inputs.model.name', 'big'), ''],
+  [expanding(['inputs.model'], 'inputs.model.name', 'big'), 'd'],
+  [expanding(['inputs.model'], 'inputs.model', MODEL), 'd'],
+  [expanding(['inputs'], 'inputs.model.name', 'small'), 'c'],
+  [expanding(['inputs.model'], 'inputs.model.deep.n', 1), 'c'],
+  [expanding(['inputs.model'], 'inputs.model.config.name', 'small'), ''],
+  [expanding(['inputs.model.config', 'inputs.model'], 'inputs.model.config.name', 'small'), 'd'],
+  [expanding(['inputs.far'], 'inputs.far.name', 'far'), ''],
+  [{ ...sortBy('inputs.model.name', 'desc'), expand_columns: ['inputs.model'] }, 'c d b a'],
+  [compare('$gt', SCORE, 0.4), 'a b'],
+  [compare('$lt', SCORE, 0.4), 'a'],
+  [{ query: { $expr: { $not: [{ $gt: [field(SCORE), literal(0.6)] }] } } }, 'b'],
+  [compare('$eq', SCORE, null), 'c d'],
+  [compare('$eq', SCORER, 'weave:///acme/demo/object/judge:v0'), 'a'],
+  [compare('$eq', SCORER, 'weave:///acme/demo/object/judge:v1'), 'a'],
+  [compare('$eq', 'feedback.[*].payload.output.score', 'x'), 'b'],
+  [compare('$eq', 'feedback.[wandb.runnable.none].runnable_ref', 'x'), ''],
+  [sortBy(SCORE, 'desc'), 'a b d c'],
+  [sortBy(SCORE, 'asc'), 'b a d c'],
   [{ ...sortBy('id', 'desc'), offset: 1, limit: 2 }, 'c b'],
 ]
 
@@ -161,14 +215,14 @@ export function describeCallsQueryContract(
     it('tells feedback and the bytes of the trace when asked for', async () => {
       const stores = await create()
       await fill(stores)
-      const weave_ref = `weave:///${project_id}/call/a`
+      const weave_ref = `weave:///${project_id}/call/c`
       const payload = { emoji: '👍' }
       await stores.feedback.createFeedback({ ...feedbackAt(at(9), 'f', { payload }), weave_ref })
       const shape = { include_feedback: true, include_total_storage_size: true }
       const found = await list(stores, { filter: { trace_ids: ['t1'] } }, shape)
       const [c, a] = found
-      expect(c?.feedback).toEqual([])
-      expect(a?.feedback?.map((text) => JSON.parse(text))).toMatchObject([{ id: 'f', payload }])
+      expect(c?.feedback?.map((text) => JSON.parse(text))).toMatchObject([{ id: 'f', payload }])
+      expect(a?.feedback?.map((text) => JSON.parse(text).id)).toEqual(['f1', 'f2'])
       const bytes = found.reduce((sum, { call }) => sum + call.storage_size_bytes, 0)
       expect(found.map(({ totalStorageSizeBytes }) => totalStorageSizeBytes)).toEqual([
         bytes,
@@ -192,12 +246,7 @@ export function describeCallsQueryContract(
       await Promise.all(batch.map((id) => stores.calls.startCall(startOf({ id }))))
       const shape = resolveCallsShape({ project_id })
       const listed: string[] = []
-      for await (const page of stores.callsQuery.pages(
-        selectionOf({}),
-        shape,
-        'weave',
-        readCaller(),
-      )) {
+      for await (const page of stores.callsQuery.pages(selectionOf({}), shape, readCaller())) {
         listed.push(...page.map(({ call }) => call.id))
         await stores.calls.startCall(startOf({ id: 'zz-late' }))
         await stores.calls.deleteCalls({ project_id, ids: ['c249', 'c000'], deleted_at_us: 1 })
@@ -213,7 +262,7 @@ export function describeCallsQueryContract(
       const counted = stores.callsQuery.count(selectionOf({}), gone)
       await expect(counted).rejects.toMatchObject({ code })
       const shape = resolveCallsShape({ project_id })
-      const pages = stores.callsQuery.pages(selectionOf({}), shape, 'weave', gone)
+      const pages = stores.callsQuery.pages(selectionOf({}), shape, gone)
       await expect(pages[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code })
     })
   })

@@ -16,6 +16,22 @@ const leaf = fc.oneof(
   fc.constant(null),
 )
 
+const REFS = ['a', 'b', 'c'].map((name) => `weave:///acme/demo/object/${name}:v0`)
+const ref = fc.constantFrom(...REFS, 'weave:///acme/demo/object/none:v0', 'no ref', 2)
+
+/** Objects of the project: each may lead to one that was made before it. */
+const contents = fc.tuple(
+  fc.record({ y: leaf }),
+  fc.record({ y: leaf, in: fc.constantFrom(REFS[0], REFS[2], 'x') }),
+  fc.record({ y: leaf, in: fc.constantFrom(REFS[0], REFS[1], 1) }),
+)
+
+const feedback = fc.record({
+  feedback_type: fc.constantFrom('t.1', 't.2'),
+  about: fc.integer({ min: 0, max: 5 }),
+  payload: fc.record({ s: leaf }, { requiredKeys: [] }),
+})
+
 const call = fc.record({
   op_name: fc.constantFrom('f', 'g', 'weave:///acme/demo/op/f:1', 'weave:///acme/demo/op/f:2'),
   trace_id: fc.constantFrom('t1', 't2'),
@@ -23,7 +39,7 @@ const call = fc.record({
   thread_id: fc.constantFrom('th', null),
   started: fc.integer({ min: 0, max: 4 }),
   lasts: fc.option(fc.integer({ min: 0, max: 3 })),
-  inputs: fc.record({ x: leaf, o: fc.record({ y: leaf }) }, { requiredKeys: [] }),
+  inputs: fc.record({ x: leaf, r: ref, o: fc.record({ y: leaf }) }, { requiredKeys: [] }),
   output: fc.oneof(leaf, fc.array(leaf, { maxLength: 2 })),
   exception: fc.constantFrom('Boom', null),
 })
@@ -32,6 +48,8 @@ const PATHS = [
   ...['id', 'op_name', 'parent_id', 'thread_id', 'exception', 'started_at', 'ended_at'],
   ...['inputs.x', 'inputs.o.y', 'inputs.o', 'output', 'output.0', 'summary.weave.status'],
   ...['summary.weave.latency_ms', 'attributes.none', 'svc_run_step'],
+  ...['inputs.r', 'inputs.r.y', 'inputs.r.in', 'inputs.r.in.y'],
+  ...['feedback.[t.1].payload.s', 'feedback.[*].payload.s', 'feedback.[t.2].feedback_type'],
 ]
 const path = fc.constantFrom(...PATHS)
 const literal = fc
@@ -59,6 +77,10 @@ const FITTING: Record<string, fc.Arbitrary<unknown>> = {
   'inputs.x': leaf,
   'inputs.o.y': leaf,
   output: leaf,
+  'inputs.r.y': leaf,
+  'inputs.r.in.y': leaf,
+  'feedback.[t.1].payload.s': leaf,
+  'feedback.[*].payload.s': leaf,
   'summary.weave.status': fc.constantFrom('success', 'error', 'running'),
   'summary.weave.latency_ms': fc.constantFrom(0, 1000, 2000),
 }
@@ -113,26 +135,30 @@ const query = fc.record(
     sort_by: fc.array(fc.record({ field: path, direction: fc.constantFrom('asc', 'desc') }), {
       maxLength: 2,
     }),
+    expand_columns: fc.constantFrom(['inputs.r'], ['inputs.r.in', 'inputs.r'], ['inputs.r.in']),
     limit: fc.integer({ min: 0, max: 10 }),
     offset: fc.integer({ min: 0, max: 3 }),
   },
   { requiredKeys: [] },
 )
 
-/** The naive answer: filter and sort calls as a read shows them. */
-function answer(
-  calls: Any[],
-  { query, filter = {}, sort_by = [], limit, offset = 0 }: Any,
-): string[] {
+/** Objects that refs of the calls lead to, by ref. */
+type Objects = Readonly<Record<string, Any>>
+
+/** The naive answer: filter and sort calls as a read shows them, each with its feedback, the newest last. */
+function answer(calls: Any[], objects: Objects, request: Any): string[] {
+  const { query, filter = {}, sort_by = [], limit, offset = 0, expand_columns = [] } = request
+  const see = (one: Any) => (name: string) => valuesAt(one, name, expand_columns, objects)
   const found = calls
     .filter((one) => isIn(filter, one))
-    .filter((one) => !query || value(query.$expr, one) === true)
+    .filter((one) => !query || truth(values(query.$expr, see(one))) === true)
   const byStart = sort_by.length === 0 ? [{ field: 'started_at', direction: 'asc' }] : sort_by
   const last = byStart.at(-1)
   const id = { field: 'id', direction: last.field === 'started_at' ? last.direction : 'desc' }
   found.sort((left, right) => {
     for (const { field, direction } of [...byStart, id]) {
-      const sign = rank(at(left, field), at(right, field), direction === 'asc' ? 1 : -1)
+      const [a, b] = [left, right].map((one) => see(one)(field).at(-1))
+      const sign = rank(a, b, direction === 'asc' ? 1 : -1)
       if (sign !== 0) return sign
     }
     return 0
@@ -164,6 +190,26 @@ function at(one: Any, name: string): Any {
     .reduce((inner, key) => (typeof inner === 'object' ? inner?.[key] : undefined), one)
 }
 
+/** The values of a field, [null] for none; only feedback has more than one. */
+function valuesAt(one: Any, name: string, expanded: string[], objects: Objects): Any[] {
+  const [, type, path = ''] = /^feedback\.\[(.+?)\]\.(.+)$/.exec(name) ?? []
+  if (type !== undefined) {
+    const rows = one.feedback.filter((row: Any) => type === '*' || row.feedback_type === type)
+    const known = rows
+      .map((row: Any) => at(row, path) ?? null)
+      .filter((value: Any) => value !== null)
+    return known.length === 0 ? [null] : known
+  }
+  let inner = one
+  let prefix = ''
+  for (const key of name.split('.')) {
+    if (expanded.includes(prefix) && typeof inner === 'string') inner = objects[inner]
+    inner = typeof inner === 'object' ? inner?.[key] : undefined
+    prefix = prefix === '' ? key : `${prefix}.${key}`
+  }
+  return [inner ?? null]
+}
+
 const KINDS = ['number', 'string', 'boolean', 'object']
 
 function rank(left: Any, right: Any, sign: number): number {
@@ -171,42 +217,66 @@ function rank(left: Any, right: Any, sign: number): number {
   const isRight = right !== null && right !== undefined
   if (!isLeft || !isRight) return Number(isRight) - Number(isLeft)
   const kinds = KINDS.indexOf(typeof left) - KINDS.indexOf(typeof right)
-  if (kinds !== 0) return kinds * sign
+  if (kinds !== 0) return kinds
   const [a, b] =
     typeof left === 'object' ? [left, right].map((item) => JSON.stringify(item)) : [left, right]
   return a === b ? 0 : a < b ? -sign : sign
 }
 
+/** SQL's OR: true, else null where one is null, else false. */
+function or(items: Any[]): boolean | null {
+  if (items.includes(true)) return true
+  return items.some((item) => item !== false) ? null : false
+}
+
+const not = (item: Any) => (item === true ? false : item === false ? true : null)
+const truth = (items: Any[]) => or(items.map((item) => (typeof item === 'boolean' ? item : null)))
+
 /** Times of a call are texts of one length, so that they compare as texts; numbers are seconds. */
-function value(expr: Any, one: Any): Any {
+function values(expr: Any, see: (name: string) => Any[]): Any[] {
   const [[op, operands]] = Object.entries(expr) as [[string, Any]]
-  const isTime = (side: Any) => /^(?:started|ended)_at$/.test(side?.$getField ?? '')
-  if (op === '$literal') return operands
-  if (op === '$getField') return at(one, operands) ?? null
-  if (op === '$and') return operands.every((item: Any) => value(item, one) === true)
-  if (op === '$or') return operands.some((item: Any) => value(item, one) === true)
-  if (op === '$not') return value(operands[0], one) !== true
-  if (op === '$convert')
-    return converted(value(operands.input, one), operands.to, isTime(operands.input))
+  const truthOf = (item: Any) => truth(values(item, see))
+  if (op === '$literal') return [operands]
+  if (op === '$getField') return see(operands)
+  if (op === '$and') return [not(or(operands.map((item: Any) => not(truthOf(item)))))]
+  if (op === '$or') return [or(operands.map(truthOf))]
+  if (op === '$not') return [not(truthOf(operands[0]))]
+  if (op === '$convert') {
+    const isInstant = isTime(operands.input)
+    return values(operands.input, see).map((one) => converted(one, operands.to, isInstant))
+  }
   if (op === '$contains') {
-    const input = converted(value(operands.input, one), 'string', false)
-    const substr = value(operands.substr, one)
-    if (input === null || typeof substr !== 'string') return false
+    const [substr] = values(operands.substr, see)
     const fold = (text: string) => (operands.case_insensitive ? text.toLowerCase() : text)
-    return fold(input).includes(fold(substr))
+    const found = values(operands.input, see)
+      .map((one) => converted(one, 'string', false))
+      .map((text) => (text === null ? null : fold(text).includes(fold(String(substr)))))
+    return [typeof substr !== 'string' ? null : substr === '' ? true : or(found)]
+  }
+  if (op === '$eq' && operands.some((side: Any) => side.$literal === null)) {
+    const other = operands[0].$literal === null ? operands[1] : operands[0]
+    return [values(other, see).every((one) => one === null)]
   }
   const pairs = op === '$in' ? operands[1].map((item: Any) => [operands[0], item]) : [operands]
-  return pairs.some(([first, second]: Any[]) => {
-    let [left, right] = [value(first, one), value(second, one)]
-    if ((isTime(first) && left !== null) || isTime(second)) {
-      if (typeof right === 'string') right = Date.parse(right) / 1000
-      if (typeof left === 'string') left = Date.parse(left) / 1000
-      if (Number.isNaN(right) || Number.isNaN(left)) return false
-    }
-    if (op === '$eq' || op === '$in') return JSON.stringify(left) === JSON.stringify(right)
-    if (typeof left !== typeof right || typeof left === 'object') return false
-    return { $gt: left > right, $gte: left >= right, $lt: left < right, $lte: left <= right }[op]
-  })
+  return [or(pairs.flatMap(([left, right]: Any[]) => compareAll(op, left, right, see)))]
+}
+
+const isTime = (side: Any) => /^(?:started|ended)_at$/.test(side?.$getField ?? '')
+
+function compareAll(op: string, first: Any, second: Any, see: (name: string) => Any[]): Any[] {
+  const isInstant = isTime(first) || isTime(second)
+  const seconds = (side: Any) =>
+    isInstant && typeof side === 'string' ? Date.parse(side) / 1000 : side
+  return values(first, see).flatMap((one) =>
+    values(second, see).map((other) => {
+      const [left, right] = [seconds(one), seconds(other)]
+      if (left === null || right === null) return null
+      if (isInstant && !(Number.isFinite(left) && Number.isFinite(right))) return null
+      if (op === '$eq' || op === '$in') return JSON.stringify(left) === JSON.stringify(right)
+      if (typeof left !== typeof right || typeof left === 'object') return null
+      return { $gt: left > right, $gte: left >= right, $lt: left < right, $lte: left <= right }[op]
+    }),
+  )
 }
 
 function converted(input: Any, to: string, isTime: boolean): Any {
@@ -230,7 +300,9 @@ it('stream_query and query_stats answer as a naive filter and sort do', async ()
     fc.asyncProperty(
       fc.array(call, { minLength: 8, maxLength: 12 }),
       fc.array(query, { minLength: 12, maxLength: 12 }),
-      async (calls, queries) => {
+      contents,
+      fc.array(feedback, { maxLength: 12 }),
+      async (calls, queries, vals, feedbacks) => {
         const { app, deps, post } = await buildTestApp()
         const batch = calls.flatMap(({ started, lasts, output, exception, ...fields }, index) => {
           const ids = { project_id: PROJECT, id: `c${index}` }
@@ -243,21 +315,39 @@ it('stream_query and query_stats answer as a naive filter and sort do', async ()
         const read = await Promise.all(
           calls.map((_, index) => post('/call/read', { project_id: PROJECT, id: `c${index}` })),
         )
-        const all = read.map(({ body }) => body.call)
+        const objects: Record<string, Any> = {}
+        for (const [at, val] of vals.entries()) {
+          const name = 'abc'[at] as string
+          await post('/obj/create', { obj: { project_id: PROJECT, object_id: name, val } })
+          objects[REFS[at] as string] = val
+        }
+        const all = read.map(({ body }) => ({ ...body.call, feedback: [] as Any[] }))
+        const batched = feedbacks.map(({ about, ...fields }, at) => {
+          all[about]?.feedback.push(fields)
+          const weave_ref = `weave:///${PROJECT}/call/c${about}`
+          return {
+            project_id: PROJECT,
+            id: `f${String(at).padStart(2, '0')}`,
+            weave_ref,
+            ...fields,
+          }
+        })
+        const told = await post('/traces/feedback/batch/create', { batch: batched })
+        expect(told.body.errors).toEqual([])
         for (const one of queries) {
           const { text } = await post('/calls/stream_query', { project_id: PROJECT, ...one })
           const ids = text
             .split('\n')
             .filter(Boolean)
             .map((line) => JSON.parse(line).id)
-          expect([one, ids]).toEqual([one, answer(all, one)])
+          expect([one, ids]).toEqual([one, answer(all, objects, one)])
           const { sort_by: _sort, offset: _offset, limit, ...which } = one
           const counted = {
             project_id: PROJECT,
             ...which,
             ...(limit === undefined ? {} : { limit }),
           }
-          const matching = answer(all, which).length
+          const matching = answer(all, objects, which).length
           asked += Number(one.query !== undefined)
           telling += Number(one.query !== undefined && matching > 0 && matching < all.length)
           const count = Math.min(matching, limit ?? matching)

@@ -1,9 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import {
-  type Body,
-  resolveCallsSelection,
-  startedBounds,
-} from '../../../src/domain/calls/calls-query.ts'
+import type { Body } from '../../../src/domain/calls/call-fields.ts'
+import { resolveCallsSelection, startedBounds } from '../../../src/domain/calls/calls-query.ts'
 import { parseQuery } from '../../../src/domain/query/query-expression.ts'
 import { DELETE_CALLS } from '../../../src/store/sqlite/calls/calls.sql.ts'
 import { toFilterClause } from '../../../src/store/sqlite/calls/calls-filter.ts'
@@ -54,12 +51,15 @@ describe('startedBounds', () => {
   })
 })
 
+const project_id = 'acme/demo'
+const select = (fields: object) =>
+  resolveCallsSelection({ project_id, ...fields }, { refScheme: 'weave', projects: ['*'] })
+
 describe('resolveCallsSelection', () => {
   it('narrows the filter by ids that the query demands, and never widens it', () => {
     const query = { $expr: { $eq: [{ $getField: 'id' }, literal('a')] } }
-    const project_id = 'acme/demo'
-    expect(resolveCallsSelection({ project_id, query }).filter).toMatchObject({ call_ids: ['a'] })
-    const both = resolveCallsSelection({ project_id, query, filter: { call_ids: ['b'] } })
+    expect(select({ query }).filter).toMatchObject({ call_ids: ['a'] })
+    const both = select({ query, filter: { call_ids: ['b'] } })
     expect(both.filter).toMatchObject({ call_ids: ['b'] })
   })
 })
@@ -106,7 +106,7 @@ describe('the statements of lists', () => {
       'calls_project_key_op_key_started_at_us (project_key=? AND op_key=? AND started_at_us>?',
     ],
   ])('seek %j by its index', (filter, index) => {
-    const { conditions, parameters } = toFilterClause(filter)
+    const { conditions, parameters } = toFilterClause(project_id, filter)
     const keys = planOf(selectCallKeys(conditions, 'asc'), {
       ...{ ...TIME, ...parameters, ...PAGE },
     })

@@ -98,7 +98,7 @@ describe('POST /calls/stream_query', () => {
       [{ sort_by: [{ field: 'started_at', direction: 'desc' }], limit: 1, offset: 1 }, ['a']],
       [{ sort_by: [{ field: 'id', direction: 'asc' }] }, ['a', 'b', 'c']],
       [{ sort_by: [{ field: 'inputs.n', direction: 'asc' }] }, ['b', 'a', 'c']],
-      [{ sort_by: [{ field: 'inputs.n', direction: 'desc' }], limit: 2 }, ['c', 'a']],
+      [{ sort_by: [{ field: 'inputs.n', direction: 'desc' }], limit: 2 }, ['a', 'b']],
       [{ sort_by: [{ field: 'ended_at', direction: 'asc' }] }, ['c', 'a', 'b']],
       [{ sort_by: [{ field: 'ended_at', direction: 'desc' }] }, ['a', 'c', 'b']],
       [{ sort_by: [{ field: 'summary.weave.latency_ms', direction: 'asc' }] }, ['c', 'a', 'b']],
@@ -140,6 +140,65 @@ describe('POST /calls/stream_query', () => {
       const [inputs] = await list(app, { columns: ['inputs'], filter: { call_ids: ['a'] } })
       expect(inputs).toMatchObject({ inputs: { n: 10, s: 'alpha' } })
       expect('output' in inputs).toBe(false)
+    })
+
+    it('tells the end of a call with its summary', async () => {
+      const app = await buildTestApp()
+      await seed(app)
+      const query = { columns: ['id', 'summary'], filter: { call_ids: ['a'] } }
+      const [call] = await list(app, query, `/traces${url}`)
+      expect(call).toMatchObject({ ended_at: '2026-01-01T00:00:05.000000Z', exception: 'Boom' })
+    })
+
+    it('finds runs by their names, with and without the project', async () => {
+      const app = await buildTestApp()
+      await start(app, 'a', { svc_run_id: 'run' })
+      await start(app, 'b', { svc_run_id: 'acme/demo/run' })
+      await start(app, 'c', { svc_run_id: 'acme/other/run' })
+      for (const run of ['run', 'acme/demo/run']) {
+        expect(ids(await list(app, { filter: { svc_run_ids: [run] } }))).toEqual(['a', 'b'])
+      }
+    })
+
+    it('puts values for the refs of expanded columns, level by level', async () => {
+      const app = await buildTestApp()
+      const publish = async (object_id: string, val: unknown, project_id = PROJECT) => {
+        const { body } = await app.post('/obj/create', { obj: { project_id, object_id, val } })
+        return `weave:///${project_id}/object/${object_id}:${body.digest}`
+      }
+      const rows = [{ q: 1.0 }, { q: 2 }]
+      const table = await app.post('/table/create', { table: { project_id: PROJECT, rows } })
+      const { digest, row_digests } = table.body
+      const data = await publish('data', { rows: `weave:///${PROJECT}/table/${digest}` })
+      const row = `${data}/attr/rows/id/${row_digests[1]}`
+      const inner = await publish('inner', { n: 1 })
+      const outer = await publish('outer', { deep: { inner }, same: inner })
+      const far = await publish('far', { n: 1 }, 'acme/other')
+      const none = `weave:///${PROJECT}/object/none:v0`
+      const call_ref = `weave:///${PROJECT}/call/a`
+      await start(app, 'a', { inputs: { outer, row, far, none, call_ref, plain: 'x' } })
+      await end(app, 'a', { output: inner })
+      const expand_columns = [
+        ...['inputs.outer.deep.inner', 'inputs.outer', 'inputs.row', 'inputs.far', 'inputs.none'],
+        ...['inputs.call_ref', 'inputs.plain', 'inputs.not.there', 'output'],
+      ]
+      const key = await app.createKey({ projects: [PROJECT] })
+      const ask = async (fields: object) =>
+        JSON.parse((await app.post(url, { project_id: PROJECT, ...fields }, { key })).text)
+      const call = await ask({ expand_columns })
+      expect(call.inputs).toEqual({
+        outer: { deep: { inner: { n: 1, _ref: inner } }, same: inner, _ref: outer },
+        row: { q: 2, _ref: row },
+        ...{ far, none, call_ref, plain: 'x' },
+      })
+      expect(call.output).toEqual({ n: 1, _ref: inner })
+      const kept = await ask({ expand_columns, return_expanded_column_values: false })
+      expect(kept.inputs).toMatchObject({ outer, row })
+      const narrow = await ask({ expand_columns, columns: ['output'] })
+      expect([narrow.inputs, narrow.output]).toEqual([{}, { n: 1, _ref: inner }])
+      const q = { $eq: [{ $getField: 'inputs.row.q' }, { $literal: 2 }] }
+      const counted = { project_id: PROJECT, query: { $expr: q }, expand_columns }
+      expect((await app.post('/calls/query_stats', counted)).body.count).toBe(1)
     })
 
     it('takes vendor names in columns, sorts and filters below /traces', async () => {
@@ -279,6 +338,9 @@ describe('POST /calls/stream_query', () => {
         },
       ],
       ['columns[1]', { columns: ['id', 'secret'] }],
+      ['expand_columns[1]', { expand_columns: ['inputs.x', 'summary.x'] }],
+      ['sort_by', { sort_by: [{ field: 'feedback.score', direction: 'asc' }] }],
+      ['query', { query: { $expr: { $not: [{ $getField: 'feedback.[x].secret' }] } } }],
       [
         'query.$expr.$eq[0].$getField',
         { query: { $expr: { $eq: [{ $getField: 'x' }, { $literal: 1 }] } } },
@@ -286,7 +348,7 @@ describe('POST /calls/stream_query', () => {
     ])('answers query_invalid for an unknown field in %s', async (param, query) => {
       const { post } = await buildTestApp()
       for (const at of [url, '/calls/query_stats']) {
-        if (at !== url && !('query' in query)) continue
+        if (at !== url && !('query' in query || 'expand_columns' in query)) continue
         const { status, body } = await post(at, { project_id: PROJECT, ...query })
         expect([status, body.error.code, body.error.param]).toEqual([422, 'query_invalid', param])
       }

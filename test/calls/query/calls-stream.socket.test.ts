@@ -163,16 +163,18 @@ describe('POST /calls/stream_query over a socket', () => {
     const { deps, post } = await buildTestApp()
     await fill({ post } as TestApp, 250, 10)
     const selection = {
-      ...{ project_id: PROJECT, filter: {}, expression: null, sort: [] },
+      ...{ project_id: PROJECT, filter: {}, expression: null, sort: [], expanded: [] },
+      reach: { refScheme: 'weave', projects: ['*'] },
       startedUs: { from: 0, to: Number.MAX_SAFE_INTEGER },
       ...{ direction: 'asc' as const, offset: 0, limit: Number.POSITIVE_INFINITY },
     }
     const shape = {
       ...{ columns: null, withCosts: false, withFeedback: false },
       ...{ withStorageSize: false, withTotalStorageSize: false },
+      withExpandedValues: false,
     }
     const ids: string[] = []
-    for await (const page of deps.callsQuery.pages(selection, shape, 'weave', readCaller())) {
+    for await (const page of deps.callsQuery.pages(selection, shape, readCaller())) {
       ids.push(...page.map(({ call }) => call.id))
       await post('/calls/delete', { project_id: PROJECT, call_ids: ['c00240', 'c00001'] })
     }

@@ -48,7 +48,8 @@ function run(db: Connection, name: keyof typeof READ_JOBS, input: unknown, check
 }
 
 const expression = { $gte: [{ $getField: 'inputs.n' }, { $literal: 20 }] }
-const selection = (fields: object) => resolveCallsSelection({ project_id, ...fields })
+const selection = (fields: object) =>
+  resolveCallsSelection({ project_id, ...fields }, { refScheme: 'weave', projects: ['*'] })
 const down = [{ field: 'started_at', direction: 'desc' as const }]
 const byInput = [{ field: 'inputs.n', direction: 'desc' as const }]
 

@@ -25,7 +25,6 @@ export interface CallsQueryStore {
    * of one that has to be sorted.
    *
    * @param shape - bodies that it does not want are null in the calls
-   * @param refScheme - scheme of the refs under which feedback is looked for
    * @param caller - who waits
    * @throws ApiError validation_failed (param `limit`) when too many calls have to be sorted; server_overloaded,
    * read_timeout, client_closed_request (or the signal's reason), store_unavailable
@@ -33,7 +32,6 @@ export interface CallsQueryStore {
   pages(
     selection: CallsSelection,
     shape: CallsShape,
-    refScheme: string,
     caller: ReadCaller,
   ): AsyncIterable<readonly ListedCall[]>
   /** How many calls a selection holds, and the bytes of their bodies. Throws as `pages` does. */

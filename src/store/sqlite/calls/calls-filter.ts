@@ -20,8 +20,12 @@ const EXACT_FIELDS = [
   'svc_run_ids',
 ] as const
 
-/** Only fields that narrow: an absent, null or empty list and a false switch give nothing. */
-export function toFilterClause(filter: CallsFilter): FilterClause {
+/**
+ * Only fields that narrow: an absent, null or empty list and a false switch give nothing.
+ *
+ * Spec: §2.7 svc_run_ids. Choice: a run of the project is found by its name alone and behind the project's.
+ */
+export function toFilterClause(project_id: string, filter: CallsFilter): FilterClause {
   const conditions: FilterCondition[] = []
   const parameters: Record<string, string> = {}
   for (const field of PATTERN_FIELDS) {
@@ -37,8 +41,17 @@ export function toFilterClause(filter: CallsFilter): FilterClause {
     const entries = filter[field] ?? []
     if (entries.length === 0) continue
     conditions.push(field)
-    parameters[field] = JSON.stringify(entries)
+    const found = field === 'svc_run_ids' ? runNames(project_id, entries) : entries
+    parameters[field] = JSON.stringify(found)
   }
   if (filter.trace_roots_only) conditions.push('trace_roots_only')
   return { conditions, parameters }
+}
+
+function runNames(project_id: string, entries: readonly string[]): string[] {
+  const prefix = `${project_id}/`
+  return entries.flatMap((entry) => {
+    if (entry.startsWith(prefix)) return [entry, entry.slice(prefix.length)]
+    return entry.includes('/') ? [entry] : [entry, prefix + entry]
+  })
 }

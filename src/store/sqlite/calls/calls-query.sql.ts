@@ -1,5 +1,5 @@
 /** Statements of the lists of calls. */
-import type { Body } from '../../../domain/calls/calls-query.ts'
+import type { Body } from '../../../domain/calls/call-fields.ts'
 import { type FilterCondition, renderConditions } from '../stats/stats.sql.ts'
 import { type BodyName, bodyText } from './bodies.sql.ts'
 import { idTexts, OP_NAME, PROJECT_ID, PROJECT_KEY, packedId } from './columns/id-columns.sql.ts'

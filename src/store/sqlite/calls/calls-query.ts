@@ -4,8 +4,9 @@
  * and no read transaction while the reader takes its time.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { BODIES, type Body } from '../../../domain/calls/call-fields.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
-import { BODIES, type Body, type CallsShape } from '../../../domain/calls/calls-query.ts'
+import type { CallsShape } from '../../../domain/calls/calls-query.ts'
 import {
   FEEDBACK_FIELDS,
   type FeedbackRow,
@@ -44,10 +45,10 @@ export function createCallsQueryStore(
   arrivals: Arrivals,
 ): CallsQueryStore {
   return {
-    async *pages(selection, shape, refScheme, caller) {
+    async *pages(selection, shape, caller) {
       const { signal } = caller
       await arrivals.wait(selection.project_id, selection.filter.call_ids ?? [])
-      const readSlice = createSliceReader(db, shape, refScheme)
+      const readSlice = createSliceReader(db, shape, selection.reach.refScheme)
       let cursor: CallsCursor | null = null
       do {
         const { keys, next }: CallsBatch = await reads.run(

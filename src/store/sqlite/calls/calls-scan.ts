@@ -2,16 +2,17 @@
 import {
   BODIES,
   type Body,
-  type CallsSelection,
   callField,
   type ScannedCall,
-} from '../../../domain/calls/calls-query.ts'
+} from '../../../domain/calls/call-fields.ts'
+import type { CallsSelection } from '../../../domain/calls/calls-query.ts'
 import { fieldPaths } from '../../../domain/query/query-expression.ts'
 import { createRowSelection, type RowQuery } from '../../../domain/query/row-query.ts'
 import { ApiError } from '../../../errors.ts'
 import type { CallsCount } from '../../api/calls/calls-query.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../read/read-job.ts'
+import { createCallBeside } from './call-beside.ts'
 import { countCalls, NAMED_COLUMNS } from './calls-query.sql.ts'
 import {
   beginWalk,
@@ -90,9 +91,10 @@ function* listKeys(
   } else {
     const rows: RowQuery = { ...NO_PAGE, expression, isCount: true }
     const matching = createRowSelection<ScannedCall>(rows, callField)
+    const beside = createCallBeside(db, selection)
     yield* scan(db, selection, place, checkpoint, (call) => {
       const before = matching.count()
-      matching.add({ call, parsed: {} })
+      matching.add({ call, parsed: {}, beside })
       return matching.count() === before || add(call.call_key, call.started_at_us, call.id)
     })
   }
@@ -122,8 +124,9 @@ function* sortKeys(
   const picked = createRowSelection<Candidate>(rows, ({ seen }, path) =>
     seen === null ? undefined : callField(seen, path),
   )
+  const beside = createCallBeside(db, selection)
   yield* scan(db, selection, beginWalk(db), checkpoint, (call) => {
-    const candidate: Candidate = { key: call.call_key, seen: { call, parsed: {} } }
+    const candidate: Candidate = { key: call.call_key, seen: { call, parsed: {}, beside } }
     const isWanted = picked.add(candidate)
     candidate.seen = null
     if (!isBounded && picked.count() > SORTED_MAX) throw tooMany()
@@ -162,8 +165,9 @@ function* countMatching(
   if (limit === 0) return { count, storage_size_bytes }
   const rows: RowQuery = { ...NO_PAGE, expression, isCount: true }
   const picked = createRowSelection<ScannedCall>(rows, callField)
+  const beside = createCallBeside(db, selection)
   yield* scan(db, selection, beginWalk(db), checkpoint, (call) => {
-    picked.add({ call, parsed: {} })
+    picked.add({ call, parsed: {}, beside })
     if (picked.count() > count) storage_size_bytes += call.storage_size_bytes
     count = picked.count()
     return count < limit

@@ -2,8 +2,9 @@
  * Walks the calls of a selection in its order, a bounded part at a time, so that a read can stop between any two
  * parts and go on later behind the last call.
  */
+import type { Body } from '../../../domain/calls/call-fields.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
-import type { Body, CallsSelection, StartedBounds } from '../../../domain/calls/calls-query.ts'
+import type { CallsSelection, StartedBounds } from '../../../domain/calls/calls-query.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint } from '../read/read-job.ts'
 import type { FilterCondition } from '../stats/stats.sql.ts'
@@ -46,7 +47,7 @@ export function beginWalk(db: Connection): CallsPlace {
 
 /** Conditions of the filter, and parameters but those of time. */
 export function toClause({ project_id, filter }: CallsSelection, { max_key }: CallsPlace) {
-  const { conditions, parameters } = toFilterClause(filter)
+  const { conditions, parameters } = toFilterClause(project_id, filter)
   return { conditions, parameters: { project_id, max_key, ...parameters } }
 }
 

@@ -167,6 +167,20 @@ ORDER BY created_at_us, id
 `
 }
 
+/**
+ * The newest feedback about one thing, the newest first, at most @limit
+ * (feedback_project_id_weave_ref_created_at_us).
+ */
+export const SELECT_FEEDBACK_ABOUT = `
+SELECT
+  ${NARROW_COLUMNS},
+  payload_json
+FROM feedback INDEXED BY feedback_project_id_weave_ref_created_at_us
+WHERE project_id = @project_id AND weave_ref = @weave_ref
+ORDER BY created_at_us DESC, id DESC
+LIMIT @limit
+`
+
 /** Removes one feedback record (feedback_project_id_id). */
 export const DELETE_FEEDBACK = `
 DELETE FROM feedback

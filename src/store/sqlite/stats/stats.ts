@@ -99,7 +99,12 @@ function aggregateHours(
 ): StatsResult {
   const { project_id, startUs, endUs, startsUs } = query
   const tables = createStatsTables({ ...query, prices: layerPrices(query.prices) })
-  const scanRows = createRowScan(db, toFilterClause(query.filter), tables, checkpoint)
+  const scanRows = createRowScan(
+    db,
+    toFilterClause(query.project_id, query.filter),
+    tables,
+    checkpoint,
+  )
   const filter = toHourFilter(query.filter)
   if (!filter || trust.isFromRows) {
     scanRows(query)

@@ -89,7 +89,7 @@ function readCalls(
   project_id: string,
   filter: CallsFilter,
 ): IterableIterator<CallRow> {
-  const { conditions, parameters } = toFilterClause(filter)
+  const { conditions, parameters } = toFilterClause(project_id, filter)
   const statement = db.prepare(selectUsageCalls(conditions))
   return statement.iterate({ project_id, ...parameters }) as IterableIterator<CallRow>
 }

@@ -1,0 +1,124 @@
+/** The fields of a call that queries read: columns, bodies, what refs in the bodies lead to, and feedback. Pure. */
+import { ApiError } from '../../errors.ts'
+import { FEEDBACK_FIELDS, type FeedbackRow, feedbackField } from '../feedback/feedback-view.ts'
+import { severalValues, timeValue, valueAt } from '../query/query-values.ts'
+import { type CallTexts, derivedSummary } from './call-view.ts'
+import { type Expansion, valueBehindRefs } from './expand-columns.ts'
+
+/** Fields of a call that are columns, in the words of the API. */
+const COLUMNS = [
+  'id',
+  'project_id',
+  'op_name',
+  'display_name',
+  'trace_id',
+  'parent_id',
+  'thread_id',
+  'turn_id',
+  'exception',
+  'svc_user_id',
+  'svc_username',
+  'svc_run_id',
+  'svc_run_step',
+  'svc_run_step_end',
+  'storage_size_bytes',
+] as const
+
+/** Fields of a call that are JSON. */
+export const BODIES = ['attributes', 'inputs', 'output', 'summary'] as const
+export type Body = (typeof BODIES)[number]
+
+/** What a query may ask about. */
+export const CALL_FIELDS: ReadonlySet<string> = new Set([
+  ...COLUMNS,
+  ...BODIES,
+  'started_at',
+  'ended_at',
+])
+
+/** What a query may ask about: fields of the call, and of the feedback about it. */
+export const ASKED_FIELDS: ReadonlySet<string> = new Set([...CALL_FIELDS, 'feedback'])
+
+/** What of other tables fields of a call lie in. */
+export interface CallBeside {
+  readonly expanded: Expansion | null
+  /** The value that a ref leads to; undefined when it leads nowhere. */
+  readRef(ref: string): unknown
+  /** Feedback about a call, the oldest first. */
+  feedbackOf(call: CallTexts): readonly FeedbackRow[]
+  /** Payloads of feedback that were parsed before. */
+  readonly payloads: WeakMap<FeedbackRow, unknown>
+}
+
+/** A call of a scan; `parsed` holds the bodies that were parsed. */
+export interface ScannedCall {
+  readonly call: CallTexts
+  readonly parsed: Partial<Record<Body, unknown>>
+  /** Without it no ref is followed, and there is no feedback. */
+  readonly beside?: CallBeside
+}
+
+/** The value of a call's field; undefined when there is none. Numbers are doubles. */
+export function callField(scanned: ScannedCall, path: readonly string[]): unknown {
+  const { call, parsed, beside } = scanned
+  const [first = '', ...rest] = path
+  const body = BODIES.find((name) => name === first)
+  if (body) {
+    if (!(body in parsed)) parsed[body] = parseBody(call, body)
+    const expansion = beside?.expanded?.inner.get(body)
+    if (!beside || !expansion) return valueAt(parsed[body], rest)
+    return valueBehindRefs(parsed[body], rest, expansion, beside.readRef)
+  }
+  if (first === 'feedback') return beside ? feedbackValues(call, rest, beside) : undefined
+  if (rest.length > 0) return undefined
+  if (first === 'started_at') return timeValue(call.started_at_us)
+  if (first === 'ended_at') return timeValue(call.ended_at_us)
+  return call[first as (typeof COLUMNS)[number]]
+}
+
+/** A field of each feedback of a type, the newest last. */
+function feedbackValues(
+  call: CallTexts,
+  [type, ...path]: readonly string[],
+  { feedbackOf, payloads }: CallBeside,
+): unknown {
+  const rows = feedbackOf(call).filter((row) => type === '*' || row.feedback_type === type)
+  return severalValues(rows.map((row) => feedbackField(row, path, payloads)))
+}
+
+/**
+ * Refuses names of feedback fields that are none.
+ *
+ * Spec: §2.7 (queries are an addition). Choice: the vendor's `feedback.[<type>].<field>`, `*` for any type. A call
+ * meets a comparison when one of its feedbacks does; the newest one decides a sort.
+ *
+ * @throws ApiError query_invalid
+ */
+export function requireFeedbackPaths(paths: readonly (readonly string[])[], param: string): void {
+  for (const [first, , field] of paths) {
+    if (first !== 'feedback' || FEEDBACK_FIELDS.some((name) => name === field)) continue
+    const message = `${param}: feedback is asked for as feedback.[<type>].<field>; fields are ${FEEDBACK_FIELDS.join(', ')}.`
+    throw new ApiError('query_invalid', { param, message })
+  }
+}
+
+/** A body as a read shows it, without costs and feedback. */
+function parseBody(call: CallTexts, body: Body): unknown {
+  switch (body) {
+    case 'output':
+      return JSON.parse(call.output_json ?? 'null')
+    case 'inputs':
+      return JSON.parse(call.inputs_json ?? '{}')
+    case 'attributes': {
+      const attributes = JSON.parse(call.attributes_json ?? '{}')
+      if (call.otel_dump_json === null) return attributes
+      return { otel_span: JSON.parse(call.otel_dump_json), ...attributes }
+    }
+    case 'summary': {
+      const summary = JSON.parse(call.summary_json ?? '{}')
+      return { ...summary, weave: derivedSummary({ ...call, summary }, {}) }
+    }
+    default:
+      return body satisfies never
+  }
+}

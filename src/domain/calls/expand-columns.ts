@@ -1,0 +1,64 @@
+/** Columns of calls whose refs are followed. Pure: what refs lead to comes in. */
+import { parsePath } from '../query/query-expression.ts'
+import { valueAt } from '../query/query-values.ts'
+
+/** Bodies whose refs are followed. */
+const BODIES: ReadonlySet<string> = new Set(['attributes', 'inputs', 'output'])
+
+/** Columns as a tree of their segments. */
+export interface Expansion {
+  isExpanded: boolean
+  readonly inner: Map<string, Expansion>
+}
+
+/**
+ * The paths of `expand_columns`, each behind those that lead to it.
+ *
+ * Spec: §2.7 (lists are an addition). Choice: a column says where a ref lies; refs inside what it leads to are
+ * columns of their own. A body that is no ref itself, as `inputs`, stands for each of its members.
+ *
+ * @throws ApiError query_invalid for another field than attributes, inputs and output
+ */
+export function parseExpandColumns(
+  columns: readonly string[] | null | undefined,
+): readonly (readonly string[])[] {
+  const paths = (columns ?? []).map((column, at) =>
+    parsePath(column, BODIES, `expand_columns[${at}]`),
+  )
+  return paths.toSorted((left, right) => left.length - right.length)
+}
+
+/** @returns null when nothing is expanded */
+export function toExpansion(paths: readonly (readonly string[])[]): Expansion | null {
+  if (paths.length === 0) return null
+  const root: Expansion = { isExpanded: false, inner: new Map() }
+  for (const path of paths) {
+    let at = root
+    for (const key of path) {
+      const next: Expansion = at.inner.get(key) ?? { isExpanded: false, inner: new Map() }
+      at.inner.set(key, next)
+      at = next
+    }
+    at.isExpanded = true
+  }
+  return root
+}
+
+/** The value at a path into a body. The ref of a column is followed only on the way to what lies behind it. */
+export function valueBehindRefs(
+  body: unknown,
+  path: readonly string[],
+  expansion: Expansion,
+  readRef: (ref: string) => unknown,
+): unknown {
+  let value = body
+  let at: Expansion | undefined = expansion
+  let isMember = false
+  for (const key of path) {
+    if ((isMember || at?.isExpanded) && typeof value === 'string') value = readRef(value)
+    isMember = at === expansion && expansion.isExpanded && typeof body === 'object'
+    value = valueAt(value, [key])
+    at = at?.inner.get(key)
+  }
+  return value
+}

@@ -1,0 +1,89 @@
+/** Puts values for the refs that lie in expanded columns of calls. */
+import type { CallTexts } from '../../domain/calls/call-view.ts'
+import type { CallsShape } from '../../domain/calls/calls-query.ts'
+import { isObject } from '../../domain/json/is-object.ts'
+import { parseLossless, renderJson } from '../../domain/json/json-text.ts'
+import { parseReadableRef } from '../../domain/objects/ref-reading.ts'
+import { ApiError } from '../../errors.ts'
+import { CONTENT_BYTES_MAX } from '../objects/objects.ts'
+import { createRefReader, type RefReaderOptions } from '../objects/ref-reader.ts'
+
+/** Limit: calls that one reader, which remembers what it read, serves. */
+const CALLS_PER_READER = 1000
+
+/** A call with values in the place of refs. */
+export type ExpandCall = (call: CallTexts) => Promise<CallTexts>
+
+type Container = Record<string, unknown>
+
+/**
+ * @param columns - the shorter first, so that refs inside of what a ref leads to are met in their turn
+ *
+ * Spec: §2.7 (lists are an addition). Choice: as the vendor does, an object that stands for its ref has it as `_ref`.
+ * A ref that is unknown, of another kind, or of a project that the caller may not use stays as it is.
+ */
+export function createCallExpander(
+  columns: readonly (readonly string[])[],
+  shape: CallsShape,
+  options: Omit<RefReaderOptions, 'contentBytesMax'>,
+): ExpandCall {
+  const isShown = (body: string) => shape.columns === null || shape.columns.has(body)
+  const wanted = columns.filter(([body = '']) => isShown(body))
+  let calls = 0
+  let read = createRefReader({ ...options, contentBytesMax: CONTENT_BYTES_MAX })
+
+  /** What stands for a value; the value itself where it leads nowhere. */
+  async function valueBehind(value: unknown): Promise<unknown> {
+    const ref = typeof value === 'string' ? parseReadableRef(value) : null
+    if (ref === null || ref.target.kind !== 'object') return value
+    try {
+      const found = await read(ref)
+      return isObject(found) && !JSON.isRawJSON(found)
+        ? { ...found, _ref: value }
+        : (found ?? value)
+    } catch (error) {
+      if (error instanceof ApiError && error.code.endsWith('_not_found')) return value
+      throw error
+    }
+  }
+
+  async function expandIn(holder: Container, [key = '', ...rest]: readonly string[]) {
+    if (!Object.hasOwn(holder, key)) return
+    const inner = holder[key]
+    if (rest.length === 0) holder[key] = await valueBehind(inner)
+    if (rest.length === 0 || !isContainer(inner)) return
+    // A copy, because the reader remembers what it gave.
+    const copy = (Array.isArray(inner) ? [...inner] : { ...inner }) as Container
+    holder[key] = copy
+    await expandIn(copy, rest)
+  }
+
+  async function expandBody(body: string, json: string | null): Promise<string | null> {
+    const paths = wanted.filter(([first]) => first === body)
+    if (json === null || paths.length === 0) return json
+    const holder: Container = { [body]: parseLossless(json) }
+    for (const path of paths) {
+      const whole = holder[body]
+      if (path.length > 1 || !isContainer(whole)) await expandIn(holder, path)
+      else for (const key of Object.keys(whole)) await expandIn(whole, [key])
+    }
+    return renderJson(holder[body])
+  }
+
+  return async (call) => {
+    calls += 1
+    if (calls % CALLS_PER_READER === 0) {
+      read = createRefReader({ ...options, contentBytesMax: CONTENT_BYTES_MAX })
+    }
+    return {
+      ...call,
+      attributes_json: await expandBody('attributes', call.attributes_json),
+      inputs_json: await expandBody('inputs', call.inputs_json),
+      output_json: await expandBody('output', call.output_json),
+    }
+  }
+}
+
+function isContainer(value: unknown): value is Container {
+  return typeof value === 'object' && value !== null && !JSON.isRawJSON(value)
+}

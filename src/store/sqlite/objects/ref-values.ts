@@ -1,0 +1,103 @@
+/**
+ * Reads what refs point at where a condition over many rows needs it: at once, and each content once. Routes that
+ * give values to clients read them by `routes/objects/ref-reader.ts`, which keeps every digit.
+ */
+import { canUseProject } from '../../../domain/access/permissions.ts'
+import {
+  parseReadableRef,
+  type ReadableRef,
+  type RefEdge,
+  stepInto,
+} from '../../../domain/objects/ref-reading.ts'
+import type { NewRow, StoredTable } from '../../api/objects/tables.ts'
+import type { Connection } from '../db/connection.ts'
+import { createVersionFinder } from './object-versions.ts'
+import { FIND_JSON_VALUE } from './objects.sql.ts'
+import { openTableBlocks } from './table-blocks.ts'
+import { FIND_ROW, FIND_TABLE } from './tables.sql.ts'
+
+/** Limit: refs that one ref leads through. */
+const HOPS_MAX = 16
+/** Limit: characters of contents that are kept parsed; then all are let go. */
+const KEPT_CHARACTERS_MAX = 32 * 1024 * 1024
+/** Limit: refs whose values are kept; then all are let go. */
+const KEPT_REFS_MAX = 100_000
+
+type Place = { readonly table: StoredTable } | { readonly value: unknown }
+
+/**
+ * @param projects - patterns of the projects that may be read
+ * @returns the value of a ref: undefined for text that is no ref of an object, op or table, where nothing lies,
+ * for what was deleted and for other projects
+ */
+export function createRefValues(
+  db: Connection,
+  projects: readonly string[],
+): (ref: string) => unknown {
+  const find = createVersionFinder(db)
+  const findContent = db.prepare(FIND_JSON_VALUE).pluck()
+  const findTable = db.prepare(FIND_TABLE)
+  const findRow = db.prepare(FIND_ROW)
+  const contents = new Map<string, unknown>()
+  const values = new Map<string, unknown>()
+  let characters = 0
+
+  function readContent(project_id: string, digest: string): unknown {
+    const key = `${project_id}:${digest}`
+    if (contents.has(key)) return contents.get(key)
+    const json = findContent.get({ project_id, digest }) as string | undefined
+    const value = json === undefined ? undefined : JSON.parse(json)
+    characters += json?.length ?? 0
+    if (characters > KEPT_CHARACTERS_MAX) {
+      contents.clear()
+      values.clear()
+      characters = json?.length ?? 0
+    }
+    contents.set(key, value)
+    return value
+  }
+
+  function openTarget({ project_id, target }: ReadableRef): Place {
+    if (!canUseProject({ projects }, project_id)) return { value: undefined }
+    if (target.kind === 'table') {
+      const table = findTable.get({ project_id, digest: target.digest }) as StoredTable | undefined
+      return table ? { table } : { value: undefined }
+    }
+    const found = find(project_id, target.object_id, target.version)
+    if (found === null || found.deleted_at_us !== null) return { value: undefined }
+    return { value: readContent(project_id, found.digest) }
+  }
+
+  function stepIntoTable(table: StoredTable, { kind, value }: RefEdge): unknown {
+    // A row is found by what it holds: whether the table has it costs a look at all of its keys.
+    if (kind === 'id') return readContent(table.project_id, value)
+    if (kind !== 'index' || Number(value) >= table.row_count) return undefined
+    const row = findRow.get(openTableBlocks(db, table).keyAt(Number(value))) as NewRow
+    return JSON.parse(row.val_json)
+  }
+
+  function follow(value: unknown, hops: number): Place {
+    const ref = typeof value === 'string' && hops > 0 ? parseReadableRef(value) : null
+    return ref === null ? { value } : walk(ref, hops - 1)
+  }
+
+  function walk(ref: ReadableRef, hops: number): Place {
+    let place = openTarget(ref)
+    for (const edge of ref.edges) {
+      const from = 'value' in place ? follow(place.value, hops) : place
+      const value = 'table' in from ? stepIntoTable(from.table, edge) : stepInto(from.value, edge)
+      place = { value }
+    }
+    return place
+  }
+
+  return (text) => {
+    if (values.has(text)) return values.get(text)
+    const ref = parseReadableRef(text)
+    const place = ref === null ? { value: undefined } : walk(ref, HOPS_MAX)
+    const value = 'value' in place ? place.value : undefined
+    if (values.size === KEPT_REFS_MAX) values.clear()
+    values.set(text, value)
+    return value
+  }
+}
