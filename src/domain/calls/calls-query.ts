@@ -28,6 +28,9 @@ export interface RefReach {
   readonly projects: readonly string[]
 }
 
+/** No ref is followed and no feedback found. */
+const NOWHERE: RefReach = { refScheme: '', projects: [] }
+
 export interface StartedBounds {
   readonly from: number
   readonly to: number
@@ -73,7 +76,7 @@ export interface CallsShape {
  */
 export function resolveCallsSelection(
   request: Omit<CallsQueryRequest, 'columns'> | CallsQueryStatsRequest,
-  reach: RefReach,
+  reach: RefReach = NOWHERE,
 ): CallsSelection {
   const { project_id, query, limit } = request
   const { sort_by, offset } = { sort_by: null, offset: 0, ...request }

@@ -1,7 +1,7 @@
 /** Walks the calls that came as spans, a bounded part at a time. */
 import { type AgentSpan, toAgentSpan } from '../../../domain/agents/agent-span.ts'
 import { createScopeMatcher, type SpanScope } from '../../../domain/agents/span-scope.ts'
-import type { Body, CallsSelection } from '../../../domain/calls/calls-query.ts'
+import type { Body } from '../../../domain/calls/call-fields.ts'
 import { NAMED_COLUMNS } from '../calls/calls-query.sql.ts'
 import { beginWalk, createCallReader, type FoundKey, walkKeys } from '../calls/calls-walk.ts'
 import type { Connection } from '../db/connection.ts'
@@ -29,10 +29,7 @@ export function walkSpanKeys(
   checkpoint: Checkpoint,
   take: (keys: readonly FoundKey[]) => Generator<void, boolean>,
 ): Generator<void, void> {
-  const selection: CallsSelection = {
-    ...{ project_id, filter, startedUs, direction },
-    ...{ expression: null, sort: [], offset: 0, limit: Number.POSITIVE_INFINITY },
-  }
+  const selection = { project_id, filter, startedUs, direction }
   const keepSpans = db.prepare(KEEP_SPANS).pluck()
   return walkKeys(db, selection, beginWalk(db), checkpoint, function* (found) {
     for (let at = 0; at < found.length; at += CHUNK_CALLS) {

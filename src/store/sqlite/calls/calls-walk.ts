@@ -25,6 +25,9 @@ const PART_CALLS = 16_384
 /** Calls whose bodies one statement reads. */
 const CHUNK_CALLS = 256
 
+/** Which calls a walk meets, in which order of time. */
+export type WalkedCalls = Pick<CallsSelection, 'project_id' | 'filter' | 'startedUs' | 'direction'>
+
 /** Where a walk goes on. Plain data. */
 export interface CallsPlace {
   /** The last call that was looked at; no call has the time of the beginning. */
@@ -46,7 +49,7 @@ export function beginWalk(db: Connection): CallsPlace {
 }
 
 /** Conditions of the filter, and parameters but those of time. */
-export function toClause({ project_id, filter }: CallsSelection, { max_key }: CallsPlace) {
+export function toClause({ project_id, filter }: WalkedCalls, { max_key }: CallsPlace) {
   const { conditions, parameters } = toFilterClause(project_id, filter)
   return { conditions, parameters: { project_id, max_key, ...parameters } }
 }
@@ -58,7 +61,7 @@ export function toClause({ project_id, filter }: CallsSelection, { max_key }: Ca
  */
 export function* walkKeys(
   db: Connection,
-  selection: CallsSelection,
+  selection: WalkedCalls,
   place: CallsPlace,
   checkpoint: Checkpoint,
   take: (keys: readonly FoundKey[]) => Generator<void, boolean>,
@@ -89,7 +92,7 @@ export function* walkKeys(
 export function* cutTime(
   db: Connection,
   conditions: readonly FilterCondition[],
-  { project_id, startedUs, direction }: CallsSelection,
+  { project_id, startedUs, direction }: WalkedCalls,
   { after_us }: CallsPlace,
 ): Generator<StartedBounds, void> {
   let { from, to } = startBehind(startedUs, direction, after_us)
