@@ -241,7 +241,7 @@ describe('POST /table/query', () => {
     [{ offset: 9 }, []],
     [{ limit: 0 }, []],
     [{ sort_by: [{ field: 'n', direction: 'asc' }] }, [1, 0, 4, 2, 3]],
-    [{ sort_by: [{ field: 'n', direction: 'desc' }] }, [2, 0, 4, 1, 3]],
+    [{ sort_by: [{ field: 'n', direction: 'desc' }] }, [0, 4, 1, 2, 3]],
     [
       {
         sort_by: [
@@ -252,7 +252,7 @@ describe('POST /table/query', () => {
       },
       [4, 1, 0],
     ],
-    [{ sort_by: [{ field: 'n', direction: 'desc' }], offset: 1, limit: 2 }, [0, 4]],
+    [{ sort_by: [{ field: 'n', direction: 'desc' }], offset: 1, limit: 2 }, [4, 1]],
     [{ sort_by: [] }, [0, 1, 2, 3, 4]],
   ])('answers the places of %j', async (fields, expected) => {
     const app = await buildTestApp()

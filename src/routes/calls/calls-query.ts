@@ -22,8 +22,8 @@ import {
 } from '../../schemas/calls/calls-query.ts'
 import type { CallsQueryStore, ListedCall } from '../../store/api/calls/calls-query.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
-import type { PriceStore } from '../../store/api/prices/prices.ts'
 import type { TableStore } from '../../store/api/objects/tables.ts'
+import type { PriceStore } from '../../store/api/prices/prices.ts'
 import { createCallExpander, type ExpandCall } from './expand-values.ts'
 
 export interface CallsQueryRoutesOptions {

@@ -157,7 +157,14 @@ function addReplace(app: App, options: FeedbackRoutesOptions): void {
     async (request) => {
       const { feedback_id, ...body } = request.body
       const created = toFeedback(body, request.principal, options)
-      return renderFeedback(await options.feedback.replaceFeedback(feedback_id, created))
+      const { createFeedback, replaceFeedback } = options.feedback
+      const stored = await replaceFeedback(feedback_id, created).catch((error) => {
+        const isGone = error instanceof ApiError && error.code === 'feedback_not_found'
+        // The vendor's clients put it there all the same.
+        if (!isGone || app.spelling.isStrict) throw error
+        return createFeedback(created)
+      })
+      return renderFeedback(stored)
     },
   )
 }

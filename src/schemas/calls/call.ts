@@ -143,3 +143,6 @@ export type CallSchema = z.infer<typeof CallSchema>
 export const CallReadResponse = z
   .object({ call: CallSchema.describe('The call.') })
   .meta({ id: 'CallReadResponse', description: 'The call that was asked for.' })
+
+/** The same where a call that is not there is no error. */
+export const LooseCallReadResponse = z.object({ call: CallSchema.nullable() })

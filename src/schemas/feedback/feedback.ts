@@ -64,6 +64,11 @@ const anyRef = AnyRef.nullish()
  * score; any well-formed ref is taken from them.
  */
 export const LooseFeedbackCreateRequest = FeedbackCreateRequest.extend({
+  svc_user_id: z
+    .unknown()
+    .optional()
+    .transform(() => null)
+    .describe("Ignored: the stored user is the key's, whatever is sent."),
   weave_ref: AnyRef,
   annotation_ref: anyRef,
   runnable_ref: anyRef,

@@ -101,7 +101,12 @@ export const TableQueryRequest = z.strictObject({
   sort_by: z
     .array(
       z.strictObject({
-        field: z.string().min(1).max(FIELD_PATH_MAX).describe('Dotted path inside the rows.'),
+        field: z
+          .string()
+          .min(1)
+          .max(FIELD_PATH_MAX)
+          .regex(/^[^.]+(?:\.[^.]+)*$/, 'must have a name before and behind each dot')
+          .describe('Dotted path inside the rows.'),
         direction: SortDirection,
       }),
     )

@@ -14,7 +14,7 @@ FROM json_values
 WHERE project_id = @project_id AND digest = @digest
 `
 
-/** The next version of an object, unless it has the content (objects_project_id_object_id_version_index). */
+/** The next version of an object, unless it has the content; one that was deleted is made anew (objects_project_id_object_id_version_index). */
 export const INSERT_OBJECT = `
 INSERT INTO objects (
   project_id,
@@ -39,7 +39,10 @@ SELECT
   @created_at_us
 FROM objects
 WHERE project_id = @project_id AND object_id = @object_id
-ON CONFLICT (project_id, object_id, digest) DO UPDATE SET deleted_at_us = NULL
+ON CONFLICT (project_id, object_id, digest) DO UPDATE SET
+  deleted_at_us = NULL,
+  created_at_us = excluded.created_at_us,
+  svc_user_id = excluded.svc_user_id
 WHERE deleted_at_us IS NOT NULL
 `
 

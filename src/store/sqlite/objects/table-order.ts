@@ -49,10 +49,7 @@ function compare(
   for (const [at, sign] of signs.entries()) {
     const [leftRank, leftValue] = left[at] ?? NOTHING
     const [rightRank, rightValue] = right[at] ?? NOTHING
-    if (leftRank !== rightRank) {
-      const hasNothing = leftRank === NOTHING[0] || rightRank === NOTHING[0]
-      return (leftRank - rightRank) * (hasNothing ? 1 : sign)
-    }
+    if (leftRank !== rightRank) return leftRank - rightRank
     if (leftValue !== rightValue) return (leftValue < rightValue ? -1 : 1) * sign
   }
   return 0
