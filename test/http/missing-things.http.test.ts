@@ -1,8 +1,8 @@
 /** What is not there is an error in neutral names, and an empty answer to the vendor's clients. */
 import { expect, it } from 'vitest'
+import { STARTED } from '../calls/call-fixtures.ts'
 import { FEEDBACK } from '../feedback/feedback-fixtures.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
-import { STARTED } from './call-fixtures.ts'
 
 const project_id = 'acme/demo'
 const digest = '0'.repeat(64)
