@@ -2,8 +2,8 @@
 # Runs the programs on the unmodified Python SDKs against a server of their own. Says `skipped: why` where
 # Python or a package cannot be had; whatever a program finds wrong fails.
 #
-# SDK_PYTHON names a Python that has the packages already. SDK_TRAINING=1 tries what trains too: its packages are
-# large, 600 MB of openpipe-art and 6 GB of peft and torch.
+# SDK_PYTHON names a Python that has the packages already. SDK_OTEL=1 tries more libraries that send OpenTelemetry.
+# SDK_TRAINING=1 tries what trains too: its packages are large, 600 MB of openpipe-art and 6 GB of peft and torch.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -101,6 +101,27 @@ fi
 if have openai; then
   run openai_python.py OPENAI_BASE_URL="$url/v1" OPENAI_API_KEY=$key UPSTREAM_URL="$upstream_url"
   echo 'the Python package openai: all ok'
+fi
+
+# The same program below one library after the other, each alone in its process.
+run_otel() {
+  local program=$1 library=$2
+  run "$program" SDK_TRACED_BY="$library" WANDB_BASE_URL="$url" WANDB_API_KEY=$key WF_TRACE_SERVER_URL="$url/traces" \
+    OPENAI_BASE_URL="$url/v1" OPENAI_API_KEY=$key
+  echo "traced by $library: all ok"
+}
+
+if have weave && have openai && have opentelemetry-exporter-otlp-proto-http; then
+  run_otel otel_python.py weave
+  run_otel otel_agents_python.py conversation
+  have opentelemetry-instrumentation-openai && run_otel otel_python.py openllmetry
+  have openinference-instrumentation-openai && run_otel otel_python.py openinference
+  if [ -z "${SDK_OTEL:-}" ]; then
+    skip 'logfire and openai-agents' 'SDK_OTEL is not set'
+  else
+    have logfire && run_otel otel_python.py logfire
+    have openai-agents && run_otel otel_agents_python.py openai-agents
+  fi
 fi
 if [ -z "${SDK_TRAINING:-}" ]; then
   skip 'training with openpipe-art and peft' 'SDK_TRAINING is not set'
