@@ -30,6 +30,7 @@ import { serverInfoRoutes } from './routes/access/server-info.ts'
 import { agentChatRoutes } from './routes/agents/agent-chat.ts'
 import { agentSpanRoutes } from './routes/agents/agent-spans.ts'
 import { agentRoutes } from './routes/agents/agents.ts'
+import { annotationRoutes } from './routes/annotation/annotation-queues.ts'
 import { callBatchRoutes } from './routes/calls/call-batches.ts'
 import { callRoutes } from './routes/calls/calls.ts'
 import { callsQueryRoutes } from './routes/calls/calls-query.ts'
@@ -48,6 +49,7 @@ import { otlpGrpc } from './routes/otel/otlp-grpc.ts'
 import { traceExportRoutes } from './routes/otel/trace-export.ts'
 import { costRoutes } from './routes/prices/costs.ts'
 import { projectRoutes } from './routes/projects/projects.ts'
+import { projectSettingsRoutes } from './routes/projects/settings.ts'
 import { statsRoutes } from './routes/stats/stats.ts'
 import { threadRoutes } from './routes/threads/threads.ts'
 import { previewRoutes } from './routes/training/preview.ts'
@@ -242,6 +244,7 @@ async function registerTraceRoutes(
     nowUs,
   })
   await scope.register(feedbackQueryRoutes, { feedback: deps.feedback })
+  await scope.register(annotationRoutes, { annotation: deps.annotation, nowUs })
   await scope.register(costRoutes, { prices: deps.prices, nowUs })
   await scope.register(objectRoutes, { objects: deps.objects, nowUs })
   await scope.register(objectMarkRoutes, { objects: deps.objects })
@@ -251,4 +254,5 @@ async function registerTraceRoutes(
   const { projects, callsQuery, files, objects, tables } = deps
   await scope.register(projectRoutes, { projects, callsQuery, files })
   await scope.register(completionCreateRoutes, { inference, objects, tables })
+  await scope.register(projectSettingsRoutes)
 }

@@ -11,7 +11,7 @@ export const INFO = {
     'The routes under Basic authentication are served below `/traces` too, for tracing SDKs. They are no part of this ' +
     'document, since they are the same routes: there the `svc_` names are spelt `wb_`, any well-formed ref is taken, ' +
     'and fields that are not known are dropped in place of refused. ' +
-    'Operations that say "addition to the spec", and all of the groups objects, tables, files, projects, costs and worker, go beyond the published interface.',
+    'Operations that say "addition to the spec", and all of the groups objects, tables, files, annotation, projects, costs and worker, go beyond the published interface.',
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
 } as const
 
@@ -21,6 +21,7 @@ export const SERVERS = [{ url: '/', description: 'The server that gave this docu
 export const TAGS = [
   { name: 'calls', description: 'Traced calls: recorded, read, listed, counted.' },
   { name: 'feedback', description: 'Feedback about objects and calls.' },
+  { name: 'annotation', description: 'Queues of calls that people annotate.' },
   { name: 'costs', description: "A project's own prices of models." },
   { name: 'agents', description: 'Agents, their spans and turns, over calls that came as spans.' },
   { name: 'otel', description: 'OpenTelemetry: spans come in as calls, traces go out as OTLP.' },

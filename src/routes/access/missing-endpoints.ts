@@ -12,21 +12,6 @@ export interface MissingFeature {
 /** An addition to the spec, which has none of these addresses. */
 export const MISSING_FEATURES: readonly MissingFeature[] = [
   {
-    feature: 'annotation queues',
-    reason: 'Weft keeps feedback, but no lists of calls that wait for it.',
-    endpoints: [
-      'POST /annotation_queues',
-      'POST /annotation_queues/query',
-      'POST /annotation_queues/stats',
-      'GET /annotation_queues/{queue_id}',
-      'PUT /annotation_queues/{queue_id}',
-      'DELETE /annotation_queues/{queue_id}',
-      'POST /annotation_queues/{queue_id}/items',
-      'POST /annotation_queues/{queue_id}/items/query',
-      'POST /annotation_queues/{queue_id}/items/{item_id}/progress',
-    ],
-  },
-  {
     feature: 'statistics over feedback',
     reason: 'Feedback is read row by row with /feedback/query.',
     endpoints: ['POST /feedback/stats', 'POST /feedback/aggregate'],
@@ -45,16 +30,6 @@ export const MISSING_FEATURES: readonly MissingFeature[] = [
       'POST /evaluations/evaluate_model',
       'POST /evaluations/rescore',
       'POST /evaluations/status',
-    ],
-  },
-  {
-    feature: 'settings of projects',
-    reason: 'Weft keeps everything until it is deleted, and samples nothing.',
-    endpoints: [
-      'POST /project/ttl_settings/read',
-      'POST /project/ttl_settings/update',
-      'POST /project/ingest_sampling_settings/read',
-      'GET /project/sensitive_data_settings',
     ],
   },
   {

@@ -32,6 +32,31 @@ export const ProjectStatsResponse = z.object({
   files_storage_size_bytes: bytes('files'),
 })
 
+export const ProjectOnlyRequest = z.strictObject({ project_id: ProjectId })
+
+export const TtlSettingsResponse = z.object({
+  retention_days: z.null().describe('Always null: calls are kept until they are deleted.'),
+})
+
+export const TtlSettingsUpdateRequest = z.strictObject({
+  project_id: ProjectId,
+  retention_days: z
+    .int()
+    .min(1)
+    .nullish()
+    .describe('null alone is taken; a number is refused with not_implemented.'),
+  svc_user_id: z.string().max(256).nullish().describe('Ignored.'),
+})
+
+export const IngestSamplingResponse = z.object({
+  sample_rate: z.literal(1).describe('Always 1: everything is kept.'),
+  dry_run: z.literal(false).describe('Always false.'),
+})
+
+export const SensitiveDataResponse = z.object({
+  policy: z.literal('off').describe('Always `off`: nothing is looked for in what is sent.'),
+})
+
 export const ProjectsInfoRequest = z.strictObject({
   project_ids: z
     .array(ProjectId)

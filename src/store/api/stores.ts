@@ -2,6 +2,7 @@
 
 import type { KeyStore } from './access/keys.ts'
 import type { AgentStore } from './agents/agents.ts'
+import type { AnnotationStore } from './annotation/annotation-queues.ts'
 import type { CallStore } from './calls/calls.ts'
 import type { CallsQueryStore } from './calls/calls-query.ts'
 import type { RecordingStore } from './chat/recordings.ts'
@@ -34,6 +35,7 @@ export interface Stores extends StoreHealth {
   /** What tokens cost. */
   readonly prices: PriceStore
   readonly feedback: FeedbackStore
+  readonly annotation: AnnotationStore
   readonly objects: ObjectStore
   readonly tables: TableStore
   readonly files: FileStore

@@ -5,6 +5,7 @@ import type { MissingFiles } from '../api/health.ts'
 import type { Stores } from '../api/stores.ts'
 import { createKeyStore } from './access/keys.ts'
 import { createAgentStore } from './agents/agents.ts'
+import { createAnnotationStore } from './annotation/annotation-queues.ts'
 import { createCallStore } from './calls/calls.ts'
 import { createCallsQueryStore } from './calls/calls-query.ts'
 import { createResponseStore } from './chat/responses.ts'
@@ -112,6 +113,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     stats: createStatsStore(writes, stats),
     usage: createUsageStore(stats),
     feedback: createFeedbackStore(writes, lists),
+    annotation: createAnnotationStore({ db, writes, reads: lists, arrivals }),
     objects: createObjectStore(db, writes, lists),
     tables: createTableStore(db, writes, lists),
     files: createFileStore(db, writes, folder),

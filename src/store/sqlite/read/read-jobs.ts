@@ -10,6 +10,7 @@ import {
   searchMessages,
 } from '../agents/span-answers.ts'
 import { listConversationSpans, readTurns } from '../agents/turns.ts'
+import { listItems, listQueues, sumQueues } from '../annotation/annotation-reads.ts'
 import { countSelected, selectCalls } from '../calls/calls-scan.ts'
 import { queryFeedback } from '../feedback/feedback-query.ts'
 import { findPayloadPaths } from '../feedback/payload-paths.ts'
@@ -32,6 +33,9 @@ export const READ_JOBS = {
   agent_spans: listSpans,
   agent_stats: measureSpans,
   agent_turns: readTurns,
+  annotation_items: listItems,
+  annotation_queues: listQueues,
+  annotation_sums: sumQueues,
   build_segment: buildSegment,
   count_calls: countSelected,
   content_sizes: sumContents,

@@ -3,6 +3,7 @@
  * with others, and takes and gives what structured clone can carry. A new write is one entry beside its store.
  */
 import { createKeyWrites } from '../access/key-writes.ts'
+import { createAnnotationWrites } from '../annotation/annotation-writes.ts'
 import { createCallWrites } from '../calls/call-writes.ts'
 import type { NameKeys } from '../calls/columns/name-keys.ts'
 import { createResponseWrites } from '../chat/response-writes.ts'
@@ -32,6 +33,7 @@ export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
   const moves = createJobMoves(db, newId)
   return {
     ...createKeyWrites(db),
+    ...createAnnotationWrites(db, newId),
     ...createCallWrites(db, hours, keys),
     ...createFeedbackWrites(db),
     ...createHealthWrites(db),

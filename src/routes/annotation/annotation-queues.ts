@@ -1,0 +1,196 @@
+/**
+ * Annotation queues: made, listed, read, changed, deleted, summed up.
+ *
+ * Spec: §2.2 queue_id (queues are an addition). Choice: the routes of the public tracing clients.
+ */
+import { requireAccess } from '../../domain/access/permissions.ts'
+import { pageQueues, renderQueue } from '../../domain/annotation/annotation-queue.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import { linesAnswer } from '../../http/document/answers.ts'
+import { newId } from '../../http/new-id.ts'
+import { sendJsonLines } from '../../http/stream/json-lines.ts'
+import { openReadCaller } from '../../http/stream/read-caller.ts'
+import {
+  AnnotationQueueCreateRequest,
+  AnnotationQueueCreateResponse,
+  AnnotationQueueOfProject,
+  AnnotationQueuePath,
+  AnnotationQueueResponse,
+  AnnotationQueueSchema,
+  AnnotationQueuesQueryRequest,
+  AnnotationQueuesStatsRequest,
+  AnnotationQueuesStatsResponse,
+  AnnotationQueueUpdateRequest,
+} from '../../schemas/annotation/annotation-queue.ts'
+import type { AnnotationStore } from '../../store/api/annotation/annotation-queues.ts'
+import { annotationItemRoutes } from './annotation-items.ts'
+
+export interface AnnotationRoutesOptions {
+  readonly annotation: AnnotationStore
+  /** Microseconds since the epoch; never goes back. */
+  readonly nowUs: () => number
+}
+
+const tags = ['annotation']
+
+export async function annotationRoutes(app: App, options: AnnotationRoutesOptions): Promise<void> {
+  addCreate(app, options)
+  addQuery(app, options)
+  addStats(app, options)
+  addRead(app, options)
+  addUpdate(app, options)
+  addDelete(app, options)
+  await app.register(annotationItemRoutes, options)
+}
+
+function addCreate(app: App, { annotation, nowUs }: AnnotationRoutesOptions): void {
+  app.post(
+    '/annotation_queues',
+    {
+      schema: {
+        tags,
+        operationId: 'createAnnotationQueue',
+        summary: 'Make a queue of calls that people annotate.',
+        body: AnnotationQueueCreateRequest,
+        response: { 200: AnnotationQueueCreateResponse },
+      },
+    },
+    async (request) => {
+      const { project_id, name, description, scorer_refs } = request.body
+      const { svc_user_id } = requireAccess(request.principal, 'traces:write', project_id)
+      const [id, created_at_us] = [newId(), nowUs()]
+      await annotation.createQueue({
+        ...{ id, project_id, name, description: description ?? '' },
+        scorer_refs_json: JSON.stringify(scorer_refs),
+        created_by: svc_user_id,
+        ...{ created_at_us, updated_at_us: created_at_us, deleted_at_us: null },
+      })
+      return { id }
+    },
+  )
+}
+
+function addQuery(app: App, { annotation }: AnnotationRoutesOptions): void {
+  app.post(
+    '/annotation_queues/query',
+    {
+      schema: {
+        tags,
+        operationId: 'queryAnnotationQueues',
+        summary: 'List annotation queues, one JSON object a line.',
+        body: AnnotationQueuesQueryRequest,
+        response: { 200: linesAnswer('A queue a line.', AnnotationQueueSchema) },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, ...query } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const queues = await annotation.listQueues(openReadCaller(request, reply, project_id))
+      const lines = pageQueues(queues, query).map((queue) => JSON.stringify(renderQueue(queue)))
+      return sendJsonLines(reply, inPieces(lines))
+    },
+  )
+}
+
+/** Limit: lines of one piece of an answer. */
+const PIECE_LINES = 100
+
+async function* inPieces(lines: readonly string[]): AsyncGenerator<string> {
+  for (let at = 0; at < lines.length; at += PIECE_LINES) {
+    yield `${lines.slice(at, at + PIECE_LINES).join('\n')}\n`
+  }
+}
+
+function addStats(app: App, { annotation }: AnnotationRoutesOptions): void {
+  app.post(
+    '/annotation_queues/stats',
+    {
+      schema: {
+        tags,
+        operationId: 'sumAnnotationQueues',
+        summary: 'How many calls wait in queues and how many are done.',
+        body: AnnotationQueuesStatsRequest,
+        response: { 200: AnnotationQueuesStatsResponse },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, queue_ids } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const caller = openReadCaller(request, reply, project_id)
+      return { stats: await annotation.sumQueues(queue_ids, caller) }
+    },
+  )
+}
+
+function addRead(app: App, { annotation }: AnnotationRoutesOptions): void {
+  app.get(
+    '/annotation_queues/:queue_id',
+    {
+      schema: {
+        tags,
+        operationId: 'readAnnotationQueue',
+        summary: 'Read an annotation queue.',
+        params: AnnotationQueuePath,
+        querystring: AnnotationQueueOfProject,
+        response: { 200: AnnotationQueueResponse },
+      },
+    },
+    async (request) => {
+      const { project_id } = request.query
+      requireAccess(request.principal, 'traces:read', project_id)
+      const queue = await annotation.findQueue({ project_id, id: request.params.queue_id })
+      if (queue === null) throw new ApiError('annotation_queue_not_found', { param: 'queue_id' })
+      return { queue: renderQueue(queue) }
+    },
+  )
+}
+
+function addUpdate(app: App, { annotation, nowUs }: AnnotationRoutesOptions): void {
+  app.put(
+    '/annotation_queues/:queue_id',
+    {
+      schema: {
+        tags,
+        operationId: 'updateAnnotationQueue',
+        summary: 'Change the name, description or scorers of an annotation queue.',
+        params: AnnotationQueuePath,
+        body: AnnotationQueueUpdateRequest,
+        response: { 200: AnnotationQueueResponse },
+      },
+    },
+    async (request) => {
+      const { project_id, name, description, scorer_refs } = request.body
+      requireAccess(request.principal, 'traces:write', project_id)
+      const queue = await annotation.changeQueue({
+        ...{ project_id, id: request.params.queue_id, updated_at_us: nowUs() },
+        ...{ name: name ?? null, description: description ?? null },
+        scorer_refs_json: scorer_refs ? JSON.stringify(scorer_refs) : null,
+      })
+      return { queue: renderQueue(queue) }
+    },
+  )
+}
+
+function addDelete(app: App, { annotation, nowUs }: AnnotationRoutesOptions): void {
+  app.delete(
+    '/annotation_queues/:queue_id',
+    {
+      schema: {
+        tags,
+        operationId: 'deleteAnnotationQueue',
+        summary: 'Delete an annotation queue; its calls and feedback stay.',
+        params: AnnotationQueuePath,
+        querystring: AnnotationQueueOfProject,
+        response: { 200: AnnotationQueueResponse },
+      },
+    },
+    async (request) => {
+      const { project_id } = request.query
+      requireAccess(request.principal, 'traces:write', project_id)
+      const { queue_id: id } = request.params
+      const queue = await annotation.deleteQueue({ project_id, id, deleted_at_us: nowUs() })
+      return { queue: renderQueue(queue) }
+    },
+  )
+}

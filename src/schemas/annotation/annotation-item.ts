@@ -1,0 +1,133 @@
+/**
+ * Items of annotation queues on the wire: calls in a queue, and how far annotators are with them.
+ *
+ * Spec: §2.2 queue_id (queues are an addition). Choice: the routes and fields of the public tracing clients.
+ */
+import { z } from 'zod'
+import { SortDirection } from '../objects/object.ts'
+import { ClientId, ProjectId } from '../primitives.ts'
+
+/** Limit: calls of one request. */
+const CALLS_MAX = 1000
+/** Limit: paths that annotators are shown, and characters of each. */
+const FIELDS_MAX = 100
+const FIELD_CHARS_MAX = 1024
+/** Limit: items of one answer; also the number when none is asked for. */
+export const ITEMS_LIMIT_MAX = 10_000
+
+export const ANNOTATION_STATES = ['unstarted', 'in_progress', 'completed', 'skipped'] as const
+export const AnnotationState = z.enum(ANNOTATION_STATES)
+export type AnnotationState = z.infer<typeof AnnotationState>
+
+export const AnnotationItemsAddRequest = z.strictObject({
+  project_id: ProjectId,
+  call_ids: z
+    .array(ClientId)
+    .max(CALLS_MAX, `must have at most ${CALLS_MAX} entries`)
+    .describe('Calls to put into the queue; each is in it once.'),
+  display_fields: z
+    .array(z.string().max(FIELD_CHARS_MAX))
+    .max(FIELDS_MAX, `must have at most ${FIELDS_MAX} entries`)
+    .describe('Paths to show to annotators, as `inputs.prompt`.'),
+})
+
+export const AnnotationItemsAddResponse = z.object({
+  added_count: z.int().describe('Calls that are in the queue now and were not before.'),
+  duplicates: z.int().describe('Calls that were in it already, or named twice.'),
+})
+
+const ITEM_SORT_FIELDS = ['created_at', 'updated_at', 'call_started_at', 'call_op_name'] as const
+
+const exactly = (what: string) => z.string().max(1024).nullish().describe(`Exactly this ${what}.`)
+
+export const AnnotationItemsFilter = z.strictObject({
+  id: exactly('item'),
+  call_id: exactly('call'),
+  call_op_name: exactly('op'),
+  call_trace_id: exactly('trace'),
+  added_by: exactly('user who added it'),
+  annotation_states: z
+    .array(AnnotationState)
+    .max(ANNOTATION_STATES.length)
+    .nullish()
+    .describe('Items in one of these states.'),
+})
+export type AnnotationItemsFilter = z.infer<typeof AnnotationItemsFilter>
+
+export const AnnotationItemsQueryRequest = z.strictObject({
+  project_id: ProjectId,
+  filter: AnnotationItemsFilter.nullish().describe('Which items; all when absent.'),
+  sort_by: z
+    .array(
+      z.strictObject({
+        field: z.enum(ITEM_SORT_FIELDS).describe('What to sort by.'),
+        direction: SortDirection,
+      }),
+    )
+    .max(ITEM_SORT_FIELDS.length)
+    .nullish()
+    .describe('Order; as they were added by default.'),
+  limit: z
+    .int()
+    .min(0)
+    .max(ITEMS_LIMIT_MAX)
+    .nullish()
+    .describe(`Items at most. Default ${ITEMS_LIMIT_MAX}.`),
+  offset: z.int().min(0).max(1_000_000_000).nullish().describe('Items to skip. Default 0.'),
+  include_position: z
+    .boolean()
+    .nullish()
+    .meta({ description: 'Whether to fill position_in_queue. Default false.', default: false }),
+})
+export type AnnotationItemsQueryRequest = z.infer<typeof AnnotationItemsQueryRequest>
+
+const time = z.string().meta({ format: 'date-time' })
+
+export const AnnotationItemSchema = z
+  .object({
+    id: z.string().describe('Id of the item.'),
+    project_id: z.string().describe('Project, `<entity>/<project>`.'),
+    queue_id: z.string().describe('Id of the queue.'),
+    call_id: z.string().describe('The call.'),
+    call_started_at: time.describe('When the call began, UTC.'),
+    call_ended_at: time.nullable().describe('When it ended; null while it runs.'),
+    call_op_name: z.string().describe('Op of the call.'),
+    call_trace_id: z.string().describe('Trace of the call.'),
+    display_fields: z.array(z.string()).describe('Paths to show to annotators.'),
+    added_by: z.string().nullable().describe('User whose key put it into the queue.'),
+    annotation_state: AnnotationState.describe('Of the annotator who was heard of last.'),
+    annotator_user_id: z
+      .string()
+      .nullable()
+      .describe('That annotator; null when nobody has begun.'),
+    created_at: time.describe('When it was put into the queue, UTC.'),
+    created_by: z.string().describe('The same as added_by.'),
+    updated_at: time.describe('When it changed last, UTC.'),
+    deleted_at: time.nullable().describe('Always null.'),
+    position_in_queue: z
+      .int()
+      .nullable()
+      .describe('Its place in the whole queue in this order, from 1; null unless asked for.'),
+  })
+  .meta({ id: 'AnnotationItemSchema', description: 'A call in a queue.' })
+export type AnnotationItemSchema = z.infer<typeof AnnotationItemSchema>
+
+export const AnnotationItemsQueryResponse = z.object({
+  items: z.array(AnnotationItemSchema).describe('The items.'),
+})
+
+export const AnnotationItemPath = z.object({
+  queue_id: ClientId.describe('Id of the queue.'),
+  item_id: ClientId.describe('Id of the item.'),
+})
+
+export const AnnotationProgressRequest = z.strictObject({
+  project_id: ProjectId,
+  annotation_state: AnnotationState.exclude(['unstarted']).describe(
+    '`in_progress` claims the item, which fails with annotation_conflict while another annotator has it.',
+  ),
+})
+
+export const AnnotationProgressResponse = z.object({
+  item: AnnotationItemSchema.describe('The item as it is now.'),
+})

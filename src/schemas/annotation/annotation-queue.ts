@@ -1,0 +1,116 @@
+/**
+ * Annotation queues on the wire: lists of calls that wait for people's judgement.
+ *
+ * Spec: §2.2 queue_id (queues are an addition). Choice: the routes and fields of the public tracing clients.
+ */
+import { z } from 'zod'
+import { SortDirection } from '../objects/object.ts'
+import { AnyRef, ClientId, nameOf, ProjectId } from '../primitives.ts'
+
+const NAME_MAX = 256
+const DESCRIPTION_MAX = 65_536
+/** Limit: scorers of a queue; queues of one request for statistics. */
+const SCORERS_MAX = 100
+const QUEUES_MAX = 1000
+/** Limit: queues of one answer; also of a project. */
+export const QUEUES_LIMIT_MAX = 10_000
+
+const Name = nameOf(NAME_MAX)
+const Description = z
+  .string()
+  .max(DESCRIPTION_MAX, `must have at most ${DESCRIPTION_MAX} characters`)
+  .regex(/^[^\p{Cs}]*$/u, 'must not contain half characters')
+  .meta({ pattern: undefined })
+const ScorerRefs = z.array(AnyRef).max(SCORERS_MAX, `must have at most ${SCORERS_MAX} entries`)
+
+export const AnnotationQueueCreateRequest = z.strictObject({
+  project_id: ProjectId,
+  name: Name.describe('What the queue is called; names need not differ.'),
+  description: Description.nullish().describe('What annotators should know. Default empty.'),
+  scorer_refs: ScorerRefs.describe('Refs of what annotators fill in.'),
+  svc_user_id: z
+    .string()
+    .max(256)
+    .nullish()
+    .describe("Ignored: the stored user is the key's, whatever is sent."),
+})
+
+export const AnnotationQueueCreateResponse = z.object({ id: z.string().describe('Its id.') })
+
+export const AnnotationQueueUpdateRequest = z.strictObject({
+  project_id: ProjectId,
+  name: Name.nullish().describe('The new name; null keeps the old one, as below.'),
+  description: Description.nullish().describe('The new description.'),
+  scorer_refs: ScorerRefs.nullish().describe('The new refs, in place of all of the old ones.'),
+})
+
+export const AnnotationQueuePath = z.object({
+  queue_id: ClientId.describe('Id of the queue.'),
+})
+
+export const AnnotationQueueOfProject = z.strictObject({ project_id: ProjectId })
+
+const time = z.string().meta({ format: 'date-time' })
+
+export const AnnotationQueueSchema = z
+  .object({
+    id: z.string().describe('Id of the queue.'),
+    project_id: z.string().describe('Project, `<entity>/<project>`.'),
+    name: z.string().describe('What it is called.'),
+    description: z.string().describe('What annotators should know.'),
+    scorer_refs: z.array(z.string()).describe('Refs of what annotators fill in.'),
+    created_at: time.describe('When it was made, UTC.'),
+    created_by: z.string().describe('User whose key made it.'),
+    updated_at: time.describe('When it was changed last, UTC.'),
+    deleted_at: time.nullable().describe('When it was deleted; null but in the answer to that.'),
+  })
+  .meta({ id: 'AnnotationQueueSchema', description: 'A queue of calls to be annotated.' })
+export type AnnotationQueueSchema = z.infer<typeof AnnotationQueueSchema>
+
+export const AnnotationQueueResponse = z.object({
+  queue: AnnotationQueueSchema.describe('The queue.'),
+})
+
+export const QUEUE_SORT_FIELDS = ['created_at', 'updated_at', 'name'] as const
+
+export const AnnotationQueuesQueryRequest = z.strictObject({
+  project_id: ProjectId,
+  name: z
+    .string()
+    .max(NAME_MAX)
+    .nullish()
+    .describe('Queues whose name has this in it, in small or large letters.'),
+  sort_by: z
+    .array(
+      z.strictObject({
+        field: z.enum(QUEUE_SORT_FIELDS).describe('What to sort by.'),
+        direction: SortDirection,
+      }),
+    )
+    .max(QUEUE_SORT_FIELDS.length)
+    .nullish()
+    .describe('Order; the newest first by default.'),
+  limit: z.int().min(0).max(QUEUES_LIMIT_MAX).nullish().describe('Queues at most; all by default.'),
+  offset: z.int().min(0).max(1_000_000_000).nullish().describe('Queues to skip. Default 0.'),
+})
+export type AnnotationQueuesQueryRequest = z.infer<typeof AnnotationQueuesQueryRequest>
+
+export const AnnotationQueuesStatsRequest = z.strictObject({
+  project_id: ProjectId,
+  queue_ids: z
+    .array(ClientId)
+    .max(QUEUES_MAX, `must have at most ${QUEUES_MAX} entries`)
+    .describe('Queues; an unknown one has no items.'),
+})
+
+export const AnnotationQueuesStatsResponse = z.object({
+  stats: z
+    .array(
+      z.object({
+        queue_id: z.string().describe('Id of the queue.'),
+        total_items: z.int().describe('Calls in the queue.'),
+        completed_items: z.int().describe('Those that somebody has completed or skipped.'),
+      }),
+    )
+    .describe('In the order of the request.'),
+})

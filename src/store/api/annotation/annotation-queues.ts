@@ -1,0 +1,91 @@
+/** The contract of the store of annotation queues. What it acknowledges is durable. */
+import type { AnnotationItem, ReachedState } from '../../../domain/annotation/annotation-item.ts'
+import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
+import type { AnnotationItemsQueryRequest } from '../../../schemas/annotation/annotation-item.ts'
+import type { ReadCaller } from '../read-caller.ts'
+
+/** A queue by its id. */
+export interface QueueName {
+  readonly project_id: string
+  readonly id: string
+}
+
+/** What changes; null keeps. */
+export interface QueueChange extends QueueName {
+  readonly name: string | null
+  readonly description: string | null
+  readonly scorer_refs_json: string | null
+  readonly updated_at_us: number
+}
+
+export interface QueueDeletion extends QueueName {
+  readonly deleted_at_us: number
+}
+
+/** Calls for a queue. */
+export interface ItemsAddition extends QueueName {
+  readonly call_ids: readonly string[]
+  readonly display_fields_json: string
+  readonly added_by: string
+  readonly created_at_us: number
+  /** Whether an unknown call fails the whole; else it is passed over. */
+  readonly isStrict: boolean
+}
+
+export interface ItemsAdded {
+  readonly added_count: number
+  readonly duplicates: number
+}
+
+/** A step that an annotator takes with an item. */
+export interface ItemStep extends QueueName {
+  readonly item_id: string
+  readonly annotator_user_id: string
+  readonly annotation_state: ReachedState
+  readonly updated_at_us: number
+}
+
+export interface QueueStats {
+  readonly queue_id: string
+  readonly total_items: number
+  readonly completed_items: number
+}
+
+export type ItemListing = AnnotationItemsQueryRequest & { readonly queue_id: string }
+
+/** All throw server_overloaded and store_unavailable besides; reads of many rows read_timeout too. */
+export interface AnnotationStore {
+  /** @throws ApiError validation_failed (param `project_id`) when the project has 10,000 queues */
+  createQueue(queue: AnnotationQueue): Promise<void>
+  /** The queue; null when it is unknown or deleted. */
+  findQueue(name: QueueName): Promise<AnnotationQueue | null>
+  /** The queues of the caller's project, as they were made, without those that were deleted. */
+  listQueues(caller: ReadCaller): Promise<AnnotationQueue[]>
+  /** The queue after the change. @throws ApiError annotation_queue_not_found */
+  changeQueue(change: QueueChange): Promise<AnnotationQueue>
+  /** The queue with the time of its deletion. @throws ApiError annotation_queue_not_found */
+  deleteQueue(deletion: QueueDeletion): Promise<AnnotationQueue>
+  /**
+   * Puts calls into a queue, each once.
+   *
+   * @throws ApiError annotation_queue_not_found; call_not_found (param `call_ids[0]`); validation_failed (param
+   * `call_ids`) when the queue would have more than 100,000 items. Nothing is added then
+   */
+  addItems(addition: ItemsAddition): Promise<ItemsAdded>
+  /**
+   * The items of a queue of the caller's project; of those that are equal in the order the first added first.
+   *
+   * @throws ApiError annotation_queue_not_found
+   */
+  listItems(listing: ItemListing, caller: ReadCaller): Promise<AnnotationItem[]>
+  /** How far queues are, in the order of the ids; an unknown one has no items. */
+  sumQueues(queueIds: readonly string[], caller: ReadCaller): Promise<QueueStats[]>
+  /**
+   * Takes a step, as one with the look at whether it may be taken: of annotators who claim an item at once one
+   * gets it.
+   *
+   * @returns the item afterwards
+   * @throws ApiError annotation_queue_not_found, annotation_item_not_found, annotation_conflict
+   */
+  takeStep(step: ItemStep): Promise<AnnotationItem>
+}
