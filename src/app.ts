@@ -30,6 +30,7 @@ import { serverInfoRoutes } from './routes/access/server-info.ts'
 import { agentChatRoutes } from './routes/agents/agent-chat.ts'
 import { agentSpanRoutes } from './routes/agents/agent-spans.ts'
 import { agentRoutes } from './routes/agents/agents.ts'
+import { annotationItemRoutes } from './routes/annotation/annotation-items.ts'
 import { annotationRoutes } from './routes/annotation/annotation-queues.ts'
 import { callBatchRoutes } from './routes/calls/call-batches.ts'
 import { callRoutes } from './routes/calls/calls.ts'
@@ -244,7 +245,9 @@ async function registerTraceRoutes(
     nowUs,
   })
   await scope.register(feedbackQueryRoutes, { feedback: deps.feedback })
-  await scope.register(annotationRoutes, { annotation: deps.annotation, nowUs })
+  const { annotation } = deps
+  await scope.register(annotationRoutes, { annotation, nowUs })
+  await scope.register(annotationItemRoutes, { annotation, nowUs })
   await scope.register(costRoutes, { prices: deps.prices, nowUs })
   await scope.register(objectRoutes, { objects: deps.objects, nowUs })
   await scope.register(objectMarkRoutes, { objects: deps.objects })

@@ -24,7 +24,6 @@ import {
   AnnotationQueueUpdateRequest,
 } from '../../schemas/annotation/annotation-queue.ts'
 import type { AnnotationStore } from '../../store/api/annotation/annotation-queues.ts'
-import { annotationItemRoutes } from './annotation-items.ts'
 
 export interface AnnotationRoutesOptions {
   readonly annotation: AnnotationStore
@@ -41,7 +40,6 @@ export async function annotationRoutes(app: App, options: AnnotationRoutesOption
   addRead(app, options)
   addUpdate(app, options)
   addDelete(app, options)
-  await app.register(annotationItemRoutes, options)
 }
 
 function addCreate(app: App, { annotation, nowUs }: AnnotationRoutesOptions): void {

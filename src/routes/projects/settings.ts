@@ -1,7 +1,7 @@
 /**
  * Settings of projects that the tracing clients ask for: what Weft does, which cannot be set.
  *
- * Choice: clients that ask get the truth in the vendor's words; a setting that would not be honoured is refused.
+ * Spec: §4 (none of these routes is shown). Choice: clients that ask get the truth in the vendor's words; a setting that would not be honoured is refused.
  */
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { ApiError } from '../../errors.ts'
