@@ -5,11 +5,14 @@ import { toReplyError } from '../db/thread-failure.ts'
 import type { Writes } from '../write/writes.ts'
 import type { Arrivals } from './arrivals.ts'
 
-/** How long calls gather. */
-const GATHER_MS = 50
-/** Limits of one write, so that it is short beside others: calls, and characters of their bodies. */
-const CALLS_MAX = 256
-const CHARACTERS_MAX = 1024 * 1024
+/**
+ * How long calls gather. The more of them share a commit, the fewer pages of indexes are written: 200 take some 72 us
+ * of the writer's time each, 400 take 63 us, 800 take 57 us.
+ */
+const GATHER_MS = 100
+/** Limits of one write, some 30 ms of work for which others wait: calls, and characters of their bodies. */
+const CALLS_MAX = 512
+const CHARACTERS_MAX = 2 * 1024 * 1024
 
 interface Gathered {
   readonly call: RecordedCall
