@@ -48,6 +48,7 @@ import { tableRoutes } from './routes/objects/tables.ts'
 import { otlpRoutes } from './routes/otel/otlp.ts'
 import { otlpGrpc } from './routes/otel/otlp-grpc.ts'
 import { traceExportRoutes } from './routes/otel/trace-export.ts'
+import { pageRoutes } from './routes/page/page.ts'
 import { costRoutes } from './routes/prices/costs.ts'
 import { projectRoutes } from './routes/projects/projects.ts'
 import { projectSettingsRoutes } from './routes/projects/settings.ts'
@@ -99,6 +100,7 @@ export async function buildApp(
   const { version } = packageJson
   await app.register(healthRoutes, { checkStore: deps.checkStore })
   await app.register(serverInfoRoutes, { version })
+  await app.register(pageRoutes, { refScheme: config.refScheme })
 
   const clock = createClock()
   const { nowUs } = clock

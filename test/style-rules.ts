@@ -15,6 +15,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/inference/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
   'src/training/': ['src/schemas/', 'src/domain/', 'src/store/api/', 'src/inference/tiny/'],
   'src/http/': ['src/schemas/', 'src/domain/'],
+  'src/page/': ['src/schemas/'],
   'src/routes/': [
     'src/http/',
     'src/schemas/',

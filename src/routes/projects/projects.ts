@@ -4,6 +4,8 @@ import { resolveCallsSelection } from '../../domain/calls/calls-query.ts'
 import type { App } from '../../http/app-type.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import {
+  CallerResponse,
+  LISTED_PROJECTS_MAX,
   ProjectStatsRequest,
   ProjectStatsResponse,
   ProjectsInfoRequest,
@@ -25,6 +27,7 @@ const NOTHING = { objects: 0, tables: 0 }
 export async function projectRoutes(app: App, options: ProjectRoutesOptions): Promise<void> {
   addStats(app, options)
   addInfo(app)
+  addCaller(app, options)
 }
 
 function addStats(app: App, { projects, callsQuery, files }: ProjectRoutesOptions): void {
@@ -84,6 +87,33 @@ function addInfo(app: App): void {
           external_project_id: project_id,
           internal_project_id: project_id,
         }))
+    },
+  )
+}
+
+function addCaller(app: App, { projects }: ProjectRoutesOptions): void {
+  app.get(
+    '/me',
+    {
+      schema: {
+        tags,
+        operationId: 'describeCaller',
+        summary: 'Who the key stands for, what it may do, and its projects (addition to the spec).',
+        response: { 200: CallerResponse },
+      },
+    },
+    async (request, reply) => {
+      const caller = requireScope(request.principal, 'traces:read')
+      const names = await projects.listProjects(openReadCaller(request, reply, ''))
+      const { svc_user_id, svc_username, scopes, projects: project_patterns } = caller
+      return {
+        ...{ svc_user_id, svc_username },
+        scopes: [...scopes],
+        project_patterns: [...project_patterns],
+        projects: names
+          .filter((project_id) => canUseProject(caller, project_id))
+          .slice(0, LISTED_PROJECTS_MAX),
+      }
     },
   )
 }

@@ -14,6 +14,21 @@ const size = (what: string) =>
     .nullish()
     .meta({ description: `Whether to sum up ${what}. Default true.`, default: true })
 
+/** Limit: projects that are named to a caller. */
+export const LISTED_PROJECTS_MAX = 1000
+
+export const CallerResponse = z.object({
+  svc_user_id: z.string().describe('User of the key.'),
+  svc_username: z.string().describe('Name of that user.'),
+  scopes: z.array(z.string()).describe('Rights of the key; `admin` includes all.'),
+  project_patterns: z
+    .array(z.string())
+    .describe('Projects that the key may use: `acme/demo`, `acme/*` or `*`.'),
+  projects: z
+    .array(z.string())
+    .describe(`Those of them that have calls, sorted; at most ${LISTED_PROJECTS_MAX}.`),
+})
+
 export const ProjectStatsRequest = z.strictObject({
   project_id: ProjectId,
   include_trace_storage_size: size('calls'),

@@ -117,7 +117,10 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     objects: createObjectStore(db, writes, lists),
     tables: createTableStore(db, writes, lists),
     files: createFileStore(db, writes, folder),
-    projects: { sumContents: (caller) => lists.run('content_sizes', caller.project_id, caller) },
+    projects: {
+      sumContents: (caller) => lists.run('content_sizes', caller.project_id, caller),
+      listProjects: (caller) => lists.run('projects', null, caller),
+    },
     prices: createPriceStore(db, writes),
     previewModels: createPreviewModelStore(db, writes, { bell, artifacts }),
     trainingJobs: createTrainingJobStore(db, writes, { payloads, bell }),

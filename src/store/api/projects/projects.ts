@@ -17,4 +17,6 @@ export interface ProjectStore {
    * @throws ApiError server_overloaded, read_timeout, client_closed_request, store_unavailable
    */
   sumContents(caller: ReadCaller): Promise<ContentSizes>
+  /** The projects that calls were ever sent to, sorted, whoever may use them. Throws as sumContents does. */
+  listProjects(caller: ReadCaller): Promise<string[]>
 }

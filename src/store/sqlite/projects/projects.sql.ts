@@ -22,3 +22,12 @@ SELECT coalesce(sum(storage_size_bytes), 0) AS bytes
 FROM tables
 WHERE project_id = @project_id
 `
+
+/** The next projects in the order of their names (index of the unique project_id). */
+export const LIST_PROJECTS = `
+SELECT project_id
+FROM projects
+WHERE project_id > @after
+ORDER BY project_id
+LIMIT @limit
+`

@@ -18,6 +18,7 @@ import { listAliases, listTags } from '../objects/mark-list.ts'
 import { findObjects } from '../objects/object-list.ts'
 import { sortTable } from '../objects/table-order.ts'
 import { sumContents } from '../projects/content-sizes.ts'
+import { listProjects } from '../projects/project-list.ts'
 import { buildSegment } from '../stats/segments/build/build-job.ts'
 import { aggregateStats, renderStats } from '../stats/stats.ts'
 import { listThreads } from '../threads/thread-list.ts'
@@ -45,6 +46,7 @@ export const READ_JOBS = {
   object_aliases: listAliases,
   object_tags: listTags,
   payload_paths: findPayloadPaths,
+  projects: listProjects,
   select_calls: selectCalls,
   stats: aggregateStats,
   stats_texts: renderStats,

@@ -1,0 +1,29 @@
+/** The API key of whoever looks: kept in this tab and nowhere else. */
+import { signal } from '@preact/signals'
+
+const NAME = 'weft.key'
+
+export const key = signal<string | null>(readKey())
+/** Why there is no key any more. */
+export const signedOutBecause = signal<string | null>(null)
+
+/** A link with `#key=...` signs in; the key leaves the address at once, and never reaches the server's log. */
+function readKey(): string | null {
+  const linked = new URLSearchParams(location.hash.slice(1)).get('key')
+  if (linked === null) return sessionStorage.getItem(NAME)
+  history.replaceState(null, '', location.pathname + location.search)
+  sessionStorage.setItem(NAME, linked)
+  return linked
+}
+
+export function keepKey(secret: string): void {
+  sessionStorage.setItem(NAME, secret)
+  signedOutBecause.value = null
+  key.value = secret
+}
+
+export function dropKey(reason: string | null = null): void {
+  sessionStorage.removeItem(NAME)
+  signedOutBecause.value = reason
+  key.value = null
+}

@@ -1,0 +1,120 @@
+/** The home of a project: what happened over time. */
+import { html } from 'htm/preact'
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { ask } from '../api/client.ts'
+import type { StatsAnswer, StatsQuestion } from '../api/wire.ts'
+import { Chart, type ChartProps, type Line } from '../parts/chart.ts'
+import { formatCost, formatCount, formatMs, formatShort } from '../parts/format.ts'
+import { Failure, Loading } from '../parts/notice.ts'
+import { useLoad } from '../parts/use-load.ts'
+import { usePoll } from '../parts/use-poll.ts'
+import { go, pathTo } from '../shell/location.ts'
+import { timeZone } from '../shell/settings.ts'
+import { FirstTrace } from './first-trace.ts'
+import { chooseStretch, granularityOf, rangeName, readRange } from './range.ts'
+import { RangeBar } from './range-bar.ts'
+import { lineOf, linesByModel, sumOf, timesOf } from './series.ts'
+
+const POLL_MS = 5000
+
+function askStats(project_id: string): StatsQuestion {
+  const range = readRange(Date.now())
+  return {
+    project_id,
+    start: new Date(range.fromMs).toISOString(),
+    end: new Date(range.toMs).toISOString(),
+    granularity: granularityOf(range),
+    timezone: timeZone(),
+    call_metrics: [
+      { metric: 'call_count' },
+      { metric: 'error_count' },
+      { metric: 'latency_ms', aggregations: [], percentiles: [50, 95, 99] },
+    ],
+    usage_metrics: [{ metric: 'total_tokens' }, { metric: 'total_cost' }],
+  }
+}
+
+export function Home({ project }: { readonly project: string }) {
+  const isLive = readRange(0).preset !== null
+  const count = usePoll(isLive ? POLL_MS : null)
+  const name = `${project} ${rangeName.value} ${timeZone()} ${count}`
+  const stats = useLoad(name, async (signal) => {
+    const question = askStats(project)
+    return { question, answer: await ask<StatsAnswer>('/calls/stats', question, { signal }) }
+  })
+  return html`<${RangeBar} isLoading=${stats.isLoading} />
+    <${Failure} words=${stats.failure} />
+    ${stats.value === null ? stats.isLoading && html`<${Loading} />` : html`<${Charts} project=${project} ...${stats.value} />`}`
+}
+
+interface ChartsProps {
+  readonly project: string
+  readonly question: StatsQuestion
+  readonly answer: StatsAnswer
+}
+
+function Charts({ project, question, answer }: ChartsProps) {
+  const calls = lineOf(answer, 'calls', 'sum_call_count', '--chart-1')
+  const errors = lineOf(answer, 'errors', 'sum_error_count', '--bad')
+  const tokens = linesByModel(answer, 'sum_total_tokens')
+  const costs = linesByModel(answer, 'sum_total_cost')
+  const latencies = [50, 95, 99].map((p) => lineOf(answer, `p${p}`, `p${p}_latency_ms`))
+  const times = timesOf(answer)
+  const [callCount, errorCount] = [sumOf([calls]), sumOf([errors])]
+  if (callCount === 0) return html`<${FirstTrace} project=${project} />`
+  const shared = {
+    times,
+    question,
+    onZoom: (from: number, to: number) => chooseStretch(from * 1000, to * 1000),
+    onChoose: (index: number) => showBucket(project, answer, index),
+  }
+  return html`<div class="figures">
+      <${Figure} label="calls" value=${formatCount(callCount)} />
+      <${Figure} label="errors" value=${`${formatCount(errorCount)} (${((100 * errorCount) / callCount).toFixed(1)} %)`} />
+      <${Figure} label="tokens" value=${formatShort(sumOf(tokens))} />
+      <${Figure} label="cost" value=${formatCost(sumOf(costs))} />
+    </div>
+    <div class="charts">
+      <${Card} ...${shared} title="Calls" lines=${[calls]} format=${formatShort} isBars />
+      <${Card} ...${shared} title="Errors" lines=${[errors]} format=${formatShort} isBars />
+      <${Card} ...${shared} title="Latency" lines=${latencies} format=${formatMs} />
+      <${Card} ...${shared} title="Tokens by model" lines=${tokens} format=${formatShort} />
+      <${Card} ...${shared} title="Cost by model" lines=${costs} format=${formatCost} />
+    </div>`
+}
+
+function showBucket(project: string, answer: StatsAnswer, index: number): void {
+  const fromMs = Date.parse(answer.call_buckets[index]?.timestamp ?? '')
+  const toMs = Date.parse(answer.call_buckets[index + 1]?.timestamp ?? answer.end)
+  const names = new URLSearchParams({
+    from: new Date(fromMs).toISOString(),
+    to: new Date(toMs).toISOString(),
+    all: '1',
+  })
+  go(`${pathTo(project, 'calls')}?${names}`)
+}
+
+function Figure({ label, value }: { readonly label: string; readonly value: ComponentChildren }) {
+  return html`<div class="figure"><span class="value">${value}</span><span class="label">${label}</span></div>`
+}
+
+interface CardProps extends ChartProps {
+  readonly question: StatsQuestion
+}
+
+function Card({ question, ...chart }: CardProps) {
+  const isEmpty = chart.lines.every(({ values }: Line) => values.every((value) => !value))
+  return html`<section class="card">
+    <header><h2>${chart.title}</h2><${CopyCurl} question=${question} /></header>
+    ${isEmpty ? html`<p class="nothing">none in this time</p>` : html`<${Chart} ...${chart} />`}
+  </section>`
+}
+
+function CopyCurl({ question }: { readonly question: StatsQuestion }) {
+  const [isCopied, setCopied] = useState(false)
+  const body = JSON.stringify(question).replaceAll("'", "'\\''")
+  const text = `curl ${location.origin}/calls/stats -u "api:$KEY" -H 'content-type: application/json' -d '${body}'`
+  const copy = () => navigator.clipboard.writeText(text).then(() => setCopied(true))
+  return html`<button class="quiet" onClick=${copy}>${isCopied ? 'copied' : 'copy as curl'}</button>`
+}

@@ -1,0 +1,68 @@
+/** Where the page is: all state that a link should carry stands in the address. */
+import { computed, signal } from '@preact/signals'
+
+const address = signal(new URL(location.href))
+
+export const query = computed(() => address.value.searchParams)
+
+export interface Place {
+  readonly project: string
+  readonly view: 'home' | 'calls' | 'trace' | 'playground'
+  /** What the view shows: a call. */
+  readonly subject: string | null
+}
+
+/** Null for the address without a project. */
+export const place = computed<Place | null>(() => parsePlace(address.value.pathname))
+
+/** Addresses as the tracing SDKs print them: `/<entity>/<project>/weave/...` and `/<entity>/<project>/r/call/<id>`. */
+export function parsePlace(path: string): Place | null {
+  const [entity, name, kind, ...rest] = path.split('/').slice(1).map(decodeURIComponent)
+  if (!entity || !name) return null
+  const project = `${entity}/${name}`
+  const [what = '', subject = null] = rest
+  if (kind === 'r' && what === 'call') return { project, view: 'trace', subject }
+  const isOne = subject !== null && subject !== ''
+  if (what === 'calls' || what === 'traces')
+    return { project, view: isOne ? 'trace' : 'calls', subject }
+  if (what === 'playground') return { project, view: 'playground', subject: null }
+  return { project, view: 'home', subject: null }
+}
+
+/** The address of a view of a project. */
+export function pathTo(project: string, view = '', subject: string | null = null): string {
+  const parts = [...project.split('/'), 'weave', view, subject ?? ''].filter((part) => part !== '')
+  return `/${parts.map(encodeURIComponent).join('/')}`
+}
+
+export function go(href: string): void {
+  history.pushState(null, '', href)
+  address.value = new URL(location.href)
+  scrollTo(0, 0)
+}
+
+/** Changes the query of the address; null takes a name out. A change is no step of the history. */
+export function setQuery(changes: Readonly<Record<string, string | null>>): void {
+  const next = new URL(location.href)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null || value === '') next.searchParams.delete(name)
+    else next.searchParams.set(name, value)
+  }
+  history.replaceState(null, '', next)
+  address.value = next
+}
+
+/** Has links inside of the page change the view and load nothing. */
+export function followLinks(): void {
+  addEventListener('popstate', () => {
+    address.value = new URL(location.href)
+  })
+  document.addEventListener('click', (event) => {
+    if (event.defaultPrevented || event.button !== 0) return
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    const link = (event.target as Element).closest<HTMLAnchorElement>('a[href^="/"]')
+    if (link === null || link.target !== '' || link.pathname.startsWith('/docs')) return
+    event.preventDefault()
+    go(link.href)
+  })
+}

@@ -1,0 +1,93 @@
+/** The calls of a trace as a tree, in the order in which they are drawn. Pure. */
+import { type Call, factsOf } from '../api/wire.ts'
+
+export interface Node {
+  readonly call: Call
+  readonly depth: number
+  readonly children: Node[]
+  /** Of the call and all below it: calls, and those that failed. */
+  calls: number
+  errors: number
+}
+
+/**
+ * Builds the trees of a trace: a call whose parent is not there is a root, and so is one call of a circle of parents.
+ *
+ * @param calls - in order of their starts
+ */
+export function buildTrees(calls: readonly Call[]): Node[] {
+  const byId = new Map(calls.map((call) => [call.id, call]))
+  const below = new Map<string, Call[]>()
+  const roots: Call[] = []
+  for (const call of calls) {
+    const { parent_id } = call
+    if (parent_id === null || !byId.has(parent_id)) roots.push(call)
+    else below.set(parent_id, [...(below.get(parent_id) ?? []), call])
+  }
+  const seen = new Set<string>()
+  const trees = roots.map((call) => buildNode(call, below, seen))
+  for (const call of calls) if (!seen.has(call.id)) trees.push(buildNode(call, below, seen))
+  return trees
+}
+
+/** Without recursion: a trace may be as deep as it is long. */
+function buildNode(root: Call, below: ReadonlyMap<string, Call[]>, seen: Set<string>): Node {
+  const top = newNode(root, 0)
+  seen.add(root.id)
+  const order: Node[] = [top]
+  for (let at = 0; at < order.length; at++) {
+    const node = order[at] as Node
+    for (const call of below.get(node.call.id) ?? []) {
+      if (seen.has(call.id)) continue
+      seen.add(call.id)
+      const child = newNode(call, node.depth + 1)
+      node.children.push(child)
+      order.push(child)
+    }
+  }
+  for (const node of order.reverse()) {
+    for (const child of node.children) {
+      node.calls += child.calls
+      node.errors += child.errors
+    }
+  }
+  return top
+}
+
+function newNode(call: Call, depth: number): Node {
+  const errors = factsOf(call).status === 'error' ? 1 : 0
+  return { call, depth, children: [], calls: 1, errors }
+}
+
+/** The rows of trees from the top to the bottom, without what is below a folded call. */
+export function listRows(trees: readonly Node[], folded: ReadonlySet<string>): Node[] {
+  const rows: Node[] = []
+  const waiting = [...trees].reverse()
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    rows.push(node)
+    if (folded.has(node.call.id)) continue
+    for (let at = node.children.length - 1; at >= 0; at--) waiting.push(node.children[at] as Node)
+  }
+  return rows
+}
+
+export interface Span {
+  readonly startMs: number
+  readonly endMs: number
+}
+
+/** When a call ran; one that still runs ends where the trace ends so far. */
+export function spanOf({ started_at, ended_at }: Call, lastMs: number): Span {
+  const startMs = Date.parse(started_at)
+  return { startMs, endMs: ended_at === null ? Math.max(lastMs, startMs) : Date.parse(ended_at) }
+}
+
+/** From the first start to the last end. */
+export function spanOfAll(calls: readonly Call[]): Span {
+  let [startMs, endMs] = [Number.POSITIVE_INFINITY, 0]
+  for (const { started_at, ended_at } of calls) {
+    startMs = Math.min(startMs, Date.parse(started_at))
+    endMs = Math.max(endMs, Date.parse(ended_at ?? started_at))
+  }
+  return { startMs, endMs }
+}

@@ -1,0 +1,124 @@
+/**
+ * The files of the page, ready to be sent: TypeScript without its types, all of them compressed. Read once at the start,
+ * so that there is nothing to build.
+ */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire, stripTypeScriptTypes } from 'node:module'
+import { dirname, extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { constants, gzipSync } from 'node:zlib'
+
+const ROOT = fileURLToPath(new URL('../../page/', import.meta.url))
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.ts': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+/** The libraries that the page imports by name, and the file of each in its package. */
+const LIBRARIES: Readonly<Record<string, string>> = {
+  preact: 'preact/dist/preact.mjs',
+  'preact/hooks': 'preact/hooks/dist/hooks.mjs',
+  '@preact/signals-core': '@preact/signals-core/dist/signals-core.mjs',
+  '@preact/signals': '@preact/signals/dist/signals.mjs',
+  htm: 'htm/dist/htm.mjs',
+  'htm/preact': 'htm/preact/index.mjs',
+  uplot: 'uplot/dist/uPlot.esm.js',
+}
+const LIBRARY_STYLES = { 'lib/uplot.css': 'uplot/dist/uPlot.min.css' }
+
+export interface PageFile {
+  readonly type: string
+  readonly body: Buffer
+  readonly gzipped: Buffer
+}
+
+export interface Page {
+  /** The document, which names all else below `/assets/<version>/`. */
+  readonly document: PageFile
+  /** Of the Content-Security-Policy header. */
+  readonly policy: string
+  /** Changes with any byte of any file. */
+  readonly version: string
+  /** By the path behind the version. */
+  readonly files: ReadonlyMap<string, PageFile>
+}
+
+/**
+ * Reads the page.
+ *
+ * @param refScheme - of the refs that the page makes
+ * @throws when a file or a library is missing
+ */
+export function readPage(refScheme: string): Page {
+  const texts = new Map([...readOwnFiles(), ...readLibraries()])
+  const hash = createHash('sha256')
+  for (const [path, text] of texts) hash.update(path).update('\0').update(text).update('\0')
+  const version = hash.digest('hex').slice(0, 16)
+  const imports = Object.fromEntries(
+    Object.keys(LIBRARIES).map((name) => [name, `/assets/${version}/lib/${name}.js`]),
+  )
+  const importMap = JSON.stringify({ imports })
+  const html = readFileSync(join(ROOT, 'index.html'), 'utf8')
+    .replaceAll('{{version}}', version)
+    .replace('{{refScheme}}', refScheme)
+    .replace('{{imports}}', importMap)
+  return {
+    document: pack('text/html; charset=utf-8', html),
+    policy: renderPolicy(importMap),
+    version,
+    files: new Map([...texts].map(([path, text]) => [path, pack(typeOf(path), text)])),
+  }
+}
+
+function* readOwnFiles(): Generator<[string, string]> {
+  const names = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).sort()
+  for (const name of names) {
+    if (!(extname(name) in TYPES)) continue
+    const text = readFileSync(join(ROOT, name), 'utf8')
+    yield [name.replaceAll('\\', '/'), name.endsWith('.ts') ? stripTypeScriptTypes(text) : text]
+  }
+}
+
+function* readLibraries(): Generator<[string, string]> {
+  const folder = findPackages()
+  for (const [name, file] of Object.entries(LIBRARIES)) {
+    yield [`lib/${name}.js`, readFileSync(join(folder, file), 'utf8')]
+  }
+  for (const [path, file] of Object.entries(LIBRARY_STYLES)) {
+    yield [path, readFileSync(join(folder, file), 'utf8')]
+  }
+}
+
+/** The folder that holds the installed packages. */
+function findPackages(): string {
+  const entry = createRequire(import.meta.url).resolve('preact/package.json')
+  return dirname(dirname(entry))
+}
+
+function typeOf(path: string): string {
+  return TYPES[extname(path)] ?? 'text/javascript; charset=utf-8'
+}
+
+function pack(type: string, text: string): PageFile {
+  const body = Buffer.from(text)
+  return { type, body, gzipped: gzipSync(body, { level: constants.Z_BEST_COMPRESSION }) }
+}
+
+/** The import map is the one script in the document itself, and is named by its hash. */
+function renderPolicy(importMap: string): string {
+  const hash = createHash('sha256').update(importMap).digest('base64')
+  return [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${hash}'`,
+    "style-src 'self'",
+    // Pictures that a trace carries itself; none is fetched from elsewhere.
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
