@@ -43,7 +43,7 @@ async function main(): Promise<void> {
     await deps.close()
     throw error
   }
-  await announceFirstKey(config, deps)
+  await announceFirstKey(app, config, deps)
   if (config.trainer) trainer = awaitJobs(app, deps, () => startTrainer(app, deps, config))
 }
 
@@ -131,7 +131,7 @@ function reloadModels(app: App, deps: Deps): void {
 }
 
 /** Makes the first key of a fresh database and shows it once, apart from the log. */
-async function announceFirstKey(config: Config, deps: Deps): Promise<void> {
+async function announceFirstKey(app: App, config: Config, deps: Deps): Promise<void> {
   if (config.bootstrapKey !== null || (await deps.keys.listKeys()).length > 0) return
   const { secret } = await deps.keys.createKey({
     svc_user_id: 'admin',
@@ -139,7 +139,10 @@ async function announceFirstKey(config: Config, deps: Deps): Promise<void> {
     scopes: SCOPES,
     projects: ['*'],
   })
-  process.stderr.write(`\nYour API key, shown this once: ${secret}\n\n`)
+  const link = `${ownUrl(app)}/#key=${secret}`
+  process.stderr.write(
+    `\nYour API key, shown this once: ${secret}\nThe page, signed in: ${link}\n\n`,
+  )
 }
 
 async function shutDown(

@@ -3,13 +3,14 @@ import { html } from 'htm/preact'
 import { type Call, factsOf, usageOf } from '../api/wire.ts'
 import { formatCost, formatCount, formatMs, formatTime, preview, shortOp } from '../parts/format.ts'
 import { StatusMark } from '../parts/status.ts'
-import { pathTo } from '../shell/location.ts'
+import { pathTo } from '../shell/place.ts'
 
 const COLUMNS = ['Started', 'Operation', 'Status', 'Latency', 'Tokens', 'Cost', 'Inputs', 'Output']
+const NUMBERS = ['Latency', 'Tokens', 'Cost']
 
 export function ColumnNames() {
   return html`<div class="row head" role="row">
-    ${COLUMNS.map((name) => html`<span key=${name} role="columnheader">${name}</span>`)}
+    ${COLUMNS.map((name) => html`<span key=${name} role="columnheader" class=${NUMBERS.includes(name) ? 'number' : ''}>${name}</span>`)}
   </div>`
 }
 

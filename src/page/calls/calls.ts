@@ -71,6 +71,7 @@ function Table({ question, count, project }: TableProps) {
         count=${count}
         rowHeight=${ROW_PX}
         label="Calls"
+        role="rowgroup"
         onWindow=${onWindow}
         renderRow=${(index: number) =>
           html`<${CallRow} key=${index} index=${index} call=${pages?.at(index)} project=${project} />`}

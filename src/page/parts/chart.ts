@@ -3,8 +3,15 @@ import { html } from 'htm/preact'
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { timeMode, timeZone } from '../shell/settings.ts'
+import { formatTime } from './format.ts'
 
 const HEIGHT_PX = 180
+const MS_PER_S = 1000
+const S_PER_DAY = 86_400
+/** A shorter stretch is a click. */
+const DRAG_MIN_PX = 4
+/** Top of a scale whose values are all 0. */
+const TOP_MIN = 1e-9
 const COLORS = ['--chart-1', '--chart-2', '--chart-3', '--chart-4', '--chart-5', '--chart-6']
 
 export interface Line {
@@ -38,7 +45,7 @@ export function Chart(props: ChartProps) {
     if (element === null) return
     const draw = () => {
       plot.current?.destroy()
-      plot.current = new uPlot(optionsFor(last, element.clientWidth), dataOf(last.current), element)
+      plot.current = new uPlot(optionsFor(last, element), dataOf(last.current), element)
     }
     draw()
     const resize = new ResizeObserver(() => {
@@ -72,57 +79,83 @@ function describe({ title, lines, format }: ChartProps): string {
   return `${title}: ${tops.join(', ')}`
 }
 
-function optionsFor(last: { readonly current: ChartProps }, width: number): uPlot.Options {
-  const style = getComputedStyle(document.documentElement)
-  const colorOf = (name: string) => style.getPropertyValue(name).trim()
-  const axis = { stroke: colorOf('--faint'), grid: { stroke: colorOf('--line'), width: 1 } }
-  const { format, isBars, lines } = last.current
+function optionsFor(last: { readonly current: ChartProps }, element: HTMLElement): uPlot.Options {
+  const axis = {
+    stroke: colorOf('--faint', element),
+    grid: { stroke: colorOf('--line', element), width: 1 },
+    ticks: { show: false },
+  }
   return {
-    width,
+    width: element.clientWidth,
     height: HEIGHT_PX,
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), timeZone()),
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * MS_PER_S), timeZone()),
     cursor: { drag: { x: true, y: false, setScale: false }, sync: { key: 'time' } },
-    legend: { live: true },
-    scales: {
-      x: { time: true },
-      y: { range: (_plot, _min, max) => [0, Math.max(max, 1e-9) * 1.1] },
-    },
-    axes: [axis, { ...axis, size: 64, values: (_plot, ticks) => ticks.map(format) }],
+    scales: { y: { range: (_plot, _min, max) => [0, Math.max(max, TOP_MIN) * 1.1] } },
+    axes: [
+      { ...axis, values: (_plot, ticks) => nameTimes(ticks) },
+      { ...axis, size: 64, values: (_plot, ticks) => ticks.map(last.current.format) },
+    ],
     series: [
-      {},
-      ...lines.map(({ label, color }, index) => ({
-        label,
-        stroke: colorOf(color ?? COLORS[index % COLORS.length] ?? '--chart-1'),
-        width: 1.5,
-        spanGaps: false,
-        points: { show: false },
-        value: (_plot: uPlot, value: number | null) => (value === null ? '–' : format(value)),
-        ...(isBars
-          ? {
-              paths: uPlot.paths.bars?.({ size: [0.8, 24] }),
-              fill: `${colorOf(color ?? '--chart-1')}40`,
-            }
-          : {}),
-      })),
+      {
+        label: 'Time',
+        value: (_plot, time) => (time === null ? '–' : formatTime(time * MS_PER_S, false)),
+      },
+      ...last.current.lines.map((line, index) => seriesFor(line, index, last, element)),
     ],
     hooks: {
       setSelect: [
         (plot) => {
-          if (plot.select.width < 4) return
-          const from = plot.posToVal(plot.select.left, 'x')
-          const to = plot.posToVal(plot.select.left + plot.select.width, 'x')
+          const { left, width } = plot.select
+          if (width < DRAG_MIN_PX) return
           plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
-          last.current.onZoom(from, to)
+          last.current.onZoom(plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x'))
         },
       ],
       ready: [
         (plot) => {
           plot.over.addEventListener('click', () => {
-            if (plot.cursor.idx !== null && plot.cursor.idx !== undefined)
-              last.current.onChoose(plot.cursor.idx)
+            const { idx } = plot.cursor
+            if (idx !== null && idx !== undefined) last.current.onChoose(idx)
           })
         },
       ],
     },
   }
+}
+
+function seriesFor(
+  { label, color }: Line,
+  index: number,
+  { current: { format, isBars } }: { readonly current: ChartProps },
+  element: HTMLElement,
+): uPlot.Series {
+  const stroke = colorOf(color ?? COLORS[index % COLORS.length] ?? '--chart-1', element)
+  const bars = uPlot.paths.bars?.({ size: [0.8, 24] })
+  return {
+    label,
+    stroke,
+    width: isBars ? 0 : 1.5,
+    points: { show: false },
+    value: (_plot, value) => (value === null ? '–' : format(value)),
+    ...(isBars && bars ? { paths: bars, fill: stroke } : {}),
+  }
+}
+
+/** A colour of the style sheet as the canvas takes it: of its two, the one of the theme. */
+function colorOf(name: string, element: HTMLElement): string {
+  const probe = element.appendChild(document.createElement('i'))
+  probe.style.color = `var(${name})`
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return color
+}
+
+/** The hour, or the day where the ticks are that far apart. */
+function nameTimes(ticks: readonly number[]): string[] {
+  const [first = 0, second = first] = ticks
+  const isDaily = second - first >= S_PER_DAY
+  return ticks.map((tick) => {
+    const [day = '', hour = ''] = formatTime(tick * MS_PER_S, false).split(' ')
+    return isDaily || hour === '00:00:00' ? day.slice(5) : hour.slice(0, 5)
+  })
 }

@@ -11,12 +11,21 @@ export interface WindowListProps {
   /** Pixels; each row has the same height. */
   readonly rowHeight: number
   readonly label: string
+  /** What its rows are together. */
+  readonly role: 'rowgroup' | 'group'
   /** Called with the rows that are in the document. */
   readonly onWindow?: (first: number, last: number) => void
   readonly renderRow: (index: number) => ComponentChildren
 }
 
-export function WindowList({ count, rowHeight, label, onWindow, renderRow }: WindowListProps) {
+export function WindowList({
+  count,
+  rowHeight,
+  label,
+  role,
+  onWindow,
+  renderRow,
+}: WindowListProps) {
   const box = useRef<HTMLDivElement>(null)
   const [view, setView] = useState({ top: 0, height: 800 })
 
@@ -39,7 +48,7 @@ export function WindowList({ count, rowHeight, label, onWindow, renderRow }: Win
 
   const rows = []
   for (let index = first; index < last; index++) rows.push(renderRow(index))
-  return html`<div class="window-list" ref=${box} tabindex="0" role="rowgroup" aria-label=${label}>
+  return html`<div class="window-list" ref=${box} tabindex="0" role=${role} aria-label=${label}>
     <div class="window-rows" style=${{ height: `${count * rowHeight}px` }}>
       <div style=${{ transform: `translateY(${first * rowHeight}px)` }}>${rows}</div>
     </div>

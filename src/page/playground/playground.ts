@@ -4,7 +4,7 @@ import { useRef, useState } from 'preact/hooks'
 import { ask, wordsOf } from '../api/client.ts'
 import { Failure } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
-import { pathTo } from '../shell/location.ts'
+import { pathTo } from '../shell/place.ts'
 import { type Message, MessageList } from '../trace/messages.ts'
 import { streamCompletion } from './stream.ts'
 

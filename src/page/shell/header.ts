@@ -1,7 +1,8 @@
 /** What stands above every view: project, views, time, who is signed in. */
 import { html } from 'htm/preact'
 import { caller, signOut } from '../api/session.ts'
-import { go, pathTo, place } from './location.ts'
+import { go, place } from './location.ts'
+import { pathTo } from './place.ts'
 import { timeMode } from './settings.ts'
 
 const VIEWS = [

@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { caller } from '../api/session.ts'
 import { FirstTrace } from '../home/first-trace.ts'
-import { pathTo } from './location.ts'
+import { pathTo } from './place.ts'
 
 export function Projects() {
   const projects = caller.value?.projects ?? []

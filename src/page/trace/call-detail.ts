@@ -9,7 +9,7 @@ import { JsonTree } from '../parts/json-tree.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { StatusMark } from '../parts/status.ts'
 import { useLoad } from '../parts/use-load.ts'
-import { pathTo } from '../shell/location.ts'
+import { pathTo } from '../shell/place.ts'
 import { FeedbackBox } from './feedback.ts'
 import { answersOf, MessageList, promptOf } from './messages.ts'
 

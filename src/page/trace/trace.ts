@@ -84,6 +84,7 @@ function Tree({ calls, chosen, onReload }: TreeProps) {
       count=${rows.length}
       rowHeight=${ROW_PX}
       label="Calls of the trace"
+      role="group"
       renderRow=${(index: number) => {
         const node = rows[index] as Node
         const { id } = node.call

@@ -5,7 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { type PageFile, readPage } from './page-files.ts'
+import { type Page, type PageFile, readPage } from './page-files.ts'
 
 /** Addresses of views. The first names of a path are an entity and a project. */
 const VIEWS = [
@@ -23,20 +23,28 @@ export interface PageRoutesOptions {
 }
 
 export async function pageRoutes(app: App, { refScheme }: PageRoutesOptions): Promise<void> {
-  const page = readPage(refScheme)
   const schema = { hide: true }
+  let page: Page | null = null
+  const open = (): Page => {
+    page ??= readPage(refScheme)
+    return page
+  }
+  // Before the first request, for which it would hold up all others; not at all where nobody can ask.
+  app.addHook('onListen', async () => void open())
 
   for (const url of VIEWS) {
     app.get(url, { schema }, async (request, reply) => {
-      reply.header('content-security-policy', page.policy)
+      const { document, policy } = open()
+      reply.header('content-security-policy', policy)
       reply.header('referrer-policy', 'no-referrer')
       reply.header('cache-control', 'no-cache')
-      return send(request, reply, page.document)
+      return send(request, reply, document)
     })
   }
 
-  app.get(`/assets/${page.version}/*`, { schema }, async (request, reply) => {
-    const file = page.files.get((request.params as { '*': string })['*'])
+  app.get('/assets/:version/*', { schema }, async (request, reply) => {
+    const { version, '*': path } = request.params as { version: string; '*': string }
+    const file = version === open().version ? open().files.get(path) : undefined
     if (file === undefined) throw new ApiError('unknown_url')
     reply.header('cache-control', FOREVER)
     return send(request, reply, file)

@@ -1,0 +1,79 @@
+/** A real browser for the page. Where none is installed, the tests that need it are reported as skipped. */
+import { existsSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { onTestFinished } from 'vitest'
+import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
+
+const CHROMIUM = '/usr/bin/chromium'
+
+export const hasBrowser = existsSync(CHROMIUM)
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+}
+
+export interface OpenPage extends TestApp {
+  readonly url: string
+  readonly page: Page
+  /** What the page complained of. */
+  readonly complaints: string[]
+}
+
+/** A server with the page of its own in a browser, not signed in. */
+export async function openPage(browser: Browser): Promise<OpenPage> {
+  const test = await buildTestApp()
+  await test.app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = test.app.server.address() as AddressInfo
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+  onTestFinished(() => context.close())
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('pageerror', ({ message }) => complaints.push(message))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/status of 40[13]/.test(message.text()))
+      complaints.push(message.text())
+  })
+  return { ...test, url: `http://127.0.0.1:${port}`, page, complaints }
+}
+
+export const PROJECT = 'acme/demo'
+
+interface Ended {
+  readonly id: string
+  readonly parent_id?: string
+  readonly op_name?: string
+  readonly started_at_ms?: number
+  readonly inputs?: object
+  readonly output?: unknown
+  readonly exception?: string
+}
+
+/** Records calls that have ended, all in one trace. */
+export async function recordCalls({ post }: TestApp, calls: readonly Ended[]): Promise<void> {
+  const batch = calls.flatMap(({ started_at_ms = Date.now() - 60_000, output = null, ...call }) => {
+    const { id, parent_id = null, op_name = 'answer', inputs = {}, exception = null } = call
+    const named = { project_id: PROJECT, id }
+    const started_at = new Date(started_at_ms).toISOString()
+    const ended_at = new Date(started_at_ms + 1000).toISOString()
+    return [
+      {
+        mode: 'start',
+        req: {
+          start: {
+            ...named,
+            trace_id: 'trace',
+            parent_id,
+            op_name,
+            inputs,
+            started_at,
+            attributes: {},
+          },
+        },
+      },
+      { mode: 'end', req: { end: { ...named, ended_at, output, exception, summary: {} } } },
+    ]
+  })
+  const { status, text } = await post('/call/upsert_batch', { batch })
+  if (status !== 200) throw new Error(text)
+}

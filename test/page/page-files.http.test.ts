@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import { gunzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { buildTestApp } from '../support/build-test-app.ts'
+
+/** Limit: compressed bytes of all that the first paint needs. */
+const BYTES_MAX = 150_000
+
+const IMPORTS = /\b(?:from|import)\s*["']([@\w./-]+)["']/g
+
+async function readDocument(url = '/') {
+  const { app } = await buildTestApp()
+  const response = await app.inject({ url })
+  return { app, response, html: response.body }
+}
+
+describe('the page', () => {
+  it.each([
+    '/',
+    '/acme/demo/weave',
+    '/acme/demo/weave/',
+    '/acme/demo/weave/calls/01a2',
+    '/acme/demo/r/call/01a2',
+  ])('stands at %s, without credentials', async (url) => {
+    const { response, html } = await readDocument(url)
+    expect(response.statusCode).toBe(200)
+    expect(response.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(response.headers['www-authenticate']).toBeUndefined()
+    expect(html).toContain('<div id="page">')
+  })
+
+  it('runs no script but its own, and asks nobody but its server', async () => {
+    const { response, html } = await readDocument()
+    const policy = String(response.headers['content-security-policy'])
+    expect(policy).not.toMatch(/unsafe|\*|https?:/)
+    const scripts = [...html.matchAll(/<script type="importmap">(.*?)<\/script>/g)]
+    expect(scripts).toHaveLength(1)
+    const hash = createHash('sha256').update(scripts[0]![1]!).digest('base64')
+    expect(policy).toContain(`'sha256-${hash}'`)
+    expect(
+      [...html.matchAll(/(?:src|href)="([^"]*)"/g)].every(([, url]) => url!.startsWith('/assets/')),
+    ).toBe(true)
+  })
+
+  it('serves all that it names, every import of it too, small and for ever', async () => {
+    const { app, html } = await readDocument()
+    const { imports } = JSON.parse(/importmap">(.*?)</.exec(html)![1]!) as {
+      imports: Record<string, string>
+    }
+    const waiting = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url]) => url!)
+    const seen = new Set<string>()
+    let bytes = 0
+    for (let url = waiting.pop(); url !== undefined; url = waiting.pop()) {
+      if (seen.has(url)) continue
+      seen.add(url)
+      const response = await app.inject({ url, headers: { 'accept-encoding': 'gzip' } })
+      expect([url, response.statusCode]).toEqual([url, 200])
+      expect(response.headers['cache-control']).toContain('immutable')
+      expect(response.headers['x-content-type-options']).toBe('nosniff')
+      bytes += response.rawPayload.length
+      const text = gunzipSync(response.rawPayload).toString()
+      if (!String(response.headers['content-type']).startsWith('text/javascript')) continue
+      expect(text).not.toMatch(/^(?:interface|type) /m)
+      for (const [, name] of text.matchAll(IMPORTS)) {
+        const target =
+          imports[name!] ??
+          (name!.startsWith('.') ? new URL(name!, `http://page${url}`).pathname : null)
+        expect([url, name, target]).not.toContain(null)
+        waiting.push(target!)
+      }
+    }
+    expect(seen.size).toBeGreaterThan(20)
+    expect(bytes).toBeLessThan(BYTES_MAX)
+  })
+
+  it('sends its files as they are to those who take no gzip', async () => {
+    const { app, html } = await readDocument()
+    const url = /href="([^"]*page\.css)"/.exec(html)![1]!
+    const response = await app.inject({ url })
+    expect(response.headers['content-encoding']).toBeUndefined()
+    expect(response.body).toContain('--ground')
+  })
+
+  it.each([
+    '/assets/0000000000000000/page.css',
+    '/assets/VERSION/../../package.json',
+    '/assets/VERSION/%2e%2e/%2e%2e/package.json',
+    '/assets/VERSION/no-file.ts',
+    '/acme/demo/other',
+  ])('has nothing at %s', async (path) => {
+    const { app, html } = await readDocument()
+    const version = /assets\/([0-9a-f]+)\//.exec(html)![1]!
+    const response = await app.inject({ url: path.replace('VERSION', version) })
+    expect(response.statusCode).toBe(404)
+    expect(response.json().error.code).toBe('unknown_url')
+  })
+})
+
+describe('GET /me', () => {
+  it('names the caller, and of the projects with calls those that the key may use', async () => {
+    const { get, post, createKey } = await buildTestApp()
+    for (const project_id of ['acme/b', 'acme/a', 'other/c']) {
+      const start = {
+        project_id,
+        op_name: 'op',
+        started_at: '2026-01-31T12:00:00Z',
+        attributes: {},
+        inputs: {},
+      }
+      await post('/call/start', { start })
+    }
+    const all = await get('/me')
+    expect(all.body).toMatchObject({
+      svc_username: 'User One',
+      project_patterns: ['*'],
+      projects: ['acme/a', 'acme/b', 'other/c'],
+    })
+    const key = await createKey({ scopes: ['traces:read'], projects: ['acme/*'] })
+    const some = await get('/me', { key })
+    expect(some.body).toMatchObject({ scopes: ['traces:read'], projects: ['acme/a', 'acme/b'] })
+  })
+
+  it('refuses keys that may not read, and none', async () => {
+    const { get, createKey } = await buildTestApp()
+    const key = await createKey({ scopes: ['inference'] })
+    expect((await get('/me', { key })).body.error.code).toBe('scope_missing')
+    expect((await get('/me', { key: null })).status).toBe(401)
+  })
+})
