@@ -95,9 +95,9 @@ export async function buildApp(
   await app.register(contentEncoding)
   await app.register(jsonBody)
   await app.register(validation)
-  await app.register(openapi, { version: packageJson.version })
-
   const { version } = packageJson
+  await app.register(openapi, { version })
+
   await app.register(healthRoutes, { checkStore: deps.checkStore })
   await app.register(serverInfoRoutes, { version })
   await app.register(pageRoutes, { refScheme: config.refScheme })
@@ -125,20 +125,7 @@ export async function buildApp(
     { prefix: '/traces' },
   )
 
-  await app.register(async (otlp: App) => {
-    documentScope(otlp, ['basic', 'bearer'], RpcStatus)
-    useEitherAuthentication(otlp, deps.keys.findPrincipal)
-    const { calls, feedback, traceReader: reader } = deps
-    const { refScheme, feedbackPayloadBytesMax, otlpBodyBytesMax, otlpGrpcPort } = config
-    const recordSpans = createSpanRecorder({
-      ...{ calls, feedback, reader, refScheme, feedbackPayloadBytesMax, nowUs },
-    })
-    await otlp.register(otlpRoutes, { recordSpans, otlpBodyBytesMax })
-    if (otlpGrpcPort === null) return
-    const { findPrincipal } = deps.keys
-    const listening = { host: config.host, port: otlpGrpcPort, bodyBytesMax: otlpBodyBytesMax }
-    await otlp.register(otlpGrpc, { ...listening, findPrincipal, recordSpans })
-  })
+  await app.register((otlp: App) => registerOtlpRoutes(otlp, { config, deps, nowUs }))
   await app.register(async (otel: App) => {
     documentScope(otel, ['basic', 'bearer'])
     useEitherAuthentication(otel, deps.keys.findPrincipal)
@@ -182,6 +169,25 @@ function toInferenceOptions(config: Config, deps: Deps, nowUs: () => number) {
     refScheme: config.refScheme,
     nowUs,
   }
+}
+
+/** Where spans come in, over HTTP and gRPC. */
+async function registerOtlpRoutes(
+  otlp: App,
+  { config, deps, nowUs }: Omit<GroupOptions, 'inference'>,
+): Promise<void> {
+  documentScope(otlp, ['basic', 'bearer'], RpcStatus)
+  useEitherAuthentication(otlp, deps.keys.findPrincipal)
+  const { calls, feedback, traceReader: reader } = deps
+  const { refScheme, feedbackPayloadBytesMax, otlpBodyBytesMax, otlpGrpcPort } = config
+  const recordSpans = createSpanRecorder({
+    ...{ calls, feedback, reader, refScheme, feedbackPayloadBytesMax, nowUs },
+  })
+  await otlp.register(otlpRoutes, { recordSpans, otlpBodyBytesMax })
+  if (otlpGrpcPort === null) return
+  const { findPrincipal } = deps.keys
+  const listening = { host: config.host, port: otlpGrpcPort, bodyBytesMax: otlpBodyBytesMax }
+  await otlp.register(otlpGrpc, { ...listening, findPrincipal, recordSpans })
 }
 
 /** The routes below /v1. */
