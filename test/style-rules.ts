@@ -24,6 +24,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/inference/',
     'src/training/jobs/',
     'src/otel/',
+    // Read as files, for browsers.
+    'src/page/',
   ],
   'src/config.ts': [],
   'src/deps.ts': [
