@@ -41,6 +41,7 @@ import { feedbackRoutes } from './routes/feedback/feedback.ts'
 import { feedbackQueryRoutes } from './routes/feedback/feedback-query.ts'
 import { modelRoutes } from './routes/models/models.ts'
 import { fileRoutes } from './routes/objects/files.ts'
+import { objectKindRoutes } from './routes/objects/object-kinds.ts'
 import { objectMarkRoutes } from './routes/objects/object-marks.ts'
 import { objectRoutes } from './routes/objects/objects.ts'
 import { refRoutes } from './routes/objects/refs.ts'
@@ -264,6 +265,9 @@ async function registerTraceRoutes(
   await scope.register(refRoutes, { objects: deps.objects, tables: deps.tables })
   const { projects, callsQuery, files, objects, tables } = deps
   await scope.register(projectRoutes, { projects, callsQuery, files })
+  await scope.register(objectKindRoutes, {
+    ...{ objects, tables, files, nowUs, refScheme: config.refScheme },
+  })
   await scope.register(completionCreateRoutes, { inference, objects, tables })
   await scope.register(projectSettingsRoutes)
 }

@@ -49,15 +49,9 @@ export const MISSING_FEATURES: readonly MissingFeature[] = [
     endpoints: ['PUT /v2/{entity}/{project}/runtimes/{runtime_name}'],
   },
   {
-    feature: 'objects by kind',
-    reason: 'Ops, data sets, models, scorers and evaluations are read as objects with /objs/query.',
+    feature: 'runs of evaluations, predictions and scores by kind',
+    reason: 'They are calls: record and read them as calls.',
     endpoints: [
-      ...['datasets', 'evaluations', 'models', 'ops', 'scorers'].flatMap((kind) => [
-        `POST /v2/{entity}/{project}/${kind}`,
-        `GET /v2/{entity}/{project}/${kind}`,
-        `DELETE /v2/{entity}/{project}/${kind}/{object_id}`,
-        `GET /v2/{entity}/{project}/${kind}/{object_id}/versions/{digest}`,
-      ]),
       ...[
         ['evaluation_runs', 'evaluation_run_id'],
         ['predictions', 'prediction_id'],

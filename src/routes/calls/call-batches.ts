@@ -20,9 +20,9 @@ import {
   CompletedCallSchemaForInsert,
   ProjectPath,
 } from '../../schemas/calls/call-batch.ts'
-import { ProjectId } from '../../schemas/primitives.ts'
 import { toValidationError } from '../../schemas/problems.ts'
 import type { CallStore } from '../../store/api/calls/calls.ts'
+import { projectOf } from '../projects/project-path.ts'
 
 export interface CallBatchRoutesOptions {
   readonly calls: CallStore
@@ -158,15 +158,6 @@ function parseItem<T>(app: App, schema: z.ZodType<T>, json: unknown): T {
   const { value, error } = app.spelling.parse(schema, json)
   if (error) throw toValidationError(error.problems)
   return value
-}
-
-/** @throws ApiError validation_failed for what is no project */
-function projectOf({ entity, project }: z.infer<typeof ProjectPath>): string {
-  const project_id = `${entity}/${project}`
-  if (!ProjectId.safeParse(project_id).success) {
-    throw new ApiError('validation_failed', { param: 'project' })
-  }
-  return project_id
 }
 
 /** @throws ApiError validation_failed when a body names another project than the address */

@@ -1,0 +1,148 @@
+/**
+ * Objects by kind: what the content of a model, a scorer, ... says, and how it is written. Pure.
+ *
+ * Spec: §2.1 (what contents hold is not shown). Choice: as the public clients write them.
+ */
+import { ApiError } from '../../errors.ts'
+import type { ObjectVersionFilter } from '../../schemas/objects/object.ts'
+import { renderTimestamp } from '../../schemas/timestamp.ts'
+import { isObject } from '../json/is-object.ts'
+import { renderJson } from '../json/json-text.ts'
+import { digestOfJson } from './digests.ts'
+import { classifyObject, type NewObject } from './object-content.ts'
+import type { ObjectVersion } from './object-view.ts'
+
+/** Under which name the source of an op or a model lies among its files. */
+export const SOURCE_FILE = 'obj.py'
+
+export type KindName = 'op' | 'dataset' | 'model' | 'scorer' | 'evaluation'
+
+const CLASSES: Readonly<Record<Exclude<KindName, 'op'>, string>> = {
+  dataset: 'Dataset',
+  model: 'Model',
+  scorer: 'Scorer',
+  evaluation: 'Evaluation',
+}
+
+/** Which versions are of a kind. */
+export function filterOfKind(kind: KindName): ObjectVersionFilter {
+  return kind === 'op' ? { is_op: true } : { is_op: false, base_object_classes: [CLASSES[kind]] }
+}
+
+export function isOfKind(version: ObjectVersion, kind: KindName): boolean {
+  return kind === 'op' ? version.kind === 'op' : version.base_object_class === CLASSES[kind]
+}
+
+/** The name of an object out of what its maker calls it; `fallback` when that gives none. */
+export function toObjectId(name: string | null | undefined, fallback: string): string {
+  return name?.toLowerCase().replace(/[^\p{L}\p{N}_.-]/gu, '_') ?? fallback
+}
+
+/** The content of an op. */
+export function opContent(sourceDigest: string): object {
+  return {
+    _type: 'CustomWeaveType',
+    weave_type: { type: 'Op' },
+    files: { [SOURCE_FILE]: sourceDigest },
+  }
+}
+
+/** The content of an object of a class of the clients. */
+export function classContent(kind: Exclude<KindName, 'op'>, fields: object): object {
+  const _class_name = CLASSES[kind]
+  return { ...fields, _type: _class_name, _class_name, _bases: ['Object', 'BaseModel'] }
+}
+
+/**
+ * Refuses further fields of a content that would stand in the place of its own.
+ *
+ * @param own - the fields that it has anyway
+ * @throws ApiError validation_failed
+ */
+export function requireFurther(
+  fields: object | null | undefined,
+  own: object,
+  param: string,
+): void {
+  for (const field of Object.keys(fields ?? {})) {
+    if (!SYSTEM_FIELDS.has(field) && !Object.hasOwn(own, field)) continue
+    const message = `${param} has a field that the content has already`
+    throw new ApiError('validation_failed', { message, param: `${param}.${field}` })
+  }
+}
+
+/** A content with the version that it may become. */
+export function newObjectOf(
+  val: object,
+  named: Pick<NewObject, 'project_id' | 'object_id' | 'svc_user_id' | 'created_at_us'>,
+): NewObject {
+  const val_json = renderJson(val)
+  return { ...named, digest: digestOfJson(val_json), val_json, ...classifyObject(val) }
+}
+
+/** A version with what its content says. */
+export interface KindVersion {
+  readonly version: ObjectVersion
+  readonly val: Readonly<Record<string, unknown>>
+  /** Its source; '' when it has none. */
+  readonly source: string
+}
+
+/** The digest of the file that holds the source; null when the content names none. */
+export function sourceDigestOf(val: unknown): string | null {
+  const files = isObject(val) ? val.files : null
+  const digest = isObject(files) ? files[SOURCE_FILE] : null
+  return typeof digest === 'string' ? digest : null
+}
+
+const SYSTEM_FIELDS: ReadonlySet<string> = new Set([
+  ...['_type', '_class_name', '_bases', 'name', 'description', 'files'],
+])
+
+function baseOf({ version }: KindVersion) {
+  const { digest, object_id, version_index, created_at_us } = version
+  return { digest, object_id, version_index, created_at: renderTimestamp(created_at_us) }
+}
+
+function namedOf(of: KindVersion) {
+  const { val, version } = of
+  const name = textOf(val.name) ?? version.object_id
+  return { ...baseOf(of), name, description: textOf(val.description) }
+}
+
+export function renderOp(of: KindVersion) {
+  return { ...baseOf(of), code: of.source }
+}
+
+export function renderDataset(of: KindVersion) {
+  return { ...namedOf(of), rows: textOf(of.val.rows) ?? '' }
+}
+
+export function renderModel(of: KindVersion) {
+  const rest = Object.entries(of.val).filter(([field]) => !SYSTEM_FIELDS.has(field))
+  return { ...namedOf(of), source_code: of.source, attributes: Object.fromEntries(rest) }
+}
+
+export function renderScorer(of: KindVersion) {
+  return { ...namedOf(of), score_op: textOf(of.val.score) ?? '' }
+}
+
+export function renderEvaluation(of: KindVersion) {
+  const { val } = of
+  const scorers: readonly unknown[] = Array.isArray(val.scorers) ? val.scorers : []
+  const trials = val.trials
+  return {
+    ...namedOf(of),
+    dataset: textOf(val.dataset) ?? '',
+    scorers: scorers.filter((scorer) => typeof scorer === 'string'),
+    trials: typeof trials === 'number' && Number.isInteger(trials) ? trials : 1,
+    evaluation_name: textOf(val.evaluation_name),
+    evaluate_op: textOf(val.evaluate),
+    predict_and_score_op: textOf(val.predict_and_score),
+    summarize_op: textOf(val.summarize),
+  }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}

@@ -1,0 +1,102 @@
+/** How the routes of objects by kind store and read what objects consist of: source, rows, versions. */
+import { buffer } from 'node:stream/consumers'
+import { parseExact } from '../../domain/json/exact-json.ts'
+import { isObject } from '../../domain/json/is-object.ts'
+import { digestOfRows } from '../../domain/objects/digests.ts'
+import {
+  type KindVersion,
+  newObjectOf,
+  opContent,
+  sourceDigestOf,
+} from '../../domain/objects/object-kinds.ts'
+import type { ObjectVersion } from '../../domain/objects/object-view.ts'
+import { requireObject } from '../../domain/objects/object-view.ts'
+import { ApiError } from '../../errors.ts'
+import { SOURCE_CHARACTERS_MAX } from '../../schemas/objects/object-kinds.ts'
+import type { FileStore } from '../../store/api/objects/files.ts'
+import type { ObjectStore } from '../../store/api/objects/objects.ts'
+import type { TableStore } from '../../store/api/objects/tables.ts'
+import { digestRows } from './table-rows.ts'
+
+/** Limit: bytes of a source that is read: four for each character that may be written. */
+const SOURCE_BYTES_MAX = 4 * SOURCE_CHARACTERS_MAX
+
+export interface KindStoreOptions {
+  readonly objects: ObjectStore
+  readonly tables: TableStore
+  readonly files: FileStore
+  /** Scheme of the refs inside of contents. */
+  readonly refScheme: string
+  /** Microseconds since the epoch; never goes back. */
+  readonly nowUs: () => number
+}
+
+/** Stores for one project in the name of a user. */
+export function createKindWriter(
+  { objects, tables, files, refScheme, nowUs }: KindStoreOptions,
+  { project_id, svc_user_id }: { readonly project_id: string; readonly svc_user_id: string },
+) {
+  async function storeSource(text: string): Promise<string> {
+    async function* bytes(): AsyncGenerator<Buffer> {
+      yield Buffer.from(text)
+    }
+    const file = await files.receiveFile(bytes())
+    try {
+      await file.keep(project_id)
+      return file.digest
+    } finally {
+      await file.discard()
+    }
+  }
+
+  async function publish(object_id: string, val: object): Promise<ObjectVersion> {
+    const named = { project_id, object_id, svc_user_id, created_at_us: nowUs() }
+    const object = newObjectOf(val, named)
+    await objects.createObject(object)
+    return requireObject(await objects.findObject(project_id, object_id, object.digest))
+  }
+
+  return {
+    storeSource,
+    publish,
+    publishOp: async (object_id: string, source: string) =>
+      publish(object_id, opContent(await storeSource(source))),
+    /** @param text - JSON of the list of rows, as it was sent */
+    async storeRows(text: string): Promise<string> {
+      const rows = await digestRows(text)
+      const row_digests = rows.map((row) => row.digest)
+      const digest = digestOfRows(row_digests)
+      await tables.insertRows(project_id, rows)
+      await tables.createTable(project_id, digest, row_digests)
+      return `${refScheme}:///${project_id}/table/${digest}`
+    },
+    refTo: ({ kind, object_id, digest }: ObjectVersion): string =>
+      `${refScheme}:///${project_id}/${kind}/${object_id}:${digest}`,
+  }
+}
+
+export type KindWriter = ReturnType<typeof createKindWriter>
+
+/** A version with its source. @throws ApiError file_not_found when the source is gone, validation_failed */
+export async function readKindVersion(
+  files: FileStore,
+  version: ObjectVersion,
+  val_json: string | null,
+): Promise<KindVersion> {
+  const val = parseExact(val_json ?? 'null')
+  const digest = sourceDigestOf(val)
+  const source = digest === null ? '' : await readSource(files, version.project_id, digest)
+  return { version, val: isObject(val) ? val : {}, source }
+}
+
+async function readSource(files: FileStore, projectId: string, digest: string): Promise<string> {
+  const file = await files.findFile(projectId, digest)
+  if (file === null) return ''
+  const { content, size_bytes } = file
+  if (size_bytes <= SOURCE_BYTES_MAX) {
+    return (Buffer.isBuffer(content) ? content : await buffer(content)).toString()
+  }
+  if (!Buffer.isBuffer(content)) content.destroy()
+  const message = `The source ${digest} has more than ${SOURCE_BYTES_MAX} bytes: read it with /file/content.`
+  throw new ApiError('validation_failed', { message, param: 'digest' })
+}

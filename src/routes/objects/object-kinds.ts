@@ -1,0 +1,167 @@
+/**
+ * Objects by kind: ops, datasets, models, scorers and evaluations, made, listed, read and deleted. The same versions
+ * that /obj/create publishes.
+ *
+ * Spec: §2.1 (object refs; these routes are additions). Choice: the routes of the public tracing clients.
+ */
+import type { z } from 'zod'
+import { requireAccess } from '../../domain/access/permissions.ts'
+import { filterOfKind, isOfKind } from '../../domain/objects/object-kinds.ts'
+import { requireObject } from '../../domain/objects/object-view.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import { linesAnswer } from '../../http/document/answers.ts'
+import { sendJsonLines } from '../../http/stream/json-lines.ts'
+import { openReadCaller } from '../../http/stream/read-caller.ts'
+import { ProjectPath } from '../../schemas/calls/call-batch.ts'
+import { OBJECTS_LIMIT_MAX } from '../../schemas/objects/object.ts'
+import {
+  KINDS_LIMIT_MAX,
+  KindDeleteQuery,
+  KindDeleteResponse,
+  KindListQuery,
+  KindObjectPath,
+  KindReadQuery,
+  KindVersionPath,
+} from '../../schemas/objects/object-kinds.ts'
+import type { ListedObject } from '../../store/api/objects/objects.ts'
+import { projectOf } from '../projects/project-path.ts'
+import { createKindWriter, type KindStoreOptions, readKindVersion } from './kind-store.ts'
+import { OBJECT_KINDS, type ObjectKind } from './kind-table.ts'
+import { CONTENT_BYTES_MAX } from './objects.ts'
+
+const tags = ['objects']
+
+export async function objectKindRoutes(app: App, options: KindStoreOptions): Promise<void> {
+  for (const kind of OBJECT_KINDS) {
+    addCreate(app, options, kind)
+    addList(app, options, kind)
+    addRead(app, options, kind)
+    addDelete(app, options, kind)
+  }
+}
+
+function addCreate(app: App, options: KindStoreOptions, kind: ObjectKind): void {
+  app.post(
+    `/v2/:entity/:project/${kind.path}`,
+    {
+      // Rows and numbers are stored as they were sent.
+      config: { keepsBodyText: true, keepsLongNumbers: true },
+      schema: {
+        tags,
+        operationId: `publish${kind.word}`,
+        summary: `Publish a version of one of the ${kind.path} of a project.`,
+        params: ProjectPath,
+        body: kind.createRequest,
+        response: { 200: kind.createResponse },
+      },
+    },
+    async (request) => {
+      const project_id = projectOf(request.params as z.infer<typeof ProjectPath>)
+      const { svc_user_id } = requireAccess(request.principal, 'traces:write', project_id)
+      const writer = createKindWriter(options, { project_id, svc_user_id })
+      const version = await kind.create(request.body, writer, request.bodyText ?? '')
+      const { digest, object_id, version_index } = version
+      const ref = kind.refField === null ? {} : { [kind.refField]: writer.refTo(version) }
+      return { digest, object_id, version_index, ...ref }
+    },
+  )
+}
+
+function addList(app: App, { objects, files }: KindStoreOptions, kind: ObjectKind): void {
+  app.get(
+    `/v2/:entity/:project/${kind.path}`,
+    {
+      schema: {
+        tags,
+        operationId: `list${kind.word}Versions`,
+        summary: `List the ${kind.path} of a project with all versions, one JSON object a line.`,
+        params: ProjectPath,
+        querystring: KindListQuery,
+        response: { 200: linesAnswer('A version a line, the oldest first.', kind.readResponse) },
+      },
+    },
+    async (request, reply) => {
+      const project_id = projectOf(request.params)
+      requireAccess(request.principal, 'traces:read', project_id)
+      const { limit = KINDS_LIMIT_MAX, offset = 0 } = request.query
+      const listing = {
+        ...{ project_id, filter: filterOfKind(kind.kind), sort_by: [], limit, offset },
+        ...{ withContent: true, contentBytesMax: CONTENT_BYTES_MAX },
+      }
+      const found = await objects.listObjects(listing, openReadCaller(request, reply, project_id))
+      async function* lines(): AsyncGenerator<string> {
+        for (const listed of found) yield `${JSON.stringify(await render(listed))}\n`
+      }
+      const render = async ({ version, val_json }: ListedObject) =>
+        kind.render(await readKindVersion(files, version, val_json))
+      return sendJsonLines(reply, lines())
+    },
+  )
+}
+
+function addRead(app: App, { objects, files }: KindStoreOptions, kind: ObjectKind): void {
+  app.get(
+    `/v2/:entity/:project/${kind.path}/:object_id/versions/:digest`,
+    {
+      schema: {
+        tags,
+        operationId: `read${kind.word}Version`,
+        summary: `Read a version of one of the ${kind.path} of a project.`,
+        params: KindVersionPath,
+        querystring: KindReadQuery,
+        response: { 200: kind.readResponse },
+      },
+    },
+    async (request) => {
+      const { object_id, digest, ...project } = request.params as z.infer<typeof KindVersionPath>
+      const project_id = projectOf(project)
+      requireAccess(request.principal, 'traces:read', project_id)
+      const version = requireObject(await objects.findObject(project_id, object_id, digest))
+      if (!isOfKind(version, kind.kind)) throw new ApiError('object_not_found', { param: 'digest' })
+      const content = await objects.findContent(project_id, version.digest)
+      return kind.render(await readKindVersion(files, version, content))
+    },
+  )
+}
+
+function addDelete(app: App, { objects, nowUs }: KindStoreOptions, kind: ObjectKind): void {
+  app.delete(
+    `/v2/:entity/:project/${kind.path}/:object_id`,
+    {
+      schema: {
+        tags,
+        operationId: `delete${kind.word}Versions`,
+        summary: `Delete versions of one of the ${kind.path} of a project, or all of them.`,
+        params: KindObjectPath,
+        querystring: KindDeleteQuery,
+        response: { 200: KindDeleteResponse },
+      },
+    },
+    async (request, reply) => {
+      const { object_id, ...project } = request.params
+      const project_id = projectOf(project)
+      requireAccess(request.principal, 'traces:write', project_id)
+      const listing = {
+        filter: { ...filterOfKind(kind.kind), object_ids: [object_id] },
+        ...{ project_id, sort_by: [], limit: OBJECTS_LIMIT_MAX, offset: 0 },
+        ...{ withContent: false, contentBytesMax: CONTENT_BYTES_MAX },
+      }
+      const found = await objects.listObjects(listing, openReadCaller(request, reply, project_id))
+      const live = new Set(found.map(({ version }) => version.digest))
+      const { digests } = request.query
+      const named = digests === undefined ? [...live] : [digests].flat()
+      const chosen = new Set<string>()
+      for (const [at, name] of named.entries()) {
+        const version = await objects.findObject(project_id, object_id, name)
+        if (version === null || !live.has(version.digest)) {
+          throw new ApiError('object_not_found', { param: `digests[${at}]` })
+        }
+        chosen.add(version.digest)
+      }
+      if (chosen.size === 0) throw new ApiError('object_not_found', { param: 'object_id' })
+      const deleted = await objects.deleteObjects(project_id, object_id, [...chosen], nowUs())
+      return { num_deleted: deleted.length }
+    },
+  )
+}

@@ -1,0 +1,14 @@
+/** The project that an address names. */
+import type { z } from 'zod'
+import { ApiError } from '../../errors.ts'
+import type { ProjectPath } from '../../schemas/calls/call-batch.ts'
+import { ProjectId } from '../../schemas/primitives.ts'
+
+/** @throws ApiError validation_failed when it cannot be the id of a project */
+export function projectOf({ entity, project }: z.infer<typeof ProjectPath>): string {
+  const project_id = `${entity}/${project}`
+  if (!ProjectId.safeParse(project_id).success) {
+    throw new ApiError('validation_failed', { param: 'project' })
+  }
+  return project_id
+}
