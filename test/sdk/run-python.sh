@@ -96,6 +96,9 @@ if have weave; then
   # The SDK's two ways to write calls; without a trace address it takes the one below the base address.
   run_weave acme/python WF_TRACE_SERVER_URL="$url/traces"
   run_weave acme/python-parts WEAVE_USE_CALLS_COMPLETE=false
+  # The client needs numpy to read an evaluation back.
+  have numpy && run weave_methods/main.py SDK_PROJECT=acme/methods WANDB_BASE_URL="$url" WANDB_API_KEY=$key \
+    WF_TRACE_SERVER_URL="$url/traces" WEAVE_PRINT_CALL_LINK=false WANDB_ERROR_REPORTING=false
   echo 'the Python package weave: all ok'
 fi
 if have openai; then

@@ -33,6 +33,11 @@ export const MISSING_FEATURES: readonly MissingFeature[] = [
     ],
   },
   {
+    feature: 'files at addresses of their own',
+    reason: 'Files are read with /file/content.',
+    endpoints: ['POST /files/resolve_url'],
+  },
+  {
     feature: 'data sets of other projects and the registry',
     reason: 'Weft has no registry; name objects by their refs.',
     endpoints: [
