@@ -140,8 +140,8 @@ describe('POST /traces/feedback/batch/create', () => {
 
   it('names the fields of bad items as they were sent', async () => {
     const { post } = await buildTestApp()
-    const { body } = await post(url, { batch: [{ ...FEEDBACK, wb_user_id: 'me' }] })
-    expect(body.errors).toMatchObject([{ index: 0, param: 'batch[0].wb_user_id' }])
+    const { body } = await post(url, { batch: [{ ...FEEDBACK, weave_ref: 'x' }] })
+    expect(body.errors).toMatchObject([{ index: 0, param: 'batch[0].weave_ref' }])
   })
 
   it.each([

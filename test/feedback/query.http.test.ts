@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FEEDBACK_FIELDS } from '../../src/domain/feedback/feedback-view.ts'
+import { SCORE_DEFAULTS } from '../../src/schemas/feedback/feedback-scores.ts'
 import { itRefusesBadRequests } from '../support/bad-requests.ts'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
@@ -37,7 +38,7 @@ describe('POST /feedback/query', () => {
     const { body } = await app.post('/feedback/create', FULL_FEEDBACK)
     const [row] = await find(app, {})
     expect(Object.keys(row)).toEqual(FEEDBACK_FIELDS)
-    expect(row).toEqual({ ...FULL_FEEDBACK, ...body })
+    expect(row).toEqual({ ...SCORE_DEFAULTS, ...FULL_FEEDBACK, ...body })
   })
 
   it('answers null for what was not given', async () => {

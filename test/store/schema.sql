@@ -139,7 +139,7 @@ CREATE TABLE feedback (
   svc_user_id TEXT NOT NULL,
   created_at_us INTEGER NOT NULL,
   payload_json TEXT NOT NULL
-) STRICT;
+, scores_json TEXT) STRICT;
 
 CREATE INDEX feedback_project_id_created_at_us_id_feedback_type_trigger_ref
 ON feedback (project_id, created_at_us, id, feedback_type, trigger_ref);

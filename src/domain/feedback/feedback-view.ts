@@ -1,4 +1,9 @@
 /** Stored feedback as queries see it: fields to compare and sort by, and the text of a row. Pure. */
+import {
+  SCORE_DEFAULTS,
+  SCORE_FIELDS,
+  type ScoreField,
+} from '../../schemas/feedback/feedback-scores.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'
 import { timeValue, valueAt } from '../query/query-values.ts'
@@ -20,6 +25,7 @@ export const FEEDBACK_FIELDS = [
   'call_ref',
   'trigger_ref',
   'queue_id',
+  ...SCORE_FIELDS,
 ] as const
 
 /** Feedback whose payload may not have been read. */
@@ -40,9 +46,23 @@ export function feedbackField(
     if (!parsed.has(row)) parsed.set(row, JSON.parse(row.payload_json ?? 'null'))
     return valueAt(parsed.get(row), rest)
   }
+  if (isScore(first)) return valueAt(readScores(row, JSON.parse)[first], rest)
   if (rest.length > 0) return undefined
   if (first === 'created_at') return timeValue(row.created_at_us)
   return row[first as keyof FeedbackRow]
+}
+
+function isScore(field: string): field is ScoreField {
+  return Object.hasOwn(SCORE_DEFAULTS, field)
+}
+
+/** What a scorer said, with the default of each field that was not given. */
+export function readScores(
+  { scores_json }: Pick<Feedback, 'scores_json'>,
+  parse: (json: string) => unknown,
+): Record<ScoreField, unknown> {
+  if (scores_json === null) return SCORE_DEFAULTS
+  return { ...SCORE_DEFAULTS, ...(parse(scores_json) as object) }
 }
 
 /** The JSON text of the wanted fields of a row; no digit of a payload is lost. */
@@ -58,6 +78,7 @@ function renderField(row: FeedbackRow, [first = '', ...rest]: readonly string[])
     const json = row.payload_json ?? 'null'
     return rest.length === 0 ? json : renderJson(valueAt(parseLossless(json), rest))
   }
+  if (isScore(first)) return renderJson(valueAt(readScores(row, parseLossless)[first], rest))
   if (rest.length > 0) return 'null'
   if (first === 'created_at') return JSON.stringify(renderTimestamp(row.created_at_us))
   return renderJson(row[first as keyof FeedbackRow])

@@ -4,6 +4,7 @@ import type {
   FeedbackCreateRequest,
   FeedbackCreateResponse,
 } from '../../schemas/feedback/feedback.ts'
+import { SCORE_FIELDS } from '../../schemas/feedback/feedback-scores.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'
@@ -23,6 +24,8 @@ export interface Feedback {
   readonly svc_user_id: string
   readonly created_at_us: number
   readonly payload_json: string
+  /** JSON of the fields of SCORE_FIELDS that were given; null for none. */
+  readonly scores_json: string | null
 }
 
 export interface FeedbackDefaults {
@@ -63,7 +66,14 @@ export function resolveFeedback(
     svc_user_id: defaults.svc_user_id,
     created_at_us: defaults.created_at_us,
     payload_json,
+    scores_json: renderScores(request),
   }
+}
+
+function renderScores(request: FeedbackCreateRequest): string | null {
+  const given = SCORE_FIELDS.filter((field) => (request[field] ?? null) !== null)
+  if (given.length === 0) return null
+  return renderJson(Object.fromEntries(given.map((field) => [field, request[field]])))
 }
 
 /** The answer about stored feedback. Spec: §2.3. */
@@ -92,6 +102,7 @@ export function isSameFeedback(stored: Feedback, repeated: Feedback): boolean {
     stored.call_ref === repeated.call_ref &&
     stored.trigger_ref === repeated.trigger_ref &&
     stored.queue_id === repeated.queue_id &&
-    stored.payload_json === repeated.payload_json
+    stored.payload_json === repeated.payload_json &&
+    stored.scores_json === repeated.scores_json
   )
 }

@@ -8,6 +8,7 @@ import {
   renderFeedback,
   resolveFeedback,
 } from '../../domain/feedback/new-feedback.ts'
+import { requireVendorRules } from '../../domain/feedback/vendor-rules.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { toApiError } from '../../http/error-handler.ts'
@@ -57,9 +58,11 @@ function toFeedback(
   body: FeedbackCreateRequest,
   principal: Principal | null,
   { payloadBytesMax, nowUs }: FeedbackRoutesOptions,
+  { spelling }: App,
 ): Feedback {
   const { svc_user_id } = requireAccess(principal, 'traces:write', body.project_id)
   requireFeedbackRules(body)
+  if (!spelling.isStrict) requireVendorRules(body)
   const defaults = { id: newId(), svc_user_id, created_at_us: nowUs() }
   return resolveFeedback(body, defaults, payloadBytesMax)
 }
@@ -78,7 +81,7 @@ function addCreate(app: App, options: FeedbackRoutesOptions): void {
       },
     },
     async (request) => {
-      const created = toFeedback(request.body, request.principal, options)
+      const created = toFeedback(request.body, request.principal, options, app)
       return renderFeedback(await options.feedback.createFeedback(created))
     },
   )
@@ -103,7 +106,7 @@ function addBatchCreate(app: App, options: FeedbackRoutesOptions): void {
       const items = request.body.batch.map((item): Feedback | ApiError => {
         const { value, error } = app.spelling.parse<FeedbackCreateRequest>(create, item)
         if (error) return toApiError(error, request)
-        return itemOrError(() => toFeedback(value, request.principal, options))
+        return itemOrError(() => toFeedback(value, request.principal, options, app))
       })
       const good = items.filter((item): item is Feedback => !(item instanceof ApiError))
       const stored = await options.feedback.createFeedbackBatch(good)
@@ -156,7 +159,7 @@ function addReplace(app: App, options: FeedbackRoutesOptions): void {
     },
     async (request) => {
       const { feedback_id, ...body } = request.body
-      const created = toFeedback(body, request.principal, options)
+      const created = toFeedback(body, request.principal, options, app)
       const { createFeedback, replaceFeedback } = options.feedback
       const stored = await replaceFeedback(feedback_id, created).catch((error) => {
         const isGone = error instanceof ApiError && error.code === 'feedback_not_found'

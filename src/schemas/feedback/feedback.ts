@@ -10,6 +10,7 @@ import {
   refOf,
 } from '../primitives.ts'
 import { Timestamp } from '../timestamp.ts'
+import { FEEDBACK_SCORES } from './feedback-scores.ts'
 
 const FEEDBACK_TYPE_MAX = 256
 const CREATOR_MAX = 256
@@ -42,6 +43,7 @@ export const FeedbackCreateRequest = z
     call_ref: refOf('call').nullish().describe('Call that made the feedback.'),
     trigger_ref: refOf('object').nullish().describe('Object that started the run of the op.'),
     queue_id: ClientId.nullish().describe('Annotation queue it comes from; null outside queues.'),
+    ...FEEDBACK_SCORES,
     svc_user_id: z
       .null('must not be set, the server fills it in')
       .optional()

@@ -15,7 +15,8 @@ INSERT INTO feedback (
   queue_id,
   svc_user_id,
   created_at_us,
-  payload_json
+  payload_json,
+  scores_json
 )
 VALUES (
   @project_id,
@@ -30,7 +31,8 @@ VALUES (
   @queue_id,
   @svc_user_id,
   @created_at_us,
-  @payload_json
+  @payload_json,
+  @scores_json
 )
 ON CONFLICT (project_id, id) DO NOTHING
 `
@@ -50,7 +52,8 @@ SELECT
   queue_id,
   svc_user_id,
   created_at_us,
-  payload_json
+  payload_json,
+  scores_json
 FROM feedback
 WHERE project_id = @project_id AND id = @id
 `
@@ -128,7 +131,8 @@ const NARROW_COLUMNS = `
   trigger_ref,
   queue_id,
   svc_user_id,
-  created_at_us
+  created_at_us,
+  scores_json
 `.trim()
 
 /**

@@ -1,0 +1,55 @@
+/** What a scorer says of what it scored, and the span that it is about. Additions to the spec. */
+import { z } from 'zod'
+import { boundedMap } from '../bounded-fields.ts'
+import { nameOf } from '../primitives.ts'
+
+/** Limit: tags, and names of one map. */
+const ENTRIES_MAX = 100
+const NAME_MAX = 256
+const REASON_MAX = 16_384
+
+const text = nameOf(NAME_MAX).or(z.literal('')).nullish()
+const numbers = boundedMap(z.number('must be a number'), { max: ENTRIES_MAX }).nullish()
+const reasons = boundedMap(
+  z.string().max(REASON_MAX, `must have at most ${REASON_MAX} characters`),
+  { max: ENTRIES_MAX },
+).nullish()
+
+/** Spec: §2.2 (not shown). Choice: the names of Weave; ratings and confidences may be any numbers. */
+export const FEEDBACK_SCORES = {
+  scorer_tags: z
+    .array(nameOf(NAME_MAX))
+    .max(ENTRIES_MAX, `must have at most ${ENTRIES_MAX} entries`)
+    .nullish()
+    .describe('Tags that a scorer gives.'),
+  scorer_tag_reasons: reasons.describe('Why, by tag.'),
+  scorer_tag_confidences: numbers.describe('How sure it is, 0 to 1, by tag.'),
+  scorer_ratings: numbers.describe('Ratings, 0 to 1, by name.'),
+  scorer_rating_reasons: reasons.describe('Why, by name of the rating.'),
+  scorer_rating_confidences: numbers.describe('How sure it is, 0 to 1, by name of the rating.'),
+  scorer_trace_id: text.describe('Trace in which the scorer ran.'),
+  span_agent_name: text.describe('Agent that was scored.'),
+  span_agent_version: text.describe('Its version.'),
+  span_conversation_id: text.describe('Conversation that was scored.'),
+  span_status_code: text.describe('Status of the turn that was scored.'),
+  span_trace_id: text.describe('Turn that was scored.'),
+}
+
+/** Each field as it is read where nothing was given. */
+export const SCORE_DEFAULTS = {
+  scorer_tags: [],
+  scorer_tag_reasons: {},
+  scorer_tag_confidences: {},
+  scorer_ratings: {},
+  scorer_rating_reasons: {},
+  scorer_rating_confidences: {},
+  scorer_trace_id: '',
+  span_agent_name: '',
+  span_agent_version: '',
+  span_conversation_id: '',
+  span_status_code: 'UNSET',
+  span_trace_id: '',
+} as const satisfies Record<keyof typeof FEEDBACK_SCORES, unknown>
+
+export type ScoreField = keyof typeof FEEDBACK_SCORES
+export const SCORE_FIELDS = Object.keys(SCORE_DEFAULTS) as ScoreField[]
