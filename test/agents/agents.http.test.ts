@@ -475,7 +475,7 @@ describe('conversations', () => {
     const weave_ref = `weave:///${PROJECT}/agent_turn/${traceId(2)}`
     const marked = await test.post('/traces/feedback/create', {
       ...{ project_id: PROJECT, feedback_type: 'wandb.agent_user_feedback', weave_ref },
-      payload: { emoji: 'x', scorer_tags: ['x'] },
+      ...{ payload: { emoji: 'x' }, scorer_tags: ['x'] },
     })
     expect(marked.status).toBe(200)
     const { body } = await ask('conversations/spans', { conversation_ids: ['c1', 'other'] })

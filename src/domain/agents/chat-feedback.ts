@@ -1,8 +1,9 @@
 /** Feedback about spans, turns and conversations, and the refs that name them. Pure. */
 import type { ChatFeedback, ConversationSpans } from '../../schemas/agents/agent-chat.ts'
+import type { SCORE_DEFAULTS } from '../../schemas/feedback/feedback-scores.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
-import type { FeedbackRow } from '../feedback/feedback-view.ts'
+import { type FeedbackRow, readScores } from '../feedback/feedback-view.ts'
 import { isObject } from '../json/is-object.ts'
 
 /** The refs under which a span is spoken of: as a call, and as an agent's span. */
@@ -23,11 +24,11 @@ export function conversationRef(scheme: string, project_id: string, id: string):
   return `${scheme}:///${project_id}/agent_conversation/${encoded}`
 }
 
-/** Tags and ratings are those that the payload holds: clients send them there, too. */
+/** Feedback as chats show it. */
 export function renderChatFeedback(row: FeedbackRow): ChatFeedback {
   const parsed: unknown = JSON.parse(row.payload_json ?? 'null')
   const payload: JsonObject = isObject(parsed) ? { ...parsed } : {}
-  const { scorer_tags: tags, scorer_ratings: ratings } = payload
+  const scores = readScores(row, JSON.parse) as typeof SCORE_DEFAULTS
   return {
     id: row.id,
     weave_ref: row.weave_ref,
@@ -40,14 +41,12 @@ export function renderChatFeedback(row: FeedbackRow): ChatFeedback {
     runnable_ref: row.runnable_ref,
     call_ref: row.call_ref,
     trigger_ref: row.trigger_ref,
-    scorer_tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [],
-    scorer_ratings: isObject(ratings)
-      ? (Object.fromEntries(
-          Object.entries(ratings).filter(([, value]) => typeof value === 'number'),
-        ) as Record<string, number>)
-      : {},
-    ...{ scorer_tag_reasons: {}, scorer_tag_confidences: {} },
-    ...{ scorer_rating_reasons: {}, scorer_rating_confidences: {} },
+    scorer_tags: [...scores.scorer_tags],
+    scorer_tag_reasons: scores.scorer_tag_reasons,
+    scorer_tag_confidences: scores.scorer_tag_confidences,
+    scorer_ratings: scores.scorer_ratings,
+    scorer_rating_reasons: scores.scorer_rating_reasons,
+    scorer_rating_confidences: scores.scorer_rating_confidences,
   }
 }
 
