@@ -3,9 +3,9 @@ import { type Principal, requireAccess, requireScope } from '../domain/access/pe
 import { resolveFeedback } from '../domain/feedback/new-feedback.ts'
 import type { CallStore } from '../store/api/calls/calls.ts'
 import type { FeedbackStore } from '../store/api/feedback/feedback.ts'
-import type { Encoding, ReadSpans } from './read-request.ts'
+import type { Encoding } from './read-request.ts'
 import { type HeaderValues, onlyProjectOf, projectOfHeaders } from './span-project.ts'
-import type { TraceReader } from './span-reader.ts'
+import type { OpenSpans, TraceReader } from './span-reader.ts'
 
 export interface SpanRecorderOptions {
   readonly calls: CallStore
@@ -38,9 +38,6 @@ export interface RecordedSpans {
  */
 export type RecordSpans = (request: TraceRequest) => Promise<RecordedSpans>
 
-/** Limit: calls that are written in one commit. */
-const WRITE_PARTS_MAX = 2_000
-
 export function createSpanRecorder(options: SpanRecorderOptions): RecordSpans {
   return async ({ encoding, bytes, headers, caller: sender }) => {
     const caller = requireScope(sender, 'traces:write')
@@ -50,23 +47,26 @@ export function createSpanRecorder(options: SpanRecorderOptions): RecordSpans {
       project_id: projectOfHeaders(headers),
       default_project_id: onlyProjectOf(caller),
     })
-    for (const project_id of spans.projects) requireAccess(caller, 'traces:write', project_id)
-    const refused = await writeCalls(spans, options.calls)
-    await writeFeedback(spans, svc_user_id, options)
-    return {
-      rejected: spans.rejected + refused.count,
-      message: spans.message ?? refused.message ?? '',
+    try {
+      for (const project_id of spans.projects) requireAccess(caller, 'traces:write', project_id)
+      const refused = await writeCalls(spans, options.calls)
+      await writeFeedback(spans, svc_user_id, options)
+      return {
+        rejected: spans.rejected + refused.count,
+        message: spans.message ?? refused.message ?? '',
+      }
+    } finally {
+      spans.close()
     }
   }
 }
 
 /** Some commits one after the other, each durable; what a later one fails is sent again and found stored. */
-async function writeCalls({ calls }: ReadSpans, store: CallStore) {
+async function writeCalls(spans: OpenSpans, store: CallStore) {
   let count = 0
   let message: string | null = null
-  for (let at = 0; at < calls.length; at += WRITE_PARTS_MAX) {
-    const results = await store.writeParts(calls.slice(at, at + WRITE_PARTS_MAX))
-    for (const { error } of results) {
+  for await (const batch of spans.batches()) {
+    for (const { error } of await store.writeParts(batch)) {
       if (!error) continue
       count += 1
       message ??= error.message
@@ -76,7 +76,7 @@ async function writeCalls({ calls }: ReadSpans, store: CallStore) {
 }
 
 async function writeFeedback(
-  { feedback }: ReadSpans,
+  { feedback }: OpenSpans,
   svc_user_id: string,
   { feedback: store, feedbackPayloadBytesMax, nowUs }: SpanRecorderOptions,
 ): Promise<void> {

@@ -1,25 +1,27 @@
 /** Entry of the thread that reads large trace requests. */
-import { resourceLimits } from 'node:worker_threads'
+import { type MessagePort, resourceLimits } from 'node:worker_threads'
 import { containersMaxOf } from '../domain/json/json-depth.ts'
 import { ApiError, type ErrorCode } from '../errors.ts'
-import { type ReadRequest, type ReadSpans, readTraceRequest } from './read-request.ts'
+import { type ReadRequest, readTraceRequest } from './read-request.ts'
+import { sendSpans } from './span-batches.ts'
 
-/** A refusal, since an ApiError does not cross threads as one. */
-export type ThreadAnswer =
-  | { readonly spans: ReadSpans; readonly refusal?: undefined }
-  | {
-      readonly refusal: { readonly code: ErrorCode; readonly message: string }
-      readonly spans?: undefined
-    }
+export interface ThreadRequest extends ReadRequest {
+  /** Where the spans go. */
+  readonly port: MessagePort
+}
+
+/** A refusal, since an ApiError does not cross threads as one; null when all spans were sent. */
+export type ThreadAnswer = { readonly code: ErrorCode; readonly message: string } | null
 
 const containersMax = containersMaxOf(resourceLimits.maxOldGenerationSizeMb ?? 0)
 
 /** The pool calls it by its name. */
-export function readTraces(request: ReadRequest): ThreadAnswer {
+export async function readTraces({ port, ...request }: ThreadRequest): Promise<ThreadAnswer> {
   try {
-    return { spans: readTraceRequest(request, containersMax) }
+    await sendSpans(port, readTraceRequest(request, containersMax))
+    return null
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return { refusal: { code: error.code, message: error.message } }
+    return { code: error.code, message: error.message }
   }
 }

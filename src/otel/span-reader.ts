@@ -1,8 +1,11 @@
 /** Reads trace requests: small ones at once, large ones in a thread, so that nothing else waits for them. */
+import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
+import type { CallParts } from '../domain/calls/new-call.ts'
 import { ApiError } from '../errors.ts'
-import { type ReadRequest, type ReadSpans, readTraceRequest } from './read-request.ts'
-import type { ThreadAnswer } from './span-reader-entry.ts'
+import { type ReadRequest, readTraceRequest } from './read-request.ts'
+import { cutBatches, receiveSpans, type SpansHead } from './span-batches.ts'
+import type { ThreadAnswer, ThreadRequest } from './span-reader-entry.ts'
 
 /** Bodies up to this are read at once: some 2 ms. */
 const INLINE_BYTES_MAX = 128 * 1024
@@ -15,12 +18,19 @@ const MIB = 1024 * 1024
 /** An idle thread is ended after this, since it keeps the memory of the largest body. */
 const IDLE_MS_MAX = 10_000
 
+export interface OpenSpans extends SpansHead {
+  /** The calls, in the order in which the spans began. @throws ApiError server_draining, request_too_large */
+  batches(): AsyncIterable<readonly CallParts[]>
+  /** Must be called, whether the batches were taken or not. */
+  close(): void
+}
+
 export interface TraceReader {
   /**
    * @throws ApiError invalid_otlp, otlp_project_missing, server_overloaded, server_draining, request_too_large when the
    * memory does not do
    */
-  read(request: ReadRequest): Promise<ReadSpans>
+  read(request: ReadRequest): Promise<OpenSpans>
   close(): Promise<void>
 }
 
@@ -41,10 +51,10 @@ export function optionsOfTraceReader(bodyBytesMax: number): TraceReaderOptions {
 }
 
 export function createTraceReader({ heapMibMax, threadFile }: TraceReaderOptions): TraceReader {
-  let pool: Piscina<ReadRequest, ThreadAnswer> | null = null
+  let pool: Piscina<ThreadRequest, ThreadAnswer> | null = null
   let isClosed = false
   const start = () =>
-    new Piscina<ReadRequest, ThreadAnswer>({
+    new Piscina<ThreadRequest, ThreadAnswer>({
       filename: threadFile.href,
       name: 'readTraces',
       minThreads: 0,
@@ -54,14 +64,16 @@ export function createTraceReader({ heapMibMax, threadFile }: TraceReaderOptions
       resourceLimits: { maxOldGenerationSizeMb: heapMibMax },
     })
 
-  async function run(request: ReadRequest): Promise<ThreadAnswer> {
+  async function run(request: ThreadRequest): Promise<ThreadAnswer> {
     pool ??= start()
     const taken = pool
     if (taken.queueSize >= WAITING_MAX) throw new ApiError('server_overloaded', { retryAfterS: 1 })
     const { buffer, byteLength } = request.bytes
     const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
     try {
-      return await taken.run(request, { transferList: isWhole ? [buffer] : [] })
+      return await taken.run(request, {
+        transferList: isWhole ? [request.port, buffer] : [request.port],
+      })
     } catch (cause) {
       if (isClosed) throw new ApiError('server_draining')
       // It waited behind a request that took the thread with it, and was not begun.
@@ -76,14 +88,33 @@ export function createTraceReader({ heapMibMax, threadFile }: TraceReaderOptions
 
   return {
     async read(request) {
-      if (request.bytes.length <= INLINE_BYTES_MAX) return readTraceRequest(request)
-      const { spans, refusal } = await run(request)
-      if (refusal) throw new ApiError(refusal.code, { message: refusal.message })
-      return spans
+      if (request.bytes.length <= INLINE_BYTES_MAX) {
+        const { calls, ...head } = readTraceRequest(request)
+        return { ...head, batches: () => toAsync(cutBatches(calls)), close: () => undefined }
+      }
+      const { port1, port2: port } = new MessageChannel()
+      const failed = new Promise<never>((_resolve, reject) => {
+        const onAnswer = (refusal: ThreadAnswer) =>
+          refusal && reject(new ApiError(refusal.code, { message: refusal.message }))
+        run({ ...request, port }).then(onAnswer, reject)
+      })
+      // It is told of while somebody waits; else nobody wants to know.
+      failed.catch(() => undefined)
+      const spans = receiveSpans(port1, failed)
+      try {
+        return { ...(await spans.head()), batches: spans.batches, close: spans.close }
+      } catch (error) {
+        spans.close()
+        throw error
+      }
     },
     async close() {
       isClosed = true
       await pool?.destroy()
     },
   }
+}
+
+async function* toAsync<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
+  yield* items
 }

@@ -141,6 +141,31 @@ describe('POST /v1/traces', () => {
     expect(broken.statusCode).toBe(400)
   })
 
+  it('other requests are answered while a very large one is stored', async () => {
+    const test = await buildTestApp()
+    const spans = Array.from({ length: 12_000 }, (_, index) =>
+      buildSpan({ span_id: spanId(index + 1), attributes: { text: 'x'.repeat(1000) } }),
+    )
+    let isStored = false
+    const storing = sendProtobuf(test, toProtobufRequest(spans)).finally(() => {
+      isStored = true
+    })
+    let between = 0
+    let answered = 0
+    while (!isStored) {
+      expect((await test.get('/health')).status).toBe(200)
+      answered += 1
+      const { body } = await test.post('/calls/query_stats', { project_id: 'acme/demo' })
+      if (body.count > 0 && body.count < spans.length) between += 1
+    }
+    expect((await storing).statusCode).toBe(200)
+    expect(answered).toBeGreaterThan(10)
+    // Parts of it are stored one after the other, and others come in between.
+    expect(between).toBeGreaterThan(2)
+    const { body } = await test.post('/calls/query_stats', { project_id: 'acme/demo' })
+    expect(body.count).toBe(spans.length)
+  })
+
   it.each([
     ['/otel/v1/traces'],
     ['/agents/otel/v1/traces'],
