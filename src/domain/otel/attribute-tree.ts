@@ -28,11 +28,22 @@ export function growTree(attributes: Attributes): Tree {
   return foldArrays(tree) as Tree
 }
 
-/** What stands at a dotted path; undefined for nothing. */
+/** The parts of the paths that were asked for: those of the dialects, so that it stays small. */
+const PARTS = new Map<string, readonly string[]>()
+
+function partsOf(path: string): readonly string[] {
+  const known = PARTS.get(path)
+  if (known) return known
+  const parts = path.split('.')
+  PARTS.set(path, parts)
+  return parts
+}
+
+/** What stands at a dotted path of a dialect; undefined for nothing. */
 export function findAt(tree: Tree, path: string): unknown {
   if (path in tree) return tree[path]
   let node: unknown = tree
-  for (const part of path.split('.')) {
+  for (const part of partsOf(path)) {
     if (typeof node !== 'object' || node === null) return undefined
     node = (node as Tree)[part]
   }
