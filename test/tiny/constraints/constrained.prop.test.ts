@@ -83,8 +83,17 @@ const { schema } = fc.letrec<{ schema: object }>((tie) => ({
         type: 'object',
         properties: Object.fromEntries(properties.map(([key, value]) => [key, value])),
         required: properties.filter(([, , isRequired]) => isRequired).map(([key]) => key),
-        additionalProperties: false,
+        additionalProperties: false as unknown,
       })),
+    fc
+      .uniqueArray(fc.tuple(name, leaf), { selector: ([key]) => key, minLength: 1, maxLength: 3 })
+      .chain((properties) =>
+        fc.constantFrom(true, { type: 'integer' }).map((additionalProperties) => ({
+          type: 'object',
+          properties: Object.fromEntries(properties),
+          additionalProperties,
+        })),
+      ),
     fc.array(tie('schema'), { minLength: 1, maxLength: 3 }).map((anyOf) => ({ anyOf })),
   ),
 }))

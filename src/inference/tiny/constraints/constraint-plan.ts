@@ -24,6 +24,7 @@ export interface JsonForm {
   readonly schema: string
   /** Texts that stand in the schema for other texts. */
   readonly marks: MarkedSchema['marks']
+  readonly taken: MarkedSchema['taken']
   readonly space: JsonSpace
 }
 
@@ -140,8 +141,8 @@ function tagForm(format: unknown, param: string): ConstraintForm {
 
 /** A form that keeps a schema which can be enforced. */
 export function jsonForm(schema: unknown, space: JsonSpace): JsonForm {
-  const { schema: marked, marks } = rewriteSchema(schema)
-  return { kind: 'json', schema: JSON.stringify(marked), marks, space }
+  const { schema: marked, marks, taken } = rewriteSchema(schema)
+  return { kind: 'json', schema: JSON.stringify(marked), marks, taken, space }
 }
 
 /**

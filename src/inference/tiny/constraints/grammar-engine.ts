@@ -11,6 +11,7 @@ import type { Vocabulary } from '../model/model.ts'
 import type { TokenMask } from '../sampling/vocabulary-limits.ts'
 import { renderCalls } from './call-grammar.ts'
 import { type Constraint, type ConstraintForm, type JsonForm, jsonForm } from './constraint-plan.ts'
+import { excludeNames } from './further-names.ts'
 import { hasWideBrackets, separateAlternatives } from './grammar-separation.ts'
 import { renderPatterns } from './pattern-grammar.ts'
 import { fillTag, listTagContents } from './structural-tag.ts'
@@ -43,6 +44,8 @@ type Library = typeof XGrammar
 const SPACE_MAX = '[ \\n\\t]{0,8}'
 /** How the engine writes white space into the grammar of a schema. */
 const SPACE_WRITTEN = '[ \\n\\t]*'
+/** What it writes between the name of a property and its value. */
+const COLON_WRITTEN = ` ${SPACE_WRITTEN} ":" ${SPACE_WRITTEN} `
 /** What stands between the tokens of JSON where white space is fixed. */
 const SEPARATORS: Readonly<Record<string, [string, string] | undefined>> = {
   none: [',', ':'],
@@ -176,7 +179,8 @@ async function renderTag(library: Library, source: string, param: string): Promi
 }
 
 /** The grammar of a schema, its white space as it is wanted. */
-async function renderSchema(library: Library, { schema, marks, space }: JsonForm): Promise<string> {
+async function renderSchema(library: Library, form: JsonForm): Promise<string> {
+  const { schema, marks, taken, space } = form
   const separators = typeof space === 'string' ? SEPARATORS[space] : undefined
   let source = await library.Testings._jsonSchemaToEBNF(
     schema,
@@ -185,13 +189,19 @@ async function renderSchema(library: Library, { schema, marks, space }: JsonForm
     separators,
     true,
   )
-  source = source.replaceAll(TEXT_WRITTEN, TEXT_CHARACTER)
+  const colon = separators === undefined ? COLON_WRITTEN : ` "${separators[1]}" `
+  source = excludeNames(source.replaceAll(TEXT_WRITTEN, TEXT_CHARACTER), taken, colon)
   for (const [place, [mark, patterns]] of [...marks].entries()) {
     const rule = `marked_${place}`
     source = `${source.replaceAll(`"\\"${mark}\\""`, rule)}\n${renderPatterns(rule, patterns)}\n`
   }
-  if (separators !== undefined) return source
-  if (typeof space === 'string') return source.replaceAll(SPACE_WRITTEN, SPACE_MAX)
+  if (typeof space === 'string') {
+    if (separators === undefined) source = source.replaceAll(SPACE_WRITTEN, SPACE_MAX)
+    // Why: a further name may begin as a named one, and the engine would join the two.
+    return taken.size === 0
+      ? source
+      : separateAlternatives(print(await library.Grammar.fromEBNF(source)))
+  }
   const grammar = await library.Grammar.fromStructuralTag(toTag(space.pattern))
   const rules = print(grammar).replaceAll(/\broot(?=\b|_)/gu, 'json_space')
   const spaced = `${source.replaceAll(SPACE_WRITTEN, 'json_space')}\n${rules}`

@@ -15,6 +15,8 @@ export interface MarkedSchema {
   readonly schema: unknown
   /** Mark to texts. A mark is a text that occurs nowhere else in the schema. */
   readonly marks: ReadonlyMap<string, readonly Pattern[]>
+  /** Mark to the names of an object: it stands where properties of other names are let in. */
+  readonly taken: ReadonlyMap<string, readonly string[]>
 }
 
 /** Formats whose own grammars of the engine can stand inside of a JSON text. */
@@ -32,27 +34,33 @@ const EXPRESSIONS: Readonly<Record<string, string>> = {
  * @param schema - one that `findUnsupportedKeyword` found nothing in
  *
  * Spec: §4.3 structured_outputs json.
- * Choice: objects with properties get no others, since another one could have the name of one of them;
+ * Choice: objects with properties get others only where additionalProperties or unevaluatedProperties is there;
  * formats that the engine does not know say nothing, as JSON Schema allows.
  */
 export function rewriteSchema(schema: unknown): MarkedSchema {
   const marks = new Map<string, readonly Pattern[]>()
+  const taken = new Map<string, readonly string[]>()
   const names = new Map<readonly Pattern[], string>()
   const text = JSON.stringify(schema)
   let prefix = 'mark-'
   while (text.includes(prefix)) prefix += '-'
+  const markNames = (properties: object): string => {
+    const mark = `${prefix}names-${taken.size}`
+    taken.set(mark, Object.keys(properties))
+    return mark
+  }
   const rewrite = (one: unknown): unknown => {
     if (!isObject(one)) return Array.isArray(one) ? one.map(rewrite) : one
     if (isOftenFormatted(one)) return rewrite(splitTypes(one))
     const patterns = listValues(one)
-    if (patterns === null) return rewriteText(closeNamed(mapChildren(one, rewrite)))
+    if (patterns === null) return rewriteText(openNamed(mapChildren(one, rewrite), markNames))
     // The grammar of a format is large; one is enough for all places.
     const name = names.get(patterns) ?? `${prefix}${marks.size}`
     names.set(patterns, name)
     marks.set(name, patterns)
     return { const: name }
   }
-  return { schema: rewrite(schema), marks }
+  return { schema: rewrite(schema), marks, taken }
 }
 
 /** The texts of a schema that has finitely many values, or null. */
@@ -81,11 +89,15 @@ function splitTypes({ type, format, $defs, definitions, ...rest }: Schema): Sche
   }
 }
 
-function closeNamed(schema: Schema): Schema {
-  const hasNames = isObject(schema.properties) && Object.keys(schema.properties).length > 0
-  return hasNames && schema.additionalProperties !== undefined
-    ? { ...schema, additionalProperties: false }
-    : schema
+/** Marks where properties of other names may come beside named ones. */
+function openNamed(schema: Schema, markNames: (properties: object) => string): Schema {
+  const { additionalProperties, unevaluatedProperties, ...rest } = schema
+  const { properties } = rest
+  if (!isObject(properties) || Object.keys(properties).length === 0) return schema
+  const others = additionalProperties ?? unevaluatedProperties
+  if (others === undefined || others === false) return { ...rest, additionalProperties: false }
+  const anyOf = [{ const: markNames(properties) }, others === true ? {} : others]
+  return { ...rest, additionalProperties: { anyOf } }
 }
 
 function rewriteText(schema: Schema): Schema {

@@ -75,6 +75,9 @@ function findIn(schema: unknown, level: number): string | null {
   if (schema.$ref !== undefined && !/^#(?:\/|$)/.test(String(schema.$ref))) {
     return 'a $ref to another document or by an anchor'
   }
+  if (/\/(?:additional|unevaluated)Properties(?:\/|$)/.test(String(schema.$ref))) {
+    return 'a $ref into additionalProperties'
+  }
   const number = findNumberFault(schema)
   if (number !== null) return number
   const combined = findCombination(schema)
