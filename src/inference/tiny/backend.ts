@@ -32,6 +32,8 @@ export interface TinyBackendOptions {
   readonly allowsChatTemplate?: boolean
   /** Time of the processor that a template or grammar may take at a stretch. Milliseconds; 1,000 by default. */
   readonly hazardCpuMsMax?: number
+  /** Time of the processor that one request may take of the model. Milliseconds; 30,000 by default. */
+  readonly requestCpuMsMax?: number
   /** Another script for the processes. For tests of their crashes. */
   readonly entry?: URL
 }
@@ -48,6 +50,8 @@ const RETRY_AFTER_S = 1
 /** Limit: each holds the model and the grammar engine, 100 MB. One of them is left to other keys. */
 const GUARDED_PROCESSES_MAX = 3
 const HAZARD_CPU_MS_MAX = 1_000
+/** Limit: some 50,000 tokens; 128 choices of a whole context would take minutes. */
+const REQUEST_CPU_MS_MAX = 30_000
 /** Each holds the model; more than two would leave nothing of a small machine to the server. */
 const SHARED_PROCESSES_MAX = Math.min(2, availableParallelism())
 
@@ -64,6 +68,7 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
     modelPath: options.modelPath ?? TINY_MODEL_PATH,
     contextTokensMax: options.contextTokensMax ?? null,
     hazardCpuMsMax: options.hazardCpuMsMax ?? HAZARD_CPU_MS_MAX,
+    requestCpuMsMax: options.requestCpuMsMax ?? REQUEST_CPU_MS_MAX,
   }
   const startLink = () => createEngineLink(script, engineOptions)
   const link = createSharedLinks(startLink, SHARED_PROCESSES_MAX)

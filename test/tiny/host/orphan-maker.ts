@@ -17,6 +17,7 @@ const backend = createTinyBackend({
   queueMax: 1,
   allowsChatTemplate: true,
   hazardCpuMsMax: 600_000,
+  requestCpuMsMax: 600_000,
 })
 const loop = (body: string): string => `{% for i in range(99999) %}${body}{% endfor %}`
 const request = {

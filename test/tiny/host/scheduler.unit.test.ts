@@ -16,11 +16,15 @@ import type { Transformer } from '../../../src/inference/tiny/model/transformer.
 import type { CompletionPlan } from '../../../src/inference/tiny/sampling/completion-plan.ts'
 import type { Generation } from '../../../src/inference/tiny/sampling/steps.ts'
 
+const PASS_CPU_MS = 10
+const REQUEST_CPU_MS_MAX = 2_000
+
 /** A scheduler over pretended generations of `length` pieces; the plan's seed is the request's id. */
 function setUp(length: number, fail: (id: number) => unknown = () => null, width = 1) {
   const posted: FromEngine[] = []
   const steps = new Map<number, number>()
   const passes: number[][] = []
+  let cpuMs = 0
   const cache = {} as KvCache
   const begin = (plan: EnginePlan): Begun => {
     const id = Number('seed' in plan ? plan.seed : 0)
@@ -39,11 +43,15 @@ function setUp(length: number, fail: (id: number) => unknown = () => null, width
   }
   const run: Transformer['run'] = (parts) => {
     passes.push(parts.map(({ ids }) => ids[0]!))
+    cpuMs += PASS_CPU_MS
     return parts.map(() => [])
   }
   const base: Transformer = { run }
   const adapted: Transformer = { run }
-  const scheduler = createScheduler(begin, (message) => posted.push(message))
+  const scheduler = createScheduler(begin, (message) => posted.push(message), {
+    readCpuMs: () => cpuMs,
+    requestCpuMsMax: REQUEST_CPU_MS_MAX,
+  })
   return {
     posted,
     passes,
@@ -121,6 +129,22 @@ describe('createScheduler', () => {
     expect(of(1, 'done')).toHaveLength(1)
     expect(of(2, 'done')).toHaveLength(1)
     expect(scheduler.step()).toBe(false)
+  })
+
+  it('ends a request that has had its time, by its share of the passes, and goes on with others', () => {
+    const { start, scheduler, of } = setUp(350)
+    for (const id of [1, 2]) start(id)
+    for (let n = 0; n < 370; n++) {
+      scheduler.step()
+      scheduler.receive({ type: 'ack', id: 1, count: 1 })
+      // The second one waits for its consumer, so that the first one has most passes alone.
+      if (n >= 200) scheduler.receive({ type: 'ack', id: 2, count: 1 })
+    }
+    expect(of(1, 'failed')).toMatchObject([{ error: { code: 'invalid_value' } }])
+    expect(of(1, 'delta').length).toBeGreaterThan(200)
+    expect(of(1, 'delta').length).toBeLessThan(280)
+    expect(of(2, 'failed')).toEqual([])
+    expect(of(2, 'delta').length).toBeGreaterThan(200)
   })
 
   it('stops ahead of a slow consumer, and goes on by what was taken', () => {

@@ -24,6 +24,7 @@ const PLAIN = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + 
  * @param taken - mark of the place to the names of that object
  * @param between - what the engine writes between a name and its value
  *
+ * Spec: §4.3 structured_outputs json.
  * Choice: such a name begins to differ by a plain ASCII character, never by an escape, which could spell a name.
  */
 export function excludeNames(

@@ -29,7 +29,8 @@ try {
 function run(): void {
   const [, , text, parentPid] = process.argv
   if (text === undefined) throw new Error('engine-entry.ts must be started by the server')
-  const { modelPath, contextTokensMax, hazardCpuMsMax } = JSON.parse(text) as EngineOptions
+  const options = JSON.parse(text) as EngineOptions
+  const { modelPath, contextTokensMax, hazardCpuMsMax, requestCpuMsMax } = options
   // A server that is gone leaves nobody to work for.
   process.on('disconnect', () => process.exit())
   const watchHazard = startWatchdog(Number(parentPid), hazardCpuMsMax)
@@ -44,7 +45,11 @@ function run(): void {
     const engine = shelf.take(plan.adapterPath)
     return { generation: createWork(engine, plan), transformer: engine.transformer }
   }
-  const scheduler = createScheduler(begin, outbox.post, watchHazard)
+  const scheduler = createScheduler(begin, outbox.post, {
+    watchHazard,
+    readCpuMs,
+    requestCpuMsMax,
+  })
   let isAwake = false
   // setImmediate lets the messages in between two steps.
   const step = (): void => {
@@ -78,4 +83,9 @@ function startWatchdog(parentPid: number, stretchCpuMsMax: number): (isHazard: b
     if (!isHazard) Atomics.store(stretch, 0, 0)
     else if (Atomics.load(stretch, 0) === 0) Atomics.store(stretch, 0, ++last)
   }
+}
+
+function readCpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
 }

@@ -19,6 +19,8 @@ export interface EngineOptions {
   readonly contextTokensMax: number | null
   /** Limit: time of the processor for a template or a grammar between two passes. Milliseconds. */
   readonly hazardCpuMsMax: number
+  /** Limit: time of the processor for all of a request. Milliseconds. */
+  readonly requestCpuMsMax: number
 }
 
 /** Messages to the model's process; `id` names the request. */

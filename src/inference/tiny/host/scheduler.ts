@@ -2,6 +2,7 @@
  * Runs the requests of the model's process together: each step puts the next tokens of several into one
  * pass. It must not run further ahead of a consumer than the protocol allows, whatever it is asked.
  */
+import { ApiError } from '../../../errors.ts'
 import { findHazard } from '../constraints/completion-hazard.ts'
 import { PASS_TOKENS_MAX, type Transformer } from '../model/transformer.ts'
 import type { Generation, Step } from '../sampling/steps.ts'
@@ -28,6 +29,12 @@ export interface Scheduler {
   step(): boolean
 }
 
+export interface SchedulerOptions {
+  readonly watchHazard?: (isHazard: boolean) => void
+  readonly readCpuMs: () => number
+  readonly requestCpuMsMax: number
+}
+
 /** A generation and the network that computes what it wants. */
 export interface Begun {
   readonly generation: Generation<EnginePiece>
@@ -43,12 +50,16 @@ interface Task {
   wanted: Step['parts'] | null
   /** Pieces sent and not yet acknowledged. */
   ahead: number
+  /** Its share of the processor's time so far, milliseconds. */
+  usedMs: number
 }
 
 /**
  * A scheduler; `begin` may throw ApiErrors, which become the request's failure.
  *
- * @param watchHazard - told when work for a template or a grammar begins and when it is over
+ * @param options.watchHazard - told when work for a template or a grammar begins and when it is over
+ * @param options.readCpuMs - the processor's time that this process has used
+ * @param options.requestCpuMsMax - how much of it one request may take
  *
  * Spec: §4.3 priority.
  * Choice: a request of lower number goes first at every step, also before those that already run; equals
@@ -57,7 +68,7 @@ interface Task {
 export function createScheduler(
   begin: (plan: EnginePlan) => Begun,
   post: (message: FromEngine) => void,
-  watchHazard: (isHazard: boolean) => void = () => {},
+  { watchHazard = () => {}, readCpuMs, requestCpuMsMax }: SchedulerOptions,
 ): Scheduler {
   const waiting = new Map<number, Task>()
   /** In the order of their turns. */
@@ -76,6 +87,14 @@ export function createScheduler(
   function say(task: Task, deltas: readonly EnginePiece[]): void {
     task.ahead += deltas.length
     for (const delta of deltas) post({ type: 'delta', id: task.id, delta })
+  }
+
+  /** Ends a request that has had all the time that it may have. */
+  function stopLong(task: Task): void {
+    if (task.usedMs <= requestCpuMsMax || !running.delete(task.id)) return
+    watchHazard(false)
+    task.begun?.generation.return([])
+    post({ type: 'failed', id: task.id, error: toPlainError(tookTooLong(requestCpuMsMax)) })
   }
 
   function goOn(
@@ -113,12 +132,19 @@ export function createScheduler(
     // The network's own time is nobody's fault.
     if (parts.length > 0) watchHazard(false)
     // Those that only wait for something want nothing computed.
+    const beganMs = readCpuMs()
     const logits = parts.length === 0 ? [] : (network?.run(parts) ?? [])
+    let lookedMs = readCpuMs()
+    const partMs = parts.length === 0 ? 0 : (lookedMs - beganMs) / parts.length
     let at = 0
     for (const task of tasks) {
       const own = logits.slice(at, at + (task.wanted?.length ?? 0))
       at += own.length
       goOn(task, (generation) => generation.next(own))
+      const nowMs = readCpuMs()
+      task.usedMs += own.length * partMs + nowMs - lookedMs
+      lookedMs = nowMs
+      stopLong(task)
     }
   }
 
@@ -126,7 +152,7 @@ export function createScheduler(
     receive(message) {
       const { id } = message
       if (message.type === 'start') {
-        waiting.set(id, { id, plan: message.plan, begun: null, wanted: null, ahead: 0 })
+        waiting.set(id, { id, plan: message.plan, begun: null, wanted: null, ahead: 0, usedMs: 0 })
       } else if (message.type === 'cancel') {
         running.get(id)?.begun?.generation.return([])
         waiting.delete(id)
@@ -145,6 +171,13 @@ export function createScheduler(
       return chooseTasks(running).length > 0
     },
   }
+}
+
+function tookTooLong(cpuMsMax: number): ApiError {
+  return new ApiError('invalid_value', {
+    message: `The completion takes more than ${cpuMsMax / 1000} s of the model's time: ask for fewer tokens or choices.`,
+    param: 'max_tokens',
+  })
 }
 
 /** The requests whose turn it is: a new one alone, or as many of one network as fit into a pass. */
