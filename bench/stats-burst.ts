@@ -2,7 +2,7 @@
  * What a question costs where an hour is full: calls that come in a burst, calls that never end, and millions in
  * one hour, on a store in a directory of its own, without HTTP.
  *
- * node bench/stats-burst.ts [thousands of calls, default 100] [thousands in the large hour, default 0]
+ * npm run bench:burst -- [thousands of calls, default 100] [thousands in the large hour, default 0; 5000 for five million]
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

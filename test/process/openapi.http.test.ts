@@ -41,6 +41,13 @@ function isDescribed(property: Json): boolean {
 }
 
 describe('GET /openapi.json', () => {
+  it('has a page that loads nothing from elsewhere and stands in no frame', async () => {
+    const { app } = await buildTestApp()
+    const { statusCode, headers } = await app.inject({ url: '/docs' })
+    expect(statusCode).toBe(200)
+    expect(headers['content-security-policy']).toMatch(/default-src 'self'.*frame-ancestors 'none'/)
+  })
+
   it('is OpenAPI 3.1 and needs no credentials', async () => {
     const { get } = await buildTestApp()
     const { status, body } = await get('/openapi.json', { key: null })

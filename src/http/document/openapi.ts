@@ -74,11 +74,22 @@ export const openapi = fp<OpenapiOptions>(
       routePrefix: '/docs',
       theme: { title: 'Weft' },
       uiConfig: { layout: 'BaseLayout' },
+      staticCSP: PAGE_POLICY,
     })
     app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
   },
   { name: 'openapi' },
 )
+
+/** What the page may load: a key is typed into it, and its own scripts are all that it needs. */
+const PAGE_POLICY: Record<string, string> = {
+  'default-src': "'self'",
+  'img-src': "'self' data:",
+  'style-src': "'self' 'unsafe-inline'",
+  'object-src': "'none'",
+  'base-uri': "'self'",
+  'frame-ancestors': "'none'",
+}
 
 /**
  * Tells the document which scheme the routes of a scope take, any one of several, and how they fail.

@@ -4,7 +4,7 @@
  */
 import { ApiError } from '../../../errors.ts'
 import { findHazard } from '../constraints/completion-hazard.ts'
-import { PASS_TOKENS_MAX, type Transformer } from '../model/transformer.ts'
+import { PASS_TOKENS_MAX, type PassLogits, type Transformer } from '../model/transformer.ts'
 import type { Generation, Step } from '../sampling/steps.ts'
 import {
   type FromEngine,
@@ -127,23 +127,16 @@ export function createScheduler(
       running.delete(task.id)
       running.set(task.id, task)
     }
-    const parts = tasks.flatMap(({ wanted }) => wanted ?? [])
-    const network = tasks[0]?.begun?.transformer
     // The network's own time is nobody's fault.
-    if (parts.length > 0) watchHazard(false)
-    // Those that only wait for something want nothing computed.
-    const beganMs = readCpuMs()
-    const logits = parts.length === 0 ? [] : (network?.run(parts) ?? [])
-    let lookedMs = readCpuMs()
-    const partMs = parts.length === 0 ? 0 : (lookedMs - beganMs) / parts.length
+    if (tasks.some(({ wanted }) => wanted?.length)) watchHazard(false)
+    const logits = runPass(tasks, readCpuMs)
     let at = 0
     for (const task of tasks) {
       const own = logits.slice(at, at + (task.wanted?.length ?? 0))
       at += own.length
+      const beganMs = readCpuMs()
       goOn(task, (generation) => generation.next(own))
-      const nowMs = readCpuMs()
-      task.usedMs += own.length * partMs + nowMs - lookedMs
-      lookedMs = nowMs
+      task.usedMs += readCpuMs() - beganMs
       stopLong(task)
     }
   }
@@ -171,6 +164,18 @@ export function createScheduler(
       return chooseTasks(running).length > 0
     },
   }
+}
+
+/** Computes what the tasks want, which is of one network; each has its share of the time. */
+function runPass(tasks: readonly Task[], readCpuMs: () => number): PassLogits {
+  const parts = tasks.flatMap(({ wanted }) => wanted ?? [])
+  // Those that only wait for something want nothing computed.
+  if (parts.length === 0) return []
+  const beganMs = readCpuMs()
+  const logits = tasks[0]?.begun?.transformer.run(parts) ?? []
+  const partMs = (readCpuMs() - beganMs) / parts.length
+  for (const task of tasks) task.usedMs += partMs * (task.wanted?.length ?? 0)
+  return logits
 }
 
 function tookTooLong(cpuMsMax: number): ApiError {
