@@ -27,11 +27,12 @@ const TEXTS = {
   wide: '{"an":1,"ä":1}',
   escaped: '{"an":1,"answe\\u0072":1}',
   value: '{"an":1,"other":"x"}',
+  mark: '{"an":1,"other":"mark-names-0"}',
 }
 
 describe('an object with names', () => {
   it.each([
-    ['true', { additionalProperties: true }, {}, ['named', 'other', 'value']],
+    ['true', { additionalProperties: true }, {}, ['named', 'other', 'value', 'mark']],
     ['a schema', { additionalProperties: { const: 1 } }, {}, ['named', 'other']],
     ['unevaluated', { unevaluatedProperties: { type: 'integer' } }, {}, ['named', 'other']],
     [
