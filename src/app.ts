@@ -35,6 +35,7 @@ import { annotationRoutes } from './routes/annotation/annotation-queues.ts'
 import { callBatchRoutes } from './routes/calls/call-batches.ts'
 import { callRoutes } from './routes/calls/calls.ts'
 import { callsQueryRoutes } from './routes/calls/calls-query.ts'
+import { evaluationCallRoutes } from './routes/calls/evaluation-calls.ts'
 import { completionCreateRoutes } from './routes/chat/completion-create.ts'
 import { type Inference, inferenceRoutes, openInference } from './routes/chat/inference.ts'
 import { feedbackRoutes } from './routes/feedback/feedback.ts'
@@ -265,6 +266,9 @@ async function registerTraceRoutes(
   await scope.register(refRoutes, { objects: deps.objects, tables: deps.tables })
   const { projects, callsQuery, files, objects, tables } = deps
   await scope.register(projectRoutes, { projects, callsQuery, files })
+  await scope.register(evaluationCallRoutes, {
+    ...{ calls: deps.calls, callsQuery, nowUs, refScheme: config.refScheme },
+  })
   await scope.register(objectKindRoutes, {
     ...{ objects, tables, files, nowUs, refScheme: config.refScheme },
   })

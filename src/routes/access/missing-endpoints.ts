@@ -54,22 +54,8 @@ export const MISSING_FEATURES: readonly MissingFeature[] = [
     endpoints: ['PUT /v2/{entity}/{project}/runtimes/{runtime_name}'],
   },
   {
-    feature: 'runs of evaluations, predictions and scores by kind',
-    reason: 'They are calls: record and read them as calls.',
-    endpoints: [
-      ...[
-        ['evaluation_runs', 'evaluation_run_id'],
-        ['predictions', 'prediction_id'],
-        ['scores', 'score_id'],
-      ].flatMap(([kind, id]) => [
-        `POST /v2/{entity}/{project}/${kind}`,
-        `GET /v2/{entity}/{project}/${kind}`,
-        `DELETE /v2/{entity}/{project}/${kind}`,
-        `GET /v2/{entity}/{project}/${kind}/{${id}}`,
-      ]),
-      'POST /v2/{entity}/{project}/evaluation_runs/{evaluation_run_id}/finish',
-      'POST /v2/{entity}/{project}/predictions/{prediction_id}/finish',
-      'POST /v2/{entity}/{project}/eval_results/query',
-    ],
+    feature: 'tables of the results of evaluations',
+    reason: 'The predictions and scores of a run are listed with evaluation_run_id.',
+    endpoints: ['POST /v2/{entity}/{project}/eval_results/query'],
   },
 ]

@@ -1,0 +1,268 @@
+/**
+ * Runs of evaluations, predictions and scores, by kind. Each is a call, recorded in one durable commit and read like any
+ * other.
+ *
+ * Spec: §2.5 (calls; these routes are additions). Choice: the routes of the public tracing clients.
+ */
+import type { z } from 'zod'
+import { requireAccess } from '../../domain/access/permissions.ts'
+import type { StoredCall } from '../../domain/calls/call-view.ts'
+import {
+  EVALUATION_OPS,
+  type EvaluationCallKind,
+  isEvaluationCall,
+  renderPrediction,
+  renderRun,
+  renderScore,
+  requireEvaluationCall,
+} from '../../domain/calls/evaluation-calls.ts'
+import { renderJson } from '../../domain/json/json-text.ts'
+import type { App } from '../../http/app-type.ts'
+import { linesAnswer } from '../../http/document/answers.ts'
+import { sendJsonLines } from '../../http/stream/json-lines.ts'
+import { openReadCaller } from '../../http/stream/read-caller.ts'
+import { ProjectPath } from '../../schemas/calls/call-batch.ts'
+import * as WIRE from '../../schemas/calls/evaluation-calls.ts'
+import { projectOf } from '../projects/project-path.ts'
+import {
+  createEvaluationFinisher,
+  createEvaluationReader,
+  createEvaluationWriter,
+  type EvaluationCallOptions,
+} from './evaluation-store.ts'
+
+/** One kind. Its routes differ in nothing else. */
+interface CallKind {
+  readonly kind: EvaluationCallKind
+  readonly path: string
+  /** The word for it in the document. */
+  readonly word: string
+  readonly idField: string
+  readonly createRequest: z.ZodType
+  readonly createResponse: z.ZodType
+  readonly readResponse: z.ZodType
+  readonly idPath: z.ZodType
+  readonly listQuery: z.ZodType
+  readonly deleteQuery: z.ZodType
+  create(writer: Writer, body: never): Promise<string>
+  render(call: StoredCall): object
+}
+
+type Writer = ReturnType<typeof createEvaluationWriter>
+type Ids = Readonly<Record<string, string>>
+
+const CALL_KINDS: readonly CallKind[] = [
+  {
+    ...{ kind: 'evaluation_run', path: 'evaluation_runs', word: 'EvaluationRun' },
+    idField: 'evaluation_run_id',
+    createRequest: WIRE.RunCreateRequest,
+    createResponse: WIRE.RunCreateResponse,
+    readResponse: WIRE.EvaluationRun,
+    ...{ idPath: WIRE.RunPath, listQuery: WIRE.RunsQuery, deleteQuery: WIRE.RunsDeleteQuery },
+    create: (writer, body) => writer.createRun(body),
+    render: renderRun,
+  },
+  {
+    ...{ kind: 'prediction', path: 'predictions', word: 'Prediction', idField: 'prediction_id' },
+    createRequest: WIRE.PredictionCreateRequest,
+    createResponse: WIRE.PredictionCreateResponse,
+    readResponse: WIRE.Prediction,
+    ...{ idPath: WIRE.PredictionPath, listQuery: WIRE.EvaluationCallsQuery },
+    deleteQuery: WIRE.PredictionsDeleteQuery,
+    create: (writer, body) => writer.createPrediction(body),
+    render: renderPrediction,
+  },
+  {
+    ...{ kind: 'score', path: 'scores', word: 'Score', idField: 'score_id' },
+    createRequest: WIRE.ScoreCreateRequest,
+    createResponse: WIRE.ScoreCreateResponse,
+    readResponse: WIRE.Score,
+    ...{ idPath: WIRE.ScorePath, listQuery: WIRE.EvaluationCallsQuery },
+    deleteQuery: WIRE.ScoresDeleteQuery,
+    create: (writer, body) => writer.createScore(body),
+    render: renderScore,
+  },
+]
+
+const tags = ['calls']
+const config = { keepsLongNumbers: true }
+
+export async function evaluationCallRoutes(
+  app: App,
+  options: EvaluationCallOptions,
+): Promise<void> {
+  for (const kind of CALL_KINDS) {
+    addCreate(app, options, kind)
+    addList(app, options, kind)
+    addRead(app, options, kind)
+    addDelete(app, options, kind)
+  }
+  addFinish(app, options)
+}
+
+function addCreate(app: App, options: EvaluationCallOptions, kind: CallKind): void {
+  app.post(
+    `/v2/:entity/:project/${kind.path}`,
+    {
+      config,
+      schema: {
+        tags,
+        operationId: `create${kind.word}`,
+        summary: `Record one of the ${kind.path} of a project as a call (addition to the spec).`,
+        params: ProjectPath,
+        body: kind.createRequest,
+        response: { 200: kind.createResponse },
+      },
+    },
+    async (request) => {
+      const project_id = projectOf(request.params)
+      const user = requireAccess(request.principal, 'traces:write', project_id)
+      const writer = createEvaluationWriter(options, { project_id, user })
+      return { [kind.idField]: await kind.create(writer, request.body as never) }
+    },
+  )
+}
+
+function addList(app: App, options: EvaluationCallOptions, kind: CallKind): void {
+  app.get(
+    `/v2/:entity/:project/${kind.path}`,
+    {
+      schema: {
+        tags,
+        operationId: `list${kind.word}s`,
+        summary: `List the ${kind.path} of a project, one JSON object a line (addition to the spec).`,
+        params: ProjectPath,
+        querystring: kind.listQuery,
+        response: { 200: linesAnswer('One a line, the oldest first.', kind.readResponse) },
+      },
+    },
+    async (request, reply) => {
+      const project_id = projectOf(request.params)
+      requireAccess(request.principal, 'traces:read', project_id)
+      const query = request.query as z.infer<typeof WIRE.RunsQuery> & { evaluation_run_id?: string }
+      const readCalls = createEvaluationReader(options, openReadCaller(request, reply, project_id))
+      const filter = {
+        op_names: [EVALUATION_OPS[kind.kind]],
+        ...(query.evaluation_run_id ? { trace_ids: [query.evaluation_run_id] } : {}),
+        ...(query.evaluation_run_ids ? { call_ids: [query.evaluation_run_ids].flat() } : {}),
+      }
+      const isAsked = (call: StoredCall) =>
+        isEvaluationCall(call, kind.kind) &&
+        isIn(query.evaluations, call.inputs.self) &&
+        isIn(query.models, call.inputs.model)
+      const { limit = WIRE.EVALUATION_CALLS_LIMIT_MAX, offset = 0 } = query
+      async function* lines(): AsyncGenerator<string> {
+        let at = 0
+        if (limit === 0) return
+        for await (const call of readCalls(filter)) {
+          if (!isAsked(call)) continue
+          if (at >= offset) yield `${renderJson(app.spelling.spellOut(kind.render(call)))}\n`
+          at += 1
+          if (at >= offset + limit) return
+        }
+      }
+      return sendJsonLines(reply, lines())
+    },
+  )
+}
+
+function isIn(wanted: string | readonly string[] | undefined, value: unknown): boolean {
+  return wanted === undefined || [wanted].flat().includes(String(value))
+}
+
+function addRead(app: App, { calls }: EvaluationCallOptions, kind: CallKind): void {
+  app.get(
+    `/v2/:entity/:project/${kind.path}/:${kind.idField}`,
+    {
+      schema: {
+        tags,
+        operationId: `read${kind.word}`,
+        summary: `Read one of the ${kind.path} of a project (addition to the spec).`,
+        params: kind.idPath,
+        response: { 200: kind.readResponse },
+      },
+    },
+    async (request) => {
+      const ids = request.params as z.infer<typeof ProjectPath> & Ids
+      const project_id = projectOf(ids)
+      requireAccess(request.principal, 'traces:read', project_id)
+      const call = await calls.findCall(project_id, ids[kind.idField] ?? '')
+      return kind.render(requireEvaluationCall(call, kind.kind, kind.idField))
+    },
+  )
+}
+
+function addDelete(app: App, { calls, nowUs }: EvaluationCallOptions, kind: CallKind): void {
+  app.delete(
+    `/v2/:entity/:project/${kind.path}`,
+    {
+      schema: {
+        tags,
+        operationId: `delete${kind.word}s`,
+        summary: `Delete ${kind.path} of a project with all that lies below them (addition to the spec).`,
+        params: ProjectPath,
+        querystring: kind.deleteQuery,
+        response: { 200: WIRE.EvaluationDeleteResponse },
+      },
+    },
+    async (request) => {
+      const project_id = projectOf(request.params)
+      requireAccess(request.principal, 'traces:write', project_id)
+      const named = Object.values(request.query as Record<string, string | string[]>).flat()
+      const ids: string[] = []
+      for (const id of new Set(named)) {
+        const call = await calls.findCall(project_id, id)
+        if (call !== null && isEvaluationCall(call, kind.kind)) ids.push(id)
+      }
+      if (ids.length > 0) await calls.deleteCalls({ project_id, ids, deleted_at_us: nowUs() })
+      return { num_deleted: ids.length }
+    },
+  )
+}
+
+function addFinish(app: App, options: EvaluationCallOptions): void {
+  const answer = { response: { 200: WIRE.EvaluationFinishResponse } }
+  app.post(
+    '/v2/:entity/:project/predictions/:prediction_id/finish',
+    {
+      schema: {
+        tags,
+        operationId: 'finishPrediction',
+        summary: 'Say that a prediction of a run has all of its scores (addition to the spec).',
+        params: WIRE.PredictionPath,
+        ...answer,
+      },
+    },
+    async (request, reply) => {
+      const project_id = projectOf(request.params)
+      const user = requireAccess(request.principal, 'traces:write', project_id)
+      const readCalls = createEvaluationReader(options, openReadCaller(request, reply, project_id))
+      const finisher = createEvaluationFinisher(options, { project_id, user })
+      await finisher.finishPrediction(request.params.prediction_id, readCalls)
+      return { success: true as const }
+    },
+  )
+  app.post(
+    '/v2/:entity/:project/evaluation_runs/:evaluation_run_id/finish',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'finishEvaluationRun',
+        summary: 'End a run; its output is the means over its predictions (addition to the spec).',
+        params: WIRE.RunPath,
+        body: WIRE.RunFinishRequest,
+        ...answer,
+      },
+    },
+    async (request, reply) => {
+      const project_id = projectOf(request.params)
+      const user = requireAccess(request.principal, 'traces:write', project_id)
+      const readCalls = createEvaluationReader(options, openReadCaller(request, reply, project_id))
+      const finisher = createEvaluationFinisher(options, { project_id, user })
+      const { evaluation_run_id } = request.params
+      await finisher.finishRun(evaluation_run_id, request.body.summary ?? {}, readCalls)
+      return { success: true as const }
+    },
+  )
+}

@@ -1,0 +1,188 @@
+/** How the routes of evaluation runs, predictions and scores write and read their calls. */
+
+import type { z } from 'zod'
+import type { Principal } from '../../domain/access/permissions.ts'
+import type { StoredCall } from '../../domain/calls/call-view.ts'
+import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/calls-query.ts'
+import {
+  createRunOutput,
+  EVALUATION_OPS,
+  type EvaluationCallKind,
+  isEvaluationCall,
+  marksOf,
+  PREDICT_AND_SCORE_OP,
+  parseCall,
+  predictAndScoreOutput,
+  requireEvaluationCall,
+} from '../../domain/calls/evaluation-calls.ts'
+import { type CallParts, resolveCallEnd, resolveCallStart } from '../../domain/calls/new-call.ts'
+import { newId } from '../../http/new-id.ts'
+import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
+import type {
+  PredictionCreateRequest,
+  RunCreateRequest,
+  ScoreCreateRequest,
+} from '../../schemas/calls/evaluation-calls.ts'
+import type { JsonObject } from '../../schemas/primitives.ts'
+import { renderTimestamp } from '../../schemas/timestamp.ts'
+import type { CallStore } from '../../store/api/calls/calls.ts'
+import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
+import type { ReadCaller } from '../../store/api/read-caller.ts'
+
+export interface EvaluationCallOptions {
+  readonly calls: CallStore
+  readonly callsQuery: CallsQueryStore
+  /** Scheme of the refs that are looked for in inputs and outputs. */
+  readonly refScheme: string
+  /** Microseconds since the epoch; never goes back. */
+  readonly nowUs: () => number
+}
+
+interface NewPart {
+  readonly id: string
+  readonly trace_id: string
+  readonly parent_id: string | null
+  readonly op_name: string
+  readonly attributes: JsonObject
+  readonly inputs: JsonObject
+}
+
+/** Reads calls of one project. */
+export function createEvaluationReader(
+  { callsQuery }: Pick<EvaluationCallOptions, 'callsQuery'>,
+  caller: ReadCaller,
+) {
+  const { project_id } = caller
+  const shape = resolveCallsShape({ project_id })
+  return async function* readCalls(
+    filter: CallsFilter,
+    page: { readonly limit?: number; readonly offset?: number } = {},
+  ): AsyncGenerator<StoredCall> {
+    const selection = resolveCallsSelection({ project_id, filter, ...page })
+    for await (const listed of callsQuery.pages(selection, shape, caller)) {
+      for (const { call } of listed) yield parseCall(call)
+    }
+  }
+}
+
+interface Who {
+  readonly project_id: string
+  readonly user: Principal
+}
+
+/** What both ways of writing stand on. */
+function createParts({ calls, refScheme }: EvaluationCallOptions, { project_id, user }: Who) {
+  const { svc_user_id, svc_username } = user
+
+  function startOf({ id, trace_id, ...part }: NewPart, atUs: number) {
+    const started_at = renderTimestamp(atUs)
+    const start = { project_id, id, trace_id, ...part, started_at }
+    return resolveCallStart(start, { id, trace_id, svc_user_id, svc_username }, refScheme)
+  }
+
+  function endOf(id: string, output: unknown, summary: object, atUs: number) {
+    const ended_at = renderTimestamp(atUs)
+    const end = { project_id, id, ended_at, output, summary: summary as Record<string, unknown> }
+    return resolveCallEnd(end, refScheme)
+  }
+
+  async function write(parts: readonly CallParts[]): Promise<void> {
+    for (const { error } of await calls.writeParts(parts)) if (error) throw error
+  }
+
+  async function requireCall(id: string, kind: EvaluationCallKind, param: string) {
+    return requireEvaluationCall(await calls.findCall(project_id, id), kind, param)
+  }
+
+  return { startOf, endOf, write, requireCall }
+}
+
+/** Records new calls of one project in the name of a user. */
+export function createEvaluationWriter(options: EvaluationCallOptions, who: Who) {
+  const { nowUs } = options
+  const { startOf, endOf, write, requireCall } = createParts(options, who)
+  return {
+    async createRun(body: z.infer<typeof RunCreateRequest>): Promise<string> {
+      const id = newId()
+      const { evaluation, model, source_evaluation_run_id } = body
+      const source = source_evaluation_run_id ? { source_evaluation_run_id } : {}
+      const part = {
+        ...{ id, trace_id: id, parent_id: null, op_name: EVALUATION_OPS.evaluation_run },
+        attributes: marksOf('evaluation_run', { evaluation, model, ...source }),
+        inputs: { self: evaluation, model },
+      }
+      await write([{ start: startOf(part, nowUs()), end: null }])
+      return id
+    },
+    async createPrediction(body: z.infer<typeof PredictionCreateRequest>): Promise<string> {
+      const [id, above, atUs] = [newId(), newId(), nowUs()]
+      const { model, inputs, output, evaluation_run_id: run_id } = body
+      const run = run_id ? await requireCall(run_id, 'evaluation_run', 'evaluation_run_id') : null
+      const trace_id = run?.id ?? id
+      const part = {
+        ...{ id, trace_id, parent_id: run && above, op_name: EVALUATION_OPS.prediction },
+        attributes: marksOf('prediction', { model, ...(run ? { evaluation_run_id: run.id } : {}) }),
+        inputs: { self: model, inputs },
+      }
+      const around = run && {
+        ...{ id: above, trace_id, parent_id: run.id, op_name: PREDICT_AND_SCORE_OP },
+        attributes: { weave: { predict_call_id: id } },
+        inputs: { self: run.inputs.self ?? null, model, example: inputs },
+      }
+      const open = around ? [{ start: startOf(around, atUs), end: null }] : []
+      await write([...open, { start: startOf(part, atUs), end: endOf(id, output, {}, atUs) }])
+      return id
+    },
+    async createScore(body: z.infer<typeof ScoreCreateRequest>): Promise<string> {
+      const [id, atUs] = [newId(), nowUs()]
+      const { prediction_id, scorer, value, evaluation_run_id: run_id } = body
+      const prediction = await requireCall(prediction_id, 'prediction', 'prediction_id')
+      const run = run_id ? await requireCall(run_id, 'evaluation_run', 'evaluation_run_id') : null
+      const about = { scorer, prediction_id, ...(run ? { evaluation_run_id: run.id } : {}) }
+      const part = {
+        ...{ id, trace_id: run?.id ?? id, op_name: EVALUATION_OPS.score },
+        parent_id: run && (prediction.parent_id ?? run.id),
+        attributes: marksOf('score', about),
+        inputs: { self: scorer, inputs: prediction.inputs.inputs ?? {}, output: prediction.output },
+      }
+      await write([{ start: startOf(part, atUs), end: endOf(id, value, {}, atUs) }])
+      return id
+    },
+  }
+}
+
+/** Ends calls of one project. */
+export function createEvaluationFinisher(options: EvaluationCallOptions, who: Who) {
+  const { calls, nowUs } = options
+  const { endOf, requireCall } = createParts(options, who)
+  const { project_id } = who
+  return {
+    /** Ends the call above a prediction of a run; one that has ended stays as it is. */
+    async finishPrediction(id: string, readCalls: ReturnType<typeof createEvaluationReader>) {
+      const prediction = await requireCall(id, 'prediction', 'prediction_id')
+      const { parent_id } = prediction
+      const above = parent_id === null ? null : await calls.findCall(project_id, parent_id)
+      if (above?.op_name !== PREDICT_AND_SCORE_OP || above.ended_at_us !== null) return
+      const scores: StoredCall[] = []
+      for await (const call of readCalls({ parent_ids: [above.id] })) {
+        if (isEvaluationCall(call, 'score')) scores.push(call)
+      }
+      const output = predictAndScoreOutput(prediction, scores)
+      await calls.endCall(endOf(above.id, output, {}, nowUs()))
+    },
+    /** Ends a run with the means over its predictions; one that has ended stays as it is. */
+    async finishRun(
+      id: string,
+      summary: object,
+      readCalls: ReturnType<typeof createEvaluationReader>,
+    ) {
+      const run = await requireCall(id, 'evaluation_run', 'evaluation_run_id')
+      if (run.ended_at_us !== null) return
+      const means = createRunOutput()
+      for await (const call of readCalls({ parent_ids: [id], op_names: [PREDICT_AND_SCORE_OP] })) {
+        means.add(call.output)
+      }
+      await calls.endCall(endOf(id, means.output(), summary, nowUs()))
+    },
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Runs of evaluations, predictions and scores on the wire. Each is a call with marks in its attributes.
+ *
+ * Spec: §2.5, §2.6 (calls; these routes are additions). Choice: the routes and fields of the public tracing clients.
+ */
+import { z } from 'zod'
+import { AnyRef, ClientId, FreeObject } from '../primitives.ts'
+
+/** Limit: ids of one request. */
+const IDS_MAX = 100
+/** Limit: entries of one answer; also the number when none is asked for. */
+export const EVALUATION_CALLS_LIMIT_MAX = 1000
+
+const id = (what: string) => ClientId.describe(`Id of the ${what}, which is the id of its call.`)
+const anything = (what: string) =>
+  z
+    .unknown()
+    .refine((value) => value !== undefined, 'is required')
+    .describe(what)
+
+export const RunCreateRequest = z.strictObject({
+  evaluation: AnyRef.describe('Ref of the evaluation.'),
+  model: AnyRef.describe('Ref of the model.'),
+  source_evaluation_run_id: ClientId.nullish().describe('The run that this one scores anew.'),
+})
+
+export const PredictionCreateRequest = z.strictObject({
+  model: AnyRef.describe('Ref of the model.'),
+  inputs: FreeObject.describe('What the model was given.'),
+  output: anything('What it gave.'),
+  evaluation_run_id: ClientId.nullish().describe('The run that it belongs to.'),
+})
+
+export const ScoreCreateRequest = z.strictObject({
+  prediction_id: id('prediction'),
+  scorer: AnyRef.describe('Ref of the scorer.'),
+  value: anything('What the scorer gave.'),
+  evaluation_run_id: ClientId.nullish().describe('The run that it belongs to.'),
+})
+
+export const RunCreateResponse = z.object({ evaluation_run_id: id('run') })
+export const PredictionCreateResponse = z.object({ prediction_id: id('prediction') })
+export const ScoreCreateResponse = z.object({ score_id: id('score') })
+
+const time = z.string().meta({ format: 'date-time' })
+const user = z.string().nullable().describe('User whose key made it.')
+const runId = z.string().nullable().describe('The run that it belongs to; null outside of runs.')
+
+export const EvaluationRun = z
+  .object({
+    evaluation_run_id: id('run'),
+    evaluation: z.string().describe('Ref of the evaluation.'),
+    model: z.string().describe('Ref of the model.'),
+    source_evaluation_run_id: z.string().nullable().describe('The run that it scores anew.'),
+    status: z.string().describe('`running`, `success` or `error`.'),
+    started_at: time.describe('When it began, UTC.'),
+    finished_at: time.nullable().describe('When it ended; null while it runs.'),
+    summary: FreeObject.describe('What it was finished with.'),
+  })
+  .meta({ id: 'EvaluationRun', description: 'A run of an evaluation.' })
+
+export const Prediction = z
+  .object({
+    prediction_id: id('prediction'),
+    model: z.string().describe('Ref of the model.'),
+    inputs: FreeObject.describe('What the model was given.'),
+    output: z.unknown().describe('What it gave.'),
+    evaluation_run_id: runId,
+    svc_user_id: user,
+  })
+  .meta({ id: 'Prediction', description: 'One answer of a model.' })
+
+export const Score = z
+  .object({
+    score_id: id('score'),
+    scorer: z.string().describe('Ref of the scorer.'),
+    value: z.unknown().describe('What the scorer gave.'),
+    evaluation_run_id: runId,
+    svc_user_id: user,
+  })
+  .meta({ id: 'Score', description: 'What a scorer gave a prediction.' })
+
+const project = {
+  entity: z.string().describe('Entity of the project.'),
+  project: z.string().describe('Name of the project.'),
+}
+
+export const RunPath = z.object({ ...project, evaluation_run_id: id('run') })
+export const PredictionPath = z.object({ ...project, prediction_id: id('prediction') })
+export const ScorePath = z.object({ ...project, score_id: id('score') })
+
+const page = {
+  limit: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(EVALUATION_CALLS_LIMIT_MAX)
+    .optional()
+    .describe(`Entries at most. Default ${EVALUATION_CALLS_LIMIT_MAX}.`),
+  offset: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(1_000_000_000)
+    .optional()
+    .describe('Entries to skip. Default 0.'),
+}
+export const EvaluationCallsQuery = z.strictObject({
+  ...page,
+  evaluation_run_id: ClientId.optional().describe('Those of one run.'),
+})
+const refs = z.union([AnyRef, z.array(AnyRef).max(IDS_MAX)]).optional()
+const ids = z.union([ClientId, z.array(ClientId).max(IDS_MAX)])
+
+export const RunsQuery = z.strictObject({
+  ...page,
+  evaluations: refs.describe('Runs of these evaluations.'),
+  models: refs.describe('Runs of these models.'),
+  evaluation_run_ids: ids.optional().describe('These runs.'),
+})
+
+const named = (what: string) => ids.describe(`The ${what} to delete; unknown ones are passed over.`)
+export const RunsDeleteQuery = z.strictObject({ evaluation_run_ids: named('runs') })
+export const PredictionsDeleteQuery = z.strictObject({ prediction_ids: named('predictions') })
+export const ScoresDeleteQuery = z.strictObject({ score_ids: named('scores') })
+
+export const RunFinishRequest = z.strictObject({
+  summary: FreeObject.nullish().describe('What to keep as the summary of the run.'),
+})
+
+export const EvaluationFinishResponse = z.object({
+  success: z.literal(true).describe('Always true: it is finished, now or before.'),
+})
+
+export const EvaluationDeleteResponse = z.object({
+  num_deleted: z.int().describe('How many were deleted.'),
+})

@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest'
+import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
+
+const PROJECT = 'acme/demo'
+const EVALUATION = `weave:///${PROJECT}/object/exam:abc`
+const MODEL = `weave:///${PROJECT}/object/bot:abc`
+const SCORER = `weave:///${PROJECT}/object/stars:abc`
+const TIME = expect.stringMatching(/Z$/)
+
+const linesOf = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+
+/** A run with two predictions, each with a score. */
+async function evaluate({ post }: Pick<TestApp, 'post'>, root = '') {
+  const base = `${root}/v2/${PROJECT}`
+  const made = async (path: string, body: object): Promise<string> => {
+    const { status, body: answer } = await post(`${base}/${path}`, body)
+    expect([path, status]).toEqual([path, 200])
+    return Object.values(answer)[0] as string
+  }
+  const run = await made('evaluation_runs', { evaluation: EVALUATION, model: MODEL })
+  const predictions: string[] = []
+  const scores: string[] = []
+  for (const n of [1, 2]) {
+    const inputs = { n, wb_user_id: 'mine' }
+    const more = { evaluation_run_id: run }
+    const prediction = await made('predictions', { model: MODEL, inputs, output: n * 10, ...more })
+    const score = { prediction_id: prediction, scorer: SCORER, value: n, ...more }
+    predictions.push(prediction)
+    scores.push(await made('scores', score))
+    const { body } = await post(`${base}/predictions/${prediction}/finish`, {})
+    expect(body).toEqual({ success: true })
+  }
+  return { base, run, predictions, scores }
+}
+
+describe.each(['', '/traces'])('runs of evaluations below %s/', (root) => {
+  const user = root === '' ? { svc_user_id: 'u-1' } : { wb_user_id: 'u-1' }
+
+  it('are recorded as calls and finished with means', async () => {
+    const app = await buildTestApp()
+    const { base, run } = await evaluate(app, root)
+    const shown = {
+      ...{ evaluation_run_id: run, evaluation: EVALUATION, model: MODEL, status: 'running' },
+      ...{ source_evaluation_run_id: null, started_at: TIME, finished_at: null, summary: {} },
+    }
+    expect((await app.get(`${base}/evaluation_runs/${run}`)).body).toEqual(shown)
+    for (const summary of [{ of: 'us' }, { again: 1 }]) {
+      const { body } = await app.post(`${base}/evaluation_runs/${run}/finish`, { summary })
+      expect(body).toEqual({ success: true })
+    }
+    expect((await app.get(`${base}/evaluation_runs/${run}`)).body).toEqual({
+      ...{ ...shown, status: 'success', finished_at: TIME, summary: { of: 'us' } },
+    })
+    const { body } = await app.post('/call/read', { project_id: PROJECT, id: run })
+    expect(body.call).toMatchObject({
+      ...{ op_name: 'Evaluation.evaluate', parent_id: null, trace_id: run },
+      output: { output: { mean: 15 }, stars: { mean: 1.5 } },
+    })
+    const query = { project_id: PROJECT, filter: { trace_ids: [run] } }
+    const calls = linesOf((await app.post('/calls/stream_query', query)).text)
+    expect(calls.map(({ op_name }) => op_name).sort()).toEqual([
+      ...['Evaluation.evaluate', 'Evaluation.predict_and_score', 'Evaluation.predict_and_score'],
+      ...['Model.predict', 'Model.predict', 'Scorer.score', 'Scorer.score'],
+    ])
+    const above = calls.filter(({ op_name }) => op_name === 'Evaluation.predict_and_score')
+    expect(above.map(({ output }) => output.scores)).toEqual([{ stars: 1 }, { stars: 2 }])
+    expect(above.every(({ ended_at }) => ended_at !== null)).toBe(true)
+  })
+
+  it('have predictions and scores that are read and listed', async () => {
+    const app = await buildTestApp()
+    const { base, run, predictions, scores } = await evaluate(app, root)
+    const prediction = {
+      ...{ prediction_id: predictions[0], model: MODEL, inputs: { n: 1, wb_user_id: 'mine' } },
+      ...{ output: 10, evaluation_run_id: run, ...user },
+    }
+    const score = {
+      ...{ score_id: scores[0], scorer: SCORER, value: 1, evaluation_run_id: run, ...user },
+    }
+    expect((await app.get(`${base}/predictions/${predictions[0]}`)).body).toEqual(prediction)
+    expect((await app.get(`${base}/scores/${scores[0]}`)).body).toEqual(score)
+    const list = async (path: string) => linesOf((await app.get(`${base}/${path}`)).text)
+    expect((await list('predictions'))[0]).toEqual(prediction)
+    expect(await list(`predictions?evaluation_run_id=${run}`)).toHaveLength(2)
+    expect(await list('predictions?evaluation_run_id=none')).toEqual([])
+    expect((await list('scores?limit=1&offset=1')).map((each) => each.value)).toEqual([2])
+    expect(await list('scores?limit=0')).toEqual([])
+    const runs = async (query: string) => (await list(`evaluation_runs?${query}`)).length
+    expect(await runs(`models=${MODEL}&evaluations=${EVALUATION}`)).toBe(1)
+    expect(await runs(`models=${SCORER}&models=${EVALUATION}`)).toBe(0)
+    expect(await runs(`evaluation_run_ids=${run}&evaluation_run_ids=other`)).toBe(1)
+  })
+
+  it('are deleted with what lies below them, by their kind alone', async () => {
+    const app = await buildTestApp()
+    const { base, run, predictions } = await evaluate(app, root)
+    const remove = async (path: string) => (await app.delete(`${base}/${path}`)).body
+    expect(await remove(`scores?score_ids=${run}`)).toEqual({ num_deleted: 0 })
+    const [one = ''] = predictions
+    const ids = `prediction_ids=${one}&prediction_ids=none&prediction_ids=${one}`
+    expect(await remove(`predictions?${ids}`)).toEqual({ num_deleted: 1 })
+    expect((await app.get(`${base}/predictions/${one}`)).body.error.code).toBe('call_not_found')
+    expect(await remove(`evaluation_runs?evaluation_run_ids=${run}`)).toEqual({ num_deleted: 1 })
+    expect(linesOf((await app.get(`${base}/predictions`)).text)).toEqual([])
+  })
+})
+
+describe('predictions and scores', () => {
+  it('stand alone without a run', async () => {
+    const { post, get } = await buildTestApp()
+    const base = `/v2/${PROJECT}`
+    const made = await post(`${base}/predictions`, { model: MODEL, inputs: {}, output: null })
+    const { prediction_id } = made.body
+    const score = { prediction_id, scorer: SCORER, value: { good: true } }
+    const { score_id } = (await post(`${base}/scores`, score)).body
+    expect((await get(`${base}/scores/${score_id}`)).body).toMatchObject({
+      ...{ value: { good: true }, evaluation_run_id: null },
+    })
+    const finished = await post(`${base}/predictions/${prediction_id}/finish`, {})
+    expect(finished.body).toEqual({ success: true })
+  })
+
+  it('refuse unknown predictions and runs, and bad fields, by their path', async () => {
+    const { post, get } = await buildTestApp()
+    const { base, run, predictions } = await evaluate({ post })
+    const prediction = { model: MODEL, inputs: {}, output: 1 }
+    const score = { prediction_id: predictions[0], scorer: SCORER, value: 1 }
+    const bad = [
+      ['predictions', { ...prediction, evaluation_run_id: 'none' }, 404, 'evaluation_run_id'],
+      ['scores', { ...score, prediction_id: run }, 404, 'prediction_id'],
+      ['scores', { ...score, evaluation_run_id: predictions[0] }, 404, 'evaluation_run_id'],
+      [`predictions/${run}/finish`, {}, 404, 'prediction_id'],
+      ['evaluation_runs/none/finish', {}, 404, 'evaluation_run_id'],
+      ['evaluation_runs', { evaluation: 'none', model: MODEL }, 422, 'evaluation'],
+      ['predictions', { model: MODEL, inputs: {} }, 422, 'output'],
+      ['scores', { prediction_id: 'p', scorer: SCORER }, 422, 'value'],
+    ] as const
+    for (const [path, body, status, param] of bad) {
+      const answer = await post(`${base}/${path}`, body)
+      expect([path, answer.status, answer.body.error?.param]).toEqual([path, status, param])
+    }
+    const listed = await get(`${base}/predictions?limit=-1`)
+    expect([listed.status, listed.body.error.param]).toEqual([422, 'limit'])
+  })
+
+  it('need their scope and the project', async () => {
+    const app = await buildTestApp()
+    const { base, run, predictions, scores } = await evaluate(app)
+    const keys = [
+      await app.createKey({ scopes: ['traces:read'] }),
+      await app.createKey({ scopes: ['traces:write'] }),
+    ]
+    const elsewhere = await app.createKey({ projects: ['acme/other'] })
+    const bodies: Readonly<Record<string, object>> = {
+      evaluation_runs: { evaluation: EVALUATION, model: MODEL },
+      predictions: { model: MODEL, inputs: {}, output: 1 },
+      scores: { prediction_id: predictions[0], scorer: SCORER, value: 1 },
+    }
+    const ids = { evaluation_runs: run, predictions: predictions[0], scores: scores[0] }
+    for (const [path, id] of Object.entries(ids)) {
+      const url = `${base}/${path}`
+      const word = path.slice(0, -1)
+      const requests = [
+        (key: string | null) => app.post(url, bodies[path], { key }),
+        (key: string | null) => app.delete(`${url}?${word}_ids=${id}`, { key }),
+        (key: string | null) => app.post(`${url}/${id}/finish`, {}, { key }),
+        (key: string | null) => app.get(url, { key }),
+        (key: string | null) => app.get(`${url}/${id}`, { key }),
+      ].filter((_send, at) => at !== 2 || path !== 'scores')
+      for (const [at, send] of requests.entries()) {
+        const wrong = at < requests.length - 2 ? keys[0] : keys[1]
+        const codes = []
+        for (const key of [null, wrong ?? null, elsewhere]) {
+          codes.push((await send(key)).body?.error?.code)
+        }
+        expect([url, at, ...codes]).toEqual([
+          ...[url, at, 'missing_api_key', 'scope_missing', 'project_forbidden'],
+        ])
+      }
+    }
+  })
+})
