@@ -2,6 +2,10 @@ import { onTestFinished } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { describeCallSumsContract } from './call-sums-contract.ts'
+import {
+  describeFileStoreContract,
+  describeResponseStoreContract,
+} from './files-and-responses-contract.ts'
 import { describeKeyStoreContract, describePriceStoreContract } from './keys-and-prices-contract.ts'
 
 async function open(dataDir: string) {
@@ -14,3 +18,5 @@ describeCallSumsContract('sqlite', () => open(':memory:'))
 describeCallSumsContract('sqlite with threads', () => open(makeTempDir()))
 describeKeyStoreContract('sqlite', async () => (await open(':memory:')).keys)
 describePriceStoreContract('sqlite', async () => (await open(':memory:')).prices)
+describeFileStoreContract('sqlite', async () => (await open(makeTempDir())).files)
+describeResponseStoreContract('sqlite', async () => (await open(':memory:')).responses)
