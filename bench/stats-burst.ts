@@ -106,7 +106,7 @@ async function medianOf(run: () => Promise<unknown>): Promise<string> {
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), 'weft-burst-'))
-const store = openSqliteStore({ dataDir, bootstrapKey: null, ingestQueueMax: 10_000 })
+const store = openSqliteStore({ dataDir, ingestQueueMax: 10_000 })
 const PERCENTILES = ['count', 50, 95, 99] as const
 try {
   await write(store, 0, 0, 1000, true)

@@ -1,5 +1,6 @@
 /** The composition root: opens the stores and backends that the settings ask for. */
 import { type Config, ConfigError, readSecret, SHUTDOWN_MS_MAX } from './config.ts'
+import { createServerKeys, type ServerKeys } from './http/server-keys.ts'
 import type { InferenceBackend } from './inference/backend.ts'
 import { createLazyBackend } from './inference/models/lazy-backend.ts'
 import { type ModelRegistry, openModelRegistry } from './inference/models/registry.ts'
@@ -11,6 +12,7 @@ import { createTinyBackend } from './inference/tiny/backend.ts'
 import { resolveTinyFields } from './inference/tiny/field-support.ts'
 import { TINY_OFFERS } from './inference/tiny/offers.ts'
 import { createTraceReader, optionsOfTraceReader, type TraceReader } from './otel/span-reader.ts'
+import type { KeyStore } from './store/api/access/keys.ts'
 import type { Stores } from './store/api/stores.ts'
 import { openSqliteStores } from './store/sqlite/open-locked.ts'
 
@@ -22,6 +24,8 @@ const CLOSE_REST_MS = 2_500
 
 /** What the app stands on. The opener closes it. */
 export interface Deps extends Stores {
+  /** Knows besides the stored keys those of the server. */
+  readonly keys: KeyStore & Pick<ServerKeys, 'createProcessKey'>
   readonly models: ModelRegistry
   /**
    * Reads the models file anew.
@@ -48,10 +52,20 @@ export async function openDeps(config: Config): Promise<Deps> {
       await traceReader.close()
       await stores.close()
     }
-    return { ...stores, models, reloadModels: models.reload, traceReader, close }
+    const keys = addServerKeys(stores.keys, config.bootstrapKey)
+    return { ...stores, keys, models, reloadModels: models.reload, traceReader, close }
   } catch (error) {
     await models.close()
     throw error
+  }
+}
+
+function addServerKeys(stored: KeyStore, bootstrapKey: string | null): Deps['keys'] {
+  const { createProcessKey, findPrincipal } = createServerKeys(bootstrapKey)
+  return {
+    ...stored,
+    createProcessKey,
+    findPrincipal: async (secret) => findPrincipal(secret) ?? stored.findPrincipal(secret),
   }
 }
 
@@ -60,7 +74,6 @@ const STORE_OPENERS: Readonly<Record<Config['store'], (config: Config) => Promis
   sqlite: (config) =>
     openSqliteStores({
       dataDir: config.dataDir,
-      bootstrapKey: config.bootstrapKey,
       ingestQueueMax: config.ingestQueueMax,
       ingestQueueBytesMax: config.ingestQueueBytesMax,
       // What the requests leave of it, less a rest for all others that close.

@@ -33,6 +33,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/store/',
     'src/inference/',
     'src/otel/',
+    'src/http/',
     'src/domain/',
     'src/schemas/',
   ],

@@ -6,14 +6,15 @@ import {
   requireAccess,
   type Scope,
 } from '../../src/domain/access/permissions.ts'
+import { createServerKeys } from '../../src/http/server-keys.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 
 function principal(scopes: Scope[], projects: string[]): Principal {
   return { keyId: 'k', svc_user_id: 'u', svc_username: 'U', scopes, projects }
 }
 
-function openKeys(bootstrapKey: string | null = null) {
-  const store = openSqliteStore({ dataDir: ':memory:', bootstrapKey, ingestQueueMax: 10 })
+function openKeys() {
+  const store = openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 10 })
   onTestFinished(() => store.close())
   return store.keys
 }
@@ -58,20 +59,6 @@ describe('requireAccess', () => {
 })
 
 describe('key store', () => {
-  it('knows a key of the process without storing it, until another one is made', async () => {
-    const keys = openKeys()
-    const rights = { svc_user_id: 'trainer', svc_username: 'T', scopes: ['worker'] as const }
-    const first = keys.createProcessKey({ ...rights, projects: ['*'] })
-    expect(await keys.findPrincipal(first)).toMatchObject({
-      svc_user_id: 'trainer',
-      scopes: ['worker'],
-    })
-    expect(await keys.listKeys()).toEqual([])
-    const second = keys.createProcessKey({ ...rights, projects: ['*'] })
-    expect(await keys.findPrincipal(first)).toBeNull()
-    expect(await keys.findPrincipal(second)).toMatchObject({ svc_user_id: 'trainer' })
-  })
-
   it('finds the caller behind a key and nobody behind another', async () => {
     const keys = openKeys()
     const rights = { scopes: ['worker'] as const, projects: ['a/b'] }
@@ -111,14 +98,27 @@ describe('key store', () => {
     expect(await keys.findPrincipal(secret)).toBeNull()
     expect(await keys.revokeKey(id)).toBe(false)
   })
+})
 
-  it('takes the bootstrap key as admin of everything without storing it', async () => {
-    const keys = openKeys('a bootstrap key of 30 letters!')
-    expect(await keys.findPrincipal('a bootstrap key of 30 letters!')).toMatchObject({
+describe('keys of the server', () => {
+  it('take the bootstrap key as admin of everything', () => {
+    const keys = createServerKeys('a bootstrap key of 30 letters!')
+    expect(keys.findPrincipal('a bootstrap key of 30 letters!')).toMatchObject({
       svc_user_id: 'bootstrap',
       scopes: ['admin'],
       projects: ['*'],
     })
-    expect(await keys.listKeys()).toEqual([])
+    expect(keys.findPrincipal('a bootstrap key of 30 letters')).toBeNull()
+    expect(createServerKeys(null).findPrincipal('')).toBeNull()
+  })
+
+  it('know a key of the process until another one is made', () => {
+    const keys = createServerKeys(null)
+    const rights = { svc_user_id: 'trainer', svc_username: 'T', projects: ['*'] }
+    const first = keys.createProcessKey({ ...rights, scopes: ['worker'] })
+    expect(keys.findPrincipal(first)).toMatchObject({ ...rights, scopes: ['worker'] })
+    const second = keys.createProcessKey({ ...rights, scopes: ['worker'] })
+    expect(keys.findPrincipal(first)).toBeNull()
+    expect(keys.findPrincipal(second)).toMatchObject(rights)
   })
 })

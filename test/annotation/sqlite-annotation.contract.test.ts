@@ -11,7 +11,7 @@ import {
 } from './annotation-store-contract.ts'
 
 async function open(dataDir: string): Promise<AnnotationStores> {
-  const store = openSqliteStore({ bootstrapKey: null, ingestQueueMax: 1000, dataDir })
+  const store = openSqliteStore({ ingestQueueMax: 1000, dataDir })
   onTestFinished(() => store.close())
   const startCalls: AnnotationStores['startCalls'] = async (project_id, ids) => {
     for (const id of ids) await store.calls.startCall(startOf({ project_id, id }))

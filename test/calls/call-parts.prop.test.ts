@@ -47,8 +47,7 @@ const move = fc.record({
 const KINDS = ['start', 'end', 'whole']
 
 it('every order, repetition and cut into batches of the parts ends in the same rows', async () => {
-  const openStore = () =>
-    openSqliteStore({ dataDir: ':memory:', bootstrapKey: null, ingestQueueMax: 100 })
+  const openStore = () => openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 100 })
 
   async function play(moves: readonly { id: string; kind: string; cuts: boolean }[]) {
     const store = openStore()

@@ -7,7 +7,7 @@ import { describeFeedbackStoreContract, pathsOf } from './feedback-store-contrac
 const T0 = '2026-01-01T00:00:00Z'
 
 function open(dataDir: string): SqliteStore {
-  const store = openSqliteStore({ bootstrapKey: null, ingestQueueMax: 1000, dataDir })
+  const store = openSqliteStore({ ingestQueueMax: 1000, dataDir })
   onTestFinished(() => store.close())
   return store
 }

@@ -20,7 +20,7 @@ import {
   storeTable,
 } from './object-store-contract.ts'
 
-const OPTIONS = { bootstrapKey: null, ingestQueueMax: 1000 }
+const OPTIONS = { ingestQueueMax: 1000 }
 
 function open(dataDir: string) {
   const store = openSqliteStore({ ...OPTIONS, dataDir })

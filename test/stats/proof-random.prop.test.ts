@@ -199,7 +199,6 @@ describe('POST /calls/stats', () => {
   it('equals the naive statistics to the last digit, whatever is written in between', async () => {
     const store = openSqliteStore({
       dataDir: ':memory:',
-      bootstrapKey: null,
       ingestQueueMax: 1000,
       pieceRowsMax: 3,
     })

@@ -35,16 +35,6 @@ export function describeKeyStoreContract(name: string, create: () => Promise<Key
       expect(listed.map(({ revoked_at_us }) => revoked_at_us === null)).toEqual([false, true])
       expect(JSON.stringify(listed)).not.toContain(second.secret)
     })
-
-    it('knows the last key of the process, and stores none', async () => {
-      const keys = await create()
-      const first = keys.createProcessKey(RIGHTS)
-      expect(await keys.findPrincipal(first)).toMatchObject(RIGHTS)
-      const second = keys.createProcessKey(RIGHTS)
-      expect(await keys.findPrincipal(first)).toBeNull()
-      expect(await keys.findPrincipal(second)).toMatchObject(RIGHTS)
-      expect(await keys.listKeys()).toEqual([])
-    })
   })
 }
 

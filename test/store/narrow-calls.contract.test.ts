@@ -81,7 +81,7 @@ describe('a database with wide calls', () => {
   it('has the same calls, traces and descendants when it is opened', async () => {
     const dataDir = makeTempDir()
     const calls = makeWideDatabase(dataDir)
-    const store = openSqliteStore({ dataDir, bootstrapKey: null, ingestQueueMax: 1000 })
+    const store = openSqliteStore({ dataDir, ingestQueueMax: 1000 })
     onTestFinished(() => store.close())
     for (const call of calls) {
       await expect(store.calls.findCall(call.project_id, call.id)).resolves.toMatchObject(call)
@@ -127,7 +127,7 @@ describe('narrow calls', () => {
   })
 
   it('are found by the ids of their end, start and name in any order', async () => {
-    const store = openSqliteStore({ dataDir: ':memory:', bootstrapKey: null, ingestQueueMax: 1000 })
+    const store = openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 1000 })
     onTestFinished(() => store.close())
     for (const id of [UUID, UUID.toUpperCase(), TRACE, SPAN]) {
       const ids = { id, trace_id: TRACE, parent_id: SPAN, thread_id: UUID, turn_id: id }

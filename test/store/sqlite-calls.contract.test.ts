@@ -3,7 +3,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { describeCallStoreContract, endOf, startOf } from './call-store-contract.ts'
 
-const OPTIONS = { bootstrapKey: null, ingestQueueMax: 1000 }
+const OPTIONS = { ingestQueueMax: 1000 }
 
 describeCallStoreContract('sqlite', async () => {
   const store = openSqliteStore({ ...OPTIONS, dataDir: ':memory:' })

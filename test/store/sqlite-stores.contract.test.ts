@@ -9,7 +9,7 @@ import {
 import { describeKeyStoreContract, describePriceStoreContract } from './keys-and-prices-contract.ts'
 
 async function open(dataDir: string) {
-  const store = openSqliteStore({ bootstrapKey: null, ingestQueueMax: 1000, dataDir })
+  const store = openSqliteStore({ ingestQueueMax: 1000, dataDir })
   onTestFinished(() => store.close())
   return store
 }

@@ -215,7 +215,7 @@ describe('usage', () => {
       fc.constantFrom(1, 3, 1000),
       async (calls, moves, removed, pieceRowsMax) => {
         const store = openSqliteStore({
-          ...{ dataDir: ':memory:', bootstrapKey: null, ingestQueueMax: 100, pieceRowsMax },
+          ...{ dataDir: ':memory:', ingestQueueMax: 100, pieceRowsMax },
         })
         const started = new Set<string>()
         const ended = new Set<string>()

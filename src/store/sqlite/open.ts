@@ -45,7 +45,6 @@ import { openInlineWrites, openWriterThread } from './write/writer-ends.ts'
 export interface SqliteOptions {
   /** A directory, or ':memory:'. */
   readonly dataDir: string
-  readonly bootstrapKey: string | null
   /** False beside the process that owns the directory: an older database is then refused. Default: true. */
   readonly mayMigrate?: boolean
   /** Writes that may wait for a commit. */
@@ -104,7 +103,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     ...{ folder, missing: () => missing },
   })
   return {
-    keys: createKeyStore(db, writes, options.bootstrapKey),
+    keys: createKeyStore(db, writes),
     calls: createCallStore(db, writes, arrivals),
     recordings,
     callsQuery: createCallsQueryStore(db, lists, arrivals),
@@ -164,7 +163,7 @@ export function openSqliteKeys(dataDir: string, mayMigrate: boolean) {
     },
     open: (listener) => openInlineWrites(db, listener),
   })
-  const keys: KeyStore = createKeyStore(db, writer, null)
+  const keys: KeyStore = createKeyStore(db, writer)
   const close = async () => {
     await writer.drain()
     await writer.close()

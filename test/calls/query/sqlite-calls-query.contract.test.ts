@@ -4,7 +4,7 @@ import { makeTempDir } from '../../support/temp-dir.ts'
 import { describeCallsQueryContract } from './calls-query-contract.ts'
 
 async function open(dataDir: string) {
-  const store = openSqliteStore({ bootstrapKey: null, ingestQueueMax: 1000, dataDir })
+  const store = openSqliteStore({ ingestQueueMax: 1000, dataDir })
   onTestFinished(() => store.close())
   return store
 }

@@ -47,7 +47,7 @@ const query = {
 }
 
 function open(dataDir: string): SqliteStore {
-  return openSqliteStore({ dataDir, bootstrapKey: null, ingestQueueMax: 100 })
+  return openSqliteStore({ dataDir, ingestQueueMax: 100 })
 }
 
 /** A store in a directory with calls in some hours, of which none is built. */

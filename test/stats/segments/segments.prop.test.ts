@@ -132,7 +132,6 @@ describe('segments of hours', () => {
       async (batches, questions, priceMinutes, { pieceRowsMax, builtRounds }) => {
         const store = openSqliteStore({
           dataDir: ':memory:',
-          bootstrapKey: null,
           ingestQueueMax: 100,
           pieceRowsMax,
         })
@@ -170,7 +169,7 @@ describe('segments of hours', () => {
   })
 
   it('are not needed for hours that hold more than columns can', async () => {
-    const store = openSqliteStore({ dataDir: ':memory:', bootstrapKey: null, ingestQueueMax: 100 })
+    const store = openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 100 })
     onTestFinished(() => store.close())
     const large: TestCall = {
       ...{ id: 'large', startedUs: BASE_US, latencyUs: 2 ** 52, op: 'a', user: 'u', run: null },

@@ -24,7 +24,7 @@ export async function expectStats(
   calls: readonly RawCall[],
   questions: readonly Question[] = QUESTIONS,
 ): Promise<void> {
-  const store = openSqliteStore({ dataDir, bootstrapKey: null, ingestQueueMax: 1000 })
+  const store = openSqliteStore({ dataDir, ingestQueueMax: 1000 })
   const { calls: callStore, stats, prices } = store
   const app = await buildTestApp({}, { calls: callStore, stats, prices })
   try {

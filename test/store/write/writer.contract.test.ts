@@ -14,7 +14,7 @@ const PROJECT = 'acme/demo'
 
 function openStore(options: Partial<SqliteOptions> = {}) {
   const store = openSqliteStore({
-    ...{ bootstrapKey: null, ingestQueueMax: 10_000 },
+    ...{ ingestQueueMax: 10_000 },
     dataDir: makeTempDir(),
     ...options,
   })

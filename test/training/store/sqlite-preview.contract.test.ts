@@ -24,7 +24,7 @@ import { describePreviewStoreContract, JOB, MODEL } from './preview-store-contra
 import { describeTrainingQueueContract } from './training-queue-contract.ts'
 
 async function openStores() {
-  const store = openSqliteStore({ bootstrapKey: null, ingestQueueMax: 1000, dataDir: ':memory:' })
+  const store = openSqliteStore({ ingestQueueMax: 1000, dataDir: ':memory:' })
   onTestFinished(() => store.close())
   return store
 }

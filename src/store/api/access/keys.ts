@@ -24,11 +24,6 @@ export interface KeyStore {
   /** Stores a new key. Resolves only after it is durable. @throws ApiError server_overloaded, store_unavailable */
   createKey(key: NewKey): Promise<CreatedKey>
   /**
-   * The secret text of a new key that is never stored: it ends with the process, or when another one is
-   * made. For the part of the server that talks to it as its clients do.
-   */
-  createProcessKey(key: NewKey): string
-  /**
    * The caller behind a key, or null when it is unknown or revoked. Asked for by every request, so that it must be
    * cheap: it may lag a revocation by a second.
    *

@@ -22,25 +22,16 @@ interface KeyRow extends Omit<NewKeyRow, 'hash'> {
 
 /**
  * @param db - for what is read here
- * @param bootstrapKey - a key with all scopes on all projects that is not in the database, or null
  */
-export function createKeyStore(
-  db: Connection,
-  writes: Writes,
-  bootstrapKey: string | null,
-): KeyStore {
+export function createKeyStore(db: Connection, writes: Writes): KeyStore {
   const findKey = db.prepare(FIND_KEY)
   const listKeys = db.prepare(LIST_KEYS)
   const newId = createOrderedIds(readClockUs, randomBytes)
-  const bootstrapHash = bootstrapKey === null ? null : hashKey(bootstrapKey)
-  let processKey: { readonly hash: Buffer; readonly principal: Principal } | null = null
   /** By the key's text, since hashing it costs more than all else here; forgotten as a whole, and soon. */
   const cache = new Map<string, Principal>()
   let cachedUntil = 0
 
   function lookUp(hash: Buffer): Principal | null {
-    if (bootstrapHash && isSameHash(hash, bootstrapHash)) return BOOTSTRAP_PRINCIPAL
-    if (processKey && isSameHash(hash, processKey.hash)) return processKey.principal
     try {
       const row = findKey.get({ hash }) as KeyRow | undefined
       return row && isSameHash(hash, row.hash) ? toPrincipal(row) : null
@@ -63,13 +54,6 @@ export function createKeyStore(
         created_at_us: readClockUs(),
       })
       return { id, secret }
-    },
-    createProcessKey(key) {
-      const secret = renderKey(randomBytes(KEY_BYTES))
-      const principal = Object.freeze({ ...key, keyId: `process-${key.svc_user_id}` })
-      cache.clear()
-      processKey = { hash: hashKey(secret), principal }
-      return secret
     },
     async findPrincipal(secret) {
       const now = performance.now()
@@ -101,14 +85,6 @@ export function createKeyStore(
 function readClockUs(): number {
   return Date.now() * 1000
 }
-
-const BOOTSTRAP_PRINCIPAL: Principal = Object.freeze({
-  keyId: 'bootstrap',
-  svc_user_id: 'bootstrap',
-  svc_username: 'bootstrap',
-  scopes: Object.freeze(['admin'] as const),
-  projects: Object.freeze(['*']),
-})
 
 function toStoredKey(row: KeyRow): StoredKey {
   return {

@@ -1,0 +1,49 @@
+/** Keys that the server takes besides the stored ones: that of the settings, and one that ends with the process. */
+import { randomBytes } from 'node:crypto'
+import { hashKey, isSameHash, KEY_BYTES, renderKey } from '../domain/access/keys.ts'
+import type { Principal } from '../domain/access/permissions.ts'
+
+type Rights = Omit<Principal, 'keyId'>
+
+interface ServerKey {
+  readonly hash: Buffer
+  readonly principal: Principal
+}
+
+export interface ServerKeys {
+  /** The caller behind one of these keys, or null. */
+  findPrincipal(secret: string): Principal | null
+  /**
+   * The secret text of a new key that is never stored: it ends with the process, or when another one is made. For
+   * the part of the server that talks to it as its clients do.
+   */
+  createProcessKey(rights: Rights): string
+}
+
+/** @param bootstrapKey - a key with all scopes on all projects, or null */
+export function createServerKeys(bootstrapKey: string | null): ServerKeys {
+  const bootstrap: ServerKey | null =
+    bootstrapKey === null ? null : { hash: hashKey(bootstrapKey), principal: BOOTSTRAP_PRINCIPAL }
+  let ofProcess: ServerKey | null = null
+  return {
+    findPrincipal(secret) {
+      const hash = hashKey(secret)
+      const found = [bootstrap, ofProcess].find((key) => key && isSameHash(hash, key.hash))
+      return found?.principal ?? null
+    },
+    createProcessKey(rights) {
+      const secret = renderKey(randomBytes(KEY_BYTES))
+      const principal = Object.freeze({ ...rights, keyId: `process-${rights.svc_user_id}` })
+      ofProcess = { hash: hashKey(secret), principal }
+      return secret
+    },
+  }
+}
+
+const BOOTSTRAP_PRINCIPAL: Principal = Object.freeze({
+  keyId: 'bootstrap',
+  svc_user_id: 'bootstrap',
+  svc_username: 'bootstrap',
+  scopes: Object.freeze(['admin'] as const),
+  projects: Object.freeze(['*']),
+})
