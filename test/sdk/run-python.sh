@@ -2,7 +2,8 @@
 # Runs the programs on the unmodified Python SDKs against a server of their own. Says `skipped: why` where
 # Python or a package cannot be had; whatever a program finds wrong fails.
 #
-# SDK_PYTHON names a Python that has the packages already. SDK_OTEL=1 tries more libraries that send OpenTelemetry.
+# SDK_PYTHON names a Python that has the packages already. SDK_OTEL=1 tries more libraries that send OpenTelemetry,
+# SDK_LIBRARIES=1 more that the Weave SDK traces by itself.
 # SDK_TRAINING=1 tries what trains too: its packages are large, 600 MB of openpipe-art and 6 GB of peft and torch.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -124,6 +125,26 @@ if have weave && have openai && have opentelemetry-exporter-otlp-proto-http; the
   else
     have logfire && run_otel otel_python.py logfire
     have openai-agents && run_otel otel_agents_python.py openai-agents
+  fi
+fi
+
+# Each token counts once, however a library nests its calls.
+run_usage() {
+  run usage_python.py SDK_LIBRARY="$1" WANDB_BASE_URL="$url" WANDB_API_KEY=$key WF_TRACE_SERVER_URL="$url/traces" \
+    LITELLM_LOCAL_MODEL_COST_MAP=True
+}
+
+if have weave && have openai; then
+  run_usage openai
+  have langchain-openai && run_usage langchain
+  if [ -z "${SDK_LIBRARIES:-}" ]; then
+    skip 'the usage of langgraph, litellm, dspy and openai-agents' 'SDK_LIBRARIES is not set'
+  else
+    have langgraph && run_usage langgraph
+    have litellm && run_usage litellm
+    # The SDK's part for dspy asks for numpy.
+    have numpy && have dspy && run_usage dspy
+    have openai-agents && run_usage openai-agents
   fi
 fi
 if [ -z "${SDK_TRAINING:-}" ]; then
