@@ -147,6 +147,9 @@ if have weave && have openai; then
     have openai-agents && run_usage openai-agents
   fi
 fi
+
+# The libraries that speak the OpenAI protocol, as many as there is time for.
+CLIENTS_SECONDS=${CLIENTS_SECONDS:-180} test/sdk/clients/run.sh
 if [ -z "${SDK_TRAINING:-}" ]; then
   skip 'training with openpipe-art and peft' 'SDK_TRAINING is not set'
   exit 0
