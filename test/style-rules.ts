@@ -61,7 +61,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Entries that nothing imports. */
-const ENTRIES = /^src\/(?:server|keys|migrate)\.ts$|-(?:entry|worker)\.ts$|\/weights\/evaluate\.ts$/
+const ENTRIES =
+  /^src\/(?:server|keys|migrate)\.ts$|-(?:entry|worker)\.ts$|\/weights\/(?:evaluate|lengthen)\.ts$/
 
 /** Words of SQL that stand only in *.sql.ts and migrations/. */
 const SQL =
