@@ -83,10 +83,12 @@ function describeStats(name: string, open: Open): void {
       const { stats } = await open()
       const { calls, usage, unpricedModels } = await stats.aggregate(question(), readCaller())
       expect(calls?.values.map((values) => [...values])).toEqual([[1, 2]])
-      // 3 tokens at 0.5 and 1 at 2 for each of the two calls that have ended.
-      expect(usage.map(({ model, table }) => [model, [...(table.values[0] ?? [])]])).toEqual([
-        ['m', [3.5, 3.5]],
-      ])
+      // 3 tokens at 0.5 and 1 at 2, which the child has spent and the root reports with its own.
+      const sums = (tables: typeof usage) =>
+        tables.map(({ model, table }) => [model, [...(table.values[0] ?? [])]])
+      expect(sums(usage)).toEqual([['m', [0, 3.5]]])
+      const reported = await stats.aggregate(question({ counting: 'reported' }), readCaller())
+      expect(sums(reported.usage)).toEqual([['m', [3.5, 3.5]]])
       expect(unpricedModels).toEqual([])
     })
 

@@ -50,19 +50,21 @@ export const AgentSearchResponse = z.object({
     .array(
       z.object({
         conversation_id: z.string().describe('Empty for messages of no conversation.'),
-        conversation_name: z.string(),
-        agent_name: z.string(),
-        last_activity: time,
-        matched_messages: z.array(
-          z.object({
-            span_id: z.string(),
-            trace_id: z.string(),
-            role: z.string(),
-            content_preview: z.string(),
-            content_digest: z.string().describe('SHA-256 of the message, in hex.'),
-            started_at: time,
-          }),
-        ),
+        conversation_name: z.string().describe('Empty when it was not told.'),
+        agent_name: z.string().describe('Agent of its newest message.'),
+        last_activity: time.describe('Start of the newest span with a match.'),
+        matched_messages: z
+          .array(
+            z.object({
+              span_id: z.string().describe('Span that holds the message.'),
+              trace_id: z.string().describe('Trace of the span.'),
+              role: z.string().describe('Who speaks.'),
+              content_preview: z.string().describe('Beginning of the text.'),
+              content_digest: z.string().describe('SHA-256 of the message, in hex.'),
+              started_at: time.describe('When the span began.'),
+            }),
+          )
+          .describe('Messages of the page.'),
       }),
     )
     .describe('Conversations with the messages of the page, the newest first.'),

@@ -83,20 +83,22 @@ export const SpanAttributesResponse = z.object({
   attributes: z
     .array(
       z.object({
-        key: z.string(),
-        source: z.enum([
-          'custom_attrs_string',
-          'custom_attrs_int',
-          'custom_attrs_float',
-          'custom_attrs_bool',
-        ]),
-        value_type: z.enum(['string', 'int', 'float', 'bool']),
+        key: z.string().describe('Name of the attribute.'),
+        source: z
+          .enum([
+            'custom_attrs_string',
+            'custom_attrs_int',
+            'custom_attrs_float',
+            'custom_attrs_bool',
+          ])
+          .describe('Column that it is asked for by.'),
+        value_type: z.enum(['string', 'int', 'float', 'bool']).describe('Type of its values.'),
         span_count: count('Spans that carry it.'),
       }),
     )
     .describe('The page, the most frequent first.'),
-  has_more: z.boolean(),
-  limit: z.int(),
-  offset: z.int(),
+  has_more: z.boolean().describe('Whether more attributes come behind the page.'),
+  limit: z.int().describe('Attributes of the page at most.'),
+  offset: z.int().describe('Attributes that were skipped.'),
 })
 export type SpanAttributesResponse = z.infer<typeof SpanAttributesResponse>

@@ -105,7 +105,7 @@ export const TableQueryRequest = z.strictObject({
           .string()
           .min(1)
           .max(FIELD_PATH_MAX)
-          .regex(/^[^.]+(?:\.[^.]+)*$/, 'must have a name before and behind each dot')
+          .regex(/^[^.]+(\.[^.]+)*$/, 'must have a name before and behind each dot')
           .describe('Dotted path inside the rows.'),
         direction: SortDirection,
       }),

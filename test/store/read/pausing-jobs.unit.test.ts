@@ -22,7 +22,13 @@ function open(): Connection {
   const { lastInsertRowid: project_key } = db.prepare(INSERT_PROJECT).run(project_id)
   const addBodies = db.prepare('INSERT INTO call_bodies (call_key, inputs_json) VALUES (?, ?)')
   const addFeedback = db.prepare(INSERT_FEEDBACK)
-  const nothing = { creator: null, annotation_ref: null, runnable_ref: null, call_ref: null }
+  const nothing = {
+    creator: null,
+    annotation_ref: null,
+    runnable_ref: null,
+    call_ref: null,
+    scores_json: null,
+  }
   for (let n = 0; n < ROWS; n++) {
     // Ten calls each began at the same time.
     const id = `c${(n * 7) % ROWS}`
