@@ -260,11 +260,12 @@ export function describeContentStoresContract(
           const fields = [{ field: 'k', direction }]
           const places = [...(await stores.tables.sortPlaces(table, fields, CALLER))]
           const sign = direction === 'asc' ? 1 : -1
+          // The direction turns the values of a kind, not the kinds.
           const rank = (v: unknown) => ['number', 'string', 'boolean'].indexOf(typeof v)
           const expected = [...values.keys()].sort((left, right) => {
             const [a, b] = [values[left] ?? null, values[right] ?? null]
             if (a === null || b === null) return (a === null ? 1 : 0) - (b === null ? 1 : 0)
-            if (rank(a) !== rank(b)) return (rank(a) - rank(b)) * sign
+            if (rank(a) !== rank(b)) return rank(a) - rank(b)
             return a === b ? 0 : (a < b ? -1 : 1) * sign
           })
           expect(places).toEqual(expected)
