@@ -71,17 +71,17 @@ const status = statusCode.nullable()
 
 export const ChatFeedback = z
   .object({
-    id: z.string(),
-    weave_ref: z.string(),
-    feedback_type: z.string(),
-    payload: FreeObject,
-    creator: text,
-    created_at: time,
-    svc_user_id: text,
-    annotation_ref: text,
-    runnable_ref: text,
-    call_ref: text,
-    trigger_ref: text,
+    id: z.string().describe('Id of the feedback.'),
+    weave_ref: z.string().describe('What it is about.'),
+    feedback_type: z.string().describe('Kind of the feedback.'),
+    payload: FreeObject.describe('Its content.'),
+    creator: text.describe('Name of who gave it.'),
+    created_at: time.describe('When it was stored, UTC.'),
+    svc_user_id: text.describe('User whose key sent it.'),
+    annotation_ref: text.describe('Annotation spec that was filled in.'),
+    runnable_ref: text.describe('Op that made it.'),
+    call_ref: text.describe('Call that made it.'),
+    trigger_ref: text.describe('Object that started the op.'),
     scorer_tags: z.array(z.string()).describe('Of the payload.'),
     scorer_ratings: z.record(z.string(), z.number()).describe('Of the payload.'),
     scorer_tag_reasons: z.record(z.string(), z.string()).describe('Always empty.'),
@@ -96,55 +96,72 @@ const feedback = z.array(ChatFeedback).nullable().describe('null unless asked fo
 
 export const ChatMessage = z
   .object({
-    type: z.enum([
-      'user_message',
-      'assistant_message',
-      'tool_call',
-      'agent_handoff',
-      'agent_start',
-      'context_compacted',
-    ]),
-    span_id: text,
-    agent_name: text,
-    agent_version: text,
-    started_at: time,
-    status_code: status,
-    status_message: text,
-    error_type: text,
-    user_message: z.object({ text: z.string(), content_refs: refs }).optional(),
+    type: z
+      .enum([
+        'user_message',
+        'assistant_message',
+        'tool_call',
+        'agent_handoff',
+        'agent_start',
+        'context_compacted',
+      ])
+      .describe('Which of the parts below is there; a handoff has none.'),
+    span_id: text.describe('The span.'),
+    agent_name: text.describe('Name of the agent; null where none is named.'),
+    agent_version: text.describe('Version of the agent.'),
+    started_at: time.describe('When the span began, UTC.'),
+    status_code: status.describe('Status of the span.'),
+    status_message: text.describe('Text of the error.'),
+    error_type: text.describe('Kind of the error.'),
+    user_message: z
+      .object({
+        text: z.string().describe('The text.'),
+        content_refs: refs.describe('Refs of contents that it holds.'),
+      })
+      .optional()
+      .describe('What a person said.'),
     assistant_message: z
       .object({
-        text: z.string(),
-        model: text,
-        reasoning_content: text,
-        reasoning_tokens: tokens,
-        input_tokens: tokens,
-        output_tokens: tokens,
-        duration_ms: tokens,
-        status,
-        content_refs: refs,
+        text: z.string().describe('The text.'),
+        model: text.describe('Model that was asked.'),
+        reasoning_content: text.describe('What the model thought.'),
+        reasoning_tokens: tokens.describe('Output tokens spent on reasoning.'),
+        input_tokens: tokens.describe('Input tokens, cached ones included.'),
+        output_tokens: tokens.describe('Output tokens.'),
+        duration_ms: tokens.describe('Milliseconds.'),
+        status: status.describe('Status of the span.'),
+        content_refs: refs.describe('Refs of contents that it holds.'),
       })
-      .optional(),
+      .optional()
+      .describe('What a model answered.'),
     tool_call: z
       .object({
-        tool_name: text,
-        tool_arguments: text,
-        tool_result: text,
-        duration_ms: tokens,
-        status,
-        content_refs: refs,
+        tool_name: text.describe('Name of the tool.'),
+        tool_arguments: text.describe('Arguments, as JSON.'),
+        tool_result: text.describe('What the tool gave back.'),
+        duration_ms: tokens.describe('Milliseconds.'),
+        status: status.describe('Status of the span.'),
+        content_refs: refs.describe('Refs of contents that it holds.'),
       })
-      .optional(),
+      .optional()
+      .describe('A tool that was run.'),
     agent_start: z
-      .object({ model: text, status, system_instructions: text, tool_definitions: text })
-      .optional(),
+      .object({
+        model: text.describe('Model of the agent.'),
+        status: status.describe('Status of the span.'),
+        system_instructions: text.describe('Instructions of the agent.'),
+        tool_definitions: text.describe('Tools that it has, as JSON.'),
+      })
+      .optional()
+      .describe('An agent that began.'),
     context_compacted: z
       .object({
-        compaction_summary: text,
-        compaction_items_before: tokens,
-        compaction_items_after: tokens,
+        compaction_summary: text.describe('What was kept of the context.'),
+        compaction_items_before: tokens.describe('Items before.'),
+        compaction_items_after: tokens.describe('Items after.'),
       })
-      .optional(),
+      .optional()
+      .describe('A context that was made shorter.'),
     feedback,
   })
   .meta({ id: 'AgentChatMessage', description: 'A step of a turn; the part of its type is there.' })
@@ -152,14 +169,14 @@ export type ChatMessage = z.infer<typeof ChatMessage>
 
 export const TraceChat = z
   .object({
-    trace_id: z.string(),
-    root_span_name: text,
-    agent_name: text,
-    agent_version: text,
-    provider: text,
-    status_code: status,
-    started_at: time,
-    ended_at: time,
+    trace_id: z.string().describe('The trace.'),
+    root_span_name: text.describe('Name of its root.'),
+    agent_name: text.describe('Name of the agent; null where none is named.'),
+    agent_version: text.describe('Version of the agent.'),
+    provider: text.describe('Who serves the model.'),
+    status_code: status.describe('Status of the span.'),
+    started_at: time.describe('When the span began, UTC.'),
+    ended_at: time.describe('When the span ended, UTC; null while it runs.'),
     total_duration_ms: tokens.describe('Milliseconds of the root span.'),
     total_input_tokens: count('Input tokens of the model calls.'),
     total_output_tokens: count('Output tokens of the model calls.'),
@@ -167,8 +184,8 @@ export const TraceChat = z
     total_cache_read_input_tokens: count('Input tokens read from a cache.'),
     total_cache_creation_input_tokens: count('Input tokens written to a cache.'),
     total_cost_usd: usd,
-    svc_user_id: text,
-    messages: z.array(ChatMessage),
+    svc_user_id: text.describe('User whose key sent it.'),
+    messages: z.array(ChatMessage).describe('Steps in order.'),
     feedback,
   })
   .meta({ id: 'TraceChat', description: 'A turn as a chat.' })
@@ -176,12 +193,12 @@ export type TraceChat = z.infer<typeof TraceChat>
 
 export const ConversationChat = z
   .object({
-    conversation_id: z.string(),
+    conversation_id: z.string().describe('The conversation.'),
     turns: z.array(TraceChat).describe('The page, the oldest first.'),
     total_turns: count('Turns in all.'),
     has_more: z.boolean().describe('Whether there are older turns than the page.'),
-    limit: z.int(),
-    offset: z.int(),
+    limit: z.int().describe('Turns of the page at most.'),
+    offset: z.int().describe('Turns that were skipped.'),
     total_cost_usd: usd.describe('Of the page.'),
     feedback,
   })
@@ -190,28 +207,43 @@ export type ConversationChat = z.infer<typeof ConversationChat>
 
 export const ConversationSpans = z
   .object({
-    conversations: z.array(
-      z.object({
-        conversation_id: z.string(),
-        spans: z.array(
-          z.object({
-            trace_id: z.string(),
-            span_id: z.string(),
-            operation_name: z.string(),
-            duration_ms: z.int(),
-            status: statusCode,
-          }),
-        ),
-        spans_feedback: z.array(
-          z.object({
-            feedback_type: z.enum(['wandb.agent_user_feedback', 'wandb.agent_monitor']),
-            trace_id: text.describe('The turn; null for the conversation.'),
-            tags: z.array(z.string()),
-            ratings: z.array(z.object({ name: z.string(), value: z.number() })),
-          }),
-        ),
-      }),
-    ),
+    conversations: z
+      .array(
+        z.object({
+          conversation_id: z.string().describe('The conversation.'),
+          spans: z
+            .array(
+              z.object({
+                trace_id: z.string().describe('The trace.'),
+                span_id: z.string().describe('The span.'),
+                operation_name: z.string().describe('Operation of the span.'),
+                duration_ms: z.int().describe('Milliseconds.'),
+                status: statusCode.describe('Status of the span.'),
+              }),
+            )
+            .describe('Its spans, by time.'),
+          spans_feedback: z
+            .array(
+              z.object({
+                feedback_type: z
+                  .enum(['wandb.agent_user_feedback', 'wandb.agent_monitor'])
+                  .describe('Kind of the feedback.'),
+                trace_id: text.describe('The turn; null for the conversation.'),
+                tags: z.array(z.string()).describe('Tags that were given.'),
+                ratings: z
+                  .array(
+                    z.object({
+                      name: z.string().describe('Name of the rating.'),
+                      value: z.number().describe('The rating.'),
+                    }),
+                  )
+                  .describe('Ratings that were given.'),
+              }),
+            )
+            .describe('Feedback of users and monitors.'),
+        }),
+      )
+      .describe('Those that were asked for and have spans.'),
   })
   .meta({ id: 'ConversationSpans', description: 'The spans of conversations.' })
 export type ConversationSpans = z.infer<typeof ConversationSpans>

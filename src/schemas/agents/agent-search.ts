@@ -25,12 +25,16 @@ export const AgentSearchRequest = z
       .max(QUERY_CHARS_MAX)
       .nullish()
       .describe('Text that the messages hold, in any case; all when empty.'),
-    agent_name: nameOf(1024).nullish(),
-    conversation_id: ClientId.nullish(),
-    trace_id: ClientId.nullish(),
-    provider_name: nameOf(1024).nullish(),
-    request_model: nameOf(1024).nullish(),
-    roles: z.array(z.enum(SEARCH_ROLES)).max(SEARCH_ROLES.length).nullish(),
+    agent_name: nameOf(1024).nullish().describe('Only of this agent.'),
+    conversation_id: ClientId.nullish().describe('Only of this conversation.'),
+    trace_id: ClientId.nullish().describe('Only of this trace.'),
+    provider_name: nameOf(1024).nullish().describe('Only to models of this provider.'),
+    request_model: nameOf(1024).nullish().describe('Only to this model.'),
+    roles: z
+      .array(z.enum(SEARCH_ROLES))
+      .max(SEARCH_ROLES.length)
+      .nullish()
+      .describe('Only of these roles.'),
     started_after,
     started_before,
     truncate_content: z

@@ -35,7 +35,7 @@ export const AgentSpanStatsRequest = z
     group_limit: limitOf(GROUP_LIMIT, GROUP_LIMIT_MAX, 1),
     metrics: metrics.min(1, 'must have at least one entry').describe('What is measured.'),
     bucket_by: z
-      .strictObject({ type: z.literal('time').default('time') })
+      .strictObject({ type: z.literal('time').default('time').describe('Only time.') })
       .nullish()
       .describe('Only by time.'),
     group_filters: unsupportedList('filters over groups'),
@@ -47,8 +47,8 @@ export type AgentSpanStatsRequest = z.infer<typeof AgentSpanStatsRequest>
 
 const StatsColumn = z.object({
   name: z.string().describe('Key in the rows.'),
-  role: z.enum(['time', 'bucket', 'group', 'metric']),
-  value_type: z.enum(['datetime', 'number', 'boolean', 'string']),
+  role: z.enum(['time', 'bucket', 'group', 'metric']).describe('What the column is.'),
+  value_type: z.enum(['datetime', 'number', 'boolean', 'string']).describe('Type of the values.'),
   metric: z.string().nullable().describe('Alias of the metric; null for other columns.'),
   aggregation: z.string().nullable().describe('How it was summed up; null for other columns.'),
 })
@@ -56,12 +56,12 @@ export type StatsColumn = z.infer<typeof StatsColumn>
 
 export const AgentSpanStatsResponse = z
   .object({
-    start: z.string().meta({ format: 'date-time' }),
-    end: z.string().meta({ format: 'date-time' }),
+    start: z.string().meta({ format: 'date-time' }).describe('Start of the window, UTC.'),
+    end: z.string().meta({ format: 'date-time' }).describe('End of the window, UTC.'),
     granularity: z.int().describe('Seconds of a bucket, as used.'),
-    timezone: z.string(),
-    bucket_type: z.literal('time'),
-    columns: z.array(StatsColumn),
+    timezone: z.string().describe('Zone that the buckets follow.'),
+    bucket_type: z.literal('time').describe('What buckets are made by.'),
+    columns: z.array(StatsColumn).describe('What the rows hold, in order.'),
     rows: z.array(z.record(z.string(), cell)).describe('By time, then group.'),
   })
   .meta({ id: 'AgentSpanStatsResponse', description: 'Statistics of spans by time.' })

@@ -74,7 +74,7 @@ export type SpanMeasure = z.infer<typeof SpanMeasure>
 export const SpanMetric = z
   .strictObject({
     alias: Alias.describe('Last part of the names of the columns, as sum_ALIAS.'),
-    value: SpanValueRef,
+    value: SpanValueRef.describe('What is measured.'),
     value_type: valueType.describe('Type of the value.'),
     aggregations: z
       .array(z.enum(AGENT_AGGREGATIONS))

@@ -16,7 +16,10 @@ export const ModerationRequest = z
           [
             z.string(),
             boundedList(z.string(), { min: 1, max: INPUTS_MAX }),
-            boundedList(z.looseObject({ type: z.string() }), { min: 1, max: INPUTS_MAX }),
+            boundedList(z.looseObject({ type: z.string().describe('Kind of the part.') }), {
+              min: 1,
+              max: INPUTS_MAX,
+            }),
           ],
           ruleError(INPUT_RULE),
         )
