@@ -17,6 +17,7 @@ import {
   text,
   time,
   unsupportedList,
+  unsupportedNull,
   usd,
   valueRefs,
 } from './span-values.ts'
@@ -50,7 +51,7 @@ export const AgentSpansQueryRequest = z
     group_filters: unsupportedList('filters over groups'),
     group_distributions: unsupportedList('distributions'),
     insight_filters: unsupportedList('insights'),
-    signal_filters: z.null().optional().describe('Not supported. May be null.'),
+    signal_filters: unsupportedNull,
   })
   .meta({ id: 'AgentSpansQueryRequest', description: 'Which spans, as rows or grouped.' })
 export type AgentSpansQueryRequest = z.infer<typeof AgentSpansQueryRequest>

@@ -14,6 +14,7 @@ import {
   started_after,
   started_before,
   unsupportedList,
+  unsupportedNull,
 } from './span-values.ts'
 
 export const GROUP_LIMIT = 50
@@ -40,7 +41,7 @@ export const AgentSpanStatsRequest = z
       .describe('Only by time.'),
     group_filters: unsupportedList('filters over groups'),
     insight_filters: unsupportedList('insights'),
-    signal_filters: z.null().optional().describe('Not supported. May be null.'),
+    signal_filters: unsupportedNull,
   })
   .meta({ id: 'AgentSpanStatsRequest', description: 'A window, metrics and a condition.' })
 export type AgentSpanStatsRequest = z.infer<typeof AgentSpanStatsRequest>

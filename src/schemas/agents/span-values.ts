@@ -111,6 +111,13 @@ export function unsupportedList(what: string) {
     .describe(`Not supported: ${what}. May be sent empty.`)
 }
 
+/** The same of what is no list. */
+export const unsupportedNull = z
+  .null()
+  .optional()
+  // A type of null alone is unknown to generators of clients.
+  .meta({ description: 'Not supported. May be null.', type: ['string', 'null'], enum: [null] })
+
 export const AgentSortTerm = z
   .strictObject({
     field: FieldPath.describe('Field of a row.'),

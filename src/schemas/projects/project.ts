@@ -50,7 +50,10 @@ export const ProjectStatsResponse = z.object({
 export const ProjectOnlyRequest = z.strictObject({ project_id: ProjectId })
 
 export const TtlSettingsResponse = z.object({
-  retention_days: z.null().describe('Always null: calls are kept until they are deleted.'),
+  retention_days: z
+    .int()
+    .nullable()
+    .describe('Always null: calls are kept until they are deleted.'),
 })
 
 export const TtlSettingsUpdateRequest = z.strictObject({
