@@ -41,7 +41,10 @@ export const oddRequests = fp(
       done()
     })
     function refuseAddress(path: string): ApiError {
-      const allowed = METHODS.filter((method) => app.findRoute({ method, url: path }) !== null)
+      // `*` asks about the server as a whole, which a lookup would take for a wildcard.
+      const allowed = METHODS.filter(
+        (method) => path !== '*' && app.findRoute({ method, url: path }) !== null,
+      )
       if (allowed.length === 0) {
         const near = nearest.find(path)
         const hint = near.length === 0 ? '' : ` Near are ${near.join(', ')}.`

@@ -24,7 +24,7 @@ describe.each(['', '/traces'])('settings of projects below %s/', (root) => {
     expect((await update({ retention_days: null })).body).toEqual({ retention_days: null })
     const { status, body } = await update({ retention_days: 30 })
     expect([status, body.error.code, body.error.param]).toEqual([
-      ...[501, 'not_implemented', 'retention_days'],
+      ...[422, 'validation_failed', 'retention_days'],
     ])
     expect((await update({ retention_days: 0 })).body.error.code).toBe('validation_failed')
   })

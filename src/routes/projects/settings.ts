@@ -86,7 +86,7 @@ function addRetention(app: App): void {
       requireAccess(request.principal, 'traces:write', project_id)
       if (retention_days === null || retention_days === undefined) return { retention_days: null }
       const message = 'retention_days cannot be set: Weft keeps calls until they are deleted.'
-      throw new ApiError('not_implemented', { message, param: 'retention_days' })
+      throw new ApiError('validation_failed', { message, param: 'retention_days' })
     },
   )
 }
