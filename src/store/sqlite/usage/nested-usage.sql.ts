@@ -28,6 +28,15 @@ FROM call_usage
 WHERE call_key = @call_key
 `
 
+/** Whether a call has children (calls_project_key_parent_id). It takes 3 us; to sum up none takes 55. */
+export const HAS_CHILDREN = `
+SELECT EXISTS (
+  SELECT 1
+  FROM calls INDEXED BY calls_project_key_parent_id
+  WHERE project_key = @project_key AND parent_id = @packed_id
+)
+`
+
 /** What the children of a call report, by model (calls_project_key_parent_id, then the primary key of call_usage). */
 export const SUM_CHILDREN_USAGE = `
 SELECT

@@ -39,6 +39,7 @@ export function createNestedUsage(
 ) {
   const insert = db.prepare(SQL.INSERT_CALL_USAGE)
   const find = db.prepare(SQL.FIND_CALL_USAGE).raw()
+  const hasChildren = db.prepare(SQL.HAS_CHILDREN).pluck()
   const sumChildren = db.prepare(SQL.SUM_CHILDREN_USAGE)
   const addNested = db.prepare(SQL.ADD_NESTED_USAGE).raw()
   const findCounted = db.prepare(SQL.FIND_COUNTED_CALL)
@@ -69,7 +70,10 @@ export function createNestedUsage(
     report(call_key: Key, { project_id, id, usage }: CallEnd): CountedUsage[] {
       if (usage.length === 0) return []
       const call = { call_key, project_key: keys.projectKey(project_id), packed_id: packId(id) }
-      const sums = sumChildren.all(call) as (UsageCounters & { model: string })[]
+      const { call_key: _key, ...parent } = call
+      const sums = (hasChildren.get(parent) ? sumChildren.all(call) : []) as (UsageCounters & {
+        model: string
+      })[]
       const byModel = new Map(sums.map(({ model, ...counters }) => [model, counters]))
       return usage.flatMap((report) => {
         const nested = byModel.get(report.model) ?? null
