@@ -50,7 +50,7 @@ LEFT JOIN sqlite_schema AS names ON names.name = dbstat.name
 GROUP BY dbstat.name
 ORDER BY 1, 2`
 /** Those that hold calls. */
-const TABLES = ['calls', 'call_bodies', 'call_refs', 'projects', 'ops']
+const TABLES = ['calls', 'call_bodies', 'call_refs', 'refs', 'projects', 'ops']
 
 function reportSizes(db: Connection, title: string): void {
   console.log(`\n${title}`)

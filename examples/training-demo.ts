@@ -4,48 +4,11 @@
  *
  * npm run demo:training
  */
-import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { startOwnServer } from './own-server.ts'
 import { type Round, runTrainingLoop } from './training-loop.ts'
 
-const KEY = `wk_demo_${crypto.randomUUID()}`
 const JOBS = 6
 const BAR_CELLS = 40
-
-const dataDir = mkdtempSync(join(tmpdir(), 'weft-demo-'))
-const server = spawn(
-  process.execPath,
-  [fileURLToPath(new URL('../src/server.ts', import.meta.url))],
-  {
-    env: {
-      WEFT_PORT: '0',
-      WEFT_DATA_DIR: dataDir,
-      WEFT_BOOTSTRAP_KEY: KEY,
-      WEFT_MODELS_FILE: '',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  },
-)
-process.once('exit', () => {
-  server.kill()
-  rmSync(dataDir, { recursive: true, force: true })
-})
-process.once('SIGINT', () => process.exit(130))
-
-/** The address that the server tells in its log. */
-function readUrl(): Promise<string> {
-  return new Promise((resolve, reject) => {
-    createInterface({ input: server.stdout }).on('line', (line) => {
-      const match = /listening at (http:\/\/[^"]+)"/.exec(line)
-      if (match?.[1]) resolve(match[1])
-    })
-    server.once('exit', () => reject(new Error('the server did not start')))
-  })
-}
 
 function showRound({ model, meanReward, answers }: Round): void {
   const filled = Math.round(meanReward * BAR_CELLS)
@@ -57,9 +20,10 @@ function showRound({ model, meanReward, answers }: Round): void {
 const question = 'Name an animal.'
 console.log(`Question: ${question} Reward: 1 when the answer names an owl.\n`)
 const begun = performance.now()
+const { url, key } = await startOwnServer()
 const rounds = await runTrainingLoop({
-  url: await readUrl(),
-  key: KEY,
+  url,
+  key,
   project: 'demo/owls',
   name: 'owl',
   question,

@@ -25,6 +25,7 @@ import { drain } from './http/stream/drain.ts'
 import { createSpanRecorder } from './otel/record-spans.ts'
 import { graphqlRoutes } from './routes/access/graphql.ts'
 import { healthRoutes } from './routes/access/health.ts'
+import { keyRoutes } from './routes/access/keys.ts'
 import { missingRoutes } from './routes/access/missing.ts'
 import { serverInfoRoutes } from './routes/access/server-info.ts'
 import { agentChatRoutes } from './routes/agents/agent-chat.ts'
@@ -35,11 +36,14 @@ import { annotationRoutes } from './routes/annotation/annotation-queues.ts'
 import { callBatchRoutes } from './routes/calls/call-batches.ts'
 import { callRoutes } from './routes/calls/calls.ts'
 import { callsQueryRoutes } from './routes/calls/calls-query.ts'
+import { evalResultsRoutes } from './routes/calls/eval-results.ts'
 import { evaluationCallRoutes } from './routes/calls/evaluation-calls.ts'
 import { completionCreateRoutes } from './routes/chat/completion-create.ts'
 import { type Inference, inferenceRoutes, openInference } from './routes/chat/inference.ts'
 import { feedbackRoutes } from './routes/feedback/feedback.ts'
 import { feedbackQueryRoutes } from './routes/feedback/feedback-query.ts'
+import { feedbackStatsRoutes } from './routes/feedback/feedback-stats.ts'
+import { backendRoutes } from './routes/models/backends.ts'
 import { modelRoutes } from './routes/models/models.ts'
 import { fileRoutes } from './routes/objects/files.ts'
 import { objectKindRoutes } from './routes/objects/object-kinds.ts'
@@ -199,17 +203,24 @@ async function registerBearerRoutes(
 ): Promise<void> {
   const { nowUs } = clock
   const { models, checkpoints, previewModels: trained } = deps
-  await bearer.register(inferenceRoutes, { inference, responses: deps.responses, nowUs })
+  const { bodyBytesMax } = config
+  await bearer.register(inferenceRoutes, {
+    ...{ inference, responses: deps.responses, bodyBytesMax, nowUs },
+  })
   await bearer.register(modelRoutes, { models, trained, checkpoints })
+  await bearer.register(backendRoutes, { models, meter: inference.run.meter })
+  await bearer.register(keyRoutes, { keys: deps.keys })
   await bearer.register(previewRoutes, {
     models: deps.previewModels,
     jobs: deps.trainingJobs,
     checkpoints: deps.checkpoints,
     trainingBodyBytesMax: config.trainingBodyBytesMax,
+    dataDir: config.dataDir,
     nowUs,
   })
   await bearer.register(trajectoryRoutes, {
     callsQuery: deps.callsQuery,
+    feedback: deps.feedback,
     refScheme: config.refScheme,
   })
   await bearer.register(workerRoutes, {
@@ -238,6 +249,7 @@ async function registerTraceRoutes(
   await scope.register(callsQueryRoutes, {
     callsQuery: deps.callsQuery,
     prices: deps.prices,
+    feedback: deps.feedback,
     objects: deps.objects,
     tables: deps.tables,
     refScheme: config.refScheme,
@@ -246,7 +258,9 @@ async function registerTraceRoutes(
   const { agents, prices } = deps
   await scope.register(agentRoutes, { agents, prices })
   await scope.register(agentSpanRoutes, { agents, prices })
-  await scope.register(agentChatRoutes, { agents, prices, refScheme: config.refScheme })
+  await scope.register(agentChatRoutes, {
+    ...{ agents, prices, feedback: deps.feedback, refScheme: config.refScheme },
+  })
   await scope.register(statsRoutes, { stats: deps.stats, prices: deps.prices })
   await scope.register(usageRoutes, { usage: deps.usage, prices: deps.prices })
   await scope.register(feedbackRoutes, {
@@ -255,6 +269,7 @@ async function registerTraceRoutes(
     nowUs,
   })
   await scope.register(feedbackQueryRoutes, { feedback: deps.feedback })
+  await scope.register(feedbackStatsRoutes, { feedback: deps.feedback, nowUs })
   const { annotation } = deps
   await scope.register(annotationRoutes, { annotation, nowUs })
   await scope.register(annotationItemRoutes, { annotation, nowUs })
@@ -269,6 +284,7 @@ async function registerTraceRoutes(
   await scope.register(evaluationCallRoutes, {
     ...{ calls: deps.calls, callsQuery, nowUs, refScheme: config.refScheme },
   })
+  await scope.register(evalResultsRoutes, { callsQuery, prices, objects, tables })
   await scope.register(objectKindRoutes, {
     ...{ objects, tables, files, nowUs, refScheme: config.refScheme },
   })

@@ -8,6 +8,7 @@ import { z } from 'zod'
 export const SHUTDOWN_MS_MAX = 9_500
 
 const MIB = 1024 * 1024
+const ADDRESS_FAULT = 'must be an http or https address'
 
 /** A whole number in a range, written in decimal. */
 function whole(min: number, max: number) {
@@ -23,10 +24,8 @@ function proxyAddress() {
   return z
     .string()
     .transform((text) => (text.includes('://') ? text : `http://${text}`))
-    .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), PROXY_FAULT)
+    .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), ADDRESS_FAULT)
 }
-
-const PROXY_FAULT = 'must be an http or https address'
 
 const Environment = z.object({
   WEFT_HOST: z.string().min(1).default('127.0.0.1'),
@@ -38,7 +37,15 @@ const Environment = z.object({
     .string()
     .regex(/^[a-z][a-z0-9+.-]{0,31}$/, 'must be a URI scheme in lower case')
     .default('weave'),
-  WEFT_STORE: z.enum(['sqlite'], 'must be sqlite').default('sqlite'),
+  WEFT_STORE: z.enum(['sqlite', 'clickhouse'], 'must be sqlite or clickhouse').default('sqlite'),
+  WEFT_CLICKHOUSE_URL: z
+    .string()
+    .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), ADDRESS_FAULT)
+    .optional(),
+  WEFT_CLICKHOUSE_CLUSTER: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be a name of letters, digits, _ and -')
+    .optional(),
   WEFT_LOG_LEVEL: z
     .enum(
       ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
@@ -98,7 +105,9 @@ export interface Config {
   /** True when WEFT_MODELS_FILE was set: then the file must exist. */
   readonly modelsFileRequired: boolean
   readonly refScheme: string
-  readonly store: 'sqlite'
+  readonly store: 'sqlite' | 'clickhouse'
+  /** Where the store `clickhouse` has the calls; null with any other store. */
+  readonly clickhouse: ClickHouseConfig | null
   readonly logLevel: string
   readonly bodyBytesMax: number
   readonly trainingBodyBytesMax: number
@@ -132,7 +141,7 @@ export interface Config {
 }
 
 /** Proxies as other programs are told of them; an empty text is none. */
-export interface ProxyConfig {
+interface ProxyConfig {
   /** For addresses of http. Secret: it may hold a password. */
   readonly http: string
   /** For addresses of https. Secret. Empty: as `http`. */
@@ -141,8 +150,16 @@ export interface ProxyConfig {
   readonly except: string
 }
 
+/** A ClickHouse server, or a cluster of them. */
+interface ClickHouseConfig {
+  /** With user, password and database. Secret. */
+  readonly url: string
+  /** Cluster on which tables are made; null: one server. */
+  readonly cluster: string | null
+}
+
 /** Times of the training queue. */
-export interface TrainingConfig {
+interface TrainingConfig {
   /** From one heartbeat of a worker to the next, at most. */
   readonly leaseMs: number
   /** Of one attempt in all. */
@@ -207,6 +224,7 @@ function toConfig(values: z.output<typeof Environment>, environment: NodeJS.Proc
     modelsFileRequired: Boolean(environment.WEFT_MODELS_FILE),
     refScheme: values.WEFT_REF_SCHEME,
     store: values.WEFT_STORE,
+    clickhouse: toClickHouse(values),
     logLevel: values.WEFT_LOG_LEVEL,
     bodyBytesMax: values.WEFT_BODY_BYTES_MAX,
     trainingBodyBytesMax: values.WEFT_TRAINING_BODY_BYTES_MAX,
@@ -237,6 +255,13 @@ function toConfig(values: z.output<typeof Environment>, environment: NodeJS.Proc
     keyTokensPerMinute: values.WEFT_KEY_TOKENS_PER_MINUTE || null,
     proxies: toProxies(values),
   })
+}
+
+function toClickHouse(values: z.output<typeof Environment>): ClickHouseConfig | null {
+  const { WEFT_CLICKHOUSE_URL: url, WEFT_CLICKHOUSE_CLUSTER: cluster = null } = values
+  if (values.WEFT_STORE !== 'clickhouse') return null
+  if (url === undefined) throw new ConfigError('WEFT_CLICKHOUSE_URL must be set')
+  return { url, cluster }
 }
 
 function toProxies(values: z.output<typeof Environment>): ProxyConfig | null {

@@ -14,6 +14,8 @@ import { TINY_OFFERS } from './inference/tiny/offers.ts'
 import { createTraceReader, optionsOfTraceReader, type TraceReader } from './otel/span-reader.ts'
 import type { KeyStore } from './store/api/access/keys.ts'
 import type { Stores } from './store/api/stores.ts'
+import { openClickHouseStores } from './store/clickhouse/open.ts'
+import type { SqliteStore } from './store/sqlite/open.ts'
 import { openSqliteStores } from './store/sqlite/open-locked.ts'
 
 /**
@@ -71,20 +73,50 @@ function addServerKeys(stored: KeyStore, bootstrapKey: string | null): Deps['key
 
 /** How the stores of each kind are opened. */
 const STORE_OPENERS: Readonly<Record<Config['store'], (config: Config) => Promise<Stores>>> = {
-  sqlite: (config) =>
-    openSqliteStores({
-      dataDir: config.dataDir,
-      ingestQueueMax: config.ingestQueueMax,
-      ingestQueueBytesMax: config.ingestQueueBytesMax,
-      // What the requests leave of it, less a rest for all others that close.
-      closeMs: SHUTDOWN_MS_MAX - config.drainTimeoutMs - CLOSE_REST_MS,
-      reads: {
-        readers: config.readThreads,
-        statsReaders: config.statsThreads,
-        queueMax: config.readQueueMax,
-        timeoutMs: config.readTimeoutMs,
-      },
-    }),
+  sqlite: openNodeStores,
+  clickhouse: async (config) => openCallsElsewhere(await openNodeStores(config), config),
+}
+
+/**
+ * Opens the store of calls that the settings name, beside the node's own. Closing it closes both, as does a failure.
+ *
+ * @throws ConfigError, MigrationError
+ */
+export async function openCallsElsewhere(node: SqliteStore, config: Config): Promise<Stores> {
+  const { clickhouse, ingestQueueMax, ingestQueueBytesMax } = config
+  try {
+    if (clickhouse === null) throw new ConfigError('WEFT_CLICKHOUSE_URL must be set')
+    return await openClickHouseStores(node, {
+      ...{ ...clickhouse, ingestQueueMax, ingestQueueBytesMax, closeMs: closeMsOf(config) },
+      readsMax: config.readThreads + config.statsThreads,
+      readQueueMax: config.readQueueMax,
+      readTimeoutMs: config.readTimeoutMs,
+    })
+  } catch (error) {
+    await node.close()
+    throw error
+  }
+}
+
+/** Opens the node's own store. @throws DirectoryLockedError, DataDirectoryError, MigrationError */
+export function openNodeStores(config: Config): Promise<SqliteStore> {
+  return openSqliteStores({
+    dataDir: config.dataDir,
+    ingestQueueMax: config.ingestQueueMax,
+    ingestQueueBytesMax: config.ingestQueueBytesMax,
+    closeMs: closeMsOf(config),
+    reads: {
+      readers: config.readThreads,
+      statsReaders: config.statsThreads,
+      queueMax: config.readQueueMax,
+      timeoutMs: config.readTimeoutMs,
+    },
+  })
+}
+
+/** What the requests leave of the time of a shutdown, less a rest for all others that close. */
+function closeMsOf({ drainTimeoutMs }: Config): number {
+  return SHUTDOWN_MS_MAX - drainTimeoutMs - CLOSE_REST_MS
 }
 
 function openModels(config: Config, tiny: InferenceBackend): ReloadableRegistry {

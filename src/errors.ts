@@ -68,6 +68,7 @@ export const ERRORS = {
   annotation_queue_not_found: entry(404, 'not_found_error', 'There is no such annotation queue.'),
   annotation_item_not_found: entry(404, 'not_found_error', 'The queue has no such item.'),
   response_not_found: entry(404, 'not_found_error', 'There is no such response.'),
+  key_not_found: entry(404, 'not_found_error', 'There is no such live key.'),
   training_job_not_found: entry(404, 'not_found_error', 'There is no such training job.'),
   method_not_allowed: entry(405, 'invalid_request_error', 'This address does not take the method.'),
   request_timeout: entry(408, 'timeout_error', 'The request did not arrive in time.'),

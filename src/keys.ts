@@ -1,7 +1,8 @@
 /** Command line: makes, lists and revokes API keys in the data directory, also while the server runs. */
 import { parseArgs } from 'node:util'
 import { readConfig } from './config.ts'
-import { isProjectPattern, SCOPES, type Scope } from './domain/access/permissions.ts'
+import { isProjectPattern, type Scope } from './domain/access/permissions.ts'
+import { SCOPES } from './schemas/access/key.ts'
 import { renderTimestamp } from './schemas/timestamp.ts'
 import type { KeyStore } from './store/api/access/keys.ts'
 import { tryLockDataDirectory } from './store/sqlite/db/directory-lock.ts'

@@ -4,9 +4,10 @@ import packageJson from '../package.json' with { type: 'json' }
 import { buildApp } from './app.ts'
 import { type Config, ConfigError, readConfig, SHUTDOWN_MS_MAX } from './config.ts'
 import { type Deps, openDeps } from './deps.ts'
-import { SCOPES } from './domain/access/permissions.ts'
 import type { App } from './http/app-type.ts'
+import { collectAtRest } from './http/heap-at-rest.ts'
 import { createLogOutput } from './http/log-output.ts'
+import { SCOPES } from './schemas/access/key.ts'
 import { createTrainer, type Trainer } from './training/worker/trainer.ts'
 
 /** What a person can mend. */
@@ -23,6 +24,7 @@ const REDACTED = ['req.headers', 'headers', '*.authorization', '*.api_key', '*.p
 async function main(): Promise<void> {
   const config = readConfig()
   const deps = await openDeps(config)
+  outliveLogReaders()
   const output = createLogOutput((text) => void process.stdout.write(text))
   process.on('exit', output.flush)
   const app = await buildApp(config, deps, {
@@ -44,7 +46,13 @@ async function main(): Promise<void> {
     throw error
   }
   await announceFirstKey(app, config, deps)
+  collectAtRest()
   if (config.trainer) trainer = awaitJobs(app, deps, () => startTrainer(app, deps, config))
+}
+
+/** Whoever reads the log may end before the server: its lines are lost then, and nothing else. */
+function outliveLogReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 }
 
 /** One line about files whose rows are there and whose bytes are gone; none when all is well. */

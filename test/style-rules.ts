@@ -11,6 +11,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/domain/': ['src/schemas/'],
   'src/store/api/': ['src/schemas/', 'src/domain/'],
   'src/store/sqlite/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
+  // Stands on the node's own store.
+  'src/store/clickhouse/': ['src/schemas/', 'src/domain/', 'src/store/api/', 'src/store/sqlite/'],
+  'src/store/copy/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
   'src/otel/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
   'src/inference/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
   'src/training/': ['src/schemas/', 'src/domain/', 'src/store/api/', 'src/inference/tiny/'],
@@ -53,16 +56,18 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/deps.ts',
     'src/domain/',
     'src/http/',
+    'src/schemas/',
     'src/training/',
     'package.json',
   ],
   'src/keys.ts': ['src/config.ts', 'src/domain/', 'src/schemas/', 'src/store/'],
   'src/migrate.ts': ['src/config.ts', 'src/store/'],
+  'src/store-copy.ts': ['src/config.ts', 'src/deps.ts', 'src/store/'],
 }
 
 /** Entries that nothing imports. */
 const ENTRIES =
-  /^src\/(?:server|keys|migrate)\.ts$|-(?:entry|worker)\.ts$|\/weights\/(?:evaluate|lengthen)\.ts$/
+  /^src\/(?:server|keys|migrate|store-copy)\.ts$|-(?:entry|worker)\.ts$|\/weights\/(?:evaluate|lengthen)\.ts$/
 
 /** Words of SQL that stand only in *.sql.ts and migrations/. */
 const SQL =
@@ -96,6 +101,36 @@ function isAllowedImport(path: string, target: string): boolean {
 
 function sources(tree: Tree): [string, string][] {
   return Object.entries(tree).filter(([path]) => path.startsWith('src/') && path.endsWith('.ts'))
+}
+
+/** What a text exports, by name. */
+function exportsOf(text: string): string[] {
+  const declared = /^export (?:async )?(?:function\*?|const|class|interface|type) (\w+)/gm
+  return [...text.matchAll(declared)].map(([, name]) => name ?? '')
+}
+
+/** What a file imports by name, each as `path#name`; `path#*` where it imports all when it runs. */
+function namesImported(path: string, text: string): string[] {
+  const listed = /(?:import|export) (?:type )?\{([^}]*)\} from '(\.{1,2}\/[^']+)'/g
+  const lists = [...text.matchAll(listed)].flatMap(([, names = '', target = '']) =>
+    names.split(',').map((name) => {
+      const [first = ''] = name
+        .trim()
+        .replace(/^type /, '')
+        .split(' as ')
+      return `${join(dirname(path), target)}#${first}`
+    }),
+  )
+  const whole = /import (?:type )?\* as (\w+) from '(\.{1,2}\/[^']+)'/g
+  const spaces = [...text.matchAll(whole)].flatMap(([, space = '', target = '']) =>
+    [...text.matchAll(new RegExp(`\\b${space}\\.(\\w+)`, 'g'))].map(
+      ([, name]) => `${join(dirname(path), target)}#${name}`,
+    ),
+  )
+  const later = [...text.matchAll(/\bimport\('(\.{1,2}\/[^']+)'\)/g)].map(
+    ([, target = '']) => `${join(dirname(path), target)}#*`,
+  )
+  return [...lists, ...spaces, ...later]
 }
 
 function lineCount(text: string): number {
@@ -135,6 +170,15 @@ export const RULES: Readonly<Record<string, (tree: Tree) => string[]>> = {
       .map(([path]) => path)
       .filter((path) => !used.has(path) && !ENTRIES.test(path))
   },
+  'what is exported is imported by another file': (tree) => {
+    const used = new Set(Object.entries(tree).flatMap(([path, text]) => namesImported(path, text)))
+    const others = sources(tree).filter(([path]) => !ENTRIES.test(path))
+    return others.flatMap(([path, text]) =>
+      exportsOf(text)
+        .filter((name) => !used.has(`${path}#${name}`) && !used.has(`${path}#*`))
+        .map((name) => `${path} exports ${name}`),
+    )
+  },
   'files have at most 300 lines': (tree) =>
     Object.entries(tree)
       .filter(([path]) => /^(?:src|bench)\/.*\.ts$/.test(path))
@@ -166,11 +210,12 @@ export const RULES: Readonly<Record<string, (tree: Tree) => string[]>> = {
     sources(tree)
       .filter(([, text]) => /\.(?:code|status)\((?:4|5)\d\d\)|statusCode = (?:4|5)\d\d/.test(text))
       .map(([path]) => path),
-  'the driver stays in store/sqlite': (tree) =>
+  'the drivers stay in their stores': (tree) =>
     sources(tree)
       .filter(
         ([path, text]) =>
-          text.includes("'better-sqlite3'") && !path.startsWith('src/store/sqlite/'),
+          (text.includes("'better-sqlite3'") && !path.startsWith('src/store/sqlite/')) ||
+          (text.includes("'@clickhouse/client'") && !path.startsWith('src/store/clickhouse/')),
       )
       .map(([path]) => path),
   'a choice stands beside the rule it fills': (tree) =>

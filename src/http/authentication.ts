@@ -10,7 +10,7 @@ import { ApiError } from '../errors.ts'
 import type { App } from './app-type.ts'
 
 /** Finds the caller behind a key, or null. Must take the same time for near misses. */
-export type FindPrincipal = (key: string) => Promise<Principal | null>
+type FindPrincipal = (key: string) => Promise<Principal | null>
 
 /**
  * Basic: the password is the API key, the user name is free.
@@ -42,6 +42,8 @@ export function useEitherAuthentication(app: App, findPrincipal: FindPrincipal):
 }
 
 const BEARER = 'bearer '
+/** The key may be right, and told in another way. */
+const BEARER_TAKEN = 'This address takes the API key as `Authorization: Bearer <key>`.'
 
 /**
  * Bearer: the token is the API key.
@@ -53,8 +55,9 @@ export function useBearerAuthentication(app: App, findPrincipal: FindPrincipal):
     const { authorization } = request.headers
     if (!authorization) throw new ApiError('missing_api_key')
     const isBearer = authorization.slice(0, BEARER.length).toLowerCase() === BEARER
+    if (!isBearer) throw new ApiError('invalid_api_key', { message: BEARER_TAKEN })
     const key = authorization.slice(BEARER.length).trim()
-    request.principal = requirePrincipal(isBearer ? await findPrincipal(key) : null)
+    request.principal = requirePrincipal(await findPrincipal(key))
   })
 }
 

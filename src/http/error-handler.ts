@@ -27,13 +27,18 @@ const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
 
 const AUTHENTICATION_CODES = /^FST_BASIC_AUTH_MISSING_OR_BAD/
 
+/** The key may be right, and told in another way. */
+const BASIC_TAKEN =
+  'This address takes the API key as the password of HTTP Basic credentials, with any user name.'
+
 /** Anything thrown as an ApiError: errors of the framework by their code, all others as internal_error. */
 export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof SchemaError) return fromProblems(error.problems, request)
   const code = (error as FastifyError | undefined)?.code ?? ''
   if (AUTHENTICATION_CODES.test(code)) {
-    return new ApiError(request.headers.authorization ? 'invalid_api_key' : 'missing_api_key')
+    if (!request.headers.authorization) return new ApiError('missing_api_key')
+    return new ApiError('invalid_api_key', { message: BASIC_TAKEN })
   }
   const known = FRAMEWORK_CODES[code]
   if (known) return new ApiError(known, { cause: error })

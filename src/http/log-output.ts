@@ -7,7 +7,7 @@
 const GATHERED_CHARS_MAX = 64 * 1024
 const GATHER_MS = 20
 
-export interface LogOutput {
+interface LogOutput {
   /** Takes one line with its line break. */
   write(line: string): void
   /** Writes what was gathered. */

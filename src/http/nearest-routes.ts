@@ -6,7 +6,7 @@ const PATH_CHARS_MAX = 256
 /** Shared pairs of all pairs, 0..1, from which on a route is near. */
 const NEAR_MIN = 0.5
 
-export interface NearestRoutes {
+interface NearestRoutes {
   /** @param url - as the router knows it, with `:name` for parameters */
   add(method: string, url: string): void
   /** The nearest routes as `POST /call/start`, nearest first; none when nothing is near. */

@@ -8,7 +8,7 @@ import { rpcCodeOf } from '../domain/otel/rpc-code.ts'
 import type { ApiError } from '../errors.ts'
 import type { App } from './app-type.ts'
 
-export type OtlpEncoding = 'protobuf' | 'json'
+type OtlpEncoding = 'protobuf' | 'json'
 
 const PROTOBUF = 'application/x-protobuf'
 const JSON_TYPE = 'application/json'
@@ -30,7 +30,7 @@ export function encodingOf(request: FastifyRequest): OtlpEncoding {
 }
 
 /** What was not stored, or null; 0 rejected with a message is a warning. */
-export interface PartialSuccess {
+interface PartialSuccess {
   readonly rejected: number
   readonly message: string
   /** The member that names the count, as `rejectedSpans`. */

@@ -1,12 +1,13 @@
 /** Keys that the server takes besides the stored ones: that of the settings, and one that ends with the process. */
 import { randomBytes } from 'node:crypto'
-import { hashKey, isSameHash, KEY_BYTES, renderKey } from '../domain/access/keys.ts'
+import { isSameBytes, KEY_BYTES, renderKey } from '../domain/access/keys.ts'
 import type { Principal } from '../domain/access/permissions.ts'
 
 type Rights = Omit<Principal, 'keyId'>
 
 interface ServerKey {
-  readonly hash: Buffer
+  /** As bytes: to compare these costs a fraction of a hash, which every request would pay. */
+  readonly secret: Buffer
   readonly principal: Principal
 }
 
@@ -23,18 +24,20 @@ export interface ServerKeys {
 /** @param bootstrapKey - a key with all scopes on all projects, or null */
 export function createServerKeys(bootstrapKey: string | null): ServerKeys {
   const bootstrap: ServerKey | null =
-    bootstrapKey === null ? null : { hash: hashKey(bootstrapKey), principal: BOOTSTRAP_PRINCIPAL }
+    bootstrapKey === null
+      ? null
+      : { secret: Buffer.from(bootstrapKey), principal: BOOTSTRAP_PRINCIPAL }
   let ofProcess: ServerKey | null = null
   return {
-    findPrincipal(secret) {
-      const hash = hashKey(secret)
-      const found = [bootstrap, ofProcess].find((key) => key && isSameHash(hash, key.hash))
+    findPrincipal(text) {
+      const secret = Buffer.from(text)
+      const found = [bootstrap, ofProcess].find((key) => key && isSameBytes(secret, key.secret))
       return found?.principal ?? null
     },
     createProcessKey(rights) {
       const secret = renderKey(randomBytes(KEY_BYTES))
       const principal = Object.freeze({ ...rights, keyId: `process-${rights.svc_user_id}` })
-      ofProcess = { hash: hashKey(secret), principal }
+      ofProcess = { secret: Buffer.from(secret), principal }
       return secret
     },
   }

@@ -2,16 +2,28 @@
  * The contract of an inference backend: what the chat route asks and what comes back.
  * A backend never knows HTTP statuses or sockets; it throws ApiError codes.
  */
+import type { Readable } from 'node:stream'
 import type { FieldUse } from '../domain/chat/chat-rules.ts'
+import type { SpeechRequest, TranscriptionForm, TranslationForm } from '../schemas/chat/audio.ts'
 import type { ChatCompletionRequest } from '../schemas/chat/chat-request.ts'
 import type { EmbeddingRequest } from '../schemas/chat/embeddings.ts'
-import type { ImageRequest } from '../schemas/chat/images.ts'
+import type { ImageEditForm, ImageRequest, ImageVariationForm } from '../schemas/chat/images.ts'
 import type { ModerationRequest } from '../schemas/chat/moderations.ts'
+import type { ResponseCreateRequest } from '../schemas/chat/responses-request.ts'
 import type { TextCompletionRequest } from '../schemas/chat/text-completion.ts'
 import type { DetokenizeRequest, TokenizeRequest } from '../schemas/chat/tokens.ts'
 
 /** Total over the request's fields, so that a new field does not compile until it is decided. */
 export type FieldSupport = Readonly<Record<keyof ChatCompletionRequest, FieldUse>>
+
+/** The weights of a checkpoint, which are added to a model's. */
+export interface Adapter {
+  /** SHA-256 of the bytes, in hex. */
+  readonly sha256: string
+  readonly bytes: number
+  /** The bytes. @throws ApiError checkpoint_not_found when they were removed meanwhile */
+  open(): Promise<Readable>
+}
 
 /** One completion to be made. */
 export interface CompletionCall {
@@ -23,8 +35,8 @@ export interface CompletionCall {
   readonly model: string
   /** Id of the request, 1..128 characters, for logs and upstream headers. */
   readonly requestId: string
-  /** File of a checkpoint whose weights are added to the model's; only for backends that take them. */
-  readonly adapterPath?: string | null
+  /** Only for backends that take them. Default null. */
+  readonly adapter?: Adapter | null
   /** Whether the model is served as one that calls tools. Default true. */
   readonly callsTools?: boolean
   /** Id of the caller's key, for backends that share their places out among keys. */
@@ -39,26 +51,51 @@ export const CAPABILITIES = [
   'completions',
   'embeddings',
   'tokenize',
+  'responses',
   'moderations',
   'images',
+  'image_edits',
+  'image_variations',
+  'speech',
+  'transcriptions',
+  'translations',
 ] as const
 export type Capability = (typeof CAPABILITIES)[number]
 
 /** What is asked beside chats, and the request of each. */
-export interface ServiceRequests {
+interface ServiceRequests {
   readonly completions: TextCompletionRequest
   readonly embeddings: EmbeddingRequest
   readonly moderations: ModerationRequest
   readonly images: ImageRequest
+  readonly image_edits: ImageEditForm
+  readonly image_variations: ImageVariationForm
+  readonly speech: SpeechRequest
+  readonly transcriptions: TranscriptionForm
+  readonly translations: TranslationForm
+  readonly responses: ResponseCreateRequest
   readonly tokenize: TokenizeRequest
   readonly detokenize: DetokenizeRequest
 }
 export type Service = keyof ServiceRequests
 
+/** A field of a form, or a file of it. Names are as the client sent them: any text. */
+export type FormPart =
+  | { readonly name: string; readonly value: string }
+  | {
+      readonly name: string
+      readonly filename: string
+      /** As the client tells it, visible ASCII. */
+      readonly contentType: string
+      readonly bytes: Uint8Array
+    }
+
 /** One request of a service; the other fields as of a completion. */
 export interface ServiceCallOf<S extends Service> extends Omit<CompletionCall, 'request'> {
   readonly service: S
   readonly request: ServiceRequests[S]
+  /** Of a request that came as a form, in the place of `body`. */
+  readonly form?: readonly FormPart[]
   /** Name of the model for answers that the backend makes itself. */
   readonly answersAs: string
 }
@@ -146,12 +183,35 @@ export interface RelayedDelta {
   readonly texts: readonly RelayedText[]
 }
 
-export type Delta = PromptDelta | ChoiceDelta | RelayedDelta
+/** What an upstream sent that is no JSON, as audio: part of the one body of the answer. */
+export interface BytesDelta {
+  readonly type: 'bytes'
+  /** Media type of the whole, the same in each part. */
+  readonly contentType: string
+  /** In their order, at least one. */
+  readonly pieces: readonly Uint8Array[]
+}
+
+export type Delta = PromptDelta | ChoiceDelta | RelayedDelta | BytesDelta
 
 /** What is known of a model beyond its name. */
 export interface ModelDetails {
   /** Tokens of prompt and answer together. */
   readonly max_model_len?: number
+}
+
+/** How one of several upstreams does. */
+export interface UpstreamState {
+  /** From 1. */
+  readonly number: number
+  /** Where it is: an address without credentials. */
+  readonly address: string
+  /** Requests that are there now. */
+  readonly busyCount: number
+  /** Failures in a row; 0 once it has answered. */
+  readonly failureCount: number
+  /** Milliseconds for which it is left alone after failures; 0: it is not. */
+  readonly restsMs: number
 }
 
 export interface InferenceBackend {
@@ -160,7 +220,7 @@ export interface InferenceBackend {
   readonly fields: FieldSupport
   /** Whether it passes over fields of a request that the schema does not name. Default false: it forwards them. */
   readonly ignoresUnknown?: boolean
-  /** Whether it honours `adapterPath`. Default false. */
+  /** Whether it honours `adapter`. Default false. */
   readonly takesAdapters?: boolean
   /**
    * Makes one completion. Yields one PromptDelta, then ChoiceDeltas of all choices (in order for each
@@ -181,10 +241,15 @@ export interface InferenceBackend {
   /** What it can be asked. Default: chats alone. */
   readonly offers?: readonly Capability[]
   /**
-   * Answers what is no chat, as RelayedDeltas: the events of a stream, or the one JSON text. Absent where it offers
-   * chats alone. It stops and throws as `complete` does.
+   * Answers what is no chat: RelayedDeltas, which are the events of a stream or the one JSON text, or BytesDeltas
+   * alone. Absent where it offers chats alone. It stops and throws as `complete` does.
    */
-  serve?(call: ServiceCall, options: { readonly signal: AbortSignal }): AsyncIterable<RelayedDelta>
+  serve?(
+    call: ServiceCall,
+    options: { readonly signal: AbortSignal },
+  ): AsyncIterable<RelayedDelta | BytesDelta>
+  /** How its upstreams do now. Absent where there are none. */
+  describeUpstreams?(): readonly UpstreamState[]
   /** What is known now of a model, by the backend's name for it; never waits. */
   describeModel?(model: string): ModelDetails
   /** Ends what is running and frees threads and sockets. */

@@ -52,7 +52,7 @@ const SERVICE = {
 } as const
 
 /** The port cannot be bound; the message is one line. */
-export class GrpcPortError extends Error {
+class GrpcPortError extends Error {
   constructor(port: number, cause: unknown) {
     super(`the port ${port} cannot be bound for gRPC (set WEFT_OTLP_GRPC_PORT)`, { cause })
     this.name = 'GrpcPortError'

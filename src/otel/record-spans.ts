@@ -7,7 +7,7 @@ import type { Encoding } from './read-request.ts'
 import { type HeaderValues, onlyProjectOf, projectOfHeaders } from './span-project.ts'
 import type { OpenSpans, TraceReader } from './span-reader.ts'
 
-export interface SpanRecorderOptions {
+interface SpanRecorderOptions {
   readonly calls: CallStore
   readonly feedback: FeedbackStore
   readonly reader: TraceReader
@@ -16,7 +16,7 @@ export interface SpanRecorderOptions {
   readonly nowUs: () => number
 }
 
-export interface TraceRequest {
+interface TraceRequest {
   readonly encoding: Encoding
   /** The whole body, not compressed. */
   readonly bytes: Uint8Array
@@ -25,7 +25,7 @@ export interface TraceRequest {
 }
 
 /** Spans that were not stored, and why the first of them was not. */
-export interface RecordedSpans {
+interface RecordedSpans {
   readonly rejected: number
   readonly message: string
 }

@@ -34,7 +34,7 @@ export interface TraceReader {
   close(): Promise<void>
 }
 
-export interface TraceReaderOptions {
+interface TraceReaderOptions {
   /** Memory of the thread. */
   readonly heapMibMax: number
   /** Its entry; tests give one of their own. */

@@ -6,7 +6,7 @@
 import { z } from 'zod'
 
 /** Faults that one list or map reports before it stops looking. Limit: a reply names ten at most. */
-export const FAULTS_MAX = 10
+const FAULTS_MAX = 10
 
 /** Characters of a map's key that a path may repeat; longer keys are left out of it. */
 const PATH_KEY_CHARS_MAX = 64

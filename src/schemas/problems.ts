@@ -18,7 +18,7 @@ export function toValidationError(problems: readonly Problem[]): ApiError {
 }
 
 /** Limit: problems told in one answer. */
-export const PROBLEMS_MAX = 10
+const PROBLEMS_MAX = 10
 
 type Issue = z.core.$ZodIssue
 

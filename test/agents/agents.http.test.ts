@@ -111,8 +111,8 @@ beforeEach(async () => {
 })
 
 describe('POST /agents/query and /agents/agent-versions/query', () => {
-  it('count what the spans that name an agent come to', async () => {
-    const { status, body } = await ask('query')
+  it('count the spans that name an agent, and the tokens of the model calls below them', async () => {
+    const { status, body } = await ask('query', { include_costs: true })
     expect(status).toBe(200)
     expect(body.total_count).toBe(1)
     expect(body.agents).toEqual([
@@ -122,10 +122,10 @@ describe('POST /agents/query and /agents/agent-versions/query', () => {
         invocation_count: 2,
         span_count: 2,
         error_count: 0,
-        total_input_tokens: 0,
-        total_output_tokens: 0,
+        total_input_tokens: 600,
+        total_output_tokens: 40,
         total_duration_ms: 1800,
-        total_cost_usd: null,
+        total_cost_usd: expect.closeTo(0.000114, 9),
         first_seen: '2023-11-14T22:13:30.000000Z',
         last_seen: '2023-11-14T22:13:40.000000Z',
       },
@@ -138,7 +138,51 @@ describe('POST /agents/query and /agents/agent-versions/query', () => {
     const sort_by = [{ field: 'agent_version', direction: 'desc' }]
     const { body } = await ask('agent-versions/query', { agent_name: 'helper', sort_by, limit: 1 })
     expect(body.total_count).toBe(2)
-    expect(body.versions).toMatchObject([{ agent_version: 'v2', span_count: 1 }])
+    expect(body.versions).toMatchObject([
+      { agent_version: 'v2', span_count: 1, total_input_tokens: 300 },
+    ])
+  })
+
+  it('counts each token once, for the nearest agent', async () => {
+    const trace_id = traceId(7)
+    const span = (id: number, parent: number | null, attributes: object) =>
+      buildSpan({
+        ...{
+          trace_id,
+          span_id: spanId(id),
+          parent_span_id: parent === null ? null : spanId(parent),
+        },
+        ...{ start_ns: at(id), attributes: attributes as Record<string, unknown> },
+      })
+    const usage = (tokens: number) => ({ 'gen_ai.usage.input_tokens': tokens })
+    const agent = (name: string) => ({
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.agent.name': name,
+    })
+    const chat = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'm' }
+    const spans = [
+      span(700, null, { ...agent('outer'), ...usage(111) }),
+      span(701, 700, { ...chat, ...usage(10) }),
+      span(702, 700, { ...agent('inner'), ...usage(101) }),
+      // A library's own span around that of another one, which reports the same.
+      span(703, 702, { ...chat, ...usage(100) }),
+      span(704, 703, { ...chat, ...usage(100) }),
+      span(705, 700, { 'gen_ai.operation.name': 'execute_tool' }),
+      span(706, 705, { ...chat, 'gen_ai.agent.name': 'helper', ...usage(1) }),
+      span(707, 700, { ...agent('reporter'), ...usage(5) }),
+    ]
+    const { body: stored } = await test.post('/v1/traces', toJsonRequest(spans), {
+      headers: { project_id: PROJECT },
+    })
+    expect(stored).toEqual({})
+    const { body } = await ask('query')
+    const tokens = body.agents.map((one: { agent_name: string; total_input_tokens: number }) => [
+      one.agent_name,
+      one.total_input_tokens,
+    ])
+    expect(Object.fromEntries(tokens)).toEqual({ outer: 10, inner: 100, reporter: 5, helper: 601 })
+    const inner = await ask('query', { filters: { agent_name: 'inner' } })
+    expect(inner.body.agents).toMatchObject([{ agent_name: 'inner', total_input_tokens: 100 }])
   })
 })
 
@@ -158,6 +202,50 @@ describe('POST /agents/spans/query', () => {
       },
       { span_id: spanId(35), tool_name: 'add', tool_call_result: null, status_code: 'ERROR' },
     ])
+  })
+
+  it('lists spans of one microsecond by their nanoseconds, over the ends of pages', async () => {
+    const trace_id = traceId(8)
+    const begun = [900n, 100n, 500n, 1100n].map((ns, index) =>
+      buildSpan({ trace_id, span_id: spanId(800 + index), start_ns: at(0) + ns }),
+    )
+    await test.post('/v1/traces', toJsonRequest(begun), { headers: { project_id: PROJECT } })
+    const query = equals('trace_id', trace_id)
+    const list = async (page: object) => {
+      const { body } = await ask('spans/query', { query, ...page })
+      return body.spans.map(({ span_id }: { span_id: string }) => span_id)
+    }
+    const sort_by = [{ field: 'started_at', direction: 'asc' }]
+    expect(await list({})).toEqual([803, 800, 802, 801].map(spanId))
+    expect(await list({ sort_by })).toEqual([801, 802, 800, 803].map(spanId))
+    expect(await list({ sort_by, offset: 1, limit: 1 })).toEqual([spanId(802)])
+  })
+
+  it('groups by fields in the names of the vendor', async () => {
+    const group_by = [{ source: 'field', key: 'wb_user_id' }]
+    const sort_by = [{ field: 'wb_user_id', direction: 'asc' }]
+    const { body } = await test.post('/traces/agents/spans/query', {
+      ...{ project_id: PROJECT, group_by, sort_by },
+    })
+    expect(body.groups).toMatchObject([{ group_keys: { wb_user_id: expect.any(String) } }])
+    const stats = await test.post('/traces/agents/spans/stats', {
+      ...{ project_id: PROJECT, start: '2023-11-14T22:13:30Z', end: '2023-11-14T22:13:40Z' },
+      ...{ group_by, granularity: 10 },
+      metrics: [
+        {
+          alias: 'users',
+          value: { source: 'field', key: 'wb_user_id' },
+          value_type: 'string',
+        },
+      ],
+    })
+    expect(stats.body.columns[1]).toMatchObject({ name: 'wb_user_id', role: 'group' })
+    expect(stats.body.rows[0]).toMatchObject({ wb_user_id: expect.any(String), count_users: 4 })
+    const attribute = [{ source: 'custom_attrs_string', key: 'wb_user_id' }]
+    const own = await test.post('/traces/agents/spans/query', {
+      ...{ project_id: PROJECT, group_by: attribute },
+    })
+    expect(own.body.groups).toMatchObject([{ group_keys: { wb_user_id: null } }])
   })
 
   it('shows everything with details', async () => {

@@ -12,12 +12,12 @@ OPENAPI_GENERATOR=7.17.0
 SEED=14
 # Requests that the fuzzer tries for an operation, each well-formed and broken.
 FUZZ_EXAMPLES=6
-FUZZ_SECONDS_MAX=150
+FUZZ_SECONDS_MAX=300
 
 work=$(mktemp -d)
-server=
+processes=()
 stop() {
-  [ -z "$server" ] || kill "$server" 2>/dev/null || true
+  [ ${#processes[@]} -eq 0 ] || kill "${processes[@]}" 2>/dev/null || true
   rm -rf "$work"
 }
 trap stop EXIT
@@ -39,9 +39,25 @@ check() {
 }
 
 export SERVER_KEY=wk_key_of_the_document_test
-WEFT_DATA_DIR=$work/data WEFT_PORT=0 WEFT_BOOTSTRAP_KEY=$SERVER_KEY \
-  node src/server.ts >"$work/server.log" 2>&1 &
-server=$!
+# Starts a server in the background; its log has its address. The settings of the models come before.
+start_server() {
+  WEFT_DATA_DIR=$work/$1 WEFT_PORT=0 WEFT_BOOTSTRAP_KEY=$SERVER_KEY \
+    node src/server.ts >"$work/$1.log" 2>&1 &
+  processes+=($!)
+}
+
+# Prints the address of a server that was started.
+address_of() {
+  for _ in $(seq 300); do
+    grep -o 'http://127.0.0.1:[0-9]*' "$work/$1.log" | head -n 1 | grep . && return
+    sleep 0.2
+  done
+  echo "not ok: the server $1 did not start" >&2
+  cat "$work/$1.log" >&2
+  return 1
+}
+
+start_server server
 
 # The installations wait for the network: all at once.
 npm install --prefix "$work/js" --no-audit --no-fund "@redocly/cli@$REDOCLY" "openapi-typescript@$OPENAPI_TYPESCRIPT" \
@@ -59,12 +75,7 @@ pip_install=$!
 } >"$work/mvn.log" 2>&1 &
 jar_download=$!
 
-SERVER_URL=
-for _ in $(seq 300); do
-  SERVER_URL=$(grep -o 'http://127.0.0.1:[0-9]*' "$work/server.log" | head -n 1) && break
-  sleep 0.2
-done
-[ -n "$SERVER_URL" ] || { echo 'not ok: the server did not start' && cat "$work/server.log" && exit 1; }
+SERVER_URL=$(address_of server)
 export SERVER_URL
 curl --silent --show-error --fail --max-time 30 "$SERVER_URL/openapi.json" >"$work/openapi.json"
 
@@ -131,11 +142,19 @@ password = "$SERVER_KEY"
 [auth.openapi.bearer]
 bearer = "$SERVER_KEY"
 TOML
-# Without the routes that may work or wait for as long as a request asks for.
+# A server of its own, whose models are asked at an engine that always answers at once.
+node test/document/fuzz-upstream.ts "$work/models.json" >"$work/upstream.log" 2>&1 &
+processes+=($!)
+for _ in $(seq 100); do
+  grep -q listens "$work/upstream.log" && break
+  sleep 0.2
+done
+WEFT_MODELS_FILE=$work/models.json start_server fuzzed
+FUZZED_URL=$(address_of fuzzed)
+# Without the route that waits for as long as a request asks for.
 check 'schemathesis finds nothing' timeout "$FUZZ_SECONDS_MAX" "$py/schemathesis" --config-file schemathesis.toml run openapi.json \
-  --exclude-path /v1/chat/completions --exclude-path /v1/responses --exclude-path /v1/completions \
-  --exclude-path /v1/embeddings --exclude-path /v1/preview/worker/claim \
-  --url "$SERVER_URL" --seed "$SEED" --max-examples "$FUZZ_EXAMPLES" --workers 2 --phases fuzzing --no-color \
+  --exclude-path /v1/preview/worker/claim \
+  --url "$FUZZED_URL" --seed "$SEED" --max-examples "$FUZZ_EXAMPLES" --workers 2 --phases fuzzing --no-color \
   --generation-database none --suppress-health-check all --warnings off --continue-on-failure --request-timeout 60 \
   --checks not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance,ignored_auth
 grep -E "Operations:  |generated," "$work/output"

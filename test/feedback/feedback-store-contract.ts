@@ -114,6 +114,30 @@ export function describeFeedbackStoreContract(
       expect(await idsOf(store, { offset: 1, limit: 1 })).toEqual(['c'])
     })
 
+    it('lists what is about things, the newest of each, the oldest first', async () => {
+      const store = await create()
+      const refOf = (id: string) => `weave:///acme/demo/call/${id}`
+      const about = (id: string, time: string, name: string) => ({
+        ...feedbackAt(time, name, { payload: { n: 1 } }),
+        weave_ref: refOf(id),
+      })
+      const many = Array.from({ length: 1001 }, (_, n) => about('many', T0, `m${1000 + n}`))
+      const others = [about('a', T1, 'a2'), about('a', T0, 'a1'), about('b', T0, 'b1')]
+      await store.createFeedbackBatch([...others, ...many])
+      const names = ['b', 'unknown', 'a', 'many', ...Array.from({ length: 300 }, () => 'b')]
+      const found = await store.listAbout(names.map(refOf), readCaller())
+      expect(found).toHaveLength(names.length)
+      const ids = found.map((rows) => rows.map(({ id }) => id))
+      expect(ids.slice(0, 3)).toEqual([['b1'], [], ['a1', 'a2']])
+      expect(found[0]?.[0]?.payload_json).toBe('{"n":1}')
+      expect(ids[3]).toEqual(many.slice(1).map(({ id }) => id))
+      expect(ids.slice(4).every(([id]) => id === 'b1')).toBe(true)
+      const elsewhere = readCaller({ project_id: 'acme/other' })
+      expect(await store.listAbout([refOf('b')], elsewhere)).toEqual([[]])
+      const gone = store.listAbout(names.map(refOf), GONE)
+      await expect(gone).rejects.toBeDefined()
+    })
+
     it('fails a query that nobody waits for', async () => {
       const store = await create()
       const query = resolveRowQuery({}, FEEDBACK_FIELDS)

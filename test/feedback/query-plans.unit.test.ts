@@ -3,7 +3,7 @@ import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import { selectFeedback } from '../../src/store/sqlite/feedback/feedback.sql.ts'
 import { SELECT_PRICES } from '../../src/store/sqlite/prices/prices.sql.ts'
-import { SELECT_TRACES_OF_CALLS, selectUsageCalls } from '../../src/store/sqlite/usage/usage.sql.ts'
+import { SELECT_TRACES_OF_CALLS } from '../../src/store/sqlite/usage/usage.sql.ts'
 
 function planOf(sql: string): string {
   const db = openDatabase(':memory:')
@@ -28,16 +28,6 @@ describe('statements over feedback, prices and usage', () => {
     ],
     ['prices of a project', SELECT_PRICES, 'prices_project_id_id (project_id=?)'],
     ['traces of calls', SELECT_TRACES_OF_CALLS, 'calls_project_key_id (project_key=? AND id=?)'],
-    [
-      'calls of traces',
-      selectUsageCalls(['trace_ids']),
-      'calls_project_key_trace_id (project_key=? AND trace_id=?)',
-    ],
-    [
-      'calls by id',
-      selectUsageCalls(['call_ids']),
-      'calls_project_key_id (project_key=? AND id=?)',
-    ],
   ])('seek %s by an index', (_name, sql, index) => {
     expect(planOf(sql)).toContain(index)
   })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { buildTestApp } from '../support/build-test-app.ts'
+import { authorizationFor, buildTestApp } from '../support/build-test-app.ts'
 
 it.each([
   ['/chat/completions', 'POST /v1/chat/completions'],
@@ -50,3 +50,18 @@ it('a field that cannot be asked for lists those that can', async () => {
   const { body } = await post('/calls/stream_query', { project_id: 'a/b', query })
   expect(body.error.message).toMatch(/can be asked for; these are: .*inputs/)
 })
+
+it.each([
+  ['/me', '/v1/models', /^Basic/, 'as the password of HTTP Basic credentials'],
+  ['/v1/models', '/me', /^Bearer/, 'as `Authorization: Bearer <key>`'],
+])(
+  'a right key under the wrong scheme is told the right one: %s',
+  async (url, other, scheme, told) => {
+    const { get, createKey } = await buildTestApp()
+    const authorization = authorizationFor(other, await createKey({}))
+    const { status, body, headers } = await get(url, { key: null, headers: { authorization } })
+    expect([status, body.error.code]).toEqual([401, 'invalid_api_key'])
+    expect(body.error.message).toContain(told)
+    expect(headers['www-authenticate']).toMatch(scheme)
+  },
+)

@@ -362,7 +362,7 @@ describe('docs/models.md', () => {
   it('tells what can be asked of each kind of model', () => {
     const kinds = ['tiny', ...ENGINES]
     const told = kinds.map((_, column) => {
-      const cells = [...text.matchAll(/^\| ([a-z]+) \|[^|]*\|(.*)\|$/gm)].map(([, name, rest]) => [
+      const cells = [...text.matchAll(/^\| ([a-z_]+) \|[^|]*\|(.*)\|$/gm)].map(([, name, rest]) => [
         name,
         rest?.split('|')[column]?.trim(),
       ])

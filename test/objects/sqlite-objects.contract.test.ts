@@ -98,6 +98,8 @@ describe('the statements of objects, tables and files', () => {
     ...MARKS,
     ...TABLES,
     ...FILES,
+    ...OBJECTS.FIND_VERSIONS,
+    PLACE_BY_ALIAS: OBJECTS.FIND_PLACES.byAlias,
     LIST_OBJECTS: OBJECTS.listObjects([OBJECTS.OBJECT_ORDERS.object_id.asc]),
   }
 

@@ -1,5 +1,7 @@
 /** A real browser for the page. Where none is installed, the tests that need it are reported as skipped. */
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
@@ -39,20 +41,36 @@ export async function openPage(browser: Browser): Promise<OpenPage> {
 
 export const PROJECT = 'acme/demo'
 
+/** In every field that the page shows. */
+export const MARKUP = '<img src=x onerror="window.wasRun=1"><script>window.wasRun=1</script>'
+
+/** What of a page a reader of screens stumbles over, seriously. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  const file = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+  await page.evaluate(await readFile(file, 'utf8'))
+  return page.evaluate(
+    `axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
+  )
+}
+
 interface Ended {
   readonly id: string
   readonly parent_id?: string
+  readonly thread_id?: string
+  readonly turn_id?: string
   readonly op_name?: string
   readonly started_at_ms?: number
   readonly inputs?: object
   readonly output?: unknown
   readonly exception?: string
+  readonly summary?: object
 }
 
 /** Records calls that have ended, all in one trace. */
 export async function recordCalls({ post }: TestApp, calls: readonly Ended[]): Promise<void> {
   const batch = calls.flatMap(({ started_at_ms = Date.now() - 60_000, output = null, ...call }) => {
     const { id, parent_id = null, op_name = 'answer', inputs = {}, exception = null } = call
+    const { thread_id = null, turn_id = null, summary = {} } = call
     const named = { project_id: PROJECT, id }
     const started_at = new Date(started_at_ms).toISOString()
     const ended_at = new Date(started_at_ms + 1000).toISOString()
@@ -63,7 +81,7 @@ export async function recordCalls({ post }: TestApp, calls: readonly Ended[]): P
           start: {
             ...named,
             trace_id: 'trace',
-            parent_id,
+            ...{ parent_id, thread_id, turn_id },
             op_name,
             inputs,
             started_at,
@@ -71,7 +89,7 @@ export async function recordCalls({ post }: TestApp, calls: readonly Ended[]): P
           },
         },
       },
-      { mode: 'end', req: { end: { ...named, ended_at, output, exception, summary: {} } } },
+      { mode: 'end', req: { end: { ...named, ended_at, output, exception, summary } } },
     ]
   })
   const { status, text } = await post('/call/upsert_batch', { batch })

@@ -7,6 +7,10 @@ import { buildTestApp } from '../support/build-test-app.ts'
 const BYTES_MAX = 150_000
 
 const IMPORTS = /\b(?:from|import)\s*["']([@\w./-]+)["']/g
+/** Of views, which are read when they are opened. */
+const LATER_IMPORTS = /\bimport\(\s*["']([@\w./-]+)["']/g
+/** The view that most people see first. */
+const FIRST_VIEW = 'home/home.ts'
 
 async function readDocument(url = '/') {
   const { app } = await buildTestApp()
@@ -47,30 +51,55 @@ describe('the page', () => {
     const { imports } = JSON.parse(/importmap">(.*?)</.exec(html)![1]!) as {
       imports: Record<string, string>
     }
-    const waiting = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url]) => url!)
-    const seen = new Set<string>()
-    let bytes = 0
-    for (let url = waiting.pop(); url !== undefined; url = waiting.pop()) {
-      if (seen.has(url)) continue
-      seen.add(url)
-      const response = await app.inject({ url, headers: { 'accept-encoding': 'gzip' } })
-      expect([url, response.statusCode]).toEqual([url, 200])
-      expect(response.headers['cache-control']).toContain('immutable')
-      expect(response.headers['x-content-type-options']).toBe('nosniff')
-      bytes += response.rawPayload.length
-      const text = gunzipSync(response.rawPayload).toString()
-      if (!String(response.headers['content-type']).startsWith('text/javascript')) continue
-      expect(text).not.toMatch(/^(?:interface|type) /m)
-      for (const [, name] of text.matchAll(IMPORTS)) {
-        const target =
-          imports[name!] ??
-          (name!.startsWith('.') ? new URL(name!, `http://page${url}`).pathname : null)
-        expect([url, name, target]).not.toContain(null)
-        waiting.push(target!)
+    const later = new Set<string>()
+
+    /** The compressed bytes of files and of all that they import. */
+    async function load(urls: readonly string[], seen: Set<string>): Promise<number> {
+      const waiting = [...urls]
+      let bytes = 0
+      for (let url = waiting.pop(); url !== undefined; url = waiting.pop()) {
+        if (seen.has(url)) continue
+        seen.add(url)
+        const response = await app.inject({ url, headers: { 'accept-encoding': 'gzip' } })
+        expect([url, response.statusCode]).toEqual([url, 200])
+        expect(response.headers['cache-control']).toContain('immutable')
+        expect(response.headers['x-content-type-options']).toBe('nosniff')
+        bytes += response.rawPayload.length
+        const text = gunzipSync(response.rawPayload).toString()
+        if (!String(response.headers['content-type']).startsWith('text/javascript')) continue
+        expect(text).not.toMatch(/^(?:interface|type) /m)
+        const target = (name: string) =>
+          imports[name] ??
+          (name.startsWith('.') ? new URL(name, `http://page${url}`).pathname : `no ${name}`)
+        for (const [, name] of text.matchAll(IMPORTS)) waiting.push(target(name!))
+        for (const [, name] of text.matchAll(LATER_IMPORTS)) later.add(target(name!))
       }
+      return bytes
     }
-    expect(seen.size).toBeGreaterThan(20)
+
+    const seen = new Set<string>()
+    const shell = await load(
+      [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url]) => url!),
+      seen,
+    )
+    const first = [...later].filter((url) => url.endsWith(FIRST_VIEW))
+    expect(first).toHaveLength(1)
+    const bytes = shell + (await load(first, seen))
+    expect(bytes).toBeGreaterThan(20_000)
     expect(bytes).toBeLessThan(BYTES_MAX)
+    for (let size = -1; size !== later.size; ) {
+      size = later.size
+      await load([...later], seen)
+    }
+    expect(seen.size).toBeGreaterThan(50)
+  })
+
+  it('tells the browser at once of all that its entry needs', async () => {
+    const { html } = await readDocument()
+    const preloads = [...html.matchAll(/rel="modulepreload" href="([^"]*)"/g)].map(([, url]) => url)
+    for (const file of ['page-entry.ts', 'shell/app.ts', 'api/client.ts', 'lib/preact.js'])
+      expect(preloads).toContainEqual(expect.stringMatching(`/${file}$`))
+    expect(preloads).not.toContainEqual(expect.stringContaining(FIRST_VIEW))
   })
 
   it('sends its files as they are to those who take no gzip', async () => {

@@ -1,14 +1,18 @@
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasBrowser, launchBrowser, openPage, PROJECT, recordCalls } from './browser.ts'
+import {
+  findBarriers,
+  hasBrowser,
+  launchBrowser,
+  MARKUP,
+  openPage,
+  PROJECT,
+  recordCalls,
+} from './browser.ts'
 
 /** Machines that do other work take their time. */
 const WAIT = { timeout: 30_000 }
-
-/** In every field that the page shows. */
-const MARKUP = '<img src=x onerror="window.wasRun=1"><script>window.wasRun=1</script>'
 
 describe.skipIf(!hasBrowser)('the page in a browser', () => {
   let browser: Browser
@@ -47,6 +51,28 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const listed = await deps.keys.listKeys()
     await deps.keys.revokeKey(listed.at(-1)!.id)
     await page.getByText('was revoked').waitFor({ timeout: 30_000 })
+  })
+
+  it('says when the server does not answer, and goes on when it does', async () => {
+    const { page, url, key } = await openPage(browser)
+    await page.route('**/me', (route) => route.abort())
+    await page.goto(`${url}/acme/demo/weave#key=${key}`)
+    await page.getByText('The server does not answer.').waitFor()
+    await page.unroute('**/me')
+    await page.click('text=Try again')
+    await page.getByText('No calls in this time').waitFor()
+  })
+
+  it('waits for a slow answer however long it takes', async () => {
+    const test = await openPage(browser)
+    const { page, url, key } = test
+    await recordCalls(test, [{ id: 'a' }])
+    await page.route('**/calls/stats', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 7000))
+      await route.continue()
+    })
+    await page.goto(`${url}/acme/demo/weave#key=${key}`)
+    await page.locator('.figure').first().waitFor()
   })
 
   it('says what a key lacks', async () => {
@@ -90,7 +116,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       .toEqual([expect.stringContaining('first')])
     for (const [kind, expected] of [
       ['JSONL', '"op_name":"first"'],
-      ['CSV', 'id,trace_id,op_name'],
+      ['CSV', 'id,trace_id,started,op'],
     ] as const) {
       const [download] = await Promise.all([
         page.waitForEvent('download'),
@@ -98,6 +124,44 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       ])
       expect(await readFile(await download.path(), 'utf8')).toContain(expected)
     }
+    expect(complaints).toEqual([])
+  })
+
+  it('shows the columns that are chosen, those inside of bodies too, and exports them', async () => {
+    const test = await openPage(browser)
+    const { page, url, key, complaints } = test
+    await recordCalls(test, [
+      { id: 'a', inputs: { deep: { n: 7, text: MARKUP } }, output: '=1+1' },
+      { id: 'b', inputs: { other: 1 } },
+    ])
+    await page.goto(`${url}/acme/demo/weave/calls#key=${key}`)
+    await page.getByText('Columns', { exact: true }).click()
+    for (const name of ['Status', 'Latency', 'Tokens', 'Cost', 'Inputs'])
+      await page.locator('.menu').getByLabel(name, { exact: true }).click()
+    const field = page.getByPlaceholder('inputs.question')
+    await field.fill('question')
+    await page.keyboard.press('Enter')
+    await page.getByText('a path begins with').waitFor()
+    for (const path of ['inputs.deep.n', 'inputs.deep.text']) {
+      await field.fill(path)
+      await page.keyboard.press('Enter')
+    }
+    const heads = page.locator('[role=columnheader]')
+    await expect
+      .poll(() => heads.allTextContents(), WAIT)
+      .toEqual(['Started', 'Operation', 'Output', 'inputs.deep.n', 'inputs.deep.text'])
+    await expect.poll(() => page.locator('a.row').last().textContent(), WAIT).toContain('=1+1')
+    expect(await page.locator('a.row').last().textContent()).toContain(`7${MARKUP}`)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.click('text=Export CSV'),
+    ])
+    const lines = (await readFile(await download.path(), 'utf8')).split('\r\n')
+    expect(lines[0]).toBe('id,trace_id,started,op,output,inputs.deep.n,inputs.deep.text')
+    expect(lines[1]).toContain(`,answer,'=1+1,7,"<img`)
+    expect(lines[2]).toMatch(/^b,trace,.*,answer,,,$/)
+    expect(page.url()).toContain('cols=started')
+    expect(await page.evaluate('window.wasRun')).toBeUndefined()
     expect(complaints).toEqual([])
   })
 
@@ -134,10 +198,10 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.goto(`${url}/acme/demo/weave/calls#key=${key}`)
     await page.locator('a.row').click()
     await page.locator('.message').first().waitFor()
-    await page.getByLabel('Good').click()
+    await page.getByText('Good').click()
     await page.locator('.feedback li').waitFor()
-    await page.getByLabel('A note or a number').fill(MARKUP)
-    await page.getByText('Add', { exact: true }).click()
+    await page.getByLabel('A note', { exact: true }).fill(MARKUP)
+    await page.getByText('Add the note').click()
     await expect.poll(() => page.locator('.feedback li').count(), WAIT).toBe(2)
     expect(await page.evaluate('window.wasRun')).toBeUndefined()
     const stored = await post('/feedback/query', { project_id: PROJECT, fields: ['payload'] })
@@ -153,23 +217,16 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await recordCalls(test, [
       { id: 'a', inputs: { messages: [{ role: 'user', content: 'Why?' }] } },
     ])
-    const source = await readFile(
-      createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
-      'utf8',
-    )
     for (const [path, sign] of [
       ['/acme/demo/weave', '.figure'],
       ['/acme/demo/weave/calls', 'a.row'],
       ['/acme/demo/r/call/a', '.message'],
-      ['/acme/demo/weave/playground', '.settings'],
+      ['/acme/demo/weave/playground', '.settings select'],
       ['/acme/empty/weave', '.first'],
     ] as const) {
       await page.goto(`${url}${path}#key=${key}`)
       await page.locator(sign).first().waitFor()
-      await page.evaluate(source)
-      const serious = await page.evaluate(
-        `axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
-      )
+      const serious = await findBarriers(page)
       expect([path, serious]).toEqual([path, []])
     }
   })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Call } from '../../src/page/api/wire.ts'
-import { buildTrees, listRows } from '../../src/page/trace/tree.ts'
+import { buildTrees, findCalls, listRows, parentsOf } from '../../src/page/trace/tree.ts'
 
 const COUNT_MAX = 30
 
@@ -51,6 +51,26 @@ describe('the tree of a trace', () => {
       ['c0', 3],
       ['c1', 2],
     ])
+  })
+
+  it('finds calls by name or error, and the calls above one, whatever circle they run in', () => {
+    const calls = [
+      { id: 'a', parent_id: 'c', op_name: 'Agent', display_name: null, exception: null },
+      { id: 'b', parent_id: 'a', op_name: 'x', display_name: 'Tool', exception: 'agent broke' },
+      { id: 'c', parent_id: 'b', op_name: 'y', display_name: null, exception: null },
+      { id: 'd', parent_id: 'none', op_name: 'z', display_name: null, exception: null },
+    ] as unknown as Call[]
+    expect(findCalls(calls, 'AGENT')).toEqual(['a', 'b'])
+    expect(parentsOf(calls, 'b')).toEqual(['a', 'c', 'b'])
+    expect(parentsOf(calls, 'd')).toEqual([])
+  })
+
+  it('takes a root with as many children as there are calls', () => {
+    const calls = Array.from({ length: 30_000 }, (_, at) => ({
+      ...{ id: `c${at}`, parent_id: at === 0 ? null : 'c0' },
+      summary: { weave: { status: 'success' } },
+    })) as unknown as Call[]
+    expect(buildTrees(calls)[0]?.children).toHaveLength(29_999)
   })
 
   it('takes a chain as deep as it is long', () => {

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { basic } from '../support/build-test-app.ts'
@@ -33,6 +34,17 @@ describe('npm start', () => {
     expect(await readWith(second.url, key ?? '')).toBe(404)
     await second.stop()
     expect(second.output().stderr).not.toContain('wk_')
+  })
+
+  it('goes on without its log when the reader of the log ends', async () => {
+    const server = await spawnServer({ WEFT_DATA_DIR: makeTempDir() })
+    server.process.stdout?.destroy()
+    server.process.stderr?.destroy()
+    for (let n = 0; n < 3; n++) {
+      expect(await readWith(server.url, TEST_KEY)).toBe(404)
+      await sleep(50)
+    }
+    expect(await server.stop()).toEqual({ code: 0, signal: null })
   })
 
   it('logs JSON with request ids and without keys, headers or bodies', async () => {

@@ -48,6 +48,14 @@ describe('readConfig', () => {
     expect(readConfig({ WEFT_MODELS_FILE: './models.json' }).modelsFileRequired).toBe(true)
   })
 
+  it('asks for the address of ClickHouse only where it is used', () => {
+    const [store, url] = ['clickhouse', 'http://me:secret@a:8123/weft']
+    expect(() => readConfig({ WEFT_STORE: store })).toThrow(/^WEFT_CLICKHOUSE_URL must be set$/)
+    const config = readConfig({ WEFT_STORE: store, WEFT_CLICKHOUSE_URL: url })
+    expect(config.clickhouse).toEqual({ url, cluster: null })
+    expect(readConfig({ WEFT_CLICKHOUSE_URL: url }).clickhouse).toBeNull()
+  })
+
   it('had no proxies, whatever the environment said', () => {
     expect(readConfig({}).proxies).toBeNull()
     expect(readConfig({ NO_PROXY: '*', HTTP_PROXY: '' }).proxies).toBeNull()
@@ -69,6 +77,8 @@ describe('readConfig', () => {
     ['WEFT_PORT', '1e3'],
     ['WEFT_LOG_LEVEL', 'loud'],
     ['WEFT_STORE', 'postgres'],
+    ['WEFT_CLICKHOUSE_URL', 'tcp://me:secret@a:9000'],
+    ['WEFT_CLICKHOUSE_CLUSTER', "a' SETTINGS"],
     ['WEFT_REF_SCHEME', 'we ave'],
     ['WEFT_BOOTSTRAP_KEY', 'short'],
     ['WEFT_BODY_BYTES_MAX', '0'],

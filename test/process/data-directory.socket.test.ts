@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -36,7 +36,9 @@ describe('a second start on the data directory of a running server', () => {
     expect((await upload(server.url, 'x'.repeat(100_000))).status).toBe(200)
     // What an upload or a training body that is under way looks like: no row knows of it yet.
     writeFileSync(join(dataDir, 'files', 'received', 'under-way'), 'x')
-    writeFileSync(join(dataDir, 'training-payloads', 'under-way.body'), 'x')
+    writeFileSync(join(dataDir, 'training-payloads', 'received', 'under-way'), 'x')
+    mkdirSync(join(dataDir, 'training-bodies'))
+    writeFileSync(join(dataDir, 'training-bodies', 'under-way'), 'x')
     const before = listFiles(dataDir)
     const { code, stderr, stdout } = await runUntilExit({ WEFT_DATA_DIR: dataDir })
     expect([code, stdout]).toEqual([1, ''])

@@ -93,6 +93,7 @@ def main():
     wait_until("both turns", lambda: [a for a in client.get_agents() if a.invocation_count == 2])
     (agent,) = client.get_agents()
     check("the agent", (agent.agent_name, agent.invocation_count, agent.error_count), ("sums", 2, 0))
+    check("the agent's tokens", (agent.total_input_tokens, agent.total_output_tokens), tuple(map(sum, zip(*used))))
     check("versions", len(list(client.get_agent_versions(agent_name="sums"))), 1)
 
     spans = list(client.get_agent_spans())

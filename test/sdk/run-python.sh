@@ -42,18 +42,19 @@ if [ -z "$python" ]; then
   python=$work/venv/bin/python
 fi
 
-# Whether a package is there, or can be installed; says so if not.
+# Whether a package is there, or can be installed, with extras and a version as pip takes them; says so if not.
 have() {
   local package=$1
+  local name=${package%%[[=]*}
   if [ -z "${SDK_PYTHON:-}" ]; then
     timeout 600 "$python" -m pip install --quiet --disable-pip-version-check --retries 1 --timeout 20 \
       "$package" >"$work/pip.log" 2>&1 ||
       { skip "the Python package $package" "pip cannot install it: $(tail -n 1 "$work/pip.log")" && return 1; }
   fi
   local version
-  version=$("$python" -c "from importlib.metadata import version; print(version('$package'))" 2>/dev/null) ||
-    { skip "the Python package $package" "$python does not have it" && return 1; }
-  echo "the Python package $package $version"
+  version=$("$python" -c "from importlib.metadata import version; print(version('$name'))" 2>/dev/null) ||
+    { skip "the Python package $name" "$python does not have it" && return 1; }
+  echo "the Python package $name $version"
 }
 
 node_modules/.bin/node test/sdk/python-upstream.ts >"$work/upstream" 2>&1 &
@@ -138,13 +139,15 @@ if have weave && have openai; then
   run_usage openai
   have langchain-openai && run_usage langchain
   if [ -z "${SDK_LIBRARIES:-}" ]; then
-    skip 'the usage of langgraph, litellm, dspy and openai-agents' 'SDK_LIBRARIES is not set'
+    skip 'the usage of langgraph, litellm, dspy, openai-agents and autogen' 'SDK_LIBRARIES is not set'
   else
     have langgraph && run_usage langgraph
     have litellm && run_usage litellm
     # The SDK's part for dspy asks for numpy.
     have numpy && have dspy && run_usage dspy
     have openai-agents && run_usage openai-agents
+    have 'autogen-ext[openai]==0.7.5' && have autogen-agentchat==0.7.5 && run_usage autogen
+    skip 'the usage of crewai' 'the SDK names releases up to 0.108.0 alone, and fails on later ones'
   fi
 fi
 

@@ -123,6 +123,32 @@ def use_openai_agents():
     return run
 
 
+def use_autogen():
+    from autogen_agentchat.agents import AssistantAgent
+    from autogen_ext.models.openai import OpenAIChatCompletionClient
+
+    info = {
+        "vision": False,
+        "function_calling": True,
+        "json_output": True,
+        "family": "unknown",
+        "structured_output": True,
+    }
+    client = OpenAIChatCompletionClient(model="tiny", base_url=API, api_key=KEY, model_info=info)
+    # The client's connections live as long as one loop.
+    loop = asyncio.new_event_loop()
+
+    def run(question):
+        agent = AssistantAgent("adder", model_client=client, system_message="Answer.")
+        before = client.actual_usage()
+        spent = before.prompt_tokens + before.completion_tokens
+        loop.run_until_complete(agent.run(task=question))
+        after = client.actual_usage()
+        return after.prompt_tokens + after.completion_tokens - spent
+
+    return run
+
+
 USES = {
     "openai": use_openai,
     "langchain": use_langchain,
@@ -130,6 +156,7 @@ USES = {
     "litellm": use_litellm,
     "dspy": use_dspy,
     "openai-agents": use_openai_agents,
+    "autogen": use_autogen,
 }
 
 

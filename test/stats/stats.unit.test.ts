@@ -1,24 +1,22 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toColumns } from '../../src/domain/stats/metric-names.ts'
 import { renderModelNames } from '../../src/domain/stats/stats-view.ts'
 import { CallsFilter } from '../../src/schemas/calls/calls-filter.ts'
 import { toFilterClause } from '../../src/store/sqlite/calls/calls-filter.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../src/store/sqlite/db/migrate.ts'
-import {
-  type FilterCondition,
-  selectStatsCalls,
-  selectStatsUsage,
-} from '../../src/store/sqlite/stats/stats.sql.ts'
+import { toHourFilter } from '../../src/store/sqlite/stats/segments/hour-filter.ts'
+import { selectStatsCalls, selectStatsUsage } from '../../src/store/sqlite/stats/stats.sql.ts'
 
 const WINDOW = { project_id: 'acme/demo', start_us: 0, end_us: 1 }
 
+const db = openDatabase(':memory:')
+beforeAll(() => void migrate(db))
+afterAll(() => void db.close())
+
 /** The steps of SQLite's plan, as lines. */
 function planOf(sql: string, parameters: Record<string, string> = {}): string[] {
-  const db = openDatabase(':memory:')
-  migrate(db)
   const rows = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all({ ...WINDOW, ...parameters })
-  db.close()
   return (rows as { detail: string }[]).map(({ detail }) => detail)
 }
 
@@ -41,10 +39,10 @@ describe('the statements of the statistics', () => {
 
   it.each(Object.keys(CallsFilter.shape))('never scan a whole table with %s', (field) => {
     const value = field === 'trace_roots_only' ? true : ['x', 'y:*']
-    const { conditions, parameters } = toFilterClause('acme/demo', { [field]: value })
-    expect(conditions).toEqual([field])
+    const { conditions, parameters } = toFilterClause(db, 'acme/demo', { [field]: value })
+    expect(conditions).toEqual([field.endsWith('_refs') ? `few_${field}` : field])
     for (const select of [selectStatsCalls, selectStatsUsage]) {
-      const steps = planOf(select(conditions as FilterCondition[]), parameters)
+      const steps = planOf(select(conditions), parameters)
       expect(steps.filter((step) => /^SCAN (?:calls|call_)/.test(step))).toEqual([])
       expect(steps.some((step) => step.startsWith('SEARCH calls USING'))).toBe(true)
     }
@@ -52,13 +50,44 @@ describe('the statements of the statistics', () => {
 })
 
 describe('toFilterClause', () => {
+  it('looks for calls by refs that few use, and by time where many do', () => {
+    const use = db.transaction((calls: number) => {
+      db.exec("INSERT INTO projects (project_id) VALUES ('acme/uses')")
+      db.exec("INSERT INTO refs (ref) VALUES ('weave:///a/b/object/o:v1')")
+      const call = db.prepare(
+        "INSERT INTO calls (project_key, id) SELECT project_key, ? FROM projects WHERE project_id = 'acme/uses'",
+      )
+      const ref = db.prepare('INSERT INTO call_refs SELECT ?, 0, ref_key FROM refs')
+      for (let n = 0; n < calls; n++) ref.run(call.run(`c${n}`).lastInsertRowid)
+    })
+    use(4097)
+    const conditionsOf = (field: 'input_refs' | 'output_refs', entry: string) =>
+      toFilterClause(db, 'acme/uses', { [field]: [entry] }).conditions
+    expect(conditionsOf('input_refs', 'weave:///a/b/object/o:v1')).toEqual(['input_refs'])
+    expect(conditionsOf('input_refs', 'weave:///a/b/object/o:*')).toEqual(['input_refs'])
+    expect(conditionsOf('output_refs', 'weave:///a/b/object/o:v1')).toEqual(['few_output_refs'])
+    db.exec('DELETE FROM call_refs WHERE call_key = 1')
+    expect(conditionsOf('input_refs', 'weave:///a/b/object/o:v1')).toEqual(['few_input_refs'])
+  })
+
   it('keeps entries out of the statement', () => {
-    const { conditions, parameters } = toFilterClause('acme/demo', {
+    const { conditions, parameters } = toFilterClause(db, 'acme/demo', {
       op_names: ["a'", 'b:*'],
       call_ids: [],
     })
     expect(conditions).toEqual(['op_names'])
     expect(parameters).toEqual({ op_names: '["a\'"]', op_names_prefixes: '["b:"]' })
+  })
+})
+
+describe('toHourFilter', () => {
+  it('finds runs of the project by both of their names, as rows are found', () => {
+    const names = ['acme/demo/r1', 'r1', 'acme/demo/r2', 'r2', 'acme/other/r1', 'r3', null]
+    const filter = { svc_run_ids: ['acme/demo/r1', 'r2'] }
+    const isRun = toHourFilter('acme/demo', filter)?.run
+    expect(names.filter((name) => isRun?.(name))).toEqual(names.slice(0, 4))
+    const { parameters } = toFilterClause(db, 'acme/demo', filter)
+    expect(new Set(JSON.parse(parameters.svc_run_ids ?? ''))).toEqual(new Set(names.slice(0, 4)))
   })
 })
 

@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
+import { DATABASE_FILE, openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { dumpSchema, migrate, readMigrations } from '../../src/store/sqlite/db/migrate.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
@@ -36,6 +36,12 @@ describe('migrate', () => {
     const newer = { '0001-a.sql': 'CREATE TABLE a (x)', '0002-b.sql': 'CREATE TABLE b (x)' }
     expect(migrate(db, writeMigrations(newer))).toBe(1)
     expect(dumpSchema(db)).toContain('CREATE TABLE b')
+  })
+
+  it('leaves no log behind that the first reads would meet', () => {
+    const dataDir = makeTempDir()
+    migrate(open(dataDir))
+    expect(statSync(join(dataDir, `${DATABASE_FILE}-wal`)).size).toBe(0)
   })
 
   it('refuses a database of a newer version by name of the migration', () => {

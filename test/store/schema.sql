@@ -50,12 +50,14 @@ CREATE TABLE call_bodies (
   otel_dump_json TEXT
 , attributes_zstd BLOB, inputs_zstd BLOB, output_zstd BLOB, summary_zstd BLOB, otel_dump_zstd BLOB) STRICT;
 
-CREATE TABLE call_refs (
+CREATE TABLE "call_refs" (
   call_key INTEGER NOT NULL REFERENCES calls (call_key),
-  side TEXT NOT NULL CHECK (side IN ('input', 'output')),
-  ref TEXT NOT NULL,
-  PRIMARY KEY (call_key, side, ref)
+  is_output INTEGER NOT NULL CHECK (is_output IN (0, 1)),
+  ref_key INTEGER NOT NULL REFERENCES refs (ref_key),
+  PRIMARY KEY (call_key, is_output, ref_key)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX call_refs_ref_key ON call_refs (ref_key, is_output, call_key);
 
 CREATE TABLE call_usage (
   call_key INTEGER NOT NULL REFERENCES calls (call_key),
@@ -274,6 +276,11 @@ CREATE UNIQUE INDEX prices_project_id_id ON prices (project_id, id);
 CREATE TABLE projects (
   project_key INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   project_id TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE refs (
+  ref_key INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  ref TEXT NOT NULL UNIQUE
 ) STRICT;
 
 CREATE TABLE responses (

@@ -3,8 +3,10 @@ import { onTestFinished } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { type Deps, openDeps } from '../../src/deps.ts'
-import { SCOPES, type Scope } from '../../src/domain/access/permissions.ts'
+import type { Scope } from '../../src/domain/access/permissions.ts'
 import type { App } from '../../src/http/app-type.ts'
+import { SCOPES } from '../../src/schemas/access/key.ts'
+import { type LentApp, lendApp } from './lent-app.ts'
 
 export interface TestApp {
   readonly app: App
@@ -44,6 +46,11 @@ export function basic(key: string, user = 'api'): string {
   return `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}`
 }
 
+async function ownApp(config: Config, deps: Deps): Promise<LentApp> {
+  const app = await buildApp(config, deps)
+  return { app, giveBack: () => app.close() }
+}
+
 /**
  * @param overrides - settings that differ from the defaults
  * @param replaced - dependencies put in the place of the opened ones; the caller closes them
@@ -60,9 +67,12 @@ export async function buildTestApp(
   }
   const opened = await openDeps(config)
   const deps: Deps = { ...opened, ...replaced }
-  const app = await buildApp(config, deps)
+  const isOfAllDefaults = Object.keys(overrides).length === 0
+  const { app, giveBack } = isOfAllDefaults
+    ? await lendApp(config, deps)
+    : await ownApp(config, deps)
   onTestFinished(async () => {
-    await app.close()
+    await giveBack()
     await deps.close()
   })
   const createKey: TestApp['createKey'] = async ({ scopes = SCOPES, projects = ['*'] }) => {

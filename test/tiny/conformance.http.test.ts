@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Deps, openDeps } from '../../src/deps.ts'
-import { SCOPES } from '../../src/domain/access/permissions.ts'
 import type { App } from '../../src/http/app-type.ts'
 import { createModelRegistry, type ServedModel } from '../../src/inference/models/registry.ts'
 import { createTinyBackend } from '../../src/inference/tiny/backend.ts'
 import { TINY_FIELDS } from '../../src/inference/tiny/field-support.ts'
+import { SCOPES } from '../../src/schemas/access/key.ts'
 import { ChatCompletionRequest } from '../../src/schemas/chat/chat-request.ts'
 
 type Body = Record<string, unknown>

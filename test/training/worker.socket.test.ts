@@ -203,18 +203,20 @@ it('removes files that no row names at the start, and no others', async () => {
   await first.deps.close()
   const strays = [
     ['training-payloads', 'stray.json'],
-    ['training-payloads', 'stray.body'],
+    ['training-payloads', 'received', 'stray'],
+    ['training-bodies', 'stray'],
     ['artifacts', 'received', 'stray'],
     ['artifacts', model_id, 'stray'],
     ['files', 'received', 'stray'],
     ['files', 'abc', 'stray'],
   ].map((parts) => join(dataDir, ...parts))
   mkdirSync(join(dataDir, 'files', 'abc'))
+  mkdirSync(join(dataDir, 'training-bodies'))
   for (const path of strays) writeFileSync(path, 'stray')
   const second = await buildTestApp({ dataDir, readThreads: 1 })
   expect(strays.filter((path) => existsSync(path))).toEqual([])
   const payloads = jobs.map((id) => `${id}.json`).sort()
-  expect(readdirSync(join(dataDir, 'training-payloads')).sort()).toEqual(payloads)
+  expect(readdirSync(join(dataDir, 'training-payloads')).sort()).toEqual([...payloads, 'received'])
   const url = `${MODELS_URL}/${model_id}/checkpoints/1/artifact`
   expect((await second.get(url)).status).toBe(200)
   await createModel(second, { name: 'second' })

@@ -14,7 +14,7 @@ export function hashKey(secret: string): Buffer {
   return hash('sha256', secret, 'buffer')
 }
 
-/** Whether two hashes are equal, in a time that does not tell where they differ. */
-export function isSameHash(left: Buffer, right: Buffer): boolean {
+/** Whether two hashes, or two keys, are equal, in a time that does not tell where they differ. */
+export function isSameBytes(left: Buffer, right: Buffer): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }

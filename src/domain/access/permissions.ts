@@ -1,15 +1,8 @@
 /** Who may do what: scopes and project patterns of a key. Pure. */
 import { ApiError } from '../../errors.ts'
+import type { SCOPES } from '../../schemas/access/key.ts'
 
-/** Rights that a key may carry. `admin` includes all others. */
-export const SCOPES = [
-  'traces:read',
-  'traces:write',
-  'inference',
-  'training',
-  'worker',
-  'admin',
-] as const
+/** A right that a key carries. */
 export type Scope = (typeof SCOPES)[number]
 
 /** The caller behind a request. */

@@ -6,7 +6,7 @@ import type { ProjectPrice } from '../prices/project-prices.ts'
 import { resolveGrouping, type SpanGrouping } from './span-groups.ts'
 import { resolveScope, type SpanScope } from './span-scope.ts'
 
-export interface AgentsQuestion {
+interface AgentsQuestion {
   readonly project_id: string
   /** null: all agents. */
   readonly agent_name: string | null
@@ -16,23 +16,18 @@ export interface AgentsQuestion {
   readonly limit?: number | null | undefined
 }
 
-/** An agent is what spans name in gen_ai.agent.name; a span below that names none counts for no agent. */
+/** An agent is what spans name in gen_ai.agent.name. */
 export function toAgentsQuestion(
   { project_id, agent_name, withVersions = false, sort_by, offset, limit }: AgentsQuestion,
   prices: readonly ProjectPrice[] | null,
 ): { readonly scope: SpanScope; readonly grouping: SpanGrouping } {
-  const name = { $getField: 'agent_name' }
-  const condition =
-    agent_name === null
-      ? { $convert: { input: name, to: 'exists' } }
-      : { $eq: [name, { $literal: agent_name }] }
   const ref = (key: string) => ({ source: 'field' as const, key })
   const group_by = [ref('agent_name'), ...(withVersions ? [ref('agent_version')] : [])]
   const sort = sort_by ?? [{ field: 'last_seen', direction: 'desc' as const }]
   const request = { group_by, measures: null, sort_by: [...sort], offset, limit }
   return {
-    scope: resolveScope({ project_id, query: { $expr: condition } }),
-    grouping: resolveGrouping(request, prices, AGENTS_LIMIT),
+    scope: resolveScope({ project_id }),
+    grouping: { ...resolveGrouping(request, prices, AGENTS_LIMIT), ofAgents: { agent_name } },
   }
 }
 

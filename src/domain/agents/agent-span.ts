@@ -1,7 +1,7 @@
 /** A call that came as a span of OpenTelemetry, in the words of agents. Pure. */
 import type { CallTexts } from '../calls/call-view.ts'
 import { parseLossless } from '../json/json-text.ts'
-import type { StepKind } from '../otel/dialects.ts'
+import { MODEL_KINDS, type StepKind } from '../otel/dialects.ts'
 import type { Attributes, Span } from '../otel/span.ts'
 import { readSpanFields } from '../otel/span-reader.ts'
 import { readSpanUsage, type SpanUsage } from '../otel/span-usage.ts'
@@ -12,7 +12,7 @@ import {
   isKnownAttribute,
 } from './span-columns.ts'
 
-export type Status = 'UNSET' | 'OK' | 'ERROR'
+type Status = 'UNSET' | 'OK' | 'ERROR'
 export type CustomSource =
   | 'custom_attrs_string'
   | 'custom_attrs_int'
@@ -109,6 +109,11 @@ export function statusOf({ columns }: AgentSpan): Status {
 
 export function isInvocation({ columns }: AgentSpan): boolean {
   return columns.operation_name === 'invoke_agent'
+}
+
+/** Whether a model was called, and not only what calls one below. */
+export function isModelCall(span: AgentSpan): boolean {
+  return span.kind === null ? modelOf(span) !== null : MODEL_KINDS.has(span.kind)
 }
 
 /** The model that answered, or was asked. */

@@ -1,15 +1,46 @@
 /** Feedback about spans, turns and conversations, and the refs that name them. Pure. */
-import type { ChatFeedback, ConversationSpans } from '../../schemas/agents/agent-chat.ts'
+import type { ChatFeedback, ConversationSpans, TraceChat } from '../../schemas/agents/agent-chat.ts'
 import type { SCORE_DEFAULTS } from '../../schemas/feedback/feedback-scores.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
+import { callRef } from '../calls/call-ref.ts'
 import { type FeedbackRow, readScores } from '../feedback/feedback-view.ts'
 import { isObject } from '../json/is-object.ts'
 
+/** Feedback by the ref that it is about. */
+export type FeedbackByRef = ReadonlyMap<string, readonly ChatFeedback[]>
+
+/** Whose feedback. */
+interface RefPlace {
+  /** Scheme of the refs. */
+  readonly refScheme: string
+  readonly project_id: string
+}
+
 /** The refs under which a span is spoken of: as a call, and as an agent's span. */
-export function callRefs(scheme: string, project_id: string) {
-  const base = `${scheme}:///${project_id}`
-  return (id: string): readonly string[] => [`${base}/call/${id}`, `${base}/agent_span/${id}`]
+function spanRefs({ refScheme, project_id }: RefPlace, id: string): readonly string[] {
+  return [callRef(refScheme, project_id, id), `${refScheme}:///${project_id}/agent_span/${id}`]
+}
+
+/** The refs under which a turn and the spans that it tells of are spoken of. */
+export function refsOfTurn(place: RefPlace, { trace_id, messages }: TraceChat): string[] {
+  const spanIds = new Set(messages.flatMap(({ span_id }) => span_id ?? []))
+  const { refScheme, project_id } = place
+  return [
+    turnRef(refScheme, project_id, trace_id),
+    ...[...spanIds].flatMap((id) => spanRefs(place, id)),
+  ]
+}
+
+/** @param about - at least that of the turn's refs */
+export function addFeedback(place: RefPlace, turn: TraceChat, about: FeedbackByRef): TraceChat {
+  const { refScheme, project_id } = place
+  const messages = turn.messages.map((message) => ({
+    ...message,
+    feedback: spanRefs(place, message.span_id ?? '').flatMap((ref) => about.get(ref) ?? []),
+  }))
+  const own = about.get(turnRef(refScheme, project_id, turn.trace_id)) ?? []
+  return { ...turn, messages, feedback: [...own] }
 }
 
 export function turnRef(scheme: string, project_id: string, trace_id: string): string {

@@ -3,7 +3,7 @@
  * under which a query may ask for it. Pure data.
  */
 
-export type ColumnType = 'string' | 'number'
+type ColumnType = 'string' | 'number'
 
 interface AttributeColumn {
   readonly type: ColumnType

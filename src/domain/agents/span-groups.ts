@@ -36,6 +36,8 @@ export interface SpanGrouping {
   readonly prices: readonly ProjectPrice[] | null
   /** Whether the first question and the last answer are shown. */
   readonly withMessages: boolean
+  /** Groups of agents: only spans that name this one, or any for null, and the tokens of the model calls they make. */
+  readonly ofAgents?: { readonly agent_name: string | null }
 }
 
 type GroupRequest = Pick<
@@ -121,9 +123,11 @@ export function createSpanGroups(grouping: SpanGrouping) {
   }
 
   return {
-    add(span: AgentSpan): void {
+    /** @returns the totals that the span counts to, for tokens that are not its own */
+    add(span: AgentSpan, { withTokens = true } = {}): SpanTotals {
       const group = groupOf(span)
-      group.totals.add(span, costsOf(span, prices))
+      group.totals.add(span)
+      if (withTokens) group.totals.addTokens(span.usage, costsOf(span, prices))
       for (const [at, { value }] of grouping.measures.entries()) {
         if (matchers[at]?.(span)) group.measures[at]?.add(value ? valueOfRef(span, value) : true)
       }
@@ -133,8 +137,9 @@ export function createSpanGroups(grouping: SpanGrouping) {
         group.conversations.add(conversation)
       }
       if (grouping.withMessages) keepMessages(group, span)
+      return group.totals
     },
-    page(): GroupPage {
+    answer(): GroupPage {
       const rows = [...groups.values()].map((group) => render(group, grouping))
       rows.sort((left, right) => compare(left, right, grouping.sort))
       const { offset, limit } = grouping

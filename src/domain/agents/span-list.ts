@@ -8,7 +8,7 @@ import type { SpanRowShape } from './span-row.ts'
 import { SPAN_FIELDS } from './span-values.ts'
 
 /** Plain data. */
-export interface ResolvedSpanList {
+interface ResolvedSpanList {
   /** Empty: by the start, in `direction`. */
   readonly sort: RowQuery['sort']
   readonly direction: 'asc' | 'desc'

@@ -3,7 +3,7 @@ import type { AgentMessage } from '../../schemas/agents/agent-spans.ts'
 import { isObject } from '../json/is-object.ts'
 import type { AgentSpan } from './agent-span.ts'
 
-export interface SpanMessages {
+interface SpanMessages {
   readonly input: readonly AgentMessage[]
   readonly output: readonly AgentMessage[]
   /** Texts of the system among the input. */

@@ -18,7 +18,7 @@ export interface SpanScope {
   readonly expression: Expression | null
 }
 
-export interface ScopeRequest {
+interface ScopeRequest {
   readonly project_id: string
   readonly query?: Query | null | undefined
   readonly started_after?: string | null | undefined

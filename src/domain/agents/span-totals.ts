@@ -1,5 +1,6 @@
 /** What is counted of every group of agent spans. Pure. */
 import { renderTimestamp } from '../../schemas/timestamp.ts'
+import type { SpanUsage } from '../otel/span-usage.ts'
 import { type AgentSpan, durationUs, isInvocation, statusOf, textColumn } from './agent-span.ts'
 import type { Column } from './span-columns.ts'
 import { addUsd, type SpanCosts } from './span-costs.ts'
@@ -7,7 +8,7 @@ import { addUsd, type SpanCosts } from './span-costs.ts'
 /** Limit: names in each list of a group. */
 const NAMES_MAX = 100
 
-export const NAME_COLUMNS = {
+const NAME_COLUMNS = {
   agent_names: 'agent_name',
   agent_versions: 'agent_version',
   provider_names: 'provider_name',
@@ -16,7 +17,9 @@ export const NAME_COLUMNS = {
 } as const satisfies Readonly<Record<string, Column>>
 
 export interface SpanTotals {
-  add(span: AgentSpan, costs: SpanCosts | null): void
+  /** Counts a span, without its tokens. */
+  add(span: AgentSpan): void
+  addTokens(usage: SpanUsage | null, costs: SpanCosts | null): void
   /** The counts in the words of the API. */
   render(): {
     readonly span_count: number
@@ -55,11 +58,7 @@ export function createSpanTotals(): SpanTotals {
   const names = new Map<string, Set<string>>()
 
   return {
-    add(span, costs) {
-      const { usage, call } = span
-      sums.span_count += 1
-      if (isInvocation(span)) sums.invocation_count += 1
-      if (statusOf(span) === 'ERROR') sums.error_count += 1
+    addTokens(usage, costs) {
       sums.total_input_tokens += usage?.prompt_tokens ?? 0
       sums.total_output_tokens += usage?.completion_tokens ?? 0
       sums.total_reasoning_tokens += usage?.completion_tokens_details?.reasoning_tokens ?? 0
@@ -70,6 +69,12 @@ export function createSpanTotals(): SpanTotals {
         output: addUsd(money.output, costs?.output),
         total: addUsd(money.total, costs?.total),
       }
+    },
+    add(span) {
+      const { call } = span
+      sums.span_count += 1
+      if (isInvocation(span)) sums.invocation_count += 1
+      if (statusOf(span) === 'ERROR') sums.error_count += 1
       took += durationUs(span) ?? 0
       first = Math.min(first, call.started_at_us)
       last = Math.max(last, call.started_at_us)

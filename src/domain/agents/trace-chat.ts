@@ -1,5 +1,5 @@
 /** The spans of a trace as a chat: who asked what, which agent ran which tool, what came of it. Pure. */
-import type { ChatFeedback, ChatMessage, TraceChat } from '../../schemas/agents/agent-chat.ts'
+import type { ChatMessage, TraceChat } from '../../schemas/agents/agent-chat.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import { MODEL_KINDS } from '../otel/dialects.ts'
 import type { PriceTable } from '../prices/price-table.ts'
@@ -18,11 +18,7 @@ import { contentRefs } from './span-row.ts'
 /** Limit: levels of the tree that are told apart; deeper spans are left out. */
 const DEPTH_MAX = 200
 
-export interface TraceChatOptions {
-  /** By span id; null: none is wanted. */
-  readonly feedback: ReadonlyMap<string, readonly ChatFeedback[]> | null
-  /** About the turn. */
-  readonly turnFeedback: readonly ChatFeedback[]
+interface TraceChatOptions {
   readonly prices: PriceTable
   /** Whether tool calls that answers ask for and no span runs are told, too. */
   readonly withModelToolCalls: boolean
@@ -34,6 +30,8 @@ interface Node {
 }
 
 /**
+ * A chat without feedback; that comes with addFeedback.
+ *
  * @param spans - of one trace, in any order; at least one
  *
  * Tokens are those of the model calls, so that an agent's span that repeats them counts for nothing; where no
@@ -68,8 +66,8 @@ export function renderTraceChat(spans: readonly AgentSpan[], options: TraceChatO
       null,
     ),
     svc_user_id: call.svc_user_id,
-    messages: [...tellQuestion(roots, options), ...tellAll(roots, spans, options)],
-    feedback: options.feedback && [...options.turnFeedback],
+    messages: [...tellQuestion(roots), ...tellAll(roots, spans, options)],
+    feedback: null,
   }
 }
 
@@ -100,14 +98,14 @@ function findRoot(roots: readonly Node[]): AgentSpan {
 }
 
 /** What was asked: of the first agent that was, else of the first span that holds a question. */
-function tellQuestion(roots: readonly Node[], options: TraceChatOptions): ChatMessage[] {
+function tellQuestion(roots: readonly Node[]): ChatMessage[] {
   const spans = [...walk(roots)]
   const ordered = [...spans.filter(isInvocation), ...spans]
   for (const span of ordered) {
     const text = questionOf(readSpanMessages(span))
     if (text === '') continue
     const user_message = { text, content_refs: contentRefs(span) }
-    return [{ ...describe(span, 'user_message', null, options), user_message }]
+    return [{ ...describe(span, 'user_message', null), user_message }]
   }
   return []
 }
@@ -123,12 +121,12 @@ function* walk(nodes: readonly Node[], depth = 0): Generator<AgentSpan> {
 function tellAll(
   roots: readonly Node[],
   spans: readonly AgentSpan[],
-  options: TraceChatOptions,
+  { withModelToolCalls }: TraceChatOptions,
 ): ChatMessage[] {
   const told: ChatMessage[] = []
   const ran = new Set(spans.map((span) => textColumn(span, 'tool_name')))
   const tell = (span: AgentSpan, type: ChatMessage['type'], agent: string | null, part: object) =>
-    told.push({ ...describe(span, type, agent, options), ...part } as ChatMessage)
+    told.push({ ...describe(span, type, agent), ...part } as ChatMessage)
 
   /** Whether an answer was told: an agent's own repeats that of its last model call. */
   function visit({ span, children }: Node, outer: string | null, depth: number): boolean {
@@ -145,7 +143,7 @@ function tellAll(
     const isToldBelow = visitAll(children, agent, depth)
     let isTold = isToldBelow
     const messages = readSpanMessages(span)
-    if (!isAgent && options.withModelToolCalls) {
+    if (!isAgent && withModelToolCalls) {
       for (const call of messages.toolCalls.filter(({ name }) => !ran.has(name))) {
         tell(span, 'tool_call', agent, { tool_call: askedToolCall(call) })
       }
@@ -178,7 +176,6 @@ function describe(
   span: AgentSpan,
   type: ChatMessage['type'],
   agent: string | null,
-  { feedback }: TraceChatOptions,
 ): Omit<ChatMessage, 'user_message'> {
   return {
     type,
@@ -189,7 +186,7 @@ function describe(
     status_code: statusOf(span),
     status_message: textColumn(span, 'status_message'),
     error_type: textColumn(span, 'error_type'),
-    feedback: feedback && [...(feedback.get(span.call.id) ?? [])],
+    feedback: null,
   }
 }
 

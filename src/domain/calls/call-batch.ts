@@ -8,7 +8,7 @@ import { type CallParts, resolveCallEnd, resolveCallStart, type StartDefaults } 
 import type { PartResult } from './part-result.ts'
 
 /** What a batch came to: the items to store, and a place for every item's result. */
-export interface PreparedBatch {
+interface PreparedBatch {
   readonly parts: readonly CallParts[]
   /** For each item its place in `parts`, or why it is not stored. */
   readonly places: readonly (number | ApiError)[]

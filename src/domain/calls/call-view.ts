@@ -53,7 +53,7 @@ export interface CallViewOptions {
   readonly totalStorageSizeBytes: number | null
 }
 
-export type CallStatus = 'success' | 'error' | 'running' | 'descendant_error'
+type CallStatus = 'success' | 'error' | 'running' | 'descendant_error'
 
 /**
  * Whole milliseconds from start to end, rounded down; 0 when clocks disagree and the end comes first.
@@ -69,7 +69,7 @@ type SummaryParts = Pick<
 >
 
 /** Spec: §3 (no named states). Choice: the four states of Weave. */
-export function callStatus(call: SummaryParts): CallStatus {
+function callStatus(call: SummaryParts): CallStatus {
   if (call.exception !== null) return 'error'
   if (call.ended_at_us === null) return 'running'
   const counts = call.summary.status_counts as { error?: unknown } | undefined

@@ -21,7 +21,7 @@ const ALWAYS = ['id', 'project_id', 'trace_id', 'op_name', 'started_at']
 const OF_SUMMARY = ['ended_at', 'exception', 'display_name']
 
 /** How far the refs of calls reach. */
-export interface RefReach {
+interface RefReach {
   /** Scheme of the refs under which feedback is looked for. */
   readonly refScheme: string
   /** Patterns of the projects that the caller may read. */
@@ -95,11 +95,13 @@ export function resolveCallsSelection(
   const last = sort.at(-1)
   const isLastStart = last?.path.join('.') === 'started_at'
   const tie = { path: ['id'], direction: isLastStart ? last.direction : ('desc' as const) }
+  const exact = expression === null ? null : exactBounds(expression)
   return {
     project_id,
     filter: narrow(request.filter ?? {}, expression),
-    expression,
-    startedUs: startedBounds(expression),
+    // What is a window of time alone is read from the index, and no call is looked at for it.
+    expression: exact === null ? expression : null,
+    startedUs: exact ?? startedBounds(expression),
     expanded: parseExpandColumns(request.expand_columns),
     reach,
     sort: isByStart ? [] : [...sort, tie],
@@ -121,7 +123,11 @@ function narrow(filter: CallsFilter, expression: Expression | null): CallsFilter
   }
 }
 
-const ANY_START: StartedBounds = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER }
+/** All of time. */
+export const ANY_START: StartedBounds = {
+  from: Number.MIN_SAFE_INTEGER,
+  to: Number.MAX_SAFE_INTEGER,
+}
 
 /**
  * The part of time that calls of an expression lie in, never too small: a time window in a query then
@@ -146,10 +152,38 @@ export function startedBounds(expression: Expression | null): StartedBounds {
   return ANY_START
 }
 
+/**
+ * The window of an expression that says nothing but between which times a call began; null for any other. A call meets
+ * the expression exactly when its start lies in the window.
+ */
+export function exactBounds(expression: Expression): StartedBounds | null {
+  if (expression.op === '$and') {
+    let bounds: StartedBounds = ANY_START
+    for (const item of expression.items) {
+      const inner = exactBounds(item)
+      if (inner === null) return null
+      bounds = { from: Math.max(bounds.from, inner.from), to: Math.min(bounds.to, inner.to) }
+    }
+    return bounds
+  }
+  const { op } = expression
+  if (op !== '$lt' && op !== '$lte' && op !== '$gt' && op !== '$gte') return null
+  const { left, right } = expression
+  const us = isStart(left) ? literalUs(right) : isStart(right) ? literalUs(left) : null
+  if (us === null) return null
+  // On the right, the start is compared the other way round.
+  const isUpper = op.startsWith('$lt') === isStart(left)
+  const isInclusive = op.endsWith('e')
+  if (isUpper) return { ...ANY_START, to: isInclusive ? Math.floor(us) : Math.ceil(us) - 1 }
+  return { ...ANY_START, from: isInclusive ? Math.ceil(us) : Math.floor(us) + 1 }
+}
+
+function isStart(side: Expression): boolean {
+  return side.op === '$getField' && side.path.join('.') === 'started_at'
+}
+
 /** Bounds for a start that stands on one side of `lower <= upper`. */
 function betweenSides(lower: Expression, upper: Expression): StartedBounds {
-  const isStart = (side: Expression) =>
-    side.op === '$getField' && side.path.join('.') === 'started_at'
   if (isStart(upper)) return { ...ANY_START, from: Math.floor(literalUs(lower) ?? ANY_START.from) }
   if (isStart(lower)) return { ...ANY_START, to: Math.ceil(literalUs(upper) ?? ANY_START.to) }
   return ANY_START

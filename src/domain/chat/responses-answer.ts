@@ -31,7 +31,7 @@ export interface ResponseHead {
   readonly callsTools: boolean
 }
 
-export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled'
+type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled'
 
 /** How a response stands. */
 export interface ResponseState {
@@ -90,7 +90,7 @@ export function renderResponse(head: ResponseHead, state: ResponseState): Respon
 }
 
 /** Tokens in the words of responses; null when the chat told none. */
-export function renderResponseUsage(usage: unknown) {
+function renderResponseUsage(usage: unknown) {
   if (typeof usage !== 'object' || usage === null) return null
   const { prompt_tokens, completion_tokens, total_tokens, ...details } = usage as Readonly<
     Record<string, unknown>

@@ -61,8 +61,13 @@ export function toMessages(items: readonly PlacedItem[]): ChatMessage[] {
 
   function addOutput({ item, place }: PlacedItem): void {
     const tool_call_id = requireGiven(item.call_id, `${place}.call_id`)
-    const output = requireGiven(item.output, `${place}.output`)
-    messages.push({ role: 'tool', tool_call_id, content: toContent(output, `${place}.output`) })
+    const param = `${place}.output`
+    const output = requireGiven(item.output, param)
+    if (typeof output !== 'string' && !Array.isArray(output)) {
+      const message = `${param} must be a string or a list of parts.`
+      throw new ApiError('unsupported_value', { param, message })
+    }
+    messages.push({ role: 'tool', tool_call_id, content: toContent(output, param) })
   }
 
   for (const placed of items) {

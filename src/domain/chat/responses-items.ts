@@ -7,7 +7,7 @@ import { toItemId } from './responses-record.ts'
 const RESPONSE_CHARS_MAX = 16 * 1024 * 1024
 
 /** Tells an event of a type with its fields, as they are now. */
-export type Emit = (type: string, fields: Readonly<Record<string, unknown>>) => void
+type Emit = (type: string, fields: Readonly<Record<string, unknown>>) => void
 
 export interface OutputItems {
   /** All items so far, in their order. */

@@ -27,7 +27,7 @@ export const CONTEXT_RESPONSES_MAX = 1_000
 export const CONTEXT_CHARS_MAX = 16 * 1024 * 1024
 
 const RESPONSE_ID = /^resp_[0-9a-f]{32}$/
-const ITEM_ID = /^[a-z]{2,4}_([0-9a-f]{32})_i?\d{1,6}$/
+const ITEM_ID = /^([a-z]{2,6}_([0-9a-f]{32})_i?\d{1,6})(?:_(.+))?$/s
 
 /** @param uuid - a new one */
 export function toResponseId(uuid: string): string {
@@ -39,13 +39,29 @@ export function toItemId(prefix: string, responseId: string, place: string | num
   return `${prefix}_${responseId.slice('resp_'.length)}_${place}`
 }
 
+/**
+ * The id here of an item that an engine made and gave an id of its own, which stands behind ours.
+ *
+ * @param place - number of the item in its response
+ */
+export function toPassedItemId(engineId: string, type: unknown, responseId: string, place: number) {
+  const prefix = /^([a-z]{2,6})_/.exec(engineId)?.[1] ?? ID_PREFIXES[String(type)] ?? 'item'
+  return `${toItemId(prefix, responseId, place)}_${engineId}`
+}
+
+/** Our part of an item's id, and that of the engine that made it, or null; null for an id that was not made here. */
+export function splitItemId(itemId: string): { own: string; engines: string | null } | null {
+  const [, own, , engines = null] = ITEM_ID.exec(itemId) ?? []
+  return own === undefined ? null : { own, engines }
+}
+
 export function isResponseId(text: string): boolean {
   return RESPONSE_ID.test(text)
 }
 
 /** The response that an item belongs to; null when the id was not made here. */
 export function findResponseOfItem(itemId: string): string | null {
-  const digits = ITEM_ID.exec(itemId)?.[1]
+  const digits = ITEM_ID.exec(itemId)?.[2]
   return digits === undefined ? null : `resp_${digits}`
 }
 

@@ -9,13 +9,13 @@ import type { ResponseTool } from '../../schemas/chat/responses-input.ts'
 import { ResponseCreateRequest } from '../../schemas/chat/responses-request.ts'
 
 /** A request of a chat before it is checked. */
-export type ChatDraft = { messages: ChatMessage[]; [name: string]: unknown }
+type ChatDraft = { messages: ChatMessage[]; [name: string]: unknown }
 
 /**
  * What becomes of a field: told to the chat, under which name where that is another one; used by this server; or
  * refused unless it says nothing.
  */
-export type ResponseFieldUse =
+type ResponseFieldUse =
   | { readonly as: string }
   | 'translated'
   | 'kept'
@@ -91,15 +91,42 @@ export function requireSupportedFields(request: ResponseCreateRequest): void {
     const message = `${param} is not supported: ${use.refusal}.`
     throw new ApiError('unsupported_parameter', { param, message })
   }
+  requireNoChatFields(values)
+  requireInput(request)
+}
+
+/**
+ * Refuses what an engine that makes responses itself is not asked for: nothing is kept there.
+ *
+ * @throws ApiError unsupported_parameter, missing_required_parameter
+ */
+export function requirePassableFields(request: ResponseCreateRequest): void {
+  for (const param of ['background', 'conversation'] as const) {
+    const use = RESPONSE_FIELDS[param]
+    const value = request[param]
+    if (typeof use === 'string' || !('refusal' in use) || saysNothing(value) || value === false) {
+      continue
+    }
+    const message = `${param} is not supported: ${use.refusal}.`
+    throw new ApiError('unsupported_parameter', { param, message })
+  }
+  requireNoChatFields(request)
+  if (saysNothing(request.prompt)) requireInput(request)
+}
+
+function requireNoChatFields(values: Readonly<Record<string, unknown>>): void {
   for (const [param, instead] of Object.entries(CHAT_ONLY)) {
     if (saysNothing(values[param])) continue
     const message = `${param} is a field of chat completions; here it is ${instead}.`
     throw new ApiError('unsupported_parameter', { param, message })
   }
-  if (request.input === undefined || request.input === null) {
-    const message = 'input is required'
-    throw new ApiError('missing_required_parameter', { param: 'input', message })
-  }
+}
+
+function requireInput({ input }: ResponseCreateRequest): void {
+  if (input !== undefined && input !== null) return
+  throw new ApiError('missing_required_parameter', {
+    ...{ param: 'input', message: 'input is required' },
+  })
 }
 
 /**

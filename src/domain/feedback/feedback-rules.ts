@@ -6,11 +6,14 @@ import { isOneEmoji } from './emoji.ts'
 
 const NOTE_CHARACTERS_MAX = 1024
 
+/** How types of reactions begin. */
+export const REACTION = 'wandb.reaction'
+
 type Rule = (feedback: FeedbackCreateRequest, prefix: string) => void
 
 /** A type is under a rule when it begins with the rule's name. */
 const RULES: Readonly<Record<string, Rule>> = {
-  'wandb.reaction': requireReaction,
+  [REACTION]: requireReaction,
   'wandb.note': requireNote,
   'wandb.annotation': requireAnnotation,
   'wandb.runnable': requireRunnable,

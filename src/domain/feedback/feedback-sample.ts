@@ -1,4 +1,4 @@
-/** Which feedback a payload schema looks into. Pure: the time comes in. */
+/** Which feedback payload schemas and statistics look into. Pure: the time comes in. */
 import { ApiError } from '../../errors.ts'
 import {
   type FeedbackPayloadSchemaRequest,
@@ -8,7 +8,7 @@ import { timestampUs } from '../../schemas/timestamp.ts'
 import { parseRef, wildcardPrefix } from '../objects/refs.ts'
 
 /** A window [start_us, end_us) on created_at, microseconds, with filters; null is no filter. */
-export interface FeedbackSample {
+export interface FeedbackWindow {
   readonly project_id: string
   readonly start_us: number
   readonly end_us: number
@@ -16,6 +16,9 @@ export interface FeedbackSample {
   /** At most one of the two is set. */
   readonly trigger_ref: string | null
   readonly trigger_prefix: string | null
+}
+
+export interface FeedbackSample extends FeedbackWindow {
   /** Distinct trigger_refs. */
   readonly sample_limit: number
 }
@@ -28,11 +31,11 @@ export interface FeedbackSample {
  *
  * Spec: §4.2, §8. Choice: an empty window is allowed and finds nothing; a window may have any length.
  */
-export function resolveFeedbackSample(
-  request: FeedbackPayloadSchemaRequest,
+export function resolveFeedbackWindow(
+  request: Omit<FeedbackPayloadSchemaRequest, 'sample_limit'>,
   nowUs: number,
-): FeedbackSample {
-  const { project_id, start, end, feedback_type, trigger_ref, sample_limit } = request
+): FeedbackWindow {
+  const { project_id, start, end, feedback_type, trigger_ref } = request
   const start_us = timestampUs(start)
   const end_us = typeof end === 'string' ? timestampUs(end) : nowUs
   if (end_us < start_us) {
@@ -51,8 +54,30 @@ export function resolveFeedbackSample(
     feedback_type: feedback_type ?? null,
     trigger_ref: trigger_prefix === null ? pattern : null,
     trigger_prefix,
-    sample_limit: sample_limit ?? SAMPLE_LIMIT_DEFAULT,
   }
+}
+
+/** The same, with the limit of a sample. @throws ApiError validation_failed */
+export function resolveFeedbackSample(
+  request: FeedbackPayloadSchemaRequest,
+  nowUs: number,
+): FeedbackSample {
+  const { sample_limit = SAMPLE_LIMIT_DEFAULT } = request
+  return { ...resolveFeedbackWindow(request, nowUs), sample_limit }
+}
+
+/** What the index of a window tells of feedback. */
+export interface WindowEntry {
+  readonly feedback_type: string
+  readonly trigger_ref: string | null
+}
+
+/** Whether feedback of the time of a window is of its type and trigger. */
+export function isInWindow(entry: WindowEntry, window: FeedbackWindow): boolean {
+  const { feedback_type, trigger_ref, trigger_prefix } = window
+  if (feedback_type !== null && entry.feedback_type !== feedback_type) return false
+  if (trigger_ref !== null && entry.trigger_ref !== trigger_ref) return false
+  return trigger_prefix === null || (entry.trigger_ref?.startsWith(trigger_prefix) ?? false)
 }
 
 /**

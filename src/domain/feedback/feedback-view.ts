@@ -73,6 +73,13 @@ export function renderFeedbackRow(row: FeedbackRow, fields: RowQuery['fields']):
   return `{${members.join(',')}}`
 }
 
+const WHOLE_ROW = FEEDBACK_FIELDS.map((name) => ({ name, path: [name] }))
+
+/** The JSON text of all fields of a row. */
+export function renderWholeFeedback(row: FeedbackRow): string {
+  return renderFeedbackRow(row, WHOLE_ROW)
+}
+
 function renderField(row: FeedbackRow, [first = '', ...rest]: readonly string[]): string {
   if (first === 'payload') {
     const json = row.payload_json ?? 'null'

@@ -8,6 +8,8 @@ import { SCORE_FIELDS } from '../../schemas/feedback/feedback-scores.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'
+import { emojiAlias } from './emoji-alias.ts'
+import { REACTION } from './feedback-rules.ts'
 
 /** Feedback as it is stored. Time in microseconds, payload as JSON text. */
 export interface Feedback {
@@ -28,7 +30,7 @@ export interface Feedback {
   readonly scores_json: string | null
 }
 
-export interface FeedbackDefaults {
+interface FeedbackDefaults {
   readonly id: string
   readonly svc_user_id: string
   readonly created_at_us: number
@@ -40,14 +42,15 @@ export interface FeedbackDefaults {
  * @param payloadBytesMax - bytes of the payload's JSON text
  * @throws ApiError request_too_large, param payload
  *
- * Spec: §2.2, §8 (size limits not shown). Choice: the payload has a limit of its own.
+ * Spec: §2.2, §8 (size limits not shown). Choice: the payload has a limit of its own; that of a reaction is stored
+ * with the names of its emoji, with and without skin tones.
  */
 export function resolveFeedback(
   request: FeedbackCreateRequest,
   defaults: FeedbackDefaults,
   payloadBytesMax: number,
 ): Feedback {
-  const payload_json = renderJson(request.payload)
+  const payload_json = renderJson(storedPayload(request))
   if (Buffer.byteLength(payload_json) > payloadBytesMax) {
     const message = `The payload has more than ${payloadBytesMax} bytes.`
     throw new ApiError('request_too_large', { param: 'payload', message })
@@ -68,6 +71,12 @@ export function resolveFeedback(
     payload_json,
     scores_json: renderScores(request),
   }
+}
+
+function storedPayload({ feedback_type, payload }: FeedbackCreateRequest): JsonObject {
+  const { emoji } = payload
+  if (!feedback_type.startsWith(REACTION) || typeof emoji !== 'string') return payload
+  return { ...payload, ...emojiAlias(emoji) }
 }
 
 function renderScores(request: FeedbackCreateRequest): string | null {

@@ -11,7 +11,7 @@ import { parseLossless } from './json-text.ts'
 
 const BYTE_ORDER_MARK = 0xfeff
 
-export interface JsonBodyOptions {
+interface JsonBodyOptions {
   /** Numbers that a double would round are kept as JSON.rawJSON objects. */
   readonly isLossless?: boolean
   /** Limit: objects and lists. */

@@ -2,21 +2,21 @@
 import type { FeedbackPayloadPath, ValueType } from '../../schemas/feedback/feedback.ts'
 
 /** Limit: distinct paths of one answer, about 1 MiB of JSON; keys that are ids would have no end. */
-export const LEAF_PATHS_MAX = 10_000
+const LEAF_PATHS_MAX = 10_000
 /** Limit: characters of one path; a key alone may be as long as a payload. */
-export const LEAF_PATH_LENGTH_MAX = 2048
+const LEAF_PATH_LENGTH_MAX = 2048
 
 const PLAIN_KEY = /^[A-Za-z0-9_]+$/
 const NUMBER = 1
 const BOOLEAN = 2
 const OTHER = 4
 
-export interface LeafPathLimits {
+interface LeafPathLimits {
   readonly pathsMax: number
   readonly pathLengthMax: number
 }
 
-export interface LeafPaths {
+interface LeafPaths {
   /** Adds the leaves of a value. The order of values and of keys makes no difference below the limits. */
   add(value: unknown): void
   /** Whether every leaf that was added is among the paths; false when a limit left some out. */

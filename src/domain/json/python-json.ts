@@ -25,7 +25,7 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
 }
 
 /** One element of a JSON array: as it was sent, and as Python writes it. */
-export interface JsonElement {
+interface JsonElement {
   readonly json: string
   readonly python: string
 }
@@ -157,7 +157,7 @@ function isEscaped(text: string, index: number): boolean {
 }
 
 /** A string as `json.dumps` writes it: everything but printable ASCII is escaped, by UTF-16 halves. */
-export function renderPythonString(value: string): string {
+function renderPythonString(value: string): string {
   if (PLAIN.test(value)) return `"${value}"`
   const escaped = value.replace(
     TO_ESCAPE,

@@ -21,7 +21,7 @@ export interface Checkpoint {
 
 /** The weights of a checkpoint as one file. */
 export interface Artifact {
-  /** Relative to the data directory. */
+  /** The store's own name of it. */
   readonly path: string
   /** SHA-256 of the file, in hex. */
   readonly sha256: string

@@ -20,7 +20,7 @@ export interface PreviewModel {
   readonly created_by: string
 }
 
-export interface ModelDefaults {
+interface ModelDefaults {
   readonly id: string
   readonly svc_user_id: string
   readonly created_at_us: number

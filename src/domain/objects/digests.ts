@@ -8,7 +8,7 @@ import { ApiError } from '../../errors.ts'
 import { toPythonJson } from '../json/python-json.ts'
 
 /** A digest that is fed piece by piece; 43 characters of A-Z, a-z and 0-9. */
-export interface BytesDigest {
+interface BytesDigest {
   update(bytes: Uint8Array): void
   /** Ends it. */
   digest(): string

@@ -6,7 +6,7 @@ import { splitMembers } from '../json/json-members.ts'
 import { renderJson } from '../json/json-text.ts'
 import { digestOfJson, requireDigest } from './digests.ts'
 
-export type ObjectKind = 'op' | 'object'
+type ObjectKind = 'op' | 'object'
 
 /** What a content says of itself. */
 export interface ObjectClasses {

@@ -23,7 +23,7 @@ export interface ObjectVersion extends ObjectClasses {
   readonly aliases_json: string
 }
 
-export interface ObjectViewOptions {
+interface ObjectViewOptions {
   readonly include_storage_size?: boolean | null | undefined
   readonly include_tags_and_aliases?: boolean | null | undefined
 }
@@ -67,7 +67,7 @@ export function requireObject(version: ObjectVersion | null): ObjectVersion {
 }
 
 /** A version in a ref: `latest`, its number, or the digest of its content and failing that an alias. */
-export type VersionName =
+type VersionName =
   | { readonly kind: 'latest' }
   | { readonly kind: 'number'; readonly version_index: number }
   | { readonly kind: 'digest or alias'; readonly text: string }

@@ -1,6 +1,6 @@
 /** Refs that can be read, and the way inside a value. Pure. Spec: §2.1. */
 
-export type RefEdgeKind = 'attr' | 'key' | 'index' | 'id'
+type RefEdgeKind = 'attr' | 'key' | 'index' | 'id'
 
 /** One step into a value. */
 export interface RefEdge {

@@ -8,7 +8,7 @@ export type TableChange =
   | { readonly kind: 'pop'; readonly index: number }
   | { readonly kind: 'insert'; readonly index: number; readonly digest: string }
 
-export interface TableUpdate {
+interface TableUpdate {
   /** The rows of the new table, in order. */
   readonly row_digests: readonly string[]
   /** For each change the row that it added or took out. */

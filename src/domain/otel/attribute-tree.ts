@@ -5,7 +5,7 @@
 import type { Attributes } from './span.ts'
 
 /** Limit: items of an array that is rebuilt; keys behind it stay as they are, in the object's other members. */
-export const INDEX_MAX = 1_000
+const INDEX_MAX = 1_000
 /** Limit: parts of a key that are taken apart. */
 const PARTS_MAX = 32
 
@@ -17,15 +17,20 @@ export type Tree = Record<string, unknown>
  * its own, undivided.
  */
 export function growTree(attributes: Attributes): Tree {
-  const tree = newTree()
+  const grown: Grown = new Set()
+  const tree = newTree(grown)
   const keys = Object.keys(attributes).sort((left, right) => left.length - right.length)
   for (const key of keys) {
     const parts = key.split('.')
-    if (parts.length > PARTS_MAX || parts.includes('') || !place(tree, parts, attributes[key])) {
+    if (
+      parts.length > PARTS_MAX ||
+      parts.includes('') ||
+      !place(tree, parts, attributes[key], grown)
+    ) {
       tree[key] = attributes[key]
     }
   }
-  return foldArrays(tree) as Tree
+  return foldArrays(tree, grown) as Tree
 }
 
 /** The parts of the paths that were asked for: those of the dialects, so that it stays small. */
@@ -71,24 +76,25 @@ export function removeAt(tree: Tree, path: string): void {
   }
 }
 
-const grown = new WeakSet<object>()
+/** The objects that stand for beginnings of keys; all others are values as they came. */
+type Grown = Set<unknown>
 
-function newTree(): Tree {
+function newTree(grown: Grown): Tree {
   const tree: Tree = Object.create(null)
   grown.add(tree)
   return tree
 }
 
 /** Whether there was room for the value at its place. */
-function place(tree: Tree, parts: readonly string[], value: unknown): boolean {
+function place(tree: Tree, parts: readonly string[], value: unknown, grown: Grown): boolean {
   let node = tree
   for (const part of parts.slice(0, -1)) {
     const next = node[part]
     if (next === undefined) {
-      const made = newTree()
+      const made = newTree(grown)
       node[part] = made
       node = made
-    } else if (typeof next === 'object' && next !== null && grown.has(next)) node = next as Tree
+    } else if (grown.has(next)) node = next as Tree
     else return false
   }
   const last = parts.at(-1) as string
@@ -98,11 +104,11 @@ function place(tree: Tree, parts: readonly string[], value: unknown): boolean {
 }
 
 /** Objects whose keys are all indexes become arrays without holes; values of attributes stay as they came. */
-function foldArrays(node: unknown): unknown {
-  if (typeof node !== 'object' || node === null || !grown.has(node)) return node
+function foldArrays(node: unknown, grown: Grown): unknown {
+  if (!grown.has(node)) return node
   const tree = node as Tree
   const keys = Object.keys(tree)
-  for (const key of keys) tree[key] = foldArrays(tree[key])
+  for (const key of keys) tree[key] = foldArrays(tree[key], grown)
   const isArray = keys.length > 0 && keys.every((key) => /^\d{1,4}$/.test(key) && +key < INDEX_MAX)
   if (!isArray) return tree
   return keys.sort((left, right) => +left - +right).map((key) => tree[key])

@@ -60,7 +60,7 @@ export function readSource(resource: unknown, scope: unknown): SpanSource {
 }
 
 /** Key and value pairs as one object; of a key that comes twice the last one counts. @throws SpanError */
-export function readAttributes(pairs: unknown): Attributes {
+function readAttributes(pairs: unknown): Attributes {
   const attributes: Record<string, unknown> = Object.create(null)
   for (const { key, value } of listOf(pairs, ATTRIBUTES_MAX)) {
     if (typeof key !== 'string') throw new SpanError('an attribute has no key')

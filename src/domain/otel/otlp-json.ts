@@ -5,7 +5,7 @@ import { readSource, readSpan } from './otlp-fields.ts'
 import { type Span, SpanError, type SpanSource } from './span.ts'
 
 /** Spans that share a source, each still a message. */
-export interface JsonGroup {
+interface JsonGroup {
   readonly source: SpanSource
   readonly spans: readonly unknown[]
 }

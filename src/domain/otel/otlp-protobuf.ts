@@ -43,7 +43,7 @@ const RESPONSE = root.lookupType('TraceResponse')
 const STATUS = root.lookupType('RpcStatus')
 
 /** Spans that share a source, each still encoded. */
-export interface ProtobufGroup {
+interface ProtobufGroup {
   readonly source: SpanSource
   readonly spans: readonly Uint8Array[]
 }

@@ -15,7 +15,7 @@ import { readSpanUsage } from './span-usage.ts'
 const OP_NAME_MAX = 1024
 const MODEL_NAME_MAX = 256
 
-export interface SpanCall {
+interface SpanCall {
   readonly start: StartedCallSchemaForInsert
   readonly end: EndedCallSchemaForInsert
 }

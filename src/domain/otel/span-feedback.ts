@@ -1,6 +1,7 @@
 /** Evaluations that came with a span, as feedback about its call. Pure. */
 import { createHash } from 'node:crypto'
 import type { FeedbackCreateRequest } from '../../schemas/feedback/feedback.ts'
+import { callRef } from '../calls/call-ref.ts'
 import { findAt, growTree } from './attribute-tree.ts'
 import type { Attributes, Span } from './span.ts'
 
@@ -34,7 +35,7 @@ export function readSpanFeedback(
     ...[span.attributes, ...events.map(({ attributes }) => attributes)].flatMap(genAi),
     ...openInference(span.attributes),
   ]
-  const weave_ref = `${refScheme}:///${project_id}/call/${span.span_id}`
+  const weave_ref = callRef(refScheme, project_id, span.span_id)
   return found.slice(0, EVALUATIONS_MAX).map(({ name, payload }, index) => ({
     project_id,
     id: idOf([project_id, span.trace_id, span.span_id, index, name, JSON.stringify(payload)]),

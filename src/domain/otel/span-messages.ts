@@ -18,7 +18,7 @@ export interface ChatMessage {
   finish_reason?: string
 }
 
-export interface ToolCall {
+interface ToolCall {
   id: string | null
   type: 'function'
   function: { name: string; arguments: string }

@@ -3,13 +3,13 @@
 /** Attributes by their full dotted key; values are JSON. */
 export type Attributes = Readonly<Record<string, unknown>>
 
-export interface SpanEvent {
+interface SpanEvent {
   readonly name: string
   readonly time_unix_nano: string
   readonly attributes: Attributes
 }
 
-export interface SpanLink {
+interface SpanLink {
   readonly trace_id: string
   readonly span_id: string
   readonly attributes: Attributes

@@ -5,7 +5,7 @@ import { type CallUsage, type ModelUsage, readUsage } from '../usage/usage.ts'
 import { ATOMS_PER_USD, type PriceTable, type UnitPrice, type UnitPrices } from './price-table.ts'
 
 /** The tokens that are paid for, each kind once. */
-export type PaidTokens = Pick<
+type PaidTokens = Pick<
   ModelUsage,
   | 'uncached_input_tokens'
   | 'cache_read_input_tokens'
@@ -45,7 +45,7 @@ export function costParts(
 }
 
 /** The input that is paid for. */
-export function allInput(tokens: Omit<PaidTokens, 'output_tokens'>): number {
+function allInput(tokens: Omit<PaidTokens, 'output_tokens'>): number {
   return (
     tokens.uncached_input_tokens +
     tokens.cache_read_input_tokens +

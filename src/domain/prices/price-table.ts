@@ -22,7 +22,7 @@ export interface UnitPrice {
 }
 
 /** Where a price of a project's own comes from. */
-export interface PriceOrigin {
+interface PriceOrigin {
   readonly pricing_level: 'project'
   readonly pricing_level_id: string
   readonly created_by: string

@@ -30,7 +30,7 @@ export interface ProjectPrice {
   readonly created_at_us: number
 }
 
-export interface PriceDefaults {
+interface PriceDefaults {
   readonly project_id: string
   readonly id: string
   readonly svc_user_id: string

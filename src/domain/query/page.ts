@@ -2,7 +2,7 @@
 import { type ListOrder, PAGE_LIMIT_DEFAULT } from '../../schemas/query/page-query.ts'
 
 /** Where a page begins and how long it is. */
-export interface PagePlace {
+interface PagePlace {
   /** Id of the item that the page follows, or null for the beginning. */
   readonly after: string | null
   /** Items of the page. */
@@ -29,7 +29,7 @@ export function resolvePageQuery(query: {
 }
 
 /** One page of a list. */
-export interface Page<T> {
+interface Page<T> {
   readonly data: T[]
   /** Whether rows follow the page; never true for an empty page. */
   readonly has_more: boolean

@@ -26,7 +26,7 @@ export type Expression =
       readonly ignoresCase: boolean
     }
 
-export interface QueryRules {
+interface QueryRules {
   /** First segments that a path may begin with. */
   readonly fields: ReadonlySet<string>
   /** Name of the query in the request, for error params. */

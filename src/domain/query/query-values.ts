@@ -8,7 +8,7 @@ import { parseTimestampUs, renderTimestamp } from '../../schemas/timestamp.ts'
 const US_PER_S = 1_000_000
 
 /** An instant; equal and in order with date-time strings and with numbers of seconds since the epoch. */
-export interface TimeValue {
+interface TimeValue {
   readonly time_us: number
 }
 

@@ -45,7 +45,7 @@ export function resolveRowQuery(
 }
 
 /** The value of a field of a row; undefined when there is none. */
-export type FieldOf<Row> = (row: Row, path: readonly string[]) => unknown
+type FieldOf<Row> = (row: Row, path: readonly string[]) => unknown
 
 interface Kept<Row> {
   readonly row: Row

@@ -4,8 +4,8 @@ import { createOrderStatistics } from './order-statistics.ts'
 import type { SortedValues } from './run-search.ts'
 
 /**
- * A measured value in whole units of the metric; a bigint where a double would round it. Money is
- * counted in atoms, see cost.ts.
+ * A measured value, in whole units of the metric where these are counted exactly; a bigint where a double would round
+ * it. Money is counted in atoms, see cost.ts.
  */
 export type Measured = number | bigint
 
@@ -66,7 +66,7 @@ export function createAccumulator(unitsPerOne: number, keepsValues: boolean): Ac
 
   /** The same, whatever the order of the values was. */
   function sum(): number {
-    return (high === 0n ? low : Number(BigInt(low) + high)) / unitsPerOne
+    return (high === 0n ? low : Number(BigInt(Math.trunc(low)) + high)) / unitsPerOne
   }
 
   function percentile(percent: number): number | null {

@@ -1,6 +1,6 @@
 /** Walks the buckets along with what comes in order of time. Pure. */
 
-export interface BucketCursor {
+interface BucketCursor {
   /** To the bucket of a time. */
   moveTo(us: number): void
   moveToBucket(bucket: number): void

@@ -13,7 +13,7 @@ export interface BucketTable {
   readonly values: readonly Float64Array[]
 }
 
-export interface BucketTableBuilder {
+interface BucketTableBuilder {
   /** Metrics of the columns, each once; `add` takes the index. */
   readonly metrics: readonly string[]
   /** Counts rows of the current bucket. */

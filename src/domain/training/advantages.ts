@@ -9,7 +9,7 @@ export interface WeighedTrajectory {
 }
 
 /** What each of its tokens counts. */
-export interface TokenWeight {
+interface TokenWeight {
   readonly advantage: number
   /** The mean over all tokens that train is 1. */
   readonly weight: number

@@ -16,7 +16,7 @@ export type LossConfig = Pick<
 >
 
 /** The tokens of one sequence that train. */
-export interface LossTokens {
+interface LossTokens {
   /** Log-probabilities under the weights that are trained. */
   readonly current: readonly number[]
   /** Log-probabilities when they were sampled; NaN where that is not known. As long as `current`. */
@@ -25,7 +25,7 @@ export interface LossTokens {
 }
 
 /** The loss of a sequence, not yet weighed nor divided by the number of tokens. */
-export interface SequenceLoss {
+interface SequenceLoss {
   /** Sum over the tokens. */
   readonly loss: number
   /** Derivative of that sum by each of `current`. */

@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import type { ExperimentalConfig } from '../../schemas/training/training-job.ts'
 
-export type ImportanceSamplingLevel = 'token' | 'sequence' | 'average' | 'geometric_average'
+type ImportanceSamplingLevel = 'token' | 'sequence' | 'average' | 'geometric_average'
 
 /** Settings of one step; null stands for "not applied". Names are those of the interface. */
 export interface ResolvedTrainingConfig {

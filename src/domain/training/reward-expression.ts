@@ -17,7 +17,7 @@ export type RewardExpression =
   | { readonly op: '$cond'; readonly items: readonly RewardExpression[] }
   | { readonly op: 'query'; readonly expression: Expression }
 
-export interface RewardRules {
+interface RewardRules {
   /** First segments that a path may begin with. */
   readonly fields: ReadonlySet<string>
   /** Name of the expression in the request, for error params. */

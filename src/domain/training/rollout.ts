@@ -13,7 +13,7 @@ export interface ChatHistory {
 }
 
 /** A completion out of a call. */
-export interface Chat {
+interface Chat {
   readonly history: ChatHistory
   /** Step of the trained model that answered, or null when the name has none. */
   readonly policyVersion: number | null

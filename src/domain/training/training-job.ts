@@ -8,7 +8,7 @@ import { splitMembers } from '../json/json-members.ts'
 import { countTrajectories, type TrajectoryCounts } from './trajectory-counts.ts'
 
 /** Limit: characters of experimental_config; it is kept in the row, and ten settings need 500. */
-export const CONFIG_CHARS_MAX = 65_536
+const CONFIG_CHARS_MAX = 65_536
 
 /** What a client says of a job. */
 export interface JobContent extends TrajectoryCounts {

@@ -91,7 +91,7 @@ export function requireLease(job: TrainingJob, lease_token_hash: string, now_us:
 }
 
 /** Whether the attempt of a running job has run out of its lease or of its time. */
-export function isOverdue(job: TrainingJob, now_us: number): boolean {
+function isOverdue(job: TrainingJob, now_us: number): boolean {
   return now_us >= (job.lease_expires_at_us ?? 0) || now_us >= (job.attempt_deadline_us ?? 0)
 }
 

@@ -22,7 +22,7 @@ import {
 import { type ChatHistory, readChat } from './rollout.ts'
 
 /** How rollouts are cut, rewarded and put into groups. */
-export interface GroupingPlan {
+interface GroupingPlan {
   readonly unit: RolloutUnit
   readonly groupPath: readonly string[]
   readonly reward: RewardExpression
@@ -31,7 +31,7 @@ export interface GroupingPlan {
 }
 
 /** Takes calls in any order. */
-export interface GroupBuilder {
+interface GroupBuilder {
   /** @param feedback - JSON texts of feedback about the call */
   add(call: CallTexts, feedback: readonly string[]): void
   result(): TrajectoriesFromCallsResponse
@@ -186,7 +186,7 @@ function combineScores(scores: readonly Score[], combine: 'newest' | 'mean'): nu
 }
 
 /** Limit: characters of the calls that are looked at, 32 Mi; their trajectories are sent at once. */
-export const SOURCE_CHARS_MAX = 32 * 1024 * 1024
+const SOURCE_CHARS_MAX = 32 * 1024 * 1024
 
 /** Counts the characters of calls. @throws ApiError validation_failed (param `limit`) past the limit */
 export function createSourceMeter(): (call: CallTexts) => void {

@@ -9,7 +9,7 @@ const MS_PER_S = 1000
 /** Heartbeats that fit into a lease: two may be lost. */
 const HEARTBEATS_PER_LEASE = 3
 
-export interface GivenJob {
+interface GivenJob {
   readonly job: TrainingJob
   readonly model: PreviewModel
   readonly parent: StoredCheckpoint | null

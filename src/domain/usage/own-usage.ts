@@ -21,8 +21,8 @@ const HELD = USAGE_COUNTERS.filter((counter) => counter !== 'uncached_input_toke
 
 /** How a row of usage counts: the same either way, as a report alone, or as a call's own alone. */
 export const COUNTS_BOTH = 0
-export const COUNTS_REPORTED = 1
-export const COUNTS_OWN = 2
+const COUNTS_REPORTED = 1
+const COUNTS_OWN = 2
 export type Counts = typeof COUNTS_BOTH | typeof COUNTS_REPORTED | typeof COUNTS_OWN
 
 /** A row of usage and how it counts. */

@@ -24,7 +24,7 @@ export interface UsageCall {
   readonly pricesOf: (model: string) => UnitPrices | null
 }
 
-export type UsageByModel = Record<string, ModelUsageTotals>
+type UsageByModel = Record<string, ModelUsageTotals>
 
 /**
  * Usage of each call, its descendants among the given calls included. What a report holds of children that are not among

@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts'
 import { isObject } from '../json/is-object.ts'
 
 /** Limit: models in one summary. */
-export const USAGE_MODELS_MAX = 100
+const USAGE_MODELS_MAX = 100
 const MODEL_NAME_MAX = 256
 
 /** Tokens of one model in one call; whole numbers >= 0. */

@@ -16,7 +16,7 @@ interface Field {
 }
 
 /** The value that the schema gives for the data, or null when the schema has to be asked. */
-export type SparseCheck = (data: unknown) => Record<string, unknown> | null
+type SparseCheck = (data: unknown) => Record<string, unknown> | null
 
 /**
  * Prepares the check of a schema; null where it could differ from the schema: for all but objects that

@@ -10,7 +10,7 @@ import { type ParseResult, parseStrictly, parseTolerantly } from './tolerant-par
 import { toNeutralNames, toVendorNames, toVendorPath } from './vendor-names.ts'
 
 /** How a scope writes names, for what the framework's own validation and serialization do not see. */
-export interface Spelling {
+interface Spelling {
   /** False where clients send more and other things than the spec's tables allow. */
   readonly isStrict: boolean
   /** Parses one item of a batch, already in neutral names; the item must belong to the caller. */

@@ -16,7 +16,7 @@ const READ_ON_MS_MAX = 30_000
 /** Limit: after a longer body, or one of unknown length, the connection is closed: reading costs more than a new one. */
 const KEEP_BYTES_MAX = 1_048_576
 
-export interface UnreadBodyOptions {
+interface UnreadBodyOptions {
   readonly readOnBytesMax?: number
   readonly readOnMsMax?: number
 }

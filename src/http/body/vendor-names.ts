@@ -35,6 +35,11 @@ const PAYLOADS = new Set([
   'scorer_ratings',
   'scorer_rating_reasons',
   'scorer_rating_confidences',
+  'group',
+  'tag_counts',
+  'rating_counts',
+  'rating_sums',
+  'window_stats',
   'custom_attrs_string',
   'custom_attrs_int',
   'custom_attrs_float',
@@ -44,6 +49,9 @@ const PAYLOADS = new Set([
 
 /** Keys whose strings are names of fields, dotted paths included. */
 const FIELD_NAMES = new Set(['columns', 'expand_columns', 'fields', 'field', '$getField'])
+
+/** What `source` says of a ref whose `key` is the name of a field; other sources are attributes of users. */
+const FIELD_SOURCES: ReadonlySet<unknown> = new Set(['field', 'column'])
 
 type Names = ReadonlyMap<string, string>
 
@@ -70,9 +78,10 @@ export function toVendorPath(path: string): string {
 function rename(value: unknown, names: Names): unknown {
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value
   if (Array.isArray(value)) return value.map((item) => rename(item, names))
+  const isRef = FIELD_SOURCES.has((value as { source?: unknown }).source)
   const entries = Object.entries(value).map(([key, inner]) => [
     names.get(key) ?? key,
-    renameUnder(key, inner, names),
+    isRef && key === 'key' ? renameFieldNames(inner, names) : renameUnder(key, inner, names),
   ])
   return Object.fromEntries(entries)
 }
@@ -87,9 +96,15 @@ function renameUnder(key: string, value: unknown, names: Names): unknown {
 
 function renameFieldNames(value: unknown, names: Names): unknown {
   if (Array.isArray(value)) return value.map((item) => renameFieldNames(item, names))
-  if (typeof value !== 'string') return rename(value, names)
+  if (typeof value !== 'string') return renameColumn(rename(value, names), names)
   const first = firstSegment(value)
   return (names.get(first) ?? first) + value.slice(first.length)
+}
+
+/** A column that an answer describes has its name as a member. */
+function renameColumn(column: unknown, names: Names): unknown {
+  if (typeof column !== 'object' || column === null || !('name' in column)) return column
+  return { ...column, name: renameFieldNames(column.name, names) }
 }
 
 /** `summary.weave.feedback` is the server's own: rows of feedback, whose payloads are not looked into. */

@@ -1,5 +1,6 @@
 /** Answers of routes that are no JSON object, for the document: bytes, lines, events. */
 import { z } from 'zod'
+import { SpokenText } from '../../schemas/chat/audio.ts'
 import { ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
 import { ChatCompletionResponse } from '../../schemas/chat/chat-response.ts'
 import { ResponseEvent, ResponseObject } from '../../schemas/chat/responses-answer.ts'
@@ -12,6 +13,30 @@ export function bytesAnswer(description: string) {
   return {
     description,
     content: { [BYTES]: { schema: z.string().meta({ format: 'binary', description: 'Bytes.' }) } },
+  }
+}
+
+/** What is said, as audio. */
+export function audioAnswer() {
+  const bytes = z.string().meta({ format: 'binary', description: 'Audio.' })
+  return {
+    description: 'The audio, in the type that the engine tells.',
+    content: { 'audio/*': { schema: bytes }, 'application/octet-stream': { schema: bytes } },
+  }
+}
+
+/** What was said, in the form that was asked for. */
+export function spokenAnswer() {
+  const events = z.string().meta({ description: 'With `stream`: the events of the engine.' })
+  const text = z.string().meta({ description: 'Text or subtitles.' })
+  return {
+    description: 'What was said: JSON, or text in other forms.',
+    content: {
+      'application/json': { schema: SpokenText },
+      'text/plain': { schema: text },
+      'text/vtt': { schema: text },
+      'text/event-stream': { schema: events },
+    },
   }
 }
 

@@ -3,7 +3,7 @@
  * is read and as it is written (`NameInput` and `Name`): one is left where both are the same, or only one is used.
  */
 
-export type Json = { [key: string]: unknown }
+type Json = { [key: string]: unknown }
 
 const PREFIX = '#/components/schemas/'
 const NESTED_PREFIX = '#/$defs/'

@@ -31,7 +31,7 @@ declare module 'fastify' {
   }
 }
 
-export interface OpenapiOptions {
+interface OpenapiOptions {
   readonly version: string
 }
 

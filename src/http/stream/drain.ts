@@ -21,7 +21,7 @@ declare module 'fastify' {
   }
 }
 
-export interface DrainOptions {
+interface DrainOptions {
   /** Time that running requests get to end by themselves. */
   readonly drainTimeoutMs: number
 }

@@ -41,7 +41,7 @@ export function renderNamedEvent(name: string, json: string): string {
 /** Texts that are events already, and tell the end by themselves. */
 export const WHOLE_EVENTS: Framing = { render: (event) => event, end: '' }
 
-export interface EventStreamOptions {
+interface EventStreamOptions {
   /** Default: events without a name, and `[DONE]`. */
   readonly framing?: Framing
   /** What `texts.next()` gave; it may still be pending. */

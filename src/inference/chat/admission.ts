@@ -16,7 +16,7 @@ export interface AdmissionRequest {
   readonly signal: AbortSignal
 }
 
-export type Leave = () => void
+type Leave = () => void
 
 export interface Admission {
   /**
@@ -29,7 +29,7 @@ export interface Admission {
   enter(request: AdmissionRequest): Leave | Promise<Leave>
 }
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   /** Completions that may run or wait. */
   readonly placesMax: number
   /** Completions of one key that may run at once; null: any number. */

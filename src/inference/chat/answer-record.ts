@@ -26,7 +26,7 @@ export interface AnswerRecord {
   isCut(): boolean
 }
 
-export interface AnswerRecordOptions {
+interface AnswerRecordOptions {
   readonly isStream: boolean
   /** Whether `output` is wanted; without it nothing is kept but counts. */
   readonly keepsOutput: boolean
@@ -59,7 +59,14 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
 
   function noteText(text: RelayedText): void {
     const { usage, choices, id, created, model, system_fingerprint, prompt_token_ids } = text.value
+    const { response, delta } = text.value
     if (isObject(usage)) told = usage
+    // Typed events, as of responses: text comes as deltas, and the usage in the response of the last one.
+    if (isObject(response) && isObject(response.usage)) told = response.usage
+    if (typeof delta === 'string' && delta !== '') {
+      firstTokenAt ??= now()
+      pieceCount += 1
+    }
     if (!isStream) {
       whole = text
       return
@@ -83,7 +90,7 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
     note(delta) {
       if (delta.type === 'relayed') for (const text of delta.texts) noteText(text)
       else if (delta.type === 'prompt') prompt = delta
-      else noteChoice(delta)
+      else if (delta.type === 'choice') noteChoice(delta)
     },
     usage,
     tokenCount: () => countTokens(usage()) ?? pieceCount,

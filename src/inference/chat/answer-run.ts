@@ -10,6 +10,7 @@ import { requireFallback } from '../models/fallbacks.ts'
 import type { Admission, AdmissionRequest } from './admission.ts'
 import type { AnswerEnvelope } from './answer-envelope.ts'
 import { createCollector } from './collect.ts'
+import type { AnswerTimer, ModelMeter } from './model-meter.ts'
 
 /** A model that may answer. */
 export interface Candidate {
@@ -34,6 +35,8 @@ export interface AnswerWatcher {
 export interface AnswerRunOptions {
   readonly admission: Admission
   readonly watcher: AnswerWatcher | null
+  /** Told how long answers take. Default: nobody is. */
+  readonly meter?: ModelMeter
 }
 
 /**
@@ -46,7 +49,7 @@ export interface AnswerRunOptions {
  */
 export async function* streamAnswer(
   candidates: readonly (() => Candidate)[],
-  { admission, watcher }: AnswerRunOptions,
+  { admission, watcher, meter }: AnswerRunOptions,
 ): AsyncGenerator<Delta> {
   let failure: unknown = null
   let isOver = false
@@ -54,10 +57,13 @@ export async function* streamAnswer(
     for (const [index, open] of candidates.entries()) {
       const { place, start } = open()
       let hasBegun = false
+      let timer: AnswerTimer | undefined
       try {
         const leave = await admission.enter(place)
+        timer = meter?.begin(place.modelId)
         try {
           for await (const delta of start()) {
+            if (!hasBegun) timer?.first()
             hasBegun = true
             watcher?.note(delta)
             yield delta
@@ -65,9 +71,11 @@ export async function* streamAnswer(
         } finally {
           leave()
         }
+        timer?.end(null)
         isOver = true
         return
       } catch (error) {
+        timer?.end(error)
         requireFallback(error, { hasBegun, index, isLast: index === candidates.length - 1 })
       }
     }
@@ -88,7 +96,7 @@ export async function* streamAnswer(
  */
 export async function answerWhole(
   candidates: readonly (() => Candidate)[],
-  { admission, watcher }: AnswerRunOptions,
+  { admission, watcher, meter }: AnswerRunOptions,
   envelope: AnswerEnvelope,
 ): Promise<string> {
   let failure: unknown = null
@@ -97,21 +105,27 @@ export async function answerWhole(
       const { place, start, startWhole } = (candidates[index] as () => Candidate)()
       const collector = createCollector(envelope)
       let hasBegun = false
+      let timer: AnswerTimer | undefined
       const take = (delta: Delta) => {
+        if (!hasBegun) timer?.first()
         hasBegun = true
         watcher?.note(delta)
         collector.add(delta)
       }
       try {
         const leave = await admission.enter(place)
+        timer = meter?.begin(place.modelId)
         try {
           if (startWhole !== undefined) take(await startWhole())
           else for await (const delta of start()) take(delta)
         } finally {
           leave()
         }
-        return collector.render()
+        const answer = collector.render()
+        timer?.end(null)
+        return answer
       } catch (error) {
+        timer?.end(error)
         requireFallback(error, { hasBegun, index, isLast: index === candidates.length - 1 })
       }
     }

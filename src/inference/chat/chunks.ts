@@ -52,6 +52,7 @@ export async function* renderChunks(
       }
       continue
     }
+    if (delta.type === 'bytes') continue
     const tokenCount = (tokenCounts.get(delta.index) ?? 0) + delta.tokenCount
     tokenCounts.set(delta.index, tokenCount)
     if (delta.finish_reason !== null) finished.add(delta.index)

@@ -17,7 +17,7 @@ interface CollectedChoice {
   stop_reason: number | string | null
 }
 
-export interface Collector {
+interface Collector {
   add(delta: Delta): void
   /**
    * The JSON text of the answer, choices in the order of their index.
@@ -43,7 +43,7 @@ export function createCollector(envelope: AnswerEnvelope): Collector {
         relayed = delta.texts[0]?.json ?? null
       } else if (delta.type === 'prompt') {
         prompt = delta
-      } else {
+      } else if (delta.type === 'choice') {
         tokenCount += delta.tokenCount
         choices ??= new Map()
         addDelta(choices, delta)

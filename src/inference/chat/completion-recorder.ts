@@ -40,7 +40,7 @@ export interface RecordedAs {
 }
 
 /** A completion that begins. */
-export interface Completion {
+interface Completion {
   readonly projectId: string
   readonly caller: Principal
   /** The request as it was received. */
@@ -51,7 +51,7 @@ export interface Completion {
 }
 
 /** What is known of a completion when it ends. */
-export interface CompletionEnd {
+interface CompletionEnd {
   /** What broke the answer, or null. */
   readonly error: ApiError | null
   /** Id of the model that answered, under which its tokens are counted. */
@@ -59,7 +59,7 @@ export interface CompletionEnd {
   readonly attributes: JsonObject
 }
 
-export interface Recording {
+interface Recording {
   /** Id of the call, told to the client before the call is written. */
   readonly callId: string
   /** Ends it; nothing is recorded without that. */
@@ -72,7 +72,7 @@ export interface CompletionRecorder {
   close(): Promise<void>
 }
 
-export interface CompletionRecorderOptions {
+interface CompletionRecorderOptions {
   readonly recordings: RecordingStore
   readonly refScheme: string
   /** Microseconds since the epoch. */

@@ -27,12 +27,14 @@ import {
 } from './answer-run.ts'
 import type { CompletionRecorder, RecordedAs } from './completion-recorder.ts'
 import type { KeyLimits } from './key-limits.ts'
+import type { ModelMeter } from './model-meter.ts'
 
 export interface CompletionRunOptions {
   readonly models: ModelRegistry
   readonly admission: Admission
   readonly limits: KeyLimits
   readonly recorder: CompletionRecorder
+  readonly meter: ModelMeter
   /** Microseconds since the epoch. */
   readonly nowUs: () => number
 }
@@ -138,7 +140,7 @@ export function prepareRun<R extends AnyRequest>(
   kind: RequestKind<R>,
 ): PreparedRun {
   const { caller, call, model, signal, setHeaders } = exchange
-  const { models, admission, limits } = options
+  const { models, admission, limits, meter } = options
   const { keyId } = caller
   setHeaders(limits.take(keyId))
   let answering = model
@@ -152,9 +154,9 @@ export function prepareRun<R extends AnyRequest>(
   const toTurn = (candidate: ServedModel) => (): Candidate => {
     answering = candidate
     setHeaders(kind.nameBackend(call.request, candidate, null))
-    const { backendModel, adapterPath = null, capabilities } = candidate
+    const { backendModel, adapter = null, capabilities } = candidate
     const upstream = watchUpstream(candidate)
-    const served = { model: backendModel, adapterPath, callsTools: capabilities.tools }
+    const served = { model: backendModel, adapter, callsTools: capabilities.tools }
     const backendCall = { ...call, ...served, keyId, ...upstream }
     const place = toPlace(candidate, keyId, call.request, signal)
     return { place, ...kind.start(candidate, backendCall, { signal }) }
@@ -166,7 +168,7 @@ export function prepareRun<R extends AnyRequest>(
     exchange.projectId === null && !limits.countsTokens
       ? null
       : openWatcher(exchange, { ...options, answering: () => answering })
-  return { turns: [model, ...others].map(toTurn), run: { admission, watcher } }
+  return { turns: [model, ...others].map(toTurn), run: { admission, watcher, meter } }
 }
 
 /** Spec: §4.3 priority. Choice: it orders the queue of models that are served with priorities. */

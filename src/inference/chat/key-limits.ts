@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000
 /** Limit: keys that are remembered; those with a full allowance are forgotten first. */
 const KEYS_MAX = 10_000
 
-export interface KeyLimitsOptions {
+interface KeyLimitsOptions {
   /** Null: any number. */
   readonly requestsPerMinute: number | null
   readonly tokensPerMinute: number | null

@@ -4,7 +4,7 @@
  */
 import { findUnknownFields } from '../../domain/chat/unknown-fields.ts'
 import { ApiError } from '../../errors.ts'
-import type { Capability, Service, ServiceCall } from '../backend.ts'
+import type { Capability, Delta, FormPart, Service, ServiceCall } from '../backend.ts'
 import { requireOffered } from '../models/offers.ts'
 import type { ServedModel } from '../models/registry.ts'
 import type { AnswerEnvelope } from './answer-envelope.ts'
@@ -19,6 +19,7 @@ import {
   prepareRun,
   type RequestKind,
 } from './completion-run.ts'
+import type { FileRecord } from './file-record.ts'
 
 /** Any request of a service; its schema has let fields pass that it does not name. */
 export interface ServiceRequest extends AnyRequest {
@@ -34,13 +35,24 @@ export interface ServiceKind {
 
 export interface ServiceExchange extends CompletionExchange<ServiceRequest> {
   readonly kind: ServiceKind
+  readonly call: CompletionExchange<ServiceRequest>['call'] & {
+    readonly form?: readonly FormPart[]
+  }
+}
+
+/** An answer that may be no JSON, and has begun. */
+interface ServedFile {
+  readonly contentType: string
+  readonly pieces: AsyncGenerator<Uint8Array>
+  /** Lets go of an answer that nobody reads, or reads no longer. Idempotent. */
+  close(): void
 }
 
 /** Nothing of it is told: the answer carries its own. */
 const PASSED_ON: AnswerEnvelope = { id: '', created: 0, model: '', role: '', choiceCount: 0 }
 
 /** What a model must offer to be asked a service. */
-export function capabilityOf(service: Service): Capability {
+function capabilityOf(service: Service): Capability {
   return service === 'detokenize' ? 'tokenize' : service
 }
 
@@ -65,6 +77,38 @@ export function serveStream(
   const { turns, run } = prepareService(exchange, options)
   const usage = { includeUsage: false, continuousUsage: false }
   return renderChunks(streamAnswer(turns, run), PASSED_ON, usage)
+}
+
+/**
+ * An answer that may be no JSON, as soon as it begins.
+ *
+ * @throws what serveWhole throws
+ */
+export async function serveFile(
+  exchange: ServiceExchange,
+  options: CompletionRunOptions,
+  record: FileRecord,
+): Promise<ServedFile> {
+  const { turns, run } = prepareService(exchange, options)
+  const deltas = streamAnswer(turns, run)
+  const first = await deltas.next()
+  if (first.done) throw new ApiError('internal_error')
+  const contentType =
+    first.value.type === 'bytes' ? first.value.contentType : 'application/json; charset=utf-8'
+  const close = () => void deltas.return(undefined).catch(() => undefined)
+  return { contentType, pieces: listPieces(first.value, deltas, record), close }
+}
+
+async function* listPieces(
+  first: Delta,
+  rest: AsyncGenerator<Delta>,
+  record: FileRecord,
+): AsyncGenerator<Uint8Array> {
+  for (let delta: Delta | undefined = first; delta; delta = (await rest.next()).value) {
+    record.note(delta)
+    if (delta.type === 'bytes') yield* delta.pieces
+    else if (delta.type === 'relayed') yield Buffer.from(delta.texts[0]?.json ?? '')
+  }
 }
 
 function prepareService(exchange: ServiceExchange, options: CompletionRunOptions) {

@@ -5,7 +5,7 @@
 import { ApiError } from '../../errors.ts'
 import type { Capability, FieldSupport, InferenceBackend } from '../backend.ts'
 
-export interface LazyBackendOptions {
+interface LazyBackendOptions {
   readonly kind: string
   /** Those of the backend that `open` makes. */
   readonly fields: FieldSupport

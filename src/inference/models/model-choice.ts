@@ -13,9 +13,10 @@ import { ApiError } from '../../errors.ts'
 import type { ModelListEntry } from '../../schemas/models/model.ts'
 import type { CheckpointStore } from '../../store/api/models/checkpoints.ts'
 import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
+import type { Adapter } from '../backend.ts'
 import type { ModelRegistry, ServedModel } from './registry.ts'
 
-export interface ModelChoiceOptions {
+interface ModelChoiceOptions {
   readonly registry: ModelRegistry
   readonly trained: PreviewModelStore
   readonly checkpoints: CheckpointStore
@@ -96,8 +97,11 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
     const step = checkpoint?.step ?? BASE_STEP
     if (wanted.step !== null && wanted.step !== step) return null
     const artifact = checkpoint?.artifact ?? null
-    const adapterPath = artifact && checkpoints.locateArtifact(artifact)
-    return { model, served: toServed(base, model, { step, adapterPath }) }
+    const adapter = artifact && {
+      ...{ sha256: artifact.sha256, bytes: artifact.bytes },
+      open: () => checkpoints.openArtifact(artifact),
+    }
+    return { model, served: toServed(base, model, { step, adapter }) }
   }
 
   function choose(
@@ -142,10 +146,10 @@ function baseNotServed({ name, base_model }: PreviewModel): ApiError {
 function toServed(
   base: ServedModel,
   model: PreviewModel,
-  { step, adapterPath }: { readonly step: number; readonly adapterPath: string | null },
+  { step, adapter }: { readonly step: number; readonly adapter: Adapter | null },
 ): ServedModel {
   const id = renderTrainedModelName(model.name, step)
-  const own = { id, aliases: [], ownedBy: model.entity, fallbacks: [], answersAs: id, adapterPath }
+  const own = { id, aliases: [], ownedBy: model.entity, fallbacks: [], answersAs: id, adapter }
   return { ...base, ...own, created: toSeconds(model.created_at_us) }
 }
 

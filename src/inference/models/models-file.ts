@@ -171,7 +171,7 @@ export const ModelEntry = z.discriminatedUnion('backend', [TinyEntry, OpenAiEntr
 export type ModelEntry = z.output<typeof ModelEntry>
 
 /** The whole file. Spec: §4.7 (which models there are is not shown). Choice: a JSON file lists them. */
-export const ModelsFile = z.strictObject({
+const ModelsFile = z.strictObject({
   models: z
     .array(ModelEntry, 'must be a list')
     .min(1, 'must not be empty')
@@ -180,7 +180,7 @@ export const ModelsFile = z.strictObject({
 })
 
 /** Entries of a file and when it was last changed, seconds since the epoch. */
-export interface ModelsFileContent {
+interface ModelsFileContent {
   readonly entries: readonly ModelEntry[]
   readonly changed: number
 }

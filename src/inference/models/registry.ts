@@ -4,7 +4,7 @@ import type { ChatCapabilities } from '../../domain/chat/chat-rules.ts'
 import { ApiError } from '../../errors.ts'
 import { REASONING_EFFORTS } from '../../schemas/chat/chat-tool-fields.ts'
 import type { ModelListEntry } from '../../schemas/models/model.ts'
-import type { Capability, InferenceBackend } from '../backend.ts'
+import type { Adapter, Capability, InferenceBackend } from '../backend.ts'
 import { createOpenAiBackend, type Upstream } from '../openai/backend.ts'
 import type { ProxySettings } from '../openai/upstream/upstream-pool.ts'
 import { readCaFile } from './ca-file.ts'
@@ -28,8 +28,8 @@ export interface ServedModel {
   readonly offers?: readonly Capability[]
   /** The name under which the backend knows it. */
   readonly backendModel: string
-  /** File of the checkpoint that answers; the backend takes adapters. Default null. */
-  readonly adapterPath?: string | null
+  /** Of the checkpoint that answers; the backend takes adapters. Default null. */
+  readonly adapter?: Adapter | null
   /** The name that answers carry, whatever was asked for. Default: the name that was asked for. */
   readonly answersAs?: string
   /** Names of the models to ask when it fails. */

@@ -6,7 +6,7 @@ import type { InferenceBackend } from '../backend.ts'
 import type { ModelRegistry } from './registry.ts'
 
 /** Nothing can still run on a backend that was replaced so long ago: an answer lasts an hour at most. */
-export const RETIRED_MS = 2 * 3_600_000
+const RETIRED_MS = 2 * 3_600_000
 
 export interface ReloadableRegistry extends ModelRegistry {
   /** @throws what opening throws; the models then stay as they were */

@@ -3,8 +3,8 @@
  * never rebuilt. A broken answer never looks like a whole one.
  */
 import { ApiError } from '../../errors.ts'
-import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { RelayedDelta, RelayedText, Service } from '../backend.ts'
+import type { EventRules } from './event-rules.ts'
 import { createSseDecoder } from './sse-decoder.ts'
 import { readBytes, type UpstreamAnswer } from './upstream/client.ts'
 import { parseObject, toEventError } from './upstream/errors.ts'
@@ -36,7 +36,14 @@ const MARKS: Readonly<Record<Service, readonly string[]>> = {
   moderations: ['results'],
   images: ['data'],
   tokenize: ['tokens'],
-  detokenize: ['prompt', 'content'],
+  detokenize: ['prompt', 'content', 'text'],
+  responses: ['output'],
+  image_edits: ['data'],
+  image_variations: ['data'],
+  // It comes as audio.
+  speech: [],
+  transcriptions: ['text'],
+  translations: ['text'],
 }
 
 /** The same for what is no chat. */
@@ -66,14 +73,8 @@ async function readWhole(
   return { type: 'relayed', texts: [{ json: text, value: body }] }
 }
 
-/** What of a request its stream depends on. */
-export interface StreamRequest extends Pick<ChatCompletionRequest, 'stream_options' | 'n'> {
-  /** Of a legacy completion: a choice has `n` for each. */
-  readonly prompt?: unknown
-}
-
 /** The events of a streamed answer. */
-export interface EventReader {
+interface EventReader {
   /**
    * The data of the events that came since the last read, unchanged and at least one, or null behind the last one.
    * One read at a time.
@@ -85,7 +86,7 @@ export interface EventReader {
 }
 
 /**
- * Reads events up to `[DONE]`. A stream may end without `[DONE]` once all its choices have ended.
+ * Reads events up to `[DONE]`. A stream may end without `[DONE]` once its answer is whole.
  *
  * Spec: §4.3 (chunk format not shown).
  * Choice: one event that is no JSON ends the stream as an error; to skip it would lose text unseen.
@@ -93,11 +94,9 @@ export interface EventReader {
 export function createEventReader(
   answer: UpstreamAnswer,
   host: string,
-  request: StreamRequest,
+  rules: EventRules,
 ): EventReader {
-  const hidesUsage = request.stream_options?.include_usage !== true
   const decoder = createSseDecoder()
-  const finished = new Set<unknown>()
   let isBegun = false
   /** How the stream ended, with null for an error where it came whole; told when all before it was read. */
   let ending: { readonly error: unknown } | null = null
@@ -106,12 +105,12 @@ export function createEventReader(
   function readEvent(json: string): RelayedText | null {
     if (json.startsWith('[DONE]')) {
       if (!isBegun) throw new ApiError('upstream_invalid_response')
+      if (!rules.endsWithDone) requireWhole()
       return null
     }
     isBegun = true
-    const value = requireChunk(json, host)
-    noteFinished(value, finished)
-    return { json, value, isHidden: hidesUsage && isUsageChunk(value) }
+    const value = requireObject(json)
+    return { json, value, isHidden: rules.note(value) }
   }
 
   function readEvents(pieces: Pieces): RelayedText[] {
@@ -133,9 +132,14 @@ export function createEventReader(
     return texts
   }
 
+  function requireWhole(): void {
+    if (rules.isWhole()) return
+    throw new ApiError('upstream_error', { message: 'The upstream broke off its answer.' })
+  }
+
   function finish(): void {
-    if (finished.size >= (request.n ?? 1) * countPrompts(request.prompt)) ending = { error: null }
-    else throw new ApiError('upstream_error', { message: 'The upstream broke off its answer.' })
+    requireWhole()
+    ending = { error: null }
   }
 
   return {
@@ -160,29 +164,10 @@ async function refuseBody(answer: UpstreamAnswer, host: string): Promise<never> 
   throw error ? toEventError(error, host, Date.now()) : new ApiError('upstream_invalid_response')
 }
 
-function requireChunk(json: string, host: string): Record<string, unknown> {
-  const chunk = parseObject(json)
-  if (chunk === null) throw new ApiError('upstream_invalid_response')
-  if (chunk.error) throw toEventError(chunk.error, host, Date.now())
-  return chunk
-}
-
-/** Whether a chunk is there for the usage alone. */
-function isUsageChunk({ choices, usage }: Record<string, unknown>): boolean {
-  return Array.isArray(choices) && choices.length === 0 && typeof usage === 'object'
-}
-
-/** A list of token ids is one prompt. */
-function countPrompts(prompt: unknown): number {
-  return Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1
-}
-
-/** Remembers which choices ended with this chunk. */
-function noteFinished(chunk: Record<string, unknown>, finished: Set<unknown>): void {
-  if (!Array.isArray(chunk.choices)) return
-  for (const choice of chunk.choices) {
-    if (choice?.finish_reason) finished.add(choice.index)
-  }
+function requireObject(json: string): Record<string, unknown> {
+  const value = parseObject(json)
+  if (value === null) throw new ApiError('upstream_invalid_response')
+  return value
 }
 
 /** Decodes whole texts only, so that it holds nothing between two of them. */

@@ -3,18 +3,21 @@
  * that the upstream says is rebuilt, and a broken answer never looks like a whole one.
  */
 import { ApiError } from '../../errors.ts'
-import type { InferenceBackend, ModelDetails, RelayedDelta, ServiceCall } from '../backend.ts'
-import {
-  createEventReader,
-  type EventReader,
-  readAnswerOf,
-  readCompletion,
-  readErrorText,
-  type StreamRequest,
-} from './answer-body.ts'
-import { toVllmTokens } from './llama-tokens.ts'
+import type {
+  BytesDelta,
+  Delta,
+  InferenceBackend,
+  ModelDetails,
+  RelayedDelta,
+  ServiceCall,
+} from '../backend.ts'
+import { createEventReader, readAnswerOf, readCompletion, readErrorText } from './answer-body.ts'
+import { toVllmTokens } from './engine-tokens.ts'
+import { createChunkRules, createTypedRules, type EventRules } from './event-rules.ts'
+import { readFileAnswer } from './file-answer.ts'
 import { createModelProbe } from './model-probe.ts'
 import { ENGINE_OFFERS, type Engine, PROFILES, type Profile, toFieldSupport } from './profiles.ts'
+import { isNonsense, isUpstreamFault, noteFailure, toTryFailure } from './try-failures.ts'
 import {
   createUpstreamClient,
   type UpstreamAnswer,
@@ -22,16 +25,10 @@ import {
   type UpstreamClientOptions,
   type UpstreamTimeouts,
 } from './upstream/client.ts'
-import { isSurelyUnprocessed, statusOf, toStatusError } from './upstream/errors.ts'
-import {
-  RETRY_AFTER_S_MAX,
-  type RetryClock,
-  SYSTEM_CLOCK,
-  TryFailure,
-  withRetries,
-} from './upstream/retry.ts'
+import { toStatusError } from './upstream/errors.ts'
+import { type RetryClock, SYSTEM_CLOCK, withRetries } from './upstream/retry.ts'
 import { createTargetPool, type TargetPool, type TargetUse } from './upstream/target-pool.ts'
-import { type Ask, askChat, askService } from './upstream-ask.ts'
+import { type Ask, askChat, askService, isFileService } from './upstream-ask.ts'
 
 /** One address that serves the model. */
 export interface Upstream extends Omit<UpstreamClientOptions, 'timeoutMs'> {
@@ -41,7 +38,7 @@ export interface Upstream extends Omit<UpstreamClientOptions, 'timeoutMs'> {
   readonly weight?: number
 }
 
-export interface OpenAiBackendOptions {
+interface OpenAiBackendOptions {
   /** At least one; requests go to the least busy that works. */
   readonly upstreams: readonly Upstream[]
   readonly timeoutMs: UpstreamTimeouts
@@ -58,6 +55,7 @@ export interface OpenAiBackendOptions {
 interface Target {
   readonly client: UpstreamClient
   readonly model: string | null
+  readonly address: string
 }
 
 interface Relay {
@@ -76,6 +74,7 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
     value: {
       client: createUpstreamClient({ ...upstream, timeoutMs: options.timeoutMs }),
       model: upstream.model ?? null,
+      address: withoutQuery(upstream.baseUrl),
     },
     weight: upstream.weight ?? 1,
   }))
@@ -92,17 +91,23 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
     kind: engine,
     fields: toFieldSupport(PROFILES[engine], unsupported),
     complete: (call, { signal }) =>
-      relayEvents(relay, askChat(relay.profile, call), call.request, signal),
+      relayEvents(relay, askChat(relay.profile, call), signal, (host) =>
+        createChunkRules(call.request, host),
+      ),
     completeWhole: (call, { signal }) =>
       relayWhole(relay, askChat(relay.profile, call), signal, readCompletion),
     offers: ENGINE_OFFERS[engine].usual,
     serve(call, { signal }) {
       const ask = askService(engine, call)
+      if (isFileService(call.service)) return relayFile(relay, ask, call, signal)
       if (call.service === 'completions' && ask.isStream) {
-        return relayEvents(relay, ask, call.request, signal)
+        return relayEvents(relay, ask, signal, (host) => createChunkRules(call.request, host))
       }
+      if (ask.isStream) return relayEvents(relay, ask, signal, createTypedRules)
       return relayService(relay, ask, call, signal)
     },
+    describeUpstreams: () =>
+      pool.look().map(({ value: { address }, ...state }) => ({ ...state, address })),
     describeModel: describe,
     async close() {
       await Promise.all(targets.map(({ value }) => value.client.close()))
@@ -110,11 +115,17 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
   }
 }
 
-type Texts = RelayedDelta['texts']
+/** Some gateways take a key in the query. */
+function withoutQuery(address: string): string {
+  const { origin, pathname } = new URL(address)
+  return origin + pathname
+}
 
-interface BegunStream {
-  readonly first: Texts
-  readonly events: EventReader
+/** What comes of an answer: its first part, and the parts behind it. */
+interface Begun<T> {
+  readonly first: T
+  /** null behind the last one. */
+  readonly rest: { next(): Promise<T | null> }
 }
 
 /** An answer that has begun. */
@@ -147,24 +158,44 @@ async function* relayService(
   signal: AbortSignal,
 ): AsyncGenerator<RelayedDelta> {
   const answer = await relayWhole(relay, ask, signal, readAnswerOf(service))
-  const isOwn = relay.engine === 'llama-server' && ask.isAtRoot === true
-  yield isOwn ? toVllmTokens(answer, relay.describe(model).max_model_len ?? null) : answer
+  const contextTokens = () => relay.describe(model).max_model_len ?? null
+  yield toVllmTokens(answer, { engine: relay.engine, service, contextTokens })
 }
 
-async function* relayEvents(
+type Texts = RelayedDelta['texts']
+
+function relayEvents(
   relay: Relay,
   ask: Ask,
-  request: StreamRequest,
   signal: AbortSignal,
+  openRules: (host: string) => EventRules,
 ): AsyncGenerator<RelayedDelta> {
-  const begin: Begin<BegunStream> = (answer, host) => beginStream(answer, host, request)
-  const { answer, use, begun } = await openWithRetries(relay, ask, signal, begin)
-  const { first, events } = begun
+  const begin: Begin<Begun<Texts>> = (answer, host) => beginStream(answer, host, openRules(host))
+  const open = () => openWithRetries(relay, ask, signal, begin)
+  return passOn(open, signal, (texts) => ({ type: 'relayed', texts }))
+}
+
+function relayFile(relay: Relay, ask: Ask, { service }: ServiceCall, signal: AbortSignal) {
+  const begin: Begin<Begun<RelayedDelta | BytesDelta>> = (answer, host) =>
+    readFileAnswer(answer, host, service)
+  return passOn(
+    () => openWithRetries(relay, ask, signal, begin),
+    signal,
+    (delta) => delta,
+  )
+}
+
+async function* passOn<T, D extends Delta>(
+  open: () => Promise<Opened<Begun<T>>>,
+  signal: AbortSignal,
+  toDelta: (part: T) => D,
+): AsyncGenerator<D> {
+  const { answer, use, begun } = await open()
   let isComplete = false
   let isTrusted = true
   try {
-    for (let texts: Texts | null = first; texts !== null; texts = await events.next()) {
-      yield { type: 'relayed', texts }
+    for (let part: T | null = begun.first; part !== null; part = await begun.rest.next()) {
+      yield toDelta(part)
     }
     isComplete = true
   } catch (error) {
@@ -204,7 +235,7 @@ async function open<T>(
   tried: Set<number>,
   signal: AbortSignal,
 ): Promise<Opened<T>> {
-  const { path, isAtRoot = false, isStream, model, requestId, onUpstream } = ask
+  const { model, requestId, onUpstream, ...how } = ask
   const use = pool.take(tried)
   tried.add(use.number)
   onUpstream?.(use.number)
@@ -212,7 +243,7 @@ async function open<T>(
   let answer: UpstreamAnswer | null = null
   try {
     const target = { model: use.value.model ?? model, callsTools }
-    answer = await client.post(ask.render(target), { path, isAtRoot, requestId, signal, isStream })
+    answer = await client.post(ask.render(target), { ...how, requestId, signal })
     if (answer.status !== 200) throw await readStatusError(answer, client.host)
     if (!answer.isReadable) throw unreadable()
     const begun = await begin(answer, client.host)
@@ -232,44 +263,11 @@ async function open<T>(
  * Spec: §8 (not shown).
  * Choice: engines that answer 200 and then an error have not begun; it counts as a failed status does.
  */
-async function beginStream(answer: UpstreamAnswer, host: string, request: StreamRequest) {
-  const events = createEventReader(answer, host, request)
-  const first = await events.next()
+async function beginStream(answer: UpstreamAnswer, host: string, rules: EventRules) {
+  const rest = createEventReader(answer, host, rules)
+  const first = await rest.next()
   if (first === null) throw new ApiError('upstream_invalid_response')
-  return { first, events }
-}
-
-/**
- * Spec: §8 (not shown).
- * Choice: only what the upstream surely did not process is sent again, since a completion costs money and may have
- * effects. 502 and 504 come of proxies whose server may still be at work, as do resets and timeouts.
- */
-function toTryFailure(error: unknown): unknown {
-  if (!(error instanceof ApiError)) return error
-  if (isSurelyUnprocessed(error)) return new TryFailure(error)
-  const status = statusOf(error)
-  if (status === 503) return new TryFailure(error)
-  const { retryAfterS } = error
-  const isShortWait = retryAfterS !== null && retryAfterS <= RETRY_AFTER_S_MAX
-  return status === 429 && isShortWait ? new TryFailure(error, retryAfterS * 1000) : error
-}
-
-/** An upstream that asks for rest gets it; one that fails is left alone for a while. */
-function noteFailure(use: TargetUse<Target>, failure: unknown): void {
-  const error = failure instanceof TryFailure ? failure.error : failure
-  if (!(error instanceof ApiError)) return
-  if (error.code === 'upstream_rate_limited') use.fail({ restMs: (error.retryAfterS ?? 1) * 1000 })
-  else if (error.code === 'upstream_unreachable' || isUpstreamFault(error)) use.fail()
-}
-
-function isUpstreamFault(error: unknown): boolean {
-  const codes = ['upstream_error', 'upstream_invalid_response', 'upstream_timeout']
-  return error instanceof ApiError && codes.includes(error.code)
-}
-
-/** Whether what came was no answer: it may have been meant for nobody, or for another request. */
-function isNonsense(error: unknown): boolean {
-  return error instanceof ApiError && error.code === 'upstream_invalid_response'
+  return { first, rest }
 }
 
 /** The error of an answer that is not a success. */

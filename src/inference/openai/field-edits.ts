@@ -148,7 +148,7 @@ export const stripBackend: FieldEdit = ({ textOf, request }) => {
 }
 
 /** Where an engine takes constraints that `response_format` has no word for. */
-export interface ConstraintNames {
+interface ConstraintNames {
   /** Member for a regular expression. */
   readonly regex?: string
   /** Member for a grammar. */

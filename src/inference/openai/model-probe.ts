@@ -10,21 +10,21 @@ export const PROBE_TTL_MS = 30_000
 const MODELS_MAX = 10_000
 
 /** An upstream that may be asked. */
-export interface ProbeSource {
+interface ProbeSource {
   /** Its name of the model; null: that of the reader. */
   readonly model: string | null
   /** The body of its model listing, parsed; rejects when there is none. */
   readonly load: () => Promise<unknown>
 }
 
-export interface ModelProbeOptions {
+interface ModelProbeOptions {
   /** Asked in this order, beginning with the one that answered last. */
   readonly sources: readonly ProbeSource[]
   /** Milliseconds. */
   readonly nowMs: () => number
 }
 
-export interface ModelProbe {
+interface ModelProbe {
   /**
    * What is known of a model now; asks for news when that is old.
    *

@@ -37,21 +37,42 @@ interface EngineOffers {
   readonly more: readonly Capability[]
 }
 
+/** What the OpenAI API has besides. */
+const VENDOR_SERVICES: readonly Capability[] = [
+  'responses',
+  'moderations',
+  'images',
+  'image_edits',
+  'image_variations',
+  'speech',
+  'transcriptions',
+  'translations',
+]
+
 /**
  * What each kind of engine has an address for.
  *
- * A generic engine judges by itself what it has; tokens are cut where the addresses are those of vLLM or of
+ * A generic engine judges by itself what it has; tokens are cut where the addresses are those of vLLM, SGLang or
  * llama-server.
  */
 export const ENGINE_OFFERS: Readonly<Record<Engine, EngineOffers>> = {
-  vllm: { usual: ['chat', 'completions', 'embeddings', 'tokenize'], more: [] },
-  sglang: { usual: ['chat', 'completions', 'embeddings'], more: [] },
-  'llama-server': { usual: ['chat', 'completions', 'embeddings', 'tokenize'], more: [] },
-  ollama: { usual: ['chat', 'completions', 'embeddings'], more: [] },
-  openai: { usual: ['chat', 'completions', 'embeddings'], more: ['moderations', 'images'] },
+  vllm: {
+    usual: ['chat', 'completions', 'embeddings', 'tokenize'],
+    more: ['responses', 'transcriptions', 'translations'],
+  },
+  sglang: {
+    usual: ['chat', 'completions', 'embeddings', 'tokenize'],
+    more: ['responses', 'transcriptions'],
+  },
+  'llama-server': {
+    usual: ['chat', 'completions', 'embeddings', 'tokenize'],
+    more: ['responses'],
+  },
+  ollama: { usual: ['chat', 'completions', 'embeddings'], more: ['responses'] },
+  openai: { usual: ['chat', 'completions', 'embeddings'], more: VENDOR_SERVICES },
   generic: {
     usual: ['chat', 'completions', 'embeddings'],
-    more: ['tokenize', 'moderations', 'images'],
+    more: ['tokenize', ...VENDOR_SERVICES],
   },
 }
 

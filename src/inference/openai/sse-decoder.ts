@@ -5,9 +5,9 @@
 import { ApiError } from '../../errors.ts'
 
 /** Limit: characters of one event with its comments and unknown fields; 16 Mi. */
-export const EVENT_CHARS_MAX = 16 * 1024 * 1024
+const EVENT_CHARS_MAX = 16 * 1024 * 1024
 
-export interface SseDecoder {
+interface SseDecoder {
   /**
    * Takes the next bytes and returns the data of the events that they complete, in order.
    *

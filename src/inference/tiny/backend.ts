@@ -10,6 +10,7 @@ import { ApiError } from '../../errors.ts'
 import type { CompletionCall, Delta, InferenceBackend } from '../backend.ts'
 import { findHazard } from './constraints/completion-hazard.ts'
 import { resolveTinyFields } from './field-support.ts'
+import { createAdapterFiles } from './host/adapter-files.ts'
 import { createEngineLink, type Run } from './host/engine-link.ts'
 import type { EnginePlan, PieceOf } from './host/engine-work.ts'
 import { createGuardedRuns } from './host/guarded-runs.ts'
@@ -73,6 +74,7 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
   const startLink = () => createEngineLink(script, engineOptions)
   const link = createSharedLinks(startLink, SHARED_PROCESSES_MAX)
   const guarded = createGuardedRuns(startLink, GUARDED_PROCESSES_MAX)
+  const adapters = createAdapterFiles()
   const fields = resolveTinyFields({ allowsChatTemplate: options.allowsChatTemplate ?? false })
 
   async function* complete(
@@ -86,7 +88,10 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
       const message = `The model does not support ${param}.`
       throw new ApiError('unsupported_parameter', { param, message })
     }
-    yield* runPlan(planCompletion(request, body, drawSeed, call), keyId, signal)
+    const plan = planCompletion(request, body, drawSeed, call)
+    yield* adapters.use(call.adapter, (adapterPath) =>
+      runPlan({ ...plan, adapterPath }, keyId, signal),
+    )
   }
 
   /** What the process says of a plan, until the end or the abort. */
@@ -129,12 +134,16 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
     offers: TINY_OFFERS,
     async *serve(call, { signal }) {
       signal.throwIfAborted()
-      const run: ServeRun = (plan) => runPlan(plan, call.keyId ?? '', signal)
+      const run: ServeRun = (plan) =>
+        adapters.use(call.adapter, (adapterPath) =>
+          runPlan({ ...plan, adapterPath }, call.keyId ?? '', signal),
+        )
       yield* serveCall(call, { run, drawSeed, nowMs: Date.now })
     },
     ready: link.ready,
     async close() {
       await Promise.all([link.close(), guarded.close()])
+      adapters.close()
     },
   }
 }

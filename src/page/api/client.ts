@@ -1,4 +1,5 @@
 /** Asks the server's public API with the key of whoever looks. */
+import { noteServerTime } from './clock.ts'
 import { dropKey, key } from './key.ts'
 
 /** A refusal of the server, or no answer at all (status 0). */
@@ -14,8 +15,8 @@ export class ApiFailure extends Error {
   }
 }
 
-export interface Asking {
-  readonly signal?: AbortSignal
+interface Asking {
+  readonly signal?: AbortSignal | undefined
   /** Default POST with a body, GET without. */
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -29,15 +30,45 @@ export async function ask<T>(path: string, body?: unknown, asking: Asking = {}):
 
 /** The values of an answer in JSON lines, as they come. @throws ApiFailure */
 export async function* askLines<T>(path: string, body: unknown, asking: Asking = {}) {
-  const response = await request(path, body, asking)
-  let rest = ''
-  const texts = response.body?.pipeThrough(new TextDecoderStream())
-  for await (const text of (texts ?? []) as AsyncIterable<string>) {
-    const lines = (rest + text).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) if (line !== '') yield JSON.parse(line) as T
+  for await (const line of askLineTexts(path, body, asking)) yield JSON.parse(line) as T
+}
+
+/** The lines themselves, each without its end. @throws ApiFailure */
+export async function* askLineTexts(
+  path: string,
+  body: unknown,
+  asking: Asking = {},
+): AsyncGenerator<string> {
+  // Kept in pieces: a line of many megabytes comes in hundreds of them.
+  let rest: string[] = []
+  for await (const text of textsOf(await request(path, body, asking))) {
+    const [first = '', ...lines] = text.split('\n')
+    rest.push(first)
+    if (lines.length === 0) continue
+    const last = lines.pop() ?? ''
+    for (const line of [rest.join(''), ...lines]) if (line !== '') yield line
+    rest = [last]
   }
-  if (rest !== '') yield JSON.parse(rest) as T
+  const line = rest.join('')
+  if (line !== '') yield line
+}
+
+/** The text of an answer as it comes; who stops reading ends the answer. @throws ApiFailure when it breaks off */
+export async function* textsOf(response: Response): AsyncGenerator<string> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  if (reader === undefined) return
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      yield value
+    }
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new ApiFailure(0, 'broken_off', 'The answer broke off.')
+  } finally {
+    reader.cancel().catch(() => undefined)
+  }
 }
 
 /** The answer itself, once its status is good. @throws ApiFailure */
@@ -46,7 +77,8 @@ export async function request(
   body: unknown,
   { signal, method = body === undefined ? 'GET' : 'POST', headers: more }: Asking,
 ): Promise<Response> {
-  const headers: Record<string, string> = { ...more, authorization: credentials(path) }
+  const secret = key.value ?? ''
+  const headers: Record<string, string> = { ...more, authorization: credentials(path, secret) }
   if (body !== undefined) headers['content-type'] = 'application/json'
   let response: Response
   try {
@@ -62,13 +94,17 @@ export async function request(
     if (signal?.aborted) throw error
     throw new ApiFailure(0, 'no_answer', 'The server does not answer.')
   }
-  if (!response.ok) throw await readFailure(response)
-  return response
+  noteServerTime(response.headers.get('date'))
+  if (response.ok) return response
+  // An answer to a key that was given up meanwhile says nothing of the next one.
+  if (response.status === 401 && secret === key.value) {
+    dropKey('The key is not known, or was revoked.')
+  }
+  throw await readFailure(response)
 }
 
 /** The trace API takes Basic, what is below /v1 takes Bearer. */
-function credentials(path: string): string {
-  const secret = key.value ?? ''
+function credentials(path: string, secret: string): string {
   return path.startsWith('/v1/') ? `Bearer ${secret}` : `Basic ${btoa(`page:${secret}`)}`
 }
 
@@ -76,7 +112,6 @@ async function readFailure(response: Response): Promise<ApiFailure> {
   const told = await response.json().catch(() => null)
   const { code = 'unknown', message = `The server answered ${response.status}.` } =
     (told as { error?: { code?: string; message?: string } } | null)?.error ?? {}
-  if (response.status === 401) dropKey('The key is not known, or was revoked.')
   return new ApiFailure(response.status, code, message)
 }
 

@@ -7,13 +7,23 @@ export const key = signal<string | null>(readKey())
 /** Why there is no key any more. */
 export const signedOutBecause = signal<string | null>(null)
 
-/** A link with `#key=...` signs in; the key leaves the address at once, and never reaches the server's log. */
 function readKey(): string | null {
-  const linked = new URLSearchParams(location.hash.slice(1)).get('key')
+  const linked = takeLinkedKey()
   if (linked === null) return sessionStorage.getItem(NAME)
-  history.replaceState(null, '', location.pathname + location.search)
   sessionStorage.setItem(NAME, linked)
   return linked
+}
+
+/** A link with `#key=...` signs in; the key leaves the address at once, and never reaches the server's log. */
+export function takeLinkedKey(): string | null {
+  const linked = new URLSearchParams(location.hash.slice(1)).get('key')
+  if (linked !== null) history.replaceState(null, '', location.pathname + location.search)
+  return linked
+}
+
+/** Whether a header can carry it. */
+export function isKeyText(secret: string): boolean {
+  return /^[\x21-\x7e]+$/.test(secret)
 }
 
 export function keepKey(secret: string): void {

@@ -3,19 +3,31 @@ import { signal } from '@preact/signals'
 import type { z } from 'zod'
 import type { CallerResponse } from '../../schemas/projects/project.ts'
 import { ApiFailure, ask, wordsOf } from './client.ts'
-import { dropKey, keepKey, key } from './key.ts'
+import { dropKey, isKeyText, keepKey, key, takeLinkedKey } from './key.ts'
 
-export type Caller = z.infer<typeof CallerResponse>
+type Caller = z.infer<typeof CallerResponse>
 
 export const caller = signal<Caller | null>(null)
+/** Why it is not known yet who is signed in. */
+export const sessionFailure = signal<string | null>(null)
 
-/** Signs in with the key that this tab has, if any. */
+/** Signs in with the key that this tab has, if any, and with that of each link that is followed later. */
 export async function openSession(): Promise<void> {
+  addEventListener('hashchange', () => {
+    const linked = takeLinkedKey()
+    if (linked !== null) void signIn(linked)
+  })
+  await readCallerAgain()
+}
+
+export async function readCallerAgain(): Promise<void> {
   if (key.value !== null) await readCaller()
 }
 
 /** Tries a key. @returns why it does not work, or null */
 export async function signIn(secret: string): Promise<string | null> {
+  if (!isKeyText(secret)) return 'A key has letters, digits and signs, and no spaces.'
+  caller.value = null
   keepKey(secret)
   return readCaller()
 }
@@ -26,11 +38,20 @@ export function signOut(): void {
 }
 
 async function readCaller(): Promise<string | null> {
+  sessionFailure.value = null
+  const secret = key.value
+  if (secret !== null && !isKeyText(secret)) {
+    dropKey('The link has no key that works.')
+    return null
+  }
   try {
-    caller.value = await ask<Caller>('/me')
+    const found = await ask<Caller>('/me')
+    if (key.value === secret) caller.value = found
     return null
   } catch (error) {
+    if (key.value !== secret && key.value !== null) return null
     const words = wordsOf(error)
+    sessionFailure.value = words
     if (error instanceof ApiFailure && error.status === 403) dropKey(words)
     return words
   }

@@ -1,7 +1,15 @@
 /** What the API takes and gives, as far as the page uses it. */
+import type {
+  AnnotationItemSchema,
+  AnnotationState,
+} from '../../schemas/annotation/annotation-item.ts'
+import type { AnnotationQueueSchema } from '../../schemas/annotation/annotation-queue.ts'
 import type { CallSchema } from '../../schemas/calls/call.ts'
 import type { CallsQueryRequest } from '../../schemas/calls/calls-query.ts'
+import type { FeedbackPayloadPath } from '../../schemas/feedback/feedback.ts'
 import type { CallStatsRequest, CallStatsResponse } from '../../schemas/stats/stats.ts'
+import type { ThreadSchema } from '../../schemas/threads/thread.ts'
+import type { ModelUsageTotals, UsageResponse } from '../../schemas/usage/usage.ts'
 
 export type Call = CallSchema
 export type CallsQuestion = Partial<CallsQueryRequest> & { readonly project_id: string }
@@ -16,6 +24,14 @@ export type StatsQuestion = Omit<
   readonly usage_metrics: readonly object[]
 }
 export type StatsAnswer = CallStatsResponse
+export type Queue = AnnotationQueueSchema
+export type QueueItem = AnnotationItemSchema
+export type { AnnotationState }
+export type PayloadPath = FeedbackPayloadPath
+export type Thread = ThreadSchema
+export type UsageAnswer = UsageResponse
+/** By model. */
+export type Usage = Readonly<Record<string, ModelUsageTotals>>
 
 export interface Feedback {
   readonly id: string
@@ -28,16 +44,19 @@ export interface Feedback {
 export type Status = 'success' | 'error' | 'running' | 'descendant_error'
 
 /** What the server adds to a call's summary. */
-export interface CallFacts {
+interface CallFacts {
   readonly status: Status
   readonly latency_ms?: number
   readonly feedback?: readonly Feedback[]
   readonly costs?: Readonly<Record<string, CostFacts>>
 }
 
+/** The four of a model add up to what it cost. */
 interface CostFacts {
   readonly prompt_tokens_total_cost?: number | null
   readonly completion_tokens_total_cost?: number | null
+  readonly cache_read_input_tokens_total_cost?: number | null
+  readonly cache_creation_input_tokens_total_cost?: number | null
 }
 
 export function factsOf(call: Call): CallFacts {
@@ -57,16 +76,33 @@ export function usageOf(call: Call): {
       sumOf(model, 'prompt_tokens', 'input_tokens') +
         sumOf(model, 'completion_tokens', 'output_tokens'),
   )
-  const costs = Object.values(factsOf(call).costs ?? {}).map(
-    (cost) => (cost.prompt_tokens_total_cost ?? 0) + (cost.completion_tokens_total_cost ?? 0),
-  )
   return {
     tokens: counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0),
-    cost: costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0),
+    cost: costOf(Object.values(factsOf(call).costs ?? {})),
     models: Object.keys(usage),
   }
 }
 
 function sumOf(model: Record<string, unknown>, ...names: string[]): number {
   return names.reduce((sum, name) => sum || Number(model[name]) || 0, 0)
+}
+
+/** Tokens and cost of usage that the server has added up. */
+export function totalOf(usage: Usage): { tokens: number; cost: number | null } {
+  const models = Object.values(usage)
+  const tokens = models.reduce((sum, { total_tokens }) => sum + total_tokens, 0)
+  return { tokens, cost: costOf(models) }
+}
+
+/** Null where no model has a price. */
+function costOf(models: readonly CostFacts[]): number | null {
+  const parts = models
+    .flatMap((model) => [
+      model.prompt_tokens_total_cost,
+      model.completion_tokens_total_cost,
+      model.cache_read_input_tokens_total_cost,
+      model.cache_creation_input_tokens_total_cost,
+    ])
+    .filter((part) => part !== null && part !== undefined)
+  return parts.length === 0 ? null : parts.reduce((sum, part) => sum + part, 0)
 }

@@ -1,38 +1,44 @@
 /** One call as a row of the table. */
 import { html } from 'htm/preact'
-import { type Call, factsOf, usageOf } from '../api/wire.ts'
-import { formatCost, formatCount, formatMs, formatTime, preview, shortOp } from '../parts/format.ts'
+import type { Status } from '../api/wire.ts'
 import { StatusMark } from '../parts/status.ts'
 import { pathTo } from '../shell/place.ts'
+import { type Column, showCell } from './columns.ts'
+import type { ShownCall } from './pages.ts'
 
-const COLUMNS = ['Started', 'Operation', 'Status', 'Latency', 'Tokens', 'Cost', 'Inputs', 'Output']
-const NUMBERS = ['Latency', 'Tokens', 'Cost']
-
-export function ColumnNames() {
+export function ColumnNames({ columns }: { readonly columns: readonly Column[] }) {
   return html`<div class="row head" role="row">
-    ${COLUMNS.map((name) => html`<span key=${name} role="columnheader" class=${NUMBERS.includes(name) ? 'number' : ''}>${name}</span>`)}
+    ${columns.map(({ name, label, isNumber }) => html`<span key=${name} role="columnheader" class=${isNumber ? 'number' : ''} title=${label}>${label}</span>`)}
   </div>`
 }
 
-export interface CallRowProps {
+interface CallRowProps {
   readonly index: number
-  readonly call: Call | undefined
+  readonly call: ShownCall | undefined
+  readonly columns: readonly Column[]
   readonly project: string
 }
 
-export function CallRow({ index, call, project }: CallRowProps) {
+export function CallRow({ index, call, columns, project }: CallRowProps) {
   if (call === undefined)
-    return html`<div class="row" role="row" aria-rowindex=${index + 1}><span>…</span></div>`
-  const { status, latency_ms } = factsOf(call)
-  const { tokens, cost, models } = usageOf(call)
+    return html`<div class="row" role="row" aria-rowindex=${index + 1}><span role="cell">…</span></div>`
   return html`<a class="row" role="row" aria-rowindex=${index + 1} href=${pathTo(project, 'calls', call.id)}>
-    <span role="cell">${formatTime(call.started_at)}</span>
-    <span role="cell" title=${call.op_name}>${call.display_name ?? shortOp(call.op_name)}</span>
-    <span role="cell"><${StatusMark} status=${status} /></span>
-    <span role="cell" class="number">${formatMs(latency_ms)}</span>
-    <span role="cell" class="number" title=${models.join(', ')}>${formatCount(tokens)}</span>
-    <span role="cell" class="number">${formatCost(cost)}</span>
-    <span role="cell" class="faint">${preview(call.inputs)}</span>
-    <span role="cell" class="faint">${call.exception ?? preview(call.output)}</span>
+    ${columns.map((column, at) => html`<${Cell} key=${column.name} column=${column} cell=${call.cells[at] ?? null} opName=${call.opName} />`)}
   </a>`
+}
+
+interface CellProps {
+  readonly column: Column
+  readonly cell: string | number | null
+  readonly opName: string
+}
+
+function Cell({ column, cell, opName }: CellProps) {
+  const { name, body, isNumber } = column
+  if (name === 'status')
+    return html`<span role="cell"><${StatusMark} status=${cell as Status} /></span>`
+  const text = showCell(column, cell)
+  const title = name === 'op' ? opName : text
+  const kind = `${isNumber ? 'number' : ''} ${body === undefined ? '' : 'faint'}`
+  return html`<span role="cell" class=${kind} title=${title}>${text}</span>`
 }

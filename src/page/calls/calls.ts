@@ -2,37 +2,53 @@
 import { html } from 'htm/preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { ask, wordsOf } from '../api/client.ts'
+import { serverNow } from '../api/clock.ts'
+import { may } from '../api/session.ts'
 import type { CallsQuestion } from '../api/wire.ts'
 import { formatCount, formatTime } from '../parts/format.ts'
 import { Failure } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
-import { WindowList } from '../parts/window-list.ts'
+import { rowsMax, WindowList } from '../parts/window-list.ts'
 import { query, setQuery } from '../shell/location.ts'
+import { pathTo } from '../shell/place.ts'
+import { AddToQueue } from './add-to-queue.ts'
 import { CallRow, ColumnNames } from './call-row.ts'
-import { exportCalls } from './export.ts'
+import { ColumnPicker } from './column-picker.ts'
+import { columnNames, columns } from './columns.ts'
+import { ExportButtons } from './export-button.ts'
 import { FilterBar } from './filter-bar.ts'
 import { questionName, questionOf } from './filters.ts'
 import { type CallPages, openCallPages } from './pages.ts'
 
 const ROW_PX = 32
 
+interface Count {
+  readonly count: number
+  readonly has_more: boolean
+}
+
 export function Calls({ project }: { readonly project: string }) {
-  const [untilMs, setUntil] = useState(Date.now)
+  const [untilMs, setUntil] = useState(serverNow)
   const question = questionOf(project, untilMs)
   const name = `${questionName.value} ${untilMs}`
   const count = useLoad(name, (signal) =>
-    ask<{ count: number }>('/calls/query_stats', question, { signal }),
+    ask<Count>('/calls/query_stats', { ...question, limit: rowsMax(ROW_PX) }, { signal }),
   )
+  const counted = count.isLoading ? null : count.value
   return html`<${FilterBar} />
     <div class="bar">
-      <b>${count.value === null ? '…' : formatCount(count.value.count)} calls</b>
+      <b>${counted === null ? '…' : `${formatCount(counted.count)}${counted.has_more ? ' and more' : ''}`} calls</b>
       <${Stretch} />
       <span class="push"></span>
-      <button onClick=${() => setUntil(Date.now())}>Refresh</button>
-      <${Export} question=${question} project=${project} />
+      <button onClick=${() => setUntil(serverNow())}>Refresh</button>
+      <${ColumnPicker} />
+      <${AddToQueue} project=${project} question=${question} />
+      ${may('training') && html`<a class="button" href=${`${pathTo(project, 'training', 'new')}?${query.value}`}>Train on these</a>`}
+      <${ExportButtons} question=${question} project=${project} />
     </div>
+    ${counted?.has_more && html`<p class="faint">The table ends there; the export does not.</p>`}
     <${Failure} words=${count.failure} />
-    <${Table} key=${name} question=${question} count=${count.value?.count ?? 0} project=${project} />`
+    <${Table} key=${`${name} ${columnNames.value}`} question=${question} count=${counted?.count ?? null} project=${project} />`
 }
 
 function Stretch() {
@@ -46,7 +62,8 @@ function Stretch() {
 
 interface TableProps {
   readonly question: CallsQuestion
-  readonly count: number
+  /** Null while it is not known. */
+  readonly count: number | null
   readonly project: string
 }
 
@@ -54,47 +71,39 @@ function Table({ question, count, project }: TableProps) {
   const [, redraw] = useState(0)
   const [failure, setFailure] = useState<string | null>(null)
   const [pages, setPages] = useState<CallPages | null>(null)
+  const [shown] = useState(() => columns.value)
   useEffect(() => {
-    const opened = openCallPages(
-      question,
-      () => redraw((last) => last + 1),
-      (error) => setFailure(wordsOf(error)),
-    )
+    const opened = openCallPages({
+      ...{ question, columns: shown },
+      onChange: () => redraw((last) => last + 1),
+      onFailure: (error) => setFailure(wordsOf(error)),
+    })
+    // The first page waits for no count.
+    opened.show(0, 1)
     setPages(opened)
     return opened.close
   }, [])
-  const onWindow = useCallback((first: number, last: number) => pages?.show(first, last), [pages])
+  const onWindow = useCallback(
+    (first: number, last: number) => {
+      if (last > first) pages?.show(first, last)
+    },
+    [pages],
+  )
+  const rows = count ?? pages?.known() ?? 0
   return html`<${Failure} words=${failure} />
-    <div class="table" role="table" aria-label="Calls" aria-rowcount=${count}>
-      <${ColumnNames} />
-      <${WindowList}
-        count=${count}
-        rowHeight=${ROW_PX}
-        label="Calls"
-        role="rowgroup"
-        onWindow=${onWindow}
-        renderRow=${(index: number) =>
-          html`<${CallRow} key=${index} index=${index} call=${pages?.at(index)} project=${project} />`}
-      />
-    </div>`
-}
-
-function Export({
-  question,
-  project,
-}: {
-  readonly question: CallsQuestion
-  readonly project: string
-}) {
-  const [told, tell] = useState<string | null>(null)
-  const start = (kind: 'jsonl' | 'csv') => {
-    tell('0 calls …')
-    exportCalls(project, question, kind, (calls) => tell(`${formatCount(calls)} calls …`)).then(
-      () => tell(null),
-      (error) => tell(wordsOf(error)),
-    )
-  }
-  return html`<span role="status" class="faint">${told}</span>
-    <button onClick=${() => start('jsonl')}>Export JSONL</button>
-    <button onClick=${() => start('csv')}>Export CSV</button>`
+    <div class="table" style=${{ '--columns': shown.map(({ width }) => width).join(' ') }}>
+      <div role="table" aria-label="Calls" aria-rowcount=${rows}>
+        <${ColumnNames} columns=${shown} />
+        <${WindowList}
+          count=${rows}
+          rowHeight=${ROW_PX}
+          label="Calls"
+          role="rowgroup"
+          onWindow=${onWindow}
+          renderRow=${(index: number) =>
+            html`<${CallRow} key=${index} index=${index} call=${pages?.at(index)} columns=${shown} project=${project} />`}
+        />
+      </div>
+    </div>
+    ${count === 0 && html`<p class="notice">No call meets the filter.</p>`}`
 }

@@ -1,59 +1,57 @@
-/** Saves all calls of a filter, without a limit. */
-import { askLines } from '../api/client.ts'
-import { type Call, type CallsQuestion, factsOf, usageOf } from '../api/wire.ts'
+/** Saves all calls of a filter, without a limit, as they come. */
+import { askLineTexts } from '../api/client.ts'
+import { isExactNumber, parseExact, textOf } from '../api/exact-json.ts'
+import type { Call, CallsQuestion } from '../api/wire.ts'
+import type { Column } from './columns.ts'
 
 /** Calls of one part of the file; parts keep a text of any size out of one string. */
 const PART_CALLS = 1000
 
-const CSV_COLUMNS: readonly (readonly [string, (call: Call) => unknown])[] = [
-  ['id', (call) => call.id],
-  ['trace_id', (call) => call.trace_id],
-  ['op_name', (call) => call.op_name],
-  ['started_at', (call) => call.started_at],
-  ['ended_at', (call) => call.ended_at],
-  ['status', (call) => factsOf(call).status],
-  ['latency_ms', (call) => factsOf(call).latency_ms],
-  ['tokens', (call) => usageOf(call).tokens],
-  ['cost', (call) => usageOf(call).cost],
-  ['user', (call) => call.svc_username],
-  ['inputs', (call) => JSON.stringify(call.inputs)],
-  ['output', (call) => JSON.stringify(call.output ?? null)],
-  ['exception', (call) => call.exception],
-]
+export type ExportKind = 'jsonl' | 'csv'
 
-/** @param onProgress - called with the calls that have come */
-export async function exportCalls(
-  project: string,
-  question: CallsQuestion,
-  kind: 'jsonl' | 'csv',
-  onProgress: (calls: number) => void,
-): Promise<void> {
-  const lineOf = kind === 'csv' ? toCsv : (call: Call) => JSON.stringify(call)
-  const parts: Blob[] = []
-  let lines = kind === 'csv' ? [CSV_COLUMNS.map(([name]) => name).join()] : []
+interface Export {
+  readonly project: string
+  readonly question: CallsQuestion
+  readonly kind: ExportKind
+  /** Of a CSV file, behind the ids. */
+  readonly columns: readonly Column[]
+  readonly signal: AbortSignal
+  /** Called with the calls that have come. */
+  readonly onProgress: (calls: number) => void
+}
+
+export async function exportCalls(wanted: Export): Promise<void> {
+  const { project, question, kind, columns, signal, onProgress } = wanted
+  const header = ['id', 'trace_id', ...columns.map(({ name }) => name)].map(quote).join()
+  const parts: Blob[] = kind === 'csv' ? [new Blob([header, '\r\n'])] : []
+  const body = { ...question, include_costs: true, include_feedback: true }
+  let lines: string[] = []
   let count = 0
-  const body = { ...question, include_costs: true }
-  for await (const call of askLines<Call>('/calls/stream_query', body)) {
-    lines.push(lineOf(call))
-    count += 1
-    if (count % PART_CALLS !== 0) continue
-    parts.push(new Blob([lines.join('\n'), '\n']))
+  const cut = () => {
+    parts.push(new Blob(lines))
     lines = []
     onProgress(count)
   }
-  if (lines.length > 0) parts.push(new Blob([lines.join('\n'), '\n']))
+  for await (const line of askLineTexts('/calls/stream_query', body, { signal })) {
+    // Lines go through as they are, so that no number of theirs is rounded.
+    lines.push(kind === 'csv' ? toCsv(parseExact<Call>(line), columns) : `${line}\n`)
+    count += 1
+    if (count % PART_CALLS === 0) cut()
+  }
+  cut()
   save(new Blob(parts), `${project.replace('/', '-')}-calls.${kind}`)
 }
 
-function toCsv(call: Call): string {
-  return CSV_COLUMNS.map(([, read]) => quote(read(call))).join()
+function toCsv(call: Call, columns: readonly Column[]): string {
+  const values = [call.id, call.trace_id, ...columns.map((column) => column.read(call))]
+  return `${values.map(quote).join()}\r\n`
 }
 
 /** A sheet takes a cell that begins with one of `= + - @` for a formula. */
 function quote(value: unknown): string {
   if (value === null || value === undefined) return ''
-  if (typeof value === 'number') return String(value)
-  const text = String(value)
+  const text = textOf(value)
+  if (typeof value === 'number' || isExactNumber(value)) return text
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -2,18 +2,17 @@
 import { html } from 'htm/preact'
 import { useEffect, useState } from 'preact/hooks'
 import { setQuery } from '../shell/location.ts'
-import { FILTERS, filterValues, STATUSES, withChildren } from './filters.ts'
+import { FILTERS, type Filter, type FilterName, filterValues, withChildren } from './filters.ts'
 
 /** How long a person may pause between two keys. */
 const TYPING_MS = 300
 
 export function FilterBar() {
   return html`<form class="bar filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
-    ${FILTERS.map(({ name, label, kind }) =>
-      kind === 'status'
-        ? html`<label key=${name}>${label}<${StatusField} /></label>`
-        : html`<label key=${name}>${label}<${TextField} name=${name} kind=${kind} /></label>`,
-    )}
+    ${FILTERS.map((filter: Filter) => {
+      const Field = filter.kind === 'choice' ? ChoiceField : TextField
+      return html`<label key=${filter.name}>${filter.label}<${Field} ...${filter} /></label>`
+    })}
     <label class="check">
       <input
         type="checkbox"
@@ -25,22 +24,16 @@ export function FilterBar() {
   </form>`
 }
 
-function StatusField() {
-  const change = (event: Event) => setQuery({ status: (event.target as HTMLSelectElement).value })
-  return html`<select value=${filterValues.value.status} onChange=${change}>
+function ChoiceField({ name, choices = {} }: Filter) {
+  const change = (event: Event) => setQuery({ [name]: (event.target as HTMLSelectElement).value })
+  return html`<select value=${filterValues.value[name as FilterName]} onChange=${change}>
     <option value="">any</option>
-    ${STATUSES.map((status) => html`<option key=${status} value=${status}>${status}</option>`)}
+    ${Object.entries(choices).map(([value, words]) => html`<option key=${value} value=${value}>${words}</option>`)}
   </select>`
 }
 
-function TextField({
-  name,
-  kind,
-}: {
-  readonly name: keyof typeof filterValues.value
-  readonly kind: string
-}) {
-  const value = filterValues.value[name]
+function TextField({ name, kind }: Filter) {
+  const value = filterValues.value[name as FilterName]
   const [typed, setTyped] = useState(value)
   useEffect(() => setTyped(value), [value])
   useEffect(() => {

@@ -3,17 +3,42 @@ import { computed } from '@preact/signals'
 import type { CallsQuestion } from '../api/wire.ts'
 import { query } from '../shell/location.ts'
 
-/** Names in the address, and what a person reads beside the field. */
+export interface Filter {
+  /** In the address. */
+  readonly name: string
+  /** What a person reads beside the field. */
+  readonly label: string
+  readonly kind: 'text' | 'number' | 'choice'
+  /** Of a choice: what stands in the address, and the words for it. */
+  readonly choices?: Readonly<Record<string, string>>
+}
+
 export const FILTERS = [
   { name: 'op', label: 'Operation', kind: 'text' },
   { name: 'text', label: 'Text in inputs or output', kind: 'text' },
-  { name: 'status', label: 'Status', kind: 'status' },
+  {
+    name: 'status',
+    label: 'Status',
+    kind: 'choice',
+    choices: {
+      success: 'ok',
+      error: 'error',
+      running: 'running',
+      descendant_error: 'error below',
+    },
+  },
+  { name: 'model', label: 'Model', kind: 'text' },
   { name: 'slower', label: 'Slower than, ms', kind: 'number' },
   { name: 'user', label: 'User', kind: 'text' },
   { name: 'thread', label: 'Thread', kind: 'text' },
-] as const
-
-export const STATUSES = ['success', 'error', 'running', 'descendant_error']
+  { name: 'ref', label: 'Uses the object (ref)', kind: 'text' },
+  {
+    name: 'feedback',
+    label: 'Feedback',
+    kind: 'choice',
+    choices: { some: 'some', none: 'none', good: '👍', bad: '👎', note: 'a note' },
+  },
+] as const satisfies readonly Filter[]
 
 export type FilterName = (typeof FILTERS)[number]['name']
 
@@ -30,13 +55,33 @@ export const withChildren = computed(() => query.value.get('all') === '1')
 
 const field = (name: string) => ({ $getField: name })
 const literal = (value: unknown) => ({ $literal: value })
-const contains = (name: string, text: string) => ({
-  $contains: {
-    input: { $convert: { input: field(name), to: 'string' } },
-    substr: literal(text),
-    case_insensitive: true,
-  },
+const text = (name: string) => ({ $convert: { input: field(name), to: 'string' } })
+const contains = (name: string, part: string) => ({
+  $contains: { input: text(name), substr: literal(part), case_insensitive: true },
 })
+const isThere = (name: string) => ({ $not: [{ $eq: [field(name), literal(null)] }] })
+
+const FEEDBACK: Readonly<Record<string, object>> = {
+  some: isThere('feedback.[*].id'),
+  none: { $eq: [field('feedback.[*].id'), literal(null)] },
+  good: contains('feedback.[*].payload.emoji', '👍'),
+  bad: contains('feedback.[*].payload.emoji', '👎'),
+  note: isThere('feedback.[*].payload.note'),
+}
+
+/** The condition of each filter that has a value. */
+const CONDITIONS: Readonly<Partial<Record<FilterName, (value: string) => object | null>>> = {
+  op: (value) => contains('op_name', value),
+  text: (value) => ({ $or: [contains('inputs', value), contains('output', value)] }),
+  status: (value) => ({ $eq: [field('summary.weave.status'), literal(value)] }),
+  // The names of models are the keys of a report.
+  model: (value) => ({
+    $or: [contains('summary.usage', `"${value}`), contains('inputs.model', value)],
+  }),
+  slower: (value) => ({ $gt: [field('summary.weave.latency_ms'), literal(Number(value))] }),
+  user: (value) => ({ $eq: [field('svc_username'), literal(value)] }),
+  feedback: (value) => FEEDBACK[value] ?? null,
+}
 
 /**
  * The question for the calls of the address.
@@ -44,22 +89,20 @@ const contains = (name: string, text: string) => ({
  * @param untilMs - calls that began later are left out, so that places in the list stay the same while it is read
  */
 export function questionOf(project_id: string, untilMs: number): CallsQuestion {
-  const { op, text, status, slower, user, thread } = filterValues.value
+  const values = filterValues.value
   const from = query.value.get('from')
   const to = query.value.get('to') ?? new Date(untilMs).toISOString()
-  const conditions: object[] = [{ $lt: [field('started_at'), literal(to)] }]
-  if (from !== null) conditions.push({ $gte: [field('started_at'), literal(from)] })
-  if (op !== '') conditions.push(contains('op_name', op))
-  if (text !== '') conditions.push({ $or: [contains('inputs', text), contains('output', text)] })
-  if (status !== '') conditions.push({ $eq: [field('summary.weave.status'), literal(status)] })
-  if (slower !== '')
-    conditions.push({ $gt: [field('summary.weave.latency_ms'), literal(Number(slower))] })
-  if (user !== '') conditions.push({ $eq: [field('svc_username'), literal(user)] })
+  const asked = FILTERS.flatMap(({ name }) =>
+    values[name] === '' ? [] : (CONDITIONS[name]?.(values[name]) ?? []),
+  )
+  const since = from === null ? [] : [{ $gte: [field('started_at'), literal(from)] }]
+  const conditions = [{ $lt: [field('started_at'), literal(to)] }, ...since, ...asked]
   return {
     project_id,
     filter: {
       ...(withChildren.value ? {} : { trace_roots_only: true }),
-      ...(thread === '' ? {} : { thread_ids: [thread] }),
+      ...(values.thread === '' ? {} : { thread_ids: [values.thread] }),
+      ...(values.ref === '' ? {} : { input_refs: [values.ref] }),
     },
     query: { $expr: conditions.length === 1 ? conditions[0] : { $and: conditions } },
   }

@@ -1,19 +1,29 @@
 /** What to do where nothing is recorded yet: three ways to the first trace, ready to be pasted. */
 import { html } from 'htm/preact'
+import { useState } from 'preact/hooks'
+import { key } from '../api/key.ts'
 
-function examplesFor(project: string): readonly (readonly [string, string])[] {
+/** In the place of the key where others may look over a shoulder. */
+const HIDDEN = 'wk_…'
+
+type Example = readonly [title: string, text: string]
+
+function examplesFor(project: string, secret: string): readonly Example[] {
   const { origin } = location
   return [
     [
       'curl',
-      `KEY=wk_...
-curl ${origin}/v1/chat/completions -H "authorization: Bearer $KEY" \\
+      `curl ${origin}/v1/chat/completions -H "authorization: Bearer ${secret}" \\
   -H 'compat-project: ${project}' -H 'content-type: application/json' \\
   -d '{"messages": [{"role": "user", "content": "What is 3 plus 4?"}]}'`,
     ],
     [
       'Weave SDK (Python)',
-      `# pip install weave; export WF_TRACE_SERVER_URL=${origin}/traces WANDB_API_KEY=wk_...
+      `# pip install weave
+import os
+os.environ["WF_TRACE_SERVER_URL"] = "${origin}/traces"
+os.environ["WANDB_BASE_URL"] = "${origin}"
+os.environ["WANDB_API_KEY"] = "${secret}"
 import weave
 weave.init("${project}")
 
@@ -24,19 +34,37 @@ def answer(question: str) -> str:
 answer("Why?")`,
     ],
     [
-      'OpenTelemetry',
-      `export OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${origin}/v1/traces
-export OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer wk_...,compat-project=${project}"`,
+      'OpenTelemetry (any exporter of OTLP over HTTP)',
+      `export OTEL_EXPORTER_OTLP_ENDPOINT=${origin}
+export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf
+export OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20${secret},project_id=${project}"`,
     ],
   ]
 }
 
 export function FirstTrace({ project }: { readonly project: string }) {
+  const hidden = examplesFor(project, HIDDEN)
+  const whole = examplesFor(project, key.value ?? HIDDEN)
   return html`<section class="first">
     <h2>No calls in this time</h2>
-    <p>Choose a longer time above, or record a first one into <b>${project}</b>:</p>
-    ${examplesFor(project).map(
-      ([title, text]) => html`<h3 key=${title}>${title}</h3><pre tabindex="0">${text}</pre>`,
-    )}
+    <p>Choose a longer time above, or record a first one into <b>${project}</b>. What is copied has the key that you signed in with:</p>
+    ${hidden.map(([title, text], at) => html`<${Way} key=${title} title=${title} shown=${text} copied=${whole[at]?.[1] ?? text} />`)}
   </section>`
+}
+
+interface WayProps {
+  readonly title: string
+  readonly shown: string
+  readonly copied: string
+}
+
+function Way({ title, shown, copied }: WayProps) {
+  const [told, tell] = useState('copy with the key')
+  const copy = () =>
+    navigator.clipboard.writeText(copied).then(
+      () => tell('copied'),
+      () => tell('the browser does not let pages copy'),
+    )
+  return html`<div class="bar"><h3>${title}</h3><button class="quiet" onClick=${copy}>${told}</button></div>
+    <pre tabindex="0">${shown}</pre>`
 }

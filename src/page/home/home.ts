@@ -1,26 +1,28 @@
 /** The home of a project: what happened over time. */
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { ask } from '../api/client.ts'
+import { serverNow } from '../api/clock.ts'
 import type { StatsAnswer, StatsQuestion } from '../api/wire.ts'
 import { Chart, type ChartProps, type Line } from '../parts/chart.ts'
+import { CopyCurl } from '../parts/copy-curl.ts'
 import { formatCost, formatCount, formatMs, formatShort } from '../parts/format.ts'
 import { Failure, Loading } from '../parts/notice.ts'
+import { chooseStretch, granularityOf, rangeName, readRange } from '../parts/range.ts'
+import { RangeBar } from '../parts/range-bar.ts'
 import { useLoad } from '../parts/use-load.ts'
-import { usePoll } from '../parts/use-poll.ts'
+import { usePause } from '../parts/use-pause.ts'
 import { go } from '../shell/location.ts'
 import { pathTo } from '../shell/place.ts'
 import { timeZone } from '../shell/settings.ts'
 import { FirstTrace } from './first-trace.ts'
-import { chooseStretch, granularityOf, rangeName, readRange } from './range.ts'
-import { RangeBar } from './range-bar.ts'
 import { lineOf, linesByModel, sumOf, timesOf } from './series.ts'
 
-const POLL_MS = 5000
+const PAUSE_MS = 5000
 
 function askStats(project_id: string): StatsQuestion {
-  const range = readRange(Date.now())
+  const range = readRange(serverNow())
   return {
     project_id,
     start: new Date(range.fromMs).toISOString(),
@@ -38,13 +40,15 @@ function askStats(project_id: string): StatsQuestion {
 
 export function Home({ project }: { readonly project: string }) {
   const isLive = readRange(0).preset !== null
-  const count = usePoll(isLive ? POLL_MS : null)
-  const name = `${project} ${rangeName.value} ${timeZone()} ${count}`
+  const [turn, setTurn] = useState(0)
+  const name = `${project} ${rangeName.value} ${timeZone()} ${turn}`
   const stats = useLoad(name, async (signal) => {
     const question = askStats(project)
     return { question, answer: await ask<StatsAnswer>('/calls/stats', question, { signal }) }
   })
-  return html`<${RangeBar} isLoading=${stats.isLoading} />
+  // From the end of an answer: a slow one is never given up for the next.
+  usePause(isLive && !stats.isLoading ? PAUSE_MS : null, () => setTurn(turn + 1))
+  return html`<${RangeBar} isLoading=${stats.isLoading} isLive=${isLive} />
     <${Failure} words=${stats.failure} />
     ${stats.value === null ? stats.isLoading && html`<${Loading} />` : html`<${Charts} project=${project} ...${stats.value} />`}`
 }
@@ -56,13 +60,12 @@ interface ChartsProps {
 }
 
 function Charts({ project, question, answer }: ChartsProps) {
-  const calls = lineOf(answer, 'calls', 'sum_call_count', '--chart-1')
-  const errors = lineOf(answer, 'errors', 'sum_error_count', '--bad')
-  const tokens = linesByModel(answer, 'sum_total_tokens')
-  const costs = linesByModel(answer, 'sum_total_cost')
-  const latencies = [50, 95, 99].map((p) => lineOf(answer, `p${p}`, `p${p}_latency_ms`))
-  const times = timesOf(answer)
-  const [callCount, errorCount] = [sumOf([calls]), sumOf([errors])]
+  // The same lines for the same answer: a chart that is given new ones loses what is being drawn on it.
+  const { calls, errors, tokens, costs, latencies, times } = useMemo(
+    () => linesOf(answer),
+    [answer],
+  )
+  const [callCount, errorCount] = [sumOf(calls), sumOf(errors)]
   if (callCount === 0) return html`<${FirstTrace} project=${project} />`
   const shared = {
     times,
@@ -77,12 +80,23 @@ function Charts({ project, question, answer }: ChartsProps) {
       <${Figure} label="cost" value=${formatCost(sumOf(costs))} />
     </div>
     <div class="charts">
-      <${Card} ...${shared} title="Calls" lines=${[calls]} format=${formatShort} isBars />
-      <${Card} ...${shared} title="Errors" lines=${[errors]} format=${formatShort} isBars />
+      <${Card} ...${shared} title="Calls" lines=${calls} format=${formatShort} isBars />
+      <${Card} ...${shared} title="Errors" lines=${errors} format=${formatShort} isBars />
       <${Card} ...${shared} title="Latency" lines=${latencies} format=${formatMs} />
       <${Card} ...${shared} title="Tokens by model" lines=${tokens} format=${formatShort} />
       <${Card} ...${shared} title="Cost by model" lines=${costs} format=${formatCost} />
     </div>`
+}
+
+function linesOf(answer: StatsAnswer) {
+  return {
+    times: timesOf(answer),
+    calls: [lineOf(answer, 'calls', 'sum_call_count', '--chart-1')],
+    errors: [lineOf(answer, 'errors', 'sum_error_count', '--bad')],
+    tokens: linesByModel(answer, 'sum_total_tokens'),
+    costs: linesByModel(answer, 'sum_total_cost'),
+    latencies: [50, 95, 99].map((p) => lineOf(answer, `p${p}`, `p${p}_latency_ms`)),
+  }
 }
 
 function showBucket(project: string, answer: StatsAnswer, index: number): void {
@@ -107,15 +121,7 @@ interface CardProps extends ChartProps {
 function Card({ question, ...chart }: CardProps) {
   const isEmpty = chart.lines.every(({ values }: Line) => values.every((value) => !value))
   return html`<section class="card">
-    <header><h2>${chart.title}</h2><${CopyCurl} question=${question} /></header>
+    <header><h2>${chart.title}</h2><${CopyCurl} path="/calls/stats" body=${question} /></header>
     ${isEmpty ? html`<p class="nothing">none in this time</p>` : html`<${Chart} ...${chart} />`}
   </section>`
-}
-
-function CopyCurl({ question }: { readonly question: StatsQuestion }) {
-  const [isCopied, setCopied] = useState(false)
-  const body = JSON.stringify(question).replaceAll("'", "'\\''")
-  const text = `curl ${location.origin}/calls/stats -u "api:$KEY" -H 'content-type: application/json' -d '${body}'`
-  const copy = () => navigator.clipboard.writeText(text).then(() => setCopied(true))
-  return html`<button class="quiet" onClick=${copy}>${isCopied ? 'copied' : 'copy as curl'}</button>`
 }

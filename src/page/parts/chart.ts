@@ -1,4 +1,4 @@
-/** A chart of values over time. A stretch that is drawn with the mouse zooms, a click chooses a bucket. */
+/** A chart of values over time, or over steps. A stretch that is drawn with the mouse zooms, a click chooses a bucket. */
 import { html } from 'htm/preact'
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
@@ -23,14 +23,16 @@ export interface Line {
 
 export interface ChartProps {
   readonly title: string
-  /** Starts of buckets, seconds. */
+  /** Starts of buckets, seconds; or numbers of steps. */
   readonly times: readonly number[]
   readonly lines: readonly Line[]
   readonly format: (value: number) => string
   readonly isBars?: boolean
+  /** What `times` counts where it is no time. */
+  readonly unit?: string
   /** @param from - and `to`: seconds */
-  readonly onZoom: (from: number, to: number) => void
-  readonly onChoose: (index: number) => void
+  readonly onZoom?: (from: number, to: number) => void
+  readonly onChoose?: (index: number) => void
 }
 
 export function Chart(props: ChartProps) {
@@ -80,6 +82,7 @@ function describe({ title, lines, format }: ChartProps): string {
 }
 
 function optionsFor(last: { readonly current: ChartProps }, element: HTMLElement): uPlot.Options {
+  const { unit } = last.current
   const axis = {
     stroke: colorOf('--faint', element),
     grid: { stroke: colorOf('--line', element), width: 1 },
@@ -89,16 +92,30 @@ function optionsFor(last: { readonly current: ChartProps }, element: HTMLElement
     width: element.clientWidth,
     height: HEIGHT_PX,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * MS_PER_S), timeZone()),
-    cursor: { drag: { x: true, y: false, setScale: false }, sync: { key: 'time' } },
-    scales: { y: { range: (_plot, _min, max) => [0, Math.max(max, TOP_MIN) * 1.1] } },
+    cursor: {
+      drag: { x: last.current.onZoom !== undefined, y: false, setScale: false },
+      sync: { key: unit ?? 'time' },
+    },
+    scales: {
+      x: { time: unit === undefined },
+      // Losses may be negative; all else begins at 0.
+      y: { range: (_plot, min, max) => [Math.min(min, 0) * 1.1, Math.max(max, TOP_MIN) * 1.1] },
+    },
     axes: [
-      { ...axis, values: (_plot, ticks) => nameTimes(ticks) },
+      {
+        ...axis,
+        size: 28,
+        values: (_plot, ticks) => (unit === undefined ? nameTimes(ticks) : nameSteps(ticks)),
+      },
       { ...axis, size: 64, values: (_plot, ticks) => ticks.map(last.current.format) },
     ],
     series: [
       {
-        label: 'Time',
-        value: (_plot, time) => (time === null ? '–' : formatTime(time * MS_PER_S, false)),
+        label: unit ?? 'Time',
+        value: (_plot, time) => {
+          if (time === null) return '–'
+          return unit === undefined ? formatTime(time * MS_PER_S, false) : String(time)
+        },
       },
       ...last.current.lines.map((line, index) => seriesFor(line, index, last, element)),
     ],
@@ -108,14 +125,14 @@ function optionsFor(last: { readonly current: ChartProps }, element: HTMLElement
           const { left, width } = plot.select
           if (width < DRAG_MIN_PX) return
           plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
-          last.current.onZoom(plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x'))
+          last.current.onZoom?.(plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x'))
         },
       ],
       ready: [
         (plot) => {
           plot.over.addEventListener('click', () => {
             const { idx } = plot.cursor
-            if (idx !== null && idx !== undefined) last.current.onChoose(idx)
+            if (idx !== null && idx !== undefined) last.current.onChoose?.(idx)
           })
         },
       ],
@@ -126,7 +143,7 @@ function optionsFor(last: { readonly current: ChartProps }, element: HTMLElement
 function seriesFor(
   { label, color }: Line,
   index: number,
-  { current: { format, isBars } }: { readonly current: ChartProps },
+  { current: { format, isBars, unit } }: { readonly current: ChartProps },
   element: HTMLElement,
 ): uPlot.Series {
   const stroke = colorOf(color ?? COLORS[index % COLORS.length] ?? '--chart-1', element)
@@ -135,10 +152,23 @@ function seriesFor(
     label,
     stroke,
     width: isBars ? 0 : 1.5,
-    points: { show: false },
+    points: isBars ? { show: false } : pointsFor(unit !== undefined),
     value: (_plot, value) => (value === null ? '–' : format(value)),
     ...(isBars && bars ? { paths: bars, fill: stroke } : {}),
   }
+}
+
+/** Steps are few, and each has a point; of a time only values that stand alone, which have no line. */
+function pointsFor(isEach: boolean): uPlot.Series.Points {
+  if (isEach) return { show: true, size: 5 }
+  const filter = (plot: uPlot, series: number) => findLonely(plot.data[series] ?? [])
+  return { show: true, size: 4, filter }
+}
+
+function findLonely(values: ArrayLike<number | null | undefined>): number[] {
+  const has = (at: number) => values[at] !== null && values[at] !== undefined
+  const all = Array.from({ length: values.length }, (_, at) => at)
+  return all.filter((at) => has(at) && !has(at - 1) && !has(at + 1))
 }
 
 /** A colour of the style sheet as the canvas takes it: of its two, the one of the theme. */
@@ -148,6 +178,11 @@ function colorOf(name: string, element: HTMLElement): string {
   const { color } = getComputedStyle(probe)
   probe.remove()
   return color
+}
+
+/** Whole steps alone. */
+function nameSteps(ticks: readonly number[]): string[] {
+  return ticks.map((tick) => (Number.isInteger(tick) ? String(tick) : ''))
 }
 
 /** The hour, or the day where the ticks are that far apart. */

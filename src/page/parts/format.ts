@@ -1,26 +1,42 @@
 /** Numbers and times as people read them. */
+import { textOf } from '../api/exact-json.ts'
 import { timeZone } from '../shell/settings.ts'
 
 const MS_PER_S = 1000
 const S_PER_MIN = 60
 
-/** `2026-01-31 09:30:00.250` in the zone that was chosen. */
-export function formatTime(time: string | number, withMs = true): string {
-  const date = new Date(time)
-  const text = new Intl.DateTimeFormat('sv-SE', {
-    timeZone: timeZone(),
+/** By zone: to make one takes longer than to format a hundred times. */
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone)
+  if (known !== undefined) return known
+  const made = new Intl.DateTimeFormat('sv-SE', {
+    timeZone: zone,
     dateStyle: 'short',
     timeStyle: 'medium',
-  }).format(date)
+  })
+  formats.set(zone, made)
+  return made
+}
+
+/** `2026-01-31 09:30:00.250` in the zone that was chosen; what is no time stays as it is. */
+export function formatTime(time: string | number, withMs = true): string {
+  const date = new Date(time)
+  if (Number.isNaN(date.getTime())) return String(time)
+  const text = formatOf(timeZone()).format(date)
   return withMs ? `${text}.${String(date.getUTCMilliseconds()).padStart(3, '0')}` : text
 }
 
 export function formatMs(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return ''
   if (ms < MS_PER_S) return `${Math.round(ms)} ms`
-  const seconds = ms / MS_PER_S
-  if (seconds < S_PER_MIN) return `${seconds.toFixed(2)} s`
-  return `${Math.floor(seconds / S_PER_MIN)} min ${Math.round(seconds % S_PER_MIN)} s`
+  const hundredths = Math.round(ms / 10)
+  if (hundredths < 100 * S_PER_MIN) return `${(hundredths / 100).toFixed(2)} s`
+  const seconds = Math.round(ms / MS_PER_S)
+  const minutes = Math.floor(seconds / S_PER_MIN)
+  if (minutes < S_PER_MIN) return `${minutes} min ${seconds % S_PER_MIN} s`
+  return `${Math.floor(minutes / S_PER_MIN)} h ${minutes % S_PER_MIN} min`
 }
 
 const counts = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
@@ -44,12 +60,16 @@ export function formatCost(cost: number | null | undefined): string {
 /** The name in an op ref, or the plain name. */
 export function shortOp(opName: string): string {
   const [, name] = /\/op\/([^:]+):[^:]*$/.exec(opName) ?? []
-  return name === undefined ? opName : decodeURIComponent(name)
+  if (name === undefined) return opName
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
 }
 
 /** A value on one line, cut. */
 export function preview(value: unknown, charsMax = 160): string {
   if (value === null || value === undefined) return ''
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.slice(0, charsMax)
+  return textOf(value).slice(0, charsMax)
 }

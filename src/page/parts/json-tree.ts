@@ -1,6 +1,9 @@
 /** A JSON value that unfolds. Texts are shown as texts: nothing in them is ever taken for markup. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
+import { isExactNumber } from '../api/exact-json.ts'
+import { RefLink } from './ref-link.ts'
+import { parseRef } from './refs.ts'
 
 /** Limits: members shown of one value, and characters of one text, before a person asks for more. */
 const MEMBERS_SHOWN = 100
@@ -8,7 +11,7 @@ const CHARS_SHOWN = 4000
 /** Values nested deeper are folded at first. */
 const OPEN_DEPTH = 2
 
-export interface JsonTreeProps {
+interface JsonTreeProps {
   readonly value: unknown
   readonly name?: string
   readonly depth?: number
@@ -16,22 +19,39 @@ export interface JsonTreeProps {
 
 export function JsonTree({ value, name, depth = 0 }: JsonTreeProps) {
   const label = name === undefined ? null : html`<span class="json-name">${name}: </span>`
-  if (typeof value === 'string') return html`<div>${label}<${LongText} text=${value} /></div>`
-  if (typeof value !== 'object' || value === null) {
-    return html`<div>${label}<span class="json-plain">${String(value)}</span></div>`
+  if (typeof value === 'string') {
+    const text = parseRef(value) === null ? LongText : RefLink
+    return html`<div>${label}<${text} text=${value} value=${value} /></div>`
   }
-  const members = Object.entries(value)
-  const brackets = Array.isArray(value) ? `[${members.length}]` : `{${members.length}}`
-  if (members.length === 0)
-    return html`<div>${label}<span class="json-plain">${brackets}</span></div>`
-  return html`<details class="json" open=${depth < OPEN_DEPTH}>
-    <summary>${label}<span class="json-plain">${brackets}</span></summary>
-    <${Members} members=${members} depth=${depth + 1} />
+  if (typeof value !== 'object' || value === null || isExactNumber(value)) {
+    const text = isExactNumber(value) ? value.rawJSON : String(value)
+    return html`<div>${label}<span class="json-plain">${text}</span></div>`
+  }
+  const size = Array.isArray(value) ? value.length : Object.keys(value).length
+  const brackets = Array.isArray(value) ? `[${size}]` : `{${size}}`
+  if (size === 0) return html`<div>${label}<span class="json-plain">${brackets}</span></div>`
+  return html`<${Branch} value=${value} depth=${depth}>${label}<span class="json-plain">${brackets}</span><//>`
+}
+
+interface BranchProps {
+  readonly value: object
+  readonly depth: number
+  readonly children?: unknown
+}
+
+/** Members are made when they are first looked at: a value may have millions of them. */
+function Branch({ value, depth, children }: BranchProps) {
+  const [isOpen, setOpen] = useState(depth < OPEN_DEPTH)
+  const toggle = (event: Event) => setOpen((event.target as HTMLDetailsElement).open)
+  return html`<details class="json" open=${isOpen} onToggle=${toggle}>
+    <summary>${children}</summary>
+    ${isOpen && html`<${Members} value=${value} depth=${depth + 1} />`}
   </details>`
 }
 
-function Members({ members, depth }: { members: [string, unknown][]; depth: number }) {
+function Members({ value, depth }: { readonly value: object; readonly depth: number }) {
   const [shown, setShown] = useState(MEMBERS_SHOWN)
+  const members = Object.entries(value)
   return html`<div class="json-members">
     ${members
       .slice(0, shown)

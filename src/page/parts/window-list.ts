@@ -5,34 +5,49 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 
 /** Rows beyond both edges, so that fast scrolling finds them there. */
 const MARGIN_ROWS = 10
+/** Pixels of a list before its own are known. */
+const HEIGHT_PX = 800
+/** Limit: browsers draw no element that is higher, and end the list without a word. */
+const HEIGHT_MAX_PX = 16_000_000
 
-export interface WindowListProps {
+interface WindowListProps {
   readonly count: number
   /** Pixels; each row has the same height. */
   readonly rowHeight: number
   readonly label: string
   /** What its rows are together. */
-  readonly role: 'rowgroup' | 'group'
+  readonly role: 'rowgroup' | 'group' | 'tree'
+  /** The row that is scrolled into sight when it changes. */
+  readonly shown?: number
+  /** Id of the row that has the focus, while the list has it. */
+  readonly active?: string
+  readonly onKeyDown?: (event: KeyboardEvent) => void
   /** Called with the rows that are in the document. */
   readonly onWindow?: (first: number, last: number) => void
   readonly renderRow: (index: number) => ComponentChildren
 }
 
-export function WindowList({
-  count,
-  rowHeight,
-  label,
-  role,
-  onWindow,
-  renderRow,
-}: WindowListProps) {
+/** Rows that a list can show. */
+export function rowsMax(rowHeight: number): number {
+  return Math.floor(HEIGHT_MAX_PX / rowHeight)
+}
+
+export function WindowList(props: WindowListProps) {
+  const { rowHeight, label, role, shown, active, onKeyDown, onWindow, renderRow } = props
+  const count = Math.min(props.count, rowsMax(rowHeight))
   const box = useRef<HTMLDivElement>(null)
-  const [view, setView] = useState({ top: 0, height: 800 })
+  const [view, setView] = useState({ first: 0, last: Math.ceil(HEIGHT_PX / rowHeight) })
 
   useEffect(() => {
     const element = box.current
     if (element === null) return
-    const look = () => setView({ top: element.scrollTop, height: element.clientHeight })
+    const look = () => {
+      const { scrollTop, clientHeight } = element
+      const first = Math.floor(scrollTop / rowHeight)
+      const last = Math.ceil((scrollTop + clientHeight) / rowHeight)
+      // Most steps of a scroll stay within the same rows.
+      setView((old) => (old.first === first && old.last === last ? old : { first, last }))
+    }
     const observer = new ResizeObserver(look)
     observer.observe(element)
     element.addEventListener('scroll', look, { passive: true })
@@ -40,15 +55,32 @@ export function WindowList({
       observer.disconnect()
       element.removeEventListener('scroll', look)
     }
-  }, [])
+  }, [rowHeight])
 
-  const first = Math.max(0, Math.floor(view.top / rowHeight) - MARGIN_ROWS)
-  const last = Math.min(count, Math.ceil((view.top + view.height) / rowHeight) + MARGIN_ROWS)
+  useEffect(() => {
+    const element = box.current
+    if (element === null || shown === undefined || shown < 0) return
+    const [top, bottom] = [shown * rowHeight, (shown + 1) * rowHeight]
+    const { scrollTop, clientHeight } = element
+    if (top < scrollTop) element.scrollTop = top
+    else if (bottom > scrollTop + clientHeight) element.scrollTop = bottom - clientHeight
+  }, [shown])
+
+  const first = Math.max(0, Math.min(view.first, count) - MARGIN_ROWS)
+  const last = Math.min(count, view.last + MARGIN_ROWS)
   useEffect(() => onWindow?.(first, last), [first, last, count, onWindow])
 
   const rows = []
   for (let index = first; index < last; index++) rows.push(renderRow(index))
-  return html`<div class="window-list" ref=${box} tabindex="0" role=${role} aria-label=${label}>
+  return html`<div
+    class="window-list"
+    ref=${box}
+    tabindex="0"
+    role=${role}
+    aria-label=${label}
+    aria-activedescendant=${active}
+    onKeyDown=${onKeyDown}
+  >
     <div class="window-rows" style=${{ height: `${count * rowHeight}px` }}>
       <div style=${{ transform: `translateY(${first * rowHeight}px)` }}>${rows}</div>
     </div>

@@ -1,110 +1,146 @@
-/** Talks to a model; every answer is recorded as a call of the project. */
+/** Talks to one model, or to two side by side; every answer is recorded as a call of the project. */
 import { html } from 'htm/preact'
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, wordsOf } from '../api/client.ts'
-import { Failure } from '../parts/notice.ts'
+import { may } from '../api/session.ts'
+import { MessageList } from '../parts/message-list.ts'
+import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
-import { pathTo } from '../shell/place.ts'
-import { type Message, MessageList } from '../trace/messages.ts'
-import { streamCompletion } from './stream.ts'
+import { query, setQuery } from '../shell/location.ts'
+import { pathTo, type ViewProps } from '../shell/place.ts'
+import { newPane, Pane, type PaneState } from './pane.ts'
+import { ParameterForm } from './parameter-form.ts'
+import {
+  type Described,
+  type Parameters,
+  parametersOf,
+  type Texts,
+  valuesOf,
+} from './parameters.ts'
+import { type Recorded, readRecorded, textsOf } from './replay.ts'
+import { runPane } from './run-pane.ts'
 
-interface Settings {
-  readonly model: string
-  readonly system: string
-  readonly temperature: string
-  readonly max_tokens: string
+export function Playground({ project }: ViewProps) {
+  const call = query.value.get('call')
+  const parameters = useLoad('parameters', async (signal) =>
+    parametersOf(await ask<Described>('/openapi.json', undefined, { signal })),
+  )
+  const recorded = useLoad(`${call}`, async (signal) =>
+    call === null ? null : readRecorded(project, call, signal),
+  )
+  if (!may('inference'))
+    return html`<${Failure} words="The key may not ask models (it lacks inference)." />`
+  if (parameters.isLoading || recorded.isLoading) return html`<${Loading} />`
+  return html`<${Failure} words=${parameters.failure ?? recorded.failure} />
+    <${Chat} key=${call} project=${project} parameters=${parameters.value} recorded=${recorded.value} />`
 }
 
-const SETTINGS: Settings = { model: '', system: '', temperature: '', max_tokens: '' }
-
-function requestOf(
-  { model, system, temperature, max_tokens }: Settings,
-  messages: readonly Message[],
-) {
-  const first = system === '' ? [] : [{ role: 'system', content: system }]
-  return {
-    ...(model === '' ? {} : { model }),
-    messages: [...first, ...messages],
-    ...(temperature === '' ? {} : { temperature: Number(temperature) }),
-    ...(max_tokens === '' ? {} : { max_tokens: Number(max_tokens) }),
-  }
+interface ChatProps {
+  readonly project: string
+  readonly parameters: Parameters | null
+  /** The call that is replayed. */
+  readonly recorded: Recorded | null
 }
 
-export function Playground({ project }: { readonly project: string }) {
-  const [settings, setSettings] = useState(SETTINGS)
-  const [messages, setMessages] = useState<readonly Message[]>([])
-  const [callId, setCallId] = useState<string | null>(null)
+function Chat({ project, parameters, recorded }: ChatProps) {
+  const all = [...(parameters?.first ?? []), ...(parameters?.others ?? [])]
+  const [system, setSystem] = useState('')
+  const [texts, setTexts] = useState<Texts>(() => (recorded === null ? {} : textsOf(recorded, all)))
+  const [panes, setPanes] = useState<readonly PaneState[]>(() => [
+    newPane(query.value.get('model') ?? recorded?.model, recorded?.messages),
+  ])
   const [failure, setFailure] = useState<string | null>(null)
-  const running = useRef<AbortController | null>(null)
-  const [isRunning, setRunning] = useState(false)
-
-  async function send(content: string): Promise<void> {
-    const abort = new AbortController()
-    running.current = abort
-    const asked = [...messages, { role: 'user', content }]
-    setMessages(asked)
+  const running = useRef(new AbortController())
+  useEffect(() => () => running.current.abort(), [])
+  const models = useLoad('models', (signal) =>
+    ask<{ data: { id: string }[] }>('/v1/models', undefined, { signal }),
+  )
+  const isRunning = panes.some((pane) => pane.isRunning)
+  const change = (index: number, state: PaneState) =>
+    setPanes((old) => old.map((pane, at) => (at === index ? state : pane)))
+  const run = (asked: readonly PaneState[]) => {
     setFailure(null)
-    setRunning(true)
     try {
-      let answer = ''
-      for await (const delta of streamCompletion(
-        project,
-        requestOf(settings, asked),
-        abort.signal,
-      )) {
-        answer += delta.content
-        setCallId(delta.callId)
-        setMessages([...asked, { role: 'assistant', content: answer }])
-      }
+      const values = valuesOf(texts, all)
+      const abort = new AbortController()
+      running.current = abort
+      asked.forEach((pane, index) => {
+        const onState = (state: PaneState) => change(index, state)
+        void runPane(pane, {
+          project,
+          system: system === '' ? null : system,
+          values,
+          signal: abort.signal,
+          onState,
+        })
+      })
     } catch (error) {
       setFailure(wordsOf(error))
     }
-    setRunning(false)
   }
-
+  const send = (content: string) => {
+    const said = { role: 'user', content }
+    run(panes.map((pane) => ({ ...pane, messages: [...pane.messages, said] })))
+  }
+  const again = () =>
+    run(panes.map((pane) => ({ ...pane, messages: withoutAnswer(pane.messages) })))
+  const compare = () => setPanes([...panes, newPane('', withoutAnswer(panes[0]?.messages ?? []))])
   return html`<div class="playground">
-    <${SettingsForm} settings=${settings} onChange=${setSettings} />
-    <section class="chat">
-      <${MessageList} messages=${messages} />
+    <form class="settings fields" aria-label="Parameters" onSubmit=${(event: Event) => event.preventDefault()}>
+      <${Failure} words=${models.failure} />
+      <label>System<textarea rows="3" value=${system} onInput=${(event: Event) => setSystem((event.target as HTMLTextAreaElement).value)}></textarea></label>
+      <${ParameterForm} parameters=${parameters} failure=${null} texts=${texts} onChange=${setTexts} />
+    </form>
+    <section class="chat" aria-label="Chat">
+      ${recorded !== null && html`<${Before} project=${project} recorded=${recorded} />`}
+      <div class="panes">
+        ${panes.map(
+          (state, index) => html`<${Pane}
+            key=${index}
+            project=${project}
+            state=${state}
+            models=${models.value?.data.map(({ id }) => id) ?? []}
+            onChange=${(next: PaneState) => change(index, next)}
+            onRemove=${panes.length > 1 ? () => setPanes(panes.filter((_pane, at) => at !== index)) : null}
+          />`,
+        )}
+      </div>
       <${Failure} words=${failure} />
-      <${Prompt} isRunning=${isRunning} onSend=${send} onStop=${() => running.current?.abort()} />
+      <${Prompt} isRunning=${isRunning} onSend=${send} onStop=${() => running.current.abort()} />
       <div class="bar">
-        ${callId !== null && html`<a href=${pathTo(project, 'calls', callId)}>the recorded call</a>`}
+        <button disabled=${isRunning || panes[0]?.messages.length === 0} onClick=${again}>Answer again</button>
+        ${panes.length < 2 && html`<button disabled=${isRunning} onClick=${compare}>Compare with another model</button>`}
         <span class="push"></span>
-        <button disabled=${isRunning} onClick=${() => setMessages([])}>New chat</button>
+        <button disabled=${isRunning} onClick=${() => startAnew(recorded, panes, setPanes)}>New chat</button>
       </div>
     </section>
   </div>`
 }
 
-interface SettingsFormProps {
-  readonly settings: Settings
-  readonly onChange: (settings: Settings) => void
+function startAnew(
+  recorded: Recorded | null,
+  panes: readonly PaneState[],
+  setPanes: (panes: readonly PaneState[]) => void,
+): void {
+  if (recorded !== null) setQuery({ call: null })
+  else setPanes(panes.map(({ model }) => newPane(model)))
 }
 
-function SettingsForm({ settings, onChange }: SettingsFormProps) {
-  const models = useLoad('models', (signal) =>
-    ask<{ data: { id: string }[] }>('/v1/models', undefined, { signal }),
-  )
-  const change = (name: keyof Settings) => (event: Event) =>
-    onChange({ ...settings, [name]: (event.target as HTMLInputElement).value })
-  return html`<form class="settings" onSubmit=${(event: Event) => event.preventDefault()}>
-    <${Failure} words=${models.failure} />
-    <label>Model
-      <select value=${settings.model} onChange=${change('model')}>
-        <option value="">the default</option>
-        ${models.value?.data.map(({ id }) => html`<option key=${id} value=${id}>${id}</option>`)}
-      </select>
-    </label>
-    <label>System<textarea rows="4" value=${settings.system} onInput=${change('system')}></textarea></label>
-    <label>Temperature<input type="number" min="0" max="2" step="0.1" value=${settings.temperature} onInput=${change('temperature')} /></label>
-    <label>Tokens at most<input type="number" min="1" value=${settings.max_tokens} onInput=${change('max_tokens')} /></label>
-  </form>`
+/** A conversation up to what was asked last. */
+function withoutAnswer(messages: PaneState['messages']): PaneState['messages'] {
+  return messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages
+}
+
+function Before({ project, recorded }: { readonly project: string; readonly recorded: Recorded }) {
+  return html`<details>
+    <summary>What <a href=${pathTo(project, 'calls', recorded.id)}>the recorded call</a> answered</summary>
+    <${MessageList} messages=${recorded.answers} />
+  </details>`
 }
 
 interface PromptProps {
   readonly isRunning: boolean
-  readonly onSend: (content: string) => Promise<void>
+  readonly onSend: (content: string) => void
   readonly onStop: () => void
 }
 
@@ -113,7 +149,7 @@ function Prompt({ isRunning, onSend, onStop }: PromptProps) {
   const submit = (event: Event) => {
     event.preventDefault()
     if (text.trim() === '' || isRunning) return
-    void onSend(text)
+    onSend(text)
     setText('')
   }
   return html`<form class="bar" onSubmit=${submit}>

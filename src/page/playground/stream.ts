@@ -1,43 +1,35 @@
 /** A chat completion as it comes. */
-import { request } from '../api/client.ts'
+import { request, textsOf } from '../api/client.ts'
+import type { Chunk } from './answer.ts'
 
-export interface Delta {
-  readonly content: string
-  /** Id of the recorded call; null until it is known. */
+interface Streamed {
+  /** Null for the beginning, which tells the call alone. */
+  readonly chunk: Chunk | null
+  /** Id of the recorded call. */
   readonly callId: string | null
 }
 
-/** The pieces of an answer. @throws ApiFailure, also for an error in the middle of the stream */
+/** The chunks of an answer. @throws ApiFailure, Error for an error in the middle of the stream */
 export async function* streamCompletion(
   project: string,
   body: object,
   signal: AbortSignal,
-): AsyncGenerator<Delta> {
+): AsyncGenerator<Streamed> {
   const headers = { 'compat-project': project }
-  const response = await request(
-    '/v1/chat/completions',
-    { ...body, stream: true },
-    { signal, headers },
-  )
+  const asked = { ...body, stream: true, stream_options: { include_usage: true } }
+  const response = await request('/v1/chat/completions', asked, { signal, headers })
   const callId = response.headers.get('x-weft-call-id')
-  yield { content: '', callId }
+  yield { chunk: null, callId }
   let rest = ''
-  const texts = response.body?.pipeThrough(new TextDecoderStream())
-  for await (const text of (texts ?? []) as AsyncIterable<string>) {
+  for await (const text of textsOf(response)) {
     const events = (rest + text).split('\n\n')
     rest = events.pop() ?? ''
     for (const event of events) {
       const data = /^data: (.*)$/m.exec(event)?.[1]
       if (data === undefined || data === '[DONE]') continue
-      const { choices, error } = JSON.parse(data) as Chunk
-      if (error) throw new Error(error.message)
-      const content = choices?.[0]?.delta?.content
-      if (content) yield { content, callId }
+      const chunk = JSON.parse(data) as Chunk
+      if (chunk.error) throw new Error(chunk.error.message)
+      yield { chunk, callId }
     }
   }
-}
-
-interface Chunk {
-  readonly choices?: readonly { readonly delta?: { readonly content?: string } }[]
-  readonly error?: { readonly message: string }
 }

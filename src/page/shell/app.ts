@@ -1,35 +1,57 @@
 /** The page as a whole: who is signed in, and the view that the address names. */
+import { effect } from '@preact/signals'
 import { html } from 'htm/preact'
+import { useErrorBoundary } from 'preact/hooks'
+import { wordsOf } from '../api/client.ts'
 import { key } from '../api/key.ts'
-import { caller } from '../api/session.ts'
-import { Calls } from '../calls/calls.ts'
-import { Home } from '../home/home.ts'
-import { Loading } from '../parts/notice.ts'
-import { Playground } from '../playground/playground.ts'
-import { Trace } from '../trace/trace.ts'
+import { caller, readCallerAgain, sessionFailure, signOut } from '../api/session.ts'
+import { Failure, Loading } from '../parts/notice.ts'
+import { useLoad } from '../parts/use-load.ts'
 import { Header } from './header.ts'
-import { place } from './location.ts'
+import { place, serverView } from './location.ts'
 import type { Place } from './place.ts'
 import { Projects } from './projects.ts'
 import { SignIn } from './sign-in.ts'
+import { knownView, loadView } from './views.ts'
+
+effect(() => {
+  const at = place.value
+  document.title = at === null ? 'Weft' : `${at.subject ?? at.view} · ${at.project} · Weft`
+})
 
 export function App() {
   if (key.value === null) return html`<${SignIn} />`
-  if (caller.value === null) return html`<${Loading} />`
-  return html`<${Header} /><main>${place.value === null ? html`<${Projects} />` : viewOf(place.value)}</main>`
+  if (caller.value === null) return html`<${NotYet} />`
+  const at = place.value
+  if (at === null) return html`<${Header} /><main>${withoutProject()}</main>`
+  const name = `${at.project} ${at.view} ${at.subject}`
+  return html`<${Header} /><main><${OpenedView} key=${name} ...${at} /></main>`
 }
 
-function viewOf({ project, view, subject }: Place) {
-  switch (view) {
-    case 'calls':
-      return html`<${Calls} key=${project} project=${project} />`
-    case 'trace':
-      return html`<${Trace} key=${subject} project=${project} id=${subject ?? ''} />`
-    case 'playground':
-      return html`<${Playground} key=${project} project=${project} />`
-    case 'home':
-      return html`<${Home} key=${project} project=${project} />`
-    default:
-      return view satisfies never
+function withoutProject() {
+  const name = serverView.value
+  if (name === null) return html`<${Projects} />`
+  return html`<${OpenedView} key=${name} view="server" project="" subject=${name} />`
+}
+
+/** While the server is asked who looks, or when it could not be. */
+function NotYet() {
+  if (sessionFailure.value === null) return html`<${Loading} />`
+  return html`<main>
+    <${Failure} words=${sessionFailure.value} />
+    <button onClick=${readCallerAgain}>Try again</button>
+    <button onClick=${signOut}>Sign out</button>
+  </main>`
+}
+
+function OpenedView({ view, ...shown }: Place) {
+  const [error, reset] = useErrorBoundary()
+  const loaded = useLoad(view, () => loadView(view))
+  const View = knownView(view) ?? loaded.value
+  if (error !== undefined) {
+    return html`<${Failure} words=${`This view cannot be shown: ${wordsOf(error)}`} />
+      <button onClick=${reset}>Try again</button>`
   }
+  if (View !== null) return html`<${View} ...${shown} />`
+  return html`<${Failure} words=${loaded.failure} />${loaded.isLoading && html`<${Loading} />`}`
 }

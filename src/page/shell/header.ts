@@ -1,15 +1,25 @@
 /** What stands above every view: project, views, time, who is signed in. */
 import { html } from 'htm/preact'
-import { caller, signOut } from '../api/session.ts'
-import { go, place } from './location.ts'
-import { pathTo } from './place.ts'
+import { caller, may, signOut } from '../api/session.ts'
+import { go, place, serverView } from './location.ts'
+import { pathTo, type View } from './place.ts'
 import { timeMode } from './settings.ts'
 
-const VIEWS = [
-  { view: 'home', path: '', label: 'Home' },
-  { view: 'calls', path: 'calls', label: 'Calls' },
-  { view: 'playground', path: 'playground', label: 'Playground' },
-] as const
+const LINKS: readonly { path: string; label: string; views: readonly View[] }[] = [
+  { path: '', label: 'Home', views: ['home'] },
+  { path: 'calls', label: 'Calls', views: ['calls', 'trace'] },
+  { path: 'threads', label: 'Threads', views: ['threads', 'thread'] },
+  { path: 'feedback', label: 'Feedback', views: ['feedback'] },
+  { path: 'queues', label: 'Queues', views: ['queues', 'queue'] },
+  {
+    path: 'evaluations',
+    label: 'Evaluations',
+    views: ['evaluations', 'evaluation', 'compare', 'leaderboard'],
+  },
+  { path: 'objects', label: 'Objects', views: ['objects', 'object'] },
+  { path: 'playground', label: 'Playground', views: ['playground'] },
+  { path: 'training', label: 'Training', views: ['training'] },
+]
 
 export function Header() {
   const at = place.value
@@ -19,9 +29,9 @@ export function Header() {
     ${
       at !== null &&
       html`<nav aria-label="Views">
-        ${VIEWS.map(({ view, path, label }) => {
-          const isHere = at.view === view || (view === 'calls' && at.view === 'trace')
-          return html`<a key=${view} href=${pathTo(at.project, path)} aria-current=${isHere ? 'page' : undefined}>${label}</a>`
+        ${LINKS.map(({ path, label, views }) => {
+          const current = views.includes(at.view) ? 'page' : undefined
+          return html`<a key=${path} href=${pathTo(at.project, path)} aria-current=${current}>${label}</a>`
         })}
       </nav>`
     }
@@ -32,10 +42,22 @@ export function Header() {
         timeMode.value = timeMode.value === 'UTC' ? 'local' : 'UTC'
       }}
     >${timeMode.value === 'UTC' ? 'UTC' : 'local time'}</button>
-    <a href="/docs">API</a>
+    <${ServerLinks} />
     <span class="faint user">${caller.value?.svc_username}</span>
-    <button onClick=${signOut}>Sign out</button>
+    <button title=${caller.value?.svc_username} onClick=${signOut}>Sign out</button>
   </header>`
+}
+
+function ServerLinks() {
+  const current = (view: string) => (serverView.value === view ? 'page' : undefined)
+  return html`<nav aria-label="Server">
+    ${
+      may('admin') &&
+      html`<a href="/keys" aria-current=${current('keys')}>Keys</a>
+        <a href="/models" aria-current=${current('models')}>Models</a>`
+    }
+    <a href="/docs">API</a>
+  </nav>`
 }
 
 function ProjectSwitch() {

@@ -1,6 +1,6 @@
 /** Where the page is: all state that a link should carry stands in the address. */
 import { computed, signal } from '@preact/signals'
-import { type Place, parsePlace } from './place.ts'
+import { type Place, parsePlace, parseServerView } from './place.ts'
 
 const address = signal(new URL(location.href))
 
@@ -9,20 +9,32 @@ export const query = computed(() => address.value.searchParams)
 /** Null for the address without a project. */
 export const place = computed<Place | null>(() => parsePlace(address.value.pathname))
 
+/** The view of the server itself that the address names; null for all else. */
+export const serverView = computed(() => parseServerView(address.value.pathname))
+
 export function go(href: string): void {
   history.pushState(null, '', href)
   address.value = new URL(location.href)
   scrollTo(0, 0)
 }
 
-/** Changes the query of the address; null takes a name out. A change is no step of the history. */
-export function setQuery(changes: Readonly<Record<string, string | null>>): void {
+interface QueryChange {
+  /** Whether the way back leads to the query before. Default false. */
+  readonly isStep?: boolean
+}
+
+/** Changes the query of the address; null takes a name out. */
+export function setQuery(
+  changes: Readonly<Record<string, string | null>>,
+  { isStep = false }: QueryChange = {},
+): void {
   const next = new URL(location.href)
   for (const [name, value] of Object.entries(changes)) {
     if (value === null || value === '') next.searchParams.delete(name)
     else next.searchParams.set(name, value)
   }
-  history.replaceState(null, '', next)
+  if (isStep) history.pushState(null, '', next)
+  else history.replaceState(null, '', next)
   address.value = next
 }
 

@@ -1,28 +1,104 @@
 /** Addresses of views. Pure. */
 
+export type View =
+  | 'home'
+  | 'calls'
+  | 'trace'
+  | 'threads'
+  | 'thread'
+  | 'feedback'
+  | 'queues'
+  | 'queue'
+  | 'evaluations'
+  | 'evaluation'
+  | 'compare'
+  | 'leaderboard'
+  | 'objects'
+  | 'object'
+  | 'playground'
+  | 'training'
+  | 'server'
+
 export interface Place {
   readonly project: string
-  readonly view: 'home' | 'calls' | 'trace' | 'playground'
-  /** What the view shows: a call. */
+  readonly view: View
+  /** What the view shows: a call, a thread, a queue, a training job or `new`, an object by its name, a kind of objects. */
   readonly subject: string | null
+  /** Of an object: `latest`, `v` and a number, a digest or an alias. */
+  readonly version?: string
 }
 
-/** Addresses as the tracing SDKs print them: `/<entity>/<project>/weave/...` and `/<entity>/<project>/r/call/<id>`. */
+/** What each view is told. */
+export type ViewProps = Omit<Place, 'view'>
+
+/** By the word in the address: the view of all of a kind, and that of one. */
+const VIEWS: Readonly<Record<string, readonly [View, View]>> = {
+  calls: ['calls', 'trace'],
+  traces: ['calls', 'trace'],
+  threads: ['threads', 'thread'],
+  feedback: ['feedback', 'feedback'],
+  queues: ['queues', 'queue'],
+  evaluations: ['evaluations', 'evaluation'],
+  leaderboards: ['evaluations', 'leaderboard'],
+  objects: ['objects', 'object'],
+  playground: ['playground', 'playground'],
+  training: ['training', 'training'],
+}
+
+/** Names of lists of objects of one kind. */
+const OBJECT_KINDS = ['datasets', 'models', 'ops', 'prompts', 'scorers']
+
+/**
+ * Addresses as the tracing SDKs print them: `/<entity>/<project>/weave`, `.../weave/objects/<name>/versions/<digest>`,
+ * `.../weave/ops/...`, `.../weave/leaderboards/<name>` and `.../r/call/<id>`; and those of the page itself.
+ */
 export function parsePlace(path: string): Place | null {
-  const [entity, name, kind, ...rest] = path.split('/').slice(1).map(decodeURIComponent)
+  const [entity, name, kind, ...rest] = path.split('/').slice(1).map(decodePart)
   if (!entity || !name) return null
   const project = `${entity}/${name}`
-  const [what = '', subject = null] = rest
-  if (kind === 'r' && what === 'call') return { project, view: 'trace', subject }
-  const isOne = subject !== null && subject !== ''
-  if (what === 'calls' || what === 'traces')
-    return { project, view: isOne ? 'trace' : 'calls', subject }
-  if (what === 'playground') return { project, view: 'playground', subject: null }
-  return { project, view: 'home', subject: null }
+  const [what = '', subject = '', word = '', version = ''] = rest
+  const isKind = OBJECT_KINDS.includes(what)
+  if (isKind && subject === '') return { project, view: 'objects', subject: what }
+  if ((isKind || what === 'objects') && subject !== '') {
+    const isVersion = word === 'versions' && version !== ''
+    return { project, view: 'object', subject, version: isVersion ? version : 'latest' }
+  }
+  if (what === 'evaluations' && subject === 'compare')
+    return { project, view: 'compare', subject: null }
+  const views = kind === 'r' ? what === 'call' && VIEWS.calls : VIEWS[what]
+  if (!views) return { project, view: 'home', subject: null }
+  const [all, one] = views
+  return subject === '' ? { project, view: all, subject: null } : { project, view: one, subject }
+}
+
+/** What is shown of the server itself, which has no project: `/keys` and `/models`. */
+export function parseServerView(path: string): 'keys' | 'models' | null {
+  const [, name] = /^\/(keys|models)\/?$/.exec(path) ?? []
+  return name === 'keys' || name === 'models' ? name : null
+}
+
+/** A part that is badly encoded stays as it is. */
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }
 
 /** The address of a view of a project. */
 export function pathTo(project: string, view = '', subject: string | null = null): string {
   const parts = [...project.split('/'), 'weave', view, subject ?? ''].filter((part) => part !== '')
   return `/${parts.map(encodeURIComponent).join('/')}`
+}
+
+/** The address of a version of an object or op, as the SDKs print it. */
+export function pathToVersion(
+  project: string,
+  name: string,
+  version: string,
+  isOp = false,
+): string {
+  const path = pathTo(project, isOp ? 'ops' : 'objects', name)
+  return `${path}/versions/${encodeURIComponent(version)}`
 }

@@ -2,70 +2,102 @@
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { askLines } from '../api/client.ts'
-import { type Call, factsOf, usageOf } from '../api/wire.ts'
+import { askLineTexts } from '../api/client.ts'
+import { parseExact } from '../api/exact-json.ts'
+import { may } from '../api/session.ts'
+import { type Call, factsOf, totalOf, type Usage, usageOf } from '../api/wire.ts'
+import { CopyCurl } from '../parts/copy-curl.ts'
 import { formatCost, formatCount, formatMs, formatTime, shortOp } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.ts'
+import { MessageList } from '../parts/message-list.ts'
+import { answersOf, type Message, promptOf } from '../parts/messages.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { StatusMark } from '../parts/status.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { pathTo } from '../shell/place.ts'
 import { FeedbackBox } from './feedback.ts'
-import { answersOf, MessageList, promptOf } from './messages.ts'
+import { OpCode } from './op-code.ts'
 
-async function readCall(project_id: string, id: string, signal: AbortSignal): Promise<Call> {
-  const body = {
+function askFor(project_id: string, id: string) {
+  return {
     project_id,
     filter: { call_ids: [id] },
     include_costs: true,
     include_feedback: true,
     include_storage_size: true,
   }
-  for await (const call of askLines<Call>('/calls/stream_query', body, { signal })) return call
+}
+
+async function readCall(project: string, id: string, signal: AbortSignal): Promise<Call> {
+  const lines = askLineTexts('/calls/stream_query', askFor(project, id), { signal })
+  for await (const line of lines) return parseExact<Call>(line)
   throw new Error('There is no such call; it may have been deleted.')
 }
 
 interface CallDetailProps {
   readonly project: string
   readonly id: string
+  /** With all calls below; undefined while it is not known. */
+  readonly usage: Usage | undefined
 }
 
-export function CallDetail({ project, id }: CallDetailProps) {
+export function CallDetail({ project, id, usage }: CallDetailProps) {
   const [count, reload] = useState(0)
   const loaded = useLoad(`${id} ${count}`, (signal) => readCall(project, id, signal))
   if (loaded.value === null) {
     return html`<section class="detail"><${Failure} words=${loaded.failure} />${loaded.isLoading && html`<${Loading} />`}</section>`
   }
   const call = loaded.value
+  const [prompt, answers] = [promptOf(call.inputs), answersOf(call.output)]
   return html`<section class="detail" aria-label="Call">
     <h1>${call.display_name ?? shortOp(call.op_name)}</h1>
-    <${Facts} call=${call} project=${project} />
+    <${Failure} words=${loaded.failure} />
+    <${Facts} call=${call} project=${project} usage=${usage} />
+    <div class="bar">
+      ${
+        prompt.length > 0 &&
+        may('inference') &&
+        html`<a href=${`${pathTo(project, 'playground')}?call=${encodeURIComponent(id)}`}>Replay in the playground</a>`
+      }
+      <${CopyCurl} path="/calls/stream_query" body=${askFor(project, id)} />
+    </div>
     ${call.exception !== null && html`<${Part} title="Exception"><pre class="exception">${call.exception}</pre><//>`}
-    <${Body} title="Inputs" value=${call.inputs} messages=${promptOf(call.inputs)} />
-    <${Body} title="Output" value=${call.output} messages=${answersOf(call.output)} />
+    <${Body} title="Inputs" value=${call.inputs} messages=${prompt} />
+    <${Body} title="Output" value=${call.output} messages=${answers} />
     <${Part} title="Feedback">
       <${FeedbackBox} project=${project} call=${call} onChange=${() => reload(count + 1)} />
     <//>
+    <${OpCode} project=${project} opName=${call.op_name} />
     <${Part} title="Attributes"><${JsonTree} value=${call.attributes} depth=${1} /><//>
     <${Part} title="Summary"><${JsonTree} value=${call.summary} depth=${1} /><//>
   </section>`
 }
 
-function Facts({ call, project }: { readonly call: Call; readonly project: string }) {
+interface FactsProps {
+  readonly call: Call
+  readonly project: string
+  readonly usage: Usage | undefined
+}
+
+function Facts({ call, project, usage }: FactsProps) {
   const { status, latency_ms } = factsOf(call)
   const { tokens, cost, models } = usageOf(call)
+  const all = totalOf(usage ?? {})
   const facts: [string, ComponentChildren][] = [
     ['Status', html`<${StatusMark} status=${status} />`],
     ['Started', formatTime(call.started_at)],
     ['Latency', formatMs(latency_ms)],
-    ['Model', models.join(', ')],
-    ['Tokens', formatCount(tokens)],
-    ['Cost', formatCost(cost)],
+    ['Model', (usage === undefined ? models : Object.keys(usage)).join(', ')],
+    // What the server has added up counts each token once; what a call reports may hold its children's.
+    ['Tokens, with all below', usage !== undefined && all.tokens > 0 && formatCount(all.tokens)],
+    ['Cost, with all below', formatCost(all.cost)],
+    ['Tokens reported', usage === undefined && formatCount(tokens)],
+    ['Cost reported', usage === undefined && formatCost(cost)],
     ['User', call.svc_username],
     [
       'Thread',
       call.thread_id !== null &&
-        html`<a href=${`${pathTo(project, 'calls')}?thread=${encodeURIComponent(call.thread_id)}`}>${call.thread_id}</a>`,
+        html`<a href=${pathTo(project, 'threads', call.thread_id)}>${call.thread_id}</a>`,
     ],
     ['Operation', call.op_name],
     ['Id', call.id],
@@ -75,20 +107,19 @@ function Facts({ call, project }: { readonly call: Call; readonly project: strin
   </dl>`
 }
 
-function Part({
-  title,
-  children,
-}: {
+interface PartProps {
   readonly title: string
   readonly children: ComponentChildren
-}) {
+}
+
+function Part({ title, children }: PartProps) {
   return html`<details class="part" open><summary><h2>${title}</h2></summary>${children}</details>`
 }
 
 interface BodyProps {
   readonly title: string
   readonly value: unknown
-  readonly messages: ReturnType<typeof promptOf>
+  readonly messages: readonly Message[]
 }
 
 /** Messages as a chat where there are some, and always as JSON on demand. */

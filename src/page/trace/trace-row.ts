@@ -1,7 +1,7 @@
-/** One call of a trace: its name in the tree, and when it ran as a bar. */
+/** One call of a trace: its name in the tree, when it ran as a bar, and what it cost with all below it. */
 import { html } from 'htm/preact'
-import { factsOf } from '../api/wire.ts'
-import { formatMs, shortOp } from '../parts/format.ts'
+import { factsOf, totalOf, type Usage } from '../api/wire.ts'
+import { formatCost, formatMs, formatShort, shortOp } from '../parts/format.ts'
 import { type Node, type Span, spanOf } from './tree.ts'
 
 const INDENT_PX = 14
@@ -10,44 +10,71 @@ const INDENT_DEPTH_MAX = 20
 /** Percent: a bar stays visible however short the call was. */
 const BAR_MIN = 0.3
 
-export interface TraceRowProps {
+interface TraceRowProps {
   readonly node: Node
   /** Of the trace. */
   readonly span: Span
+  readonly usage: Usage | undefined
   readonly isChosen: boolean
   readonly isFolded: boolean
   readonly onFold: () => void
   readonly onChoose: () => void
 }
 
-export function TraceRow({ node, span, isChosen, isFolded, onFold, onChoose }: TraceRowProps) {
+/** Id of the row of a call in the document. */
+export function rowId(call: string): string {
+  return `call-${encodeURIComponent(call)}`
+}
+
+export function TraceRow(props: TraceRowProps) {
+  const { node, span, usage, isChosen, isFolded, onFold, onChoose } = props
   const { call, depth, children } = node
   const { status, latency_ms } = factsOf(call)
-  const own = spanOf(call, span.endMs)
+  const indent = `${Math.min(depth, INDENT_DEPTH_MAX) * INDENT_PX}px`
+  const fold = (event: Event) => {
+    event.stopPropagation()
+    onFold()
+  }
+  return html`<div
+    class="trace-row"
+    id=${rowId(call.id)}
+    role="treeitem"
+    aria-level=${depth + 1}
+    aria-selected=${isChosen}
+    aria-expanded=${children.length > 0 ? !isFolded : undefined}
+    onClick=${onChoose}
+  >
+    <span class="name" style=${{ paddingLeft: indent }}>
+      <span class="fold" onClick=${children.length > 0 ? fold : undefined}>${children.length === 0 ? '' : isFolded ? '▸' : '▾'}</span>
+      <span class=${`op ${status}`} title=${call.op_name}>${call.display_name ?? shortOp(call.op_name)}</span>
+      <${Below} node=${node} isFolded=${isFolded} />
+    </span>
+    <${Bar} node=${node} span=${span} />
+    <${Spent} usage=${usage} />
+    <span class="number">${formatMs(latency_ms)}</span>
+  </div>`
+}
+
+/** What is below a call: how much where it is folded, and errors always. */
+function Below({ node, isFolded }: { readonly node: Node; readonly isFolded: boolean }) {
+  const own = factsOf(node.call).status === 'error' ? 1 : 0
+  const failed = node.errors - own
+  return html`${isFolded && html`<span class="faint">${node.calls - 1} below</span>`}
+    ${failed > 0 && html`<span class="status error">${failed} failed below</span>`}`
+}
+
+function Bar({ node, span }: { readonly node: Node; readonly span: Span }) {
+  const own = spanOf(node.call, span.endMs)
   const whole = Math.max(span.endMs - span.startMs, 1)
   const left = (100 * (own.startMs - span.startMs)) / whole
   const width = Math.max((100 * (own.endMs - own.startMs)) / whole, BAR_MIN)
-  const indent = `${Math.min(depth, INDENT_DEPTH_MAX) * INDENT_PX}px`
-  return html`<div class="trace-row" aria-current=${isChosen ? 'true' : undefined}>
-    <span class="name" style=${{ paddingLeft: indent }}>
-      ${
-        children.length > 0
-          ? html`<button
-              class="fold"
-              aria-expanded=${!isFolded}
-              aria-label=${isFolded ? 'Unfold' : 'Fold'}
-              onClick=${onFold}
-            >${isFolded ? '▸' : '▾'}</button>`
-          : html`<span class="fold"></span>`
-      }
-      <button class=${`link ${status}`} title=${call.op_name} onClick=${onChoose}>
-        ${call.display_name ?? shortOp(call.op_name)}
-      </button>
-      ${isFolded && html`<span class="faint">${node.calls - 1} below${node.errors > 0 ? `, ${node.errors} failed` : ''}</span>`}
-    </span>
-    <span class="lane" onClick=${onChoose}>
-      <span class=${`span ${status}`} style=${{ left: `${Math.min(left, 100 - BAR_MIN)}%`, width: `${width}%` }}></span>
-    </span>
-    <span class="number">${formatMs(latency_ms)}</span>
-  </div>`
+  const style = { left: `${Math.min(left, 100 - BAR_MIN)}%`, width: `${width}%` }
+  return html`<span class="lane"><span class=${`span ${factsOf(node.call).status}`} style=${style}></span></span>`
+}
+
+function Spent({ usage }: { readonly usage: Usage | undefined }) {
+  const { tokens, cost } = totalOf(usage ?? {})
+  return html`<span class="number faint spent" title="tokens and cost with all calls below, each token counted once">
+    ${tokens > 0 && `${formatShort(tokens)} t`} ${formatCost(cost)}
+  </span>`
 }

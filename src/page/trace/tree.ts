@@ -22,7 +22,7 @@ export function buildTrees(calls: readonly Call[]): Node[] {
   for (const call of calls) {
     const { parent_id } = call
     if (parent_id === null || !byId.has(parent_id)) roots.push(call)
-    else below.set(parent_id, [...(below.get(parent_id) ?? []), call])
+    else if (!below.get(parent_id)?.push(call)) below.set(parent_id, [call])
   }
   const seen = new Set<string>()
   const trees = roots.map((call) => buildNode(call, below, seen))
@@ -69,6 +69,29 @@ export function listRows(trees: readonly Node[], folded: ReadonlySet<string>): N
     for (let at = node.children.length - 1; at >= 0; at--) waiting.push(node.children[at] as Node)
   }
   return rows
+}
+
+/**
+ * The ids of the calls whose name or error has a text in it, in any case.
+ *
+ * @param text - not empty
+ */
+export function findCalls(calls: readonly Call[], text: string): string[] {
+  const sought = text.toLowerCase()
+  return calls
+    .filter(({ op_name, display_name, exception }) =>
+      `${display_name ?? ''}\n${op_name}\n${exception ?? ''}`.toLowerCase().includes(sought),
+    )
+    .map(({ id }) => id)
+}
+
+/** The calls above a call, the nearest first; none twice, whatever circle they run in. */
+export function parentsOf(calls: readonly Call[], id: string): string[] {
+  const parents = new Map(calls.map((call) => [call.id, call.parent_id]))
+  const above = new Set<string>()
+  for (let at = parents.get(id); at && parents.has(at) && !above.has(at); at = parents.get(at))
+    above.add(at)
+  return [...above]
 }
 
 export interface Span {

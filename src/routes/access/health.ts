@@ -6,7 +6,7 @@ import type { StoreHealth } from '../../store/api/health.ts'
 
 const Count = z.int().min(0)
 
-export interface HealthRoutesOptions {
+interface HealthRoutesOptions {
   readonly checkStore: StoreHealth['checkStore']
 }
 

@@ -12,13 +12,9 @@ export interface MissingFeature {
 /** An addition to the spec, which has none of these addresses. */
 export const MISSING_FEATURES: readonly MissingFeature[] = [
   {
-    feature: 'statistics over feedback',
-    reason: 'Feedback is read row by row with /feedback/query.',
-    endpoints: ['POST /feedback/stats', 'POST /feedback/aggregate'],
-  },
-  {
     feature: 'images',
-    reason: 'No model of Weft makes images.',
+    reason:
+      'Models that are relayed make images at /v1/images; nothing is made or recorded at this address.',
     endpoints: ['POST /image/create'],
   },
   {
@@ -52,10 +48,5 @@ export const MISSING_FEATURES: readonly MissingFeature[] = [
     feature: 'runtimes that clients register',
     reason: 'Models are configured by whoever runs the server, in the models file.',
     endpoints: ['PUT /v2/{entity}/{project}/runtimes/{runtime_name}'],
-  },
-  {
-    feature: 'tables of the results of evaluations',
-    reason: 'The predictions and scores of a run are listed with evaluation_run_id.',
-    endpoints: ['POST /v2/{entity}/{project}/eval_results/query'],
   },
 ]

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
 
-export interface ServerInfoRoutesOptions {
+interface ServerInfoRoutesOptions {
   /** Version of this server. */
   readonly version: string
 }

@@ -1,10 +1,16 @@
 /** Turns and conversations of agents. Additions to the spec, as the tracing SDKs ask for them. */
-import { requireAccess } from '../../domain/access/permissions.ts'
+import {
+  addFeedback,
+  conversationRef,
+  readSignal,
+  refsOfTurn,
+  turnRef,
+} from '../../domain/agents/chat-feedback.ts'
 import { addUsd } from '../../domain/agents/span-costs.ts'
 import { resolveScope } from '../../domain/agents/span-scope.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { openReadCaller } from '../../http/stream/read-caller.ts'
+import { addProjectRead } from '../../http/project-read.ts'
 import {
   ConversationChat,
   ConversationChatRequest,
@@ -14,9 +20,12 @@ import {
   TraceChatRequest,
   TURNS_MAX,
 } from '../../schemas/agents/agent-chat.ts'
+import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
 import type { AgentRoutesOptions } from './agents.ts'
+import { findChatFeedback } from './feedback-about.ts'
 
-export interface AgentChatRoutesOptions extends AgentRoutesOptions {
+interface AgentChatRoutesOptions extends AgentRoutesOptions {
+  readonly feedback: FeedbackStore
   /** Scheme of the refs under which feedback is looked for. */
   readonly refScheme: string
 }
@@ -29,65 +38,65 @@ export async function agentChatRoutes(app: App, options: AgentChatRoutesOptions)
   addConversationSpans(app, options)
 }
 
-function addTraceChat(app: App, { agents, prices, refScheme }: AgentChatRoutesOptions): void {
-  app.post(
+function addTraceChat(
+  app: App,
+  { agents, prices, feedback, refScheme }: AgentChatRoutesOptions,
+): void {
+  addProjectRead(
+    app,
     '/agents/traces/chat',
     {
-      schema: {
-        tags,
-        operationId: 'getTraceChat',
-        summary: 'The spans of a trace as a chat (addition to the spec).',
-        body: TraceChatRequest,
-        response: { 200: TraceChat },
-      },
+      tags,
+      operationId: 'getTraceChat',
+      summary: 'The spans of a trace as a chat (addition to the spec).',
+      body: TraceChatRequest,
+      response: TraceChat,
     },
-    async (request, reply) => {
-      const { project_id, trace_id, include_feedback, include_model_tool_calls } = request.body
-      requireAccess(request.principal, 'traces:read', project_id)
-      const caller = openReadCaller(request, reply, project_id)
+    async ({ project_id, trace_id, include_feedback, include_model_tool_calls }, caller) => {
       const query = {
-        ...{ project_id, of: { trace_id }, refScheme },
-        withFeedback: include_feedback ?? false,
+        ...{ project_id, of: { trace_id } },
         withModelToolCalls: include_model_tool_calls ?? false,
         prices: await prices.listPrices(project_id),
       }
       const [turn] = (await agents.readTurns(query, caller)).turns
       if (!turn) throw new ApiError('trace_not_found')
-      return turn
+      if (!include_feedback) return turn
+      const place = { refScheme, project_id }
+      const about = await findChatFeedback(feedback, refsOfTurn(place, turn), caller)
+      return addFeedback(place, turn, about)
     },
   )
 }
 
 function addConversationChat(
   app: App,
-  { agents, prices, refScheme }: AgentChatRoutesOptions,
+  { agents, prices, feedback, refScheme }: AgentChatRoutesOptions,
 ): void {
-  app.post(
+  addProjectRead(
+    app,
     '/agents/conversations/chat',
     {
-      schema: {
-        tags,
-        operationId: 'getConversationChat',
-        summary: 'The turns of a conversation as chats (addition to the spec).',
-        body: ConversationChatRequest,
-        response: { 200: ConversationChat },
-      },
+      tags,
+      operationId: 'getConversationChat',
+      summary: 'The turns of a conversation as chats (addition to the spec).',
+      body: ConversationChatRequest,
+      response: ConversationChat,
     },
-    async (request, reply) => {
-      const { project_id, conversation_id, include_feedback, ...body } = request.body
-      requireAccess(request.principal, 'traces:read', project_id)
-      const caller = openReadCaller(request, reply, project_id)
+    async ({ project_id, conversation_id, include_feedback, ...body }, caller) => {
       const page = { offset: body.offset ?? 0, limit: body.limit ?? TURNS_MAX }
       const query = {
-        ...{ project_id, of: { conversation_id, ...page }, refScheme },
-        withFeedback: include_feedback ?? false,
+        ...{ project_id, of: { conversation_id, ...page } },
         withModelToolCalls: body.include_model_tool_calls ?? false,
         prices: await prices.listPrices(project_id),
       }
-      const { turns, total, feedback } = await agents.readTurns(query, caller)
+      const { turns, total } = await agents.readTurns(query, caller)
+      const place = { refScheme, project_id }
+      const own = conversationRef(refScheme, project_id, conversation_id)
+      const refs = [own, ...turns.flatMap((turn) => refsOfTurn(place, turn))]
+      const about = include_feedback ? await findChatFeedback(feedback, refs, caller) : null
       return {
         conversation_id,
-        turns: [...turns],
+        turns: turns.map((turn) => (about ? addFeedback(place, turn, about) : turn)),
         total_turns: total,
         has_more: page.offset + page.limit < total,
         ...page,
@@ -95,31 +104,43 @@ function addConversationChat(
           (sum: number | null, { total_cost_usd }) => addUsd(sum, total_cost_usd),
           null,
         ),
-        feedback: feedback && [...feedback],
+        feedback: about && [...(about.get(own) ?? [])],
       }
     },
   )
 }
 
-function addConversationSpans(app: App, { agents, refScheme }: AgentChatRoutesOptions): void {
-  app.post(
+function addConversationSpans(
+  app: App,
+  { agents, feedback, refScheme }: AgentChatRoutesOptions,
+): void {
+  addProjectRead(
+    app,
     '/agents/conversations/spans',
     {
-      schema: {
-        tags,
-        operationId: 'listConversationSpans',
-        summary: 'The spans of conversations, in short (addition to the spec).',
-        body: ConversationSpansRequest,
-        response: { 200: ConversationSpans },
-      },
+      tags,
+      operationId: 'listConversationSpans',
+      summary: 'The spans of conversations, in short (addition to the spec).',
+      body: ConversationSpansRequest,
+      response: ConversationSpans,
     },
-    async (request, reply) => {
-      const { project_id, conversation_ids, ...times } = request.body
-      requireAccess(request.principal, 'traces:read', project_id)
+    async ({ project_id, conversation_ids, ...times }, caller) => {
       const { startedUs } = resolveScope({ project_id, ...times })
-      const caller = openReadCaller(request, reply, project_id)
-      const asked = { project_id, conversation_ids: conversation_ids ?? [], startedUs, refScheme }
-      return agents.listConversationSpans(asked, caller)
+      const asked = { project_id, conversation_ids: conversation_ids ?? [], startedUs }
+      const found = await agents.listConversationSpans(asked, caller)
+      const told: ConversationSpans['conversations'] = []
+      for (const { conversation_id, trace_ids, spans } of found) {
+        const refs = [
+          conversationRef(refScheme, project_id, conversation_id),
+          ...trace_ids.map((id) => turnRef(refScheme, project_id, id)),
+        ]
+        const about = await findChatFeedback(feedback, refs, caller)
+        const spans_feedback = refs.flatMap((ref, at) =>
+          (about.get(ref) ?? []).flatMap((row) => readSignal(row, trace_ids[at - 1] ?? null)),
+        )
+        told.push({ conversation_id, spans: [...spans], spans_feedback })
+      }
+      return { conversations: told }
     },
   )
 }

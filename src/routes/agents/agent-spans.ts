@@ -1,5 +1,4 @@
 /** Spans of agents: listed, grouped, measured, searched. Additions to the spec, as the tracing SDKs ask for them. */
-import { requireAccess } from '../../domain/access/permissions.ts'
 import { resolveSearch } from '../../domain/agents/message-search.ts'
 import { resolveGrouping } from '../../domain/agents/span-groups.ts'
 import { resolveSpanList } from '../../domain/agents/span-list.ts'
@@ -7,7 +6,7 @@ import { resolveScope, searchScope } from '../../domain/agents/span-scope.ts'
 import { resolveSpanStats } from '../../domain/agents/span-stats.ts'
 import { resolveWindow } from '../../domain/time/time-window.ts'
 import type { App } from '../../http/app-type.ts'
-import { openReadCaller } from '../../http/stream/read-caller.ts'
+import { addProjectRead } from '../../http/project-read.ts'
 import {
   AgentSearchRequest,
   AgentSearchResponse,
@@ -40,23 +39,19 @@ export async function agentSpanRoutes(app: App, options: AgentRoutesOptions): Pr
 }
 
 function addList(app: App, { agents, prices }: AgentRoutesOptions): void {
-  app.post(
+  addProjectRead(
+    app,
     '/agents/spans/query',
     {
-      schema: {
-        tags,
-        operationId: 'queryAgentSpans',
-        summary: 'Spans, as rows or in groups (addition to the spec).',
-        body: AgentSpansQueryRequest,
-        response: { 200: AgentSpansQueryResponse },
-      },
+      tags,
+      operationId: 'queryAgentSpans',
+      summary: 'Spans, as rows or in groups (addition to the spec).',
+      body: AgentSpansQueryRequest,
+      response: AgentSpansQueryResponse,
     },
-    async (request, reply) => {
-      const { body } = request
+    async (body, caller) => {
       const { project_id, include_costs, group_by } = body
-      requireAccess(request.principal, 'traces:read', project_id)
       const scope = resolveScope(body)
-      const caller = openReadCaller(request, reply, project_id)
       const listed = include_costs ? await prices.listPrices(project_id) : null
       if (!group_by || group_by.length === 0) {
         const list = { scope, ...resolveSpanList(body, SPANS_LIMIT), prices: listed }
@@ -71,70 +66,59 @@ function addList(app: App, { agents, prices }: AgentRoutesOptions): void {
 }
 
 function addStats(app: App, { agents }: AgentRoutesOptions): void {
-  app.post(
+  addProjectRead(
+    app,
     '/agents/spans/stats',
     {
-      schema: {
-        tags,
-        operationId: 'getAgentSpanStats',
-        summary: 'Statistics over spans, by bucket of time (addition to the spec).',
-        body: AgentSpanStatsRequest,
-        response: { 200: AgentSpanStatsResponse },
-      },
+      tags,
+      operationId: 'getAgentSpanStats',
+      summary: 'Statistics over spans, by bucket of time (addition to the spec).',
+      body: AgentSpanStatsRequest,
+      response: AgentSpanStatsResponse,
     },
-    async (request, reply) => {
-      const { body } = request
-      requireAccess(request.principal, 'traces:read', body.project_id)
+    async (body, caller) => {
       const window = resolveWindow(body, Date.now() * 1000 + REST_OF_MS_US)
       const plan = resolveSpanStats(body, window, GROUP_LIMIT)
       const scope = resolveScope(body)
       const from = Math.max(scope.startedUs.from, window.startUs)
       const to = Math.min(scope.startedUs.to, window.endUs - 1)
-      const caller = openReadCaller(request, reply, body.project_id)
-      return agents.measureSpans({ ...scope, startedUs: { from, to } }, plan, caller)
+      const answer = await agents.measureSpans({ ...scope, startedUs: { from, to } }, plan, caller)
+      return { ...answer, rows: app.spelling.spellOut(answer.rows) }
     },
   )
 }
 
 function addAttributes(app: App, { agents }: AgentRoutesOptions): void {
-  app.post(
+  addProjectRead(
+    app,
     '/agents/spans/custom-attrs/schema',
     {
-      schema: {
-        tags,
-        operationId: 'listSpanAttributes',
-        summary: 'Attributes of their own that spans carry (addition to the spec).',
-        body: SpanAttributesRequest,
-        response: { 200: SpanAttributesResponse },
-      },
+      tags,
+      operationId: 'listSpanAttributes',
+      summary: 'Attributes of their own that spans carry (addition to the spec).',
+      body: SpanAttributesRequest,
+      response: SpanAttributesResponse,
     },
-    async (request, reply) => {
-      const { body } = request
-      requireAccess(request.principal, 'traces:read', body.project_id)
+    async (body, caller) => {
       const page = { limit: body.limit ?? ATTRIBUTES_LIMIT, offset: body.offset ?? 0 }
-      const caller = openReadCaller(request, reply, body.project_id)
       return agents.listAttributes(resolveScope(body), page, caller)
     },
   )
 }
 
 function addSearch(app: App, { agents }: AgentRoutesOptions): void {
-  app.post(
+  addProjectRead(
+    app,
     '/agents/search',
     {
-      schema: {
-        tags,
-        operationId: 'searchAgentMessages',
-        summary: 'Messages of spans that hold a text, by conversation (addition to the spec).',
-        body: AgentSearchRequest,
-        response: { 200: AgentSearchResponse },
-      },
+      tags,
+      operationId: 'searchAgentMessages',
+      summary: 'Messages of spans that hold a text, by conversation (addition to the spec).',
+      body: AgentSearchRequest,
+      response: AgentSearchResponse,
     },
-    async (request, reply) => {
-      const { body } = request
-      requireAccess(request.principal, 'traces:read', body.project_id)
+    async (body, caller) => {
       const search = resolveSearch(body, SEARCH_LIMIT)
-      const caller = openReadCaller(request, reply, body.project_id)
       return agents.searchMessages(searchScope(body), search, caller)
     },
   )

@@ -1,8 +1,7 @@
 /** Agents that calls tell of, and their versions. Additions to the spec, as the tracing SDKs ask for them. */
-import { requireAccess } from '../../domain/access/permissions.ts'
 import { toAgentRow, toAgentsQuestion } from '../../domain/agents/agent-rows.ts'
 import type { App } from '../../http/app-type.ts'
-import { openReadCaller } from '../../http/stream/read-caller.ts'
+import { addProjectRead } from '../../http/project-read.ts'
 import {
   AgentsQueryRequest,
   AgentsQueryResponse,
@@ -18,21 +17,17 @@ export interface AgentRoutesOptions {
 }
 
 export async function agentRoutes(app: App, { agents, prices }: AgentRoutesOptions): Promise<void> {
-  app.post(
+  addProjectRead(
+    app,
     '/agents/query',
     {
-      schema: {
-        tags: ['agents'],
-        operationId: 'listAgents',
-        summary: 'Agents that spans name, with what these come to (addition to the spec).',
-        body: AgentsQueryRequest,
-        response: { 200: AgentsQueryResponse },
-      },
+      tags: ['agents'],
+      operationId: 'listAgents',
+      summary: 'Agents that spans name, with what these come to (addition to the spec).',
+      body: AgentsQueryRequest,
+      response: AgentsQueryResponse,
     },
-    async (request, reply) => {
-      const { project_id, filters, include_costs, ...page } = request.body
-      requireAccess(request.principal, 'traces:read', project_id)
-      const caller = openReadCaller(request, reply, project_id)
+    async ({ project_id, filters, include_costs, ...page }, caller) => {
       const listed = include_costs ? await prices.listPrices(project_id) : null
       const agent_name = filters?.agent_name ?? null
       const { scope, grouping } = toAgentsQuestion({ project_id, agent_name, ...page }, listed)
@@ -41,21 +36,17 @@ export async function agentRoutes(app: App, { agents, prices }: AgentRoutesOptio
     },
   )
 
-  app.post(
+  addProjectRead(
+    app,
     '/agents/agent-versions/query',
     {
-      schema: {
-        tags: ['agents'],
-        operationId: 'listAgentVersions',
-        summary: 'Versions of an agent, with what their spans come to (addition to the spec).',
-        body: AgentVersionsQueryRequest,
-        response: { 200: AgentVersionsQueryResponse },
-      },
+      tags: ['agents'],
+      operationId: 'listAgentVersions',
+      summary: 'Versions of an agent, with what their spans come to (addition to the spec).',
+      body: AgentVersionsQueryRequest,
+      response: AgentVersionsQueryResponse,
     },
-    async (request, reply) => {
-      const { project_id, include_costs, ...body } = request.body
-      requireAccess(request.principal, 'traces:read', project_id)
-      const caller = openReadCaller(request, reply, project_id)
+    async ({ project_id, include_costs, ...body }, caller) => {
       const listed = include_costs ? await prices.listPrices(project_id) : null
       const asked = { project_id, withVersions: true, ...body }
       const { scope, grouping } = toAgentsQuestion(asked, listed)

@@ -9,6 +9,7 @@ import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { linesAnswer } from '../../http/document/answers.ts'
 import { newId } from '../../http/new-id.ts'
+import { addProjectRead } from '../../http/project-read.ts'
 import { sendJsonLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import {
@@ -101,23 +102,17 @@ async function* inPieces(lines: readonly string[]): AsyncGenerator<string> {
 }
 
 function addStats(app: App, { annotation }: AnnotationRoutesOptions): void {
-  app.post(
+  addProjectRead(
+    app,
     '/annotation_queues/stats',
     {
-      schema: {
-        tags,
-        operationId: 'sumAnnotationQueues',
-        summary: 'How many calls wait in queues and how many are done.',
-        body: AnnotationQueuesStatsRequest,
-        response: { 200: AnnotationQueuesStatsResponse },
-      },
+      tags,
+      operationId: 'sumAnnotationQueues',
+      summary: 'How many calls wait in queues and how many are done.',
+      body: AnnotationQueuesStatsRequest,
+      response: AnnotationQueuesStatsResponse,
     },
-    async (request, reply) => {
-      const { project_id, queue_ids } = request.body
-      requireAccess(request.principal, 'traces:read', project_id)
-      const caller = openReadCaller(request, reply, project_id)
-      return { stats: await annotation.sumQueues(queue_ids, caller) }
-    },
+    async ({ queue_ids }, caller) => ({ stats: await annotation.sumQueues(queue_ids, caller) }),
   )
 }
 

@@ -24,7 +24,7 @@ import { toValidationError } from '../../schemas/problems.ts'
 import type { CallStore } from '../../store/api/calls/calls.ts'
 import { projectOf } from '../projects/project-path.ts'
 
-export interface CallBatchRoutesOptions {
+interface CallBatchRoutesOptions {
   readonly calls: CallStore
   /** Scheme of the refs that are looked for in inputs and outputs. */
   readonly refScheme: string

@@ -20,16 +20,20 @@ import {
   CallsQueryStatsRequest,
   CallsQueryStatsResponse,
 } from '../../schemas/calls/calls-query.ts'
-import type { CallsQueryStore, ListedCall } from '../../store/api/calls/calls-query.ts'
+import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
+import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
 import type { TableStore } from '../../store/api/objects/tables.ts'
 import type { PriceStore } from '../../store/api/prices/prices.ts'
+import { type CallWithFeedback, joinFeedback } from './call-feedback.ts'
 import { createCallExpander, type ExpandCall } from './expand-values.ts'
 
-export interface CallsQueryRoutesOptions {
+interface CallsQueryRoutesOptions {
   readonly callsQuery: CallsQueryStore
   /** For `include_costs`. */
   readonly prices: PriceStore
+  /** For `include_feedback`. */
+  readonly feedback: FeedbackStore
   /** For `expand_columns`. */
   readonly objects: ObjectStore
   readonly tables: TableStore
@@ -79,14 +83,15 @@ function addStreamQuery(app: App, options: CallsQueryRoutesOptions): void {
         }),
         spellOut: app.spelling.spellOut,
       }
-      const pages = callsQuery.pages(selection, shape, caller)
+      const found = callsQuery.pages(selection, shape, caller)
+      const pages = joinFeedback(found, shape.withFeedback, options, caller)
       return sendJsonLines(reply, renderPages(pages, context))
     },
   )
 }
 
 async function* renderPages(
-  pages: AsyncIterable<readonly ListedCall[]>,
+  pages: AsyncIterable<readonly CallWithFeedback[]>,
   context: LineContext,
 ): AsyncGenerator<string> {
   for await (const page of pages) {
@@ -102,7 +107,7 @@ async function* renderPages(
 }
 
 function renderListed(
-  { call, totalStorageSizeBytes, feedback }: ListedCall,
+  { call, totalStorageSizeBytes, feedback }: CallWithFeedback,
   { shape, prices, spellOut }: LineContext,
 ): string {
   const summary = parseSummary(call)

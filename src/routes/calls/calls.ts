@@ -25,7 +25,7 @@ import {
 import type { CallStore } from '../../store/api/calls/calls.ts'
 import type { PriceStore } from '../../store/api/prices/prices.ts'
 
-export interface CallRoutesOptions {
+interface CallRoutesOptions {
   readonly calls: CallStore
   /** For `include_costs`. */
   readonly prices: PriceStore

@@ -61,7 +61,7 @@ function nameOverhead(reply: FastifyReply, waitedMs: number): void {
   reply.header('x-weft-overhead-ms', Math.max(0, reply.elapsedTime - waitedMs).toFixed(3))
 }
 
-export interface StreamExchange {
+interface StreamExchange {
   readonly app: App
   readonly request: FastifyRequest
   readonly reply: FastifyReply

@@ -18,7 +18,7 @@ import type { ModelChoice } from '../../inference/models/model-choice.ts'
 import { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import { type AnswerHeaders, sendStream, sendWhole, setReplyHeaders } from './answer-sending.ts'
 
-export interface ChatRoutesOptions {
+interface ChatRoutesOptions {
   readonly choice: ModelChoice
   readonly run: CompletionRunOptions
 }

@@ -37,7 +37,7 @@ import { type AnswerHeaders, sendStream, sendWhole, setReplyHeaders } from './an
 import { chunkOptions } from './chat.ts'
 import type { Inference } from './inference.ts'
 
-export interface CompletionCreateRoutesOptions {
+interface CompletionCreateRoutesOptions {
   readonly inference: Inference
   readonly objects: ObjectStore
   readonly tables: TableStore

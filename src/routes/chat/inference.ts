@@ -6,6 +6,7 @@ import { createAdmission } from '../../inference/chat/admission.ts'
 import { createCompletionRecorder } from '../../inference/chat/completion-recorder.ts'
 import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'
 import { createKeyLimits } from '../../inference/chat/key-limits.ts'
+import { createModelMeter } from '../../inference/chat/model-meter.ts'
 import { createModelChoice, type ModelChoice } from '../../inference/models/model-choice.ts'
 import type { ModelRegistry } from '../../inference/models/registry.ts'
 import type { RecordingStore } from '../../store/api/chat/recordings.ts'
@@ -13,12 +14,13 @@ import type { ResponseStore } from '../../store/api/chat/responses.ts'
 import type { CheckpointStore } from '../../store/api/models/checkpoints.ts'
 import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
 import { chatRoutes } from './chat.ts'
+import { fileServiceRoutes } from './file-services.ts'
 import { responseRoutes } from './responses.ts'
 import { createRunningResponses } from './running-responses.ts'
 import { serviceRoutes } from './services.ts'
 import { storedResponseRoutes } from './stored-responses.ts'
 
-export interface InferenceOptions {
+interface InferenceOptions {
   readonly models: ModelRegistry
   /** Models that were trained here, and their checkpoints. */
   readonly trained: PreviewModelStore
@@ -62,19 +64,22 @@ export function openInference(app: App, options: InferenceOptions): Inference {
     onLoss: ({ count, error }) => app.log.error({ err: error, count }, 'completions not recorded'),
   })
   app.addHook('onClose', recorder.close)
-  return { choice, run: { models, admission, limits, recorder, nowUs } }
+  const meter = createModelMeter(() => performance.now(), Date.now)
+  return { choice, run: { models, admission, limits, recorder, meter, nowUs } }
 }
 
-export interface InferenceRoutesOptions {
+interface InferenceRoutesOptions {
   readonly inference: Inference
   /** Where responses are kept. */
   readonly responses: ResponseStore
+  /** Of a form with its files. */
+  readonly bodyBytesMax: number
   /** Microseconds since the epoch. */
   readonly nowUs: () => number
 }
 
 export async function inferenceRoutes(app: App, options: InferenceRoutesOptions): Promise<void> {
-  const { responses, nowUs } = options
+  const { responses, bodyBytesMax, nowUs } = options
   const { choice, run } = options.inference
   app.addHook('onRequest', (request, _reply, done) => {
     requireScope(request.principal, 'inference')
@@ -83,6 +88,7 @@ export async function inferenceRoutes(app: App, options: InferenceRoutesOptions)
 
   await app.register(chatRoutes, { choice, run })
   await app.register(serviceRoutes, { choice, run })
+  await app.register(fileServiceRoutes, { choice, run, bodyBytesMax })
   const running = createRunningResponses()
   await app.register(responseRoutes, { choice, run, responses, running, nowUs })
   await app.register(storedResponseRoutes, { responses, running })

@@ -1,4 +1,5 @@
-/** Makes one response out of the answer of a chat, whole or as events, and keeps it before its end is told. */
+/** Answers one response, whole or as events, and keeps it before its end is told. */
+import type { ResponseBody } from '../../domain/chat/responses-answer.ts'
 import type { ResponseEvent, ResponseWriter } from '../../domain/chat/responses-events.ts'
 import { toChunk } from '../../domain/chat/responses-events.ts'
 import { ApiError } from '../../errors.ts'
@@ -12,38 +13,43 @@ import {
   streamCompletion,
 } from '../../inference/chat/completion-run.ts'
 
+/** How a response is made: of a chat, or by an engine. */
+export interface ResponseMaker {
+  /** Makes it at once. @throws what the model fails with */
+  whole(): Promise<void>
+  /** Its events, as texts that are whole events, without those of its end. @throws what the model fails with */
+  events(): AsyncGenerator<readonly string[]>
+  /** The events of its end, behind all others. */
+  end(): readonly string[]
+  /** The same after a failure, or because it was cancelled. */
+  fail(error: { readonly code: string; readonly message: string } | 'cancelled'): readonly string[]
+  /** As it stands. */
+  response(): ResponseBody
+  /** The same as JSON text. */
+  json(): string
+}
+
 export interface ResponseRun {
-  readonly exchange: CompletionExchange
-  readonly run: CompletionRunOptions
-  readonly envelope: AnswerEnvelope
-  readonly writer: ResponseWriter
-  /** Microseconds since the epoch. */
-  readonly nowUs: () => number
+  readonly maker: ResponseMaker
   /** Stores the response, JSON text; null: it is not kept. */
   readonly keep: ((json: string) => Promise<void>) | null
   /** Told what broke an answer that had begun. */
   readonly noteFailure: (failure: ApiError) => void
 }
 
-const CHUNKS = { includeUsage: true, continuousUsage: false } as const
-
 /**
  * The JSON text of a response. What fails is answered with its status and not kept.
  *
- * @throws what completeWhole throws, store_unavailable
+ * @throws what the maker throws, store_unavailable
  */
-export async function answerWholeResponse(job: ResponseRun): Promise<string> {
-  const { exchange, run, envelope, writer, nowUs, keep } = job
+export async function answerWholeResponse({ maker, keep }: ResponseRun): Promise<string> {
   try {
-    const answer: unknown = JSON.parse(await completeWhole(exchange, run, envelope))
-    writer.open()
-    writer.add(toChunk(answer as Readonly<Record<string, unknown>>))
-    writer.end(toSeconds(nowUs()))
+    await maker.whole()
   } catch (error) {
     if (!isCancelled(error)) throw error
-    writer.fail('cancelled')
+    maker.fail('cancelled')
   }
-  const json = JSON.stringify(writer.response())
+  const json = maker.json()
   await keep?.(json)
   return json
 }
@@ -55,23 +61,59 @@ export async function answerWholeResponse(job: ResponseRun): Promise<string> {
  * @throws what fails before the first event; store_unavailable
  */
 export async function* streamResponse(job: ResponseRun): AsyncGenerator<readonly string[]> {
-  const { exchange, run, envelope, writer, nowUs, keep } = job
+  const { maker, keep } = job
   let isOpen = false
-  let last: ResponseEvent[]
+  let last: readonly string[]
   try {
-    for await (const texts of renderChunks(streamCompletion(exchange, run), envelope, CHUNKS)) {
-      const events = isOpen ? [] : writer.open()
+    for await (const events of maker.events()) {
       isOpen = true
-      for (const json of texts) events.push(...writer.add(JSON.parse(json)))
-      if (events.length > 0) yield events.map(renderEvent)
+      if (events.length > 0) yield events
     }
-    last = [...(isOpen ? [] : writer.open()), ...writer.end(toSeconds(nowUs()))]
+    last = maker.end()
   } catch (error) {
     if (!isOpen || isGone(error)) throw error
-    last = writer.fail(isCancelled(error) ? 'cancelled' : toFailure(job, error))
+    last = maker.fail(isCancelled(error) ? 'cancelled' : toFailure(job, error))
   }
-  await keep?.(JSON.stringify(writer.response()))
-  yield last.map(renderEvent)
+  await keep?.(maker.json())
+  yield last
+}
+
+interface ChatSource {
+  readonly exchange: CompletionExchange
+  readonly run: CompletionRunOptions
+  readonly envelope: AnswerEnvelope
+  readonly writer: ResponseWriter
+  /** Microseconds since the epoch. */
+  readonly nowUs: () => number
+}
+
+const CHUNKS = { includeUsage: true, continuousUsage: false } as const
+
+/** Makes a response out of the answer of a chat. */
+export function createChatMaker(source: ChatSource): ResponseMaker {
+  const { exchange, run, envelope, writer, nowUs } = source
+  let isOpen = false
+  return {
+    async whole() {
+      const answer: unknown = JSON.parse(await completeWhole(exchange, run, envelope))
+      writer.open()
+      writer.add(toChunk(answer as Readonly<Record<string, unknown>>))
+      writer.end(toSeconds(nowUs()))
+    },
+    async *events() {
+      for await (const texts of renderChunks(streamCompletion(exchange, run), envelope, CHUNKS)) {
+        const events = isOpen ? [] : writer.open()
+        isOpen = true
+        for (const json of texts) events.push(...writer.add(JSON.parse(json)))
+        yield events.map(renderEvent)
+      }
+    },
+    end: () =>
+      [...(isOpen ? [] : writer.open()), ...writer.end(toSeconds(nowUs()))].map(renderEvent),
+    fail: (error) => writer.fail(error).map(renderEvent),
+    response: writer.response,
+    json: () => JSON.stringify(writer.response()),
+  }
 }
 
 /** The failure in the words of the OpenAI API, which knows few codes. */
@@ -93,6 +135,11 @@ function isGone(error: unknown): boolean {
 
 function renderEvent(event: ResponseEvent): string {
   return renderNamedEvent(event.type, JSON.stringify(event))
+}
+
+/** An event of an engine; line breaks stand between its tokens alone. */
+export function renderTyped(type: string, json: string): string {
+  return renderNamedEvent(type, json.replace(/[\r\n]+/g, ' '))
 }
 
 function toSeconds(us: number): number {

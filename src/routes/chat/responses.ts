@@ -1,14 +1,15 @@
 /**
- * `POST /v1/responses`, an addition to the spec: a response is a chat in other words, asked through the same models,
- * limits and records. What it becomes is kept before it is told.
+ * `POST /v1/responses`, an addition to the spec: a response is a chat in other words, or is made by an engine that has
+ * them, through the same models, limits and records. What it becomes is kept before it is told.
  */
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Principal, requireScope } from '../../domain/access/permissions.ts'
 import type { ResponseHead } from '../../domain/chat/responses-answer.ts'
 import { createResponseWriter } from '../../domain/chat/responses-events.ts'
-import { toMessages } from '../../domain/chat/responses-input.ts'
+import { type PlacedItem, toMessages } from '../../domain/chat/responses-input.ts'
 import { listInputItems, toResponseId } from '../../domain/chat/responses-record.ts'
 import {
+  requirePassableFields,
   requireSupportedFields,
   toChatDraft,
   toResponseParam,
@@ -34,11 +35,23 @@ import { ResponseCreateRequest } from '../../schemas/chat/responses-request.ts'
 import { toProblems } from '../../schemas/problems.ts'
 import type { ResponseStore } from '../../store/api/chat/responses.ts'
 import { type AnswerHeaders, sendStream, sendWhole, setReplyHeaders } from './answer-sending.ts'
+import {
+  createPassedMaker,
+  makesResponses,
+  RESPONSES_KIND,
+  renderEngineRequest,
+} from './passed-responses.ts'
 import { readContext, resolveReferences } from './response-context.ts'
-import { answerWholeResponse, type ResponseRun, streamResponse } from './response-run.ts'
+import {
+  answerWholeResponse,
+  createChatMaker,
+  type ResponseMaker,
+  type ResponseRun,
+  streamResponse,
+} from './response-run.ts'
 import type { RunningResponses } from './running-responses.ts'
 
-export interface ResponseRoutesOptions {
+interface ResponseRoutesOptions {
   readonly choice: ModelChoice
   readonly run: CompletionRunOptions
   readonly responses: ResponseStore
@@ -64,50 +77,102 @@ export async function responseRoutes(app: App, options: ResponseRoutesOptions): 
     },
     async (request, reply) => {
       const { body } = request
-      requireSupportedFields(body)
       const projectId = requireProjectHeader(request)
       const caller = requireScope(request.principal, 'inference')
+      const model = await choice.choose(body.model, { caller, projectId })
+      const isPassed = makesResponses(model)
+      if (isPassed) requirePassableFields(body)
+      else requireSupportedFields(body)
       const id = toResponseId(newId())
       const input = await resolveReferences(responses, listInputItems(body, id), caller)
       const context = await readContext(responses, body.previous_response_id, caller)
-      const placed = input.map((item, index) => ({ item, place: `input[${index}]` }))
-      const model = await choice.choose(body.model, { caller, projectId })
-      const draft = toChatDraft(body, toMessages([...context, ...placed]))
-      const chat = inWordsOfResponses(() => requireChat(draft, model))
 
       const createdAtUs = nowUs()
-      const head = toHead(body, model, { id, createdAtUs })
-      const writer = createResponseWriter(head)
       const abort = app.openAbort(reply)
       const deadline = startClientDeadline(request.headers, abort)
-      const owner = { project_id: projectId, key_id: caller.keyId }
-      const leave = running.add(id, { owner, abort, response: writer.response })
-      reply.raw.once('close', leave)
-      const exchange = {
-        caller,
-        call: { request: chat, body: JSON.stringify(chat), requestId: request.id },
-        model,
-        projectId,
-        recordAs: toRecord(request, () => JSON.stringify(writer.response())),
-        signal: abort.signal,
-        setHeaders: (headers: AnswerHeaders) => setReplyHeaders(reply, headers),
+      const job: Job = {
+        ...{ request, reply, caller, projectId, model, context, input, abort, run, nowUs },
+        head: toHead(body, model, { id, createdAtUs }),
       }
-      const names = { requestId: request.id, model: head.model, nowMs: Date.now() }
+      const maker = isPassed ? openPassed(job) : openChat(job)
+      const owner = { project_id: projectId, key_id: caller.keyId }
+      const leave = running.add(id, { owner, abort, response: maker.response })
+      reply.raw.once('close', leave)
       const row = { id, ...owner, created_at_us: createdAtUs, input }
-      const job: ResponseRun = {
-        ...{ exchange, run, writer, nowUs },
-        envelope: resolveAnswerEnvelope(chat, names),
+      const answer: ResponseRun = {
+        maker,
         keep: body.store === false ? null : toKeeper(responses, body, row),
         noteFailure(failure: ApiError) {
           const named = { request_id: request.id, code: failure.code }
           request.log.error({ ...named, err: failure.cause ?? failure }, 'stream failed')
         },
       }
-      if (body.stream !== true) return await sendWhole(reply, answerWholeResponse(job), deadline)
+      if (body.stream !== true) return await sendWhole(reply, answerWholeResponse(answer), deadline)
       const sending = { app, request, reply, deadline, framing: WHOLE_EVENTS, renderError }
-      return await sendStream(sending, streamResponse(job))
+      return await sendStream(sending, streamResponse(answer))
     },
   )
+}
+
+/** A response that is to be made. */
+interface Job extends Pick<ResponseRoutesOptions, 'run' | 'nowUs'> {
+  readonly request: FastifyRequest<{ Body: ResponseCreateRequest }>
+  readonly reply: FastifyReply
+  readonly caller: Principal
+  readonly projectId: string | null
+  readonly model: ServedModel
+  readonly head: ResponseHead
+  /** Items of what it goes on from. */
+  readonly context: readonly PlacedItem[]
+  readonly input: readonly InputItem[]
+  readonly abort: AbortController
+}
+
+/** Made of a chat. @throws ApiError, SchemaError for a request that is no chat */
+function openChat(job: Job): ResponseMaker {
+  const { request, context, input, model, head, run, nowUs } = job
+  const placed = input.map((item, index) => ({ item, place: `input[${index}]` }))
+  const draft = toChatDraft(request.body, toMessages([...context, ...placed]))
+  const chat = inWordsOfResponses(() => requireChat(draft, model))
+  const writer = createResponseWriter(head)
+  const names = { requestId: request.id, model: head.model, nowMs: Date.now() }
+  const maker = createChatMaker({
+    exchange: {
+      ...toExchange(job, () => maker.json()),
+      call: { request: chat, body: JSON.stringify(chat), requestId: request.id },
+    },
+    envelope: resolveAnswerEnvelope(chat, names),
+    ...{ run, writer, nowUs },
+  })
+  return maker
+}
+
+/** Made by the engine. */
+function openPassed(job: Job): ResponseMaker {
+  const { request, context, input, head, run } = job
+  const { body } = request
+  const bodyText = request.bodyText ?? ''
+  const asked = renderEngineRequest({ body, bodyText, context, input })
+  const { model, stream, user } = body
+  const exchange = {
+    ...toExchange(job, () => maker.json()),
+    kind: RESPONSES_KIND,
+    call: { request: { model, stream, user }, body: asked, requestId: request.id },
+  }
+  const maker = createPassedMaker(exchange, run, head)
+  return maker
+}
+
+function toExchange(
+  { caller, model, projectId, abort, request, reply }: Job,
+  output: () => string,
+) {
+  return {
+    ...{ caller, model, projectId },
+    recordAs: { opName: 'responses', body: request.bodyText ?? '', output },
+    signal: abort.signal,
+    setHeaders: (headers: AnswerHeaders) => setReplyHeaders(reply, headers),
+  }
 }
 
 /** The checked chat. @throws SchemaError, ApiError of the rule that it breaks */
@@ -145,10 +210,6 @@ function toHead(
     request,
     callsTools: model.capabilities.tools,
   }
-}
-
-function toRecord({ bodyText }: FastifyRequest, output: () => string) {
-  return { opName: 'responses', body: bodyText ?? '', output }
 }
 
 interface Row {

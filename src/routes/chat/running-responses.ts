@@ -7,7 +7,7 @@ import type { ResponseBody } from '../../domain/chat/responses-answer.ts'
 import { isOwnResponse, type StoredResponse } from '../../domain/chat/responses-record.ts'
 import { ApiError } from '../../errors.ts'
 
-export interface RunningResponse {
+interface RunningResponse {
   readonly owner: Pick<StoredResponse, 'project_id' | 'key_id'>
   readonly abort: AbortController
   /** As it stands. */

@@ -17,7 +17,7 @@ import type { ResponseStore } from '../../store/api/chat/responses.ts'
 import { findOwnResponse } from './response-context.ts'
 import type { RunningResponses } from './running-responses.ts'
 
-export interface StoredResponseRoutesOptions {
+interface StoredResponseRoutesOptions {
   readonly responses: ResponseStore
   readonly running: RunningResponses
 }

@@ -5,7 +5,7 @@ import { FEEDBACK_FIELDS } from '../../domain/feedback/feedback-view.ts'
 import { parseLossless } from '../../domain/json/json-text.ts'
 import { resolveRowQuery } from '../../domain/query/row-query.ts'
 import type { App } from '../../http/app-type.ts'
-import { openReadCaller } from '../../http/stream/read-caller.ts'
+import { addProjectRead } from '../../http/project-read.ts'
 import { idsOf, PurgeRequest } from '../../schemas/calls/ids-query.ts'
 import {
   FeedbackPurgeResponse,
@@ -15,7 +15,7 @@ import type { JsonObject } from '../../schemas/primitives.ts'
 import { COUNT_FIELD, RowQueryRequest } from '../../schemas/query/row-query.ts'
 import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
 
-export interface FeedbackQueryRoutesOptions {
+interface FeedbackQueryRoutesOptions {
   readonly feedback: FeedbackStore
 }
 
@@ -23,23 +23,19 @@ export async function feedbackQueryRoutes(
   app: App,
   { feedback }: FeedbackQueryRoutesOptions,
 ): Promise<void> {
-  app.post(
+  addProjectRead(
+    app,
     '/feedback/query',
     {
-      schema: {
-        tags: ['feedback'],
-        operationId: 'queryFeedback',
-        summary: 'Feedback that meets a condition (addition to the spec).',
-        description: `The fields are ${FEEDBACK_FIELDS.join(', ')}; payload can be dotted into.`,
-        body: RowQueryRequest,
-        response: { 200: FeedbackQueryResponse },
-      },
+      tags: ['feedback'],
+      operationId: 'queryFeedback',
+      summary: 'Feedback that meets a condition (addition to the spec).',
+      description: `The fields are ${FEEDBACK_FIELDS.join(', ')}; payload can be dotted into.`,
+      body: RowQueryRequest,
+      response: FeedbackQueryResponse,
     },
-    async (request, reply) => {
-      const { project_id, ...body } = request.body
-      requireAccess(request.principal, 'traces:read', project_id)
+    async ({ project_id, ...body }, caller) => {
       const query = resolveRowQuery(body, FEEDBACK_FIELDS)
-      const caller = openReadCaller(request, reply, project_id)
       const { count, rows } = await feedback.queryFeedback(project_id, query, caller)
       if (query.isCount) return { result: [{ [COUNT_FIELD]: count }] }
       return { result: rows.map((text) => parseLossless(text) as JsonObject) }

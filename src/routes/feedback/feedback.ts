@@ -30,7 +30,7 @@ import {
 } from '../../schemas/feedback/feedback-query.ts'
 import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
 
-export interface FeedbackRoutesOptions {
+interface FeedbackRoutesOptions {
   readonly feedback: FeedbackStore
   readonly payloadBytesMax: number
   /** Microseconds since the epoch; never goes back. */

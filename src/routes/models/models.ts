@@ -10,7 +10,7 @@ import { ModelListEntry, ModelListResponse } from '../../schemas/models/model.ts
 import type { CheckpointStore } from '../../store/api/models/checkpoints.ts'
 import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
 
-export interface ModelRoutesOptions {
+interface ModelRoutesOptions {
   readonly models: ModelRegistry
   readonly trained: PreviewModelStore
   readonly checkpoints: CheckpointStore

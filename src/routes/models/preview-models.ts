@@ -79,12 +79,14 @@ function addList(app: App, { models }: PreviewModelRoutesOptions): void {
     async (request) => {
       const caller = requireScope(request.principal, 'training')
       const { after, limit, order } = resolvePageQuery(request.query)
+      const { name = null, project_id = null } = request.query
+      if (project_id !== null) requireAccess(caller, 'training', project_id)
       const found = await models.listModels({
-        name: request.query.name ?? null,
+        name,
         after,
         order,
         count: rowsToRead(limit),
-        project_id: null,
+        project_id,
         projects: caller.projects,
         base_models: null,
       })

@@ -2,11 +2,11 @@
  * The form that brings a file: its fields, and its bytes on their way into the store. A form that breaks a
  * rule leaves nothing behind.
  */
-import multipart, { type MultipartFile } from '@fastify/multipart'
+import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { refuseEncoding } from '../../http/body/content-encoding.ts'
+import { toFormError, useForms } from '../../http/body/forms.ts'
 import type { FileStore, ReceivedFile } from '../../store/api/objects/files.ts'
 
 /** Limits of the form beside the file: clients send one or two short fields. */
@@ -15,42 +15,18 @@ const FIELD_BYTES_MAX = 4096
 /** Bytes of a form that are not the file's. */
 const FORM_BYTES_MAX = 65_536
 
-export interface FileForm {
+interface FileForm {
   /** Texts by name; the last one wins when a name comes twice. */
   readonly fields: Readonly<Record<string, string>>
   /** To be kept or discarded. */
   readonly file: ReceivedFile
 }
 
-const FORM_ERRORS: Readonly<Record<string, 'request_too_large' | 'client_closed_request'>> = {
-  FST_REQ_FILE_TOO_LARGE: 'request_too_large',
-  FST_FIELDS_LIMIT: 'request_too_large',
-  FST_FILES_LIMIT: 'request_too_large',
-  FST_PARTS_LIMIT: 'request_too_large',
-  FST_MP_PREMATURE_CLOSE: 'client_closed_request',
-}
-
-/** Makes forms the only bodies of a scope; other media types end as unsupported_media_type. */
+/** Makes forms with one file the only bodies of a scope. */
 export async function useFileForms(app: App, fileBytesMax: number): Promise<void> {
-  app.removeAllContentTypeParsers()
-  await app.register(multipart, {
-    limits: {
-      files: 1,
-      fileSize: fileBytesMax,
-      fields: FIELDS_MAX,
-      fieldSize: FIELD_BYTES_MAX,
-      parts: FIELDS_MAX + 1,
-    },
-  })
-  app.addContentTypeParser('*', (_request, _body, done) => {
-    const message = 'Send the body as multipart/form-data.'
-    done(new ApiError('unsupported_media_type', { message }), undefined)
-  })
-  app.addHook('onRequest', async ({ headers }: FastifyRequest) => {
-    const length = Number(headers['content-length'] ?? 0)
-    if (length > fileBytesMax + FORM_BYTES_MAX) throw new ApiError('request_too_large')
-    const encoding = headers['content-encoding'] ?? 'identity'
-    if (encoding !== 'identity') throw refuseEncoding('identity')
+  await useForms(app, {
+    ...{ filesMax: 1, fileBytesMax, fieldsMax: FIELDS_MAX, fieldBytesMax: FIELD_BYTES_MAX },
+    bodyBytesMax: fileBytesMax + FORM_BYTES_MAX,
   })
 }
 
@@ -92,10 +68,4 @@ async function receivePart(part: MultipartFile, files: FileStore): Promise<Recei
 function wrongField(name: string): ApiError {
   const message = name === 'file' ? 'file is required' : 'The file must come in the field file.'
   return new ApiError('validation_failed', { message, param: 'file' })
-}
-
-function toFormError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error
-  const code = FORM_ERRORS[(error as { code?: string } | null)?.code ?? '']
-  return new ApiError(code ?? 'invalid_multipart', { cause: error })
 }

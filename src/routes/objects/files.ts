@@ -10,6 +10,7 @@ import { requireDigest } from '../../domain/objects/digests.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { bytesAnswer } from '../../http/document/answers.ts'
+import { addProjectRead } from '../../http/project-read.ts'
 import {
   FileContentRequest,
   FileCreateFields,
@@ -21,7 +22,7 @@ import {
 import type { FileStore } from '../../store/api/objects/files.ts'
 import { readFileForm, useFileForms } from './file-form.ts'
 
-export interface FileRoutesOptions {
+interface FileRoutesOptions {
   readonly files: FileStore
   readonly fileBytesMax: number
 }
@@ -104,20 +105,17 @@ function addFileContent(app: App, { url, operationId }: Name, files: FileStore):
 }
 
 function addFilesStats(app: App, files: FileStore): void {
-  app.post(
+  addProjectRead(
+    app,
     '/files/query_stats',
     {
-      schema: {
-        tags,
-        operationId: 'sumFiles',
-        summary: 'Sum the bytes of the files of a project.',
-        body: FilesStatsRequest,
-        response: { 200: FilesStatsResponse },
-      },
+      tags,
+      operationId: 'sumFiles',
+      summary: 'Sum the bytes of the files of a project.',
+      body: FilesStatsRequest,
+      response: FilesStatsResponse,
     },
-    async (request) => {
-      const { project_id } = request.body
-      requireAccess(request.principal, 'traces:read', project_id)
+    async ({ project_id }) => {
       return { total_size_bytes: await files.sumFileBytes(project_id) }
     },
   )

@@ -3,6 +3,8 @@
  *
  * Spec: §2.1 (object refs; tags and aliases are additions). Choice: the routes of the public tracing clients.
  */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
 import { requireAccess } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
@@ -19,105 +21,90 @@ import {
 } from '../../schemas/objects/object-marks.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
 
-export interface ObjectMarkRoutesOptions {
+interface ObjectMarkRoutesOptions {
   readonly objects: ObjectStore
+}
+
+/** A change of tags or aliases. Their routes differ in nothing else. */
+interface MarkChange<Params extends z.ZodType, Body extends z.ZodType> {
+  readonly method: 'PUT' | 'POST'
+  readonly url: string
+  readonly operationId: string
+  readonly summary: string
+  readonly description?: string
+  readonly params: Params
+  readonly body: Body
+  change(objects: ObjectStore, params: z.output<Params>, body: z.output<Body>): Promise<void>
+}
+
+const TAGGED = { params: TaggedVersionPath, body: TagsChangeRequest }
+type Tagging = MarkChange<typeof TaggedVersionPath, typeof TagsChangeRequest>
+
+const ADD_TAGS: Tagging = {
+  ...TAGGED,
+  ...{ method: 'PUT', url: '/objs/:object_id/versions/:digest/tags', operationId: 'addTags' },
+  summary: 'Put tags on a version of an object.',
+  change: (objects, { object_id, digest: version }, { project_id, tags: names }) =>
+    objects.addTags({ project_id, object_id, version, names }),
+}
+
+const REMOVE_TAGS: Tagging = {
+  ...TAGGED,
+  ...{ method: 'POST', url: '/objs/:object_id/versions/:digest/tags/remove' },
+  operationId: 'removeTags',
+  summary: 'Take tags from a version of an object.',
+  change: (objects, { object_id, digest: version }, { project_id, tags: names }) =>
+    objects.removeTags({ project_id, object_id, version, names }),
+}
+
+const SET_ALIASES: MarkChange<typeof AliasedObjectPath, typeof AliasesSetRequest> = {
+  ...{ method: 'PUT', url: '/objs/:object_id/aliases', operationId: 'setAliases' },
+  summary: 'Have aliases lead to a version of an object.',
+  description: 'An alias stands wherever a version is named, in refs too.',
+  ...{ params: AliasedObjectPath, body: AliasesSetRequest },
+  change: (objects, { object_id }, { project_id, digest: version, aliases: names }) =>
+    objects.setAliases({ project_id, object_id, version, names }),
+}
+
+const REMOVE_ALIASES: MarkChange<typeof AliasedObjectPath, typeof AliasesRemoveRequest> = {
+  ...{ method: 'POST', url: '/objs/:object_id/aliases/remove', operationId: 'removeAliases' },
+  summary: 'Take aliases from an object.',
+  ...{ params: AliasedObjectPath, body: AliasesRemoveRequest },
+  change: (objects, { object_id }, { project_id, aliases: names }) =>
+    objects.removeAliases({ project_id, object_id, names }),
 }
 
 const tags = ['objects']
 
-export async function objectMarkRoutes(app: App, options: ObjectMarkRoutesOptions): Promise<void> {
-  addTagChanges(app, options)
-  addAliasChanges(app, options)
-  addLists(app, options)
+export async function objectMarkRoutes(
+  app: App,
+  { objects }: ObjectMarkRoutesOptions,
+): Promise<void> {
+  addChange(app, objects, ADD_TAGS)
+  addChange(app, objects, REMOVE_TAGS)
+  addChange(app, objects, SET_ALIASES)
+  addChange(app, objects, REMOVE_ALIASES)
+  addLists(app, objects)
 }
 
-function addTagChanges(app: App, { objects }: ObjectMarkRoutesOptions): void {
-  app.put(
-    '/objs/:object_id/versions/:digest/tags',
-    {
-      schema: {
-        tags,
-        operationId: 'addTags',
-        summary: 'Put tags on a version of an object.',
-        params: TaggedVersionPath,
-        body: TagsChangeRequest,
-        response: { 200: DoneResponse },
-      },
-    },
-    async (request) => {
-      const { project_id, tags: names } = request.body
-      requireAccess(request.principal, 'traces:write', project_id)
-      const { object_id, digest: version } = request.params
-      await objects.addTags({ project_id, object_id, version, names })
+function addChange<Params extends z.ZodType, Body extends z.ZodType<{ project_id: string }>>(
+  app: App,
+  objects: ObjectStore,
+  { method, url, change, ...schema }: MarkChange<Params, Body>,
+): void {
+  app.route({
+    ...{ method, url },
+    schema: { tags, ...schema, response: { 200: DoneResponse } },
+    async handler(request) {
+      const body = request.body as z.output<Body>
+      requireAccess(request.principal, 'traces:write', body.project_id)
+      await change(objects, request.params as z.output<Params>, body)
       return {}
     },
-  )
-  app.post(
-    '/objs/:object_id/versions/:digest/tags/remove',
-    {
-      schema: {
-        tags,
-        operationId: 'removeTags',
-        summary: 'Take tags from a version of an object.',
-        params: TaggedVersionPath,
-        body: TagsChangeRequest,
-        response: { 200: DoneResponse },
-      },
-    },
-    async (request) => {
-      const { project_id, tags: names } = request.body
-      requireAccess(request.principal, 'traces:write', project_id)
-      const { object_id, digest: version } = request.params
-      await objects.removeTags({ project_id, object_id, version, names })
-      return {}
-    },
-  )
+  })
 }
 
-function addAliasChanges(app: App, { objects }: ObjectMarkRoutesOptions): void {
-  app.put(
-    '/objs/:object_id/aliases',
-    {
-      schema: {
-        tags,
-        operationId: 'setAliases',
-        summary: 'Have aliases lead to a version of an object.',
-        description: 'An alias stands wherever a version is named, in refs too.',
-        params: AliasedObjectPath,
-        body: AliasesSetRequest,
-        response: { 200: DoneResponse },
-      },
-    },
-    async (request) => {
-      const { project_id, digest: version, aliases: names } = request.body
-      requireAccess(request.principal, 'traces:write', project_id)
-      const { object_id } = request.params
-      await objects.setAliases({ project_id, object_id, version, names })
-      return {}
-    },
-  )
-  app.post(
-    '/objs/:object_id/aliases/remove',
-    {
-      schema: {
-        tags,
-        operationId: 'removeAliases',
-        summary: 'Take aliases from an object.',
-        params: AliasedObjectPath,
-        body: AliasesRemoveRequest,
-        response: { 200: DoneResponse },
-      },
-    },
-    async (request) => {
-      const { project_id, aliases: names } = request.body
-      requireAccess(request.principal, 'traces:write', project_id)
-      await objects.removeAliases({ project_id, object_id: request.params.object_id, names })
-      return {}
-    },
-  )
-}
-
-function addLists(app: App, { objects }: ObjectMarkRoutesOptions): void {
+function addLists(app: App, objects: ObjectStore): void {
   app.get(
     '/tags',
     {
@@ -129,11 +116,7 @@ function addLists(app: App, { objects }: ObjectMarkRoutesOptions): void {
         response: { 200: TagsListResponse },
       },
     },
-    async (request, reply) => {
-      const { project_id } = request.query
-      requireAccess(request.principal, 'traces:read', project_id)
-      return { tags: await objects.listTags(openReadCaller(request, reply, project_id)) }
-    },
+    async (request, reply) => ({ tags: await objects.listTags(openMarks(request, reply)) }),
   )
   app.get(
     '/aliases',
@@ -146,10 +129,12 @@ function addLists(app: App, { objects }: ObjectMarkRoutesOptions): void {
         response: { 200: AliasesListResponse },
       },
     },
-    async (request, reply) => {
-      const { project_id } = request.query
-      requireAccess(request.principal, 'traces:read', project_id)
-      return { aliases: await objects.listAliases(openReadCaller(request, reply, project_id)) }
-    },
+    async (request, reply) => ({ aliases: await objects.listAliases(openMarks(request, reply)) }),
   )
+}
+
+function openMarks(request: FastifyRequest, reply: FastifyReply) {
+  const { project_id } = request.query as z.output<typeof MarksListQuery>
+  requireAccess(request.principal, 'traces:read', project_id)
+  return openReadCaller(request, reply, project_id)
 }

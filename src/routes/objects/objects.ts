@@ -8,7 +8,7 @@ import { requireAccess } from '../../domain/access/permissions.ts'
 import { resolveObject } from '../../domain/objects/object-content.ts'
 import { renderObject, requireObject } from '../../domain/objects/object-view.ts'
 import type { App } from '../../http/app-type.ts'
-import { openReadCaller } from '../../http/stream/read-caller.ts'
+import { addProjectRead } from '../../http/project-read.ts'
 import {
   OBJECTS_LIMIT_MAX,
   ObjectCreateRequest,
@@ -25,7 +25,7 @@ import type { ObjectStore } from '../../store/api/objects/objects.ts'
 /** Limit: bytes of contents in one answer; twice what one request may bring. */
 export const CONTENT_BYTES_MAX = 64 * 1024 * 1024
 
-export interface ObjectRoutesOptions {
+interface ObjectRoutesOptions {
   readonly objects: ObjectStore
   /** Microseconds since the epoch; never goes back. */
   readonly nowUs: () => number
@@ -66,20 +66,17 @@ function addObjectCreate(app: App, { objects, nowUs }: ObjectRoutesOptions): voi
 }
 
 function addObjectRead(app: App, { objects }: ObjectRoutesOptions): void {
-  app.post(
+  addProjectRead(
+    app,
     '/obj/read',
     {
-      schema: {
-        tags,
-        operationId: 'readObject',
-        summary: 'Read a version of an object.',
-        body: ObjectReadRequest,
-        response: { 200: ObjectReadResponse },
-      },
+      tags,
+      operationId: 'readObject',
+      summary: 'Read a version of an object.',
+      body: ObjectReadRequest,
+      response: ObjectReadResponse,
     },
-    async (request) => {
-      const { project_id, object_id, digest, metadata_only, ...options } = request.body
-      requireAccess(request.principal, 'traces:read', project_id)
+    async ({ project_id, object_id, digest, metadata_only, ...options }) => {
       const version = requireObject(await objects.findObject(project_id, object_id, digest))
       const content = metadata_only ? null : await objects.findContent(project_id, version.digest)
       return { obj: renderObject(version, content, options) }
@@ -88,20 +85,17 @@ function addObjectRead(app: App, { objects }: ObjectRoutesOptions): void {
 }
 
 function addObjectQuery(app: App, { objects }: ObjectRoutesOptions): void {
-  app.post(
+  addProjectRead(
+    app,
     '/objs/query',
     {
-      schema: {
-        tags,
-        operationId: 'queryObjects',
-        summary: 'List versions of objects.',
-        body: ObjectQueryRequest,
-        response: { 200: ObjectQueryResponse },
-      },
+      tags,
+      operationId: 'queryObjects',
+      summary: 'List versions of objects.',
+      body: ObjectQueryRequest,
+      response: ObjectQueryResponse,
     },
-    async (request, reply) => {
-      const { project_id, filter, sort_by, limit, offset, metadata_only, ...options } = request.body
-      requireAccess(request.principal, 'traces:read', project_id)
+    async ({ project_id, filter, sort_by, limit, offset, metadata_only, ...options }, caller) => {
       const listing = {
         project_id,
         filter: filter ?? {},
@@ -111,7 +105,7 @@ function addObjectQuery(app: App, { objects }: ObjectRoutesOptions): void {
         withContent: !metadata_only,
         contentBytesMax: CONTENT_BYTES_MAX,
       }
-      const found = await objects.listObjects(listing, openReadCaller(request, reply, project_id))
+      const found = await objects.listObjects(listing, caller)
       return {
         objs: found.map(({ version, val_json }) => renderObject(version, val_json, options)),
       }

@@ -34,7 +34,7 @@ type Node = { readonly table: StoredTable } | { readonly value: unknown }
 const NOTHING: Node = { value: null }
 
 /** Reads one ref; made anew for every request, because it remembers contents. */
-export type ReadRef = (ref: ReadableRef) => Promise<unknown>
+type ReadRef = (ref: ReadableRef) => Promise<unknown>
 
 /**
  * The value at the end of a ref; null when nothing lies there, or the object was deleted.

@@ -13,7 +13,7 @@ import type { TableStore } from '../../store/api/objects/tables.ts'
 import { CONTENT_BYTES_MAX } from './objects.ts'
 import { createRefReader } from './ref-reader.ts'
 
-export interface RefRoutesOptions {
+interface RefRoutesOptions {
   readonly objects: ObjectStore
   readonly tables: TableStore
 }

@@ -10,6 +10,7 @@ import { digestOfRows, requireDigest } from '../../domain/objects/digests.ts'
 import { applyTableChanges } from '../../domain/objects/table-update.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import { addProjectRead } from '../../http/project-read.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import {
   TableCreateFromDigestsRequest,
@@ -29,7 +30,7 @@ import type { StoredTable, TableStore } from '../../store/api/objects/tables.ts'
 import type { ReadCaller } from '../../store/api/read-caller.ts'
 import { digestChanges, digestRows, renderRows } from './table-rows.ts'
 
-export interface TableRoutesOptions {
+interface TableRoutesOptions {
   readonly tables: TableStore
 }
 
@@ -150,39 +151,33 @@ function addTableQuery(app: App, tables: TableStore): void {
 }
 
 function addTableStats(app: App, tables: TableStore): void {
-  app.post(
+  addProjectRead(
+    app,
     '/table/query_stats',
     {
-      schema: {
-        tags,
-        operationId: 'countTableRows',
-        summary: 'Count the rows of a table.',
-        body: TableQueryStatsRequest,
-        response: { 200: TableQueryStatsResponse },
-      },
+      tags,
+      operationId: 'countTableRows',
+      summary: 'Count the rows of a table.',
+      body: TableQueryStatsRequest,
+      response: TableQueryStatsResponse,
     },
-    async (request) => {
-      const { project_id, digest } = request.body
-      requireAccess(request.principal, 'traces:read', project_id)
+    async ({ project_id, digest }) => {
       const table = await tables.findTable(project_id, digest)
       return table === null ? missing(app, { count: 0 }, 'digest') : { count: table.row_count }
     },
   )
 
-  app.post(
+  addProjectRead(
+    app,
     '/table/query_stats_batch',
     {
-      schema: {
-        tags,
-        operationId: 'countTablesRows',
-        summary: 'Count the rows of tables; those that do not exist are left out.',
-        body: TableQueryStatsBatchRequest,
-        response: { 200: TableQueryStatsBatchResponse },
-      },
+      tags,
+      operationId: 'countTablesRows',
+      summary: 'Count the rows of tables; those that do not exist are left out.',
+      body: TableQueryStatsBatchRequest,
+      response: TableQueryStatsBatchResponse,
     },
-    async (request) => {
-      const { project_id, digests, include_storage_size } = request.body
-      requireAccess(request.principal, 'traces:read', project_id)
+    async ({ project_id, digests, include_storage_size }) => {
       const found = await Promise.all(
         (digests ?? []).map((digest) => tables.findTable(project_id, digest)),
       )

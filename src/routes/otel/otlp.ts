@@ -7,7 +7,7 @@ import { answerExport, encodingOf, renderRpcStatus, useOtlpBodies } from '../../
 import type { RecordSpans } from '../../otel/record-spans.ts'
 import { OtlpTrace, OtlpTraceResponse } from '../../schemas/otel/otlp.ts'
 
-export interface OtlpRoutesOptions {
+interface OtlpRoutesOptions {
   readonly recordSpans: RecordSpans
   readonly otlpBodyBytesMax: number
 }

@@ -13,7 +13,7 @@ import { OtlpTrace } from '../../schemas/otel/otlp.ts'
 import { ClientId, type JsonObject, ProjectId } from '../../schemas/primitives.ts'
 import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
 
-export interface TraceExportOptions {
+interface TraceExportOptions {
   readonly callsQuery: CallsQueryStore
   readonly refScheme: string
 }

@@ -29,6 +29,11 @@ const LIBRARIES: Readonly<Record<string, string>> = {
 }
 const LIBRARY_STYLES = { 'lib/uplot.css': 'uplot/dist/uPlot.min.css' }
 
+const ENTRY = 'page-entry.ts'
+
+/** Imports that a module needs before it runs: not those of views that are opened later. */
+const IMPORTS = /\b(?:from|import)\s*["']([@\w./-]+)["']/g
+
 export interface PageFile {
   readonly type: string
   readonly body: Buffer
@@ -61,10 +66,14 @@ export function readPage(refScheme: string): Page {
     Object.keys(LIBRARIES).map((name) => [name, `/assets/${version}/lib/${name}.js`]),
   )
   const importMap = JSON.stringify({ imports })
+  const preloads = listNeeded(texts).map(
+    (path) => `<link rel="modulepreload" href="/assets/${version}/${path}">`,
+  )
   const html = readFileSync(join(ROOT, 'index.html'), 'utf8')
     .replaceAll('{{version}}', version)
     .replace('{{refScheme}}', refScheme)
     .replace('{{imports}}', importMap)
+    .replace('{{preloads}}', preloads.join('\n    '))
   return {
     document: pack('text/html; charset=utf-8', html),
     policy: renderPolicy(importMap),
@@ -96,6 +105,19 @@ function* readLibraries(): Generator<[string, string]> {
 function findPackages(): string {
   const entry = createRequire(import.meta.url).resolve('preact/package.json')
   return dirname(dirname(entry))
+}
+
+/** All that the entry imports, and what that imports: a browser would find out one level after the other. */
+function listNeeded(texts: ReadonlyMap<string, string>): string[] {
+  const needed = new Set([ENTRY])
+  for (const path of needed) {
+    for (const [, name = ''] of (texts.get(path) ?? '').matchAll(IMPORTS)) {
+      const isOwn = name.startsWith('.')
+      const found = isOwn ? join(dirname(path), name).replaceAll('\\', '/') : `lib/${name}.js`
+      if (texts.has(found)) needed.add(found)
+    }
+  }
+  return [...needed].sort()
 }
 
 function typeOf(path: string): string {

@@ -10,6 +10,8 @@ import { type Page, type PageFile, readPage } from './page-files.ts'
 /** Addresses of views. The first names of a path are an entity and a project. */
 const VIEWS = [
   '/',
+  '/keys',
+  '/models',
   '/:entity/:project/weave',
   '/:entity/:project/weave/*',
   '/:entity/:project/r/:kind/*',
@@ -18,7 +20,7 @@ const VIEWS = [
 /** A year: the address of a file changes with its content. */
 const FOREVER = 'public, max-age=31536000, immutable'
 
-export interface PageRoutesOptions {
+interface PageRoutesOptions {
   readonly refScheme: string
 }
 

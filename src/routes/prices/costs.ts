@@ -4,6 +4,7 @@ import { queryPrices } from '../../domain/prices/price-query.ts'
 import { resolvePrice } from '../../domain/prices/project-prices.ts'
 import type { App } from '../../http/app-type.ts'
 import { newId } from '../../http/new-id.ts'
+import { addProjectRead } from '../../http/project-read.ts'
 import { idsOf, PurgeRequest } from '../../schemas/calls/ids-query.ts'
 import {
   COST_FIELDS,
@@ -15,7 +16,7 @@ import {
 import { RowQueryRequest } from '../../schemas/query/row-query.ts'
 import type { PriceStore } from '../../store/api/prices/prices.ts'
 
-export interface CostRoutesOptions {
+interface CostRoutesOptions {
   readonly prices: PriceStore
   /** Microseconds since the epoch; never goes back. */
   readonly nowUs: () => number
@@ -53,21 +54,18 @@ function addCostCreate(app: App, { prices, nowUs }: CostRoutesOptions): void {
 }
 
 function addCostQuery(app: App, { prices }: CostRoutesOptions): void {
-  app.post(
+  addProjectRead(
+    app,
     '/cost/query',
     {
-      schema: {
-        tags: ['costs'],
-        operationId: 'queryCosts',
-        summary: "A project's own prices that meet a condition (addition to the spec).",
-        description: `The fields are ${COST_FIELDS.join(', ')}.`,
-        body: RowQueryRequest,
-        response: { 200: CostQueryResponse },
-      },
+      tags: ['costs'],
+      operationId: 'queryCosts',
+      summary: "A project's own prices that meet a condition (addition to the spec).",
+      description: `The fields are ${COST_FIELDS.join(', ')}.`,
+      body: RowQueryRequest,
+      response: CostQueryResponse,
     },
-    async (request) => {
-      const { project_id, ...body } = request.body
-      requireAccess(request.principal, 'traces:read', project_id)
+    async ({ project_id, ...body }) => {
       return { results: queryPrices(await prices.listPrices(project_id), body) }
     },
   )

@@ -1,7 +1,8 @@
 /** What projects hold, and their names. Additions to the spec. */
-import { canUseProject, requireAccess, requireScope } from '../../domain/access/permissions.ts'
+import { canUseProject, requireScope } from '../../domain/access/permissions.ts'
 import { resolveCallsSelection } from '../../domain/calls/calls-query.ts'
 import type { App } from '../../http/app-type.ts'
+import { addProjectRead } from '../../http/project-read.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import {
   CallerResponse,
@@ -15,7 +16,7 @@ import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
 import type { FileStore } from '../../store/api/objects/files.ts'
 import type { ProjectStore } from '../../store/api/projects/projects.ts'
 
-export interface ProjectRoutesOptions {
+interface ProjectRoutesOptions {
   readonly projects: ProjectStore
   readonly callsQuery: CallsQueryStore
   readonly files: FileStore
@@ -31,21 +32,17 @@ export async function projectRoutes(app: App, options: ProjectRoutesOptions): Pr
 }
 
 function addStats(app: App, { projects, callsQuery, files }: ProjectRoutesOptions): void {
-  app.post(
+  addProjectRead(
+    app,
     '/project/stats',
     {
-      schema: {
-        tags,
-        operationId: 'sumProject',
-        summary: 'Sum up how many bytes a project holds (addition to the spec).',
-        body: ProjectStatsRequest,
-        response: { 200: ProjectStatsResponse },
-      },
+      tags,
+      operationId: 'sumProject',
+      summary: 'Sum up how many bytes a project holds (addition to the spec).',
+      body: ProjectStatsRequest,
+      response: ProjectStatsResponse,
     },
-    async (request, reply) => {
-      const { project_id, ...wanted } = request.body
-      requireAccess(request.principal, 'traces:read', project_id)
-      const caller = openReadCaller(request, reply, project_id)
+    async ({ project_id, ...wanted }, caller) => {
       const isWanted = (what: boolean | null | undefined) => what !== false
       const withObjects = isWanted(wanted.include_object_storage_size)
       const withTables = isWanted(wanted.include_table_storage_size)
@@ -107,7 +104,7 @@ function addCaller(app: App, { projects }: ProjectRoutesOptions): void {
       const names = await projects.listProjects(openReadCaller(request, reply, ''))
       const { svc_user_id, svc_username, scopes, projects: project_patterns } = caller
       return {
-        ...{ svc_user_id, svc_username },
+        ...{ key_id: caller.keyId, svc_user_id, svc_username },
         scopes: [...scopes],
         project_patterns: [...project_patterns],
         projects: names

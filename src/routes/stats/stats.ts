@@ -15,7 +15,7 @@ import { renderTimestamp } from '../../schemas/timestamp.ts'
 import type { PriceStore } from '../../store/api/prices/prices.ts'
 import type { StatsStore } from '../../store/api/stats/stats.ts'
 
-export interface StatsRoutesOptions {
+interface StatsRoutesOptions {
   readonly stats: StatsStore
   readonly prices: PriceStore
 }

@@ -15,7 +15,7 @@ import type { ThreadStore } from '../../store/api/threads/threads.ts'
 /** Lines of one piece of an answer. */
 const PIECE_LINES = 100
 
-export interface ThreadRoutesOptions {
+interface ThreadRoutesOptions {
   readonly threads: ThreadStore
 }
 

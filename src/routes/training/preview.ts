@@ -5,7 +5,7 @@ import { type CheckpointRoutesOptions, checkpointRoutes } from '../models/checkp
 import { type PreviewModelRoutesOptions, previewModelRoutes } from '../models/preview-models.ts'
 import { type TrainingJobRoutesOptions, trainingJobRoutes } from './training-jobs.ts'
 
-export interface PreviewRoutesOptions
+interface PreviewRoutesOptions
   extends PreviewModelRoutesOptions,
     TrainingJobRoutesOptions,
     CheckpointRoutesOptions {}

@@ -1,7 +1,12 @@
 /** Training jobs as clients see them. Spec: §4.8; all but the creation are additions. */
 import { randomBytes } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import { canUseProject, type Principal, requireScope } from '../../domain/access/permissions.ts'
+import {
+  canUseProject,
+  type Principal,
+  requireAccess,
+  requireScope,
+} from '../../domain/access/permissions.ts'
 import { modelProjectId, requireUsableModel } from '../../domain/models/preview-model.ts'
 import { resolvePageQuery, rowsToRead } from '../../domain/query/page.ts'
 import { createOrderedIds } from '../../domain/time/ordered-ids.ts'
@@ -29,6 +34,7 @@ import {
 } from '../../schemas/training/training-job-view.ts'
 import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
 import type { JobView, TrainingJobStore } from '../../store/api/training/training-jobs.ts'
+import { openBodyFolder } from '../../training/jobs/body-folder.ts'
 import { limitLargeBodies, takeTrainingBody } from '../../training/jobs/training-body.ts'
 import {
   createTrainingBodyThread,
@@ -39,6 +45,8 @@ export interface TrainingJobRoutesOptions {
   readonly models: PreviewModelStore
   readonly jobs: TrainingJobStore
   readonly trainingBodyBytesMax: number
+  /** Where large bodies lie while they are taken in: a directory, or ':memory:' for a temporary one. */
+  readonly dataDir: string
   /** Microseconds since the epoch; never goes back. */
   readonly nowUs: () => number
 }
@@ -58,11 +66,15 @@ export async function trainingJobRoutes(
 }
 
 function addCreate(app: App, { models, jobs, ...options }: TrainingJobRoutesOptions): void {
-  const { trainingBodyBytesMax: bytesMax, nowUs } = options
+  const { trainingBodyBytesMax: bytesMax, dataDir, nowUs } = options
   const newId = createOrderedIds(nowUs, randomBytes)
   const thread = createTrainingBodyThread(optionsOfBodyThread(bytesMax))
-  const stageBody = limitLargeBodies(jobs.stageBody)
-  app.addHook('onClose', () => thread.close())
+  const folder = openBodyFolder(dataDir)
+  const stageBody = limitLargeBodies(folder.stageBody)
+  app.addHook('onClose', async () => {
+    await thread.close()
+    folder.close()
+  })
   app.removeAllContentTypeParsers()
   // The handler reads the bytes: large ones must not become one string on the event loop.
   app.addContentTypeParser('application/json', async (_request: unknown, body: Readable) => body)
@@ -137,14 +149,15 @@ function addList(app: App, { jobs }: TrainingJobRoutesOptions): void {
     async (request) => {
       const caller = requireScope(request.principal, 'training')
       const { after, limit, order } = resolvePageQuery(request.query)
-      const { model_id, status } = request.query
+      const { model_id, status, project_id } = request.query
+      if (project_id !== undefined) requireAccess(caller, 'training', project_id)
       const views = await jobs.listJobs({
         model_id: model_id ? model_id.toLowerCase() : null,
         status: status ?? null,
         after,
         order,
         count: rowsToRead(limit),
-        projects: caller.projects,
+        projects: project_id === undefined ? caller.projects : [project_id],
       })
       return renderJobPage(views, limit)
     },

@@ -14,11 +14,10 @@ import {
   TrajectoriesFromCallsResponse,
 } from '../../schemas/training/trajectory-from-calls.ts'
 import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
+import { type FeedbackJoin, joinFeedback } from '../calls/call-feedback.ts'
 
-export interface TrajectoryRoutesOptions {
+interface TrajectoryRoutesOptions extends FeedbackJoin {
   readonly callsQuery: CallsQueryStore
-  /** Scheme of the refs under which feedback is looked for. */
-  readonly refScheme: string
 }
 
 const NEWEST_FIRST = [{ field: 'started_at', direction: 'desc' as const }]
@@ -26,7 +25,7 @@ const COLUMNS = ['attributes', 'inputs', 'output', 'thread_id', 'turn_id', 'pare
 
 export async function trajectoryRoutes(
   app: App,
-  { callsQuery, refScheme }: TrajectoryRoutesOptions,
+  { callsQuery, ...join }: TrajectoryRoutesOptions,
 ): Promise<void> {
   app.post(
     '/v1/preview/trajectory-groups/from-calls',
@@ -46,12 +45,13 @@ export async function trajectoryRoutes(
       const { projects } = requireAccess(request.principal, 'traces:read', project_id)
       const plan = resolveGroupingPlan(request.body)
       const source = { project_id, filter, query, limit, sort_by: NEWEST_FIRST, columns: COLUMNS }
-      const selection = resolveCallsSelection(source, { refScheme, projects })
-      const shape = resolveCallsShape({ ...source, include_feedback: true })
+      const selection = resolveCallsSelection(source, { refScheme: join.refScheme, projects })
+      const shape = resolveCallsShape(source)
       const caller = openReadCaller(request, reply, project_id)
       const builder = createGroupBuilder(plan)
       const meter = createSourceMeter()
-      for await (const page of callsQuery.pages(selection, shape, caller)) {
+      const pages = callsQuery.pages(selection, shape, caller)
+      for await (const page of joinFeedback(pages, true, join, caller)) {
         for (const { call, feedback } of page) {
           meter(call)
           builder.add(call, feedback ?? [])

@@ -148,7 +148,7 @@ function addArtifact(app: App, { queue, artifactBytesMax, nowUs }: WorkerFilesOp
       const file = await queue.receiveArtifact(source, artifactBytesMax)
       try {
         if (file.sha256 !== expected) throw digestMismatch()
-        await queue.stageArtifact(leaseOf(job_id, token, nowUs()), file)
+        await file.stage(leaseOf(job_id, token, nowUs()))
         return { sha256: file.sha256, bytes: file.bytes }
       } finally {
         await file.discard()

@@ -34,7 +34,7 @@ import {
 } from '../../training/jobs/job-claims.ts'
 import { leaseOf, type WorkerFilesOptions, workerFileRoutes } from './worker-files.ts'
 
-export interface WorkerRoutesOptions
+interface WorkerRoutesOptions
   extends Omit<JobClaimsOptions, 'onFault'>,
     Omit<WorkerFilesOptions, 'queue'> {}
 

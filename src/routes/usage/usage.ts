@@ -1,8 +1,7 @@
 /** Usage of calls with their descendants; additions to the spec. */
-import { requireAccess } from '../../domain/access/permissions.ts'
 import { parseQuery } from '../../domain/query/query-expression.ts'
 import type { App } from '../../http/app-type.ts'
-import { openReadCaller } from '../../http/stream/read-caller.ts'
+import { addProjectRead } from '../../http/project-read.ts'
 import {
   CallsUsageRequest,
   TraceUsageRequest,
@@ -13,27 +12,24 @@ import {
 import type { PriceStore } from '../../store/api/prices/prices.ts'
 import type { UsageStore } from '../../store/api/usage/usage.ts'
 
-export interface UsageRoutesOptions {
+interface UsageRoutesOptions {
   readonly usage: UsageStore
   readonly prices: PriceStore
 }
 
 export async function usageRoutes(app: App, { usage, prices }: UsageRoutesOptions): Promise<void> {
-  app.post(
+  addProjectRead(
+    app,
     '/trace/usage',
     {
-      schema: {
-        tags: ['calls'],
-        operationId: 'getTraceUsage',
-        summary: 'Usage of the calls of a trace, each with its descendants (addition to the spec).',
-        body: TraceUsageRequest,
-        response: { 200: UsageResponse },
-      },
+      tags: ['calls'],
+      operationId: 'getTraceUsage',
+      summary: 'Usage of the calls of a trace, each with its descendants (addition to the spec).',
+      body: TraceUsageRequest,
+      response: UsageResponse,
     },
-    async (request, reply) => {
-      const { project_id, filter, query, include_costs, usage_counting, limit } = request.body
-      requireAccess(request.principal, 'traces:read', project_id)
-      const caller = openReadCaller(request, reply, project_id)
+    async (body, caller) => {
+      const { project_id, filter, query, include_costs, usage_counting, limit } = body
       return usage.sumTraceUsage(
         {
           project_id,
@@ -48,21 +44,17 @@ export async function usageRoutes(app: App, { usage, prices }: UsageRoutesOption
     },
   )
 
-  app.post(
+  addProjectRead(
+    app,
     '/calls/usage',
     {
-      schema: {
-        tags: ['calls'],
-        operationId: 'getCallsUsage',
-        summary: 'Usage of calls by id, each with all its descendants (addition to the spec).',
-        body: CallsUsageRequest,
-        response: { 200: UsageResponse },
-      },
+      tags: ['calls'],
+      operationId: 'getCallsUsage',
+      summary: 'Usage of calls by id, each with all its descendants (addition to the spec).',
+      body: CallsUsageRequest,
+      response: UsageResponse,
     },
-    async (request, reply) => {
-      const { project_id, call_ids, include_costs, usage_counting, limit } = request.body
-      requireAccess(request.principal, 'traces:read', project_id)
-      const caller = openReadCaller(request, reply, project_id)
+    async ({ project_id, call_ids, include_costs, usage_counting, limit }, caller) => {
       return usage.sumCallsUsage(
         {
           project_id,

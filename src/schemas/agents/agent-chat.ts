@@ -82,12 +82,12 @@ export const ChatFeedback = z
     runnable_ref: text.describe('Op that made it.'),
     call_ref: text.describe('Call that made it.'),
     trigger_ref: text.describe('Object that started the op.'),
-    scorer_tags: z.array(z.string()).describe('Of the payload.'),
-    scorer_ratings: z.record(z.string(), z.number()).describe('Of the payload.'),
-    scorer_tag_reasons: z.record(z.string(), z.string()).describe('Always empty.'),
-    scorer_tag_confidences: z.record(z.string(), z.number()).describe('Always empty.'),
-    scorer_rating_reasons: z.record(z.string(), z.string()).describe('Always empty.'),
-    scorer_rating_confidences: z.record(z.string(), z.number()).describe('Always empty.'),
+    scorer_tags: z.array(z.string()).describe('Tags that were given.'),
+    scorer_ratings: z.record(z.string(), z.number()).describe('Ratings that were given.'),
+    scorer_tag_reasons: z.record(z.string(), z.string()).describe('Why, by tag.'),
+    scorer_tag_confidences: z.record(z.string(), z.number()).describe('How sure, by tag.'),
+    scorer_rating_reasons: z.record(z.string(), z.string()).describe('Why, by rating.'),
+    scorer_rating_confidences: z.record(z.string(), z.number()).describe('How sure, by rating.'),
   })
   .meta({ id: 'ChatFeedback', description: 'Feedback about a span, a turn or a conversation.' })
 export type ChatFeedback = z.infer<typeof ChatFeedback>
@@ -205,23 +205,22 @@ export const ConversationChat = z
   .meta({ id: 'ConversationChat', description: 'Turns of a conversation.' })
 export type ConversationChat = z.infer<typeof ConversationChat>
 
+const ConversationSpan = z.object({
+  trace_id: z.string().describe('The trace.'),
+  span_id: z.string().describe('The span.'),
+  operation_name: z.string().describe('Operation of the span.'),
+  duration_ms: z.int().describe('Milliseconds.'),
+  status: statusCode.describe('Status of the span.'),
+})
+export type ConversationSpan = z.infer<typeof ConversationSpan>
+
 export const ConversationSpans = z
   .object({
     conversations: z
       .array(
         z.object({
           conversation_id: z.string().describe('The conversation.'),
-          spans: z
-            .array(
-              z.object({
-                trace_id: z.string().describe('The trace.'),
-                span_id: z.string().describe('The span.'),
-                operation_name: z.string().describe('Operation of the span.'),
-                duration_ms: z.int().describe('Milliseconds.'),
-                status: statusCode.describe('Status of the span.'),
-              }),
-            )
-            .describe('Its spans, by time.'),
+          spans: z.array(ConversationSpan).describe('Its spans, by time.'),
           spans_feedback: z
             .array(
               z.object({

@@ -7,7 +7,7 @@ export const SEARCH_LIMIT = 20
 const SEARCH_LIMIT_MAX = 1000
 const QUERY_CHARS_MAX = 1024
 
-export const SEARCH_ROLES = [
+const SEARCH_ROLES = [
   '',
   'user',
   'assistant',

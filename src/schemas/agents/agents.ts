@@ -49,9 +49,9 @@ export const AgentRow = z
     invocation_count: count('Spans in which the agent was invoked.'),
     span_count: count('Spans that name the agent.'),
     error_count: count('Those that failed.'),
-    total_input_tokens: count('Input tokens that these spans report, cached ones included.'),
-    total_output_tokens: count('Output tokens that they report.'),
-    total_duration_ms: count('Milliseconds that they took in all.'),
+    total_input_tokens: count('Input tokens of its model calls, cached ones included.'),
+    total_output_tokens: count('Output tokens of its model calls.'),
+    total_duration_ms: count('Milliseconds that these spans took in all.'),
     total_cost_usd: usd,
     first_seen: time.describe('Start of the first one.'),
     last_seen: time.describe('Start of the last one.'),
@@ -59,10 +59,9 @@ export const AgentRow = z
   .meta({ id: 'AgentRow', description: 'What the spans of an agent come to.' })
 export type AgentRow = z.infer<typeof AgentRow>
 
-export const AgentVersionRow = AgentRow.extend({
+const AgentVersionRow = AgentRow.extend({
   agent_version: z.string().describe('Version; empty where spans name none.'),
 }).meta({ id: 'AgentVersionRow', description: 'What the spans of a version of an agent come to.' })
-export type AgentVersionRow = z.infer<typeof AgentVersionRow>
 
 export const AgentsQueryResponse = z.object({
   agents: z.array(AgentRow).describe('The page.'),

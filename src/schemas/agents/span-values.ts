@@ -5,9 +5,9 @@ import { FieldPath, Query, SORT_TERMS_MAX } from '../query/query-expression.ts'
 import { Timestamp } from '../timestamp.ts'
 
 /** Limit: rows of one answer. */
-export const AGENT_ROWS_MAX = 1000
+const AGENT_ROWS_MAX = 1000
 /** Limit: rows that may be left out before the page. */
-export const AGENT_OFFSET_MAX = 100_000
+const AGENT_OFFSET_MAX = 100_000
 /** Limit: refs, measures or metrics of one request. */
 const SPECS_MAX = 20
 
@@ -21,7 +21,7 @@ const SOURCES = [
   'custom_attrs_bool',
 ] as const
 
-export const AGENT_AGGREGATIONS = [
+const AGENT_AGGREGATIONS = [
   'sum',
   'avg',
   'min',
@@ -118,7 +118,7 @@ export const unsupportedNull = z
   // A type of null alone is unknown to generators of clients.
   .meta({ description: 'Not supported. May be null.', type: ['string', 'null'], enum: [null] })
 
-export const AgentSortTerm = z
+const AgentSortTerm = z
   .strictObject({
     field: FieldPath.describe('Field of a row.'),
     direction: z.enum(['asc', 'desc']).default('desc').describe('Direction.'),

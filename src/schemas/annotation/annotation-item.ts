@@ -15,7 +15,7 @@ const FIELD_CHARS_MAX = 1024
 /** Limit: items of one answer; also the number when none is asked for. */
 export const ITEMS_LIMIT_MAX = 10_000
 
-export const ANNOTATION_STATES = ['unstarted', 'in_progress', 'completed', 'skipped'] as const
+const ANNOTATION_STATES = ['unstarted', 'in_progress', 'completed', 'skipped'] as const
 export const AnnotationState = z.enum(ANNOTATION_STATES)
 export type AnnotationState = z.infer<typeof AnnotationState>
 
@@ -40,7 +40,7 @@ const ITEM_SORT_FIELDS = ['created_at', 'updated_at', 'call_started_at', 'call_o
 
 const exactly = (what: string) => z.string().max(1024).nullish().describe(`Exactly this ${what}.`)
 
-export const AnnotationItemsFilter = z.strictObject({
+const AnnotationItemsFilter = z.strictObject({
   id: exactly('item'),
   call_id: exactly('call'),
   call_op_name: exactly('op'),
@@ -52,7 +52,6 @@ export const AnnotationItemsFilter = z.strictObject({
     .nullish()
     .describe('Items in one of these states.'),
 })
-export type AnnotationItemsFilter = z.infer<typeof AnnotationItemsFilter>
 
 export const AnnotationItemsQueryRequest = z.strictObject({
   project_id: ProjectId,

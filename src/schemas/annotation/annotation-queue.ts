@@ -71,7 +71,7 @@ export const AnnotationQueueResponse = z.object({
   queue: AnnotationQueueSchema.describe('The queue.'),
 })
 
-export const QUEUE_SORT_FIELDS = ['created_at', 'updated_at', 'name'] as const
+const QUEUE_SORT_FIELDS = ['created_at', 'updated_at', 'name'] as const
 
 export const AnnotationQueuesQueryRequest = z.strictObject({
   project_id: ProjectId,

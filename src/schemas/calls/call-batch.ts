@@ -10,9 +10,9 @@ import {
 } from './call.ts'
 
 /** Limit: items of one batch. */
-export const BATCH_ITEMS_MAX = 10_000
+const BATCH_ITEMS_MAX = 10_000
 /** Limit: ids of one deletion. */
-export const DELETED_IDS_MAX = 1000
+const DELETED_IDS_MAX = 1000
 const DISPLAY_NAME_MAX = 1024
 
 /** One part of a call in a batch. */

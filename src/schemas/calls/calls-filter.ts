@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 /** Limit: entries of one list. */
-export const FILTER_ENTRIES_MAX = 1000
+const FILTER_ENTRIES_MAX = 1000
 const ENTRY_LENGTH_MAX = 2048
 
 function listOf(description: string) {

@@ -5,7 +5,7 @@ import { FieldPath, Query, SORT_TERMS_MAX, SortTerm } from '../query/query-expre
 import { CallsFilter } from './calls-filter.ts'
 
 /** Limit: names in `columns`. */
-export const COLUMNS_MAX = 200
+const COLUMNS_MAX = 200
 
 const switchField = (what: string) =>
   z
@@ -20,7 +20,7 @@ const columns = z
   .nullish()
 
 /** Limit: columns whose refs are followed. */
-export const EXPAND_COLUMNS_MAX = 32
+const EXPAND_COLUMNS_MAX = 32
 
 const expandColumns = z
   .array(FieldPath)
@@ -63,7 +63,9 @@ export const CallsQueryRequest = z
       )
       .meta({ default: true }),
     include_costs: switchField('Whether to fill summary.weave.costs.'),
-    include_feedback: switchField('Whether to fill summary.weave.feedback.'),
+    include_feedback: switchField(
+      'Whether to fill summary.weave.feedback: the newest 1,000 of each call, the oldest first.',
+    ),
     include_storage_size: switchField('Whether to fill storage_size_bytes.'),
     include_total_storage_size: switchField('Whether to fill total_storage_size_bytes.'),
     include_usernames: switchField('Accepted: user names are always given.'),

@@ -27,14 +27,14 @@ const anyOf = z.strictObject({
  * Spec: §1 (deleting not shown). Choice: what Weave allows; a query that could match by accident is
  * refused.
  */
-export const IdsQuery = z
+const IdsQuery = z
   .strictObject({
     $expr: z
       .union([isId, isOneOf, anyOf], 'must name ids: $eq, $in or $or of such')
       .describe('Which ids.'),
   })
   .meta({ id: 'IdsQuery', description: 'Which ids: `$eq` or `$in` on `id`, or `$or` of such.' })
-export type IdsQuery = z.infer<typeof IdsQuery>
+type IdsQuery = z.infer<typeof IdsQuery>
 
 /** Body of a purge. */
 export const PurgeRequest = z.strictObject({

@@ -20,7 +20,7 @@ const ToolCallDelta = z.looseObject({
 })
 
 /** What a chunk adds to a message; every key may be missing. */
-export const ChatDelta = z.looseObject({
+const ChatDelta = z.looseObject({
   role: optionalField(z.string(), 'Role of the speaker; in the first chunk of a choice.'),
   content: optionalField(z.string(), 'Next piece of the answer.'),
   refusal: optionalField(z.string(), 'Next piece of a refusal.'),
@@ -28,7 +28,6 @@ export const ChatDelta = z.looseObject({
   reasoning_content: optionalField(z.string(), 'Older name of reasoning.'),
   tool_calls: optionalField(z.array(ToolCallDelta), 'Next pieces of tool calls.'),
 })
-export type ChatDelta = z.infer<typeof ChatDelta>
 
 /** One choice of a chunk. */
 export const ChatChunkChoice = z.looseObject({

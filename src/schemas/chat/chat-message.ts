@@ -8,7 +8,7 @@ import { boundedList, boundedMap, boundedText, describeJson, ruleError } from '.
 /** Parts of one message's content. Limit: a long video prompt sends some hundred frames. */
 export const CONTENT_PARTS_MAX = 10_000
 /** Tool calls of one assistant message. */
-export const TOOL_CALLS_MAX = 512
+const TOOL_CALLS_MAX = 512
 
 const ROLE_CHARS_MAX = 64
 const NAME_CHARS_MAX = 1_024

@@ -15,9 +15,9 @@ import {
 } from '../bounded-fields.ts'
 import { INT64_BOUND } from './chat-sampling-fields.ts'
 
-export const DOCUMENTS_MAX = 1_000
+const DOCUMENTS_MAX = 1_000
 /** Limit: the longest templates of published models are a third of it. */
-export const CHAT_TEMPLATE_CHARS_MAX = 65_536
+const CHAT_TEMPLATE_CHARS_MAX = 65_536
 /** Keys of a free-form object. */
 export const EXTRA_KEYS_MAX = 256
 

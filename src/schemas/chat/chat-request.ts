@@ -20,7 +20,7 @@ import { TOOL_FIELDS } from './chat-tool-fields.ts'
 
 /** Messages of one request. */
 export const MESSAGES_MAX = 10_000
-export const LOGITS_PROCESSORS_MAX = 64
+const LOGITS_PROCESSORS_MAX = 64
 const MODEL_CHARS_MAX = 512
 const USER_CHARS_MAX = 1_024
 const ENGINE_ARGUMENT_CHARS_MAX = 65_536

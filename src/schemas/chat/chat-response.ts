@@ -42,7 +42,7 @@ const Annotation = z.looseObject({
  * Choice: whatever a model did not produce is null or left out; annotations may be a list too, as
  * some upstreams send it. `reasoning` and `reasoning_content` carry the same text.
  */
-export const ChatResponseMessage = z
+const ChatResponseMessage = z
   .looseObject({
     role: z.string().describe('Role of the speaker: assistant, or that of the continued message.'),
     content: optionalField(text(), 'The answer.'),
@@ -72,7 +72,6 @@ export const ChatResponseMessage = z
     reasoning_content: optionalField(text(), 'Older name of reasoning.'),
   })
   .meta({ id: 'ChatResponseMessage', description: 'What the model answered.' })
-export type ChatResponseMessage = z.infer<typeof ChatResponseMessage>
 
 const TOKEN_LOGPROB_FIELDS = {
   token: z.string().describe('Text of the token, or token_id:<id> where that was asked for.'),

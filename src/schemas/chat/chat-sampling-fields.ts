@@ -18,16 +18,16 @@ import {
 export const INT64_BOUND = 9_223_372_036_854_776_000
 
 /** Choices of one request. Limit: each holds a KV cache. */
-export const CHOICES_MAX = 128
+const CHOICES_MAX = 128
 /** Ranked alternatives per token. Limit: what engines allow by default. */
-export const TOP_LOGPROBS_MAX = 20
+const TOP_LOGPROBS_MAX = 20
 /** Stop strings of one request. Limit: each is searched for after every token. */
-export const STOPS_MAX = 64
-export const STOP_CHARS_MAX = 1_024
+const STOPS_MAX = 64
+const STOP_CHARS_MAX = 1_024
 /** Token ids in one list. Limit: about one vocabulary. */
-export const TOKEN_IDS_MAX = 100_000
-export const BAD_WORDS_MAX = 1_000
-export const BAD_WORD_CHARS_MAX = 1_024
+const TOKEN_IDS_MAX = 100_000
+const BAD_WORDS_MAX = 1_000
+const BAD_WORD_CHARS_MAX = 1_024
 
 const tokenId = () => boundedInteger('a token id, 0 or more', { min: 0 })
 const penalty = () => boundedNumber('a number from -2 to 2', { min: -2, max: 2 })

@@ -83,9 +83,4 @@ export const CompletionCreateResponse = z
   .object({ response: ChatCompletionResponse, ...Place })
   .meta({ id: 'CompletionCreateResponse', description: 'A completion, and where it is recorded.' })
 
-/** The first line of a stream that is recorded. */
-export const CompletionPlace = z
-  .object({ _meta: z.object(Place) })
-  .meta({ id: 'CompletionPlace', description: 'Where a stream is recorded.' })
-
 export type CompletionCreateRequest = z.infer<typeof CompletionCreateRequest>

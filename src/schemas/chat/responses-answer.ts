@@ -14,7 +14,7 @@ const OutputPart = z.looseObject({
 })
 
 /** An item that the model made: reasoning, a message, or the call of a function. */
-export const ResponseOutputItem = z
+const ResponseOutputItem = z
   .looseObject({
     type: text().describe('reasoning, message or function_call.'),
     id: text().describe('Id of the item, made of the id of its response.'),

@@ -63,7 +63,10 @@ export const InputItem = z
       call_id: id('Which call this is, or which one it answers.'),
       name: optionalField(boundedText({ max: NAME_CHARS_MAX }), 'Name of the called function.'),
       arguments: text('Arguments of the call as JSON text.'),
-      output: optionalField(Content, 'What the function gave: a string, or a list of parts.'),
+      output: optionalField(
+        z.union([Content, z.looseObject({})], ruleError('a string, a list of parts or an object')),
+        'What the function gave: a string, or a list of parts. Objects are of tools of an engine.',
+      ),
       summary: optionalField(
         boundedList(ReasoningPart, { max: CONTENT_PARTS_MAX }),
         'Summaries of the reasoning.',

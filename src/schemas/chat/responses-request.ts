@@ -28,7 +28,7 @@ const DESCRIPTION_CHARS_MAX = 65_536
 const TOKENS_MAX = 2_147_483_647
 
 /** What an answer may be asked to include. */
-export const RESPONSE_INCLUDES = [
+const RESPONSE_INCLUDES = [
   'message.output_text.logprobs',
   'reasoning.encrypted_content',
   'message.input_image.image_url',
@@ -165,9 +165,11 @@ const FIELDS = {
 } as const
 
 /** Body of a response to be made; unknown fields pass to the engine, as with a chat. */
-export const ResponseCreateRequest = z
-  .looseObject(FIELDS, ruleError('a JSON object'))
-  .meta({ id: 'ResponseCreateRequest', description: 'A response to be made.' })
+export const ResponseCreateRequest = z.looseObject(FIELDS, ruleError('a JSON object')).meta({
+  id: 'ResponseCreateRequest',
+  description:
+    'A response to be made. What is refused here is passed on to engines that make responses themselves, but for background and conversation.',
+})
 
 /** The named fields only, so that `keyof` stays the list of them. */
 export type ResponseCreateRequest = z.infer<z.ZodObject<typeof FIELDS, z.core.$strip>>

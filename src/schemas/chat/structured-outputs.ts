@@ -88,12 +88,7 @@ export const StructuredOutputs = z.looseObject(
 export type StructuredOutputs = z.infer<typeof StructuredOutputs>
 
 /** Values of `response_format.type`. Spec: §4.3 (shows only json_schema). */
-export const RESPONSE_FORMAT_TYPES = [
-  'text',
-  'json_object',
-  'json_schema',
-  'structural_tag',
-] as const
+const RESPONSE_FORMAT_TYPES = ['text', 'json_object', 'json_schema', 'structural_tag'] as const
 
 const JsonSchemaFormat = z.looseObject(
   {

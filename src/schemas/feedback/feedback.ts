@@ -1,26 +1,14 @@
 /** Feedback on the wire: create and payload schema. Spec: §2.2, §2.3, §2.4, §4.1, §4.2, §8. */
 import { z } from 'zod'
-import {
-  AnyRef,
-  ClientId,
-  FreeObject,
-  isRefShape,
-  nameOf,
-  ProjectId,
-  refOf,
-} from '../primitives.ts'
-import { Timestamp } from '../timestamp.ts'
+import { AnyRef, ClientId, FreeObject, nameOf, ProjectId, refOf } from '../primitives.ts'
 import { FEEDBACK_SCORES } from './feedback-scores.ts'
+import { FeedbackType, FeedbackWindowFields } from './feedback-window.ts'
 
-const FEEDBACK_TYPE_MAX = 256
 const CREATOR_MAX = 256
-const TRIGGER_PATTERN_MAX = 2048
 
 /** Spec: §8. */
 export const SAMPLE_LIMIT_DEFAULT = 2000
-export const SAMPLE_LIMIT_MAX = 5000
-
-const feedbackType = nameOf(FEEDBACK_TYPE_MAX)
+const SAMPLE_LIMIT_MAX = 5000
 
 /**
  * Spec: §2.2, §4.1. Choice: a `svc_user_id` that is set is refused and not dropped, because a client that
@@ -31,7 +19,7 @@ export const FeedbackCreateRequest = z
     project_id: ProjectId,
     id: ClientId.nullish().describe('Id chosen by the client; a new UUIDv7 when absent.'),
     weave_ref: refOf('object').describe('Object that the feedback is about.'),
-    feedback_type: feedbackType.describe(
+    feedback_type: FeedbackType.describe(
       'Free kind; `wandb.reaction`, `wandb.note`, `wandb.annotation.<name>` and `wandb.runnable.<name>` have rules.',
     ),
     payload: FreeObject.describe(
@@ -89,25 +77,10 @@ export const FeedbackCreateResponse = z
   .meta({ id: 'FeedbackCreateResponse', description: 'Stored feedback.' })
 export type FeedbackCreateResponse = z.infer<typeof FeedbackCreateResponse>
 
-/** An object ref, `<ref without digest>:*`, or an object ref without its digest. */
-const TriggerPattern = z
-  .string()
-  .max(TRIGGER_PATTERN_MAX)
-  .refine(
-    (text) => isRefShape(text, ['object']) || isRefShape(`${text}:*`, ['object']),
-    'must be a ref <scheme>:///<entity>/<project>/object/<name>:<digest>, or end in :* for all versions',
-  )
-
 /** Spec: §4.2, §8. */
 export const FeedbackPayloadSchemaRequest = z
   .strictObject({
-    project_id: ProjectId,
-    start: Timestamp.describe('Inclusive start of the window on created_at; no offset means UTC.'),
-    end: Timestamp.nullish().describe('Exclusive end of the window; now when absent.'),
-    feedback_type: feedbackType.nullish().describe('Only feedback of exactly this type.'),
-    trigger_ref: TriggerPattern.nullish().describe(
-      'Only feedback with this trigger_ref; `<name>:*`, or no digest, means all versions.',
-    ),
+    ...FeedbackWindowFields,
     sample_limit: z
       .int()
       .min(1)

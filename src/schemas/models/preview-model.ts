@@ -63,6 +63,7 @@ export const PreviewModelParams = z.object({
 
 /** Query of the model list (addition to the spec). */
 export const PreviewModelListQuery = PageQuery.extend({
+  project_id: ProjectId.optional().describe('Only models of this project.'),
   name: z
     .string('must be given once')
     .max(128, 'must have at most 128 characters')

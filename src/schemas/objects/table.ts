@@ -117,7 +117,7 @@ export const TableQueryRequest = z.strictObject({
 export type TableQueryRequest = z.infer<typeof TableQueryRequest>
 
 /** One row of an answer. */
-export const TableRowSchema = z
+const TableRowSchema = z
   .object({
     digest: z.string().describe('Digest of the row.'),
     val: z.unknown().describe('The row.'),

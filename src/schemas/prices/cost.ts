@@ -5,7 +5,7 @@ import { nameOf, ProjectId } from '../primitives.ts'
 import { Timestamp } from '../timestamp.ts'
 
 /** Limit: models of one request. */
-export const COSTS_MAX = 1000
+const COSTS_MAX = 1000
 /** Limit: dollars for one token. */
 const TOKEN_COST_MAX = 1_000_000
 const LLM_ID_MAX = 256

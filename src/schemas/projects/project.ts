@@ -18,6 +18,7 @@ const size = (what: string) =>
 export const LISTED_PROJECTS_MAX = 1000
 
 export const CallerResponse = z.object({
+  key_id: z.string().describe('Id of the key, which is no secret.'),
   svc_user_id: z.string().describe('User of the key.'),
   svc_username: z.string().describe('Name of that user.'),
   scopes: z.array(z.string()).describe('Rights of the key; `admin` includes all.'),

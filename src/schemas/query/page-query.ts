@@ -2,8 +2,8 @@
 import { z } from 'zod'
 
 export const PAGE_LIMIT_DEFAULT = 20
-export const PAGE_LIMIT_MAX = 100
-export const LIST_ORDERS = ['asc', 'desc'] as const
+const PAGE_LIMIT_MAX = 100
+const LIST_ORDERS = ['asc', 'desc'] as const
 export type ListOrder = (typeof LIST_ORDERS)[number]
 
 const WHOLE = /^[1-9]\d{0,2}$/

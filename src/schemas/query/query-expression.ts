@@ -9,7 +9,7 @@ export const QUERY_NODES_MAX = 1000
 /** Limit: terms of one sort. */
 export const SORT_TERMS_MAX = 16
 /** Limit: characters of a dotted field name. */
-export const FIELD_LENGTH_MAX = 512
+const FIELD_LENGTH_MAX = 512
 
 /** An addition to the spec: a condition in the words of the tracing SDKs. */
 export const Query = z

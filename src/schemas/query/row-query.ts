@@ -6,7 +6,7 @@ import { FieldPath, Query, SORT_TERMS_MAX, SortTerm } from './query-expression.t
 /** Limit: rows of one answer. */
 export const ROWS_MAX = 10_000
 /** Limit: rows that may be left out before the page. */
-export const OFFSET_MAX = 100_000
+const OFFSET_MAX = 100_000
 const FIELDS_MAX = 100
 
 /** Asks for the number of rows instead of rows. */

@@ -7,7 +7,7 @@ import { Timestamp } from '../timestamp.ts'
 import { UsageCounting } from '../usage/usage-counting.ts'
 
 /** Spec: §2.8 (names not shown). Choice: the names of Weave. */
-export const USAGE_METRICS = [
+const USAGE_METRICS = [
   'input_tokens',
   'output_tokens',
   'total_tokens',
@@ -20,19 +20,11 @@ export const USAGE_METRICS = [
 export type UsageMetric = (typeof USAGE_METRICS)[number]
 
 /** Spec: §2.8 (names not shown). Choice: the names of Weave. */
-export const CALL_METRICS = ['latency_ms', 'call_count', 'error_count'] as const
+const CALL_METRICS = ['latency_ms', 'call_count', 'error_count'] as const
 export type CallMetric = (typeof CALL_METRICS)[number]
 
 /** Spec: §2.8 aggregations (only `sum` is shown). Choice: the names of Weave. */
-export const AGGREGATIONS = [
-  'sum',
-  'avg',
-  'min',
-  'max',
-  'count',
-  'count_true',
-  'count_false',
-] as const
+const AGGREGATIONS = ['sum', 'avg', 'min', 'max', 'count', 'count_true', 'count_false'] as const
 export type Aggregation = (typeof AGGREGATIONS)[number]
 
 /** Limit: metrics asked for in one list. */
@@ -42,33 +34,35 @@ const AGGREGATIONS_MAX = 20
 /** Limit: a bucket of a hundred years. */
 const GRANULARITY_S_MAX = 36_525 * 86_400
 
+export const Aggregations = z
+  .array(z.enum(AGGREGATIONS, `must be one of ${AGGREGATIONS.join(', ')}`))
+  .max(AGGREGATIONS_MAX, `must have at most ${AGGREGATIONS_MAX} entries`)
+
+export const Percentiles = z
+  .array(z.number().min(0, 'must be from 0 to 100').max(100, 'must be from 0 to 100'))
+  .max(PERCENTILES_MAX, `must have at most ${PERCENTILES_MAX} entries`)
+
 function specOf<const Names extends readonly string[]>(id: string, names: Names) {
   return z
     .strictObject({
       metric: z
         .enum(names, `must be one of ${names.join(', ')}`)
         .describe('What is measured of each row.'),
-      aggregations: z
-        .array(z.enum(AGGREGATIONS, `must be one of ${AGGREGATIONS.join(', ')}`))
-        .max(AGGREGATIONS_MAX, `must have at most ${AGGREGATIONS_MAX} entries`)
-        .default(['sum'])
-        .describe('Keys `<aggregation>_<metric>`. With percentiles, [] gives these alone.'),
-      percentiles: z
-        .array(z.number().min(0, 'must be from 0 to 100').max(100, 'must be from 0 to 100'))
-        .max(PERCENTILES_MAX, `must have at most ${PERCENTILES_MAX} entries`)
-        .default([])
-        .describe('Keys `p<percentile>_<metric>`: exact, linear between the two nearest values.'),
+      aggregations: Aggregations.default(['sum']).describe(
+        'Keys `<aggregation>_<metric>`. With percentiles, [] gives these alone.',
+      ),
+      percentiles: Percentiles.default([]).describe(
+        'Keys `p<percentile>_<metric>`: exact, linear between the two nearest values.',
+      ),
     })
     .meta({ id, description: 'One metric and how it is summed up in a bucket.' })
 }
 
 /** Tokens and costs; a row is one model of one call. Spec: §2.8. */
-export const UsageMetricSpec = specOf('UsageMetricSpec', USAGE_METRICS)
-export type UsageMetricSpec = z.infer<typeof UsageMetricSpec>
+const UsageMetricSpec = specOf('UsageMetricSpec', USAGE_METRICS)
 
 /** Latency and counts; a row is one call. Spec: §2.8. */
-export const CallMetricSpec = specOf('CallMetricSpec', CALL_METRICS)
-export type CallMetricSpec = z.infer<typeof CallMetricSpec>
+const CallMetricSpec = specOf('CallMetricSpec', CALL_METRICS)
 
 /** Whether the runtime knows the zone, by its name or an alias; offsets are no names. */
 function isTimeZone(name: string): boolean {
@@ -82,19 +76,35 @@ function isTimeZone(name: string): boolean {
 }
 
 /** Spec: §4.4. */
+export const Granularity = z
+  .int()
+  .min(1, 'must be at least 1')
+  .max(GRANULARITY_S_MAX, `must be at most ${GRANULARITY_S_MAX}`)
+  .nullish()
+  .describe(
+    'Seconds of a bucket; from the window when absent. Widened when it would give more than 10,000 buckets or 500,000 values.',
+  )
+
+/** Spec: §4.4. */
+export const TimeZone = z
+  .string()
+  .max(64)
+  .refine(isTimeZone, 'must be an IANA time zone')
+  .default('UTC')
+  .meta({
+    description:
+      'IANA time zone, by its name or an alias, whose days and hours the buckets follow; no offset as +01:00.',
+    pattern: '^[A-Za-z][A-Za-z0-9_+/-]*$',
+    examples: ['Europe/Berlin'],
+  })
+
+/** Spec: §4.4. */
 export const CallStatsRequest = z
   .strictObject({
     project_id: ProjectId,
     start: Timestamp.describe('Inclusive; no offset means UTC.'),
     end: Timestamp.nullish().describe('Exclusive, not before start; now when absent.'),
-    granularity: z
-      .int()
-      .min(1, 'must be at least 1')
-      .max(GRANULARITY_S_MAX, `must be at most ${GRANULARITY_S_MAX}`)
-      .nullish()
-      .describe(
-        'Seconds of a bucket; from the window when absent. Widened when it would give more than 10,000 buckets or 500,000 values.',
-      ),
+    granularity: Granularity,
     usage_metrics: z
       .array(UsageMetricSpec)
       .max(METRIC_SPECS_MAX, `must have at most ${METRIC_SPECS_MAX} entries`)
@@ -109,17 +119,7 @@ export const CallStatsRequest = z
     usage_counting: UsageCounting.nullish().describe(
       'How usage is counted; an addition. When absent `own`, with a filter that takes calls out of their traces (ops, roots, ids of calls or parents, refs) `reported`.',
     ),
-    timezone: z
-      .string()
-      .max(64)
-      .refine(isTimeZone, 'must be an IANA time zone')
-      .default('UTC')
-      .meta({
-        description:
-          'IANA time zone, by its name or an alias, whose days and hours the buckets follow; no offset as +01:00.',
-        pattern: '^[A-Za-z][A-Za-z0-9_+/-]*$',
-        examples: ['Europe/Berlin'],
-      }),
+    timezone: TimeZone,
   })
   .meta({ id: 'CallStatsRequest', description: 'A window, metrics and a filter.' })
 export type CallStatsRequest = z.infer<typeof CallStatsRequest>
@@ -129,21 +129,19 @@ const time = z.string().meta({ format: 'date-time' })
 const values = z.number().nullable().describe('A metric value, or `count`, the rows of the bucket.')
 
 /** Spec: §2.9 usage bucket. */
-export const UsageBucket = z
+const UsageBucket = z
   .object({
     timestamp: time.describe('Where the bucket begins, UTC.'),
     model: z.string().describe('Model as the calls name it.'),
   })
   .catchall(values)
   .meta({ id: 'UsageBucket', description: 'Usage of one model in one bucket.' })
-export type UsageBucket = z.infer<typeof UsageBucket>
 
 /** Spec: §2.9 call bucket. */
-export const CallBucket = z
+const CallBucket = z
   .object({ timestamp: time.describe('Where the bucket begins, UTC.') })
   .catchall(values)
   .meta({ id: 'CallBucket', description: 'Calls of one bucket.' })
-export type CallBucket = z.infer<typeof CallBucket>
 
 /** Spec: §4.4. */
 export const CallStatsResponse = z

@@ -13,7 +13,7 @@ import { Timestamp } from '../timestamp.ts'
 const THREAD_IDS_MAX = 1000
 const SORT_TERMS_MAX = 6
 
-export const THREAD_SORT_FIELDS = [
+const THREAD_SORT_FIELDS = [
   'thread_id',
   'turn_count',
   'start_time',

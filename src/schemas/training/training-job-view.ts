@@ -1,6 +1,6 @@
 /** Training jobs and their events as clients read them: additions to the spec. Spec: §4.8 (only creates jobs). */
 import { z } from 'zod'
-import { FreeObject } from '../primitives.ts'
+import { FreeObject, ProjectId } from '../primitives.ts'
 import { orderField, PageQuery, pageOf } from '../query/page-query.ts'
 import { TRAINING_JOB_STATES, TrainingJobResponse } from './training-job.ts'
 import { JOB_EVENT_TYPES, ResolvedConfig, UNTRAINED_REASONS } from './worker.ts'
@@ -13,6 +13,7 @@ export const TrainingJobParams = z.object({
 
 /** Query of the job list. */
 export const TrainingJobListQuery = PageQuery.extend({
+  project_id: ProjectId.optional().describe('Only jobs of this project.'),
   model_id: z
     .string('must be given once')
     .max(128, 'must have at most 128 characters')

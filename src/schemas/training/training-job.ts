@@ -4,8 +4,8 @@ import { boundedList, boundedNumber, flag, optionalField, ruleError } from '../b
 import { Trajectory } from './trajectory.ts'
 
 /** Limit: groups of one job, and trajectories of one group; real jobs have tens of each. */
-export const TRAJECTORY_GROUPS_MAX = 10_000
-export const GROUP_TRAJECTORIES_MAX = 10_000
+const TRAJECTORY_GROUPS_MAX = 10_000
+const GROUP_TRAJECTORIES_MAX = 10_000
 const CONFIG_KEYS_MAX = 100
 
 /** States of a job. Spec: §3 (no states are given). Choice: these five; the last three are final. */

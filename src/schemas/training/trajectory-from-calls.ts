@@ -6,12 +6,12 @@ import { ProjectId } from '../primitives.ts'
 import { FieldPath, Query } from '../query/query-expression.ts'
 
 /** Limit: calls that are looked at. */
-export const SOURCE_CALLS_MAX = 10_000
+const SOURCE_CALLS_MAX = 10_000
 const SOURCE_CALLS_DEFAULT = 1_000
 const TYPE_CHARS_MAX = 256
 
 /** What makes one rollout: a call alone, or the calls of a trace or of a conversation (`thread_id`). */
-export const ROLLOUT_UNITS = ['call', 'trace_id', 'thread_id'] as const
+const ROLLOUT_UNITS = ['call', 'trace_id', 'thread_id'] as const
 export type RolloutUnit = (typeof ROLLOUT_UNITS)[number]
 
 /** What counts of several feedbacks about one rollout. */

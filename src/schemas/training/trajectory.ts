@@ -17,11 +17,11 @@ import { CONTENT_PARTS_MAX, ContentPart } from '../chat/chat-message.ts'
 import { Timestamp } from '../timestamp.ts'
 
 /** Limit: messages of one history; an agent run of a day has some thousands. */
-export const HISTORY_ITEMS_MAX = 10_000
+const HISTORY_ITEMS_MAX = 10_000
 /** Limit: tokens of one choice with logprobs; the longest context windows are of this size. */
-export const LOGPROBS_MAX = 1_000_000
+const LOGPROBS_MAX = 1_000_000
 /** Limit: further histories, log lines, and keys of metrics or metadata of one trajectory. */
-export const TRAJECTORY_ENTRIES_MAX = 10_000
+const TRAJECTORY_ENTRIES_MAX = 10_000
 const TOOLS_MAX = 512
 const TOP_LOGPROBS_MAX = 1_000
 const BYTES_MAX = 4_096

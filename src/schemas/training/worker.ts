@@ -12,7 +12,7 @@ export const CLAIM_WAIT_SECONDS_MAX = 30
 /** Limit: base models that one claim names. */
 const BASE_MODELS_MAX = 100
 /** Limit: events of one request; a job of a minute has tens. */
-export const EVENTS_PER_REQUEST_MAX = 1_000
+const EVENTS_PER_REQUEST_MAX = 1_000
 const EVENT_SEQ_MAX = 1_000_000_000
 const NUMBERS_MAX = 200
 const ERROR_MESSAGE_CHARS_MAX = 2_000
@@ -23,7 +23,7 @@ export const LEASE_HEADER = 'x-weft-lease'
 export const ARTIFACT_SHA256_HEADER = 'x-weft-sha256'
 
 /** Events that a worker may write; the final ones are the server's. Spec: §4.8. */
-export const WORKER_EVENT_TYPES = ['training_started', 'gradient_step'] as const
+const WORKER_EVENT_TYPES = ['training_started', 'gradient_step'] as const
 /** All events of a job. Spec: §4.8 (not shown). Choice: the four that training clients know. */
 export const JOB_EVENT_TYPES = [...WORKER_EVENT_TYPES, 'training_ended', 'training_failed'] as const
 export type JobEventType = (typeof JOB_EVENT_TYPES)[number]

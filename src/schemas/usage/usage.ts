@@ -6,7 +6,7 @@ import { Query } from '../query/query-expression.ts'
 import { UsageCounting } from './usage-counting.ts'
 
 /** Limit: calls that one answer looks at. */
-export const USAGE_CALLS_MAX = 50_000
+const USAGE_CALLS_MAX = 50_000
 export const USAGE_CALLS_DEFAULT = 10_000
 const ROOTS_MAX = 1000
 

@@ -1,7 +1,6 @@
 /** The SQLite stores of a process that serves: alone in its data directory, and without what a crash left. */
-import type { Stores } from '../api/stores.ts'
 import { lockDataDirectory } from './db/directory-lock.ts'
-import { openSqliteStore, type SqliteOptions } from './open.ts'
+import { openSqliteStore, type SqliteOptions, type SqliteStore } from './open.ts'
 
 /**
  * Opens the stores, migrations included. Nothing in the data directory is read before its lock is held, and the lock
@@ -9,7 +8,7 @@ import { openSqliteStore, type SqliteOptions } from './open.ts'
  *
  * @throws DirectoryLockedError, DataDirectoryError, MigrationError
  */
-export async function openSqliteStores(options: SqliteOptions): Promise<Stores> {
+export async function openSqliteStores(options: SqliteOptions): Promise<SqliteStore> {
   const lock = lockDataDirectory(options.dataDir)
   try {
     const store = openSqliteStore(options)

@@ -1,11 +1,14 @@
 /** Opens the SQLite stores: one connection that reads here, one in the writer, and those of the readers. */
 import { join } from 'node:path'
+import type { CallBeside } from '../../domain/calls/call-fields.ts'
+import type { CallsSelection } from '../../domain/calls/calls-query.ts'
 import type { KeyStore } from '../api/access/keys.ts'
 import type { MissingFiles } from '../api/health.ts'
 import type { Stores } from '../api/stores.ts'
 import { createKeyStore } from './access/keys.ts'
 import { createAgentStore } from './agents/agents.ts'
 import { createAnnotationStore } from './annotation/annotation-queues.ts'
+import { createCallBeside } from './calls/call-beside.ts'
 import { createCallStore } from './calls/calls.ts'
 import { createCallsQueryStore } from './calls/calls-query.ts'
 import { createResponseStore } from './chat/responses.ts'
@@ -18,7 +21,12 @@ import {
 import { createLogGateMemory } from './db/log-gate.ts'
 import { migrate, requireMigrated } from './db/migrate.ts'
 import { createFeedbackStore } from './feedback/feedback.ts'
-import { ARTIFACTS_DIRECTORY, FILES_DIRECTORY, openFileFolder } from './files/file-folder.ts'
+import {
+  ARTIFACTS_DIRECTORY,
+  FILES_DIRECTORY,
+  openFileFolder,
+  PAYLOADS_DIRECTORY,
+} from './files/file-folder.ts'
 import { createSweep } from './files/sweep.ts'
 import { createStoreHealth } from './health/store-health.ts'
 import { createCheckpointArtifacts } from './models/checkpoint-artifacts.ts'
@@ -29,13 +37,12 @@ import { createObjectStore } from './objects/objects.ts'
 import { createTableStore } from './objects/tables.ts'
 import { createPriceStore } from './prices/prices.ts'
 import { openReadLanes, type ReadLimits } from './read/read-lanes.ts'
-import { createArrivals } from './recordings/arrivals.ts'
+import { type Arrivals, createArrivals } from './recordings/arrivals.ts'
 import { createRecordings } from './recordings/recordings.ts'
 import { createSegmentBuilder, type SegmentBuilder } from './stats/segments/build/builder.ts'
 import { createStatsStore } from './stats/stats-store.ts'
 import { createJobBell } from './training/job-bell.ts'
 import { createTrainingJobStore } from './training/training-jobs.ts'
-import { createTrainingPayloads } from './training/training-payloads.ts'
 import { createTrainingQueue } from './training/training-queue.ts'
 import { createUsageStore } from './usage/usage-store.ts'
 import { createLogKeeper } from './write/log-keeper.ts'
@@ -70,6 +77,10 @@ export interface SqliteStore extends Stores {
    * @returns files that rows name and that are gone
    */
   sweep(): Promise<MissingFiles>
+  /** What conditions of lists of calls read beside the calls, wherever those are. */
+  readonly besideOf: (selection: Pick<CallsSelection, 'expanded' | 'reach'>) => CallBeside
+  /** Recorded calls that are on their way. */
+  readonly arrivals: Arrivals
   /** What makes statistics fast. */
   readonly segments: Pick<SegmentBuilder, 'buildAll'>
 }
@@ -84,13 +95,16 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   const { lists, stats, build } = openReadLanes({ db, path, limits: options.reads, gate })
   const { writes, closeWrites } = openWrites(db, gate, options)
   const arrivals = createArrivals()
-  const recordings = createRecordings(writes, arrivals)
+  const recordings = createRecordings(
+    (calls) => writes.run('record_calls', calls, { isUnacknowledged: true }),
+    arrivals,
+  )
   const segments = createSegmentBuilder({
     ...{ db, writes, isAutomatic: !isInMemory },
     ...(options.pieceRowsMax === undefined ? {} : { pieceRowsMax: options.pieceRowsMax }),
     reads: build,
   })
-  const payloads = createTrainingPayloads(dataDir)
+  const payloads = openFileFolder(dataDir, PAYLOADS_DIRECTORY)
   const folder = openFileFolder(dataDir, FILES_DIRECTORY)
   const artifactFolder = openFileFolder(dataDir, ARTIFACTS_DIRECTORY)
   const artifacts = createCheckpointArtifacts(db, artifactFolder)
@@ -111,7 +125,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     agents: createAgentStore(lists),
     stats: createStatsStore(writes, stats),
     usage: createUsageStore(stats),
-    feedback: createFeedbackStore(writes, lists),
+    feedback: createFeedbackStore(db, writes, lists),
     annotation: createAnnotationStore({ db, writes, reads: lists, arrivals }),
     objects: createObjectStore(db, writes, lists),
     tables: createTableStore(db, writes, lists),
@@ -131,6 +145,8 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
       return missing
     },
     checkStore: health.checkStore,
+    besideOf: (selection) => createCallBeside(db, selection),
+    arrivals,
     segments,
     async close() {
       await segments.close()
@@ -171,10 +187,21 @@ export function openSqliteKeys(dataDir: string, mayMigrate: boolean) {
   return { keys, close }
 }
 
+/** A migrated database in memory without rows: to begin with its bytes takes a millisecond, and all migrations thirty. */
+let memoryImage: Buffer | null = null
+
+function openInMemory(): Connection {
+  const db = openDatabase(':memory:', memoryImage)
+  if (memoryImage !== null) return db
+  migrate(db)
+  memoryImage = db.serialize()
+  return db
+}
+
 /** The connection that the main thread reads by: in memory the only one, else one that cannot write. */
 function openMigrated(options: SqliteOptions): Connection {
+  if (options.dataDir === ':memory:') return openInMemory()
   const db = openWritable(options)
-  if (options.dataDir === ':memory:') return db
   const reading = openReadOnlyDatabase(join(options.dataDir, DATABASE_FILE))
   db.close()
   return reading

@@ -17,7 +17,7 @@ const GRADIENT_NORM_MAX = 1
 const STEP_KEY = 'step'
 
 /** An optimizer of one network. */
-export interface Adam {
+interface Adam {
   /**
    * Changes the adapter by one step; the network must be refreshed afterwards.
    *

@@ -5,7 +5,7 @@ import type { ModelShape } from '../../inference/tiny/model/model.ts'
 import type { Layout } from './layout.ts'
 
 /** Queries, keys and values, one row per token, already turned. */
-export interface Heads {
+interface Heads {
   readonly query: Float64Array
   readonly key: Float64Array
   readonly value: Float64Array

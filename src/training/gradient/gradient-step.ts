@@ -10,7 +10,7 @@ import { findRuns, layOut } from './layout.ts'
 import type { Network } from './network.ts'
 
 /** What a step found, summed over its sequences. */
-export interface StepResult {
+interface StepResult {
   readonly gradient: Gradient
   /** Weighed mean over the tokens that train. */
   readonly loss: number

@@ -19,7 +19,7 @@ export interface FullAdapter extends Adapter {
 }
 
 /** A projection with its adapter's product added. */
-export interface Weights {
+interface Weights {
   readonly inputs: number
   readonly outputs: number
   /** outputs x inputs. */

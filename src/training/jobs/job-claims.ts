@@ -13,7 +13,7 @@ import type {
 import { createLeaseClock } from './lease-clock.ts'
 
 /** Limit: workers that wait at the same time; each change of the queue asks for all of them. */
-export const CLAIM_WAITERS_MAX = 256
+const CLAIM_WAITERS_MAX = 256
 /** The timer looks at least this often, so that a clock that was set is noticed soon. */
 const LOOK_MS_MAX = 30_000
 /** While workers wait it looks this often, since nothing tells what another process has queued. */
@@ -22,7 +22,7 @@ const WAITING_LOOK_MS_MAX = 5_000
 const FAULT_MS = 1_000
 const US_PER_MS = 1000
 
-export interface QueueSettings {
+interface QueueSettings {
   /** Time that a worker has from one heartbeat to the next. */
   readonly leaseMs: number
   /** Time that an attempt has in all. */
@@ -42,7 +42,7 @@ export interface JobClaimsOptions {
 }
 
 /** A claim without its times. */
-export type Wanted = Omit<Claim, 'times' | 'lease_ms' | 'wall_ms'>
+type Wanted = Omit<Claim, 'times' | 'lease_ms' | 'wall_ms'>
 
 export interface JobClaims {
   /** The times of a move that happens at this moment. */

@@ -5,7 +5,7 @@
 import type { Clock } from '../../domain/time/clock.ts'
 import type { TrainingQueue } from '../../store/api/training/training-queue.ts'
 
-export interface LeaseClockOptions {
+interface LeaseClockOptions {
   readonly queue: TrainingQueue
   readonly clock: Clock
   readonly leaseMs: number
@@ -15,7 +15,7 @@ export interface LeaseClockOptions {
   onFault(error: unknown): void
 }
 
-export interface LeaseClock {
+interface LeaseClock {
   /**
    * Resolves when the rows are in step with the clock. To be called before a lease is looked at.
    *

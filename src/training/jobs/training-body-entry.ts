@@ -1,7 +1,5 @@
 /** Entry of the thread that reads large bodies: parses, validates and writes the groups, one body at a time. */
-import { Buffer } from 'node:buffer'
-import { createHash } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { resourceLimits } from 'node:worker_threads'
 import { containersMaxOf } from '../../domain/json/json-depth.ts'
 import type { JobContent } from '../../domain/training/training-job.ts'
@@ -18,14 +16,7 @@ export interface BodyRequest {
 
 /** What became of it: a job, or a refusal, since an ApiError does not cross threads as one. */
 export type BodyReply =
-  | {
-      readonly value: {
-        readonly content: JobContent
-        readonly sha256: string
-        readonly bytes: number
-      }
-      readonly refusal?: undefined
-    }
+  | { readonly value: JobContent; readonly refusal?: undefined }
   | {
       readonly refusal: {
         readonly code: ErrorCode
@@ -41,22 +32,11 @@ const containersMax = containersMaxOf(resourceLimits.maxOldGenerationSizeMb ?? 0
 export function readBody({ file, payloadFile }: BodyRequest): BodyReply {
   try {
     const { content, payload } = readTrainingBody(readFileSync(file), containersMax)
-    return { value: { content, ...writeDurably(payloadFile, Buffer.from(payload, 'utf8')) } }
+    writeFileSync(payloadFile, payload, { flag: 'wx', mode: 0o600 })
+    return { value: content }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const { code, message, param } = error
     return { refusal: { code, message, param } }
   }
-}
-
-function writeDurably(path: string, content: Buffer): { sha256: string; bytes: number } {
-  const handle = openSync(path, 'wx', 0o600)
-  try {
-    // Why: a single write may take less than it was given.
-    for (let at = 0; at < content.length; ) at += writeSync(handle, content, at)
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
-  return { sha256: createHash('sha256').update(content).digest('hex'), bytes: content.length }
 }

@@ -2,7 +2,6 @@
 import { Piscina } from 'piscina'
 import type { JobContent } from '../../domain/training/training-job.ts'
 import { ApiError } from '../../errors.ts'
-import type { StagedBody, StagedPayload } from '../../store/api/training/training-jobs.ts'
 import type { BodyReply, BodyRequest } from './training-body-entry.ts'
 
 /** Limit: memory of the thread, 4 GiB for a body of 256 MiB. Strings and numbers become some 10 times their length. */
@@ -12,24 +11,19 @@ const MIB = 1024 * 1024
 /** An idle thread is ended after this, since it keeps the memory of the largest body. */
 const IDLE_MS_MAX = 10_000
 
-export interface ReadBody {
-  readonly content: JobContent
-  readonly payload: StagedPayload
-}
-
 export interface TrainingBodyThread {
   /**
-   * Reads a body from its file and writes its groups beside it. The caller bounds how many wait.
+   * Reads a body from its file and writes its groups to the other. The caller bounds how many wait.
    *
    * @throws ApiError invalid_json, validation_failed, request_too_large when the memory does not do,
    * server_draining, internal_error
    */
-  read(body: StagedBody): Promise<ReadBody>
+  read(body: BodyRequest): Promise<JobContent>
   /** Fails what waits and ends the thread. */
   close(): Promise<void>
 }
 
-export interface TrainingBodyThreadOptions {
+interface TrainingBodyThreadOptions {
   /** Memory of the thread. */
   readonly heapMibMax: number
   /** Its entry; tests give one of their own. */
@@ -93,8 +87,7 @@ export function createTrainingBodyThread({
         const { code, message, param } = reply.refusal
         throw new ApiError(code, param === null ? { message } : { message, param })
       }
-      const { content, sha256, bytes } = reply.value
-      return { content, payload: { file: payloadFile, sha256, bytes } }
+      return reply.value
     },
     async close() {
       isClosed = true

@@ -1,8 +1,10 @@
 /** Takes in the body of a training job: a small one in memory, a large one through a file and a thread. */
+import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import type { JobContent } from '../../domain/training/training-job.ts'
 import { ApiError } from '../../errors.ts'
-import type { StagedBody, StagedPayload } from '../../store/api/training/training-jobs.ts'
+import type { TrainingPayload } from '../../store/api/training/training-jobs.ts'
+import type { StagedBody } from './body-folder.ts'
 import { readTrainingBody } from './training-body-text.ts'
 import type { TrainingBodyThread } from './training-body-thread.ts'
 
@@ -11,14 +13,14 @@ export const INLINE_BYTES_MAX = 262_144
 /** Limit: large bodies that are received or read at the same time. */
 export const LARGE_BODIES_MAX = 32
 
-export interface TrainingBody {
+interface TrainingBody {
   readonly content: JobContent
-  readonly payload: string | StagedPayload
-  /** Removes what no job took. Never fails. */
+  readonly payload: TrainingPayload
+  /** Removes what was kept of the body. Never fails. */
   discard(): Promise<void>
 }
 
-export interface TrainingBodyOptions {
+interface TrainingBodyOptions {
   /** Opens a file for a large body. @throws ApiError server_overloaded, store_unavailable */
   stageBody(): Promise<StagedBody>
   readonly thread: TrainingBodyThread
@@ -41,11 +43,17 @@ export async function takeTrainingBody(
     return { ...readTrainingBody(received), discard: async () => undefined }
   }
   try {
-    return { ...(await thread.read(received)), discard: received.discard }
+    const content = await thread.read(received)
+    return { content, payload: readFile(received.payloadFile), discard: received.discard }
   } catch (error) {
     await received.discard()
     throw error
   }
+}
+
+/** Opens the file when it is first asked for bytes. */
+async function* readFile(path: string): AsyncGenerator<Buffer> {
+  yield* createReadStream(path) as AsyncIterable<Buffer>
 }
 
 /** Opens files for at most LARGE_BODIES_MAX bodies at the same time. @param open - opens one */

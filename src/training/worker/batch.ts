@@ -29,7 +29,7 @@ export interface Datum {
 }
 
 /** What a job will do. */
-export interface Batch {
+interface Batch {
   /** The sequences of each gradient step, in order; none when nothing trains. */
   readonly steps: readonly (readonly Datum[])[]
   /** Why nothing trains; null when something does. */

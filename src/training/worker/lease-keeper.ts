@@ -9,7 +9,7 @@ import { LeaseLostError } from './worker-client.ts'
 export type HeldLease = Pick<ClaimResponse, 'id' | 'lease_token' | 'heartbeat_seconds'>
 
 /** Renews one lease at a time. */
-export interface LeaseKeeper {
+interface LeaseKeeper {
   /** @param lease - renewed from now on in place of the one before; null: none */
   keep(lease: HeldLease | null): void
   /** The lease that is kept, or null. */

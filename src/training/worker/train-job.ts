@@ -20,7 +20,7 @@ import { type Datum, planBatch } from './batch.ts'
 import { createTrajectoryReader, type TrajectoryReader } from './trajectory-reader.ts'
 
 /** What is trained, and on what. */
-export interface TrainingInput {
+interface TrainingInput {
   readonly groups: readonly TrajectoryGroup[]
   readonly config: ResolvedTrainingConfig
   /** The parent checkpoint's file; null: the base model. */
@@ -28,7 +28,7 @@ export interface TrainingInput {
 }
 
 /** How the job tells of itself while it runs. */
-export interface TrainingHooks {
+interface TrainingHooks {
   /** Before the first step. @param steps - gradient steps to come; 0 when nothing trains */
   onStart(steps: number): void
   /** After each step, with its numbers by name. */
@@ -66,7 +66,7 @@ export interface JobTrainer {
 }
 
 /** Size of new adapters: 50,304 numbers of the shipped model, a tenth of its own. */
-export const ADAPTER_SIZE: AdapterSize = { rank: 8, alpha: 16 }
+const ADAPTER_SIZE: AdapterSize = { rank: 8, alpha: 16 }
 
 /** Limit: tokens of one sequence, for the memory of its pass: 40 kB each in the shipped model. */
 const SEQUENCE_TOKENS_MAX = 4_096

@@ -24,7 +24,7 @@ export interface TrainerThreadOptions {
   readonly modelPath: string
 }
 
-export interface TrainerOptions extends Omit<TrainerThreadOptions, 'modelPath'> {
+interface TrainerOptions extends Omit<TrainerThreadOptions, 'modelPath'> {
   /** Null: the model that ships with the server. */
   readonly modelPath: string | null
   /** Of the largest job. */

@@ -25,7 +25,7 @@ export class LeaseLostError extends Error {
 }
 
 /** An answer that another try would not change. */
-export class RefusedError extends Error {
+class RefusedError extends Error {
   readonly status: number
 
   constructor(path: string, status: number) {
@@ -51,7 +51,7 @@ export interface JobClient {
   release(): Promise<void>
 }
 
-export type HeartbeatAnswer = z.infer<typeof HeartbeatResponse>
+type HeartbeatAnswer = z.infer<typeof HeartbeatResponse>
 type Fetchable = ClaimResponse['payload']
 
 /** A worker's way to its server. */

@@ -16,7 +16,7 @@ import { DivergedError, type JobTrainer } from './train-job.ts'
 import { TrajectoryError } from './trajectory-reader.ts'
 import { type JobClient, LeaseLostError, type WorkerClient } from './worker-client.ts'
 
-export interface WorkerLoopOptions {
+interface WorkerLoopOptions {
   readonly client: WorkerClient
   /** Names of this worker, told with each claim. */
   readonly workerId: string

@@ -207,22 +207,16 @@ export function describeCallsQueryContract(
       const [narrow] = await list(stores, { filter }, { columns: ['id', 'output'] })
       expect(narrow?.call).toMatchObject({ id: 'a', inputs_json: null, attributes_json: null })
       expect(JSON.parse(narrow?.call.output_json ?? '')).toEqual({ ok: true })
-      expect(narrow).toMatchObject({ totalStorageSizeBytes: null, feedback: null })
+      expect(narrow).toMatchObject({ totalStorageSizeBytes: null })
       const [wide] = await list(stores, { filter })
       expect(JSON.parse(wide?.call.inputs_json ?? '')).toEqual({ n: 10, s: 'alpha' })
     })
 
-    it('tells feedback and the bytes of the trace when asked for', async () => {
+    it('tells the bytes of the trace when asked for', async () => {
       const stores = await create()
       await fill(stores)
-      const weave_ref = `weave:///${project_id}/call/c`
-      const payload = { emoji: '👍' }
-      await stores.feedback.createFeedback({ ...feedbackAt(at(9), 'f', { payload }), weave_ref })
-      const shape = { include_feedback: true, include_total_storage_size: true }
+      const shape = { include_total_storage_size: true }
       const found = await list(stores, { filter: { trace_ids: ['t1'] } }, shape)
-      const [c, a] = found
-      expect(c?.feedback?.map((text) => JSON.parse(text))).toMatchObject([{ id: 'f', payload }])
-      expect(a?.feedback?.map((text) => JSON.parse(text).id)).toEqual(['f1', 'f2'])
       const bytes = found.reduce((sum, { call }) => sum + call.storage_size_bytes, 0)
       expect(found.map(({ totalStorageSizeBytes }) => totalStorageSizeBytes)).toEqual([
         bytes,

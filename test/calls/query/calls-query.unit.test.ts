@@ -101,12 +101,19 @@ describe('the statements of lists', () => {
     [{ call_ids: ['a'] }, 'calls_project_key_id (project_key=? AND id=?'],
     [{ trace_ids: ['a'] }, 'calls_project_key_trace_id (project_key=? AND trace_id=?'],
     [{ parent_ids: ['a'] }, 'calls_project_key_parent_id (project_key=? AND parent_id=?'],
+    [{ turn_ids: ['a'] }, 'calls_project_key_turn_id (project_key=? AND turn_id=?'],
+    [{ thread_ids: ['a'] }, 'calls_project_key_thread_id (project_key=? AND thread_id=?'],
+    [{ input_refs: ['a', 'b:*'] }, 'call_refs_ref_key (ref_key=? AND is_output=?'],
+    [{ output_refs: ['a'] }, 'SEARCH calls USING INTEGER PRIMARY KEY'],
     [
       { op_names: ['a', 'b:*'] },
       'calls_project_key_op_key_started_at_us (project_key=? AND op_key=? AND started_at_us>?',
     ],
   ])('seek %j by its index', (filter, index) => {
-    const { conditions, parameters } = toFilterClause(project_id, filter)
+    const db = openDatabase(':memory:')
+    onTestFinished(() => void db.close())
+    migrate(db)
+    const { conditions, parameters } = toFilterClause(db, project_id, filter)
     const keys = planOf(selectCallKeys(conditions, 'asc'), {
       ...{ ...TIME, ...parameters, ...PAGE },
     })

@@ -103,6 +103,7 @@ describe('POST /calls/stream_query', () => {
       [{ sort_by: [{ field: 'ended_at', direction: 'desc' }] }, ['a', 'c', 'b']],
       [{ sort_by: [{ field: 'summary.weave.latency_ms', direction: 'asc' }] }, ['c', 'a', 'b']],
       [{ sort_by: [{ field: 'summary.weave.status', direction: 'asc' }] }, ['a', 'b', 'c']],
+      [{ sort_by: [{ field: 'summary.weave.trace_name', direction: 'desc' }] }, ['b', 'c', 'a']],
       [{ filter: {} }, ['c', 'a', 'b']],
       [{ filter: { thread_ids: [] } }, ['c', 'a', 'b']],
       [{ filter: { thread_ids: ['th'] } }, ['c']],

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createEventReader } from '../../../src/inference/openai/answer-body.ts'
+import { createChunkRules } from '../../../src/inference/openai/event-rules.ts'
 import type { UpstreamAnswer } from '../../../src/inference/openai/upstream/client.ts'
 
 const HOST = 'up:1'
@@ -26,7 +27,7 @@ const event = (json: string) => `data: ${json}\n\n`
 
 /** What a reader gives until it ends, and how it ends. */
 async function readAll(answer: UpstreamAnswer) {
-  const reader = createEventReader(answer, HOST, REQUEST)
+  const reader = createEventReader(answer, HOST, createChunkRules(REQUEST, HOST))
   const groups: string[][] = []
   try {
     for (let texts = await reader.next(); texts !== null; texts = await reader.next()) {

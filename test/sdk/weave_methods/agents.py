@@ -54,6 +54,7 @@ def agents(client):
     found = list(client.get_agents())
     check("agents", [agent.agent_name for agent in found], ["librarian"])
     check("its turns", found[0].invocation_count, 2)
+    check("its tokens", [found[0].total_input_tokens, found[0].total_output_tokens], [150, 15])
     check("counted", len(client.get_agents(agent_name="nobody")), 0)
     versions = list(client.get_agent_versions(agent_name="librarian"))
     check("versions", len(versions), 1)

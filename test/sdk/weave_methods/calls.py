@@ -1,7 +1,9 @@
 """Calls: made, ended, read, counted, deleted."""
 
+import asyncio
 import datetime
 
+import weave
 from shown import answer, check, told, traced, works
 
 
@@ -72,6 +74,46 @@ def find(client):
     few = next(iter(client.get_calls(filter={"call_ids": ids[:1]}, columns=["inputs.question"])))
     check("a part of the inputs", dict(few.inputs), {"question": "a"})
     check("by the op itself", ids[0] in [call.id for call in answer.calls()], True)
+
+
+@works("get_calls")
+def find_behind_refs(client):
+    refs = [weave.publish({"name": name}, "engine") for name in ("first", "second")]
+    made = [client.create_call("drive", {"engine": ref.uri(), "n": n}) for n, ref in enumerate(refs)]
+    for call in made:
+        client.finish_call(call, None)
+    client.flush()
+    only = {"call_ids": [call.id for call in made]}
+    query = {"$expr": {"$eq": [{"$getField": "inputs.engine.name"}, {"$literal": "second"}]}}
+    check("not behind the ref", list(client.get_calls(filter=only, query=query)), [])
+    found = client.get_calls(filter=only, query=query, expand_columns=["inputs.engine"])
+    check("by what a ref leads to", [call.id for call in found], [made[1].id])
+    check("its value", found[0].inputs["engine"]["name"], "second")
+    by_name = [{"field": "inputs.engine.name", "direction": "desc"}]
+    turned = client.get_calls(filter=only, sort_by=by_name, expand_columns=["inputs.engine"])
+    check("sorted by it", [call.id for call in turned], [made[1].id, made[0].id])
+
+
+@works("get_calls")
+def find_scored(client):
+    @weave.op
+    def is_short(output):
+        return {"short": len(output["text"]) < 3}
+
+    made = [traced(client, question) for question in ("ab", "abc", "abcd")]
+    for call in made[:2]:
+        asyncio.run(call.apply_scorer(is_short))
+    client.flush()
+    only = {"call_ids": [call.id for call in made]}
+    scored = client.get_calls(filter=only, scored_by="is_short")
+    check("by the name of a scorer", {call.id for call in scored}, {call.id for call in made[:2]})
+    by_version = client.get_calls(filter=only, scored_by=[is_short.ref.uri()])
+    check("by its version", {call.id for call in by_version}, {call.id for call in made[:2]})
+    check("by another", list(client.get_calls(filter=only, scored_by="is_long")), [])
+    short = "feedback.[wandb.runnable.is_short].payload.output.short"
+    query = {"$expr": {"$eq": [{"$getField": short}, {"$literal": True}]}}
+    found = client.get_calls(filter=only, scored_by="is_short", query=query)
+    check("by the score", [call.id for call in found], [made[0].id])
 
 
 @works("delete_call", "delete_calls")

@@ -113,6 +113,20 @@ describe('the builder of segments', () => {
     db.close()
   })
 
+  it('builds from the rows where what happened is not written down', async () => {
+    const dataDir = makeTempDir()
+    const filled = await openFilled(dataDir)
+    await filled.close()
+    const db = openDatabase(dataDir)
+    db.exec('DELETE FROM stats_changes')
+    db.close()
+    const again = open(dataDir)
+    onTestFinished(() => again.close())
+    await again.segments.buildAll()
+    expect(await again.segments.buildAll()).toBe(HOURS)
+    await expectRight(again)
+  })
+
   it.each([
     ['stats_segments', "X'00'"],
     ['stats_columns', 'zeroblob(length(body))'],

@@ -21,6 +21,7 @@ SELECT
 FROM calls
 JOIN call_bodies USING (call_key)
 JOIN call_refs USING (call_key)
+JOIN refs USING (ref_key)
 LEFT JOIN call_usage USING (call_key)
 GROUP BY call_key
 ORDER BY call_key

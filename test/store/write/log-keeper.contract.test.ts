@@ -33,11 +33,7 @@ describe('the log', () => {
       const start = { ...STARTED, id: `c${n}`, inputs: { text: 'x'.repeat(2000) } }
       expect((await app.post('/call/start', { start })).status).toBe(200)
     }
-    const deadline = Date.now() + 15_000
-    while (databaseBytes() === before && Date.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-    expect(databaseBytes()).toBeGreaterThan(before + COMMITS * 2000)
+    await expect.poll(databaseBytes, SOON).toBeGreaterThan(before + COMMITS * 2000)
     const { body } = await app.post('/call/read', { project_id: 'acme/demo', id: 'c0' })
     expect(body.call.inputs.text).toHaveLength(2000)
   })

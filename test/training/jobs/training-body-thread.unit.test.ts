@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import type { StagedBody } from '../../../src/store/api/training/training-jobs.ts'
 import {
   createTrainingBodyThread,
   optionsOfBodyThread,
@@ -12,7 +11,7 @@ function openThread() {
   const entry = new URL('../support/dying-body-entry.ts', import.meta.url)
   const thread = createTrainingBodyThread({ heapMibMax: 16, entry })
   onTestFinished(() => thread.close())
-  const read = (file: string) => thread.read({ file, payloadFile: '' } as StagedBody)
+  const read = (file: string) => thread.read({ file, payloadFile: '' })
   return { read, close: thread.close }
 }
 
@@ -20,10 +19,7 @@ it('reads the bodies that wait behind one that is too large for the memory', asy
   const { read } = openThread()
   const [huge, ...others] = await Promise.allSettled(['huge', 'a', 'b'].map(read))
   expect(huge).toMatchObject({ status: 'rejected', reason: { code: 'request_too_large' } })
-  expect(others).toMatchObject([
-    { value: { content: { model_id: 'a' } } },
-    { value: { content: { model_id: 'b' } } },
-  ])
+  expect(others).toMatchObject([{ value: { model_id: 'a' } }, { value: { model_id: 'b' } }])
 })
 
 it('fails what waits with server_draining when it is closed', async () => {
@@ -41,6 +37,6 @@ it('refuses objects that would take all memory of the process along when they ar
   onTestFinished(() => thread.close())
   const file = join(makeTempDir(), 'body')
   writeFileSync(file, `{"trajectory_groups":[${'{},'.repeat(4_000_000)}{}]}`)
-  const reading = thread.read({ file, payloadFile: `${file}-payload` } as StagedBody)
+  const reading = thread.read({ file, payloadFile: `${file}-payload` })
   await expect(reading).rejects.toMatchObject({ code: 'request_too_large' })
 })

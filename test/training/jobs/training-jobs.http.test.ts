@@ -19,6 +19,12 @@ import {
 
 const PAYLOADS = 'training-payloads'
 
+/** Names of the payloads, those on their way among them. */
+function payloadsIn(dataDir: string): string[] {
+  const names = readdirSync(join(dataDir, PAYLOADS), { recursive: true }).map(String)
+  return names.filter((name) => name !== 'received')
+}
+
 async function storedJob({ deps }: TestApp, id: string) {
   const job = await deps.trainingJobs.findJob(id)
   if (job === null) throw new Error('the job is not stored')
@@ -152,7 +158,7 @@ describe('POST /v1/preview/training-jobs', () => {
       )
       const [first] = answers
       for (const answer of answers) expect([answer.status, answer.body]).toEqual([200, first?.body])
-      expect(readdirSync(join(dataDir, PAYLOADS))).toEqual([`${first?.body.id}.json`])
+      expect(payloadsIn(dataDir)).toEqual([`${first?.body.id}.json`])
     })
 
     it.each([
@@ -167,7 +173,7 @@ describe('POST /v1/preview/training-jobs', () => {
       expect([answer.status, answer.body.error.code]).toEqual([409, 'idempotency_conflict'])
       expect(answer.body.error.param).toBe('Idempotency-Key')
       expect(answer.headers['x-should-retry']).toBe('false')
-      expect(readdirSync(join(dataDir, PAYLOADS))).toHaveLength(1)
+      expect(payloadsIn(dataDir)).toHaveLength(1)
     })
 
     it('means another job for another model', async () => {
@@ -236,7 +242,7 @@ describe('POST /v1/preview/training-jobs', () => {
       const big = jobOf(model_id, { ...TRAJECTORY, logs: ['x'.repeat(2048)] })
       const { status, body } = await testApp.post(JOBS_URL, big)
       expect([status, body.error.code]).toEqual([413, 'request_too_large'])
-      expect(readdirSync(join(dataDir, PAYLOADS))).toEqual([])
+      expect(payloadsIn(dataDir)).toEqual([])
       await expectNoJobs(testApp, model_id)
     })
 

@@ -1,9 +1,10 @@
 /** Large bodies over a real socket, where limits of size and time are those of the server. */
 import { createHash } from 'node:crypto'
-import { readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { openBodyFolder } from '../../../src/training/jobs/body-folder.ts'
 import { INLINE_BYTES_MAX, LARGE_BODIES_MAX } from '../../../src/training/jobs/training-body.ts'
 import {
   createTrainingBodyThread,
@@ -14,6 +15,16 @@ import { makeTempDir } from '../../support/temp-dir.ts'
 import { CHOICE, createModel, JOBS_URL, jobOf, TRAJECTORY } from '../preview-fixtures.ts'
 
 const MIB = 1024 * 1024
+
+/** What lies in the data directory of bodies on their way, and of payloads. */
+function filesOf(dataDir: string) {
+  const list = (name: string) => {
+    const folder = join(dataDir, name)
+    return existsSync(folder) ? readdirSync(folder, { recursive: true }).map(String) : []
+  }
+  const payloads = list('training-payloads').filter((name) => name !== 'received')
+  return { bodies: list('training-bodies'), payloads }
+}
 
 /** Groups of 40 MiB: long texts, and among them a choice with logprobs for each. */
 function renderLargeGroups(): string {
@@ -40,7 +51,7 @@ it('takes a body of 40 MiB over a socket and keeps it whole', async () => {
   expect(groups.length).toBeGreaterThanOrEqual(40 * MIB)
   expect(job?.payload_sha256).toBe(createHash('sha256').update(groups).digest('hex'))
   expect(statSync(join(dataDir, job?.payload_path ?? '')).size).toBe(groups.length)
-  expect(readdirSync(join(dataDir, 'training-payloads'))).toEqual([`${id}.json`])
+  expect(filesOf(dataDir)).toEqual({ bodies: [], payloads: [`${id}.json`] })
 })
 
 it('reads a large body off the event loop: while it is read, other requests are answered', async () => {
@@ -50,7 +61,9 @@ it('reads a large body off the event loop: while it is read, other requests are 
   const groups = renderLargeGroups()
   const thread = createTrainingBodyThread(optionsOfBodyThread(64 * MIB))
   onTestFinished(() => thread.close())
-  const body = await testApp.deps.trainingJobs.stageBody()
+  const folder = openBodyFolder(dataDir)
+  onTestFinished(folder.close)
+  const body = await folder.stageBody()
   await body.write(Buffer.from(`{"model_id":"${model_id}","trajectory_groups":${groups}}`))
   await body.finish()
   let isRead = false
@@ -64,9 +77,8 @@ it('reads a large body off the event loop: while it is read, other requests are 
     // Lets the messages of the thread through.
     await new Promise((resolve) => setImmediate(resolve))
   }
-  const { content, payload } = await reading
-  expect(content).toMatchObject({ model_id, group_count: 1 })
-  expect(payload.bytes).toBe(groups.length)
+  expect(await reading).toMatchObject({ model_id, group_count: 1 })
+  expect(readFileSync(body.payloadFile, 'utf8') === groups).toBe(true)
   expect(answered).toBeGreaterThan(5)
 })
 
@@ -80,14 +92,14 @@ it.each([
   const large = jobOf(model_id, { ...TRAJECTORY, logs: ['x'.repeat(MIB)] })
   const answer = await testApp.post(JOBS_URL, spoil(JSON.stringify(large)))
   expect([answer.status, answer.body.error.param]).toEqual([status, param])
-  expect(readdirSync(join(dataDir, 'training-payloads'))).toEqual([])
+  expect(filesOf(dataDir)).toEqual({ bodies: [], payloads: [] })
 })
 
 it('leaves no file of a client that leaves within its body', async () => {
   const dataDir = makeTempDir()
   const testApp = await buildTestApp({ dataDir, readThreads: 1 })
   const url = await testApp.app.listen({ port: 0, host: '127.0.0.1' })
-  const files = () => readdirSync(join(dataDir, 'training-payloads')).length
+  const files = () => filesOf(dataDir).bodies.length
   const sending = request(url + JOBS_URL, {
     method: 'POST',
     headers: {
@@ -121,9 +133,11 @@ it('answers server_overloaded when too many large bodies are on their way', asyn
     sending.write(large)
     return sending
   }
-  const folder = join(testApp.config.dataDir, 'training-payloads')
   for (let at = 0; at < LARGE_BODIES_MAX; at++) send(large.length + 1)
-  await vi.waitFor(() => expect(readdirSync(folder)).toHaveLength(LARGE_BODIES_MAX), 15_000)
+  await vi.waitFor(
+    () => expect(filesOf(testApp.config.dataDir).bodies).toHaveLength(LARGE_BODIES_MAX),
+    15_000,
+  )
   const refused = await new Promise<number | undefined>((resolve) => {
     send(large.length).on('response', ({ statusCode }) => resolve(statusCode))
   })

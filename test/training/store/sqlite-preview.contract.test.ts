@@ -5,7 +5,11 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { ApiError } from '../../../src/errors.ts'
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
-import { ARTIFACTS_DIRECTORY, openFileFolder } from '../../../src/store/sqlite/files/file-folder.ts'
+import {
+  ARTIFACTS_DIRECTORY,
+  openFileFolder,
+  PAYLOADS_DIRECTORY,
+} from '../../../src/store/sqlite/files/file-folder.ts'
 import { createCheckpointArtifacts } from '../../../src/store/sqlite/models/checkpoint-artifacts.ts'
 import * as CHECKPOINTS from '../../../src/store/sqlite/models/checkpoints.sql.ts'
 import * as MODELS from '../../../src/store/sqlite/models/preview-models.sql.ts'
@@ -15,7 +19,6 @@ import { createJobBell } from '../../../src/store/sqlite/training/job-bell.ts'
 import * as EVENTS from '../../../src/store/sqlite/training/training-events.sql.ts'
 import * as JOBS from '../../../src/store/sqlite/training/training-jobs.sql.ts'
 import { createTrainingJobStore } from '../../../src/store/sqlite/training/training-jobs.ts'
-import { createTrainingPayloads } from '../../../src/store/sqlite/training/training-payloads.ts'
 import * as QUEUE from '../../../src/store/sqlite/training/training-queue.sql.ts'
 import type { Writes } from '../../../src/store/sqlite/write/writes.ts'
 import { createInlineWrites } from '../../store/support/inline-writes.ts'
@@ -43,8 +46,8 @@ async function openJobs(replace: (writes: Writes) => Writes = (writes) => writes
   const folder = openFileFolder(dataDir, ARTIFACTS_DIRECTORY)
   const artifacts = createCheckpointArtifacts(db, folder)
   await createPreviewModelStore(db, writes, { bell, artifacts }).insertModel(MODEL)
-  const directory = join(dataDir, 'training-payloads')
-  const payloads = createTrainingPayloads(dataDir)
+  const directory = join(dataDir, PAYLOADS_DIRECTORY)
+  const payloads = openFileFolder(dataDir, PAYLOADS_DIRECTORY)
   return {
     directory,
     file: join(directory, `${JOB.id}.json`),
@@ -77,7 +80,7 @@ describe('training payloads', () => {
     }))
     await expect(jobs.insertJob(JOB, '[]')).rejects.toMatchObject({ code: 'store_unavailable' })
     expect(existed).toBe(true)
-    expect(readdirSync(directory)).toEqual([])
+    expect(readdirSync(directory, { recursive: true })).toEqual(['received'])
   })
 
   it('that cannot be written leave no row', async () => {
@@ -95,13 +98,32 @@ describe('training payloads', () => {
   })
 
   it('of an in-memory store end with it', async () => {
-    const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('weft-payloads-'))
-    const payloads = createTrainingPayloads(':memory:')
-    const { payload_path } = await payloads.writePayload('only-here', '[]')
-    const holdsIt = (name: string) => existsSync(join(tmpdir(), name, payload_path))
+    const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('weft-files-'))
+    const payloads = openFileFolder(':memory:', PAYLOADS_DIRECTORY)
+    const writer = await payloads.openWriter()
+    await writer.finish()
+    await writer.moveTo(join(PAYLOADS_DIRECTORY, 'only-here'))
+    const holdsIt = (name: string) =>
+      existsSync(join(tmpdir(), name, PAYLOADS_DIRECTORY, 'only-here'))
     expect(folders().some(holdsIt)).toBe(true)
     payloads.close()
     expect(folders().some(holdsIt)).toBe(false)
+  })
+
+  it('may come as bytes, and what these throw leaves nothing', async () => {
+    const { jobs, directory, file } = await openJobs()
+    const halves = [Buffer.from('[1,'), Buffer.from('2]')]
+    const fail = (async function* () {
+      yield* halves
+      throw new ApiError('client_closed_request')
+    })()
+    await expect(jobs.insertJob(JOB, fail)).rejects.toMatchObject({ code: 'client_closed_request' })
+    expect(readdirSync(directory, { recursive: true })).toEqual(['received'])
+    const bytes = (async function* () {
+      yield* halves
+    })()
+    await expect(jobs.insertJob(JOB, bytes)).resolves.toMatchObject({ payload_bytes: 5 })
+    expect(readFileSync(file, 'utf8')).toBe('[1,2]')
   })
 })
 

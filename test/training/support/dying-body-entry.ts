@@ -4,6 +4,5 @@ import type { BodyReply, BodyRequest } from '../../../src/training/jobs/training
 export function readBody({ file }: BodyRequest): BodyReply {
   const kept: object[] = []
   while (file === 'huge') kept.push(new Array(1000).fill({}))
-  const content = { model_id: file } as NonNullable<BodyReply['value']>['content']
-  return { value: { content, sha256: '', bytes: 0 } }
+  return { value: { model_id: file } as NonNullable<BodyReply['value']> }
 }

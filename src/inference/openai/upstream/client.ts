@@ -42,7 +42,7 @@ export interface UpstreamClientOptions {
   readonly proxies?: ProxySettings | null
 }
 
-export interface PostOptions {
+interface PostOptions {
   readonly requestId: string
   readonly signal: AbortSignal
   /** Behind the base address, as `/chat/completions`. */
@@ -51,6 +51,10 @@ export interface PostOptions {
   readonly isAtRoot?: boolean
   /** Whether the answer is to come in pieces; else only `total` bounds its first byte. */
   readonly isStream: boolean
+  /** Of the body. Default: JSON. */
+  readonly contentType?: string
+  /** What is asked for. Default: JSON, or events of a stream. */
+  readonly accept?: string
 }
 
 /** An answer whose body is still to be read. The taker must close it. */
@@ -76,7 +80,7 @@ export interface UpstreamClient {
   /** `host:port`, for taking it out of messages. */
   readonly host: string
   /** @throws ApiError upstream_unreachable, upstream_timeout, or the reason of the signal */
-  post(body: string, options: PostOptions): Promise<UpstreamAnswer>
+  post(body: string | Uint8Array, options: PostOptions): Promise<UpstreamAnswer>
   /** The body of the model listing, parsed. @throws anything when there is none */
   listModels(): Promise<unknown>
   /** Cuts all connections. Idempotent. */
@@ -93,19 +97,19 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
     'accept-encoding': 'identity',
     ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
   }
-  const postHeaders = { 'content-type': 'application/json', ...common }
   const pool = createUpstreamPool(origin, { connectMs: timeoutMs.connect, ca, proxies })
 
   const root = base.replace(/\/v1$/, '')
 
-  function post(body: string, options: PostOptions) {
+  function post(body: string | Uint8Array, options: PostOptions) {
     const { path, isAtRoot = false, requestId, signal, isStream } = options
-    const accept = isStream ? 'text/event-stream' : 'application/json'
+    const { accept = isStream ? 'text/event-stream' : 'application/json' } = options
+    const contentType = options.contentType ?? 'application/json'
     const request = {
       origin,
       path: `${isAtRoot ? root : base}${path}${url.search}`,
       method: 'POST',
-      headers: { ...postHeaders, accept, 'x-request-id': requestId },
+      headers: { 'content-type': contentType, ...common, accept, 'x-request-id': requestId },
       body,
     } as const
     const { first_byte, idle, total } = timeoutMs

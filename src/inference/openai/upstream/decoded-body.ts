@@ -13,7 +13,7 @@ import {
 import { ApiError } from '../../../errors.ts'
 
 /** Limit: bytes that one compressed body may become; 256 Mi. */
-export const DECODED_BYTES_MAX = 256 * 1024 * 1024
+const DECODED_BYTES_MAX = 256 * 1024 * 1024
 /** Limit: codings upon one another. */
 const CODINGS_MAX = 2
 

@@ -17,7 +17,7 @@ const CONTEXT_EXCEEDED =
   /maximum context length|exceeds the available context size|longer than the model's context length|exceed_context_size|context_length_exceeded|You passed \d+ input tokens/
 
 /** What an upstream answered besides a completion. */
-export interface UpstreamFailure {
+interface UpstreamFailure {
   readonly status: number
   /** The body, or the part that was read of it. */
   readonly text: string

@@ -13,7 +13,7 @@ const WAITING_BYTES_MAX = 64 * 1024
 /** How long the end of an answer that was read to its last event may take before the socket is cut. */
 const TRAILER_MS_MAX = 1_000
 
-export interface ExchangeTimeouts {
+interface ExchangeTimeouts {
   /** From the request to the first byte of the body; null: only `total` bounds it. */
   readonly first_byte: number | null
   /** Between two pieces of an answer. */

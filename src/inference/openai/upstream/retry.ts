@@ -34,7 +34,7 @@ export interface RetryClock {
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
-export interface RetryOptions {
+interface RetryOptions {
   readonly clock: RetryClock
   readonly signal: AbortSignal
   /** Whether the next try meets another upstream, which need not be waited for. */

@@ -7,7 +7,7 @@
 const COOLDOWN_MS_MIN = 1_000
 const COOLDOWN_MS_MAX = 60_000
 
-export interface Weighted<T> {
+interface Weighted<T> {
   readonly value: T
   /** Share of the load, above 0. */
   readonly weight: number
@@ -26,8 +26,20 @@ export interface TargetUse<T> {
   end(): void
 }
 
+/** How an upstream does. */
+interface TargetLook<T> {
+  readonly value: T
+  readonly number: number
+  readonly busyCount: number
+  /** In a row. */
+  readonly failureCount: number
+  /** Milliseconds for which it is still left alone. */
+  readonly restsMs: number
+}
+
 export interface TargetPool<T> {
   readonly size: number
+  look(): TargetLook<T>[]
   /** @param tried - numbers of upstreams that this request should not meet again if there are others */
   take(tried: ReadonlySet<number>): TargetUse<T>
   /** Whether a working upstream is left that the request has not tried. */
@@ -81,6 +93,11 @@ export function createTargetPool<T>(
 
   return {
     size: states.length,
+    look: () =>
+      states.map(({ value, number, busyCount, failureCount, restsUntilMs }) => {
+        const restsMs = Math.max(restsUntilMs - nowMs(), 0)
+        return { value, number, busyCount, failureCount, restsMs }
+      }),
     hasFresh: (tried) =>
       states.some(({ number, restsUntilMs }) => !tried.has(number) && restsUntilMs <= nowMs()),
     take(tried) {

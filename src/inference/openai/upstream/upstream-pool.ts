@@ -28,7 +28,7 @@ export interface ProxySettings {
   readonly except: string
 }
 
-export interface UpstreamPoolOptions {
+interface UpstreamPoolOptions {
   /** Milliseconds until a connection stands. */
   readonly connectMs: number
   /** Certificates (PEM) that are trusted in place of the default ones; null: those. */

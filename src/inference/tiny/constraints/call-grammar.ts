@@ -4,7 +4,7 @@ import { CALL_CLOSING, CALL_OPENING, writeCallHead } from '../text/call-form.ts'
 import { spellText } from './pattern-grammar.ts'
 
 /** What the grammar of an answer with calls is made of. */
-export interface CallGrammarParts {
+interface CallGrammarParts {
   readonly tools: readonly {
     readonly name: string
     /** A grammar of the arguments, whose first rule is `root`. */

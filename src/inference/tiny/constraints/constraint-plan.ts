@@ -15,7 +15,7 @@ import { listTagContents, toPresentTag } from './structural-tag.ts'
  * White space between the tokens of JSON: a little of any, none, one space behind commas and colons, or what a
  * pattern matches.
  */
-export type JsonSpace = 'any' | 'none' | 'line' | { readonly pattern: string }
+type JsonSpace = 'any' | 'none' | 'line' | { readonly pattern: string }
 
 /** A schema as the grammar engine gets it. */
 export interface JsonForm {
@@ -38,7 +38,7 @@ export type ConstraintForm =
   | CallForm
 
 /** Calls of tools, and what an answer without them keeps. */
-export interface CallForm {
+interface CallForm {
   readonly kind: 'calls'
   /** At least one, each with the form of its arguments. */
   readonly tools: readonly { readonly name: string; readonly form: JsonForm }[]

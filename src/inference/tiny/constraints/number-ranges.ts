@@ -5,7 +5,7 @@
 import type { Pattern } from './pattern-grammar.ts'
 
 /** Bounds of a number; null where there is none. Both belong to the range. */
-export interface NumberBounds {
+interface NumberBounds {
   readonly low: number | null
   readonly high: number | null
   /** Digits behind the point; 0 for whole numbers. */

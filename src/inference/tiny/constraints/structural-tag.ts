@@ -5,7 +5,7 @@
 import { isObject } from '../../../domain/json/is-object.ts'
 
 /** What a part of a tag has to keep: a schema, a grammar or a regular expression. */
-export type TagContent =
+type TagContent =
   | { readonly kind: 'schema'; readonly schema: unknown }
   | { readonly kind: 'grammar'; readonly source: string }
   | { readonly kind: 'regex'; readonly pattern: string }

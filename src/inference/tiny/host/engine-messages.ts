@@ -40,7 +40,7 @@ export type FromEngine =
   | { readonly type: 'failed'; readonly id: number; readonly error: PlainError }
 
 /** An ApiError as plain data. */
-export interface PlainError {
+interface PlainError {
   readonly code: ErrorCode
   readonly message: string
   readonly param: string | null

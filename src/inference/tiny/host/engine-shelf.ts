@@ -2,17 +2,15 @@
  * The engines of the model's process: the model as it is, and the checkpoints that were asked for last. One that is
  * put away lives on until the answers that it has begun are done.
  */
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { ApiError } from '../../../errors.ts'
 import { AdapterFileError } from '../lora/adapter.ts'
 import type { Engine } from './engine.ts'
 
 /** Limit: adapted engines that are kept; each holds the weights once more, and prompts that it has read. */
 const ADAPTED_MAX = 4
-/** Limit: a file that is larger belongs to no model that this engine can run. */
-const ARTIFACT_BYTES_MAX = 268_435_456
 
-export interface EngineShelf {
+interface EngineShelf {
   /**
    * The engine of an adapter's file, whose content must never change; the base for null.
    *
@@ -54,9 +52,8 @@ function unusable(reason: string): ApiError {
 
 function readArtifactFile(path: string): Uint8Array {
   try {
-    if (statSync(path).size <= ARTIFACT_BYTES_MAX) return readFileSync(path)
+    return readFileSync(path)
   } catch (cause) {
     throw new ApiError('model_not_found', { param: 'model', cause })
   }
-  throw unusable(`the file has more than ${ARTIFACT_BYTES_MAX} bytes`)
 }

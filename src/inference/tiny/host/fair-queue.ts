@@ -5,14 +5,14 @@
 import { ApiError } from '../../../errors.ts'
 
 /** One request for a place. */
-export interface Turn {
+interface Turn {
   /** Resolves when the place is there; rejects when the turn is left before, or the queue is closed. */
   readonly granted: Promise<void>
   /** Gives the place back, or the waiting up. Further calls do nothing. */
   leave(): void
 }
 
-export interface FairQueue {
+interface FairQueue {
   /** @param priority - lower is served earlier */
   enter(owner: string, priority: number): Turn
   /** Refuses all who wait with server_draining. */

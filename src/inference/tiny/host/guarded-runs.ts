@@ -10,7 +10,7 @@ import { type EngineLink, HostLostError, type Run } from './engine-link.ts'
 import { createFairQueue } from './fair-queue.ts'
 
 /** The guarded requests. */
-export interface GuardedRuns {
+interface GuardedRuns {
   /**
    * Its first `next` waits for a process.
    *

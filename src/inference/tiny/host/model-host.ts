@@ -14,7 +14,7 @@ export interface ModelHost {
 }
 
 /** What a host reports. */
-export interface HostListener {
+interface HostListener {
   onMessages(messages: readonly FromEngine[]): void
   /** It is gone, and not because `end` was called. */
   onLost(cause: unknown): void

@@ -10,7 +10,7 @@ const WAIT_MS_MAX = 1
 const MESSAGES_MAX = 256
 
 /** Messages on their way to the server. */
-export interface Outbox {
+interface Outbox {
   post(message: FromEngine): void
   /** Sends what has waited long enough. To be called after every step. */
   flush(): void

@@ -22,14 +22,14 @@ import type { EnginePiece, EnginePlan } from './engine-work.ts'
 export const REQUESTS_AT_ONCE = 16
 
 /** The requests of the process. */
-export interface Scheduler {
+interface Scheduler {
   /** Takes a message; costs next to nothing, the work is done by `step`. */
   receive(message: ToEngine): void
   /** Begins one request or does one pass. Returns whether there is more to do before the next message. */
   step(): boolean
 }
 
-export interface SchedulerOptions {
+interface SchedulerOptions {
   readonly watchHazard?: (isHazard: boolean) => void
   readonly readCpuMs: () => number
   readonly requestCpuMsMax: number

@@ -18,7 +18,7 @@ import { readSafetensors, type Safetensors, type Tensor, writeSafetensors } from
 import { readTar, writeTar } from './tar.ts'
 
 /** What a checkpoint's file holds. */
-export interface Artifact {
+interface Artifact {
   readonly adapter: Adapter
   /** The optimizer's numbers, or null when the file has none. */
   readonly optimizer: Safetensors | null

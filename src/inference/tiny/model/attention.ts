@@ -4,7 +4,7 @@ import { dot, type Floats } from './matrix.ts'
 import type { ModelShape } from './model.ts'
 
 /** Keys and values, one row per token, the keys already turned. */
-export interface History {
+interface History {
   readonly keys: Floats
   readonly values: Floats
 }
@@ -17,7 +17,7 @@ export interface Seen {
 }
 
 /** Numbers of a token's queries and of its keys, and how many heads share a key. */
-export interface HeadSizes {
+interface HeadSizes {
   readonly size: number
   readonly queries: number
   readonly keys: number

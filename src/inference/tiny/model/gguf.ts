@@ -12,14 +12,14 @@ export class ModelFileError extends Error {
 }
 
 /** Limit: real files have about 30 keys and 10 tensors per layer. */
-export const METADATA_KEYS_MAX = 4_096
-export const TENSORS_MAX = 4_096
+const METADATA_KEYS_MAX = 4_096
+const TENSORS_MAX = 4_096
 /** Limit: the longest real string is a chat template of some 10 kB. */
 export const STRING_BYTES_MAX = 1_048_576
 const TENSOR_AXES_MAX = 4
 
 /** A value of the metadata; 64-bit integers are bigints. */
-export type GgufScalar = string | number | boolean | bigint
+type GgufScalar = string | number | boolean | bigint
 /** A value or a list of values; lists of lists are refused. */
 export type GgufValue = GgufScalar | readonly GgufScalar[]
 

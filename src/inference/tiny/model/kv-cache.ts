@@ -8,7 +8,7 @@ import type { ModelShape } from './model.ts'
 const GROWTH_POSITIONS = 256
 
 /** What one layer keeps of the positions so far. */
-export interface KvLayer {
+interface KvLayer {
   /** One row of kvHeads x headSize numbers per position. */
   readonly keys: Float32Array
   readonly values: Float32Array

@@ -6,7 +6,7 @@ import { createKvCache, type KvCache } from './kv-cache.ts'
 import type { ModelShape } from './model.ts'
 
 /** Tokens are reused in whole blocks, so that short common beginnings cost nothing. */
-export const BLOCK_TOKENS = 16
+const BLOCK_TOKENS = 16
 /** Limit: tokens that are remembered in all, 24 MB of the shipped model. */
 const TOKENS_MAX = 16_384
 const ENTRIES_MAX = 64

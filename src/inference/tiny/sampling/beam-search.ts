@@ -14,7 +14,7 @@ import { applyRules, type TokenHistory } from './vocabulary-limits.ts'
 export const BEAMS_MAX = 16
 
 /** Where a search starts and what it may do. */
-export interface BeamStart {
+interface BeamStart {
   readonly promptIds: readonly number[]
   /** Holds the prompt; the search owns it. */
   readonly cache: KvCache

@@ -6,7 +6,7 @@ import type { Tokenizer } from '../text/tokenizer.ts'
 import type { CompletionPlan } from './completion-plan.ts'
 
 /** The opening pieces of all choices. */
-export interface Opening {
+interface Opening {
   readonly deltas: readonly ChoiceDelta[]
   /** Tokens left for each answer; 0 when the choices have ended already. */
   readonly tokensMax: number

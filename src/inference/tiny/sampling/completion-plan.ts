@@ -59,9 +59,7 @@ export interface ChatPlan extends CompletionPlan {
 }
 
 /** What a plan needs beside the request. */
-export interface PlanContext {
-  /** File of the adapter; default null. */
-  readonly adapterPath?: string | null
+interface PlanContext {
   /** Whether the model is served as one that calls tools. Default true. */
   readonly callsTools?: boolean
   /** Id of the request, which the ids of its tool calls come from. Default empty. */
@@ -86,7 +84,7 @@ export function planCompletion(
   request: ChatCompletionRequest,
   body: string,
   drawSeed: () => bigint,
-  { adapterPath = null, callsTools = true, requestId = '' }: PlanContext = {},
+  { callsTools = true, requestId = '' }: PlanContext = {},
 ): ChatPlan {
   const callable = listCallable(request, callsTools)
   const { stop } = request
@@ -130,7 +128,7 @@ export function planCompletion(
     calls: callable.length === 0 ? null : { seed: requestId },
     priority: request.priority ?? CHAT_DEFAULTS.priority,
     cacheSalt: request.cache_salt ?? '',
-    adapterPath,
+    adapterPath: null,
   }
 }
 

@@ -21,7 +21,7 @@ import type { Sampled, SamplingParams } from './sampler.ts'
 import type { Generation, Step } from './steps.ts'
 
 /** Choices of one request that grow at a time. Limit: each holds a KV cache, 3 MB at 2,048 tokens. */
-export const CHOICES_AT_ONCE = 4
+const CHOICES_AT_ONCE = 4
 
 /** A step that only waits. */
 const NOTHING: Step = { deltas: [], parts: [] }

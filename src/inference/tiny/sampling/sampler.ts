@@ -14,7 +14,7 @@ import {
 /** Below this temperature the likeliest token is always taken. */
 export const GREEDY_TEMPERATURE = 1e-5
 /** JSON has no minus infinity; this stands for it. */
-export const LOGPROB_MIN = -9999
+const LOGPROB_MIN = -9999
 
 /** Tokens that are looked at first where the likeliest ones of a share are wanted. */
 const FIRST_LIKELIEST = 32
@@ -36,7 +36,7 @@ export interface SamplingParams extends LogitRules {
 }
 
 /** What a choice has seen so far. The sampler writes to `counts` and `generated`. */
-export interface SamplerState extends TokenHistory {
+interface SamplerState extends TokenHistory {
   readonly random: Random
   readonly generated: number[]
 }

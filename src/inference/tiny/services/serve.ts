@@ -8,10 +8,10 @@ import { answerText, type PromptRun, toDelta } from './text-answer.ts'
 import { listPrompts, planPrompt, planText, type TextPlan } from './text-plan.ts'
 import type { TokenPlan, TokensPiece } from './token-text.ts'
 
-/** Has a plan done by the model's process. */
+/** Has a plan done by the model's process, with the adapter of the call. */
 export type Run = <P extends EnginePlan>(plan: P) => AsyncIterable<PieceOf<P>>
 
-export interface ServeOptions {
+interface ServeOptions {
   readonly run: Run
   readonly drawSeed: () => bigint
   /** Milliseconds since the epoch. */
@@ -48,7 +48,7 @@ async function* runPrompts(
   for (const prompt of plan.prompts) {
     const completion = planPrompt(call, plan, prompt, drawSeed)
     const isJudged = completion.promptLogprobs !== null
-    const tokens = isJudged ? await tellTokens(call, { prompt: completion.prompt }, run) : null
+    const tokens = isJudged ? await tellTokens({ prompt: completion.prompt }, run) : null
     const deltas: AsyncIterable<Delta> = run(completion)
     yield { tokens: tokens?.ids.length === 0 ? null : tokens, deltas }
   }
@@ -62,7 +62,7 @@ async function* embed(
   const { input, dimensions, encoding_format: encoding } = call.request
   const plain = { isEchoed: false, addSpecialTokens: false, template: null }
   const inputs = listPrompts(input, 'input').map((prompt) => ({ ...prompt, ...plain }))
-  const plan: EmbeddingPlan = { kind: 'embedding', inputs, ...settingsOf(call) }
+  const plan: EmbeddingPlan = { kind: 'embedding', inputs, ...SETTINGS }
   const data = []
   let tokens = 0
   for await (const { vector, tokenCount } of run(plan)) {
@@ -100,7 +100,7 @@ async function* tokenize(
     typeof prompt === 'string'
       ? { plain: prompt, param: 'prompt', ...plain }
       : planChatPrompt({ ...chat, messages: messages ?? [] })
-  const { ids, texts, contextTokens } = await tellTokens(call, { prompt: wanted }, run)
+  const { ids, texts, contextTokens } = await tellTokens({ prompt: wanted }, run)
   yield toDelta({
     count: ids.length,
     max_model_len: contextTokens,
@@ -113,16 +113,14 @@ async function* detokenize(
   call: ServiceCallOf<'detokenize'>,
   { run }: ServeOptions,
 ): AsyncGenerator<RelayedDelta> {
-  const { text } = await tellTokens(call, { ids: call.request.tokens }, run)
+  const { text } = await tellTokens({ ids: call.request.tokens }, run)
   yield toDelta({ prompt: text })
 }
 
-async function tellTokens(call: ServiceCall, of: TokenPlan['of'], run: Run): Promise<TokensPiece> {
-  const plan: TokenPlan = { kind: 'tokens', of, ...settingsOf(call) }
+async function tellTokens(of: TokenPlan['of'], run: Run): Promise<TokensPiece> {
+  const plan: TokenPlan = { kind: 'tokens', of, ...SETTINGS }
   for await (const piece of run(plan)) return piece
   throw new ApiError('internal_error')
 }
 
-function settingsOf({ adapterPath = null }: ServiceCall) {
-  return { priority: 0, adapterPath }
-}
+const SETTINGS = { priority: 0, adapterPath: null }

@@ -11,7 +11,7 @@ import type { TextPlan } from './text-plan.ts'
 import type { TokensPiece } from './token-text.ts'
 
 /** What all texts of an answer begin with. */
-export interface TextHead {
+interface TextHead {
   /** `cmpl-` and the request's id. */
   readonly id: string
   readonly object: 'text_completion'

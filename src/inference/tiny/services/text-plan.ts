@@ -5,7 +5,7 @@ import type { ServiceCallOf } from '../../backend.ts'
 import { type CompletionPlan, planCompletion } from '../sampling/completion-plan.ts'
 
 /** Where the request says nothing. */
-export const TEXT_TOKENS_MAX = 16
+const TEXT_TOKENS_MAX = 16
 /** Limit: choices of all prompts, those that are left out by `best_of` too. */
 const CHOICES_MAX = 2_048
 
@@ -22,7 +22,7 @@ export interface TextPlan {
   readonly includesUsage: boolean
 }
 
-export interface TextPrompt {
+interface TextPrompt {
   readonly plain: string | readonly number[]
   /** As `prompt[2]`. */
   readonly param: string
@@ -93,7 +93,7 @@ export function planPrompt(
     call.request
   const sampling = { temperature, top_p, frequency_penalty, presence_penalty, logit_bias }
   const chat = { messages: [], ...sampling, seed, stop, n: tried }
-  const plan = planCompletion(chat, call.body, drawSeed, { adapterPath: call.adapterPath ?? null })
+  const plan = planCompletion(chat, call.body, drawSeed)
   const isJudged = isEchoed && logprobs !== null
   return {
     ...plan,

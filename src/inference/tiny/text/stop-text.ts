@@ -4,7 +4,7 @@
  */
 
 /** A search through one answer. */
-export interface StopText {
+interface StopText {
   /**
    * Takes the next piece.
    *

@@ -5,7 +5,7 @@
 import type { Tokenizer } from './tokenizer.ts'
 
 /** The text of one answer, as far as its bytes make whole characters. */
-export interface TextAssembler {
+interface TextAssembler {
   /** Takes the next token; returns the characters that are now whole. */
   push(id: number): string
   /** Ends the text: U+FFFD for a character that never became whole. */

@@ -6,7 +6,7 @@
 import { heldLength } from './stop-text.ts'
 
 /** A piece of text, told apart. */
-export interface ThinkingParts {
+interface ThinkingParts {
   readonly reasoning: string
   readonly content: string
   /** Whether the text so far ends inside of the thought or right behind it. */
@@ -14,7 +14,7 @@ export interface ThinkingParts {
 }
 
 /** One answer being told apart. */
-export interface ThinkingText {
+interface ThinkingText {
   /** @param isLast - whether nothing follows: then nothing is held back */
   push(piece: string, isLast: boolean): ThinkingParts
 }

@@ -8,7 +8,7 @@ import type { Vocabulary } from '../model/model.ts'
 import { BYTE_OF_CHARACTER, CHARACTER_OF_BYTE } from './byte-characters.ts'
 
 /** Limit: merging is quadratic in a piece, so a longer run of letters or blanks is cut here. */
-export const PIECE_BYTES_MAX = 256
+const PIECE_BYTES_MAX = 256
 /** Limit: pieces that are remembered; the cache is emptied when it is full. */
 const CACHE_PIECES_MAX = 10_000
 

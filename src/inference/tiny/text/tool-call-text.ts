@@ -7,7 +7,7 @@ import { CALL_CLOSING, CALL_HEAD, CALL_OPENING } from './call-form.ts'
 import { heldLength } from './stop-text.ts'
 
 /** A piece of an answer, told apart. */
-export interface ToolCallParts {
+interface ToolCallParts {
   readonly content: string
   /** What is added to the calls, in order. */
   readonly calls: readonly ToolCallPiece[]
@@ -16,7 +16,7 @@ export interface ToolCallParts {
 }
 
 /** One answer being told apart. */
-export interface ToolCallText {
+interface ToolCallText {
   /** @param isLast - whether nothing follows: then no text is held back */
   push(piece: string, isLast: boolean): ToolCallParts
 }

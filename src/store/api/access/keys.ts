@@ -14,7 +14,7 @@ export interface StoredKey extends NewKey {
   readonly revoked_at_us: number | null
 }
 
-export interface CreatedKey {
+interface CreatedKey {
   readonly id: string
   /** The text that callers send; it cannot be had again. */
   readonly secret: string

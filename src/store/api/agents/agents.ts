@@ -7,11 +7,7 @@ import type { SpanScope } from '../../../domain/agents/span-scope.ts'
 import type { SpanStatsPlan } from '../../../domain/agents/span-stats.ts'
 import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
 import type { RowQuery } from '../../../domain/query/row-query.ts'
-import type {
-  ChatFeedback,
-  ConversationSpans,
-  TraceChat,
-} from '../../../schemas/agents/agent-chat.ts'
+import type { ConversationSpan, TraceChat } from '../../../schemas/agents/agent-chat.ts'
 import type { AgentSearchResponse } from '../../../schemas/agents/agent-search.ts'
 import type { AgentSpanRow } from '../../../schemas/agents/agent-spans.ts'
 import type {
@@ -43,19 +39,15 @@ export interface TurnsQuery {
   readonly of:
     | { readonly trace_id: string }
     | { readonly conversation_id: string; readonly offset: number; readonly limit: number }
-  readonly withFeedback: boolean
   readonly withModelToolCalls: boolean
   readonly prices: readonly ProjectPrice[]
-  /** Scheme of the refs under which feedback is looked for. */
-  readonly refScheme: string
 }
 
 export interface Turns {
+  /** Without feedback. */
   readonly turns: readonly TraceChat[]
   /** Turns in all; spans that a page cuts off count. */
   readonly total: number
-  /** About the conversation; null unless asked for. */
-  readonly feedback: readonly ChatFeedback[] | null
 }
 
 export interface ConversationsQuery {
@@ -63,7 +55,13 @@ export interface ConversationsQuery {
   readonly conversation_ids: readonly string[]
   /** Inclusive, microseconds. */
   readonly startedUs: SpanScope['startedUs']
-  readonly refScheme: string
+}
+
+export interface SpansOfConversation {
+  readonly conversation_id: string
+  /** The traces that it takes part in, at whatever time; the oldest first. */
+  readonly trace_ids: readonly string[]
+  readonly spans: readonly ConversationSpan[]
 }
 
 /**
@@ -92,5 +90,8 @@ export interface AgentStore {
   /** A trace or conversation that nothing is stored of has no turns. */
   readTurns(query: TurnsQuery, caller: ReadCaller): Promise<Turns>
   /** Spans of all traces that a conversation takes part in. */
-  listConversationSpans(query: ConversationsQuery, caller: ReadCaller): Promise<ConversationSpans>
+  listConversationSpans(
+    query: ConversationsQuery,
+    caller: ReadCaller,
+  ): Promise<readonly SpansOfConversation[]>
 }

@@ -8,8 +8,6 @@ export interface ListedCall {
   readonly call: CallTexts
   /** Over the trace; null unless asked for. */
   readonly totalStorageSizeBytes: number | null
-  /** JSON texts of feedback about the call, the oldest first; null unless asked for. */
-  readonly feedback: readonly string[] | null
 }
 
 export interface CallsCount {

@@ -1,9 +1,16 @@
 /** The contract of the feedback store. */
-import type { FeedbackSample } from '../../../domain/feedback/feedback-sample.ts'
+import type { FeedbackMetrics } from '../../../domain/feedback/feedback-metrics.ts'
+import type { FeedbackSample, FeedbackWindow } from '../../../domain/feedback/feedback-sample.ts'
+import type { FeedbackRow } from '../../../domain/feedback/feedback-view.ts'
 import type { Feedback } from '../../../domain/feedback/new-feedback.ts'
 import type { RowQuery } from '../../../domain/query/row-query.ts'
+import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
 import type { ApiError } from '../../../errors.ts'
 import type { FeedbackPayloadPath } from '../../../schemas/feedback/feedback.ts'
+import type {
+  FeedbackAggregateRequest,
+  FeedbackAggregateResponse,
+} from '../../../schemas/feedback/feedback-stats.ts'
 import type { ReadCaller } from '../read-caller.ts'
 
 /** The leaf paths of a sample of payloads. */
@@ -20,6 +27,23 @@ export interface FeedbackRows {
   readonly count: number
   /** JSON texts of the page's rows, with the wanted fields. */
   readonly rows: readonly string[]
+}
+
+/** Numbers of payloads to sum up. */
+export interface FeedbackMeasure {
+  readonly window: FeedbackWindow
+  readonly metrics: FeedbackMetrics
+  /** Where buckets begin, ascending; the last ends with the window. */
+  readonly startsUs: Float64Array
+}
+
+/** Values of the columns of the metrics. */
+export interface MeasuredFeedback {
+  readonly buckets: BucketTable
+  /** The whole window as one bucket. */
+  readonly whole: BucketTable
+  /** How many values each metric has in the window, by slug. */
+  readonly counts: Readonly<Record<string, number>>
 }
 
 export interface FeedbackStore {
@@ -66,6 +90,18 @@ export interface FeedbackStore {
    */
   queryFeedback(projectId: string, query: RowQuery, caller: ReadCaller): Promise<FeedbackRows>
   /**
+   * The feedback of the caller's project about some things, for each ref in their order: of each the newest 1,000, the
+   * oldest first. Sees every feedback that was acknowledged before the call.
+   *
+   * @param weave_refs - those of a page; who has many asks for some after the others
+   * @param caller - who waits
+   * @throws ApiError client_closed_request (or the signal's reason), server_draining, store_unavailable
+   */
+  listAbout(
+    weave_refs: readonly string[],
+    caller: ReadCaller,
+  ): Promise<readonly (readonly FeedbackRow[])[]>
+  /**
    * Leaf paths over the newest payload of each distinct trigger_ref in the window; feedback without one is
    * one group. Of equal times the greater id is the newer. The `sample_limit` newest groups are looked into.
    * Sees every feedback that was acknowledged before the call.
@@ -74,4 +110,23 @@ export interface FeedbackStore {
    * @throws ApiError server_overloaded, read_timeout, client_closed_request, store_unavailable
    */
   findPayloadPaths(sample: FeedbackSample, caller: ReadCaller): Promise<PayloadPaths>
+  /**
+   * Sums up numbers of the payloads in a window. Sees every feedback that was acknowledged before the call.
+   *
+   * @param caller - who waits
+   * @throws ApiError validation_failed (param `start`) for too many values of percentiles; server_overloaded,
+   * read_timeout, client_closed_request, store_unavailable
+   */
+  measureFeedback(measure: FeedbackMeasure, caller: ReadCaller): Promise<MeasuredFeedback>
+  /**
+   * Counts scores by time and group. Sees every feedback that was acknowledged before the call.
+   *
+   * @param caller - who waits
+   * @throws ApiError validation_failed for too many buckets, tags or ratings; server_overloaded, read_timeout,
+   * client_closed_request, store_unavailable
+   */
+  aggregateFeedback(
+    request: FeedbackAggregateRequest,
+    caller: ReadCaller,
+  ): Promise<FeedbackAggregateResponse['buckets']>
 }

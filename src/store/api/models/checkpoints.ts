@@ -52,8 +52,6 @@ export interface CheckpointStore {
    * @param step - 'latest': the one of the highest step
    */
   findCheckpoint(model_id: string, step: number | 'latest'): Promise<StoredCheckpoint | null>
-  /** Absolute path of an artifact's file, which never changes, but may be removed. */
-  locateArtifact(artifact: Artifact): string
-  /** The bytes of an artifact. @throws ApiError checkpoint_not_found when the file was removed meanwhile */
+  /** The bytes of an artifact, which never change. @throws ApiError checkpoint_not_found when it was removed meanwhile */
   openArtifact(artifact: Artifact): Promise<Readable>
 }

@@ -28,7 +28,7 @@ export interface StatsQuery {
 }
 
 /** The usage of one model. */
-export interface ModelTable {
+interface ModelTable {
   readonly model: string
   readonly table: BucketTable
 }

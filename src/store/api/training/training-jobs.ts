@@ -6,26 +6,8 @@ import type { ListOrder } from '../../../schemas/query/page-query.ts'
 import type { TrainingJobState } from '../../../schemas/training/training-job.ts'
 import type { JobEventType } from '../../../schemas/training/worker.ts'
 
-/** Groups of a job in a file that is on the disk. */
-export interface StagedPayload {
-  /** Where the file is. */
-  readonly file: string
-  readonly sha256: string
-  readonly bytes: number
-}
-
-/** A body that is being received. */
-export interface StagedBody {
-  /** Where the bytes are. */
-  readonly file: string
-  /** Where its groups may be written. */
-  readonly payloadFile: string
-  write(bytes: Buffer): Promise<void>
-  /** Closes the file; nothing is written after it. */
-  finish(): Promise<void>
-  /** Removes both files, unless a job took them. Never fails. */
-  discard(): Promise<void>
-}
+/** The trajectory groups of a job: a text, without half surrogate pairs, or the bytes of one, which are read once. */
+export type TrainingPayload = string | AsyncIterable<Buffer>
 
 export interface JobListing {
   /** null: of all models. */
@@ -70,14 +52,12 @@ export interface TrainingJobStore {
    * payload. When the model has a job of the same idempotency key and content, nothing is stored.
    *
    * @param job - of a model that exists
-   * @param payload - text of the trajectory groups, or the file that holds it
    * @returns the stored job, which on a repeat is the first one, in its present state
    * @throws ApiError idempotency_conflict when the key stands for other content; model_not_found when the
-   * model was deleted meanwhile; server_overloaded, store_unavailable: then nothing is stored
+   * model was deleted meanwhile; server_overloaded, store_unavailable: then nothing is stored. What the payload
+   * throws comes through
    */
-  insertJob(job: NewTrainingJob, payload: string | StagedPayload): Promise<TrainingJob>
-  /** Opens a file for a large body. @throws ApiError store_unavailable */
-  stageBody(): Promise<StagedBody>
+  insertJob(job: NewTrainingJob, payload: TrainingPayload): Promise<TrainingJob>
   /** The job, or null when the id is unknown. Ids are in lower case. */
   findJob(id: string): Promise<TrainingJob | null>
   /** The job with its model, deleted or not, or null when the id is unknown. */

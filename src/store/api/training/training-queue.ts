@@ -76,12 +76,6 @@ export interface TrainingQueue {
    */
   recordEvents(lease: Lease, events: readonly NewJobEvent[]): Promise<void>
   /**
-   * Makes a received file the artifact of the attempt; one that was staged before is removed.
-   *
-   * @throws ApiError lease_lost; then the file is not taken
-   */
-  stageArtifact(lease: Lease, file: ReceivedArtifact): Promise<void>
-  /**
    * Ends the job with a new checkpoint, which every list that is asked for later has, and its last event.
    * The same lease and sha256 once more give the same checkpoint.
    *
@@ -123,11 +117,15 @@ export interface LeaseRenewal {
 }
 
 /** An uploaded file that belongs to no job yet. */
-export interface ReceivedArtifact {
+interface ReceivedArtifact {
   readonly sha256: string
   readonly bytes: number
-  /** Puts it under its lasting name, relative to the data directory. */
-  keep(path: string): Promise<void>
-  /** Removes what was not kept. Never fails. */
+  /**
+   * Makes it the artifact of the attempt; one that was staged before is removed.
+   *
+   * @throws ApiError lease_lost; then it is not taken. store_unavailable
+   */
+  stage(lease: Lease): Promise<void>
+  /** Removes what was not staged. Never fails. */
   discard(): Promise<void>
 }

@@ -7,7 +7,7 @@ import type { UsageCounting } from '../../../schemas/usage/usage-counting.ts'
 import type { ReadCaller } from '../read-caller.ts'
 
 /** What is asked besides calls. */
-export interface UsageWants {
+interface UsageWants {
   /** The project's own, as the store of prices lists them; null: no costs are wanted. */
   readonly prices: readonly ProjectPrice[] | null
   readonly counting: UsageCounting

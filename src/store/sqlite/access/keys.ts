@@ -1,6 +1,6 @@
 /** API keys in SQLite, with a short cache so that authentication costs no statement. */
 import { randomBytes } from 'node:crypto'
-import { hashKey, isSameHash, KEY_BYTES, renderKey } from '../../../domain/access/keys.ts'
+import { hashKey, isSameBytes, KEY_BYTES, renderKey } from '../../../domain/access/keys.ts'
 import type { Principal, Scope } from '../../../domain/access/permissions.ts'
 import { createOrderedIds } from '../../../domain/time/ordered-ids.ts'
 import type { KeyStore, NewKey, StoredKey } from '../../api/access/keys.ts'
@@ -34,7 +34,7 @@ export function createKeyStore(db: Connection, writes: Writes): KeyStore {
   function lookUp(hash: Buffer): Principal | null {
     try {
       const row = findKey.get({ hash }) as KeyRow | undefined
-      return row && isSameHash(hash, row.hash) ? toPrincipal(row) : null
+      return row && isSameBytes(hash, row.hash) ? toPrincipal(row) : null
     } catch (error) {
       throw toStoreError(error)
     }

@@ -3,13 +3,12 @@ import { idText, PROJECT_KEY, packedId } from '../calls/columns/id-columns.sql.t
 
 const IS_SPAN = '(call_bodies.otel_dump_json IS NOT NULL OR call_bodies.otel_dump_zstd IS NOT NULL)'
 
-/** Those of some calls that are spans, in the order of the keys (primary keys). */
+/** Those of some calls that are spans (primary keys). */
 export const KEEP_SPANS = `
 SELECT wanted.value AS call_key
 FROM json_each(@keys) AS wanted
 CROSS JOIN call_bodies ON call_bodies.call_key = wanted.value
 WHERE ${IS_SPAN}
-ORDER BY wanted.key
 `
 
 /** Traces that spans of a conversation belong to, one row a span (calls_project_key_thread_id). */

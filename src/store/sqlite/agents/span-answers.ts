@@ -1,4 +1,6 @@
 /** The read jobs behind lists, groups, statistics and searches of spans. */
+
+import { createAgentGroups } from '../../../domain/agents/agent-groups.ts'
 import type { AgentSpan } from '../../../domain/agents/agent-span.ts'
 import { createMessageSearch, type MessageSearch } from '../../../domain/agents/message-search.ts'
 import {
@@ -28,7 +30,13 @@ import type { SpanList, SpanPage } from '../../api/agents/agents.ts'
 import type { FoundKey } from '../calls/calls-walk.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../read/read-job.ts'
-import { createSpanReader, scanSpans, walkSpanKeys } from './span-scan.ts'
+import {
+  createSpanReader,
+  keyOfSpan,
+  type ScanOptions,
+  scanSpans,
+  walkSpanKeys,
+} from './span-scan.ts'
 
 /** Limit: characters of spans in one answer. */
 const ANSWER_CHARS_MAX = 16 * 1024 * 1024
@@ -61,7 +69,7 @@ export const listSpans: ReadJob<SpanList, SpanPage> = function* (db, list, check
     yield* walkSpanKeys(db, scope, direction, checkpoint, (keys) =>
       readSpans(keys, (span) => {
         const { call } = span
-        return !matches(span) || add([keyOf(span), call.started_at_us, call.id], span)
+        return !matches(span) || add([keyOfSpan(span), call.started_at_us, call.id], span)
       }),
     )
   }
@@ -89,81 +97,71 @@ function* readPage(
   return rows
 }
 
-export interface GroupsQuery {
-  readonly scope: SpanScope
-  readonly grouping: SpanGrouping
+/** What is made of the spans of a scope, which come in order of time. */
+interface SpanSums<Answer> {
+  add(span: AgentSpan): void
+  answer(): Answer
 }
 
-export const groupSpans: ReadJob<GroupsQuery, GroupPage> = function* (
-  db,
-  { scope, grouping },
-  checkpoint,
-) {
-  const groups = createSpanGroups(grouping)
-  const { withMessages } = grouping
-  yield* scanSpans(db, scope, { direction: 'asc', withMessages }, checkpoint, each(groups.add))
-  return groups.page()
-}
-
-export interface StatsQuery {
-  readonly scope: SpanScope
-  readonly plan: SpanStatsPlan
-}
-
-export const measureSpans: ReadJob<StatsQuery, AgentSpanStatsResponse> = function* (
-  db,
-  { scope, plan },
-  checkpoint,
-) {
-  const stats = createSpanStats(plan)
-  yield* scanSpans(db, scope, IN_ORDER, checkpoint, each(stats.add))
-  return stats.answer()
-}
-
-export interface AttributesQuery {
-  readonly scope: SpanScope
-  readonly page: AttributesPage
-}
-
-export const listAttributes: ReadJob<AttributesQuery, SpanAttributesResponse> = function* (
-  db,
-  { scope, page },
-  checkpoint,
-) {
-  const attributes = createSpanAttributes(page)
-  yield* scanSpans(db, scope, IN_ORDER, checkpoint, each(attributes.add))
-  return attributes.answer()
-}
-
-export interface SearchQuery {
-  readonly scope: SpanScope
-  readonly search: MessageSearch
-}
-
-export const searchMessages: ReadJob<SearchQuery, AgentSearchResponse> = function* (
-  db,
-  { scope, search },
-  checkpoint,
-) {
-  const found = createMessageSearch(search)
-  const newestFirst = { direction: 'desc', withMessages: true } as const
-  yield* scanSpans(db, scope, newestFirst, checkpoint, each(found.add))
-  return found.answer()
+/** A job that looks at each span of a scope once. */
+function createScanJob<Query extends { readonly scope: SpanScope }, Answer>(
+  begin: (query: Query) => SpanSums<Answer>,
+  optionsOf: (query: Query) => ScanOptions,
+): ReadJob<Query, Answer> {
+  return function* (db, query, checkpoint) {
+    const sums = begin(query)
+    yield* scanSpans(db, query.scope, optionsOf(query), checkpoint, (span) => {
+      sums.add(span)
+      return true
+    })
+    return sums.answer()
+  }
 }
 
 const IN_ORDER = { direction: 'asc', withMessages: false } as const
 
-function each(add: (span: AgentSpan) => void): (span: AgentSpan) => boolean {
-  return (span) => {
-    add(span)
-    return true
-  }
+interface GroupsQuery {
+  readonly scope: SpanScope
+  readonly grouping: SpanGrouping
 }
 
-/** The reader of calls gives their keys along. */
-function keyOf({ call }: AgentSpan): number {
-  return (call as typeof call & { readonly call_key: number }).call_key
+export const groupSpans: ReadJob<GroupsQuery, GroupPage> = createScanJob(
+  ({ grouping }) =>
+    grouping.ofAgents
+      ? createAgentGroups(grouping, grouping.ofAgents.agent_name)
+      : createSpanGroups(grouping),
+  ({ grouping: { withMessages } }) => ({ direction: 'asc', withMessages }),
+)
+
+interface StatsQuery {
+  readonly scope: SpanScope
+  readonly plan: SpanStatsPlan
 }
+
+export const measureSpans: ReadJob<StatsQuery, AgentSpanStatsResponse> = createScanJob(
+  ({ plan }) => createSpanStats(plan),
+  () => IN_ORDER,
+)
+
+interface AttributesQuery {
+  readonly scope: SpanScope
+  readonly page: AttributesPage
+}
+
+export const listAttributes: ReadJob<AttributesQuery, SpanAttributesResponse> = createScanJob(
+  ({ page }) => createSpanAttributes(page),
+  () => IN_ORDER,
+)
+
+interface SearchQuery {
+  readonly scope: SpanScope
+  readonly search: MessageSearch
+}
+
+export const searchMessages: ReadJob<SearchQuery, AgentSearchResponse> = createScanJob(
+  ({ search }) => createMessageSearch(search),
+  () => ({ direction: 'desc', withMessages: true }),
+)
 
 function tooLong(): ApiError {
   const message =

@@ -10,6 +10,8 @@ import { KEEP_SPANS } from './agents.sql.ts'
 
 /** Calls that one statement asks whether they are spans. */
 const CHUNK_CALLS = 1024
+/** Limit: spans of one microsecond that are put in order together; of more, each part by itself. */
+const TIES_MAX = 10_000
 
 export interface ScanOptions {
   readonly direction: 'asc' | 'desc'
@@ -18,11 +20,12 @@ export interface ScanOptions {
 }
 
 /**
- * Hands the keys of spans over in order of time. The expression of the scope is not asked.
+ * Hands the keys of spans over in order of time, those of one microsecond by their nanoseconds. The expression of the
+ * scope is not asked.
  *
  * @param take - false when no more are wanted
  */
-export function walkSpanKeys(
+export function* walkSpanKeys(
   db: Connection,
   { project_id, filter, startedUs }: SpanScope,
   direction: 'asc' | 'desc',
@@ -31,16 +34,67 @@ export function walkSpanKeys(
 ): Generator<void, void> {
   const selection = { project_id, filter, startedUs, direction }
   const keepSpans = db.prepare(KEEP_SPANS).pluck()
-  return walkKeys(db, selection, beginWalk(db), checkpoint, function* (found) {
+  const order = createTieOrder(db, direction, checkpoint)
+  let wantsMore = true
+  yield* walkKeys(db, selection, beginWalk(db), checkpoint, function* (found) {
     for (let at = 0; at < found.length; at += CHUNK_CALLS) {
       const chunk = found.slice(at, at + CHUNK_CALLS)
       const keys = `[${chunk.map(([key]) => key).join()}]`
       const kept = new Set(keepSpans.all({ keys }) as number[])
-      if (kept.size > 0 && !(yield* take(chunk.filter(([key]) => kept.has(key))))) return false
+      const ordered = yield* order.add(chunk.filter(([key]) => kept.has(key)))
+      if (ordered.length > 0) wantsMore = yield* take(ordered)
+      if (!wantsMore) return false
       if (checkpoint()) yield
     }
     return true
   })
+  const last = wantsMore ? yield* order.end() : []
+  if (last.length > 0) yield* take(last)
+}
+
+/** Puts keys that come in the order of their microseconds in that of their nanoseconds, which only the spans tell. */
+function createTieOrder(db: Connection, direction: 'asc' | 'desc', checkpoint: Checkpoint) {
+  const readSpans = createSpanReader(db, false, checkpoint)
+  /** Those of the last microsecond, of which more may come. */
+  let held: readonly FoundKey[] = []
+
+  function* sortTies(keys: readonly FoundKey[]): Generator<void, readonly FoundKey[]> {
+    const starts = new Map<number, bigint>()
+    yield* readSpans(keys, (span) => {
+      starts.set(keyOfSpan(span), span.start_ns)
+      return true
+    })
+    const sign = direction === 'asc' ? 1 : -1
+    return keys.toSorted(([left], [right]) => {
+      const [from, to] = [starts.get(left) ?? 0n, starts.get(right) ?? 0n]
+      return from === to ? 0 : from < to ? -sign : sign
+    })
+  }
+
+  return {
+    /** Those that are settled. */
+    *add(keys: readonly FoundKey[]): Generator<void, readonly FoundKey[]> {
+      const all = [...held, ...keys]
+      const ordered: FoundKey[] = []
+      let from = 0
+      for (let to = 1; to < all.length; to += 1) {
+        if (all[to]?.[1] === all[from]?.[1] && to - from < TIES_MAX) continue
+        const tied = all.slice(from, to)
+        ordered.push(...(tied.length > 1 ? yield* sortTies(tied) : tied))
+        from = to
+      }
+      held = all.slice(from)
+      return ordered
+    },
+    *end(): Generator<void, readonly FoundKey[]> {
+      return held.length > 1 ? yield* sortTies(held) : held
+    },
+  }
+}
+
+/** The reader of calls gives their keys along. */
+export function keyOfSpan({ call }: AgentSpan): number {
+  return (call as typeof call & { readonly call_key: number }).call_key
 }
 
 /** Hands the spans of a scope over in order of time, until `take` wants no more and gives false. */

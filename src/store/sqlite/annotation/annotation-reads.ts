@@ -41,7 +41,7 @@ export const listItems: ReadJob<ItemListing, AnnotationItem[]> = (db, listing, c
   return items
 }
 
-export interface QueuesSum {
+interface QueuesSum {
   readonly project_id: string
   readonly queueIds: readonly string[]
 }

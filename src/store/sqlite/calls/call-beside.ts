@@ -1,21 +1,21 @@
 /** What a walk over calls reads beside them: feedback, and the values of refs. */
 import type { CallBeside } from '../../../domain/calls/call-fields.ts'
+import { callRef } from '../../../domain/calls/call-ref.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { CallsSelection } from '../../../domain/calls/calls-query.ts'
 import { toExpansion } from '../../../domain/calls/expand-columns.ts'
 import type { FeedbackRow } from '../../../domain/feedback/feedback-view.ts'
 import type { Connection } from '../db/connection.ts'
-import { SELECT_FEEDBACK_ABOUT } from '../feedback/feedback.sql.ts'
+import { createFeedbackAbout, findJudged } from '../feedback/feedback-about.ts'
 import { createRefValues } from '../objects/ref-values.ts'
-
-/** Limit: feedback of one call that a condition looks at, the newest. */
-const FEEDBACK_MAX = 1000
 
 export function createCallBeside(
   db: Connection,
   { expanded, reach }: Pick<CallsSelection, 'expanded' | 'reach'>,
 ): CallBeside {
-  const findFeedback = db.prepare(SELECT_FEEDBACK_ABOUT)
+  const feedbackAbout = createFeedbackAbout(db)
+  /** Refs of calls that have feedback; null where there are too many. */
+  let judged: ReadonlySet<string> | null | undefined
   let last: { readonly call: CallTexts; readonly rows: readonly FeedbackRow[] } | null = null
   return {
     expanded: toExpansion(expanded),
@@ -24,10 +24,12 @@ export function createCallBeside(
     feedbackOf(call) {
       if (last?.call === call) return last.rows
       const { project_id, id } = call
-      const weave_ref = `${reach.refScheme}:///${project_id}/call/${id}`
-      const found = findFeedback.all({ project_id, weave_ref, limit: FEEDBACK_MAX })
-      last = { call, rows: (found as FeedbackRow[]).reverse() }
-      return last.rows
+      const start = callRef(reach.refScheme, project_id, '')
+      if (judged === undefined) judged = findJudged(db, project_id, start)
+      if (judged !== null && !judged.has(start + id)) return []
+      const rows = feedbackAbout(project_id, start + id)
+      last = { call, rows }
+      return rows
     },
   }
 }

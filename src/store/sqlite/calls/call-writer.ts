@@ -25,7 +25,7 @@ import type { NameKeys } from './columns/name-keys.ts'
 type Key = number | bigint
 
 /** What writes of calls write besides, on the same connection. */
-export interface CallParties {
+interface CallParties {
   readonly hours: HourMarks
   readonly keys: NameKeys
   readonly usage: NestedUsage
@@ -103,8 +103,8 @@ function conflict(param: string): ApiError {
 function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
   const statements = prepareStatements(db)
 
-  function writeRefs(call_key: Key, side: 'input' | 'output', refs: readonly string[]): void {
-    for (const ref of refs) statements.insertRef.run({ call_key, side, ref })
+  function writeRefs(call_key: Key, isOutput: 0 | 1, refs: readonly string[]): void {
+    for (const ref of refs) statements.insertRef.run([call_key, isOutput, keys.refKey(ref)])
   }
 
   function findExisting({ project_id, id }: { project_id: string; id: string }): CallRow {
@@ -126,8 +126,8 @@ function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
       if (inserted.changes === 0) return false
       const call_key = inserted.lastInsertRowid
       statements.insertWholeBodies.run([call_key, ...packStart(start), ...packEnd(end)])
-      writeRefs(call_key, 'input', start.input_refs)
-      writeRefs(call_key, 'output', end.output_refs)
+      writeRefs(call_key, 0, start.input_refs)
+      writeRefs(call_key, 1, end.output_refs)
       const { ended_at_us, exception } = end
       const counted = { ended_at_us, exception, usage: usage.report(call_key, end) }
       usage.addToParent(call_key, start, end.usage)
@@ -140,7 +140,7 @@ function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
       if (inserted.changes === 1) {
         const call_key = inserted.lastInsertRowid
         statements.insertStartBodies.run([call_key, ...packStart(start)])
-        writeRefs(call_key, 'input', start.input_refs)
+        writeRefs(call_key, 0, start.input_refs)
         hours.start(start.project_id, call_key, start, null)
         return { id: start.id, trace_id: start.trace_id }
       }
@@ -149,7 +149,7 @@ function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
         const { call_key } = row
         statements.updateStart.run(toLateStartParameters(call_key, start, keys))
         statements.updateStartBodies.run([...packStart(start), call_key])
-        writeRefs(call_key, 'input', start.input_refs)
+        writeRefs(call_key, 0, start.input_refs)
         if (row.deleted_at_us === null) {
           usage.addToParent(call_key, start, usage.findReports(call_key))
           hours.start(start.project_id, call_key, start, findEnd(row))
@@ -176,7 +176,7 @@ function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
         statements.insertEndBodies.run([call_key, ...packEnd(end)])
       }
       const counted = usage.report(call_key, end)
-      writeRefs(call_key, 'output', end.output_refs)
+      writeRefs(call_key, 1, end.output_refs)
       if (!row || !isCounted(row)) return
       usage.addToParent(call_key, row, end.usage)
       const { ended_at_us, exception } = end

@@ -1,7 +1,13 @@
 /** The calls filter as conditions and parameters of a statement. */
+import { runNames } from '../../../domain/calls/run-names.ts'
 import { wildcardPrefix } from '../../../domain/objects/refs.ts'
 import type { CallsFilter } from '../../../schemas/calls/calls-filter.ts'
-import type { FilterCondition } from '../stats/stats.sql.ts'
+import type { Connection } from '../db/connection.ts'
+import {
+  COUNT_INPUT_USES,
+  COUNT_OUTPUT_USES,
+  type FilterCondition,
+} from './filter-conditions.sql.ts'
 
 export interface FilterClause {
   readonly conditions: readonly FilterCondition[]
@@ -20,12 +26,18 @@ const EXACT_FIELDS = [
   'svc_run_ids',
 ] as const
 
+/** Limit: uses of refs, up to which calls are looked for by them. */
+const FEW_USES = 4096
+
 /**
- * Only fields that narrow: an absent, null or empty list and a false switch give nothing.
- *
- * Spec: §2.7 svc_run_ids. Choice: a run of the project is found by its name alone and behind the project's.
+ * Only fields that narrow: an absent, null or empty list and a false switch give nothing. Whether few calls use the refs
+ * is looked up, since some are used by most of them.
  */
-export function toFilterClause(project_id: string, filter: CallsFilter): FilterClause {
+export function toFilterClause(
+  db: Connection,
+  project_id: string,
+  filter: CallsFilter,
+): FilterClause {
   const conditions: FilterCondition[] = []
   const parameters: Record<string, string> = {}
   for (const field of PATTERN_FIELDS) {
@@ -45,13 +57,16 @@ export function toFilterClause(project_id: string, filter: CallsFilter): FilterC
     parameters[field] = JSON.stringify(found)
   }
   if (filter.trace_roots_only) conditions.push('trace_roots_only')
-  return { conditions, parameters }
+  return { conditions: conditions.map((name) => seekRefs(db, name, parameters)), parameters }
 }
 
-function runNames(project_id: string, entries: readonly string[]): string[] {
-  const prefix = `${project_id}/`
-  return entries.flatMap((entry) => {
-    if (entry.startsWith(prefix)) return [entry, entry.slice(prefix.length)]
-    return entry.includes('/') ? [entry] : [entry, prefix + entry]
-  })
+function seekRefs(
+  db: Connection,
+  condition: FilterCondition,
+  parameters: FilterClause['parameters'],
+): FilterCondition {
+  if (condition !== 'input_refs' && condition !== 'output_refs') return condition
+  const count = db.prepare(condition === 'input_refs' ? COUNT_INPUT_USES : COUNT_OUTPUT_USES)
+  const uses = count.pluck().get({ ...parameters, limit: FEW_USES + 1 }) as number
+  return uses <= FEW_USES ? `few_${condition}` : condition
 }

@@ -1,36 +1,41 @@
 /** Statements of the lists of calls. */
 import type { Body } from '../../../domain/calls/call-fields.ts'
-import { type FilterCondition, renderConditions } from '../stats/stats.sql.ts'
 import { type BodyName, bodyText } from './bodies.sql.ts'
 import { idTexts, OP_NAME, PROJECT_ID, PROJECT_KEY, packedId } from './columns/id-columns.sql.ts'
+import { callsBy, type FilterCondition, renderConditions } from './filter-conditions.sql.ts'
 
-/** Columns that take some work to read. */
-export const NAMED_COLUMNS = ['op_name', 'trace_id', 'parent_id', 'thread_id', 'turn_id'] as const
+/** Columns beside the key and the start. */
+export const NAMED_COLUMNS = [
+  'project_id',
+  'id',
+  'op_name',
+  'trace_id',
+  'parent_id',
+  'thread_id',
+  'turn_id',
+  'display_name',
+  'ended_at_us',
+  'exception',
+  'svc_user_id',
+  'svc_username',
+  'svc_run_id',
+  'svc_run_step',
+  'svc_run_step_end',
+  'storage_size_bytes',
+] as const
 export type NamedColumn = (typeof NAMED_COLUMNS)[number]
 
-/** NULL for those that nobody wants. */
-function namedColumns(wanted: ReadonlySet<NamedColumn>): string {
-  const columns = NAMED_COLUMNS.map((column) => {
-    if (!wanted.has(column)) return `NULL AS ${column}`
-    return column === 'op_name' ? `${OP_NAME} AS op_name` : idTexts([column])
-  })
-  return columns.join(',\n  ')
-}
+const IDS: readonly NamedColumn[] = ['id', 'trace_id', 'parent_id', 'thread_id', 'turn_id']
 
-const NARROW_COLUMNS = `
-  calls.call_key,
-  ${PROJECT_ID} AS project_id,
-  ${idTexts(['id'])},
-  calls.display_name,
-  calls.started_at_us,
-  calls.ended_at_us,
-  calls.exception,
-  calls.svc_user_id,
-  calls.svc_username,
-  calls.svc_run_id,
-  calls.svc_run_step,
-  calls.svc_run_step_end,
-  calls.storage_size_bytes`.trimStart()
+/** NULL for those that nobody wants: most take some work to read. */
+function namedColumns(wanted: ReadonlySet<NamedColumn>): string {
+  return NAMED_COLUMNS.map((column) => {
+    if (!wanted.has(column)) return `NULL AS ${column}`
+    if (column === 'project_id') return `${PROJECT_ID} AS project_id`
+    if (column === 'op_name') return `${OP_NAME} AS op_name`
+    return IDS.includes(column) ? idTexts([column]) : `calls.${column}`
+  }).join(',\n  ')
+}
 
 /** Texts that hold a body of a call. */
 const BODY_COLUMNS: Readonly<Record<Body, readonly BodyName[]>> = {
@@ -68,32 +73,8 @@ SELECT max(call_key)
 FROM calls
 `
 
-/** Conditions that few calls meet, each with its index, the best first. */
-const SEEKS = [
-  ['call_ids', 'calls_project_key_id'],
-  ['parent_ids', 'calls_project_key_parent_id'],
-  ['trace_ids', 'calls_project_key_trace_id'],
-] as const
-
-/**
- * The calls by the index that fits the filter.
- *
- * Why: without figures SQLite takes the index of time for any filter, since it spares the sort.
- */
-function callsBy(conditions: readonly FilterCondition[]): string {
-  const seek = SEEKS.find(([name]) => conditions.includes(name))
-  if (seek) return `calls INDEXED BY ${seek[1]}`
-  const isByOp = conditions.includes('op_names')
-  return `calls INDEXED BY calls_project_key_${isByOp ? 'op_key_' : ''}started_at_us`
-}
-
 function byStart(direction: 'asc' | 'desc'): string {
   return `ORDER BY calls.started_at_us ${direction}, calls.id ${direction}`
-}
-
-/** Whether calls are found by the index of time, where a filter may let few of very many through. */
-export function isByTime(conditions: readonly FilterCondition[]): boolean {
-  return !SEEKS.some(([name]) => conditions.includes(name))
 }
 
 /** The time of the call that `@calls` others precede in a part of time (calls_project_key_started_at_us alone). */
@@ -115,7 +96,7 @@ LIMIT 1 OFFSET @calls
 
 /**
  * Keys, times and ids of calls in order of time behind a call, or from the beginning for null
- * (calls_project_key_started_at_us; by id, trace, parent or op their own indexes serve and the rows are sorted).
+ * (calls_project_key_started_at_us; by other fields the index of callsBy serves and the rows are sorted).
  * Ids as they lie in the column, and in that order: texts, then bytes.
  */
 export function selectCallKeys(
@@ -158,7 +139,8 @@ export function findCallsByKey(
 ): string {
   return `
 SELECT
-  ${NARROW_COLUMNS},
+  calls.call_key,
+  calls.started_at_us,
   ${namedColumns(named)},
   ${bodyColumns(wanted)}
 FROM json_each(@keys) AS wanted

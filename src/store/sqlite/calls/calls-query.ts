@@ -3,20 +3,13 @@
  * then read a few calls at a time between other work. Never holds more than a batch of keys and a slice of bodies,
  * and no read transaction while the reader takes its time.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BODIES, type Body } from '../../../domain/calls/call-fields.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { CallsShape } from '../../../domain/calls/calls-query.ts'
-import {
-  FEEDBACK_FIELDS,
-  type FeedbackRow,
-  renderFeedbackRow,
-} from '../../../domain/feedback/feedback-view.ts'
-import { ApiError } from '../../../errors.ts'
 import type { CallsQueryStore, ListedCall } from '../../api/calls/calls-query.ts'
 import type { Connection } from '../db/connection.ts'
+import { openNextSlice } from '../db/next-slice.ts'
 import { toStoreError } from '../db/store-error.ts'
-import { selectFeedback } from '../feedback/feedback.sql.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import type { Arrivals } from '../recordings/arrivals.ts'
 import { SUM_TRACE_SIZE } from './calls.sql.ts'
@@ -27,11 +20,6 @@ import type { CallsBatch, CallsCursor } from './calls-scan.ts'
 const SLICE_ROWS = 100
 /** Limit: characters after which a slice ends. */
 const SLICE_CHARACTERS = 1024 * 1024
-/** Limit: feedback told of one call. */
-const FEEDBACK_MAX = 1000
-
-const FROM_THE_BEGINNING = { after_us: Number.MIN_SAFE_INTEGER, after_id: '' }
-const FEEDBACK_SHAPE = FEEDBACK_FIELDS.map((name) => ({ name, path: [name] }))
 
 type KeyedCall = CallTexts & { readonly call_key: number }
 
@@ -46,9 +34,8 @@ export function createCallsQueryStore(
 ): CallsQueryStore {
   return {
     async *pages(selection, shape, caller) {
-      const { signal } = caller
       await arrivals.wait(selection.project_id, selection.filter.call_ids ?? [])
-      const readSlice = createSliceReader(db, shape, selection.reach.refScheme)
+      const readSlice = createSliceReader(db, shape)
       let cursor: CallsCursor | null = null
       do {
         const { keys, next }: CallsBatch = await reads.run(
@@ -58,10 +45,7 @@ export function createCallsQueryStore(
         )
         let at = 0
         while (at < keys.length) {
-          // Other requests come in between, and a client that has left is noticed.
-          await nextTurn()
-          if (signal.aborted) throw signal.reason
-          if (!db.open) throw new ApiError('server_draining')
+          await openNextSlice(db, caller)
           const slice = readSlice(keys.subarray(at, at + SLICE_ROWS))
           at += slice.read
           if (slice.calls.length > 0) yield slice.calls
@@ -80,24 +64,9 @@ interface Slice {
 }
 
 /** Reads the calls of keys, fewer when they are large. */
-function createSliceReader(
-  db: Connection,
-  shape: CallsShape,
-  refScheme: string,
-): (keys: Float64Array) => Slice {
+function createSliceReader(db: Connection, shape: CallsShape): (keys: Float64Array) => Slice {
   const findCalls = db.prepare(findCallsByKey(wantedBodies(shape)))
   const sumTraceSize = db.prepare(SUM_TRACE_SIZE).pluck()
-  const findFeedback = db.prepare(selectFeedback('weave_ref', true))
-
-  function feedbackOf({ project_id, id }: CallTexts): string[] {
-    const texts = JSON.stringify([`${refScheme}:///${project_id}/call/${id}`])
-    const found: string[] = []
-    for (const row of findFeedback.iterate({ project_id, texts, ...FROM_THE_BEGINNING })) {
-      found.push(renderFeedbackRow(row as FeedbackRow, FEEDBACK_SHAPE))
-      if (found.length === FEEDBACK_MAX) break
-    }
-    return found
-  }
 
   function toListed(call: CallTexts): ListedCall {
     const { project_id, trace_id } = call
@@ -106,7 +75,6 @@ function createSliceReader(
       totalStorageSizeBytes: shape.withTotalStorageSize
         ? (sumTraceSize.get({ project_id, trace_id }) as number)
         : null,
-      feedback: shape.withFeedback ? feedbackOf(call) : null,
     }
   }
 

@@ -13,12 +13,13 @@ import type { CallsCount } from '../../api/calls/calls-query.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../read/read-job.ts'
 import { createCallBeside } from './call-beside.ts'
-import { countCalls, NAMED_COLUMNS } from './calls-query.sql.ts'
+import { countCalls, NAMED_COLUMNS, type NamedColumn } from './calls-query.sql.ts'
 import {
   beginWalk,
   type CallsPlace,
   createCallReader,
   cutTime,
+  type FoundKey,
   type ScannedRow,
   toClause,
   walkKeys,
@@ -36,7 +37,7 @@ export interface CallsCursor extends CallsPlace {
   readonly passed: number
 }
 
-export interface CallsBatchQuery {
+interface CallsBatchQuery {
   readonly selection: CallsSelection
   /** Null for the first batch. */
   readonly cursor: CallsCursor | null
@@ -92,10 +93,10 @@ function* listKeys(
     const rows: RowQuery = { ...NO_PAGE, expression, isCount: true }
     const matching = createRowSelection<ScannedCall>(rows, callField)
     const beside = createCallBeside(db, selection)
-    yield* scan(db, selection, place, checkpoint, (call) => {
+    yield* scan(db, selection, place, checkpoint, (call, key) => {
       const before = matching.count()
       matching.add({ call, parsed: {}, beside })
-      return matching.count() === before || add(call.call_key, call.started_at_us, call.id)
+      return matching.count() === before || add(...key)
     })
   }
   return { keys: Float64Array.from(keys), next }
@@ -141,7 +142,7 @@ function* countFound(
   checkpoint: Checkpoint,
 ): Generator<void, CallsCount> {
   const place = beginWalk(db)
-  const { conditions, parameters } = toClause(selection, place)
+  const { conditions, parameters } = toClause(db, selection, place)
   const countPart = db.prepare(countCalls(conditions))
   let [count, storage_size_bytes] = [0, 0]
   for (const { from: from_us, to: to_us } of cutTime(db, conditions, selection, place)) {
@@ -166,27 +167,50 @@ function* countMatching(
   const rows: RowQuery = { ...NO_PAGE, expression, isCount: true }
   const picked = createRowSelection<ScannedCall>(rows, callField)
   const beside = createCallBeside(db, selection)
-  yield* scan(db, selection, beginWalk(db), checkpoint, (call) => {
-    picked.add({ call, parsed: {}, beside })
-    if (picked.count() > count) storage_size_bytes += call.storage_size_bytes
-    count = picked.count()
-    return count < limit
-  })
+  yield* scan(
+    db,
+    selection,
+    beginWalk(db),
+    checkpoint,
+    (call) => {
+      picked.add({ call, parsed: {}, beside })
+      if (picked.count() > count) storage_size_bytes += call.storage_size_bytes
+      count = picked.count()
+      return count < limit
+    },
+    ['storage_size_bytes'],
+  )
   return { count, storage_size_bytes }
 }
 
-/** Hands calls over, with the bodies that the selection reads, until `take` wants no more. */
+/** Columns that stand behind a field of another name. */
+const READ_BY: Readonly<Record<string, readonly NamedColumn[]>> = {
+  ended_at: ['ended_at_us'],
+  // What summary.weave is made of.
+  summary: ['ended_at_us', 'exception', 'display_name', 'op_name'],
+  feedback: ['project_id', 'id'],
+}
+
+/**
+ * Hands calls over, with the columns and bodies that the selection reads, until `take` wants no more.
+ *
+ * @param more - columns that are wanted besides
+ */
 function scan(
   db: Connection,
   selection: CallsSelection,
   place: CallsPlace,
   checkpoint: Checkpoint,
-  take: (call: ScannedRow) => boolean,
+  take: (call: ScannedRow, key: FoundKey) => boolean,
+  more: readonly NamedColumn[] = [],
 ): Generator<void, void> {
   const { expression, sort } = selection
   const paths = [...(expression ? fieldPaths(expression) : []), ...sort.map(({ path }) => path)]
-  const wanted = new Set<Body>(BODIES.filter((body) => paths.some(([first]) => first === body)))
-  const named = new Set(NAMED_COLUMNS.filter((name) => paths.some(([first]) => first === name)))
+  const fields = new Set(paths.map(([first = '']) => first))
+  const wanted = new Set<Body>(BODIES.filter((body) => fields.has(body)))
+  const named = new Set<NamedColumn>(NAMED_COLUMNS.filter((name) => fields.has(name)))
+  for (const field of fields) for (const name of READ_BY[field] ?? []) named.add(name)
+  for (const name of more) named.add(name)
   const readCalls = createCallReader(db, wanted, named, checkpoint)
   return walkKeys(db, selection, place, checkpoint, (found) => readCalls(found, take))
 }

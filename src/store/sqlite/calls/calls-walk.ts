@@ -7,18 +7,17 @@ import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { CallsSelection, StartedBounds } from '../../../domain/calls/calls-query.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint } from '../read/read-job.ts'
-import type { FilterCondition } from '../stats/stats.sql.ts'
 import { toFilterClause } from './calls-filter.ts'
 import {
   FIND_TIME_AFTER,
   FIND_TIME_BEFORE,
   findCallsByKey,
-  isByTime,
   MAX_CALL_KEY,
   type NamedColumn,
   selectCallKeys,
 } from './calls-query.sql.ts'
 import type { PackedId } from './columns/id-columns.ts'
+import { type FilterCondition, isByTime } from './filter-conditions.sql.ts'
 
 /** Limit: calls of one statement, whether a filter lets them through or not; some 20 ms. */
 const PART_CALLS = 16_384
@@ -26,7 +25,7 @@ const PART_CALLS = 16_384
 const CHUNK_CALLS = 256
 
 /** Which calls a walk meets, in which order of time. */
-export type WalkedCalls = Pick<CallsSelection, 'project_id' | 'filter' | 'startedUs' | 'direction'>
+type WalkedCalls = Pick<CallsSelection, 'project_id' | 'filter' | 'startedUs' | 'direction'>
 
 /** Where a walk goes on. Plain data. */
 export interface CallsPlace {
@@ -49,8 +48,12 @@ export function beginWalk(db: Connection): CallsPlace {
 }
 
 /** Conditions of the filter, and parameters but those of time. */
-export function toClause({ project_id, filter }: WalkedCalls, { max_key }: CallsPlace) {
-  const { conditions, parameters } = toFilterClause(project_id, filter)
+export function toClause(
+  db: Connection,
+  { project_id, filter }: WalkedCalls,
+  { max_key }: CallsPlace,
+) {
+  const { conditions, parameters } = toFilterClause(db, project_id, filter)
   return { conditions, parameters: { project_id, max_key, ...parameters } }
 }
 
@@ -67,7 +70,7 @@ export function* walkKeys(
   take: (keys: readonly FoundKey[]) => Generator<void, boolean>,
 ): Generator<void, void> {
   const { direction } = selection
-  const { conditions, parameters } = toClause(selection, place)
+  const { conditions, parameters } = toClause(db, selection, place)
   const select = db.prepare(selectCallKeys(conditions, direction)).raw()
   let { after_us, after_id } = place
   for (const part of cutTime(db, conditions, selection, place)) {
@@ -140,24 +143,24 @@ export function createCallReader(
 
   return function* readCalls(
     found: readonly FoundKey[],
-    take: (call: ScannedRow) => boolean,
+    take: (call: ScannedRow, key: FoundKey) => boolean,
   ): Generator<void, boolean> {
     const keys = found.map(([key]) => key)
     let at = 0
     while (at < keys.length) {
-      let next = at + CHUNK_CALLS
+      const end = Math.min(at + CHUNK_CALLS, keys.length)
       let isDue = false
-      for (const row of find.iterate({ keys: `[${keys.slice(at, next).join()}]` })) {
+      for (const row of find.iterate({ keys: `[${keys.slice(at, end).join()}]` })) {
         const call = row as ScannedRow
-        if (!take(call)) return false
+        // Calls that were deleted meanwhile are passed over.
+        while (keys[at] !== call.call_key) at += 1
+        if (!take(call, found[at] as FoundKey)) return false
+        at += 1
         isDue = checkpoint()
-        if (isDue) {
-          next = keys.indexOf(call.call_key, at) + 1
-          break
-        }
+        if (isDue) break
       }
       if (isDue) yield
-      at = next
+      else at = end
     }
     return true
   }

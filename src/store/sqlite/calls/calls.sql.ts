@@ -1,5 +1,5 @@
 /** Statements over calls and their bodies, usage and refs. */
-
+import { insertRow } from '../db/rows.sql.ts'
 import {
   BODY_NAMES,
   bodyText,
@@ -10,29 +10,31 @@ import {
 } from './bodies.sql.ts'
 import { idTexts, OP_NAME, PROJECT_KEY, packedId } from './columns/id-columns.sql.ts'
 
+/** What a start brings, in the order of the parameters. */
+const START_COLUMNS = [
+  'project_key',
+  'id',
+  'trace_id',
+  'parent_id',
+  'thread_id',
+  'turn_id',
+  'op_key',
+  'display_name',
+  'started_at_us',
+  'svc_user_id',
+  'svc_username',
+  'svc_run_id',
+  'svc_run_step',
+]
+
 /**
  * A start whose id is new; nothing happens when the id is taken (calls_project_key_id). Parameters by their place,
  * which are bound faster: call-parameters.ts.
  */
-export const INSERT_CALL_START = `
-INSERT INTO calls (
-  project_key,
-  id,
-  trace_id,
-  parent_id,
-  thread_id,
-  turn_id,
-  op_key,
-  display_name,
-  started_at_us,
-  svc_user_id,
-  svc_username,
-  svc_run_id,
-  svc_run_step,
-  storage_size_bytes
-)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (project_key, id) DO NOTHING
+export const INSERT_CALL_START = `${insertRow('calls', [
+  ...START_COLUMNS,
+  'storage_size_bytes',
+])}ON CONFLICT (project_key, id) DO NOTHING
 `
 
 /** The start of a call whose end or new name came first; by primary key. */
@@ -102,28 +104,13 @@ export const UPDATE_END_BODIES = updateBodies(END_BODIES)
  * Start and end at once of a call whose id is new; nothing happens when it is taken (calls_project_key_id). Parameters
  * by their place.
  */
-export const INSERT_WHOLE_CALL = `
-INSERT INTO calls (
-  project_key,
-  id,
-  trace_id,
-  parent_id,
-  thread_id,
-  turn_id,
-  op_key,
-  display_name,
-  started_at_us,
-  svc_user_id,
-  svc_username,
-  svc_run_id,
-  svc_run_step,
-  ended_at_us,
-  exception,
-  svc_run_step_end,
-  storage_size_bytes
-)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (project_key, id) DO NOTHING
+export const INSERT_WHOLE_CALL = `${insertRow('calls', [
+  ...START_COLUMNS,
+  'ended_at_us',
+  'exception',
+  'svc_run_step_end',
+  'storage_size_bytes',
+])}ON CONFLICT (project_key, id) DO NOTHING
 `
 
 /** All bodies of a call that was written at once. */
@@ -177,10 +164,10 @@ WHERE call_key IN (SELECT call_key FROM doomed) AND deleted_at_us IS NULL
 RETURNING call_key, started_at_us
 `
 
-/** One ref of a call's inputs or output. */
+/** One ref of a call's inputs or output. Parameters by their place. */
 export const INSERT_CALL_REF = `
-INSERT INTO call_refs (call_key, side, ref)
-VALUES (@call_key, @side, @ref)
+INSERT INTO call_refs (call_key, is_output, ref_key)
+VALUES (?, ?, ?)
 `
 
 /** One call with its bodies, started or not, deleted or not (calls_project_key_id). */

@@ -27,13 +27,14 @@ export class DataDirectoryError extends Error {
  * Opens the database for reading and writing; makes the directory when it is missing.
  *
  * @param dataDir - a directory, or ':memory:' for a database that ends with the connection
+ * @param image - what a database in memory begins with: the bytes of a file
  * @throws DataDirectoryError when it cannot be made, opened or written
  */
-export function openDatabase(dataDir: string): Connection {
+export function openDatabase(dataDir: string, image: Buffer | null = null): Connection {
   try {
     if (dataDir !== ':memory:') mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     const path = dataDir === ':memory:' ? dataDir : join(dataDir, DATABASE_FILE)
-    const db = new Database(path, { timeout: BUSY_TIMEOUT_MS })
+    const db = new Database(image ?? path, { timeout: BUSY_TIMEOUT_MS })
     // Before anything else: a file keeps the mode that it was made with.
     db.pragma('auto_vacuum = INCREMENTAL')
     db.pragma('journal_mode = WAL')

@@ -12,12 +12,12 @@ import Database from 'better-sqlite3'
 import { DataDirectoryError } from './connection.ts'
 import { isLocked } from './store-error.ts'
 
-export const LOCK_FILE = 'weft.lock'
+const LOCK_FILE = 'weft.lock'
 /** Tells people who holds the lock; without the lock it says nothing. */
-export const PID_FILE = 'weft.pid'
+const PID_FILE = 'weft.pid'
 
 /** Another process works on the data directory; the message is one line. */
-export class DirectoryLockedError extends Error {
+class DirectoryLockedError extends Error {
   constructor(dataDir: string, pid: number | null) {
     const who = pid === null ? 'another process' : `the process ${pid}`
     super(`the data directory ${dataDir} is in use by ${who}`)
@@ -25,7 +25,7 @@ export class DirectoryLockedError extends Error {
   }
 }
 
-export interface DirectoryLock {
+interface DirectoryLock {
   /** Idempotent. Must be kept reachable until it is called: a collected connection closes, and with it the lock. */
   release(): void
 }

@@ -12,7 +12,7 @@ import { ENDING, INSIDE } from './whole-work.ts'
 const LEAVE_MS_MAX = 2000
 const WORDS = 2
 
-export interface GuardedThread {
+interface GuardedThread {
   readonly worker: Worker
   /** Ends the thread, at once but for work that must be whole. */
   endByForce(): void

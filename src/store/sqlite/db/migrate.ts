@@ -2,10 +2,15 @@
  * Applies the numbered files of migrations/sqlite that are new, in order and in one transaction with
  * their rows in `migrations`. Forward only; a changed file or a newer database is refused.
  */
-import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Connection } from './connection.ts'
+import {
+  type AppliedMigration,
+  type Migration,
+  MigrationError,
+  readMigrationFiles,
+  requireKnown,
+} from './migration-files.ts'
 import {
   CREATE_MIGRATIONS,
   INSERT_MIGRATION,
@@ -15,43 +20,14 @@ import {
 
 const DIRECTORY = fileURLToPath(new URL('../../../../migrations/sqlite/', import.meta.url))
 
-interface Migration {
-  readonly version: number
-  readonly name: string
-  readonly sql: string
-  readonly checksum: string
-}
-
-interface MigrationRow {
-  readonly version: number
-  readonly name: string
-  readonly checksum: string
-}
-
+/** What it is called where it cannot be used. */
+const DATABASE = 'the database'
 /** No directory for temporary files, or no room in it. */
 const NO_FILE: readonly unknown[] = ['SQLITE_IOERR_GETTEMPPATH', 'SQLITE_CANTOPEN', 'SQLITE_FULL']
 
-/** A database that this server must not touch; the message is one line. */
-export class MigrationError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'MigrationError'
-  }
-}
-
 /** The migrations of this version, in order. @throws MigrationError on a gap or a badly named file */
-export function readMigrations(directory: string = DIRECTORY): Migration[] {
-  const files = readdirSync(directory)
-    .filter((file) => file.endsWith('.sql'))
-    .sort()
-  return files.map((file, index) => {
-    const version = Number(/^(\d{4})-[a-z0-9-]+\.sql$/.exec(file)?.[1])
-    if (version !== index + 1) throw new MigrationError(`migration ${file} is out of sequence`)
-    const sql = readFileSync(`${directory}/${file}`, 'utf8')
-    const checksum = createHash('sha256').update(sql).digest('hex')
-    return { version, name: file, sql, checksum }
-  })
-}
+export const readMigrations = (directory: string = DIRECTORY): Migration[] =>
+  readMigrationFiles(directory)
 
 /**
  * Brings a database to this version. Only for the process that holds the lock of its directory.
@@ -63,8 +39,8 @@ export function migrate(db: Connection, directory: string = DIRECTORY): number {
   const migrations = readMigrations(directory)
   db.exec(CREATE_MIGRATIONS)
   const apply = db.transaction(() => {
-    const applied = db.prepare(SELECT_MIGRATIONS).all() as MigrationRow[]
-    requireKnown(applied, migrations)
+    const applied = db.prepare(SELECT_MIGRATIONS).all() as AppliedMigration[]
+    requireKnown(applied, migrations, DATABASE)
     const pending = migrations.slice(applied.length)
     const insert = db.prepare(INSERT_MIGRATION)
     for (const { version, name, sql, checksum } of pending) {
@@ -73,7 +49,10 @@ export function migrate(db: Connection, directory: string = DIRECTORY): number {
     }
     return pending.length
   })
-  return sortInFiles(db, () => withoutForeignKeys(db, () => apply.immediate()))
+  const count = sortInFiles(db, () => withoutForeignKeys(db, () => apply.immediate()))
+  // Else the first reads would meet a log that is full, and long ones be refused.
+  if (count > 0) db.pragma('wal_checkpoint(TRUNCATE)')
+  return count
 }
 
 /**
@@ -84,8 +63,8 @@ export function migrate(db: Connection, directory: string = DIRECTORY): number {
 export function requireMigrated(db: Connection, directory: string = DIRECTORY): void {
   const migrations = readMigrations(directory)
   const isNew = db.prepare(SELECT_SCHEMA).all().length === 0
-  const applied = isNew ? [] : (db.prepare(SELECT_MIGRATIONS).all() as MigrationRow[])
-  requireKnown(applied, migrations)
+  const applied = isNew ? [] : (db.prepare(SELECT_MIGRATIONS).all() as AppliedMigration[])
+  requireKnown(applied, migrations, DATABASE)
   if (applied.length === migrations.length) return
   throw new MigrationError(
     'the database is of an older version of Weft than this command, and the server that uses it still runs; stop it first',
@@ -118,20 +97,6 @@ function sortInFiles<Result>(db: Connection, run: () => Result): Result {
     return run()
   } finally {
     db.pragma(`temp_store = ${before}`)
-  }
-}
-
-function requireKnown(applied: readonly MigrationRow[], migrations: readonly Migration[]): void {
-  for (const row of applied) {
-    const known = migrations[row.version - 1]
-    if (!known) {
-      throw new MigrationError(
-        `the database is from a newer version of Weft (it has migration ${row.name}); start that version`,
-      )
-    }
-    if (known.checksum !== row.checksum) {
-      throw new MigrationError(`migration ${row.name} was changed after it had been applied`)
-    }
   }
 }
 

@@ -10,7 +10,7 @@ export interface Failure {
 }
 
 /** An ApiError as structured clone carries it. */
-export interface ApiFailure {
+interface ApiFailure {
   readonly code: ErrorCode
   readonly message: string
   readonly param: string | null

@@ -6,7 +6,7 @@ export const INSIDE = 0
 export const ENDING = 1
 
 /** What a guarded thread is started with, besides its own data. */
-export interface WholeWorkData {
+interface WholeWorkData {
   readonly wholeWork: SharedArrayBuffer
 }
 

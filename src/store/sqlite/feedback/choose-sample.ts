@@ -2,12 +2,16 @@
  * Chooses the feedback that a payload schema looks into: the newest of each trigger_ref. Reads indexes alone,
  * never a payload.
  */
-import type { FeedbackSample } from '../../../domain/feedback/feedback-sample.ts'
+import {
+  type FeedbackSample,
+  isInWindow,
+  type WindowEntry,
+} from '../../../domain/feedback/feedback-sample.ts'
 import type { Connection } from '../db/connection.ts'
 import * as SQL from './feedback.sql.ts'
 
 /** How far each way to choose is tried before the next. */
-export interface SampleEffort {
+interface SampleEffort {
   readonly walkRowsMax: number
   readonly askedGroupsMax: number
 }
@@ -16,10 +20,8 @@ export interface SampleEffort {
 const EFFORT: SampleEffort = { walkRowsMax: 20_000, askedGroupsMax: 20_000 }
 const ROWS_PER_CHECKPOINT = 1000
 
-interface WindowRow {
+interface WindowRow extends WindowEntry {
   readonly feedback_key: number
-  readonly feedback_type: string
-  readonly trigger_ref: string | null
 }
 
 interface GroupRow {
@@ -66,18 +68,11 @@ function walkWindow(
     const row = found as WindowRow
     rows += 1
     if (rows % ROWS_PER_CHECKPOINT === 0) checkpoint()
-    if (keys.has(row.trigger_ref) || !isWanted(row, sample)) continue
+    if (keys.has(row.trigger_ref) || !isInWindow(row, sample)) continue
     keys.set(row.trigger_ref, row.feedback_key)
     if (keys.size === sample.sample_limit) return [...keys.values()]
   }
   return rows < rows_max ? [...keys.values()] : null
-}
-
-function isWanted(row: WindowRow, sample: FeedbackSample): boolean {
-  const { feedback_type, trigger_ref, trigger_prefix } = sample
-  if (feedback_type !== null && row.feedback_type !== feedback_type) return false
-  if (trigger_ref !== null && row.trigger_ref !== trigger_ref) return false
-  return trigger_prefix === null || (row.trigger_ref?.startsWith(trigger_prefix) ?? false)
 }
 
 /**

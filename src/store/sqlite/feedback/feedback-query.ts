@@ -20,7 +20,7 @@ import { type FeedbackSource, FIND_PAYLOAD, selectFeedback } from './feedback.sq
 const ANSWER_CHARACTERS_MAX = 16 * 1024 * 1024
 
 /** What the job needs. */
-export interface FeedbackQuery {
+interface FeedbackQuery {
   readonly project_id: string
   readonly query: RowQuery
 }

@@ -10,12 +10,12 @@ export interface WrittenFeedback extends Failure {
   readonly feedback?: Feedback
 }
 
-export interface FeedbackReplacement {
+interface FeedbackReplacement {
   readonly replaced_id: string
   readonly feedback: Feedback
 }
 
-export interface FeedbackPurge {
+interface FeedbackPurge {
   readonly project_id: string
   readonly ids: readonly string[]
 }

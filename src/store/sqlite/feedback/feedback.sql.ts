@@ -1,59 +1,31 @@
 /** Statements over feedback. */
+import { insertNamed } from '../db/rows.sql.ts'
+
+const COLUMNS = [
+  'project_id',
+  'id',
+  'weave_ref',
+  'feedback_type',
+  'creator',
+  'annotation_ref',
+  'runnable_ref',
+  'call_ref',
+  'trigger_ref',
+  'queue_id',
+  'svc_user_id',
+  'created_at_us',
+  'scores_json',
+  'payload_json',
+]
 
 /** Feedback whose id is new; nothing happens when the id is taken (feedback_project_id_id). */
-export const INSERT_FEEDBACK = `
-INSERT INTO feedback (
-  project_id,
-  id,
-  weave_ref,
-  feedback_type,
-  creator,
-  annotation_ref,
-  runnable_ref,
-  call_ref,
-  trigger_ref,
-  queue_id,
-  svc_user_id,
-  created_at_us,
-  payload_json,
-  scores_json
-)
-VALUES (
-  @project_id,
-  @id,
-  @weave_ref,
-  @feedback_type,
-  @creator,
-  @annotation_ref,
-  @runnable_ref,
-  @call_ref,
-  @trigger_ref,
-  @queue_id,
-  @svc_user_id,
-  @created_at_us,
-  @payload_json,
-  @scores_json
-)
-ON CONFLICT (project_id, id) DO NOTHING
+export const INSERT_FEEDBACK = `${insertNamed('feedback', COLUMNS)}ON CONFLICT (project_id, id) DO NOTHING
 `
 
 /** One feedback record (feedback_project_id_id). */
 export const FIND_FEEDBACK = `
 SELECT
-  project_id,
-  id,
-  weave_ref,
-  feedback_type,
-  creator,
-  annotation_ref,
-  runnable_ref,
-  call_ref,
-  trigger_ref,
-  queue_id,
-  svc_user_id,
-  created_at_us,
-  payload_json,
-  scores_json
+  ${COLUMNS.join(',\n  ')}
 FROM feedback
 WHERE project_id = @project_id AND id = @id
 `
@@ -73,6 +45,26 @@ WHERE project_id = @project_id
   AND created_at_us < @end_us
 ORDER BY created_at_us DESC, id DESC
 LIMIT @rows_max
+`
+
+/**
+ * The feedback of a window in order of time behind a place, without payloads: the index alone is read
+ * (feedback_project_id_created_at_us_id_feedback_type_trigger_ref).
+ */
+export const SELECT_WINDOW_PART = `
+SELECT
+  feedback_key,
+  created_at_us,
+  id,
+  feedback_type,
+  trigger_ref
+FROM feedback
+WHERE project_id = @project_id
+  AND created_at_us >= @start_us
+  AND created_at_us < @end_us
+  AND (created_at_us, id) > (@start_us, @after_id)
+ORDER BY created_at_us, id
+LIMIT @limit
 `
 
 /** The first type behind another (feedback_project_id_feedback_type_trigger_ref_created_at_us_id). */
@@ -118,22 +110,10 @@ ORDER BY created_at_us DESC, id DESC
 LIMIT 1
 `
 
-const NARROW_COLUMNS = `
-  feedback_key,
-  project_id,
-  id,
-  weave_ref,
-  feedback_type,
-  creator,
-  annotation_ref,
-  runnable_ref,
-  call_ref,
-  trigger_ref,
-  queue_id,
-  svc_user_id,
-  created_at_us,
-  scores_json
-`.trim()
+/** What queries always read. */
+const NARROW_COLUMNS = ['feedback_key', ...COLUMNS.filter((name) => name !== 'payload_json')].join(
+  ',\n  ',
+)
 
 /**
  * Which feedback of a project a query has to look at. Why INDEXED BY: the planner would rather walk the
@@ -185,10 +165,33 @@ ORDER BY created_at_us DESC, id DESC
 LIMIT @limit
 `
 
+/** Refs between two texts that have feedback (feedback_project_id_weave_ref_created_at_us alone). */
+export const SELECT_JUDGED = `
+SELECT DISTINCT weave_ref
+FROM feedback INDEXED BY feedback_project_id_weave_ref_created_at_us
+WHERE project_id = @project_id
+  AND weave_ref >= @start
+  AND weave_ref < @end
+LIMIT @limit
+`
+
 /** Removes one feedback record (feedback_project_id_id). */
 export const DELETE_FEEDBACK = `
 DELETE FROM feedback
 WHERE project_id = @project_id AND id = @id
+`
+
+/** What a scorer said in one record; by primary key. */
+export const FIND_SCORES = `
+SELECT
+  created_at_us,
+  feedback_type,
+  weave_ref,
+  runnable_ref,
+  trigger_ref,
+  scores_json
+FROM feedback
+WHERE feedback_key = @feedback_key
 `
 
 /** One payload; by primary key. */

@@ -1,13 +1,28 @@
-/** Feedback in SQLite. Payloads are never read on the event loop, see payload-paths.ts. */
+/** Feedback in SQLite. Queries are jobs of the readers; feedback about a page of things is read here, in slices. */
+import type { FeedbackRow } from '../../../domain/feedback/feedback-view.ts'
 import type { Feedback } from '../../../domain/feedback/new-feedback.ts'
 import type { ApiError } from '../../../errors.ts'
 import type { FeedbackStore } from '../../api/feedback/feedback.ts'
+import type { Connection } from '../db/connection.ts'
+import { openNextSlice } from '../db/next-slice.ts'
+import { toStoreError } from '../db/store-error.ts'
 import { toReplyError } from '../db/thread-failure.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import type { Writes } from '../write/writes.ts'
+import { createFeedbackAbout } from './feedback-about.ts'
 import type { WrittenFeedback } from './feedback-writes.ts'
 
-export function createFeedbackStore(writes: Writes, reads: ReadPool): FeedbackStore {
+/** Limits of one slice, some 1 ms on the event loop: things that are looked at, and rows that are found. */
+const SLICE_LOOKS = 128
+const SLICE_ROWS = 256
+
+/** @param db - for what is read here */
+export function createFeedbackStore(
+  db: Connection,
+  writes: Writes,
+  reads: ReadPool,
+): FeedbackStore {
+  const feedbackAbout = createFeedbackAbout(db)
   return {
     createFeedback: (feedback) => writes.run('create_feedback', feedback),
     async createFeedbackBatch(batch) {
@@ -18,7 +33,32 @@ export function createFeedbackStore(writes: Writes, reads: ReadPool): FeedbackSt
     purgeFeedback: (project_id, ids) => writes.run('purge_feedback', { project_id, ids }),
     queryFeedback: (project_id, query, caller) =>
       reads.run('feedback_query', { project_id, query }, caller),
+    async listAbout(weave_refs, caller) {
+      const found: FeedbackRow[][] = []
+      let [looks, rows] = [0, 0]
+      for (const weave_ref of weave_refs) {
+        if (looks >= SLICE_LOOKS || rows >= SLICE_ROWS) {
+          await openNextSlice(db, caller)
+          ;[looks, rows] = [0, 0]
+        }
+        const about = read(() => feedbackAbout(caller.project_id, weave_ref))
+        looks += 1
+        rows += about.length
+        found.push(about)
+      }
+      return found
+    },
     findPayloadPaths: (sample, caller) => reads.run('payload_paths', sample, caller),
+    measureFeedback: (measure, caller) => reads.run('feedback_stats', measure, caller),
+    aggregateFeedback: (request, caller) => reads.run('feedback_scores', request, caller),
+  }
+}
+
+function read<T>(run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    throw toStoreError(error)
   }
 }
 

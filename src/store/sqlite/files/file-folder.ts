@@ -3,10 +3,10 @@
  * keeps them. Knows nothing of rows; a file without a row is waste, never a fault.
  */
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
 import { DataDirectoryError } from '../db/connection.ts'
 
@@ -14,16 +14,16 @@ import { DataDirectoryError } from '../db/connection.ts'
 export const FILES_DIRECTORY = 'files'
 /** Folder of the weights of checkpoints in the data directory. */
 export const ARTIFACTS_DIRECTORY = 'artifacts'
+/** Folder of the payloads of training jobs in the data directory. */
+export const PAYLOADS_DIRECTORY = 'training-payloads'
 const RECEIVED_DIRECTORY = 'received'
 
 /** A file that is being received. */
 export interface FileWriter {
-  /** Where the bytes are until they are moved. */
-  readonly file: string
   write(bytes: Buffer): Promise<void>
   /** Resolves when all bytes are on the disk. */
   finish(): Promise<void>
-  /** Moves a finished file; resolves when its new name is on the disk. */
+  /** Moves a finished file, also one that was moved before; resolves when its new name is on the disk. */
   moveTo(path: string): Promise<void>
   /** Closes and removes what was not moved. Never fails. */
   discard(): Promise<void>
@@ -33,8 +33,6 @@ export interface FileFolder {
   /** Where a project keeps a content, relative to the data directory. */
   pathOf(projectId: string, digest: string): string
   openWriter(): Promise<FileWriter>
-  /** Absolute path of a file, whether it is there or not. */
-  locate(path: string): string
   /** Fails when the file is not there, before anything is read. */
   openReader(path: string): Promise<Readable>
   /** Removes a file that no row names. Never fails: a file that stays is waste. */
@@ -67,6 +65,7 @@ export function openFileFolder(dataDir: string, directory: string): FileFolder {
   const received = join(root, directory, RECEIVED_DIRECTORY)
   try {
     mkdirSync(received, { recursive: true, mode: 0o700 })
+    syncFolder(root)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new DataDirectoryError(`cannot use the data directory ${root}: ${reason}`, cause)
@@ -76,7 +75,6 @@ export function openFileFolder(dataDir: string, directory: string): FileFolder {
     // Hexadecimal names: some file systems do not tell upper case from lower case.
     pathOf: (projectId, digest) => join(directory, hexOf(projectId).slice(0, 32), hexOf(digest)),
     openWriter: () => openWriter(root, directory, join(received, randomUUID())),
-    locate: (path) => resolve(root, path),
     async openReader(path) {
       const handle = await open(join(root, path), 'r')
       return handle.createReadStream()
@@ -100,8 +98,8 @@ export function openFileFolder(dataDir: string, directory: string): FileFolder {
 
 async function openWriter(root: string, directory: string, received: string): Promise<FileWriter> {
   const handle: FileHandle = await open(received, 'wx', 0o600)
+  let file = received
   return {
-    file: received,
     // Why: a single write may take less than it was given; writeFile goes on until all is written.
     write: (bytes) => handle.writeFile(bytes),
     async finish() {
@@ -111,10 +109,12 @@ async function openWriter(root: string, directory: string, received: string): Pr
     async moveTo(path) {
       const target = join(root, path)
       await mkdir(dirname(target), { recursive: true, mode: 0o700 })
-      await rename(received, target)
+      await rename(file, target)
+      file = target
       // The file's name, and the name of its folder, which may be new.
-      await syncDirectory(dirname(target))
-      await syncDirectory(join(root, directory))
+      for (const folder of new Set([dirname(target), join(root, directory)])) {
+        await syncDirectory(folder)
+      }
     },
     async discard() {
       await handle.close().catch(() => undefined)
@@ -132,12 +132,19 @@ async function listFiles(root: string, directory: string): Promise<string[]> {
 }
 
 /** How many wanted paths are not among those that are there. */
-export function countMissing(wanted: ReadonlySet<string>, paths: readonly string[]): number {
+function countMissing(wanted: ReadonlySet<string>, paths: readonly string[]): number {
   return wanted.size - paths.filter((path) => wanted.has(path)).length
 }
 
 async function removeQuietly(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => undefined)
+}
+
+/** So that a folder that was just made outlives a crash, as its files do. */
+function syncFolder(directory: string): void {
+  const handle = openSync(directory, 'r')
+  fsyncSync(handle)
+  closeSync(handle)
 }
 
 async function syncDirectory(directory: string): Promise<void> {

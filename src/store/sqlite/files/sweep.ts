@@ -5,12 +5,12 @@
 import type { MissingFiles } from '../../api/health.ts'
 import type { Connection } from '../db/connection.ts'
 import type { CheckpointArtifacts } from '../models/checkpoint-artifacts.ts'
-import type { TrainingPayloads } from '../training/training-payloads.ts'
 import type { FileFolder } from './file-folder.ts'
 import * as SQL from './sweep.sql.ts'
 
-export interface SweptParts {
-  readonly payloads: TrainingPayloads
+interface SweptParts {
+  /** Payloads of training jobs. */
+  readonly payloads: FileFolder
   /** Uploaded files. */
   readonly folder: FileFolder
   readonly artifacts: CheckpointArtifacts
@@ -26,7 +26,7 @@ export function createSweep(
     const payloadPaths = list(SQL.LIST_PAYLOAD_PATHS)
     const filePaths = list(SQL.LIST_FILE_PATHS)
     return {
-      training_payloads: await payloads.sweep(payloadPaths),
+      training_payloads: await payloads.sweep((path) => payloadPaths.has(path), payloadPaths),
       files: await folder.sweep((path) => filePaths.has(path), filePaths),
       artifacts: await artifacts.folder.sweep(artifacts.isUsed, list(SQL.LIST_ARTIFACT_PATHS)),
     }

@@ -18,7 +18,7 @@ const WRITE_MS_MAX = 2000
 /** Written beside the database: a full disk may still have room in the pages that the log has already. */
 const FILE_BYTES = 65_536
 
-export interface StoreHealthParts {
+interface StoreHealthParts {
   /** The database file; null in memory. */
   readonly path: string | null
   /** Writes something through the way that all writes go. */

@@ -1,52 +1,23 @@
 /** Statements over checkpoints. */
+import { insertNamed } from '../db/rows.sql.ts'
+
+const OWN_COLUMNS = ['id', 'model_id', 'step', 'metrics_json', 'created_at_us']
+const STORED_COLUMN_NAMES = [
+  ...OWN_COLUMNS,
+  'job_id',
+  'artifact_path',
+  'artifact_sha256',
+  'artifact_bytes',
+  'worker_id',
+  'worker_version',
+]
+const STORED_COLUMNS = `\n  ${STORED_COLUMN_NAMES.join(',\n  ')}\n`
 
 /** A new checkpoint; fails when the id or the step is taken (checkpoints_model_id_step). */
-export const INSERT_CHECKPOINT = `
-INSERT INTO checkpoints (
-  id,
-  model_id,
-  step,
-  metrics_json,
-  created_at_us
-)
-VALUES (
-  @id,
-  @model_id,
-  @step,
-  @metrics_json,
-  @created_at_us
-)
-`
+export const INSERT_CHECKPOINT = insertNamed('checkpoints', OWN_COLUMNS)
 
 /** A new checkpoint of a job, with its artifact. */
-export const INSERT_JOB_CHECKPOINT = `
-INSERT INTO checkpoints (
-  id,
-  model_id,
-  step,
-  metrics_json,
-  created_at_us,
-  job_id,
-  artifact_path,
-  artifact_sha256,
-  artifact_bytes,
-  worker_id,
-  worker_version
-)
-VALUES (
-  @id,
-  @model_id,
-  @step,
-  @metrics_json,
-  @created_at_us,
-  @job_id,
-  @artifact_path,
-  @artifact_sha256,
-  @artifact_bytes,
-  @worker_id,
-  @worker_version
-)
-`
+export const INSERT_JOB_CHECKPOINT = insertNamed('checkpoints', STORED_COLUMN_NAMES)
 
 /** Keeps the steps to come behind one that no job made; by primary key. */
 export const RAISE_LAST_STEP = `
@@ -69,20 +40,6 @@ UPDATE checkpoints
 SET deleted_at_us = @deleted_at_us
 WHERE model_id = @model_id AND deleted_at_us IS NULL
 RETURNING artifact_path
-`
-
-const STORED_COLUMNS = `
-  id,
-  model_id,
-  step,
-  metrics_json,
-  created_at_us,
-  job_id,
-  artifact_path,
-  artifact_sha256,
-  artifact_bytes,
-  worker_id,
-  worker_version
 `
 
 /** The checkpoint of a step (checkpoints_model_id_step). */

@@ -68,7 +68,6 @@ export function createCheckpointStore(
         throw toStoreError(error)
       }
     },
-    locateArtifact: ({ path }) => artifacts.folder.locate(path),
     async openArtifact({ path }) {
       try {
         return await artifacts.folder.openReader(path)

@@ -10,19 +10,19 @@ import { createCheckpointHiding, type Hidden } from './checkpoint-hiding.ts'
 import * as CHECKPOINTS from './checkpoints.sql.ts'
 import * as SQL from './preview-models.sql.ts'
 
-export interface ModelDeletion {
+interface ModelDeletion {
   readonly id: string
   readonly now_us: number
 }
 
-export interface StepDeletion {
+interface StepDeletion {
   readonly model_id: string
   readonly steps: readonly number[]
   readonly deleted_at_us: number
 }
 
 /** What was hidden, and the files of it. */
-export interface HiddenSteps extends DeletedSteps {
+interface HiddenSteps extends DeletedSteps {
   readonly paths: readonly string[]
 }
 

@@ -56,8 +56,8 @@ FROM preview_models
 WHERE id = @id AND deleted_at_us IS NULL
 `
 
-/** A model as the cursor of a list, deleted or not; by primary key. */
-export const FIND_PREVIEW_MODEL_CURSOR = `
+/** A model, deleted or not, as the cursor of a list or that of a job; by primary key. */
+export const FIND_ANY_PREVIEW_MODEL = `
 SELECT ${COLUMNS}
 FROM preview_models
 WHERE id = @id

@@ -11,7 +11,7 @@ import type { Writes } from '../write/writes.ts'
 import type { CheckpointArtifacts } from './checkpoint-artifacts.ts'
 import * as SQL from './preview-models.sql.ts'
 
-export interface PreviewModelParts {
+interface PreviewModelParts {
   readonly bell: JobBell
   readonly artifacts: CheckpointArtifacts
 }
@@ -23,7 +23,7 @@ export function createPreviewModelStore(
   { bell, artifacts }: PreviewModelParts,
 ): PreviewModelStore {
   const findById = db.prepare(SQL.FIND_PREVIEW_MODEL)
-  const findCursor = db.prepare(SQL.FIND_PREVIEW_MODEL_CURSOR)
+  const findCursor = db.prepare(SQL.FIND_ANY_PREVIEW_MODEL)
   const list = {
     asc: db.prepare(SQL.LIST_PREVIEW_MODELS_ASC),
     desc: db.prepare(SQL.LIST_PREVIEW_MODELS_DESC),

@@ -12,7 +12,7 @@ import * as SQL from './files.sql.ts'
  * Limit: larger files lie in the folder. A row costs its bytes twice, in the log and in the database, and
  * shares its sync with others; a file costs three syncs of its own.
  */
-export const ROW_BYTES_MAX = 65_536
+const ROW_BYTES_MAX = 65_536
 
 /** Bytes that have come to their end. */
 interface Received {

@@ -5,12 +5,24 @@ import * as SQL from './objects.sql.ts'
 
 /** @returns the version of a name, deleted or not; null when there is none */
 export function createVersionFinder(db: Connection) {
-  const findByDigest = db.prepare(SQL.FIND_OBJECT_BY_DIGEST)
-  const findByNumber = db.prepare(SQL.FIND_OBJECT_BY_NUMBER)
-  const findByAlias = db.prepare(SQL.FIND_OBJECT_BY_ALIAS)
-  const findLatest = db.prepare(SQL.FIND_LATEST_OBJECT)
-  const findNewest = db.prepare(SQL.FIND_NEWEST_OBJECT)
-  return (project_id: string, object_id: string, version: string): ObjectVersion | null => {
+  return createFinder<ObjectVersion>(db, SQL.FIND_VERSIONS)
+}
+
+/** Where the content of a version lies. */
+type VersionPlace = Pick<ObjectVersion, 'digest' | 'deleted_at_us'>
+
+/** The same for those who only read contents. */
+export function createPlaceFinder(db: Connection) {
+  return createFinder<VersionPlace>(db, SQL.FIND_PLACES)
+}
+
+function createFinder<Row>(db: Connection, statements: SQL.VersionStatements) {
+  const findByDigest = db.prepare(statements.byDigest)
+  const findByNumber = db.prepare(statements.byNumber)
+  const findByAlias = db.prepare(statements.byAlias)
+  const findLatest = db.prepare(statements.latest)
+  const findNewest = db.prepare(statements.newest)
+  return (project_id: string, object_id: string, version: string): Row | null => {
     const name = parseVersionName(version)
     const key = { project_id, object_id }
     const row =
@@ -20,6 +32,6 @@ export function createVersionFinder(db: Connection) {
           ? findByNumber.get({ ...key, version_index: name.version_index })
           : (findByDigest.get({ ...key, digest: name.text }) ??
             findByAlias.get({ ...key, alias: name.text }))
-    return (row as ObjectVersion | undefined) ?? null
+    return (row as Row | undefined) ?? null
   }
 }

@@ -9,7 +9,7 @@ import { createVersionFinder } from './object-versions.ts'
 import * as SQL from './objects.sql.ts'
 import { INSERT_TABLE, INSERT_TABLE_BLOCK } from './tables.sql.ts'
 
-export interface ObjectDeletion {
+interface ObjectDeletion {
   readonly project_id: string
   readonly object_id: string
   /** Names of versions; null: all that live. */
@@ -17,18 +17,18 @@ export interface ObjectDeletion {
   readonly deleted_at_us: number
 }
 
-export interface NewRows {
+interface NewRows {
   readonly project_id: string
   readonly rows: readonly NewRow[]
 }
 
-export interface NewTable extends Omit<StoredTable, 'table_key'> {
+interface NewTable extends Omit<StoredTable, 'table_key'> {
   /** As of toBlock, in their order. */
   readonly blocks: readonly Uint8Array[]
 }
 
 /** A row of `files`. */
-export interface NewFile {
+interface NewFile {
   readonly project_id: string
   readonly digest: string
   readonly size_bytes: number

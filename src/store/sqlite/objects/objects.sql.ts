@@ -89,55 +89,71 @@ JOIN json_values
   ON json_values.project_id = objects.project_id AND json_values.digest = objects.digest
 `
 
-/** A version by its content (objects_project_id_object_id_digest). */
-export const FIND_OBJECT_BY_DIGEST = `
-SELECT ${OBJECT_COLUMNS} ${OBJECT_TABLES}
+const WHOLE_VERSION = `SELECT ${OBJECT_COLUMNS} ${OBJECT_TABLES}`
+/** Where the content lies: no tags, aliases or sizes are looked for. */
+const PLACE_OF_VERSION = 'SELECT objects.digest, objects.deleted_at_us FROM objects'
+
+/** How a version is found by each kind of name. */
+export interface VersionStatements {
+  readonly byDigest: string
+  readonly byNumber: string
+  readonly byAlias: string
+  readonly latest: string
+  readonly newest: string
+}
+
+function findVersions(select: string): VersionStatements {
+  return {
+    /** By its content (objects_project_id_object_id_digest). */
+    byDigest: `
+${select}
 WHERE objects.project_id = @project_id
   AND objects.object_id = @object_id
   AND objects.digest = @digest
-`
-
-/** A version by its number (objects_project_id_object_id_version_index). */
-export const FIND_OBJECT_BY_NUMBER = `
-SELECT ${OBJECT_COLUMNS} ${OBJECT_TABLES}
+`,
+    /** By its number (objects_project_id_object_id_version_index). */
+    byNumber: `
+${select}
 WHERE objects.project_id = @project_id
   AND objects.object_id = @object_id
   AND objects.version_index = @version_index
-`
-
-/** The version that an alias leads to (primary key of object_aliases). */
-export const FIND_OBJECT_BY_ALIAS = `
-SELECT ${OBJECT_COLUMNS} ${OBJECT_TABLES}
+`,
+    /** The one that an alias leads to (primary key of object_aliases). */
+    byAlias: `
+${select}
 WHERE objects.object_key = (
   SELECT object_key
   FROM object_aliases
   WHERE project_id = @project_id AND object_id = @object_id AND alias = @alias
 )
-`
+`,
+    /** The newest that is not deleted (objects_project_id_object_id_version_index). */
+    latest: `
+${select}
+WHERE objects.project_id = @project_id
+  AND objects.object_id = @object_id
+  AND objects.deleted_at_us IS NULL
+ORDER BY objects.version_index DESC
+LIMIT 1
+`,
+    /** The newest, deleted or not (objects_project_id_object_id_version_index). */
+    newest: `
+${select}
+WHERE objects.project_id = @project_id AND objects.object_id = @object_id
+ORDER BY objects.version_index DESC
+LIMIT 1
+`,
+  }
+}
+
+export const FIND_VERSIONS = findVersions(WHOLE_VERSION)
+export const FIND_PLACES = findVersions(PLACE_OF_VERSION)
 
 /** The key of a version (objects_project_id_object_id_digest). */
 export const FIND_OBJECT_KEY = `
 SELECT object_key
 FROM objects
 WHERE project_id = @project_id AND object_id = @object_id AND digest = @digest
-`
-
-/** The newest version that is not deleted (objects_project_id_object_id_version_index). */
-export const FIND_LATEST_OBJECT = `
-SELECT ${OBJECT_COLUMNS} ${OBJECT_TABLES}
-WHERE objects.project_id = @project_id
-  AND objects.object_id = @object_id
-  AND objects.deleted_at_us IS NULL
-ORDER BY objects.version_index DESC
-LIMIT 1
-`
-
-/** The newest version, deleted or not (objects_project_id_object_id_version_index). */
-export const FIND_NEWEST_OBJECT = `
-SELECT ${OBJECT_COLUMNS} ${OBJECT_TABLES}
-WHERE objects.project_id = @project_id AND objects.object_id = @object_id
-ORDER BY objects.version_index DESC
-LIMIT 1
 `
 
 /** The versions of an object that are not deleted (objects_project_id_object_id_version_index). */

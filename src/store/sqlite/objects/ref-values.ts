@@ -11,14 +11,14 @@ import {
 } from '../../../domain/objects/ref-reading.ts'
 import type { NewRow, StoredTable } from '../../api/objects/tables.ts'
 import type { Connection } from '../db/connection.ts'
-import { createVersionFinder } from './object-versions.ts'
+import { createPlaceFinder } from './object-versions.ts'
 import { FIND_JSON_VALUE } from './objects.sql.ts'
 import { openTableBlocks } from './table-blocks.ts'
 import { FIND_ROW, FIND_TABLE } from './tables.sql.ts'
 
 /** Limit: refs that one ref leads through. */
 const HOPS_MAX = 16
-/** Limit: characters of contents that are kept parsed; then all are let go. */
+/** Limit: characters of contents that are kept parsed, and of their names; then all are let go. */
 const KEPT_CHARACTERS_MAX = 32 * 1024 * 1024
 /** Limit: refs whose values are kept; then all are let go. */
 const KEPT_REFS_MAX = 100_000
@@ -34,7 +34,7 @@ export function createRefValues(
   db: Connection,
   projects: readonly string[],
 ): (ref: string) => unknown {
-  const find = createVersionFinder(db)
+  const find = createPlaceFinder(db)
   const findContent = db.prepare(FIND_JSON_VALUE).pluck()
   const findTable = db.prepare(FIND_TABLE)
   const findRow = db.prepare(FIND_ROW)
@@ -47,11 +47,12 @@ export function createRefValues(
     if (contents.has(key)) return contents.get(key)
     const json = findContent.get({ project_id, digest }) as string | undefined
     const value = json === undefined ? undefined : JSON.parse(json)
-    characters += json?.length ?? 0
+    const size = key.length + (json?.length ?? 0)
+    characters += size
     if (characters > KEPT_CHARACTERS_MAX) {
       contents.clear()
       values.clear()
-      characters = json?.length ?? 0
+      characters = size
     }
     contents.set(key, value)
     return value

@@ -15,7 +15,7 @@ export function toBlock(keys: readonly number[]): Buffer {
   return block
 }
 
-export interface TableBlocks {
+interface TableBlocks {
   /** The key of the row at a place; the place must be inside of the table. */
   keyAt(place: number): number
 }

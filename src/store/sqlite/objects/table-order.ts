@@ -4,7 +4,7 @@ import type { ReadJob } from '../read/read-job.ts'
 import { openTableBlocks } from './table-blocks.ts'
 import { FIND_ROW } from './tables.sql.ts'
 
-export interface TableOrderInput {
+interface TableOrderInput {
   readonly table: StoredTable
   readonly sort: TableSort
 }

@@ -4,7 +4,7 @@ import { ApiError } from '../../../errors.ts'
 import type { Connection } from '../db/connection.ts'
 import * as SQL from './prices.sql.ts'
 
-export interface PricePurge {
+interface PricePurge {
   readonly project_id: string
   readonly ids: readonly string[]
 }

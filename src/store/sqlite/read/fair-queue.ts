@@ -9,7 +9,7 @@ export interface Share {
   readonly project_id: string
 }
 
-export interface FairQueue<Item extends Share> {
+interface FairQueue<Item extends Share> {
   push(item: Item): void
   /**
    * Takes the next item out.

@@ -3,7 +3,7 @@ import { ApiError } from '../../../errors.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
 import type { PendingRead } from './reader.ts'
 
-export interface PendingOptions extends Pick<PendingRead, 'id' | 'name' | 'input' | 'bytes'> {
+interface PendingOptions extends Pick<PendingRead, 'id' | 'name' | 'input' | 'bytes'> {
   readonly caller: ReadCaller
   readonly timeoutMs: number
   /** The caller has got its error and waits no more. */

@@ -13,6 +13,7 @@ import { listConversationSpans, readTurns } from '../agents/turns.ts'
 import { listItems, listQueues, sumQueues } from '../annotation/annotation-reads.ts'
 import { countSelected, selectCalls } from '../calls/calls-scan.ts'
 import { queryFeedback } from '../feedback/feedback-query.ts'
+import { aggregateFeedback, measureFeedback } from '../feedback/feedback-stats.ts'
 import { findPayloadPaths } from '../feedback/payload-paths.ts'
 import { listAliases, listTags } from '../objects/mark-list.ts'
 import { findObjects } from '../objects/object-list.ts'
@@ -42,6 +43,8 @@ export const READ_JOBS = {
   content_sizes: sumContents,
   calls_usage: sumCallsUsage,
   feedback_query: queryFeedback,
+  feedback_scores: aggregateFeedback,
+  feedback_stats: measureFeedback,
   objects: findObjects,
   object_aliases: listAliases,
   object_tags: listTags,

@@ -21,7 +21,7 @@ const LIST_JOBS_PER_READER = 8
 /** One hour at a time; the largest takes seconds, for which nobody waits. */
 const BUILD = { readers: 1, queueMax: 1, timeoutMs: 600_000, readersKept: 0, niceness: 15 }
 
-export interface ReadLanes {
+interface ReadLanes {
   /** Reads that pause: lists of calls, feedback, objects and tables. */
   readonly lists: ReadPool
   readonly stats: ReadPool
@@ -29,7 +29,7 @@ export interface ReadLanes {
   readonly build: ReadPool
 }
 
-export interface ReadLanesOptions {
+interface ReadLanesOptions {
   /** Used where the database lives in memory alone. */
   readonly db: Connection
   /** The database file; null for a database in memory. */

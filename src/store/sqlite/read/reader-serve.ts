@@ -27,7 +27,7 @@ export interface ReaderData {
   readonly gate: SharedArrayBuffer
 }
 
-export interface ReadRequest extends Share {
+interface ReadRequest extends Share {
   readonly id: number
   readonly name: string
   readonly input: unknown
@@ -45,10 +45,10 @@ export interface ReaderReply extends Failure {
 }
 
 /** A job that stopped because nobody waits for it. */
-export class ReadCancelledError extends Error {}
+class ReadCancelledError extends Error {}
 
 /** A job that was begun. */
-export interface RunningJob {
+interface RunningJob {
   /**
    * Runs one slice in a read transaction of its own, so that all its statements see the same commits.
    *

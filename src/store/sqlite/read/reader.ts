@@ -33,7 +33,7 @@ export interface Reader {
   end(): Promise<void>
 }
 
-export interface ReaderOptions extends ReaderData {
+interface ReaderOptions extends ReaderData {
   /** The reader's entry. */
   readonly entry: URL
   /** A reader that does not reach a checkpoint in this time after a cancel is ended. */

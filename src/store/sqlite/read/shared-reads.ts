@@ -4,7 +4,7 @@
  */
 import { ApiError } from '../../../errors.ts'
 
-export interface SharedReads<Value> {
+interface SharedReads<Value> {
   /**
    * @param key - the whole question
    * @param start - makes the value; its signal aborts when nobody waits any more

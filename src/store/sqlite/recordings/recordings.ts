@@ -1,8 +1,7 @@
-/** Recorded calls on their way to the writer: gathered for a moment, so that many go in one message. */
+/** Recorded calls on their way to the store: gathered for a moment, so that many go in one message. */
 import type { RecordedCall } from '../../../domain/calls/recorded-call.ts'
 import type { RecordingLoss, RecordingStore } from '../../api/chat/recordings.ts'
-import { toReplyError } from '../db/thread-failure.ts'
-import type { Writes } from '../write/writes.ts'
+import { type Failure, toReplyError } from '../db/thread-failure.ts'
 import type { Arrivals } from './arrivals.ts'
 
 /**
@@ -19,7 +18,11 @@ interface Gathered {
   readonly arrive: () => void
 }
 
-export function createRecordings(writes: Writes, arrivals: Arrivals): RecordingStore {
+/** @param record - stores calls, each alone; gives why some were refused */
+export function createRecordings(
+  record: (calls: readonly RecordedCall[]) => Promise<readonly Failure[]>,
+  arrivals: Arrivals,
+): RecordingStore {
   const unwritten = new Set<Promise<void>>()
   let gathered: Gathered[] = []
   let characters = 0
@@ -29,8 +32,7 @@ export function createRecordings(writes: Writes, arrivals: Arrivals): RecordingS
   async function write(batch: readonly Gathered[]): Promise<void> {
     const calls = batch.map(({ call }) => call)
     try {
-      const refused = await writes.run('record_calls', calls, { isUnacknowledged: true })
-      for (const failure of refused) tell({ count: 1, error: toReplyError(failure) })
+      for (const failure of await record(calls)) tell({ count: 1, error: toReplyError(failure) })
     } catch (error) {
       tell({ count: calls.length, error })
     }

@@ -56,7 +56,9 @@ export function createHourMarks(db: Connection, commit: Pick<GroupCommit, 'join'
     marks.forEach(({ call_key }, place) => {
       if (call_key !== null) placeOf.set(Number(call_key), place)
     })
-    for (const { project_id, hour, call_key } of recounts) {
+    // A parent of many children is counted again once.
+    const byCall = new Map(recounts.map((recount) => [Number(recount.call_key), recount]))
+    for (const { project_id, hour, call_key } of byCall.values()) {
       const place = placeOf.get(Number(call_key))
       const mark = place === undefined ? null : marks[place]
       if (!mark?.entry) marks.push({ project_id, hour, call_key: null, entry: null })

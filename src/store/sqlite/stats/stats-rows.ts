@@ -15,7 +15,7 @@ type CallRow = [startedAtUs: number, endedAtUs: number | null, isError: number]
 type UsageRow = [startedAtUs: number, ...usage: unknown[]]
 
 /** Calls of a project that started in [startUs, endUs). */
-export interface RowWindow {
+interface RowWindow {
   readonly project_id: string
   readonly startUs: number
   readonly endUs: number

@@ -31,7 +31,7 @@ export function createStatsStore(writes: Writes, reads: ReadPool): StatsStore {
 }
 
 /** The whole question as text. A price never changes, so that its id tells it. */
-function keyOf({ startsUs, prices, ...rest }: StatsQuery): string {
+export function keyOf({ startsUs, prices, ...rest }: StatsQuery): string {
   const query = { ...rest, prices: prices.map(({ id }) => id) }
   const { buffer, byteOffset, byteLength } = startsUs
   return JSON.stringify(query) + Buffer.from(buffer, byteOffset, byteLength).toString('latin1')

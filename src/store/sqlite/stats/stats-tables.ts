@@ -15,7 +15,7 @@ import { createUsageTables, type SumsTaker, tooLarge } from './usage-tables.ts'
 
 const INPUT_MAX = USAGE_NUMBERS - 1
 
-export interface StatsTablesOptions {
+interface StatsTablesOptions {
   readonly startsUs: Float64Array
   readonly callColumns: readonly StatColumn<CallMetric>[]
   readonly usageColumns: readonly StatColumn<UsageMetric>[]

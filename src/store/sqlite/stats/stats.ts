@@ -99,13 +99,9 @@ function aggregateHours(
 ): StatsResult {
   const { project_id, startUs, endUs, startsUs } = query
   const tables = createStatsTables({ ...query, prices: layerPrices(query.prices) })
-  const scanRows = createRowScan(
-    db,
-    toFilterClause(query.project_id, query.filter),
-    tables,
-    checkpoint,
-  )
-  const filter = toHourFilter(query.filter)
+  const clause = toFilterClause(db, project_id, query.filter)
+  const scanRows = createRowScan(db, clause, tables, checkpoint)
+  const filter = toHourFilter(project_id, query.filter)
   if (!filter || trust.isFromRows) {
     scanRows(query)
     return tables.finish()

@@ -12,7 +12,7 @@ import { createModelTable, isSummable, type ModelTable } from './usage-sums.ts'
 /** Limit: models of one answer; each costs memory for every bucket. */
 const MODELS_MAX = 1000
 
-export interface UsageTablesOptions {
+interface UsageTablesOptions {
   readonly columns: readonly StatColumn<UsageMetric>[]
   readonly buckets: number
   /** Limit on values of all models together. */
@@ -65,6 +65,8 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
   }
 
   return {
+    /** Whether sums can tell what the columns ask for. */
+    takesSums,
     /** A row of the current bucket. */
     add(usage: ModelUsage, startedAtUs: number): void {
       const { model } = usage

@@ -1,12 +1,9 @@
 /** The read job that lists threads: walks the calls of threads in parts, between which it can pause. */
 import {
-  createThreadSums,
-  isWanted,
-  pageOf,
+  createThreadList,
   type ThreadListing,
   type ThreadSums,
 } from '../../../domain/threads/thread-sums.ts'
-import { ApiError } from '../../../errors.ts'
 import type { PackedId } from '../calls/columns/id-columns.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../read/read-job.ts'
@@ -14,8 +11,6 @@ import { SELECT_TURNS, SELECT_TURNS_OF_THREAD } from './threads.sql.ts'
 
 /** Limit: calls of one statement. */
 const PART_CALLS = 4096
-/** Limit: threads that are held to be sorted, at some 250 bytes each. */
-const THREADS_MAX = 100_000
 
 interface TurnRow {
   readonly call_key: number
@@ -33,16 +28,7 @@ export const listThreads: ReadJob<ThreadListing, ThreadSums[]> = function* (
   checkpoint,
 ) {
   const { project_id, thread_ids } = listing
-  const threads: ThreadSums[] = []
-  let current = createThreadSums('')
-
-  function endThread(): void {
-    const thread = current.sums()
-    if (thread === null || !isWanted(thread, listing)) return
-    if (threads.length === THREADS_MAX) throw tooMany()
-    threads.push(thread)
-  }
-
+  const list = createThreadList(listing)
   const walks =
     thread_ids === null
       ? [walkParts(db, SELECT_TURNS, { project_id }, checkpoint)]
@@ -52,17 +38,12 @@ export const listThreads: ReadJob<ThreadListing, ThreadSums[]> = function* (
   for (const walk of walks) {
     for (const part of walk) {
       for (const { thread_id, is_turn, ...turn } of part ?? []) {
-        if (current.thread_id !== thread_id) {
-          endThread()
-          current = createThreadSums(thread_id)
-        }
-        if (is_turn === 1) current.add(turn)
+        list.add(thread_id, is_turn === 1 ? turn : null)
       }
       if (part === null) yield
     }
   }
-  endThread()
-  return pageOf(threads, listing)
+  return list.page()
 }
 
 /** Calls in parts; null where the job has to pause. */
@@ -82,9 +63,4 @@ function* walkParts(
     behind = { place: last.place, call_key: last.call_key }
     if (checkpoint()) yield null
   }
-}
-
-function tooMany(): ApiError {
-  const message = `More than ${THREADS_MAX} threads meet the filter: narrow it.`
-  return new ApiError('validation_failed', { message, param: 'filter' })
 }

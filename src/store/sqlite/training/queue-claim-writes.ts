@@ -18,13 +18,13 @@ import * as SQL from './training-queue.sql.ts'
 const US_PER_MS = 1000
 
 /** What a claim did: the jobs that it ended, as they were before, and the one that it gave out. */
-export interface ClaimOutcome {
+interface ClaimOutcome {
   readonly ended: readonly TrainingJob[]
   readonly claimed: ClaimedJob | null
 }
 
 /** As of TrainingQueue. */
-export interface LeaseResumption {
+interface LeaseResumption {
   readonly now_us: number
   readonly lease_ms: number
   readonly moved_us: number

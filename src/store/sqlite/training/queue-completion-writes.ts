@@ -14,7 +14,7 @@ import type { QueueRows } from './queue-rows.ts'
 import * as SQL from './training-queue.sql.ts'
 
 /** What a completion did: `ended` is the job before it, null when nothing has changed. */
-export interface Completion {
+interface Completion {
   readonly ended: TrainingJob | null
   /** Null when the job was cancelled. */
   readonly checkpoint: StoredCheckpoint | null

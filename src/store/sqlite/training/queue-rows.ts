@@ -8,8 +8,8 @@ import type { Lease } from '../../api/training/training-queue.ts'
 import type { Connection } from '../db/connection.ts'
 import { type StoredCheckpointRow, toStoredCheckpoint } from '../models/checkpoint-rows.ts'
 import * as CHECKPOINTS from '../models/checkpoints.sql.ts'
+import { FIND_ANY_PREVIEW_MODEL } from '../models/preview-models.sql.ts'
 import { FIND_TRAINING_JOB } from './training-jobs.sql.ts'
-import { FIND_MODEL_OF_JOB } from './training-queue.sql.ts'
 
 export interface QueueRows {
   /** A checkpoint, deleted or not. */
@@ -26,7 +26,7 @@ export function createQueueRows(db: Connection): QueueRows {
   const findJob = db.prepare(FIND_TRAINING_JOB)
   const findCheckpoint = db.prepare(CHECKPOINTS.FIND_CHECKPOINT)
   const findLatest = db.prepare(CHECKPOINTS.FIND_LATEST_STEP)
-  const findModel = db.prepare(FIND_MODEL_OF_JOB)
+  const findModel = db.prepare(FIND_ANY_PREVIEW_MODEL)
   return {
     findCheckpoint: (id) => (id === null ? null : toCheckpoint(findCheckpoint.get({ id }))),
     findLatest: (model_id) => toCheckpoint(findLatest.get({ model_id })),

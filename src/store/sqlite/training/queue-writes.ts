@@ -21,17 +21,17 @@ import { createQueueRows } from './queue-rows.ts'
 import { COUNT_EVENTS } from './training-events.sql.ts'
 
 /** Limit: events of one attempt. */
-export const ATTEMPT_EVENTS_MAX = 100_000
+const ATTEMPT_EVENTS_MAX = 100_000
 
 type FailParameters = Parameters<TrainingQueue['failAttempt']>
 
-export interface AttemptFailure {
+interface AttemptFailure {
   readonly lease: Lease
   readonly failure: FailParameters[1]
   readonly end: FailParameters[2]
 }
 
-export interface StagedFile {
+interface StagedFile {
   readonly staged_path: string
   readonly staged_sha256: string
   readonly staged_bytes: number

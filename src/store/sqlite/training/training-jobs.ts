@@ -1,18 +1,22 @@
 /** Training jobs in SQLite, their payloads in files. The file always comes before the row. */
+import { join } from 'node:path'
 import type { PreviewModel } from '../../../domain/models/preview-model.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
+import { ApiError } from '../../../errors.ts'
 import type { JobView, TrainingJobStore } from '../../api/training/training-jobs.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
+import { type FileFolder, PAYLOADS_DIRECTORY } from '../files/file-folder.ts'
+import { onDisk, receiveBytes } from '../files/receive-file.ts'
+import { FIND_ANY_PREVIEW_MODEL } from '../models/preview-models.sql.ts'
 import type { Writes } from '../write/writes.ts'
 import type { JobBell } from './job-bell.ts'
 import { createJobLists } from './job-lists.ts'
 import * as SQL from './training-jobs.sql.ts'
-import type { TrainingPayloads } from './training-payloads.ts'
-import * as QUEUE from './training-queue.sql.ts'
 
-export interface TrainingJobParts {
-  readonly payloads: TrainingPayloads
+interface TrainingJobParts {
+  /** Folder of the payloads. */
+  readonly payloads: FileFolder
   readonly bell: JobBell
 }
 
@@ -23,7 +27,7 @@ export function createTrainingJobStore(
   { payloads, bell }: TrainingJobParts,
 ): TrainingJobStore {
   const findJob = db.prepare(SQL.FIND_TRAINING_JOB)
-  const findModel = db.prepare(QUEUE.FIND_MODEL_OF_JOB)
+  const findModel = db.prepare(FIND_ANY_PREVIEW_MODEL)
   const findStep = db.prepare(SQL.FIND_RESULT_STEP).pluck()
 
   const find = (id: string) => (findJob.get({ id }) as TrainingJob | undefined) ?? null
@@ -36,22 +40,29 @@ export function createTrainingJobStore(
 
   return {
     async insertJob(job, payload) {
-      const written =
-        typeof payload === 'string'
-          ? await payloads.writePayload(job.id, payload)
-          : await payloads.keepPayload(job.id, payload)
+      const payload_path = join(PAYLOADS_DIRECTORY, `${job.id}.json`)
+      // What is there is another job's, which stays as it is.
+      if (await payloads.has(payload_path)) throw new ApiError('store_unavailable')
+      const chunks = typeof payload === 'string' ? chunksOf(payload) : payload
+      const file = await receiveBytes(chunks, Number.POSITIVE_INFINITY, payloads)
+      const { sha256: payload_sha256, bytes: payload_bytes } = file
       try {
-        const stored = await writes.run('insert_job', { ...job, ...written })
-        if (stored.id !== job.id)
-          await payloads.healPayload(stored.payload_path, written.payload_path)
-        else bell.ring()
+        await file.keep(payload_path)
+        const stored = await writes.run('insert_job', {
+          ...{ ...job, payload_path, payload_sha256, payload_bytes },
+        })
+        if (stored.id === job.id) bell.ring()
+        // The job was there before: only a payload that is gone from the disk is needed.
+        else if (await payloads.has(stored.payload_path)) await payloads.remove(payload_path)
+        else await file.keep(stored.payload_path)
         return stored
       } catch (error) {
-        await payloads.removePayload(written.payload_path)
+        await payloads.remove(payload_path)
         throw error
+      } finally {
+        await file.discard()
       }
     },
-    stageBody: () => payloads.stageBody(),
     async findJob(id) {
       try {
         return find(id)
@@ -72,6 +83,25 @@ export function createTrainingJobStore(
       await writes.run('cancel_job', { id, now_us })
       bell.ring()
     },
-    openPayload: ({ payload_path }) => payloads.openPayload(payload_path),
+    openPayload: ({ payload_path }) => onDisk(() => payloads.openReader(payload_path)),
   }
+}
+
+/** Characters that are encoded and written at a time, so that a large payload does not block others. */
+const CHUNK_CHARS = 1_048_576
+
+function* chunksOf(text: string): Generator<Buffer> {
+  for (let from = 0; from < text.length; ) {
+    const until = endOfChunk(text, from)
+    yield Buffer.from(text.slice(from, until), 'utf8')
+    from = until
+  }
+}
+
+/** The end of the chunk that begins at `from`, never between the halves of a surrogate pair. */
+function endOfChunk(text: string, from: number): number {
+  const until = Math.min(from + CHUNK_CHARS, text.length)
+  const last = text.charCodeAt(until - 1)
+  const isHighHalf = last >= 0xd800 && last <= 0xdbff
+  return isHighHalf && until < text.length ? until + 1 : until
 }

@@ -133,20 +133,6 @@ SET available_at_us = min(available_at_us + @moved_us, @available_us_max)
 WHERE state = 'queued' AND (@moved_us <> 0 OR available_at_us > @available_us_max)
 `
 
-/** A model, deleted or not; by primary key. */
-export const FIND_MODEL_OF_JOB = `
-SELECT
-  id,
-  entity,
-  project,
-  name,
-  base_model,
-  created_at_us,
-  created_by
-FROM preview_models
-WHERE id = @id
-`
-
 /** The next step of a model, taken; by primary key. */
 export const TAKE_NEXT_STEP = `
 UPDATE preview_models

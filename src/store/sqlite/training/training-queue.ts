@@ -5,8 +5,8 @@ import { leaseLost } from '../../../domain/training/training-states.ts'
 import type { Lease, TrainingQueue } from '../../api/training/training-queue.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
+import { type ReceivedBytes, receiveBytes } from '../files/receive-file.ts'
 import type { CheckpointArtifacts } from '../models/checkpoint-artifacts.ts'
-import { receiveArtifact } from '../models/receive-artifact.ts'
 import type { Writes } from '../write/writes.ts'
 import type { JobBell } from './job-bell.ts'
 import { createQueueRows } from './queue-rows.ts'
@@ -15,7 +15,7 @@ import { NEXT_LEASE_END, NEXT_WAIT_END } from './training-queue.sql.ts'
 
 const US_PER_MS = 1000
 
-export interface QueueParts {
+interface QueueParts {
   /** For what is read here. */
   readonly db: Connection
   readonly writes: Writes
@@ -34,6 +34,7 @@ export function createTrainingQueue(parts: QueueParts): TrainingQueue {
   const nextLeaseEnd = db.prepare(NEXT_LEASE_END).pluck()
   const nextWaitEnd = db.prepare(NEXT_WAIT_END)
   const cleanUp = createCleanUp(parts)
+  const stage = createStaging(parts, (lease) => read(() => rows.requireLeased(lease)))
 
   async function finish({ before, after }: EndedAttempt): Promise<TrainingJob> {
     await cleanUp([before])
@@ -55,8 +56,11 @@ export function createTrainingQueue(parts: QueueParts): TrainingQueue {
     },
     renewLease: (lease, renewal) => writes.run('renew_lease', { lease, ...renewal }),
     recordEvents: (lease, events) => writes.run('record_events', { lease, events }),
-    receiveArtifact: (source, max) => receiveArtifact(source, max, parts.artifacts.folder),
-    stageArtifact: createStaging(parts, (lease) => read(() => rows.requireLeased(lease))),
+    async receiveArtifact(source, bytesMax) {
+      const file = await receiveBytes(source, bytesMax, parts.artifacts.folder)
+      const { sha256, bytes, discard } = file
+      return { sha256, bytes, stage: (lease) => stage(lease, file), discard }
+    },
     async completeJob(lease, outcome) {
       const { ended, checkpoint } = await writes.run('complete_job', { lease, outcome })
       if (ended !== null) await cleanUp([ended])
@@ -104,8 +108,8 @@ function createCleanUp({ db, bell, artifacts }: QueueParts) {
 function createStaging(
   { writes, artifacts }: QueueParts,
   requireLeased: (lease: Lease) => TrainingJob,
-): TrainingQueue['stageArtifact'] {
-  return async (lease, file) => {
+) {
+  return async (lease: Lease, file: ReceivedBytes): Promise<void> => {
     const staged_path = artifacts.pathOf(requireLeased(lease), randomUUID())
     await file.keep(staged_path)
     try {

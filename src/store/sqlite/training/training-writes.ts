@@ -7,11 +7,11 @@ import type { Connection } from '../db/connection.ts'
 import { FIND_PREVIEW_MODEL } from '../models/preview-models.sql.ts'
 import type { JobMoves } from './job-moves.ts'
 import * as SQL from './training-jobs.sql.ts'
-import type { WrittenPayload } from './training-payloads.ts'
 
-export type NewJobRow = NewTrainingJob & WrittenPayload
+type NewJobRow = NewTrainingJob &
+  Pick<TrainingJob, 'payload_path' | 'payload_sha256' | 'payload_bytes'>
 
-export interface JobCancel {
+interface JobCancel {
   readonly id: string
   readonly now_us: number
 }

@@ -6,27 +6,10 @@ import {
 } from '../../../domain/usage/own-usage.ts'
 import type { CallUsage } from '../../../domain/usage/usage.ts'
 
-/** The columns of USAGE_ROW, as a raw statement gives them. */
-export type UsageRow = readonly [
-  model: string,
-  tellsRequests: 0 | 1,
-  ...reported: CounterValues<number>,
-  ...nested: CounterValues<number | null>,
-]
-
-/** In the order of USAGE_COUNTERS. */
-type CounterValues<Value> = [
-  requests: Value,
-  input: Value,
-  uncachedInput: Value,
-  output: Value,
-  total: Value,
-  cacheRead: Value,
-  cacheCreation: Value,
-]
-
-/** Where the columns end and those of another table may begin. */
-export const USAGE_ROW_COLUMNS = 16
+/**
+ * Where counters begin among the columns of USAGE_ROW, behind the model and whether it tells requests: those of the
+ * report, then those of the children, both in the order of USAGE_COUNTERS.
+ */
 const REPORTED_AT = 2
 const NESTED_AT = 9
 

@@ -20,14 +20,14 @@ const LIMITS: LogLimits = {
   shutMsMax: 5000,
 }
 
-export interface LogKeeper {
+interface LogKeeper {
   /** To be called after each commit. */
   noteCommit(): void
   /** Ends the thread. */
   close(): void
 }
 
-export interface LogKeeperOptions {
+interface LogKeeperOptions {
   /** The database file; null for a database in memory, which has no log. */
   readonly path: string | null
   /** Of createLogGateMemory. */

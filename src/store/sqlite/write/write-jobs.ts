@@ -20,7 +20,7 @@ import { createJobMoves } from '../training/job-moves.ts'
 import { createQueueWrites } from '../training/queue-writes.ts'
 import { createTrainingWrites } from '../training/training-writes.ts'
 
-export interface WriteParts {
+interface WriteParts {
   readonly db: Connection
   /** Of the same connection. */
   readonly hours: HourMarks

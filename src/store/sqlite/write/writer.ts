@@ -30,7 +30,7 @@ export interface Writer extends Writes {
   close(): Promise<void>
 }
 
-export interface WriterOptions {
+interface WriterOptions {
   /** Starts what serves the writes; called again after it was lost. */
   open(listener: WriterListener): WriterEnd
   /** Writes that may wait. */

@@ -2,7 +2,7 @@
 import type { CommitOptions } from './group-commit.ts'
 import type { WriteInput, WriteJobs, WriteOutput } from './write-jobs.ts'
 
-export type WriteOptions = Pick<CommitOptions, 'isUnacknowledged'>
+type WriteOptions = Pick<CommitOptions, 'isUnacknowledged'>
 
 export interface Writes {
   /**

@@ -4,56 +4,44 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { embed, generateText, Output, stepCountIs, streamText, tool } from 'ai'
 import { z } from 'zod'
-import {
-  ADD,
-  API_KEY,
-  add,
-  BASE_URL,
-  checkPieces,
-  checkSum,
-  checkText,
-  checkUse,
-  collect,
-  QUESTION,
-  run,
-} from './cells.mjs'
+import * as cells from './cells.mjs'
 
-const settings = { name: 'weft', baseURL: BASE_URL, apiKey: API_KEY }
+const settings = { name: 'weft', baseURL: cells.BASE_URL, apiKey: cells.API_KEY }
 const provider = createOpenAICompatible({ ...settings, supportsStructuredOutputs: true })
 const responses = createOpenAI(settings)
 const adder = tool({
-  description: ADD.description,
+  description: cells.ADD.description,
   inputSchema: z.object({ a: z.int(), b: z.int() }),
-  execute: add,
+  execute: cells.add,
 })
-const ask = (model, more) => ({ model, prompt: QUESTION, maxRetries: 0, ...more })
+const ask = (model, more) => ({ model, prompt: cells.QUESTION, maxRetries: 0, ...more })
 const withTools = { tools: { add: adder }, temperature: 0, stopWhen: stepCountIs(3) }
 
-await run({
+await cells.run({
   async plain(model) {
-    checkText((await generateText(ask(provider(model)))).text)
+    cells.checkText((await generateText(ask(provider(model)))).text)
   },
   async stream(model) {
-    checkPieces(await collect(streamText(ask(provider(model))).textStream))
+    cells.checkPieces(await cells.collect(streamText(ask(provider(model))).textStream))
   },
   async tools(model) {
-    checkText((await generateText(ask(provider(model), withTools))).text)
-    checkUse()
+    cells.checkText((await generateText(ask(provider(model), withTools))).text)
+    cells.checkUse()
   },
   async structured(model) {
     const output = Output.object({ schema: z.object({ result: z.int() }) })
-    checkSum((await generateText(ask(provider(model), { output }))).output)
+    cells.checkSum((await generateText(ask(provider(model), { output }))).output)
   },
   async responses(model) {
-    checkText((await generateText(ask(responses(model), withTools))).text)
-    checkUse()
-    checkPieces(await collect(streamText(ask(responses(model))).textStream))
+    cells.checkText((await generateText(ask(responses(model), withTools))).text)
+    cells.checkUse()
+    cells.checkPieces(await cells.collect(streamText(ask(responses(model))).textStream))
   },
   async embeddings(model) {
     const made = await embed({ model: provider.embeddingModel(model), value: 'a cat' })
     assert.equal(made.embedding.length, 128)
   },
   async completions(model) {
-    checkText((await generateText(ask(provider.completionModel(model)))).text)
+    cells.checkText((await generateText(ask(provider.completionModel(model)))).text)
   },
 })

@@ -3,51 +3,41 @@ import assert from 'node:assert/strict'
 import { tool } from '@langchain/core/tools'
 import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai'
 import { z } from 'zod'
-import {
-  ADD,
-  API_KEY,
-  add,
-  BASE_URL,
-  checkPieces,
-  checkSum,
-  checkText,
-  checkUse,
-  collect,
-  QUESTION,
-  run,
-} from './cells.mjs'
+import * as cells from './cells.mjs'
 
-const configuration = { baseURL: BASE_URL }
-const settings = { apiKey: API_KEY, maxRetries: 0, configuration }
+const configuration = { baseURL: cells.BASE_URL }
+const settings = { apiKey: cells.API_KEY, maxRetries: 0, configuration }
 const modelOf = (model, more = {}) => new ChatOpenAI({ model, ...settings, ...more })
-const adder = tool(add, {
-  name: ADD.name,
-  description: ADD.description,
+const adder = tool(cells.add, {
+  name: cells.ADD.name,
+  description: cells.ADD.description,
   schema: z.object({ a: z.int(), b: z.int() }),
 })
 
-await run({
+await cells.run({
   async plain(model) {
-    checkText((await modelOf(model).invoke(QUESTION)).content)
+    cells.checkText((await modelOf(model).invoke(cells.QUESTION)).content)
   },
   async stream(model) {
-    checkPieces(await collect(await modelOf(model).stream(QUESTION), ({ content }) => content))
+    cells.checkPieces(
+      await cells.collect(await modelOf(model).stream(cells.QUESTION), ({ content }) => content),
+    )
   },
   async tools(model) {
     const asked = modelOf(model).bindTools([adder], { tool_choice: 'required' })
-    const [call] = (await asked.invoke(QUESTION)).tool_calls
+    const [call] = (await asked.invoke(cells.QUESTION)).tool_calls
     await adder.invoke(call)
-    checkUse()
+    cells.checkUse()
   },
   async structured(model) {
     const asked = modelOf(model).withStructuredOutput(z.object({ result: z.int() }), {
       method: 'jsonSchema',
     })
-    checkSum(await asked.invoke(QUESTION))
+    cells.checkSum(await asked.invoke(cells.QUESTION))
   },
   async responses(model) {
-    const { content } = await modelOf(model, { useResponsesApi: true }).invoke(QUESTION)
-    checkText(typeof content === 'string' ? content : content[0].text)
+    const { content } = await modelOf(model, { useResponsesApi: true }).invoke(cells.QUESTION)
+    cells.checkText(typeof content === 'string' ? content : content[0].text)
   },
   async embeddings(model) {
     const made = await new OpenAIEmbeddings({ model, ...settings }).embedQuery('a cat')

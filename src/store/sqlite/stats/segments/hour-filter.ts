@@ -1,5 +1,6 @@
 /** The filters of statistics that the columns of an hour can tell. Pure. */
 
+import { runNames } from '../../../../domain/calls/run-names.ts'
 import { wildcardPrefix } from '../../../../domain/objects/refs.ts'
 import type { CallsFilter } from '../../../../schemas/calls/calls-filter.ts'
 import { type HourColumns, type Integers, IS_ROOT, type NamesColumn } from './hour-columns.ts'
@@ -25,12 +26,12 @@ const ROW_FIELDS = [
 ] as const satisfies readonly (keyof CallsFilter)[]
 
 /** The filter for columns; null where it has a field that they do not tell. */
-export function toHourFilter(filter: CallsFilter): HourFilter | null {
+export function toHourFilter(project_id: string, filter: CallsFilter): HourFilter | null {
   if (ROW_FIELDS.some((field) => (filter[field] ?? []).length > 0)) return null
   return {
     op: anyOf(filter.op_names),
     user: anyOf(filter.svc_user_ids, () => null),
-    run: anyOf(filter.svc_run_ids, () => null),
+    run: anyOf(runNames(project_id, filter.svc_run_ids ?? []), () => null),
     rootsOnly: filter.trace_roots_only === true,
   }
 }

@@ -41,14 +41,14 @@ export interface HourSums {
   readonly rowsOf: UsageRows
 }
 
-export type UsageRows = (
+type UsageRows = (
   part: number,
   models: ReadonlySet<string>,
   add: (row: ModelUsage, startedAtUs: number) => void,
 ) => void
 
 /** What a question asks of its calls. */
-export interface HourWants {
+interface HourWants {
   readonly wantsCalls: boolean
   readonly wantsUsage: boolean
   readonly wantsLatencies: boolean

@@ -28,7 +28,7 @@ export interface Runs {
 }
 
 /** Sums by part, then for usage by model. */
-export interface PartSums {
+interface PartSums {
   readonly parts: number
   /** CALL_NUMBERS for each part. */
   readonly calls: Float64Array

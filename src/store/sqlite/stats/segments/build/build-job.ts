@@ -48,7 +48,7 @@ interface RestOfRows {
   readonly revision: number
 }
 
-/** The next piece of an hour; null when there is no such hour or no more to build, `broken` when the last piece cannot be read. */
+/** The next piece of an hour; null when there is no such hour or no more to build, `broken` when the last piece or what came since cannot be read. */
 export function buildSegment(
   db: Connection,
   input: BuildInput,
@@ -103,6 +103,8 @@ function buildFromChanges(
       entries += addEntries(columns, change.entries_json)
       to_revision = change.revision
     }
+    // What happened is not written down, so that only the rows tell it.
+    if (to_revision === built_revision) return 'broken'
     return {
       ...{ hour_key, generation, built_revision, to_revision, entries },
       ...{ rest: null, isLast: to_revision === state.revision },

@@ -39,7 +39,7 @@ export interface SegmentBuilder {
   close(): Promise<void>
 }
 
-export interface SegmentBuilderOptions {
+interface SegmentBuilderOptions {
   /** For what is read here. */
   readonly db: Connection
   readonly writes: Writes

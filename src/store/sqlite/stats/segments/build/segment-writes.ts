@@ -6,7 +6,7 @@ import { columnKey, segmentKey, segmentRange } from '../stored-hours.ts'
 import type { BuiltPiece } from './build-job.ts'
 
 /** Some columns of a piece; the head comes with the last ones. */
-export interface PieceBatch extends Omit<BuiltPiece, 'head'> {
+interface PieceBatch extends Omit<BuiltPiece, 'head'> {
   readonly isFirst: boolean
   readonly head: Uint8Array | null
 }

@@ -1,0 +1,230 @@
+/**
+ * The page in a real browser over the real server: bytes and time of the first paint, time to the first chart, scrolling
+ * of a long table, a large trace.
+ *
+ * npm run bench:page -- [--calls 100000] [--trace 30000] [--rounds 5] [--data DIR] [--chromium PATH]
+ *
+ * Calls lie in 30 days, as for bench:stats, and are made once; the table that is scrolled has them all, up to the rows that
+ * it can show.
+ */
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { DAY_US, DAYS, FIRST_US, PROJECT, provideData } from './stats-data.ts'
+import { type BenchServer, KEY, median, startServer } from './stats-server.ts'
+
+const TRACE_PROJECT = 'bench/trace'
+const FANOUT = 4
+const BATCH_CALLS = 500
+const MB = 1e6
+const SCROLL_SECONDS = 5
+/** Pixels of a frame: some thirty rows, faster than anybody reads. */
+const SCROLL_STEP_PX = 1000
+/** What a screen of 60 Hz waits between two frames. */
+const FRAME_MS = 1000 / 60
+/** Milliseconds; a large table may be counted for long. */
+const TIMEOUT_MS = 600_000
+
+const { values } = parseArgs({
+  options: {
+    calls: { type: 'string', default: '100000' },
+    trace: { type: 'string', default: '30000' },
+    rounds: { type: 'string', default: '5' },
+    data: { type: 'string', default: join(tmpdir(), 'weft-bench-stats') },
+    chromium: { type: 'string', default: '/usr/bin/chromium' },
+  },
+})
+const [calls, traceCalls, rounds] = [values.calls, values.trace, values.rounds].map(Number) as [
+  number,
+  number,
+  number,
+]
+
+/** Records one trace, a tree in which each call has some others below it. */
+async function recordTrace(server: BenchServer): Promise<void> {
+  const beginMs = Date.now() - traceCalls
+  const timeOf = (at: number, ms: number) => new Date(beginMs + at + ms).toISOString()
+  const usage = { 'gpt-4o-mini': { prompt_tokens: 100, completion_tokens: 10, requests: 1 } }
+  for (let first = 0; first < traceCalls; first += BATCH_CALLS) {
+    const count = Math.min(BATCH_CALLS, traceCalls - first)
+    const batch = Array.from({ length: count }, (_, index) => first + index).flatMap((at) => {
+      const named = { project_id: TRACE_PROJECT, id: `call-${at}` }
+      const parent_id = at === 0 ? null : `call-${Math.floor((at - 1) / FANOUT)}`
+      const isLeaf = at * FANOUT + 1 >= traceCalls
+      const start = {
+        ...{ ...named, trace_id: 'trace', parent_id, op_name: `step-${at % 20}` },
+        ...{ started_at: timeOf(at, 0), attributes: {}, inputs: { question: `Why ${at}?` } },
+      }
+      const end = {
+        ...{ ...named, ended_at: timeOf(at, 500), output: 'Because.' },
+        ...(at % 50 === 49 ? { exception: 'ValueError: bench' } : {}),
+        summary: isLeaf ? { usage } : {},
+      }
+      return [
+        { mode: 'start', req: { start } },
+        { mode: 'end', req: { end } },
+      ]
+    })
+    await server.post('/call/upsert_batch', { batch })
+  }
+}
+
+/** A browser that has never seen the page, signed in. */
+async function openContext(browser: Browser): Promise<BrowserContext> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+  context.setDefaultTimeout(TIMEOUT_MS)
+  await context.addInitScript(`sessionStorage.setItem('weft.key', '${KEY}')`)
+  return context
+}
+
+interface FirstView {
+  readonly bytes: number
+  readonly requests: number
+  readonly paintMs: number
+  readonly chartMs: number
+}
+
+async function measureFirstView(browser: Browser, home: string): Promise<FirstView> {
+  const context = await openContext(browser)
+  try {
+    const page = await context.newPage()
+    await page.goto(home)
+    await page.waitForSelector('.chart canvas')
+    return (await page.evaluate(`(() => {
+      const entries = [...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')]
+      const own = entries.filter(({ name }) => name.includes('/assets/') || !name.includes('/calls/') && !name.endsWith('/me'))
+      return {
+        chartMs: performance.now(),
+        paintMs: performance.getEntriesByName('first-contentful-paint')[0].startTime,
+        bytes: own.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
+        requests: own.length,
+      }
+    })()`)) as FirstView
+  } finally {
+    await context.close()
+  }
+}
+
+interface Scrolling {
+  readonly rows: number
+  readonly frames: number
+  readonly lost: number
+  readonly longestMs: number
+  /** From the jump to the last row until it is there. */
+  readonly endMs: number
+}
+
+async function measureScrolling(browser: Browser, url: string): Promise<Scrolling> {
+  const context = await openContext(browser)
+  try {
+    const page = await context.newPage()
+    await page.goto(`${url}/${PROJECT}/weave/calls?all=1`)
+    await page.waitForSelector('a.row')
+    await page.getByText(/^[\d,]+(?: and more)? calls$/).waitFor()
+    const scrolled = (await page.evaluate(`new Promise((resolve) => {
+      const list = document.querySelector('.window-list')
+      const times = []
+      const step = (now) => {
+        times.push(now)
+        list.scrollTop += ${SCROLL_STEP_PX}
+        if (now - times[0] < ${1000 * SCROLL_SECONDS}) return requestAnimationFrame(step)
+        const waits = times.slice(1).map((time, at) => time - times[at])
+        resolve({
+          rows: Number(document.querySelector('[role=table]').getAttribute('aria-rowcount')),
+          frames: waits.length,
+          lost: waits.reduce((sum, wait) => sum + Math.max(0, Math.round(wait / ${FRAME_MS}) - 1), 0),
+          longestMs: Math.max(...waits),
+        })
+      }
+      requestAnimationFrame(step)
+    })`)) as Omit<Scrolling, 'endMs'>
+    const begin = performance.now()
+    await page.evaluate(`document.querySelector('.window-list').scrollTop = 1e9`)
+    await page.waitForSelector(`a.row[aria-rowindex="${scrolled.rows}"]`)
+    return { ...scrolled, endMs: performance.now() - begin }
+  } finally {
+    await context.close()
+  }
+}
+
+interface LargeTrace {
+  readonly usableMs: number
+  readonly sumsMs: number
+  readonly heapMb: number
+  readonly elements: number
+}
+
+/** Usable: its rows can be seen, folded and chosen. */
+async function measureTrace(browser: Browser, url: string): Promise<LargeTrace> {
+  const context = await openContext(browser)
+  try {
+    const page = await context.newPage()
+    await page.goto(`${url}/${TRACE_PROJECT}/weave/calls/call-0`)
+    await page.waitForSelector('.trace-row')
+    const usableMs = await now(page)
+    await page.getByText(/tokens$/).waitFor()
+    const sumsMs = await now(page)
+    const session = await context.newCDPSession(page)
+    await session.send('HeapProfiler.collectGarbage')
+    const { usedSize } = await session.send('Runtime.getHeapUsage')
+    const elements = (await page.evaluate(`document.querySelectorAll('*').length`)) as number
+    return { usableMs, sumsMs, heapMb: usedSize / MB, elements }
+  } finally {
+    await context.close()
+  }
+}
+
+/** Milliseconds since the page was asked for. */
+async function now(page: Page): Promise<number> {
+  return (await page.evaluate('performance.now()')) as number
+}
+
+async function repeat<T>(measure: () => Promise<T>): Promise<T[]> {
+  const found: T[] = []
+  for (let round = 0; round < rounds; round++) found.push(await measure())
+  return found
+}
+
+/** A line of the table: the median and the range of a number. */
+function report<T>(name: string, found: readonly T[], read: (one: T) => number, unit: string) {
+  const measured = found.map(read)
+  const show = (value: number) => `${Math.round(value).toLocaleString('en')}`
+  const range = `${show(Math.min(...measured))} to ${show(Math.max(...measured))}`
+  console.log(`| ${name} | ${show(median(measured))} ${unit} | ${range} |`)
+}
+
+console.error(`load average ${loadavg()[0]?.toFixed(2)}`)
+const data = provideData(values.data, calls, calls > MB ? 10 : 1)
+const server = await startServer(data.dataDir)
+const url = `http://127.0.0.1:${server.port}`
+const browser = await chromium.launch({
+  executablePath: values.chromium,
+  args: ['--no-sandbox'],
+})
+try {
+  await recordTrace(server)
+  const [from, to] = [FIRST_US, FIRST_US + DAYS * DAY_US].map((us) => new Date(us / 1000))
+  const home = `${url}/${PROJECT}/weave?from=${from?.toISOString()}&to=${to?.toISOString()}`
+  console.log(`| ${calls.toLocaleString('en')} calls | median | range |\n|---|---|---|`)
+  const first = await repeat(() => measureFirstView(browser, home))
+  report('first view, compressed', first, ({ bytes }) => bytes, 'bytes')
+  report('first view, requests', first, ({ requests }) => requests, '')
+  report('first paint', first, ({ paintMs }) => paintMs, 'ms')
+  report('first chart', first, ({ chartMs }) => chartMs, 'ms')
+  const scrolled = await repeat(() => measureScrolling(browser, url))
+  report('rows of the table', scrolled, ({ rows }) => rows, '')
+  report(`frames in ${SCROLL_SECONDS} s of scrolling`, scrolled, ({ frames }) => frames, '')
+  report('frames lost', scrolled, ({ lost }) => lost, '')
+  report('longest frame', scrolled, ({ longestMs }) => longestMs, 'ms')
+  report('last row after a jump to it', scrolled, ({ endMs }) => endMs, 'ms')
+  const traces = await repeat(() => measureTrace(browser, url))
+  const size = `trace of ${traceCalls.toLocaleString('en')} calls`
+  report(`${size}, usable`, traces, ({ usableMs }) => usableMs, 'ms')
+  report(`${size}, tokens and costs added up`, traces, ({ sumsMs }) => sumsMs, 'ms')
+  report(`${size}, JavaScript heap`, traces, ({ heapMb }) => heapMb, 'MB')
+  report(`${size}, elements in the document`, traces, ({ elements }) => elements, '')
+} finally {
+  await browser.close()
+  await server.stop()
+}

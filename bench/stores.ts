@@ -1,0 +1,181 @@
+/**
+ * Both stores of calls over the same calls: how fast they take them in, and how long reads take.
+ *
+ *   npm run bench:stores -- --calls 1000000
+ *   npm run bench:stores -- --calls 1000000 --url http://user:password@host:8123/bench
+ *
+ * Without an address ClickHouse is its engine in a process of its own (npm run setup:chdb). The database must be empty.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { resolveCallsSelection, resolveCallsShape } from '../src/domain/calls/calls-query.ts'
+import { type CallParts, resolveCallEnd, resolveCallStart } from '../src/domain/calls/new-call.ts'
+import { toColumns } from '../src/domain/stats/metric-names.ts'
+import type { Stores } from '../src/store/api/stores.ts'
+import { openClickHouseStores } from '../src/store/clickhouse/open.ts'
+import { openSqliteStore } from '../src/store/sqlite/open.ts'
+
+const FRONT = fileURLToPath(new URL('../test/store/clickhouse/chdb-front.ts', import.meta.url))
+const project_id = 'bench/stores'
+const FIRST_US = Date.UTC(2026, 2, 1) * 1000
+const RANGE_US = 30 * 86_400e6
+const HOUR_US = 3600e6
+const TRACE_CALLS = 8
+const BATCH_CALLS = 1000
+const ROUNDS = 20
+const caller = { keyId: 'bench', project_id, signal: new AbortController().signal }
+
+/** Calls in traces of eight; one in three tells usage, one in fifty failed. */
+function callOf(at: number, calls: number): CallParts {
+  const us = FIRST_US + Math.floor((at / calls) * RANGE_US)
+  const root = at - (at % TRACE_CALLS)
+  const ids = { project_id, id: idOf(at) }
+  const usage = { requests: 1, prompt_tokens: 100 + (at % 900), completion_tokens: at % 300 }
+  const summary = at % 3 === 0 ? { usage: { [`model-${at % 5}`]: usage } } : {}
+  const started = {
+    ...{ ...ids, trace_id: idOf(root), parent_id: at === root ? null : idOf(root) },
+    ...{ op_name: `step_${at % 40}`, started_at: new Date(us / 1000).toISOString() },
+    ...{ attributes: {}, inputs: { text: `question ${at} `.repeat(10) } },
+  }
+  const latencyMs = 20 + ((at * 7919) % 5000)
+  const ended = {
+    ...{ ...ids, ended_at: new Date(us / 1000 + latencyMs).toISOString(), summary },
+    ...{ output: { text: `answer ${at} `.repeat(10) }, exception: at % 50 === 0 ? 'Error' : null },
+  }
+  const defaults = { id: '', trace_id: '', svc_user_id: 'bench', svc_username: 'bench' }
+  return {
+    start: resolveCallStart(started, defaults, 'weave'),
+    end: resolveCallEnd(ended, 'weave'),
+  }
+}
+
+function idOf(at: number): string {
+  return `01980000-0000-7000-8000-${String(at).padStart(12, '0')}`
+}
+
+async function ingest(stores: Stores, calls: number): Promise<void> {
+  const begun = performance.now()
+  let next = 0
+  async function send(): Promise<void> {
+    while (next < calls) {
+      const from = next
+      next += BATCH_CALLS
+      const count = Math.min(BATCH_CALLS, calls - from)
+      const parts = Array.from({ length: count }, (_, at) => callOf(from + at, calls))
+      const results = await stores.calls.writeParts(parts)
+      if (results.some(({ error }) => error)) throw new Error('a call was refused')
+    }
+  }
+  await Promise.all([send(), send(), send(), send()])
+  const seconds = (performance.now() - begun) / 1000
+  console.log(
+    `${Math.round(calls / seconds)
+      .toString()
+      .padStart(10)} calls/s  ingest`,
+  )
+}
+
+/** The median of some rounds; the first is not counted. */
+async function measure(name: string, run: (round: number) => Promise<unknown>): Promise<void> {
+  const times: number[] = []
+  for (let round = 0; round <= ROUNDS; round++) {
+    const begun = performance.now()
+    await run(round)
+    if (round > 0) times.push(performance.now() - begun)
+  }
+  const median = times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
+  console.log(`${median.toFixed(1).padStart(10)} ms       ${name}`)
+}
+
+async function read(stores: Stores, calls: number): Promise<void> {
+  const some = (round: number) => Math.floor(((round * 0.618) % 1) * calls)
+  await measure('point read', (round) => stores.calls.findCall(project_id, idOf(some(round))))
+  await measure('list of a trace', async (round) => {
+    const root = some(round) - (some(round) % TRACE_CALLS)
+    const selection = resolveCallsSelection({ project_id, filter: { trace_ids: [idOf(root)] } })
+    const shape = resolveCallsShape({ project_id })
+    for await (const _page of stores.callsQuery.pages(selection, shape, caller));
+  })
+  const hours = Array.from({ length: RANGE_US / HOUR_US }, (_, at) => FIRST_US + at * HOUR_US)
+  const question = {
+    ...{ project_id, filter: {}, startUs: FIRST_US, endUs: FIRST_US + RANGE_US },
+    ...{ startsUs: Float64Array.from(hours), prices: [], valuesMax: 1e6, counting: 'own' as const },
+  }
+  const latency = { metric: 'latency_ms' as const, aggregations: ['avg' as const] }
+  const tokens = { metric: 'total_tokens' as const, aggregations: ['sum' as const] }
+  const ask = (percentiles: number[], withUsage: boolean, filter = {}) =>
+    stores.stats.aggregate(
+      {
+        ...{ ...question, filter, callColumns: toColumns([{ ...latency, percentiles }]) },
+        usageColumns: withUsage ? toColumns([{ ...tokens, percentiles: [] }]) : [],
+      },
+      caller,
+    )
+  await measure('averages by hour, 30 days', () => ask([], false))
+  await measure('p50, p95 and p99 by hour', () => ask([50, 95, 99], false))
+  await measure('the same of one op', () => ask([50, 95, 99], false, { op_names: ['step_1'] }))
+  await measure('averages and tokens by hour', () => ask([], true))
+}
+
+function bytesIn(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+  return files
+    .filter((file) => file.isFile())
+    .reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0)
+}
+
+async function startFront(): Promise<{ url: string; child: ChildProcess }> {
+  const env = { ...process.env, UV_THREADPOOL_SIZE: '16' }
+  const child = spawn(process.execPath, [FRONT], { env, stdio: ['pipe', 'pipe', 'inherit'] })
+  const [port] = await once(createInterface({ input: child.stdout }), 'line')
+  return { url: `http://127.0.0.1:${port}/default`, child }
+}
+
+async function benchSqlite(calls: number, dataDir: string): Promise<void> {
+  console.log('\nsqlite')
+  const store = openSqliteStore({ dataDir, ingestQueueMax: 1000 })
+  await ingest(store, calls)
+  await store.segments.buildAll()
+  await read(store, calls)
+  await store.close()
+  console.log(
+    `${Math.round(bytesIn(dataDir) / calls)
+      .toString()
+      .padStart(10)} bytes    a call on disk`,
+  )
+}
+
+async function benchClickHouse(calls: number, dataDir: string, given?: string): Promise<void> {
+  console.log('\nclickhouse')
+  const front = given === undefined ? await startFront() : null
+  const node = openSqliteStore({ dataDir, ingestQueueMax: 1000 })
+  const stores = await openClickHouseStores(node, {
+    ...{ url: given ?? front?.url ?? '', cluster: null, ingestQueueMax: 1000 },
+    ...{ ingestQueueBytesMax: 2 ** 28, readsMax: 4, readQueueMax: 256, readTimeoutMs: 60_000 },
+    closeMs: 8000,
+  })
+  await ingest(stores, calls)
+  await read(stores, calls)
+  await stores.close()
+  front?.child.kill()
+}
+
+const { values } = parseArgs({
+  options: { calls: { type: 'string', default: '100000' }, url: { type: 'string' } },
+})
+const root = mkdtempSync(join(tmpdir(), 'weft-stores-'))
+try {
+  const calls = Number(values.calls)
+  console.log(`${calls} calls, medians of ${ROUNDS}`)
+  await benchSqlite(calls, join(root, 'sqlite'))
+  await benchClickHouse(calls, join(root, 'node'), values.url)
+  console.log(`${Math.round(process.memoryUsage.rss() / 1e6)} MB of memory in this process`)
+} finally {
+  rmSync(root, { recursive: true, force: true })
+}

@@ -1,0 +1,112 @@
+/**
+ * Pictures of the page's views for the docs, light and dark, of a demo project in a server of its own. Needs a
+ * Chromium of the system.
+ *
+ * npm run screenshots
+ * npm run screenshots -- --folder /tmp/shots --width 390 --only home,training
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Browser, chromium } from 'playwright-core'
+import { startOwnServer } from '../own-server.ts'
+import { createDemoApi } from './demo-api.ts'
+import { type Filled, fillDemo } from './fill.ts'
+import { toSmallPng } from './small-png.ts'
+
+const PROJECT = 'demo/shop'
+/** Until charts are drawn and live views have settled, after the sign was seen. */
+const SETTLE_MS = 700
+
+interface View {
+  readonly name: string
+  readonly path: (filled: Filled) => string
+  /** Seen when the view is there. */
+  readonly sign: string
+}
+
+const home = `/${PROJECT}/weave`
+
+const VIEWS: readonly View[] = [
+  { name: 'home', path: () => `${home}?range=30d`, sign: '.chart canvas' },
+  { name: 'calls', path: () => `${home}/calls?op=support`, sign: 'a.row' },
+  { name: 'trace', path: ({ agentCall }) => `${home}/calls/${agentCall}`, sign: '.detail .facts' },
+  { name: 'thread', path: ({ thread }) => `${home}/threads/${thread}`, sign: '.message' },
+  { name: 'feedback', path: () => `${home}/feedback`, sign: '.list tbody tr' },
+  { name: 'queue', path: ({ queue }) => `${home}/queues/${queue}`, sign: '.rate .shown' },
+  { name: 'evaluations', path: () => `${home}/evaluations`, sign: '.grid a' },
+  {
+    ...{ name: 'compare', sign: '.compared' },
+    path: ({ runs }) => `${home}/evaluations/compare?runs=${runs.join(',')}`,
+  },
+  {
+    ...{ name: 'dataset', sign: '.content .grid' },
+    path: () => `${home}/objects/support-questions/versions/v1`,
+  },
+  { name: 'training', path: () => `${home}/training`, sign: '.chart canvas' },
+  {
+    ...{ name: 'training-job', path: ({ job }) => `${home}/training/${job}` },
+    sign: '[aria-label=Events]',
+  },
+  {
+    ...{ name: 'new-job', path: () => `${home}/training/new?reward=training-loop%20payload.score` },
+    sign: '[aria-label=Groups] tbody tr',
+  },
+  { name: 'playground', path: () => `${home}/playground?model=owl`, sign: '.pane' },
+  { name: 'keys', path: () => '/keys', sign: '[aria-label=Keys] tbody tr' },
+  { name: 'models', path: () => '/models', sign: '[aria-label=Models] tbody tr' },
+]
+
+const { values } = parseArgs({
+  options: {
+    folder: { type: 'string', default: 'docs/screenshots' },
+    width: { type: 'string', default: '1120' },
+    height: { type: 'string', default: '560' },
+    only: { type: 'string' },
+    chromium: { type: 'string', default: '/usr/bin/chromium' },
+  },
+})
+
+const wanted = values.only?.split(',')
+const { url, key } = await startOwnServer()
+const filled = await fillDemo({
+  ...{ url, key, project: PROJECT, jobs: 5, rollouts: 16, tell: console.log },
+})
+const { send } = createDemoApi({ url, key, project: PROJECT })
+for (const svc_user_id of ['ada', 'nightly-evaluation', 'gpu-worker']) {
+  const scopes = svc_user_id === 'gpu-worker' ? ['worker'] : ['traces:read', 'traces:write']
+  await send('/v1/keys', { svc_user_id, scopes, projects: ['demo/*'] })
+}
+mkdirSync(values.folder, { recursive: true })
+const browser = await chromium.launch({
+  executablePath: values.chromium,
+  args: ['--no-sandbox'],
+})
+for (const scheme of ['light', 'dark'] as const) {
+  for (const view of VIEWS) {
+    if (wanted !== undefined && !wanted.includes(view.name)) continue
+    const png = toSmallPng(await takePicture(browser, view, scheme))
+    const path = join(values.folder, `${view.name}-${scheme}.png`)
+    writeFileSync(path, png)
+    console.log(`${path} ${(png.length / 1000).toFixed(0)} kB`)
+  }
+}
+await browser.close()
+process.exit(0)
+
+async function takePicture(
+  browser: Browser,
+  { path, sign }: View,
+  colorScheme: 'light' | 'dark',
+): Promise<Buffer> {
+  const viewport = { width: Number(values.width), height: Number(values.height) }
+  const context = await browser.newContext({ viewport, colorScheme, timezoneId: 'UTC' })
+  const page = await context.newPage()
+  page.on('pageerror', ({ message }) => console.error(`${path(filled)}: ${message}`))
+  await page.goto(`${url}${path(filled)}#key=${key}`)
+  await page.locator(sign).first().waitFor()
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
+  const png = await page.screenshot()
+  await context.close()
+  return png
+}

@@ -1,0 +1,34 @@
+/** Routes that read of one project, and answer in one piece: authorize, then answer. */
+import type { FastifySchema } from 'fastify'
+import type { z } from 'zod'
+import { requireAccess } from '../domain/access/permissions.ts'
+import type { App } from './app-type.ts'
+import { openReadCaller, type WaitingCaller } from './stream/read-caller.ts'
+
+/** What the document tells of the route. */
+interface ProjectReadSchema<Body extends z.ZodType, Answer extends z.ZodType> {
+  readonly tags: readonly string[]
+  readonly operationId: string
+  readonly summary: string
+  readonly description?: string
+  readonly body: Body
+  readonly response: Answer
+}
+
+/** Adds a POST route whose body names the project; its callers need `traces:read` there. */
+export function addProjectRead<
+  Body extends z.ZodType<{ readonly project_id: string }>,
+  Answer extends z.ZodType,
+>(
+  app: App,
+  url: string,
+  { tags, response, ...schema }: ProjectReadSchema<Body, Answer>,
+  answer: (body: z.output<Body>, caller: WaitingCaller) => Promise<z.input<Answer>>,
+): void {
+  const shown: FastifySchema = { ...schema, tags, response: { 200: response } }
+  app.post(url, { schema: shown }, async (request, reply) => {
+    const body = request.body as z.output<Body>
+    requireAccess(request.principal, 'traces:read', body.project_id)
+    return answer(body, openReadCaller(request, reply, body.project_id))
+  })
+}

@@ -1,0 +1,84 @@
+/** Tokens in the words of vLLM, for engines that have words of their own. Pure. */
+import { isObject } from '../../domain/json/is-object.ts'
+import { ApiError } from '../../errors.ts'
+import type { RelayedDelta, Service, ServiceCall } from '../backend.ts'
+import type { Engine } from './profiles.ts'
+import { editMembers } from './request.ts'
+
+/**
+ * The body of `/tokenize` or `/detokenize` of SGLang. It has the fields of vLLM, but for the texts of tokens, and leaves
+ * special tokens out of a text unless it is told not to.
+ *
+ * @throws ApiError unsupported_parameter
+ */
+export function renderSglangTokens({ service, request, body }: ServiceCall, model: string): string {
+  const set = new Map([['model', JSON.stringify(model)]])
+  if (service === 'detokenize') set.set('skip_special_tokens', 'false')
+  else if (service === 'tokenize' && request.return_token_strs) {
+    const message = 'return_token_strs is not supported: SGLang tells the ids of tokens alone.'
+    throw new ApiError('unsupported_parameter', { param: 'return_token_strs', message })
+  }
+  return editMembers(body, { set })
+}
+
+/**
+ * The body of `/tokenize` or `/detokenize` of llama-server.
+ *
+ * Its tokenizer takes no chat; as with vLLM special tokens are put around a text unless the client says no.
+ *
+ * @throws ApiError unsupported_parameter for a chat
+ */
+export function renderLlamaTokens(call: ServiceCall): string {
+  if (call.service === 'detokenize') return JSON.stringify({ tokens: call.request.tokens })
+  if (call.service !== 'tokenize') throw new ApiError('internal_error')
+  const { prompt, add_special_tokens, return_token_strs, messages } = call.request
+  if (messages) {
+    const message = 'messages is not supported: llama-server cuts plain texts alone, send prompt.'
+    throw new ApiError('unsupported_parameter', { param: 'messages', message })
+  }
+  return JSON.stringify({
+    content: prompt,
+    add_special: add_special_tokens ?? true,
+    with_pieces: return_token_strs === true,
+  })
+}
+
+interface Told {
+  readonly engine: Engine
+  readonly service: Service
+  /** Tokens of prompt and answer together, or null. */
+  readonly contextTokens: () => number | null
+}
+
+/**
+ * An answer in the words of vLLM; one that has them, or that is not about tokens, as it is.
+ *
+ * @throws ApiError upstream_invalid_response
+ */
+export function toVllmTokens(answer: RelayedDelta, told: Told): RelayedDelta {
+  const { engine, service, contextTokens } = told
+  const { content, text, tokens } = answer.texts[0]?.value ?? {}
+  if (service === 'detokenize') {
+    const prompt = content ?? text
+    return typeof prompt === 'string' ? toDelta({ prompt }) : answer
+  }
+  if (service !== 'tokenize' || engine !== 'llama-server') return answer
+  if (!Array.isArray(tokens)) throw new ApiError('upstream_invalid_response')
+  const pieces = tokens.map((token) => (isObject(token) ? token : { id: token, piece: null }))
+  const hasTexts = tokens.some(isObject)
+  return toDelta({
+    count: tokens.length,
+    max_model_len: contextTokens(),
+    tokens: pieces.map(({ id }) => id),
+    ...(hasTexts ? { token_strs: pieces.map(({ piece }) => toText(piece)) } : {}),
+  })
+}
+
+/** A piece that is no UTF-8 comes as a list of its bytes. */
+function toText(piece: unknown): string {
+  return Array.isArray(piece) ? Buffer.from(piece).toString('utf8') : String(piece)
+}
+
+function toDelta(value: Readonly<Record<string, unknown>>): RelayedDelta {
+  return { type: 'relayed', texts: [{ json: JSON.stringify(value), value }] }
+}

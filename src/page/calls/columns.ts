@@ -1,0 +1,156 @@
+/** The columns of the table: those that every call has, and any path inside of bodies. The address has the choice. */
+import { computed } from '@preact/signals'
+import { textOf } from '../api/exact-json.ts'
+import { type Call, factsOf, usageOf } from '../api/wire.ts'
+import { formatCost, formatCount, formatMs, formatTime, shortOp } from '../parts/format.ts'
+import { summaryOf } from '../parts/given.ts'
+import { query, setQuery } from '../shell/location.ts'
+
+/** Bodies that a column may reach into. */
+const BODIES = ['inputs', 'output', 'attributes', 'summary']
+/** Limit: columns of the table. */
+const COLUMNS_MAX = 30
+
+export interface Column {
+  readonly name: string
+  readonly label: string
+  readonly isNumber?: boolean
+  /** As a track of a grid. */
+  readonly width: string
+  /** The body that must be read for it. */
+  readonly body?: string
+  read(call: Call): unknown
+  /** As the table shows it; by default as a text. */
+  show?(value: never): string
+}
+
+const FIXED: readonly Column[] = [
+  {
+    name: 'started',
+    label: 'Started',
+    width: '172px',
+    read: ({ started_at }) => started_at,
+    show: (time: string) => formatTime(time),
+  },
+  {
+    name: 'op',
+    label: 'Operation',
+    width: 'minmax(120px, 1fr)',
+    read: ({ display_name, op_name }) => display_name ?? shortOp(op_name),
+  },
+  { name: 'status', label: 'Status', width: '82px', read: (call) => factsOf(call).status },
+  {
+    name: 'latency',
+    label: 'Latency',
+    width: '80px',
+    isNumber: true,
+    read: (call) => factsOf(call).latency_ms,
+    show: formatMs,
+  },
+  {
+    name: 'model',
+    label: 'Model',
+    width: 'minmax(90px, 140px)',
+    read: (call) => usageOf(call).models.join(', '),
+  },
+  {
+    name: 'tokens',
+    label: 'Tokens',
+    width: '70px',
+    isNumber: true,
+    read: (call) => usageOf(call).tokens,
+    show: formatCount,
+  },
+  {
+    name: 'cost',
+    label: 'Cost',
+    width: '76px',
+    isNumber: true,
+    read: (call) => usageOf(call).cost,
+    show: formatCost,
+  },
+  { name: 'user', label: 'User', width: '110px', read: ({ svc_username }) => svc_username },
+  { name: 'thread', label: 'Thread', width: '120px', read: ({ thread_id }) => thread_id },
+  {
+    name: 'feedback',
+    label: 'Feedback',
+    width: '120px',
+    read: (call) => summaryOf(factsOf(call).feedback ?? []),
+  },
+  {
+    name: 'inputs',
+    label: 'Inputs',
+    width: 'minmax(160px, 2fr)',
+    body: 'inputs',
+    read: ({ inputs }) => inputs,
+  },
+  {
+    name: 'output',
+    label: 'Output',
+    width: 'minmax(160px, 2fr)',
+    body: 'output',
+    read: ({ exception, output }) => exception ?? output,
+  },
+]
+
+const DEFAULT = 'started,op,status,latency,tokens,cost,inputs,output'
+
+/** Columns that a person may choose by a name. */
+export const CHOICES = FIXED.map(({ name, label }) => ({ name, label }))
+
+export const columnNames = computed(() =>
+  (query.value.get('cols') ?? DEFAULT).split(',').filter((name) => columnNamed(name) !== null),
+)
+
+export const columns = computed(() =>
+  columnNames.value.slice(0, COLUMNS_MAX).flatMap((name) => columnNamed(name) ?? []),
+)
+
+export function chooseColumns(names: readonly string[]): void {
+  const text = names.join(',')
+  setQuery({ cols: text === DEFAULT || text === '' ? null : text })
+}
+
+/** A column by its name, or by its path inside of a body: `inputs.question`; null for what is neither. */
+export function columnNamed(name: string): Column | null {
+  const fixed = FIXED.find((column) => column.name === name)
+  if (fixed !== undefined) return fixed
+  const [body = '', ...path] = name.split('.')
+  if (!BODIES.includes(body) || path.length === 0 || path.includes('')) return null
+  return {
+    ...{ name, label: name, body, width: 'minmax(120px, 1fr)' },
+    read: (call) => valueAt(call[body as keyof Call], path),
+  }
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, name) => {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined
+    return (at as Record<string, unknown>)[name]
+  }, value)
+}
+
+/** What a question must ask for, so that the columns can be shown and no more is sent. */
+export function askedFor(shown: readonly Column[]) {
+  const has = (name: string) => shown.some((column) => column.name === name)
+  const bodies = shown.flatMap(({ body }) => body ?? [])
+  return {
+    columns: ['summary', 'svc_username', 'thread_id', ...new Set(bodies)],
+    include_costs: has('cost'),
+    include_feedback: has('feedback'),
+  }
+}
+
+/** Characters of a cell. */
+const CELL_CHARS = 160
+
+/** What a row keeps of a value: numbers and short texts, so that bodies can be forgotten. */
+export function cellOf(value: unknown): string | number | null {
+  if (value === null || value === undefined) return null
+  return typeof value === 'number' ? value : textOf(value).slice(0, CELL_CHARS)
+}
+
+export function showCell({ show }: Column, cell: string | number | null): string {
+  if (cell === null) return ''
+  return show === undefined ? String(cell) : show(cell as never)
+}

@@ -1,0 +1,79 @@
+/** Two to five runs side by side: their scores, what they ran, and each example by how much it got worse. */
+import { html } from 'htm/preact'
+import { useMemo } from 'preact/hooks'
+import { formatCount } from '../parts/format.ts'
+import { Failure, Loading } from '../parts/notice.ts'
+import { useLoad } from '../parts/use-load.ts'
+import { query, setQuery } from '../shell/location.ts'
+import { pathTo, type ViewProps } from '../shell/place.ts'
+import { ComparedExamples } from './compared-examples.ts'
+import { ComparedRuns } from './compared-runs.ts'
+import { compareExamples, LATENCY } from './comparison.ts'
+import { COMPARED_MAX } from './evaluations.ts'
+import { EXAMPLES_MAX, type Examples, readExamples } from './examples.ts'
+import { idsInAddress } from './run-ids.ts'
+import { type Run, readRunsOf } from './runs.ts'
+import { isBetterLow, namesOf } from './scores.ts'
+
+export function Compare({ project }: ViewProps) {
+  const ids = [...new Set(idsInAddress())]
+  const head = html`<h1><a href=${pathTo(project, 'evaluations')}>Evaluations</a> / compare</h1>`
+  if (ids.length < 2 || ids.length > COMPARED_MAX) {
+    return html`${head}<p class="notice">The address must name two to five runs. <a href=${pathTo(project, 'evaluations')}>Choose them</a>.</p>`
+  }
+  return html`${head}<${Loaded} key=${ids.join()} project=${project} ids=${ids} />`
+}
+
+interface LoadedProps {
+  readonly project: string
+  readonly ids: readonly string[]
+}
+
+function Loaded({ project, ids }: LoadedProps) {
+  const loaded = useLoad(project, async (signal) => {
+    const runs = await readRunsOf(project, ids, signal)
+    // One after the other: they are long answers.
+    const examples: Examples[] = []
+    for (const run of runs) examples.push(await readExamples(project, run, signal))
+    return { runs, examples }
+  })
+  if (loaded.value === null)
+    return html`<${Failure} words=${loaded.failure} />${loaded.isLoading && html`<${Loading} />`}`
+  const { runs, examples } = loaded.value
+  return html`<${ComparedRuns} project=${project} runs=${runs} />
+    ${examples.some(({ hasMore }) => hasMore) && html`<p class="notice">A run has more examples; the first ${formatCount(EXAMPLES_MAX)} of each are compared.</p>`}
+    <${ByExample} project=${project} runs=${runs} examples=${examples} />`
+}
+
+interface ByExampleProps {
+  readonly project: string
+  readonly runs: readonly Run[]
+  readonly examples: readonly Examples[]
+}
+
+function ByExample({ project, runs, examples: loaded }: ByExampleProps) {
+  const all = useMemo(() => loaded.map(({ examples }) => examples), [loaded])
+  const names = useMemo(() => [...namesOf(all.flat().map(({ scores }) => scores)), LATENCY], [all])
+  const chosen = query.value.get('score') ?? ''
+  const score = names.includes(chosen) ? chosen : (names[0] ?? LATENCY)
+  const isLow = (query.value.get('better') ?? (isBetterLow(score) ? 'low' : 'high')) === 'low'
+  const compared = useMemo(() => compareExamples(all, score, isLow), [all, score, isLow])
+  const change = (event: Event) =>
+    setQuery({ score: (event.target as HTMLSelectElement).value, better: null })
+  return html`<section aria-label="Examples">
+    <div class="bar filters">
+      <b>${formatCount(compared.length)} ${compared.length === 1 ? 'example' : 'examples'}</b>
+      <label>Score
+        <select value=${score} onChange=${change}>
+          ${names.map((name) => html`<option key=${name} value=${name}>${name === LATENCY ? 'latency' : name}</option>`)}
+        </select>
+      </label>
+      <label class="check">
+        <input type="checkbox" checked=${isLow} onChange=${() => setQuery({ better: isLow ? 'high' : 'low' })} />
+        less is better
+      </label>
+      <span class="faint">The largest regressions come first.</span>
+    </div>
+    <${ComparedExamples} project=${project} runs=${runs} compared=${compared} isLatency=${score === LATENCY} />
+  </section>`
+}

@@ -1,0 +1,127 @@
+/** The runs of evaluations of a project: a list, or of each model its newest run in the order of a score. */
+import { html } from 'htm/preact'
+import { useMemo } from 'preact/hooks'
+import { formatCount } from '../parts/format.ts'
+import { type Column, Grid } from '../parts/grid.ts'
+import { Failure, Loading } from '../parts/notice.ts'
+import { parseRef } from '../parts/refs.ts'
+import { useLoad } from '../parts/use-load.ts'
+import { query, setQuery } from '../shell/location.ts'
+import { pathTo, type ViewProps } from '../shell/place.ts'
+import { FirstEvaluation } from './first-evaluation.ts'
+import { runColumns, sortRuns } from './run-columns.ts'
+import { idsInAddress, textOfIds } from './run-ids.ts'
+import { RUNS_MAX, type Run, readRuns, wordsOfSubject } from './runs.ts'
+import { namesOf } from './scores.ts'
+
+/** Limit: runs side by side. */
+export const COMPARED_MAX = 5
+
+export function Evaluations({ project }: ViewProps) {
+  const evaluation = query.value.get('evaluation') ?? ''
+  const loaded = useLoad(`${project} ${evaluation}`, (signal) =>
+    readRuns(project, evaluation, signal),
+  )
+  if (loaded.value === null)
+    return html`<${Failure} words=${loaded.failure} />${loaded.isLoading && html`<${Loading} />`}`
+  const { runs, count } = loaded.value
+  if (count === 0 && evaluation === '') return html`<${FirstEvaluation} project=${project} />`
+  return html`<h1>Evaluations</h1>
+    <${Failure} words=${loaded.failure} />
+    <${Choices} project=${project} runs=${runs} evaluation=${evaluation} />
+    ${count > RUNS_MAX && html`<p class="notice">These are the newest ${formatCount(RUNS_MAX)} of ${formatCount(count)} runs.</p>`}
+    <${RunGrid} project=${project} runs=${runs} />`
+}
+
+const isBoard = () => query.value.get('board') === '1'
+
+interface ChoicesProps {
+  readonly project: string
+  readonly runs: readonly Run[]
+  readonly evaluation: string
+}
+
+function Choices({ project, runs, evaluation }: ChoicesProps) {
+  const ids = idsInAddress()
+  const canCompare = ids.length >= 2 && ids.length <= COMPARED_MAX
+  const address = `${pathTo(project, 'evaluations', 'compare')}?${new URLSearchParams({ runs: textOfIds(ids) })}`
+  const change = (event: Event) =>
+    setQuery({ evaluation: (event.target as HTMLSelectElement).value, runs: null })
+  return html`<div class="bar filters">
+    <label>Evaluation
+      <select value=${evaluation} onChange=${change}>
+        <option value="">all</option>
+        ${evaluationChoices(runs, evaluation).map(([ref, words]) => html`<option key=${ref} value=${ref}>${words}</option>`)}
+      </select>
+    </label>
+    <label class="check">
+      <input type="checkbox" checked=${isBoard()} onChange=${() => setQuery({ board: isBoard() ? null : '1' })} />
+      leaderboard: the newest run of each model
+    </label>
+    <span class="push"></span>
+    ${ids.length > 0 && html`<button class="quiet" onClick=${() => setQuery({ runs: null })}>choose none</button>`}
+    ${
+      canCompare
+        ? html`<a class="button main" href=${address}>Compare ${ids.length} runs</a>`
+        : html`<span class="faint">${ids.length > COMPARED_MAX ? `Choose ${COMPARED_MAX} runs at most.` : 'Choose two to five runs to compare them.'}</span>`
+    }
+  </div>`
+}
+
+/** All versions of an evaluation together, and each alone where there are several. */
+function evaluationChoices(runs: readonly Run[], chosen: string): readonly [string, string][] {
+  const versions = new Map<string, Set<string>>()
+  for (const value of [...runs.map(({ evaluation }) => evaluation), chosen]) {
+    const ref = parseRef(value)
+    if (ref === null || typeof value !== 'string') continue
+    const all = `${value.slice(0, value.lastIndexOf(':'))}:*`
+    const known = versions.get(all) ?? new Set()
+    if (ref.digest !== '*') known.add(value)
+    versions.set(all, known)
+  }
+  return [...versions].flatMap(([all, known]): [string, string][] => {
+    const name = parseRef(all)?.name ?? all
+    if (known.size < 2 && !known.has(chosen)) return [[all, name]]
+    return [
+      [all, `${name}, all versions`],
+      ...[...known].map((ref): [string, string] => [ref, wordsOfSubject(ref)]),
+    ]
+  })
+}
+
+function RunGrid({ project, runs }: { readonly project: string; readonly runs: readonly Run[] }) {
+  const order = query.value.get('sort') ?? ''
+  const board = isBoard()
+  const shown = useMemo(
+    () => sortRuns(board ? newestOfModels(runs) : runs, order),
+    [runs, board, order],
+  )
+  const scores = useMemo(() => namesOf(runs.map((run) => run.scores)), [runs])
+  const ids = idsInAddress()
+  const toggle = ({ id }: Run) => {
+    const next = ids.includes(id) ? ids.filter((each) => each !== id) : [...ids, id]
+    setQuery({ runs: textOfIds(next) })
+  }
+  const columns = runColumns({ project, scores, order }, ({ id }) => ids.includes(id), toggle)
+  return html`<${Grid}
+    label="Runs of evaluations"
+    columns=${board ? [PLACE, ...columns] : columns}
+    count=${shown.length}
+    at=${(index: number) => shown[index]}
+    isChosen=${({ id }: Run) => ids.includes(id)}
+  />`
+}
+
+const PLACE: Column<Run> = {
+  ...{ name: 'place', label: 'Place', width: 44, isNumber: true },
+  cell: (_run, index) => index + 1,
+}
+
+/** @param runs - the newest first */
+function newestOfModels(runs: readonly Run[]): readonly Run[] {
+  const seen = new Set<string>()
+  return runs.filter(({ evaluation, model }) => {
+    const name = JSON.stringify([evaluation, model])
+    return !seen.has(name) && seen.add(name)
+  })
+}

@@ -1,0 +1,161 @@
+/** A published leaderboard: models by the scores that it names, each from the newest run of the model. */
+import { html } from 'htm/preact'
+import { ask } from '../api/client.ts'
+import { formatTime } from '../parts/format.ts'
+import { type Column, Grid } from '../parts/grid.ts'
+import { Failure, Loading } from '../parts/notice.ts'
+import { parseRef } from '../parts/refs.ts'
+import { sortByNumber } from '../parts/sort-rows.ts'
+import { useLoad } from '../parts/use-load.ts'
+import { query, setQuery } from '../shell/location.ts'
+import { pathTo, pathToVersion, type ViewProps } from '../shell/place.ts'
+import { measureColumn, Subject } from './run-columns.ts'
+import { type Run, readRuns } from './runs.ts'
+import { formatScore, isBetterLow, numberOf, type Score } from './scores.ts'
+
+/** Limit: columns of a leaderboard. */
+const COLUMNS_MAX = 20
+
+interface BoardColumn {
+  readonly evaluation_object_ref: string
+  readonly scorer_name: string
+  readonly summary_metric_path: string
+  readonly should_minimize?: boolean | null
+}
+
+interface Board {
+  readonly name?: string
+  readonly description?: string | null
+  readonly columns?: readonly BoardColumn[]
+}
+
+/** A model with, for each column, its newest run that has the score. */
+interface Place {
+  readonly model: unknown
+  readonly runs: readonly (Run | null)[]
+  readonly newest: Run
+}
+
+export function Leaderboard({ project, subject }: ViewProps) {
+  const name = subject ?? ''
+  const loaded = useLoad(`${project} ${name}`, (signal) => readBoard(project, name, signal))
+  if (loaded.value === null)
+    return html`<${Failure} words=${loaded.failure} />${loaded.isLoading && html`<${Loading} />`}`
+  const { board, columns, runs } = loaded.value
+  const order = query.value.get('by') ?? '0'
+  const places = sortPlaces(placesOf(columns, runs), columns, order)
+  return html`<h1><a href=${pathTo(project, 'evaluations')}>Evaluations</a> / ${board.name ?? name}</h1>
+    ${board.description && html`<p class="text">${board.description}</p>`}
+    <p class="faint">Each model by its newest run. <a href=${pathToVersion(project, name, 'latest')}>The leaderboard as an object</a></p>
+    <${Grid}
+      label="Leaderboard"
+      columns=${gridColumns(project, columns, order)}
+      count=${places.length}
+      at=${(index: number) => places[index]}
+    />
+    ${places.length === 0 && html`<p class="notice">No runs of its evaluations yet.</p>`}`
+}
+
+async function readBoard(project_id: string, object_id: string, signal: AbortSignal) {
+  const body = { project_id, object_id, digest: 'latest' }
+  const { obj } = await ask<{ obj: { val: Board } }>('/obj/read', body, { signal })
+  const columns = Array.isArray(obj.val.columns) ? obj.val.columns.slice(0, COLUMNS_MAX) : []
+  const runs = new Map<string, readonly Run[]>()
+  for (const evaluation of new Set(columns.map((column) => column.evaluation_object_ref)))
+    runs.set(evaluation, (await readRuns(project_id, evaluation, signal)).runs)
+  return { board: obj.val, columns, runs }
+}
+
+function placesOf(
+  columns: readonly BoardColumn[],
+  runs: ReadonlyMap<string, readonly Run[]>,
+): readonly Place[] {
+  const byModel = Map.groupBy([...runs.values()].flat(), ({ model }) => JSON.stringify(model))
+  return [...byModel.values()].flatMap((own): Place[] => {
+    const [newest] = own
+    if (newest === undefined) return []
+    const found = columns.map(
+      (column) =>
+        own.find(
+          (run) => run.evaluation === column.evaluation_object_ref && scoreIn(run, column) !== null,
+        ) ?? null,
+    )
+    return [{ model: newest.model, runs: found, newest }]
+  })
+}
+
+function scoreIn(run: Run, column: BoardColumn): Score | null {
+  return run.scores[scoreName(column)] ?? null
+}
+
+/** As runs name it, which leave out how it was summed up. */
+function scoreName({ scorer_name, summary_metric_path }: BoardColumn): string {
+  const path = summary_metric_path === '' ? scorer_name : `${scorer_name}.${summary_metric_path}`
+  return path.replace(/\.(?:mean|true_fraction)$/, '')
+}
+
+const isLow = (column: BoardColumn) => column.should_minimize ?? isBetterLow(scoreName(column))
+
+/** @param order - the place of a column, with `-` before it for the worst first */
+function sortPlaces(
+  places: readonly Place[],
+  columns: readonly BoardColumn[],
+  order: string,
+): readonly Place[] {
+  const at = Number(order.replace(/^-/, ''))
+  const column = columns[at]
+  if (column === undefined) return places
+  const isLowFirst = isLow(column) !== order.startsWith('-')
+  return sortByNumber(places, isLowFirst ? 'asc' : 'desc', ({ runs }) =>
+    numberOf(runs[at]?.scores[scoreName(column)]),
+  )
+}
+
+function gridColumns(
+  project: string,
+  columns: readonly BoardColumn[],
+  order: string,
+): readonly Column<Place>[] {
+  return [
+    {
+      ...{ name: 'place', label: 'Place', width: 44, isNumber: true },
+      cell: (_place, at) => at + 1,
+    },
+    {
+      ...{ name: 'model', label: 'Model', width: 160, grow: 2 },
+      cell: ({ model }) => html`<${Subject} value=${model} />`,
+    },
+    ...columns.map((column, at) => boardColumn(project, column, at, order)),
+    ...['latency', 'tokens', 'cost'].map((name): Column<Place> => {
+      const { cell, label, width } = measureColumn(name, '')
+      return { name, label, width, isNumber: true, cell: ({ newest }, at) => cell(newest, at) }
+    }),
+    {
+      ...{ name: 'started', label: 'Newest run', width: 150 },
+      cell: ({ newest }) =>
+        html`<a href=${pathTo(project, 'evaluations', newest.id)}>${formatTime(newest.started_at, false)}</a>`,
+    },
+  ]
+}
+
+function boardColumn(
+  project: string,
+  column: BoardColumn,
+  at: number,
+  order: string,
+): Column<Place> {
+  const evaluation = parseRef(column.evaluation_object_ref)?.name ?? ''
+  const isBest = order === String(at)
+  const isWorst = order === `-${at}`
+  return {
+    ...{ name: `column:${at}`, width: 140, grow: 1, isNumber: true },
+    label: html`<span title=${evaluation}>${scoreName(column)}</span>`,
+    sorted: isBest || isWorst ? (isBest === isLow(column) ? 'asc' : 'desc') : null,
+    onSort: () => setQuery({ by: isBest ? `-${at}` : String(at) }),
+    cell: ({ runs }) => {
+      const run = runs[at]
+      if (!run) return '–'
+      return html`<a href=${pathTo(project, 'evaluations', run.id)}>${formatScore(scoreIn(run, column))}</a>`
+    },
+  }
+}

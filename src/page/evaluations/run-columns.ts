@@ -1,0 +1,120 @@
+/** The columns of tables of runs, and how runs are sorted by them. */
+import { html } from 'htm/preact'
+import { formatCost, formatCount, formatMs, formatTime } from '../parts/format.ts'
+import type { Column } from '../parts/grid.ts'
+import { RefLink } from '../parts/ref-link.ts'
+import { sortByNumber } from '../parts/sort-rows.ts'
+import { StatusMark } from '../parts/status.ts'
+import { setQuery } from '../shell/location.ts'
+import { pathTo } from '../shell/place.ts'
+import { type Run, wordsOfSubject } from './runs.ts'
+import { formatScore, isBetterLow, numberOf } from './scores.ts'
+
+/** Limit: scores with a column of their own. */
+const SCORES_MAX = 40
+
+/** Columns that are sorted by numbers, the scores aside. */
+const MEASURES: Readonly<
+  Record<string, { label: string; numberIn: (run: Run) => number | null; format: Format }>
+> = {
+  latency: { label: 'Latency', numberIn: (run) => run.latencyMs, format: formatMs },
+  model_latency: { label: 'Of the model', numberIn: (run) => run.modelLatencyMs, format: formatMs },
+  tokens: { label: 'Tokens', numberIn: (run) => run.tokens, format: formatCount },
+  cost: { label: 'Cost', numberIn: (run) => run.cost, format: formatCost },
+}
+type Format = (value: number | null) => string
+
+/**
+ * The runs by a column: a measure, or `score:` and the name of a score. The best come first, and those without a value last.
+ *
+ * @param order - a name with `-` before it has the worst first; '' keeps the order
+ */
+export function sortRuns(runs: readonly Run[], order: string): readonly Run[] {
+  const name = order.replace(/^-/, '')
+  if (name === '') return runs
+  const isLowFirst = isBetterLow(name) !== order.startsWith('-')
+  return sortByNumber(runs, isLowFirst ? 'asc' : 'desc', valueBy(name))
+}
+
+function valueBy(name: string): (run: Run) => number | null {
+  if (!name.startsWith('score:')) return MEASURES[name]?.numberIn ?? (() => null)
+  const score = name.slice('score:'.length)
+  return ({ scores }) => numberOf(scores[score])
+}
+
+interface RunColumnsOptions {
+  readonly project: string
+  readonly scores: readonly string[]
+  readonly order: string
+}
+
+/** @param isChosen - and `onToggle`: of the box before each run */
+export function runColumns(
+  { project, scores, order }: RunColumnsOptions,
+  isChosen: (run: Run) => boolean,
+  onToggle: (run: Run) => void,
+): readonly Column<Run>[] {
+  return [
+    {
+      ...{ name: 'choose', label: html`<span class="sr-only">Compare</span>`, width: 24 },
+      cell: (run) =>
+        html`<input type="checkbox" aria-label=${`Compare ${run.name}`} checked=${isChosen(run)} onChange=${() => onToggle(run)} />`,
+    },
+    {
+      ...{ name: 'run', label: 'Run', width: 220, grow: 1 },
+      cell: (run) =>
+        html`<a title=${run.name} href=${pathTo(project, 'evaluations', run.id)}>${run.shortName}</a>`,
+    },
+    {
+      ...{ name: 'evaluation', label: 'Evaluation', width: 140, grow: 1 },
+      cell: ({ evaluation }) => html`<${Subject} value=${evaluation} />`,
+    },
+    {
+      ...{ name: 'model', label: 'Model', width: 140, grow: 1 },
+      cell: ({ model }) => html`<${Subject} value=${model} />`,
+    },
+    {
+      name: 'status',
+      label: 'Status',
+      width: 76,
+      cell: ({ status }) => html`<${StatusMark} status=${status} />`,
+    },
+    {
+      ...{ name: 'started', label: 'Started', width: 150 },
+      cell: ({ started_at }) => formatTime(started_at, false),
+    },
+    ...scores.slice(0, SCORES_MAX).map((name) => scoreColumn(name, order)),
+    ...Object.keys(MEASURES).map((name) => measureColumn(name, order)),
+  ]
+}
+
+/** A ref as a link, or what stands in its place. */
+export function Subject({ value }: { readonly value: unknown }) {
+  return html`<${RefLink} value=${typeof value === 'string' ? value : wordsOfSubject(value)} />`
+}
+
+function scoreColumn(name: string, order: string): Column<Run> {
+  return {
+    ...{ name: `score:${name}`, label: name, width: 96, isNumber: true },
+    ...sorting(`score:${name}`, order),
+    cell: ({ scores }) => formatScore(scores[name]),
+  }
+}
+
+export function measureColumn(name: string, order: string): Column<Run> {
+  const measure = MEASURES[name]
+  return {
+    ...{ name, label: measure?.label ?? name, width: 84, isNumber: true },
+    ...sorting(name, order),
+    cell: (run) => measure?.format(measure.numberIn(run)) ?? '',
+  }
+}
+
+/** The best first, then the worst first, then as it was. */
+function sorting(name: string, order: string): Pick<Column<Run>, 'sorted' | 'onSort'> {
+  const isBest = order === name
+  const isWorst = order === `-${name}`
+  const next = isBest ? `-${name}` : isWorst ? null : name
+  const sorted = isBest || isWorst ? (isBest === isBetterLow(name) ? 'asc' : 'desc') : null
+  return { sorted, onSort: () => setQuery({ sort: next }) }
+}

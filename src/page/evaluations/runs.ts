@@ -1,0 +1,111 @@
+/** Runs of evaluations: the calls by which the SDKs and the routes of evaluation runs record them. */
+import { ask, askLines } from '../api/client.ts'
+import { refScheme } from '../api/ref-scheme.ts'
+import { type Call, type CallsQuestion, factsOf, type Status, usageOf } from '../api/wire.ts'
+import { parseRef, wordsOfRef } from '../parts/refs.ts'
+import { type Scores, scoresOf } from './scores.ts'
+
+/** Limit: runs that are listed, the newest. */
+export const RUNS_MAX = 1000
+const MS_PER_S = 1000
+/** How the Python SDK begins the names that it makes up. */
+const DATED = /^eval-\d{4}-\d{2}-\d{2}-(?=.)/
+
+export interface Run {
+  readonly id: string
+  readonly name: string
+  /** Without what the names of a day have in common. */
+  readonly shortName: string
+  readonly status: Status
+  readonly started_at: string
+  /** Refs, or what stood in their place. */
+  readonly evaluation: unknown
+  readonly model: unknown
+  /** Of its summary; empty while it runs. */
+  readonly scores: Scores
+  readonly latencyMs: number | null
+  /** Mean of the model alone. */
+  readonly modelLatencyMs: number | null
+  readonly tokens: number | null
+  readonly cost: number | null
+}
+
+/** An op of all versions, and as the routes of evaluation runs name it. */
+export function opNames(project: string, ...names: readonly string[]): string[] {
+  return names.flatMap((name) => [`${refScheme()}:///${project}/op/${name}:*`, name])
+}
+
+/** @param evaluation - a ref, or one that ends in `:*`; '' for all */
+export async function readRuns(
+  project_id: string,
+  evaluation: string,
+  signal: AbortSignal,
+): Promise<{ readonly runs: readonly Run[]; readonly count: number }> {
+  const question = {
+    project_id,
+    filter: {
+      op_names: opNames(project_id, 'Evaluation.evaluate'),
+      ...(evaluation === '' ? {} : { input_refs: [evaluation] }),
+    },
+  }
+  const [{ count }, runs] = await Promise.all([
+    ask<{ count: number }>('/calls/query_stats', question, { signal }),
+    listRuns({ ...question, limit: RUNS_MAX }, signal),
+  ])
+  return { runs, count }
+}
+
+/** Runs by their ids, in this order. @throws when one is not there */
+export async function readRunsOf(
+  project_id: string,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Run[]> {
+  const found = await listRuns({ project_id, filter: { call_ids: [...ids] } }, signal)
+  return ids.map((id) => {
+    const run = found.find((each) => each.id === id)
+    if (run === undefined) throw new Error(`There is no run ${id}; it may have been deleted.`)
+    return run
+  })
+}
+
+async function listRuns(question: CallsQuestion, signal: AbortSignal): Promise<readonly Run[]> {
+  const body = {
+    ...question,
+    columns: ['display_name', 'inputs', 'output', 'summary'],
+    sort_by: [{ field: 'started_at', direction: 'desc' }],
+    include_costs: true,
+  }
+  const calls = await Array.fromAsync(askLines<Call>('/calls/stream_query', body, { signal }))
+  return calls.map(runOf)
+}
+
+function runOf(call: Call): Run {
+  const { self, model } = call.inputs as { self?: unknown; model?: unknown }
+  const { status, latency_ms = null } = factsOf(call)
+  const { tokens, cost } = usageOf(call)
+  const { model_latency, output, model_output, ...scores } = (call.output ?? {}) as Record<
+    string,
+    unknown
+  >
+  const { mean } = (model_latency ?? {}) as { mean?: unknown }
+  return {
+    ...{ id: call.id, status, started_at: call.started_at, tokens, cost },
+    name: call.display_name ?? call.id,
+    shortName: (call.display_name ?? call.id).replace(DATED, ''),
+    evaluation: self,
+    model,
+    // What the scorers gave first, then what the answers themselves add up to.
+    scores: { ...scoresOf(scores), ...scoresOf({ output: output ?? model_output }) },
+    latencyMs: latency_ms,
+    modelLatencyMs: typeof mean === 'number' ? mean * MS_PER_S : null,
+  }
+}
+
+/** What a person calls an evaluation or a model. */
+export function wordsOfSubject(value: unknown): string {
+  const ref = parseRef(value)
+  if (ref !== null) return wordsOfRef(ref)
+  const { name } = (value ?? {}) as { name?: unknown }
+  return typeof name === 'string' ? name : typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,85 @@
+/** Scores out of what scorers gave: numbers by name, and how they compare. Pure. */
+
+/** A score of one example or of a run; texts are labels. */
+export type Score = number | boolean | string
+export type Scores = Readonly<Record<string, Score>>
+
+/** Limit: scores taken out of one value. */
+const SCORES_MAX = 100
+/** Longer texts are reasons rather than labels. */
+const LABEL_CHARS_MAX = 40
+/** How the SDKs sum up numbers and truths; the name stands for it. */
+const SUMMED = /\.(?:mean|true_fraction)$/
+const COUNTED = /\.true_count$/
+/** Names of what is better when it is less. */
+const COSTLY =
+  /(?:^|[:._\s-])(?:latency|cost|costs|tokens|error|errors|loss|distance|toxicity|hallucination)(?:$|[._\s-])/i
+
+/** The numbers, truths and labels inside of a value, by their paths. */
+export function scoresOf(value: unknown): Scores {
+  const found: Record<string, Score> = {}
+  collect(value, '', found)
+  return found
+}
+
+function collect(value: unknown, path: string, found: Record<string, Score>): void {
+  if (Object.keys(found).length >= SCORES_MAX) return
+  if (typeof value === 'number' || typeof value === 'boolean') {
+    found[path.replace(SUMMED, '')] = value
+  } else if (typeof value === 'string') {
+    if (value.length <= LABEL_CHARS_MAX && !value.includes('\n')) found[path] = value
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value))
+      collect(member, path === '' ? name : `${path}.${name}`, found)
+  }
+}
+
+/** A score as a number; null for labels and for what is not there. */
+export function numberOf(score: Score | undefined): number | null {
+  if (typeof score === 'boolean') return score ? 1 : 0
+  return typeof score === 'number' && Number.isFinite(score) ? score : null
+}
+
+/** Whether less is better, by the name of a score. */
+export function isBetterLow(name: string): boolean {
+  return COSTLY.test(name)
+}
+
+/** Whether neither way is better: means over answers are no scores. */
+export function isNeutral(name: string): boolean {
+  return name === 'output' || name.startsWith('output.')
+}
+
+/** Means of the numbers of each score. */
+export function meansOf(all: readonly Scores[]): Scores {
+  const sums = new Map<string, { sum: number; count: number }>()
+  for (const scores of all) {
+    for (const [name, score] of Object.entries(scores)) {
+      const value = numberOf(score)
+      if (value === null) continue
+      const { sum, count } = sums.get(name) ?? { sum: 0, count: 0 }
+      sums.set(name, { sum: sum + value, count: count + 1 })
+    }
+  }
+  return Object.fromEntries([...sums].map(([name, { sum, count }]) => [name, sum / count]))
+}
+
+/** Names of all scores, in the order in which they are met; a count that stands beside its share is left out. */
+export function namesOf(all: readonly Scores[]): readonly string[] {
+  return [...new Set(all.flatMap(Object.keys))].filter((name) => !COUNTED.test(name))
+}
+
+const numbers = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
+const differences = new Intl.NumberFormat('en', {
+  maximumSignificantDigits: 3,
+  signDisplay: 'exceptZero',
+})
+
+export function formatScore(score: Score | null | undefined): string {
+  if (score === null || score === undefined) return '–'
+  return typeof score === 'number' ? numbers.format(score) : String(score)
+}
+
+export function formatDifference(difference: number): string {
+  return differences.format(difference)
+}

@@ -1,0 +1,71 @@
+/** The feedback of a project: what its payloads hold, numbers of them over time, and the newest of it. */
+import { html } from 'htm/preact'
+import { ask } from '../api/client.ts'
+import { serverNow } from '../api/clock.ts'
+import type { PayloadPath } from '../api/wire.ts'
+import { Failure, Loading } from '../parts/notice.ts'
+import { rangeName, readRange } from '../parts/range.ts'
+import { RangeBar } from '../parts/range-bar.ts'
+import { useLoad } from '../parts/use-load.ts'
+import { query, setQuery } from '../shell/location.ts'
+import type { ViewProps } from '../shell/place.ts'
+import { timeZone } from '../shell/settings.ts'
+import { NewestFeedback } from './newest.ts'
+import { PathChart } from './path-chart.ts'
+import type { FeedbackWindow } from './window.ts'
+
+function windowOf(project_id: string): FeedbackWindow {
+  const { fromMs, toMs } = readRange(serverNow())
+  const [start, end] = [fromMs, toMs].map((ms) => new Date(ms).toISOString()) as [string, string]
+  return { project_id, start, end, feedback_type: query.value.get('type') }
+}
+
+export function Feedback({ project }: ViewProps) {
+  const type = query.value.get('type')
+  const path = query.value.get('path')
+  const name = `${rangeName.value} ${type}`
+  const paths = useLoad(name, async (signal) => {
+    const asked = windowOf(project)
+    const found = await ask<{ paths: PayloadPath[] }>('/feedback/payload_schema', asked, { signal })
+    return { asked, paths: found.paths }
+  })
+  return html`<h1>Feedback</h1>
+    <${RangeBar} isLoading=${paths.isLoading} />
+    ${
+      type !== null &&
+      html`<div class="bar"><span>only <b>${type}</b></span>
+        <button class="quiet" onClick=${() => setQuery({ type: null })}>any type</button></div>`
+    }
+    <${Failure} words=${paths.failure} />
+    ${paths.value === null && paths.isLoading && html`<${Loading} />`}
+    ${paths.value !== null && html`<${Paths} paths=${paths.value.paths} chosen=${path} />`}
+    ${
+      paths.value !== null &&
+      path !== null &&
+      html`<${PathChart} key=${`${name} ${path} ${timeZone()}`} asked=${paths.value.asked} path=${path} />`
+    }
+    ${paths.value !== null && html`<${NewestFeedback} asked=${paths.value.asked} />`}`
+}
+
+interface PathsProps {
+  readonly paths: readonly PayloadPath[]
+  readonly chosen: string | null
+}
+
+function Paths({ paths, chosen }: PathsProps) {
+  if (paths.length === 0)
+    return html`<p class="notice">No feedback in this time. It is given on a trace, in a queue, or by an SDK:
+      <code>call.feedback.add("rating", {"value": 4})</code>.</p>`
+  const choose = (path: string) => setQuery({ path: path === chosen ? null : path })
+  return html`<h2>What payloads hold</h2>
+    <div class="scroll"><table class="list">
+      <thead><tr><th scope="col">Path</th><th scope="col">Type</th><th scope="col">Over time</th></tr></thead>
+      <tbody>${paths.map(
+        ({ json_path, value_type }) => html`<tr key=${json_path}>
+          <td><code>${json_path}</code></td>
+          <td>${value_type}</td>
+          <td>${value_type === 'numeric' && html`<button aria-pressed=${json_path === chosen} onClick=${() => choose(json_path)}>chart</button>`}</td>
+        </tr>`,
+      )}</tbody>
+    </table></div>`
+}

@@ -1,0 +1,81 @@
+/** A number of payloads over time. */
+import { html } from 'htm/preact'
+import { useMemo } from 'preact/hooks'
+import { ask } from '../api/client.ts'
+import { Chart, type Line } from '../parts/chart.ts'
+import { CopyCurl } from '../parts/copy-curl.ts'
+import { formatCount, formatShort } from '../parts/format.ts'
+import { Failure, Loading } from '../parts/notice.ts'
+import { chooseStretch, granularityOf } from '../parts/range.ts'
+import { useLoad } from '../parts/use-load.ts'
+import { timeZone } from '../shell/settings.ts'
+import type { FeedbackWindow } from './window.ts'
+
+const MS_PER_S = 1000
+
+interface FeedbackStats {
+  readonly buckets: readonly Readonly<Record<string, string | number | null>>[]
+}
+
+interface PathChartProps {
+  readonly asked: FeedbackWindow
+  readonly path: string
+}
+
+function questionOf({ start, end, ...rest }: FeedbackWindow, json_path: string) {
+  const range = { fromMs: Date.parse(start), toMs: Date.parse(end), preset: null }
+  const metric = { json_path, value_type: 'numeric', aggregations: ['avg', 'min', 'max', 'count'] }
+  return {
+    ...{ ...rest, start, end, granularity: granularityOf(range), timezone: timeZone() },
+    metrics: [{ ...metric, percentiles: [50] }],
+  }
+}
+
+export function PathChart({ asked, path }: PathChartProps) {
+  const question = questionOf(asked, path)
+  const stats = useLoad(path, (signal) =>
+    ask<FeedbackStats>('/feedback/stats', question, { signal }),
+  )
+  const drawn = useMemo(() => (stats.value === null ? null : linesOf(stats.value)), [stats.value])
+  if (drawn === null)
+    return html`<${Failure} words=${stats.failure} />${stats.isLoading && html`<${Loading} />`}`
+  const { times, values, counts, given } = drawn
+  const zoom = (from: number, to: number) => chooseStretch(from * MS_PER_S, to * MS_PER_S)
+  return html`<div class="charts">
+    <section class="card">
+      <header><h2>${path}</h2><${CopyCurl} path="/feedback/stats" body=${question} /></header>
+      <${Chart} title=${path} times=${times} lines=${values} format=${formatCount} onZoom=${zoom} onChoose=${() => undefined} />
+    </section>
+    <section class="card">
+      <header><h2>How often it was given: ${formatCount(given)}</h2></header>
+      <${Chart} title="How often it was given" times=${times} lines=${counts} format=${formatShort} isBars onZoom=${zoom} onChoose=${() => undefined} />
+    </section>
+  </div>`
+}
+
+function linesOf({ buckets }: FeedbackStats) {
+  // A bucket has one key for each aggregation, which ends with a name that the server makes of the path.
+  const valuesOf = (start: string) =>
+    buckets.map((bucket) => {
+      const key = Object.keys(bucket).find((name) => name.startsWith(start))
+      const value = key === undefined ? null : bucket[key]
+      return typeof value === 'number' ? value : null
+    })
+  const counts = valuesOf('count_')
+  // The average of nothing is 0 there, and no value here.
+  const line = (label: string, start: string): Line => ({
+    label,
+    values: valuesOf(start).map((value, at) => (counts[at] ? value : null)),
+  })
+  return {
+    times: buckets.map(({ timestamp }) => Date.parse(String(timestamp)) / MS_PER_S),
+    values: [
+      line('average', 'avg_'),
+      line('median', 'p50_'),
+      line('least', 'min_'),
+      line('most', 'max_'),
+    ],
+    counts: [{ label: 'times', values: counts }],
+    given: counts.reduce<number>((sum, count) => sum + (count ?? 0), 0),
+  }
+}

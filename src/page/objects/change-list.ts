@@ -1,0 +1,33 @@
+/** Differences of two values as a table: where, what was before, what is after. */
+import { html } from 'htm/preact'
+import { useState } from 'preact/hooks'
+import { JsonTree } from '../parts/json-tree.ts'
+import { TextDifference } from './text-difference.ts'
+import type { Change } from './value-changes.ts'
+
+/** Differences that are shown before a person asks for more. */
+const SHOWN = 200
+
+export function ChangeList({ changes }: { readonly changes: readonly Change[] }) {
+  const [shown, setShown] = useState(SHOWN)
+  return html`<div class="table"><table class="changes">
+      <thead><tr><th scope="col">Member</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
+      <tbody>${changes.slice(0, shown).map((change) => html`<${ChangeRow} key=${change.path} change=${change} />`)}</tbody>
+    </table></div>
+    ${changes.length > shown && html`<button onClick=${() => setShown(shown + 10 * SHOWN)}>${changes.length - shown} more differences</button>`}`
+}
+
+function ChangeRow({ change }: { readonly change: Change }) {
+  const { path, kind, before, after } = change
+  const areTexts = typeof before === 'string' && typeof after === 'string'
+  const isLong = areTexts && (before.includes('\n') || after.includes('\n'))
+  return html`<tr class=${kind}>
+    <th scope="row"><code>${path === '' ? '(all)' : path}</code> <span class="faint">${kind}</span></th>
+    ${
+      isLong
+        ? html`<td colspan="2"><${TextDifference} before=${before} after=${after} /></td>`
+        : html`<td class="before">${kind !== 'added' && html`<${JsonTree} value=${before} />`}</td>
+            <td class="after">${kind !== 'removed' && html`<${JsonTree} value=${after} />`}</td>`
+    }
+  </tr>`
+}

@@ -1,0 +1,33 @@
+/** Kinds of objects, as the page tells them apart. Pure. */
+import type { ObjectSchema } from '../../schemas/objects/object.ts'
+
+export type ObjectVersion = ObjectSchema
+
+/** Base classes of the clients, and the name of the kind in the address. */
+const CLASSES: Readonly<Record<string, string>> = {
+  Dataset: 'datasets',
+  Prompt: 'prompts',
+  Model: 'models',
+  Scorer: 'scorers',
+  Evaluation: 'evaluations',
+}
+
+export const KINDS = [
+  { kind: 'datasets', label: 'Datasets' },
+  { kind: 'prompts', label: 'Prompts' },
+  { kind: 'models', label: 'Models' },
+  { kind: 'scorers', label: 'Scorers' },
+  { kind: 'evaluations', label: 'Evaluations' },
+  { kind: 'ops', label: 'Ops' },
+  { kind: 'others', label: 'Others' },
+] as const
+
+export function kindOf({ kind, base_object_class }: ObjectVersion): string {
+  if (kind === 'op') return 'ops'
+  return CLASSES[base_object_class ?? ''] ?? 'others'
+}
+
+/** What a person calls the class of a version. */
+export function classWords({ kind, leaf_object_class }: ObjectVersion): string {
+  return kind === 'op' ? 'op' : (leaf_object_class ?? 'object')
+}

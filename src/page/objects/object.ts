@@ -1,0 +1,128 @@
+/** One object: its versions, what one of them holds, how it differs from another, and the calls that used it. */
+import { html } from 'htm/preact'
+import { formatCount, formatTime } from '../parts/format.ts'
+import { type Column, Grid } from '../parts/grid.ts'
+import { Failure, Loading } from '../parts/notice.ts'
+import { type Loaded, useLoad } from '../parts/use-load.ts'
+import { query, setQuery } from '../shell/location.ts'
+import { pathTo, pathToVersion, type ViewProps } from '../shell/place.ts'
+import { Difference } from './difference.ts'
+import { classWords, type ObjectVersion } from './kinds.ts'
+import { readVersion, readVersions } from './object-reads.ts'
+import { Marks, marksOf } from './objects.ts'
+import { refOf } from './ref-of.ts'
+import { UsedBy } from './used-by.ts'
+import { ObjectValue } from './value.ts'
+
+export function ObjectView({ project, subject, version = 'latest' }: ViewProps) {
+  const name = subject ?? ''
+  const place = `${project} ${name}`
+  const chosen = useLoad(`${place} ${version}`, (signal) =>
+    readVersion(project, name, version, signal),
+  )
+  const versions = useLoad(place, (signal) => readVersions(project, name, signal))
+  return html`<h1><a href=${pathTo(project, 'objects')}>Objects</a> / ${name}</h1>
+    <${Failure} words=${chosen.failure ?? versions.failure} />
+    <div class="object">
+      <${Versions} versions=${versions.value ?? []} chosen=${chosen.value} />
+      <${Chosen} loaded=${chosen} versions=${versions.value ?? []} />
+    </div>`
+}
+
+interface ChosenProps {
+  readonly loaded: Loaded<ObjectVersion>
+  readonly versions: readonly ObjectVersion[]
+}
+
+function Chosen({ loaded, versions }: ChosenProps) {
+  const object = loaded.value
+  if (object === null) return html`<section>${loaded.isLoading && html`<${Loading} />`}</section>`
+  const against = query.value.get('against')
+  return html`<section class="content" aria-label="Version">
+    <${Facts} object=${object} />
+    <${Against} object=${object} versions=${versions} />
+    ${
+      against === null
+        ? html`<${ObjectValue} key=${object.digest} object=${object} />`
+        : html`<${Difference} key=${`${against} ${object.digest}`} object=${object} against=${against} />`
+    }
+    <${UsedBy} key=${`used ${object.digest}`} object=${object} />
+  </section>`
+}
+
+function Facts({ object }: { readonly object: ObjectVersion }) {
+  const facts = [
+    ['Class', classWords(object)],
+    ['Version', `v${object.version_index}`],
+    ['Published', formatTime(object.created_at, false)],
+    ['User', object.svc_user_id],
+    ...(marksOf(object).length > 0
+      ? [['Tags and aliases', html`<${Marks} object=${object} />`]]
+      : []),
+    ['Ref', html`<code>${refOf(object)}</code>`],
+  ]
+  return html`<dl class="facts">
+    ${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+  </dl>`
+}
+
+interface AgainstProps {
+  readonly object: ObjectVersion
+  readonly versions: readonly ObjectVersion[]
+}
+
+/** The choice of another version, from which the differences are shown. */
+function Against({ object, versions }: AgainstProps) {
+  const others = versions.filter(({ digest }) => digest !== object.digest)
+  if (others.length === 0) return null
+  const named = query.value.get('against') ?? ''
+  const isNamed = (other: ObjectVersion) =>
+    [other.digest, `v${other.version_index}`].includes(named)
+  const change = (event: Event) => setQuery({ against: (event.target as HTMLSelectElement).value })
+  return html`<div class="bar">
+    <label class="against">Differences from
+      <select value=${others.find(isNamed)?.digest ?? ''} onChange=${change}>
+        <option value="">(show the content)</option>
+        ${others.map(
+          ({ digest, version_index, created_at }) =>
+            html`<option key=${digest} value=${digest}>v${version_index} · ${formatTime(created_at, false)}</option>`,
+        )}
+      </select>
+    </label>
+  </div>`
+}
+
+interface VersionsProps {
+  readonly versions: readonly ObjectVersion[]
+  readonly chosen: ObjectVersion | null
+}
+
+function Versions({ versions, chosen }: VersionsProps) {
+  return html`<section class="versions" aria-label="Versions">
+    <h2>${formatCount(versions.length)} ${versions.length === 1 ? 'version' : 'versions'}</h2>
+    <${Grid}
+      label="Versions"
+      columns=${VERSION_COLUMNS}
+      count=${versions.length}
+      at=${(index: number) => versions[index]}
+      isChosen=${({ digest }: ObjectVersion) => digest === chosen?.digest}
+      rowsMax=${14}
+    />
+  </section>`
+}
+
+const VERSION_COLUMNS: readonly Column<ObjectVersion>[] = [
+  {
+    ...{ name: 'version', label: 'Version', width: 52 },
+    cell: (object) =>
+      html`<a href=${pathToVersion(object.project_id, object.object_id, object.digest, object.kind === 'op')}>v${object.version_index}</a>`,
+  },
+  {
+    ...{ name: 'published', label: 'Published', width: 150 },
+    cell: ({ created_at }) => formatTime(created_at, false),
+  },
+  {
+    ...{ name: 'marks', label: 'Tags, aliases', width: 90, grow: 1 },
+    cell: (object) => html`<${Marks} object=${object} />`,
+  },
+]

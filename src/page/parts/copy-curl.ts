@@ -1,0 +1,25 @@
+/** Copies the request behind what is shown, to be pasted into a shell. */
+import { html } from 'htm/preact'
+import { useState } from 'preact/hooks'
+
+interface CopyCurlProps {
+  readonly path: string
+  readonly body: unknown
+}
+
+export function CopyCurl({ path, body }: CopyCurlProps) {
+  const [told, tell] = useState('copy as curl')
+  const text = curlOf(path, body)
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => tell('copied'),
+      () => tell('the browser does not let pages copy'),
+    )
+  return html`<button class="quiet" onClick=${copy}>${told}</button>`
+}
+
+/** With `$KEY` in the place of the key. */
+function curlOf(path: string, body: unknown): string {
+  const quoted = JSON.stringify(body).replaceAll("'", "'\\''")
+  return `curl ${location.origin}${path} -u "api:$KEY" -H 'content-type: application/json' -d '${quoted}'`
+}

@@ -1,0 +1,54 @@
+/** Buttons and fields that give feedback on a call: thumbs, a note, a number. */
+import { html } from 'htm/preact'
+import { useState } from 'preact/hooks'
+import { wordsOf } from '../api/client.ts'
+import { type FeedbackAbout, type Given, giveFeedback, RATING } from '../api/feedback.ts'
+import { Failure } from './notice.ts'
+
+interface GiveFeedbackProps extends Pick<FeedbackAbout, 'project' | 'call'> {
+  readonly onGiven: () => void
+}
+
+export function GiveFeedback({ project, call, onGiven }: GiveFeedbackProps) {
+  const [note, setNote] = useState('')
+  const [name, setName] = useState(RATING)
+  const [value, setValue] = useState('')
+  const [failure, setFailure] = useState<string | null>(null)
+  const [isSending, setSending] = useState(false)
+  const give = async (given: Given) => {
+    setSending(true)
+    try {
+      await giveFeedback({ project, call }, given)
+      setFailure(null)
+      if (given.kind === 'note') setNote('')
+      if (given.kind === 'number') setValue('')
+      onGiven()
+    } catch (error) {
+      setFailure(wordsOf(error))
+    }
+    setSending(false)
+  }
+  const submit = (event: Event, given: Given | null) => {
+    event.preventDefault()
+    if (given !== null) void give(given)
+  }
+  const textOf = (event: InputEvent) => (event.target as HTMLInputElement).value
+  const thumb = (emoji: string, label: string) =>
+    html`<button disabled=${isSending} onClick=${() => give({ kind: 'reaction', emoji })}>${emoji} ${label}</button>`
+  const noteGiven: Given | null = note.trim() === '' ? null : { kind: 'note', note: note.trim() }
+  const numberGiven: Given = { kind: 'number', name: name.trim(), value: Number(value) }
+  return html`<div class="bar">
+      ${thumb('👍', 'Good')}
+      ${thumb('👎', 'Bad')}
+      <form class="bar" onSubmit=${(event: Event) => submit(event, noteGiven)}>
+        <input aria-label="A note" placeholder="a note" value=${note} onInput=${(event: InputEvent) => setNote(textOf(event))} />
+        <button disabled=${isSending}>Add the note</button>
+      </form>
+      <form class="bar" onSubmit=${(event: Event) => submit(event, numberGiven)}>
+        <input class="short" aria-label="Name of the number" required value=${name} onInput=${(event: InputEvent) => setName(textOf(event))} />
+        <input class="short" type="number" step="any" required aria-label="A number" placeholder="a number" value=${value} onInput=${(event: InputEvent) => setValue(textOf(event))} />
+        <button disabled=${isSending}>Add the number</button>
+      </form>
+    </div>
+    <${Failure} words=${failure} />`
+}

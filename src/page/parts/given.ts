@@ -1,0 +1,19 @@
+/** Feedback on a call in a few signs. Pure. */
+import type { Feedback } from '../api/wire.ts'
+import { preview } from './format.ts'
+
+const NOTE_CHARS = 40
+
+/** `👍 2 · rating 4 · a note`: reactions are counted, all else is told. */
+export function summaryOf(feedback: readonly Feedback[]): string {
+  const reactions = new Map<string, number>()
+  const others: string[] = []
+  for (const { payload, feedback_type } of feedback) {
+    const { emoji, note, value } = payload
+    if (typeof emoji === 'string') reactions.set(emoji, (reactions.get(emoji) ?? 0) + 1)
+    else if (typeof note === 'string') others.push(preview(note, NOTE_CHARS))
+    else others.push(`${feedback_type} ${preview(value ?? payload, NOTE_CHARS)}`)
+  }
+  const counted = [...reactions].map(([emoji, count]) => (count > 1 ? `${emoji} ${count}` : emoji))
+  return [...counted, ...others].join(' · ')
+}

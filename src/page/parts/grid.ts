@@ -1,0 +1,106 @@
+/** A table of any length with columns of its own, of which only the rows in sight are in the document. */
+import { html } from 'htm/preact'
+import type { ComponentChildren } from 'preact'
+import { WindowList } from './window-list.ts'
+
+const ROW_PX = 32
+const GAP_PX = 8
+
+export interface Column<Row> {
+  /** Of the column, once in a table. */
+  readonly name: string
+  readonly label: ComponentChildren
+  /** Pixels; more where `grow` shares out what is left. */
+  readonly width: number
+  readonly grow?: number
+  readonly isNumber?: boolean
+  /** How the rows are sorted by it; null or undefined: not by it. */
+  readonly sorted?: 'asc' | 'desc' | null
+  readonly onSort?: () => void
+  readonly cell: (row: Row, index: number) => ComponentChildren
+}
+
+interface GridProps<Row> {
+  readonly label: string
+  readonly columns: readonly Column<Row>[]
+  readonly count: number
+  /** Undefined for a row that is still on its way. */
+  readonly at: (index: number) => Row | undefined
+  /** Called with the rows that are in the document. */
+  readonly onWindow?: (first: number, last: number) => void
+  readonly isChosen?: (row: Row) => boolean
+  /** A row that is clicked anywhere but on what has an effect of its own. */
+  readonly onChoose?: (row: Row) => void
+  /** Rows that are seen at the same time, at most. */
+  readonly rowsMax?: number
+}
+
+export function Grid<Row>(props: GridProps<Row>) {
+  const { label, columns, count, at, onWindow, rowsMax = 20 } = props
+  const tracks = columns.map(({ width, grow }) =>
+    grow === undefined ? `${width}px` : `minmax(${width}px, ${grow}fr)`,
+  )
+  const minWidth = columns.reduce((sum, { width }) => sum + width + GAP_PX, GAP_PX)
+  const height = Math.max(1, Math.min(count, rowsMax)) * ROW_PX
+  return html`<div class="table grid" role="table" aria-label=${label} aria-rowcount=${count}>
+    <div
+      class="grid-inner"
+      style=${{
+        minWidth: `${minWidth}px`,
+        '--tracks': tracks.join(' '),
+        '--rows-height': `${height}px`,
+      }}
+    >
+      <div class="row head" role="row">
+        ${columns.map((column) => html`<${ColumnHead} key=${column.name} column=${column} />`)}
+      </div>
+      <${WindowList}
+        count=${count}
+        rowHeight=${ROW_PX}
+        label=${label}
+        role="rowgroup"
+        onWindow=${onWindow}
+        renderRow=${(index: number) =>
+          html`<${GridRow} key=${index} index=${index} row=${at(index)} grid=${props} />`}
+      />
+    </div>
+  </div>`
+}
+
+function ColumnHead<Row>({ column }: { readonly column: Column<Row> }) {
+  const { label, isNumber, sorted, onSort } = column
+  const order = sorted === 'asc' ? 'ascending' : 'descending'
+  const mark = sorted ? (sorted === 'asc' ? ' ↑' : ' ↓') : ''
+  return html`<span
+    role="columnheader"
+    class=${isNumber ? 'number' : ''}
+    aria-sort=${sorted ? order : undefined}
+  >${onSort === undefined ? label : html`<button class="sort" onClick=${onSort}>${label}${mark}</button>`}</span>`
+}
+
+interface GridRowProps<Row> {
+  readonly index: number
+  readonly row: Row | undefined
+  readonly grid: GridProps<Row>
+}
+
+function GridRow<Row>({ index, row, grid }: GridRowProps<Row>) {
+  const { columns, isChosen, onChoose } = grid
+  if (row === undefined)
+    return html`<div class="row" role="row" aria-rowindex=${index + 1}><span role="cell">…</span></div>`
+  const choose = (event: Event) => {
+    if (!(event.target as Element).closest('a, button, input, label')) onChoose?.(row)
+  }
+  return html`<div
+    class=${onChoose === undefined ? 'row' : 'row choosable'}
+    role="row"
+    aria-rowindex=${index + 1}
+    aria-current=${isChosen?.(row) ? 'true' : undefined}
+    onClick=${onChoose === undefined ? undefined : choose}
+  >
+    ${columns.map(
+      ({ name, isNumber, cell }) =>
+        html`<span key=${name} role="cell" class=${isNumber ? 'number' : ''}>${cell(row, index)}</span>`,
+    )}
+  </div>`
+}

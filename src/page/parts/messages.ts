@@ -1,0 +1,67 @@
+/** Messages of a chat, found in what a call took and gave, whichever of the common shapes they have. Pure. */
+
+export interface Message {
+  readonly role: string
+  readonly content: unknown
+  readonly tool_calls?: readonly ToolCall[] | null
+  /** What a model thought before it spoke. */
+  readonly reasoning?: string | null
+  readonly reasoning_content?: string | null
+}
+
+export interface ToolCall {
+  readonly function?: { readonly name?: string; readonly arguments?: unknown }
+}
+
+/** The messages of a request; none when it has none. */
+export function promptOf(inputs: unknown): readonly Message[] {
+  const { messages, input, instructions, system } = fieldsOf(inputs)
+  const found = [messages, input].map(asMessages).find(({ length }) => length > 0) ?? []
+  const spoken =
+    typeof input === 'string' && found.length === 0 ? [{ role: 'user', content: input }] : found
+  const [first = null] = [instructions, system].filter(Boolean)
+  if (first === null || spoken.length === 0) return spoken
+  return [{ role: 'system', content: first }, ...spoken]
+}
+
+/** The messages of an answer: of choices, of the items of a response, or the value itself. */
+export function answersOf(output: unknown): readonly Message[] {
+  const { choices, output: items } = fieldsOf(output)
+  if (Array.isArray(choices)) return asMessages(choices.map((choice) => choice?.message))
+  if (Array.isArray(items)) return asMessages(items)
+  return asMessages(Array.isArray(output) ? output : [output])
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+/** Messages, or nothing where one of the values is none. */
+function asMessages(values: unknown): readonly Message[] {
+  if (!Array.isArray(values)) return []
+  const messages = values.map(asMessage)
+  return messages.every((message) => message !== null) ? messages : []
+}
+
+function asMessage(value: unknown): Message | null {
+  const fields = fieldsOf(value)
+  if (typeof fields.role === 'string') return value as Message
+  // Items of the Responses API that nobody says.
+  if (fields.type === 'function_call') {
+    const called = { function: { name: textOrNone(fields.name), arguments: fields.arguments } }
+    return { role: 'assistant', content: null, tool_calls: [called] }
+  }
+  if (fields.type === 'function_call_output') return { role: 'tool', content: fields.output }
+  if (fields.type === 'reasoning') return { role: 'reasoning', content: fields.summary }
+  return null
+}
+
+function textOrNone(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** What was asked last: the messages behind the last answer. */
+export function newestOf(messages: readonly Message[]): readonly Message[] {
+  const last = messages.findLastIndex(({ role }) => role === 'assistant')
+  return messages.slice(last + 1).filter(({ role }) => role !== 'system' && role !== 'developer')
+}

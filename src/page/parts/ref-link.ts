@@ -1,0 +1,13 @@
+/** A ref as a link to what it names. */
+import { html } from 'htm/preact'
+import { parseRef, pathOfRef, wordsOfRef } from './refs.ts'
+
+/** Any value: what is no ref, or leads nowhere, is shown as text. */
+export function RefLink({ value }: { readonly value: unknown }) {
+  const ref = parseRef(value)
+  const path = ref === null ? null : pathOfRef(ref)
+  if (ref === null || path === null) {
+    return html`<span class="text">${typeof value === 'string' ? value : JSON.stringify(value)}</span>`
+  }
+  return html`<a href=${path} title=${value}>${wordsOfRef(ref)}</a>`
+}

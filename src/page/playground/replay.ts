@@ -1,0 +1,43 @@
+/** A recorded call as the beginning of a new one. */
+import { askLineTexts } from '../api/client.ts'
+import { parseExact } from '../api/exact-json.ts'
+import type { Call } from '../api/wire.ts'
+import { answersOf, type Message, promptOf } from '../parts/messages.ts'
+import { type Parameter, type Texts, textOfValue } from './parameters.ts'
+
+export interface Recorded {
+  readonly id: string
+  readonly model: string
+  readonly messages: readonly Message[]
+  /** What it answered then. */
+  readonly answers: readonly Message[]
+  readonly inputs: Readonly<Record<string, unknown>>
+}
+
+/** @throws Error when there is no such call, or it has no messages */
+export async function readRecorded(
+  project_id: string,
+  id: string,
+  signal: AbortSignal,
+): Promise<Recorded> {
+  const body = { project_id, filter: { call_ids: [id] } }
+  for await (const line of askLineTexts('/calls/stream_query', body, { signal })) {
+    const { inputs, output } = parseExact<Call>(line)
+    const messages = promptOf(inputs)
+    if (messages.length === 0) throw new Error('The call has no messages to replay.')
+    const model = typeof inputs.model === 'string' ? inputs.model : ''
+    return { id, model, messages, answers: answersOf(output), inputs }
+  }
+  throw new Error('There is no such call; it may have been deleted.')
+}
+
+/** The parameters that a recorded call was made with, as the form has them. */
+export function textsOf({ inputs }: Recorded, parameters: readonly Parameter[]): Texts {
+  // What was recorded under the older name is sent under the newer one.
+  const values = { max_completion_tokens: inputs.max_tokens, ...inputs }
+  const texts = parameters.map(({ name, kind }) => {
+    const value = (values as Record<string, unknown>)[name]
+    return [name, textOfValue(value, kind)] as const
+  })
+  return Object.fromEntries(texts.filter(([, text]) => text !== ''))
+}

@@ -1,0 +1,46 @@
+/** Lets one model answer, and tells the state of its pane as the answer comes. */
+import { wordsOf } from '../api/client.ts'
+import { addChunk, messageOf, NO_ANSWER } from './answer.ts'
+import type { PaneState } from './pane.ts'
+import { streamCompletion } from './stream.ts'
+
+interface Run {
+  readonly project: string
+  /** Null sends no system message. */
+  readonly system: string | null
+  /** Of the request, besides the model and the messages. */
+  readonly values: object
+  readonly signal: AbortSignal
+  readonly onState: (state: PaneState) => void
+}
+
+/** @returns when the answer is whole, broken off or refused; never throws */
+export async function runPane(pane: PaneState, run: Run): Promise<void> {
+  const { project, system, values, signal, onState } = run
+  const begin = performance.now()
+  const first = system === null ? [] : [{ role: 'system', content: system }]
+  const model = pane.model === '' ? {} : { model: pane.model }
+  // What a model thought is no part of what is said to it.
+  const said = pane.messages.map(({ reasoning: _, reasoning_content: __, ...message }) => message)
+  const request = { ...values, ...model, messages: [...first, ...said] }
+  let state: PaneState = {
+    ...{ ...pane, answer: NO_ANSWER, callId: null, failure: null },
+    ...{ isRunning: true, firstMs: null, wholeMs: null },
+  }
+  onState(state)
+  try {
+    for await (const { chunk, callId } of streamCompletion(project, request, signal)) {
+      const answer = chunk === null ? NO_ANSWER : addChunk(state.answer ?? NO_ANSWER, chunk)
+      const hasBegun = answer.content !== '' || answer.toolCalls.length > 0
+      const firstMs = state.firstMs ?? (hasBegun ? performance.now() - begin : null)
+      state = { ...state, answer, callId, firstMs }
+      onState(state)
+    }
+  } catch (error) {
+    state = { ...state, failure: wordsOf(error) }
+  }
+  const { answer } = state
+  const isSomething = answer !== null && (answer.content !== '' || answer.toolCalls.length > 0)
+  const messages = isSomething ? [...state.messages, messageOf(answer)] : state.messages
+  onState({ ...state, messages, isRunning: false, wholeMs: performance.now() - begin })
+}

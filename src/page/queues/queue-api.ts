@@ -1,0 +1,92 @@
+/** The calls of a queue, one after the other: claimed, so that two people never rate the same one. */
+import { ApiFailure, ask, askLineTexts } from '../api/client.ts'
+import { parseExact } from '../api/exact-json.ts'
+import type { Call, Queue, QueueItem } from '../api/wire.ts'
+
+/** Items that are asked for at once; others may claim some of them meanwhile. */
+const TRIED = 20
+
+export interface Progress {
+  readonly total: number
+  readonly done: number
+}
+
+export interface Claimed {
+  readonly item: QueueItem
+  /** Null when it was deleted meanwhile. */
+  readonly call: Call | null
+}
+
+interface QueueApi {
+  readQueue(signal: AbortSignal): Promise<Queue>
+  readProgress(signal?: AbortSignal): Promise<Progress>
+  /** The next call that nobody has, claimed; null when there is none. */
+  claimNext(signal?: AbortSignal): Promise<Claimed | null>
+  finish(item: string, state: 'completed' | 'skipped'): Promise<void>
+}
+
+export function openQueue(project_id: string, queue: string, user: string | null): QueueApi {
+  const path = `/annotation_queues/${encodeURIComponent(queue)}`
+
+  async function listItems(filter: object, signal?: AbortSignal): Promise<readonly QueueItem[]> {
+    const body = { project_id, filter, limit: TRIED }
+    return (await ask<{ items: QueueItem[] }>(`${path}/items/query`, body, { signal })).items
+  }
+
+  function step(item: string, annotation_state: string): Promise<unknown> {
+    return ask(`${path}/items/${encodeURIComponent(item)}/progress`, {
+      project_id,
+      annotation_state,
+    })
+  }
+
+  /** False when somebody else has it. */
+  async function claim({ id }: QueueItem): Promise<boolean> {
+    try {
+      await step(id, 'in_progress')
+      return true
+    } catch (error) {
+      if (error instanceof ApiFailure && error.code === 'annotation_conflict') return false
+      throw error
+    }
+  }
+
+  async function readCall(id: string, signal?: AbortSignal): Promise<Call | null> {
+    const body = { project_id, filter: { call_ids: [id] }, include_feedback: true }
+    for await (const line of askLineTexts('/calls/stream_query', body, { signal }))
+      return parseExact<Call>(line)
+    return null
+  }
+
+  return {
+    async readQueue(signal) {
+      const address = `${path}?project_id=${encodeURIComponent(project_id)}`
+      return (await ask<{ queue: Queue }>(address, undefined, { signal })).queue
+    },
+    async readProgress(signal) {
+      const body = { project_id, queue_ids: [queue] }
+      const { stats } = await ask<{ stats: { total_items: number; completed_items: number }[] }>(
+        '/annotation_queues/stats',
+        body,
+        { signal },
+      )
+      return { total: stats[0]?.total_items ?? 0, done: stats[0]?.completed_items ?? 0 }
+    },
+    async claimNext(signal) {
+      // What one has begun comes first, then what nobody has, then what others left lying.
+      const [begun, waiting] = await Promise.all([
+        listItems({ annotation_states: ['in_progress'] }, signal),
+        listItems({ annotation_states: ['unstarted'] }, signal),
+      ])
+      const own = begun.filter(({ annotator_user_id }) => annotator_user_id === user)
+      const others = begun.filter(({ annotator_user_id }) => annotator_user_id !== user)
+      for (const item of [...own, ...waiting, ...others]) {
+        if (await claim(item)) return { item, call: await readCall(item.call_id, signal) }
+      }
+      return null
+    },
+    async finish(item, state) {
+      await step(item, state)
+    },
+  }
+}

@@ -1,0 +1,88 @@
+/** Queues of calls that wait for people's judgement. */
+import { html } from 'htm/preact'
+import { useState } from 'preact/hooks'
+import { ask, askLines, wordsOf } from '../api/client.ts'
+import { may } from '../api/session.ts'
+import type { Queue } from '../api/wire.ts'
+import { formatCount, formatTime } from '../parts/format.ts'
+import { Failure, Loading } from '../parts/notice.ts'
+import { useLoad } from '../parts/use-load.ts'
+import { pathTo, type ViewProps } from '../shell/place.ts'
+
+/** Limit: queues of one question for their progress. */
+const STATS_MAX = 1000
+
+interface Progress {
+  readonly queue_id: string
+  readonly total_items: number
+  readonly completed_items: number
+}
+
+interface Known {
+  readonly queues: readonly Queue[]
+  readonly progress: ReadonlyMap<string, Progress>
+}
+
+async function readQueues(project_id: string, signal: AbortSignal): Promise<Known> {
+  const queues: Queue[] = []
+  const body = { project_id, limit: STATS_MAX }
+  for await (const queue of askLines<Queue>('/annotation_queues/query', body, { signal }))
+    queues.push(queue)
+  const queue_ids = queues.map(({ id }) => id)
+  const asked = { project_id, queue_ids }
+  const { stats } = await ask<{ stats: Progress[] }>('/annotation_queues/stats', asked, { signal })
+  return { queues, progress: new Map(stats.map((one) => [one.queue_id, one])) }
+}
+
+export function Queues({ project }: ViewProps) {
+  const [count, reload] = useState(0)
+  const [failure, setFailure] = useState<string | null>(null)
+  const known = useLoad(`${count}`, (signal) => readQueues(project, signal))
+  if (known.value === null)
+    return html`<${Failure} words=${known.failure} />${known.isLoading && html`<${Loading} />`}`
+  const { queues, progress } = known.value
+  const remove = async ({ id, name }: Queue) => {
+    if (!confirm(`Delete the queue ${name}? Its calls and their feedback stay.`)) return
+    const path = `/annotation_queues/${encodeURIComponent(id)}?project_id=${encodeURIComponent(project)}`
+    try {
+      await ask(path, undefined, { method: 'DELETE' })
+      reload(count + 1)
+    } catch (error) {
+      setFailure(wordsOf(error))
+    }
+  }
+  return html`<h1>Queues</h1>
+    <p>A queue holds calls that people rate one after the other, by keyboard. Choose calls on <a href=${pathTo(project, 'calls')}>Calls</a> by
+      the filter, and add them to a queue there.</p>
+    <${Failure} words=${failure ?? known.failure} />
+    ${
+      queues.length > 0 &&
+      html`<div class="scroll"><table class="list">
+        <thead><tr>
+          <th scope="col">Queue</th><th scope="col" class="number">Done</th><th scope="col" class="number">Calls</th>
+          <th scope="col">Progress</th><th scope="col">Made</th><th scope="col"><span class="hidden">Delete</span></th>
+        </tr></thead>
+        <tbody>${queues.map((queue) => html`<${QueueRow} key=${queue.id} project=${project} queue=${queue} progress=${progress.get(queue.id)} onDelete=${() => remove(queue)} />`)}</tbody>
+      </table></div>`
+    }
+    ${queues.length === 0 && html`<p class="notice">There is no queue yet.</p>`}`
+}
+
+interface QueueRowProps {
+  readonly project: string
+  readonly queue: Queue
+  readonly progress: Progress | undefined
+  readonly onDelete: () => void
+}
+
+function QueueRow({ project, queue, progress, onDelete }: QueueRowProps) {
+  const { total_items = 0, completed_items = 0 } = progress ?? {}
+  return html`<tr>
+    <td><a href=${pathTo(project, 'queues', queue.id)}>${queue.name}</a> <span class="faint">${queue.description}</span></td>
+    <td class="number">${formatCount(completed_items)}</td>
+    <td class="number">${formatCount(total_items)}</td>
+    <td><progress max=${Math.max(total_items, 1)} value=${completed_items} aria-label=${`Progress of ${queue.name}`}></progress></td>
+    <td>${formatTime(queue.created_at, false)}</td>
+    <td>${may('traces:write') && html`<button class="quiet" onClick=${onDelete}>delete</button>`}</td>
+  </tr>`
+}

@@ -1,0 +1,102 @@
+/** Rates the calls of a queue one after the other, by keyboard. */
+import { html } from 'htm/preact'
+import { useMemo, useState } from 'preact/hooks'
+import { wordsOf } from '../api/client.ts'
+import { giveFeedback, RATING } from '../api/feedback.ts'
+import { caller, may } from '../api/session.ts'
+import { formatCount } from '../parts/format.ts'
+import { Failure, Loading } from '../parts/notice.ts'
+import { useLoad } from '../parts/use-load.ts'
+import { query } from '../shell/location.ts'
+import { pathTo, type ViewProps } from '../shell/place.ts'
+import { type Draft, EMPTY, givenIn } from './draft.ts'
+import { type Claimed, openQueue, type Progress } from './queue-api.ts'
+import { RatedCall } from './rated-call.ts'
+import { RatingPanel } from './rating-panel.ts'
+
+export function Rate({ project, subject }: ViewProps) {
+  const id = subject ?? ''
+  const user = caller.value?.svc_user_id ?? null
+  const api = useMemo(() => openQueue(project, id, user), [project, id, user])
+  const [turn, setTurn] = useState(0)
+  const queue = useLoad(id, (signal) => api.readQueue(signal))
+  const progress = useLoad(`${turn}`, (signal) => api.readProgress(signal))
+  const next = useLoad(`${turn}`, async (signal) => ({ found: await api.claimNext(signal) }))
+  if (!may('traces:write'))
+    return html`<${Failure} words="The key may not rate calls (it lacks traces:write)." />`
+  const finish = async (claimed: Claimed, draft: Draft | null, onSent: (rest: Draft) => void) => {
+    let rest = draft ?? EMPTY
+    for (const [part, given] of givenIn(rest)) {
+      await giveFeedback({ project, call: claimed.item.call_id, queue: id }, given)
+      // What was sent is not sent again when the rest fails.
+      rest = { ...rest, [part]: EMPTY[part] }
+      onSent(rest)
+    }
+    await api.finish(claimed.item.id, draft === null ? 'skipped' : 'completed')
+    setTurn(turn + 1)
+  }
+  const found = next.isLoading ? undefined : next.value?.found
+  return html`<${QueueHead} name=${queue.value?.name ?? '…'} description=${queue.value?.description ?? ''} progress=${progress.value} />
+    <${Failure} words=${queue.failure ?? progress.failure ?? next.failure} />
+    ${found === undefined && next.isLoading && html`<${Loading} />`}
+    ${found === null && html`<p class="notice">Nothing is left to rate in this queue. <a href=${pathTo(project, 'queues')}>All queues</a></p>`}
+    ${found && html`<${Rated} key=${found.item.id} project=${project} claimed=${found} onFinish=${finish} />`}`
+}
+
+interface QueueHeadProps {
+  readonly name: string
+  readonly description: string
+  readonly progress: Progress | null
+}
+
+function QueueHead({ name, description, progress }: QueueHeadProps) {
+  return html`<div class="bar">
+      <h1>${name}</h1>
+      ${
+        progress !== null &&
+        html`<progress max=${Math.max(progress.total, 1)} value=${progress.done} aria-label="Progress"></progress>
+          <span role="status">${formatCount(progress.done)} of ${formatCount(progress.total)} done</span>`
+      }
+    </div>
+    ${description !== '' && html`<p>${description}</p>`}`
+}
+
+interface RatedProps {
+  readonly project: string
+  readonly claimed: Claimed
+  /** @param draft - null skips the call */
+  readonly onFinish: (
+    claimed: Claimed,
+    draft: Draft | null,
+    onSent: (rest: Draft) => void,
+  ) => Promise<void>
+}
+
+function Rated({ project, claimed, onFinish }: RatedProps) {
+  const [draft, setDraft] = useState<Draft>({ ...EMPTY, name: query.value.get('number') ?? RATING })
+  const [failure, setFailure] = useState<string | null>(null)
+  const [isSending, setSending] = useState(false)
+  const finish = async (isSkipped: boolean) => {
+    if (isSending) return
+    setSending(true)
+    try {
+      await onFinish(claimed, isSkipped ? null : draft, setDraft)
+    } catch (error) {
+      setFailure(wordsOf(error))
+      setSending(false)
+    }
+  }
+  return html`<div class="rate">
+    <${RatedCall} project=${project} claimed=${claimed} />
+    <div>
+      <${RatingPanel}
+        draft=${draft}
+        isSending=${isSending}
+        onChange=${setDraft}
+        onSave=${() => finish(false)}
+        onSkip=${() => finish(true)}
+      />
+      <${Failure} words=${failure} />
+    </div>
+  </div>`
+}

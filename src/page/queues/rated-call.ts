@@ -1,0 +1,65 @@
+/** The call that is rated: what it was asked and what it answered, and no more. */
+import { html } from 'htm/preact'
+import { textOf } from '../api/exact-json.ts'
+import { type Call, factsOf } from '../api/wire.ts'
+import { formatTime, shortOp } from '../parts/format.ts'
+import { summaryOf } from '../parts/given.ts'
+import { JsonTree } from '../parts/json-tree.ts'
+import { MessageList } from '../parts/message-list.ts'
+import { answersOf, type Message, promptOf } from '../parts/messages.ts'
+import { pathTo } from '../shell/place.ts'
+import type { Claimed } from './queue-api.ts'
+
+interface RatedCallProps {
+  readonly project: string
+  readonly claimed: Claimed
+}
+
+export function RatedCall({ project, claimed: { item, call } }: RatedCallProps) {
+  if (call === null) return html`<p class="notice">The call was deleted. Skip it to go on.</p>`
+  const given = factsOf(call).feedback ?? []
+  return html`<section aria-label="Call">
+    <div class="bar">
+      <b>${call.display_name ?? shortOp(call.op_name)}</b>
+      <span class="faint">${formatTime(call.started_at, false)}</span>
+      <span>${summaryOf(given)}</span>
+      <a href=${pathTo(project, 'calls', call.id)}>trace</a>
+    </div>
+    ${call.exception !== null && html`<pre class="exception">${call.exception}</pre>`}
+    ${
+      item.display_fields.length > 0
+        ? item.display_fields.map(
+            (path) =>
+              html`<${Shown} key=${path} title=${path} value=${at(call, path)} messages=${[]} />`,
+          )
+        : html`<${Shown} title="Inputs" value=${call.inputs} messages=${promptOf(call.inputs)} />
+            ${isMissing(call) ? null : html`<${Shown} title="Output" value=${call.output} messages=${answersOf(call.output)} />`}`
+    }
+  </section>`
+}
+
+/** Nothing comes out of a call that failed. */
+function isMissing({ exception, output }: Call): boolean {
+  return exception !== null && (output === null || output === undefined)
+}
+
+function at(call: Call, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+    return (value as Record<string, unknown>)[name]
+  }, call)
+}
+
+interface ShownProps {
+  readonly title: string
+  readonly value: unknown
+  readonly messages: readonly Message[]
+}
+
+function Shown({ title, value, messages }: ShownProps) {
+  const isPlain = typeof value !== 'object' || value === null
+  return html`<h2>${title}</h2>
+    <div class="shown">
+      ${messages.length > 0 ? html`<${MessageList} messages=${messages} />` : isPlain ? html`<p class="text">${value === undefined ? 'none' : textOf(value)}</p>` : html`<${JsonTree} value=${value} />`}
+    </div>`
+}

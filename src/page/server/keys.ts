@@ -1,0 +1,72 @@
+/** The API keys: who has which rights, new ones, and revoking. */
+import { html } from 'htm/preact'
+import { useState } from 'preact/hooks'
+import type { KeyResponse } from '../../schemas/access/key.ts'
+import { ask, wordsOf } from '../api/client.ts'
+import { caller } from '../api/session.ts'
+import { formatTime } from '../parts/format.ts'
+import { Failure, Loading } from '../parts/notice.ts'
+import { useLoad } from '../parts/use-load.ts'
+import { NewKey } from './new-key.ts'
+
+export function Keys() {
+  const [turn, setTurn] = useState(0)
+  const [withRevoked, setWithRevoked] = useState(false)
+  const reload = () => setTurn((last) => last + 1)
+  const loaded = useLoad(String(turn), (signal) =>
+    ask<{ data: KeyResponse[] }>('/v1/keys', undefined, { signal }),
+  )
+  const keys = loaded.value?.data ?? []
+  const shown = withRevoked ? keys : keys.filter(({ revoked_at }) => revoked_at === null)
+  return html`<h1>Keys</h1>
+    <${NewKey} onMade=${reload} />
+    <${Failure} words=${loaded.failure} />
+    ${loaded.value === null && loaded.isLoading && html`<${Loading} />`}
+    <div class="bar">
+      <h2>${shown.length} ${shown.length === 1 ? 'key' : 'keys'}</h2>
+      <label class="inline"><input type="checkbox" checked=${withRevoked} onChange=${() => setWithRevoked(!withRevoked)} /> revoked ones, too</label>
+    </div>
+    <div class="scroll"><table class="list" aria-label="Keys">
+      <thead><tr>
+        <th scope="col">User</th><th scope="col">Scopes</th><th scope="col">Projects</th>
+        <th scope="col">Made</th><th scope="col">Id</th><th scope="col"></th>
+      </tr></thead>
+      <tbody>${shown.map((row) => html`<${Row} key=${row.id} row=${row} onRevoked=${reload} />`)}</tbody>
+    </table></div>
+    <p class="faint">A revoked key is refused within a second. The key of <code>WEFT_BOOTSTRAP_KEY</code> is not stored and not listed.</p>`
+}
+
+interface RowProps {
+  readonly row: KeyResponse
+  readonly onRevoked: () => void
+}
+
+function Row({ row, onRevoked }: RowProps) {
+  const { id, svc_user_id, svc_username, scopes, projects, created_at, revoked_at } = row
+  const isOwn = id === caller.value?.key_id
+  return html`<tr>
+    <td>${svc_username}${svc_username !== svc_user_id && html` <span class="faint">${svc_user_id}</span>`}${isOwn && html` <span class="faint">(this is yours)</span>`}</td>
+    <td>${scopes.join(', ')}</td>
+    <td>${projects.join(', ')}</td>
+    <td>${formatTime(created_at, false)}</td>
+    <td class="faint">${id}</td>
+    <td>${revoked_at === null ? html`<${Revoke} row=${row} isOwn=${isOwn} onRevoked=${onRevoked} />` : html`<span class="faint">revoked ${formatTime(revoked_at, false)}</span>`}</td>
+  </tr>`
+}
+
+/** Two clicks: what is revoked cannot be had back. */
+function Revoke({ row, isOwn, onRevoked }: RowProps & { readonly isOwn: boolean }) {
+  const [isAsked, setAsked] = useState(false)
+  const [failure, setFailure] = useState<string | null>(null)
+  const revoke = () =>
+    ask(`/v1/keys/${encodeURIComponent(row.id)}`, undefined, { method: 'DELETE' }).then(
+      onRevoked,
+      (error: unknown) => setFailure(wordsOf(error)),
+    )
+  if (!isAsked) {
+    return html`<button aria-label=${`Revoke the key of ${row.svc_username}`} onClick=${() => setAsked(true)}>Revoke</button>`
+  }
+  return html`<button class="danger" onClick=${revoke}>${isOwn ? 'Revoke and sign out' : 'Revoke for good'}</button>
+    <button onClick=${() => setAsked(false)}>Keep</button>
+    <${Failure} words=${failure} />`
+}

@@ -1,0 +1,81 @@
+/** Makes a key, and shows it once. */
+import { html } from 'htm/preact'
+import { useState } from 'preact/hooks'
+import type { KeyResponse, SCOPES } from '../../schemas/access/key.ts'
+import { ask, wordsOf } from '../api/client.ts'
+import { caller } from '../api/session.ts'
+import { Failure } from '../parts/notice.ts'
+
+/** Each scope, and what it allows. */
+const WHAT: Readonly<Record<(typeof SCOPES)[number], string>> = {
+  'traces:read': 'read calls, statistics, feedback',
+  'traces:write': 'record calls and feedback',
+  inference: 'ask models',
+  training: 'models, jobs, checkpoints',
+  worker: 'take training jobs',
+  admin: 'all of these, keys and models',
+}
+const USUAL = ['traces:read', 'traces:write', 'inference', 'training']
+
+interface Made extends KeyResponse {
+  readonly secret: string
+}
+
+export function NewKey({ onMade }: { readonly onMade: () => void }) {
+  const [user, setUser] = useState('')
+  const [scopes, setScopes] = useState<readonly string[]>(USUAL)
+  const [projects, setProjects] = useState(caller.value?.project_patterns.join(', ') ?? '*')
+  const [failure, setFailure] = useState<string | null>(null)
+  const [made, setMade] = useState<Made | null>(null)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    setFailure(null)
+    const patterns = projects.split(/[\s,]+/).filter((pattern) => pattern !== '')
+    try {
+      setMade(await ask<Made>('/v1/keys', { svc_user_id: user.trim(), scopes, projects: patterns }))
+      setUser('')
+      onMade()
+    } catch (error) {
+      setFailure(wordsOf(error))
+    }
+  }
+  const toggle = (scope: string) =>
+    setScopes(scopes.includes(scope) ? scopes.filter((each) => each !== scope) : [...scopes, scope])
+  return html`<form class="card new-key" onSubmit=${submit}>
+      <h2>New key</h2>
+      <div class="bar">
+        <label>User<input required maxlength="128" value=${user} onInput=${textOf(setUser)} /></label>
+        <label>Projects<input required value=${projects} onInput=${textOf(setProjects)} aria-describedby="patterns" /></label>
+        <span id="patterns" class="faint">*, acme/* or acme/demo; several with commas</span>
+      </div>
+      <div class="bar" role="group" aria-label="Scopes">
+        ${Object.entries(WHAT).map(
+          ([scope, what]) => html`<label key=${scope} class="inline">
+            <input type="checkbox" checked=${scopes.includes(scope)} onChange=${() => toggle(scope)} />
+            ${scope} <span class="faint">${what}</span>
+          </label>`,
+        )}
+      </div>
+      <button class="main">Make the key</button>
+      <${Failure} words=${failure} />
+      ${made !== null && html`<${Shown} key=${made.id} made=${made} onClose=${() => setMade(null)} />`}
+    </form>`
+}
+
+function textOf(set: (text: string) => void) {
+  return (event: InputEvent) => set((event.target as HTMLInputElement).value)
+}
+
+function Shown({ made, onClose }: { readonly made: Made; readonly onClose: () => void }) {
+  const [copied, setCopied] = useState('')
+  const link = `${location.origin}/#key=${made.secret}`
+  const copy = (what: string, text: string) =>
+    navigator.clipboard.writeText(text).then(() => setCopied(what))
+  return html`<div class="secret" role="status">
+    <p>The key of <b>${made.svc_username}</b>, shown this once:</p>
+    <pre tabindex="0">${made.secret}</pre>
+    <button type="button" onClick=${() => copy('key', made.secret)}>${copied === 'key' ? 'Copied' : 'Copy the key'}</button>
+    <button type="button" onClick=${() => copy('link', link)}>${copied === 'link' ? 'Copied' : 'Copy a link that signs in'}</button>
+    <button type="button" onClick=${onClose}>Done</button>
+  </div>`
+}

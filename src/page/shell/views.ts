@@ -1,0 +1,38 @@
+/** The views, each read when it is first opened, so that the first paint waits for one of them alone. */
+import type { FunctionComponent } from 'preact'
+import type { View, ViewProps } from './place.ts'
+
+type ViewComponent = FunctionComponent<ViewProps>
+
+const LOADERS: Readonly<Record<View, () => Promise<ViewComponent>>> = {
+  home: async () => (await import('../home/home.ts')).Home,
+  calls: async () => (await import('../calls/calls.ts')).Calls,
+  trace: async () => (await import('../trace/trace.ts')).Trace,
+  threads: async () => (await import('../threads/threads.ts')).Threads,
+  thread: async () => (await import('../threads/conversation.ts')).Conversation,
+  feedback: async () => (await import('../feedback/feedback.ts')).Feedback,
+  queues: async () => (await import('../queues/queues.ts')).Queues,
+  queue: async () => (await import('../queues/rate.ts')).Rate,
+  evaluations: async () => (await import('../evaluations/evaluations.ts')).Evaluations,
+  evaluation: async () => (await import('../evaluations/run.ts')).RunView,
+  compare: async () => (await import('../evaluations/compare.ts')).Compare,
+  leaderboard: async () => (await import('../evaluations/leaderboard.ts')).Leaderboard,
+  objects: async () => (await import('../objects/objects.ts')).Objects,
+  object: async () => (await import('../objects/object.ts')).ObjectView,
+  playground: async () => (await import('../playground/playground.ts')).Playground,
+  training: async () => (await import('../training/training.ts')).Training,
+  server: async () => (await import('../server/server-view.ts')).ServerView,
+}
+
+const known = new Map<View, ViewComponent>()
+
+/** A view that was opened before; undefined for others. */
+export function knownView(view: View): ViewComponent | undefined {
+  return known.get(view)
+}
+
+export async function loadView(view: View): Promise<ViewComponent> {
+  const component = await LOADERS[view]()
+  known.set(view, component)
+  return component
+}

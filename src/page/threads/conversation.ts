@@ -1,0 +1,76 @@
+/** A thread as a conversation: its turns in order, each with the way to its trace. */
+import { html } from 'htm/preact'
+import { useState } from 'preact/hooks'
+import { ask, askLines } from '../api/client.ts'
+import type { Call, Usage, UsageAnswer } from '../api/wire.ts'
+import { formatCount } from '../parts/format.ts'
+import { Failure, Loading } from '../parts/notice.ts'
+import { useLoad } from '../parts/use-load.ts'
+import { pathTo, type ViewProps } from '../shell/place.ts'
+import { Turn } from './turn.ts'
+
+/** Turns of one page. */
+const PAGE_TURNS = 50
+
+interface Turns {
+  readonly count: number
+  readonly first: number
+  readonly calls: readonly Call[]
+}
+
+/** @param page - null for the last one */
+async function readTurns(
+  project_id: string,
+  thread: string,
+  page: number | null,
+  signal: AbortSignal,
+): Promise<Turns> {
+  const isTurn = { $eq: [{ $getField: 'id' }, { $getField: 'turn_id' }] }
+  const which = { project_id, filter: { thread_ids: [thread] }, query: { $expr: isTurn } }
+  const { count } = await ask<{ count: number }>('/calls/query_stats', which, { signal })
+  const last = Math.max(0, Math.ceil(count / PAGE_TURNS) - 1)
+  const first = Math.min(page ?? last, last) * PAGE_TURNS
+  const wanted = { ...which, offset: first, limit: PAGE_TURNS, include_feedback: true }
+  const calls: Call[] = []
+  for await (const call of askLines<Call>('/calls/stream_query', wanted, { signal }))
+    calls.push(call)
+  return { count, first, calls }
+}
+
+async function readUsage(
+  project_id: string,
+  calls: readonly Call[],
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, Usage>>> {
+  if (calls.length === 0) return {}
+  const body = { project_id, call_ids: calls.map(({ id }) => id), include_costs: true }
+  return (await ask<UsageAnswer>('/calls/usage', body, { signal })).call_usage
+}
+
+export function Conversation({ project, subject }: ViewProps) {
+  const thread = subject ?? ''
+  const [page, setPage] = useState<number | null>(null)
+  const [turn, reload] = useState(0)
+  const turns = useLoad(`${page} ${turn}`, (signal) => readTurns(project, thread, page, signal))
+  const calls = turns.value?.calls ?? []
+  const ids = calls.map(({ id }) => id).join(' ')
+  const usage = useLoad(ids, (signal) => readUsage(project, calls, signal))
+  if (turns.value === null)
+    return html`<${Failure} words=${turns.failure} />${turns.isLoading && html`<${Loading} />`}`
+  const { count, first } = turns.value
+  const at = Math.floor(first / PAGE_TURNS)
+  return html`<section class="conversation" aria-label="Conversation">
+    <h1>${thread}</h1>
+    <div class="bar">
+      <b>${formatCount(count)} turns</b>
+      <a href=${`${pathTo(project, 'calls')}?all=1&thread=${encodeURIComponent(thread)}`}>all calls of the thread</a>
+      <span class="push"></span>
+      <button onClick=${() => reload(turn + 1)}>Refresh</button>
+    </div>
+    <${Failure} words=${turns.failure ?? usage.failure} />
+    ${at > 0 && html`<button onClick=${() => setPage(at - 1)}>Earlier turns</button>`}
+    ${calls.map((call) => html`<${Turn} key=${call.id} project=${project} call=${call} usage=${usage.value?.[call.id]} onChange=${() => reload(turn + 1)} />`)}
+    ${count === 0 && html`<p class="notice">This thread has no turns: no call of it has its own id as its turn.</p>`}
+    ${first + calls.length < count && html`<button onClick=${() => setPage(at + 1)}>Later turns</button>`}
+  </section>`
+}

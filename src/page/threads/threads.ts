@@ -1,0 +1,70 @@
+/** The conversations of a project. */
+import { html } from 'htm/preact'
+import { useState } from 'preact/hooks'
+import { askLines } from '../api/client.ts'
+import type { Thread } from '../api/wire.ts'
+import { formatCount, formatMs, formatTime } from '../parts/format.ts'
+import { Failure, Loading } from '../parts/notice.ts'
+import { useLoad } from '../parts/use-load.ts'
+import { pathTo, type ViewProps } from '../shell/place.ts'
+
+/** Threads that are shown at first, and that come with each more. */
+const STEP = 200
+
+async function readThreads(
+  project_id: string,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Thread[]> {
+  const body = { project_id, limit, sort_by: [{ field: 'last_updated', direction: 'desc' }] }
+  const threads: Thread[] = []
+  for await (const thread of askLines<Thread>('/threads/stream_query', body, { signal }))
+    threads.push(thread)
+  return threads
+}
+
+export function Threads({ project }: ViewProps) {
+  const [limit, setLimit] = useState(STEP)
+  // One more than is shown tells whether there are more.
+  const threads = useLoad(`${limit}`, (signal) => readThreads(project, limit + 1, signal))
+  if (threads.value === null)
+    return html`<${Failure} words=${threads.failure} />${threads.isLoading && html`<${Loading} />`}`
+  if (threads.value.length === 0) return html`<${NoThread} />`
+  return html`<${Failure} words=${threads.failure} />
+    <h1>Threads</h1>
+    <div class="scroll"><table class="list">
+      <thead><tr>
+        <th scope="col">Thread</th><th scope="col" class="number">Turns</th><th scope="col">Last turn</th>
+        <th scope="col">First turn</th><th scope="col" class="number">Median of a turn</th><th scope="col" class="number">p99</th>
+      </tr></thead>
+      <tbody>
+        ${threads.value.slice(0, limit).map((thread) => html`<${ThreadRow} key=${thread.thread_id} project=${project} thread=${thread} />`)}
+      </tbody>
+    </table></div>
+    ${threads.value.length > limit && html`<button disabled=${threads.isLoading} onClick=${() => setLimit(limit + STEP)}>More threads</button>`}`
+}
+
+interface ThreadRowProps {
+  readonly project: string
+  readonly thread: Thread
+}
+
+function ThreadRow({ project, thread }: ThreadRowProps) {
+  return html`<tr>
+    <td><a href=${pathTo(project, 'threads', thread.thread_id)}>${thread.thread_id}</a></td>
+    <td class="number">${formatCount(thread.turn_count)}</td>
+    <td>${formatTime(thread.last_updated, false)}</td>
+    <td>${formatTime(thread.start_time, false)}</td>
+    <td class="number">${formatMs(thread.p50_turn_duration_ms)}</td>
+    <td class="number">${formatMs(thread.p99_turn_duration_ms)}</td>
+  </tr>`
+}
+
+function NoThread() {
+  return html`<section class="first">
+    <h1>No threads yet</h1>
+    <p>A thread is a conversation: calls with the same <code>thread_id</code>. Each call whose <code>turn_id</code> is its own id is
+      a turn. With the Weave SDK:</p>
+    <pre tabindex="0">${'with weave.thread("customer-17"):\n    answer("Why?")\n    answer("And then?")'}</pre>
+  </section>`
+}

@@ -1,0 +1,66 @@
+/** One turn of a conversation: what was asked, what was answered, and what it took. */
+import { html } from 'htm/preact'
+import { useState } from 'preact/hooks'
+import { may } from '../api/session.ts'
+import { type Call, factsOf, totalOf, type Usage } from '../api/wire.ts'
+import { formatCost, formatCount, formatMs, formatTime } from '../parts/format.ts'
+import { GiveFeedback } from '../parts/give-feedback.ts'
+import { summaryOf } from '../parts/given.ts'
+import { MessageList } from '../parts/message-list.ts'
+import { answersOf, type Message, newestOf, promptOf } from '../parts/messages.ts'
+import { StatusMark } from '../parts/status.ts'
+import { pathTo } from '../shell/place.ts'
+
+interface TurnProps {
+  readonly project: string
+  readonly call: Call
+  /** With all calls below; undefined while it is not known. */
+  readonly usage: Usage | undefined
+  readonly onChange: () => void
+}
+
+export function Turn({ project, call, usage, onChange }: TurnProps) {
+  const [isRating, setRating] = useState(false)
+  const { status, latency_ms, feedback = [] } = factsOf(call)
+  const { tokens, cost } = totalOf(usage ?? {})
+  return html`<article class="turn">
+    <${MessageList} messages=${saidIn(call)} />
+    ${call.exception !== null && html`<pre class="exception">${call.exception}</pre>`}
+    <footer class="bar faint">
+      <${StatusMark} status=${status} />
+      <span>${formatTime(call.started_at, false)}</span>
+      <span>${formatMs(latency_ms)}</span>
+      ${tokens > 0 && html`<span>${formatCount(tokens)} tokens</span>`}
+      <span>${formatCost(cost)}</span>
+      <span>${summaryOf(feedback)}</span>
+      <a href=${pathTo(project, 'calls', call.id)}>trace</a>
+      ${may('traces:write') && html`<button class="quiet" aria-expanded=${isRating} onClick=${() => setRating(!isRating)}>give feedback</button>`}
+    </footer>
+    ${isRating && html`<${GiveFeedback} project=${project} call=${call.id} onGiven=${onChange} />`}
+  </article>`
+}
+
+/** The messages of a turn; inputs and output that are none are shown as if they were. */
+function saidIn({ inputs, output, exception }: Call): readonly Message[] {
+  const prompt = newestOf(promptOf(inputs))
+  const answers = answersOf(output)
+  const asked = prompt.length > 0 ? prompt : [{ role: 'user', content: onlyTextOf(inputs) }]
+  if (exception !== null && (output === null || output === undefined)) return asked
+  const given = answers.length > 0 ? answers : [{ role: 'assistant', content: onlyTextOf(output) }]
+  return [...asked, ...given]
+}
+
+/** Names that programs give to what is said, the likeliest first. */
+const SAID = [
+  ...['question', 'query', 'prompt', 'message', 'input', 'user_input'],
+  ...['answer', 'response', 'output', 'reply', 'content', 'text'],
+]
+
+/** A value that has one text alone, or one by a name that tells, as this text. */
+function onlyTextOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const texts = Object.entries(value).filter(([, member]) => typeof member === 'string')
+  const named = SAID.flatMap((name) => texts.filter(([other]) => other === name))
+  const [only] = texts.length === 1 ? texts : named
+  return only === undefined ? value : only[1]
+}

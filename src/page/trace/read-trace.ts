@@ -1,0 +1,47 @@
+/** What a trace is made of, as the server tells it. */
+import { ask, askLines } from '../api/client.ts'
+import type { Call, Usage, UsageAnswer } from '../api/wire.ts'
+
+/** Limit: calls of a trace that are drawn. */
+const CALLS_MAX = 100_000
+/** Limit: calls whose usage one answer adds up. */
+const USAGE_CALLS_MAX = 50_000
+/** What the tree needs of a call: bodies are read when a call is opened. */
+const COLUMNS = ['display_name', 'parent_id', 'thread_id', 'ended_at', 'exception', 'summary']
+
+/** The calls of the trace that a call is of, in the order of their starts. */
+export async function readTrace(
+  project_id: string,
+  id: string,
+  signal: AbortSignal,
+): Promise<readonly Call[]> {
+  const one = { project_id, filter: { call_ids: [id] }, columns: ['parent_id'] }
+  const [call] = await listCalls(one, signal)
+  if (call === undefined) throw new Error('There is no such call; it may have been deleted.')
+  const filter = { trace_ids: [call.trace_id] }
+  return listCalls({ project_id, filter, columns: COLUMNS, limit: CALLS_MAX }, signal)
+}
+
+async function listCalls(body: object, signal: AbortSignal): Promise<Call[]> {
+  const calls: Call[] = []
+  for await (const call of askLines<Call>('/calls/stream_query', body, { signal })) calls.push(call)
+  return calls
+}
+
+/** Usage of each call with all below it, each token counted once; none for a trace that is too large. */
+export async function readTraceUsage(
+  project_id: string,
+  calls: readonly Call[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Usage>> {
+  const [first] = calls
+  if (first === undefined || calls.length > USAGE_CALLS_MAX) return new Map()
+  const body = {
+    project_id,
+    filter: { trace_ids: [first.trace_id] },
+    include_costs: true,
+    limit: USAGE_CALLS_MAX,
+  }
+  const { call_usage } = await ask<UsageAnswer>('/trace/usage', body, { signal })
+  return new Map(Object.entries(call_usage))
+}

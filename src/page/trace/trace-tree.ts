@@ -1,0 +1,166 @@
+/** The tree of a trace: folded and unfolded, searched, walked through by keys. */
+import { html } from 'htm/preact'
+import { useMemo, useState } from 'preact/hooks'
+import { type Call, totalOf, type Usage } from '../api/wire.ts'
+import { formatCost, formatCount, formatMs } from '../parts/format.ts'
+import { WindowList } from '../parts/window-list.ts'
+import { rowId, TraceRow } from './trace-row.ts'
+import { buildTrees, findCalls, listRows, type Node, parentsOf, spanOfAll } from './tree.ts'
+
+const ROW_PX = 28
+
+interface TraceTreeProps {
+  readonly calls: readonly Call[]
+  /** By call, with all below it; null while it is not known. */
+  readonly usage: ReadonlyMap<string, Usage> | null
+  readonly chosen: string
+  readonly onChoose: (id: string) => void
+  readonly onReload: () => void
+}
+
+export function TraceTree({ calls, usage, chosen, onChoose, onReload }: TraceTreeProps) {
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set())
+  const trees = useMemo(() => buildTrees(calls), [calls])
+  const rows = useMemo(() => listRows(trees, folded), [trees, folded])
+  const span = useMemo(() => spanOfAll(calls), [calls])
+  const at = useMemo(() => rows.findIndex(({ call }) => call.id === chosen), [rows, chosen])
+  // Folding something else must not scroll back to the chosen call.
+  const shown = useMemo(() => at, [chosen, trees])
+  const fold = (id: string, isFolded = !folded.has(id)) => {
+    const next = new Set(folded)
+    if (isFolded) next.add(id)
+    else next.delete(id)
+    setFolded(next)
+  }
+  const show = (id: string) => {
+    const above = parentsOf(calls, id)
+    if (above.some((parent) => folded.has(parent)))
+      setFolded(new Set([...folded].filter((parent) => !above.includes(parent))))
+    onChoose(id)
+  }
+  const keys = keysOf({ rows, at, folded, fold, onChoose })
+  return html`<section class="tree" aria-label="Calls of the trace">
+    <${Totals} calls=${calls} trees=${trees} usage=${usage} ms=${span.endMs - span.startMs} />
+    <div class="bar">
+      <${Find} calls=${calls} onFound=${show} />
+      <span class="push"></span>
+      <button onClick=${() => setFolded(new Set())}>Unfold</button>
+      <button onClick=${() => setFolded(parentsBelow(trees))}>Fold</button>
+      <button onClick=${onReload}>Refresh</button>
+    </div>
+    <${WindowList}
+      count=${rows.length}
+      rowHeight=${ROW_PX}
+      label="Calls of the trace"
+      role="tree"
+      shown=${shown}
+      active=${at < 0 ? undefined : rowId(chosen)}
+      onKeyDown=${keys}
+      renderRow=${(index: number) => {
+        const node = rows[index] as Node
+        const { id } = node.call
+        return html`<${TraceRow}
+          key=${id}
+          node=${node}
+          span=${span}
+          usage=${usage?.get(id)}
+          isChosen=${id === chosen}
+          isFolded=${folded.has(id)}
+          onFold=${() => fold(id)}
+          onChoose=${() => onChoose(id)}
+        />`
+      }}
+    />
+  </section>`
+}
+
+interface TotalsProps {
+  readonly calls: readonly Call[]
+  readonly trees: readonly Node[]
+  readonly usage: ReadonlyMap<string, Usage> | null
+  readonly ms: number
+}
+
+function Totals({ calls, trees, usage, ms }: TotalsProps) {
+  const errors = trees.reduce((sum, node) => sum + node.errors, 0)
+  const totals = trees.map(({ call }) => totalOf(usage?.get(call.id) ?? {}))
+  const tokens = totals.reduce((sum, total) => sum + total.tokens, 0)
+  const costs = totals.flatMap(({ cost }) => cost ?? [])
+  return html`<div class="bar">
+    <b>${formatCount(calls.length)} calls</b>
+    <span>${formatMs(ms)}</span>
+    ${errors > 0 && html`<span class="status error">${formatCount(errors)} failed</span>`}
+    ${tokens > 0 && html`<span title="each token counted once">${formatCount(tokens)} tokens</span>`}
+    ${costs.length > 0 && html`<span>${formatCost(costs.reduce((sum, cost) => sum + cost, 0))}</span>`}
+  </div>`
+}
+
+interface FindProps {
+  readonly calls: readonly Call[]
+  readonly onFound: (id: string) => void
+}
+
+/** Goes from one call with a text in its name or error to the next. */
+function Find({ calls, onFound }: FindProps) {
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(-1)
+  const found = useMemo(() => (text === '' ? [] : findCalls(calls, text)), [calls, text])
+  const next = (event: Event) => {
+    event.preventDefault()
+    if (found.length === 0) return
+    const following = (at + 1) % found.length
+    setAt(following)
+    onFound(found[following] as string)
+  }
+  const type = (event: InputEvent) => {
+    setText((event.target as HTMLInputElement).value)
+    setAt(-1)
+  }
+  return html`<form class="bar find" role="search" onSubmit=${next}>
+    <input type="search" aria-label="Find a call by its name or error" placeholder="find a call" value=${text} onInput=${type} />
+    <button disabled=${found.length === 0}>Next</button>
+    <span class="faint" role="status">${text !== '' && `${at + 1} of ${formatCount(found.length)}`}</span>
+  </form>`
+}
+
+interface Walk {
+  readonly rows: readonly Node[]
+  /** Of the chosen call; -1 when it is not in sight. */
+  readonly at: number
+  readonly folded: ReadonlySet<string>
+  readonly fold: (id: string, isFolded: boolean) => void
+  readonly onChoose: (id: string) => void
+}
+
+/** The keys of a tree: up and down choose, right unfolds, left folds or goes to the parent. */
+function keysOf({ rows, at, folded, fold, onChoose }: Walk) {
+  const choose = (index: number) => {
+    const node = rows[Math.max(0, Math.min(rows.length - 1, index))]
+    if (node !== undefined) onChoose(node.call.id)
+  }
+  return (event: KeyboardEvent) => {
+    const node = rows[at]
+    const isParent = node !== undefined && node.children.length > 0
+    const isFolded = node !== undefined && folded.has(node.call.id)
+    if (event.key === 'ArrowDown') choose(at + 1)
+    else if (event.key === 'ArrowUp') choose(at - 1)
+    else if (event.key === 'Home') choose(0)
+    else if (event.key === 'End') choose(rows.length - 1)
+    else if (event.key === 'ArrowRight' && isParent) {
+      if (isFolded) fold(node.call.id, false)
+      else choose(at + 1)
+    } else if (event.key === 'ArrowLeft' && node !== undefined) {
+      if (isParent && !isFolded) fold(node.call.id, true)
+      else choose(rows.findIndex(({ call }) => call.id === node.call.parent_id))
+    } else return
+    event.preventDefault()
+  }
+}
+
+/** All calls that have others below them, but for the roots. */
+function parentsBelow(trees: readonly Node[]): Set<string> {
+  const parents = listRows(trees, new Set()).filter(
+    ({ depth, children }) => depth > 0 && children.length > 0,
+  )
+  return new Set(parents.map(({ call }) => call.id))
+}

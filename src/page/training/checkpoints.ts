@@ -1,0 +1,70 @@
+/** The checkpoints of a model, the newest first, each with a way to talk to it. */
+import { html } from 'htm/preact'
+import { useState } from 'preact/hooks'
+import { may } from '../api/session.ts'
+import { pathTo } from '../shell/place.ts'
+import { formatNumber } from './curves.ts'
+import type { Checkpoint, Model } from './training-api.ts'
+
+const NUMBERS = ['reward', 'reward_std_dev', 'loss', 'entropy', 'kl_div', 'grad_norm']
+/** Rows that are shown at first. */
+const SHOWN = 10
+
+interface CheckpointsProps {
+  readonly project: string
+  readonly model: Model
+  readonly checkpoints: readonly Checkpoint[]
+}
+
+export function Checkpoints({ project, model, checkpoints }: CheckpointsProps) {
+  const [isWhole, setWhole] = useState(false)
+  const newest = checkpoints.toReversed()
+  const shown = isWhole ? newest : newest.slice(0, SHOWN)
+  return html`<h2>Checkpoints</h2>
+    ${checkpoints.length === 0 && html`<p class="faint">None yet: ${model.name} answers as ${model.base_model}.</p>`}
+    <div class="scroll">
+      <table class="list" aria-label="Checkpoints">
+        <thead><tr>
+          <th scope="col" class="number">Step</th>
+          ${NUMBERS.map((name) => html`<th key=${name} scope="col" class="number">${name}</th>`)}
+          <th scope="col" class="number">Trained of submitted groups</th>
+          <th scope="col"></th>
+        </tr></thead>
+        <tbody>
+          ${shown.map((each) => html`<${Row} key=${each.id} project=${project} model=${model} checkpoint=${each} />`)}
+          <${Row} project=${project} model=${model} checkpoint=${{ id: 'base', step: 0, metrics: {} }} />
+        </tbody>
+      </table>
+    </div>
+    ${
+      newest.length > shown.length &&
+      html`<button onClick=${() => setWhole(true)}>${newest.length - shown.length} more</button>`
+    }`
+}
+
+interface RowProps {
+  readonly project: string
+  readonly model: Model
+  readonly checkpoint: Checkpoint
+}
+
+function Row({ project, model, checkpoint: { step, metrics } }: RowProps) {
+  const numbers = metrics as Readonly<Record<string, unknown>>
+  const text = (name: string) => {
+    const value = numbers[name]
+    return typeof value === 'number' ? formatNumber(value) : ''
+  }
+  const name = `${model.name}:step${step}`
+  const trained = text('num_groups_trainable')
+  return html`<tr>
+    <td class="number">${step}</td>
+    ${NUMBERS.map((each) => html`<td key=${each} class="number">${text(each)}</td>`)}
+    <td class="number">${trained === '' ? '' : `${trained} of ${text('num_groups_submitted')}`}</td>
+    <td>${may('inference') && html`<a href=${playgroundOf(project, name)}>try ${step === 0 ? 'the base model' : 'this step'}</a>`}</td>
+  </tr>`
+}
+
+/** The playground with a model chosen. */
+export function playgroundOf(project: string, model: string): string {
+  return `${pathTo(project, 'playground')}?${new URLSearchParams({ model })}`
+}

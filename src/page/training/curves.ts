@@ -1,0 +1,72 @@
+/** Numbers of training over steps, a chart for each. */
+import { html } from 'htm/preact'
+import { Chart, type Line } from '../parts/chart.ts'
+
+/** Shown first, in this order; the others unfold. */
+const FIRST = ['reward', 'loss', 'entropy', 'kl_div', 'grad_norm']
+/** A line in the chart of another. */
+const BESIDE: Readonly<Record<string, readonly string[]>> = { reward: ['reward_std_dev'] }
+
+interface Point {
+  readonly step: number
+  /** Numbers by name. */
+  readonly metrics: Readonly<Record<string, unknown>>
+}
+
+interface CurvesProps {
+  readonly points: readonly Point[]
+  /** What is counted on the horizontal axis. */
+  readonly unit: string
+}
+
+export function Curves({ points, unit }: CurvesProps) {
+  const names = [...new Set(points.flatMap(({ metrics }) => Object.keys(metrics)))]
+  const beside = new Set(Object.values(BESIDE).flat())
+  const first = FIRST.filter((name) => names.includes(name))
+  const others = names.filter((name) => !FIRST.includes(name) && !beside.has(name)).sort()
+  if (points.length === 0) return null
+  const cards = (shown: readonly string[]) =>
+    shown.map(
+      (name) =>
+        html`<${Card} key=${name} title=${name} lines=${linesOf(name, names, points)} steps=${points.map(({ step }) => step)} unit=${unit} />`,
+    )
+  return html`<div class="charts dense">${cards(first)}</div>
+    ${
+      others.length > 0 &&
+      html`<details class="part"><summary>${others.length} other numbers</summary><div class="charts dense">${cards(others)}</div></details>`
+    }`
+}
+
+function linesOf(name: string, names: readonly string[], points: readonly Point[]): Line[] {
+  const shown = [name, ...(BESIDE[name] ?? []).filter((other) => names.includes(other))]
+  return shown.map((label) => ({
+    label,
+    values: points.map(({ metrics }) => numberOf(metrics[label])),
+  }))
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null
+}
+
+/** Four digits are enough to be compared. */
+export function formatNumber(value: number): string {
+  if (value === 0 || Number.isInteger(value)) return String(value)
+  const size = Math.abs(value)
+  return size < 0.001 || size >= 100_000 ? value.toExponential(1) : String(+value.toPrecision(4))
+}
+
+interface CardProps {
+  readonly title: string
+  readonly lines: readonly Line[]
+  readonly steps: readonly number[]
+  readonly unit: string
+}
+
+function Card({ title, lines, steps, unit }: CardProps) {
+  const last = lines[0]?.values.findLast((value) => value !== null)
+  return html`<section class="card">
+    <header><h2>${title}</h2><span class="number">${last === null || last === undefined ? '' : formatNumber(last)}</span></header>
+    <${Chart} title=${title} times=${steps} lines=${lines} format=${formatNumber} unit=${unit} />
+  </section>`
+}

@@ -1,0 +1,141 @@
+/** One training job: how far it is, its curves, what happened, its settings. */
+import { html } from 'htm/preact'
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { wordsOf } from '../api/client.ts'
+import { may } from '../api/session.ts'
+import { formatCount, formatMs, formatTime } from '../parts/format.ts'
+import { JsonTree } from '../parts/json-tree.ts'
+import { Failure, Loading } from '../parts/notice.ts'
+import { useLoad } from '../parts/use-load.ts'
+import { usePause } from '../parts/use-pause.ts'
+import { pathTo } from '../shell/place.ts'
+import { playgroundOf } from './checkpoints.ts'
+import { Curves } from './curves.ts'
+import { durationOf, JobStatus, noteOf } from './job-table.ts'
+import {
+  cancelJob,
+  isOver,
+  type Job,
+  type JobEvent,
+  type Model,
+  readEvents,
+  readJob,
+  readModel,
+} from './training-api.ts'
+
+const PAUSE_MS = 1000
+
+async function readAllOf(id: string, signal: AbortSignal) {
+  // Events after the job: those of its end are then there when it is over.
+  const job = await readJob(id, signal)
+  const [events, model] = await Promise.all([
+    readEvents(id, signal),
+    // A model may have been deleted since.
+    readModel(job.model_id, signal).catch(() => null),
+  ])
+  return { job, events, model }
+}
+
+interface JobViewProps {
+  readonly project: string
+  readonly id: string
+}
+
+export function JobView({ project, id }: JobViewProps) {
+  const [turn, setTurn] = useState(0)
+  const loaded = useLoad(`${id} ${turn}`, (signal) => readAllOf(id, signal))
+  const isLive = loaded.value !== null && !isOver(loaded.value.job)
+  usePause(isLive && !loaded.isLoading ? PAUSE_MS : null, () => setTurn(turn + 1))
+  if (loaded.value === null) {
+    return html`<${Failure} words=${loaded.failure} />${loaded.isLoading && html`<${Loading} />`}`
+  }
+  const { job, events, model } = loaded.value
+  const steps = events.filter(({ type }) => type === 'gradient_step')
+  return html`<div class="bar">
+      <h1>Training job</h1>
+      <${JobStatus} job=${job} />
+      ${isLive && html`<span class="faint" role="status">live</span>`}
+      <span class="push"></span>
+      <a href=${`${pathTo(project, 'training')}?model=${encodeURIComponent(job.model_id)}`}>all of ${model?.name ?? 'the model'}</a>
+      ${isLive && html`<${Cancel} job=${job} onDone=${() => setTurn(turn + 1)} />`}
+    </div>
+    <${Failure} words=${loaded.failure} />
+    <${Failure} words=${job.status === 'failed' ? noteOf(job) : null} />
+    <${Facts} project=${project} job=${job} model=${model} />
+    <${Curves}
+      points=${steps.map(({ data }, at) => ({ step: at + 1, metrics: data }))}
+      unit="gradient step"
+    />
+    <h2>Events</h2>
+    <${Events} events=${events} />
+    <h2>Settings</h2>
+    ${job.resolved_config === null ? html`<p class="faint">Told when the job begins.</p>` : html`<${JsonTree} value=${job.resolved_config} depth=${1} />`}`
+}
+
+function Cancel({ job, onDone }: { readonly job: Job; readonly onDone: () => void }) {
+  const [failure, setFailure] = useState<string | null>(null)
+  const cancel = () =>
+    cancelJob(job.id).then(onDone, (error: unknown) => setFailure(wordsOf(error)))
+  return html`<button disabled=${job.cancel_requested} onClick=${cancel}>Cancel the job</button>
+    <${Failure} words=${failure} />`
+}
+
+interface FactsProps {
+  readonly project: string
+  readonly job: Job
+  readonly model: Model | null
+}
+
+function Facts({ project, job, model }: FactsProps) {
+  const { checkpoint, worker, policy_lag } = job
+  const name = `${model?.name}:step${checkpoint?.step}`
+  const canTry = model !== null && checkpoint !== null && may('inference')
+  const facts: [string, ComponentChildren][] = [
+    ['Model', model?.name ?? job.model_id],
+    ['Made', checkpoint && `step ${checkpoint.step}`],
+    ['Created', formatTime(job.created_at, false)],
+    ['Took', formatMs(durationOf(job))],
+    ['Groups', formatCount(job.group_count)],
+    [
+      'Trajectories',
+      `${formatCount(job.trainable_count)} of ${formatCount(job.trajectory_count)} can train`,
+    ],
+    ['Steps behind', policy_lag],
+    ['Attempt', job.attempt > 0 && `${job.attempt} of ${job.max_attempts}`],
+    ['Worker', worker && `${worker.id} ${worker.version}`],
+    ['Note', job.status === 'failed' ? '' : noteOf(job)],
+    ['Try', canTry && html`<a href=${playgroundOf(project, name)}>try this step</a>`],
+    ['Id', job.id],
+  ]
+  return html`<dl class="facts">
+    ${facts
+      .filter(([, value]) => value || value === 0)
+      .map(([label, value]) => html`<div key=${label}><dt>${label}</dt><dd>${value}</dd></div>`)}
+  </dl>`
+}
+
+function Events({ events }: { readonly events: readonly JobEvent[] }) {
+  if (events.length === 0) return html`<p class="faint">None yet.</p>`
+  return html`<div class="scroll"><table class="list" aria-label="Events">
+    <thead><tr><th scope="col" class="number">No.</th><th scope="col">Event</th><th scope="col">What it tells</th></tr></thead>
+    <tbody>
+      ${events.map(
+        ({ id, type, data }, at) => html`<tr key=${id}>
+          <td class="number">${at + 1}</td>
+          <td>${type}</td>
+          <td class="faint wrap">${wordsFor(data)}</td>
+        </tr>`,
+      )}
+    </tbody>
+  </table></div>`
+}
+
+function wordsFor(data: Readonly<Record<string, unknown>>): string {
+  return Object.entries(data)
+    .map(
+      ([name, value]) =>
+        `${name} ${typeof value === 'number' ? +value.toPrecision(4) : String(value)}`,
+    )
+    .join(' · ')
+}

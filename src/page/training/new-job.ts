@@ -1,0 +1,150 @@
+/** Makes a training job out of calls and their feedback; what is sent is shown before. */
+import { html } from 'htm/preact'
+import { useState } from 'preact/hooks'
+import { ask, wordsOf } from '../api/client.ts'
+import { serverNow } from '../api/clock.ts'
+import { may } from '../api/session.ts'
+import { FilterBar } from '../calls/filter-bar.ts'
+import { questionName, questionOf } from '../calls/filters.ts'
+import { Failure, Loading } from '../parts/notice.ts'
+import { type Loaded, useLoad } from '../parts/use-load.ts'
+import { go, query, setQuery } from '../shell/location.ts'
+import { pathTo } from '../shell/place.ts'
+import { GroupPreview, type GroupsAnswer } from './group-preview.ts'
+import { chosenSource, EMPTY_CHOICES, type JobChoices, JobForm } from './job-form.ts'
+import { type RewardSource, readRewardSources } from './reward-sources.ts'
+import { type Model, makeJob, makeModel, readModels } from './training-api.ts'
+
+async function readOffers(project: string, signal: AbortSignal) {
+  const [sources, models] = await Promise.all([
+    readRewardSources(project, signal),
+    readModels(project, signal),
+  ])
+  return { sources, models }
+}
+
+export function NewJob({ project }: { readonly project: string }) {
+  const offers = useLoad(project, (signal) => readOffers(project, signal))
+  if (!may('traces:read')) {
+    return html`<${Failure} words="The key may not read calls: it lacks the scope traces:read." />`
+  }
+  if (offers.value === null) {
+    return html`<${Failure} words=${offers.failure} />${offers.isLoading && html`<${Loading} />`}`
+  }
+  return html`<h1>New training job</h1>
+    <${Composer} project=${project} ...${offers.value} />`
+}
+
+interface ComposerProps {
+  readonly project: string
+  readonly sources: readonly RewardSource[]
+  readonly models: readonly Model[]
+}
+
+function Composer({ project, sources, models }: ComposerProps) {
+  const [chosen, setChoices] = useState<JobChoices>({
+    ...EMPTY_CHOICES,
+    modelId: models[0]?.id ?? '',
+  })
+  // In the address, with the filter of the calls: what a link should carry.
+  const choices = { ...chosen, source: query.value.get('reward') ?? '' }
+  const change = (next: JobChoices) => {
+    setChoices(next)
+    setQuery({ reward: next.source })
+  }
+  const [untilMs] = useState(serverNow)
+  const source = chosenSource(sources, choices)
+  const name = JSON.stringify([
+    questionName.value,
+    source?.name,
+    choices.rollout_by,
+    choices.group_by,
+    choices.combine,
+    choices.limit,
+  ])
+  const groups = useLoad(name, (signal) =>
+    readGroups({ project, untilMs, source, choices }, signal),
+  )
+  return html`<section>
+      <h2>1. Calls</h2>
+      <${FilterBar} />
+    </section>
+    <${JobForm} sources=${sources} models=${models} choices=${choices} onChange=${change} />
+    <section>
+      <h2>4. What is sent</h2>
+      <${Failure} words=${groups.failure} />
+      ${groups.isLoading && html`<${Loading} />`}
+      ${!groups.isLoading && groups.value && html`<${GroupPreview} answer=${groups.value} />`}
+      ${source === null && html`<p>The project has no feedback with a number or a thumb yet: rate some calls first.</p>`}
+    </section>
+    <${Start} project=${project} choices=${choices} groups=${groups} />`
+}
+
+interface GroupsQuestion {
+  readonly project: string
+  readonly untilMs: number
+  readonly source: RewardSource | null
+  readonly choices: JobChoices
+}
+
+async function readGroups(
+  { project, untilMs, source, choices }: GroupsQuestion,
+  signal: AbortSignal,
+): Promise<GroupsAnswer | null> {
+  if (source === null) return null
+  const { feedback_type, reward } = source
+  const { rollout_by, group_by, combine, limit } = choices
+  const question = {
+    ...questionOf(project, untilMs),
+    ...{ rollout_by, group_by, limit: Number(limit) },
+    reward: { feedback_type, combine, ...reward },
+  }
+  return ask('/v1/preview/trajectory-groups/from-calls', question, { signal })
+}
+
+interface StartProps {
+  readonly project: string
+  readonly choices: JobChoices
+  readonly groups: Loaded<GroupsAnswer | null>
+}
+
+function Start({ project, choices, groups }: StartProps) {
+  const [failure, setFailure] = useState<string | null>(null)
+  const [isSending, setSending] = useState(false)
+  // One name for all tries: a second click, or a lost answer, makes no second job.
+  const [once] = useState(() => crypto.randomUUID())
+  const answer = groups.isLoading || groups.failure !== null ? null : groups.value
+  const canStart = answer !== null && answer.trajectory_groups.length > 0 && !isSending
+  const start = async () => {
+    setSending(true)
+    setFailure(null)
+    try {
+      const model_id = choices.modelId || (await makeModel(project, choices.name, choices.base)).id
+      const { id } = await makeJob(
+        {
+          model_id,
+          trajectory_groups: answer?.trajectory_groups,
+          experimental_config: configOf(choices),
+        },
+        once,
+      )
+      go(pathTo(project, 'training', id))
+    } catch (error) {
+      setFailure(wordsOf(error))
+      setSending(false)
+    }
+  }
+  return html`<div class="bar">
+      <button class="main" disabled=${!canStart} onClick=${start}>Start the job</button>
+      ${isSending && html`<span class="faint" role="status">sending …</span>`}
+    </div>
+    <${Failure} words=${failure} />`
+}
+
+function configOf({ learning_rate, ppo, scale_rewards }: JobChoices): object {
+  return {
+    ...(learning_rate === '' ? {} : { learning_rate: Number(learning_rate) }),
+    ppo,
+    scale_rewards,
+  }
+}

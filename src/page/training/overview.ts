@@ -1,0 +1,85 @@
+/** The models that are trained in a project: curves over their steps, checkpoints, jobs. */
+import { html } from 'htm/preact'
+import { useState } from 'preact/hooks'
+import { Failure, Loading } from '../parts/notice.ts'
+import { useLoad } from '../parts/use-load.ts'
+import { usePause } from '../parts/use-pause.ts'
+import { query, setQuery } from '../shell/location.ts'
+import { pathTo } from '../shell/place.ts'
+import { Checkpoints } from './checkpoints.ts'
+import { Curves } from './curves.ts'
+import { JobTable } from './job-table.ts'
+import { isOver, type Model, readCheckpoints, readJobs, readModels } from './training-api.ts'
+
+/** Between two looks, while jobs run and while none does. */
+const BUSY_PAUSE_MS = 1500
+const IDLE_PAUSE_MS = 10_000
+
+async function readTraining(project: string, wanted: string | null, signal: AbortSignal) {
+  const models = await readModels(project, signal)
+  const model = models.find(({ id }) => id === wanted) ?? models[0] ?? null
+  const [jobs, checkpoints] = await Promise.all([
+    readJobs(project, model?.id ?? null, signal),
+    model === null ? [] : readCheckpoints(model.id, signal),
+  ])
+  return { models, model, jobs, checkpoints }
+}
+
+export function Overview({ project }: { readonly project: string }) {
+  const wanted = query.value.get('model')
+  const [turn, setTurn] = useState(0)
+  const loaded = useLoad(`${project} ${wanted} ${turn}`, (signal) =>
+    readTraining(project, wanted, signal),
+  )
+  const isBusy = loaded.value?.jobs.some((job) => !isOver(job)) ?? false
+  const pause = isBusy ? BUSY_PAUSE_MS : IDLE_PAUSE_MS
+  usePause(loaded.isLoading ? null : pause, () => setTurn(turn + 1))
+  if (loaded.value === null) {
+    return html`<${Failure} words=${loaded.failure} />${loaded.isLoading && html`<${Loading} />`}`
+  }
+  const { models, model, jobs, checkpoints } = loaded.value
+  return html`<div class="bar">
+      <h1>Training</h1>
+      ${model !== null && html`<${ModelChoice} models=${models} model=${model} />`}
+      <span class="push"></span>
+      <a class="button" href=${pathTo(project, 'training', 'new')}>New job from calls</a>
+    </div>
+    <${Failure} words=${loaded.failure} />
+    ${
+      model === null
+        ? html`<${FirstJob} project=${project} />`
+        : html`<${Curves} points=${checkpoints.map(({ step, metrics }) => ({ step, metrics }))} unit="step" />
+          <${Checkpoints} project=${project} model=${model} checkpoints=${checkpoints} />
+          <h2>Jobs</h2>
+          <${JobTable} project=${project} jobs=${jobs} />`
+    }`
+}
+
+interface ModelChoiceProps {
+  readonly models: readonly Model[]
+  readonly model: Model
+}
+
+function ModelChoice({ models, model }: ModelChoiceProps) {
+  const change = (event: Event) => setQuery({ model: (event.target as HTMLSelectElement).value })
+  return html`<label class="inline">Model
+      <select value=${model.id} onChange=${change}>
+        ${models.map(({ id, name }) => html`<option key=${id} value=${id}>${name}</option>`)}
+      </select>
+    </label>
+    <span class="faint">from ${model.base_model}</span>`
+}
+
+function FirstJob({ project }: { readonly project: string }) {
+  return html`<section class="first">
+    <p>
+      No model is trained in <b>${project}</b> yet. A training job takes recorded chats and how good they were: choose
+      calls that have feedback, and say which number of it is the reward.
+    </p>
+    <p>
+      Chats train when they were recorded with their tokens: ask with <code>logprobs</code> and${' '}
+      <code>return_token_ids</code>, as <code>npm run demo:training</code> does.
+    </p>
+    <p><a href=${pathTo(project, 'training', 'new')}>Make a job out of calls</a></p>
+  </section>`
+}

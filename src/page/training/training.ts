@@ -1,0 +1,20 @@
+/** Training in a project: its models and jobs, one job, or a new one. */
+import { html } from 'htm/preact'
+import { may } from '../api/session.ts'
+import { Failure } from '../parts/notice.ts'
+import type { ViewProps } from '../shell/place.ts'
+import { JobView } from './job.ts'
+import { NewJob } from './new-job.ts'
+import { Overview } from './overview.ts'
+
+/** Its subject is the id of a job, or `new`; null for all of the project. */ export function Training({
+  project,
+  subject,
+}: ViewProps) {
+  if (!may('training')) {
+    return html`<${Failure} words="The key may not look at training: it lacks the scope training." />`
+  }
+  if (subject === null) return html`<${Overview} project=${project} />`
+  if (subject === 'new') return html`<${NewJob} project=${project} />`
+  return html`<${JobView} key=${subject} project=${project} id=${subject} />`
+}

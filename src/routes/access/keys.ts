@@ -1,0 +1,87 @@
+/** API keys over HTTP, as `npm run keys` has them on the machine. Spec: §5; additions to the spec. */
+import { ownsProjects, renderKeyRow, resolveNewKey } from '../../domain/access/key-view.ts'
+import { requireScope } from '../../domain/access/permissions.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import {
+  KeyCreateRequest,
+  KeyCreateResponse,
+  KeyListResponse,
+  KeyParams,
+  KeyResponse,
+} from '../../schemas/access/key.ts'
+import type { KeyStore } from '../../store/api/access/keys.ts'
+
+interface KeyRoutesOptions {
+  readonly keys: KeyStore
+}
+
+const tags = ['server']
+const url = '/v1/keys'
+
+export async function keyRoutes(app: App, { keys }: KeyRoutesOptions): Promise<void> {
+  app.get(
+    url,
+    {
+      schema: {
+        tags,
+        operationId: 'listKeys',
+        summary: 'List the keys of projects that the key may use (addition to the spec).',
+        response: { 200: KeyListResponse },
+      },
+    },
+    async (request) => {
+      const caller = requireScope(request.principal, 'admin')
+      const found = (await keys.listKeys()).filter((key) => ownsProjects(caller, key.projects))
+      return { object: 'list' as const, data: found.map(renderKeyRow) }
+    },
+  )
+
+  app.post(
+    url,
+    {
+      schema: {
+        tags,
+        operationId: 'createKey',
+        summary: 'Make a key; its secret is told this once (addition to the spec).',
+        body: KeyCreateRequest,
+        response: { 200: KeyCreateResponse },
+      },
+    },
+    async (request, reply) => {
+      const caller = requireScope(request.principal, 'admin')
+      const rights = resolveNewKey(request.body, caller)
+      const { id, secret } = await keys.createKey(rights)
+      const made = (await keys.listKeys()).find((key) => key.id === id)
+      if (made === undefined) throw new ApiError('key_not_found')
+      reply.header('cache-control', 'no-store')
+      return { ...renderKeyRow(made), secret }
+    },
+  )
+
+  app.delete(
+    `${url}/:key_id`,
+    {
+      schema: {
+        tags,
+        operationId: 'revokeKey',
+        summary:
+          'Revoke a key, which may be that of the request; within a second it is refused (addition to the spec).',
+        params: KeyParams,
+        response: { 200: KeyResponse },
+      },
+    },
+    async (request) => {
+      const caller = requireScope(request.principal, 'admin')
+      const { key_id } = request.params
+      const list = async () => (await keys.listKeys()).find(({ id }) => id === key_id)
+      const found = await list()
+      // A key of other projects reads as none, so that ids of others cannot be probed.
+      const isOwn = found !== undefined && ownsProjects(caller, found.projects)
+      if (!isOwn || !(await keys.revokeKey(key_id))) {
+        throw new ApiError('key_not_found', { param: 'key_id' })
+      }
+      return renderKeyRow((await list()) ?? found)
+    },
+  )
+}

@@ -1,0 +1,35 @@
+/** Calls with the feedback about them, which another store may keep. */
+import { callRef } from '../../domain/calls/call-ref.ts'
+import { type FeedbackRow, renderWholeFeedback } from '../../domain/feedback/feedback-view.ts'
+import type { ListedCall } from '../../store/api/calls/calls-query.ts'
+import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
+import type { ReadCaller } from '../../store/api/read-caller.ts'
+
+export interface CallWithFeedback extends ListedCall {
+  /** JSON texts, the oldest first; null unless asked for. */
+  readonly feedback: readonly string[] | null
+}
+
+export interface FeedbackJoin {
+  readonly feedback: FeedbackStore
+  /** Scheme of the refs under which feedback is looked for. */
+  readonly refScheme: string
+}
+
+/** @param isWanted - false leaves feedback null */
+export async function* joinFeedback(
+  pages: AsyncIterable<readonly ListedCall[]>,
+  isWanted: boolean,
+  { feedback, refScheme }: FeedbackJoin,
+  caller: ReadCaller,
+): AsyncGenerator<readonly CallWithFeedback[]> {
+  for await (const page of pages) {
+    const refs = page.map(({ call }) => callRef(refScheme, call.project_id, call.id))
+    const about = isWanted ? await feedback.listAbout(refs, caller) : null
+    yield page.map((listed, at) => ({ ...listed, feedback: about && render(about[at] ?? []) }))
+  }
+}
+
+function render(rows: readonly FeedbackRow[]): string[] {
+  return rows.map(renderWholeFeedback)
+}

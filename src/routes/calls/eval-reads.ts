@@ -1,0 +1,132 @@
+/** Reads the calls of evaluations, and the rows of datasets that they were given. */
+
+import type { StoredCall } from '../../domain/calls/call-view.ts'
+import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/calls-query.ts'
+import {
+  type PlacedTrial,
+  type TrialChild,
+  toChild,
+  toTrial,
+  withChildren,
+} from '../../domain/calls/eval-trials.ts'
+import { parseCall } from '../../domain/calls/evaluation-calls.ts'
+import { parseReadableRef } from '../../domain/objects/ref-reading.ts'
+import type { PriceTable } from '../../domain/prices/price-table.ts'
+import { ApiError } from '../../errors.ts'
+import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
+import type { EvalRow } from '../../schemas/calls/eval-results.ts'
+import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
+import type { ReadCaller } from '../../store/api/read-caller.ts'
+import { CONTENT_BYTES_MAX } from '../objects/objects.ts'
+import { createRefReader, type RefReaderOptions } from '../objects/ref-reader.ts'
+
+/** Limit: trials of one answer. */
+const TRIALS_MAX = 10_000
+/** Limit: characters of what trials were given and gave, in one answer. */
+const CHARACTERS_MAX = 64 * 1024 * 1024
+/** Calls whose children are asked for at once. */
+const PARENTS = 500
+
+const TRIAL_COLUMNS = ['parent_id', 'inputs', 'output']
+const CHILD_COLUMNS = ['parent_id', 'attributes', 'inputs', 'summary', 'ended_at']
+const ROOT_COLUMNS = ['display_name', 'inputs']
+
+/** @param prices - null leaves costs out */
+export function createEvalReader(
+  { callsQuery }: { readonly callsQuery: CallsQueryStore },
+  caller: ReadCaller,
+  prices: PriceTable | null,
+) {
+  const { project_id } = caller
+  let characters = 0
+
+  async function* readCalls(filter: CallsFilter, columns: string[]): AsyncGenerator<StoredCall> {
+    const shape = resolveCallsShape({ project_id, columns })
+    const selection = resolveCallsSelection({ project_id, filter })
+    for await (const listed of callsQuery.pages(selection, shape, caller)) {
+      for (const { call } of listed) {
+        if (columns === TRIAL_COLUMNS) {
+          characters += (call.inputs_json?.length ?? 0) + (call.output_json?.length ?? 0)
+        }
+        if (characters > CHARACTERS_MAX) throw tooMuch(`${CHARACTERS_MAX} characters`)
+        yield parseCall(call)
+      }
+    }
+  }
+
+  async function readChildren(parents: readonly string[]): Promise<Map<string, TrialChild[]>> {
+    const children = new Map<string, TrialChild[]>()
+    for (let from = 0; from < parents.length; from += PARENTS) {
+      const filter = { parent_ids: parents.slice(from, from + PARENTS) }
+      for await (const call of readCalls(filter, CHILD_COLUMNS)) {
+        const { parent_id } = call
+        if (parent_id === null) continue
+        const known = children.get(parent_id) ?? []
+        children.set(parent_id, known)
+        known.push(toChild(call, prices))
+      }
+    }
+    return children
+  }
+
+  return {
+    /** The trials of evaluations, the first started first. @throws ApiError validation_failed for too many */
+    async readTrials(
+      evaluations: readonly string[],
+      withCallsBelow: boolean,
+    ): Promise<PlacedTrial[]> {
+      const trials: PlacedTrial[] = []
+      if (evaluations.length === 0) return trials
+      for await (const call of readCalls({ parent_ids: [...evaluations] }, TRIAL_COLUMNS)) {
+        const trial = toTrial(call)
+        if (trial) trials.push(trial)
+        if (trials.length > TRIALS_MAX) throw tooMuch(`${TRIALS_MAX} trials`)
+      }
+      if (!withCallsBelow) return trials
+      const ids = trials.map(({ trial }) => trial.predict_and_score_call_id)
+      const children = await readChildren(ids)
+      return trials.map((placed) => {
+        const below = children.get(placed.trial.predict_and_score_call_id) ?? []
+        return { ...placed, trial: withChildren(placed, below) }
+      })
+    },
+    async readRoots(evaluations: readonly string[]): Promise<StoredCall[]> {
+      if (evaluations.length === 0) return []
+      return Array.fromAsync(readCalls({ call_ids: [...evaluations] }, ROOT_COLUMNS))
+    },
+  }
+}
+
+/** Rows with what their refs lead to; a ref that leads nowhere stays, and is told. */
+export async function resolveRows(
+  rows: readonly EvalRow[],
+  options: Omit<RefReaderOptions, 'contentBytesMax'>,
+): Promise<{ rows: EvalRow[]; warnings: string[] }> {
+  const read = createRefReader({ ...options, contentBytesMax: CONTENT_BYTES_MAX })
+  let unread = 0
+  const resolved: EvalRow[] = []
+  for (const row of rows) {
+    const { raw_data_row } = row
+    const ref = typeof raw_data_row === 'string' ? parseReadableRef(raw_data_row) : null
+    const value = ref === null ? raw_data_row : await readOrNull(() => read(ref))
+    if (value === null && ref !== null) unread += 1
+    resolved.push(value === null ? row : { ...row, raw_data_row: value })
+  }
+  const warnings =
+    unread === 0 ? [] : [`The refs of ${unread} rows lead nowhere and stand as they are.`]
+  return { rows: resolved, warnings }
+}
+
+async function readOrNull(read: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof ApiError && error.code.endsWith('_not_found')) return null
+    throw error
+  }
+}
+
+function tooMuch(what: string): ApiError {
+  const message = `The evaluations have more than ${what}: ask for fewer of them.`
+  return new ApiError('validation_failed', { param: 'evaluation_call_ids', message })
+}

@@ -1,0 +1,197 @@
+/**
+ * What models are asked with files or answer with audio, all additions to the spec. Nothing of it is made here: it is
+ * relayed to engines whose models offer it, and refused by name for others.
+ */
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { requireScope } from '../../domain/access/permissions.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import { audioAnswer, spokenAnswer } from '../../http/document/answers.ts'
+import { ProjectHeaders, requireProjectHeader } from '../../http/project-header.ts'
+import { startClientDeadline } from '../../http/stream/client-deadline.ts'
+import type { FormPart, Service } from '../../inference/backend.ts'
+import { createFileRecord } from '../../inference/chat/file-record.ts'
+import { type ServiceRequest, serveFile } from '../../inference/chat/service-run.ts'
+import {
+  formFile,
+  SpeechRequest,
+  TranscriptionForm,
+  TranslationForm,
+} from '../../schemas/chat/audio.ts'
+import { ImageEditForm, ImageResponse, ImageVariationForm } from '../../schemas/chat/images.ts'
+import { type AnswerHeaders, setReplyHeaders } from './answer-sending.ts'
+import { readModelForm, useModelForms } from './form-request.ts'
+import type { ServiceRoutesOptions } from './services.ts'
+
+interface FileServiceRoutesOptions extends ServiceRoutesOptions {
+  readonly bodyBytesMax: number
+}
+
+interface FormEndpoint {
+  readonly service: Service
+  readonly path: string
+  readonly operationId: string
+  readonly summary: string
+  /** Fields beside the files. */
+  readonly fields: z.ZodObject
+  /** Name of the file that must come, and what it is. */
+  readonly file: readonly [name: string, description: string]
+  readonly answer: object
+}
+
+const FORMS: readonly FormEndpoint[] = [
+  {
+    service: 'transcriptions',
+    path: '/v1/audio/transcriptions',
+    operationId: 'createTranscription',
+    summary: 'Write down what is said, with a model of an engine (addition to the spec).',
+    fields: TranscriptionForm,
+    file: ['file', 'What is said.'],
+    answer: spokenAnswer(),
+  },
+  {
+    service: 'translations',
+    path: '/v1/audio/translations',
+    operationId: 'createTranslation',
+    summary:
+      'Write down what is said in English, with a model of an engine (addition to the spec).',
+    fields: TranslationForm,
+    file: ['file', 'What is said.'],
+    answer: spokenAnswer(),
+  },
+  {
+    service: 'image_edits',
+    path: '/v1/images/edits',
+    operationId: 'editImage',
+    summary: 'Change images with a model of an engine (addition to the spec).',
+    fields: ImageEditForm,
+    file: ['image', 'The image; several as `image[]`. A `mask` may come beside it.'],
+    answer: ImageResponse,
+  },
+  {
+    service: 'image_variations',
+    path: '/v1/images/variations',
+    operationId: 'varyImage',
+    summary: 'Make images like one, with a model of an engine (addition to the spec).',
+    fields: ImageVariationForm,
+    file: ['image', 'The image.'],
+    answer: ImageResponse,
+  },
+]
+
+export async function fileServiceRoutes(
+  app: App,
+  options: FileServiceRoutesOptions,
+): Promise<void> {
+  addSpeech(app, options)
+  await app.register(async (forms: App) => {
+    await useModelForms(forms, options.bodyBytesMax)
+    for (const endpoint of FORMS) addForm(forms, endpoint, options)
+  })
+}
+
+function addSpeech(app: App, options: FileServiceRoutesOptions): void {
+  app.post(
+    '/v1/audio/speech',
+    {
+      config: { invalidBody: 'openai_400', keepsBodyText: true },
+      schema: {
+        tags: ['inference'],
+        operationId: 'createSpeech',
+        summary: 'Say a text with a model of an engine (addition to the spec).',
+        body: SpeechRequest,
+        shown: { headers: ProjectHeaders, response: { 200: audioAnswer() } },
+      },
+    },
+    async (request, reply) => {
+      const body = request.bodyText ?? ''
+      const { model, user } = request.body
+      const asked = { service: 'speech' as const, asked: { model, user }, body }
+      return await relay(app, { request, reply }, { ...asked, shape: SpeechRequest.shape }, options)
+    },
+  )
+}
+
+function addForm(app: App, endpoint: FormEndpoint, options: FileServiceRoutesOptions): void {
+  const { service, path, operationId, summary, fields: schema, file, answer } = endpoint
+  const [fileName, description] = file
+  app.post(
+    path,
+    {
+      config: { invalidBody: 'openai_400' },
+      // The form is read by the handler; its schema is for readers.
+      validatorCompiler: () => (value: unknown) => ({ value }),
+      schema: {
+        tags: ['inference'],
+        operationId,
+        summary,
+        consumes: ['multipart/form-data'],
+        body: z.looseObject({ ...schema.shape, [fileName]: formFile(description) }),
+        shown: { headers: ProjectHeaders, response: { 200: answer } },
+      },
+    },
+    async (request, reply) => {
+      const limits = { fileName, bodyBytesMax: options.bodyBytesMax }
+      const { fields, parts, summary: body } = await readModelForm(request, schema, limits)
+      const { model, user, stream } = fields as Record<string, string | undefined>
+      if (service === 'image_edits' && stream === 'true') {
+        const message = 'stream is not supported for images: they come whole.'
+        throw new ApiError('unsupported_parameter', { param: 'stream', message })
+      }
+      const asked = { service, asked: { model, user }, body, form: parts, shape: schema.shape }
+      return await relay(app, { request, reply }, asked, options)
+    },
+  )
+}
+
+interface FileRequest {
+  readonly service: Service
+  readonly asked: Pick<ServiceRequest, 'model' | 'user'>
+  /** JSON text, or what is recorded of a form. */
+  readonly body: string
+  readonly form?: readonly FormPart[]
+  readonly shape: object
+}
+
+interface Exchange {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+/** The status waits for the beginning of the answer; one that breaks later cuts the connection. */
+async function relay(
+  app: App,
+  { request, reply }: Exchange,
+  { service, asked, body, form, shape }: FileRequest,
+  { choice, run }: ServiceRoutesOptions,
+): Promise<FastifyReply> {
+  const projectId = requireProjectHeader(request)
+  const caller = requireScope(request.principal, 'inference')
+  const model = await choice.choose(asked.model, { caller, projectId })
+  const abort = app.openAbort(reply)
+  const deadline = startClientDeadline(request.headers, abort)
+  const record = createFileRecord()
+  const deltas = serveFile(
+    {
+      kind: { service, shape },
+      caller,
+      call: { request: asked, body, requestId: request.id, ...(form ? { form } : {}) },
+      model,
+      projectId,
+      recordAs: { opName: service, body, output: record.output },
+      signal: abort.signal,
+      setHeaders: (headers: AnswerHeaders) => setReplyHeaders(reply, headers),
+    },
+    run,
+    record,
+  )
+  const { contentType, pieces, close } = await deltas.finally(() => deadline?.lift())
+  reply.raw.once('close', close)
+  if (reply.raw.destroyed) close()
+  return reply
+    .header('content-type', contentType)
+    .header('x-content-type-options', 'nosniff')
+    .send(Readable.from(pieces, { objectMode: false }))
+}

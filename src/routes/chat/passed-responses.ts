@@ -1,0 +1,79 @@
+/** Responses of engines that make them: passed on under ids of this server, and kept by it as all others. */
+import type { ResponseHead } from '../../domain/chat/responses-answer.ts'
+import type { PlacedItem } from '../../domain/chat/responses-input.ts'
+import { splitItems, splitMembers } from '../../domain/json/json-members.ts'
+import { ApiError } from '../../errors.ts'
+import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'
+import {
+  createPassedResponse,
+  type PassedEvent,
+  renderPassedRequest,
+  type ToldItem,
+} from '../../inference/chat/passed-response.ts'
+import { type ServiceExchange, serveStream, serveWhole } from '../../inference/chat/service-run.ts'
+import { listOffers } from '../../inference/models/offers.ts'
+import type { ServedModel } from '../../inference/models/registry.ts'
+import type { InputItem } from '../../schemas/chat/responses-input.ts'
+import { ResponseCreateRequest } from '../../schemas/chat/responses-request.ts'
+import { type ResponseMaker, renderTyped } from './response-run.ts'
+
+export const RESPONSES_KIND = { service: 'responses', shape: ResponseCreateRequest.shape } as const
+
+/** Whether the engine of a model makes its responses; else they are made of its chats. */
+export function makesResponses(model: ServedModel): boolean {
+  return listOffers(model).includes('responses')
+}
+
+/** What the response goes on from and is asked. */
+interface PassedInput {
+  readonly body: ResponseCreateRequest
+  /** As it was received, JSON text. */
+  readonly bodyText: string
+  readonly context: readonly PlacedItem[]
+  /** Its own items, none of which is a reference. */
+  readonly input: readonly InputItem[]
+}
+
+/** The JSON text for the engine. */
+export function renderEngineRequest({ body, bodyText, context, input }: PassedInput): string {
+  if (!Array.isArray(body.input) && context.length === 0) return renderPassedRequest(bodyText, null)
+  const texts = Array.isArray(body.input)
+    ? splitItems(splitMembers(bodyText).get('input') ?? '')
+    : []
+  const own = input.map((item, index): ToldItem => {
+    const sent = Array.isArray(body.input) ? body.input[index] : undefined
+    if (sent === undefined) return { item: { role: 'user', content: body.input as string } }
+    // Texts of the client stand as they came; only references give way to what they name.
+    return sent.type === 'item_reference' ? { item } : { item: sent, json: texts[index] }
+  })
+  return renderPassedRequest(bodyText, [...context, ...own])
+}
+
+export function createPassedMaker(
+  exchange: ServiceExchange,
+  run: CompletionRunOptions,
+  head: ResponseHead,
+): ResponseMaker {
+  const passed = createPassedResponse(head)
+  let last: PassedEvent | null = null
+  const render = ({ type, json }: PassedEvent) => renderTyped(type, json)
+  return {
+    async whole() {
+      passed.whole(await serveWhole(exchange, run))
+    },
+    async *events() {
+      for await (const texts of serveStream(exchange, run)) {
+        const events = texts.map(passed.event)
+        last = events.find(({ isLast }) => isLast) ?? last
+        yield events.filter(({ isLast }) => !isLast).map(render)
+      }
+    },
+    end() {
+      if (last === null) throw new ApiError('upstream_invalid_response')
+      return [render(last)]
+    },
+    fail: (error) => [render(passed.fail(error))],
+    response: passed.response,
+    json: passed.json,
+  }
+}

@@ -1,0 +1,127 @@
+/** Statistics over feedback; additions to the spec. */
+import {
+  renderWindowStats,
+  resolveFeedbackMetrics,
+} from '../../domain/feedback/feedback-metrics.ts'
+import { resolveFeedbackWindow } from '../../domain/feedback/feedback-sample.ts'
+import type { BucketTable } from '../../domain/stats/bucket-table.ts'
+import { type BucketGrid, buildBucketGrid, type TimeWindow } from '../../domain/stats/buckets.ts'
+import { nextRoundS } from '../../domain/stats/granularity.ts'
+import type { StatColumn } from '../../domain/stats/metric-names.ts'
+import { ApiError } from '../../errors.ts'
+import type { App } from '../../http/app-type.ts'
+import { addProjectRead } from '../../http/project-read.ts'
+import {
+  FeedbackAggregateRequest,
+  FeedbackAggregateResponse,
+  FeedbackStatsRequest,
+  FeedbackStatsResponse,
+} from '../../schemas/feedback/feedback-stats.ts'
+import { renderTimestamp } from '../../schemas/timestamp.ts'
+import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
+
+/** Limit: values of one answer. */
+const VALUES_MAX = 500_000
+
+interface FeedbackStatsRoutesOptions {
+  readonly feedback: FeedbackStore
+  /** Microseconds since the epoch; never goes back. */
+  readonly nowUs: () => number
+}
+
+export async function feedbackStatsRoutes(
+  app: App,
+  options: FeedbackStatsRoutesOptions,
+): Promise<void> {
+  addStats(app, options)
+  addAggregate(app, options)
+}
+
+function addStats(app: App, { feedback, nowUs }: FeedbackStatsRoutesOptions): void {
+  addProjectRead(
+    app,
+    '/feedback/stats',
+    {
+      tags: ['feedback'],
+      operationId: 'getFeedbackStats',
+      summary: 'Numbers of the payloads of feedback, by bucket of time (addition to the spec).',
+      description:
+        'Numbers are doubles here. The slug of a metric is its path with `_` for other characters.',
+      body: FeedbackStatsRequest,
+      response: FeedbackStatsResponse,
+    },
+    async (body, caller) => {
+      const { granularity, timezone } = body
+      const window = resolveFeedbackWindow(body, nowUs())
+      const metrics = resolveFeedbackMetrics(body.metrics)
+      const { columns } = metrics
+      const times = { startUs: window.start_us, endUs: window.end_us }
+      const grid = gridFor(times, granularity ?? null, timezone, columns.length + 1)
+      const { startsUs, granularityS } = grid
+      const measured = await feedback.measureFeedback({ window, metrics, startsUs }, caller)
+      return {
+        start: renderTimestamp(window.start_us),
+        end: renderTimestamp(window.end_us),
+        granularity: granularityS,
+        timezone,
+        buckets: renderBuckets(startsUs, columns, measured.buckets),
+        window_stats: renderWindowStats(metrics, measured.whole, measured.counts),
+      }
+    },
+  )
+}
+
+/** Longer buckets than asked for while there would be too many values. */
+function gridFor(
+  window: TimeWindow,
+  granularity: number | null,
+  timezone: string,
+  valuesOfBucket: number,
+): BucketGrid {
+  let grid = buildBucketGrid(window, granularity, timezone)
+  while (grid.startsUs.length > 1 && grid.startsUs.length * valuesOfBucket > VALUES_MAX) {
+    grid = buildBucketGrid(window, nextRoundS(2 * grid.granularityS - 1), timezone)
+  }
+  return grid
+}
+
+type Bucket = FeedbackStatsResponse['buckets'][number]
+
+function renderBuckets(
+  startsUs: Float64Array,
+  columns: readonly StatColumn[],
+  { count, values }: BucketTable,
+): Bucket[] {
+  return Array.from(startsUs, (startUs, bucket) => {
+    const entries = columns.map(({ key }, at) => {
+      const value = values[at]?.[bucket] ?? Number.NaN
+      return [key, Number.isNaN(value) ? null : value] as const
+    })
+    const own = { timestamp: renderTimestamp(startUs), count: count[bucket] ?? 0 }
+    // Why a cast: TypeScript cannot tell one key from all the others.
+    return { ...Object.fromEntries(entries), ...own } as unknown as Bucket
+  })
+}
+
+function addAggregate(app: App, { feedback }: FeedbackStatsRoutesOptions): void {
+  addProjectRead(
+    app,
+    '/feedback/aggregate',
+    {
+      tags: ['feedback'],
+      operationId: 'aggregateFeedback',
+      summary: 'Count tags and ratings of feedback by time and group (addition to the spec).',
+      body: FeedbackAggregateRequest,
+      response: FeedbackAggregateResponse,
+    },
+    async (body, caller) => {
+      const { after_ms, before_ms, time_bucket_seconds } = body
+      if (before_ms < after_ms) {
+        const message = 'before_ms must not be before after_ms'
+        throw new ApiError('validation_failed', { param: 'before_ms', message })
+      }
+      const buckets = await feedback.aggregateFeedback(body, caller)
+      return { after_ms, before_ms, time_bucket_seconds: time_bucket_seconds ?? null, buckets }
+    },
+  )
+}

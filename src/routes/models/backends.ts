@@ -1,0 +1,88 @@
+/** Which engines answer for the models, and how fast. Spec: §4.7 (not shown); an addition to the spec. */
+import { requireScope } from '../../domain/access/permissions.ts'
+import type { App } from '../../http/app-type.ts'
+import type { UpstreamState } from '../../inference/backend.ts'
+import type { ModelFigures, ModelMeter } from '../../inference/chat/model-meter.ts'
+import { listOffers } from '../../inference/models/offers.ts'
+import type { ModelRegistry } from '../../inference/models/registry.ts'
+import { type Backend, BackendListResponse } from '../../schemas/models/backend.ts'
+
+interface BackendRoutesOptions {
+  readonly models: ModelRegistry
+  readonly meter: ModelMeter
+}
+
+const UNASKED: ModelFigures = {
+  ...{ answers: 0, failures: 0, firstMs: [], totalMs: [] },
+  ...{ lastAnswerMs: null, lastFailure: null },
+}
+
+/** Spec: §4.7. Choice: for admins, since addresses of upstreams and use by others are nobody else's affair. */
+export async function backendRoutes(
+  app: App,
+  { models, meter }: BackendRoutesOptions,
+): Promise<void> {
+  app.get(
+    '/v1/backends',
+    {
+      schema: {
+        tags: ['inference'],
+        operationId: 'listBackends',
+        summary:
+          'Which engines answer for the models, how fast and how well (addition to the spec).',
+        response: { 200: BackendListResponse },
+      },
+    },
+    async (request) => {
+      requireScope(request.principal, 'admin')
+      const figures = meter.read()
+      const served = models.listEntries().map(({ id }) => models.getModel(id))
+      const known = new Set(served.map(({ id }) => id))
+      const trained = [...figures].filter(([id]) => !known.has(id))
+      const data = [
+        ...served.map((model): Backend => {
+          const { id, aliases, backend } = model
+          return {
+            ...{ id, aliases: [...aliases], engine: backend.kind },
+            offers: [...listOffers(model)],
+            upstreams: (backend.describeUpstreams?.() ?? []).map(renderUpstream),
+            ...renderFigures(figures.get(id) ?? UNASKED),
+          }
+        }),
+        ...trained.map(([id, found]): Backend => {
+          const unknown = { engine: null, aliases: [], offers: [], upstreams: [] }
+          return { id, ...unknown, ...renderFigures(found) }
+        }),
+      ]
+      return { object: 'list' as const, data }
+    },
+  )
+}
+
+function renderUpstream({ number, address, busyCount, failureCount, restsMs }: UpstreamState) {
+  const rests_ms = Math.ceil(restsMs)
+  return { number, address, requests: busyCount, failures: failureCount, rests_ms }
+}
+
+function renderFigures(figures: ModelFigures) {
+  const { answers, failures, firstMs, totalMs, lastAnswerMs, lastFailure } = figures
+  return {
+    ...{ answers, failures },
+    first_ms_p50: percentile(firstMs, 50),
+    first_ms_p95: percentile(firstMs, 95),
+    total_ms_p50: percentile(totalMs, 50),
+    total_ms_p95: percentile(totalMs, 95),
+    last_answer_at: lastAnswerMs === null ? null : renderMs(lastAnswerMs),
+    last_failure: lastFailure && { code: lastFailure.code, at: renderMs(lastFailure.atMs) },
+  }
+}
+
+/** The nearest rank; null without values. @param sorted - ascending */
+function percentile(sorted: readonly number[], percent: number): number | null {
+  const value = sorted[Math.ceil((sorted.length * percent) / 100) - 1]
+  return value === undefined ? null : Math.round(value * 1000) / 1000
+}
+
+function renderMs(ms: number): string {
+  return new Date(ms).toISOString()
+}

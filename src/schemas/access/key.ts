@@ -1,0 +1,74 @@
+/** API keys on the wire: additions to the spec. Spec: §5 (keys are named, nothing of the spec makes one). */
+import { z } from 'zod'
+import { nameOf } from '../primitives.ts'
+import { pageOf } from '../query/page-query.ts'
+
+const USER_CHARS_MAX = 128
+const PATTERNS_MAX = 100
+const PATTERN_CHARS_MAX = 257
+
+/** Rights that a key may carry. `admin` includes all others. */
+export const SCOPES = [
+  'traces:read',
+  'traces:write',
+  'inference',
+  'training',
+  'worker',
+  'admin',
+] as const
+
+const scopes = z
+  .array(z.enum(SCOPES, `must be one of ${SCOPES.join(', ')}`))
+  .min(1, 'must name at least one')
+  .max(SCOPES.length, 'must name each one once')
+const projects = z
+  .array(
+    z
+      .string()
+      .max(PATTERN_CHARS_MAX, `must have at most ${PATTERN_CHARS_MAX} characters`)
+      .regex(/^(\*|[^/*]+\/(\*|[^/*]+))$/u, 'must be *, <entity>/* or <entity>/<project>'),
+  )
+  .min(1, 'must name at least one')
+  .max(PATTERNS_MAX, `must have at most ${PATTERNS_MAX} entries`)
+
+export const KeyCreateRequest = z
+  .strictObject({
+    svc_user_id: nameOf(USER_CHARS_MAX).describe('User that the key stands for.'),
+    svc_username: nameOf(USER_CHARS_MAX)
+      .nullish()
+      .describe('Name of that user; the user itself when absent.'),
+    scopes: scopes.describe('Rights of the key; `admin` includes all.'),
+    projects: projects.describe(
+      'Projects that it may use: `acme/demo`, `acme/*` or `*`; those of the caller at most.',
+    ),
+  })
+  .meta({ id: 'KeyCreateRequest', description: 'A key to be made.' })
+export type KeyCreateRequest = z.infer<typeof KeyCreateRequest>
+
+export const KeyResponse = z
+  .object({
+    id: z.string().describe('Id of the key, which is no secret.'),
+    svc_user_id: z.string().describe('User that it stands for.'),
+    svc_username: z.string().describe('Name of that user.'),
+    scopes: z.array(z.string()).describe('Rights of the key.'),
+    projects: z.array(z.string()).describe('Projects that it may use.'),
+    created_at: z.string().describe('When it was made, UTC.').meta({ format: 'date-time' }),
+    revoked_at: z
+      .string()
+      .nullable()
+      .describe('Since when it is refused, UTC; null: it is taken.')
+      .meta({ format: 'date-time' }),
+  })
+  .meta({ id: 'KeyResponse', description: 'An API key without its secret.' })
+export type KeyResponse = z.infer<typeof KeyResponse>
+
+export const KeyCreateResponse = KeyResponse.extend({
+  secret: z.string().describe('The key itself. It is told this once and not kept.'),
+}).meta({ id: 'KeyCreateResponse', description: 'A new key with its secret.' })
+
+export const KeyListResponse = z.object({
+  object: pageOf(KeyResponse).shape.object,
+  data: z.array(KeyResponse).describe('Keys, the oldest first, the revoked ones too.'),
+})
+
+export const KeyParams = z.object({ key_id: z.string().max(128).describe('Id of the key.') })

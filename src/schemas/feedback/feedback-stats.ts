@@ -1,0 +1,171 @@
+/** Statistics over feedback on the wire. Additions to the spec. */
+import { z } from 'zod'
+import { ProjectId } from '../primitives.ts'
+import {
+  Aggregations,
+  Granularity,
+  METRIC_SPECS_MAX,
+  Percentiles,
+  TimeZone,
+} from '../stats/stats.ts'
+import { VALUE_TYPES } from './feedback.ts'
+import { FeedbackWindowFields } from './feedback-window.ts'
+
+const PATH_MAX = 2048
+
+/** Spec: §2.8 (metrics of payloads not shown). Choice: the names of Weave. */
+export const FeedbackMetricSpec = z
+  .strictObject({
+    json_path: z
+      .string()
+      .min(1, 'must not be empty')
+      .max(PATH_MAX, `must have at most ${PATH_MAX} characters`)
+      .describe('Path of a value in payloads, as `/feedback/payload_schema` tells it.'),
+    value_type: z
+      .enum(VALUE_TYPES, `must be one of ${VALUE_TYPES.join(', ')}`)
+      .default('numeric')
+      .describe(
+        'Values of another type count for nothing; of `categorical` ones all that are not null count.',
+      ),
+    aggregations: Aggregations.default([]).describe(
+      'Keys `<aggregation>_<slug>`. When empty: `avg`, `min` and `max` of numbers, unless percentiles are asked for; `count_true` and `count_false` of booleans; `count` of others, which have no other.',
+    ),
+    percentiles: Percentiles.default([]).describe(
+      'Keys `p<percentile>_<slug>`, of numbers alone: exact, linear between the two nearest values.',
+    ),
+  })
+  .meta({ id: 'FeedbackMetricSpec', description: 'Values of payloads and how they are summed up.' })
+export type FeedbackMetricSpec = z.infer<typeof FeedbackMetricSpec>
+
+export const FeedbackStatsRequest = z
+  .strictObject({
+    ...FeedbackWindowFields,
+    granularity: Granularity,
+    timezone: TimeZone,
+    metrics: z
+      .array(FeedbackMetricSpec)
+      .max(METRIC_SPECS_MAX, `must have at most ${METRIC_SPECS_MAX} entries`)
+      .default([])
+      .describe('What is summed up; without any, feedback is counted alone.'),
+  })
+  .meta({ id: 'FeedbackStatsRequest', description: 'A window of feedback, and metrics.' })
+export type FeedbackStatsRequest = z.infer<typeof FeedbackStatsRequest>
+
+const time = z.string().meta({ format: 'date-time' })
+const value = z.number().nullable()
+
+export const FeedbackStatsResponse = z
+  .object({
+    start: time.describe('Start of the window, UTC.'),
+    end: time.describe('End of the window, UTC.'),
+    granularity: z.int().describe('Seconds of a bucket, as used.'),
+    timezone: z.string().describe('Zone that the buckets follow.'),
+    buckets: z
+      .array(
+        z
+          .object({ timestamp: time.describe('Where the bucket begins, UTC.') })
+          .catchall(value.describe('A metric value, or `count`, the feedback of the bucket.')),
+      )
+      .describe('By time: each bucket of the window.'),
+    window_stats: z
+      .record(
+        z.string(),
+        z.record(z.string(), value.describe('The value over the whole window; null without one.')),
+      )
+      .describe('By slug, then by aggregation or `p<percentile>`: values over the whole window.'),
+  })
+  .meta({ id: 'FeedbackStatsResponse', description: 'Numbers of payloads by bucket of time.' })
+export type FeedbackStatsResponse = z.infer<typeof FeedbackStatsResponse>
+
+/** Limit: entries of a list that filters. */
+const FILTER_MAX = 1000
+const FILTER_TEXT_MAX = 2048
+/** Limit: about the year 5138, as milliseconds. */
+const MS_MAX = 100_000_000_000_000
+/** Limit: seconds of a bucket of a hundred years. */
+const BUCKET_S_MAX = 36_525 * 86_400
+
+/** What feedback is grouped by. Spec: §2.2 (not shown). Choice: the names of Weave. */
+const FEEDBACK_GROUPS = [
+  'scorer_id',
+  'span_agent_name',
+  'span_agent_version',
+  'span_status_code',
+] as const
+export type FeedbackGroup = (typeof FEEDBACK_GROUPS)[number]
+
+const SPAN_TYPES = ['agent_turn', 'agent_conversation'] as const
+
+function listOf<T extends z.ZodType>(entry: T) {
+  return z.array(entry).max(FILTER_MAX, `must have at most ${FILTER_MAX} entries`).default([])
+}
+
+const texts = listOf(
+  z.string().max(FILTER_TEXT_MAX, `must have at most ${FILTER_TEXT_MAX} characters`),
+)
+const milliseconds = z.int().min(0, 'must be at least 0').max(MS_MAX, `must be at most ${MS_MAX}`)
+
+export const FeedbackAggregateRequest = z
+  .strictObject({
+    project_id: ProjectId,
+    after_ms: milliseconds.describe('Inclusive start on created_at, milliseconds since the epoch.'),
+    before_ms: milliseconds.describe('Exclusive end, not before the start.'),
+    time_bucket_seconds: z
+      .int()
+      .min(1, 'must be at least 1')
+      .max(BUCKET_S_MAX, `must be at most ${BUCKET_S_MAX}`)
+      .nullish()
+      .describe('Seconds of a bucket, counted from the epoch; the whole window when absent.'),
+    group_by: z
+      .array(z.enum(FEEDBACK_GROUPS, `must be one of ${FEEDBACK_GROUPS.join(', ')}`))
+      .max(FEEDBACK_GROUPS.length, `must have at most ${FEEDBACK_GROUPS.length} entries`)
+      .default([])
+      .describe('What each bucket is divided by; `scorer_id` is the name in runnable_ref.'),
+    feedback_types: texts.describe('Only types that begin with one of these.'),
+    scorer_ids: texts.describe(
+      'Only these names in runnable_ref; `<start>*` for all that begin so.',
+    ),
+    monitor_ids: texts.describe(
+      'Only these names in trigger_ref; `<start>*` for all that begin so.',
+    ),
+    span_agent_names: texts.describe('Only feedback about these agents.'),
+    span_types: listOf(z.enum(SPAN_TYPES, `must be one of ${SPAN_TYPES.join(', ')}`)).describe(
+      'Only feedback about turns or conversations.',
+    ),
+    tags: texts.describe('Only feedback with one of these tags.'),
+    rating_min: z.number().nullish().describe('Only feedback whose rating `_rating_` is no less.'),
+    rating_max: z.number().nullish().describe('Only feedback whose rating `_rating_` is no more.'),
+  })
+  .meta({ id: 'FeedbackAggregateRequest', description: 'Which scores are counted, and how.' })
+export type FeedbackAggregateRequest = z.infer<typeof FeedbackAggregateRequest>
+
+const count = z.int()
+
+export const FeedbackAggregateResponse = z
+  .object({
+    after_ms: z.int().describe('Start of the window.'),
+    before_ms: z.int().describe('End of the window.'),
+    time_bucket_seconds: z.int().nullable().describe('Seconds of a bucket; null without buckets.'),
+    buckets: z
+      .array(
+        z.object({
+          time_bucket_start_ms: z
+            .int()
+            .nullable()
+            .describe(
+              'Where the bucket begins, milliseconds since the epoch; null without buckets.',
+            ),
+          group: z
+            .record(z.string(), z.string())
+            .describe('Values of group_by; empty text where feedback has none.'),
+          total_count: count.describe('How much feedback.'),
+          scored_count: count.describe('How much of it has a tag or a rating.'),
+          tag_counts: z.record(z.string(), count).describe('How much has each tag.'),
+          rating_counts: z.record(z.string(), count).describe('How much has each rating.'),
+          rating_sums: z.record(z.string(), z.number()).describe('Sums of each rating.'),
+        }),
+      )
+      .describe('By time, then by group; those without feedback are left out.'),
+  })
+  .meta({ id: 'FeedbackAggregateResponse', description: 'Counts of scores.' })
+export type FeedbackAggregateResponse = z.infer<typeof FeedbackAggregateResponse>

@@ -1,0 +1,118 @@
+/** What is stored of calls that are named by their ids. */
+import type { CallTexts } from '../../../domain/calls/call-view.ts'
+import type { CallEnd } from '../../../domain/calls/new-call.ts'
+import type { ClickHouse } from '../db/client.ts'
+import { type FoundRow, type KnownStart, mergeRows, toKnownStart } from './call-rows.ts'
+import { type CallName, type CallState, keyOf, unknownCall } from './call-states.ts'
+import * as SQL from './calls.sql.ts'
+
+/** Reads a statement, whoever waits for it. */
+type Read = <Found>(sql: string, parameters: Readonly<Record<string, unknown>>) => Promise<Found[]>
+
+/** Limit: ids of one statement. */
+const IDS_MAX = 1000
+
+interface KnownRow extends KnownStart {
+  readonly id: string
+  readonly has_start: 0 | 1
+  readonly has_end: 0 | 1
+  readonly start_hash: string
+  readonly end_hash: string
+}
+
+interface EarlyEnd {
+  readonly id: string
+  readonly end_hash: string
+  readonly end_json: string
+}
+
+/** The states of calls by keyOf, as they are stored. @throws ApiError store_unavailable */
+export async function findStates(
+  db: ClickHouse,
+  names: readonly CallName[],
+): Promise<Map<string, CallState>> {
+  const states = new Map<string, CallState>()
+  for (const name of names) states.set(keyOf(name), unknownCall())
+  const projects = Map.groupBy(names, ({ project_id }) => project_id)
+  const parts = [...projects].flatMap(([project_id, named]) =>
+    partsOf([...new Set(named.map(({ id }) => id))]).map((ids) => ({ project_id, ids })),
+  )
+  await Promise.all(parts.map((part) => fillStates(db, states, part)))
+  return states
+}
+
+async function fillStates(
+  db: ClickHouse,
+  states: ReadonlyMap<string, CallState>,
+  part: { readonly project_id: string; readonly ids: readonly string[] },
+): Promise<void> {
+  const { project_id } = part
+  const stateOf = (id: string) => states.get(keyOf({ project_id, id })) as CallState
+  const [rows, early, deleted] = await Promise.all([
+    db.read<KnownRow>(SQL.SELECT_KNOWN_ROWS, part),
+    db.read<EarlyEnd>(SQL.SELECT_EARLY_ENDS, part),
+    db.read<{ id: string }>(SQL.SELECT_DELETED, part),
+  ])
+  for (const row of rows) {
+    const state = stateOf(row.id)
+    if (row.has_start === 1) state.start ??= { known: toKnownStart(row), hash: row.start_hash }
+    if (row.has_end === 1) state.endHash ??= row.end_hash
+  }
+  for (const { id, end_hash, end_json } of early) {
+    const state = stateOf(id)
+    if (state.endHash !== null) continue
+    state.endHash = end_hash
+    state.earlyEnd = JSON.parse(end_json) as CallEnd
+  }
+  for (const { id } of deleted) stateOf(id).isDeleted = true
+}
+
+/** The calls of ids, without those that were deleted, by id. */
+export async function findCalls(
+  read: Read,
+  project_id: string,
+  ids: readonly string[],
+  wanted: ReadonlySet<SQL.BodyColumn>,
+): Promise<Map<string, CallTexts>> {
+  const part = { project_id, ids }
+  const [rows, beside] = await Promise.all([
+    read<FoundRow>(SQL.selectRows(wanted), part),
+    readBeside(read, part),
+  ])
+  return toLiveCalls(rows, beside)
+}
+
+/** What of calls lies in other tables. */
+interface Beside {
+  readonly names: ReadonlyMap<string, string | null>
+  readonly deleted: ReadonlySet<string>
+}
+
+export async function readBeside(
+  read: Read,
+  part: { readonly project_id: string; readonly ids: readonly string[] },
+): Promise<Beside> {
+  const [names, deleted] = await Promise.all([
+    read<{ id: string; display_name: string | null }>(SQL.SELECT_NAMES, part),
+    read<{ id: string }>(SQL.SELECT_DELETED, part),
+  ])
+  return {
+    names: new Map(names.map(({ id, display_name }) => [id, display_name])),
+    deleted: new Set(deleted.map(({ id }) => id)),
+  }
+}
+
+export function toLiveCalls(
+  rows: readonly FoundRow[],
+  { names, deleted }: Beside,
+): Map<string, CallTexts> {
+  const live = rows.filter(({ id }) => !deleted.has(id))
+  return mergeRows(live, names)
+}
+
+/** Ids in parts that one statement takes. */
+export function partsOf(ids: readonly string[]): string[][] {
+  const parts: string[][] = []
+  for (let at = 0; at < ids.length; at += IDS_MAX) parts.push(ids.slice(at, at + IDS_MAX))
+  return parts
+}

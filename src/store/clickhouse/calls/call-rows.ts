@@ -1,0 +1,144 @@
+/** Calls as rows of the tables, and back. */
+import { createHash } from 'node:crypto'
+import { type CallTexts, latencyMs } from '../../../domain/calls/call-view.ts'
+import type { CallEnd, CallStart } from '../../../domain/calls/new-call.ts'
+import { USAGE_COUNTERS } from '../../../domain/usage/own-usage.ts'
+import type { Row } from '../db/client.ts'
+
+/** What the rows of a call repeat of its start. */
+export interface KnownStart {
+  readonly started_at_us: number
+  readonly trace_id: string
+  readonly parent_id: string | null
+  readonly thread_id: string | null
+  readonly turn_id: string | null
+  readonly op_name: string
+  readonly display_name: string | null
+  readonly svc_user_id: string
+  readonly svc_username: string
+  readonly svc_run_id: string | null
+  readonly svc_run_step: number | null
+}
+
+/** A row of `calls` as it is read. */
+export interface FoundRow extends KnownStart {
+  readonly project_id: string
+  readonly id: string
+  readonly has_start: 0 | 1
+  readonly has_end: 0 | 1
+  readonly ended_at_us: number | null
+  readonly exception: string | null
+  readonly svc_run_step_end: number | null
+  readonly size_bytes: number
+  readonly attributes_json: string | null
+  readonly inputs_json: string | null
+  readonly otel_dump_json: string | null
+  readonly output_json: string | null
+  readonly summary_json: string | null
+}
+
+/** What a start that comes again must be equal in, but for the trace, which a client may leave out. */
+export function hashStart(start: CallStart): string {
+  const { parent_id, thread_id, turn_id, op_name, started_at_us, svc_run_id, svc_run_step } = start
+  const { attributes_json, inputs_json, otel_dump_json } = start
+  return hash([
+    ...[parent_id, thread_id, turn_id, op_name, started_at_us, svc_run_id, svc_run_step],
+    ...[attributes_json, inputs_json, otel_dump_json],
+  ])
+}
+
+/** What an end that comes again must be equal in. */
+export function hashEnd(end: CallEnd): string {
+  const { ended_at_us, exception, svc_run_step_end, output_json, summary_json } = end
+  return hash([ended_at_us, exception, svc_run_step_end, output_json, summary_json])
+}
+
+function hash(values: readonly (string | number | null)[]): string {
+  return createHash('sha256').update(JSON.stringify(values)).digest('base64')
+}
+
+export function toKnownStart(start: KnownStart): KnownStart {
+  const { started_at_us, trace_id, parent_id, thread_id, turn_id, op_name, display_name } = start
+  const { svc_user_id, svc_username, svc_run_id, svc_run_step } = start
+  return {
+    ...{ started_at_us, trace_id, parent_id, thread_id, turn_id, op_name, display_name },
+    ...{ svc_user_id, svc_username, svc_run_id, svc_run_step },
+  }
+}
+
+/** The row of a start, or of a whole call. */
+export function toStartRow(start: CallStart, end: CallEnd | null): Row {
+  const { project_id, id, attributes_json, inputs_json, otel_dump_json, input_refs } = start
+  const { start_size_bytes } = start
+  return {
+    ...{ project_id, id, ...toKnownStart(start), has_start: 1, has_end: end ? 1 : 0 },
+    ...{ attributes_json, inputs_json, otel_dump_json, input_refs, start_hash: hashStart(start) },
+    ...(end ? endColumns(start, end) : {}),
+    size_bytes: start_size_bytes + (end?.end_size_bytes ?? 0),
+  }
+}
+
+/** The row of an end whose start is stored. */
+export function toEndRow(start: KnownStart, end: CallEnd): Row {
+  const { project_id, id, end_size_bytes: size_bytes } = end
+  return {
+    ...{ project_id, id, ...toKnownStart(start), has_start: 0, has_end: 1 },
+    ...{ ...endColumns(start, end), size_bytes },
+  }
+}
+
+function endColumns({ started_at_us }: KnownStart, end: CallEnd): Row {
+  const { ended_at_us, exception, svc_run_step_end, output_json, summary_json, usage } = end
+  const counters = USAGE_COUNTERS.map((counter) => [
+    `usage.${counter}`,
+    usage.map((report) => report[counter]),
+  ])
+  return {
+    ...{ ended_at_us, exception, svc_run_step_end, output_json, summary_json },
+    latency_ms: latencyMs(started_at_us, ended_at_us),
+    is_error: exception === null ? 0 : 1,
+    output_refs: end.output_refs,
+    'usage.model': usage.map(({ model }) => model),
+    'usage.tells_requests': usage.map(({ tells_requests }) => (tells_requests ? 1 : 0)),
+    ...Object.fromEntries(counters),
+    end_hash: hashEnd(end),
+  }
+}
+
+/**
+ * The calls of rows by id, in the order in which their starts were stored. Of parts that are there twice the first one
+ * counts: two processes may have stored the same.
+ */
+export function mergeRows(
+  rows: readonly FoundRow[],
+  names: ReadonlyMap<string, string | null>,
+): Map<string, CallTexts> {
+  const ends = new Map<string, FoundRow>()
+  for (const row of rows) if (row.has_end === 1 && !ends.has(row.id)) ends.set(row.id, row)
+  const calls = new Map<string, CallTexts>()
+  for (const row of rows) {
+    if (row.has_start === 1 && !calls.has(row.id)) {
+      calls.set(row.id, toCall(row, ends.get(row.id) ?? null, names))
+    }
+  }
+  return calls
+}
+
+function toCall(
+  row: FoundRow,
+  end: FoundRow | null,
+  names: ReadonlyMap<string, string | null>,
+): CallTexts {
+  const { project_id, id, attributes_json, inputs_json, otel_dump_json } = row
+  const given = names.get(id)
+  return {
+    ...{ project_id, id, ...toKnownStart(row), attributes_json, inputs_json, otel_dump_json },
+    display_name: given === undefined ? row.display_name : given,
+    ended_at_us: end?.ended_at_us ?? null,
+    exception: end?.exception ?? null,
+    svc_run_step_end: end?.svc_run_step_end ?? null,
+    output_json: end?.output_json ?? null,
+    summary_json: end?.summary_json ?? null,
+    storage_size_bytes: row.size_bytes + (end && end !== row ? end.size_bytes : 0),
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * The writer of calls: one batch at a time, made of all that waits. It looks up what is stored of the calls that the
+ * batch names, decides, inserts, and answers. An insert whose end is not known is sent again, with the same rows and
+ * the same token, until ClickHouse tells its end: until then nothing else is written, so that nothing is stored twice.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CallParts } from '../../../domain/calls/new-call.ts'
+import type { PartResult } from '../../../domain/calls/part-result.ts'
+import { ApiError } from '../../../errors.ts'
+import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
+import { sizeOf } from '../../sqlite/write/write-size.ts'
+import type { ClickHouse } from '../db/client.ts'
+import { createInserts, type Inserts } from '../db/inserts.ts'
+import { toStoreError } from '../db/store-error.ts'
+import { findStates } from './call-lookups.ts'
+import { createBatch } from './call-states.ts'
+import { deleteCalls } from './delete-calls.ts'
+
+interface CallWritesOptions {
+  /** Writes that may wait. */
+  readonly queueMax: number
+  /** Bytes of them. */
+  readonly queueBytesMax: number
+  /** How long a caller waits before it is told to come again; default 10 s. */
+  readonly waitMs?: number
+  /** How long `close` waits for what is queued. */
+  readonly closeMs: number
+}
+
+export interface CallWrites {
+  /** @throws ApiError server_overloaded, store_unavailable: it may be stored or not, and can be sent again */
+  writeParts(parts: readonly CallParts[]): Promise<readonly PartResult[]>
+  renameCall(rename: CallRename): Promise<void>
+  deleteCalls(deletion: CallDeletion): Promise<number>
+  /** Writes what waits. */
+  close(): Promise<void>
+}
+
+/** Limits of one batch. */
+const BATCH_PARTS_MAX = 5_000
+const BATCH_BYTES_MAX = 16 * 1024 * 1024
+const WAIT_MS = 10_000
+/** Limit: how long a try to insert holds up the end of the process. */
+const STOP_MS_MAX = 300
+
+interface Job {
+  readonly parts: readonly CallParts[]
+  readonly rename: CallRename | null
+  readonly deletion: CallDeletion | null
+  readonly bytes: number
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+export function createCallWrites(db: ClickHouse, options: CallWritesOptions): CallWrites {
+  const { queueMax, queueBytesMax, waitMs = WAIT_MS, closeMs } = options
+  const inserts = createInserts(db)
+  const waiting: Job[] = []
+  let waitingBytes = 0
+  let written: readonly Job[] = []
+  let running: Promise<void> | null = null
+  let isClosed = false
+
+  function takeBatch(): Job[] {
+    const batch: Job[] = []
+    let [parts, bytes] = [0, 0]
+    for (const job of waiting) {
+      const isFull =
+        parts + job.parts.length > BATCH_PARTS_MAX || bytes + job.bytes > BATCH_BYTES_MAX
+      if (batch.length > 0 && (isFull || job.deletion || batch[0]?.deletion)) break
+      batch.push(job)
+      parts += job.parts.length
+      bytes += job.bytes
+    }
+    waiting.splice(0, batch.length)
+    return batch
+  }
+
+  async function run(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = takeBatch()
+      written = batch
+      try {
+        const [first] = batch
+        if (first?.deletion) first.resolve(await deleteCalls(db, first.deletion, inserts.insert))
+        else await writeBatch(db, batch, inserts)
+      } catch (error) {
+        for (const job of batch) job.reject(toStoreError(error))
+      }
+      for (const { bytes } of batch) waitingBytes -= bytes
+    }
+  }
+
+  function push(fields: Partial<Pick<Job, 'parts' | 'rename' | 'deletion'>>): Promise<unknown> {
+    if (isClosed) throw new ApiError('server_draining')
+    const bytes = sizeOf(fields)
+    const isFull = waiting.length >= queueMax || waitingBytes + bytes > queueBytesMax
+    if (isFull && waiting.length > 0) throw new ApiError('server_overloaded', { retryAfterS: 1 })
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    const job: Job = { parts: [], rename: null, deletion: null, ...fields, bytes, resolve, reject }
+    const timer = setTimeout(() => {
+      const at = waiting.indexOf(job)
+      // What is being written goes on: its caller is told that it may be stored or not.
+      if (at >= 0) {
+        waiting.splice(at, 1)
+        waitingBytes -= bytes
+      }
+      reject(toStoreError(new Error('ClickHouse takes too long')))
+    }, waitMs)
+    waiting.push(job)
+    waitingBytes += bytes
+    running ??= run().finally(() => {
+      running = null
+    })
+    return promise.finally(() => clearTimeout(timer))
+  }
+
+  return {
+    writeParts: async (parts) => (await push({ parts })) as readonly PartResult[],
+    async renameCall(rename) {
+      await push({ rename })
+    },
+    deleteCalls: async (deletion) => (await push({ deletion })) as number,
+    async close() {
+      isClosed = true
+      await Promise.race([running, sleep(closeMs, undefined, { ref: false })])
+      inserts.stop()
+      await Promise.race([running, sleep(STOP_MS_MAX, undefined, { ref: false })])
+      for (const job of [...written, ...waiting.splice(0)]) job.reject(stopped())
+    },
+  }
+}
+
+async function writeBatch(
+  db: ClickHouse,
+  batch: readonly Job[],
+  { insert, nextVersion }: Inserts,
+): Promise<void> {
+  const names = batch.flatMap(({ parts, rename }) => [
+    ...parts.flatMap(({ start, end }) => [...(start ? [start] : []), ...(end ? [end] : [])]),
+    ...(rename ? [rename] : []),
+  ])
+  const calls = createBatch(await findStates(db, names))
+  const results = batch.map((job) => {
+    try {
+      if (job.rename) calls.rename(job.rename)
+      return { value: job.parts.map(calls.writePart) }
+    } catch (error) {
+      return { error }
+    }
+  })
+  const rows = calls.rows(nextVersion())
+  // In this order: a call that can be listed can be found by its id, whatever happens in between.
+  for (const table of ['call_early_ends', 'call_names', 'call_ids', 'calls'] as const) {
+    await insert(table, rows[table])
+  }
+  batch.forEach((job, at) => {
+    const result = results[at]
+    if (result && 'error' in result) job.reject(result.error)
+    else job.resolve(result?.value)
+  })
+}
+
+/** It may be stored or not. */
+function stopped(): ApiError {
+  return new ApiError('store_unavailable', { retryAfterS: 1 })
+}

@@ -1,0 +1,73 @@
+/** Statements of the lists of calls. */
+import { type FilterCondition, liveRows } from './calls.sql.ts'
+
+/** Microseconds of ClickHouse's own clock, by which rows note when they were stored. */
+export const READ_CLOCK = `
+SELECT toUnixTimestamp64Micro(now64(6)) AS us
+`
+
+/** Calls that began in a part of time, and were stored before a list began. */
+function startedCalls(conditions: readonly FilterCondition[]): string {
+  return `
+FROM calls
+WHERE ${liveRows(conditions)}
+  AND started_at_us >= {from_us:Int64}
+  AND started_at_us <= {to_us:Int64}
+`.trim()
+}
+
+/** Keys of calls in order of time behind a call. */
+export function selectKeys(
+  conditions: readonly FilterCondition[],
+  direction: 'asc' | 'desc',
+): string {
+  const isBehind = direction === 'asc' ? '>' : '<'
+  return `
+SELECT
+  started_at_us,
+  id
+${startedCalls(conditions)}
+  AND has_start = 1
+  AND toUnixTimestamp64Micro(stored_at) <= {begun_us:Int64}
+  AND (started_at_us, id) ${isBehind} ({after_us:Int64}, {after_id:String})
+ORDER BY started_at_us ${direction}, id ${direction}
+LIMIT {limit:UInt32}
+`
+}
+
+/** Bytes of calls by their keys. */
+export const SELECT_SIZES = `
+SELECT
+  id,
+  sum(size_bytes) AS bytes
+FROM calls
+WHERE project_id = {project_id:String}
+  AND started_at_us IN {times:Array(Int64)}
+  AND id IN {ids:Array(String)}
+GROUP BY id
+`
+
+/** How many calls, and their bytes. */
+export function countCalls(conditions: readonly FilterCondition[]): string {
+  return `
+SELECT
+  sum(has_start) AS count,
+  sum(size_bytes) AS storage_size_bytes
+${startedCalls(conditions)}
+`
+}
+
+/** The same of so many calls at most. */
+export function countSomeCalls(conditions: readonly FilterCondition[]): string {
+  return `
+SELECT
+  count() AS count,
+  sum(bytes) AS storage_size_bytes
+FROM (
+  SELECT sum(size_bytes) AS bytes
+  ${startedCalls(conditions)}
+  GROUP BY started_at_us, id
+  LIMIT {limit:UInt64}
+)
+`
+}

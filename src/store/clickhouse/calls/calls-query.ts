@@ -1,0 +1,224 @@
+/** Lists of calls in ClickHouse: it finds the keys by the filter; expressions and other sorts are asked call by call. */
+import {
+  BODIES,
+  type CallBeside,
+  callField,
+  type ScannedCall,
+} from '../../../domain/calls/call-fields.ts'
+import type { CallTexts } from '../../../domain/calls/call-view.ts'
+import type { CallsSelection, CallsShape } from '../../../domain/calls/calls-query.ts'
+import { fieldPaths } from '../../../domain/query/query-expression.ts'
+import { createRowSelection, type RowQuery } from '../../../domain/query/row-query.ts'
+import { ApiError } from '../../../errors.ts'
+import type { CallsCount, CallsQueryStore, ListedCall } from '../../api/calls/calls-query.ts'
+import type { ReadCaller } from '../../api/read-caller.ts'
+import type { Arrivals } from '../../sqlite/recordings/arrivals.ts'
+import type { Reads } from '../db/reads.ts'
+import { type BodyColumn, SUM_TRACE_SIZES } from './calls.sql.ts'
+import { toFilterClause } from './calls-filter.ts'
+import { countCalls, countSomeCalls } from './calls-query.sql.ts'
+import { bodyColumnsOf, type CallKey, readCalls, walkKeys } from './calls-walk.ts'
+
+/** Limit: calls of one page. */
+const PAGE_ROWS = 100
+/** Limit: calls that are looked at together. */
+const SCAN_ROWS = 1000
+/** Limit: calls of one list that has to be sorted, at some 200 bytes each. */
+const SORTED_MAX = 500_000
+
+/** Nothing of a selection but what meets its condition. */
+const NO_PAGE = { sort: [], fields: [], offset: 0, limit: 0 } as const
+
+/** What lists read of the node's own store: feedback, and the values of refs. */
+type BesideOf = (selection: Pick<CallsSelection, 'expanded' | 'reach'>) => CallBeside
+
+interface CallsQueryParts {
+  readonly reads: Reads
+  readonly besideOf: BesideOf
+  /** Recorded calls that are on their way. */
+  readonly arrivals: Pick<Arrivals, 'wait'>
+}
+
+export function createCallsQueryStore(parts: CallsQueryParts): CallsQueryStore {
+  const { reads, arrivals } = parts
+  return {
+    async *pages(selection, shape, caller) {
+      requireWaiting(caller)
+      await arrivals.wait(selection.project_id, selection.filter.call_ids ?? [])
+      const { project_id } = selection
+      const options = { project_id, wanted: wantedColumns(shape), rowsMax: PAGE_ROWS }
+      for await (const keys of selectKeys(parts, selection, caller)) {
+        for await (const calls of readCalls(reads, keys, options, caller)) {
+          requireWaiting(caller)
+          const sizes = shape.withTotalStorageSize ? await sumTraces(reads, calls, caller) : null
+          if (calls.length > 0) yield calls.map((call) => toListed(call, sizes))
+        }
+      }
+    },
+    async count(selection, caller) {
+      requireWaiting(caller)
+      if (selection.expression === null) return countFound(reads, selection, caller)
+      let [count, storage_size_bytes] = [0, 0]
+      for await (const { call } of matchingCalls(parts, selection, caller)) {
+        if (count === selection.limit) break
+        count += 1
+        storage_size_bytes += call.storage_size_bytes
+      }
+      return { count, storage_size_bytes }
+    },
+  }
+}
+
+function toListed(call: CallTexts, sizes: ReadonlyMap<string, number> | null): ListedCall {
+  return { call, totalStorageSizeBytes: sizes && (sizes.get(call.trace_id) ?? 0) }
+}
+
+async function sumTraces(
+  reads: Reads,
+  calls: readonly CallTexts[],
+  caller: ReadCaller,
+): Promise<Map<string, number>> {
+  const trace_ids = [...new Set(calls.map(({ trace_id }) => trace_id))]
+  const parameters = { project_id: calls[0]?.project_id ?? caller.project_id, trace_ids }
+  type Sum = { trace_id: string; bytes: number }
+  const sums = await reads.read<Sum>(SUM_TRACE_SIZES, parameters, caller)
+  return new Map(sums.map(({ trace_id, bytes }) => [trace_id, bytes]))
+}
+
+/** Keys of the page of a selection, in its order, in parts. */
+async function* selectKeys(
+  parts: CallsQueryParts,
+  selection: CallsSelection,
+  caller: ReadCaller,
+): AsyncGenerator<readonly CallKey[], void> {
+  const { expression, sort, offset, limit } = selection
+  if (limit === 0) return
+  if (sort.length > 0) {
+    yield await sortKeys(parts, selection, caller)
+    return
+  }
+  const found = expression === null ? walkKeys(parts.reads, selection, caller) : null
+  let passed = 0
+  for await (const keys of found ?? keysOf(matchingCalls(parts, selection, caller))) {
+    const from = Math.max(0, offset - passed)
+    const page = keys.slice(from, Math.max(from, offset + limit - passed))
+    passed += keys.length
+    if (page.length > 0) yield page
+    if (passed >= offset + limit) return
+  }
+}
+
+async function* keysOf(matching: AsyncIterable<Candidate>): AsyncGenerator<CallKey[], void> {
+  let keys: CallKey[] = []
+  for await (const { call } of matching) {
+    keys.push({ started_at_us: call.started_at_us, id: call.id })
+    if (keys.length < PAGE_ROWS) continue
+    yield keys
+    keys = []
+  }
+  yield keys
+}
+
+interface Candidate extends ScannedCall {
+  readonly beside: CallBeside
+}
+
+/** Calls of a selection with the bodies that it reads, whether they meet its condition or not. */
+async function* scanCalls(
+  { reads, besideOf }: CallsQueryParts,
+  selection: CallsSelection,
+  caller: ReadCaller,
+): AsyncGenerator<Candidate, void> {
+  const { expression, sort } = selection
+  const paths = [...(expression ? fieldPaths(expression) : []), ...sort.map(({ path }) => path)]
+  const bodies = BODIES.filter((body) => paths.some(([first]) => first === body))
+  const { project_id } = selection
+  const options = { project_id, wanted: bodyColumnsOf(bodies), rowsMax: SCAN_ROWS }
+  const beside = besideOf(selection)
+  for await (const keys of walkKeys(reads, selection, caller)) {
+    for await (const calls of readCalls(reads, keys, options, caller)) {
+      requireWaiting(caller)
+      for (const call of calls) yield { call, parsed: {}, beside }
+    }
+  }
+}
+
+async function* matchingCalls(
+  parts: CallsQueryParts,
+  selection: CallsSelection,
+  caller: ReadCaller,
+): AsyncGenerator<Candidate, void> {
+  const rows: RowQuery = { ...NO_PAGE, expression: selection.expression, isCount: true }
+  const matching = createRowSelection<ScannedCall>(rows, callField)
+  for await (const candidate of scanCalls(parts, selection, caller)) {
+    const before = matching.count()
+    matching.add(candidate)
+    if (matching.count() > before) yield candidate
+  }
+}
+
+/** A call that may be kept; its texts are let go as soon as it was looked at. */
+interface KeptCall {
+  readonly key: CallKey
+  seen: ScannedCall | null
+}
+
+async function sortKeys(
+  parts: CallsQueryParts,
+  selection: CallsSelection,
+  caller: ReadCaller,
+): Promise<CallKey[]> {
+  const { expression, sort, offset, limit } = selection
+  const isBounded = offset + limit <= SORTED_MAX
+  const rows: RowQuery = {
+    ...{ expression, sort, fields: [], isCount: false, offset },
+    limit: isBounded ? limit : SORTED_MAX - Math.min(offset, SORTED_MAX) + 1,
+  }
+  const picked = createRowSelection<KeptCall>(rows, ({ seen }, path) =>
+    seen === null ? undefined : callField(seen, path),
+  )
+  for await (const candidate of scanCalls(parts, selection, caller)) {
+    const { started_at_us, id } = candidate.call
+    const kept: KeptCall = { key: { started_at_us, id }, seen: candidate }
+    picked.add(kept)
+    kept.seen = null
+    if (!isBounded && picked.count() > SORTED_MAX) throw tooMany()
+  }
+  return picked.rows().map(({ key }) => key)
+}
+
+async function countFound(
+  reads: Reads,
+  { project_id, filter, startedUs, limit }: CallsSelection,
+  caller: ReadCaller,
+): Promise<CallsCount> {
+  const { conditions, parameters } = toFilterClause(project_id, filter)
+  const bounds = { from_us: startedUs.from, to_us: startedUs.to }
+  const isEndless = !Number.isFinite(limit)
+  const sql = isEndless ? countCalls(conditions) : countSomeCalls(conditions)
+  const all = { ...parameters, ...bounds, ...(isEndless ? {} : { limit }) }
+  const [counted] = await reads.read<CallsCount>(sql, all, caller)
+  return counted ?? { count: 0, storage_size_bytes: 0 }
+}
+
+/** Costs and feedback lie in the summary. */
+function wantedColumns({ columns, withCosts, withFeedback }: CallsShape): ReadonlySet<BodyColumn> {
+  return bodyColumnsOf(
+    BODIES.filter(
+      (body) =>
+        columns === null ||
+        columns.has(body) ||
+        (body === 'summary' && (withCosts || withFeedback)),
+    ),
+  )
+}
+
+function requireWaiting({ signal }: ReadCaller): void {
+  if (!signal.aborted) return
+  throw signal.reason instanceof ApiError ? signal.reason : new ApiError('client_closed_request')
+}
+
+function tooMany(): ApiError {
+  const message = `More than ${SORTED_MAX} calls match: filter or page them.`
+  return new ApiError('validation_failed', { param: 'limit', message })
+}

@@ -1,0 +1,134 @@
+/** Walks the calls of a selection in its order, in parts of bounded size, and reads calls by their keys. */
+import type { Body } from '../../../domain/calls/call-fields.ts'
+import type { CallTexts } from '../../../domain/calls/call-view.ts'
+import type { CallsSelection } from '../../../domain/calls/calls-query.ts'
+import type { ReadCaller } from '../../api/read-caller.ts'
+import type { Reads } from '../db/reads.ts'
+import { readBeside, toLiveCalls } from './call-lookups.ts'
+import type { FoundRow } from './call-rows.ts'
+import { type BodyColumn, selectRowsByKey } from './calls.sql.ts'
+import { toFilterClause } from './calls-filter.ts'
+import { READ_CLOCK, SELECT_SIZES, selectKeys } from './calls-query.sql.ts'
+
+/** Limit: keys of one statement. */
+const PART_KEYS = 16_384
+/** Limit: calls whose sizes are looked up at once. */
+const CHUNK_CALLS = 1000
+/** Limit: bytes of bodies that are read at once; a single call may be larger. */
+const SLICE_BYTES = 4 * 1024 * 1024
+
+export interface CallKey {
+  readonly started_at_us: number
+  readonly id: string
+}
+
+/** Which calls a walk meets, in which order of time. */
+type WalkedCalls = Pick<CallsSelection, 'project_id' | 'filter' | 'startedUs' | 'direction'>
+
+/** Texts that hold a body of a call. */
+const COLUMNS_OF: Readonly<Record<Body, readonly BodyColumn[]>> = {
+  attributes: ['attributes_json', 'otel_dump_json'],
+  inputs: ['inputs_json'],
+  output: ['output_json'],
+  summary: ['summary_json'],
+}
+
+export function bodyColumnsOf(bodies: readonly Body[]): ReadonlySet<BodyColumn> {
+  return new Set(bodies.flatMap((body) => COLUMNS_OF[body]))
+}
+
+/** Keys of the calls that are stored now, in parts. */
+export async function* walkKeys(
+  reads: Reads,
+  { project_id, filter, startedUs, direction }: WalkedCalls,
+  caller: ReadCaller,
+): AsyncGenerator<CallKey[], void> {
+  const { conditions, parameters } = toFilterClause(project_id, filter)
+  const [clock] = await reads.read<{ us: number }>(READ_CLOCK, {}, caller)
+  const isUp = direction === 'asc'
+  let after: CallKey = {
+    started_at_us: isUp ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER,
+    id: '',
+  }
+  const bounds = { from_us: startedUs.from, to_us: startedUs.to, begun_us: clock?.us ?? 0 }
+  while (true) {
+    const behind = { after_us: after.started_at_us, after_id: after.id }
+    const found = await reads.read<CallKey>(
+      selectKeys(conditions, direction),
+      { ...parameters, ...bounds, ...behind, limit: PART_KEYS },
+      caller,
+    )
+    // Two processes may have stored the same call.
+    yield found.filter((key, at) => at === 0 || !isSame(key, found[at - 1]))
+    const last = found.at(-1)
+    if (last === undefined || found.length < PART_KEYS) return
+    after = last
+  }
+}
+
+function isSame(key: CallKey, other: CallKey | undefined): boolean {
+  return other !== undefined && key.id === other.id && key.started_at_us === other.started_at_us
+}
+
+/** What of calls is read. */
+interface ReadShape {
+  readonly project_id: string
+  readonly wanted: ReadonlySet<BodyColumn>
+  /** Limit: calls of a slice. */
+  readonly rowsMax: number
+}
+
+/** The calls of keys in their order, in slices of bounded size; what was deleted since is left out. */
+export async function* readCalls(
+  reads: Reads,
+  keys: readonly CallKey[],
+  { project_id, wanted, rowsMax }: ReadShape,
+  caller: ReadCaller,
+): AsyncGenerator<CallTexts[], void> {
+  const read = <Found>(sql: string, parameters: Readonly<Record<string, unknown>>) =>
+    reads.read<Found>(sql, parameters, caller)
+  for (let at = 0; at < keys.length; at += CHUNK_CALLS) {
+    const chunk = keys.slice(at, at + CHUNK_CALLS)
+    const sizes =
+      wanted.size === 0
+        ? []
+        : await read<{ id: string; bytes: number }>(SELECT_SIZES, partOf(project_id, chunk))
+    const bytesOf = new Map(sizes.map(({ id, bytes }) => [id, bytes]))
+    for (const slice of cutSlices(chunk, (id) => bytesOf.get(id) ?? 0, rowsMax)) {
+      const part = partOf(project_id, slice)
+      const [rows, beside] = await Promise.all([
+        read<FoundRow>(selectRowsByKey(wanted), part),
+        readBeside(read, part),
+      ])
+      const calls = toLiveCalls(rows, beside)
+      yield slice.flatMap(({ id }) => calls.get(id) ?? [])
+    }
+  }
+}
+
+function partOf(project_id: string, keys: readonly CallKey[]) {
+  const times = [...new Set(keys.map(({ started_at_us }) => started_at_us))]
+  return { project_id, times, ids: keys.map(({ id }) => id) }
+}
+
+function cutSlices(
+  keys: readonly CallKey[],
+  bytesOf: (id: string) => number,
+  rowsMax: number,
+): CallKey[][] {
+  const slices: CallKey[][] = []
+  let slice: CallKey[] = []
+  let bytes = 0
+  for (const key of keys) {
+    const more = bytesOf(key.id)
+    if (slice.length > 0 && (slice.length >= rowsMax || bytes + more > SLICE_BYTES)) {
+      slices.push(slice)
+      slice = []
+      bytes = 0
+    }
+    slice.push(key)
+    bytes += more
+  }
+  if (slice.length > 0) slices.push(slice)
+  return slices
+}

@@ -1,0 +1,190 @@
+/** Statements over calls. Each project is read by the keys of the tables, so that no other is looked at. */
+
+/** Left out of every read. */
+const NOT_DELETED = `id NOT IN (SELECT id FROM call_deletions WHERE project_id = {project_id:String})`
+
+/** Conditions of the filter's fields. */
+const FILTER_CONDITIONS = {
+  op_names: anyOf('op_name', 'op_names'),
+  input_refs: hasRef('input_refs'),
+  output_refs: hasRef('output_refs'),
+  parent_ids: isIn('parent_id', 'parent_ids'),
+  trace_ids: isIn('trace_id', 'trace_ids'),
+  call_ids: `${isIn('id', 'call_ids')}
+  AND started_at_us IN (
+    SELECT started_at_us
+    FROM call_ids
+    WHERE project_id = {project_id:String} AND ${isIn('id', 'call_ids')}
+  )`,
+  thread_ids: isIn('thread_id', 'thread_ids'),
+  turn_ids: isIn('turn_id', 'turn_ids'),
+  svc_user_ids: isIn('svc_user_id', 'svc_user_ids'),
+  svc_run_ids: isIn('svc_run_id', 'svc_run_ids'),
+  trace_roots_only: 'parent_id IS NULL',
+} as const
+
+/** A field of the filter that needs a condition. */
+export type FilterCondition = keyof typeof FILTER_CONDITIONS
+
+/** Rows of a project that a filter lets through, and that are not deleted; to follow WHERE. */
+export function liveRows(conditions: readonly FilterCondition[]): string {
+  return [
+    'project_id = {project_id:String}',
+    ...conditions.map((name) => FILTER_CONDITIONS[name]),
+    NOT_DELETED,
+  ].join('\n  AND ')
+}
+
+function isIn(column: string, parameter: string): string {
+  return `${column} IN {${parameter}:Array(String)}`
+}
+
+/** Equal to an entry, or beginning with one of the entries' prefixes. */
+function anyOf(text: string, parameter: string): string {
+  return `(
+    has({${parameter}:Array(String)}, ${text})
+    OR arrayExists(prefix -> startsWith(${text}, prefix), {${parameter}_prefixes:Array(String)})
+  )`
+}
+
+/** A ref on one side of the call, which may lie in its other row. */
+function hasRef(column: 'input_refs' | 'output_refs'): string {
+  return `id IN (
+    SELECT id
+    FROM calls
+    WHERE project_id = {project_id:String}
+      AND arrayExists(ref -> ${anyOf('ref', column)}, ${column})
+  )`
+}
+
+/** Columns of a start that every row of the call repeats. */
+const REPEATED = `
+  trace_id,
+  parent_id,
+  thread_id,
+  turn_id,
+  op_name,
+  display_name,
+  svc_user_id,
+  svc_username,
+  svc_run_id,
+  svc_run_step`.trimStart()
+
+/** The rows of ids by the keys of calls, the first stored first. */
+const ROWS_OF_IDS = `
+FROM calls
+WHERE project_id = {project_id:String}
+  AND started_at_us IN (
+    SELECT started_at_us
+    FROM call_ids
+    WHERE project_id = {project_id:String} AND ${isIn('id', 'ids')}
+  )
+  AND ${isIn('id', 'ids')}
+ORDER BY stored_at`.trim()
+
+/** What a write has to know of stored calls. */
+export const SELECT_KNOWN_ROWS = `
+SELECT
+  id,
+  started_at_us,
+  has_start,
+  has_end,
+  ${REPEATED},
+  start_hash,
+  end_hash
+${ROWS_OF_IDS}
+`
+
+/** Ends of ids whose start had not come. */
+export const SELECT_EARLY_ENDS = `
+SELECT
+  id,
+  end_hash,
+  end_json
+FROM call_early_ends
+WHERE project_id = {project_id:String} AND ${isIn('id', 'ids')}
+`
+
+/** The newest names that ids were given. */
+export const SELECT_NAMES = `
+SELECT
+  id,
+  tupleElement(argMax(tuple(display_name), version), 1) AS display_name
+FROM call_names
+WHERE project_id = {project_id:String} AND ${isIn('id', 'ids')}
+GROUP BY id
+`
+
+/** Those of ids that were deleted. */
+export const SELECT_DELETED = `
+SELECT DISTINCT id
+FROM call_deletions
+WHERE project_id = {project_id:String} AND ${isIn('id', 'ids')}
+`
+
+/** Ids of the calls below others (the bloom filter of parent_id). */
+export const SELECT_CHILDREN = `
+SELECT DISTINCT id
+FROM calls
+WHERE project_id = {project_id:String} AND ${isIn('parent_id', 'ids')}
+`
+
+/** Bytes of a trace (the bloom filter of trace_id). */
+export const SUM_TRACE_SIZES = `
+SELECT
+  trace_id,
+  sum(size_bytes) AS bytes
+FROM calls
+WHERE ${liveRows(['trace_ids'])}
+GROUP BY trace_id
+`
+
+/** Bodies of a call as their columns. */
+export type BodyColumn = (typeof BODY_COLUMNS)[number]
+export const BODY_COLUMNS = [
+  'attributes_json',
+  'inputs_json',
+  'otel_dump_json',
+  'output_json',
+  'summary_json',
+] as const
+
+/** Rows of ids with some of their bodies, NULL for the others. */
+export function selectRows(wanted: ReadonlySet<BodyColumn>): string {
+  return `
+SELECT
+  ${ROW_COLUMNS},
+  ${bodyColumns(wanted)}
+${ROWS_OF_IDS}
+`
+}
+
+/** Rows of calls by their keys, with some of their bodies. */
+export function selectRowsByKey(wanted: ReadonlySet<BodyColumn>): string {
+  return `
+SELECT
+  ${ROW_COLUMNS},
+  ${bodyColumns(wanted)}
+FROM calls
+WHERE project_id = {project_id:String}
+  AND started_at_us IN {times:Array(Int64)}
+  AND ${isIn('id', 'ids')}
+ORDER BY stored_at
+`
+}
+
+const ROW_COLUMNS = `
+  project_id,
+  id,
+  started_at_us,
+  has_start,
+  has_end,
+  ${REPEATED},
+  ended_at_us,
+  exception,
+  svc_run_step_end,
+  size_bytes`.trimStart()
+
+function bodyColumns(wanted: ReadonlySet<BodyColumn>): string {
+  return BODY_COLUMNS.map((name) => (wanted.has(name) ? name : `NULL AS ${name}`)).join(',\n  ')
+}

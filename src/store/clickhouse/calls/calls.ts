@@ -1,0 +1,42 @@
+/** Calls in ClickHouse: the parts of a call are rows that meet when they are read. */
+import type { CallStore } from '../../api/calls/calls.ts'
+import { toStoredCall } from '../../sqlite/calls/call-rows.ts'
+import type { Arrivals } from '../../sqlite/recordings/arrivals.ts'
+import type { ClickHouse } from '../db/client.ts'
+import { findCalls } from './call-lookups.ts'
+import type { CallWrites } from './call-writes.ts'
+import { BODY_COLUMNS, SUM_TRACE_SIZES } from './calls.sql.ts'
+
+const ALL_BODIES = new Set(BODY_COLUMNS)
+
+/** @param arrivals - recorded calls that are on their way */
+export function createCallStore(
+  db: ClickHouse,
+  writes: CallWrites,
+  arrivals: Pick<Arrivals, 'wait'>,
+): CallStore {
+  return {
+    async startCall(start) {
+      const [result] = await writes.writeParts([{ start, end: null }])
+      if (result?.error) throw result.error
+      return result?.started ?? { id: start.id, trace_id: start.trace_id }
+    },
+    async endCall(end) {
+      const [result] = await writes.writeParts([{ start: null, end }])
+      if (result?.error) throw result.error
+    },
+    writeParts: writes.writeParts,
+    renameCall: writes.renameCall,
+    deleteCalls: writes.deleteCalls,
+    async findCall(project_id, id) {
+      await arrivals.wait(project_id, [id])
+      const found = (await findCalls(db.read, project_id, [id], ALL_BODIES)).get(id)
+      return found ? toStoredCall({ ...found, call_key: 0, deleted_at_us: null }) : null
+    },
+    async sumTraceSizeBytes(project_id, traceId) {
+      const parameters = { project_id, trace_ids: [traceId] }
+      const [sum] = await db.read<{ bytes: number }>(SUM_TRACE_SIZES, parameters)
+      return sum?.bytes ?? 0
+    },
+  }
+}

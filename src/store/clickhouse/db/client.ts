@@ -1,0 +1,138 @@
+/** The one way to ClickHouse: its HTTP interface, with all settings that answers depend on pinned. */
+import { type ClickHouseSettings, createClient } from '@clickhouse/client'
+import { ApiError } from '../../../errors.ts'
+import type { ReadCaller } from '../../api/read-caller.ts'
+import { toStoreError } from './store-error.ts'
+
+interface ClickHouseOptions {
+  /** Address with user, password and database: `http://user:password@host:8123/weft`. Secret. */
+  readonly url: string
+  /** Limit: time of a read. */
+  readonly readTimeoutMs: number
+  /** Limit: time of one try to write; default 10 s. */
+  readonly writeTimeoutMs?: number
+}
+
+/** Values of the placeholders `{name:Type}` of a statement. */
+export type Parameters = Readonly<Record<string, unknown>>
+
+/** A row to insert, by columns; those that are left out have their defaults. */
+export type Row = Readonly<Record<string, unknown>>
+
+export interface ClickHouse {
+  /** All rows of a statement. @throws ApiError store_unavailable, read_timeout, client_closed_request */
+  read<Found>(sql: string, parameters: Parameters, signal?: AbortSignal): Promise<Found[]>
+  /** The same in parts as they come. */
+  stream<Found>(
+    sql: string,
+    parameters: Parameters,
+    caller: Pick<ReadCaller, 'signal'>,
+  ): AsyncIterable<readonly Found[]>
+  /**
+   * Resolves when the rows are on the disk. What fails may be stored or not.
+   *
+   * @param token - rows whose token came before are not stored again
+   * @throws what the client throws: isPassing tells whether the same may be tried again
+   */
+  insert(table: string, rows: readonly Row[], token: string): Promise<void>
+  /** Runs a statement that gives nothing. @throws what the client throws */
+  command(sql: string): Promise<void>
+  close(): Promise<void>
+}
+
+const WRITE_TIMEOUT_MS = 10_000
+/** Limit: connections at once; what else is asked waits. */
+const CONNECTIONS_MAX = 32
+/** Limit: bytes of a statement; boundaries of buckets are written out. */
+const STATEMENT_BYTES_MAX = 16 * 1024 * 1024
+/** Limit of ClickHouse DDL that waits for the replicas of a cluster. */
+const DDL_TIMEOUT_MS = 190_000
+
+/** What answers depend on, whatever a server's own defaults are. */
+const PINNED: ClickHouseSettings = {
+  async_insert: 0,
+  insert_deduplicate: 1,
+  throw_on_max_partitions_per_insert_block: 0,
+  output_format_json_quote_64bit_integers: 0,
+  join_use_nulls: 0,
+  max_query_size: String(STATEMENT_BYTES_MAX),
+  cancel_http_readonly_queries_on_client_close: 1,
+}
+
+export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
+  const { readTimeoutMs, writeTimeoutMs = WRITE_TIMEOUT_MS } = options
+  const shared = {
+    url: options.url,
+    application: 'weft',
+    max_open_connections: CONNECTIONS_MAX,
+    use_multipart_params_auto: true,
+    clickhouse_settings: PINNED,
+    // Its own log would go past Weft's.
+    log: { level: 127 },
+  } as const
+  const reader = createClient({ ...shared, request_timeout: readTimeoutMs + 1000 })
+  const writer = createClient({ ...shared, request_timeout: writeTimeoutMs })
+  const schema = createClient({ ...shared, request_timeout: DDL_TIMEOUT_MS })
+  const limits = { max_execution_time: Math.max(1, Math.ceil(readTimeoutMs / 1000)) }
+
+  async function ask(sql: string, parameters: Parameters, signal?: AbortSignal) {
+    if (signal?.aborted) throw toLeft(signal)
+    return reader.query({
+      query: sql,
+      query_params: { ...parameters },
+      format: 'JSONEachRow',
+      clickhouse_settings: limits,
+      ...(signal ? { abort_signal: signal } : {}),
+    })
+  }
+
+  return {
+    async read<Found>(sql: string, parameters: Parameters, signal?: AbortSignal) {
+      try {
+        return await (await ask(sql, parameters, signal)).json<Found>()
+      } catch (error) {
+        throw signal?.aborted ? toLeft(signal) : toStoreError(error)
+      }
+    },
+    async *stream<Found>(sql: string, parameters: Parameters, { signal }: { signal: AbortSignal }) {
+      try {
+        const answer = await ask(sql, parameters, signal)
+        for await (const rows of answer.stream<Found>()) yield rows.map((row) => row.json())
+      } catch (error) {
+        throw signal.aborted ? toLeft(signal) : toStoreError(error)
+      }
+    },
+    async insert(table, rows, token) {
+      await writer.insert({
+        table,
+        values: rows.map(wellFormed),
+        format: 'JSONEachRow',
+        clickhouse_settings: { insert_deduplication_token: token },
+      })
+    },
+    async command(sql) {
+      await schema.command({ query: sql })
+    },
+    async close() {
+      await Promise.all([reader.close(), writer.close(), schema.close()])
+    },
+  }
+}
+
+/** A text with half of a character, which JSON may hold and UTF-8 not, with a mark in its place. */
+function wellFormed(row: Row): Row {
+  const isBroken = (value: unknown) => typeof value === 'string' && !value.isWellFormed()
+  if (!Object.values(row).some((value) => isBroken(value) || Array.isArray(value))) return row
+  const mend = (value: unknown): unknown =>
+    isBroken(value) ? (value as string).toWellFormed() : value
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.map(mend) : mend(value),
+    ]),
+  )
+}
+
+function toLeft({ reason }: AbortSignal): ApiError {
+  return reason instanceof ApiError ? reason : new ApiError('client_closed_request')
+}

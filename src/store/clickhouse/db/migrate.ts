@@ -1,0 +1,72 @@
+/**
+ * Applies the numbered files of migrations/clickhouse that are new, in order. ClickHouse has no transaction around
+ * tables: each statement may be run again, and a file is noted when all of its statements ran. A process that dies in
+ * between, or two that start at once, lead to the same tables.
+ */
+import { fileURLToPath } from 'node:url'
+import { ApiError } from '../../../errors.ts'
+import {
+  type AppliedMigration,
+  MigrationError,
+  readMigrationFiles,
+  requireKnown,
+} from '../../sqlite/db/migration-files.ts'
+import type { ClickHouse } from './client.ts'
+import { CREATE_MIGRATIONS, SELECT_MIGRATIONS } from './migrations.sql.ts'
+import { describe } from './store-error.ts'
+
+const DIRECTORY = fileURLToPath(new URL('../../../../migrations/clickhouse/', import.meta.url))
+
+/**
+ * A statement for one server, or for all of a cluster.
+ *
+ * @param cluster - as ClickHouse's own configuration names it; null: none
+ */
+export function renderStatement(sql: string, cluster: string | null): string {
+  return sql
+    .replaceAll('{on_cluster}', cluster === null ? '' : ` ON CLUSTER '${cluster}'`)
+    .replaceAll('{replicated}', cluster === null ? '' : 'Replicated')
+}
+
+/**
+ * Brings the tables to this version.
+ *
+ * @returns how many migrations were applied
+ * @throws MigrationError when they are of a newer version, an applied file has changed, or ClickHouse cannot be asked
+ */
+export async function migrate(
+  db: ClickHouse,
+  cluster: string | null,
+  directory: string = DIRECTORY,
+): Promise<number> {
+  const migrations = readMigrationFiles(directory)
+  try {
+    await db.command(renderStatement(CREATE_MIGRATIONS, cluster))
+    const applied = await db.read<AppliedMigration>(SELECT_MIGRATIONS, {})
+    requireKnown(applied, migrations, 'ClickHouse')
+    const pending = migrations.filter(
+      ({ version }) => !applied.some((row) => row.version === version),
+    )
+    for (const { sql, version, name, checksum } of pending) {
+      for (const statement of splitStatements(sql)) {
+        await db.command(renderStatement(statement, cluster))
+      }
+      await db.insert('weft_migrations', [{ version, name, checksum }], `${version}-${checksum}`)
+    }
+    return pending.length
+  } catch (error) {
+    if (error instanceof MigrationError) throw error
+    const told = error instanceof ApiError ? error.cause : error
+    throw new MigrationError(`WEFT_CLICKHOUSE_URL: ${describe(told)}`)
+  }
+}
+
+/** The statements of a migration, each without its semicolon; lines that begin with `--` are left out. */
+export function splitStatements(sql: string): string[] {
+  const lines = sql.split('\n').filter((line) => !line.startsWith('--'))
+  return lines
+    .join('\n')
+    .split(/;\n/)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '')
+}

@@ -1,0 +1,22 @@
+/** Statements over the applied migrations. */
+
+/** Where they are noted; the same placeholders as in migrations/clickhouse. */
+export const CREATE_MIGRATIONS = `
+CREATE TABLE IF NOT EXISTS weft_migrations{on_cluster} (
+  version UInt32,
+  name String,
+  checksum String
+)
+ENGINE = {replicated}ReplacingMergeTree
+ORDER BY version
+`
+
+/** What was applied, in order. */
+export const SELECT_MIGRATIONS = `
+SELECT DISTINCT
+  version,
+  name,
+  checksum
+FROM weft_migrations
+ORDER BY version
+`

@@ -1,0 +1,44 @@
+/** What the client of ClickHouse throws, in Weft's words. */
+import { ClickHouseError } from '@clickhouse/client'
+import { ApiError } from '../../../errors.ts'
+
+/** Codes of ClickHouse after which the same statement may succeed. */
+const PASSING = new Set([
+  // Timeouts, and too many queries or parts at once.
+  ...['159', '209', '202', '203', '252'],
+  // Memory, the network, a replica that cannot write now, an insert whose state is not known, keeper.
+  ...['241', '210', '279', '242', '319', '425', '999'],
+])
+const TIMEOUT = '159'
+const RETRY_AFTER_S = 5
+const LINE_MAX = 200
+
+/**
+ * Whether the same statement may succeed later: ClickHouse is away, slow or full. Whatever is no error of ClickHouse's
+ * own (a reset, a timeout, the page of a proxy) passes.
+ */
+export function isPassing(error: unknown): boolean {
+  return error instanceof ClickHouseError ? PASSING.has(error.code) : error instanceof Error
+}
+
+/** The ApiError for a failed statement. The cause is for the log: it has no statement and no values. */
+export function toStoreError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  const cause = new Error(describe(error))
+  if (error instanceof ClickHouseError && error.code === TIMEOUT) {
+    return new ApiError('read_timeout', { cause })
+  }
+  return isPassing(error)
+    ? new ApiError('store_unavailable', { cause, retryAfterS: RETRY_AFTER_S })
+    : new ApiError('internal_error', { cause })
+}
+
+/** What failed in one line, without what a server repeats of a statement or a proxy writes. */
+export function describe(error: unknown): string {
+  if (error instanceof ClickHouseError) {
+    return `ClickHouse: ${error.type ?? 'error'} (code ${error.code})`
+  }
+  const { message = String(error) } = error as { message?: string }
+  const [line = ''] = message.split('\n')
+  return line.trimStart().startsWith('<') ? 'a proxy answered' : line.slice(0, LINE_MAX)
+}

@@ -1,0 +1,5 @@
+/** What tells whether ClickHouse answers. */
+export const READ_NEWEST = `
+SELECT max(version) AS version
+FROM weft_migrations
+`

@@ -1,0 +1,99 @@
+/**
+ * The stores with calls in ClickHouse: calls, lists, threads, statistics and usage lie there; keys, prices, feedback,
+ * objects, files, models, jobs and responses in SQLite on the node.
+ */
+import type { Stores } from '../api/stores.ts'
+import type { SqliteStore } from '../sqlite/open.ts'
+import { createRecordings } from '../sqlite/recordings/recordings.ts'
+import { createCallWrites } from './calls/call-writes.ts'
+import { createCallStore } from './calls/calls.ts'
+import { createCallsQueryStore } from './calls/calls-query.ts'
+import { connectClickHouse } from './db/client.ts'
+import { migrate } from './db/migrate.ts'
+import { createReads } from './db/reads.ts'
+import { createStoreHealth } from './health/store-health.ts'
+import { noAgents, noAnnotation } from './missing-store.ts'
+import { LIST_PROJECTS } from './projects/projects.sql.ts'
+import { recordCalls } from './recordings/record-calls.ts'
+import { createStatsStore } from './stats/stats.ts'
+import { createThreadStore } from './threads/thread-list.ts'
+import { createUsageStore } from './usage/usage.ts'
+
+export interface ClickHouseStoreOptions {
+  /** Address with user, password and database. Secret. */
+  readonly url: string
+  /** Cluster on which tables are made; null: one server. */
+  readonly cluster: string | null
+  /** Writes that may wait, and bytes of them. */
+  readonly ingestQueueMax: number
+  readonly ingestQueueBytesMax: number
+  /** Reads that run at once, and those that may wait. */
+  readonly readsMax: number
+  readonly readQueueMax: number
+  readonly readTimeoutMs: number
+  readonly writeTimeoutMs?: number
+  /** How long a write waits before its caller is told to come again; default 10 s. */
+  readonly writeWaitMs?: number
+  /** How long what waits may take when the store is closed. */
+  readonly closeMs: number
+}
+
+/**
+ * Opens ClickHouse beside the node's own store, migrations included. Closing it closes both.
+ *
+ * @throws MigrationError; the node's store is then left open
+ */
+export async function openClickHouseStores(
+  node: SqliteStore,
+  options: ClickHouseStoreOptions,
+): Promise<Stores> {
+  const { url, cluster, readTimeoutMs, writeTimeoutMs, writeWaitMs } = options
+  const db = connectClickHouse({
+    ...{ url, readTimeoutMs },
+    ...(writeTimeoutMs === undefined ? {} : { writeTimeoutMs }),
+  })
+  try {
+    await migrate(db, cluster)
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+  const writes = createCallWrites(db, {
+    queueMax: options.ingestQueueMax,
+    queueBytesMax: options.ingestQueueBytesMax,
+    ...(writeWaitMs === undefined ? {} : { waitMs: writeWaitMs }),
+    closeMs: options.closeMs,
+  })
+  const reads = createReads(db, {
+    ...{ running: options.readsMax, queueMax: options.readQueueMax },
+    waitMsMax: options.readTimeoutMs,
+  })
+  const { arrivals, besideOf } = node
+  const recordings = createRecordings((calls) => recordCalls(writes, calls), arrivals)
+  return {
+    ...node,
+    calls: createCallStore(db, writes, arrivals),
+    recordings,
+    callsQuery: createCallsQueryStore({ reads, besideOf, arrivals }),
+    threads: createThreadStore(reads),
+    stats: createStatsStore(reads),
+    usage: createUsageStore(reads),
+    projects: {
+      sumContents: node.projects.sumContents,
+      async listProjects(caller) {
+        const rows = await reads.read<{ project_id: string }>(LIST_PROJECTS, {}, caller)
+        return rows.map(({ project_id }) => project_id)
+      },
+    },
+    agents: noAgents,
+    annotation: noAnnotation,
+    checkStore: createStoreHealth(db, node).checkStore,
+    async close() {
+      const flushed = recordings.flush()
+      await writes.close()
+      await flushed
+      await db.close()
+      await node.close()
+    },
+  }
+}

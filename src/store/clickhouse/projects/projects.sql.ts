@@ -1,0 +1,14 @@
+/** Statements over projects. */
+
+/** All projects that calls were sent to. */
+export const LIST_PROJECTS = `
+SELECT DISTINCT project_id
+FROM (
+  SELECT DISTINCT project_id
+  FROM call_ids
+  UNION ALL
+  SELECT DISTINCT project_id
+  FROM call_early_ends
+)
+ORDER BY project_id
+`

@@ -1,0 +1,23 @@
+/** Stores calls that the server itself makes. */
+import type { CallParts } from '../../../domain/calls/new-call.ts'
+import { type RecordedCall, resolveRecordedCall } from '../../../domain/calls/recorded-call.ts'
+import { type Failure, renderFailure } from '../../sqlite/db/thread-failure.ts'
+import type { CallWrites } from '../calls/call-writes.ts'
+
+/** @returns why some were refused, which leaves the others alone */
+export async function recordCalls(
+  writes: Pick<CallWrites, 'writeParts'>,
+  calls: readonly RecordedCall[],
+): Promise<Failure[]> {
+  const parts: CallParts[] = []
+  const refused: Failure[] = []
+  for (const call of calls) {
+    try {
+      parts.push(resolveRecordedCall(call))
+    } catch (error) {
+      refused.push(renderFailure(error))
+    }
+  }
+  const written = await writes.writeParts(parts)
+  return [...refused, ...written.flatMap(({ error }) => (error ? [renderFailure(error)] : []))]
+}

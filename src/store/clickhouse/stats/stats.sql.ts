@@ -1,0 +1,180 @@
+/** Statements of the statistics: sums by bucket, which ClickHouse makes, and rows where sums do not tell enough. */
+import { USAGE_COUNTERS } from '../../../domain/usage/own-usage.ts'
+import { type FilterCondition, liveRows } from '../calls/calls.sql.ts'
+
+/** Sums stay numbers that a double counts exactly. */
+const SUM_MAX = Number.MAX_SAFE_INTEGER
+/** What a report that holds others has at least as much of: domain/usage/own-usage. */
+const HELD = USAGE_COUNTERS.filter((counter) => counter !== 'uncached_input_tokens')
+
+/** The place of a time among the starts of buckets. */
+function bucketOf(startsUs: Float64Array): string {
+  return `toInt64(roundDown(started_at_us, [${startsUs.join(',')}]))`
+}
+
+function windowOf(conditions: readonly FilterCondition[]): string {
+  return `${liveRows(conditions)}
+  AND started_at_us >= {start_us:Int64}
+  AND started_at_us < {end_us:Int64}`
+}
+
+/**
+ * Calls by bucket. `ranks` has for each share of the order of latencies the value at its place and the one behind it:
+ * what lies between is left to the domain, so that every store rounds alike.
+ *
+ * @param shares - 0..1; empty: no ranks are wanted, and nothing is sorted
+ */
+export function sumCalls(
+  conditions: readonly FilterCondition[],
+  startsUs: Float64Array,
+  shares: readonly number[],
+): string {
+  const ranks = `
+  arraySort(groupArray(latency_ms)) AS sorted,
+  arrayMap(
+    share -> [
+      sorted[toUInt64(floor(share * (length(sorted) - 1))) + 1],
+      sorted[least(toUInt64(floor(share * (length(sorted) - 1))) + 2, length(sorted))]
+    ],
+    [${shares.map((share) => `toFloat64(${share})`).join(', ')}]
+  ) AS ranks`
+  return `
+SELECT bucket, calls, errors, ended, latency_sum, latency_min, latency_max, ones, zeros, ranks
+FROM (
+  SELECT
+    ${bucketOf(startsUs)} AS bucket,
+    sum(has_start) AS calls,
+    sum(is_error) AS errors,
+    count(latency_ms) AS ended,
+    sum(latency_ms) AS latency_sum,
+    min(latency_ms) AS latency_min,
+    max(latency_ms) AS latency_max,
+    countIf(latency_ms = 1) AS ones,
+    countIf(latency_ms = 0) AS zeros,
+    ${shares.length > 0 ? ranks.trimStart() : '[] AS ranks'}
+  FROM calls
+  WHERE ${windowOf(conditions)}
+  GROUP BY bucket
+)
+ORDER BY bucket
+`
+}
+
+/** Rows of usage of a window: what calls report, or what each used itself. */
+function usageRows(conditions: readonly FilterCondition[], isOwn: boolean): string {
+  return isOwn ? ownRows(conditions) : reportedRows(conditions)
+}
+
+const REPORT = `
+  usage.model AS model,
+  usage.tells_requests AS tells_requests,
+  ${USAGE_COUNTERS.map((counter) => `usage.${counter} AS ${counter}`).join(',\n  ')}`.trimStart()
+
+function reportedRows(conditions: readonly FilterCondition[]): string {
+  return `
+  SELECT
+    started_at_us,
+    id,
+    ${REPORT}
+  FROM calls
+  ARRAY JOIN usage
+  WHERE has_end = 1
+    AND ${windowOf(conditions)}`
+}
+
+/** The sums of what the children of calls report, and of each call what is left. */
+function ownRows(conditions: readonly FilterCondition[]): string {
+  const nested = (counter: string) => `nested_${counter}`
+  const holds = HELD.map((counter) => `toFloat64(reports.${counter}) >= ${nested(counter)}`).join(
+    ' AND ',
+  )
+  const isSome = USAGE_COUNTERS.map((counter) => `${nested(counter)} > 0`).join(' OR ')
+  const left = USAGE_COUNTERS.map(
+    (counter) => `
+    toUInt64(if(
+      takes,
+      greatest(0, toFloat64(reports.${counter}) - ${nested(counter)}),
+      toFloat64(reports.${counter})
+    )) AS ${counter}`,
+  )
+  return `
+  SELECT
+    started_at_us,
+    model,
+    reports.tells_requests = 1 AND (${isSome}) AND ${holds} AS takes,${left.join(',')}
+  FROM (${reportedRows(conditions)}) AS reports
+  LEFT JOIN (${nestedReports(conditions)}) AS nested
+    ON nested.parent = reports.id AND nested.nested_model = reports.model
+  WHERE NOT takes OR ${USAGE_COUNTERS.map((counter) => `${counter} > 0`).join(' OR ')}`
+}
+
+/** What the children of the calls of a window report, by call and model. */
+function nestedReports(conditions: readonly FilterCondition[]): string {
+  const sums = USAGE_COUNTERS.map((counter) => {
+    const value =
+      counter === 'requests' ? 'usage.requests * usage.tells_requests' : `usage.${counter}`
+    return `least(sum(toFloat64(${value})), toFloat64(${SUM_MAX})) AS nested_${counter}`
+  })
+  return `
+  SELECT
+    assumeNotNull(parent_id) AS parent,
+    usage.model AS nested_model,
+    ${sums.join(',\n    ')}
+  FROM calls
+  ARRAY JOIN usage
+  WHERE has_end = 1
+    AND ${liveRows([])}
+    AND parent_id != id
+    AND parent_id IN (
+      SELECT id
+      FROM calls
+      WHERE has(usage.tells_requests, 1) AND ${windowOf(conditions)}
+    )
+  GROUP BY parent, nested_model`
+}
+
+/** The counters of a model in the order of USAGE_NUMBERS, and the longest input that is paid. */
+const SUMS = [
+  'input_tokens',
+  'output_tokens',
+  'total_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'uncached_input_tokens',
+] as const
+
+/** Usage by bucket and model: numbers in the order of USAGE_NUMBERS. */
+export function sumUsage(
+  conditions: readonly FilterCondition[],
+  startsUs: Float64Array,
+  isOwn: boolean,
+): string {
+  const paid = 'uncached_input_tokens + cache_read_input_tokens + cache_creation_input_tokens'
+  return `
+SELECT
+  ${bucketOf(startsUs)} AS bucket,
+  model,
+  [
+    toFloat64(count()),
+    ${SUMS.map((counter) => `sum(toFloat64(${counter}))`).join(',\n    ')},
+    max(toFloat64(${paid}))
+  ] AS numbers
+FROM (${usageRows(conditions, isOwn)}
+)
+GROUP BY bucket, model
+ORDER BY bucket
+`
+}
+
+/** The rows themselves, in order of time. */
+export function selectUsage(conditions: readonly FilterCondition[], isOwn: boolean): string {
+  return `
+SELECT
+  started_at_us,
+  model,
+  ${SUMS.join(',\n  ')}
+FROM (${usageRows(conditions, isOwn)}
+)
+ORDER BY started_at_us
+`
+}

@@ -1,0 +1,189 @@
+/** Statistics in ClickHouse: it sums up by bucket, the domain makes tables of the sums. */
+import { layerPrices } from '../../../domain/prices/project-prices.ts'
+import { createBucketCursor } from '../../../domain/stats/bucket-cursor.ts'
+import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
+import { renderCallBuckets, renderUsageBuckets } from '../../../domain/stats/stats-view.ts'
+import type { ModelUsage } from '../../../domain/usage/usage.ts'
+import type { ReadCaller } from '../../api/read-caller.ts'
+import type { StatsQuery, StatsResult, StatsStore, StatsTexts } from '../../api/stats/stats.ts'
+import { createSharedReads } from '../../sqlite/read/shared-reads.ts'
+import { createCallTable } from '../../sqlite/stats/call-sums.ts'
+import { keyOf } from '../../sqlite/stats/stats-store.ts'
+import { createStatsTables } from '../../sqlite/stats/stats-tables.ts'
+import { createUsageTables, tooLarge } from '../../sqlite/stats/usage-tables.ts'
+import { toFilterClause } from '../calls/calls-filter.ts'
+import type { Reads } from '../db/reads.ts'
+import { selectUsage, sumCalls, sumUsage } from './stats.sql.ts'
+
+export function createStatsStore(reads: Reads): StatsStore {
+  const texts = createSharedReads<StatsTexts>()
+
+  async function aggregate(query: StatsQuery, caller: ReadCaller): Promise<StatsResult> {
+    const { startsUs, callColumns, usageColumns, valuesMax } = query
+    if (callColumns.length * startsUs.length > valuesMax) throw tooLarge()
+    const [calls, usage] = await Promise.all([
+      callColumns.length > 0 ? readCalls(reads, query, caller) : null,
+      usageColumns.length > 0 ? readUsage(reads, query, caller) : NO_USAGE,
+    ])
+    return { calls, ...usage }
+  }
+
+  return {
+    aggregate,
+    render(query, caller) {
+      const { startsUs, callColumns, usageColumns } = query
+      const read = async (signal: AbortSignal): Promise<StatsTexts> => {
+        const result = await aggregate(query, { ...caller, signal })
+        return {
+          callBuckets: renderCallBuckets(startsUs, callColumns, result.calls),
+          usageBuckets: renderUsageBuckets(startsUs, usageColumns, result.usage),
+          unpricedModels: result.unpricedModels,
+        }
+      }
+      return texts.run(keyOf(query), read, caller.signal)
+    },
+  }
+}
+
+type UsageResult = Pick<StatsResult, 'usage' | 'unpricedModels'>
+const NO_USAGE: UsageResult = { usage: [], unpricedModels: [] }
+
+/** Of a bucket, which is named by its start. */
+interface CallSums {
+  readonly bucket: number
+  readonly calls: number
+  readonly errors: number
+  readonly ended: number
+  readonly latency_sum: number | null
+  readonly latency_min: number | null
+  readonly latency_max: number | null
+  readonly ones: number
+  readonly zeros: number
+  /** For each share that was asked for, the value at its place and the one behind it. */
+  readonly ranks: readonly (readonly [number, number])[]
+}
+
+function clauseOf({ project_id, filter, startUs, endUs }: StatsQuery) {
+  const { conditions, parameters } = toFilterClause(project_id, filter)
+  return { conditions, parameters: { ...parameters, start_us: startUs, end_us: endUs } }
+}
+
+async function readCalls(
+  reads: Reads,
+  query: StatsQuery,
+  caller: ReadCaller,
+): Promise<BucketTable> {
+  const { startsUs, callColumns } = query
+  const isRank = ({ metric, of }: (typeof callColumns)[number]) =>
+    metric === 'latency_ms' && typeof of === 'number'
+  const ranked = callColumns.filter(isRank)
+  const plain = callColumns.filter((column) => !isRank(column))
+  const shares = ranked.map(({ of }) => (of as number) / 100)
+  const { conditions, parameters } = clauseOf(query)
+  const sql = sumCalls(conditions, startsUs, shares)
+  const rows = await reads.read<CallSums>(sql, parameters, caller)
+  const table = createCallTable(startsUs, plain)
+  const ranks = ranked.map(() => new Float64Array(startsUs.length).fill(Number.NaN))
+  const placeOf = placesOf(startsUs)
+  for (const row of rows) {
+    const bucket = placeOf(row.bucket)
+    table.addSums(bucket, toCallNumbers(row), 0)
+    if (row.ended === 0) continue
+    row.ranks.forEach(([low, high], at) => {
+      const rank = (shares[at] as number) * (row.ended - 1)
+      ;(ranks[at] as Float64Array)[bucket] = low + (high - low) * (rank - Math.floor(rank))
+    })
+  }
+  table.end()
+  const values = callColumns.map((column) =>
+    isRank(column)
+      ? (ranks[ranked.indexOf(column)] as Float64Array)
+      : (table.table.values[plain.indexOf(column)] as Float64Array),
+  )
+  return { count: table.table.count, values }
+}
+
+/** In the order of CALL_NUMBERS. */
+function toCallNumbers(row: CallSums): Float64Array {
+  return Float64Array.of(
+    row.calls,
+    row.ended,
+    row.errors,
+    row.latency_sum ?? 0,
+    row.latency_min ?? Number.POSITIVE_INFINITY,
+    row.latency_max ?? Number.NEGATIVE_INFINITY,
+    row.ones,
+    row.zeros,
+  )
+}
+
+/** Places of buckets by their starts. */
+function placesOf(startsUs: Float64Array): (startUs: number) => number {
+  const places = new Map([...startsUs].map((us, place) => [us, place]))
+  return (us) => places.get(us) as number
+}
+
+interface UsageSums {
+  readonly bucket: number
+  readonly model: string
+  /** USAGE_NUMBERS. */
+  readonly numbers: readonly number[]
+}
+
+async function readUsage(
+  reads: Reads,
+  query: StatsQuery,
+  caller: ReadCaller,
+): Promise<UsageResult> {
+  return (await sumUp(reads, query, caller)) ?? readRows(reads, query, caller)
+}
+
+/** From the sums of buckets; null where the columns, or prices that change or have tiers, need the rows. */
+async function sumUp(
+  reads: Reads,
+  query: StatsQuery,
+  caller: ReadCaller,
+): Promise<UsageResult | null> {
+  const { startsUs, startUs, endUs, callColumns, usageColumns: columns, counting } = query
+  const buckets = startsUs.length
+  const usage = createUsageTables({
+    ...{ columns, buckets, valuesMax: query.valuesMax - callColumns.length * buckets },
+    prices: layerPrices(query.prices),
+  })
+  if (!usage.takesSums) return null
+  const { conditions, parameters } = clauseOf(query)
+  const sql = sumUsage(conditions, startsUs, counting === 'own')
+  const placeOf = placesOf(startsUs)
+  const cursor = createBucketCursor(startsUs, usage.flush)
+  for await (const rows of reads.stream<UsageSums>(sql, parameters, caller)) {
+    for (const { bucket, model, numbers } of rows) {
+      const place = placeOf(bucket)
+      const fromUs = Math.max(bucket, startUs)
+      const taker = usage.openSums(model, fromUs, startsUs[place + 1] ?? endUs)
+      const input = numbers.at(-1) as number
+      const isExact = numbers.every(Number.isSafeInteger)
+      if (!taker || !isExact || input > taker.inputMax) return null
+      cursor.moveToBucket(place)
+      taker.add(Float64Array.from(numbers), 0)
+    }
+  }
+  cursor.end()
+  return { usage: usage.tables(), unpricedModels: usage.unpricedModels() }
+}
+
+type UsageRow = ModelUsage & { readonly started_at_us: number }
+
+async function readRows(reads: Reads, query: StatsQuery, caller: ReadCaller): Promise<UsageResult> {
+  const { callColumns, startsUs, valuesMax } = query
+  const tables = createStatsTables({
+    ...{ ...query, callColumns: [], prices: layerPrices(query.prices) },
+    valuesMax: valuesMax - callColumns.length * startsUs.length,
+  })
+  const { conditions, parameters } = clauseOf(query)
+  const sql = selectUsage(conditions, query.counting === 'own')
+  for await (const rows of reads.stream<UsageRow>(sql, parameters, caller)) {
+    for (const row of rows) tables.addUsage(row, row.started_at_us)
+  }
+  const { usage, unpricedModels } = tables.finish()
+  return { usage, unpricedModels }
+}

@@ -1,0 +1,46 @@
+/** Statements of usage over trees of calls. */
+import { USAGE_COUNTERS } from '../../../domain/usage/own-usage.ts'
+import { type FilterCondition, liveRows } from '../calls/calls.sql.ts'
+
+/** Rows of calls with their usage; those of one call stand together. */
+export function selectUsageRows(conditions: readonly FilterCondition[]): string {
+  return `
+SELECT
+  id,
+  trace_id,
+  parent_id,
+  thread_id,
+  turn_id,
+  op_name,
+  if(named.is_named = 1, named.given_name, display_name) AS display_name,
+  svc_user_id,
+  svc_run_id,
+  has_start,
+  has_end,
+  started_at_us,
+  ended_at_us,
+  exception,
+  usage.model AS models,
+  usage.tells_requests AS tells_requests,
+  [${USAGE_COUNTERS.map((counter) => `usage.${counter}`).join(', ')}] AS counters
+FROM calls
+LEFT JOIN (
+  SELECT
+    id AS named_id,
+    1 AS is_named,
+    tupleElement(argMax(tuple(call_names.display_name), version), 1) AS given_name
+  FROM call_names
+  WHERE project_id = {project_id:String}
+  GROUP BY id
+) AS named ON named.named_id = calls.id
+WHERE ${liveRows(conditions)}
+ORDER BY started_at_us, id
+`
+}
+
+/** The traces of calls. */
+export const SELECT_TRACES = `
+SELECT DISTINCT trace_id
+FROM calls
+WHERE ${liveRows(['call_ids'])}
+`

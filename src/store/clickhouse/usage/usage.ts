@@ -1,0 +1,117 @@
+/** Usage over trees of calls in ClickHouse, summed up in the domain. */
+import { layerPrices } from '../../../domain/prices/project-prices.ts'
+import { USAGE_COUNTERS, type UsageCounters } from '../../../domain/usage/own-usage.ts'
+import type { CallUsage } from '../../../domain/usage/usage.ts'
+import { rollUpUsage } from '../../../domain/usage/usage-rollup.ts'
+import type { ReadCaller } from '../../api/read-caller.ts'
+import type { TraceUsageQuery, UsageStore } from '../../api/usage/usage.ts'
+import {
+  createSieve,
+  descendantsOf,
+  type FoundCall,
+  tooMany,
+} from '../../sqlite/usage/usage-trees.ts'
+import { toFilterClause } from '../calls/calls-filter.ts'
+import type { Reads } from '../db/reads.ts'
+import { SELECT_TRACES, selectUsageRows } from './usage.sql.ts'
+
+interface UsageRow {
+  readonly id: string
+  readonly parent_id: string | null
+  readonly has_start: 0 | 1
+  readonly has_end: 0 | 1
+  readonly started_at_us: number
+  readonly ended_at_us: number | null
+  readonly exception: string | null
+  readonly models: readonly string[]
+  readonly tells_requests: readonly (0 | 1)[]
+  /** Of each of USAGE_COUNTERS the values by model. */
+  readonly counters: readonly (readonly number[])[]
+}
+
+export function createUsageStore(reads: Reads): UsageStore {
+  return {
+    async sumTraceUsage(query, caller) {
+      const { counting, prices } = query
+      const calls = await findCalls(reads, query, caller)
+      return {
+        usage_counting: counting,
+        call_usage: Object.fromEntries(rollUpUsage(calls, counting, prices !== null)),
+        unfinished_call_ids: calls.filter(({ isFinished }) => !isFinished).map(({ id }) => id),
+      }
+    },
+    async sumCallsUsage(query, caller) {
+      const { project_id, call_ids, counting, prices } = query
+      const parameters = { project_id, call_ids }
+      const traces = await reads.read<{ trace_id: string }>(SELECT_TRACES, parameters, caller)
+      const filter = { trace_ids: traces.map(({ trace_id }) => trace_id) }
+      const calls =
+        traces.length === 0
+          ? []
+          : await findCalls(reads, { ...query, filter, expression: null }, caller)
+      const totals = rollUpUsage(calls, counting, prices !== null)
+      const inTrees = descendantsOf(call_ids, calls)
+      return {
+        usage_counting: counting,
+        call_usage: Object.fromEntries(call_ids.map((id) => [id, totals.get(id) ?? {}])),
+        unfinished_call_ids: calls
+          .filter(({ id, isFinished }) => !isFinished && inTrees.has(id))
+          .map(({ id }) => id),
+      }
+    },
+  }
+}
+
+async function findCalls(
+  reads: Reads,
+  { project_id, filter, expression, prices: own, limit }: TraceUsageQuery,
+  caller: ReadCaller,
+): Promise<FoundCall[]> {
+  const prices = layerPrices(own ?? [])
+  const isWanted = createSieve(expression)
+  const calls: FoundCall[] = []
+  const { conditions, parameters } = toFilterClause(project_id, filter)
+  const rows = reads.stream<UsageRow>(selectUsageRows(conditions), parameters, caller)
+  for await (const row of wholeCalls(rows)) {
+    if (!isWanted(row)) continue
+    if (calls.length === limit) throw tooMany(limit)
+    const { id, parent_id, started_at_us, ended_at_us } = row
+    calls.push({
+      ...{ id, parent_id, isFinished: ended_at_us !== null, usage: readUsage(row) },
+      pricesOf: (model) => prices.find(model, started_at_us),
+    })
+  }
+  return calls
+}
+
+/** Puts the rows of a start and its end together. */
+async function* wholeCalls(
+  rows: AsyncIterable<readonly UsageRow[]>,
+): AsyncGenerator<UsageRow, void> {
+  let call: UsageRow | null = null
+  for await (const part of rows) {
+    for (const row of part) {
+      if (call?.id === row.id && call.started_at_us === row.started_at_us) {
+        call = merge(call, row)
+        continue
+      }
+      if (call?.has_start === 1) yield call
+      call = row
+    }
+  }
+  if (call?.has_start === 1) yield call
+}
+
+function merge(left: UsageRow, right: UsageRow): UsageRow {
+  const end = left.has_end === 1 ? left : right
+  const has_start = left.has_start === 1 ? 1 : right.has_start
+  return { ...end, has_start, has_end: end.has_end }
+}
+
+function readUsage({ models, tells_requests, counters }: UsageRow): CallUsage[] {
+  return models.map((model, at) => {
+    const values = USAGE_COUNTERS.map((counter, of) => [counter, counters[of]?.[at] ?? 0])
+    const read = Object.fromEntries(values) as UsageCounters
+    return { model, tells_requests: tells_requests[at] === 1, ...read }
+  })
+}

@@ -1,0 +1,15 @@
+/** Pauses of reads on the main connection that take long as a whole. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ApiError } from '../../../errors.ts'
+import type { ReadCaller } from '../../api/read-caller.ts'
+import type { Connection } from './connection.ts'
+
+/** Lets other requests come in between, and notices a client that has left. @throws the signal's reason, server_draining */
+export async function openNextSlice(
+  db: Connection,
+  { signal }: Pick<ReadCaller, 'signal'>,
+): Promise<void> {
+  await nextTurn()
+  if (signal.aborted) throw signal.reason
+  if (!db.open) throw new ApiError('server_draining')
+}

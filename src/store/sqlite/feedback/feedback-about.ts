@@ -1,0 +1,34 @@
+/** Reads the feedback about single things. */
+import type { FeedbackRow } from '../../../domain/feedback/feedback-view.ts'
+import type { Connection } from '../db/connection.ts'
+import { SELECT_FEEDBACK_ABOUT, SELECT_JUDGED } from './feedback.sql.ts'
+
+/** Limit: feedback about one thing, the newest. */
+const FEEDBACK_MAX = 1000
+/** Limit: things with feedback that are known by their refs, some 200 bytes each. */
+const JUDGED_MAX = 200_000
+
+/** @returns the newest feedback about a thing, the oldest first */
+export function createFeedbackAbout(db: Connection) {
+  const select = db.prepare(SELECT_FEEDBACK_ABOUT)
+  return (project_id: string, weave_ref: string): FeedbackRow[] =>
+    (select.all({ project_id, weave_ref, limit: FEEDBACK_MAX }) as FeedbackRow[]).reverse()
+}
+
+/**
+ * Of many things few have feedback: to ask for it thing by thing would take longer than all else.
+ *
+ * @param start - with which the refs of the things begin, as `weave:///acme/demo/call/`
+ * @returns the refs of those that have; null for too many to be kept
+ */
+export function findJudged(
+  db: Connection,
+  project_id: string,
+  start: string,
+): ReadonlySet<string> | null {
+  const select = db.prepare(SELECT_JUDGED).pluck()
+  // The character behind a slash ends what begins with it.
+  const end = `${start.slice(0, -1)}0`
+  const refs = select.all({ project_id, start, end, limit: JUDGED_MAX + 1 }) as string[]
+  return refs.length > JUDGED_MAX ? null : new Set(refs)
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
+
+const URL = '/v1/keys'
+const WANTED = { svc_user_id: 'ada', scopes: ['traces:read'], projects: ['acme/demo'] }
+
+async function codeOf(answer: ReturnType<TestApp['get']>): Promise<[number, string | undefined]> {
+  const { status, body } = await answer
+  return [status, body?.error?.code]
+}
+
+describe('POST /v1/keys', () => {
+  it('makes a key that works, tells its secret once and keeps it nowhere', async () => {
+    const { get, post } = await buildTestApp()
+    const made = await post(URL, WANTED)
+    expect([made.status, made.headers['cache-control']]).toEqual([200, 'no-store'])
+    const { secret, ...row } = made.body
+    expect(row).toMatchObject({ ...WANTED, svc_username: 'ada', revoked_at: null })
+    const me = await get('/me', { key: secret })
+    expect(me.body).toMatchObject({ key_id: row.id, scopes: ['traces:read'] })
+    const listed = await get(URL)
+    expect(listed.body.data).toContainEqual(row)
+    expect(listed.text).not.toContain(secret)
+  })
+
+  it.each([
+    [{ ...WANTED, scopes: [] }, 'scopes'],
+    [{ ...WANTED, scopes: ['all'] }, 'scopes[0]'],
+    [{ ...WANTED, projects: [] }, 'projects'],
+    [{ ...WANTED, projects: ['acme'] }, 'projects[0]'],
+    [{ ...WANTED, projects: ['*/demo'] }, 'projects[0]'],
+    [{ ...WANTED, svc_user_id: '' }, 'svc_user_id'],
+    [{ ...WANTED, secret: 'wk_mine' }, 'secret'],
+  ])('refuses %j', async (body, param) => {
+    const { post } = await buildTestApp()
+    const refused = await post(URL, body)
+    expect([refused.status, refused.body.error.param]).toEqual([422, param])
+  })
+
+  it('makes keys of the projects of the caller alone', async () => {
+    const { post, createKey } = await buildTestApp()
+    const key = await createKey({ scopes: ['admin'], projects: ['acme/*', 'other/one'] })
+    for (const [projects, status] of [
+      [['acme/demo'], 200],
+      [['acme/*', 'other/one'], 200],
+      [['other/two'], 403],
+      [['other/*'], 403],
+      [['acme/demo', '*'], 403],
+    ] as const) {
+      const { status: got } = await post(URL, { ...WANTED, projects }, { key })
+      expect([projects, got]).toEqual([projects, status])
+    }
+  })
+})
+
+describe('GET and DELETE /v1/keys', () => {
+  it('revoke a key, which then is refused, and once', async () => {
+    const { get, post, delete: remove } = await buildTestApp()
+    const { id, secret } = (await post(URL, WANTED)).body
+    const revoked = await remove(`${URL}/${id}`)
+    expect([revoked.status, revoked.body.revoked_at]).toEqual([200, expect.stringMatching(/Z$/)])
+    expect((await get('/me', { key: secret })).status).toBe(401)
+    expect(await codeOf(remove(`${URL}/${id}`))).toEqual([404, 'key_not_found'])
+    const { data } = (await get(URL)).body
+    expect(data.find((key: { id: string }) => key.id === id)).toEqual(revoked.body)
+  })
+
+  it('show and revoke no key of other projects', async () => {
+    const { get, post, createKey, delete: remove } = await buildTestApp()
+    const { id } = (await post(URL, { ...WANTED, projects: ['other/demo'] })).body
+    const key = await createKey({ scopes: ['admin'], projects: ['acme/*'] })
+    const { body } = await get(URL, { key })
+    expect(body.data.map(({ projects }: { projects: string[] }) => projects)).toEqual([['acme/*']])
+    expect(await codeOf(remove(`${URL}/${id}`, { key }))).toEqual([404, 'key_not_found'])
+    expect(await codeOf(remove(`${URL}/nothing`))).toEqual([404, 'key_not_found'])
+  })
+
+  it('need the scope admin', async () => {
+    const { get, post, createKey, delete: remove } = await buildTestApp()
+    const key = await createKey({
+      scopes: ['traces:read', 'traces:write', 'inference', 'training', 'worker'],
+    })
+    for (const answer of [
+      get(URL, { key }),
+      post(URL, WANTED, { key }),
+      remove(`${URL}/any`, { key }),
+      get('/v1/backends', { key }),
+    ]) {
+      expect(await codeOf(answer)).toEqual([403, 'scope_missing'])
+    }
+    expect((await get(URL, { key: null })).status).toBe(401)
+  })
+})

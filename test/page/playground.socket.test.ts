@@ -1,0 +1,113 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  findBarriers,
+  hasBrowser,
+  launchBrowser,
+  MARKUP,
+  openPage,
+  PROJECT,
+  recordCalls,
+} from './browser.ts'
+
+/** Machines that do other work take their time. */
+const WAIT = { timeout: 30_000 }
+const QUESTION = 'What is 3 plus 4?'
+
+type TestPage = Awaited<ReturnType<typeof openPage>>
+
+/** The calls of the project; a completion stands among them a moment after its answer. */
+async function readInputs(post: TestPage['post']): Promise<{ id: string; inputs: unknown }[]> {
+  const { text } = await post('/calls/stream_query', { project_id: PROJECT, columns: ['inputs'] })
+  const lines = text.split('\n').filter((line) => line !== '')
+  return lines.map((line) => JSON.parse(line))
+}
+
+describe.skipIf(!hasBrowser)('the playground in a browser', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  })
+  afterAll(() => browser?.close())
+
+  it('chats with two models side by side, by parameters of the schema, and colours tokens', async () => {
+    const test = await openPage(browser)
+    const { page, url, key, post, complaints } = test
+    await page.goto(`${url}/acme/demo/weave/playground?model=tiny#key=${key}`)
+    await page.getByLabel('temperature', { exact: true }).fill('0')
+    await page.getByLabel('max_completion_tokens').fill('12')
+    await page.getByLabel('logprobs', { exact: true }).selectOption('true')
+    await page.getByLabel('top_logprobs').fill('2')
+    await page.getByText('All other parameters').click()
+    await page.getByLabel('presence_penalty').fill('0.5')
+    await page.getByText('Compare with another model').click()
+    expect(await page.locator('.pane select').first().inputValue()).toBe('tiny')
+    await page.getByLabel('Message', { exact: true }).fill(QUESTION)
+    await page.getByText('Send', { exact: true }).click()
+    const answers = page.locator('.message[data-role="assistant"]')
+    await expect.poll(() => page.getByText('the recorded call').count(), WAIT).toBe(2)
+    await expect.poll(() => page.getByText('whole after').count(), WAIT).toBe(2)
+    expect(await answers.count()).toBe(2)
+    expect(await page.locator('.tokens .token').count()).toBeGreaterThan(3)
+    expect(await page.locator('.tokens .token').first().getAttribute('title')).toContain('%')
+    expect(await findBarriers(page)).toEqual([])
+    await expect.poll(() => readInputs(post), WAIT).toHaveLength(2)
+    for (const { inputs } of await readInputs(post)) {
+      expect(inputs).toMatchObject({
+        messages: [{ role: 'user', content: QUESTION }],
+        ...{ temperature: 0, max_completion_tokens: 12, logprobs: true, top_logprobs: 2 },
+        presence_penalty: 0.5,
+      })
+    }
+    expect(complaints).toEqual([])
+  })
+
+  it('replays a recorded call with changes, and runs nothing that stands in it', async () => {
+    const test = await openPage(browser)
+    const { page, url, key, post } = test
+    const messages = [
+      { role: 'system', content: MARKUP },
+      { role: 'user', content: `${QUESTION} ${MARKUP}` },
+    ]
+    await recordCalls(test, [
+      {
+        ...{ id: 'a', output: { choices: [{ message: { role: 'assistant', content: MARKUP } }] } },
+        inputs: { model: 'tiny', messages, max_tokens: 7, seed: 5 },
+      },
+    ])
+    await page.goto(`${url}/acme/demo/weave/calls/a#key=${key}`)
+    await page.getByText('Replay in the playground').click()
+    await page.locator('.pane .message').first().waitFor()
+    expect(await page.getByLabel('max_completion_tokens').inputValue()).toBe('7')
+    expect(await page.getByLabel('seed', { exact: true }).inputValue()).toBe('5')
+    await page.getByText('edit', { exact: true }).last().click()
+    await page.getByLabel('Message of user').fill('What is 2 plus 2?')
+    await page.getByText('Keep', { exact: true }).click()
+    await page.getByText('take out', { exact: true }).first().click()
+    await page.getByText('Answer again').click()
+    await page.getByText('whole after').waitFor()
+    const others = async () => (await readInputs(post)).filter(({ id }) => id !== 'a')
+    const replayed = { messages: [{ role: 'user', content: 'What is 2 plus 2?' }], seed: 5 }
+    await expect.poll(others, WAIT).toMatchObject([{ inputs: replayed }])
+    expect(await page.evaluate('window.wasRun')).toBeUndefined()
+  })
+
+  it('tells of a refusal, of a text that is no JSON, and a key that may not ask', async () => {
+    const test = await openPage(browser)
+    const { page, url, key } = test
+    await page.goto(`${url}/acme/demo/weave/playground#key=${key}`)
+    await page.getByText('insert a tool').click()
+    await page.getByLabel('tools', { exact: true }).fill('[{')
+    await page.getByLabel('Message', { exact: true }).fill(QUESTION)
+    await page.getByText('Send', { exact: true }).click()
+    await page.getByText('tools is no JSON.').waitFor()
+    await page.getByLabel('tools', { exact: true }).fill('')
+    await page.getByLabel('temperature', { exact: true }).fill('7')
+    await page.getByLabel('Message', { exact: true }).fill(QUESTION)
+    await page.getByText('Send', { exact: true }).click()
+    await page.getByText('temperature').nth(1).waitFor()
+    const reader = await test.createKey({ scopes: ['traces:read'] })
+    await page.goto(`${url}/acme/demo/weave/playground#key=${reader}`)
+    await page.getByText('lacks inference').waitFor()
+  })
+})

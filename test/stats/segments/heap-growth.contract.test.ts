@@ -1,0 +1,47 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
+import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
+import { createInlineReadPool } from '../../../src/store/sqlite/read/inline-reads.ts'
+import { READ_JOBS } from '../../../src/store/sqlite/read/read-jobs.ts'
+import { createSegmentBuilder } from '../../../src/store/sqlite/stats/segments/build/builder.ts'
+import { MARK_HOUR, SPOIL_HOUR } from '../../../src/store/sqlite/stats/segments/segments.sql.ts'
+import { createInlineWrites } from '../../store/support/inline-writes.ts'
+import { measureHeap } from '../../support/heap.ts'
+
+const HOURS = 300
+const ROUNDS = 3
+/** Of one hour on average: less than a promise or a listener that stays. */
+const KEPT_BYTES_MAX = 100
+
+it('the heap and what is open do not grow with hours that are built', async () => {
+  const db = openDatabase(':memory:')
+  migrate(db)
+  const builder = createSegmentBuilder({
+    ...{ db, writes: createInlineWrites(db), reads: createInlineReadPool(db, READ_JOBS) },
+    isAutomatic: false,
+  })
+  onTestFinished(async () => {
+    await builder.close()
+    db.close()
+  })
+  const mark = db.prepare(MARK_HOUR)
+  const spoil = db.prepare(SPOIL_HOUR)
+  let hour = 0
+  async function buildHours(): Promise<void> {
+    for (let n = 0; n < HOURS; n++) {
+      const marked = mark.get({ project_id: 'acme/demo', hour: hour++, rewrites: 0, entries: 0 })
+      spoil.run({ hour_key: (marked as { hour_key: number }).hour_key })
+    }
+    expect(await builder.buildAll()).toBe(HOURS)
+  }
+  await buildHours()
+  const open = process.getActiveResourcesInfo().length
+  const kept: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = await measureHeap()
+    await buildHours()
+    kept.push(((await measureHeap()) - before) / HOURS)
+  }
+  expect(Math.min(...kept)).toBeLessThan(KEPT_BYTES_MAX)
+  expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(open)
+})

@@ -1,0 +1,69 @@
+/**
+ * A ClickHouse for tests: the server of TEST_CLICKHOUSE_URL, or chdb behind a small HTTP front in a process of its own.
+ * Where neither is there, the tests that need one are reported as skipped.
+ */
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { createClient } from '@clickhouse/client'
+import { onTestFinished } from 'vitest'
+import { findTool } from '../../../bench/tools.ts'
+
+const given = process.env.TEST_CLICKHOUSE_URL ?? null
+
+export const hasClickHouse = given !== null || findTool('chdb') !== null
+/** Whether faults can be had. */
+export const hasFaults = given === null && findTool('chdb') !== null
+if (!hasClickHouse) {
+  process.stderr.write('skipped: ClickHouse (npm run setup:chdb, or TEST_CLICKHOUSE_URL)\n')
+}
+
+export interface Fault {
+  readonly matching: string
+  readonly kind: 'refuse' | 'reset' | 'slow' | 'lose_answer' | 'proxy'
+  readonly count: number
+  readonly delayMs?: number
+}
+
+const FRONT = new URL('./chdb-front.ts', import.meta.url).pathname
+let started: Promise<string> | null = null
+
+/** Address of the server without a database; started with the first test that asks. */
+function serverUrl(): Promise<string> {
+  started ??= given === null ? startFront() : Promise.resolve(given)
+  return started
+}
+
+async function startFront(): Promise<string> {
+  const { UV_THREADPOOL_SIZE: _threads, ...env } = process.env
+  const child = spawn(process.execPath, [FRONT], {
+    env: { ...env, UV_THREADPOOL_SIZE: '16' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  child.unref()
+  const [port] = await once(createInterface({ input: child.stdout }), 'line')
+  return `http://127.0.0.1:${port}`
+}
+
+/** An empty database of its own, gone when the test ends. @returns its address */
+export async function makeDatabase(): Promise<string> {
+  const url = new URL(await serverUrl())
+  const name = `weft_${randomUUID().replaceAll('-', '')}`
+  const client = createClient({ url: url.href })
+  await client.command({ query: `CREATE DATABASE ${name}` })
+  onTestFinished(async () => {
+    await client.command({ query: `DROP DATABASE ${name}` })
+    await client.close()
+  })
+  url.pathname = `/${name}`
+  return url.href
+}
+
+/** Has the front fail from here to the end of the test, or until it is told otherwise. */
+export async function setFaults(faults: readonly Fault[]): Promise<void> {
+  await fetch(new URL('/faults', await serverUrl()), {
+    method: 'POST',
+    body: JSON.stringify(faults),
+  })
+}

@@ -1,0 +1,87 @@
+import { cpSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { connectClickHouse } from '../../../src/store/clickhouse/db/client.ts'
+import {
+  migrate,
+  renderStatement,
+  splitStatements,
+} from '../../../src/store/clickhouse/db/migrate.ts'
+import { readMigrationFiles } from '../../../src/store/sqlite/db/migration-files.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+import { hasClickHouse, makeDatabase } from './clickhouse-server.ts'
+
+const MIGRATIONS = fileURLToPath(new URL('../../../migrations/clickhouse/', import.meta.url))
+
+async function connect() {
+  const db = connectClickHouse({ url: await makeDatabase(), readTimeoutMs: 20_000 })
+  onTestFinished(() => db.close())
+  return db
+}
+
+/** The migrations in a folder that a test may change. */
+function copyMigrations(): string {
+  const folder = makeTempDir()
+  for (const name of readdirSync(MIGRATIONS)) cpSync(join(MIGRATIONS, name), join(folder, name))
+  return folder
+}
+
+describe('statements of the migrations', () => {
+  it('are for one server, or replicated on a cluster, out of one text', () => {
+    const statements = readMigrationFiles(MIGRATIONS).flatMap(({ sql }) => splitStatements(sql))
+    expect(statements).toHaveLength(5)
+    for (const statement of statements) {
+      expect(statement).toMatch(/^CREATE TABLE IF NOT EXISTS \w+\{on_cluster\} \(/)
+      expect(renderStatement(statement, null)).not.toMatch(/[{}]/)
+      const replicated = renderStatement(statement, 'all-nodes')
+      expect(replicated).toMatch(/^CREATE TABLE IF NOT EXISTS \w+ ON CLUSTER 'all-nodes' \(/)
+      expect(replicated).toMatch(/\nENGINE = ReplicatedReplacingMergeTree/)
+    }
+  })
+})
+
+describe.skipIf(!hasClickHouse)('migrations of ClickHouse', () => {
+  it('go on after an end at any statement, and are done once', async () => {
+    const db = await connect()
+    const count = readMigrationFiles(MIGRATIONS).length
+    for (let allowed = 0; ; allowed++) {
+      let left = allowed
+      const dying = {
+        ...db,
+        async command(sql: string) {
+          if (left === 0) throw new Error('killed')
+          left -= 1
+          await db.command(sql)
+        },
+      }
+      const result = await migrate(dying, null).catch((error: Error) => error.name)
+      if (result === count) break
+      expect(result).toBe('MigrationError')
+    }
+    await expect(migrate(db, null)).resolves.toBe(0)
+  })
+
+  it('refuse a changed file, and tables of a newer version', async () => {
+    const db = await connect()
+    const folder = copyMigrations()
+    const [first = ''] = readdirSync(folder)
+    await migrate(db, null, folder)
+    writeFileSync(join(folder, '0002-more.sql'), 'SELECT 1;\n')
+    await migrate(db, null, folder)
+    await expect(migrate(db, null)).rejects.toThrow(
+      /newer version of Weft \(it has migration 0002-more/,
+    )
+    writeFileSync(join(folder, first), 'SELECT 2;\n')
+    await expect(migrate(db, null, folder)).rejects.toThrow(/was changed/)
+  })
+
+  it('tell in one line when ClickHouse cannot be asked', async () => {
+    const url = 'http://me:secret@127.0.0.1:1/weft'
+    const db = connectClickHouse({ url, readTimeoutMs: 1000 })
+    onTestFinished(() => db.close())
+    await expect(migrate(db, null)).rejects.toThrow(
+      /^WEFT_CLICKHOUSE_URL: (?!.*secret).*ECONNREFUSED/,
+    )
+  })
+})

@@ -1,0 +1,22 @@
+/** The stores over an empty ClickHouse database of a test's own, closed by themselves when the test ends. */
+import { onTestFinished } from 'vitest'
+import type { Stores } from '../../../src/store/api/stores.ts'
+import {
+  type ClickHouseStoreOptions,
+  openClickHouseStores,
+} from '../../../src/store/clickhouse/open.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
+import { makeDatabase } from './clickhouse-server.ts'
+
+export async function openTestStores(
+  fields: Partial<ClickHouseStoreOptions> = {},
+): Promise<Stores> {
+  const url = fields.url ?? (await makeDatabase())
+  const node = openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 1000 })
+  const stores = await openClickHouseStores(node, {
+    ...{ url, cluster: null, ingestQueueMax: 1000, ingestQueueBytesMax: 64 * 1024 * 1024 },
+    ...{ readsMax: 4, readQueueMax: 256, readTimeoutMs: 20_000, closeMs: 1000, ...fields },
+  })
+  onTestFinished(() => stores.close())
+  return stores
+}

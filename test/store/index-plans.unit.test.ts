@@ -1,0 +1,101 @@
+/** Every index serves a statement: one that no plan uses costs each write and gives nothing. */
+import { globSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import * as ANNOTATION from '../../src/store/sqlite/annotation/annotation-queues.sql.ts'
+import * as CALLS from '../../src/store/sqlite/calls/calls-query.sql.ts'
+import type { FilterCondition } from '../../src/store/sqlite/calls/filter-conditions.sql.ts'
+import { type Connection, openDatabase } from '../../src/store/sqlite/db/connection.ts'
+import { migrate } from '../../src/store/sqlite/db/migrate.ts'
+import * as FEEDBACK from '../../src/store/sqlite/feedback/feedback.sql.ts'
+import * as OBJECTS from '../../src/store/sqlite/objects/objects.sql.ts'
+import * as STATS from '../../src/store/sqlite/stats/stats.sql.ts'
+
+const FILTERS: readonly FilterCondition[][] = [
+  [],
+  ['op_names'],
+  ['input_refs'],
+  ['output_refs'],
+  ['few_input_refs'],
+  ['few_output_refs'],
+  ['parent_ids'],
+  ['trace_ids'],
+  ['call_ids'],
+  ['thread_ids'],
+  ['turn_ids'],
+  ['svc_user_ids'],
+  ['svc_run_ids'],
+  ['trace_roots_only'],
+]
+
+/** What is made by functions, in each of its forms. */
+const MADE: readonly string[] = [
+  ...FILTERS.flatMap((filter) => [
+    STATS.selectStatsCalls(filter),
+    STATS.selectStatsUsage(filter),
+    CALLS.selectCallKeys(filter, 'asc'),
+    CALLS.countCalls(filter),
+  ]),
+  CALLS.findCallsByKey(new Set(['inputs'])),
+  ...(['all', 'id', 'weave_ref'] as const).map((source) => FEEDBACK.selectFeedback(source, true)),
+  ANNOTATION.listItems(['created_at_us ASC']),
+  OBJECTS.listObjects([OBJECTS.OBJECT_ORDERS.created_at.asc]),
+  ...Object.values({ ...OBJECTS.FIND_VERSIONS }),
+]
+
+async function readStatements(): Promise<string[]> {
+  const found: string[] = [...MADE]
+  for (const path of globSync('src/store/sqlite/**/*.sql.ts')) {
+    const module: Record<string, unknown> = await import(resolve(path))
+    for (const value of Object.values(module)) {
+      if (typeof value === 'string' && /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\s/.test(value)) {
+        found.push(value)
+      }
+    }
+  }
+  return found
+}
+
+function openSchema(): Connection {
+  const db = openDatabase(':memory:')
+  onTestFinished(() => void db.close())
+  migrate(db)
+  return db
+}
+
+/** Those that keep nothing unique. */
+function listIndexes(db: Connection): string[] {
+  const select = db.prepare(`
+    SELECT lists.name
+    FROM sqlite_schema AS tables
+    CROSS JOIN pragma_index_list(tables.name) AS lists
+    WHERE tables.type = 'table' AND lists."unique" = 0
+  `)
+  return select.pluck().all() as string[]
+}
+
+function planOf(db: Connection, sql: string): string {
+  const names = [...sql.matchAll(/[@](\w+)/g)].map(([, name]) => [name, '[]'])
+  const values = [...sql.replaceAll(/'[^']*'/g, '').matchAll(/\?/g)].map(() => null)
+  const explain = db.prepare(`EXPLAIN QUERY PLAN ${sql}`)
+  const rows = explain.all(...values, Object.fromEntries(names)) as { detail: string }[]
+  return rows.map(({ detail }) => detail).join('\n')
+}
+
+describe('the indexes of the schema', () => {
+  it('are each used by the plan of a statement', async () => {
+    const db = openSchema()
+    const plans = (await readStatements()).map((sql) => planOf(db, sql)).join('\n')
+    const isUsed = (name: string) => new RegExp(`INDEX ${name}\\b`).test(plans)
+    expect(plans.length).toBeGreaterThan(1000)
+    expect(listIndexes(db).filter((name) => !isUsed(name))).toEqual([])
+  })
+
+  it('would be seen without a use', async () => {
+    const db = openSchema()
+    db.exec('CREATE INDEX calls_svc_run_step ON calls (svc_run_step)')
+    const plans = (await readStatements()).map((sql) => planOf(db, sql)).join('\n')
+    expect(listIndexes(db)).toContain('calls_svc_run_step')
+    expect(plans).not.toContain('calls_svc_run_step')
+  })
+})

@@ -1,0 +1,92 @@
+/**
+ * Built apps that serve one test after the other. To build one takes longer than most tests do, so that it stands on
+ * dependencies that are exchanged: each test has stores of its own, and the app keeps nothing of the last.
+ */
+import { buildApp } from '../../src/app.ts'
+import type { Config } from '../../src/config.ts'
+import type { Deps } from '../../src/deps.ts'
+import type { App } from '../../src/http/app-type.ts'
+
+export interface LentApp {
+  readonly app: App
+  /** For the next test; an app that was closed, listens or still answers is closed instead. */
+  giveBack(): Promise<void>
+}
+
+interface Built {
+  readonly app: App
+  /** Puts the app on other dependencies. */
+  use(deps: Deps): void
+  /** Requests without an answer yet, and whether the app was closed. */
+  state(): { readonly running: number; readonly isClosed: boolean }
+}
+
+const idle: Built[] = []
+
+/** An app of these settings, which are the same for all, over these dependencies. */
+export async function lendApp(config: Config, deps: Deps): Promise<LentApp> {
+  const built = idle.pop() ?? (await build(config, deps))
+  built.use(deps)
+  return {
+    app: built.app,
+    async giveBack() {
+      // Completions are handed over to be recorded in the turns after their answers.
+      for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+      const { running, isClosed } = built.state()
+      if (running > 0 || isClosed || built.app.server.listening) await built.app.close()
+      else idle.push(built)
+    },
+  }
+}
+
+async function build(config: Config, deps: Deps): Promise<Built> {
+  const { standIn, use } = createStandIn(deps)
+  const app = await buildApp(config, standIn)
+  let running = 0
+  let isClosed = false
+  app.addHook('onClose', async () => {
+    isClosed = true
+  })
+  const inject = app.inject.bind(app) as (...request: unknown[]) => Promise<unknown>
+  app.inject = (async (...request: unknown[]) => {
+    running += 1
+    try {
+      return await inject(...request)
+    } finally {
+      running -= 1
+    }
+  }) as App['inject']
+  return { app, use, state: () => ({ running, isClosed }) }
+}
+
+type Method = (...parameters: unknown[]) => unknown
+type Parts = Record<string, Method | Record<string, Method>>
+
+/** Dependencies that pass every call on to the ones in use; listeners move along. */
+function createStandIn(first: Deps): { standIn: Deps; use(deps: Deps): void } {
+  let current = first as unknown as Parts
+  const listeners: [string, string, unknown[]][] = []
+  const call = (part: string, method: string, parameters: unknown[]) =>
+    (current[part] as Record<string, Method>)[method]?.(...parameters)
+
+  function passOn(part: string, method: string): Method {
+    return (...parameters) => {
+      if (/^on[A-Z]/.test(method)) listeners.push([part, method, parameters])
+      return call(part, method, parameters)
+    }
+  }
+  const standIn = Object.entries(current).map(([part, value]) => [
+    part,
+    typeof value === 'function'
+      ? (...parameters: unknown[]) => (current[part] as Method)(...parameters)
+      : Object.fromEntries(Object.keys(value).map((method) => [method, passOn(part, method)])),
+  ])
+  return {
+    standIn: Object.fromEntries(standIn) as Deps,
+    use(deps) {
+      if (current === (deps as unknown as Parts)) return
+      current = deps as unknown as Parts
+      for (const listener of listeners) call(...listener)
+    },
+  }
+}
