@@ -220,6 +220,7 @@ async function registerBearerRoutes(
   })
   await bearer.register(trajectoryRoutes, {
     callsQuery: deps.callsQuery,
+    prices: deps.prices,
     feedback: deps.feedback,
     refScheme: config.refScheme,
   })

@@ -154,8 +154,8 @@ describe('renderCallCosts', () => {
   }
 
   it('shows tokens, unit prices and totals that add up', () => {
-    const costs = renderCallCosts(summary, AT, prices)
-    expect(costs['gpt-4o']).toEqual({
+    const { costs, total_cost } = renderCallCosts(summary, AT, prices)
+    expect(costs?.['gpt-4o']).toEqual({
       prompt_tokens: 1000,
       completion_tokens: 100,
       total_tokens: 1100,
@@ -176,10 +176,11 @@ describe('renderCallCosts', () => {
       provider_id: 'openai',
       pricing_level: 'default',
     })
+    expect(total_cost).toBe(0.00325)
   })
 
   it('has no entry for a model without a price', () => {
-    expect(Object.keys(renderCallCosts(summary, AT, prices))).toEqual(['gpt-4o'])
+    expect(Object.keys(renderCallCosts(summary, AT, prices).costs ?? {})).toEqual(['gpt-4o'])
   })
 
   it.each([{}, { usage: null }, { usage: {} }, { usage: [] }])('is empty for %j', (empty) => {

@@ -1,6 +1,9 @@
 /** The fields of a call that queries read: columns, bodies, what refs in the bodies lead to, and feedback. Pure. */
 import { ApiError } from '../../errors.ts'
+import type { JsonObject } from '../../schemas/primitives.ts'
 import { FEEDBACK_FIELDS, type FeedbackRow, feedbackField } from '../feedback/feedback-view.ts'
+import { renderCallCosts } from '../prices/cost.ts'
+import type { PriceTable } from '../prices/price-table.ts'
 import { severalValues, timeValue, valueAt } from '../query/query-values.ts'
 import { type CallTexts, derivedSummary } from './call-view.ts'
 import { type Expansion, valueBehindRefs } from './expand-columns.ts'
@@ -46,6 +49,8 @@ export interface CallBeside {
   readRef(ref: string): unknown
   /** Feedback about a call, the oldest first. */
   feedbackOf(call: CallTexts): readonly FeedbackRow[]
+  /** What tokens cost; null where no cost is asked about. */
+  readonly prices: PriceTable | null
   /** Payloads of feedback that were parsed before. */
   readonly payloads: WeakMap<FeedbackRow, unknown>
 }
@@ -54,7 +59,7 @@ export interface CallBeside {
 export interface ScannedCall {
   readonly call: CallTexts
   readonly parsed: Partial<Record<Body, unknown>>
-  /** Without it no ref is followed, and there is no feedback. */
+  /** Without it no ref is followed, and there is neither feedback nor a cost. */
   readonly beside?: CallBeside
 }
 
@@ -65,6 +70,10 @@ export function callField(scanned: ScannedCall, path: readonly string[]): unknow
   const body = BODIES.find((name) => name === first)
   if (body) {
     if (!(body in parsed)) parsed[body] = parseBody(call, body)
+    if (beside?.prices && isCostPath(path)) {
+      const costs = renderCallCosts(parsed[body] as JsonObject, call.started_at_us, beside.prices)
+      return valueAt(costs, path.slice(2))
+    }
     const expansion = beside?.expanded?.inner.get(body)
     if (!beside || !expansion) return valueAt(parsed[body], rest)
     return valueBehindRefs(parsed[body], rest, expansion, beside.readRef)
@@ -74,6 +83,16 @@ export function callField(scanned: ScannedCall, path: readonly string[]): unknow
   if (first === 'started_at') return timeValue(call.started_at_us)
   if (first === 'ended_at') return timeValue(call.ended_at_us)
   return call[first as (typeof COLUMNS)[number]]
+}
+
+/**
+ * Whether a path leads to what a call cost.
+ *
+ * Spec: §2.7 (queries are an addition). Choice: `summary.weave.total_cost` and `summary.weave.costs.<model>.<field>`, as
+ * `include_costs` shows them.
+ */
+export function isCostPath([first, second, third]: readonly string[]): boolean {
+  return first === 'summary' && second === 'weave' && (third === 'costs' || third === 'total_cost')
 }
 
 /** A field of each feedback of a type, the newest last. */

@@ -3,6 +3,7 @@ import type { CallSchema } from '../../schemas/calls/call.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import { parseRef } from '../objects/refs.ts'
+import type { CallCosts } from '../prices/cost.ts'
 
 /** A call whose start has arrived; times in microseconds, bodies parsed. */
 export interface StoredCall {
@@ -44,8 +45,8 @@ export type CallTexts = Omit<
 }
 
 export interface CallViewOptions {
-  /** Costs by model, or null when they were not asked for. */
-  readonly costs: JsonObject | null
+  /** Null when they were not asked for. */
+  readonly costs: CallCosts | null
   /** Feedback about the call, or null when it was not asked for. */
   readonly feedback?: readonly unknown[] | null
   readonly includeStorageSize: boolean
@@ -116,7 +117,7 @@ export function derivedSummary(
       ? {}
       : { latency_ms: latencyMs(call.started_at_us, call.ended_at_us) }),
     ...name,
-    ...(costs === null || Object.keys(costs).length === 0 ? {} : { costs }),
+    ...costs,
     ...(feedback === null ? {} : { feedback }),
   }
 }

@@ -1,10 +1,11 @@
 /** Queries over calls: checked and resolved to plain data. Pure. */
 import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
 import type { CallsQueryRequest, CallsQueryStatsRequest } from '../../schemas/calls/calls-query.ts'
+import type { ProjectPrice } from '../prices/project-prices.ts'
 import { type Expression, fieldPaths, parsePath, parseQuery } from '../query/query-expression.ts'
 import { toTimeUs } from '../query/query-values.ts'
 import { type RowQuery, requiredTexts } from '../query/row-query.ts'
-import { ASKED_FIELDS, CALL_FIELDS, requireFeedbackPaths } from './call-fields.ts'
+import { ASKED_FIELDS, CALL_FIELDS, isCostPath, requireFeedbackPaths } from './call-fields.ts'
 import { parseExpandColumns } from './expand-columns.ts'
 
 /** What a list may show beyond that. */
@@ -46,6 +47,8 @@ export interface CallsSelection {
   /** Columns whose refs are followed, the shorter first. */
   readonly expanded: readonly (readonly string[])[]
   readonly reach: RefReach
+  /** The project's own prices, where the selection asks for costs; see asksForCosts. */
+  readonly prices: readonly ProjectPrice[] | null
   /** Empty: by started_at and id, in `direction`. */
   readonly sort: RowQuery['sort']
   readonly direction: 'asc' | 'desc'
@@ -104,11 +107,18 @@ export function resolveCallsSelection(
     startedUs: exact ?? startedBounds(expression),
     expanded: parseExpandColumns(request.expand_columns),
     reach,
+    prices: null,
     sort: isByStart ? [] : [...sort, tie],
     direction: first?.direction ?? 'asc',
     offset: offset ?? 0,
     limit: limit ?? Number.POSITIVE_INFINITY,
   }
+}
+
+/** Whether the condition or the order of a selection needs prices. */
+export function asksForCosts({ expression, sort }: CallsSelection): boolean {
+  const paths = expression === null ? [] : fieldPaths(expression)
+  return [...paths, ...sort.map(({ path }) => path)].some(isCostPath)
 }
 
 /** Ids that the expression demands narrow the filter, so that few rows are read. */

@@ -12,12 +12,6 @@ import type { StoredCall } from './call-view.ts'
 import { PREDICT_AND_SCORE_OP } from './evaluation-calls.ts'
 
 const US_PER_S = 1_000_000
-const COSTS = [
-  'prompt_tokens_total_cost',
-  'completion_tokens_total_cost',
-  'cache_read_input_tokens_total_cost',
-  'cache_creation_input_tokens_total_cost',
-] as const
 
 /** A trial with the row and the evaluation that it belongs to. */
 export interface PlacedTrial {
@@ -83,14 +77,9 @@ export function toChild(call: StoredCall, prices: PriceTable | null): TrialChild
     self: inputs.self ?? null,
     seconds: ended_at_us === null ? null : (ended_at_us - started_at_us) / US_PER_S,
     tokens: usage.length === 0 ? null : usage.reduce((sum, one) => sum + one.total_tokens, 0),
-    cost: prices === null ? null : sumCosts(renderCallCosts(summary, started_at_us, prices)),
+    cost:
+      prices === null ? null : (renderCallCosts(summary, started_at_us, prices).total_cost ?? null),
   }
-}
-
-function sumCosts(costs: Record<string, unknown>): number | null {
-  const models = Object.values(costs) as Record<string, number>[]
-  if (models.length === 0) return null
-  return models.flatMap((model) => COSTS.map((name) => model[name] ?? 0)).reduce((a, b) => a + b)
 }
 
 /** A trial with what the calls below it tell. They name themselves in many ways: names are matched as well as they can be. */

@@ -76,23 +76,36 @@ export function toUsd(atoms: Measured): number {
   return Number(atoms) / ATOMS_PER_USD
 }
 
+/** What `summary.weave` tells of money: both entries, or none of them. */
+export interface CallCosts {
+  /** By model. */
+  readonly costs?: JsonObject
+  /** In US dollars, all models together. */
+  readonly total_cost?: number
+}
+
 /**
- * `summary.weave.costs` of a call: an entry for each model of its usage that has a price. The four total costs add up to
- * what the call cost: the cached tokens are not in prompt_tokens_total_cost.
+ * What the usage that a call reports costs: in `costs` an entry for each of its models that has a price, in `total_cost` their
+ * sum. The four total costs of a model add up to what it cost: the cached tokens are not in prompt_tokens_total_cost.
  *
- * Spec: §4.5 include_costs (shape not shown). Choice: the shape of Weave, in which a model without a price has no entry.
+ * Spec: §4.5 include_costs (shape not shown). Choice: `costs` has the shape of Weave, in which a model without a price has
+ * no entry; `total_cost` is an addition, absent where nothing has a price.
  */
 export function renderCallCosts(
   summary: JsonObject,
   startedAtUs: number,
   prices: PriceTable,
-): JsonObject {
-  const entries = readUsage(summary).flatMap((usage) => {
+): CallCosts {
+  const costs: JsonObject = {}
+  let total: Measured | null = null
+  for (const usage of readUsage(summary)) {
     const found = prices.find(usage.model, startedAtUs)
-    if (!found) return []
-    return [[usage.model, { ...renderTokens(usage), ...renderMoney(usage, found) }] as const]
-  })
-  return Object.fromEntries(entries)
+    if (!found) continue
+    const parts = costParts(usage, found)
+    costs[usage.model] = { ...renderTokens(usage), ...renderMoney(usage, found, parts) }
+    total = add(total ?? 0, totalCost(parts))
+  }
+  return total === null ? {} : { costs, total_cost: toUsd(total) }
 }
 
 function renderTokens(usage: CallUsage): JsonObject {
@@ -106,8 +119,7 @@ function renderTokens(usage: CallUsage): JsonObject {
   }
 }
 
-function renderMoney(usage: ModelUsage, prices: UnitPrices): JsonObject {
-  const parts = costParts(usage, prices)
+function renderMoney(usage: ModelUsage, prices: UnitPrices, parts: CostParts): JsonObject {
   const inputTokens = allInput(usage)
   const unit = (price: UnitPrice) => toUsd(priceAt(price, inputTokens))
   return {

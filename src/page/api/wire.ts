@@ -48,7 +48,8 @@ interface CallFacts {
   readonly status: Status
   readonly latency_ms?: number
   readonly feedback?: readonly Feedback[]
-  readonly costs?: Readonly<Record<string, CostFacts>>
+  /** In US dollars; absent where nothing has a price. */
+  readonly total_cost?: number
 }
 
 /** The four of a model add up to what it cost. */
@@ -78,7 +79,7 @@ export function usageOf(call: Call): {
   )
   return {
     tokens: counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0),
-    cost: costOf(Object.values(factsOf(call).costs ?? {})),
+    cost: factsOf(call).total_cost ?? null,
     models: Object.keys(usage),
   }
 }

@@ -29,6 +29,7 @@ export const FILTERS = [
   },
   { name: 'model', label: 'Model', kind: 'text' },
   { name: 'slower', label: 'Slower than, ms', kind: 'number' },
+  { name: 'dearer', label: 'Costs more than, $', kind: 'number' },
   { name: 'user', label: 'User', kind: 'text' },
   { name: 'thread', label: 'Thread', kind: 'text' },
   { name: 'ref', label: 'Uses the object (ref)', kind: 'text' },
@@ -79,6 +80,7 @@ const CONDITIONS: Readonly<Partial<Record<FilterName, (value: string) => object 
     $or: [contains('summary.usage', `"${value}`), contains('inputs.model', value)],
   }),
   slower: (value) => ({ $gt: [field('summary.weave.latency_ms'), literal(Number(value))] }),
+  dearer: (value) => ({ $gt: [field('summary.weave.total_cost'), literal(Number(value))] }),
   user: (value) => ({ $eq: [field('svc_username'), literal(value)] }),
   feedback: (value) => FEEDBACK[value] ?? null,
 }

@@ -27,10 +27,11 @@ import type { TableStore } from '../../store/api/objects/tables.ts'
 import type { PriceStore } from '../../store/api/prices/prices.ts'
 import { type CallWithFeedback, joinFeedback } from './call-feedback.ts'
 import { createCallExpander, type ExpandCall } from './expand-values.ts'
+import { withPrices } from './priced-selection.ts'
 
 interface CallsQueryRoutesOptions {
   readonly callsQuery: CallsQueryStore
-  /** For `include_costs`. */
+  /** For `include_costs`, and for conditions and orders by cost. */
   readonly prices: PriceStore
   /** For `include_feedback`. */
   readonly feedback: FeedbackStore
@@ -71,7 +72,8 @@ function addStreamQuery(app: App, options: CallsQueryRoutesOptions): void {
       const { project_id } = request.body
       const principal = requireAccess(request.principal, 'traces:read', project_id)
       const { projects } = principal
-      const selection = resolveCallsSelection(request.body, { refScheme, projects })
+      const resolved = resolveCallsSelection(request.body, { refScheme, projects })
+      const selection = await withPrices(resolved, prices)
       const shape = resolveCallsShape(request.body)
       const caller = openReadCaller(request, reply, project_id)
       const context: LineContext = {
@@ -121,7 +123,8 @@ function renderListed(
   })
 }
 
-function addQueryStats(app: App, { callsQuery, refScheme }: CallsQueryRoutesOptions): void {
+function addQueryStats(app: App, options: CallsQueryRoutesOptions): void {
+  const { callsQuery, prices, refScheme } = options
   app.post(
     '/calls/query_stats',
     {
@@ -136,7 +139,8 @@ function addQueryStats(app: App, { callsQuery, refScheme }: CallsQueryRoutesOpti
     async (request, reply) => {
       const { project_id, include_total_storage_size } = request.body
       const { projects } = requireAccess(request.principal, 'traces:read', project_id)
-      const selection = resolveCallsSelection(request.body, { refScheme, projects })
+      const resolved = resolveCallsSelection(request.body, { refScheme, projects })
+      const selection = await withPrices(resolved, prices)
       const caller = openReadCaller(request, reply, project_id)
       const { limit } = selection
       const found = await callsQuery.count({ ...selection, limit: limit + 1 }, caller)

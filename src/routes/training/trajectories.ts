@@ -14,10 +14,13 @@ import {
   TrajectoriesFromCallsResponse,
 } from '../../schemas/training/trajectory-from-calls.ts'
 import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
+import type { PriceStore } from '../../store/api/prices/prices.ts'
 import { type FeedbackJoin, joinFeedback } from '../calls/call-feedback.ts'
+import { withPrices } from '../calls/priced-selection.ts'
 
 interface TrajectoryRoutesOptions extends FeedbackJoin {
   readonly callsQuery: CallsQueryStore
+  readonly prices: PriceStore
 }
 
 const NEWEST_FIRST = [{ field: 'started_at', direction: 'desc' as const }]
@@ -25,7 +28,7 @@ const COLUMNS = ['attributes', 'inputs', 'output', 'thread_id', 'turn_id', 'pare
 
 export async function trajectoryRoutes(
   app: App,
-  { callsQuery, ...join }: TrajectoryRoutesOptions,
+  { callsQuery, prices, ...join }: TrajectoryRoutesOptions,
 ): Promise<void> {
   app.post(
     '/v1/preview/trajectory-groups/from-calls',
@@ -45,7 +48,8 @@ export async function trajectoryRoutes(
       const { projects } = requireAccess(request.principal, 'traces:read', project_id)
       const plan = resolveGroupingPlan(request.body)
       const source = { project_id, filter, query, limit, sort_by: NEWEST_FIRST, columns: COLUMNS }
-      const selection = resolveCallsSelection(source, { refScheme: join.refScheme, projects })
+      const resolved = resolveCallsSelection(source, { refScheme: join.refScheme, projects })
+      const selection = await withPrices(resolved, prices)
       const shape = resolveCallsShape(source)
       const caller = openReadCaller(request, reply, project_id)
       const builder = createGroupBuilder(plan)

@@ -91,7 +91,7 @@ export const CallReadRequest = z
   .strictObject({
     project_id: ProjectId,
     id: ClientId.describe('Id of the call.'),
-    include_costs: switchField('Whether to fill summary.weave.costs.'),
+    include_costs: switchField('Whether to fill summary.weave.costs and summary.weave.total_cost.'),
     include_storage_size: switchField('Whether to fill storage_size_bytes.'),
     include_total_storage_size: switchField('Whether to fill total_storage_size_bytes.'),
   })

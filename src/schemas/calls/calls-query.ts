@@ -47,7 +47,8 @@ export const CallsQueryRequest = z
       .nullish()
       .describe(
         'Order, by default started_at and id ascending. Fields of CallSchema, but for deleted_at and total_storage_size_bytes, ' +
-          'and of feedback, as `feedback.[wandb.runnable.judge].payload.output.score`.',
+          'and of feedback, as `feedback.[wandb.runnable.judge].payload.output.score`. summary.weave is as a read shows it, ' +
+          'with `summary.weave.total_cost` (US dollars) and `summary.weave.costs` whether include_costs is set or not.',
       ),
     columns: columns.describe(
       'Fields to give, by their first segment; id, project_id, trace_id, op_name, started_at always. ' +
@@ -62,7 +63,7 @@ export const CallsQueryRequest = z
         'Whether values are given for the refs of expand_columns; an object has its ref as `_ref`. Default true.',
       )
       .meta({ default: true }),
-    include_costs: switchField('Whether to fill summary.weave.costs.'),
+    include_costs: switchField('Whether to fill summary.weave.costs and summary.weave.total_cost.'),
     include_feedback: switchField(
       'Whether to fill summary.weave.feedback: the newest 1,000 of each call, the oldest first.',
     ),

@@ -78,7 +78,9 @@ export interface SqliteStore extends Stores {
    */
   sweep(): Promise<MissingFiles>
   /** What conditions of lists of calls read beside the calls, wherever those are. */
-  readonly besideOf: (selection: Pick<CallsSelection, 'expanded' | 'reach'>) => CallBeside
+  readonly besideOf: (
+    selection: Pick<CallsSelection, 'expanded' | 'reach' | 'prices'>,
+  ) => CallBeside
   /** Recorded calls that are on their way. */
   readonly arrivals: Arrivals
   /** What makes statistics fast. */

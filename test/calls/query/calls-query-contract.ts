@@ -1,6 +1,7 @@
 /** What every CallsQueryStore must do, whatever it stores in: only the contracts of the stores are used. */
 import { describe, expect, it } from 'vitest'
 import { resolveCallsSelection, resolveCallsShape } from '../../../src/domain/calls/calls-query.ts'
+import { type ProjectPrice, resolvePrice } from '../../../src/domain/prices/project-prices.ts'
 import type { CallStore } from '../../../src/store/api/calls/calls.ts'
 import type { CallsQueryStore } from '../../../src/store/api/calls/calls-query.ts'
 import type { FeedbackStore } from '../../../src/store/api/feedback/feedback.ts'
@@ -187,6 +188,45 @@ export function describeCallsQueryContract(
         const { count } = await stores.callsQuery.count(selectionOf(request), readCaller())
         expect([request, count]).toEqual([request, expected.split(' ').filter(Boolean).length])
       }
+    })
+
+    it('filters and sorts by what calls cost, at the prices that come with the question', async () => {
+      const stores = await create()
+      const usage = (total: number, model = 'gpt-4o') => ({ [model]: { prompt_tokens: total } })
+      const reports = [usage(2000), usage(500), usage(9), {}, usage(3000, 'own/model.1')]
+      for (const [n, usage] of reports.entries()) {
+        const id = `c${n}`
+        await stores.calls.startCall(startOf({ id, started_at: at(n) }))
+        await stores.calls.endCall(endOf({ id, ended_at: at(9), summary: { usage } }))
+      }
+      const TOTAL = 'summary.weave.total_cost'
+      const own = resolvePrice(
+        'own/model.1',
+        { prompt_token_cost: 0.001, completion_token_cost: 0 },
+        { project_id, id: 'price', svc_user_id: 'u', created_at_us: 0 },
+      )
+      const priced = async (request: Request, prices: readonly ProjectPrice[] | null) => {
+        const selection = { ...selectionOf(request), prices }
+        const shape = resolveCallsShape({ project_id, columns: ['id'] })
+        const found: string[] = []
+        for await (const page of stores.callsQuery.pages(selection, shape, readCaller())) {
+          found.push(...page.map(({ call }) => call.id))
+        }
+        const { count } = await stores.callsQuery.count(selection, readCaller())
+        expect(count).toBe(found.length)
+        return found.join(' ')
+      }
+      const dear = compare('$gt', TOTAL, 0.001)
+      const unpriced = compare('$eq', TOTAL, null)
+      expect(await priced(dear, [])).toBe('c0 c1')
+      expect(await priced(dear, [own])).toBe('c0 c1 c4')
+      expect(await priced(unpriced, [])).toBe('c3 c4')
+      expect(await priced(unpriced, [own])).toBe('c3')
+      expect(await priced(dear, null)).toBe('')
+      expect(await priced(sortBy(TOTAL, 'desc'), [own])).toBe('c4 c0 c1 c2 c3')
+      expect(await priced(sortBy(TOTAL, 'asc'), [])).toBe('c2 c1 c0 c4 c3')
+      const entry = 'summary.weave.costs.own/model\\.1.prompt_tokens_total_cost'
+      expect(await priced(compare('$eq', entry, 3), [own])).toBe('c4')
     })
 
     it('counts the bytes of the calls that it counts, up to the limit', async () => {

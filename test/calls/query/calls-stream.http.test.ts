@@ -266,6 +266,31 @@ describe('POST /calls/stream_query', () => {
       expect(bare).toMatchObject({ storage_size_bytes: null, total_storage_size_bytes: null })
     })
 
+    it('finds and sorts calls by what they cost, at the prices of the project, as a read shows it', async () => {
+      const app = await buildTestApp()
+      for (const [id, tokens] of [
+        ['a', 1000],
+        ['b', 3000],
+        ['c', 10],
+      ] as const) {
+        await start(app, id)
+        await end(app, id, { summary: { usage: { mine: { prompt_tokens: tokens } } } })
+      }
+      const field = 'summary.weave.total_cost'
+      const query = { $expr: { $gte: [{ $getField: field }, { $literal: 2 }] } }
+      const sort_by = [{ field, direction: 'desc' }]
+      expect(await list(app, { query })).toEqual([])
+      const price = { prompt_token_cost: 0.002, completion_token_cost: 0 }
+      const costs = { mine: { ...price, effective_date: '2020-01-01T00:00:00Z' } }
+      expect((await app.post('/cost/create', { project_id: PROJECT, costs })).status).toBe(200)
+      const found = await list(app, { query, sort_by, include_costs: true })
+      expect(ids(found)).toEqual(['b', 'a'])
+      expect(found.map(({ summary }) => summary.weave.total_cost)).toEqual([6, 2])
+      expect(ids(await list(app, { sort_by, limit: 1, offset: 2 }))).toEqual(['c'])
+      const counted = await app.post('/calls/query_stats', { project_id: PROJECT, query })
+      expect(counted.body.count).toBe(2)
+    })
+
     it('streams more calls than one slice holds, large ones too', async () => {
       const app = await buildTestApp()
       const batch = Array.from({ length: 350 }, (_, n) => ({

@@ -165,6 +165,7 @@ describe('POST /calls/stream_query over a socket', () => {
     const selection = {
       ...{ project_id: PROJECT, filter: {}, expression: null, sort: [], expanded: [] },
       reach: { refScheme: 'weave', projects: ['*'] },
+      prices: null,
       startedUs: { from: 0, to: Number.MAX_SAFE_INTEGER },
       ...{ direction: 'asc' as const, offset: 0, limit: Number.POSITIVE_INFINITY },
     }

@@ -29,8 +29,8 @@ const SORTED_MAX = 500_000
 /** Nothing of a selection but what meets its condition. */
 const NO_PAGE = { sort: [], fields: [], offset: 0, limit: 0 } as const
 
-/** What lists read of the node's own store: feedback, and the values of refs. */
-type BesideOf = (selection: Pick<CallsSelection, 'expanded' | 'reach'>) => CallBeside
+/** What lists read beside the calls: the node's own feedback and values of refs, and prices. */
+type BesideOf = (selection: Pick<CallsSelection, 'expanded' | 'reach' | 'prices'>) => CallBeside
 
 interface CallsQueryParts {
   readonly reads: Reads

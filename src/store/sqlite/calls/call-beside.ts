@@ -5,13 +5,14 @@ import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { CallsSelection } from '../../../domain/calls/calls-query.ts'
 import { toExpansion } from '../../../domain/calls/expand-columns.ts'
 import type { FeedbackRow } from '../../../domain/feedback/feedback-view.ts'
+import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import type { Connection } from '../db/connection.ts'
 import { createFeedbackAbout, findJudged } from '../feedback/feedback-about.ts'
 import { createRefValues } from '../objects/ref-values.ts'
 
 export function createCallBeside(
   db: Connection,
-  { expanded, reach }: Pick<CallsSelection, 'expanded' | 'reach'>,
+  { expanded, reach, prices }: Pick<CallsSelection, 'expanded' | 'reach' | 'prices'>,
 ): CallBeside {
   const feedbackAbout = createFeedbackAbout(db)
   /** Refs of calls that have feedback; null where there are too many. */
@@ -20,6 +21,7 @@ export function createCallBeside(
   return {
     expanded: toExpansion(expanded),
     readRef: createRefValues(db, reach.projects),
+    prices: prices && layerPrices(prices),
     payloads: new WeakMap(),
     feedbackOf(call) {
       if (last?.call === call) return last.rows
