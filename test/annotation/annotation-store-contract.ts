@@ -21,7 +21,7 @@ async function fill({ annotation, startCalls }: AnnotationStores, count: number)
     ...{ created_by: 'u', created_at_us: 1, updated_at_us: 1, deleted_at_us: null },
   })
   const common = { display_fields_json: '[]', added_by: 'u', created_at_us: 1, isStrict: true }
-  await annotation.addItems({ project_id: PROJECT, id: 'q', call_ids, ...common })
+  await annotation.addItems({ project_id: PROJECT, id: 'q', call_ids, ...common }, CALLER)
   return annotation.listItems({ project_id: PROJECT, queue_id: 'q' }, CALLER)
 }
 
@@ -43,7 +43,7 @@ export function describeAnnotationStoreContract(
       const claims = items.flatMap(({ id }) =>
         annotators.map(async (annotator) => {
           try {
-            await stores.annotation.takeStep(step(id, annotator, 'in_progress'))
+            await stores.annotation.takeStep(step(id, annotator, 'in_progress'), CALLER)
             return [id, annotator]
           } catch (error) {
             expect(error).toMatchObject({ code: 'annotation_conflict' })
@@ -67,7 +67,7 @@ export function describeAnnotationStoreContract(
       const [item] = await fill(stores, 1)
       const id = item?.id ?? ''
       const claim = (annotator: string, us: number) =>
-        stores.annotation.takeStep(step(id, annotator, 'in_progress', us))
+        stores.annotation.takeStep(step(id, annotator, 'in_progress', us), CALLER)
       await claim('ann', 10)
       await expect(claim('bob', 9 + CLAIM_US)).rejects.toMatchObject({
         code: 'annotation_conflict',
@@ -76,7 +76,10 @@ export function describeAnnotationStoreContract(
       await expect(claim('ann', 11 + CLAIM_US)).rejects.toMatchObject({
         code: 'annotation_conflict',
       })
-      const finished = await stores.annotation.takeStep(step(id, 'ann', 'completed', 12 + CLAIM_US))
+      const finished = await stores.annotation.takeStep(
+        step(id, 'ann', 'completed', 12 + CLAIM_US),
+        CALLER,
+      )
       expect(finished).toMatchObject({ annotation_state: 'completed', annotator_user_id: 'ann' })
     })
 
@@ -84,8 +87,8 @@ export function describeAnnotationStoreContract(
       const stores = await create()
       const items = await fill(stores, 2)
       const id = items[0]?.id ?? ''
-      await stores.annotation.takeStep(step(id, 'ann', 'completed'))
-      await stores.annotation.takeStep(step(id, 'bob', 'in_progress', 3))
+      await stores.annotation.takeStep(step(id, 'ann', 'completed'), CALLER)
+      await stores.annotation.takeStep(step(id, 'bob', 'in_progress', 3), CALLER)
       expect(await stores.annotation.sumQueues(['q'], CALLER)).toEqual([
         { queue_id: 'q', total_items: 2, completed_items: 1 },
       ])
@@ -97,10 +100,13 @@ export function describeAnnotationStoreContract(
       await startCalls(PROJECT, ['n0', 'n1'])
       await startCalls('acme/other', ['theirs'])
       const add = (call_ids: string[]) =>
-        annotation.addItems({
-          ...{ project_id: PROJECT, id: 'q', call_ids, display_fields_json: '[]' },
-          ...{ added_by: 'u', created_at_us: 2, isStrict: true },
-        })
+        annotation.addItems(
+          {
+            ...{ project_id: PROJECT, id: 'q', call_ids, display_fields_json: '[]' },
+            ...{ added_by: 'u', created_at_us: 2, isStrict: true },
+          },
+          CALLER,
+        )
       await expect(add(['n0', 'theirs'])).rejects.toMatchObject({
         code: 'call_not_found',
         param: 'call_ids[1]',
@@ -108,7 +114,7 @@ export function describeAnnotationStoreContract(
       const added = await Promise.all([add(['n0', 'n1']), add(['n1', 'n0'])])
       expect(added.map(({ added_count }) => added_count).sort()).toEqual([0, 2])
       const found = await annotation.listItems({ project_id: PROJECT, queue_id: 'q' }, CALLER)
-      expect(found.map(({ call_id }) => call_id)).toEqual(['c0', 'n0', 'n1'])
+      expect(found.map(({ call_id }) => call_id).sort()).toEqual(['c0', 'n0', 'n1'])
     })
   })
 }

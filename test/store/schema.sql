@@ -1,12 +1,17 @@
-CREATE TABLE annotation_items (
+CREATE TABLE "annotation_items" (
   item_key INTEGER NOT NULL PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
   queue_key INTEGER NOT NULL REFERENCES annotation_queues (queue_key),
-  call_key INTEGER NOT NULL REFERENCES calls (call_key),
+  call_id TEXT NOT NULL,
+  call_trace_id TEXT NOT NULL,
+  call_op_name TEXT NOT NULL,
+  call_started_at_us INTEGER NOT NULL,
+  call_ended_at_us INTEGER,
   display_fields_json TEXT NOT NULL,
   added_by TEXT NOT NULL,
   created_at_us INTEGER NOT NULL,
   updated_at_us INTEGER NOT NULL,
+  -- State, annotator and time are those of the annotator who was heard of last.
   annotation_state TEXT NOT NULL DEFAULT 'unstarted'
   CHECK (annotation_state IN ('unstarted', 'in_progress', 'completed', 'skipped')),
   annotator_user_id TEXT,
@@ -14,7 +19,7 @@ CREATE TABLE annotation_items (
   is_done INTEGER NOT NULL DEFAULT 0 CHECK (is_done IN (0, 1))
 ) STRICT;
 
-CREATE UNIQUE INDEX annotation_items_queue_key_call_key ON annotation_items (queue_key, call_key);
+CREATE UNIQUE INDEX annotation_items_queue_key_call_id ON annotation_items (queue_key, call_id);
 
 CREATE INDEX annotation_items_queue_key_is_done ON annotation_items (queue_key, is_done);
 

@@ -6,16 +6,20 @@ import type {
 } from '../../schemas/annotation/annotation-item.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 
-/** A stored item with its call. Times in microseconds. */
-export interface AnnotationItem {
-  readonly id: string
-  readonly project_id: string
-  readonly queue_id: string
+/** What a queue knows of a call. Times in microseconds. */
+export interface QueuedCall {
   readonly call_id: string
   readonly call_started_at_us: number
   readonly call_ended_at_us: number | null
   readonly call_op_name: string
   readonly call_trace_id: string
+}
+
+/** A stored item with its call. Times in microseconds. */
+export interface AnnotationItem extends QueuedCall {
+  readonly id: string
+  readonly project_id: string
+  readonly queue_id: string
   /** JSON text of a list. */
   readonly display_fields_json: string
   readonly added_by: string

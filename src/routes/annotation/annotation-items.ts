@@ -43,16 +43,17 @@ function addAdd(app: App, { annotation, nowUs }: AnnotationRoutesOptions): void 
         response: { 200: AnnotationItemsAddResponse },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { project_id, call_ids, display_fields } = request.body
       const { svc_user_id } = requireAccess(request.principal, 'traces:write', project_id)
-      return annotation.addItems({
+      const addition = {
         ...{ project_id, id: request.params.queue_id, call_ids },
         display_fields_json: JSON.stringify(display_fields),
         ...{ added_by: svc_user_id, created_at_us: nowUs() },
         // The vendor's clients do not expect an unknown call to fail the others.
         isStrict: app.spelling.isStrict,
-      })
+      }
+      return annotation.addItems(addition, openReadCaller(request, reply, project_id))
     },
   )
 }
@@ -95,14 +96,15 @@ function addProgress(app: App, { annotation, nowUs }: AnnotationRoutesOptions): 
         response: { 200: AnnotationProgressResponse },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { project_id, annotation_state } = request.body
       const { svc_user_id } = requireAccess(request.principal, 'traces:write', project_id)
       const { queue_id: id, item_id } = request.params
-      const item = await annotation.takeStep({
+      const step = {
         ...{ project_id, id, item_id, annotator_user_id: svc_user_id },
         ...{ annotation_state, updated_at_us: nowUs() },
-      })
+      }
+      const item = await annotation.takeStep(step, openReadCaller(request, reply, project_id))
       return { item: renderItem(item) }
     },
   )

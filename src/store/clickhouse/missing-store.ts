@@ -1,7 +1,6 @@
 /** Stores that ClickHouse does not have: what asks them is refused with the reason. */
 import { ApiError } from '../../errors.ts'
 import type { AgentStore } from '../api/agents/agents.ts'
-import type { AnnotationStore } from '../api/annotation/annotation-queues.ts'
 
 const ONLY_SQLITE = 'it is there with WEFT_STORE=sqlite alone.'
 
@@ -14,21 +13,6 @@ export const noAgents: AgentStore = {
   searchMessages: refuse('The search in messages'),
   readTurns: refuse('The view of conversations'),
   listConversationSpans: refuse('The list of spans by conversation'),
-}
-
-const refuseQueues = refuse('Annotation queues')
-
-/** Queues hold keys of calls in the same database. */
-export const noAnnotation: AnnotationStore = {
-  createQueue: refuseQueues,
-  findQueue: refuseQueues,
-  listQueues: refuseQueues,
-  changeQueue: refuseQueues,
-  deleteQueue: refuseQueues,
-  addItems: refuseQueues,
-  listItems: refuseQueues,
-  sumQueues: refuseQueues,
-  takeStep: refuseQueues,
 }
 
 function refuse(what: string): () => Promise<never> {

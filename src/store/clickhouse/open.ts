@@ -12,7 +12,7 @@ import { connectClickHouse } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
 import { createReads } from './db/reads.ts'
 import { createStoreHealth } from './health/store-health.ts'
-import { noAgents, noAnnotation } from './missing-store.ts'
+import { noAgents } from './missing-store.ts'
 import { LIST_PROJECTS } from './projects/projects.sql.ts'
 import { recordCalls } from './recordings/record-calls.ts'
 import { createStatsStore } from './stats/stats.ts'
@@ -70,11 +70,12 @@ export async function openClickHouseStores(
   })
   const { arrivals, besideOf } = node
   const recordings = createRecordings((calls) => recordCalls(writes, calls), arrivals)
+  const callsQuery = createCallsQueryStore({ reads, besideOf, arrivals })
   return {
     ...node,
     calls: createCallStore(db, writes, arrivals),
     recordings,
-    callsQuery: createCallsQueryStore({ reads, besideOf, arrivals }),
+    callsQuery,
     threads: createThreadStore(reads),
     stats: createStatsStore(reads),
     usage: createUsageStore(reads),
@@ -86,7 +87,7 @@ export async function openClickHouseStores(
       },
     },
     agents: noAgents,
-    annotation: noAnnotation,
+    annotation: node.annotationOf(callsQuery),
     checkStore: createStoreHealth(db, node).checkStore,
     async close() {
       const flushed = recordings.flush()

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import type { CallBeside } from '../../domain/calls/call-fields.ts'
 import type { CallsSelection } from '../../domain/calls/calls-query.ts'
 import type { KeyStore } from '../api/access/keys.ts'
+import type { AnnotationStore } from '../api/annotation/annotation-queues.ts'
+import type { CallsQueryStore } from '../api/calls/calls-query.ts'
 import type { MissingFiles } from '../api/health.ts'
 import type { Stores } from '../api/stores.ts'
 import { createKeyStore } from './access/keys.ts'
@@ -81,6 +83,8 @@ export interface SqliteStore extends Stores {
   readonly besideOf: (
     selection: Pick<CallsSelection, 'expanded' | 'reach' | 'prices'>,
   ) => CallBeside
+  /** Annotation queues of calls, wherever those are. */
+  readonly annotationOf: (callsQuery: CallsQueryStore) => AnnotationStore
   /** Recorded calls that are on their way. */
   readonly arrivals: Arrivals
   /** What makes statistics fast. */
@@ -91,8 +95,7 @@ export interface SqliteStore extends Stores {
 export function openSqliteStore(options: SqliteOptions): SqliteStore {
   const { dataDir } = options
   const db = openMigrated(options)
-  const isInMemory = dataDir === ':memory:'
-  const path = isInMemory ? null : join(dataDir, DATABASE_FILE)
+  const path = dataDir === ':memory:' ? null : join(dataDir, DATABASE_FILE)
   const gate = createLogGateMemory()
   const { lists, stats, build } = openReadLanes({ db, path, limits: options.reads, gate })
   const { writes, closeWrites } = openWrites(db, gate, options)
@@ -102,7 +105,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     arrivals,
   )
   const segments = createSegmentBuilder({
-    ...{ db, writes, isAutomatic: !isInMemory },
+    ...{ db, writes, isAutomatic: path !== null },
     ...(options.pieceRowsMax === undefined ? {} : { pieceRowsMax: options.pieceRowsMax }),
     reads: build,
   })
@@ -118,17 +121,20 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     write: () => writes.run('prove_writable', null),
     ...{ folder, missing: () => missing },
   })
+  const callsQuery = createCallsQueryStore(db, lists, arrivals)
+  const queueParts = { db, writes, reads: lists }
+  const annotationOf = (calls: CallsQueryStore) => createAnnotationStore(queueParts, calls)
   return {
     keys: createKeyStore(db, writes),
     calls: createCallStore(db, writes, arrivals),
     recordings,
-    callsQuery: createCallsQueryStore(db, lists, arrivals),
+    callsQuery,
     threads: { listThreads: (listing, caller) => lists.run('threads', listing, caller) },
     agents: createAgentStore(lists),
     stats: createStatsStore(writes, stats),
     usage: createUsageStore(stats),
     feedback: createFeedbackStore(db, writes, lists),
-    annotation: createAnnotationStore({ db, writes, reads: lists, arrivals }),
+    annotation: annotationOf(callsQuery),
     objects: createObjectStore(db, writes, lists),
     tables: createTableStore(db, writes, lists),
     files: createFileStore(db, writes, folder),
@@ -148,6 +154,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     },
     checkStore: health.checkStore,
     besideOf: (selection) => createCallBeside(db, selection),
+    annotationOf,
     arrivals,
     segments,
     async close() {

@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
+import { describeAnnotationStoreContract } from '../../annotation/annotation-store-contract.ts'
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
-import { describeCallStoreContract } from '../call-store-contract.ts'
+import { describeCallStoreContract, startOf } from '../call-store-contract.ts'
 import { describeCallSumsContract } from '../call-sums-contract.ts'
 import { hasClickHouse } from './clickhouse-server.ts'
 import { openTestStores } from './open-clickhouse.ts'
@@ -9,4 +10,13 @@ describe.skipIf(!hasClickHouse)('with ClickHouse', () => {
   describeCallStoreContract('clickhouse', async () => (await openTestStores()).calls)
   describeCallSumsContract('clickhouse', openTestStores)
   describeCallsQueryContract('clickhouse', openTestStores)
+  describeAnnotationStoreContract('clickhouse', async () => {
+    const { annotation, calls } = await openTestStores()
+    return {
+      annotation,
+      async startCalls(project_id, ids) {
+        for (const id of ids) await calls.startCall(startOf({ project_id, id }))
+      },
+    }
+  })
 })

@@ -1,15 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { buildTestApp } from '../../support/build-test-app.ts'
-import { hasClickHouse, makeDatabase } from './clickhouse-server.ts'
+import { hasClickHouse } from './clickhouse-server.ts'
+import { buildClickHouseApp as open } from './describe-each-store.ts'
 
 const project_id = 'acme/demo'
 const started_at = '2026-01-01T10:00:00Z'
-
-async function open() {
-  const clickhouse = { url: await makeDatabase(), cluster: null }
-  // One process owns a database in memory, as it owns a directory.
-  return buildTestApp({ store: 'clickhouse', clickhouse })
-}
 
 describe.skipIf(!hasClickHouse)('a server with calls in ClickHouse', () => {
   it('stores, reads, lists, counts, names and deletes calls, and takes feedback about them', async () => {

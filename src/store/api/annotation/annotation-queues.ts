@@ -66,14 +66,15 @@ export interface AnnotationStore {
   /** The queue with the time of its deletion. @throws ApiError annotation_queue_not_found */
   deleteQueue(deletion: QueueDeletion): Promise<AnnotationQueue>
   /**
-   * Puts calls into a queue, each once.
+   * Puts calls that have begun and are not deleted into a queue, each once.
    *
    * @throws ApiError annotation_queue_not_found; call_not_found (param `call_ids[0]`); validation_failed (param
    * `call_ids`) when the queue would have more than 100,000 items. Nothing is added then
    */
-  addItems(addition: ItemsAddition): Promise<ItemsAdded>
+  addItems(addition: ItemsAddition, caller: ReadCaller): Promise<ItemsAdded>
   /**
-   * The items of a queue of the caller's project; of those that are equal in the order the first added first.
+   * The items of a queue of the caller's project; of those that are equal in the order the first added first. A
+   * call that was deleted since is shown as it was, without an end that was not known when it was added.
    *
    * @throws ApiError annotation_queue_not_found
    */
@@ -84,8 +85,8 @@ export interface AnnotationStore {
    * Takes a step, as one with the look at whether it may be taken: of annotators who claim an item at once one
    * gets it.
    *
-   * @returns the item afterwards
+   * @returns the item afterwards; when its call cannot be read the step was taken all the same, and may be taken again
    * @throws ApiError annotation_queue_not_found, annotation_item_not_found, annotation_conflict
    */
-  takeStep(step: ItemStep): Promise<AnnotationItem>
+  takeStep(step: ItemStep, caller: ReadCaller): Promise<AnnotationItem>
 }

@@ -1,5 +1,4 @@
 /** Statements of annotation queues and their items. */
-import { idText, OP_NAME, PROJECT_KEY, packedId } from '../calls/columns/id-columns.sql.ts'
 import { insertRow } from '../db/rows.sql.ts'
 
 const QUEUE_COLUMNS = [
@@ -55,22 +54,16 @@ SET deleted_at_us = @deleted_at_us, updated_at_us = @deleted_at_us
 WHERE id = @id AND project_id = @project_id AND deleted_at_us IS NULL
 `
 
-/** The key of a call that has begun and is not deleted (calls_project_key_id). */
-export const FIND_CALL_KEY = `
-SELECT call_key
-FROM calls
-WHERE project_key = ${PROJECT_KEY}
-  AND id = ${packedId('@call_id')}
-  AND started_at_us IS NOT NULL
-  AND deleted_at_us IS NULL
-`
-
-/** A call in a queue, unless it is in it (annotation_items_queue_key_call_key). */
+/** A call in a queue, unless it is in it (annotation_items_queue_key_call_id). */
 export const INSERT_ITEM = `
 INSERT INTO annotation_items (
   id,
   queue_key,
-  call_key,
+  call_id,
+  call_trace_id,
+  call_op_name,
+  call_started_at_us,
+  call_ended_at_us,
   display_fields_json,
   added_by,
   created_at_us,
@@ -79,13 +72,17 @@ INSERT INTO annotation_items (
 VALUES (
   @id,
   @queue_key,
-  @call_key,
+  @call_id,
+  @call_trace_id,
+  @call_op_name,
+  @call_started_at_us,
+  @call_ended_at_us,
   @display_fields_json,
   @added_by,
   @created_at_us,
   @created_at_us
 )
-ON CONFLICT (queue_key, call_key) DO NOTHING
+ON CONFLICT (queue_key, call_id) DO NOTHING
 `
 
 /** How many items, and how many of them are done (annotation_items_queue_key_is_done alone). */
@@ -97,27 +94,23 @@ FROM annotation_items
 WHERE queue_key = @queue_key
 `
 
+/** The queue is known where they are read. */
 const ITEM_COLUMNS = `
-  annotation_items.item_key,
-  annotation_items.id,
+  item_key,
+  id,
   @project_id AS project_id,
-  annotation_queues.id AS queue_id,
-  ${idText('calls.id')} AS call_id,
-  calls.started_at_us AS call_started_at_us,
-  calls.ended_at_us AS call_ended_at_us,
-  ${OP_NAME} AS call_op_name,
-  ${idText('calls.trace_id')} AS call_trace_id,
-  annotation_items.display_fields_json,
-  annotation_items.added_by,
-  annotation_items.annotation_state,
-  annotation_items.annotator_user_id,
-  annotation_items.created_at_us,
-  annotation_items.updated_at_us`.trimStart()
-
-const ITEM_TABLES = `
-FROM annotation_queues
-CROSS JOIN annotation_items ON annotation_items.queue_key = annotation_queues.queue_key
-CROSS JOIN calls ON calls.call_key = annotation_items.call_key`.trimStart()
+  @queue_id AS queue_id,
+  call_id,
+  call_started_at_us,
+  call_ended_at_us,
+  call_op_name,
+  call_trace_id,
+  display_fields_json,
+  added_by,
+  annotation_state,
+  annotator_user_id,
+  created_at_us,
+  updated_at_us`.trimStart()
 
 /** An item of a queue by its unique id. */
 export const FIND_ITEM = `
@@ -125,9 +118,7 @@ SELECT
   ${ITEM_COLUMNS},
   NULL AS position_in_queue
 FROM annotation_items
-CROSS JOIN annotation_queues ON annotation_queues.queue_key = annotation_items.queue_key
-CROSS JOIN calls ON calls.call_key = annotation_items.call_key
-WHERE annotation_items.id = @item_id AND annotation_items.queue_key = @queue_key
+WHERE id = @item_id AND queue_key = @queue_key
 `
 
 /** What items are sorted by, as text of a statement; nothing else may stand there. */
@@ -140,7 +131,7 @@ export const ITEM_ORDERS = {
 
 /**
  * The items of a queue that match, with their places among all; null parameters do not filter
- * (annotation_items_queue_key_call_key, calls by primary key).
+ * (annotation_items_queue_key_call_id).
  *
  * @param order - entries of ITEM_ORDERS with a direction
  */
@@ -150,14 +141,10 @@ export function listItems(order: readonly string[]): string {
 SELECT *
 FROM (
   SELECT
-    *,
+    ${ITEM_COLUMNS},
     row_number() OVER (ORDER BY ${terms}) AS position_in_queue
-  FROM (
-    SELECT
-      ${ITEM_COLUMNS}
-    ${ITEM_TABLES}
-    WHERE annotation_queues.queue_key = @queue_key
-  )
+  FROM annotation_items
+  WHERE queue_key = @queue_key
 )
 WHERE (@id IS NULL OR id = @id)
   AND (@call_id IS NULL OR call_id = @call_id)

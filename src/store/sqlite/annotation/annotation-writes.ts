@@ -2,6 +2,7 @@
 import {
   type AnnotationItem,
   CLAIM_US,
+  type QueuedCall,
   type ReachedState,
   requireStep,
 } from '../../../domain/annotation/annotation-item.ts'
@@ -22,6 +23,11 @@ import * as SQL from './annotation-queues.sql.ts'
 
 /** Limit: items of one queue. */
 const ITEMS_MAX = 100_000
+
+/** Calls for a queue, in the order in which they were named; null: unknown. */
+interface QueuedCalls extends Omit<ItemsAddition, 'call_ids'> {
+  readonly calls: readonly (QueuedCall | null)[]
+}
 
 type KeyedQueue = AnnotationQueue & { readonly queue_key: number }
 type KeyedItem = AnnotationItem & { readonly item_key: number }
@@ -59,7 +65,6 @@ export function createAnnotationWrites(db: Connection, newId: () => string) {
 }
 
 function createItemWrites(db: Connection, newId: () => string) {
-  const findCall = db.prepare(SQL.FIND_CALL_KEY).pluck()
   const insertItem = db.prepare(SQL.INSERT_ITEM)
   const countItems = db.prepare(SQL.COUNT_ITEMS)
   const findItem = db.prepare(SQL.FIND_ITEM)
@@ -69,25 +74,25 @@ function createItemWrites(db: Connection, newId: () => string) {
   const updateItem = db.prepare(SQL.UPDATE_ITEM)
   const requireQueue = createQueueFinder(db)
 
-  function requireItem(queue_key: number, { project_id, item_id }: ItemStep): KeyedItem {
-    const item = findItem.get({ project_id, item_id, queue_key }) as KeyedItem | undefined
+  function requireItem(queue_key: number, { project_id, id, item_id }: ItemStep): KeyedItem {
+    const names = { project_id, queue_id: id, item_id, queue_key }
+    const item = findItem.get(names) as KeyedItem | undefined
     if (item === undefined) throw new ApiError('annotation_item_not_found', { param: 'item_id' })
     return item
   }
 
   return {
     /** What was written before it throws is undone with it. */
-    add_annotation_items({ call_ids, isStrict, id, ...addition }: ItemsAddition): ItemsAdded {
+    add_annotation_items({ calls, isStrict, id, ...addition }: QueuedCalls): ItemsAdded {
       const { project_id, ...common } = addition
       const { queue_key } = requireQueue({ project_id, id })
       let [added_count, duplicates] = [0, 0]
-      for (const [at, call_id] of call_ids.entries()) {
-        const call_key = findCall.get({ project_id, call_id })
-        if (call_key === undefined) {
+      for (const [at, call] of calls.entries()) {
+        if (call === null) {
           if (isStrict) throw new ApiError('call_not_found', { param: `call_ids[${at}]` })
           continue
         }
-        const { changes } = insertItem.run({ ...common, id: newId(), queue_key, call_key })
+        const { changes } = insertItem.run({ ...common, ...call, id: newId(), queue_key })
         added_count += changes
         duplicates += 1 - changes
       }
