@@ -7,11 +7,14 @@ export default defineConfig({
   test: {
     // Files share a process: loading the server anew for each costs more than all of its tests.
     isolate: false,
+    // Node loads the files as it does for the server: the sources are what it runs without a build.
+    experimental: { viteModuleRunner: false },
     // The default leaves a core idle, which on two cores is half of them.
     maxWorkers: '100%',
-    // Long, for machines that do other work too: only a test that hangs should meet it.
+    // Long, for machines that do other work too: only a test that hangs should meet them.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000, interval: 10 } },
     projects: KINDS.map((kind) => ({
       extends: true as const,
       test: { name: kind, include: [`test/**/*.${kind}.test.ts`, `test/*.${kind}.test.ts`] },

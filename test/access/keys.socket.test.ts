@@ -42,9 +42,7 @@ describe('npm run keys', () => {
     expect(listed.stdout).not.toContain(secret)
 
     await keys(dataDir, 'revoke', id)
-    await expect
-      .poll(() => statusWith(server.url, secret, 'acme/demo'), { timeout: 5000, interval: 200 })
-      .toBe(401)
+    await expect.poll(() => statusWith(server.url, secret, 'acme/demo')).toBe(401)
     expect((await keys(dataDir, 'list')).stdout).toContain('revoked')
     await server.stop()
   })

@@ -162,7 +162,7 @@ function expectWhole(deltas: readonly Delta[], choiceCount: number): void {
 }
 
 async function expectFree(runningCount: ContractSubject['runningCount']): Promise<void> {
-  await expect.poll(runningCount, { timeout: 10_000 }).toBe(0)
+  await expect.poll(runningCount).toBe(0)
 }
 
 async function settle(): Promise<void> {

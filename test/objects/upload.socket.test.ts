@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { basic, buildTestApp } from '../support/build-test-app.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { PROJECT, tableOf } from './object-fixtures.ts'
@@ -69,16 +69,16 @@ it('answers 413 to a file above the limit that never said its length, and leaves
   for (let at = 0; at < 10; at++) request.write('x'.repeat(100_000))
   request.end('\r\n--b--\r\n')
   expect(await answer).toBe(413)
-  await vi.waitFor(() => expect(received()).toEqual([]))
+  await expect.poll(() => received()).toEqual([])
 })
 
 it('leaves nothing of a file whose client leaves before its end', async () => {
   const { port, key, received, post } = await listen()
   const request = openUpload(port, key)
   request.write('x'.repeat(200_000))
-  await vi.waitFor(() => expect(received()).toHaveLength(1))
+  await expect.poll(() => received()).toHaveLength(1)
   request.destroy()
-  await vi.waitFor(() => expect(received()).toEqual([]))
+  await expect.poll(() => received()).toEqual([])
   const { body } = await post('/files/query_stats', { project_id: PROJECT })
   expect(body.total_size_bytes).toBe(0)
 })

@@ -11,8 +11,14 @@ const CHROMIUM = '/usr/bin/chromium'
 
 export const hasBrowser = existsSync(CHROMIUM)
 
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+let launched: Promise<Browser> | null = null
+
+/** A tab with storage of its own, gone when the test ends. One browser serves all tests of a process, and ends with it. */
+export async function openTab(viewport = { width: 1280, height: 800 }): Promise<Page> {
+  launched ??= chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+  const context = await (await launched).newContext({ viewport })
+  onTestFinished(() => context.close())
+  return context.newPage()
 }
 
 export interface OpenPage extends TestApp {
@@ -23,13 +29,11 @@ export interface OpenPage extends TestApp {
 }
 
 /** A server with the page of its own in a browser, not signed in. */
-export async function openPage(browser: Browser): Promise<OpenPage> {
+export async function openPage(): Promise<OpenPage> {
   const test = await buildTestApp()
   await test.app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = test.app.server.address() as AddressInfo
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
-  onTestFinished(() => context.close())
-  const page = await context.newPage()
+  const page = await openTab()
   const complaints: string[] = []
   page.on('pageerror', ({ message }) => complaints.push(message))
   page.on('console', (message) => {

@@ -3,7 +3,7 @@ import { fillDemo } from '../../examples/demo/fill.ts'
 import { toSmallPng } from '../../examples/demo/small-png.ts'
 import { spawnServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
-import { hasBrowser, launchBrowser } from './browser.ts'
+import { hasBrowser, openTab } from './browser.ts'
 
 const project = 'demo/shop'
 
@@ -33,7 +33,7 @@ it('the demo fills a project with all that it says', async () => {
   // The answers of the training loop are calls, too; the job is made of them.
   // A call is recorded a moment after it was answered.
   await expect
-    .poll(() => count({ trace_roots_only: true }), { timeout: 30_000 })
+    .poll(() => count({ trace_roots_only: true }))
     .toBe(filled.traces + filled.runs.length + 8)
   expect(await count({ thread_ids: [filled.thread] })).toBeGreaterThan(3)
   const { call } = await ask('/call/read', { project_id: project, id: filled.agentCall })
@@ -68,8 +68,7 @@ it('the demo fills a project with all that it says', async () => {
 })
 
 it.skipIf(!hasBrowser)('a picture is made small and stays what it is', async () => {
-  const browser = await launchBrowser()
-  const page = await browser.newPage({ viewport: { width: 300, height: 120 } })
+  const page = await openTab({ width: 300, height: 120 })
   await page.setContent('<body style="background:#14161a;color:#eee"><h1>Weft</h1><hr><b>1,234</b>')
   const before = await page.screenshot()
   const after = toSmallPng(before)
@@ -83,7 +82,6 @@ it.skipIf(!hasBrowser)('a picture is made small and stays what it is', async () 
     }))
     return left.map((value, at) => Math.abs(value - (right[at] ?? 999)))
   })()`)) as number[]
-  await browser.close()
   expect(differences.length).toBe(300 * 120 * 4)
   expect(differences.reduce((most, value) => Math.max(most, value), 0)).toBeLessThan(24)
 })

@@ -1,14 +1,5 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  findBarriers,
-  hasBrowser,
-  launchBrowser,
-  MARKUP,
-  type OpenPage,
-  openPage,
-  PROJECT,
-} from './browser.ts'
+import { describe, expect, it } from 'vitest'
+import { findBarriers, hasBrowser, MARKUP, type OpenPage, openPage, PROJECT } from './browser.ts'
 import {
   publish,
   publishDataset,
@@ -16,9 +7,6 @@ import {
   publishModel,
   recordRun,
 } from './evaluation-fixtures.ts'
-
-/** Machines that do other work take their time. */
-const WAIT = { timeout: 30_000 }
 
 const QUESTIONS = ['one', 'two', 'three', 'four'].map((question) => ({ question }))
 
@@ -64,22 +52,16 @@ async function recordTwoRuns(test: OpenPage) {
 }
 
 describe.skipIf(!hasBrowser)('evaluations on the page', () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(() => browser?.close())
-
   it('are listed, chosen and compared, the largest regression first', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, complaints } = test
     await recordTwoRuns(test)
     await page.goto(`${url}/${PROJECT}/weave/evaluations#key=${key}`)
     const runs = page.getByRole('table', { name: 'Runs of evaluations' })
     const names = () => runs.locator('[role=cell] a[href*="/evaluations/"]').allTextContents()
-    await expect.poll(names, WAIT).toEqual(['Run 1', 'Run 0'])
+    await expect.poll(names).toEqual(['Run 1', 'Run 0'])
     await runs.getByRole('button', { name: 'exact' }).click()
-    await expect.poll(names, WAIT).toEqual(['Run 0', 'Run 1'])
+    await expect.poll(names).toEqual(['Run 0', 'Run 1'])
     expect(await findBarriers(page)).toEqual([])
     await page.getByLabel('Compare Run 0').check()
     await page.getByLabel('Compare Run 1').check()
@@ -87,17 +69,17 @@ describe.skipIf(!hasBrowser)('evaluations on the page', () => {
     const table = page.locator('.compared')
     await table.getByText('baseline').waitFor()
     await expect
-      .poll(() => table.getByRole('row', { name: /^exact/ }).innerText(), WAIT)
+      .poll(() => table.getByRole('row', { name: /^exact/ }).innerText())
       .toMatch(/0\.75\s+0\.7 -0\.05/)
     const examples = page.getByRole('table', { name: 'Examples' })
     const rows = () => examples.locator('.window-list [role=row]').allInnerTexts()
     await expect
-      .poll(async () => (await rows()).map((row) => row.split('\n')[0]), WAIT)
+      .poll(async () => (await rows()).map((row) => row.split('\n')[0]))
       .toEqual(['three', 'one', 'two', 'four'])
     await page.getByText('1 better').waitFor()
     await page.getByLabel('Score').selectOption('judge.stars')
     await expect
-      .poll(async () => (await rows()).map((row) => row.split('\n')[0]), WAIT)
+      .poll(async () => (await rows()).map((row) => row.split('\n')[0]))
       .toEqual(['three', 'two', 'one', 'four'])
     await examples.getByRole('button', { name: 'three' }).click()
     const example = page.getByLabel('Example', { exact: true })
@@ -111,12 +93,12 @@ describe.skipIf(!hasBrowser)('evaluations on the page', () => {
   })
 
   it('show one run with its scores and examples', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, complaints } = test
     await recordTwoRuns(test)
     await page.goto(`${url}/${PROJECT}/weave/evaluations/run-1#key=${key}`)
     const figure = page.locator('.figure', { hasText: 'judge.stars' })
-    await expect.poll(() => figure.innerText(), WAIT).toContain('3.75')
+    await expect.poll(() => figure.innerText()).toContain('3.75')
     await page
       .locator('.facts')
       .getByRole('link', { name: /^questions:/ })
@@ -124,19 +106,19 @@ describe.skipIf(!hasBrowser)('evaluations on the page', () => {
     const examples = page.getByRole('table', { name: 'Examples' })
     await examples.getByRole('button', { name: 'judge.stars' }).click()
     const first = examples.locator('.window-list [role=row]').first()
-    await expect.poll(() => first.innerText(), WAIT).toContain('three')
+    await expect.poll(() => first.innerText()).toContain('three')
     await page.getByLabel('Text in the example or the output').fill('FOUR')
     await page.getByText('1 example', { exact: true }).waitFor()
     await examples.getByText('answer 1 3').click()
     await page.getByLabel('Example', { exact: true }).getByText('four').waitFor()
     expect(await findBarriers(page)).toEqual([])
     await examples.getByRole('link', { name: 'ok' }).click()
-    await expect.poll(() => page.locator('.detail .facts').innerText(), WAIT).toContain('run-1-3')
+    await expect.poll(() => page.locator('.detail .facts').innerText()).toContain('run-1-3')
     expect(complaints).toEqual([])
   })
 
   it('show runs of the routes for runs, with means while they run', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, post } = test
     const ref = (name: string) => `weave:///${PROJECT}/object/${name}:abc`
     const base = `/v2/${PROJECT}`
@@ -158,13 +140,13 @@ describe.skipIf(!hasBrowser)('evaluations on the page', () => {
     await page.getByRole('link', { name: evaluation_run_id }).click()
     await page.getByText('means over the examples so far').waitFor()
     await expect
-      .poll(() => page.locator('.figure', { hasText: 'stars' }).innerText(), WAIT)
+      .poll(() => page.locator('.figure', { hasText: 'stars' }).innerText())
       .toContain('1.5')
     await page.getByRole('table', { name: 'Examples' }).getByText('answer 2').waitFor()
   })
 
   it('stand in the order of a leaderboard, published or not', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, complaints } = test
     const { evaluation } = await recordTwoRuns(test)
     const column = { evaluation_object_ref: evaluation, scorer_name: 'exact' }
@@ -186,22 +168,22 @@ describe.skipIf(!hasBrowser)('evaluations on the page', () => {
       const cells = await board.locator('[role=cell] a[href*="/evaluations/"]').allTextContents()
       return cells.filter((text) => /^[\d.]+$/.test(text))
     }
-    await expect.poll(scores, WAIT).toEqual(['0.75', '4', '0.7', '3.75'])
+    await expect.poll(scores).toEqual(['0.75', '4', '0.7', '3.75'])
     await board.getByRole('button', { name: 'judge.stars' }).click()
-    await expect.poll(scores, WAIT).toEqual(['0.7', '3.75', '0.75', '4'])
+    await expect.poll(scores).toEqual(['0.7', '3.75', '0.75', '4'])
     expect(await findBarriers(page)).toEqual([])
     await page.goto(`${url}/${PROJECT}/weave/evaluations?board=1&sort=score:exact`)
     const rows = page
       .getByRole('table', { name: 'Runs of evaluations' })
       .locator('.window-list [role=row]')
     await expect
-      .poll(async () => (await rows.allInnerTexts()).map((row) => row.split('\n')[0]), WAIT)
+      .poll(async () => (await rows.allInnerTexts()).map((row) => row.split('\n')[0]))
       .toEqual(['1', '2'])
     expect(complaints).toEqual([])
   })
 
   it('show texts as texts, whatever is in them', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, complaints } = test
     for (const id of ['x', 'y']) {
       await recordRun(test, {
@@ -229,7 +211,7 @@ describe.skipIf(!hasBrowser)('evaluations on the page', () => {
   })
 
   it('say what to do where there are none, and what is missing', async () => {
-    const { page, url, key } = await openPage(browser)
+    const { page, url, key } = await openPage()
     await page.goto(`${url}/${PROJECT}/weave/evaluations#key=${key}`)
     await page.getByText('No evaluations yet').waitFor()
     await page.goto(`${url}/${PROJECT}/weave/evaluations/none`)

@@ -1,14 +1,5 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  findBarriers,
-  hasBrowser,
-  launchBrowser,
-  MARKUP,
-  openPage,
-  PROJECT,
-  recordCalls,
-} from './browser.ts'
+import { describe, expect, it } from 'vitest'
+import { findBarriers, hasBrowser, MARKUP, openPage, PROJECT, recordCalls } from './browser.ts'
 import {
   publish,
   publishDataset,
@@ -16,9 +7,6 @@ import {
   publishModel,
   publishOp,
 } from './evaluation-fixtures.ts'
-
-/** Machines that do other work take their time. */
-const WAIT = { timeout: 30_000 }
 
 const ROWS = Array.from({ length: 10_000 }, (_, at) => ({
   id: `r${at}`,
@@ -32,14 +20,8 @@ const addressOf = (ref: string) => {
 }
 
 describe.skipIf(!hasBrowser)('objects on the page', () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(() => browser?.close())
-
   it('are listed by kind, and found by name', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, put, complaints } = test
     const { ref } = await publishDataset(test, 'questions', [{ a: 1 }])
     await publishModel(test, 'bot', { temperature: 1 })
@@ -50,20 +32,20 @@ describe.skipIf(!hasBrowser)('objects on the page', () => {
     expect((await put('/objs/questions/aliases', aliases)).status).toBe(200)
     await page.goto(`${url}/${PROJECT}/weave/objects#key=${key}`)
     const names = () => page.locator('[aria-label="Objects"] [role=row] a').allTextContents()
-    await expect.poll(names, WAIT).toEqual(['plain', 'answer', 'bot', 'questions'])
+    await expect.poll(names).toEqual(['plain', 'answer', 'bot', 'questions'])
     await page.getByText('gold').waitFor()
     expect(await findBarriers(page)).toEqual([])
     await page.getByLabel('Kinds of objects').getByText('Others').click()
-    await expect.poll(names, WAIT).toEqual(['plain'])
+    await expect.poll(names).toEqual(['plain'])
     await page.goto(`${url}/${PROJECT}/weave/datasets`)
-    await expect.poll(names, WAIT).toEqual(['questions'])
+    await expect.poll(names).toEqual(['questions'])
     await page.getByLabel('Name').fill('no such')
-    await expect.poll(names, WAIT).toEqual([])
+    await expect.poll(names).toEqual([])
     expect(complaints).toEqual([])
   })
 
   it('show a dataset of 10,000 rows by the link that the SDK prints, with few rows in the document', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, complaints } = test
     const { ref } = await publishDataset(test, 'large', ROWS)
     await page.goto(`${url}${addressOf(ref)}#key=${key}`)
@@ -85,7 +67,7 @@ describe.skipIf(!hasBrowser)('objects on the page', () => {
   })
 
   it('show how versions differ: members, rows and code', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, complaints } = test
     await publishDataset(test, 'questions', ROWS.slice(0, 3), { description: 'few' })
     const later = [{ ...ROWS[0], text: 'other' }, ROWS[2]!, { id: 'new', n: 0, text: 'added' }]
@@ -112,14 +94,14 @@ describe.skipIf(!hasBrowser)('objects on the page', () => {
     await page.getByLabel('Differences from').selectOption({ index: 1 })
     const lines = page.locator('.lines .line')
     await expect
-      .poll(() => lines.allTextContents(), WAIT)
+      .poll(() => lines.allTextContents())
       .toEqual(['  def answer():\n', '-     return 1\n', '+     return 2\n', '  \n'])
     expect(await findBarriers(page)).toEqual([])
     expect(complaints).toEqual([])
   })
 
   it('lead to the calls that used them', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key } = test
     const op = await publishOp(test, 'answer', 'def answer(): pass')
     const model = await publishModel(test, 'bot', { temperature: 1, op })
@@ -131,7 +113,7 @@ describe.skipIf(!hasBrowser)('objects on the page', () => {
       await page.goto(`${url}${addressOf(ref)}#key=${key}`)
       const used = page.getByLabel('Calls that used it').first()
       await used.getByText('1 in all').click()
-      await expect.poll(() => page.locator('a.row').count(), WAIT).toBe(1)
+      await expect.poll(() => page.locator('a.row').count()).toBe(1)
       expect(await page.locator('a.row').getAttribute('href')).toContain('/calls/a')
     }
     await page.goto(`${url}${addressOf(model)}`)
@@ -143,7 +125,7 @@ describe.skipIf(!hasBrowser)('objects on the page', () => {
   })
 
   it('show texts as texts, whatever is in them', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, complaints } = test
     const fields = {
       description: MARKUP,
@@ -170,14 +152,14 @@ describe.skipIf(!hasBrowser)('objects on the page', () => {
     ] as const) {
       await page.goto(`${url}${address}#key=${key}`)
       await page.locator(sign).first().waitFor()
-      await expect.poll(() => page.locator('main').innerText(), WAIT).toContain('onerror')
+      await expect.poll(() => page.locator('main').innerText()).toContain('onerror')
     }
     expect(await page.evaluate('window.wasRun')).toBeUndefined()
     expect(complaints).toEqual([])
   })
 
   it('say what is not there', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key } = test
     await page.goto(`${url}/${PROJECT}/weave/objects/none/versions/v3#key=${key}`)
     await page.getByRole('alert').waitFor()

@@ -1,17 +1,6 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  findBarriers,
-  hasBrowser,
-  launchBrowser,
-  MARKUP,
-  openPage,
-  PROJECT,
-  recordCalls,
-} from './browser.ts'
+import { describe, expect, it } from 'vitest'
+import { findBarriers, hasBrowser, MARKUP, openPage, PROJECT, recordCalls } from './browser.ts'
 
-/** Machines that do other work take their time. */
-const WAIT = { timeout: 30_000 }
 const QUESTION = 'What is 3 plus 4?'
 
 type TestPage = Awaited<ReturnType<typeof openPage>>
@@ -24,14 +13,8 @@ async function readInputs(post: TestPage['post']): Promise<{ id: string; inputs:
 }
 
 describe.skipIf(!hasBrowser)('the playground in a browser', () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(() => browser?.close())
-
   it('chats with two models side by side, by parameters of the schema, and colours tokens', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, post, complaints } = test
     await page.goto(`${url}/acme/demo/weave/playground?model=tiny#key=${key}`)
     await page.getByLabel('temperature', { exact: true }).fill('0')
@@ -45,13 +28,13 @@ describe.skipIf(!hasBrowser)('the playground in a browser', () => {
     await page.getByLabel('Message', { exact: true }).fill(QUESTION)
     await page.getByText('Send', { exact: true }).click()
     const answers = page.locator('.message[data-role="assistant"]')
-    await expect.poll(() => page.getByText('the recorded call').count(), WAIT).toBe(2)
-    await expect.poll(() => page.getByText('whole after').count(), WAIT).toBe(2)
+    await expect.poll(() => page.getByText('the recorded call').count()).toBe(2)
+    await expect.poll(() => page.getByText('whole after').count()).toBe(2)
     expect(await answers.count()).toBe(2)
     expect(await page.locator('.tokens .token').count()).toBeGreaterThan(3)
     expect(await page.locator('.tokens .token').first().getAttribute('title')).toContain('%')
     expect(await findBarriers(page)).toEqual([])
-    await expect.poll(() => readInputs(post), WAIT).toHaveLength(2)
+    await expect.poll(() => readInputs(post)).toHaveLength(2)
     for (const { inputs } of await readInputs(post)) {
       expect(inputs).toMatchObject({
         messages: [{ role: 'user', content: QUESTION }],
@@ -63,7 +46,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser', () => {
   })
 
   it('replays a recorded call with changes, and runs nothing that stands in it', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, post } = test
     const messages = [
       { role: 'system', content: MARKUP },
@@ -88,12 +71,12 @@ describe.skipIf(!hasBrowser)('the playground in a browser', () => {
     await page.getByText('whole after').waitFor()
     const others = async () => (await readInputs(post)).filter(({ id }) => id !== 'a')
     const replayed = { messages: [{ role: 'user', content: 'What is 2 plus 2?' }], seed: 5 }
-    await expect.poll(others, WAIT).toMatchObject([{ inputs: replayed }])
+    await expect.poll(others).toMatchObject([{ inputs: replayed }])
     expect(await page.evaluate('window.wasRun')).toBeUndefined()
   })
 
   it('tells of a refusal, of a text that is no JSON, and a key that may not ask', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key } = test
     await page.goto(`${url}/acme/demo/weave/playground#key=${key}`)
     await page.getByText('insert a tool').click()

@@ -1,27 +1,9 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  findBarriers,
-  hasBrowser,
-  launchBrowser,
-  MARKUP,
-  openPage,
-  PROJECT,
-  recordCalls,
-} from './browser.ts'
-
-/** Machines that do other work take their time. */
-const WAIT = { timeout: 30_000 }
+import { describe, expect, it } from 'vitest'
+import { findBarriers, hasBrowser, MARKUP, openPage, PROJECT, recordCalls } from './browser.ts'
 
 describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(() => browser?.close())
-
   it('puts the calls of a filter into a queue and rates them by keyboard', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, post, complaints } = test
     await recordCalls(test, [
       ...['a', 'b', 'c'].map((id) => ({ id, op_name: 'wanted', inputs: { question: MARKUP } })),
@@ -72,7 +54,7 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
   })
 
   it('leaves to others what they have claimed, and tells a key that may not rate', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, post, deps } = test
     await recordCalls(test, [{ id: 'a' }, { id: 'b' }])
     const { body: queue } = await post('/annotation_queues', {
@@ -97,7 +79,7 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
   })
 
   it('tells what payloads hold, and draws a number of them over time', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, post, complaints } = test
     await recordCalls(test, [{ id: 'a' }])
     const weave_ref = `weave:///${PROJECT}/call/a`
@@ -120,7 +102,7 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     await page.getByText('How often it was given: 2').waitFor()
     expect(page.url()).toContain('path=value')
     const chart = page.getByRole('img', { name: 'value: average up to 3' })
-    await expect.poll(() => chart.count(), WAIT).toBe(1)
+    await expect.poll(() => chart.count()).toBe(1)
     await page.getByRole('link', { name: 'a', exact: true }).first().waitFor()
     expect(await findBarriers(page)).toEqual([])
     expect(await page.evaluate('window.wasRun')).toBeUndefined()

@@ -1,18 +1,9 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findBarriers, hasBrowser, launchBrowser, MARKUP, openPage } from './browser.ts'
-
-const WAIT = { timeout: 30_000 }
+import { describe, expect, it } from 'vitest'
+import { findBarriers, hasBrowser, MARKUP, openPage } from './browser.ts'
 
 describe.skipIf(!hasBrowser)('keys and models on the page', () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(() => browser?.close())
-
   it('makes a key that is shown once and works, and revokes it', async () => {
-    const { page, url, key, complaints, get } = await openPage(browser)
+    const { page, url, key, complaints, get } = await openPage()
     await page.goto(`${url}/keys#key=${key}`)
     await page.getByText('this is yours').waitFor()
     await page.getByLabel('User', { exact: true }).fill(MARKUP)
@@ -30,16 +21,16 @@ describe.skipIf(!hasBrowser)('keys and models on the page', () => {
     const row = page.locator('[aria-label=Keys] tbody tr', { hasText: MARKUP })
     await row.getByText('Revoke', { exact: true }).click()
     await row.getByText('Revoke for good').click()
-    await expect.poll(() => row.count(), WAIT).toBe(0)
+    await expect.poll(() => row.count()).toBe(0)
     expect((await get('/me', { key: secret })).status).toBe(401)
     await page.getByLabel('revoked ones, too').check()
-    await expect.poll(() => row.textContent(), WAIT).toContain('revoked')
+    await expect.poll(() => row.textContent()).toContain('revoked')
     expect(await page.evaluate('window.wasRun')).toBeUndefined()
     expect(complaints).toEqual([])
   })
 
   it('tells why a key is refused', async () => {
-    const { page, url, createKey } = await openPage(browser)
+    const { page, url, createKey } = await openPage()
     const key = await createKey({ scopes: ['admin'], projects: ['acme/*'] })
     await page.goto(`${url}/keys#key=${key}`)
     await page.getByLabel('User', { exact: true }).fill('eve')
@@ -49,23 +40,23 @@ describe.skipIf(!hasBrowser)('keys and models on the page', () => {
   })
 
   it('signs out whoever revokes the own key', async () => {
-    const { page, url, createKey } = await openPage(browser)
+    const { page, url, createKey } = await openPage()
     const key = await createKey({ scopes: ['admin'] })
     await page.goto(`${url}/keys#key=${key}`)
     const row = page.locator('[aria-label=Keys] tbody tr', { hasText: 'this is yours' })
     await row.getByText('Revoke', { exact: true }).click()
     await page.getByText('Revoke and sign out').click()
-    await page.getByText('was revoked').waitFor(WAIT)
+    await page.getByText('was revoked').waitFor()
   })
 
   it('shows the models with their latencies, to admins alone', async () => {
-    const { page, url, key, post, createKey, complaints } = await openPage(browser)
+    const { page, url, key, post, createKey, complaints } = await openPage()
     await post('/v1/chat/completions', {
       ...{ messages: [{ role: 'user', content: 'Hi' }], max_tokens: 2 },
     })
     await page.goto(`${url}/models#key=${key}`)
     const row = page.locator('[aria-label=Models] tbody tr')
-    await expect.poll(() => row.textContent(), WAIT).toMatch(/^tinytinychat.*tokenize1\d*0\d.* m?s/)
+    await expect.poll(() => row.textContent()).toMatch(/^tinytinychat.*tokenize1\d*0\d.* m?s/)
     expect(await findBarriers(page)).toEqual([])
     const reader = await createKey({ scopes: ['traces:read'] })
     await page.goto(`${url}/models#key=${reader}`)

@@ -1,17 +1,6 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  findBarriers,
-  hasBrowser,
-  launchBrowser,
-  MARKUP,
-  openPage,
-  PROJECT,
-  recordCalls,
-} from './browser.ts'
+import { describe, expect, it } from 'vitest'
+import { findBarriers, hasBrowser, MARKUP, openPage, PROJECT, recordCalls } from './browser.ts'
 
-/** Machines that do other work take their time. */
-const WAIT = { timeout: 30_000 }
 const MODEL = 'gpt-4o-mini'
 const BEGIN_MS = Date.now() - 600_000
 
@@ -20,14 +9,8 @@ const spent = (tokens: number) => ({
 })
 
 describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(() => browser?.close())
-
   it('adds up errors, tokens and costs over what is below, each token once, and is walked through by keys', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, complaints } = test
     const usage = { [MODEL]: { prompt_tokens: 300, completion_tokens: 0, requests: 2 } }
     await recordCalls(test, [
@@ -46,32 +29,32 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
     ])
     await page.goto(`${url}/acme/demo/r/call/root#key=${key}`)
     const totals = page.locator('.tree .bar').first()
-    await expect.poll(() => totals.textContent(), WAIT).toContain('300 tokens')
+    await expect.poll(() => totals.textContent()).toContain('300 tokens')
     expect(await totals.textContent()).toContain('1 failed')
     const rows = page.locator('.trace-row')
     expect((await rows.allTextContents()).map((text) => /(\d+) t/.exec(text)?.[1])).toEqual([
       ...['300', '100', '200'],
     ])
     expect(await rows.first().textContent()).toContain('1 failed below')
-    await expect.poll(() => page.locator('.detail .facts').textContent(), WAIT).toContain('$0.00')
+    await expect.poll(() => page.locator('.detail .facts').textContent()).toContain('$0.00')
     await page.getByRole('tree').focus()
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('ArrowDown')
-    await expect.poll(() => page.locator('.detail h1').textContent(), WAIT).toBe('second')
+    await expect.poll(() => page.locator('.detail h1').textContent()).toBe('second')
     expect(page.url()).toContain('call=two')
     await page.keyboard.press('ArrowLeft')
     await page.keyboard.press('ArrowLeft')
-    await expect.poll(() => rows.count(), WAIT).toBe(1)
+    await expect.poll(() => rows.count()).toBe(1)
     await page.getByPlaceholder('find a call').fill('SUCH THING')
     await page.keyboard.press('Enter')
-    await expect.poll(() => page.locator('.detail h1').textContent(), WAIT).toBe('second')
+    await expect.poll(() => page.locator('.detail h1').textContent()).toBe('second')
     expect(await rows.count()).toBe(3)
     expect(await findBarriers(page)).toEqual([])
     expect(complaints).toEqual([])
   })
 
   it('scrolls to the call that a link names, and keeps every digit of a number', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, post } = test
     const calls = Array.from({ length: 500 }, (_, at) => ({
       ...{ id: `c${at}`, op_name: `op${at}`, started_at_ms: BEGIN_MS + at },
@@ -89,7 +72,7 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
   })
 
   it('shows the code that an operation had in its version', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, app } = test
     const form = new FormData()
     form.set('project_id', PROJECT)
@@ -117,7 +100,7 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
   })
 
   it('shows threads as conversations, whatever is said in them', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, complaints } = test
     const history = [
       { role: 'user', content: 'Why?' },
@@ -141,15 +124,15 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
     ])
     await page.goto(`${url}/acme/demo/weave/threads#key=${key}`)
     await page.locator('.list a').click()
-    await expect.poll(() => page.locator('.turn').count(), WAIT).toBe(2)
+    await expect.poll(() => page.locator('.turn').count()).toBe(2)
     const said = await page.locator('.turn .message').allTextContents()
     expect(said.map((text) => text.replace(/\s+/g, ' ').trim())).toEqual([
       ...['userWhy?', 'assistantBecause.', `${MARKUP}${MARKUP}`, `assistant${MARKUP}`],
     ])
-    await expect.poll(() => page.locator('.turn').last().textContent(), WAIT).toContain('70 tokens')
+    await expect.poll(() => page.locator('.turn').last().textContent()).toContain('70 tokens')
     await page.locator('.turn').first().getByText('give feedback').click()
     await page.getByText('Bad').click()
-    await expect.poll(() => page.locator('.turn').first().textContent(), WAIT).toContain('👎')
+    await expect.poll(() => page.locator('.turn').first().textContent()).toContain('👎')
     expect(await findBarriers(page)).toEqual([])
     expect(await page.evaluate('window.wasRun')).toBeUndefined()
     expect(complaints).toEqual([])

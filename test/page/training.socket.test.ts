@@ -1,18 +1,8 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
 import { createModel } from '../training/preview-fixtures.ts'
 import { claim, createJobs, finish, report } from '../training/worker-fixtures.ts'
-import {
-  findBarriers,
-  hasBrowser,
-  launchBrowser,
-  MARKUP,
-  openPage,
-  PROJECT,
-  recordCalls,
-} from './browser.ts'
-
-const WAIT = { timeout: 30_000 }
+import { findBarriers, hasBrowser, MARKUP, openPage, PROJECT, recordCalls } from './browser.ts'
 
 /** Chats of one task, each rated. */
 async function recordRatedChats(test: Awaited<ReturnType<typeof openPage>>, content: string) {
@@ -42,14 +32,8 @@ async function textsOf(page: Page, selector: string): Promise<string[]> {
 }
 
 describe.skipIf(!hasBrowser)('training on the page', () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(() => browser?.close())
-
   it('starts a job from calls, shows before what is sent, and cancels it', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, complaints, get } = test
     await recordRatedChats(test, MARKUP)
     await createModel(test, { name: 'owl' })
@@ -76,7 +60,7 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
   })
 
   it('makes a model where there is none, and says so where nothing is rated', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, get } = test
     await page.goto(`${url}/acme/demo/weave/training#key=${key}`)
     await page.getByText('Make a job out of calls').click()
@@ -91,7 +75,7 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
   })
 
   it('draws curves over steps, and lets a step be tried', async () => {
-    const test = await openPage(browser)
+    const test = await openPage()
     const { page, url, key, complaints } = test
     const { jobs } = await createJobs(test, 3, { name: 'owl' })
     await page.goto(`${url}/acme/demo/weave/training#key=${key}`)
@@ -105,7 +89,7 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     }
     // The third waits; what the others made comes without a click.
     await expect
-      .poll(() => textsOf(page, '[aria-label=Checkpoints] tbody tr td:first-child'), WAIT)
+      .poll(() => textsOf(page, '[aria-label=Checkpoints] tbody tr td:first-child'))
       .toEqual(['2', '1', '0'])
     await page.getByRole('img', { name: /^reward: reward up to 1/ }).waitFor()
     expect(await textsOf(page, '[aria-label=Jobs] .status')).toEqual(
@@ -114,7 +98,7 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     expect(await findBarriers(page)).toEqual([])
     const error = { code: 'bad_data', message: MARKUP }
     await report(test, await claim(test), 'fail', { error, retryable: false })
-    await page.locator('[aria-label=Jobs] td', { hasText: MARKUP }).waitFor(WAIT)
+    await page.locator('[aria-label=Jobs] td', { hasText: MARKUP }).waitFor()
     await page.goto(`${url}/acme/demo/weave/training/${jobs[2]}`)
     await page.getByRole('alert').getByText(MARKUP).waitFor()
     await page.goto(`${url}/acme/demo/weave/training/${jobs[0]}`)
@@ -124,12 +108,12 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     ])
     expect(await page.evaluate('window.wasRun')).toBeUndefined()
     await page.getByText('try this step').click()
-    await expect.poll(() => page.getByLabel('Model').inputValue(), WAIT).toBe('owl:step1')
+    await expect.poll(() => page.getByLabel('Model').inputValue()).toBe('owl:step1')
     expect(complaints).toEqual([])
   })
 
   it('says what a key lacks', async () => {
-    const { page, url, createKey } = await openPage(browser)
+    const { page, url, createKey } = await openPage()
     const key = await createKey({ scopes: ['traces:read'] })
     await page.goto(`${url}/acme/demo/weave/training#key=${key}`)
     await page.getByText('lacks the scope training').waitFor()

@@ -49,11 +49,11 @@ describe('/ready', () => {
     truncateSync(path, Math.floor(whole.length / 8192) * 4096)
     const answered = () => get('/ready').then(({ status, body }) => [status, body.error?.message])
     await expect
-      .poll(answered, { timeout: 10_000 })
+      .poll(answered)
       .toEqual([503, expect.stringContaining('reads fail: the database is damaged')])
     expect((await get('/health')).status).toBe(200)
     writeFileSync(path, whole)
-    await expect.poll(answered, { timeout: 10_000 }).toEqual([200, undefined])
+    await expect.poll(answered).toEqual([200, undefined])
   })
 })
 

@@ -80,7 +80,7 @@ beforeAll(async () => {
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line))
-}, 60_000)
+})
 
 afterAll(async () => {
   await server.stop()

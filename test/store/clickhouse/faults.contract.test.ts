@@ -23,7 +23,7 @@ function count({ callsQuery }: Stores) {
 /** Starts a call as a client does: sent again while the store says that it is away. */
 async function startUntilTaken({ calls }: Stores, id: string) {
   await expect
-    .poll(() => calls.startCall(startOf({ id })).then(() => 'taken', String), { timeout: 20_000 })
+    .poll(() => calls.startCall(startOf({ id })).then(() => 'taken', String))
     .toBe('taken')
 }
 

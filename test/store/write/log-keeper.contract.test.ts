@@ -19,7 +19,6 @@ import { makeTempDir } from '../../support/temp-dir.ts'
 import type { TestReadJobs } from '../read/test-read-jobs.ts'
 
 /** On a machine that does other work, too. */
-const SOON = { timeout: 15_000 }
 /** More than the thread waits for, far less than SQLite moves by itself. */
 const COMMITS = 80
 
@@ -33,7 +32,7 @@ describe('the log', () => {
       const start = { ...STARTED, id: `c${n}`, inputs: { text: 'x'.repeat(2000) } }
       expect((await app.post('/call/start', { start })).status).toBe(200)
     }
-    await expect.poll(databaseBytes, SOON).toBeGreaterThan(before + COMMITS * 2000)
+    await expect.poll(databaseBytes).toBeGreaterThan(before + COMMITS * 2000)
     const { body } = await app.post('/call/read', { project_id: 'acme/demo', id: 'c0' })
     expect(body.call.inputs.text).toHaveLength(2000)
   })
@@ -49,8 +48,8 @@ describe('the log', () => {
       for (let n = 1; n < commits; n++) log.noteCommit()
       expect(starts()).toBe(lost)
       log.noteCommit()
-      await expect.poll(starts, SOON).toBe(lost + 1)
-      await expect.poll(() => openLogGate(gate).isFull(), SOON).toBe(false)
+      await expect.poll(starts).toBe(lost + 1)
+      await expect.poll(() => openLogGate(gate).isFull()).toBe(false)
     }
   })
 
@@ -72,7 +71,7 @@ describe('the log', () => {
       look()
       return logBytes()
     }
-    await expect.poll(lookAgain, SOON).toBe(0)
+    await expect.poll(lookAgain).toBe(0)
     expect(statSync(path).size).toBeGreaterThan(WRITES * WRITE_BYTES)
   })
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { openBodyFolder } from '../../../src/training/jobs/body-folder.ts'
 import { INLINE_BYTES_MAX, LARGE_BODIES_MAX } from '../../../src/training/jobs/training-body.ts'
 import {
@@ -110,9 +110,9 @@ it('leaves no file of a client that leaves within its body', async () => {
   })
   sending.on('error', () => undefined)
   sending.write(Buffer.alloc(MIB, ' '))
-  await vi.waitFor(() => expect(files()).toBe(1), { timeout: 10_000 })
+  await expect.poll(() => files()).toBe(1)
   sending.destroy()
-  await vi.waitFor(() => expect(files()).toBe(0), { timeout: 10_000 })
+  await expect.poll(() => files()).toBe(0)
 })
 
 it('answers server_overloaded when too many large bodies are on their way', async () => {
@@ -134,10 +134,7 @@ it('answers server_overloaded when too many large bodies are on their way', asyn
     return sending
   }
   for (let at = 0; at < LARGE_BODIES_MAX; at++) send(large.length + 1)
-  await vi.waitFor(
-    () => expect(filesOf(testApp.config.dataDir).bodies).toHaveLength(LARGE_BODIES_MAX),
-    15_000,
-  )
+  await expect.poll(() => filesOf(testApp.config.dataDir).bodies).toHaveLength(LARGE_BODIES_MAX)
   const refused = await new Promise<number | undefined>((resolve) => {
     send(large.length).on('response', ({ statusCode }) => resolve(statusCode))
   })

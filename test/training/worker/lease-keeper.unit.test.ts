@@ -52,6 +52,6 @@ describe('a lease keeper', () => {
     await vi.advanceTimersByTimeAsync(4)
     keeper.keep(null)
     vi.useRealTimers()
-    await vi.waitFor(() => expect(signals.map(({ aborted }) => aborted)).toEqual([true]))
+    await expect.poll(() => signals.map(({ aborted }) => aborted)).toEqual([true])
   })
 })

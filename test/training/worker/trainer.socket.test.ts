@@ -37,7 +37,7 @@ beforeAll(async () => {
     // The trainer looks for a cancellation as often as it renews its lease.
     WEFT_WORKER_LEASE_MS: '6000',
   })
-}, 60_000)
+})
 afterAll(async () => {
   await server.stop('SIGKILL')
   rmSync(dataDir, { recursive: true, force: true })
