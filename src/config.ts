@@ -46,6 +46,10 @@ const Environment = z.object({
     .string()
     .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be a name of letters, digits, _ and -')
     .optional(),
+  WEFT_META_URL: z
+    .string()
+    .regex(/^postgres(?:ql)?:\/\//, 'must be an address of postgres://')
+    .optional(),
   WEFT_LOG_LEVEL: z
     .enum(
       ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
@@ -108,6 +112,8 @@ export interface Config {
   readonly store: 'sqlite' | 'clickhouse'
   /** Where the store `clickhouse` has the calls; null with any other store. */
   readonly clickhouse: ClickHouseConfig | null
+  /** Where processes of one store `clickhouse` share keys and what else is no call; null: each has its own. Secret. */
+  readonly metaUrl: string | null
   readonly logLevel: string
   readonly bodyBytesMax: number
   readonly trainingBodyBytesMax: number
@@ -225,6 +231,7 @@ function toConfig(values: z.output<typeof Environment>, environment: NodeJS.Proc
     refScheme: values.WEFT_REF_SCHEME,
     store: values.WEFT_STORE,
     clickhouse: toClickHouse(values),
+    metaUrl: toMetaUrl(values),
     logLevel: values.WEFT_LOG_LEVEL,
     bodyBytesMax: values.WEFT_BODY_BYTES_MAX,
     trainingBodyBytesMax: values.WEFT_TRAINING_BODY_BYTES_MAX,
@@ -262,6 +269,13 @@ function toClickHouse(values: z.output<typeof Environment>): ClickHouseConfig | 
   if (values.WEFT_STORE !== 'clickhouse') return null
   if (url === undefined) throw new ConfigError('WEFT_CLICKHOUSE_URL must be set')
   return { url, cluster }
+}
+
+/** With SQLite one process has the calls: there is nobody to share the rest with. */
+function toMetaUrl({ WEFT_META_URL: url, WEFT_STORE: store }: z.output<typeof Environment>) {
+  if (url === undefined) return null
+  if (store !== 'clickhouse') throw new ConfigError('WEFT_META_URL needs WEFT_STORE=clickhouse')
+  return url
 }
 
 function toProxies(values: z.output<typeof Environment>): ProxyConfig | null {

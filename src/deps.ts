@@ -15,7 +15,8 @@ import { createTraceReader, optionsOfTraceReader, type TraceReader } from './ote
 import type { KeyStore } from './store/api/access/keys.ts'
 import type { Stores } from './store/api/stores.ts'
 import { openClickHouseStores } from './store/clickhouse/open.ts'
-import type { SqliteStore } from './store/sqlite/open.ts'
+import { openPostgresStores } from './store/postgres/open.ts'
+import type { NodeStores, SqliteStore } from './store/sqlite/open.ts'
 import { openSqliteStores } from './store/sqlite/open-locked.ts'
 
 /**
@@ -74,7 +75,26 @@ function addServerKeys(stored: KeyStore, bootstrapKey: string | null): Deps['key
 /** How the stores of each kind are opened. */
 const STORE_OPENERS: Readonly<Record<Config['store'], (config: Config) => Promise<Stores>>> = {
   sqlite: openNodeStores,
-  clickhouse: async (config) => openCallsElsewhere(await openNodeStores(config), config),
+  clickhouse: async (config) =>
+    openCallsElsewhere(await openShared(await openNodeStores(config), config), config),
+}
+
+/**
+ * Opens what several processes share where the settings name a place for it. Closing it closes the node's stores, too, as
+ * does a failure.
+ *
+ * @throws MigrationError
+ */
+async function openShared(node: SqliteStore, config: Config): Promise<NodeStores> {
+  if (config.metaUrl === null) return node
+  try {
+    return await openPostgresStores(node, {
+      ...{ url: config.metaUrl, readTimeoutMs: config.readTimeoutMs },
+    })
+  } catch (error) {
+    await node.close()
+    throw error
+  }
 }
 
 /**
@@ -82,7 +102,7 @@ const STORE_OPENERS: Readonly<Record<Config['store'], (config: Config) => Promis
  *
  * @throws ConfigError, MigrationError
  */
-export async function openCallsElsewhere(node: SqliteStore, config: Config): Promise<Stores> {
+export async function openCallsElsewhere(node: NodeStores, config: Config): Promise<Stores> {
   const { clickhouse, ingestQueueMax, ingestQueueBytesMax } = config
   try {
     if (clickhouse === null) throw new ConfigError('WEFT_CLICKHOUSE_URL must be set')

@@ -1,10 +1,11 @@
-/** Command line: makes, lists and revokes API keys in the data directory, also while the server runs. */
+/** Command line: makes, lists and revokes API keys in the data directory or in PostgreSQL, also while servers run. */
 import { parseArgs } from 'node:util'
-import { readConfig } from './config.ts'
+import { type Config, readConfig } from './config.ts'
 import { isProjectPattern, type Scope } from './domain/access/permissions.ts'
 import { SCOPES } from './schemas/access/key.ts'
 import { renderTimestamp } from './schemas/timestamp.ts'
 import type { KeyStore } from './store/api/access/keys.ts'
+import { openPostgresKeys } from './store/postgres/open.ts'
 import { tryLockDataDirectory } from './store/sqlite/db/directory-lock.ts'
 import { openSqliteKeys } from './store/sqlite/open.ts'
 
@@ -20,8 +21,7 @@ async function main(args: readonly string[]): Promise<void> {
   const [command, ...rest] = args
   const run = { create, list, revoke }[command ?? '']
   if (!run) throw new UsageError(USAGE)
-  const { dataDir } = readConfig()
-  const store = openStore(dataDir)
+  const store = await openStore(readConfig())
   try {
     await run(store.keys, rest)
   } finally {
@@ -30,7 +30,8 @@ async function main(args: readonly string[]): Promise<void> {
 }
 
 /** A server that runs has the lock; the database is then its own, except for the rows of keys. */
-function openStore(dataDir: string) {
+async function openStore({ dataDir, metaUrl }: Config) {
+  if (metaUrl !== null) return openPostgresKeys(metaUrl)
   const lock = tryLockDataDirectory(dataDir)
   try {
     return openSqliteKeys(dataDir, lock !== null)

@@ -11,7 +11,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/domain/': ['src/schemas/'],
   'src/store/api/': ['src/schemas/', 'src/domain/'],
   'src/store/sqlite/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
-  // Stands on the node's own store.
+  // These stand on the node's own store.
+  'src/store/postgres/': ['src/schemas/', 'src/domain/', 'src/store/api/', 'src/store/sqlite/'],
   'src/store/clickhouse/': ['src/schemas/', 'src/domain/', 'src/store/api/', 'src/store/sqlite/'],
   'src/store/copy/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
   'src/otel/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
@@ -215,6 +216,7 @@ export const RULES: Readonly<Record<string, (tree: Tree) => string[]>> = {
       .filter(
         ([path, text]) =>
           (text.includes("'better-sqlite3'") && !path.startsWith('src/store/sqlite/')) ||
+          (text.includes("'pg'") && !path.startsWith('src/store/postgres/')) ||
           (text.includes("'@clickhouse/client'") && !path.startsWith('src/store/clickhouse/')),
       )
       .map(([path]) => path),

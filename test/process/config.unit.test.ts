@@ -56,6 +56,14 @@ describe('readConfig', () => {
     expect(readConfig({ WEFT_CLICKHOUSE_URL: url }).clickhouse).toBeNull()
   })
 
+  it('takes a place to share things only where calls are shared, too', () => {
+    const shared = { WEFT_META_URL: 'postgres://me:secret@a/weft' }
+    const clickhouse = { WEFT_STORE: 'clickhouse', WEFT_CLICKHOUSE_URL: 'http://a:8123/weft' }
+    expect(() => readConfig(shared)).toThrow(/^WEFT_META_URL needs WEFT_STORE=clickhouse$/)
+    expect(readConfig({ ...shared, ...clickhouse }).metaUrl).toBe(shared.WEFT_META_URL)
+    expect(readConfig(clickhouse).metaUrl).toBeNull()
+  })
+
   it('had no proxies, whatever the environment said', () => {
     expect(readConfig({}).proxies).toBeNull()
     expect(readConfig({ NO_PROXY: '*', HTTP_PROXY: '' }).proxies).toBeNull()
@@ -79,6 +87,7 @@ describe('readConfig', () => {
     ['WEFT_STORE', 'postgres'],
     ['WEFT_CLICKHOUSE_URL', 'tcp://me:secret@a:9000'],
     ['WEFT_CLICKHOUSE_CLUSTER', "a' SETTINGS"],
+    ['WEFT_META_URL', 'mysql://me:secret@a/weft'],
     ['WEFT_REF_SCHEME', 'we ave'],
     ['WEFT_BOOTSTRAP_KEY', 'short'],
     ['WEFT_BODY_BYTES_MAX', '0'],

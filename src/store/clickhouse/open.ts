@@ -1,9 +1,9 @@
 /**
  * The stores with calls in ClickHouse: calls, lists, threads, statistics and usage lie there; keys, prices, feedback,
- * objects, files, models, jobs and responses in SQLite on the node.
+ * objects, files, models, jobs and responses where the node has them.
  */
 import type { Stores } from '../api/stores.ts'
-import type { SqliteStore } from '../sqlite/open.ts'
+import type { NodeStores } from '../sqlite/open.ts'
 import { createRecordings } from '../sqlite/recordings/recordings.ts'
 import { createCallWrites } from './calls/call-writes.ts'
 import { createCallStore } from './calls/calls.ts'
@@ -44,7 +44,7 @@ export interface ClickHouseStoreOptions {
  * @throws MigrationError; the node's store is then left open
  */
 export async function openClickHouseStores(
-  node: SqliteStore,
+  node: NodeStores,
   options: ClickHouseStoreOptions,
 ): Promise<Stores> {
   const { url, cluster, readTimeoutMs, writeTimeoutMs, writeWaitMs } = options

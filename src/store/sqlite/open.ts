@@ -72,13 +72,9 @@ export interface SqliteOptions {
 
 const CLOSE_MS_MAX = 8_000
 const INGEST_QUEUE_BYTES_MAX = 256 * 1024 * 1024
-export interface SqliteStore extends Stores {
-  /**
-   * Removes files that no row names, left by a crash. Only for the process that serves, before it does.
-   *
-   * @returns files that rows name and that are gone
-   */
-  sweep(): Promise<MissingFiles>
+
+/** The stores of a node, whatever they lie in, with what stores of calls elsewhere stand on. */
+export interface NodeStores extends Stores {
   /** What conditions of lists of calls read beside the calls, wherever those are. */
   readonly besideOf: (
     selection: Pick<CallsSelection, 'expanded' | 'reach' | 'prices'>,
@@ -87,6 +83,15 @@ export interface SqliteStore extends Stores {
   readonly annotationOf: (callsQuery: CallsQueryStore) => AnnotationStore
   /** Recorded calls that are on their way. */
   readonly arrivals: Arrivals
+}
+
+export interface SqliteStore extends NodeStores {
+  /**
+   * Removes files that no row names, left by a crash. Only for the process that serves, before it does.
+   *
+   * @returns files that rows name and that are gone
+   */
+  sweep(): Promise<MissingFiles>
   /** What makes statistics fast. */
   readonly segments: Pick<SegmentBuilder, 'buildAll'>
 }

@@ -1,0 +1,28 @@
+/** Statements over API keys. */
+
+/** A new key. */
+export const INSERT_KEY = `
+INSERT INTO keys (id, hash, svc_user_id, svc_username, scopes_json, projects_json, created_at_us)
+VALUES (@id, @hash, @svc_user_id, @svc_username, @scopes_json, @projects_json, @created_at_us)
+`
+
+/** One live key by the unique index on hash. */
+export const FIND_KEY = `
+SELECT id, hash, svc_user_id, svc_username, scopes_json, projects_json, created_at_us, revoked_at_us
+FROM keys
+WHERE hash = @hash AND revoked_at_us IS NULL
+`
+
+/** All keys; there are few. */
+export const LIST_KEYS = `
+SELECT id, svc_user_id, svc_username, scopes_json, projects_json, created_at_us, revoked_at_us
+FROM keys
+ORDER BY created_at_us, id
+`
+
+/** By primary key. */
+export const REVOKE_KEY = `
+UPDATE keys
+SET revoked_at_us = @revoked_at_us
+WHERE id = @id AND revoked_at_us IS NULL
+`

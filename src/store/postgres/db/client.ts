@@ -1,0 +1,160 @@
+/** The one way to PostgreSQL: a pool of a few connections, with bounded waits and statements. */
+import { Client, DatabaseError, Pool, type PoolClient, types } from 'pg'
+import { ApiError } from '../../../errors.ts'
+import { bindNames, type Parameters } from './named-parameters.ts'
+import { isRepeatable, isTimeout, toStoreError } from './store-error.ts'
+
+export interface PostgresOptions {
+  /** Address with user, password and database. Secret. */
+  readonly url: string
+  /** Limit: time of a read. */
+  readonly readTimeoutMs: number
+  /** Limit: time of a statement that writes, and of the wait for a connection; default 10 s. */
+  readonly writeTimeoutMs?: number
+  /** Connections at once; default 10. */
+  readonly connectionsMax?: number
+  /** Statements and transactions that may wait for a connection; default 1,000. */
+  readonly queueMax?: number
+}
+
+export interface Statements {
+  /** All rows of a statement. @throws ApiError, or what PostgreSQL finds wrong with the statement */
+  all<Found>(sql: string, parameters?: Parameters): Promise<Found[]>
+  /** Its first row, or undefined. */
+  first<Found>(sql: string, parameters?: Parameters): Promise<Found | undefined>
+  /** Runs a statement. @returns how many rows it changed */
+  run(sql: string, parameters?: Parameters): Promise<number>
+}
+
+export interface Postgres extends Statements {
+  /**
+   * Runs statements as one transaction, whose end is durable when it resolves. One that met another is run again.
+   *
+   * @throws ApiError server_overloaded, store_unavailable: then it may have happened or not; what `run` throws: then
+   * nothing has happened
+   */
+  transaction<T>(run: (statements: Statements) => Promise<T>): Promise<T>
+  /** Runs statements that only read, all of them on the same state, with the time of a read. */
+  snapshot<T>(run: (statements: Statements) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+const WRITE_TIMEOUT_MS = 10_000
+const CONNECTIONS_MAX = 10
+const QUEUE_MAX = 1_000
+/** Limit: how long a connection may take to be made, or to become free. */
+const CONNECT_MS_MAX = 5_000
+/** By how much the client waits longer than the server, whose end of a statement says more. */
+const CLIENT_PATIENCE_MS = 1_000
+/** Limit: tries of a transaction that meets others. */
+const TRIES_MAX = 5
+
+const OID_INT8 = 20
+/** 64-bit integers as numbers: what Weft stores in them is below 2^53. */
+const TYPES = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    return oid === OID_INT8 ? Number : types.getTypeParser(oid, format)
+  },
+} as typeof types
+
+/** A connection of its own, outside of the pool and without its limits of time. The caller ends it. */
+export function createOwnConnection(url: string): Client {
+  const client = new Client({
+    ...{ connectionString: url, application_name: 'weft', types: TYPES, keepAlive: true },
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+  })
+  // A connection that breaks while nobody waits for it; who uses it next is told.
+  client.on('error', () => undefined)
+  return client
+}
+
+export function connectPostgres(options: PostgresOptions): Postgres {
+  const { url, readTimeoutMs, writeTimeoutMs = WRITE_TIMEOUT_MS, queueMax = QUEUE_MAX } = options
+  const statementMs = Math.max(readTimeoutMs, writeTimeoutMs)
+  const pool = new Pool({
+    ...{ connectionString: url, application_name: 'weft', types: TYPES, keepAlive: true },
+    max: options.connectionsMax ?? CONNECTIONS_MAX,
+    connectionTimeoutMillis: Math.min(CONNECT_MS_MAX, writeTimeoutMs),
+    statement_timeout: writeTimeoutMs,
+    idle_in_transaction_session_timeout: statementMs + CLIENT_PATIENCE_MS,
+    query_timeout: statementMs + CLIENT_PATIENCE_MS,
+  })
+  // A connection that breaks while nobody uses it, or between two statements; the next one is told, or gets another.
+  pool.on('error', () => undefined)
+  pool.on('connect', (client) => client.on('error', () => undefined))
+
+  async function connect(): Promise<PoolClient> {
+    if (pool.waitingCount >= queueMax) throw new ApiError('server_overloaded', { retryAfterS: 1 })
+    return pool.connect()
+  }
+
+  /** Lends a connection. One whose end of a statement is not known is not used again. */
+  async function lend<T>(use: (client: PoolClient) => Promise<T>): Promise<T> {
+    let client: PoolClient | null = null
+    let isBroken = false
+    try {
+      client = await connect()
+      return await use(client)
+    } catch (error) {
+      isBroken = !(error instanceof ApiError || error instanceof DatabaseError)
+      throw toStoreError(error)
+    } finally {
+      client?.release(isBroken)
+    }
+  }
+
+  async function transact<T>(begin: string, run: (statements: Statements) => Promise<T>) {
+    return lend(async (client) => {
+      await client.query(begin)
+      try {
+        const result = await run(statementsOf(client))
+        await client.query('COMMIT')
+        return result
+      } catch (error) {
+        await client.query('ROLLBACK')
+        throw error
+      }
+    })
+  }
+
+  return {
+    all: (sql, parameters) => lend((client) => statementsOf(client).all(sql, parameters)),
+    first: (sql, parameters) => lend((client) => statementsOf(client).first(sql, parameters)),
+    run: (sql, parameters) => lend((client) => statementsOf(client).run(sql, parameters)),
+    async transaction(run) {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await transact('BEGIN', run)
+        } catch (error) {
+          if (tries === TRIES_MAX || !isRepeatable(error)) throw error
+        }
+      }
+    },
+    async snapshot(run) {
+      try {
+        return await transact('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', async (tx) => {
+          await tx.run(`SET LOCAL statement_timeout = ${Math.trunc(readTimeoutMs)}`)
+          return run(tx)
+        })
+      } catch (error) {
+        throw isTimeout(error) ? new ApiError('read_timeout', { cause: error }) : error
+      }
+    },
+    close: () => pool.end(),
+  }
+}
+
+function statementsOf(client: PoolClient): Statements {
+  async function all<Found>(sql: string, parameters: Parameters = {}): Promise<Found[]> {
+    return (await client.query(bindNames(sql, parameters))).rows as Found[]
+  }
+  return {
+    all,
+    async first<Found>(sql: string, parameters?: Parameters) {
+      return (await all<Found>(sql, parameters))[0]
+    },
+    async run(sql, parameters = {}) {
+      return (await client.query(bindNames(sql, parameters))).rowCount ?? 0
+    },
+  }
+}

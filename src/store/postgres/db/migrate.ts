@@ -1,0 +1,65 @@
+/**
+ * Applies the numbered files of migrations/postgres that are new, in order and in one transaction with their rows in
+ * `weft_migrations`. Forward only; a changed file or a newer database is refused.
+ */
+import { fileURLToPath } from 'node:url'
+import type { Client } from 'pg'
+import {
+  type AppliedMigration,
+  MigrationError,
+  readMigrationFiles,
+  requireKnown,
+} from '../../sqlite/db/migration-files.ts'
+import { createOwnConnection } from './client.ts'
+import * as SQL from './migrations.sql.ts'
+import { bindNames } from './named-parameters.ts'
+import { describe } from './store-error.ts'
+
+const DIRECTORY = fileURLToPath(new URL('../../../../migrations/postgres/', import.meta.url))
+
+/**
+ * Brings the tables to this version.
+ *
+ * @returns how many migrations were applied
+ * @throws MigrationError when they are of a newer version, an applied file has changed, or PostgreSQL cannot be asked
+ */
+export async function migrate(url: string, directory: string = DIRECTORY): Promise<number> {
+  const client = openConnection(url)
+  try {
+    await client.connect()
+    await client.query('BEGIN')
+    const count = await applyPending(client, directory)
+    await client.query('COMMIT')
+    return count
+  } catch (error) {
+    if (error instanceof MigrationError) throw error
+    throw new MigrationError(`WEFT_META_URL: ${describe(error)}`)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+function openConnection(url: string): Client {
+  try {
+    return createOwnConnection(url)
+  } catch {
+    // Its message has the address, and that the password.
+    throw new MigrationError('WEFT_META_URL: the address cannot be understood')
+  }
+}
+
+async function applyPending(client: Client, directory: string): Promise<number> {
+  await client.query(SQL.BOUND_LOCK_WAIT)
+  await client.query(SQL.LOCK_MIGRATIONS)
+  await client.query(SQL.CREATE_MIGRATIONS)
+  const migrations = readMigrationFiles(directory)
+  const { rows: applied } = await client.query<AppliedMigration>(SQL.SELECT_MIGRATIONS)
+  requireKnown(applied, migrations, 'PostgreSQL')
+  const pending = migrations.slice(applied.length)
+  for (const { version, name, sql, checksum } of pending) {
+    await client.query(sql)
+    const row = { version, name, checksum, applied_at_us: Date.now() * 1000 }
+    await client.query(bindNames(SQL.INSERT_MIGRATION, row))
+  }
+  return pending.length
+}

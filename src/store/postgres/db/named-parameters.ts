@@ -1,0 +1,32 @@
+/** Statements with names where PostgreSQL has numbers: `@id` for `$1`. */
+
+/** Values by the names that a statement has for them. */
+export type Parameters = Readonly<Record<string, unknown>>
+
+interface BoundStatement {
+  readonly text: string
+  readonly values: unknown[]
+}
+
+/** Statements are constants: as many are kept as there are. */
+const numbered = new Map<string, { readonly text: string; readonly names: readonly string[] }>()
+
+/** @throws Error for a name without a value: a fault of ours */
+export function bindNames(sql: string, parameters: Parameters): BoundStatement {
+  let found = numbered.get(sql)
+  if (found === undefined) {
+    const names: string[] = []
+    const text = sql.replace(/(?<![\w@])@([a-z_]+)/g, (_, name: string) => {
+      if (!names.includes(name)) names.push(name)
+      return `$${names.indexOf(name) + 1}`
+    })
+    found = { text, names }
+    numbered.set(sql, found)
+  }
+  const values = found.names.map((name) => {
+    const value = parameters[name]
+    if (value === undefined) throw new Error(`no value for @${name}`)
+    return value
+  })
+  return { text: found.text, values }
+}

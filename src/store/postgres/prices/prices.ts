@@ -1,0 +1,30 @@
+/** Prices of projects in PostgreSQL. Few rows, always read anew: a change is seen by the next request of any process. */
+import { PRICES_PER_PROJECT_MAX, type ProjectPrice } from '../../../domain/prices/project-prices.ts'
+import { ApiError } from '../../../errors.ts'
+import type { PriceStore } from '../../api/prices/prices.ts'
+import type { Postgres } from '../db/client.ts'
+import { toRows } from '../db/rows.sql.ts'
+import * as SQL from './prices.sql.ts'
+
+export function createPriceStore(db: Postgres): PriceStore {
+  return {
+    async createPrices(prices) {
+      const [first] = prices
+      if (first === undefined) return
+      const { project_id } = first
+      await db.transaction(async (tx) => {
+        // Else two that count at once would both find room.
+        await tx.all(SQL.LOCK_PROJECT_PRICES, { project_id })
+        await tx.run(SQL.INSERT_PRICES, { rows: toRows(prices) })
+        const counted = await tx.first<{ count: number }>(SQL.COUNT_PRICES, { project_id })
+        if ((counted?.count ?? 0) <= PRICES_PER_PROJECT_MAX) return
+        const message = `A project has at most ${PRICES_PER_PROJECT_MAX} prices.`
+        throw new ApiError('validation_failed', { param: 'costs', message })
+      })
+    },
+    listPrices: (project_id) => db.all<ProjectPrice>(SQL.SELECT_PRICES, { project_id }),
+    async purgePrices(project_id, ids) {
+      await db.run(SQL.DELETE_PRICES, { project_id, ids })
+    },
+  }
+}

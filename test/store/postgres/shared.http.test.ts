@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { buildTestApp } from '../../support/build-test-app.ts'
+import {
+  hasClickHouse,
+  makeDatabase as makeCallsDatabase,
+} from '../clickhouse/clickhouse-server.ts'
+import { hasPostgres, makeDatabase } from './postgres-server.ts'
+
+const project_id = 'acme/demo'
+
+/** Two servers on one store. */
+async function openTwo() {
+  const clickhouse = { url: await makeCallsDatabase(), cluster: null }
+  const settings = { store: 'clickhouse', clickhouse, metaUrl: await makeDatabase() } as const
+  return [await buildTestApp(settings), await buildTestApp(settings)] as const
+}
+
+describe.skipIf(!hasClickHouse || !hasPostgres)('two servers on one store', () => {
+  it('share keys and prices, and what one revokes is soon refused by the other', async () => {
+    const [one, other] = await openTwo()
+    const rights = { svc_user_id: 'ada', scopes: ['traces:read'], projects: ['acme/demo'] }
+    const { id, secret } = (await one.post('/v1/keys', rights)).body
+    const costs = { 'my-model': { prompt_token_cost: 0.1, completion_token_cost: 0.2 } }
+    expect((await one.post('/cost/create', { project_id, costs })).status).toBe(200)
+    const read = () => other.post('/cost/query', { project_id }, { key: secret })
+    expect((await read()).body.results).toMatchObject([{ llm_id: 'my-model' }])
+    expect((await one.delete(`/v1/keys/${id}`)).status).toBe(200)
+    await expect.poll(async () => (await read()).status, { timeout: 20_000 }).toBe(401)
+    expect((await other.get('/ready')).status).toBe(200)
+  })
+})
