@@ -17,7 +17,7 @@ export interface PostgresOptions {
   readonly queueMax?: number
 }
 
-export interface Statements {
+interface Statements {
   /** All rows of a statement. @throws ApiError, or what PostgreSQL finds wrong with the statement */
   all<Found>(sql: string, parameters?: Parameters): Promise<Found[]>
   /** Its first row, or undefined. */

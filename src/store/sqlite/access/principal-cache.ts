@@ -8,7 +8,7 @@ const CACHE_ENTRIES_MAX = 10_000
 
 type Found = Promise<Principal | null>
 
-export interface PrincipalCache {
+interface PrincipalCache {
   /** The caller behind a key, as it was found in the last second, or as it is found now. */
   find(secret: string): Found
   /** Forgets all. */
