@@ -34,10 +34,12 @@ import { agentRoutes } from './routes/agents/agents.ts'
 import { annotationItemRoutes } from './routes/annotation/annotation-items.ts'
 import { annotationRoutes } from './routes/annotation/annotation-queues.ts'
 import { callBatchRoutes } from './routes/calls/call-batches.ts'
+import { callDownloadRoutes, callExportRoutes } from './routes/calls/call-exports.ts'
 import { callRoutes } from './routes/calls/calls.ts'
 import { callsQueryRoutes } from './routes/calls/calls-query.ts'
 import { evalResultsRoutes } from './routes/calls/eval-results.ts'
 import { evaluationCallRoutes } from './routes/calls/evaluation-calls.ts'
+import { createExportTickets } from './routes/calls/export-tickets.ts'
 import { completionCreateRoutes } from './routes/chat/completion-create.ts'
 import { type Inference, inferenceRoutes, openInference } from './routes/chat/inference.ts'
 import { feedbackRoutes } from './routes/feedback/feedback.ts'
@@ -111,12 +113,18 @@ export async function buildApp(
   const clock = createClock()
   const { nowUs } = clock
   const inference = openInference(app, toInferenceOptions(config, deps, nowUs))
+  const tickets = createExportTickets()
   await app.register(async (basic: App) => {
     documentScope(basic, 'basic')
     await useBasicAuthentication(basic, deps.keys.findPrincipal)
     useNeutralNames(basic)
     await registerTraceRoutes(basic, { config, deps, inference, nowUs })
+    await basic.register(callExportRoutes, { tickets })
     await basic.register(graphqlRoutes)
+  })
+  await app.register(callDownloadRoutes, {
+    ...toCallLinesOptions(config, deps),
+    ...{ tickets, findPrincipal: deps.keys.findPrincipal },
   })
   await app.register(
     async (traces: App) => {
@@ -175,6 +183,11 @@ function toInferenceOptions(config: Config, deps: Deps, nowUs: () => number) {
     refScheme: config.refScheme,
     nowUs,
   }
+}
+
+function toCallLinesOptions({ refScheme }: Config, deps: Deps) {
+  const { callsQuery, prices, feedback, objects, tables } = deps
+  return { callsQuery, prices, feedback, objects, tables, refScheme }
 }
 
 /** Where spans come in, over HTTP and gRPC. */
@@ -247,14 +260,7 @@ async function registerTraceRoutes(
     nowUs,
   })
   await scope.register(callBatchRoutes, { calls: deps.calls, refScheme: config.refScheme })
-  await scope.register(callsQueryRoutes, {
-    callsQuery: deps.callsQuery,
-    prices: deps.prices,
-    feedback: deps.feedback,
-    objects: deps.objects,
-    tables: deps.tables,
-    refScheme: config.refScheme,
-  })
+  await scope.register(callsQueryRoutes, toCallLinesOptions(config, deps))
   await scope.register(threadRoutes, { threads: deps.threads })
   const { agents, prices } = deps
   await scope.register(agentRoutes, { agents, prices })

@@ -56,6 +56,11 @@ export const ERRORS = {
   scope_missing: entry(403, 'permission_error', 'The key lacks the scope for this.'),
   project_forbidden: entry(403, 'permission_error', 'The key may not use this project.'),
   unknown_url: entry(404, 'invalid_request_error', 'There is nothing at this address.'),
+  export_not_found: entry(
+    404,
+    'not_found_error',
+    'There is no such download: it was fetched, its time is over, or its key was revoked.',
+  ),
   call_not_found: entry(404, 'not_found_error', 'There is no such call.'),
   trace_not_found: entry(404, 'not_found_error', 'There is no such trace.'),
   model_not_found: entry(404, 'not_found_error', 'There is no such model.'),

@@ -98,7 +98,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       .toEqual([expect.stringContaining('first')])
     for (const [kind, expected] of [
       ['JSONL', '"op_name":"first"'],
-      ['CSV', 'id,trace_id,started,op'],
+      ['CSV', 'id,trace_id,started_at,op_name'],
     ] as const) {
       const [download] = await Promise.all([
         page.waitForEvent('download'),
@@ -139,9 +139,11 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       page.click('text=Export CSV'),
     ])
     const lines = (await readFile(await download.path(), 'utf8')).split('\r\n')
-    expect(lines[0]).toBe('id,trace_id,started,op,output,inputs.deep.n,inputs.deep.text')
-    expect(lines[1]).toContain(`,answer,'=1+1,7,"<img`)
-    expect(lines[2]).toMatch(/^b,trace,.*,answer,,,$/)
+    expect(lines[0]).toBe(
+      'id,trace_id,started_at,op_name,output,exception,inputs.deep.n,inputs.deep.text',
+    )
+    expect(lines[1]).toContain(`,answer,'=1+1,,7,"<img`)
+    expect(lines[2]).toMatch(/^b,trace,.*,answer,,,,$/)
     expect(page.url()).toContain('cols=started')
     expect(await page.evaluate('window.wasRun')).toBeUndefined()
     expect(complaints).toEqual([])

@@ -9,7 +9,7 @@ import { ASKED_FIELDS, CALL_FIELDS, isCostPath, requireFeedbackPaths } from './c
 import { parseExpandColumns } from './expand-columns.ts'
 
 /** What a list may show beyond that. */
-const SHOWN_FIELDS: ReadonlySet<string> = new Set([
+export const SHOWN_FIELDS: ReadonlySet<string> = new Set([
   ...CALL_FIELDS,
   'deleted_at',
   'total_storage_size_bytes',

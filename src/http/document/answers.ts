@@ -16,6 +16,12 @@ export function bytesAnswer(description: string) {
   }
 }
 
+/** A file of one of several types. */
+export function fileAnswer(description: string, types: readonly string[]) {
+  const schema = z.string().meta({ description: 'The whole file.' })
+  return { description, content: Object.fromEntries(types.map((type) => [type, { schema }])) }
+}
+
 /** What is said, as audio. */
 export function audioAnswer() {
   const bytes = z.string().meta({ format: 'binary', description: 'Audio.' })

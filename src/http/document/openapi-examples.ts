@@ -34,6 +34,11 @@ export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
     usage_metrics: [{ metric: 'total_tokens' }, { metric: 'total_cost' }],
     filter: { op_names: ['answer'] },
   },
+  '/calls/exports': {
+    project_id: PROJECT,
+    format: 'csv',
+    columns: ['id', 'started_at', 'op_name', 'status', 'inputs.question', 'output'],
+  },
   '/completions/create': {
     project_id: PROJECT,
     inputs: { model: 'tiny', messages: [{ role: 'user', content: 'What is 3 plus 4?' }] },

@@ -1,4 +1,4 @@
-/** Answers of JSON lines, streamed at the reader's pace. Knows nothing of what the lines mean. */
+/** Answers of lines, streamed at the reader's pace. Knows nothing of what the lines mean. */
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
@@ -12,9 +12,10 @@ export const JSON_LINES = 'application/jsonl'
  * the client leaves
  * @throws what the first text fails with
  */
-export async function sendJsonLines(
+export async function sendLines(
   reply: FastifyReply,
   texts: AsyncIterable<string>,
+  type: string = JSON_LINES,
 ): Promise<FastifyReply> {
   const iterator = texts[Symbol.asyncIterator]()
   const first = await iterator.next()
@@ -26,7 +27,7 @@ export async function sendJsonLines(
     }
   }
   return reply
-    .header('content-type', `${JSON_LINES}; charset=utf-8`)
+    .header('content-type', `${type}; charset=utf-8`)
     .header('x-accel-buffering', 'no')
     .send(Readable.from(all(), { objectMode: true, highWaterMark: 1 }))
 }

@@ -44,7 +44,7 @@ export function Calls({ project }: { readonly project: string }) {
       <${ColumnPicker} />
       <${AddToQueue} project=${project} question=${question} />
       ${may('training') && html`<a class="button" href=${`${pathTo(project, 'training', 'new')}?${query.value}`}>Train on these</a>`}
-      <${ExportButtons} question=${question} project=${project} />
+      <${ExportButtons} question=${question} />
     </div>
     ${counted?.has_more && html`<p class="faint">The table ends there; the export does not.</p>`}
     <${Failure} words=${count.failure} />

@@ -17,6 +17,8 @@ export interface Column {
   readonly isNumber?: boolean
   /** As a track of a grid. */
   readonly width: string
+  /** What an export calls it; by default its name. */
+  readonly fields?: readonly string[]
   /** The body that must be read for it. */
   readonly body?: string
   read(call: Call): unknown
@@ -27,6 +29,7 @@ export interface Column {
 const FIXED: readonly Column[] = [
   {
     name: 'started',
+    fields: ['started_at'],
     label: 'Started',
     width: '172px',
     read: ({ started_at }) => started_at,
@@ -34,6 +37,7 @@ const FIXED: readonly Column[] = [
   },
   {
     name: 'op',
+    fields: ['op_name'],
     label: 'Operation',
     width: 'minmax(120px, 1fr)',
     read: ({ display_name, op_name }) => display_name ?? shortOp(op_name),
@@ -41,6 +45,7 @@ const FIXED: readonly Column[] = [
   { name: 'status', label: 'Status', width: '82px', read: (call) => factsOf(call).status },
   {
     name: 'latency',
+    fields: ['latency_ms'],
     label: 'Latency',
     width: '80px',
     isNumber: true,
@@ -49,12 +54,14 @@ const FIXED: readonly Column[] = [
   },
   {
     name: 'model',
+    fields: ['models'],
     label: 'Model',
     width: 'minmax(90px, 140px)',
     read: (call) => usageOf(call).models.join(', '),
   },
   {
     name: 'tokens',
+    fields: ['total_tokens'],
     label: 'Tokens',
     width: '70px',
     isNumber: true,
@@ -63,14 +70,27 @@ const FIXED: readonly Column[] = [
   },
   {
     name: 'cost',
+    fields: ['total_cost'],
     label: 'Cost',
     width: '76px',
     isNumber: true,
     read: (call) => usageOf(call).cost,
     show: formatCost,
   },
-  { name: 'user', label: 'User', width: '110px', read: ({ svc_username }) => svc_username },
-  { name: 'thread', label: 'Thread', width: '120px', read: ({ thread_id }) => thread_id },
+  {
+    name: 'user',
+    fields: ['svc_username'],
+    label: 'User',
+    width: '110px',
+    read: ({ svc_username }) => svc_username,
+  },
+  {
+    name: 'thread',
+    fields: ['thread_id'],
+    label: 'Thread',
+    width: '120px',
+    read: ({ thread_id }) => thread_id,
+  },
   {
     name: 'feedback',
     label: 'Feedback',
@@ -86,6 +106,7 @@ const FIXED: readonly Column[] = [
   },
   {
     name: 'output',
+    fields: ['output', 'exception'],
     label: 'Output',
     width: 'minmax(160px, 2fr)',
     body: 'output',

@@ -10,7 +10,7 @@ import type { App } from '../../http/app-type.ts'
 import { linesAnswer } from '../../http/document/answers.ts'
 import { newId } from '../../http/new-id.ts'
 import { addProjectRead } from '../../http/project-read.ts'
-import { sendJsonLines } from '../../http/stream/json-lines.ts'
+import { sendLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import {
   AnnotationQueueCreateRequest,
@@ -87,7 +87,7 @@ function addQuery(app: App, { annotation }: AnnotationRoutesOptions): void {
       requireAccess(request.principal, 'traces:read', project_id)
       const queues = await annotation.listQueues(openReadCaller(request, reply, project_id))
       const lines = pageQueues(queues, query).map((queue) => JSON.stringify(renderQueue(queue)))
-      return sendJsonLines(reply, inPieces(lines))
+      return sendLines(reply, inPieces(lines))
     },
   )
 }

@@ -19,7 +19,7 @@ import {
 import { renderJson } from '../../domain/json/json-text.ts'
 import type { App } from '../../http/app-type.ts'
 import { linesAnswer } from '../../http/document/answers.ts'
-import { sendJsonLines } from '../../http/stream/json-lines.ts'
+import { sendLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { ProjectPath } from '../../schemas/calls/call-batch.ts'
 import * as WIRE from '../../schemas/calls/evaluation-calls.ts'
@@ -161,7 +161,7 @@ function addList(app: App, options: EvaluationCallOptions, kind: CallKind): void
           if (at >= offset + limit) return
         }
       }
-      return sendJsonLines(reply, lines())
+      return sendLines(reply, lines())
     },
   )
 }

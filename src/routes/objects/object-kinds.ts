@@ -11,7 +11,7 @@ import { requireObject } from '../../domain/objects/object-view.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { linesAnswer } from '../../http/document/answers.ts'
-import { sendJsonLines } from '../../http/stream/json-lines.ts'
+import { sendLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { ProjectPath } from '../../schemas/calls/call-batch.ts'
 import { OBJECTS_LIMIT_MAX } from '../../schemas/objects/object.ts'
@@ -95,7 +95,7 @@ function addList(app: App, { objects, files }: KindStoreOptions, kind: ObjectKin
       }
       const render = async ({ version, val_json }: ListedObject) =>
         kind.render(await readKindVersion(files, version, val_json))
-      return sendJsonLines(reply, lines())
+      return sendLines(reply, lines())
     },
   )
 }

@@ -7,7 +7,7 @@ import {
 } from '../../domain/threads/thread-sums.ts'
 import type { App } from '../../http/app-type.ts'
 import { linesAnswer } from '../../http/document/answers.ts'
-import { sendJsonLines } from '../../http/stream/json-lines.ts'
+import { sendLines } from '../../http/stream/json-lines.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { ThreadSchema, ThreadsQueryRequest } from '../../schemas/threads/thread.ts'
 import type { ThreadStore } from '../../store/api/threads/threads.ts'
@@ -38,7 +38,7 @@ export async function threadRoutes(app: App, { threads }: ThreadRoutesOptions): 
       requireAccess(request.principal, 'traces:read', project_id)
       const listing = resolveThreadListing(request.body)
       const caller = openReadCaller(request, reply, project_id)
-      return sendJsonLines(reply, renderLines(await threads.listThreads(listing, caller)))
+      return sendLines(reply, renderLines(await threads.listThreads(listing, caller)))
     },
   )
 }

@@ -14,7 +14,7 @@ const switchField = (what: string) =>
     .meta({ description: `${what} Default false.`, default: false })
 const whole = z.int().min(0, 'must be at least 0')
 
-const columns = z
+export const columns = z
   .array(FieldPath)
   .max(COLUMNS_MAX, `must have at most ${COLUMNS_MAX} entries`)
   .nullish()

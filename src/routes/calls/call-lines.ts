@@ -1,0 +1,110 @@
+/** The calls of a list as lines of JSON, with all that a list may ask for beside them. */
+import type { Principal } from '../../domain/access/permissions.ts'
+import { canUseProject } from '../../domain/access/permissions.ts'
+import { parseSummary, renderCallLine } from '../../domain/calls/call-line.ts'
+import {
+  type CallsShape,
+  resolveCallsSelection,
+  resolveCallsShape,
+} from '../../domain/calls/calls-query.ts'
+import { parseLossless } from '../../domain/json/json-text.ts'
+import { renderCallCosts } from '../../domain/prices/cost.ts'
+import type { PriceTable } from '../../domain/prices/price-table.ts'
+import { layerPrices } from '../../domain/prices/project-prices.ts'
+import type { CallsQueryRequest } from '../../schemas/calls/calls-query.ts'
+import type { CallsQueryStore } from '../../store/api/calls/calls-query.ts'
+import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
+import type { ObjectStore } from '../../store/api/objects/objects.ts'
+import type { TableStore } from '../../store/api/objects/tables.ts'
+import type { PriceStore } from '../../store/api/prices/prices.ts'
+import type { ReadCaller } from '../../store/api/read-caller.ts'
+import { type CallWithFeedback, joinFeedback } from './call-feedback.ts'
+import { createCallExpander, type ExpandCall } from './expand-values.ts'
+import { withPrices } from './priced-selection.ts'
+
+export interface CallLinesOptions {
+  readonly callsQuery: CallsQueryStore
+  /** For `include_costs`, and for conditions and orders by cost. */
+  readonly prices: PriceStore
+  /** For `include_feedback`. */
+  readonly feedback: FeedbackStore
+  /** For `expand_columns`. */
+  readonly objects: ObjectStore
+  readonly tables: TableStore
+  /** Scheme of the refs under which feedback is looked for. */
+  readonly refScheme: string
+}
+
+interface Asker {
+  readonly principal: Principal
+  readonly caller: ReadCaller
+  /** Writes the names of fields as the reader knows them. */
+  readonly spellOut: <T>(value: T) => T
+}
+
+/** What a line needs beside the call. */
+interface LineContext {
+  readonly shape: CallsShape
+  readonly prices: PriceTable | null
+  readonly expand: ExpandCall
+  readonly spellOut: <T>(value: T) => T
+}
+
+/**
+ * Texts of whole lines, a call a line.
+ *
+ * @throws ApiError query_invalid, before any line; while they come as the stores do
+ */
+export async function listCallLines(
+  request: CallsQueryRequest,
+  { principal, caller, spellOut }: Asker,
+  options: CallLinesOptions,
+): Promise<AsyncIterable<string>> {
+  const { callsQuery, prices, refScheme } = options
+  const { project_id } = request
+  const resolved = resolveCallsSelection(request, { refScheme, projects: principal.projects })
+  const selection = await withPrices(resolved, prices)
+  const shape = resolveCallsShape(request)
+  const context: LineContext = {
+    shape,
+    prices: shape.withCosts ? layerPrices(await prices.listPrices(project_id)) : null,
+    expand: createCallExpander(selection.expanded, shape, {
+      ...{ objects: options.objects, tables: options.tables },
+      canRead: (projectId) => canUseProject(principal, projectId),
+    }),
+    spellOut,
+  }
+  const found = callsQuery.pages(selection, shape, caller)
+  return renderPages(joinFeedback(found, shape.withFeedback, options, caller), context)
+}
+
+async function* renderPages(
+  pages: AsyncIterable<readonly CallWithFeedback[]>,
+  context: LineContext,
+): AsyncGenerator<string> {
+  for await (const page of pages) {
+    if (!context.shape.withExpandedValues) {
+      yield page.map((listed) => `${renderListed(listed, context)}\n`).join('')
+      continue
+    }
+    for (const listed of page) {
+      const call = await context.expand(listed.call)
+      yield `${renderListed({ ...listed, call }, context)}\n`
+    }
+  }
+}
+
+function renderListed(
+  { call, totalStorageSizeBytes, feedback }: CallWithFeedback,
+  { shape, prices, spellOut }: LineContext,
+): string {
+  const summary = parseSummary(call)
+  return renderCallLine(call, summary, {
+    costs: prices === null ? null : renderCallCosts(summary, call.started_at_us, prices),
+    feedback: feedback === null ? null : feedback.map((text) => parseLossless(text)),
+    includeStorageSize: shape.withStorageSize,
+    totalStorageSizeBytes,
+    shape,
+    spellOut,
+  })
+}

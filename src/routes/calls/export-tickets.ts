@@ -1,0 +1,63 @@
+/** Exports that somebody may fetch once, soon, by a token instead of a key. Kept in memory alone. */
+import { createHash, randomBytes } from 'node:crypto'
+import { ApiError } from '../../errors.ts'
+import type { CallExportRequest } from '../../schemas/calls/call-export.ts'
+
+/** Limit: how long a ticket waits for its download to begin. */
+export const TICKET_TTL_MS = 60_000
+/** Limit: tickets of a key; its oldest one goes first. */
+const KEY_TICKETS_MAX = 10
+/** Limit: tickets of all keys. */
+const TICKETS_MAX = 200
+const TOKEN_BYTES = 32
+
+interface ExportTicket {
+  readonly keyId: string
+  /** Asked about again when the download begins, so that a key that was revoked meanwhile gets nothing. */
+  readonly secret: string
+  readonly request: CallExportRequest
+}
+
+export interface ExportTickets {
+  /** The token of a new ticket. @throws ApiError server_overloaded when too many wait */
+  issue(ticket: ExportTicket): string
+  /** The ticket of a token, which is worth nothing after that; null for any other. */
+  take(token: string): ExportTicket | null
+}
+
+/** @param nowMs - a steady clock */
+export function createExportTickets(nowMs: () => number = () => performance.now()): ExportTickets {
+  /** By the hash of the token, the oldest first: how long a look takes tells nothing of a token. */
+  const waiting = new Map<string, ExportTicket & { readonly endsMs: number }>()
+
+  function dropEnded(): void {
+    for (const [name, { endsMs }] of waiting) {
+      if (endsMs > nowMs()) return
+      waiting.delete(name)
+    }
+  }
+
+  return {
+    issue(ticket) {
+      dropEnded()
+      const own = [...waiting].filter(([, { keyId }]) => keyId === ticket.keyId)
+      const [oldest] = own
+      if (oldest !== undefined && own.length >= KEY_TICKETS_MAX) waiting.delete(oldest[0])
+      if (waiting.size >= TICKETS_MAX) throw new ApiError('server_overloaded', { retryAfterS: 5 })
+      const token = randomBytes(TOKEN_BYTES).toString('base64url')
+      waiting.set(nameOf(token), { ...ticket, endsMs: nowMs() + TICKET_TTL_MS })
+      return token
+    },
+    take(token) {
+      dropEnded()
+      const name = nameOf(token)
+      const ticket = waiting.get(name) ?? null
+      waiting.delete(name)
+      return ticket
+    },
+  }
+}
+
+function nameOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url')
+}

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest'
+import { createExportTickets } from '../../src/routes/calls/export-tickets.ts'
+import { itRefusesBadRequests } from '../support/bad-requests.ts'
+import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
+import { ENDED, STARTED } from './call-fixtures.ts'
+
+const PROJECT = 'acme/demo'
+const url = '/calls/exports'
+const body = { project_id: PROJECT }
+
+async function record(app: TestApp, id: string, { start = {}, end = {} }: Record<string, object>) {
+  await app.post('/call/start', { start: { ...STARTED, id, trace_id: 't', ...start } })
+  await app.post('/call/end', { end: { ...ENDED, id, ...end } })
+}
+
+async function pathOf(app: TestApp, fields: object = {}, options = {}): Promise<string> {
+  const answer = await app.post(url, { ...body, ...fields }, options)
+  expect([answer.status, answer.body.error]).toEqual([200, undefined])
+  return answer.body.path
+}
+
+const fetched = (app: TestApp, path: string) => app.get(path, { key: null })
+
+describe('POST /calls/exports and the download', () => {
+  it('gives the lines of a list as a file, without a key', async () => {
+    const app = await buildTestApp()
+    await record(app, 'a', {})
+    await record(app, 'b', { start: { op_name: 'other' } })
+    const filter = { op_names: [STARTED.op_name] }
+    const file = await fetched(app, await pathOf(app, { filter, include_costs: true }))
+    expect(file.headers['content-disposition']).toBe('attachment; filename="acme-demo-calls.jsonl"')
+    expect(file.headers['cache-control']).toBe('no-store')
+    const list = await app.post('/calls/stream_query', { ...body, filter, include_costs: true })
+    expect(file.text).toBe(list.text)
+    expect(file.text).toContain('"id":"a"')
+  })
+
+  it('writes CSV: fields, names of its own, quotes, whole numbers, and no formula', async () => {
+    const app = await buildTestApp()
+    const usage = { 'gpt-4o': { prompt_tokens: 1000 }, other: { input_tokens: 2 } }
+    await record(app, 'a', {
+      start: { inputs: { q: '=1+1', 'a.b': 'x,"y"\nz' } },
+      end: { output: { n: 7 }, summary: { usage } },
+    })
+    await app.post('/call/start', {
+      start: { ...STARTED, id: 'b', trace_id: 't', inputs: { q: -5 } },
+    })
+    const columns = ['id', 'status', 'total_tokens', 'models', 'total_cost']
+    const path = await pathOf(app, {
+      ...{ format: 'csv', include_costs: true },
+      columns: [...columns, 'inputs.q', 'inputs.a\\.b', 'output', 'ended_at'],
+    })
+    const file = await fetched(app, path)
+    expect(file.headers['content-type']).toBe('text/csv; charset=utf-8')
+    const [head, first, ...more] = file.text.split('\r\n')
+    expect(head).toBe(`${columns.join()},inputs.q,inputs.a\\.b,output,ended_at`)
+    expect(first).toMatch(
+      /^a,success,1002,"gpt-4o, other",0\.0025,'=1\+1,"x,""y""\nz","\{""n"":7\}",2026-/,
+    )
+    expect(more).toEqual(['b,running,,,,-5,,,', ''])
+  })
+
+  it('keeps the digits of long numbers in CSV', async () => {
+    const app = await buildTestApp()
+    const start = JSON.stringify({ ...STARTED, id: 'a', inputs: { n: 'N' } })
+    await app.post('/call/start', `{"start":${start.replace('"N"', '12345678901234567890')}}`)
+    const file = await fetched(app, await pathOf(app, { format: 'csv', columns: ['inputs.n'] }))
+    expect(file.text).toBe('inputs.n\r\n12345678901234567890\r\n')
+  })
+
+  it('works once', async () => {
+    const app = await buildTestApp()
+    const path = await pathOf(app)
+    expect((await app.app.inject({ method: 'HEAD', url: path })).statusCode).toBe(405)
+    expect((await fetched(app, path)).status).toBe(200)
+    for (const used of [path, `${url}/none`]) {
+      const again = await fetched(app, used)
+      expect([again.status, again.body.error.code]).toEqual([404, 'export_not_found'])
+    }
+  })
+
+  it('gives nothing for a key that was revoked meanwhile', async () => {
+    const app = await buildTestApp()
+    const key = await app.createKey({ scopes: ['traces:read'], projects: [PROJECT] })
+    const path = await pathOf(app, {}, { key })
+    const listed = await app.deps.keys.listKeys()
+    await app.deps.keys.revokeKey(listed.at(-1)!.id)
+    const { status, body: answer } = await fetched(app, path)
+    expect([status, answer.error.code]).toEqual([404, 'export_not_found'])
+  })
+
+  it('refuses what the download would fail with', async () => {
+    const app = await buildTestApp()
+    for (const [fields, param] of [
+      [{ query: { $expr: { $no: [] } } }, 'query.$expr'],
+      [{ columns: ['nothing'] }, 'columns[0]'],
+      [{ format: 'csv', columns: ['id', 'nothing.here'] }, 'columns[1]'],
+      [{ format: 'csv' }, 'columns'],
+      [{ expand_columns: ['id'] }, 'expand_columns[0]'],
+      [{ format: 'xml' }, 'format'],
+    ] as const) {
+      const { status, body: answer } = await app.post(url, { ...body, ...fields })
+      expect([status, answer.error.param]).toEqual([422, param])
+    }
+    const key = await app.createKey({ projects: ['acme/other'] })
+    expect((await app.post(url, body, { key })).body.error.code).toBe('project_forbidden')
+  })
+
+  itRefusesBadRequests({ url, body, scope: 'traces:read' })
+})
+
+describe('the tickets of exports', () => {
+  const ticket = (keyId: string) => ({ keyId, secret: 's', request: { project_id: PROJECT } })
+
+  it('end after a minute', () => {
+    let nowMs = 0
+    const tickets = createExportTickets(() => nowMs)
+    const tokens = [tickets.issue(ticket('k')), tickets.issue(ticket('k'))]
+    nowMs = 59_999
+    expect(tickets.take(tokens[0]!)).toMatchObject({ keyId: 'k' })
+    nowMs = 60_000
+    expect(tickets.take(tokens[1]!)).toBeNull()
+  })
+
+  it('are few for a key, of which the oldest goes first, and for all keys', () => {
+    const tickets = createExportTickets(() => 0)
+    const own = Array.from({ length: 11 }, () => tickets.issue(ticket('k')))
+    expect(tickets.take(own[0]!)).toBeNull()
+    for (let n = 0; n < 190; n += 1) tickets.issue(ticket(`k${n}`))
+    expect(() => tickets.issue(ticket('one more'))).toThrow('full')
+    expect(() => tickets.issue(ticket('k'))).not.toThrow()
+    expect(tickets.take(own[1]!)).toBeNull()
+    expect(tickets.take(own[2]!)).not.toBeNull()
+  })
+})
