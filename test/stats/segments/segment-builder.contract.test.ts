@@ -148,6 +148,28 @@ describe('the builder of segments', () => {
   })
 })
 
+describe('a reader of segments', () => {
+  it('reads an hour once, however often it is asked, until it is built anew', async () => {
+    const dataDir = makeTempDir()
+    const store = await openFilled(dataDir)
+    onTestFinished(() => store.close())
+    await store.segments.buildAll()
+    const before = await store.stats.aggregate(query, readCaller())
+    const db = openDatabase(dataDir)
+    onTestFinished(() => void db.close())
+    db.exec("UPDATE stats_columns SET body = X'00'")
+    expect(await store.stats.aggregate(query, readCaller())).toEqual(before)
+    expect(countDirty(dataDir)).toBe(0)
+    db.prepare(SPOIL_HOUR).run({ hour_key: 1 })
+    const another = { ...callOf(0), id: 'another' }
+    await store.calls.writeParts([{ start: startOf(another), end: endOf(another) }])
+    await store.segments.buildAll()
+    const { found, fromRows } = await askBothWays(store, query, [...IDS, 'another'])
+    expect(found).toEqual(fromRows)
+    expect(found.calls?.count[0]).toBe((before.calls?.count[0] ?? 0) + 1)
+  })
+})
+
 describe('a segment that was built without sums of roots', () => {
   it('answers for the roots all the same', async () => {
     const dataDir = makeTempDir()

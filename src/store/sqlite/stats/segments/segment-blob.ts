@@ -64,19 +64,14 @@ export function encodeSegment(
   return blob
 }
 
-/**
- * Reads a blob back without copying.
- *
- * @param isTrusted - skips the checksum, for a blob that was checked before
- * @returns null for a blob that is broken, cut or of another format
- */
-export function decodeSegment<Meta>(bytes: Uint8Array, isTrusted = false): Segment<Meta> | null {
+/** Reads a blob back without copying; null for one that is broken, cut or of another format. */
+export function decodeSegment<Meta>(bytes: Uint8Array): Segment<Meta> | null {
   if (bytes.length < HEAD_BYTES) return null
   const blob = bytes.byteOffset % ALIGNMENT === 0 ? bytes : Uint8Array.from(bytes)
   const { buffer, byteOffset } = blob
   const head = new DataView(buffer, byteOffset, HEAD_BYTES)
   if (head.getUint32(0, true) !== FORMAT) return null
-  if (!isTrusted && head.getUint32(4, true) !== crc32(blob.subarray(CHECKED_FROM))) return null
+  if (head.getUint32(4, true) !== crc32(blob.subarray(CHECKED_FROM))) return null
   const jsonEnd = HEAD_BYTES + head.getUint32(8, true)
   const json = new TextDecoder().decode(blob.subarray(HEAD_BYTES, jsonEnd))
   const { meta, arrays } = JSON.parse(json) as Frame<Meta>

@@ -1,6 +1,6 @@
-/** Reads the pieces of hours. A blob's checksum is looked at once by each thread. */
-import type { Statement } from 'better-sqlite3'
+/** Reads the pieces of hours. */
 import type { Connection } from '../../db/connection.ts'
+import { createKeptHours, KEPT_BYTES_MAX, type KeptHours, type OpenHour } from './kept-hours.ts'
 import type { HourState } from './live-hours.ts'
 import {
   BrokenSegmentError,
@@ -15,8 +15,6 @@ import { SELECT_COLUMN, SELECT_HEADS } from './segments.sql.ts'
 
 /** Limit: pieces of an hour; what comes behind the last one makes it larger, until it does not fit. */
 export const PIECES_MAX = 4096
-/** Limit: blobs that are remembered as checked. */
-const CHECKED_MAX = 200_000
 
 /** A piece, and where it is stored. */
 export interface StoredPiece {
@@ -24,15 +22,7 @@ export interface StoredPiece {
   readonly hour: StoredHour
 }
 
-/** What a thread remembers of a database. */
-interface Memory {
-  /** Revisions whose checksum was right, by column key; heads by that of a column 0. */
-  readonly checked: Map<number, number>
-  readonly selectHeads: Statement
-  readonly selectColumn: Statement
-}
-
-const memories = new WeakMap<Connection, Memory>()
+const keptByConnection = new WeakMap<Connection, KeptHours>()
 
 /**
  * Where a piece of an hour is stored, the first or the second time: one that replaces another is written beside it,
@@ -54,71 +44,69 @@ export function columnKey(segment_key: number, column: SegmentColumn): number {
 
 export type SegmentReader = ReturnType<typeof createSegmentReader>
 
-/** Opens pieces inside of one transaction. */
-export function createSegmentReader(db: Connection) {
-  const memory = memories.get(db) ?? createMemory(db)
-  memories.set(db, memory)
-  const { checked } = memory
-  const blobs: Uint8Array[] = []
+/**
+ * Opens pieces inside of one transaction.
+ *
+ * @param kept - default: what the thread keeps of the database
+ */
+export function createSegmentReader(db: Connection, kept: KeptHours = keptOf(db)) {
+  const selectHeads = db.prepare(SELECT_HEADS).raw()
+  const selectColumn = db.prepare(SELECT_COLUMN).pluck()
+  const opened: OpenHour[] = []
 
-  function decode(key: number, blob: Uint8Array, revision: number | null): SegmentPart | null {
-    const known = checked.get(key)
-    const isTrusted = known !== undefined && (revision === null || known === revision)
-    const part = decodeSegment<SegmentPart['meta']>(blob, isTrusted)
-    if (!part || (revision !== null && part.meta.revision !== revision)) return null
-    if (isTrusted && part.meta.revision !== known) {
-      // Another blob than the one that was looked at.
-      checked.delete(key)
-      return decode(key, blob, revision)
-    }
-    if (checked.size >= CHECKED_MAX) checked.clear()
-    checked.set(key, part.meta.revision)
-    return part
+  function decode(hour: OpenHour, blob: Uint8Array): SegmentPart | null {
+    kept.addBlob(hour, blob)
+    return decodeSegment<SegmentPart['meta']>(blob)
   }
 
-  function openPiece(segment_key: number, body: Uint8Array): StoredPiece {
-    blobs.push(body)
-    const head = decode(segment_key * 16, body, null)
+  function openPiece(hour: OpenHour, segment_key: number, body: Uint8Array): StoredPiece {
+    const head = decode(hour, body)
     if (!head) throw new BrokenSegmentError('head')
-    const { revision } = head.meta
     const parts = new Map<SegmentColumn, SegmentPart | null>()
     const read = (column: SegmentColumn) => {
       const known = parts.get(column)
       if (known !== undefined) return known
       const column_key = columnKey(segment_key, column)
-      const blob = memory.selectColumn.get({ column_key }) as Uint8Array | undefined
-      if (blob) blobs.push(blob)
-      const part = blob ? decode(column_key, blob, revision) : null
+      const blob = selectColumn.get({ column_key }) as Uint8Array | undefined
+      const part = blob ? decode(hour, blob) : null
       parts.set(column, part)
       return part
     }
-    return { segment_key, hour: decodeHour(revision, head, read) }
+    return { segment_key, hour: decodeHour(head.meta.revision, head, read) }
+  }
+
+  function openPieces(hour: OpenHour): StoredPiece[] {
+    const { hour_key, pieces } = hour.state
+    const rows = selectHeads.all(segmentRange(hour_key)) as [number, Uint8Array][]
+    if (rows.length !== pieces) throw new BrokenSegmentError('head')
+    return rows.map(([segment_key, body]) => openPiece(hour, segment_key, body))
   }
 
   return {
     /** The pieces of an hour, in order. @throws BrokenSegmentError, as their columns do */
-    open({ hour_key, pieces }: HourState): StoredPiece[] {
-      const rows = memory.selectHeads.all(segmentRange(hour_key)) as [number, Uint8Array][]
-      if (rows.length !== pieces) throw new BrokenSegmentError('head')
-      return rows.map(([segment_key, body]) => openPiece(segment_key, body))
+    open(state: HourState): readonly StoredPiece[] {
+      const known = kept.find(state)
+      const hour = known ?? kept.open(state)
+      opened.push(hour)
+      if (known) return known.pieces
+      try {
+        hour.pieces = openPieces(hour)
+        return hour.pieces
+      } catch (error) {
+        kept.forget(hour)
+        throw error
+      }
     },
 
     /** What was opened must not be read any more. */
     close(): void {
-      for (const blob of blobs) release(blob)
+      for (const hour of opened) kept.close(hour)
     },
   }
 }
 
-function createMemory(db: Connection): Memory {
-  return {
-    checked: new Map(),
-    selectHeads: db.prepare(SELECT_HEADS).raw(),
-    selectColumn: db.prepare(SELECT_COLUMN).pluck(),
-  }
-}
-
-/** Gives a buffer back at once. A collector, which sees small objects alone, would let many pile up. */
-function release({ buffer, byteLength }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
+function keptOf(db: Connection): KeptHours {
+  const kept = keptByConnection.get(db) ?? createKeptHours(KEPT_BYTES_MAX)
+  keptByConnection.set(db, kept)
+  return kept
 }

@@ -7,6 +7,7 @@ import type { Connection } from '../../../db/connection.ts'
 import { createGrowingHour, type GrowingHour, HOUR_MODELS_MAX } from '../hour-columns.ts'
 import { addEntries } from '../hour-entries.ts'
 import { addRows, type HourPlace } from '../hour-rows.ts'
+import { createKeptHours } from '../kept-hours.ts'
 import { type HourState, readChanges } from '../live-hours.ts'
 import { BrokenSegmentError } from '../segment.ts'
 import { SELECT_HOUR } from '../segments.sql.ts'
@@ -89,7 +90,7 @@ function buildFromChanges(
 ): BuiltPiece | 'broken' {
   const { hour_key, generation, pieces } = state
   const built_revision = state.built_revision as number
-  const segments = createSegmentReader(db)
+  const segments = createSegmentReader(db, createKeptHours(0))
   try {
     const last = findLast(segments.open(state), pieceRowsMax)
     const isUnfit = last?.hour.head.isUnfit === true
