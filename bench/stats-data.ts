@@ -105,6 +105,20 @@ function fillSlice(
   return db.prepare('SELECT n, x, y, root FROM draft WHERE n = ?').get(last) as State
 }
 
+/**
+ * Has roots report what they used together with what their children report of the same model, as SDKs sum it up, in a
+ * migrated directory: some calls of each hour then used something else than they report. All hours are built anew.
+ */
+export function nestReports(dataDir: string): void {
+  const db = openDatabase(dataDir)
+  try {
+    db.exec(NEST_REPORTS)
+    db.exec(SPOIL_HOURS)
+  } finally {
+    db.close()
+  }
+}
+
 /** The first migrations alone. */
 export function migrateTo(db: Connection, count: number): void {
   const directory = mkdtempSync(join(tmpdir(), 'weft-migrations-'))
@@ -212,3 +226,23 @@ SELECT
   0
 FROM draft
 WHERE x % 2 = 0 AND x % 200 <> 1`
+
+const TOKENS = [
+  'input_tokens',
+  'uncached_input_tokens',
+  'output_tokens',
+  'total_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+]
+
+const NEST_REPORTS = `
+UPDATE call_usage
+SET
+  tells_requests = 1,
+  requests = nested_requests + 1,
+  ${TOKENS.map((name) => `${name} = ${name} + nested_${name}`).join(', ')}
+WHERE nested_requests IS NOT NULL`
+
+const SPOIL_HOURS = `
+UPDATE stats_hours SET built_revision = NULL, generation = generation + 1`

@@ -18,6 +18,8 @@ export interface Question {
   readonly filter: Readonly<Record<string, unknown>>
   /** The filter as a condition that both SQL dialects know. */
   readonly where: string
+  /** Default: each token once. */
+  readonly counting?: 'own' | 'reported'
 }
 
 const WHOLE = {
@@ -48,6 +50,7 @@ function threadQuestion(calls: number): Question {
 export function listQuestions(calls: number): Question[] {
   return [
     { ...WHOLE, name: '30 d by 1 h', goalMs: [25, 75] },
+    { ...WHOLE, name: 'tokens as reported', goalMs: [25, 75], counting: 'reported' },
     {
       ...WHOLE,
       name: 'filtered by one op',
@@ -77,9 +80,10 @@ export function listQuestions(calls: number): Question[] {
 
 /** The body of `/calls/stats`: count, average, exact percentiles and errors; tokens and cost by model. */
 export function toBody(question: Omit<Question, 'name' | 'goalMs' | 'where'>): unknown {
-  const { startUs, endUs, granularityS, timezone, filter } = question
+  const { startUs, endUs, granularityS, timezone, filter, counting = null } = question
   return {
     project_id: PROJECT,
+    usage_counting: counting,
     start: new Date(startUs / 1000).toISOString(),
     end: new Date(endUs / 1000).toISOString(),
     granularity: granularityS,
