@@ -4,7 +4,7 @@
  * one that was built anew is another one.
  */
 import type { HourState } from './live-hours.ts'
-import type { StoredPiece } from './stored-hours.ts'
+import type { StoredPiece } from './segment.ts'
 
 /** Limit: bytes of blobs that a thread keeps, with what it takes to read them. */
 export const KEPT_BYTES_MAX = 32 * 1024 * 1024

@@ -68,7 +68,7 @@ export interface RootSums {
 export class BrokenSegmentError extends Error {}
 
 /** The head of a segment and what is read through it. */
-export interface StoredHour {
+interface StoredHour {
   readonly head: HeadMeta
   /** Some calls used themselves something else than they report. */
   readonly differs: boolean
@@ -81,6 +81,12 @@ export interface StoredHour {
   groups(): OpGroups | null
   /** Sums of the roots under one key, with usage as it is reported; null in a segment that was built without, or when they are broken. */
   roots(): RootSums | null
+}
+
+/** A piece, and where it is stored. */
+export interface StoredPiece {
+  readonly segment_key: number
+  readonly hour: StoredHour
 }
 
 /** A blob of a segment, decoded. */

@@ -8,19 +8,13 @@ import {
   SEGMENT_COLUMNS,
   type SegmentColumn,
   type SegmentPart,
-  type StoredHour,
+  type StoredPiece,
 } from './segment.ts'
 import { decodeSegment } from './segment-blob.ts'
 import { SELECT_COLUMN, SELECT_HEADS } from './segments.sql.ts'
 
 /** Limit: pieces of an hour; what comes behind the last one makes it larger, until it does not fit. */
 export const PIECES_MAX = 4096
-
-/** A piece, and where it is stored. */
-export interface StoredPiece {
-  readonly segment_key: number
-  readonly hour: StoredHour
-}
 
 const keptByConnection = new WeakMap<Connection, KeptHours>()
 

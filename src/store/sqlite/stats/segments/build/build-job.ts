@@ -9,9 +9,9 @@ import { addEntries } from '../hour-entries.ts'
 import { addRows, type HourPlace } from '../hour-rows.ts'
 import { createKeptHours } from '../kept-hours.ts'
 import { type HourState, readChanges } from '../live-hours.ts'
-import { BrokenSegmentError } from '../segment.ts'
+import { BrokenSegmentError, type StoredPiece } from '../segment.ts'
 import { SELECT_HOUR } from '../segments.sql.ts'
-import { createSegmentReader, PIECES_MAX, type StoredPiece } from '../stored-hours.ts'
+import { createSegmentReader, PIECES_MAX } from '../stored-hours.ts'
 import { type EncodedPiece, encodePiece } from './segment-build.ts'
 
 export interface BuildInput {
