@@ -5,6 +5,7 @@
 import type { Stores } from '../api/stores.ts'
 import type { NodeStores } from '../sqlite/open.ts'
 import { createRecordings } from '../sqlite/recordings/recordings.ts'
+import { createAgentStore } from './agents/agents.ts'
 import { createCallWrites } from './calls/call-writes.ts'
 import { createCallStore } from './calls/calls.ts'
 import { createCallsQueryStore } from './calls/calls-query.ts'
@@ -12,7 +13,6 @@ import { connectClickHouse } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
 import { createReads } from './db/reads.ts'
 import { createStoreHealth } from './health/store-health.ts'
-import { noAgents } from './missing-store.ts'
 import { LIST_PROJECTS } from './projects/projects.sql.ts'
 import { recordCalls } from './recordings/record-calls.ts'
 import { createStatsStore } from './stats/stats.ts'
@@ -86,7 +86,7 @@ export async function openClickHouseStores(
         return rows.map(({ project_id }) => project_id)
       },
     },
-    agents: noAgents,
+    agents: createAgentStore(reads),
     annotation: node.annotationOf(callsQuery),
     checkStore: createStoreHealth(db, node).checkStore,
     async close() {

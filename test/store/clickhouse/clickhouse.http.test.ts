@@ -36,11 +36,4 @@ describe.skipIf(!hasClickHouse)('a server with calls in ClickHouse', () => {
     expect((await post('/call/read', { project_id, id: 'a' })).status).toBe(404)
     expect((await get('/ready')).status).toBe(200)
   })
-
-  it('refuses what is only there with SQLite, with the reason', async () => {
-    const { post } = await open()
-    const refused = await post('/agents/spans/query', { project_id })
-    expect(refused).toMatchObject({ status: 501, body: { error: { code: 'not_implemented' } } })
-    expect(refused.body.error.message).toMatch(/in ClickHouse.*WEFT_STORE=sqlite/)
-  })
 })

@@ -153,8 +153,7 @@ export const BODY_COLUMNS = [
 export function selectRows(wanted: ReadonlySet<BodyColumn>): string {
   return `
 SELECT
-  ${ROW_COLUMNS},
-  ${bodyColumns(wanted)}
+  ${selectedColumns(wanted)}
 ${ROWS_OF_IDS}
 `
 }
@@ -163,8 +162,7 @@ ${ROWS_OF_IDS}
 export function selectRowsByKey(wanted: ReadonlySet<BodyColumn>): string {
   return `
 SELECT
-  ${ROW_COLUMNS},
-  ${bodyColumns(wanted)}
+  ${selectedColumns(wanted)}
 FROM calls
 WHERE project_id = {project_id:String}
   AND started_at_us IN {times:Array(Int64)}
@@ -185,6 +183,8 @@ const ROW_COLUMNS = `
   svc_run_step_end,
   size_bytes`.trimStart()
 
-function bodyColumns(wanted: ReadonlySet<BodyColumn>): string {
-  return BODY_COLUMNS.map((name) => (wanted.has(name) ? name : `NULL AS ${name}`)).join(',\n  ')
+/** The columns of a row with some of its bodies, NULL for the others. */
+export function selectedColumns(wanted: ReadonlySet<BodyColumn>): string {
+  const bodies = BODY_COLUMNS.map((name) => (wanted.has(name) ? name : `NULL AS ${name}`))
+  return [ROW_COLUMNS, ...bodies].join(',\n  ')
 }

@@ -1,35 +1,26 @@
 /** The read jobs behind lists, groups, statistics and searches of spans. */
-
-import { createAgentGroups } from '../../../domain/agents/agent-groups.ts'
-import type { AgentSpan } from '../../../domain/agents/agent-span.ts'
 import { createMessageSearch, type MessageSearch } from '../../../domain/agents/message-search.ts'
+import {
+  createGroups,
+  createSpanPicker,
+  createSpanRows,
+  type SpanSums,
+} from '../../../domain/agents/span-answers.ts'
 import {
   type AttributesPage,
   createSpanAttributes,
 } from '../../../domain/agents/span-attributes.ts'
-import { costsOf } from '../../../domain/agents/span-costs.ts'
-import {
-  createSpanGroups,
-  type GroupPage,
-  type SpanGrouping,
-} from '../../../domain/agents/span-groups.ts'
-import { renderSpanRow } from '../../../domain/agents/span-row.ts'
+import type { GroupPage, SpanGrouping } from '../../../domain/agents/span-groups.ts'
 import { createScopeMatcher, type SpanScope } from '../../../domain/agents/span-scope.ts'
 import { createSpanStats, type SpanStatsPlan } from '../../../domain/agents/span-stats.ts'
-import { spanField } from '../../../domain/agents/span-values.ts'
-import { layerPrices } from '../../../domain/prices/project-prices.ts'
-import { createRowSelection, type RowQuery } from '../../../domain/query/row-query.ts'
-import { ApiError } from '../../../errors.ts'
 import type { AgentSearchResponse } from '../../../schemas/agents/agent-search.ts'
-import type { AgentSpanRow } from '../../../schemas/agents/agent-spans.ts'
 import type {
   AgentSpanStatsResponse,
   SpanAttributesResponse,
 } from '../../../schemas/agents/agent-stats.ts'
 import type { SpanList, SpanPage } from '../../api/agents/agents.ts'
 import type { FoundKey } from '../calls/calls-walk.ts'
-import type { Connection } from '../db/connection.ts'
-import type { Checkpoint, ReadJob } from '../read/read-job.ts'
+import type { ReadJob } from '../read/read-job.ts'
 import {
   createSpanReader,
   keyOfSpan,
@@ -38,30 +29,12 @@ import {
   walkSpanKeys,
 } from './span-scan.ts'
 
-/** Limit: characters of spans in one answer. */
-const ANSWER_CHARS_MAX = 16 * 1024 * 1024
-
-/** A span that may be on the page; what was read of it is let go when it was looked at. */
-interface Candidate {
-  readonly key: FoundKey
-  seen: AgentSpan | null
-}
-
 export const listSpans: ReadJob<SpanList, SpanPage> = function* (db, list, checkpoint) {
-  const { scope, sort, direction, offset, limit } = list
-  const rows: RowQuery = { expression: null, sort, fields: [], isCount: false, offset, limit }
-  const picked = createRowSelection<Candidate>(rows, ({ seen }, path) =>
-    seen === null ? undefined : spanField(seen, path),
-  )
-  const add = (key: FoundKey, seen: AgentSpan | null) => {
-    const candidate = { key, seen }
-    picked.add(candidate)
-    candidate.seen = null
-    return true
-  }
+  const { scope, sort, direction, shape, prices } = list
+  const picked = createSpanPicker<FoundKey>(list)
   if (scope.expression === null && sort.length === 0) {
     yield* walkSpanKeys(db, scope, direction, checkpoint, function* (keys) {
-      return keys.every((key) => add(key, null))
+      return keys.every((key) => picked.add(key, null))
     })
   } else {
     const matches = createScopeMatcher(scope)
@@ -69,38 +42,17 @@ export const listSpans: ReadJob<SpanList, SpanPage> = function* (db, list, check
     yield* walkSpanKeys(db, scope, direction, checkpoint, (keys) =>
       readSpans(keys, (span) => {
         const { call } = span
-        return !matches(span) || add([keyOfSpan(span), call.started_at_us, call.id], span)
+        return !matches(span) || picked.add([keyOfSpan(span), call.started_at_us, call.id], span)
       }),
     )
   }
-  const keys = picked.rows().map(({ key }) => key)
-  return { spans: yield* readPage(db, keys, list, checkpoint), total_count: picked.count() }
-}
-
-function* readPage(
-  db: Connection,
-  keys: readonly FoundKey[],
-  { shape, prices }: SpanList,
-  checkpoint: Checkpoint,
-): Generator<void, AgentSpanRow[]> {
-  const table = prices && layerPrices(prices)
-  const readSpans = createSpanReader(db, shape.withDetails, checkpoint)
-  const rows: AgentSpanRow[] = []
-  let characters = 0
-  yield* readSpans(keys, (span) => {
-    const row = renderSpanRow(span, costsOf(span, table), shape)
-    characters += JSON.stringify(row).length
-    if (characters > ANSWER_CHARS_MAX) throw tooLong()
-    rows.push(row)
+  const page = createSpanRows(shape, prices)
+  const readPage = createSpanReader(db, shape.withDetails, checkpoint)
+  yield* readPage(picked.keys(), (span) => {
+    page.add(span)
     return true
   })
-  return rows
-}
-
-/** What is made of the spans of a scope, which come in order of time. */
-interface SpanSums<Answer> {
-  add(span: AgentSpan): void
-  answer(): Answer
+  return { spans: page.rows(), total_count: picked.count() }
 }
 
 /** A job that looks at each span of a scope once. */
@@ -126,10 +78,7 @@ interface GroupsQuery {
 }
 
 export const groupSpans: ReadJob<GroupsQuery, GroupPage> = createScanJob(
-  ({ grouping }) =>
-    grouping.ofAgents
-      ? createAgentGroups(grouping, grouping.ofAgents.agent_name)
-      : createSpanGroups(grouping),
+  ({ grouping }) => createGroups(grouping),
   ({ grouping: { withMessages } }) => ({ direction: 'asc', withMessages }),
 )
 
@@ -162,9 +111,3 @@ export const searchMessages: ReadJob<SearchQuery, AgentSearchResponse> = createS
   ({ search }) => createMessageSearch(search),
   () => ({ direction: 'desc', withMessages: true }),
 )
-
-function tooLong(): ApiError {
-  const message =
-    'The spans of the page are too long for one answer: ask for fewer, or without details.'
-  return new ApiError('validation_failed', { param: 'limit', message })
-}

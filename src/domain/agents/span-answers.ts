@@ -1,0 +1,72 @@
+/** What is made of the spans of a scope, which come in order of time, by whatever store. Pure. */
+import { ApiError } from '../../errors.ts'
+import type { AgentSpanRow } from '../../schemas/agents/agent-spans.ts'
+import { layerPrices, type ProjectPrice } from '../prices/project-prices.ts'
+import { createRowSelection, type RowQuery } from '../query/row-query.ts'
+import { createAgentGroups } from './agent-groups.ts'
+import type { AgentSpan } from './agent-span.ts'
+import { costsOf } from './span-costs.ts'
+import { createSpanGroups, type GroupPage, type SpanGrouping } from './span-groups.ts'
+import { renderSpanRow, type SpanRowShape } from './span-row.ts'
+import { spanField } from './span-values.ts'
+
+/** Limit: characters of spans in one answer. */
+const ANSWER_CHARS_MAX = 16 * 1024 * 1024
+
+/** Takes each span of a scope once. */
+export interface SpanSums<Answer> {
+  add(span: AgentSpan): void
+  answer(): Answer
+}
+
+export function createGroups(grouping: SpanGrouping): SpanSums<GroupPage> {
+  return grouping.ofAgents
+    ? createAgentGroups(grouping, grouping.ofAgents.agent_name)
+    : createSpanGroups(grouping)
+}
+
+/** Picks the keys of a page of spans: what was read of a span is let go when it was looked at. All are counted. */
+export function createSpanPicker<Key>(query: Pick<RowQuery, 'sort' | 'offset' | 'limit'>): {
+  add(key: Key, span: AgentSpan | null): boolean
+  keys(): Key[]
+  count(): number
+} {
+  const rows: RowQuery = { ...query, expression: null, fields: [], isCount: false }
+  const picked = createRowSelection<{ readonly key: Key; seen: AgentSpan | null }>(
+    rows,
+    ({ seen }, path) => (seen === null ? undefined : spanField(seen, path)),
+  )
+  return {
+    add(key, seen) {
+      const candidate = { key, seen }
+      picked.add(candidate)
+      candidate.seen = null
+      return true
+    },
+    keys: () => picked.rows().map(({ key }) => key),
+    count: picked.count,
+  }
+}
+
+/** The rows of a page, in the order in which the spans come. */
+export function createSpanRows(shape: SpanRowShape, prices: readonly ProjectPrice[] | null) {
+  const table = prices && layerPrices(prices)
+  const rows: AgentSpanRow[] = []
+  let characters = 0
+  return {
+    /** @throws ApiError validation_failed when the page is too long */
+    add(span: AgentSpan): void {
+      const row = renderSpanRow(span, costsOf(span, table), shape)
+      characters += JSON.stringify(row).length
+      if (characters > ANSWER_CHARS_MAX) throw tooLong()
+      rows.push(row)
+    },
+    rows: (): AgentSpanRow[] => rows,
+  }
+}
+
+function tooLong(): ApiError {
+  const message =
+    'The spans of the page are too long for one answer: ask for fewer, or without details.'
+  return new ApiError('validation_failed', { param: 'limit', message })
+}

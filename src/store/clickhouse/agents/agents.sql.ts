@@ -1,0 +1,83 @@
+/** Statements over calls that came as spans of OpenTelemetry. */
+import {
+  type BodyColumn,
+  type FilterCondition,
+  liveRows,
+  selectedColumns,
+} from '../calls/calls.sql.ts'
+
+/** Of a call that is a span the row of the start tells it. */
+const IS_SPAN = 'otel_dump_json IS NOT NULL'
+
+function startedRows(conditions: readonly FilterCondition[]): string {
+  return `
+FROM calls
+WHERE ${liveRows(conditions)}
+  AND started_at_us >= {from_us:Int64}
+  AND started_at_us <= {to_us:Int64}
+`.trim()
+}
+
+/** The rows of spans in order of time; the end of a span may have come by itself. */
+export function selectSpans(
+  conditions: readonly FilterCondition[],
+  direction: 'asc' | 'desc',
+  wanted: ReadonlySet<BodyColumn>,
+): string {
+  return `
+SELECT
+  ${selectedColumns(wanted)}
+${startedRows(conditions)}
+  AND (
+    ${IS_SPAN}
+    OR has_start = 0
+    AND id IN (
+      SELECT id
+      ${startedRows([])}
+        AND ${IS_SPAN}
+        AND has_end = 0
+    )
+  )
+ORDER BY started_at_us ${direction}, id ${direction}, stored_at
+`
+}
+
+/** When the span at a place in order of time began. */
+export function selectPlace(
+  conditions: readonly FilterCondition[],
+  direction: 'asc' | 'desc',
+): string {
+  return `
+SELECT started_at_us
+${startedRows(conditions)}
+  AND ${IS_SPAN}
+ORDER BY started_at_us ${direction}
+LIMIT 1 OFFSET {offset:UInt64}
+`
+}
+
+/** How many spans there are, and how many began before, or in the other direction after, a time. */
+export function countSpans(
+  conditions: readonly FilterCondition[],
+  direction: 'asc' | 'desc',
+): string {
+  return `
+SELECT
+  count() AS total,
+  countIf(started_at_us ${direction === 'asc' ? '<' : '>'} {place_us:Int64}) AS passed
+${startedRows(conditions)}
+  AND ${IS_SPAN}
+`
+}
+
+/** Traces that spans of a conversation belong to (the bloom filter of thread_id). */
+export const SELECT_CONVERSATION_TRACES = `
+SELECT
+  trace_id,
+  min(started_at_us) AS started_at_us
+FROM calls
+WHERE ${liveRows(['thread_ids'])}
+  AND ${IS_SPAN}
+GROUP BY trace_id
+LIMIT {limit:UInt32}
+`

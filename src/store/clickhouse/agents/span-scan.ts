@@ -1,0 +1,108 @@
+/** Reads the calls that came as spans in one statement, in order of time, and hands them over as they come. */
+import { type AgentSpan, toAgentSpan } from '../../../domain/agents/agent-span.ts'
+import { createScopeMatcher, type SpanScope } from '../../../domain/agents/span-scope.ts'
+import type { ReadCaller } from '../../api/read-caller.ts'
+import { type FoundRow, mergeRows } from '../calls/call-rows.ts'
+import { type BodyColumn, selectRowsByKey } from '../calls/calls.sql.ts'
+import { toFilterClause } from '../calls/calls-filter.ts'
+import type { CallKey } from '../calls/calls-walk.ts'
+import type { Reads } from '../db/reads.ts'
+import { selectSpans } from './agents.sql.ts'
+
+/** Limits: rows of one microsecond that are put in order together, and characters of them; of more, each part by itself. */
+const TIES_MAX = 10_000
+const TIE_CHARS_MAX = 16 * 1024 * 1024
+
+const DUMP: ReadonlySet<BodyColumn> = new Set(['otel_dump_json'])
+const MESSAGES: ReadonlySet<BodyColumn> = new Set([...DUMP, 'inputs_json', 'output_json'])
+/** Nothing of a span shows the name that its call was given. */
+const NO_NAMES: ReadonlyMap<string, string | null> = new Map()
+
+interface ScanOptions {
+  readonly direction: 'asc' | 'desc'
+  /** Whether messages are read. */
+  readonly withMessages: boolean
+}
+
+export function boundsOf({ project_id, filter, startedUs }: SpanScope) {
+  const { conditions, parameters } = toFilterClause(project_id, filter)
+  return { conditions, parameters: { ...parameters, from_us: startedUs.from, to_us: startedUs.to } }
+}
+
+/** Spans of a scope in order of time, those of one microsecond by their nanoseconds, in parts. */
+export async function* scanSpans(
+  reads: Reads,
+  scope: SpanScope,
+  { direction, withMessages }: ScanOptions,
+  caller: ReadCaller,
+): AsyncGenerator<readonly AgentSpan[], void> {
+  const { conditions, parameters } = boundsOf(scope)
+  const sql = selectSpans(conditions, direction, withMessages ? MESSAGES : DUMP)
+  const matches = createScopeMatcher(scope)
+  const order = createTieOrder(direction)
+  for await (const rows of reads.stream<FoundRow>(sql, parameters, caller)) {
+    yield rows.flatMap((row) => order.add(row)).filter(matches)
+  }
+  yield order.end().filter(matches)
+}
+
+/** Holds rows back until all of their microsecond are there: only the spans tell the nanoseconds. */
+function createTieOrder(direction: 'asc' | 'desc') {
+  let held: FoundRow[] = []
+  let characters = 0
+
+  function settle(): AgentSpan[] {
+    const spans = toSpans(held)
+    held = []
+    characters = 0
+    const sign = direction === 'asc' ? 1 : -1
+    return spans.sort((left, right) =>
+      left.start_ns === right.start_ns ? 0 : left.start_ns < right.start_ns ? -sign : sign,
+    )
+  }
+
+  return {
+    /** Spans that are settled. */
+    add(row: FoundRow): AgentSpan[] {
+      const last = held.at(-1)
+      const isFull = held.length >= TIES_MAX || characters > TIE_CHARS_MAX
+      const isNext =
+        last && (last.started_at_us !== row.started_at_us || (isFull && last.id !== row.id))
+      const settled = isNext ? settle() : []
+      held.push(row)
+      for (const name of MESSAGES) characters += row[name]?.length ?? 0
+      return settled
+    },
+    end: settle,
+  }
+}
+
+function toSpans(rows: readonly FoundRow[]): AgentSpan[] {
+  return [...mergeRows(rows, NO_NAMES).values()].flatMap((call) => toAgentSpan(call) ?? [])
+}
+
+/** Spans by their keys, in their order, in parts. */
+export async function* readSpans(
+  reads: Reads,
+  project_id: string,
+  keys: readonly CallKey[],
+  withMessages: boolean,
+  caller: ReadCaller,
+): AsyncGenerator<AgentSpan[], void> {
+  const sql = selectRowsByKey(withMessages ? MESSAGES : DUMP)
+  for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
+    const part = keys.slice(at, at + KEYS_AT_ONCE)
+    const times = [...new Set(part.map(({ started_at_us }) => started_at_us))]
+    const parameters = { project_id, times, ids: part.map(({ id }) => id) }
+    const spans = new Map(
+      toSpans(await reads.read<FoundRow>(sql, parameters, caller)).map((span) => [
+        span.call.id,
+        span,
+      ]),
+    )
+    yield part.flatMap(({ id }) => spans.get(id) ?? [])
+  }
+}
+
+/** Limit: spans of one statement. */
+const KEYS_AT_ONCE = 100
