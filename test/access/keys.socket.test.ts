@@ -2,13 +2,14 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { basic } from '../support/build-test-app.ts'
+import { INHERITED } from '../support/inherited.ts'
 import { spawnServer } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 const run = promisify(execFile)
 
 async function keys(dataDir: string, ...args: string[]) {
-  const env = { PATH: process.env.PATH, WEFT_DATA_DIR: dataDir }
+  const env = { ...INHERITED, WEFT_DATA_DIR: dataDir }
   const done = run(process.execPath, ['src/keys.ts', ...args], { env })
   return done.catch((error: { code: number; stdout: string; stderr: string }) => error)
 }

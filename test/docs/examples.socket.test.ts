@@ -5,6 +5,7 @@ import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { parseModelsFile } from '../../src/inference/models/models-file.ts'
+import { INHERITED } from '../support/inherited.ts'
 import { spawnServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { type Block, differences, findBlocks, parseAnswer, splitSteps } from './page-blocks.ts'
@@ -54,7 +55,7 @@ it.each(PAGES_WITH_COMMANDS)(
     const dataDir = makeTempDir()
     const server = await spawnServer({ WEFT_DATA_DIR: dataDir, WEFT_TRAINER: 'on' })
     const { script, told } = toScript(findBlocks(readFileSync(page, 'utf8')), server.url)
-    const environment = { PATH: process.env.PATH, HOME: dataDir, WEFT_DATA_DIR: dataDir }
+    const environment = { ...INHERITED, HOME: dataDir, WEFT_DATA_DIR: dataDir }
     const { stdout } = await run('bash', ['-c', script], {
       cwd: makeWorkplace(),
       env: { ...environment, npm_config_update_notifier: 'false' },

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { basic } from '../support/build-test-app.ts'
+import { INHERITED } from '../support/inherited.ts'
 import { runUntilExit, spawnServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
@@ -62,7 +63,7 @@ describe('a second start on the data directory of a running server', () => {
   it('is refused to `npm run migrate`, too, in one line', async () => {
     const dataDir = makeTempDir()
     const server = await spawnServer({ WEFT_DATA_DIR: dataDir })
-    const env = { PATH: process.env.PATH, WEFT_DATA_DIR: dataDir }
+    const env = { ...INHERITED, WEFT_DATA_DIR: dataDir }
     const migrate = () => run(process.execPath, ['src/migrate.ts'], { env })
     await expect(migrate()).rejects.toMatchObject({
       code: 1,

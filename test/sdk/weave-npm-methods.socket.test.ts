@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { expect, it } from 'vitest'
 import { MISSING_FEATURES } from '../../src/routes/access/missing-endpoints.ts'
+import { INHERITED } from '../support/inherited.ts'
 import { spawnServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
@@ -44,7 +45,7 @@ async function runProgram(url: string, folder: string): Promise<Record<string, s
   const program = 'test/sdk/weave-npm-methods/program.ts'
   const child = spawn(process.execPath, ['--import', './test/sdk/only-loopback.ts', program], {
     env: {
-      ...{ PATH: process.env.PATH, HOME: folder, WANDB_API_KEY: TEST_KEY },
+      ...{ ...INHERITED, HOME: folder, WANDB_API_KEY: TEST_KEY },
       ...{ WF_TRACE_SERVER_URL: `${url}/traces`, WANDB_BASE_URL: url },
     },
     stdio: ['ignore', 'pipe', 'pipe'],

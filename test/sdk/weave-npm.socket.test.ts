@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { basic } from '../support/build-test-app.ts'
+import { INHERITED } from '../support/inherited.ts'
 import { type SpawnedServer, startServer, TEST_KEY } from '../support/spawn-server.ts'
 
 const PROJECT = 'acme/npm'
@@ -39,7 +40,7 @@ async function runProgram(): Promise<string> {
   const args = ['--import', './test/sdk/only-loopback.ts', 'test/sdk/weave-npm-program.ts']
   const child = spawn(process.execPath, args, {
     env: {
-      PATH: process.env.PATH,
+      ...INHERITED,
       HOME: folder,
       WF_TRACE_SERVER_URL: `${server.url}/traces`,
       WANDB_BASE_URL: server.url,

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
+import { INHERITED } from './inherited.ts'
 
 export const TEST_KEY = 'wk_test_key_of_the_spawned_server'
 
@@ -25,7 +26,7 @@ function start(environment: Record<string, string>) {
   const child = spawn(process.execPath, ['src/server.ts'], {
     // Its own trainer would take the jobs that a test means for others.
     env: {
-      ...{ PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
+      ...INHERITED,
       ...{ WEFT_PORT: '0', WEFT_TRAINER: 'off', ...environment },
     },
     stdio: ['ignore', 'pipe', 'pipe'],

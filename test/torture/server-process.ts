@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { INHERITED } from '../support/inherited.ts'
 
 export const KEY = 'wk_key_of_the_server_under_torture'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -22,7 +23,8 @@ function start(dataDir: string) {
   const child = spawn(process.execPath, ['--import', PRELOAD, 'src/server.ts'], {
     cwd: ROOT,
     env: {
-      ...{ PATH: process.env.PATH, WEFT_DATA_DIR: dataDir, WEFT_PORT: '0', WEFT_TRAINER: 'off' },
+      ...INHERITED,
+      ...{ WEFT_DATA_DIR: dataDir, WEFT_PORT: '0', WEFT_TRAINER: 'off' },
       ...{ WEFT_BOOTSTRAP_KEY: KEY, WEFT_LOG_LEVEL: 'info' },
     },
     stdio: ['ignore', 'pipe', 'pipe'],
