@@ -192,9 +192,11 @@ describe('ids and names', () => {
 })
 
 describe('findRefs', () => {
+  const refsIn = (value: unknown) => findRefs(value, 'weave').map(({ ref }) => ref)
+
   it('finds each ref of a value once, at any depth', () => {
     const value = { a: OBJECT, b: [{ c: OP }, [OBJECT]], d: CALL, e: `see ${OP}`, f: 1, g: null }
-    expect(findRefs(value, 'weave').sort()).toEqual([CALL, OBJECT, OP].sort())
+    expect(refsIn(value).sort()).toEqual([CALL, OBJECT, OP].sort())
   })
 
   it('takes no keys and no texts over 2048 characters', () => {
@@ -202,18 +204,39 @@ describe('findRefs', () => {
   })
 
   it('takes no refs of another scheme', () => {
-    expect(findRefs([OBJECT, OBJECT.replace('weave', 'other')], 'weave')).toEqual([OBJECT])
+    expect(refsIn([OBJECT, OBJECT.replace('weave', 'other')])).toEqual([OBJECT])
     expect(findRefs([OBJECT], 'other')).toEqual([])
   })
 
   it('stops at its limit', () => {
     const refs = Array.from({ length: REFS_PER_VALUE_MAX + 5 }, (_, at) => `${OBJECT}${at}`)
-    expect(findRefs(refs, 'weave')).toHaveLength(REFS_PER_VALUE_MAX)
+    expect(refsIn(refs)).toHaveLength(REFS_PER_VALUE_MAX)
+    expect(refsIn(Object.fromEntries(refs.entries()))).toHaveLength(REFS_PER_VALUE_MAX)
   })
 
   it('goes as deep as a body may be', () => {
     const deep = JSON.parse(`${'[{"a":'.repeat(20_000)}"${OBJECT}"${'}]'.repeat(20_000)}`)
-    expect(findRefs(deep, 'weave')).toEqual([OBJECT])
+    expect(refsIn(deep)).toEqual([OBJECT])
+  })
+
+  it.each([
+    [OBJECT, '[]'],
+    [{ a: OBJECT }, '["a"]'],
+    [{ a: { 'b.c': OBJECT } }, '["a","b.c"]'],
+    [{ a: { b: { c: { d: OBJECT } } } }, '["a","b","c","d"]'],
+    [{ a: { b: { c: { d: { e: OBJECT } } } } }, null],
+    [{ ['a'.repeat(200)]: OBJECT }, null],
+    [{ a: [OBJECT] }, null],
+    [{ a: [{ b: OBJECT }] }, null],
+    [{ a: [OBJECT], b: OBJECT }, '["b"]'],
+  ])('tells where a ref stands in %j', (value, path) => {
+    expect(findRefs(value, 'weave')).toEqual([{ ref: OBJECT, path }])
+  })
+
+  it('keeps few paths of one value', () => {
+    const refs = Array.from({ length: 100 }, (_, at) => `${OBJECT}${at}`)
+    const found = findRefs(Object.fromEntries(refs.entries()), 'weave')
+    expect(found.filter(({ path }) => path !== null)).toHaveLength(32)
   })
 })
 

@@ -58,7 +58,7 @@ CREATE TABLE call_bodies (
 CREATE TABLE "call_refs" (
   call_key INTEGER NOT NULL REFERENCES calls (call_key),
   is_output INTEGER NOT NULL CHECK (is_output IN (0, 1)),
-  ref_key INTEGER NOT NULL REFERENCES refs (ref_key),
+  ref_key INTEGER NOT NULL REFERENCES refs (ref_key), path_key INTEGER REFERENCES ref_paths (path_key),
   PRIMARY KEY (call_key, is_output, ref_key)
 ) STRICT, WITHOUT ROWID;
 
@@ -281,6 +281,11 @@ CREATE UNIQUE INDEX prices_project_id_id ON prices (project_id, id);
 CREATE TABLE projects (
   project_key INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   project_id TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE ref_paths (
+  path_key INTEGER NOT NULL PRIMARY KEY,
+  path TEXT NOT NULL UNIQUE
 ) STRICT;
 
 CREATE TABLE refs (

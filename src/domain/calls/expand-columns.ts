@@ -44,6 +44,28 @@ export function toExpansion(paths: readonly (readonly string[])[]): Expansion | 
   return root
 }
 
+/**
+ * The place in a body of the ref that a field lies behind, or is: the first expanded column on the way to it. Null when
+ * there is none, so that only the body tells the field.
+ *
+ * @param path - into the body
+ * @param mayBeRef - whether the body itself can be a ref
+ */
+export function refPlaceOf(
+  path: readonly string[],
+  expansion: Expansion,
+  mayBeRef: boolean,
+): readonly string[] | null {
+  let at: Expansion | undefined = expansion
+  for (let depth = 0; depth <= path.length; depth++) {
+    const isMember = depth === 1 && expansion.isExpanded
+    const isRef = at?.isExpanded && (depth > 0 || mayBeRef)
+    if (isMember || isRef) return path.slice(0, depth)
+    at = at?.inner.get(path[depth] as string)
+  }
+  return null
+}
+
 /** The value at a path into a body. The ref of a column is followed only on the way to what lies behind it. */
 export function valueBehindRefs(
   body: unknown,

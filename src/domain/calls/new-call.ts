@@ -5,7 +5,7 @@ import type {
 } from '../../schemas/calls/call.ts'
 import { timestampUs } from '../../schemas/timestamp.ts'
 import { renderJson } from '../json/json-text.ts'
-import { findRefs } from '../objects/refs.ts'
+import { type FoundRef, findRefs } from '../objects/refs.ts'
 import { type CallUsage, readUsage } from '../usage/usage.ts'
 
 /** The first part of a stored call. Times in microseconds, bodies as JSON text. */
@@ -29,7 +29,7 @@ export interface CallStart {
   readonly attributes_json: string
   readonly inputs_json: string
   readonly otel_dump_json: string | null
-  readonly input_refs: readonly string[]
+  readonly input_refs: readonly FoundRef[]
   /** Bytes of attributes_json and inputs_json. */
   readonly start_size_bytes: number
 }
@@ -43,7 +43,7 @@ export interface CallEnd {
   readonly svc_run_step_end: number | null
   readonly output_json: string
   readonly summary_json: string
-  readonly output_refs: readonly string[]
+  readonly output_refs: readonly FoundRef[]
   readonly usage: readonly CallUsage[]
   /** Bytes of output_json and summary_json. */
   readonly end_size_bytes: number
@@ -128,6 +128,6 @@ export function resolveCallEnd(end: EndedCallSchemaForInsert, refScheme: string)
 }
 
 /** Walks the value only when its text can hold a ref. */
-function refsIn(json: string, value: unknown, refScheme: string): string[] {
+function refsIn(json: string, value: unknown, refScheme: string): FoundRef[] {
   return json.includes(`${refScheme}:///`) ? findRefs(value, refScheme) : []
 }

@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-depth.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'
-import { findRefs } from '../objects/refs.ts'
+import { type FoundRef, findRefs } from '../objects/refs.ts'
 import { readUsage } from '../usage/usage.ts'
 import type { CallParts } from './new-call.ts'
 
@@ -102,7 +102,7 @@ export function toOneLine(json: string): string {
 }
 
 /** Walks the value only when its text can hold a ref. */
-function findRefsInText(json: string, refScheme: string): string[] {
+function findRefsInText(json: string, refScheme: string): FoundRef[] {
   const canHold = json.includes(`${refScheme}:///`) || canHide(json)
   return canHold ? findRefs(JSON.parse(json), refScheme) : []
 }

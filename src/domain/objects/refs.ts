@@ -4,6 +4,11 @@ import { isRefShape, type RefKind } from '../../schemas/primitives.ts'
 /** Limit: refs taken out of one value; a call with more is stored, but found by the first ones only. */
 export const REFS_PER_VALUE_MAX = 1000
 const REF_LENGTH_MAX = 2048
+/** Limit: refs of one value whose paths are kept. */
+const PATHS_PER_VALUE_MAX = 32
+/** Limits: keys of a path, and characters of its text. */
+const PATH_KEYS_MAX = 4
+const PATH_LENGTH_MAX = 200
 const ALL_KINDS: readonly RefKind[] = ['object', 'op', 'call']
 
 export interface ParsedRef {
@@ -16,6 +21,13 @@ export interface ParsedRef {
   readonly digest: string | null
   /** What follows, as `attr/rows/id/3`; '' when nothing does. */
   readonly edges: string
+}
+
+/** A ref inside a value. */
+export interface FoundRef {
+  readonly ref: string
+  /** Where it stands, as of refPath; null where no path is kept. */
+  readonly path: string | null
 }
 
 /** Parses a ref; null when the text is none. */
@@ -35,24 +47,48 @@ export function parseRef(text: string): ParsedRef | null {
 }
 
 /**
- * The distinct refs among the strings of a JSON value, at most REFS_PER_VALUE_MAX.
+ * The place of a ref in a value as one text; null where it lies too deep to be kept.
+ *
+ * @param keys - of the objects around it, the outermost first; none when the value is the ref
+ */
+export function refPath(keys: readonly string[]): string | null {
+  if (keys.length > PATH_KEYS_MAX) return null
+  const path = JSON.stringify(keys)
+  return path.length > PATH_LENGTH_MAX ? null : path
+}
+
+/**
+ * The distinct refs among the strings of a JSON value, at most REFS_PER_VALUE_MAX, each with one of the paths at which
+ * it stands. Refs inside of lists have none: there would be as many paths as lists are long.
  *
  * @param scheme - the server's own; a ref of another scheme is plain text
  */
-export function findRefs(value: unknown, scheme: string): string[] {
+export function findRefs(value: unknown, scheme: string): FoundRef[] {
   const prefix = `${scheme}:///`
-  const found = new Set<string>()
-  const open: unknown[] = [value]
-  while (open.length > 0 && found.size < REFS_PER_VALUE_MAX) {
-    const next = open.pop()
-    if (typeof next === 'string') {
-      const isRef = next.length <= REF_LENGTH_MAX && next.startsWith(prefix)
-      if (isRef && isRefShape(next, ALL_KINDS)) found.add(next)
-    } else if (typeof next === 'object' && next !== null) {
-      for (const item of Object.values(next)) open.push(item)
-    }
+  const found = new Map<string, readonly string[] | null>()
+  const open: { value: unknown; keys: readonly string[] | null }[] = []
+
+  function look(inner: unknown, keys: readonly string[] | null, key?: string): void {
+    const isText = typeof inner === 'string'
+    if (found.size === REFS_PER_VALUE_MAX) return
+    if (isText && !(inner.length <= REF_LENGTH_MAX && inner.startsWith(prefix))) return
+    if (!isText && (typeof inner !== 'object' || inner === null)) return
+    const isKept = keys !== null && keys.length <= PATH_KEYS_MAX
+    const at = isKept ? (key === undefined ? keys : [...keys, key]) : null
+    if (!isText) open.push({ value: inner, keys: at })
+    else if (isRefShape(inner, ALL_KINDS)) found.set(inner, found.get(inner) ?? at)
   }
-  return [...found]
+
+  look(value, [])
+  while (open.length > 0 && found.size < REFS_PER_VALUE_MAX) {
+    const { value: next, keys } = open.pop() as (typeof open)[number]
+    if (Array.isArray(next)) for (const item of next) look(item, null)
+    else for (const [key, item] of Object.entries(next as object)) look(item, keys, key)
+  }
+  return Array.from(found, ([ref, keys], index) => ({
+    ref,
+    path: keys === null || index >= PATHS_PER_VALUE_MAX ? null : refPath(keys),
+  }))
 }
 
 /**

@@ -51,7 +51,8 @@ interface Kept<Row> {
   readonly row: Row
   /** Place in the order of arrival, which decides between equals. */
   readonly index: number
-  readonly keys: readonly unknown[]
+  /** Of the sort, as far as they were compared. */
+  readonly keys: unknown[]
 }
 
 /**
@@ -63,14 +64,34 @@ export function createRowSelection<Row>(query: RowQuery, fieldOf: FieldOf<Row>) 
   const end = offset + limit
   const meets = expression && createMatcher(expression)
   let kept: Kept<Row>[] = []
+  /** The last one of a whole page; what comes behind it is not kept. */
+  let last: Kept<Row> | undefined
   let count = 0
 
+  function keyAt({ row, keys }: Kept<Row>, at: number): unknown {
+    for (let next = keys.length; next <= at; next++) {
+      keys.push(eachOf(fieldOf(row, sort[next]?.path ?? [])).at(-1))
+    }
+    return keys[at]
+  }
+
   function compare(left: Kept<Row>, right: Kept<Row>): number {
-    for (const [at, { direction }] of sort.entries()) {
-      const sign = orderForSort(left.keys[at], right.keys[at], direction)
+    for (let at = 0; at < sort.length; at++) {
+      const direction = sort[at]?.direction ?? 'asc'
+      const sign = orderForSort(keyAt(left, at), keyAt(right, at), direction)
       if (sign !== 0) return sign
     }
     return left.index - right.index
+  }
+
+  /** The row may be let go of afterwards: its keys are all read. */
+  function keep(one: Kept<Row>): void {
+    if (last !== undefined && compare(one, last) > 0) return
+    keyAt(one, sort.length - 1)
+    kept.push(one)
+    if (kept.length <= 2 * end) return
+    kept = kept.sort(compare).slice(0, end)
+    last = kept.at(-1)
   }
 
   return {
@@ -84,8 +105,7 @@ export function createRowSelection<Row>(query: RowQuery, fieldOf: FieldOf<Row>) 
         if (index >= offset && index < end) kept.push({ row, index, keys: [] })
         return count < end
       }
-      kept.push({ row, index, keys: sort.map(({ path }) => eachOf(fieldOf(row, path)).at(-1)) })
-      if (kept.length > 2 * end) kept = kept.sort(compare).slice(0, end)
+      keep({ row, index, keys: [] })
       return true
     },
     /** Rows that met the condition. */

@@ -39,8 +39,16 @@ const call = fc.record({
   thread_id: fc.constantFrom('th', null),
   started: fc.integer({ min: 0, max: 4 }),
   lasts: fc.option(fc.integer({ min: 0, max: 3 })),
-  inputs: fc.record({ x: leaf, r: ref, o: fc.record({ y: leaf }) }, { requiredKeys: [] }),
-  output: fc.oneof(leaf, fc.array(leaf, { maxLength: 2 })),
+  inputs: fc.record(
+    { x: leaf, r: ref, o: fc.record({ y: leaf, r: ref }, { requiredKeys: ['y'] }) },
+    { requiredKeys: [] },
+  ),
+  output: fc.oneof(
+    leaf,
+    ref,
+    fc.array(fc.oneof(leaf, ref), { maxLength: 2 }),
+    fc.record({ r: ref }),
+  ),
   exception: fc.constantFrom('Boom', null),
 })
 
@@ -48,7 +56,8 @@ const PATHS = [
   ...['id', 'op_name', 'parent_id', 'thread_id', 'exception', 'started_at', 'ended_at'],
   ...['inputs.x', 'inputs.o.y', 'inputs.o', 'output', 'output.0', 'summary.weave.status'],
   ...['summary.weave.latency_ms', 'attributes.none', 'svc_run_step'],
-  ...['inputs.r', 'inputs.r.y', 'inputs.r.in', 'inputs.r.in.y'],
+  ...['inputs.r', 'inputs.r.y', 'inputs.r.in', 'inputs.r.in.y', 'inputs.o.r', 'inputs.o.r.y'],
+  ...['output.y', 'output.in.y', 'output.r.y', 'output.0.y'],
   ...['feedback.[t.1].payload.s', 'feedback.[*].payload.s', 'feedback.[t.2].feedback_type'],
 ]
 const path = fc.constantFrom(...PATHS)
@@ -79,6 +88,9 @@ const FITTING: Record<string, fc.Arbitrary<unknown>> = {
   output: leaf,
   'inputs.r.y': leaf,
   'inputs.r.in.y': leaf,
+  'inputs.o.r.y': leaf,
+  'output.y': leaf,
+  'output.r.y': leaf,
   'feedback.[t.1].payload.s': leaf,
   'feedback.[*].payload.s': leaf,
   'summary.weave.status': fc.constantFrom('success', 'error', 'running'),
@@ -135,7 +147,14 @@ const query = fc.record(
     sort_by: fc.array(fc.record({ field: path, direction: fc.constantFrom('asc', 'desc') }), {
       maxLength: 2,
     }),
-    expand_columns: fc.constantFrom(['inputs.r'], ['inputs.r.in', 'inputs.r'], ['inputs.r.in']),
+    expand_columns: fc.constantFrom(
+      ['inputs.r'],
+      ['inputs.r.in', 'inputs.r'],
+      ['inputs.r.in'],
+      ['inputs', 'output'],
+      ['inputs.r', 'inputs.o.r', 'output'],
+      ['inputs.o.r', 'output.r', 'output.0'],
+    ),
     limit: fc.integer({ min: 0, max: 10 }),
     offset: fc.integer({ min: 0, max: 3 }),
   },
@@ -203,7 +222,11 @@ function valuesAt(one: Any, name: string, expanded: string[], objects: Objects):
   let inner = one
   let prefix = ''
   for (const key of name.split('.')) {
-    if (expanded.includes(prefix) && typeof inner === 'string') inner = objects[inner]
+    // A body that is expanded and no ref itself stands for each of its members.
+    const [body = ''] = prefix.split('.')
+    const isMember = prefix.split('.').length === 2 && typeof one[body] === 'object'
+    const isExpanded = expanded.includes(prefix) || (isMember && expanded.includes(body))
+    if (isExpanded && typeof inner === 'string') inner = objects[inner]
     inner = typeof inner === 'object' ? inner?.[key] : undefined
     prefix = prefix === '' ? key : `${prefix}.${key}`
   }

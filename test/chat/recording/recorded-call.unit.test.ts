@@ -26,8 +26,8 @@ describe('resolveRecordedCall', () => {
     ['with an escaped letter', REF.replace('w', '\\u0077')],
   ])('finds a ref that is written %s', (_name, text) => {
     const parts = resolve({ inputs_json: `{"a":["${text}"]}`, output_json: `"${text}"` })
-    expect(parts.start?.input_refs).toEqual([REF])
-    expect(parts.end?.output_refs).toEqual([REF])
+    expect(parts.start?.input_refs).toEqual([{ ref: REF, path: null }])
+    expect(parts.end?.output_refs).toEqual([{ ref: REF, path: '[]' }])
   })
 })
 

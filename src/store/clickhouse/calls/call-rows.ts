@@ -68,11 +68,12 @@ export function toKnownStart(start: KnownStart): KnownStart {
 
 /** The row of a start, or of a whole call. */
 export function toStartRow(start: CallStart, end: CallEnd | null): Row {
-  const { project_id, id, attributes_json, inputs_json, otel_dump_json, input_refs } = start
+  const { project_id, id, attributes_json, inputs_json, otel_dump_json } = start
   const { start_size_bytes } = start
   return {
     ...{ project_id, id, ...toKnownStart(start), has_start: 1, has_end: end ? 1 : 0 },
-    ...{ attributes_json, inputs_json, otel_dump_json, input_refs, start_hash: hashStart(start) },
+    ...{ attributes_json, inputs_json, otel_dump_json, start_hash: hashStart(start) },
+    input_refs: start.input_refs.map(({ ref }) => ref),
     ...(end ? endColumns(start, end) : {}),
     size_bytes: start_size_bytes + (end?.end_size_bytes ?? 0),
   }
@@ -97,7 +98,7 @@ function endColumns({ started_at_us }: KnownStart, end: CallEnd): Row {
     ...{ ended_at_us, exception, svc_run_step_end, output_json, summary_json },
     latency_ms: latencyMs(started_at_us, ended_at_us),
     is_error: exception === null ? 0 : 1,
-    output_refs: end.output_refs,
+    output_refs: end.output_refs.map(({ ref }) => ref),
     'usage.model': usage.map(({ model }) => model),
     'usage.tells_requests': usage.map(({ tells_requests }) => (tells_requests ? 1 : 0)),
     ...Object.fromEntries(counters),

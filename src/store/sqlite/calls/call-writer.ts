@@ -4,6 +4,7 @@
  */
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
 import type { PartResult, StartedIds } from '../../../domain/calls/part-result.ts'
+import type { FoundRef } from '../../../domain/objects/refs.ts'
 import { ApiError } from '../../../errors.ts'
 import type { CallRename } from '../../api/calls/calls.ts'
 import type { Connection } from '../db/connection.ts'
@@ -103,8 +104,11 @@ function conflict(param: string): ApiError {
 function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
   const statements = prepareStatements(db)
 
-  function writeRefs(call_key: Key, isOutput: 0 | 1, refs: readonly string[]): void {
-    for (const ref of refs) statements.insertRef.run([call_key, isOutput, keys.refKey(ref)])
+  function writeRefs(call_key: Key, isOutput: 0 | 1, refs: readonly FoundRef[]): void {
+    for (const { ref, path } of refs) {
+      const path_key = path === null ? null : keys.pathKey(path)
+      statements.insertRef.run([call_key, isOutput, keys.refKey(ref), path_key])
+    }
   }
 
   function findExisting({ project_id, id }: { project_id: string; id: string }): CallRow {

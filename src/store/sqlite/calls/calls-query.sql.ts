@@ -98,17 +98,19 @@ LIMIT 1 OFFSET @calls
  * Keys, times and ids of calls in order of time behind a call, or from the beginning for null
  * (calls_project_key_started_at_us; by other fields the index of callsBy serves and the rows are sorted).
  * Ids as they lie in the column, and in that order: texts, then bytes.
+ *
+ * @param more - expressions of columns that are wanted besides
  */
 export function selectCallKeys(
   conditions: readonly FilterCondition[],
   direction: 'asc' | 'desc',
+  more: readonly string[] = [],
 ): string {
   const isBehind = direction === 'asc' ? '>' : '<'
   return `
 SELECT
   calls.call_key,
-  calls.started_at_us,
-  calls.id
+  ${['calls.started_at_us', 'calls.id', ...more].join(',\n  ')}
 FROM ${callsBy(conditions)}
 ${liveCalls(conditions)}
   AND (calls.started_at_us IS NOT @after_us OR calls.id ${isBehind} ${packedId('@after_id')})
@@ -116,6 +118,23 @@ ${byStart(direction)}
 LIMIT @limit
 `
 }
+
+/** Bytes of a call, as a column of selectCallKeys. */
+export const SIZE_COLUMN = 'calls.storage_size_bytes'
+
+/** The same of the ref at a path; null where none is known to stand (primary key of call_refs). */
+export function refColumn(body: 'inputs' | 'output', pathParameter: string): string {
+  return `(
+    SELECT call_refs.ref_key
+    FROM call_refs
+    WHERE call_refs.call_key = calls.call_key
+      AND call_refs.is_output = ${body === 'output' ? 1 : 0}
+      AND call_refs.path_key = @${pathParameter}
+  )`
+}
+
+/** By primary key. */
+export const FIND_REF_TEXT = 'SELECT ref FROM refs WHERE ref_key = ?'
 
 /** How many calls, up to a limit, and their bytes (the same indexes). */
 export function countCalls(conditions: readonly FilterCondition[]): string {

@@ -1,29 +1,14 @@
 /** The read jobs behind lists of calls: which calls, in which order, and how many. They read no body in vain. */
-import {
-  BODIES,
-  type Body,
-  callField,
-  type ScannedCall,
-} from '../../../domain/calls/call-fields.ts'
+import { callField, type ScannedCall } from '../../../domain/calls/call-fields.ts'
 import type { CallsSelection } from '../../../domain/calls/calls-query.ts'
-import { fieldPaths } from '../../../domain/query/query-expression.ts'
 import { createRowSelection, type RowQuery } from '../../../domain/query/row-query.ts'
 import { ApiError } from '../../../errors.ts'
 import type { CallsCount } from '../../api/calls/calls-query.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../read/read-job.ts'
-import { createCallBeside } from './call-beside.ts'
-import { countCalls, NAMED_COLUMNS, type NamedColumn } from './calls-query.sql.ts'
-import {
-  beginWalk,
-  type CallsPlace,
-  createCallReader,
-  cutTime,
-  type FoundKey,
-  type ScannedRow,
-  toClause,
-  walkKeys,
-} from './calls-walk.ts'
+import { walkMatching } from './calls-matching.ts'
+import { countCalls } from './calls-query.sql.ts'
+import { beginWalk, type CallsPlace, cutTime, toClause, walkKeys } from './calls-walk.ts'
 import type { PackedId } from './columns/id-columns.ts'
 
 /** Limit: keys of one batch, at 8 bytes each. */
@@ -87,23 +72,15 @@ function* listKeys(
 
   if (expression === null) {
     yield* walkKeys(db, selection, place, checkpoint, function* (found) {
-      return found.every((row) => add(...row))
+      return found.every(([key, us, id]) => add(key, us, id))
     })
   } else {
-    const rows: RowQuery = { ...NO_PAGE, expression, isCount: true }
-    const matching = createRowSelection<ScannedCall>(rows, callField)
-    const beside = createCallBeside(db, selection)
-    yield* scan(db, selection, place, checkpoint, (call, key) => {
-      const before = matching.count()
-      matching.add({ call, parsed: {}, beside })
-      return matching.count() === before || add(...key)
-    })
+    yield* walkMatching(db, selection, place, checkpoint, ({ key: [key, us, id] }) =>
+      add(key, us, id),
+    )
   }
   return { keys: Float64Array.from(keys), next }
 }
-
-/** Nothing of a selection but what meets its condition. */
-const NO_PAGE = { sort: [], fields: [], offset: 0, limit: 0 } as const
 
 /** A call that may be kept; its texts are let go as soon as it was looked at. */
 interface Candidate {
@@ -116,18 +93,17 @@ function* sortKeys(
   selection: CallsSelection,
   checkpoint: Checkpoint,
 ): Generator<void, CallsBatch> {
-  const { expression, sort, offset, limit } = selection
+  const { sort, offset, limit } = selection
   const isBounded = offset + limit <= SORTED_MAX
   const rows: RowQuery = {
-    ...{ expression, sort, fields: [], isCount: false, offset },
+    ...{ expression: null, sort, fields: [], isCount: false, offset },
     limit: isBounded ? limit : SORTED_MAX - Math.min(offset, SORTED_MAX) + 1,
   }
   const picked = createRowSelection<Candidate>(rows, ({ seen }, path) =>
     seen === null ? undefined : callField(seen, path),
   )
-  const beside = createCallBeside(db, selection)
-  yield* scan(db, selection, beginWalk(db), checkpoint, (call) => {
-    const candidate: Candidate = { key: call.call_key, seen: { call, parsed: {}, beside } }
+  yield* walkMatching(db, selection, beginWalk(db), checkpoint, ({ seen, key: [key] }) => {
+    const candidate: Candidate = { key, seen }
     const isWanted = picked.add(candidate)
     candidate.seen = null
     if (!isBounded && picked.count() > SORTED_MAX) throw tooMany()
@@ -161,58 +137,15 @@ function* countMatching(
   selection: CallsSelection,
   checkpoint: Checkpoint,
 ): Generator<void, CallsCount> {
-  const { expression, limit } = selection
+  const { limit } = selection
   let [count, storage_size_bytes] = [0, 0]
   if (limit === 0) return { count, storage_size_bytes }
-  const rows: RowQuery = { ...NO_PAGE, expression, isCount: true }
-  const picked = createRowSelection<ScannedCall>(rows, callField)
-  const beside = createCallBeside(db, selection)
-  yield* scan(
-    db,
-    selection,
-    beginWalk(db),
-    checkpoint,
-    (call) => {
-      picked.add({ call, parsed: {}, beside })
-      if (picked.count() > count) storage_size_bytes += call.storage_size_bytes
-      count = picked.count()
-      return count < limit
-    },
-    ['storage_size_bytes'],
-  )
+  yield* walkMatching(db, selection, beginWalk(db), checkpoint, (call) => {
+    storage_size_bytes += call.storage_size_bytes
+    count += 1
+    return count < limit
+  })
   return { count, storage_size_bytes }
-}
-
-/** Columns that stand behind a field of another name. */
-const READ_BY: Readonly<Record<string, readonly NamedColumn[]>> = {
-  ended_at: ['ended_at_us'],
-  // What summary.weave is made of.
-  summary: ['ended_at_us', 'exception', 'display_name', 'op_name'],
-  feedback: ['project_id', 'id'],
-}
-
-/**
- * Hands calls over, with the columns and bodies that the selection reads, until `take` wants no more.
- *
- * @param more - columns that are wanted besides
- */
-function scan(
-  db: Connection,
-  selection: CallsSelection,
-  place: CallsPlace,
-  checkpoint: Checkpoint,
-  take: (call: ScannedRow, key: FoundKey) => boolean,
-  more: readonly NamedColumn[] = [],
-): Generator<void, void> {
-  const { expression, sort } = selection
-  const paths = [...(expression ? fieldPaths(expression) : []), ...sort.map(({ path }) => path)]
-  const fields = new Set(paths.map(([first = '']) => first))
-  const wanted = new Set<Body>(BODIES.filter((body) => fields.has(body)))
-  const named = new Set<NamedColumn>(NAMED_COLUMNS.filter((name) => fields.has(name)))
-  for (const field of fields) for (const name of READ_BY[field] ?? []) named.add(name)
-  for (const name of more) named.add(name)
-  const readCalls = createCallReader(db, wanted, named, checkpoint)
-  return walkKeys(db, selection, place, checkpoint, (found) => readCalls(found, take))
 }
 
 /** SQLite takes a negative limit for none. */

@@ -36,8 +36,21 @@ export interface CallsPlace {
   readonly max_key: number
 }
 
-/** A call that the filter lets through. */
-export type FoundKey = readonly [call_key: number, started_at_us: number, id: PackedId]
+/** A call that the filter lets through; behind its id the columns that were wanted besides. */
+export type FoundKey = readonly [
+  call_key: number,
+  started_at_us: number,
+  id: PackedId,
+  ...more: (number | null)[],
+]
+
+/** Columns that are wanted besides, as of selectCallKeys, and their parameters. */
+export interface MoreColumns {
+  readonly columns: readonly string[]
+  readonly parameters: Readonly<Record<string, unknown>>
+}
+
+const NO_MORE: MoreColumns = { columns: [], parameters: {} }
 
 export type ScannedRow = CallTexts & { readonly call_key: number }
 
@@ -68,10 +81,13 @@ export function* walkKeys(
   place: CallsPlace,
   checkpoint: Checkpoint,
   take: (keys: readonly FoundKey[]) => Generator<void, boolean>,
+  more: MoreColumns = NO_MORE,
 ): Generator<void, void> {
   const { direction } = selection
-  const { conditions, parameters } = toClause(db, selection, place)
-  const select = db.prepare(selectCallKeys(conditions, direction)).raw()
+  const clause = toClause(db, selection, place)
+  const { conditions } = clause
+  const parameters = { ...clause.parameters, ...more.parameters }
+  const select = db.prepare(selectCallKeys(conditions, direction, more.columns)).raw()
   let { after_us, after_id } = place
   for (const part of cutTime(db, conditions, selection, place)) {
     while (true) {

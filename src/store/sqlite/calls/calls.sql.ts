@@ -166,8 +166,8 @@ RETURNING call_key, started_at_us
 
 /** One ref of a call's inputs or output. Parameters by their place. */
 export const INSERT_CALL_REF = `
-INSERT INTO call_refs (call_key, is_output, ref_key)
-VALUES (?, ?, ?)
+INSERT INTO call_refs (call_key, is_output, ref_key, path_key)
+VALUES (?, ?, ?, ?)
 `
 
 /** One call with its bodies, started or not, deleted or not (calls_project_key_id). */

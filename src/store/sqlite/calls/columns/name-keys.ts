@@ -1,4 +1,4 @@
-/** Numbers of projects, ops and refs for the writes of calls; a name that is new gets one. Known for one transaction. */
+/** Numbers of projects, ops, refs and paths of refs for the writes of calls; a name that is new gets one. Known for one transaction. */
 import type { Connection } from '../../db/connection.ts'
 import type { GroupCommit } from '../../write/group-commit.ts'
 import * as SQL from './name-keys.sql.ts'
@@ -9,22 +9,30 @@ export interface NameKeys {
   projectKey(project_id: string): Key
   opKey(op_name: string): Key
   refKey(ref: string): Key
+  pathKey(path: string): Key
 }
 
 export function createNameKeys(db: Connection, commit: Pick<GroupCommit, 'join'>): NameKeys {
   const projects = createKeys(db, SQL.FIND_PROJECT, SQL.INSERT_PROJECT)
   const ops = createKeys(db, SQL.FIND_OP, SQL.INSERT_OP)
   const refs = createKeys(db, SQL.FIND_REF, SQL.INSERT_REF)
+  const paths = createKeys(db, SQL.FIND_REF_PATH, SQL.INSERT_REF_PATH)
 
   function forget(): void {
     projects.forget()
     ops.forget()
     refs.forget()
+    paths.forget()
   }
 
   // What was undone may have been the first to give a name.
   commit.join({ begin: forget, beginWrite() {}, undoWrite: forget, beforeCommit() {} })
-  return { projectKey: projects.keyOf, opKey: ops.keyOf, refKey: refs.keyOf }
+  return {
+    projectKey: projects.keyOf,
+    opKey: ops.keyOf,
+    refKey: refs.keyOf,
+    pathKey: paths.keyOf,
+  }
 }
 
 function createKeys(db: Connection, findSql: string, insertSql: string) {
