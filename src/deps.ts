@@ -89,7 +89,12 @@ async function openShared(node: SqliteStore, config: Config): Promise<NodeStores
   if (config.metaUrl === null) return node
   try {
     return await openPostgresStores(node, {
-      ...{ url: config.metaUrl, readTimeoutMs: config.readTimeoutMs },
+      url: config.metaUrl,
+      reads: {
+        running: config.readThreads + config.statsThreads,
+        queueMax: config.readQueueMax,
+        waitMsMax: config.readTimeoutMs,
+      },
     })
   } catch (error) {
     await node.close()

@@ -1,13 +1,29 @@
 /**
- * The stores that several processes share: keys and prices lie in PostgreSQL, what else there is on the node. Calls
+ * The stores that several processes share: keys, prices and feedback lie in PostgreSQL, what else there is on the node. Calls
  * are put into ClickHouse over these.
  */
 import type { NodeStores } from '../sqlite/open.ts'
+import type { ReadTurnLimits } from '../sqlite/read/read-turns.ts'
 import { createKeyStore } from './access/keys.ts'
-import { connectPostgres, type PostgresOptions } from './db/client.ts'
+import { createBesideOf } from './calls/call-beside.ts'
+import { connectPostgres } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
+import { createReads } from './db/reads.ts'
+import { createFeedbackStore } from './feedback/feedback.ts'
 import { createStoreHealth } from './health/store-health.ts'
 import { createPriceStore } from './prices/prices.ts'
+
+export interface PostgresStoreOptions {
+  /** Address with user, password and database. Secret. */
+  readonly url: string
+  /** Limits of reads that may look at many rows. */
+  readonly reads: ReadTurnLimits
+  /** Limit: time of a statement that writes; default 10 s. */
+  readonly writeTimeoutMs?: number
+}
+
+/** Connections besides those of the reads. */
+const CONNECTIONS_OF_REST = 8
 
 /**
  * Opens PostgreSQL beside the node's own store, migrations included. Closing it closes both.
@@ -16,14 +32,22 @@ import { createPriceStore } from './prices/prices.ts'
  */
 export async function openPostgresStores(
   node: NodeStores,
-  options: PostgresOptions,
+  options: PostgresStoreOptions,
 ): Promise<NodeStores> {
   await migrate(options.url)
-  const db = connectPostgres(options)
+  const { running } = options.reads
+  const db = connectPostgres({
+    ...{ url: options.url, readTimeoutMs: options.reads.waitMsMax },
+    ...(options.writeTimeoutMs === undefined ? {} : { writeTimeoutMs: options.writeTimeoutMs }),
+    connectionsMax: running + CONNECTIONS_OF_REST,
+  })
+  const reads = createReads(options.reads)
   return {
     ...node,
     keys: createKeyStore(db),
     prices: createPriceStore(db),
+    feedback: createFeedbackStore(db, reads),
+    besideOf: createBesideOf(db, node),
     checkStore: createStoreHealth(db, node).checkStore,
     async close() {
       await node.close()

@@ -1,6 +1,5 @@
 /** Opens the SQLite stores: one connection that reads here, one in the writer, and those of the readers. */
 import { join } from 'node:path'
-import type { CallBeside } from '../../domain/calls/call-fields.ts'
 import type { CallsSelection } from '../../domain/calls/calls-query.ts'
 import type { KeyStore } from '../api/access/keys.ts'
 import type { AnnotationStore } from '../api/annotation/annotation-queues.ts'
@@ -10,7 +9,7 @@ import type { Stores } from '../api/stores.ts'
 import { createKeyStore } from './access/keys.ts'
 import { createAgentStore } from './agents/agents.ts'
 import { createAnnotationStore } from './annotation/annotation-queues.ts'
-import { createCallBeside } from './calls/call-beside.ts'
+import { type BesideReader, createBesideReader } from './calls/call-beside.ts'
 import { createCallStore } from './calls/calls.ts'
 import { createCallsQueryStore } from './calls/calls-query.ts'
 import { createResponseStore } from './chat/responses.ts'
@@ -78,7 +77,7 @@ export interface NodeStores extends Stores {
   /** What conditions of lists of calls read beside the calls, wherever those are. */
   readonly besideOf: (
     selection: Pick<CallsSelection, 'expanded' | 'reach' | 'prices'>,
-  ) => CallBeside
+  ) => BesideReader
   /** Annotation queues of calls, wherever those are. */
   readonly annotationOf: (callsQuery: CallsQueryStore) => AnnotationStore
   /** Recorded calls that are on their way. */
@@ -158,7 +157,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
       return missing
     },
     checkStore: health.checkStore,
-    besideOf: (selection) => createCallBeside(db, selection),
+    besideOf: (selection) => createBesideReader(db, selection),
     annotationOf,
     arrivals,
     segments,

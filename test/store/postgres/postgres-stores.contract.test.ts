@@ -1,12 +1,20 @@
 import { describe } from 'vitest'
+import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
+import { describeFeedbackStoreContract } from '../../feedback/feedback-store-contract.ts'
+import { hasClickHouse } from '../clickhouse/clickhouse-server.ts'
 import {
   describeKeyStoreContract,
   describePriceStoreContract,
 } from '../keys-and-prices-contract.ts'
-import { openTestStores } from './open-postgres.ts'
+import { openTestStores, openWithCalls } from './open-postgres.ts'
 import { hasPostgres } from './postgres-server.ts'
 
 describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describeKeyStoreContract('postgres', async () => (await openTestStores()).keys)
   describePriceStoreContract('postgres', async () => (await openTestStores()).prices)
+  describeFeedbackStoreContract('postgres', async () => (await openTestStores()).feedback)
+})
+
+describe.skipIf(!hasPostgres || !hasClickHouse)('with calls beside PostgreSQL', () => {
+  describeCallsQueryContract('clickhouse with postgres', openWithCalls)
 })

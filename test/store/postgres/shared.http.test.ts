@@ -28,4 +28,25 @@ describe.skipIf(!hasClickHouse || !hasPostgres)('two servers on one store', () =
     await expect.poll(async () => (await read()).status, { timeout: 20_000 }).toBe(401)
     expect((await other.get('/ready')).status).toBe(200)
   })
+
+  it('share feedback, by which calls are found', async () => {
+    const [one, other] = await openTwo()
+    const time = '2026-01-01T10:00:00Z'
+    const call = { project_id, id: 'a', op_name: 'op', started_at: time, attributes: {} }
+    expect((await one.post('/call/start', { start: { ...call, inputs: {} } })).status).toBe(200)
+    const weave_ref = `weave:///${project_id}/call/a`
+    const feedback = { project_id, weave_ref, feedback_type: 't', payload: { n: 1 } }
+    const { id } = (await one.post('/traces/feedback/create', feedback)).body
+    const found = await other.post('/feedback/query', { project_id })
+    expect(found.body.result).toMatchObject([{ id, weave_ref, payload: { n: 1 } }])
+    const asked = (n: number) => ({
+      project_id,
+      query: {
+        $expr: { $eq: [{ $getField: 'feedback.[t].payload.n' }, { $literal: n }] },
+      },
+    })
+    const listed = await other.post('/calls/stream_query', asked(1))
+    expect(JSON.parse(listed.text)).toMatchObject({ id: 'a' })
+    expect((await other.post('/calls/stream_query', asked(2))).text).toBe('')
+  })
 })

@@ -1,10 +1,10 @@
 /** The contract of the feedback store. */
 import type { FeedbackMetrics } from '../../../domain/feedback/feedback-metrics.ts'
 import type { FeedbackSample, FeedbackWindow } from '../../../domain/feedback/feedback-sample.ts'
+import type { FeedbackSums } from '../../../domain/feedback/feedback-sums.ts'
 import type { FeedbackRow } from '../../../domain/feedback/feedback-view.ts'
 import type { Feedback } from '../../../domain/feedback/new-feedback.ts'
 import type { RowQuery } from '../../../domain/query/row-query.ts'
-import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
 import type { ApiError } from '../../../errors.ts'
 import type { FeedbackPayloadPath } from '../../../schemas/feedback/feedback.ts'
 import type {
@@ -35,15 +35,6 @@ export interface FeedbackMeasure {
   readonly metrics: FeedbackMetrics
   /** Where buckets begin, ascending; the last ends with the window. */
   readonly startsUs: Float64Array
-}
-
-/** Values of the columns of the metrics. */
-export interface MeasuredFeedback {
-  readonly buckets: BucketTable
-  /** The whole window as one bucket. */
-  readonly whole: BucketTable
-  /** How many values each metric has in the window, by slug. */
-  readonly counts: Readonly<Record<string, number>>
 }
 
 export interface FeedbackStore {
@@ -117,7 +108,7 @@ export interface FeedbackStore {
    * @throws ApiError validation_failed (param `start`) for too many values of percentiles; server_overloaded,
    * read_timeout, client_closed_request, store_unavailable
    */
-  measureFeedback(measure: FeedbackMeasure, caller: ReadCaller): Promise<MeasuredFeedback>
+  measureFeedback(measure: FeedbackMeasure, caller: ReadCaller): Promise<FeedbackSums>
   /**
    * Counts scores by time and group. Sees every feedback that was acknowledged before the call.
    *

@@ -12,6 +12,7 @@ import { createRowSelection, type RowQuery } from '../../../domain/query/row-que
 import { ApiError } from '../../../errors.ts'
 import type { CallsCount, CallsQueryStore, ListedCall } from '../../api/calls/calls-query.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
+import type { NodeStores } from '../../sqlite/open.ts'
 import type { Arrivals } from '../../sqlite/recordings/arrivals.ts'
 import type { Reads } from '../db/reads.ts'
 import { type BodyColumn, SUM_TRACE_SIZES } from './calls.sql.ts'
@@ -23,18 +24,18 @@ import { bodyColumnsOf, type CallKey, readCalls, walkKeys } from './calls-walk.t
 const PAGE_ROWS = 100
 /** Limit: calls that are looked at together. */
 const SCAN_ROWS = 1000
+/** Limit: calls whose feedback is read together. */
+const PREPARED_ROWS = 100
 /** Limit: calls of one list that has to be sorted, at some 200 bytes each. */
 const SORTED_MAX = 500_000
 
 /** Nothing of a selection but what meets its condition. */
 const NO_PAGE = { sort: [], fields: [], offset: 0, limit: 0 } as const
 
-/** What lists read beside the calls: the node's own feedback and values of refs, and prices. */
-type BesideOf = (selection: Pick<CallsSelection, 'expanded' | 'reach' | 'prices'>) => CallBeside
-
 interface CallsQueryParts {
   readonly reads: Reads
-  readonly besideOf: BesideOf
+  /** What lists read beside the calls: feedback and values of refs, wherever those are, and prices. */
+  readonly besideOf: NodeStores['besideOf']
   /** Recorded calls that are on their way. */
   readonly arrivals: Pick<Arrivals, 'wait'>
 }
@@ -134,11 +135,16 @@ async function* scanCalls(
   const bodies = BODIES.filter((body) => paths.some(([first]) => first === body))
   const { project_id } = selection
   const options = { project_id, wanted: bodyColumnsOf(bodies), rowsMax: SCAN_ROWS }
-  const beside = besideOf(selection)
+  const { beside, prepare } = besideOf(selection)
   for await (const keys of walkKeys(reads, selection, caller)) {
     for await (const calls of readCalls(reads, keys, options, caller)) {
       requireWaiting(caller)
-      for (const call of calls) yield { call, parsed: {}, beside }
+      for (let from = 0; from < calls.length; from += PREPARED_ROWS) {
+        const part = calls.slice(from, from + PREPARED_ROWS)
+        const candidates = part.map((call) => ({ call, parsed: {}, beside }))
+        await prepare(candidates, paths, caller)
+        yield* candidates
+      }
     }
   }
 }

@@ -1,7 +1,7 @@
 /** The one way to ClickHouse: its HTTP interface, with all settings that answers depend on pinned. */
 import { type ClickHouseSettings, createClient } from '@clickhouse/client'
-import { ApiError } from '../../../errors.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
+import { toLeft } from '../../sqlite/read/read-turns.ts'
 import { toStoreError } from './store-error.ts'
 
 interface ClickHouseOptions {
@@ -131,8 +131,4 @@ function wellFormed(row: Row): Row {
       Array.isArray(value) ? value.map(mend) : mend(value),
     ]),
   )
-}
-
-function toLeft({ reason }: AbortSignal): ApiError {
-  return reason instanceof ApiError ? reason : new ApiError('client_closed_request')
 }

@@ -4,7 +4,7 @@ import { ApiError } from '../../../errors.ts'
 import { bindNames, type Parameters } from './named-parameters.ts'
 import { isRepeatable, isTimeout, toStoreError } from './store-error.ts'
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** Address with user, password and database. Secret. */
   readonly url: string
   /** Limit: time of a read. */
@@ -17,7 +17,7 @@ export interface PostgresOptions {
   readonly queueMax?: number
 }
 
-interface Statements {
+export interface Statements {
   /** All rows of a statement. @throws ApiError, or what PostgreSQL finds wrong with the statement */
   all<Found>(sql: string, parameters?: Parameters): Promise<Found[]>
   /** Its first row, or undefined. */

@@ -13,9 +13,18 @@ FROM json_populate_recordset(NULL::${table}, @rows::json)
 `
 }
 
-/** Rows as one parameter. Half of a character, which no text of PostgreSQL can hold, becomes a mark. */
+/** Rows as one parameter. */
 export function toRows(rows: readonly object[]): string {
-  return JSON.stringify(rows, (_, value: unknown) =>
-    typeof value === 'string' ? value.toWellFormed() : value,
-  )
+  return JSON.stringify(rows.map(wellFormed))
+}
+
+/** A row as it is stored: half of a character, which no text of PostgreSQL can hold, becomes a mark. */
+export function wellFormed<Row extends object>(row: Row): Row {
+  const isBroken = (value: unknown) => typeof value === 'string' && !value.isWellFormed()
+  if (!Object.values(row).some(isBroken)) return row
+  const mended = Object.entries(row).map(([name, value]) => [
+    name,
+    isBroken(value) ? value.toWellFormed() : value,
+  ])
+  return Object.fromEntries(mended) as Row
 }

@@ -1,23 +1,16 @@
 /** The read job behind `/feedback/query`. Payloads are read only where the query or the answer needs them. */
-import {
-  type FeedbackRow,
-  feedbackField,
-  renderFeedbackRow,
-} from '../../../domain/feedback/feedback-view.ts'
+import { renderFeedbackPage } from '../../../domain/feedback/feedback-page.ts'
+import { type FeedbackRow, feedbackField } from '../../../domain/feedback/feedback-view.ts'
 import { fieldPaths } from '../../../domain/query/query-expression.ts'
 import {
   createRowSelection,
   type RowQuery,
   requiredTexts,
 } from '../../../domain/query/row-query.ts'
-import { ApiError } from '../../../errors.ts'
 import type { FeedbackRows } from '../../api/feedback/feedback.ts'
 import type { Connection } from '../db/connection.ts'
 import type { ReadJob } from '../read/read-job.ts'
 import { type FeedbackSource, FIND_PAYLOAD, selectFeedback } from './feedback.sql.ts'
-
-/** Limit: characters of one answer, some 0.2 s of work for the event loop. */
-const ANSWER_CHARACTERS_MAX = 16 * 1024 * 1024
 
 /** What the job needs. */
 interface FeedbackQuery {
@@ -87,25 +80,16 @@ function openRows(db: Connection, project_id: string, query: RowQuery) {
   }
 }
 
-function renderRows(db: Connection, rows: readonly KeyedRow[], { fields }: RowQuery): string[] {
+function renderRows(db: Connection, rows: readonly KeyedRow[], { fields }: RowQuery) {
   const withPayload = fields.some(({ path }) => path[0] === 'payload')
   const findPayload = db.prepare(FIND_PAYLOAD).pluck()
-  let characters = 0
-  const texts: string[] = []
+  const page = renderFeedbackPage(fields)
   for (const row of rows) {
     const { feedback_key } = row
     const payload_json = withPayload ? findPayload.get({ feedback_key }) : null
     // It was deleted while others had their turn.
     if (payload_json === undefined) continue
-    const text = renderFeedbackRow({ ...row, payload_json: payload_json as string | null }, fields)
-    characters += text.length
-    if (characters > ANSWER_CHARACTERS_MAX) throw tooLarge()
-    texts.push(text)
+    page.add([{ ...row, payload_json: payload_json as string | null }])
   }
-  return texts
-}
-
-function tooLarge(): ApiError {
-  const message = `The rows have more than ${ANSWER_CHARACTERS_MAX} characters: ask for fewer.`
-  return new ApiError('validation_failed', { param: 'limit', message })
+  return page.texts()
 }

@@ -1,0 +1,33 @@
+/** Reads of requests that may look at many rows: in turns, by statements that are short each, within a time. */
+import { ApiError } from '../../../errors.ts'
+import type { ReadCaller } from '../../api/read-caller.ts'
+import { createReadTurns, type ReadTurnLimits, toLeft } from '../../sqlite/read/read-turns.ts'
+
+/** To be called between statements. @throws ApiError read_timeout, client_closed_request or the signal's reason */
+export type Checkpoint = () => void
+
+export interface Reads {
+  /** Runs a read when it has its turn. @throws ApiError as the checkpoint, and server_overloaded */
+  run<T>(caller: ReadCaller, read: (checkpoint: Checkpoint) => Promise<T>): Promise<T>
+}
+
+/** @param limits - `waitMsMax` bounds a read as it bounds its wait */
+export function createReads(limits: ReadTurnLimits): Reads {
+  const turns = createReadTurns(limits)
+  return {
+    async run(caller, read) {
+      const { signal } = caller
+      if (signal.aborted) throw toLeft(signal)
+      await turns.enter(caller)
+      const endMs = performance.now() + limits.waitMsMax
+      try {
+        return await read(() => {
+          if (signal.aborted) throw toLeft(signal)
+          if (performance.now() > endMs) throw new ApiError('read_timeout')
+        })
+      } finally {
+        turns.leave()
+      }
+    },
+  }
+}

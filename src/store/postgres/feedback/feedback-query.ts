@@ -1,0 +1,85 @@
+/** Queries over feedback. Payloads are read only where the query or the answer needs them. */
+import { renderFeedbackPage } from '../../../domain/feedback/feedback-page.ts'
+import { type FeedbackRow, feedbackField } from '../../../domain/feedback/feedback-view.ts'
+import { fieldPaths } from '../../../domain/query/query-expression.ts'
+import {
+  createRowSelection,
+  type RowQuery,
+  requiredTexts,
+} from '../../../domain/query/row-query.ts'
+import type { FeedbackRows } from '../../api/feedback/feedback.ts'
+import type { Postgres } from '../db/client.ts'
+import { partsBySize } from '../db/parts.ts'
+import type { Checkpoint } from '../db/reads.ts'
+import { type FeedbackSource, selectFeedback } from './feedback.sql.ts'
+import { readPayloads } from './payloads.ts'
+
+/** Limit: rows of one statement. */
+const PART_ROWS = 1000
+
+export type FeedbackEntry = FeedbackRow & {
+  readonly feedback_key: number
+  /** Of the payload. */
+  readonly bytes: number
+  payload_json: string | null
+}
+
+export async function queryFeedback(
+  db: Postgres,
+  project_id: string,
+  query: RowQuery,
+  checkpoint: Checkpoint,
+): Promise<FeedbackRows> {
+  const parsed = new WeakMap<FeedbackRow, unknown>()
+  const selection = createRowSelection<FeedbackEntry>(query, (row, path) =>
+    feedbackField(row, path, parsed),
+  )
+  walk: for await (const rows of walkRows(db, project_id, query)) {
+    checkpoint()
+    for (const row of rows) {
+      const isWanted = selection.add(row)
+      // What is kept keeps no payload: there may be very many rows.
+      parsed.delete(row)
+      row.payload_json = null
+      if (!isWanted) break walk
+    }
+  }
+  const page = selection.rows()
+  const withPayload = query.fields.some(({ path }) => path[0] === 'payload')
+  const answer = renderFeedbackPage(query.fields)
+  for (const part of withPayload ? partsBySize(page) : [page]) {
+    checkpoint()
+    answer.add(withPayload ? await readPayloads(db, part) : part)
+  }
+  return { count: selection.count(), rows: answer.texts() }
+}
+
+/** The feedback that can match, in order of time, with the payloads that the query reads. */
+async function* walkRows(
+  db: Postgres,
+  project_id: string,
+  { expression, sort }: RowQuery,
+): AsyncGenerator<readonly FeedbackEntry[], void> {
+  const ids = requiredTexts(expression, 'id')
+  const refs = requiredTexts(expression, 'weave_ref')
+  const source: FeedbackSource = ids ? 'id' : refs ? 'weave_ref' : 'all'
+  const texts = source === 'all' ? {} : { texts: ids ?? refs }
+  const paths = [...(expression ? fieldPaths(expression) : []), ...sort.map(({ path }) => path)]
+  const withPayload = paths.some(([first]) => first === 'payload')
+  const sql = selectFeedback(source)
+  let place = { after_us: Number.MIN_SAFE_INTEGER, after_id: '' }
+  while (true) {
+    const found = { project_id, ...texts, ...place, rows_max: PART_ROWS }
+    const rows = (await db.all<FeedbackEntry>(sql, found)).map(withoutPayload)
+    if (withPayload) for (const part of partsBySize(rows)) yield await readPayloads(db, part)
+    else yield rows
+    const last = rows.at(-1)
+    if (rows.length < PART_ROWS || last === undefined) return
+    place = { after_us: last.created_at_us, after_id: last.id }
+  }
+}
+
+function withoutPayload(row: FeedbackEntry): FeedbackEntry {
+  row.payload_json = null
+  return row
+}

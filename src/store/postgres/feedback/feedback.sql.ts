@@ -1,0 +1,157 @@
+/** Statements over feedback. */
+import { insertRows } from '../db/rows.sql.ts'
+
+const COLUMNS = [
+  'project_id',
+  'id',
+  'weave_ref',
+  'feedback_type',
+  'creator',
+  'annotation_ref',
+  'runnable_ref',
+  'call_ref',
+  'trigger_ref',
+  'queue_id',
+  'svc_user_id',
+  'created_at_us',
+  'scores_json',
+  'payload_json',
+]
+
+/** What queries always read, and how many bytes the payload has. */
+const NARROW_COLUMNS = [
+  'feedback_key',
+  ...COLUMNS.filter((name) => name !== 'payload_json'),
+  'octet_length(payload_json) AS bytes',
+].join(',\n  ')
+
+/** Feedback whose ids are new, each id once; gives those ids (feedback_project_id_id_key). */
+export const INSERT_FEEDBACK = `${insertRows('feedback', COLUMNS)}ON CONFLICT (project_id, id) DO NOTHING
+RETURNING project_id, id
+`
+
+/** Feedback by its ids (feedback_project_id_id_key). */
+export const FIND_FEEDBACK = `
+SELECT
+  ${COLUMNS.join(',\n  ')}
+FROM feedback
+WHERE (project_id, id) IN (SELECT * FROM unnest(@project_ids::text[], @ids::text[]))
+`
+
+/** Removes feedback (feedback_project_id_id_key). */
+export const DELETE_FEEDBACK = `
+DELETE FROM feedback
+WHERE project_id = @project_id AND id = ANY (@ids::text[])
+`
+
+/** Which feedback of a project a query has to look at; each has an index. */
+const SOURCES = {
+  all: '',
+  id: 'AND id = ANY (@texts::text[])',
+  weave_ref: `AND hashtextextended(weave_ref, 0) IN (SELECT hashtextextended(ref, 0) FROM unnest(@texts::text[]) AS ref)
+  AND weave_ref = ANY (@texts::text[])`,
+} as const
+
+export type FeedbackSource = keyof typeof SOURCES
+
+/** Feedback in order of time behind a place, without payloads. */
+export function selectFeedback(source: FeedbackSource): string {
+  return `
+SELECT
+  ${NARROW_COLUMNS}
+FROM feedback
+WHERE project_id = @project_id
+  AND (created_at_us, id) > (@after_us, @after_id)
+  ${SOURCES[source]}
+ORDER BY created_at_us, id
+LIMIT @rows_max
+`
+}
+
+/** Payloads; by primary key. */
+export const FIND_PAYLOADS = `
+SELECT feedback_key, payload_json
+FROM feedback
+WHERE feedback_key = ANY (@keys::bigint[])
+`
+
+/** What scorers said; by primary key. */
+export const FIND_SCORES = `
+SELECT
+  feedback_key,
+  created_at_us,
+  feedback_type,
+  weave_ref,
+  runnable_ref,
+  trigger_ref,
+  scores_json
+FROM feedback
+WHERE feedback_key = ANY (@keys::bigint[])
+`
+
+/** The feedback of a window in order of time behind a place, without payloads (feedback_project_id_created_at_us_id). */
+export const SELECT_WINDOW_PART = `
+SELECT
+  feedback_key,
+  created_at_us,
+  id,
+  feedback_type,
+  trigger_ref,
+  octet_length(payload_json) AS bytes,
+  coalesce(octet_length(scores_json), 0) AS score_bytes
+FROM feedback
+WHERE project_id = @project_id
+  AND created_at_us < @end_us
+  AND (created_at_us, id) > (@after_us, @after_id)
+ORDER BY created_at_us, id
+LIMIT @rows_max
+`
+
+/**
+ * The newest feedback of each trigger_ref in a window, null being one of them: the newest of them first
+ * (feedback_project_id_created_at_us_id, then sorted).
+ */
+export const CHOOSE_SAMPLE = `
+SELECT
+  feedback_key,
+  bytes
+FROM (
+  SELECT DISTINCT ON (trigger_ref)
+    feedback_key,
+    created_at_us,
+    id,
+    octet_length(payload_json) AS bytes
+  FROM feedback
+  WHERE project_id = @project_id
+    AND created_at_us >= @start_us
+    AND created_at_us < @end_us
+    AND (@feedback_type::text IS NULL OR feedback_type = @feedback_type)
+    AND (@trigger_ref::text IS NULL OR trigger_ref = @trigger_ref)
+    AND (@trigger_prefix::text IS NULL OR starts_with(trigger_ref, @trigger_prefix))
+  ORDER BY trigger_ref, created_at_us DESC, id DESC
+) AS newest
+ORDER BY created_at_us DESC, id DESC
+LIMIT @sample_limit
+`
+
+/**
+ * The newest feedback about each of some things, with the place of the thing, the oldest first
+ * (feedback_project_id_weave_ref_created_at_us_id).
+ */
+export const SELECT_ABOUT = `
+SELECT
+  asked.place,
+  about.*
+FROM unnest(@weave_refs::text[]) WITH ORDINALITY AS asked (ref, place)
+CROSS JOIN LATERAL (
+  SELECT
+    ${COLUMNS.join(',\n    ')}
+  FROM feedback
+  WHERE project_id = @project_id
+    AND hashtextextended(weave_ref, 0) = hashtextextended(asked.ref, 0)
+    AND weave_ref = asked.ref
+  ORDER BY created_at_us DESC, id DESC
+  LIMIT @rows_max
+) AS about
+ORDER BY asked.place, about.created_at_us, about.id
+`

@@ -1,0 +1,71 @@
+/** Turns of reads in stores elsewhere: a few at a time, the rest in a bounded queue in which keys and projects take turns. */
+import { ApiError } from '../../../errors.ts'
+import type { ReadCaller } from '../../api/read-caller.ts'
+import { createFairQueue } from './fair-queue.ts'
+
+export interface ReadTurnLimits {
+  /** Reads that run at once. */
+  readonly running: number
+  /** Reads that may wait. */
+  readonly queueMax: number
+  /** How long one may wait. */
+  readonly waitMsMax: number
+}
+
+export interface ReadTurns {
+  /**
+   * Waits for a turn, which ends with `leave`.
+   *
+   * @throws ApiError server_overloaded, read_timeout, client_closed_request or what the signal's reason is
+   */
+  enter(caller: ReadCaller): Promise<void>
+  leave(): void
+}
+
+interface Waiting {
+  readonly keyId: string
+  readonly project_id: string
+  enter(): void
+}
+
+export function createReadTurns(limits: ReadTurnLimits): ReadTurns {
+  const { running: runningMax, queueMax, waitMsMax } = limits
+  const waiting = createFairQueue<Waiting>()
+  let running = 0
+
+  return {
+    async enter({ keyId, project_id, signal }) {
+      if (running < runningMax) {
+        running += 1
+        return
+      }
+      if (waiting.size() >= queueMax) throw new ApiError('server_overloaded', { retryAfterS: 1 })
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const item: Waiting = { keyId, project_id, enter: resolve }
+      const leaveWith = (error: ApiError) => {
+        waiting.remove(item)
+        reject(error)
+      }
+      const onAbort = () => leaveWith(toLeft(signal))
+      const timer = setTimeout(() => leaveWith(new ApiError('read_timeout')), waitMsMax)
+      waiting.push(item)
+      signal.addEventListener('abort', onAbort, { once: true })
+      try {
+        await promise
+      } finally {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', onAbort)
+      }
+    },
+    leave() {
+      const next = waiting.take()
+      if (next) next.enter()
+      else running -= 1
+    },
+  }
+}
+
+/** What is thrown when nobody waits any more. */
+export function toLeft({ reason }: AbortSignal): ApiError {
+  return reason instanceof ApiError ? reason : new ApiError('client_closed_request')
+}
