@@ -13,7 +13,7 @@ import { createFeedbackStore } from './feedback/feedback.ts'
 import { createStoreHealth } from './health/store-health.ts'
 import { createPriceStore } from './prices/prices.ts'
 
-export interface PostgresStoreOptions {
+interface PostgresStoreOptions {
   /** Address with user, password and database. Secret. */
   readonly url: string
   /** Limits of reads that may look at many rows. */

@@ -17,7 +17,7 @@ import { readPayloads } from './payloads.ts'
 /** Limit: rows of one statement. */
 const PART_ROWS = 1000
 
-export type FeedbackEntry = FeedbackRow & {
+type FeedbackEntry = FeedbackRow & {
   readonly feedback_key: number
   /** Of the payload. */
   readonly bytes: number

@@ -12,7 +12,7 @@ export interface ReadTurnLimits {
   readonly waitMsMax: number
 }
 
-export interface ReadTurns {
+interface ReadTurns {
   /**
    * Waits for a turn, which ends with `leave`.
    *
