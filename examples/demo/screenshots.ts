@@ -8,7 +8,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 import { startOwnServer } from '../own-server.ts'
 import { createDemoApi } from './demo-api.ts'
 import { type Filled, fillDemo } from './fill.ts'
@@ -23,6 +23,8 @@ interface View {
   readonly path: (filled: Filled) => string
   /** Seen when the view is there. */
   readonly sign: string
+  /** What is done in the view before. */
+  readonly prepare?: (page: Page) => Promise<void>
 }
 
 const home = `/${PROJECT}/weave`
@@ -52,7 +54,10 @@ const VIEWS: readonly View[] = [
     ...{ name: 'new-job', path: () => `${home}/training/new?reward=training-loop%20payload.score` },
     sign: '[aria-label=Groups] tbody tr',
   },
-  { name: 'playground', path: () => `${home}/playground?model=owl`, sign: '.pane' },
+  {
+    ...{ name: 'playground', path: () => `${home}/playground?model=owl`, sign: '.pane' },
+    prepare: askTwoModels,
+  },
   { name: 'keys', path: () => '/keys', sign: '[aria-label=Keys] tbody tr' },
   { name: 'models', path: () => '/models', sign: '[aria-label=Models] tbody tr' },
 ]
@@ -94,9 +99,22 @@ for (const scheme of ['light', 'dark'] as const) {
 await browser.close()
 process.exit(0)
 
+/** The model that was trained here beside the one that it came from, with the probability of each token. */
+async function askTwoModels(page: Page): Promise<void> {
+  await page.getByLabel('temperature', { exact: true }).fill('0')
+  await page.getByLabel('max_completion_tokens').fill('12')
+  await page.getByLabel('logprobs', { exact: true }).selectOption('true')
+  await page.getByLabel('top_logprobs').fill('3')
+  await page.getByText('Compare with another model').click()
+  await page.locator('.pane select').last().selectOption('tiny')
+  await page.getByLabel('Message', { exact: true }).fill('Name an animal.')
+  await page.getByText('Send', { exact: true }).click()
+  await page.getByText('the recorded call').nth(1).waitFor()
+}
+
 async function takePicture(
   browser: Browser,
-  { path, sign }: View,
+  { path, sign, prepare }: View,
   colorScheme: 'light' | 'dark',
 ): Promise<Buffer> {
   const viewport = { width: Number(values.width), height: Number(values.height) }
@@ -105,6 +123,7 @@ async function takePicture(
   page.on('pageerror', ({ message }) => console.error(`${path(filled)}: ${message}`))
   await page.goto(`${url}${path(filled)}#key=${key}`)
   await page.locator(sign).first().waitFor()
+  await prepare?.(page)
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
   const png = await page.screenshot()
   await context.close()

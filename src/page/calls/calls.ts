@@ -35,7 +35,8 @@ export function Calls({ project }: { readonly project: string }) {
     ask<Count>('/calls/query_stats', { ...question, limit: rowsMax(ROW_PX) }, { signal }),
   )
   const counted = count.isLoading ? null : count.value
-  return html`<${FilterBar} />
+  return html`<h1 class="hidden">Calls</h1>
+    <${FilterBar} />
     <div class="bar">
       <b>${counted === null ? '…' : `${formatCount(counted.count)}${counted.has_more ? ' and more' : ''}`} calls</b>
       <${Stretch} />

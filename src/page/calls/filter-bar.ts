@@ -8,7 +8,15 @@ import { FILTERS, type Filter, type FilterName, filterValues, withChildren } fro
 const TYPING_MS = 300
 
 export function FilterBar() {
-  return html`<form class="bar filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
+  const [isOpen, setOpen] = useState(false)
+  const used = FILTERS.filter(({ name }) => filterValues.value[name] !== '').length
+  return html`<button
+      class="narrow"
+      aria-expanded=${isOpen}
+      aria-controls="filters"
+      onClick=${() => setOpen(!isOpen)}
+    >${isOpen ? 'Hide the filter' : 'Filter'}${used > 0 && ` (${used})`}</button>
+    <form id="filters" class="bar filters folded" data-open=${isOpen} role="search" onSubmit=${(event: Event) => event.preventDefault()}>
     ${FILTERS.map((filter: Filter) => {
       const Field = filter.kind === 'choice' ? ChoiceField : TextField
       return html`<label key=${filter.name}>${filter.label}<${Field} ...${filter} /></label>`

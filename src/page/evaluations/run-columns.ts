@@ -61,26 +61,26 @@ export function runColumns(
         html`<input type="checkbox" aria-label=${`Compare ${run.name}`} checked=${isChosen(run)} onChange=${() => onToggle(run)} />`,
     },
     {
-      ...{ name: 'run', label: 'Run', width: 220, grow: 1 },
+      ...{ name: 'run', label: 'Run', width: 150, grow: 1 },
       cell: (run) =>
         html`<a title=${run.name} href=${pathTo(project, 'evaluations', run.id)}>${run.shortName}</a>`,
     },
     {
-      ...{ name: 'evaluation', label: 'Evaluation', width: 140, grow: 1 },
+      ...{ name: 'evaluation', label: 'Evaluation', width: 130, grow: 1 },
       cell: ({ evaluation }) => html`<${Subject} value=${evaluation} />`,
     },
     {
-      ...{ name: 'model', label: 'Model', width: 140, grow: 1 },
+      ...{ name: 'model', label: 'Model', width: 130, grow: 1 },
       cell: ({ model }) => html`<${Subject} value=${model} />`,
     },
     {
       name: 'status',
       label: 'Status',
-      width: 76,
+      width: 60,
       cell: ({ status }) => html`<${StatusMark} status=${status} />`,
     },
     {
-      ...{ name: 'started', label: 'Started', width: 150 },
+      ...{ name: 'started', label: 'Started', width: 144 },
       cell: ({ started_at }) => formatTime(started_at, false),
     },
     ...scores.slice(0, SCORES_MAX).map((name) => scoreColumn(name, order)),
@@ -95,7 +95,7 @@ export function Subject({ value }: { readonly value: unknown }) {
 
 function scoreColumn(name: string, order: string): Column<Run> {
   return {
-    ...{ name: `score:${name}`, label: name, width: 96, isNumber: true },
+    ...{ name: `score:${name}`, label: name, width: 116, isNumber: true },
     ...sorting(`score:${name}`, order),
     cell: ({ scores }) => formatScore(scores[name]),
   }

@@ -58,7 +58,7 @@ function Paths({ paths, chosen }: PathsProps) {
       <code>call.feedback.add("rating", {"value": 4})</code>.</p>`
   const choose = (path: string) => setQuery({ path: path === chosen ? null : path })
   return html`<h2>What payloads hold</h2>
-    <div class="scroll"><table class="list">
+    <div class="scroll" tabindex="0"><table class="list">
       <thead><tr><th scope="col">Path</th><th scope="col">Type</th><th scope="col">Over time</th></tr></thead>
       <tbody>${paths.map(
         ({ json_path, value_type }) => html`<tr key=${json_path}>

@@ -47,7 +47,7 @@ export function NewestFeedback({ asked }: { readonly asked: FeedbackWindow }) {
   if (rows.length === 0) return html`<${Failure} words=${newest.failure} />`
   return html`<h2>The newest</h2>
     <${Failure} words=${newest.failure} />
-    <div class="scroll"><table class="list">
+    <div class="scroll" tabindex="0"><table class="list">
       <thead><tr><th scope="col">Given</th><th scope="col">Type</th><th scope="col">Payload</th><th scope="col">By</th><th scope="col">About</th></tr></thead>
       <tbody>${rows.map((row) => html`<${Row} key=${row.id} project=${asked.project_id} row=${row} />`)}</tbody>
     </table></div>`

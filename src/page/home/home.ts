@@ -48,7 +48,8 @@ export function Home({ project }: { readonly project: string }) {
   })
   // From the end of an answer: a slow one is never given up for the next.
   usePause(isLive && !stats.isLoading ? PAUSE_MS : null, () => setTurn(turn + 1))
-  return html`<${RangeBar} isLoading=${stats.isLoading} isLive=${isLive} />
+  return html`<h1 class="hidden">Home</h1>
+    <${RangeBar} isLoading=${stats.isLoading} isLive=${isLive} />
     <${Failure} words=${stats.failure} />
     ${stats.value === null ? stats.isLoading && html`<${Loading} />` : html`<${Charts} project=${project} ...${stats.value} />`}`
 }
@@ -79,7 +80,7 @@ function Charts({ project, question, answer }: ChartsProps) {
       <${Figure} label="tokens" value=${formatShort(sumOf(tokens))} />
       <${Figure} label="cost" value=${formatCost(sumOf(costs))} />
     </div>
-    <div class="charts">
+    <div class="charts five">
       <${Card} ...${shared} title="Calls" lines=${calls} format=${formatShort} isBars />
       <${Card} ...${shared} title="Errors" lines=${errors} format=${formatShort} isBars />
       <${Card} ...${shared} title="Latency" lines=${latencies} format=${formatMs} />

@@ -6,6 +6,9 @@ import { timeMode, timeZone } from '../shell/settings.ts'
 import { formatTime } from './format.ts'
 
 const HEIGHT_PX = 180
+/** Width of the axis without its labels, and of a digit. */
+const AXIS_PX = 12
+const CHARACTER_PX = 7
 const MS_PER_S = 1000
 const S_PER_DAY = 86_400
 /** A shorter stretch is a click. */
@@ -92,6 +95,7 @@ function optionsFor(last: { readonly current: ChartProps }, element: HTMLElement
     width: element.clientWidth,
     height: HEIGHT_PX,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * MS_PER_S), timeZone()),
+    padding: [8, 18, 0, 0],
     cursor: {
       drag: { x: last.current.onZoom !== undefined, y: false, setScale: false },
       sync: { key: unit ?? 'time' },
@@ -99,7 +103,7 @@ function optionsFor(last: { readonly current: ChartProps }, element: HTMLElement
     scales: {
       x: { time: unit === undefined },
       // Losses may be negative; all else begins at 0.
-      y: { range: (_plot, min, max) => [Math.min(min, 0) * 1.1, Math.max(max, TOP_MIN) * 1.1] },
+      y: { range: (_plot, min, max) => [Math.min(min, 0) * 1.1, (max > 0 ? max : TOP_MIN) * 1.1] },
     },
     axes: [
       {
@@ -107,7 +111,11 @@ function optionsFor(last: { readonly current: ChartProps }, element: HTMLElement
         size: 28,
         values: (_plot, ticks) => (unit === undefined ? nameTimes(ticks) : nameSteps(ticks)),
       },
-      { ...axis, size: 64, values: (_plot, ticks) => ticks.map(last.current.format) },
+      {
+        ...axis,
+        size: (_plot, labels) => AXIS_PX + CHARACTER_PX * longestOf(labels),
+        values: (_plot, ticks) => ticks.map(last.current.format),
+      },
     ],
     series: [
       {
@@ -169,6 +177,10 @@ function findLonely(values: ArrayLike<number | null | undefined>): number[] {
   const has = (at: number) => values[at] !== null && values[at] !== undefined
   const all = Array.from({ length: values.length }, (_, at) => at)
   return all.filter((at) => has(at) && !has(at - 1) && !has(at + 1))
+}
+
+function longestOf(labels: readonly string[] | null): number {
+  return Math.max(...(labels ?? []).map(({ length }) => length), 1)
 }
 
 /** A colour of the style sheet as the canvas takes it: of its two, the one of the theme. */

@@ -74,6 +74,7 @@ export function WindowList(props: WindowListProps) {
   for (let index = first; index < last; index++) rows.push(renderRow(index))
   return html`<div
     class="window-list"
+    style=${{ '--list-height': `${count * rowHeight}px` }}
     ref=${box}
     tabindex="0"
     role=${role}

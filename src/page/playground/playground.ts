@@ -85,7 +85,8 @@ function Chat({ project, parameters, recorded }: ChatProps) {
   const again = () =>
     run(panes.map((pane) => ({ ...pane, messages: withoutAnswer(pane.messages) })))
   const compare = () => setPanes([...panes, newPane('', withoutAnswer(panes[0]?.messages ?? []))])
-  return html`<div class="playground">
+  return html`<h1 class="hidden">Playground</h1>
+    <div class="playground">
     <form class="settings fields" aria-label="Parameters" onSubmit=${(event: Event) => event.preventDefault()}>
       <${Failure} words=${models.failure} />
       <label>System<textarea rows="3" value=${system} onInput=${(event: Event) => setSystem((event.target as HTMLTextAreaElement).value)}></textarea></label>

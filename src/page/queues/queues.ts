@@ -57,7 +57,7 @@ export function Queues({ project }: ViewProps) {
     <${Failure} words=${failure ?? known.failure} />
     ${
       queues.length > 0 &&
-      html`<div class="scroll"><table class="list">
+      html`<div class="scroll" tabindex="0"><table class="list">
         <thead><tr>
           <th scope="col">Queue</th><th scope="col" class="number">Done</th><th scope="col" class="number">Calls</th>
           <th scope="col">Progress</th><th scope="col">Made</th><th scope="col"><span class="hidden">Delete</span></th>
@@ -78,7 +78,7 @@ interface QueueRowProps {
 function QueueRow({ project, queue, progress, onDelete }: QueueRowProps) {
   const { total_items = 0, completed_items = 0 } = progress ?? {}
   return html`<tr>
-    <td><a href=${pathTo(project, 'queues', queue.id)}>${queue.name}</a> <span class="faint">${queue.description}</span></td>
+    <td class="wrap"><a href=${pathTo(project, 'queues', queue.id)}>${queue.name}</a> <span class="faint">${queue.description}</span></td>
     <td class="number">${formatCount(completed_items)}</td>
     <td class="number">${formatCount(total_items)}</td>
     <td><progress max=${Math.max(total_items, 1)} value=${completed_items} aria-label=${`Progress of ${queue.name}`}></progress></td>

@@ -32,7 +32,7 @@ export function Backends() {
   return html`<div class="bar"><h1>Models</h1><span class="faint">${ready}</span></div>
     <${Failure} words=${loaded.failure} />
     <p class="faint">Latencies are of the last 500 answers of each model since the server began.</p>
-    <div class="scroll"><table class="list" aria-label="Models">
+    <div class="scroll" tabindex="0"><table class="list" aria-label="Models">
       <thead><tr>
         <th scope="col">Model</th><th scope="col">Engine</th><th scope="col">Offers</th>
         <th scope="col" class="number">Answers</th><th scope="col" class="number">Failures</th>
@@ -69,7 +69,7 @@ interface UpstreamsProps {
 
 function Upstreams({ id, upstreams }: UpstreamsProps) {
   return html`<h2>Upstreams of ${id}</h2>
-    <div class="scroll"><table class="list" aria-label=${`Upstreams of ${id}`}>
+    <div class="scroll" tabindex="0"><table class="list" aria-label=${`Upstreams of ${id}`}>
       <thead><tr>
         <th scope="col" class="number">No.</th><th scope="col">Address</th>
         <th scope="col" class="number">Requests now</th><th scope="col" class="number">Failures in a row</th>

@@ -26,10 +26,10 @@ export function Keys() {
       <h2>${shown.length} ${shown.length === 1 ? 'key' : 'keys'}</h2>
       <label class="inline"><input type="checkbox" checked=${withRevoked} onChange=${() => setWithRevoked(!withRevoked)} /> revoked ones, too</label>
     </div>
-    <div class="scroll"><table class="list" aria-label="Keys">
+    <div class="scroll" tabindex="0"><table class="list" aria-label="Keys">
       <thead><tr>
         <th scope="col">User</th><th scope="col">Scopes</th><th scope="col">Projects</th>
-        <th scope="col">Made</th><th scope="col">Id</th><th scope="col"></th>
+        <th scope="col">Made</th><th scope="col">Id</th><th scope="col"><span class="hidden">Revoke</span></th>
       </tr></thead>
       <tbody>${shown.map((row) => html`<${Row} key=${row.id} row=${row} onRevoked=${reload} />`)}</tbody>
     </table></div>

@@ -1,5 +1,6 @@
 /** What stands above every view: project, views, time, who is signed in. */
 import { html } from 'htm/preact'
+import { useEffect, useRef } from 'preact/hooks'
 import { caller, may, signOut } from '../api/session.ts'
 import { go, place, serverView } from './location.ts'
 import { pathTo, type View } from './place.ts'
@@ -21,28 +22,39 @@ const LINKS: readonly { path: string; label: string; views: readonly View[] }[] 
   { path: 'training', label: 'Training', views: ['training'] },
 ]
 
+/** Pixels of the way before the chosen one that stay in sight. */
+const WAY_SEEN_PX = 60
+
 export function Header() {
   const at = place.value
+  const ways = useRef<HTMLDivElement>(null)
+  // On a narrow screen the ways are one line that scrolls.
+  useEffect(() => {
+    const chosen = ways.current?.querySelector<HTMLElement>('[aria-current]')
+    if (ways.current && chosen) ways.current.scrollLeft = chosen.offsetLeft - WAY_SEEN_PX
+  }, [at?.view, serverView.value])
   return html`<header class="top">
     <a class="brand" href="/">Weft</a>
     <${ProjectSwitch} />
-    ${
-      at !== null &&
-      html`<nav aria-label="Views">
-        ${LINKS.map(({ path, label, views }) => {
-          const current = views.includes(at.view) ? 'page' : undefined
-          return html`<a key=${path} href=${pathTo(at.project, path)} aria-current=${current}>${label}</a>`
-        })}
-      </nav>`
-    }
-    <span class="push"></span>
+    <div class="ways" ref=${ways}>
+      ${
+        at !== null &&
+        html`<nav aria-label="Views">
+          ${LINKS.map(({ path, label, views }) => {
+            const current = views.includes(at.view) ? 'page' : undefined
+            return html`<a key=${path} href=${pathTo(at.project, path)} aria-current=${current}>${label}</a>`
+          })}
+        </nav>`
+      }
+      <${ServerLinks} />
+    </div>
     <button
+      class="zone"
       title="Zone of all times"
       onClick=${() => {
         timeMode.value = timeMode.value === 'UTC' ? 'local' : 'UTC'
       }}
     >${timeMode.value === 'UTC' ? 'UTC' : 'local time'}</button>
-    <${ServerLinks} />
     <span class="faint user">${caller.value?.svc_username}</span>
     <button title=${caller.value?.svc_username} onClick=${signOut}>Sign out</button>
   </header>`

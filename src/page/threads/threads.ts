@@ -32,7 +32,7 @@ export function Threads({ project }: ViewProps) {
   if (threads.value.length === 0) return html`<${NoThread} />`
   return html`<${Failure} words=${threads.failure} />
     <h1>Threads</h1>
-    <div class="scroll"><table class="list">
+    <div class="scroll" tabindex="0"><table class="list">
       <thead><tr>
         <th scope="col">Thread</th><th scope="col" class="number">Turns</th><th scope="col">Last turn</th>
         <th scope="col">First turn</th><th scope="col" class="number">Median of a turn</th><th scope="col" class="number">p99</th>

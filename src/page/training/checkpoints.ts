@@ -22,13 +22,13 @@ export function Checkpoints({ project, model, checkpoints }: CheckpointsProps) {
   const shown = isWhole ? newest : newest.slice(0, SHOWN)
   return html`<h2>Checkpoints</h2>
     ${checkpoints.length === 0 && html`<p class="faint">None yet: ${model.name} answers as ${model.base_model}.</p>`}
-    <div class="scroll">
+    <div class="scroll" tabindex="0">
       <table class="list" aria-label="Checkpoints">
         <thead><tr>
           <th scope="col" class="number">Step</th>
           ${NUMBERS.map((name) => html`<th key=${name} scope="col" class="number">${name}</th>`)}
           <th scope="col" class="number">Trained of submitted groups</th>
-          <th scope="col"></th>
+          <th scope="col"><span class="hidden">Try</span></th>
         </tr></thead>
         <tbody>
           ${shown.map((each) => html`<${Row} key=${each.id} project=${project} model=${model} checkpoint=${each} />`)}

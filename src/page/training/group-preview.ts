@@ -63,7 +63,7 @@ export function GroupPreview({ answer }: { readonly answer: GroupsAnswer }) {
     }
     ${
       groups.length > 0 &&
-      html`<div class="scroll"><table class="list" aria-label="Groups">
+      html`<div class="scroll" tabindex="0"><table class="list" aria-label="Groups">
         <thead><tr>
           <th scope="col">Task</th><th scope="col" class="number">Rollouts</th>
           <th scope="col" class="number">Lowest reward</th><th scope="col" class="number">Mean</th>

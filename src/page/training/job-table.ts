@@ -39,7 +39,7 @@ export function JobTable({ project, jobs }: JobTableProps) {
   const [isWhole, setWhole] = useState(false)
   const shown = isWhole ? jobs : jobs.slice(0, SHOWN)
   if (jobs.length === 0) return html`<p class="faint">None yet.</p>`
-  return html`<div class="scroll">
+  return html`<div class="scroll" tabindex="0">
       <table class="list" aria-label="Jobs">
         <thead><tr>
           <th scope="col">Created</th><th scope="col">State</th>

@@ -117,7 +117,7 @@ function Facts({ project, job, model }: FactsProps) {
 
 function Events({ events }: { readonly events: readonly JobEvent[] }) {
   if (events.length === 0) return html`<p class="faint">None yet.</p>`
-  return html`<div class="scroll"><table class="list" aria-label="Events">
+  return html`<div class="scroll" tabindex="0"><table class="list" aria-label="Events">
     <thead><tr><th scope="col" class="number">No.</th><th scope="col">Event</th><th scope="col">What it tells</th></tr></thead>
     <tbody>
       ${events.map(
