@@ -128,8 +128,9 @@ describe('segments of hours', () => {
       fc.record({
         pieceRowsMax: fc.constantFrom(1, 2, 5, 1000),
         builtRounds: fc.shuffledSubarray([0, 1, 2]),
+        gone: fc.array(fc.nat(), { maxLength: 4 }),
       }),
-      async (batches, questions, priceMinutes, { pieceRowsMax, builtRounds }) => {
+      async (batches, questions, priceMinutes, { pieceRowsMax, builtRounds, gone }) => {
         const store = openSqliteStore({
           dataDir: ':memory:',
           ingestQueueMax: 100,
@@ -155,6 +156,10 @@ describe('segments of hours', () => {
           await compare()
           // Ends of calls whose starts may stand in a piece.
           for (const late of running.splice(0, 2)) await store.calls.endCall(endOf(late))
+          await compare()
+          // Calls that may stand in a piece or have come since, and with them what their parents used.
+          const doomed = gone.slice(round).map((place) => ids[place % ids.length] as string)
+          await store.calls.deleteCalls({ project_id: PROJECT, ids: doomed, deleted_at_us: 1 })
           await compare()
         }
         for (const [index, minute] of priceMinutes.entries()) {

@@ -45,8 +45,8 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
       const parameters = { project_id, ids: JSON.stringify(ids), deleted_at_us }
       const deleted = deleteCalls.all(parameters) as DeletedCall[]
       usage.takeFromParents(deleted.map(({ call_key }) => call_key))
-      for (const { started_at_us } of deleted) {
-        if (started_at_us !== null) hours.remove(project_id, started_at_us)
+      for (const { call_key, started_at_us } of deleted) {
+        if (started_at_us !== null) hours.remove(project_id, call_key, started_at_us)
       }
       return deleted.length
     },

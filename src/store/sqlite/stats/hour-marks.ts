@@ -7,11 +7,15 @@ import type { Connection } from '../db/connection.ts'
 import { FIND_CALL_USAGE } from '../usage/nested-usage.sql.ts'
 import { readCounted } from '../usage/usage-rows.ts'
 import type { GroupCommit } from '../write/group-commit.ts'
-import { HOUR_US, type HourEntry } from './segments/hour-columns.ts'
-import { type EntryCall, type EntryEnd, encodeEntries, toEntry } from './segments/hour-entries.ts'
+import { entryKey, HOUR_US, type HourEntry } from './segments/hour-columns.ts'
+import { type EntryCall, type EntryEnd, encodeChanges, toEntry } from './segments/hour-entries.ts'
+import { readEntry } from './segments/hour-rows.ts'
 import { INSERT_CHANGES, MARK_HOUR } from './segments/segments.sql.ts'
 
 type Key = number | bigint
+
+/** Limit: calls of an hour that one commit removes one by one; of more, the hour is built anew. */
+const REMOVALS_MAX = 2 ** 14
 
 export interface HourMarks {
   /** A call was started; with its end when that is known. */
@@ -19,7 +23,7 @@ export interface HourMarks {
   /** A call has ended that was started before. */
   end(project_id: string, call_key: Key, call: EntryCall, end: EntryEnd): void
   /** A call that started at this time is not to be counted any more. */
-  remove(project_id: string, startedAtUs: number): void
+  remove(project_id: string, call_key: Key, startedAtUs: number): void
   /** What a call that started at this time used itself is another number than before. */
   recount(project_id: string, call_key: Key, startedAtUs: number): void
 }
@@ -27,9 +31,8 @@ export interface HourMarks {
 interface Mark {
   readonly project_id: string
   readonly hour: number
-  /** The call of an entry with usage; else null. */
-  readonly call_key: Key | null
-  /** null: a call went, or counts otherwise than before. */
+  readonly call_key: Key
+  /** null: its entries before do not count any more. */
   readonly entry: HourEntry | null
 }
 
@@ -53,31 +56,37 @@ export function createHourMarks(db: Connection, commit: Pick<GroupCommit, 'join'
   function applyRecounts(): void {
     if (recounts.length === 0) return
     const placeOf = new Map<number, number>()
-    marks.forEach(({ call_key }, place) => {
-      if (call_key !== null) placeOf.set(Number(call_key), place)
+    marks.forEach(({ call_key, entry }, place) => {
+      if (entry && entry.usage.length > 0) placeOf.set(Number(call_key), place)
     })
     // A parent of many children is counted again once.
     const byCall = new Map(recounts.map((recount) => [Number(recount.call_key), recount]))
-    for (const { project_id, hour, call_key } of byCall.values()) {
+    for (const recount of byCall.values()) {
+      const { call_key, hour } = recount
       const place = placeOf.get(Number(call_key))
       const mark = place === undefined ? null : marks[place]
-      if (!mark?.entry) marks.push({ project_id, hour, call_key: null, entry: null })
-      else {
+      if (mark?.entry) {
         const rows = findUsage.all({ call_key }) as unknown[][]
         const usage = rows.flatMap((row) => readCounted(row))
         marks[place as number] = { ...mark, entry: { ...mark.entry, usage } }
+        continue
       }
+      // A later write of the commit may have removed it.
+      const entry = readEntry(db, call_key, hour)
+      if (entry) marks.push({ ...recount, entry: null }, { ...recount, entry })
     }
   }
 
   function writeHour(hourMarks: readonly Mark[]): void {
     const [{ project_id, hour }] = hourMarks as [Mark]
-    const entries = hourMarks.flatMap(({ entry }) => entry ?? [])
-    const rewrites = entries.length < hourMarks.length ? 1 : 0
-    const marked = { project_id, hour, rewrites, entries: entries.length }
+    const removals = hourMarks.filter(({ entry }) => entry === null).length
+    const rewrites = removals > REMOVALS_MAX ? 1 : 0
+    const changes = hourMarks.map(({ call_key, entry }) => entry ?? entryKey(call_key))
+    const marked = { project_id, hour, rewrites, entries: changes.length }
     const { hour_key, revision } = markHour.get(marked) as { hour_key: number; revision: number }
-    if (entries.length === 0) return
-    insertChanges.run({ hour_key, revision, entries_json: encodeEntries(entries) })
+    if (rewrites === 0) {
+      insertChanges.run({ hour_key, revision, entries_json: encodeChanges(changes) })
+    }
   }
 
   commit.join({
@@ -106,8 +115,8 @@ export function createHourMarks(db: Connection, commit: Pick<GroupCommit, 'join'
     end: EntryEnd | null,
   ): void {
     const hour = Math.floor(call.started_at_us / HOUR_US)
-    const entry = toEntry(call, hour * HOUR_US, isStart, end)
-    marks.push({ project_id, hour, call_key: entry.usage.length > 0 ? call_key : null, entry })
+    const entry = toEntry(call_key, call, hour * HOUR_US, isStart, end)
+    marks.push({ project_id, hour, call_key, entry })
   }
 
   return {
@@ -117,9 +126,9 @@ export function createHourMarks(db: Connection, commit: Pick<GroupCommit, 'join'
     end(project_id, call_key, call, end) {
       mark({ project_id, call_key }, call, false, end)
     },
-    remove(project_id, startedAtUs) {
+    remove(project_id, call_key, startedAtUs) {
       const hour = Math.floor(startedAtUs / HOUR_US)
-      marks.push({ project_id, hour, call_key: null, entry: null })
+      marks.push({ project_id, hour, call_key, entry: null })
     },
     recount(project_id, call_key, startedAtUs) {
       recounts.push({ project_id, hour: Math.floor(startedAtUs / HOUR_US), call_key })

@@ -10,9 +10,10 @@ import { toFilterClause } from '../calls/calls-filter.ts'
 import type { Connection } from '../db/connection.ts'
 import { toHourFilter } from './segments/hour-filter.ts'
 import { createHourCutter, type HourParts, hoursOf } from './segments/hour-parts.ts'
+import { findRemoved } from './segments/hour-removals.ts'
 import { type HourView, sumHour } from './segments/hour-stats.ts'
 import { type HourState, readLiveHour } from './segments/live-hours.ts'
-import { BrokenSegmentError } from './segments/segment.ts'
+import { BrokenSegmentError, findStoredRemoved, type StoredHour } from './segments/segment.ts'
 import { SELECT_HOURS } from './segments/segments.sql.ts'
 import { createSegmentReader, type SegmentReader } from './segments/stored-hours.ts'
 import { createRowScan } from './stats-rows.ts'
@@ -25,8 +26,8 @@ const ATTEMPTS_MAX = 3
 /** Limit: sums of one hour, by part and model; with more the rows are read. */
 const PART_SUMS_MAX = 500_000
 
-/** What is not built yet has its columns alone. */
-const NOTHING_READY: Omit<HourView, 'columns'> = {
+/** What is not built yet, and a piece of which calls were removed, has its columns alone. */
+const NOTHING_READY: Omit<HourView, 'columns' | 'removed'> = {
   differs: true,
   slots: () => null,
   slotRuns: () => ({ values: new Uint8Array(), bounds: [] }),
@@ -159,7 +160,7 @@ function createViews(
   return function openViews(state: HourState): HourView[] | null {
     const { built_revision, revision } = state
     if (built_revision === null && !live.has(state)) return null
-    const views: HourView[] = []
+    const views: StoredHour[] = []
     if (built_revision !== null) {
       const stored = segments.open(state).map(({ hour }) => hour)
       if (stored.some(({ head }) => head.isUnfit)) return null
@@ -167,6 +168,19 @@ function createViews(
       if (built_revision === revision) return views
     }
     const columns = readLiveHour(db, state, checkpoint)
-    return columns && [...views, { columns, ...NOTHING_READY }]
+    if (!columns) return null
+    const removed = findRemoved(columns.keys(), columns.removed(), false)
+    return [
+      ...views.map((view) => withoutRemoved(view, columns.removed())),
+      { columns, removed, ...NOTHING_READY },
+    ]
   }
+}
+
+/** A piece as it is without calls that were removed since. @throws BrokenSegmentError */
+function withoutRemoved(stored: StoredHour, removed: ReadonlyMap<number, number>): HourView {
+  const places = findStoredRemoved(stored, removed)
+  return places.length === 0
+    ? stored
+    : { columns: stored.columns, removed: places, ...NOTHING_READY }
 }

@@ -14,6 +14,8 @@ export const SLOTS = HOUR_US / SLOT_US
 export const HOUR_ROWS_MAX = 2 ** 20
 /** Limit: models in columns. */
 export const HOUR_MODELS_MAX = 1000
+/** Limit: calls that are taken out of columns, at some 50 bytes each. */
+const HOUR_REMOVED_MAX = 2 ** 16
 const NUMBER_MAX = 2 ** 32 - 1
 const CAPACITY_MIN = 256
 
@@ -66,6 +68,8 @@ export interface HourColumns {
   readonly isSorted: boolean
   /** Entries with an end. */
   readonly ended: number
+  /** The call of each entry, as of entryKey. */
+  keys(): Integers
   /** Milliseconds; without a meaning where there is no end. */
   latencies(): Integers
   /** IS_ERROR, IS_ROOT, IS_ENDED, IS_STARTED. */
@@ -79,6 +83,8 @@ export interface HourColumns {
 }
 
 export interface HourEntry {
+  /** As of entryKey. */
+  readonly key: number
   readonly flags: number
   readonly offsetUs: number
   readonly latencyMs: number
@@ -94,37 +100,31 @@ export interface GrowingHour extends HourColumns {
   add(entry: HourEntry): void
   /** Adds all entries of others. */
   addAll(others: HourColumns): void
+  /** Entries of this call that were added before do not count any more. They stay where they are. */
+  remove(key: number): void
+  /** By the key of a call: how many entries there were when it was removed. */
+  removed(): ReadonlyMap<number, number>
   /** Rows of usage. */
   usageRows(): number
   /** Models of the usage. */
   modelCount(): number
 }
 
+/** What names a call among the entries of an hour: the last 32 bits of its key, since no hour has four billion calls. */
+export function entryKey(call_key: number | bigint): number {
+  return Number(call_key) % 2 ** 32
+}
+
 export function createGrowingHour(): GrowingHour {
+  const keys = createGrowing()
+  const removed = new Map<number, number>()
   const latencies = createGrowing()
   const offsets = createGrowing()
   const flags = createGrowing()
   const names = { op: createNames(), user: createNames(), run: createNames() }
-  const models = createNames()
-  const usageCalls = createGrowing()
-  const counters = COUNTERS.map(createGrowing)
-  const counts = createGrowing()
+  const usage = createGrowingUsage()
   let ended = 0
   let isFit = true
-
-  function bounded(value: number): number {
-    if (value > NUMBER_MAX) isFit = false
-    return value
-  }
-
-  function addUsage(place: number, usage: CountedUsage): void {
-    usageCalls.push(place)
-    counts.push(usage.counts)
-    models.push(usage.model)
-    for (let index = 0; index < COUNTERS.length; index++) {
-      counters[index]?.push(bounded(usage[COUNTERS[index] as (typeof COUNTERS)[number]]))
-    }
-  }
 
   return {
     get count() {
@@ -136,44 +136,82 @@ export function createGrowingHour(): GrowingHour {
     isSorted: false,
     isFit: () =>
       isFit &&
-      Math.max(offsets.length(), usageCalls.length()) <= HOUR_ROWS_MAX &&
-      models.size() <= HOUR_MODELS_MAX,
+      usage.isFit() &&
+      offsets.length() <= HOUR_ROWS_MAX &&
+      removed.size <= HOUR_REMOVED_MAX,
     add(entry) {
       const place = offsets.length()
+      keys.push(entry.key)
       offsets.push(entry.offsetUs)
-      latencies.push(bounded(entry.latencyMs))
+      latencies.push(entry.latencyMs)
+      if (entry.latencyMs > NUMBER_MAX) isFit = false
       flags.push(entry.flags)
       names.op.push(entry.op)
       names.user.push(entry.user)
       names.run.push(entry.run)
       if ((entry.flags & IS_ENDED) !== 0) ended += 1
-      for (const usage of entry.usage) addUsage(place, usage)
+      for (const used of entry.usage) usage.add(place, used)
     },
     addAll(others) {
       const first = offsets.length()
+      keys.pushAll(others.keys())
       offsets.pushAll(others.offsets())
       latencies.pushAll(others.latencies())
       flags.pushAll(others.flags())
       for (const column of NAMES_COLUMNS) names[column].pushAll(others.names(column))
       ended += others.ended
-      const used = others.usage()
-      usageCalls.pushAll(Uint32Array.from(used.calls, (place) => first + place))
+      usage.addAll(first, others.usage())
+    },
+    remove(key) {
+      removed.set(key, offsets.length())
+    },
+    removed: () => removed,
+    usageRows: usage.rows,
+    modelCount: usage.models,
+    keys: keys.values,
+    latencies: latencies.values,
+    offsets: offsets.values,
+    flags: () => Uint8Array.from(flags.values()),
+    slots: () => Uint8Array.from(offsets.values(), (offset) => Math.floor(offset / SLOT_US)),
+    names: (column) => names[column].values(),
+    usage: usage.values,
+  }
+}
+
+function createGrowingUsage() {
+  const calls = createGrowing()
+  const models = createNames()
+  const counters = COUNTERS.map(createGrowing)
+  const counts = createGrowing()
+  let isFit = true
+
+  return {
+    rows: calls.length,
+    models: models.size,
+    isFit: () => isFit && calls.length() <= HOUR_ROWS_MAX && models.size() <= HOUR_MODELS_MAX,
+    /** @param place - of the entry */
+    add(place: number, usage: CountedUsage): void {
+      calls.push(place)
+      counts.push(usage.counts)
+      models.push(usage.model)
+      for (let index = 0; index < COUNTERS.length; index++) {
+        const value = usage[COUNTERS[index] as (typeof COUNTERS)[number]]
+        if (value > NUMBER_MAX) isFit = false
+        counters[index]?.push(value)
+      }
+    },
+    /** @param first - the place of the first of their entries */
+    addAll(first: number, used: UsageColumns): void {
+      calls.pushAll(Uint32Array.from(used.calls, (place) => first + place))
       models.pushAll({ names: used.models, ids: used.modelIds })
       counts.pushAll(used.counts.length > 0 ? used.counts : new Uint8Array(used.rows))
       used.counters.forEach((counter, index) => {
         counters[index]?.pushAll(counter)
       })
     },
-    usageRows: usageCalls.length,
-    modelCount: models.size,
-    latencies: latencies.values,
-    offsets: offsets.values,
-    flags: () => Uint8Array.from(flags.values()),
-    slots: () => Uint8Array.from(offsets.values(), (offset) => Math.floor(offset / SLOT_US)),
-    names: (column) => names[column].values(),
-    usage: () => ({
-      rows: usageCalls.length(),
-      calls: usageCalls.values(),
+    values: (): UsageColumns => ({
+      rows: calls.length(),
+      calls: calls.values(),
       models: models.values().names as string[],
       modelIds: models.values().ids,
       counters: counters.map(({ values }) => values()),

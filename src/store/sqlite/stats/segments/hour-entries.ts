@@ -6,6 +6,7 @@ import { latencyMs } from '../../../../domain/calls/call-view.ts'
 import type { CountedUsage, Counts } from '../../../../domain/usage/own-usage.ts'
 import {
   COUNTERS,
+  entryKey,
   type GrowingHour,
   type HourEntry,
   IS_ENDED,
@@ -13,8 +14,11 @@ import {
   IS_ROOT,
   IS_STARTED,
 } from './hour-columns.ts'
+import { BrokenSegmentError } from './segment.ts'
 
-/** Entries of one commit as they are written: each a list, usage last. */
+/** What a commit did in an hour: an entry as a list, or the key of a call whose entries before count no more. */
+type Change = EntryTuple | number
+
 type EntryTuple = readonly [
   flags: number,
   offsetUs: number,
@@ -23,6 +27,7 @@ type EntryTuple = readonly [
   user: string | null,
   run: string | null,
   usage: readonly UsageTuple[],
+  key: number,
 ]
 
 /** The counters in the order of COUNTERS; then how they count, where that is not both ways. */
@@ -49,6 +54,7 @@ export interface EntryEnd {
  * @param end - null while it runs
  */
 export function toEntry(
+  call_key: number | bigint,
   call: EntryCall,
   hourUs: number,
   isStart: boolean,
@@ -58,6 +64,7 @@ export function toEntry(
   const root = call.parent_id === null ? IS_ROOT : 0
   const ended = end === null ? 0 : IS_ENDED | (end.exception === null ? 0 : IS_ERROR)
   return {
+    key: entryKey(call_key),
     flags: started | root | ended,
     offsetUs: call.started_at_us - hourUs,
     latencyMs: end === null ? 0 : latencyMs(call.started_at_us, end.ended_at_us),
@@ -68,14 +75,14 @@ export function toEntry(
   }
 }
 
-export function encodeEntries(entries: readonly HourEntry[]): string {
-  const tuples = entries.map(
-    ({ flags, offsetUs, latencyMs, op, user, run, usage }): EntryTuple => [
-      ...([flags, offsetUs, latencyMs, op, user, run] as const),
-      usage.map(toTuple),
-    ],
-  )
-  return JSON.stringify(tuples)
+/** @param changes - entries, and keys of calls that were removed, in order */
+export function encodeChanges(changes: readonly (HourEntry | number)[]): string {
+  const written = changes.map((change): Change => {
+    if (typeof change === 'number') return change
+    const { flags, offsetUs, latencyMs, op, user, run, usage, key } = change
+    return [flags, offsetUs, latencyMs, op, user, run, usage.map(toTuple), key]
+  })
+  return JSON.stringify(written)
 }
 
 function toTuple(used: CountedUsage): UsageTuple {
@@ -83,14 +90,27 @@ function toTuple(used: CountedUsage): UsageTuple {
   return used.counts === 0 ? [used.model, ...counters] : [used.model, ...counters, used.counts]
 }
 
-/** @returns how many there are */
-export function addEntries(columns: Pick<GrowingHour, 'add'>, entries_json: string): number {
-  const tuples = JSON.parse(entries_json) as EntryTuple[]
-  for (const [flags, offsetUs, latencyMs, op, user, run, usage] of tuples) {
-    const models = usage.length === 0 ? [] : usage.map(toUsage)
-    columns.add({ flags, offsetUs, latencyMs, op, user, run, usage: models })
+/**
+ * @returns how many there are
+ * @throws BrokenSegmentError for entries that name no call, as they were written once
+ */
+export function addChanges(
+  columns: Pick<GrowingHour, 'add' | 'remove'>,
+  entries_json: string,
+): number {
+  const changes = JSON.parse(entries_json) as Change[]
+  for (const change of changes) {
+    if (typeof change === 'number') columns.remove(change)
+    else columns.add(toHourEntry(change))
   }
-  return tuples.length
+  return changes.length
+}
+
+function toHourEntry(tuple: EntryTuple): HourEntry {
+  const [flags, offsetUs, latencyMs, op, user, run, used, key] = tuple
+  if (key === undefined) throw new BrokenSegmentError('key')
+  const usage = used.length === 0 ? [] : used.map(toUsage)
+  return { key, flags, offsetUs, latencyMs, op, user, run, usage }
 }
 
 function toUsage([model, ...counters]: UsageTuple): CountedUsage {

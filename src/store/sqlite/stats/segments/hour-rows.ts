@@ -2,9 +2,9 @@
 import type { CountedUsage } from '../../../../domain/usage/own-usage.ts'
 import type { Connection } from '../../db/connection.ts'
 import { readCounted } from '../../usage/usage-rows.ts'
-import { type GrowingHour, HOUR_US } from './hour-columns.ts'
+import { type GrowingHour, HOUR_US, type HourEntry } from './hour-columns.ts'
 import { toEntry } from './hour-entries.ts'
-import { SELECT_HOUR_CALLS } from './segments.sql.ts'
+import { SELECT_HOUR_CALL, SELECT_HOUR_CALLS } from './segments.sql.ts'
 
 /** Limit: rows between two looks at whether somebody still waits. */
 const CHECKPOINT_ROWS = 4096
@@ -75,6 +75,19 @@ export function addRows(
   return null
 }
 
+/** The call as one entry of its hour; null where it does not count. */
+export function readEntry(
+  db: Connection,
+  call_key: number | bigint,
+  hour: number,
+): HourEntry | null {
+  const rows = db.prepare(SELECT_HOUR_CALL).raw().all({ call_key }) as HourRow[]
+  const [call] = rows
+  if (!call) return null
+  const usage = call[USAGE_AT] === null ? [] : rows.flatMap((row) => readCounted(row, USAGE_AT))
+  return toRowEntry(call, hour * HOUR_US, usage)
+}
+
 function toRowEntry(row: HourRow, hourUs: number, usage: readonly CountedUsage[]) {
   const call = {
     started_at_us: row[1],
@@ -85,6 +98,7 @@ function toRowEntry(row: HourRow, hourUs: number, usage: readonly CountedUsage[]
   }
   const exception = row[3] === 1 ? '' : null
   return toEntry(
+    row[0],
     call,
     hourUs,
     true,

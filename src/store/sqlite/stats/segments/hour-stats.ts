@@ -18,6 +18,8 @@ import type { OpGroups, RootSums } from './segment.ts'
 /** An hour, with the sums that are ready. */
 export interface HourView {
   readonly columns: HourColumns
+  /** The places of entries that do not count; where there are some, no sums are ready. */
+  readonly removed: readonly number[]
   /** Whether some calls used themselves something else than they report. */
   readonly differs: boolean
   /** Sums by slot, or null. */
@@ -69,7 +71,7 @@ export function sumHour(
   const { columns } = view
   let assigned: Int16Array | null = null
   const partOf = () => {
-    assigned ??= assignParts(columns, parts, filter)
+    assigned ??= assignParts(view, parts, filter)
     return assigned
   }
   const found =
@@ -130,8 +132,13 @@ function addUp(
 }
 
 /** The part of each call that counts, -1 for the others. */
-function assignParts(columns: HourColumns, parts: HourParts, filter: HourFilter): Int16Array {
+function assignParts(
+  { columns, removed }: HourView,
+  parts: HourParts,
+  filter: HourFilter,
+): Int16Array {
   const partOf = cutCalls(columns, parts)
+  for (const place of removed) partOf[place] = -1
   applyFilter(filter, columns, partOf)
   return partOf
 }

@@ -5,11 +5,11 @@
 
 import type { Connection } from '../../db/connection.ts'
 import { createGrowingHour, type GrowingHour, HOUR_ROWS_MAX } from './hour-columns.ts'
-import { addEntries } from './hour-entries.ts'
+import { addChanges } from './hour-entries.ts'
 import { addRows, type HourId } from './hour-rows.ts'
 import { SELECT_CHANGES } from './segments.sql.ts'
 
-/** Limit: entries of all hours that a thread keeps; some 60 bytes each. */
+/** Limit: entries and removed calls of all hours that a thread keeps; some 60 bytes each. */
 const ENTRIES_MAX = HOUR_ROWS_MAX
 /** Limit: hours that a thread keeps. */
 const HOURS_MAX = 256
@@ -37,7 +37,11 @@ export interface HourState extends HourId {
 
 const hoursByConnection = new WeakMap<Connection, Map<number, LiveHour>>()
 
-/** What the pieces of an hour do not hold, as the transaction sees it; null when it does not fit into columns. */
+/**
+ * What the pieces of an hour do not hold, as the transaction sees it; null when it does not fit into columns.
+ *
+ * @throws BrokenSegmentError
+ */
 export function readLiveHour(
   db: Connection,
   state: HourState,
@@ -53,7 +57,7 @@ export function readLiveHour(
   const live = isUsable ? known : begin(db, state, checkpoint)
   if (live.columns && live.revision < revision) {
     for (const { entries_json } of readChanges(db, state.hour_key, live.revision)) {
-      addEntries(live.columns, entries_json)
+      addChanges(live.columns, entries_json)
       checkpoint()
       // It does not fit any more, whatever follows.
       if (!live.columns.isFit()) break
@@ -85,11 +89,12 @@ function begin(db: Connection, state: HourState, checkpoint: () => void): LiveHo
 
 /** Lets the hours go that were not read for the longest time; the last one stays. */
 function limit(hours: Map<number, LiveHour>, lastKey: number): void {
-  let entries = 0
-  for (const { columns } of hours.values()) entries += columns?.count ?? 0
-  for (const [key, { columns }] of hours) {
-    if ((entries <= ENTRIES_MAX && hours.size <= HOURS_MAX) || key === lastKey) return
+  const sizeOf = ({ columns }: LiveHour) => (columns ? columns.count + columns.removed().size : 0)
+  let size = 0
+  for (const hour of hours.values()) size += sizeOf(hour)
+  for (const [key, hour] of hours) {
+    if ((size <= ENTRIES_MAX && hours.size <= HOURS_MAX) || key === lastKey) return
     hours.delete(key)
-    entries -= columns?.count ?? 0
+    size -= sizeOf(hour)
   }
 }

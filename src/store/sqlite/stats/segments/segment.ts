@@ -1,6 +1,7 @@
 /** A piece of an hour read back: its columns sorted by latency, and its sums, as blobs. Pure. */
 import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
 import { COUNTERS, type HourColumns, type Integers, type NamesColumn } from './hour-columns.ts'
+import { findRemoved, mayHold } from './hour-removals.ts'
 import type { KeyedSums, Runs } from './hour-summary.ts'
 import type { Segment } from './segment-blob.ts'
 
@@ -19,6 +20,7 @@ export const SEGMENT_COLUMNS = {
   groupRuns: 11,
   roots: 12,
   reported: 13,
+  key: 14,
 } as const
 export type SegmentColumn = keyof typeof SEGMENT_COLUMNS
 
@@ -30,6 +32,8 @@ export interface HeadMeta {
   readonly count: number
   readonly ended: number
   readonly models: readonly string[]
+  /** The least and the greatest key of its entries; missing in a piece that does not name its calls. */
+  readonly keys?: readonly [least: number, most: number]
   /** Some calls used themselves something else than they report: sums of reports lie apart. */
   readonly differs?: boolean
 }
@@ -68,13 +72,15 @@ export interface RootSums {
 export class BrokenSegmentError extends Error {}
 
 /** The head of a segment and what is read through it. */
-interface StoredHour {
+export interface StoredHour {
   readonly head: HeadMeta
   /** Some calls used themselves something else than they report. */
   readonly differs: boolean
   /** Sums by slot. @throws BrokenSegmentError */
   slots(counting: UsageCounting): KeyedSums
   readonly columns: HourColumns
+  /** Entries that do not count: none. */
+  readonly removed: readonly number[]
   /** Latencies by slot, each ascending. @throws BrokenSegmentError */
   slotRuns(): Runs
   /** With usage as it is reported; null where there are too many groups. @throws BrokenSegmentError */
@@ -87,6 +93,16 @@ interface StoredHour {
 export interface StoredPiece {
   readonly segment_key: number
   readonly hour: StoredHour
+}
+
+/** The places of entries of calls that were removed since. @throws BrokenSegmentError where it does not name its calls */
+export function findStoredRemoved(
+  { head, columns }: StoredHour,
+  removed: ReadonlyMap<number, number>,
+): number[] {
+  if (head.isUnfit || removed.size === 0) return []
+  if (!head.keys) throw new BrokenSegmentError('key')
+  return mayHold(head.keys, removed) ? findRemoved(columns.keys(), removed, true) : []
 }
 
 /** A blob of a segment, decoded. */
@@ -124,6 +140,7 @@ export function decodeHour(
   return {
     head,
     differs: head.differs === true,
+    removed: [],
     slots(counting) {
       if (counting === 'own' || !head.differs) return slots
       const segment = open('reported')
@@ -134,6 +151,7 @@ export function decodeHour(
       count: head.count,
       ended: head.ended,
       isSorted: true,
+      keys: () => values('key'),
       latencies: () => values('latency'),
       offsets: () => values('offset'),
       slots: () => values('slot'),

@@ -115,6 +115,13 @@ SET built_revision = @to_revision,
 WHERE hour_key = @hour_key
 `
 
+/** A piece is another one than before, and holds what it held but for calls that were removed (primary key). */
+export const RAISE_GENERATION = `
+UPDATE stats_hours
+SET generation = generation + 1
+WHERE hour_key = @hour_key
+`
+
 /** What the pieces hold (primary key). */
 export const DELETE_CHANGES = `
 DELETE FROM stats_changes
@@ -129,8 +136,7 @@ SET built_revision = NULL,
 WHERE hour_key = @hour_key
 `
 
-/** The calls of an hour behind a place, once for each model of their usage (calls_project_key_started_at_us). */
-export const SELECT_HOUR_CALLS = `
+const HOUR_CALL = `
 SELECT
   calls.call_key,
   calls.started_at_us,
@@ -141,6 +147,21 @@ SELECT
   calls.svc_user_id,
   calls.svc_run_id,
   ${USAGE_ROW}
+`.trim()
+
+/** A call that counts, once for each model of its usage (primary keys). */
+export const SELECT_HOUR_CALL = `
+${HOUR_CALL}
+FROM calls
+LEFT JOIN call_usage ON call_usage.call_key = calls.call_key
+WHERE calls.call_key = @call_key
+  AND calls.started_at_us IS NOT NULL
+  AND calls.deleted_at_us IS NULL
+`
+
+/** The calls of an hour behind a place, once for each model of their usage (calls_project_key_started_at_us). */
+export const SELECT_HOUR_CALLS = `
+${HOUR_CALL}
 FROM calls INDEXED BY calls_project_key_started_at_us
 LEFT JOIN call_usage ON call_usage.call_key = calls.call_key
 WHERE calls.project_key = ${PROJECT_KEY}

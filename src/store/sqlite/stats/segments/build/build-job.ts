@@ -1,15 +1,22 @@
 /**
  * The read job that brings an hour's pieces forward: it adds what happened since to the last piece, and begins new
- * ones where that is full. Where nothing is built that can be used, the pieces come from the rows of the calls.
+ * ones where that is full. Before that, pieces that hold calls that were removed since are made again without them.
+ * Where nothing is built that can be used, the pieces come from the rows of the calls.
  */
 
 import type { Connection } from '../../../db/connection.ts'
-import { createGrowingHour, type GrowingHour, HOUR_MODELS_MAX } from '../hour-columns.ts'
-import { addEntries } from '../hour-entries.ts'
+import {
+  createGrowingHour,
+  type GrowingHour,
+  HOUR_MODELS_MAX,
+  type HourColumns,
+} from '../hour-columns.ts'
+import { addChanges } from '../hour-entries.ts'
+import { findRemoved, withoutEntries } from '../hour-removals.ts'
 import { addRows, type HourPlace } from '../hour-rows.ts'
 import { createKeptHours } from '../kept-hours.ts'
 import { type HourState, readChanges } from '../live-hours.ts'
-import { BrokenSegmentError, type StoredPiece } from '../segment.ts'
+import { BrokenSegmentError, findStoredRemoved, type StoredPiece } from '../segment.ts'
 import { SELECT_HOUR } from '../segments.sql.ts'
 import { createSegmentReader, PIECES_MAX } from '../stored-hours.ts'
 import { type EncodedPiece, encodePiece } from './segment-build.ts'
@@ -33,13 +40,18 @@ export interface BuiltPiece extends EncodedPiece {
   /** Which piece it is, and where one that it replaces was stored. */
   readonly piece: number
   readonly replaces: number | null
-  /** Entries that came to the pieces. */
+  /** Entries and removals that came to the pieces. */
   readonly entries: number
+  /** It holds what the one that it replaces held but for calls that were removed since, which others may hold, too. */
+  readonly isThinned: boolean
   /** More rows of the calls are to come, for further pieces, if the hour is still the same then. */
   readonly rest: RestOfRows | null
   /** The pieces hold all that had happened. */
   readonly isLast: boolean
 }
+
+/** Limit: removed calls that one round looks for. */
+const REMOVED_MAX = 2 ** 14
 
 export type BuildResult = BuiltPiece | 'broken' | null
 
@@ -76,9 +88,9 @@ function buildFromRows(
   const place = addRows(db, state, columns, from?.place ?? null, isFull, checkpoint)
   return {
     ...{ hour_key, generation, built_revision: null, to_revision: revision },
-    ...{ piece, replaces: null, entries: 0 },
+    ...{ piece, replaces: null, entries: 0, isThinned: false },
     ...{ rest: place && { place, piece: piece + 1, revision }, isLast: place === null },
-    ...encodePiece(columns, revision),
+    ...encodePiece(columns.isFit() ? columns : null, revision),
   }
 }
 
@@ -92,7 +104,8 @@ function buildFromChanges(
   const built_revision = state.built_revision as number
   const segments = createSegmentReader(db, createKeptHours(0))
   try {
-    const last = findLast(segments.open(state), pieceRowsMax)
+    const stored = segments.open(state)
+    const last = findLast(stored, pieceRowsMax)
     const isUnfit = last?.hour.head.isUnfit === true
     const columns = createGrowingHour()
     if (last && !isUnfit) columns.addAll(last.hour.columns)
@@ -100,17 +113,21 @@ function buildFromChanges(
     let entries = 0
     for (const change of readChanges(db, hour_key, built_revision)) {
       if (pieces < PIECES_MAX && isPieceFull(columns, pieceRowsMax)) break
+      if (columns.removed().size >= REMOVED_MAX) break
       checkpoint()
-      entries += addEntries(columns, change.entries_json)
+      entries += addChanges(columns, change.entries_json)
       to_revision = change.revision
     }
     // What happened is not written down, so that only the rows tell it.
     if (to_revision === built_revision) return 'broken'
+    const thinned = thinOne(last ? stored.slice(0, -1) : stored, columns.removed(), state.revision)
+    const base = { hour_key, generation, built_revision, to_revision, rest: null }
+    if (thinned) return { ...base, ...thinned, entries: 0, isThinned: true, isLast: false }
+    const isFit = !isUnfit && columns.isFit()
     return {
-      ...{ hour_key, generation, built_revision, to_revision, entries },
-      ...{ rest: null, isLast: to_revision === state.revision },
+      ...{ ...base, entries, isThinned: false, isLast: to_revision === state.revision },
       ...{ piece: last ? pieces - 1 : pieces, replaces: last?.segment_key ?? null },
-      ...encodePiece(isUnfit ? null : columns, to_revision),
+      ...encodePiece(isFit ? withoutRemoved(columns) : null, to_revision),
     }
   } catch (error) {
     if (error instanceof BrokenSegmentError) return 'broken'
@@ -118,6 +135,26 @@ function buildFromChanges(
   } finally {
     segments.close()
   }
+}
+
+function withoutRemoved(columns: GrowingHour): HourColumns {
+  const places = findRemoved(columns.keys(), columns.removed(), false)
+  return places.length === 0 ? columns : withoutEntries(columns, places)
+}
+
+/** The first of the pieces that hold removed calls, without them. @throws BrokenSegmentError */
+function thinOne(
+  stored: readonly StoredPiece[],
+  removed: ReadonlyMap<number, number>,
+  revision: number,
+) {
+  for (const [piece, { segment_key, hour }] of stored.entries()) {
+    const places = findStoredRemoved(hour, removed)
+    if (places.length === 0) continue
+    const left = withoutEntries(hour.columns, places)
+    return { piece, replaces: segment_key, ...encodePiece(left, revision) }
+  }
+  return null
 }
 
 function isPieceFull(columns: GrowingHour, pieceRowsMax: number): boolean {

@@ -2,7 +2,6 @@
 import { COUNTS_BOTH } from '../../../../../domain/usage/own-usage.ts'
 import {
   COUNTERS,
-  type GrowingHour,
   type HourColumns,
   type Integers,
   IS_ENDED,
@@ -10,6 +9,7 @@ import {
   type Names,
   SLOTS,
 } from '../hour-columns.ts'
+import { rangeOf } from '../hour-removals.ts'
 import { type KeyedSums, latencyRuns, sumParts, toKeyed } from '../hour-summary.ts'
 import type { ColumnMeta, HeadMeta, SegmentColumn } from '../segment.ts'
 import { encodeSegment, type Numbers, narrow } from '../segment-blob.ts'
@@ -24,8 +24,8 @@ export interface EncodedPiece {
 }
 
 /** @param hour - null for one that does not fit */
-export function encodePiece(hour: GrowingHour | null, revision: number): EncodedPiece {
-  if (!hour?.isFit()) {
+export function encodePiece(hour: HourColumns | null, revision: number): EncodedPiece {
+  if (hour === null) {
     const meta: HeadMeta = { revision, isUnfit: true, count: 0, ended: 0, models: [] }
     return { head: encodeSegment(meta, {}), columns: [] }
   }
@@ -34,6 +34,7 @@ export function encodePiece(hour: GrowingHour | null, revision: number): Encoded
   const named = ({ names, ids }: Names) =>
     encodeSegment({ revision, names } satisfies ColumnMeta, { ids: pick(ids) })
   const columns: [SegmentColumn, Uint8Array][] = [
+    ['key', encodeSegment({ revision }, { values: pick(hour.keys()) })],
     ['latency', encodeSegment({ revision }, { values: pick(hour.latencies()) })],
     ['offset', encodeSegment({ revision }, { values: pick(hour.offsets()) })],
     ['slot', encodeSegment({ revision }, { values: pick(hour.slots()) })],
@@ -95,7 +96,8 @@ function encodeHead(hour: HourColumns, revision: number, differs: boolean): Uint
   const slots = Int16Array.from(hour.slots())
   const sums = toKeyed(sumParts(hour, slots, SLOTS, { calls: true, usage: 'own' }))
   const { count, ended } = hour
-  const meta: HeadMeta = { revision, count, ended, models: sums.models, differs }
+  const keys = rangeOf(hour.keys())
+  const meta: HeadMeta = { revision, count, ended, models: sums.models, differs, keys }
   return encodeSegment(meta, keyedArrays(sums))
 }
 

@@ -19,6 +19,7 @@ export function createSegmentWrites(db: Connection) {
   const deleteColumns = db.prepare(SQL.DELETE_COLUMNS)
   const settleHour = db.prepare(SQL.SETTLE_HOUR)
   const deleteChanges = db.prepare(SQL.DELETE_CHANGES)
+  const raiseGeneration = db.prepare(SQL.RAISE_GENERATION)
   const spoilHour = db.prepare(SQL.SPOIL_HOUR)
 
   function isAsRead(built: PieceBatch): boolean {
@@ -40,7 +41,8 @@ export function createSegmentWrites(db: Connection) {
     const { hour_key, to_revision, replaces, entries, piece } = built
     if (replaces !== null) deletePieces({ from_key: replaces, to_key: replaces })
     putHead.run({ segment_key, body: built.head })
-    if (built.rest) return
+    if (built.isThinned) raiseGeneration.run({ hour_key })
+    if (built.rest || built.isThinned) return
     settleHour.run({ hour_key, to_revision, entries, pieces: piece + 1 })
     deleteChanges.run({ hour_key, to_revision })
   }

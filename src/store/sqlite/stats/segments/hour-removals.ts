@@ -1,0 +1,79 @@
+/** Entries of calls that were removed after them: found by their keys, and left out. Pure. */
+import { type HourColumns, type Integers, IS_ENDED } from './hour-columns.ts'
+
+/** By the key of a call: how many entries of the last columns there were when it was removed. */
+type Removed = ReadonlyMap<number, number>
+
+/**
+ * The places of entries that do not count any more, ascending.
+ *
+ * @param isEarlier - whether all of these entries were there before any call was removed
+ */
+export function findRemoved(keys: Integers, removed: Removed, isEarlier: boolean): number[] {
+  const places: number[] = []
+  if (removed.size === 0) return places
+  const [least, most] = rangeOf(Float64Array.from(removed.keys()))
+  for (let place = 0; place < keys.length; place++) {
+    const key = keys[place] as number
+    if (key < least || key > most) continue
+    const before = removed.get(key)
+    if (before !== undefined && (isEarlier || place < before)) places.push(place)
+  }
+  return places
+}
+
+/** Whether a removed call may have entries in columns whose keys lie in a range. */
+export function mayHold([least, most]: readonly [number, number], removed: Removed): boolean {
+  for (const key of removed.keys()) if (key >= least && key <= most) return true
+  return false
+}
+
+/** The least and the greatest key. */
+export function rangeOf(keys: ArrayLike<number>): [least: number, most: number] {
+  let [least, most] = [2 ** 32, 0]
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as number
+    if (key < least) least = key
+    if (key > most) most = key
+  }
+  return [least, most]
+}
+
+/** The columns without the entries at some places. */
+export function withoutEntries(columns: HourColumns, places: readonly number[]): HourColumns {
+  const placeOf = new Int32Array(columns.count)
+  for (const place of places) placeOf[place] = -1
+  let count = 0
+  for (let place = 0; place < placeOf.length; place++) {
+    if (placeOf[place] === -1) continue
+    placeOf[place] = count
+    count += 1
+  }
+  const isLeft = (_: number, place: number) => placeOf[place] !== -1
+  const pick = <Column extends Integers>(values: Column) => values.filter(isLeft) as Column
+  const flags = pick(columns.flags())
+  return {
+    count,
+    isSorted: columns.isSorted,
+    ended: flags.reduce((ended, flag) => ended + ((flag & IS_ENDED) === 0 ? 0 : 1), 0),
+    keys: () => pick(columns.keys()),
+    latencies: () => pick(columns.latencies()),
+    flags: () => flags,
+    offsets: () => pick(columns.offsets()),
+    slots: () => pick(columns.slots()),
+    names(column) {
+      const { names, ids } = columns.names(column)
+      return { names, ids: pick(ids) }
+    },
+    usage() {
+      const used = columns.usage()
+      const isUsed = (_: number, row: number) => placeOf[used.calls[row] as number] !== -1
+      const rows = <Column extends Integers>(values: Column) => values.filter(isUsed) as Column
+      const calls = Uint32Array.from(rows(used.calls), (place) => placeOf[place] as number)
+      return {
+        ...{ rows: calls.length, calls, models: used.models, modelIds: rows(used.modelIds) },
+        ...{ counters: used.counters.map(rows), counts: rows(used.counts) },
+      }
+    },
+  }
+}
