@@ -158,6 +158,44 @@ describe.skipIf(!hasBrowser)('objects on the page', () => {
     expect(complaints).toEqual([])
   })
 
+  it('take tags and aliases, and lose them, from those who may write', async () => {
+    const test = await openPage()
+    const { page, url, key, createKey, complaints } = test
+    const ref = await publish(test, 'prompt', { text: 'one' })
+    await publish(test, 'prompt', { text: 'two' })
+    await page.goto(`${url}${addressOf(ref)}#key=${key}`)
+    const facts = page.locator('.facts')
+    const add = async (kind: string, name: string) => {
+      await page.getByLabel('Tag or alias', { exact: true }).selectOption(kind)
+      await page.getByLabel('Name of the tag or alias').fill(name)
+      await page.getByRole('button', { name: 'Add', exact: true }).click()
+    }
+    await add('tag', 'checked')
+    await facts.getByText('checked').waitFor()
+    await add('alias', 'production')
+    await facts.getByText('production').waitFor()
+    await page.getByLabel('Versions').first().getByText('production').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await add('alias', 'v7')
+    await page.getByRole('alert').waitFor()
+    await page.goto(`${url}/${PROJECT}/weave/objects/prompt/versions/v1`)
+    await add('alias', 'production')
+    await facts.getByText('production').waitFor()
+    await page.goto(`${url}/${PROJECT}/weave/objects/prompt/versions/production`)
+    await page.getByText('two').waitFor()
+    await page.getByLabel('Take off the alias production').click()
+    await expect.poll(() => facts.getByText('production').count()).toBe(0)
+    await page.goto(`${url}${addressOf(ref)}`)
+    await page.getByLabel('Take off the tag checked').click()
+    await expect.poll(() => facts.getByText('checked').count()).toBe(0)
+    const reader = await createKey({ scopes: ['traces:read'] })
+    await page.goto('about:blank')
+    await page.goto(`${url}${addressOf(ref)}#key=${reader}`)
+    await facts.getByText('Tags and aliases').waitFor()
+    expect(await page.getByRole('button', { name: 'Add', exact: true }).count()).toBe(0)
+    expect(complaints.filter((text) => !text.includes('422'))).toEqual([])
+  })
+
   it('say what is not there', async () => {
     const test = await openPage()
     const { page, url, key } = test

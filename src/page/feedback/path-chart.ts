@@ -47,7 +47,7 @@ export function PathChart({ asked, path }: PathChartProps) {
       <${Chart} title=${path} times=${times} lines=${values} format=${formatCount} onZoom=${zoom} onChoose=${() => undefined} />
     </section>
     <section class="card">
-      <header><h2>How often it was given: ${formatCount(given)}</h2></header>
+      <header><h2>How often it was given: ${formatCount(given)}</h2><${CopyCurl} path="/feedback/stats" body=${question} /></header>
       <${Chart} title="How often it was given" times=${times} lines=${counts} format=${formatShort} isBars onZoom=${zoom} onChoose=${() => undefined} />
     </section>
   </div>`

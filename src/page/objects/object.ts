@@ -1,15 +1,17 @@
 /** One object: its versions, what one of them holds, how it differs from another, and the calls that used it. */
 import { html } from 'htm/preact'
+import { useState } from 'preact/hooks'
 import { formatCount, formatTime } from '../parts/format.ts'
 import { type Column, Grid } from '../parts/grid.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { type Loaded, useLoad } from '../parts/use-load.ts'
-import { query, setQuery } from '../shell/location.ts'
+import { go, query, setQuery } from '../shell/location.ts'
 import { pathTo, pathToVersion, type ViewProps } from '../shell/place.ts'
 import { Difference } from './difference.ts'
+import { EditMarks } from './edit-marks.ts'
 import { classWords, type ObjectVersion } from './kinds.ts'
 import { readVersion, readVersions } from './object-reads.ts'
-import { Marks, marksOf } from './objects.ts'
+import { Marks } from './objects.ts'
 import { refOf } from './ref-of.ts'
 import { UsedBy } from './used-by.ts'
 import { ObjectValue } from './value.ts'
@@ -17,29 +19,40 @@ import { ObjectValue } from './value.ts'
 export function ObjectView({ project, subject, version = 'latest' }: ViewProps) {
   const name = subject ?? ''
   const place = `${project} ${name}`
-  const chosen = useLoad(`${place} ${version}`, (signal) =>
+  const [turn, setTurn] = useState(0)
+  const chosen = useLoad(`${place} ${version} ${turn}`, (signal) =>
     readVersion(project, name, version, signal),
   )
-  const versions = useLoad(place, (signal) => readVersions(project, name, signal))
+  const versions = useLoad(`${place} ${turn}`, (signal) => readVersions(project, name, signal))
+  const readAgain = () => {
+    setTurn(turn + 1)
+    // The alias of the address may be the one that was taken off.
+    const object = chosen.value
+    if (object?.aliases?.includes(version) && version !== 'latest') {
+      go(pathToVersion(project, name, object.digest, object.kind === 'op'))
+    }
+  }
   return html`<h1><a href=${pathTo(project, 'objects')}>Objects</a> / ${name}</h1>
     <${Failure} words=${chosen.failure ?? versions.failure} />
     <div class="object">
       <${Versions} versions=${versions.value ?? []} chosen=${chosen.value} />
-      <${Chosen} loaded=${chosen} versions=${versions.value ?? []} />
+      <${Chosen} loaded=${chosen} versions=${versions.value ?? []} onChanged=${readAgain} />
     </div>`
 }
 
 interface ChosenProps {
   readonly loaded: Loaded<ObjectVersion>
   readonly versions: readonly ObjectVersion[]
+  /** Called when the version has other tags or aliases. */
+  readonly onChanged: () => void
 }
 
-function Chosen({ loaded, versions }: ChosenProps) {
+function Chosen({ loaded, versions, onChanged }: ChosenProps) {
   const object = loaded.value
   if (object === null) return html`<section>${loaded.isLoading && html`<${Loading} />`}</section>`
   const against = query.value.get('against')
   return html`<section class="content" aria-label="Version">
-    <${Facts} object=${object} />
+    <${Facts} object=${object} onChanged=${onChanged} />
     <${Against} object=${object} versions=${versions} />
     ${
       against === null
@@ -50,15 +63,18 @@ function Chosen({ loaded, versions }: ChosenProps) {
   </section>`
 }
 
-function Facts({ object }: { readonly object: ObjectVersion }) {
+type FactsProps = Pick<ChosenProps, 'onChanged'> & { readonly object: ObjectVersion }
+
+function Facts({ object, onChanged }: FactsProps) {
   const facts = [
     ['Class', classWords(object)],
     ['Version', `v${object.version_index}`],
     ['Published', formatTime(object.created_at, false)],
     ['User', object.svc_user_id],
-    ...(marksOf(object).length > 0
-      ? [['Tags and aliases', html`<${Marks} object=${object} />`]]
-      : []),
+    [
+      'Tags and aliases',
+      html`<${EditMarks} key=${object.digest} object=${object} onChanged=${onChanged} />`,
+    ],
     ['Ref', html`<code>${refOf(object)}</code>`],
   ]
   return html`<dl class="facts">

@@ -111,7 +111,7 @@ const COLUMNS: readonly Column<ObjectVersion>[] = [
   },
 ]
 
-interface Mark {
+export interface Mark {
   readonly kind: 'alias' | 'tag'
   readonly name: string
 }

@@ -4,7 +4,8 @@ import { useState } from 'preact/hooks'
 
 interface CopyCurlProps {
   readonly path: string
-  readonly body: unknown
+  /** Without one it is asked for by GET. */
+  readonly body?: unknown
 }
 
 export function CopyCurl({ path, body }: CopyCurlProps) {
@@ -20,6 +21,8 @@ export function CopyCurl({ path, body }: CopyCurlProps) {
 
 /** With `$KEY` in the place of the key. */
 function curlOf(path: string, body: unknown): string {
+  const who = path.startsWith('/v1/') ? '-H "authorization: Bearer $KEY"' : '-u "api:$KEY"'
+  if (body === undefined) return `curl "${location.origin}${path}" ${who}`
   const quoted = JSON.stringify(body).replaceAll("'", "'\\''")
-  return `curl ${location.origin}${path} -u "api:$KEY" -H 'content-type: application/json' -d '${quoted}'`
+  return `curl ${location.origin}${path} ${who} -H 'content-type: application/json' -d '${quoted}'`
 }

@@ -1,6 +1,7 @@
 /** Numbers of training over steps, a chart for each. */
 import { html } from 'htm/preact'
 import { Chart, type Line } from '../parts/chart.ts'
+import { CopyCurl } from '../parts/copy-curl.ts'
 
 /** Shown first, in this order; the others unfold. */
 const FIRST = ['reward', 'loss', 'entropy', 'kl_div', 'grad_norm']
@@ -17,9 +18,11 @@ interface CurvesProps {
   readonly points: readonly Point[]
   /** What is counted on the horizontal axis. */
   readonly unit: string
+  /** Address that the points come from. */
+  readonly source: string
 }
 
-export function Curves({ points, unit }: CurvesProps) {
+export function Curves({ points, unit, source }: CurvesProps) {
   const names = [...new Set(points.flatMap(({ metrics }) => Object.keys(metrics)))]
   const beside = new Set(Object.values(BESIDE).flat())
   const first = FIRST.filter((name) => names.includes(name))
@@ -28,7 +31,7 @@ export function Curves({ points, unit }: CurvesProps) {
   const cards = (shown: readonly string[]) =>
     shown.map(
       (name) =>
-        html`<${Card} key=${name} title=${name} lines=${linesOf(name, names, points)} steps=${points.map(({ step }) => step)} unit=${unit} />`,
+        html`<${Card} key=${name} title=${name} lines=${linesOf(name, names, points)} steps=${points.map(({ step }) => step)} unit=${unit} source=${source} />`,
     )
   return html`<div class="charts dense">${cards(first)}</div>
     ${
@@ -61,12 +64,13 @@ interface CardProps {
   readonly lines: readonly Line[]
   readonly steps: readonly number[]
   readonly unit: string
+  readonly source: string
 }
 
-function Card({ title, lines, steps, unit }: CardProps) {
+function Card({ title, lines, steps, unit, source }: CardProps) {
   const last = lines[0]?.values.findLast((value) => value !== null)
   return html`<section class="card">
-    <header><h2>${title}</h2><span class="number">${last === null || last === undefined ? '' : formatNumber(last)}</span></header>
+    <header><h2>${title}</h2><${CopyCurl} path=${source} /><span class="push"></span><span class="number">${last === null || last === undefined ? '' : formatNumber(last)}</span></header>
     <${Chart} title=${title} times=${steps} lines=${lines} format=${formatNumber} unit=${unit} />
   </section>`
 }

@@ -15,6 +15,7 @@ import { Curves } from './curves.ts'
 import { durationOf, JobStatus, noteOf } from './job-table.ts'
 import {
   cancelJob,
+  eventsPath,
   isOver,
   type Job,
   type JobEvent,
@@ -66,6 +67,7 @@ export function JobView({ project, id }: JobViewProps) {
     <${Curves}
       points=${steps.map(({ data }, at) => ({ step: at + 1, metrics: data }))}
       unit="gradient step"
+      source=${`${eventsPath(job.id)}?limit=100`}
     />
     <h2>Events</h2>
     <${Events} events=${events} />

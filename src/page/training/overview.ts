@@ -9,7 +9,14 @@ import { pathTo } from '../shell/place.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { Curves } from './curves.ts'
 import { JobTable } from './job-table.ts'
-import { isOver, type Model, readCheckpoints, readJobs, readModels } from './training-api.ts'
+import {
+  checkpointsPath,
+  isOver,
+  type Model,
+  readCheckpoints,
+  readJobs,
+  readModels,
+} from './training-api.ts'
 
 /** Between two looks, while jobs run and while none does. */
 const BUSY_PAUSE_MS = 1500
@@ -48,7 +55,7 @@ export function Overview({ project }: { readonly project: string }) {
     ${
       model === null
         ? html`<${FirstJob} project=${project} />`
-        : html`<${Curves} points=${checkpoints.map(({ step, metrics }) => ({ step, metrics }))} unit="step" />
+        : html`<${Curves} points=${checkpoints.map(({ step, metrics }) => ({ step, metrics }))} unit="step" source=${`${checkpointsPath(model.id)}?limit=100`} />
           <${Checkpoints} project=${project} model=${model} checkpoints=${checkpoints} />
           <h2>Jobs</h2>
           <${JobTable} project=${project} jobs=${jobs} />`

@@ -68,12 +68,20 @@ export function readModel(id: string, signal: AbortSignal): Promise<Model> {
 }
 
 export function readEvents(id: string, signal: AbortSignal): Promise<JobEvent[]> {
-  return readAll(`${BASE}/training-jobs/${encodeURIComponent(id)}/events`, {}, signal)
+  return readAll(eventsPath(id), {}, signal)
+}
+
+export function eventsPath(job: string): string {
+  return `${BASE}/training-jobs/${encodeURIComponent(job)}/events`
 }
 
 /** Checkpoints by their steps. */
 export function readCheckpoints(modelId: string, signal: AbortSignal): Promise<Checkpoint[]> {
-  return readAll(`${BASE}/models/${encodeURIComponent(modelId)}/checkpoints`, {}, signal)
+  return readAll(checkpointsPath(modelId), {}, signal)
+}
+
+export function checkpointsPath(modelId: string): string {
+  return `${BASE}/models/${encodeURIComponent(modelId)}/checkpoints`
 }
 
 export function cancelJob(id: string): Promise<Job> {

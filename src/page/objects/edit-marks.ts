@@ -1,0 +1,84 @@
+/** Tags and aliases of a version: shown, and put on and taken off by those who may write. */
+import { html } from 'htm/preact'
+import { useState } from 'preact/hooks'
+import { ask, wordsOf } from '../api/client.ts'
+import { may } from '../api/session.ts'
+import type { ObjectVersion } from './kinds.ts'
+import { type Mark, Marks, marksOf } from './objects.ts'
+
+interface EditMarksProps {
+  readonly object: ObjectVersion
+  /** Called when something has changed. */
+  readonly onChanged: () => void
+}
+
+export function EditMarks({ object, onChanged }: EditMarksProps) {
+  const [failure, setFailure] = useState<string | null>(null)
+  const marks = marksOf(object)
+  if (!may('traces:write')) {
+    return marks.length === 0 ? '–' : html`<${Marks} object=${object} />`
+  }
+  const change = async (run: Promise<unknown>) => {
+    setFailure(null)
+    try {
+      await run
+      onChanged()
+    } catch (error) {
+      setFailure(wordsOf(error))
+    }
+  }
+  return html`<div class="bar marks">
+    ${marks.map(
+      (
+        mark,
+      ) => html`<span key=${`${mark.kind} ${mark.name}`} class=${`mark ${mark.kind}`} title=${mark.kind}>
+        ${mark.name} <button class="quiet" aria-label=${`Take off the ${mark.kind} ${mark.name}`} onClick=${() => change(takeOff(object, mark))}>×</button>
+      </span>`,
+    )}
+    <${NewMark} onAdd=${(mark: Mark) => change(putOn(object, mark))} />
+    ${failure !== null && html`<span class="bad" role="alert">${failure}</span>`}
+  </div>`
+}
+
+function NewMark({ onAdd }: { readonly onAdd: (mark: Mark) => void }) {
+  const [kind, setKind] = useState<Mark['kind']>('tag')
+  const [name, setName] = useState('')
+  const submit = (event: Event) => {
+    event.preventDefault()
+    if (name.trim() === '') return
+    onAdd({ kind, name: name.trim() })
+    setName('')
+  }
+  return html`<form class="bar" onSubmit=${submit}>
+    <select aria-label="Tag or alias" value=${kind} onChange=${(event: Event) => setKind((event.target as HTMLSelectElement).value as Mark['kind'])}>
+      <option value="tag">tag</option>
+      <option value="alias">alias</option>
+    </select>
+    <input class="short" aria-label="Name of the tag or alias" value=${name} onInput=${(event: Event) => setName((event.target as HTMLInputElement).value)} />
+    <button>Add</button>
+  </form>`
+}
+
+/** Tags are of a version, aliases of the object; an alias that led to another version leads here then. */
+function pathOf({ object_id, digest }: ObjectVersion, { kind }: Mark): string {
+  const object = `/objs/${encodeURIComponent(object_id)}`
+  return kind === 'tag'
+    ? `${object}/versions/${encodeURIComponent(digest)}/tags`
+    : `${object}/aliases`
+}
+
+function putOn(object: ObjectVersion, mark: Mark): Promise<unknown> {
+  const { project_id, digest } = object
+  const body =
+    mark.kind === 'tag'
+      ? { project_id, tags: [mark.name] }
+      : { project_id, digest, aliases: [mark.name] }
+  return ask(pathOf(object, mark), body, { method: 'PUT' })
+}
+
+function takeOff(object: ObjectVersion, mark: Mark): Promise<unknown> {
+  const { project_id } = object
+  const body =
+    mark.kind === 'tag' ? { project_id, tags: [mark.name] } : { project_id, aliases: [mark.name] }
+  return ask(`${pathOf(object, mark)}/remove`, body)
+}
