@@ -147,7 +147,7 @@ function createRowReader(tables: TableStore, spend: (bytes: number) => void) {
     if (kind !== 'id') return NOTHING
     const index = indexes.get(table.table_key) ?? tables.indexRows(table)
     indexes.set(table.table_key, index)
-    const row = (await index).findRow(value)
+    const row = await (await index).findRow(value)
     return row === null ? NOTHING : { value: parseRow(row) }
   }
 

@@ -1,17 +1,22 @@
 /**
- * The stores that several processes share: keys, prices and feedback lie in PostgreSQL, what else there is on the node. Calls
- * are put into ClickHouse over these.
+ * The stores that several processes share: keys, prices, feedback, objects, tables, files and responses lie in
+ * PostgreSQL, what else there is on the node. Calls are put into ClickHouse over these.
  */
 import type { NodeStores } from '../sqlite/open.ts'
 import type { ReadTurnLimits } from '../sqlite/read/read-turns.ts'
 import { createKeyStore } from './access/keys.ts'
 import { createBesideOf } from './calls/call-beside.ts'
+import { createResponseStore } from './chat/responses.ts'
 import { connectPostgres } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
 import { createReads } from './db/reads.ts'
 import { createFeedbackStore } from './feedback/feedback.ts'
 import { createStoreHealth } from './health/store-health.ts'
+import { createFileStore, sweepFiles } from './objects/files.ts'
+import { createObjectStore } from './objects/objects.ts'
+import { createTableStore } from './objects/tables.ts'
 import { createPriceStore } from './prices/prices.ts'
+import { sumContents } from './projects/content-sizes.ts'
 
 interface PostgresStoreOptions {
   /** Address with user, password and database. Secret. */
@@ -42,14 +47,24 @@ export async function openPostgresStores(
     connectionsMax: running + CONNECTIONS_OF_REST,
   })
   const reads = createReads(options.reads)
+  const stopSweep = sweepFiles(db)
   return {
     ...node,
     keys: createKeyStore(db),
     prices: createPriceStore(db),
     feedback: createFeedbackStore(db, reads),
-    besideOf: createBesideOf(db, node),
+    besideOf: createBesideOf(db),
+    objects: createObjectStore(db, reads),
+    tables: createTableStore(db, reads),
+    files: createFileStore(db),
+    responses: createResponseStore(db),
+    projects: {
+      ...node.projects,
+      sumContents: (caller) => reads.run(caller, () => sumContents(db, caller.project_id)),
+    },
     checkStore: createStoreHealth(db, node).checkStore,
     async close() {
+      stopSweep()
       await node.close()
       await db.close()
     },

@@ -1,7 +1,12 @@
 import { describe } from 'vitest'
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
 import { describeFeedbackStoreContract } from '../../feedback/feedback-store-contract.ts'
+import { describeContentStoresContract } from '../../objects/object-store-contract.ts'
 import { hasClickHouse } from '../clickhouse/clickhouse-server.ts'
+import {
+  describeFileStoreContract,
+  describeResponseStoreContract,
+} from '../files-and-responses-contract.ts'
 import {
   describeKeyStoreContract,
   describePriceStoreContract,
@@ -12,6 +17,9 @@ import { hasPostgres } from './postgres-server.ts'
 describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describeKeyStoreContract('postgres', async () => (await openTestStores()).keys)
   describePriceStoreContract('postgres', async () => (await openTestStores()).prices)
+  describeContentStoresContract('postgres', openTestStores)
+  describeFileStoreContract('postgres', async () => (await openTestStores()).files)
+  describeResponseStoreContract('postgres', async () => (await openTestStores()).responses)
   describeFeedbackStoreContract('postgres', async () => (await openTestStores()).feedback)
 })
 

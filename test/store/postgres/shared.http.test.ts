@@ -29,6 +29,30 @@ describe.skipIf(!hasClickHouse || !hasPostgres)('two servers on one store', () =
     expect((await other.get('/ready')).status).toBe(200)
   })
 
+  it('share objects, tables, files and the values behind refs', async () => {
+    const [one, other] = await openTwo()
+    const object = { project_id, object_id: 'thing', val: { n: 1 } }
+    const { digest } = (await one.post('/obj/create', { obj: object })).body
+    const read = await other.post('/obj/read', { project_id, object_id: 'thing', digest: 'latest' })
+    expect(read.body.obj).toMatchObject({ digest, val: { n: 1 }, version_index: 0 })
+    const table = { project_id, rows: [{ k: 2 }, { k: 1 }] }
+    const made = (await one.post('/table/create', { table })).body
+    const rows = await other.post('/table/query', { project_id, digest: made.digest })
+    expect(rows.body.rows).toMatchObject([{ val: { k: 2 } }, { val: { k: 1 } }])
+    const inputs = { thing: `weave:///${project_id}/object/thing:${digest}` }
+    const started_at = '2026-01-01T10:00:00Z'
+    const call = { project_id, id: 'a', op_name: 'op', started_at, attributes: {}, inputs }
+    expect((await one.post('/call/start', { start: call })).status).toBe(200)
+    const listed = async (n: number) =>
+      other.post('/calls/stream_query', {
+        project_id,
+        expand_columns: ['inputs.thing'],
+        query: { $expr: { $eq: [{ $getField: 'inputs.thing.n' }, { $literal: n }] } },
+      })
+    expect(JSON.parse((await listed(1)).text)).toMatchObject({ id: 'a' })
+    expect((await listed(2)).text).toBe('')
+  })
+
   it('share feedback, by which calls are found', async () => {
     const [one, other] = await openTwo()
     const time = '2026-01-01T10:00:00Z'

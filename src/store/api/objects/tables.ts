@@ -26,7 +26,7 @@ export interface TableRow extends NewRow {
 /** Which rows a table has, without their contents. */
 export interface RowIndex {
   /** The row of a digest; null when the table has none. */
-  findRow(digest: string): NewRow | null
+  findRow(digest: string): Promise<NewRow | null>
 }
 
 export type TableSort = NonNullable<TableQueryRequest['sort_by']>

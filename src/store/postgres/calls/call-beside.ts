@@ -1,37 +1,72 @@
 /** What lists of calls read beside the calls, where that lies in PostgreSQL: for some calls at once, before they are asked. */
-import type { CallBeside } from '../../../domain/calls/call-fields.ts'
+import { type CallBeside, callField } from '../../../domain/calls/call-fields.ts'
 import { callRef } from '../../../domain/calls/call-ref.ts'
+import { toExpansion } from '../../../domain/calls/expand-columns.ts'
 import type { FeedbackRow } from '../../../domain/feedback/feedback-view.ts'
+import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import type { BesideReader } from '../../sqlite/calls/call-beside.ts'
 import type { NodeStores } from '../../sqlite/open.ts'
 import { toLeft } from '../../sqlite/read/read-turns.ts'
 import type { Statements } from '../db/client.ts'
 import { readAbout } from '../feedback/feedback-about.ts'
+import { createRefValues } from '../objects/ref-values.ts'
 
-/** @param node - where the values of refs lie */
-export function createBesideOf(
-  db: Pick<Statements, 'all'>,
-  node: Pick<NodeStores, 'besideOf'>,
-): NodeStores['besideOf'] {
-  return (selection) => {
-    const { refScheme } = selection.reach
-    const ofNode = node.besideOf(selection)
+/** Limit: refs whose values are kept; then all are let go. */
+const KEPT_REFS_MAX = 100_000
+
+type Prepare = BesideReader['prepare']
+
+export function createBesideOf(db: Pick<Statements, 'all' | 'first'>): NodeStores['besideOf'] {
+  return ({ expanded, reach: { refScheme, projects }, prices }) => {
+    const readValue = createRefValues(db, projects)
+    const values = new Map<string, unknown>()
+    /** Refs that were asked for and not read yet. */
+    const missing = new Set<string>()
     let about: ReadonlyMap<string, readonly FeedbackRow[]> = new Map()
     const beside: CallBeside = {
-      ...ofNode.beside,
+      expanded: toExpansion(expanded),
+      readRef(ref) {
+        if (!values.has(ref)) missing.add(ref)
+        return values.get(ref)
+      },
+      prices: prices && layerPrices(prices),
+      payloads: new WeakMap(),
       feedbackOf: ({ project_id, id }) => about.get(callRef(refScheme, project_id, id)) ?? [],
     }
-    const prepare: BesideReader['prepare'] = async (calls, paths, caller) => {
-      await ofNode.prepare(calls, paths, caller)
+
+    const readFeedback: Prepare = async (calls, paths, { signal }) => {
       const [first] = calls
       if (first === undefined || !paths.some(([field]) => field === 'feedback')) return
       const { project_id } = first.call
       const refs = calls.map(({ call }) => callRef(refScheme, project_id, call.id))
-      const found = await readAbout(db, project_id, refs, () => {
-        if (caller.signal.aborted) throw toLeft(caller.signal)
-      })
+      const found = await readAbout(db, project_id, refs, () => requireWaiting(signal))
       about = new Map(refs.map((ref, at) => [ref, found[at] ?? []]))
     }
-    return { beside, prepare }
+
+    /** Each round asks the fields and reads the refs that they met: a value may lead to further ones. */
+    const readRefs: Prepare = async (calls, paths, { signal }) => {
+      if (beside.expanded === null) return
+      if (values.size > KEPT_REFS_MAX) values.clear()
+      do {
+        missing.clear()
+        for (const call of calls) for (const path of paths) callField(call, path)
+        for (const ref of missing) {
+          requireWaiting(signal)
+          values.set(ref, await readValue(ref))
+        }
+      } while (missing.size > 0)
+    }
+
+    return {
+      beside,
+      async prepare(calls, paths, caller) {
+        await readFeedback(calls, paths, caller)
+        await readRefs(calls, paths, caller)
+      },
+    }
   }
+}
+
+function requireWaiting(signal: AbortSignal): void {
+  if (signal.aborted) throw toLeft(signal)
 }

@@ -6,6 +6,7 @@ import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import type { Writes } from '../write/writes.ts'
+import { includesKey } from './sorted-keys.ts'
 import { BLOCK_ROWS, openTableBlocks, toBlock } from './table-blocks.ts'
 import * as SQL from './tables.sql.ts'
 
@@ -47,9 +48,9 @@ export function createTableStore(db: Connection, writes: Writes, reads: ReadPool
     async indexRows(table) {
       const keys = await readSortedKeys(db, table)
       return {
-        findRow(digest) {
+        async findRow(digest) {
           const key = rowKeys.find(table.project_id, digest)?.value_key
-          if (key === undefined || !includes(keys, key)) return null
+          if (key === undefined || !includesKey(keys, key)) return null
           return read(() => findRow.get(key) as NewRow)
         },
       }
@@ -108,18 +109,6 @@ async function readSortedKeys(db: Connection, table: StoredTable): Promise<Float
     keys[place] = read(() => blocks.keyAt(place))
   }
   return keys.sort()
-}
-
-/** Whether an ascending list has a key. */
-function includes(keys: Float64Array, key: number): boolean {
-  let from = 0
-  let until = keys.length
-  while (from < until) {
-    const middle = (from + until) >>> 1
-    if ((keys[middle] as number) < key) from = middle + 1
-    else until = middle
-  }
-  return keys[from] === key
 }
 
 interface RowKey {

@@ -1,0 +1,64 @@
+/** Statements of files and their chunks. */
+
+/** A file whose bytes are about to come. */
+export const BEGIN_FILE = `
+INSERT INTO files DEFAULT VALUES
+RETURNING file_key
+`
+
+/** The next bytes of a file. */
+export const INSERT_CHUNK = `
+INSERT INTO file_chunks (file_key, chunk, content)
+VALUES (@file_key, @chunk, @content)
+`
+
+/** Gives received bytes to a project, unless it has them (files_project_id_digest_key). */
+export const KEEP_FILE = `
+UPDATE files
+SET project_id = @project_id, digest = @digest, size_bytes = @size_bytes
+WHERE file_key = @file_key
+  AND project_id IS NULL
+  AND NOT EXISTS (
+    SELECT 1
+    FROM files AS kept
+    WHERE kept.project_id = @project_id AND kept.digest = @digest
+  )
+`
+
+/** One at a time gives a content to a project; the lock ends with the transaction. */
+export const LOCK_FILE = `
+SELECT pg_advisory_xact_lock(hashtextextended('file ' || @project_id || ' ' || @digest, 0))
+`
+
+/** A file (files_project_id_digest_key). */
+export const FIND_FILE = `
+SELECT file_key, size_bytes
+FROM files
+WHERE project_id = @project_id AND digest = @digest
+`
+
+/** Bytes of a file from a place on; by primary key. */
+export const FIND_CHUNK = `
+SELECT content
+FROM file_chunks
+WHERE file_key = @file_key AND chunk = @chunk
+`
+
+/** Forgets bytes that no project has, with their chunks. */
+export const DISCARD_FILE = `
+DELETE FROM files
+WHERE file_key = @file_key AND project_id IS NULL
+`
+
+/** Forgets bytes that were left by who received them; no request takes so long (files_received_at). */
+export const DISCARD_LEFT_FILES = `
+DELETE FROM files
+WHERE project_id IS NULL AND received_at < now() - interval '1 day'
+`
+
+/** Bytes of all files of a project (files_project_id_digest_key). */
+export const SUM_FILE_BYTES = `
+SELECT coalesce(sum(size_bytes), 0)::bigint AS bytes
+FROM files
+WHERE project_id = @project_id
+`

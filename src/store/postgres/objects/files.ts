@@ -1,0 +1,118 @@
+/** Files in PostgreSQL, in chunks: no process needs the disk of another. */
+import { Readable } from 'node:stream'
+import { createBytesDigest } from '../../../domain/objects/digests.ts'
+import { ApiError } from '../../../errors.ts'
+import type { FileStore } from '../../api/objects/files.ts'
+import type { Postgres } from '../db/client.ts'
+import * as SQL from './files.sql.ts'
+
+/** Bytes of a chunk, except the last. */
+const CHUNK_BYTES = 262_144
+
+export function createFileStore(db: Postgres): FileStore {
+  async function keep(project_id: string, file: Received): Promise<void> {
+    const { file_key, digest, size_bytes } = file
+    const key = { project_id, digest }
+    await db.transaction(async (tx) => {
+      await tx.all(SQL.LOCK_FILE, key)
+      const changed = await tx.run(SQL.KEEP_FILE, { ...key, file_key, size_bytes })
+      if (changed === 0 && (await tx.first(SQL.FIND_FILE, key)) === undefined) {
+        // It was left for a day.
+        throw new ApiError('store_unavailable', { retryAfterS: 5 })
+      }
+    })
+  }
+
+  async function* readChunks(file_key: number, size_bytes: number): AsyncGenerator<Buffer, void> {
+    for (let chunk = 0; chunk * CHUNK_BYTES < size_bytes; chunk++) {
+      const row = await db.first<{ content: Buffer }>(SQL.FIND_CHUNK, { file_key, chunk })
+      if (row === undefined) throw new ApiError('file_not_found', { param: 'digest' })
+      yield row.content
+    }
+  }
+
+  return {
+    async receiveFile(source) {
+      const file = await receive(db, source)
+      const { file_key, digest, size_bytes } = file
+      return {
+        ...{ digest, size_bytes },
+        keep: (project_id) => keep(project_id, file),
+        discard: () => discard(db, file_key),
+      }
+    },
+    async findFile(project_id, digest) {
+      type Found = { file_key: number; size_bytes: number }
+      const row = await db.first<Found>(SQL.FIND_FILE, { project_id, digest })
+      if (row === undefined) return null
+      const { file_key, size_bytes } = row
+      const chunks = readChunks(file_key, size_bytes)
+      if (size_bytes > CHUNK_BYTES) return { size_bytes, content: Readable.from(chunks) }
+      return { size_bytes, content: (await chunks.next()).value ?? Buffer.alloc(0) }
+    },
+    async sumFileBytes(project_id) {
+      const sum = await db.first<{ bytes: number }>(SQL.SUM_FILE_BYTES, { project_id })
+      return sum?.bytes ?? 0
+    },
+  }
+}
+
+interface Received {
+  readonly file_key: number
+  readonly digest: string
+  readonly size_bytes: number
+}
+
+/** Stores the bytes as they come; what breaks off is forgotten. */
+async function receive(db: Postgres, source: AsyncIterable<Buffer>): Promise<Received> {
+  const hash = createBytesDigest()
+  const begun = await db.first<{ file_key: number }>(SQL.BEGIN_FILE)
+  const file_key = begun?.file_key as number
+  let size_bytes = 0
+  let chunk = 0
+  let held: Buffer[] = []
+  let heldBytes = 0
+
+  async function write(content: Buffer): Promise<void> {
+    await db.run(SQL.INSERT_CHUNK, { file_key, chunk, content })
+    chunk += 1
+  }
+
+  try {
+    for await (const bytes of source) {
+      hash.update(bytes)
+      size_bytes += bytes.length
+      held.push(bytes)
+      heldBytes += bytes.length
+      if (heldBytes < CHUNK_BYTES) continue
+      const all = Buffer.concat(held)
+      let from = 0
+      for (; all.length - from >= CHUNK_BYTES; from += CHUNK_BYTES) {
+        await write(all.subarray(from, from + CHUNK_BYTES))
+      }
+      held = [all.subarray(from)]
+      heldBytes = all.length - from
+    }
+    if (heldBytes > 0) await write(Buffer.concat(held))
+    return { file_key, digest: hash.digest(), size_bytes }
+  } catch (error) {
+    await discard(db, file_key)
+    throw error
+  }
+}
+
+/** What cannot be forgotten is forgotten a day later. */
+async function discard(db: Postgres, file_key: number): Promise<void> {
+  await db.run(SQL.DISCARD_FILE, { file_key }).catch(() => undefined)
+}
+
+const SWEEP_MS = 3_600_000
+
+/** Forgets what processes that died have left, at once and every hour; several may do it. @returns its end */
+export function sweepFiles(db: Postgres): () => void {
+  const sweep = () => void db.run(SQL.DISCARD_LEFT_FILES).catch(() => undefined)
+  sweep()
+  const timer = setInterval(sweep, SWEEP_MS)
+  timer.unref()
+  return () => clearInterval(timer)
+}

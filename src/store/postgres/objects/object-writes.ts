@@ -1,0 +1,97 @@
+/** The writes of objects: each is a transaction that has the object for itself. */
+import { requireObject } from '../../../domain/objects/object-view.ts'
+import { ApiError } from '../../../errors.ts'
+import type { ObjectMarks, ObjectStore } from '../../api/objects/objects.ts'
+import type { Postgres, Statements } from '../db/client.ts'
+import * as MARKS from './marks.sql.ts'
+import { findVersion, type KeyedVersion, toKeyed, type VersionRow } from './object-versions.ts'
+import * as SQL from './objects.sql.ts'
+
+/** Limit: tags of one version; aliases of one object. */
+const MARKS_MAX = 1000
+
+type ObjectName = { readonly project_id: string; readonly object_id: string }
+type Writes = Pick<
+  ObjectStore,
+  'createObject' | 'addTags' | 'removeTags' | 'setAliases' | 'removeAliases' | 'deleteObjects'
+>
+
+export function createObjectWrites(db: Postgres): Writes {
+  const change = <T>({ project_id, object_id }: ObjectName, run: (tx: Statements) => Promise<T>) =>
+    db.transaction(async (tx) => {
+      await tx.all(SQL.LOCK_OBJECT, { project_id, object_id })
+      return run(tx)
+    })
+
+  return {
+    createObject: ({ val_json, ...object }) =>
+      change(object, async (tx) => {
+        const { project_id, digest } = object
+        await tx.run(SQL.INSERT_JSON_VALUES, { project_id, digests: [digest], texts: [val_json] })
+        await tx.run(SQL.INSERT_OBJECT, { ...object })
+      }),
+    addTags: (marks) =>
+      change(marks, async (tx) => {
+        const object_key = await requireKey(tx, marks)
+        await tx.run(MARKS.INSERT_TAGS, { object_key, names: marks.names })
+        await requireFew(tx, MARKS.COUNT_TAGS, { object_key }, 'tags')
+      }),
+    removeTags: (marks) =>
+      change(marks, async (tx) => {
+        const object_key = await requireKey(tx, marks)
+        await tx.run(MARKS.DELETE_TAGS, { object_key, names: marks.names })
+      }),
+    setAliases: (marks) =>
+      change(marks, async (tx) => {
+        const { project_id, object_id, names } = marks
+        const object_key = await requireKey(tx, marks)
+        await tx.run(MARKS.SET_ALIASES, { project_id, object_id, names, object_key })
+        await requireFew(tx, MARKS.COUNT_ALIASES, { project_id, object_id }, 'aliases')
+      }),
+    removeAliases: (removal) =>
+      change(removal, async (tx) => void (await tx.run(MARKS.DELETE_ALIASES, { ...removal }))),
+    deleteObjects: (project_id, object_id, versions, deleted_at_us) =>
+      change({ project_id, object_id }, async (tx) => {
+        const chosen = await chooseVersions(tx, { project_id, object_id }, versions)
+        const object_keys = chosen.map(({ object_key }) => object_key)
+        await tx.run(SQL.DELETE_OBJECTS, { object_keys, deleted_at_us })
+        return chosen.map(({ version }) => version)
+      }),
+  }
+}
+
+/** All names are looked up before the first is deleted, so that `latest` is the latest of before. */
+async function chooseVersions(
+  tx: Statements,
+  name: ObjectName,
+  versions: readonly string[] | null,
+): Promise<KeyedVersion[]> {
+  if (versions === null) {
+    const live = await tx.all<VersionRow>(SQL.LIST_LIVE_VERSIONS, name)
+    if (live.length === 0) throw new ApiError('object_not_found', { param: 'object_id' })
+    return live.map(toKeyed)
+  }
+  const chosen = new Map<number, KeyedVersion>()
+  for (const [at, text] of versions.entries()) {
+    const found = await findVersion(tx, name.project_id, name.object_id, text)
+    if (found === null || found.version.deleted_at_us !== null) {
+      throw new ApiError('object_not_found', { param: `digests[${at}]` })
+    }
+    chosen.set(found.object_key, found)
+  }
+  return [...chosen.values()]
+}
+
+async function requireKey(tx: Statements, marks: ObjectMarks): Promise<number> {
+  const found = await findVersion(tx, marks.project_id, marks.object_id, marks.version)
+  requireObject(found?.version ?? null)
+  return found?.object_key as number
+}
+
+/** What was written before it throws is undone with it. */
+async function requireFew(tx: Statements, sql: string, of: object, param: string): Promise<void> {
+  const counted = await tx.first<{ count: number }>(sql, { ...of })
+  if ((counted?.count ?? 0) <= MARKS_MAX) return
+  const message = `An object has at most ${MARKS_MAX} ${param}.`
+  throw new ApiError('validation_failed', { message, param })
+}

@@ -1,0 +1,206 @@
+/** Statements of published objects and their contents. */
+
+/** Contents, those that the project has not (json_values_project_id_digest_key). */
+export const INSERT_JSON_VALUES = `
+INSERT INTO json_values (project_id, digest, val_json)
+SELECT @project_id, rows.digest, rows.val_json
+FROM unnest(@digests::text[], @texts::text[]) AS rows (digest, val_json)
+ON CONFLICT (project_id, digest) DO NOTHING
+`
+
+/** The texts of contents (json_values_project_id_digest_key). */
+export const FIND_JSON_VALUES = `
+SELECT digest, val_json
+FROM json_values
+WHERE project_id = @project_id AND digest = ANY (@digests::text[])
+`
+
+/** One at a time changes the versions, tags and aliases of an object; the lock ends with the transaction. */
+export const LOCK_OBJECT = `
+SELECT pg_advisory_xact_lock(hashtextextended('object ' || @project_id || ' ' || @object_id, 0))
+`
+
+/** The next version of an object, unless it has the content; one that was deleted is made anew (objects_project_id_object_id_version_index_key). */
+export const INSERT_OBJECT = `
+INSERT INTO objects (
+  project_id,
+  object_id,
+  digest,
+  version_index,
+  kind,
+  base_object_class,
+  leaf_object_class,
+  svc_user_id,
+  created_at_us
+)
+SELECT
+  @project_id,
+  @object_id,
+  @digest,
+  coalesce(max(version_index) + 1, 0),
+  @kind,
+  @base_object_class,
+  @leaf_object_class,
+  @svc_user_id,
+  @created_at_us::bigint
+FROM objects
+WHERE project_id = @project_id AND object_id = @object_id
+ON CONFLICT (project_id, object_id, digest) DO UPDATE SET
+  deleted_at_us = NULL,
+  created_at_us = excluded.created_at_us,
+  svc_user_id = excluded.svc_user_id
+WHERE objects.deleted_at_us IS NOT NULL
+`
+
+/**
+ * The columns of a version; whether it is the latest by objects_project_id_object_id_version_index_key, its tags by
+ * primary key, its aliases by object_aliases_object_key.
+ */
+const OBJECT_COLUMNS = `
+  objects.object_key,
+  objects.project_id,
+  objects.object_id,
+  objects.digest,
+  objects.version_index,
+  (
+    objects.version_index IS NOT DISTINCT FROM (
+      SELECT newer.version_index
+      FROM objects AS newer
+      WHERE newer.project_id = objects.project_id
+        AND newer.object_id = objects.object_id
+        AND newer.deleted_at_us IS NULL
+      ORDER BY newer.version_index DESC
+      LIMIT 1
+    )
+  )::integer AS is_latest,
+  objects.kind,
+  objects.base_object_class,
+  objects.leaf_object_class,
+  objects.svc_user_id,
+  objects.created_at_us,
+  objects.deleted_at_us,
+  octet_length(json_values.val_json) AS size_bytes,
+  (
+    SELECT coalesce(to_json(array_agg(object_tags.tag ORDER BY object_tags.tag))::text, '[]')
+    FROM object_tags
+    WHERE object_tags.object_key = objects.object_key
+  ) AS tags_json,
+  (
+    SELECT coalesce(to_json(array_agg(object_aliases.alias ORDER BY object_aliases.alias))::text, '[]')
+    FROM object_aliases
+    WHERE object_aliases.object_key = objects.object_key
+  ) AS aliases_json
+`
+
+const VERSION = `
+SELECT ${OBJECT_COLUMNS}
+FROM objects
+JOIN json_values
+  ON json_values.project_id = objects.project_id AND json_values.digest = objects.digest
+WHERE objects.project_id = @project_id AND objects.object_id = @object_id`
+
+/** By its content, or by the alias that leads to it (objects_project_id_object_id_digest_key, primary key of object_aliases). */
+export const FIND_NAMED_VERSION = `${VERSION}
+  AND (
+    objects.digest = @name
+    OR objects.object_key = (
+      SELECT object_aliases.object_key
+      FROM object_aliases
+      WHERE object_aliases.project_id = @project_id
+        AND object_aliases.object_id = @object_id
+        AND object_aliases.alias = @name
+    )
+  )
+ORDER BY objects.digest = @name DESC
+LIMIT 1
+`
+
+/** By its number (objects_project_id_object_id_version_index_key). */
+export const FIND_NUMBERED_VERSION = `${VERSION}
+  AND objects.version_index = @version_index::bigint
+`
+
+/** The newest that is not deleted, else the newest (objects_project_id_object_id_version_index_key). */
+export const FIND_LATEST_VERSION = `${VERSION}
+ORDER BY objects.deleted_at_us IS NULL DESC, objects.version_index DESC
+LIMIT 1
+`
+
+/** The versions of an object that are not deleted (objects_project_id_object_id_version_index_key). */
+export const LIST_LIVE_VERSIONS = `${VERSION}
+  AND objects.deleted_at_us IS NULL
+ORDER BY objects.version_index
+`
+
+/** Hides versions; by primary key. */
+export const DELETE_OBJECTS = `
+UPDATE objects
+SET deleted_at_us = @deleted_at_us
+WHERE object_key = ANY (@object_keys::bigint[]) AND deleted_at_us IS NULL
+`
+
+/** What versions are sorted by, as text of a statement; nothing else may stand there. */
+export const OBJECT_ORDERS = {
+  object_id: { asc: 'object_id ASC', desc: 'object_id DESC' },
+  created_at: {
+    asc: 'created_at_us ASC, object_key ASC',
+    desc: 'created_at_us DESC, object_key DESC',
+  },
+} as const
+
+/**
+ * The versions of a project that are not deleted and match; null parameters do not filter
+ * (objects_project_id_object_id_version_index_key).
+ *
+ * @param order - entries of OBJECT_ORDERS
+ */
+export function listObjects(order: readonly string[]): string {
+  return `
+SELECT *
+FROM (
+  SELECT ${OBJECT_COLUMNS}
+  FROM objects
+  JOIN json_values
+    ON json_values.project_id = objects.project_id AND json_values.digest = objects.digest
+  WHERE objects.project_id = @project_id
+    AND objects.deleted_at_us IS NULL
+    AND (@object_ids::text[] IS NULL OR objects.object_id = ANY (@object_ids::text[]))
+    AND (@kind::text IS NULL OR objects.kind = @kind::text)
+    AND (
+      @base_object_classes::text[] IS NULL
+      OR objects.base_object_class = ANY (@base_object_classes::text[])
+    )
+    AND (
+      @exclude_base_object_classes::text[] IS NULL
+      OR objects.base_object_class IS NULL
+      OR objects.base_object_class <> ALL (@exclude_base_object_classes::text[])
+    )
+    AND (
+      @leaf_object_classes::text[] IS NULL
+      OR objects.leaf_object_class = ANY (@leaf_object_classes::text[])
+    )
+    AND (
+      @tags::text[] IS NULL
+      OR EXISTS (
+        SELECT 1
+        FROM object_tags
+        WHERE object_tags.object_key = objects.object_key
+          AND object_tags.tag = ANY (@tags::text[])
+      )
+    )
+) AS versions
+WHERE (NOT @latest_only::boolean OR is_latest = 1)
+  AND (
+    @aliases::text[] IS NULL
+    OR (is_latest = 1 AND 'latest' = ANY (@aliases::text[]))
+    OR EXISTS (
+      SELECT 1
+      FROM object_aliases
+      WHERE object_aliases.object_key = versions.object_key
+        AND object_aliases.alias = ANY (@aliases::text[])
+    )
+  )
+ORDER BY ${[...order, 'object_key ASC'].join(', ')}
+LIMIT @limit OFFSET @offset
+`
+}
