@@ -9,7 +9,7 @@ import type { App } from '../../src/http/app-type.ts'
 
 export interface LentApp {
   readonly app: App
-  /** For the next test; an app that was closed, listens or still answers is closed instead. */
+  /** For the next test, at the same address when it listens; an app that was closed or still answers is closed instead. */
   giveBack(): Promise<void>
 }
 
@@ -30,10 +30,11 @@ export async function lendApp(config: Config, deps: Deps): Promise<LentApp> {
   return {
     app: built.app,
     async giveBack() {
-      // Completions are handed over to be recorded in the turns after their answers.
-      for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
       const { running, isClosed } = built.state()
-      if (running > 0 || isClosed || built.app.server.listening) await built.app.close()
+      if (running === 0) built.app.server.closeAllConnections()
+      // Completions are handed over to be recorded in the turns after their answers, and clients see that they are left.
+      for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+      if (running > 0 || isClosed) await built.app.close()
       else idle.push(built)
     },
   }
@@ -47,6 +48,18 @@ async function build(config: Config, deps: Deps): Promise<Built> {
   app.addHook('onClose', async () => {
     isClosed = true
   })
+  app.server.on('request', (_request, response) => {
+    running += 1
+    response.on('close', () => {
+      running -= 1
+    })
+  })
+  let address: Promise<string> | null = null
+  const listen = app.listen.bind(app)
+  app.listen = ((options: { host: string; port: number }) => {
+    address ??= listen(options)
+    return address
+  }) as App['listen']
   const inject = app.inject.bind(app) as (...request: unknown[]) => Promise<unknown>
   app.inject = (async (...request: unknown[]) => {
     running += 1
