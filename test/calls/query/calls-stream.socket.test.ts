@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { CallsQueryStore } from '../../../src/store/api/calls/calls-query.ts'
 import { basic, buildTestApp, type TestApp } from '../../support/build-test-app.ts'
 import { readCaller } from '../../support/read-caller.ts'
@@ -38,12 +41,6 @@ function watchPages(store: CallsQueryStore) {
   return { seen, watched }
 }
 
-async function until(isDone: () => boolean): Promise<void> {
-  const deadline = Date.now() + 15_000
-  while (!isDone() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5))
-  expect(isDone()).toBe(true)
-}
-
 /** Waits until a number has not changed for a while, however slow the machine is. */
 async function untilStill(read: () => number): Promise<void> {
   let last = Number.NaN
@@ -76,15 +73,21 @@ async function openReader({ app, key }: TestApp) {
 }
 
 /** More than the buffers of a connection hold, in calls that are a slice each. */
-const SLICES = 40
+const SLICES = 24
 
-/** Forty calls, each a slice of its own. */
+const dataDir = mkdtempSync(join(tmpdir(), 'weft-test-'))
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
+let isFilled = false
+
+/** Calls, each a slice of its own; they are written once. */
 async function buildLargeApp() {
-  const app = await buildTestApp({ dataDir: makeTempDir(), bodyBytesMax: 64 * 1024 * 1024 })
+  const app = await buildTestApp({ dataDir, bodyBytesMax: 64 * 1024 * 1024 })
   const { seen, watched } = watchPages(app.deps.callsQuery)
+  if (isFilled) return { app, seen, watched }
+  isFilled = true
   const text = 'x'.repeat(1_100_000)
   for (let n = 0; n < 4; n++) {
-    const batch = Array.from({ length: 10 }, (_, k) => ({
+    const batch = Array.from({ length: SLICES / 4 }, (_, k) => ({
       ...{ ...STARTED, ...ENDED, id: `c${n}-${k}`, trace_id: 't', inputs: { text } },
     }))
     const { body } = await app.post('/v2/acme/demo/calls/complete', { batch })
@@ -98,13 +101,13 @@ describe('POST /calls/stream_query over a socket', () => {
     const { app, seen, watched } = await buildLargeApp()
     const slow = await buildTestApp({ drainTimeoutMs: 50 }, { ...app.deps, callsQuery: watched })
     const reader = await openReader({ ...slow, key: app.key })
-    await until(() => seen.slices > 0)
+    await expect.poll(() => seen.slices).toBeGreaterThan(0)
     await untilStill(() => seen.slices)
     expect(seen.hasEnded).toBe(false)
     const taken = seen.slices
     expect(taken).toBeLessThan(SLICES)
     reader.destroy()
-    await until(() => seen.hasEnded)
+    await expect.poll(() => seen.hasEnded).toBe(true)
     expect(seen.slices).toBeLessThanOrEqual(taken + 1)
   })
 
@@ -114,12 +117,12 @@ describe('POST /calls/stream_query over a socket', () => {
     const reader = await openReader({ ...slow, key: app.key })
     let lines = 0
     reader.on('data', (chunk) => {
-      for (const byte of chunk) if (byte === 10) lines += 1
+      lines += chunk.toString('latin1').split('\n').length - 1
       reader.pause()
       setImmediate(() => reader.resume())
     })
     reader.resume()
-    await until(() => lines > SLICES)
+    await expect.poll(() => lines).toBeGreaterThan(SLICES)
     reader.destroy()
   })
 
@@ -129,7 +132,7 @@ describe('POST /calls/stream_query over a socket', () => {
     const reader = await openReader({ ...slow, key: app.key })
     const closed = new Promise<void>((resolve) => reader.once('close', () => resolve()))
     reader.on('error', () => {})
-    await until(() => seen.slices > 0)
+    await expect.poll(() => seen.slices).toBeGreaterThan(0)
     await slow.app.close()
     expect(seen.hasEnded).toBe(true)
     reader.resume()
