@@ -1,5 +1,5 @@
 /** A trace request, from its bytes to calls and feedback that can be stored. Runs on the main thread or beside it. */
-import { type CallParts, resolveCallEnd, resolveCallStart } from '../domain/calls/new-call.ts'
+import { type CallParts, resolveTimedEnd, resolveTimedStart } from '../domain/calls/new-call.ts'
 import { requireParsable } from '../domain/json/json-body-text.ts'
 import { exceedsDepth, JSON_CONTAINERS_MAX, JSON_DEPTH_MAX } from '../domain/json/json-depth.ts'
 import { parseLossless } from '../domain/json/json-text.ts'
@@ -122,8 +122,8 @@ function toParts(span: Span, project_id: string, request: ReadRequest): CallPart
   const { start, end } = toSpanCall(span, project_id)
   const defaults = { id: span.span_id, trace_id: span.trace_id, svc_user_id, svc_username }
   return {
-    start: resolveCallStart(start, defaults, refScheme),
-    end: resolveCallEnd(end, refScheme),
+    start: resolveTimedStart(start, defaults, refScheme),
+    end: resolveTimedEnd(end, refScheme),
   }
 }
 

@@ -62,6 +62,22 @@ export interface StartDefaults {
   readonly svc_username: string
 }
 
+/** A call of which another than the client told the time, in microseconds. */
+export type TimedStart = Omit<StartedCallSchemaForInsert, 'started_at'> & {
+  readonly started_at_us: number
+}
+export type TimedEnd = Omit<EndedCallSchemaForInsert, 'ended_at'> & { readonly ended_at_us: number }
+
+/** Resolves a started call, as resolveTimedStart. */
+export function resolveCallStart(
+  start: StartedCallSchemaForInsert,
+  defaults: StartDefaults,
+  refScheme: string,
+): CallStart {
+  const { started_at, ...rest } = start
+  return resolveTimedStart({ ...rest, started_at_us: timestampUs(started_at) }, defaults, refScheme)
+}
+
 /**
  * Resolves a started call.
  *
@@ -70,8 +86,8 @@ export interface StartDefaults {
  * Spec: §2.6, §4.6. Choice: a missing trace_id begins a new trace, also under a parent_id, because the
  * parent may not have arrived.
  */
-export function resolveCallStart(
-  start: StartedCallSchemaForInsert,
+export function resolveTimedStart(
+  start: TimedStart,
   defaults: StartDefaults,
   refScheme: string,
 ): CallStart {
@@ -88,7 +104,7 @@ export function resolveCallStart(
     turn_id: start.turn_id ?? null,
     op_name: start.op_name,
     display_name: start.display_name ?? null,
-    started_at_us: timestampUs(start.started_at),
+    started_at_us: start.started_at_us,
     svc_user_id: defaults.svc_user_id,
     svc_username: defaults.svc_username,
     svc_run_id: start.svc_run_id ?? null,
@@ -104,19 +120,25 @@ export function resolveCallStart(
   }
 }
 
+/** Resolves an ended call, as resolveTimedEnd. */
+export function resolveCallEnd(end: EndedCallSchemaForInsert, refScheme: string): CallEnd {
+  const { ended_at, ...rest } = end
+  return resolveTimedEnd({ ...rest, ended_at_us: timestampUs(ended_at) }, refScheme)
+}
+
 /**
  * Resolves an ended call. A missing output is null, a missing summary is {}.
  *
  * @param refScheme - scheme of the refs that are looked for in the output
  * @throws ApiError validation_failed when summary.usage is too large
  */
-export function resolveCallEnd(end: EndedCallSchemaForInsert, refScheme: string): CallEnd {
+export function resolveTimedEnd(end: TimedEnd, refScheme: string): CallEnd {
   const output_json = renderJson(end.output ?? null)
   const summary_json = renderJson(end.summary ?? {})
   return {
     project_id: end.project_id,
     id: end.id,
-    ended_at_us: timestampUs(end.ended_at),
+    ended_at_us: end.ended_at_us,
     exception: end.exception ?? null,
     svc_run_step_end: end.svc_run_step_end ?? null,
     output_json,

@@ -6,6 +6,8 @@ import type { Attributes } from './span.ts'
 
 /** Limit: items of an array that is rebuilt; keys behind it stay as they are, in the object's other members. */
 const INDEX_MAX = 1_000
+/** A part of a key that may be an index. */
+const INDEX = /(?:^|\.)\d+(?:\.|$)/
 /** Limit: parts of a key that are taken apart. */
 const PARTS_MAX = 32
 
@@ -30,25 +32,23 @@ export function growTree(attributes: Attributes): Tree {
       tree[key] = attributes[key]
     }
   }
-  return foldArrays(tree, grown) as Tree
+  // Few spans have lists: without one there is nothing to fold.
+  return keys.some((key) => INDEX.test(key)) ? (foldArrays(tree, grown) as Tree) : tree
 }
 
-/** The parts of the paths that were asked for: those of the dialects, so that it stays small. */
-const PARTS = new Map<string, readonly string[]>()
-
-function partsOf(path: string): readonly string[] {
-  const known = PARTS.get(path)
-  if (known) return known
-  const parts = path.split('.')
-  PARTS.set(path, parts)
-  return parts
-}
-
-/** What stands at a dotted path of a dialect; undefined for nothing. */
-export function findAt(tree: Tree, path: string): unknown {
+/**
+ * What stands at a dotted path of a dialect; undefined for nothing.
+ *
+ * @param parts - of the path, where they are known
+ */
+export function findAt(
+  tree: Tree,
+  path: string,
+  parts: readonly string[] = path.split('.'),
+): unknown {
   if (path in tree) return tree[path]
   let node: unknown = tree
-  for (const part of partsOf(path)) {
+  for (const part of parts) {
     if (typeof node !== 'object' || node === null) return undefined
     node = (node as Tree)[part]
   }

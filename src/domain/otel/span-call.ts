@@ -1,9 +1,5 @@
 /** A span as the start and the end of a call. Pure. The whole span stays readable as `attributes.otel_span`. */
-import type {
-  EndedCallSchemaForInsert,
-  StartedCallSchemaForInsert,
-} from '../../schemas/calls/call.ts'
-import { renderTimestamp } from '../../schemas/timestamp.ts'
+import type { TimedEnd, TimedStart } from '../calls/new-call.ts'
 import { isObject } from '../json/is-object.ts'
 import { MODEL_KINDS } from './dialects.ts'
 import { requireUsableSpan, type Span } from './span.ts'
@@ -16,8 +12,8 @@ const OP_NAME_MAX = 1024
 const MODEL_NAME_MAX = 256
 
 interface SpanCall {
-  readonly start: StartedCallSchemaForInsert
-  readonly end: EndedCallSchemaForInsert
+  readonly start: TimedStart
+  readonly end: TimedEnd
 }
 
 /**
@@ -51,7 +47,7 @@ export function toSpanCall(span: Span, project_id: string): SpanCall {
       turn_id,
       op_name: nameOf(op ?? span.name),
       display_name: displayName === null ? null : nameOf(displayName),
-      started_at: toTimestamp(span.start_ns),
+      started_at_us: toUs(span.start_ns),
       attributes: {
         ...(kind === null ? {} : { kind }),
         ...(provider === null ? {} : { provider }),
@@ -64,7 +60,7 @@ export function toSpanCall(span: Span, project_id: string): SpanCall {
     end: {
       project_id,
       id: span.span_id,
-      ended_at: toTimestamp(span.end_ns > span.start_ns ? span.end_ns : span.start_ns),
+      ended_at_us: toUs(span.end_ns > span.start_ns ? span.end_ns : span.start_ns),
       output,
       exception: readException(span),
       summary: usage !== null && isModelCall ? { usage: { [model ?? 'unknown']: usage } } : {},
@@ -206,8 +202,8 @@ function dumpSpan(span: Span): Record<string, unknown> {
 }
 
 /** Nanoseconds to microseconds; the rest stays in the span. */
-function toTimestamp(ns: bigint): string {
-  return renderTimestamp(Number(ns / 1000n))
+function toUs(ns: bigint): number {
+  return Number(ns / 1000n)
 }
 
 function nameOf(name: string): string {

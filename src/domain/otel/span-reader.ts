@@ -30,18 +30,35 @@ const ID_MAX = 128
 /** Limit: levels of JSON within a text; deeper texts stay texts. */
 const TEXT_DEPTH_MAX = JSON_DEPTH_MAX - 16
 
+interface Place {
+  readonly path: string
+  readonly parts: readonly string[]
+  readonly dialect: string
+}
+
+/** Places of a field in all dialects, in their order. */
+const PLACES = new Map<Field, readonly Place[]>()
+
+function placesOf(field: Field): readonly Place[] {
+  const known = PLACES.get(field)
+  if (known) return known
+  const places = DIALECTS.flatMap(({ name: dialect, [field]: paths = [] }) =>
+    paths.map((path) => ({ path, parts: path.split('.'), dialect })),
+  )
+  PLACES.set(field, places)
+  return places
+}
+
 export function readSpanFields(span: Span): SpanReader {
   const tree = growTree(span.attributes)
   parseHolders(tree)
   const taken: string[] = []
   const find = (field: Field, accepts: (value: unknown) => boolean): Found | null => {
-    for (const dialect of DIALECTS) {
-      for (const path of dialect[field] ?? []) {
-        const value = findAt(tree, path)
-        if (value === undefined || !accepts(value)) continue
-        taken.push(path)
-        return { value, path, dialect: dialect.name }
-      }
+    for (const { path, parts, dialect } of placesOf(field)) {
+      const value = findAt(tree, path, parts)
+      if (value === undefined || !accepts(value)) continue
+      taken.push(path)
+      return { value, path, dialect }
     }
     return null
   }
