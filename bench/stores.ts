@@ -1,19 +1,20 @@
 /**
  * Both stores of calls over the same calls: how fast they take them in, and how long reads take.
  *
- *   npm run bench:stores -- --calls 1000000
+ *   npm run bench:stores -- --calls 1000000 --rounds 5
  *   npm run bench:stores -- --calls 1000000 --url http://user:password@host:8123/bench
  *
  * Without an address ClickHouse is its engine in a process of its own (npm run setup:chdb). The database must be empty.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { createClient } from '@clickhouse/client'
 import { resolveCallsSelection, resolveCallsShape } from '../src/domain/calls/calls-query.ts'
 import { type CallParts, resolveCallEnd, resolveCallStart } from '../src/domain/calls/new-call.ts'
 import { toColumns } from '../src/domain/stats/metric-names.ts'
@@ -28,7 +29,6 @@ const RANGE_US = 30 * 86_400e6
 const HOUR_US = 3600e6
 const TRACE_CALLS = 8
 const BATCH_CALLS = 1000
-const ROUNDS = 20
 const caller = { keyId: 'bench', project_id, signal: new AbortController().signal }
 
 /** Calls in traces of eight; one in three tells usage, one in fifty failed. */
@@ -74,27 +74,30 @@ async function ingest(stores: Stores, calls: number): Promise<void> {
   }
   await Promise.all([send(), send(), send(), send()])
   const seconds = (performance.now() - begun) / 1000
-  console.log(
-    `${Math.round(calls / seconds)
-      .toString()
-      .padStart(10)} calls/s  ingest`,
-  )
+  tell(Math.round(calls / seconds), 'calls/s  ingest')
+}
+
+function tell(figure: number | string, what: string): void {
+  console.log(`${String(figure).padStart(10)} ${what}`)
 }
 
 /** The median of some rounds; the first is not counted. */
 async function measure(name: string, run: (round: number) => Promise<unknown>): Promise<void> {
   const times: number[] = []
-  for (let round = 0; round <= ROUNDS; round++) {
+  for (let round = 0; round <= rounds; round++) {
     const begun = performance.now()
     await run(round)
     if (round > 0) times.push(performance.now() - begun)
   }
   const median = times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
-  console.log(`${median.toFixed(1).padStart(10)} ms       ${name}`)
+  tell(median.toFixed(1), `ms       ${name}`)
 }
 
 async function read(stores: Stores, calls: number): Promise<void> {
   const some = (round: number) => Math.floor(((round * 0.618) % 1) * calls)
+  await measure('write of one call', (round) =>
+    stores.calls.writeParts([callOf(calls + round, calls)]),
+  )
   await measure('point read', (round) => stores.calls.findCall(project_id, idOf(some(round))))
   await measure('list of a trace', async (round) => {
     const root = some(round) - (some(round) % TRACE_CALLS)
@@ -144,38 +147,66 @@ async function benchSqlite(calls: number, dataDir: string): Promise<void> {
   await store.segments.buildAll()
   await read(store, calls)
   await store.close()
-  console.log(
-    `${Math.round(bytesIn(dataDir) / calls)
-      .toString()
-      .padStart(10)} bytes    a call on disk`,
-  )
+  tell(Math.round(bytesIn(dataDir) / calls), 'bytes    a call on disk')
+  tellMemory(process.pid)
+}
+
+/** The most that a process has held; nothing where the system does not tell. */
+function tellMemory(pid: number | undefined): void {
+  try {
+    const kilobytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    tell(Math.round(Number(kilobytes) / 1024), 'MiB      of memory at most')
+  } catch {
+    tell('-', 'of memory is not told here')
+  }
+}
+
+async function bytesOfParts(url: string): Promise<number> {
+  const client = createClient({ url })
+  const query = `
+SELECT sum(bytes_on_disk) AS bytes
+FROM system.parts
+WHERE active AND database = currentDatabase()
+`
+  const found = await (await client.query({ query, format: 'JSONEachRow' })).json<{
+    bytes: string
+  }>()
+  await client.close()
+  return Number(found[0]?.bytes)
 }
 
 async function benchClickHouse(calls: number, dataDir: string, given?: string): Promise<void> {
   console.log('\nclickhouse')
   const front = given === undefined ? await startFront() : null
+  const url = given ?? front?.url ?? ''
   const node = openSqliteStore({ dataDir, ingestQueueMax: 1000 })
   const stores = await openClickHouseStores(node, {
-    ...{ url: given ?? front?.url ?? '', cluster: null, ingestQueueMax: 1000 },
+    ...{ url, cluster: null, ingestQueueMax: 1000 },
     ...{ ingestQueueBytesMax: 2 ** 28, readsMax: 4, readQueueMax: 256, readTimeoutMs: 60_000 },
     closeMs: 8000,
   })
   await ingest(stores, calls)
   await read(stores, calls)
   await stores.close()
+  tell(Math.round((await bytesOfParts(url)) / calls), 'bytes    a call on disk')
+  if (front) tellMemory(front.child.pid)
   front?.child.kill()
 }
 
 const { values } = parseArgs({
-  options: { calls: { type: 'string', default: '100000' }, url: { type: 'string' } },
+  options: {
+    calls: { type: 'string', default: '100000' },
+    rounds: { type: 'string', default: '20' },
+    url: { type: 'string' },
+  },
 })
+const rounds = Number(values.rounds)
 const root = mkdtempSync(join(tmpdir(), 'weft-stores-'))
 try {
   const calls = Number(values.calls)
-  console.log(`${calls} calls, medians of ${ROUNDS}`)
+  console.log(`${calls} calls, medians of ${rounds}`)
   await benchSqlite(calls, join(root, 'sqlite'))
   await benchClickHouse(calls, join(root, 'node'), values.url)
-  console.log(`${Math.round(process.memoryUsage.rss() / 1e6)} MB of memory in this process`)
 } finally {
   rmSync(root, { recursive: true, force: true })
 }
