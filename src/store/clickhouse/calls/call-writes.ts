@@ -140,7 +140,9 @@ async function writeBatch(
     ...parts.flatMap(({ start, end }) => [...(start ? [start] : []), ...(end ? [end] : [])]),
     ...(rename ? [rename] : []),
   ])
-  const calls = createBatch(await findStates(db, names))
+  // A name is refused to a call that was deleted; its parts are not.
+  const withDeleted = batch.some(({ rename }) => rename !== null)
+  const calls = createBatch(await findStates(db, names, { withDeleted }))
   const results = batch.map((job) => {
     try {
       if (job.rename) calls.rename(job.rename)

@@ -24,7 +24,7 @@ export async function deleteCalls(
   }
   const named = [...doomed].map((id) => ({ project_id, id }))
   const [states, renamed] = await Promise.all([
-    findStates(db, named),
+    findStates(db, named, { withDeleted: true }),
     findNamed(db, project_id, [...doomed]),
   ])
   const rows = named.flatMap((name) => {
