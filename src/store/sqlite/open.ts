@@ -9,7 +9,7 @@ import type { Stores } from '../api/stores.ts'
 import { createKeyStore } from './access/keys.ts'
 import { createAgentStore } from './agents/agents.ts'
 import { createAnnotationStore } from './annotation/annotation-queues.ts'
-import { type BesideReader, createBesideReader } from './calls/call-beside.ts'
+import { type BesideReader, createBesideReader } from './calls/beside-reader.ts'
 import { createCallStore } from './calls/calls.ts'
 import { createCallsQueryStore } from './calls/calls-query.ts'
 import { createResponseStore } from './chat/responses.ts'
@@ -157,7 +157,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
       return missing
     },
     checkStore: health.checkStore,
-    besideOf: (selection) => createBesideReader(db, selection),
+    besideOf: (selection) => createBesideReader(db, lists, selection),
     annotationOf,
     arrivals,
     segments,

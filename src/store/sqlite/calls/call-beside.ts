@@ -1,30 +1,14 @@
 /** What a walk over calls reads beside them: feedback, and the values of refs. */
-import type { CallBeside, ScannedCall } from '../../../domain/calls/call-fields.ts'
+import type { CallBeside } from '../../../domain/calls/call-fields.ts'
 import { callRef } from '../../../domain/calls/call-ref.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { CallsSelection } from '../../../domain/calls/calls-query.ts'
 import { toExpansion } from '../../../domain/calls/expand-columns.ts'
 import type { FeedbackRow } from '../../../domain/feedback/feedback-view.ts'
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
-import type { ReadCaller } from '../../api/read-caller.ts'
 import type { Connection } from '../db/connection.ts'
 import { createFeedbackAbout, findJudged } from '../feedback/feedback-about.ts'
 import { createRefValues } from '../objects/ref-values.ts'
-
-/** For calls elsewhere: what is beside them, and what has to be read before it is asked. */
-export interface BesideReader {
-  readonly beside: CallBeside
-  /**
-   * Reads what the fields of some calls of a project need; they alone may be asked next.
-   *
-   * @param caller - who waits
-   */
-  prepare(
-    calls: readonly ScannedCall[],
-    paths: readonly (readonly string[])[],
-    caller: ReadCaller,
-  ): Promise<void>
-}
 
 export function createCallBeside(
   db: Connection,
@@ -50,12 +34,4 @@ export function createCallBeside(
       return rows
     },
   }
-}
-
-/** All of it is read when it is asked. */
-export function createBesideReader(
-  db: Connection,
-  selection: Pick<CallsSelection, 'expanded' | 'reach' | 'prices'>,
-): BesideReader {
-  return { beside: createCallBeside(db, selection), prepare: async () => undefined }
 }

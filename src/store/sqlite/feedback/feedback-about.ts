@@ -1,12 +1,41 @@
 /** Reads the feedback about single things. */
 import type { FeedbackRow } from '../../../domain/feedback/feedback-view.ts'
 import type { Connection } from '../db/connection.ts'
+import type { ReadJob } from '../read/read-job.ts'
 import { SELECT_FEEDBACK_ABOUT, SELECT_JUDGED } from './feedback.sql.ts'
 
 /** Limit: feedback about one thing, the newest. */
 const FEEDBACK_MAX = 1000
 /** Limit: things with feedback that are known by their refs, some 200 bytes each. */
 const JUDGED_MAX = 200_000
+
+/** Limit: characters of payloads after which a page of feedback ends. */
+const PAGE_CHARS_MAX = 4 * 1024 * 1024
+
+/** Things by their refs. */
+interface FeedbackAbout {
+  readonly project_id: string
+  readonly refs: readonly string[]
+}
+
+/** The read job behind feedback about many things: of the first of them, at least of one, in their order. */
+export const pageFeedbackAbout: ReadJob<FeedbackAbout, FeedbackRow[][]> = (
+  db,
+  { project_id, refs },
+  checkpoint,
+) => {
+  const feedbackAbout = createFeedbackAbout(db)
+  const page: FeedbackRow[][] = []
+  let characters = 0
+  for (const ref of refs) {
+    const rows = feedbackAbout(project_id, ref)
+    for (const { payload_json } of rows) characters += payload_json?.length ?? 0
+    page.push(rows)
+    if (characters > PAGE_CHARS_MAX) break
+    checkpoint()
+  }
+  return page
+}
 
 /** @returns the newest feedback about a thing, the oldest first */
 export function createFeedbackAbout(db: Connection) {

@@ -12,6 +12,7 @@ import {
 import { listConversationSpans, readTurns } from '../agents/turns.ts'
 import { listItems, listQueues, sumQueues } from '../annotation/annotation-reads.ts'
 import { countSelected, selectCalls } from '../calls/calls-scan.ts'
+import { pageFeedbackAbout } from '../feedback/feedback-about.ts'
 import { queryFeedback } from '../feedback/feedback-query.ts'
 import { aggregateFeedback, measureFeedback } from '../feedback/feedback-stats.ts'
 import { findPayloadPaths } from '../feedback/payload-paths.ts'
@@ -42,6 +43,7 @@ export const READ_JOBS = {
   count_calls: countSelected,
   content_sizes: sumContents,
   calls_usage: sumCallsUsage,
+  feedback_about: pageFeedbackAbout,
   feedback_query: queryFeedback,
   feedback_scores: aggregateFeedback,
   feedback_stats: measureFeedback,
