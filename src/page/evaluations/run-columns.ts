@@ -66,11 +66,7 @@ export function runColumns(
         html`<a title=${run.name} href=${pathTo(project, 'evaluations', run.id)}>${run.shortName}</a>`,
     },
     {
-      ...{ name: 'evaluation', label: 'Evaluation', width: 130, grow: 1 },
-      cell: ({ evaluation }) => html`<${Subject} value=${evaluation} />`,
-    },
-    {
-      ...{ name: 'model', label: 'Model', width: 130, grow: 1 },
+      ...{ name: 'model', label: 'Model', width: 148, grow: 1 },
       cell: ({ model }) => html`<${Subject} value=${model} />`,
     },
     {
@@ -79,12 +75,16 @@ export function runColumns(
       width: 60,
       cell: ({ status }) => html`<${StatusMark} status=${status} />`,
     },
+    ...scores.slice(0, SCORES_MAX).map((name) => scoreColumn(name, order)),
+    ...Object.keys(MEASURES).map((name) => measureColumn(name, order)),
+    {
+      ...{ name: 'evaluation', label: 'Evaluation', width: 140, grow: 1 },
+      cell: ({ evaluation }) => html`<${Subject} value=${evaluation} />`,
+    },
     {
       ...{ name: 'started', label: 'Started', width: 144 },
       cell: ({ started_at }) => formatTime(started_at, false),
     },
-    ...scores.slice(0, SCORES_MAX).map((name) => scoreColumn(name, order)),
-    ...Object.keys(MEASURES).map((name) => measureColumn(name, order)),
   ]
 }
 
@@ -95,7 +95,7 @@ export function Subject({ value }: { readonly value: unknown }) {
 
 function scoreColumn(name: string, order: string): Column<Run> {
   return {
-    ...{ name: `score:${name}`, label: name, width: 116, isNumber: true },
+    ...{ name: `score:${name}`, label: name, width: 104, isNumber: true },
     ...sorting(`score:${name}`, order),
     cell: ({ scores }) => formatScore(scores[name]),
   }

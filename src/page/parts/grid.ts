@@ -74,6 +74,7 @@ function ColumnHead<Row>({ column }: { readonly column: Column<Row> }) {
   return html`<span
     role="columnheader"
     class=${isNumber ? 'number' : ''}
+    title=${typeof label === 'string' ? label : undefined}
     aria-sort=${sorted ? order : undefined}
   >${onSort === undefined ? label : html`<button class="sort" onClick=${onSort}>${label}${mark}</button>`}</span>`
 }
