@@ -1,22 +1,29 @@
 /**
- * The stores that several processes share: keys, prices, feedback, objects, tables, files and responses lie in
- * PostgreSQL, what else there is on the node. Calls are put into ClickHouse over these.
+ * The stores that several processes share: all that is no call lies in PostgreSQL, but for annotation queues, which the
+ * node keeps. Calls are put into ClickHouse over these.
  */
 import type { NodeStores } from '../sqlite/open.ts'
 import type { ReadTurnLimits } from '../sqlite/read/read-turns.ts'
 import { createKeyStore } from './access/keys.ts'
+import { createBlobs } from './blobs/blobs.ts'
 import { createBesideOf } from './calls/call-beside.ts'
 import { createResponseStore } from './chat/responses.ts'
 import { connectPostgres } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
 import { createReads } from './db/reads.ts'
+import { sweepHourly } from './db/sweep.ts'
 import { createFeedbackStore } from './feedback/feedback.ts'
 import { createStoreHealth } from './health/store-health.ts'
+import { createCheckpointStore } from './models/checkpoints.ts'
+import { createPreviewModelStore } from './models/preview-models.ts'
 import { createFileStore, sweepFiles } from './objects/files.ts'
 import { createObjectStore } from './objects/objects.ts'
 import { createTableStore } from './objects/tables.ts'
 import { createPriceStore } from './prices/prices.ts'
 import { sumContents } from './projects/content-sizes.ts'
+import { createQueueBell } from './training/queue-bell.ts'
+import { createTrainingJobStore } from './training/training-jobs.ts'
+import { createTrainingQueue } from './training/training-queue.ts'
 
 interface PostgresStoreOptions {
   /** Address with user, password and database. Secret. */
@@ -47,7 +54,9 @@ export async function openPostgresStores(
     connectionsMax: running + CONNECTIONS_OF_REST,
   })
   const reads = createReads(options.reads)
-  const stopSweep = sweepFiles(db)
+  const blobs = createBlobs(db)
+  const bell = createQueueBell(options.url)
+  const stopSweep = sweepHourly(() => Promise.all([sweepFiles(db), blobs.sweep()]))
   return {
     ...node,
     keys: createKeyStore(db),
@@ -62,9 +71,14 @@ export async function openPostgresStores(
       ...node.projects,
       sumContents: (caller) => reads.run(caller, () => sumContents(db, caller.project_id)),
     },
+    previewModels: createPreviewModelStore({ db, blobs, bell }),
+    trainingJobs: createTrainingJobStore({ db, blobs, bell }),
+    trainingQueue: createTrainingQueue({ db, blobs, bell }),
+    checkpoints: createCheckpointStore(db, blobs),
     checkStore: createStoreHealth(db, node).checkStore,
     async close() {
       stopSweep()
+      await bell.close()
       await node.close()
       await db.close()
     },

@@ -2,6 +2,8 @@ import { describe } from 'vitest'
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
 import { describeFeedbackStoreContract } from '../../feedback/feedback-store-contract.ts'
 import { describeContentStoresContract } from '../../objects/object-store-contract.ts'
+import { describePreviewStoreContract } from '../../training/store/preview-store-contract.ts'
+import { describeTrainingQueueContract } from '../../training/store/training-queue-contract.ts'
 import { hasClickHouse } from '../clickhouse/clickhouse-server.ts'
 import {
   describeFileStoreContract,
@@ -20,6 +22,8 @@ describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describeContentStoresContract('postgres', openTestStores)
   describeFileStoreContract('postgres', async () => (await openTestStores()).files)
   describeResponseStoreContract('postgres', async () => (await openTestStores()).responses)
+  describePreviewStoreContract('postgres', openTestStores)
+  describeTrainingQueueContract('postgres', openTestStores)
   describeFeedbackStoreContract('postgres', async () => (await openTestStores()).feedback)
 })
 

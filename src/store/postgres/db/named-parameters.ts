@@ -16,7 +16,7 @@ export function bindNames(sql: string, parameters: Parameters): BoundStatement {
   let found = numbered.get(sql)
   if (found === undefined) {
     const names: string[] = []
-    const text = sql.replace(/(?<![\w@])@([a-z_]+)/g, (_, name: string) => {
+    const text = sql.replace(/(?<![\w@])@([a-z_][a-z0-9_]*)/g, (_, name: string) => {
       if (!names.includes(name)) names.push(name)
       return `$${names.indexOf(name) + 1}`
     })

@@ -3,11 +3,9 @@ import { Readable } from 'node:stream'
 import { createBytesDigest } from '../../../domain/objects/digests.ts'
 import { ApiError } from '../../../errors.ts'
 import type { FileStore } from '../../api/objects/files.ts'
+import { CHUNK_BYTES, inChunks } from '../blobs/chunks.ts'
 import type { Postgres } from '../db/client.ts'
 import * as SQL from './files.sql.ts'
-
-/** Bytes of a chunk, except the last. */
-const CHUNK_BYTES = 262_144
 
 export function createFileStore(db: Postgres): FileStore {
   async function keep(project_id: string, file: Received): Promise<void> {
@@ -70,30 +68,13 @@ async function receive(db: Postgres, source: AsyncIterable<Buffer>): Promise<Rec
   const file_key = begun?.file_key as number
   let size_bytes = 0
   let chunk = 0
-  let held: Buffer[] = []
-  let heldBytes = 0
-
-  async function write(content: Buffer): Promise<void> {
-    await db.run(SQL.INSERT_CHUNK, { file_key, chunk, content })
-    chunk += 1
-  }
-
   try {
-    for await (const bytes of source) {
-      hash.update(bytes)
-      size_bytes += bytes.length
-      held.push(bytes)
-      heldBytes += bytes.length
-      if (heldBytes < CHUNK_BYTES) continue
-      const all = Buffer.concat(held)
-      let from = 0
-      for (; all.length - from >= CHUNK_BYTES; from += CHUNK_BYTES) {
-        await write(all.subarray(from, from + CHUNK_BYTES))
-      }
-      held = [all.subarray(from)]
-      heldBytes = all.length - from
+    for await (const content of inChunks(source)) {
+      hash.update(content)
+      size_bytes += content.length
+      await db.run(SQL.INSERT_CHUNK, { file_key, chunk, content })
+      chunk += 1
     }
-    if (heldBytes > 0) await write(Buffer.concat(held))
     return { file_key, digest: hash.digest(), size_bytes }
   } catch (error) {
     await discard(db, file_key)
@@ -106,13 +87,7 @@ async function discard(db: Postgres, file_key: number): Promise<void> {
   await db.run(SQL.DISCARD_FILE, { file_key }).catch(() => undefined)
 }
 
-const SWEEP_MS = 3_600_000
-
-/** Forgets what processes that died have left, at once and every hour; several may do it. @returns its end */
-export function sweepFiles(db: Postgres): () => void {
-  const sweep = () => void db.run(SQL.DISCARD_LEFT_FILES).catch(() => undefined)
-  sweep()
-  const timer = setInterval(sweep, SWEEP_MS)
-  timer.unref()
-  return () => clearInterval(timer)
+/** Forgets what processes that died have left. */
+export async function sweepFiles(db: Postgres): Promise<void> {
+  await db.run(SQL.DISCARD_LEFT_FILES)
 }

@@ -1,6 +1,5 @@
 /** Preview models in SQLite. */
-import { canUseProject } from '../../../domain/access/permissions.ts'
-import { modelProjectId, type PreviewModel } from '../../../domain/models/preview-model.ts'
+import type { PreviewModel } from '../../../domain/models/preview-model.ts'
 import { ApiError } from '../../../errors.ts'
 import type { ModelListing, PreviewModelStore } from '../../api/models/preview-models.ts'
 import type { Connection } from '../db/connection.ts'
@@ -9,6 +8,7 @@ import { toStoreError } from '../db/store-error.ts'
 import type { JobBell } from '../training/job-bell.ts'
 import type { Writes } from '../write/writes.ts'
 import type { CheckpointArtifacts } from './checkpoint-artifacts.ts'
+import { isShown } from './model-listing.ts'
 import * as SQL from './preview-models.sql.ts'
 
 interface PreviewModelParts {
@@ -67,14 +67,4 @@ export function createPreviewModelStore(
       return hidden.count
     },
   }
-}
-
-function isShown(
-  model: PreviewModel,
-  { project_id, projects, base_models }: ModelListing,
-): boolean {
-  const own = modelProjectId(model)
-  if (project_id !== null && own !== project_id) return false
-  if (base_models !== null && !base_models.includes(model.base_model)) return false
-  return canUseProject({ projects }, own)
 }

@@ -19,7 +19,7 @@ WHERE id = @id AND state = @state_before AND attempt = @attempt_before
  * The first unfinished job of each model: one step through training_jobs_unfinished for each model, however
  * many jobs wait behind the first.
  */
-const HEADS = `
+export const HEADS = `
 RECURSIVE unfinished_models (model_id) AS (
   SELECT min(model_id)
   FROM training_jobs

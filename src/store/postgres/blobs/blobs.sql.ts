@@ -1,0 +1,53 @@
+/** Statements over the bytes of training: payloads of jobs, and weights of checkpoints. */
+
+/** Bytes that are about to come, under a name of their own. */
+export const BEGIN_BLOB = `
+INSERT INTO blobs (path)
+VALUES (@path)
+`
+
+/** The next bytes. */
+export const INSERT_CHUNK = `
+INSERT INTO blob_chunks (path, chunk, content)
+VALUES (@path, @chunk, @content)
+`
+
+/** Bytes from a place on; by primary key. */
+export const FIND_CHUNK = `
+SELECT content
+FROM blob_chunks
+WHERE path = @path AND chunk = @chunk
+`
+
+/**
+ * What no job and no checkpoint needs: a payload is its job's (training_jobs_payload_path); weights are in use by a
+ * checkpoint that is not deleted (checkpoints_artifact_path), or as what a running job goes on from or has staged
+ * (training_jobs_running).
+ */
+const UNUSED = `
+  NOT EXISTS (SELECT 1 FROM training_jobs WHERE training_jobs.payload_path = blobs.path)
+  AND NOT EXISTS (
+    SELECT 1
+    FROM checkpoints
+    WHERE checkpoints.artifact_path = blobs.path AND checkpoints.deleted_at_us IS NULL
+  )
+  AND NOT EXISTS (
+    SELECT 1
+    FROM training_jobs
+    LEFT JOIN checkpoints AS parents ON parents.id = training_jobs.parent_checkpoint_id
+    WHERE training_jobs.state = 'running'
+      AND (training_jobs.staged_path = blobs.path OR parents.artifact_path = blobs.path)
+  )
+`
+
+/** Removes those of some that nothing needs; by primary key. */
+export const DELETE_UNUSED = `
+DELETE FROM blobs
+WHERE path = ANY (@paths::text[]) AND ${UNUSED}
+`
+
+/** Removes what was left; no upload takes so long. */
+export const DELETE_LEFT = `
+DELETE FROM blobs
+WHERE received_at < now() - interval '1 day' AND ${UNUSED}
+`

@@ -1,0 +1,83 @@
+/** Bytes of training in PostgreSQL, in chunks, each under a path of its own. */
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { ApiError } from '../../../errors.ts'
+import type { Postgres } from '../db/client.ts'
+import * as SQL from './blobs.sql.ts'
+import { inChunks } from './chunks.ts'
+
+export interface ReceivedBlob {
+  readonly sha256: string
+  readonly bytes: number
+}
+
+export interface Blobs {
+  /**
+   * Stores bytes as they come; what breaks off leaves nothing.
+   *
+   * @param path - never used before
+   * @throws ApiError request_too_large, store_unavailable, and what the source throws
+   */
+  receive(
+    path: string,
+    source: AsyncIterable<Buffer> | Iterable<Buffer>,
+    bytesMax: number,
+  ): Promise<ReceivedBlob>
+  /** Fails when there is nothing under the path, before anything is read. @returns null then */
+  open(path: string): Promise<Readable | null>
+  /** Removes those that neither a job nor a checkpoint needs. Never fails: what stays is removed a day later. */
+  removeUnused(paths: readonly (string | null)[]): Promise<void>
+  /** Removes all that nothing needs since a day. */
+  sweep(): Promise<void>
+}
+
+export function createBlobs(db: Postgres): Blobs {
+  const findChunk = (path: string, chunk: number) =>
+    db.first<{ content: Buffer }>(SQL.FIND_CHUNK, { path, chunk })
+
+  async function* readFrom(path: string, first: Buffer): AsyncGenerator<Buffer, void> {
+    yield first
+    for (let chunk = 1; ; chunk++) {
+      const row = await findChunk(path, chunk)
+      if (row === undefined) return
+      yield row.content
+    }
+  }
+
+  const blobs: Blobs = {
+    async receive(path, source, bytesMax) {
+      const hash = createHash('sha256')
+      let bytes = 0
+      let chunk = 0
+      await db.run(SQL.BEGIN_BLOB, { path })
+      try {
+        for await (const content of inChunks(source)) {
+          bytes += content.length
+          if (bytes > bytesMax) throw new ApiError('request_too_large')
+          hash.update(content)
+          await db.run(SQL.INSERT_CHUNK, { path, chunk, content })
+          chunk += 1
+        }
+        // Even nothing has a chunk, which tells it from what is gone.
+        if (chunk === 0) await db.run(SQL.INSERT_CHUNK, { path, chunk, content: Buffer.alloc(0) })
+      } catch (error) {
+        await blobs.removeUnused([path])
+        throw error
+      }
+      return { sha256: hash.digest('hex'), bytes }
+    },
+    async open(path) {
+      const first = await findChunk(path, 0)
+      return first === undefined ? null : Readable.from(readFrom(path, first.content))
+    },
+    async removeUnused(paths) {
+      const named = paths.filter((path) => path !== null)
+      if (named.length === 0) return
+      await db.run(SQL.DELETE_UNUSED, { paths: named }).catch(() => undefined)
+    },
+    async sweep() {
+      await db.run(SQL.DELETE_LEFT)
+    },
+  }
+  return blobs
+}

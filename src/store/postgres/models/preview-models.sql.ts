@@ -1,0 +1,43 @@
+/** Statements over preview models and their checkpoints, where PostgreSQL has words of its own. */
+
+const COLUMNS = `
+  id,
+  entity,
+  project,
+  name,
+  base_model,
+  created_at_us,
+  created_by
+`
+
+/** Models, deleted or not; by primary key. */
+export const FIND_MODELS = `
+SELECT ${COLUMNS}
+FROM preview_models
+WHERE id = ANY (@ids::text[])
+`
+
+/** Models behind a place, upwards or downwards (preview_models_created_at_us). */
+export const LIST_PREVIEW_MODELS = {
+  asc: list('>', 'created_at_us, id'),
+  desc: list('<', 'created_at_us DESC, id DESC'),
+} as const
+
+function list(sign: '<' | '>', order: string): string {
+  return `
+SELECT ${COLUMNS}
+FROM preview_models
+WHERE (created_at_us, id) ${sign} (@after_us, @after_id)
+  AND deleted_at_us IS NULL
+  AND (@name::text IS NULL OR name = @name::text)
+ORDER BY ${order}
+LIMIT @limit
+`
+}
+
+/** Keeps the steps to come behind one that no job made; by primary key. */
+export const RAISE_LAST_STEP = `
+UPDATE preview_models
+SET last_step = greatest(last_step, @step)
+WHERE id = @model_id
+`

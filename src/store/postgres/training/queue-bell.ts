@@ -1,0 +1,59 @@
+/**
+ * Tells who waits for jobs that some have moved, in this process at once and in others by PostgreSQL. A lost connection
+ * is made again; callers look by themselves, too.
+ */
+import type { Client } from 'pg'
+import { createJobBell, type JobBell } from '../../sqlite/training/job-bell.ts'
+import { createOwnConnection } from '../db/client.ts'
+import { LISTEN_QUEUE } from './training-queue.sql.ts'
+
+const RETRY_MS = 1_000
+
+export interface QueueBell extends JobBell {
+  close(): Promise<void>
+}
+
+export function createQueueBell(url: string): QueueBell {
+  const bell = createJobBell()
+  let client: Client | null = null
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
+  let isLate = false
+
+  async function listen(): Promise<void> {
+    const own = createOwnConnection(url)
+    client = own
+    let isOver = false
+    const again = () => {
+      if (isOver) return
+      isOver = true
+      own.end().catch(() => undefined)
+      if (isClosed) return
+      isLate = true
+      timer = setTimeout(listen, RETRY_MS)
+      timer.unref()
+    }
+    own.on('end', again)
+    own.on('error', again)
+    own.on('notification', bell.ring)
+    try {
+      await own.connect()
+      await own.query(LISTEN_QUEUE)
+      // What happened while there was no connection was told to nobody here.
+      if (isLate) bell.ring()
+    } catch {
+      again()
+    }
+  }
+
+  const started = listen()
+  return {
+    ...bell,
+    async close() {
+      isClosed = true
+      clearTimeout(timer)
+      await started
+      await client?.end().catch(() => undefined)
+    },
+  }
+}
