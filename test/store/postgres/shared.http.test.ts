@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { buildTestApp } from '../../support/build-test-app.ts'
+import { createModel, JOBS_URL, jobOf } from '../../training/preview-fixtures.ts'
+import { claim, createJobs, finish, tryClaim } from '../../training/worker-fixtures.ts'
 import {
   hasClickHouse,
   makeDatabase as makeCallsDatabase,
@@ -51,6 +53,30 @@ describe.skipIf(!hasClickHouse || !hasPostgres)('two servers on one store', () =
       })
     expect(JSON.parse((await listed(1)).text)).toMatchObject({ id: 'a' })
     expect((await listed(2)).text).toBe('')
+  })
+
+  it('share models, jobs and checkpoints, and give each job out once', async () => {
+    const [one, other] = await openTwo()
+    const { model_id, jobs } = await createJobs(one, 1)
+    const claims = await Promise.all([tryClaim(one), tryClaim(other), tryClaim(one)])
+    expect(claims.map(({ status }) => status).sort()).toEqual([200, 204, 204])
+    const claimed = claims.find(({ status }) => status === 200)?.body
+    expect(claimed.id).toBe(jobs[0])
+    const lease = { headers: { 'x-weft-lease': claimed.lease_token } }
+    const payload = await one.get(claimed.payload.url, lease)
+    expect(payload.text).toHaveLength(claimed.payload.bytes)
+    expect(await finish(other, claimed, 'some weights')).toMatchObject({ step: 1 })
+    const listed = await one.get(`/v1/preview/models/${model_id}/checkpoints`)
+    expect(listed.body.data).toMatchObject([{ step: 1 }])
+    expect((await one.get(`${JOBS_URL}/${jobs[0]}`)).body.status).toBe('succeeded')
+  })
+
+  it('wake a worker of one by a job that is sent to the other', async () => {
+    const [one, other] = await openTwo()
+    const model_id = await createModel(one)
+    const waiting = claim(other, { wait_seconds: 30 })
+    expect((await one.post(JOBS_URL, jobOf(model_id))).status).toBe(200)
+    expect(await waiting).toMatchObject({ model: { id: model_id } })
   })
 
   it('share feedback, by which calls are found', async () => {
