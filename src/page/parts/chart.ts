@@ -98,7 +98,8 @@ function optionsFor(last: { readonly current: ChartProps }, element: HTMLElement
     padding: [8, 18, 0, 0],
     cursor: {
       drag: { x: last.current.onZoom !== undefined, y: false, setScale: false },
-      sync: { key: unit ?? 'time' },
+      // Only where the mouse is: a stretch that is drawn in one chart is drawn once.
+      sync: { key: unit ?? 'time', filters: { pub: (type) => /^mouse(?:move|leave)$/.test(type) } },
     },
     scales: {
       x: { time: unit === undefined },

@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { hasBrowser, openPage, recordCalls } from './browser.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Three calls of an hour ago and two of five hours ago, on the chart of calls. */
+async function openHome() {
+  const test = await openPage()
+  const now = Date.now()
+  await recordCalls(
+    test,
+    [1, 1, 1, 5, 5].map((hours, at) => ({ id: `c${at}`, started_at_ms: now - hours * HOUR_MS })),
+  )
+  await test.page.goto(`${test.url}/acme/demo/weave?range=6h#key=${test.key}`)
+  const plot = test.page.locator('.chart .u-over').first()
+  await plot.waitFor()
+  return { ...test, plot }
+}
+
+/** The middle of the highest bar between two parts of the width, as the plot has drawn it. */
+async function findBar(page: Page, from: number, to: number): Promise<number> {
+  return page.evaluate<number>(`(() => {
+    const canvas = document.querySelector('.chart canvas')
+    const over = document.querySelector('.chart .u-over')
+    const { width } = over.getBoundingClientRect()
+    const left = over.offsetLeft
+    const ratio = canvas.width / canvas.getBoundingClientRect().width
+    const context = canvas.getContext('2d')
+    const y = Math.round((over.offsetTop + over.clientHeight - 4) * ratio)
+    const filled = []
+    for (let x = ${from} * width; x < ${to} * width; x += 1) {
+      const [r, g, b, a] = context.getImageData(Math.round((left + x) * ratio), y, 1, 1).data
+      if (a === 255 && b > r + 60) filled.push(x)
+    }
+    return filled[Math.floor(filled.length / 2)] ?? -1
+  })()`)
+}
+
+describe.skipIf(!hasBrowser)('the home of a project in a browser', () => {
+  it('zooms into the stretch that is drawn, and goes back', async () => {
+    const { page, plot, complaints } = await openHome()
+    const { x, y, width, height } = (await plot.boundingBox())!
+    await page.mouse.move(x + width / 2, y + height / 2)
+    await page.mouse.down()
+    await page.mouse.move(x + width - 2, y + height / 2, { steps: 5 })
+    await page.mouse.up()
+    const figure = page.locator('.figure', { hasText: 'calls' }).locator('.value')
+    await expect.poll(() => figure.textContent()).toBe('3')
+    const { searchParams } = new URL(page.url())
+    const ms = Date.parse(searchParams.get('to')!) - Date.parse(searchParams.get('from')!)
+    expect(ms / HOUR_MS).toBeGreaterThan(2)
+    expect(ms / HOUR_MS).toBeLessThan(4)
+    await page.goBack()
+    await expect.poll(() => figure.textContent()).toBe('5')
+    expect(complaints).toEqual([])
+  })
+
+  it('leads from a point to the calls of that time', async () => {
+    const { page, plot } = await openHome()
+    await expect.poll(() => findBar(page, 0.5, 1)).toBeGreaterThan(0)
+    await plot.click({ position: { x: await findBar(page, 0.5, 1), y: 20 } })
+    await page.getByText('3 calls').waitFor()
+    expect(await page.locator('a.row').count()).toBe(3)
+  })
+
+  it('copies the request behind a chart, which a shell runs', async () => {
+    const { page, key } = await openHome()
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByText('copy as curl').first().click()
+    await page.getByText('copied').waitFor()
+    const command = await page.evaluate<string>('navigator.clipboard.readText()')
+    expect(command).not.toContain(key)
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${command} -s`], {
+      env: { ...process.env, KEY: key },
+    })
+    const { call_buckets } = JSON.parse(stdout)
+    const counts = call_buckets.map((one: { sum_call_count: number }) => one.sum_call_count)
+    expect(counts.reduce((sum: number, count: number) => sum + count)).toBe(5)
+  })
+
+  it('shows all times in one zone or the other', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    const started_at_ms = Date.parse('2026-01-05T12:30:00Z')
+    await recordCalls(test, [{ id: 'a', started_at_ms }])
+    await page.addInitScript(`{
+      const { resolvedOptions } = Intl.DateTimeFormat.prototype
+      Intl.DateTimeFormat.prototype.resolvedOptions = function () {
+        return { ...resolvedOptions.call(this), timeZone: 'Asia/Kolkata' }
+      }
+    }`)
+    await page.goto(`${url}/acme/demo/weave/calls#key=${key}`)
+    const row = page.locator('a.row').first()
+    await row.waitFor()
+    const zone = page.getByTitle('Zone of all times')
+    if ((await zone.textContent()) !== 'UTC') await zone.click()
+    await expect.poll(() => row.textContent()).toContain('2026-01-05 12:30:00')
+    await zone.click()
+    await expect.poll(() => row.textContent()).toContain('2026-01-05 18:00:00')
+  })
+})
