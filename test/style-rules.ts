@@ -142,6 +142,16 @@ function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\/|(^|\s)\/\/.*$/gm, '')
 }
 
+/** What a file loads when it runs, by way of others, too; types are not loaded. */
+function loadedBy(entry: string, tree: Tree): Set<string> {
+  const loaded = new Set([entry])
+  for (const path of loaded) {
+    const values = (tree[path] ?? '').replaceAll(/^import type [^']*'[^']*'/gm, '')
+    for (const target of importsOf(path, values, false)) loaded.add(target)
+  }
+  return loaded
+}
+
 /** Every rule by its name: the violations that it finds in a tree. */
 export const RULES: Readonly<Record<string, (tree: Tree) => string[]>> = {
   'imports point one way': (tree) =>
@@ -165,6 +175,14 @@ export const RULES: Readonly<Record<string, (tree: Tree) => string[]>> = {
       ([path, targets]) => `${path} imports ${targets.filter((target) => left.has(target))}`,
     )
   },
+  'the threads of the store load no Zod: it is most of their memory': (tree) =>
+    Object.keys(tree)
+      .filter((path) => /^src\/store\/.*-entry\.ts$/.test(path))
+      .flatMap((entry) =>
+        [...loadedBy(entry, tree)]
+          .filter((path) => /^import (?!type )[^']*'zod'/m.test(tree[path] ?? ''))
+          .map((path) => `${entry} loads it by ${path}`),
+      ),
   'every file is imported by another': (tree) => {
     const used = new Set(sources(tree).flatMap(([path, text]) => importsOf(path, text)))
     return sources(tree)

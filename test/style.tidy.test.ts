@@ -23,6 +23,15 @@ const BAD_SAMPLES: Record<string, { tree: Tree; found: RegExp }> = {
     },
     found: /^src\/b\.ts imports src\/b\.ts$/,
   },
+  'the threads of the store load no Zod: it is most of their memory': {
+    tree: {
+      'src/store/a-entry.ts': "import { b } from './b.ts'\nimport type { D } from './d.ts'",
+      'src/store/b.ts': "import { c } from './c.ts'",
+      'src/store/c.ts': "import { z } from 'zod'",
+      'src/store/d.ts': "import { z } from 'zod'",
+    },
+    found: /^src\/store\/a-entry\.ts loads it by src\/store\/c\.ts$/,
+  },
   'every file is imported by another': {
     tree: { 'src/server.ts': '', 'src/domain/dead.ts': '' },
     found: /^src\/domain\/dead\.ts$/,

@@ -2,11 +2,13 @@
  * The project that an inference request is made for: a header, since the body has no place for it.
  * Throws, never answers.
  */
+
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { canUseProject } from '../domain/access/permissions.ts'
 import { ApiError } from '../errors.ts'
-import { isProjectId, ProjectId } from '../schemas/primitives.ts'
+import { ProjectId } from '../schemas/primitives.ts'
+import { isProjectId } from '../schemas/shapes.ts'
 
 /** The first that is sent counts; the second is what client libraries send. */
 const NAMES = ['Compat-Project', 'OpenAI-Project'].map((name) => ({

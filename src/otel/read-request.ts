@@ -9,7 +9,7 @@ import { type Span, SpanError, type SpanSource } from '../domain/otel/span.ts'
 import { toSpanCall } from '../domain/otel/span-call.ts'
 import { readSpanFeedback, type SpanFeedback } from '../domain/otel/span-feedback.ts'
 import { ApiError } from '../errors.ts'
-import { isProjectId } from '../schemas/primitives.ts'
+import { isProjectId } from '../schemas/shapes.ts'
 
 export type Encoding = 'protobuf' | 'json'
 

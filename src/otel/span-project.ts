@@ -1,7 +1,8 @@
 /** The project of a trace request: from its headers, else the key's only one. */
+
 import type { Principal } from '../domain/access/permissions.ts'
 import { ApiError } from '../errors.ts'
-import { isProjectId } from '../schemas/primitives.ts'
+import { isProjectId } from '../schemas/shapes.ts'
 
 /** Headers of HTTP or metadata of gRPC, by names in lower case. */
 export type HeaderValues = Readonly<Record<string, string | string[] | undefined>>

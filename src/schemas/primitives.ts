@@ -1,10 +1,8 @@
 /** Shapes that many tables share: project ids, refs, ids, free JSON objects. */
 import { z } from 'zod'
+import { isRefShape, PROJECT_ID, PROJECT_ID_CHARS_MAX, type RefKind, SEGMENT } from './shapes.ts'
+import { parseTimestampUs } from './timestamp.ts'
 
-/** A segment of a project id or a ref: visible, without the characters that structure a ref. */
-const SEGMENT = '[^\\s/\\\\#?%:\\p{C}](?:[^/\\\\#?%:\\p{C}]{0,126}[^\\s/\\\\#?%:\\p{C}])?'
-const PROJECT_ID = new RegExp(`^${SEGMENT}/${SEGMENT}$`, 'u')
-const REF_TAIL = /^[^\s/\p{C}]+(?:\/[^/\s\p{C}]+)*$/u
 const VISIBLE = /^[^\p{C}\s](?:[^\p{C}]*[^\p{C}\s])?$/u
 const REF_LENGTH_MAX = 2048
 
@@ -17,13 +15,6 @@ const SHOWN_PROJECT_ID = `^${SHOWN_SEGMENT}/${SHOWN_SEGMENT}$`
 const SHOWN_VISIBLE = '^[^\\x00-\\x20\\x7f]([^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f])?$'
 const SHOWN_NAME = '^[^\\x00-\\x1f\\x7f-\\x9f]*$'
 const SHOWN_ANY_REF = '^[a-z][a-z0-9+.-]*:///[^/]+/[^/]+(/[^/\\s]+){2,}$'
-
-const PROJECT_ID_CHARS_MAX = 257
-
-/** Whether a text is a project's id; the check of ProjectId without telling what is wrong. */
-export function isProjectId(text: string): boolean {
-  return text.length <= PROJECT_ID_CHARS_MAX && PROJECT_ID.test(text)
-}
 
 /** `<entity>/<project>`. Spec: §2.1. */
 export const ProjectId = z
@@ -53,23 +44,6 @@ export function nameOf(max: number) {
     .max(max, `must have at most ${max} characters`)
     .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control or half characters')
     .meta({ pattern: SHOWN_NAME })
-}
-
-export type RefKind = 'object' | 'op' | 'call'
-
-/**
- * Whether a text is a ref of one of the kinds: `<scheme>:///<entity>/<project>/<kind>/<name>:<digest>`,
- * a call ref ends in the call's id. Object refs may go on with `/attr/name`-like edges.
- *
- * Spec: §2.1. Choice: any scheme is a ref here, because clients of other deployments send theirs.
- */
-export function isRefShape(text: string, kinds: readonly RefKind[]): boolean {
-  const match = /^[a-z][a-z0-9+.-]*:\/\/\/([^/]+\/[^/]+)\/(object|op|call)\/(.+)$/u.exec(text)
-  if (!match) return false
-  const [, project, kind, tail] = match as unknown as [string, string, RefKind, string]
-  if (!kinds.includes(kind) || !PROJECT_ID.test(project) || !REF_TAIL.test(tail)) return false
-  const name = tail.split('/')[0] ?? ''
-  return kind === 'call' || /^[^:]+:[^:]+$/u.test(name)
 }
 
 /** A ref of one of the kinds. Spec: §2.1. */
@@ -116,3 +90,10 @@ export const FreeObject = z
 
 /** A whole number that JavaScript holds exactly. */
 export const SafeInteger = z.int()
+
+/** A date-time string on the wire. Spec: §2.5, §4.2, §4.4. */
+export const Timestamp = z
+  .string()
+  .max(64)
+  .refine((text) => parseTimestampUs(text) !== null, 'must be an RFC 3339 date-time')
+  .meta({ format: 'date-time', examples: ['2026-01-31T09:30:00.123456Z'] })

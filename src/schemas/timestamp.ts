@@ -1,6 +1,4 @@
 /** Times on the wire: RFC 3339 text outside, whole microseconds since the epoch inside. */
-import { z } from 'zod'
-
 const SHAPE =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,18}))?(?:([Zz])|([+-])(\d\d):?(\d\d))?$/
 const US_PER_MS = 1000
@@ -54,15 +52,8 @@ export function renderTimestamp(us: number): string {
   return `${text.slice(0, -1)}${String(rest).padStart(3, '0')}Z`
 }
 
-/** A date-time string on the wire. Spec: §2.5, §4.2, §4.4. */
-export const Timestamp = z
-  .string()
-  .max(64)
-  .refine((text) => parseTimestampUs(text) !== null, 'must be an RFC 3339 date-time')
-  .meta({ format: 'date-time', examples: ['2026-01-31T09:30:00.123456Z'] })
-
 /**
- * The microseconds of a text that `Timestamp` has accepted.
+ * The microseconds of a text that the schema `Timestamp` has accepted.
  *
  * @throws TypeError when it was never checked
  */

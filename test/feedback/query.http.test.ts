@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FEEDBACK_FIELDS } from '../../src/domain/feedback/feedback-view.ts'
-import { SCORE_DEFAULTS } from '../../src/schemas/feedback/feedback-scores.ts'
+import { SCORE_DEFAULTS } from '../../src/schemas/feedback/score-defaults.ts'
 import { itRefusesBadRequests } from '../support/bad-requests.ts'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
 import { makeTempDir } from '../support/temp-dir.ts'

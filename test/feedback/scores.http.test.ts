@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SCORE_DEFAULTS, SCORE_FIELDS } from '../../src/schemas/feedback/feedback-scores.ts'
+import { SCORE_DEFAULTS, SCORE_FIELDS } from '../../src/schemas/feedback/score-defaults.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 import { FEEDBACK } from './feedback-fixtures.ts'
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { findRefs, type ParsedRef, parseRef } from '../../src/domain/objects/refs.ts'
-import { isRefShape, ProjectId } from '../../src/schemas/primitives.ts'
+import { ProjectId } from '../../src/schemas/primitives.ts'
+import { isRefShape } from '../../src/schemas/shapes.ts'
 
 const LETTERS = 'abzAZ019-_.~+ éß語😀'
 const word = (more = '') =>

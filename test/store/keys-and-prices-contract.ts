@@ -1,6 +1,7 @@
 /** What every KeyStore and PriceStore must do, whatever they store in. */
 import { describe, expect, it } from 'vitest'
-import { PRICES_PER_PROJECT_MAX, resolvePrice } from '../../src/domain/prices/project-prices.ts'
+import { PRICES_PER_PROJECT_MAX } from '../../src/domain/prices/price-limits.ts'
+import { resolvePrice } from '../../src/domain/prices/project-prices.ts'
 import type { KeyStore, NewKey } from '../../src/store/api/access/keys.ts'
 import type { PriceStore } from '../../src/store/api/prices/prices.ts'
 

@@ -1,11 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  parseTimestampUs,
-  renderTimestamp,
-  Timestamp,
-  timestampUs,
-} from '../../src/schemas/timestamp.ts'
+import { Timestamp } from '../../src/schemas/primitives.ts'
+import { parseTimestampUs, renderTimestamp, timestampUs } from '../../src/schemas/timestamp.ts'
 
 const MIN_US = Date.UTC(1900, 0, 1) * 1000
 const MAX_US = Date.UTC(2255, 0, 1) * 1000 - 1

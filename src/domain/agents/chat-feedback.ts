@@ -1,6 +1,7 @@
 /** Feedback about spans, turns and conversations, and the refs that name them. Pure. */
+
 import type { ChatFeedback, ConversationSpans, TraceChat } from '../../schemas/agents/agent-chat.ts'
-import type { SCORE_DEFAULTS } from '../../schemas/feedback/feedback-scores.ts'
+import type { SCORE_DEFAULTS } from '../../schemas/feedback/score-defaults.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import { callRef } from '../calls/call-ref.ts'

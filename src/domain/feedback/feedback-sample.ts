@@ -1,9 +1,8 @@
 /** Which feedback payload schemas and statistics look into. Pure: the time comes in. */
+
 import { ApiError } from '../../errors.ts'
-import {
-  type FeedbackPayloadSchemaRequest,
-  SAMPLE_LIMIT_DEFAULT,
-} from '../../schemas/feedback/feedback.ts'
+import type { FeedbackPayloadSchemaRequest } from '../../schemas/feedback/feedback.ts'
+import { SAMPLE_LIMIT_DEFAULT } from '../../schemas/limits.ts'
 import { timestampUs } from '../../schemas/timestamp.ts'
 import { parseRef, wildcardPrefix } from '../objects/refs.ts'
 

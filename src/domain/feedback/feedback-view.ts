@@ -3,7 +3,7 @@ import {
   SCORE_DEFAULTS,
   SCORE_FIELDS,
   type ScoreField,
-} from '../../schemas/feedback/feedback-scores.ts'
+} from '../../schemas/feedback/score-defaults.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'
 import { timeValue, valueAt } from '../query/query-values.ts'

@@ -1,10 +1,11 @@
 /** What a client sends of feedback, made ready to be stored, and the answer. Pure: id, user, time come in. */
+
 import { ApiError } from '../../errors.ts'
 import type {
   FeedbackCreateRequest,
   FeedbackCreateResponse,
 } from '../../schemas/feedback/feedback.ts'
-import { SCORE_FIELDS } from '../../schemas/feedback/feedback-scores.ts'
+import { SCORE_FIELDS } from '../../schemas/feedback/score-defaults.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'

@@ -4,7 +4,7 @@ import type {
   PreviewModelCreateRequest,
   PreviewModelResponse,
 } from '../../schemas/models/preview-model.ts'
-import { ProjectId } from '../../schemas/primitives.ts'
+import { isProjectId } from '../../schemas/shapes.ts'
 import { canUseProject, type Principal } from '../access/permissions.ts'
 
 /** A model to be trained; (entity, project, name) is unique. */
@@ -45,7 +45,7 @@ export function resolveNewModel(
 ): PreviewModel {
   const { project, name, base_model } = request
   const entity = request.entity ?? svc_user_id
-  if (!ProjectId.safeParse(`${entity}/${project}`).success) {
+  if (!isProjectId(`${entity}/${project}`)) {
     throw new ApiError('validation_failed', {
       message:
         'entity must be given: the user of the key has no name that a project can start with',

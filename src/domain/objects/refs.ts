@@ -1,5 +1,5 @@
 /** Ref strings: parsing, and finding them inside values. Pure. Spec: §2.1. */
-import { isRefShape, type RefKind } from '../../schemas/primitives.ts'
+import { isRefShape, type RefKind } from '../../schemas/shapes.ts'
 
 /** Limit: refs taken out of one value; a call with more is stored, but found by the first ones only. */
 export const REFS_PER_VALUE_MAX = 1000

@@ -9,8 +9,6 @@ import {
   type UnitPrices,
 } from './price-table.ts'
 
-/** Limit: prices of a project; all are read to answer a query. */
-export const PRICES_PER_PROJECT_MAX = 10_000
 /** The package's prices; the same for all, and a model's periods are read once. */
 const PACKAGE_PRICES = createPriceTable()
 

@@ -1,10 +1,8 @@
 /** The query language: from JSON to a checked tree. Pure. */
+
 import { ApiError } from '../../errors.ts'
-import {
-  QUERY_DEPTH_MAX,
-  QUERY_NODES_MAX,
-  type Query,
-} from '../../schemas/query/query-expression.ts'
+import { QUERY_DEPTH_MAX, QUERY_NODES_MAX } from '../../schemas/limits.ts'
+import type { Query } from '../../schemas/query/query-expression.ts'
 import { isObject } from '../json/is-object.ts'
 import { type ConvertTarget, isConvertTarget } from './query-values.ts'
 

@@ -1,5 +1,6 @@
 /** Queries over rows with named fields: checked, then answered row by row. Pure; what it makes is plain data. */
-import { COUNT_FIELD, ROWS_MAX, type RowQueryRequest } from '../../schemas/query/row-query.ts'
+import { COUNT_FIELD, ROWS_MAX } from '../../schemas/limits.ts'
+import type { RowQueryRequest } from '../../schemas/query/row-query.ts'
 import { type Expression, parsePath, parseQuery } from './query-expression.ts'
 import { createMatcher } from './query-matcher.ts'
 import { eachOf, orderForSort } from './query-values.ts'

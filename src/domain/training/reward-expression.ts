@@ -1,6 +1,7 @@
 /** Rewards computed from feedback: arithmetic over the operations of the query language. Pure. */
+
 import { ApiError } from '../../errors.ts'
-import { QUERY_DEPTH_MAX } from '../../schemas/query/query-expression.ts'
+import { QUERY_DEPTH_MAX } from '../../schemas/limits.ts'
 import { isObject } from '../json/is-object.ts'
 import { type Expression, parseQuery } from '../query/query-expression.ts'
 import { evaluate, type GetField } from '../query/query-matcher.ts'

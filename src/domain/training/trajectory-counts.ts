@@ -1,6 +1,8 @@
 /** How much a training job holds. Pure. */
+
 import type { TrajectoryGroup } from '../../schemas/training/training-job.ts'
-import { isTrajectoryChoice, type Trajectory } from '../../schemas/training/trajectory.ts'
+import type { Trajectory } from '../../schemas/training/trajectory.ts'
+import { isTrajectoryChoice } from '../../schemas/training/trajectory-choice.ts'
 
 export interface TrajectoryCounts {
   readonly group_count: number

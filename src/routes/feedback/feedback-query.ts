@@ -11,8 +11,9 @@ import {
   FeedbackPurgeResponse,
   FeedbackQueryResponse,
 } from '../../schemas/feedback/feedback-query.ts'
+import { COUNT_FIELD } from '../../schemas/limits.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
-import { COUNT_FIELD, RowQueryRequest } from '../../schemas/query/row-query.ts'
+import { RowQueryRequest } from '../../schemas/query/row-query.ts'
 import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
 
 interface FeedbackQueryRoutesOptions {

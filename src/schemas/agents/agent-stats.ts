@@ -1,7 +1,8 @@
 /** Statistics over spans of agents, and the attributes that they carry, on the wire. Additions to the spec. */
+
 import { z } from 'zod'
+import { Timestamp } from '../primitives.ts'
 import { CallStatsRequest } from '../stats/stats.ts'
-import { Timestamp } from '../timestamp.ts'
 import {
   cell,
   count,

@@ -1,8 +1,8 @@
 /** What of a span is grouped by or measured, on the wire. Additions to the spec, in the shapes of the tracing SDKs. */
+
 import { z } from 'zod'
-import { ProjectId } from '../primitives.ts'
+import { ProjectId, Timestamp } from '../primitives.ts'
 import { FieldPath, Query, SORT_TERMS_MAX } from '../query/query-expression.ts'
-import { Timestamp } from '../timestamp.ts'
 
 /** Limit: rows of one answer. */
 const AGENT_ROWS_MAX = 1000

@@ -3,7 +3,9 @@
  *
  * Spec: §2.2 queue_id (queues are an addition). Choice: the routes and fields of the public tracing clients.
  */
+
 import { z } from 'zod'
+import { ITEMS_LIMIT_MAX } from '../limits.ts'
 import { SortDirection } from '../objects/object.ts'
 import { ClientId, ProjectId } from '../primitives.ts'
 
@@ -12,9 +14,6 @@ const CALLS_MAX = 1000
 /** Limit: paths that annotators are shown, and characters of each. */
 const FIELDS_MAX = 100
 const FIELD_CHARS_MAX = 1024
-/** Limit: items of one answer; also the number when none is asked for. */
-export const ITEMS_LIMIT_MAX = 10_000
-
 const ANNOTATION_STATES = ['unstarted', 'in_progress', 'completed', 'skipped'] as const
 export const AnnotationState = z.enum(ANNOTATION_STATES)
 export type AnnotationState = z.infer<typeof AnnotationState>

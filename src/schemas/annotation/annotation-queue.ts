@@ -3,7 +3,9 @@
  *
  * Spec: §2.2 queue_id (queues are an addition). Choice: the routes and fields of the public tracing clients.
  */
+
 import { z } from 'zod'
+import { QUEUES_LIMIT_MAX } from '../limits.ts'
 import { SortDirection } from '../objects/object.ts'
 import { AnyRef, ClientId, nameOf, ProjectId } from '../primitives.ts'
 
@@ -12,9 +14,6 @@ const DESCRIPTION_MAX = 65_536
 /** Limit: scorers of a queue; queues of one request for statistics. */
 const SCORERS_MAX = 100
 const QUEUES_MAX = 1000
-/** Limit: queues of one answer; also of a project. */
-export const QUEUES_LIMIT_MAX = 10_000
-
 const Name = nameOf(NAME_MAX)
 const Description = z
   .string()

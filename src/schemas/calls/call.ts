@@ -1,7 +1,7 @@
 /** Calls on the wire: started, ended, read. Spec: §2.5, §2.6, §4.5, §4.6. */
+
 import { z } from 'zod'
-import { ClientId, FreeObject, nameOf, ProjectId, SafeInteger } from '../primitives.ts'
-import { Timestamp } from '../timestamp.ts'
+import { ClientId, FreeObject, nameOf, ProjectId, SafeInteger, Timestamp } from '../primitives.ts'
 
 const OP_NAME_MAX = 1024
 const DISPLAY_NAME_MAX = 1024

@@ -34,22 +34,3 @@ export const FEEDBACK_SCORES = {
   span_status_code: text.describe('Status of the turn that was scored.'),
   span_trace_id: text.describe('Turn that was scored.'),
 }
-
-/** Each field as it is read where nothing was given. */
-export const SCORE_DEFAULTS = {
-  scorer_tags: [],
-  scorer_tag_reasons: {},
-  scorer_tag_confidences: {},
-  scorer_ratings: {},
-  scorer_rating_reasons: {},
-  scorer_rating_confidences: {},
-  scorer_trace_id: '',
-  span_agent_name: '',
-  span_agent_version: '',
-  span_conversation_id: '',
-  span_status_code: 'UNSET',
-  span_trace_id: '',
-} as const satisfies Record<keyof typeof FEEDBACK_SCORES, unknown>
-
-export type ScoreField = keyof typeof FEEDBACK_SCORES
-export const SCORE_FIELDS = Object.keys(SCORE_DEFAULTS) as ScoreField[]

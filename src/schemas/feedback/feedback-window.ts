@@ -1,7 +1,8 @@
 /** Which feedback a question looks into. Spec: §4.2. */
+
 import { z } from 'zod'
-import { isRefShape, nameOf, ProjectId } from '../primitives.ts'
-import { Timestamp } from '../timestamp.ts'
+import { nameOf, ProjectId, Timestamp } from '../primitives.ts'
+import { isRefShape } from '../shapes.ts'
 
 const FEEDBACK_TYPE_MAX = 256
 const TRIGGER_PATTERN_MAX = 2048

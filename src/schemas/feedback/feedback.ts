@@ -1,13 +1,13 @@
 /** Feedback on the wire: create and payload schema. Spec: §2.2, §2.3, §2.4, §4.1, §4.2, §8. */
+
 import { z } from 'zod'
+import { SAMPLE_LIMIT_DEFAULT } from '../limits.ts'
 import { AnyRef, ClientId, FreeObject, nameOf, ProjectId, refOf } from '../primitives.ts'
 import { FEEDBACK_SCORES } from './feedback-scores.ts'
 import { FeedbackType, FeedbackWindowFields } from './feedback-window.ts'
 
 const CREATOR_MAX = 256
 
-/** Spec: §8. */
-export const SAMPLE_LIMIT_DEFAULT = 2000
 const SAMPLE_LIMIT_MAX = 5000
 
 /**

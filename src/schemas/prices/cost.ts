@@ -1,8 +1,8 @@
 /** Prices of a project on the wire: create, query, purge; additions to the spec. */
+
 import { z } from 'zod'
 import { boundedMap } from '../bounded-fields.ts'
-import { nameOf, ProjectId } from '../primitives.ts'
-import { Timestamp } from '../timestamp.ts'
+import { nameOf, ProjectId, Timestamp } from '../primitives.ts'
 
 /** Limit: models of one request. */
 const COSTS_MAX = 1000

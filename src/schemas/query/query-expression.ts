@@ -1,10 +1,7 @@
 /** The query language of the list routes on the wire. Its grammar is checked by domain/query/query-expression.ts. */
-import { z } from 'zod'
 
-/** Limit: nesting of one expression. */
-export const QUERY_DEPTH_MAX = 32
-/** Limit: operations and operands of one expression. */
-export const QUERY_NODES_MAX = 1000
+import { z } from 'zod'
+import { QUERY_DEPTH_MAX, QUERY_NODES_MAX } from '../limits.ts'
 
 /** Limit: terms of one sort. */
 export const SORT_TERMS_MAX = 16

@@ -1,16 +1,13 @@
 /** What the list routes over feedback and prices share: fields, condition, order, page. Additions to the spec. */
+
 import { z } from 'zod'
+import { COUNT_FIELD, ROWS_MAX } from '../limits.ts'
 import { ProjectId } from '../primitives.ts'
 import { FieldPath, Query, SORT_TERMS_MAX, SortTerm } from './query-expression.ts'
 
-/** Limit: rows of one answer. */
-export const ROWS_MAX = 10_000
 /** Limit: rows that may be left out before the page. */
 const OFFSET_MAX = 100_000
 const FIELDS_MAX = 100
-
-/** Asks for the number of rows instead of rows. */
-export const COUNT_FIELD = 'count(*)'
 
 /** A query over the rows of a project. */
 export const RowQueryRequest = z

@@ -1,9 +1,9 @@
 /** Statistics over calls on the wire. Spec: §2.8, §2.9, §4.4. */
+
 import { Temporal } from 'temporal-polyfill'
 import { z } from 'zod'
 import { CallsFilter } from '../calls/calls-filter.ts'
-import { ProjectId } from '../primitives.ts'
-import { Timestamp } from '../timestamp.ts'
+import { ProjectId, Timestamp } from '../primitives.ts'
 import { UsageCounting } from '../usage/usage-counting.ts'
 
 /** Spec: §2.8 (names not shown). Choice: the names of Weave. */

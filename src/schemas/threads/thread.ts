@@ -4,10 +4,10 @@
  * Spec: §2.5 thread_id, turn_id (lists of threads are an addition). Choice: the route and fields of the public
  * tracing clients.
  */
+
 import { z } from 'zod'
 import { SortDirection } from '../objects/object.ts'
-import { ClientId, ProjectId } from '../primitives.ts'
-import { Timestamp } from '../timestamp.ts'
+import { ClientId, ProjectId, Timestamp } from '../primitives.ts'
 
 /** Limit: threads named by a filter. */
 const THREAD_IDS_MAX = 1000

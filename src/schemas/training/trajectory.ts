@@ -2,6 +2,7 @@
  * Trajectories of a training job: what was said, by whom, and how good it was. Bodies are large, so
  * every list stops at its first faults, and no fault repeats text. Unknown keys are kept everywhere.
  */
+
 import { z } from 'zod'
 import {
   boundedInteger,
@@ -14,7 +15,8 @@ import {
   ruleError,
 } from '../bounded-fields.ts'
 import { CONTENT_PARTS_MAX, ContentPart } from '../chat/chat-message.ts'
-import { Timestamp } from '../timestamp.ts'
+import { Timestamp } from '../primitives.ts'
+import { isTrajectoryChoice } from './trajectory-choice.ts'
 
 /** Limit: messages of one history; an agent run of a day has some thousands. */
 const HISTORY_ITEMS_MAX = 10_000
@@ -109,19 +111,6 @@ const TrajectoryChoice = z
     ruleError('a choice'),
   )
   .meta({ id: 'TrajectoryChoice', description: 'What a model said, which trains.' })
-
-type Item = Readonly<Record<string, unknown>>
-
-/**
- * Whether an item of messages_and_choices is a choice that a model made, which is what trains; a
- * message, an assistant's too, is context.
- *
- * Spec: §2.12 messages_and_choices (element shapes not shown).
- * Choice: what has finish_reason and message is a choice, what has a role is a message.
- */
-export function isTrajectoryChoice(item: Item): boolean {
-  return Object.hasOwn(item, 'finish_reason') && Object.hasOwn(item, 'message')
-}
 
 const HistoryItem = z
   .looseObject({}, ruleError('a message or a choice'))

@@ -2,12 +2,14 @@
  * Turns rollouts into token ids with marks on those that the model chose. Only choices train; messages
  * are context. It must never guess at tokens: a choice whose tokens are not known trains nothing.
  */
+
 import { ApiError } from '../../errors.ts'
 import type { ChatPrompt } from '../../inference/tiny/text/chat-prompt.ts'
 import { planPrompt } from '../../inference/tiny/text/prompt-plan.ts'
 import type { Tokenizer } from '../../inference/tiny/text/tokenizer.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
-import { isTrajectoryChoice, type Trajectory } from '../../schemas/training/trajectory.ts'
+import type { Trajectory } from '../../schemas/training/trajectory.ts'
+import { isTrajectoryChoice } from '../../schemas/training/trajectory-choice.ts'
 import type { UntrainedReason } from '../../schemas/training/worker.ts'
 
 /** One run of tokens with the ones that train. */

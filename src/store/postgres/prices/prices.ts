@@ -1,5 +1,6 @@
 /** Prices of projects in PostgreSQL. Few rows, always read anew: a change is seen by the next request of any process. */
-import { PRICES_PER_PROJECT_MAX, type ProjectPrice } from '../../../domain/prices/project-prices.ts'
+import { PRICES_PER_PROJECT_MAX } from '../../../domain/prices/price-limits.ts'
+import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
 import { ApiError } from '../../../errors.ts'
 import type { PriceStore } from '../../api/prices/prices.ts'
 import type { Postgres } from '../db/client.ts'

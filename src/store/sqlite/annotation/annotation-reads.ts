@@ -1,7 +1,8 @@
 /** The read jobs of annotation queues. */
+
 import type { AnnotationItem } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
-import { ITEMS_LIMIT_MAX } from '../../../schemas/annotation/annotation-item.ts'
+import { ITEMS_LIMIT_MAX } from '../../../schemas/limits.ts'
 import type { ItemListing, QueueStats } from '../../api/annotation/annotation-queues.ts'
 import type { ReadJob } from '../read/read-job.ts'
 import * as SQL from './annotation-queues.sql.ts'

@@ -1,5 +1,6 @@
 /** The writes of a project's own prices. */
-import { PRICES_PER_PROJECT_MAX, type ProjectPrice } from '../../../domain/prices/project-prices.ts'
+import { PRICES_PER_PROJECT_MAX } from '../../../domain/prices/price-limits.ts'
+import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Connection } from '../db/connection.ts'
 import * as SQL from './prices.sql.ts'

@@ -1,0 +1,22 @@
+/** Limits and words of the schemas that the store keeps, too. Without Zod, which its threads need not load. */
+
+/** Limit: queues of one answer; also of a project. */
+export const QUEUES_LIMIT_MAX = 10_000
+
+/** Limit: items of one answer; also the number when none is asked for. */
+export const ITEMS_LIMIT_MAX = 10_000
+
+/** Spec: §8. */
+export const SAMPLE_LIMIT_DEFAULT = 2000
+
+/** Limit: nesting of one expression. */
+export const QUERY_DEPTH_MAX = 32
+
+/** Limit: operations and operands of one expression. */
+export const QUERY_NODES_MAX = 1000
+
+/** Limit: rows of one answer. */
+export const ROWS_MAX = 10_000
+
+/** Asks for the number of rows instead of rows. */
+export const COUNT_FIELD = 'count(*)'

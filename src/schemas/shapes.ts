@@ -1,0 +1,29 @@
+/** The shapes of project ids and refs, checked without Zod: the threads of the store need no more of the schemas. */
+
+/** A segment of a project id or a ref: visible, without the characters that structure a ref. */
+export const SEGMENT = '[^\\s/\\\\#?%:\\p{C}](?:[^/\\\\#?%:\\p{C}]{0,126}[^\\s/\\\\#?%:\\p{C}])?'
+export const PROJECT_ID = new RegExp(`^${SEGMENT}/${SEGMENT}$`, 'u')
+const REF_TAIL = /^[^\s/\p{C}]+(?:\/[^/\s\p{C}]+)*$/u
+export const PROJECT_ID_CHARS_MAX = 257
+
+/** Whether a text is a project's id; the check of ProjectId without telling what is wrong. */
+export function isProjectId(text: string): boolean {
+  return text.length <= PROJECT_ID_CHARS_MAX && PROJECT_ID.test(text)
+}
+
+export type RefKind = 'object' | 'op' | 'call'
+
+/**
+ * Whether a text is a ref of one of the kinds: `<scheme>:///<entity>/<project>/<kind>/<name>:<digest>`,
+ * a call ref ends in the call's id. Object refs may go on with `/attr/name`-like edges.
+ *
+ * Spec: §2.1. Choice: any scheme is a ref here, because clients of other deployments send theirs.
+ */
+export function isRefShape(text: string, kinds: readonly RefKind[]): boolean {
+  const match = /^[a-z][a-z0-9+.-]*:\/\/\/([^/]+\/[^/]+)\/(object|op|call)\/(.+)$/u.exec(text)
+  if (!match) return false
+  const [, project, kind, tail] = match as unknown as [string, string, RefKind, string]
+  if (!kinds.includes(kind) || !PROJECT_ID.test(project) || !REF_TAIL.test(tail)) return false
+  const name = tail.split('/')[0] ?? ''
+  return kind === 'call' || /^[^:]+:[^:]+$/u.test(name)
+}
