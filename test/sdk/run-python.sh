@@ -2,6 +2,7 @@
 # Runs the programs on the unmodified Python SDKs against a server of their own. Says `skipped: why` where
 # Python or a package cannot be had; whatever a program finds wrong fails.
 #
+# SDK_STORE=clickhouse puts the calls into ClickHouse's engine, which `npm run setup:chdb` installs.
 # SDK_PYTHON names a Python that has the packages already. SDK_OTEL=1 tries more libraries that send OpenTelemetry,
 # SDK_LIBRARIES=1 more that the Weave SDK traces by itself.
 # SDK_TRAINING=1 tries what trains too: its packages are large, 600 MB of openpipe-art and 6 GB of peft and torch.
@@ -66,8 +67,20 @@ cat >"$work/models.json" <<JSON
   { "id": "tiny", "backend": "tiny" }] }
 JSON
 
+store=()
+if [ "${SDK_STORE:-sqlite}" = clickhouse ]; then
+  # It ends with its standard input, which this shell holds.
+  exec 3> >(UV_THREADPOOL_SIZE=16 node_modules/.bin/node test/store/clickhouse/chdb-front.ts >"$work/clickhouse" 2>&1)
+  for _ in $(seq 100); do
+    port=$(head -n 1 "$work/clickhouse" 2>/dev/null || true)
+    [ -z "$port" ] || break
+    sleep 0.2
+  done
+  store=(WEFT_STORE=clickhouse "WEFT_CLICKHOUSE_URL=http://127.0.0.1:$port/default")
+fi
+
 key=wk_key_of_the_python_test
-WEFT_DATA_DIR=$work/data WEFT_PORT=0 WEFT_BOOTSTRAP_KEY=$key WEFT_MODELS_FILE=$work/models.json \
+env "${store[@]}" WEFT_DATA_DIR=$work/data WEFT_PORT=0 WEFT_BOOTSTRAP_KEY=$key WEFT_MODELS_FILE=$work/models.json \
   npm start >"$work/log" 2>&1 &
 server=$!
 url=$(read_address "$work/log")

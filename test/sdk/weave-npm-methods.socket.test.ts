@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { MISSING_FEATURES } from '../../src/routes/access/missing-endpoints.ts'
+import { describeServerOnEachStore } from '../store/clickhouse/describe-each-store.ts'
 import { INHERITED } from '../support/inherited.ts'
 import { spawnServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
@@ -63,17 +64,21 @@ async function runProgram(url: string, folder: string): Promise<Record<string, s
   return JSON.parse(output.trimEnd().split('\n').at(-1) ?? '')
 }
 
-it('works by every public method of the npm client', async () => {
-  const methods = { client: listClientMethods(), api: listApiMethods() }
-  expect([methods.client.length, methods.api.length]).toEqual([17, 27])
-  const folder = makeTempDir()
-  const server = await spawnServer({ WEFT_DATA_DIR: folder })
-  const driven = await runProgram(server.url, folder)
-  for (const [kind, names] of Object.entries(methods)) {
-    expect([...(driven[kind] ?? [])].sort()).toEqual([...names].sort())
-    expect(Object.keys(LIST.npm?.[kind] ?? {}).sort()).toEqual([...names].sort())
-    expect(new Set(Object.values(LIST.npm?.[kind] ?? {}))).toEqual(new Set([WORKS]))
-  }
+describeServerOnEachStore('the npm client', (openStore) => {
+  it('works by every public method of the npm client', async () => {
+    const methods = { client: listClientMethods(), api: listApiMethods() }
+    expect([methods.client.length, methods.api.length]).toEqual([17, 27])
+    const folder = makeTempDir()
+    const { settings, drop } = await openStore()
+    onTestFinished(drop)
+    const server = await spawnServer({ WEFT_DATA_DIR: folder, ...settings })
+    const driven = await runProgram(server.url, folder)
+    for (const [kind, names] of Object.entries(methods)) {
+      expect([...(driven[kind] ?? [])].sort()).toEqual([...names].sort())
+      expect(Object.keys(LIST.npm?.[kind] ?? {}).sort()).toEqual([...names].sort())
+      expect(new Set(Object.values(LIST.npm?.[kind] ?? {}))).toEqual(new Set([WORKS]))
+    }
+  })
 })
 
 it('names for methods that do not work what the server does not have', () => {

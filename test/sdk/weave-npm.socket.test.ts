@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeServerOnEachStore } from '../store/clickhouse/describe-each-store.ts'
 import { basic } from '../support/build-test-app.ts'
 import { INHERITED } from '../support/inherited.ts'
 import { type SpawnedServer, startServer, TEST_KEY } from '../support/spawn-server.ts'
@@ -71,24 +72,27 @@ function callOf(name: string): Json {
   return call
 }
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'weft-sdk-'))
-  server = await startServer({ WEFT_DATA_DIR: join(folder, 'data') })
-  const output = await runProgram()
-  seen = JSON.parse(output.trimEnd().split('\n').at(-1) ?? '')
-  const lines = await ask('/calls/stream_query', {})
-  calls = lines
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-})
+describeServerOnEachStore('the npm SDK', (openStore) => {
+  let store: Awaited<ReturnType<typeof openStore>>
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'weft-sdk-'))
+    store = await openStore()
+    server = await startServer({ WEFT_DATA_DIR: join(folder, 'data'), ...store.settings })
+    const output = await runProgram()
+    seen = JSON.parse(output.trimEnd().split('\n').at(-1) ?? '')
+    const lines = await ask('/calls/stream_query', {})
+    calls = lines
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+  })
 
-afterAll(async () => {
-  await server.stop()
-  rmSync(folder, { recursive: true, force: true })
-})
+  afterAll(async () => {
+    await server.stop()
+    await store.drop()
+    rmSync(folder, { recursive: true, force: true })
+  })
 
-describe('the npm SDK', () => {
   it('traces nested ops as one tree', () => {
     const outer = callOf('outer')
     expect(outer).toMatchObject({

@@ -48,16 +48,25 @@ async function startFront(): Promise<string> {
 
 /** An empty database of its own, gone when the test ends. @returns its address */
 export async function makeDatabase(): Promise<string> {
+  const { url, drop } = await createDatabase()
+  onTestFinished(drop)
+  return url
+}
+
+/** The same for more than one test: the caller drops it. */
+export async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const url = new URL(await serverUrl())
   const name = `weft_${randomUUID().replaceAll('-', '')}`
   const client = createClient({ url: url.href })
   await client.command({ query: `CREATE DATABASE ${name}` })
-  onTestFinished(async () => {
-    await client.command({ query: `DROP DATABASE ${name}` })
-    await client.close()
-  })
   url.pathname = `/${name}`
-  return url.href
+  return {
+    url: url.href,
+    async drop() {
+      await client.command({ query: `DROP DATABASE ${name}` })
+      await client.close()
+    },
+  }
 }
 
 /** Has the front fail from here to the end of the test, or until it is told otherwise. */

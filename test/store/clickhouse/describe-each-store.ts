@@ -1,8 +1,8 @@
-/** The same tests over HTTP, with calls in SQLite and with calls in ClickHouse. */
+/** The same tests of an app or a server, with calls in SQLite and with calls in ClickHouse. */
 import { describe } from 'vitest'
 import type { Config } from '../../../src/config.ts'
 import { buildTestApp, type TestApp } from '../../support/build-test-app.ts'
-import { hasClickHouse, makeDatabase } from './clickhouse-server.ts'
+import { createDatabase, hasClickHouse, makeDatabase } from './clickhouse-server.ts'
 
 /** An app over a ClickHouse database of its own, closed by itself when the test ends. */
 export async function buildClickHouseApp(overrides: Partial<Config> = {}): Promise<TestApp> {
@@ -17,5 +17,26 @@ export function describeEachStore(
   describe(`${name}, in SQLite`, () => tests((overrides) => buildTestApp(overrides)))
   describe.skipIf(!hasClickHouse)(`${name}, with calls in ClickHouse`, () =>
     tests(buildClickHouseApp),
+  )
+}
+
+/** Settings of a server process, and what to do when it has ended. */
+interface StoreSettings {
+  readonly settings: Readonly<Record<string, string>>
+  drop(): Promise<void>
+}
+
+/** @param tests - ask for the settings before a server starts, and drop the store when it has ended */
+export function describeServerOnEachStore(
+  name: string,
+  tests: (openStore: () => Promise<StoreSettings>) => void,
+): void {
+  describe(`${name}, in SQLite`, () =>
+    tests(async () => ({ settings: {}, drop: async () => undefined })))
+  describe.skipIf(!hasClickHouse)(`${name}, with calls in ClickHouse`, () =>
+    tests(async () => {
+      const { url, drop } = await createDatabase()
+      return { settings: { WEFT_STORE: 'clickhouse', WEFT_CLICKHOUSE_URL: url }, drop }
+    }),
   )
 }
