@@ -111,8 +111,8 @@ export function* walkKeys(
 export function* cutTime(
   db: Connection,
   conditions: readonly FilterCondition[],
-  { project_id, startedUs, direction }: WalkedCalls,
-  { after_us }: CallsPlace,
+  { project_id, startedUs, direction }: Omit<WalkedCalls, 'filter'>,
+  { after_us }: Pick<CallsPlace, 'after_us'>,
 ): Generator<StartedBounds, void> {
   let { from, to } = startBehind(startedUs, direction, after_us)
   if (!isByTime(conditions)) {

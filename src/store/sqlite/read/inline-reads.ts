@@ -17,13 +17,17 @@ export function createInlineReadPool<Jobs extends ReadJobs>(
   return {
     async run(name, input, { signal }) {
       const job = beginReadJob(db, jobs, { name, input })
-      while (true) {
-        await nextTurn()
-        if (signal.aborted) throw toAbortError(signal)
-        if (!db.open) throw new ApiError('server_draining')
-        const beganMs = performance.now()
-        const ended = job.runSlice(() => performance.now() - beganMs >= SLICE_MS)
-        if (ended) return ended.value as never
+      try {
+        while (true) {
+          await nextTurn()
+          if (signal.aborted) throw toAbortError(signal)
+          if (!db.open) throw new ApiError('server_draining')
+          const beganMs = performance.now()
+          const ended = job.runSlice(() => performance.now() - beganMs >= SLICE_MS)
+          if (ended) return ended.value as never
+        }
+      } finally {
+        job.end()
       }
     },
     async close() {},

@@ -18,6 +18,8 @@ export interface ReadLimits {
 const LIMITS: ReadLimits = { readers: 1, statsReaders: 1, queueMax: 16, timeoutMs: 60_000 }
 /** Lists and searches pause, so that a reader takes turns between a few. */
 const LIST_JOBS_PER_READER = 8
+/** Statistics, too; each holds its tables and what it reads of pieces. */
+const STATS_JOBS_PER_READER = 4
 /** One hour at a time; the largest takes seconds, for which nobody waits. */
 const BUILD = { readers: 1, queueMax: 1, timeoutMs: 600_000, readersKept: 0, niceness: 15 }
 
@@ -49,7 +51,9 @@ export function openReadLanes({ db, path, limits = LIMITS, gate }: ReadLanesOpti
   const { readers, statsReaders, queueMax, timeoutMs } = limits
   return {
     lists: open({ readers, queueMax, timeoutMs, jobsPerReader: LIST_JOBS_PER_READER }),
-    stats: open({ readers: statsReaders, queueMax, timeoutMs }),
+    stats: open({
+      ...{ readers: statsReaders, queueMax, timeoutMs, jobsPerReader: STATS_JOBS_PER_READER },
+    }),
     build: open(BUILD),
   }
 }

@@ -57,6 +57,8 @@ interface RunningJob {
    * @throws ApiError, and whatever the job throws; the job is then over
    */
   runSlice(checkpoint: Checkpoint): { readonly value: unknown } | null
+  /** It is not gone on with. Does nothing for one that is over. */
+  end(): void
 }
 
 /** Begins a job of a registry; nothing runs yet. */
@@ -86,6 +88,9 @@ export function beginReadJob(
       } catch (error) {
         throw toStoreError(error)
       }
+    },
+    end() {
+      rest?.return?.()
     },
   }
 }
@@ -118,6 +123,7 @@ export function serveReadJobs(jobs: ReadJobs): void {
       if (ended) port?.postMessage({ id, value: ended.value }, ownBuffers(ended.value))
       else running.push(job)
     } catch (thrown) {
+      job.begun?.end()
       port?.postMessage({ id, ...renderFailure(toStoreError(thrown)) })
     }
     schedule()

@@ -69,6 +69,7 @@ export function createCallTable(
   return {
     table: builder.table,
     wantsLatencies: builder.hasPercentiles(latency),
+    moveToBucket: cursor.moveToBucket,
     end: cursor.end,
 
     addCall(startedAtUs: number, endedAtUs: number | null, isError: number): void {

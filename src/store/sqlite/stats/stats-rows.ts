@@ -1,8 +1,11 @@
 /** Statistics from the rows: what no column tells, and hours without a segment. */
 
+import type { StartedBounds } from '../../../domain/calls/calls-query.ts'
 import { leftOut } from '../../../domain/usage/own-usage.ts'
 import type { FilterClause } from '../calls/calls-filter.ts'
+import { cutTime } from '../calls/calls-walk.ts'
 import type { Connection } from '../db/connection.ts'
+import type { Checkpoint } from '../read/read-job.ts'
 import { readCounted } from '../usage/usage-rows.ts'
 import { selectStatsCalls, selectStatsUsage } from './stats.sql.ts'
 import type { StatsTables } from './stats-tables.ts'
@@ -21,12 +24,12 @@ interface RowWindow {
   readonly endUs: number
 }
 
-/** Adds the rows of windows that are given in order of time. */
+/** Adds the rows of windows that are given in order of time; gives whether it paused, which it does not where an index finds few calls. */
 export function createRowScan(
   db: Connection,
   { conditions, parameters }: FilterClause,
   tables: StatsTables,
-  checkpoint: () => void,
+  checkpoint: Checkpoint,
 ) {
   const selectCalls = db.prepare(selectStatsCalls(conditions)).raw()
   const selectUsage = db.prepare(selectStatsUsage(conditions)).raw()
@@ -38,8 +41,8 @@ export function createRowScan(
     if (rows % CHECKPOINT_ROWS === 0) checkpoint()
   }
 
-  return function scanRows({ project_id, startUs: start_us, endUs: end_us }: RowWindow): void {
-    const bound = { project_id, start_us, end_us, ...parameters }
+  function scanPart(project_id: string, { from, to }: StartedBounds): void {
+    const bound = { project_id, start_us: from, end_us: to + 1, ...parameters }
     if (tables.wantsCalls) {
       for (const row of selectCalls.iterate(bound) as IterableIterator<CallRow>) {
         count()
@@ -53,5 +56,18 @@ export function createRowScan(
         if (usage.counts !== skipped) tables.addUsage(usage, row[0])
       }
     }
+  }
+
+  return function* scanRows({ project_id, startUs, endUs }: RowWindow): Generator<void, boolean> {
+    const startedUs = { from: startUs, to: endUs - 1 }
+    let hasPaused = false
+    const window = { project_id, startedUs, direction: 'asc' } as const
+    for (const part of cutTime(db, conditions, window, { after_us: Number.NaN })) {
+      scanPart(project_id, part)
+      if (!checkpoint()) continue
+      yield
+      hasPaused = true
+    }
+    return hasPaused
   }
 }

@@ -89,6 +89,9 @@ export function createStatsTables(options: StatsTablesOptions) {
       usage.add(row, startedAtUs)
     },
 
+    /** All calls of buckets before this one are added: their latencies are not read any more. */
+    leaveBuckets: calls.moveToBucket,
+
     /**
      * Adds the calls and the usage of an hour, which may lie in several pieces.
      *

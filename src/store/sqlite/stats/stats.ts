@@ -1,6 +1,6 @@
 /**
  * Statistics in SQLite: hours from their pieces and from what happened since, and what neither tells from the rows
- * themselves. All in a reader, in one snapshot.
+ * themselves. All in a reader, each hour in one snapshot.
  */
 
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
@@ -8,16 +8,17 @@ import { renderCallBuckets, renderUsageBuckets } from '../../../domain/stats/sta
 import type { StatsQuery, StatsResult, StatsTexts } from '../../api/stats/stats.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
 import type { Connection } from '../db/connection.ts'
-import { toHourFilter } from './segments/hour-filter.ts'
+import type { Checkpoint } from '../read/read-job.ts'
+import { type HourFilter, toHourFilter } from './segments/hour-filter.ts'
 import { createHourCutter, type HourParts, hoursOf } from './segments/hour-parts.ts'
 import { findRemoved } from './segments/hour-removals.ts'
-import { type HourView, sumHour } from './segments/hour-stats.ts'
+import { type HourSums, type HourView, sumHour } from './segments/hour-stats.ts'
 import { type HourState, readLiveHour } from './segments/live-hours.ts'
 import { BrokenSegmentError, findStoredRemoved, type StoredHour } from './segments/segment.ts'
 import { SELECT_HOURS } from './segments/segments.sql.ts'
 import { createSegmentReader, type SegmentReader } from './segments/stored-hours.ts'
 import { createRowScan } from './stats-rows.ts'
-import { createStatsTables } from './stats-tables.ts'
+import { createStatsTables, type StatsTables } from './stats-tables.ts'
 
 /** Limit: hours of one question without pieces that are kept in columns; of more, the last ones. */
 const LIVE_HOURS_MAX = 4
@@ -41,18 +42,24 @@ interface StatsAnswer {
   readonly broken: readonly number[]
 }
 
-/** The read job. @throws ApiError validation_failed */
-export function aggregateStats(
+/**
+ * The read job. It pauses between hours, and between parts of those that it reads from the rows: each hour, or such a
+ * part, is told as it is at one moment.
+ *
+ * @throws ApiError validation_failed
+ */
+export function* aggregateStats(
   db: Connection,
   query: StatsQuery,
-  checkpoint: () => void,
-): StatsAnswer {
+  checkpoint: Checkpoint,
+): Generator<void, StatsAnswer> {
   const broken = new Set<number>()
   for (let attempt = 1; ; attempt++) {
     const segments = createSegmentReader(db)
     try {
       const isFromRows = attempt > ATTEMPTS_MAX
-      const result = aggregateHours(db, query, { segments, checkpoint }, { broken, isFromRows })
+      const trust = { broken, isFromRows }
+      const result = yield* aggregateHours(db, query, { segments, checkpoint }, trust)
       return { result, broken: [...broken] }
     } catch (error) {
       if (!(error instanceof BrokenSegmentError)) throw error
@@ -63,12 +70,12 @@ export function aggregateStats(
 }
 
 /** The read job of `render`. @throws ApiError validation_failed */
-export function renderStats(
+export function* renderStats(
   db: Connection,
   query: StatsQuery,
-  checkpoint: () => void,
-): StatsTexts & Pick<StatsAnswer, 'broken'> {
-  const { result, broken } = aggregateStats(db, query, checkpoint)
+  checkpoint: Checkpoint,
+): Generator<void, StatsTexts & Pick<StatsAnswer, 'broken'>> {
+  const { result, broken } = yield* aggregateStats(db, query, checkpoint)
   const { startsUs, callColumns, usageColumns } = query
   return {
     callBuckets: renderCallBuckets(startsUs, callColumns, result.calls),
@@ -80,8 +87,8 @@ export function renderStats(
 
 /** How a job reads. */
 interface Reading {
-  readonly segments: Pick<SegmentReader, 'open'>
-  readonly checkpoint: () => void
+  readonly segments: SegmentReader
+  readonly checkpoint: Checkpoint
 }
 
 /** What is known of broken segments. */
@@ -92,50 +99,89 @@ interface Trust {
   readonly isFromRows: boolean
 }
 
-function aggregateHours(
+function* aggregateHours(
   db: Connection,
   query: StatsQuery,
-  { segments, checkpoint }: Reading,
+  reading: Reading,
   trust: Trust,
-): StatsResult {
+): Generator<void, StatsResult> {
   const { project_id, startUs, endUs, startsUs } = query
+  const { segments, checkpoint } = reading
   const tables = createStatsTables({ ...query, prices: layerPrices(query.prices) })
   const clause = toFilterClause(db, project_id, query.filter)
   const scanRows = createRowScan(db, clause, tables, checkpoint)
   const filter = toHourFilter(project_id, query.filter)
   if (!filter || trust.isFromRows) {
-    scanRows(query)
+    yield* scanRows(query)
     return tables.finish()
   }
   const cut = createHourCutter(startsUs, startUs, endUs)
-  const hours = readHours(db, query)
-  const openViews = createViews(db, hours, { segments, checkpoint })
-  for (const row of hours) {
-    checkpoint()
-    const parts = cut(row.hour)
-    let add = () => scanRows({ project_id, ...timesOf(parts) })
-    try {
-      const views = trust.broken.has(row.hour_key) ? null : openViews(row)
-      if (views?.every((view) => fitsInSums(view, parts))) {
-        const sums = views.map((view) => sumHour(view, parts, filter, tables))
-        add = () => tables.addHour(sums, parts)
+  let { from } = hoursOf(startUs, endUs)
+  let bucket = 0
+  // Each time round as the hours are then: pieces that were read before a pause may be gone.
+  for (let isPaused = true; isPaused; ) {
+    isPaused = false
+    const hours = readHours(db, query, from)
+    const openViews = createViews(db, hours, reading)
+    for (const row of hours) {
+      const parts = cut(row.hour)
+      if (parts.firstBucket > bucket) {
+        bucket = parts.firstBucket
+        tables.leaveBuckets(bucket)
+        segments.leave()
       }
-    } catch (error) {
-      if (!(error instanceof BrokenSegmentError)) throw error
-      trust.broken.add(row.hour_key)
-    }
-    try {
-      add()
-    } catch (error) {
-      if (error instanceof BrokenSegmentError) trust.broken.add(row.hour_key)
-      throw error
+      if (!addPieces(row, parts, { openViews, filter, tables, trust })) {
+        isPaused = yield* scanRows({ project_id, ...timesOf(parts) })
+      }
+      from = row.hour + 1
+      if (!isPaused && checkpoint()) {
+        yield
+        isPaused = true
+      }
+      if (isPaused) break
     }
   }
   return tables.finish()
 }
 
-function readHours(db: Connection, { project_id, startUs, endUs }: StatsQuery): HourState[] {
-  const { from: from_hour, to: to_hour } = hoursOf(startUs, endUs)
+/** What an hour is added with. */
+interface Adding {
+  readonly openViews: (state: HourState) => HourView[] | null
+  readonly filter: HourFilter
+  readonly tables: StatsTables
+  readonly trust: Trust
+}
+
+/**
+ * @returns whether the hour was added; false for one whose rows have to be read
+ * @throws BrokenSegmentError where the tables hold a part of it
+ */
+function addPieces(
+  row: HourState,
+  parts: HourParts,
+  { openViews, filter, tables, trust }: Adding,
+): boolean {
+  let sums: HourSums[] = []
+  try {
+    const views = trust.broken.has(row.hour_key) ? null : openViews(row)
+    if (!views?.every((view) => fitsInSums(view, parts))) return false
+    sums = views.map((view) => sumHour(view, parts, filter, tables))
+  } catch (error) {
+    if (!(error instanceof BrokenSegmentError)) throw error
+    trust.broken.add(row.hour_key)
+    return false
+  }
+  try {
+    tables.addHour(sums, parts)
+    return true
+  } catch (error) {
+    if (error instanceof BrokenSegmentError) trust.broken.add(row.hour_key)
+    throw error
+  }
+}
+
+function readHours(db: Connection, { project_id, startUs, endUs }: StatsQuery, from_hour: number) {
+  const { to: to_hour } = hoursOf(startUs, endUs)
   return db.prepare(SELECT_HOURS).all({ project_id, from_hour, to_hour }) as HourState[]
 }
 

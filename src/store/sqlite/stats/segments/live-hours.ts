@@ -11,6 +11,8 @@ import { SELECT_CHANGES } from './segments.sql.ts'
 
 /** Limit: entries and removed calls of all hours that a thread keeps; some 60 bytes each. */
 const ENTRIES_MAX = HOUR_ROWS_MAX
+/** Limit: rows that columns begin with; to read them takes half a second, in which nobody else has the thread. */
+const BEGUN_ROWS_MAX = 2 ** 17
 /** Limit: hours that a thread keeps. */
 const HOURS_MAX = 256
 
@@ -82,7 +84,7 @@ function begin(db: Connection, state: HourState, checkpoint: () => void): LiveHo
   const { generation, built_revision: after } = state
   const columns = createGrowingHour()
   if (after !== null) return { columns, generation, after, revision: after }
-  const isFull = () => Math.max(columns.count, columns.usageRows()) >= HOUR_ROWS_MAX
+  const isFull = () => Math.max(columns.count, columns.usageRows()) >= BEGUN_ROWS_MAX
   const rest = addRows(db, state, columns, null, isFull, checkpoint)
   return { columns: rest ? null : columns, generation, after, revision: state.revision }
 }

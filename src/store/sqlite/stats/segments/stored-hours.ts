@@ -46,7 +46,7 @@ export type SegmentReader = ReturnType<typeof createSegmentReader>
 export function createSegmentReader(db: Connection, kept: KeptHours = keptOf(db)) {
   const selectHeads = db.prepare(SELECT_HEADS).raw()
   const selectColumn = db.prepare(SELECT_COLUMN).pluck()
-  const opened: OpenHour[] = []
+  let opened: OpenHour[] = []
 
   function decode(hour: OpenHour, blob: Uint8Array): SegmentPart | null {
     kept.addBlob(hour, blob)
@@ -92,9 +92,16 @@ export function createSegmentReader(db: Connection, kept: KeptHours = keptOf(db)
       }
     },
 
+    /** What was opened up to here is not read any more; what is kept stays open, so that it is found the next time. */
+    leave(): void {
+      for (const hour of opened) if (!hour.isKept) kept.close(hour)
+      opened = opened.filter(({ isKept }) => isKept)
+    },
+
     /** What was opened must not be read any more. */
     close(): void {
       for (const hour of opened) kept.close(hour)
+      opened = []
     },
   }
 }
