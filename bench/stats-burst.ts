@@ -1,6 +1,6 @@
 /**
  * What a question costs where an hour is full: calls that come in a burst, calls that never end, and millions in
- * one hour, on a store in a directory of its own, without HTTP.
+ * one hour, of which one is deleted, on a store in a directory of its own, without HTTP.
  *
  * npm run bench:burst -- [thousands of calls, default 100] [thousands in the large hour, default 0; 5000 for five million]
  */
@@ -132,6 +132,12 @@ try {
     console.log(`counts: ${await medianOf(() => ask(store, 3, ['count'], 300))}`)
     console.log(`percentiles, 1 h: ${await medianOf(() => ask(store, 3, PERCENTILES, 3600))}`)
     console.log(`percentiles, 5 min: ${await medianOf(() => ask(store, 3, PERCENTILES, 300))}`)
+    const doomed = { project_id: PROJECT, ids: [`3-${large / 2}`], deleted_at_us: 1 }
+    console.log(`one deleted in ${await timed(() => store.calls.deleteCalls(doomed))}`)
+    console.log(
+      `percentiles, 5 min, then: ${await medianOf(() => ask(store, 3, PERCENTILES, 300))}`,
+    )
+    console.log(`its piece made again in ${await timed(() => store.segments.buildAll())}`)
   }
 } finally {
   await store.close()

@@ -72,7 +72,7 @@ describe('a question of statistics', () => {
         await store.close()
       })
       const { found } = await askBothWays(store, asked, IDS)
-        const job = beginReadJob(db, READ_JOBS, { name: 'stats', input: asked })
+      const job = beginReadJob(db, READ_JOBS, { name: 'stats', input: asked })
       let slices = 0
       for (; ; slices++) {
         const ended = job.runSlice(() => true)

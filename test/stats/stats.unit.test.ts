@@ -57,7 +57,9 @@ describe('toFilterClause', () => {
       const call = db.prepare(
         "INSERT INTO calls (project_key, id) SELECT project_key, ? FROM projects WHERE project_id = 'acme/uses'",
       )
-      const ref = db.prepare('INSERT INTO call_refs SELECT ?, 0, ref_key FROM refs')
+      const ref = db.prepare(
+        'INSERT INTO call_refs (call_key, is_output, ref_key) SELECT ?, 0, ref_key FROM refs',
+      )
       for (let n = 0; n < calls; n++) ref.run(call.run(`c${n}`).lastInsertRowid)
     })
     use(4097)
