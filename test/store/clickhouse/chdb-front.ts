@@ -80,6 +80,9 @@ async function run(response: ServerResponse, sql: string, parameters: Map<string
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.url === '/ping') return void response.end('Ok.\n')
+  if (request.url === '/faults' && request.method === 'GET') {
+    return void response.end(JSON.stringify(faults))
+  }
   if (request.url === '/faults') {
     faults.splice(0, faults.length, ...JSON.parse((await buffer(request)).toString()))
     return void response.end()

@@ -76,3 +76,9 @@ export async function setFaults(faults: readonly Fault[]): Promise<void> {
     body: JSON.stringify(faults),
   })
 }
+
+/** How many requests the first fault is still to meet. */
+export async function readFaultCount(): Promise<number | undefined> {
+  const response = await fetch(new URL('/faults', await serverUrl()))
+  return ((await response.json()) as Fault[])[0]?.count
+}

@@ -3,7 +3,13 @@ import { resolveCallsSelection } from '../../../src/domain/calls/calls-query.ts'
 import type { Stores } from '../../../src/store/api/stores.ts'
 import { readCaller } from '../../support/read-caller.ts'
 import { endOf, startOf } from '../call-store-contract.ts'
-import { type Fault, hasFaults, makeDatabase, setFaults } from './clickhouse-server.ts'
+import {
+  type Fault,
+  hasFaults,
+  makeDatabase,
+  readFaultCount,
+  setFaults,
+} from './clickhouse-server.ts'
 import { openTestStores } from './open-clickhouse.ts'
 
 const PROJECT = 'acme/demo'
@@ -45,10 +51,11 @@ describe.skipIf(!hasFaults)('calls in a ClickHouse that fails', () => {
   })
 
   it('are stored once when the answer to an insert comes too late', async () => {
-    const slow = { kind: 'slow', matching: 'INSERT INTO calls', count: 1, delayMs: 400 } as const
-    const stores = await openWithFaults([slow], { writeTimeoutMs: 200 })
+    const slow = { kind: 'slow', matching: 'INSERT INTO calls', count: 1, delayMs: 1000 } as const
+    const stores = await openWithFaults([slow], { writeTimeoutMs: 700 })
     await stores.calls.startCall(startOf())
-    await new Promise((resolve) => setTimeout(resolve, 500))
+    // A late insert that is still to come may change nothing either.
+    await new Promise((resolve) => setTimeout(resolve, 600))
     await expect(count(stores)).resolves.toMatchObject({ count: 1 })
   })
 
@@ -66,11 +73,11 @@ describe.skipIf(!hasFaults)('calls in a ClickHouse that fails', () => {
   })
 
   it('wait in a bounded queue while an insert does not end, and are told to come again', async () => {
-    const stuck = { kind: 'reset', matching: INSERT, count: -1 } as const
-    const stores = await openWithFaults([stuck], { writeWaitMs: 500, ingestQueueMax: 2 })
+    const stuck = { kind: 'reset', matching: INSERT, count: 1000 } as const
+    const stores = await openWithFaults([stuck], { writeWaitMs: 2000, ingestQueueMax: 2 })
     const first = stores.calls.startCall(startOf({ id: 'first' })).catch((error) => error)
     // The first is taken into its batch before the others come.
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await expect.poll(readFaultCount).toBeLessThan(1000)
     const others = ['a', 'b', 'c'].map((id) => stores.calls.startCall(startOf({ id })))
     const results = await Promise.allSettled(others)
     const codes = results.map((one) => one.status === 'rejected' && one.reason.code)
