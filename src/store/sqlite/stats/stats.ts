@@ -128,6 +128,7 @@ function* aggregateHours(
       if (parts.firstBucket > bucket) {
         bucket = parts.firstBucket
         tables.leaveBuckets(bucket)
+        // The hour before may reach into this bucket; those before it ended at the latest in the one that was left.
         segments.leave()
       }
       if (!addPieces(row, parts, { openViews, filter, tables, trust })) {

@@ -92,10 +92,15 @@ export function createSegmentReader(db: Connection, kept: KeptHours = keptOf(db)
       }
     },
 
-    /** What was opened up to here is not read any more; what is kept stays open, so that it is found the next time. */
+    /**
+     * The hours that were opened before the last one are not read any more. Those that are kept stay open, so that they
+     * are found the next time.
+     */
     leave(): void {
-      for (const hour of opened) if (!hour.isKept) kept.close(hour)
-      opened = opened.filter(({ isKept }) => isKept)
+      const last = opened.at(-1)
+      const stays = (hour: OpenHour) => hour.isKept || hour === last
+      for (const hour of opened) if (!stays(hour)) kept.close(hour)
+      opened = opened.filter(stays)
     },
 
     /** What was opened must not be read any more. */
