@@ -218,6 +218,10 @@ export const RULES: Readonly<Record<string, (tree: Tree) => string[]>> = {
         ([path, text]) => path !== 'src/config.ts' && withoutComments(text).includes('process.env'),
       )
       .map(([path]) => path),
+  'schemas tell faults without superRefine, which keeps requests in memory': (tree) =>
+    sources(tree)
+      .filter(([, text]) => withoutComments(text).includes('superRefine'))
+      .map(([path]) => path),
   'the domain knows no clock and no chance': (tree) =>
     sources(tree)
       .filter(([path]) => path.startsWith('src/domain/'))

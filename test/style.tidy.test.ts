@@ -60,6 +60,10 @@ const BAD_SAMPLES: Record<string, { tree: Tree; found: RegExp }> = {
     tree: { 'src/app.ts': 'process.env.PORT', 'src/config.ts': 'process.env' },
     found: /src\/app\.ts/,
   },
+  'schemas tell faults without superRefine, which keeps requests in memory': {
+    tree: { 'src/schemas/a.ts': 'z.array(a).superRefine(check)' },
+    found: /src\/schemas\/a\.ts/,
+  },
   'the domain knows no clock and no chance': {
     tree: { 'src/domain/a.ts': 'Date.now()' },
     found: /src\/domain\/a\.ts/,

@@ -3,7 +3,14 @@
  * is not refused here, and unknown keys are kept. No issue may ever repeat a message's text.
  */
 import { z } from 'zod'
-import { boundedList, boundedMap, boundedText, describeJson, ruleError } from '../bounded-fields.ts'
+import {
+  addIssue,
+  boundedList,
+  boundedMap,
+  boundedText,
+  describeJson,
+  ruleError,
+} from '../bounded-fields.ts'
 
 /** Parts of one message's content. Limit: a long video prompt sends some hundred frames. */
 export const CONTENT_PARTS_MAX = 10_000
@@ -130,10 +137,11 @@ export const ChatCompletionAssistantMessageParam = variant('ChatCompletionAssist
   refusal: text('The refusal that the assistant gave.'),
   reasoning: text('The reasoning before the answer.'),
   reasoning_content: text('Older name of reasoning.'),
-}).superRefine((message, context) => {
+}).check((context) => {
+  const message = context.value
   if (ASSISTANT_PAYLOADS.some((key) => holdsSomething(message[key]))) return
   const rule = `must be given when none of ${ASSISTANT_PAYLOADS.slice(1).join(', ')} is`
-  context.addIssue({ code: 'custom', path: ['content'], message: rule })
+  addIssue(context, { code: 'custom', path: ['content'], message: rule })
 })
 
 /**
@@ -233,9 +241,9 @@ type FunctionCall = z.infer<typeof FunctionCall>
  */
 export const ChatMessage = z
   .looseObject({ role: anyRole }, ruleError('an object with a role'))
-  .superRefine((message, context) => {
-    const result = chooseMessageVariant(message).safeParse(message)
-    for (const issue of result.error?.issues ?? []) context.addIssue({ ...issue })
+  .check((context) => {
+    const result = chooseMessageVariant(context.value).safeParse(context.value)
+    for (const issue of result.error?.issues ?? []) addIssue(context, issue)
   })
   .meta({
     anyOf: [...VARIANT_OF_ROLE.values(), CustomChatCompletionMessageParam, Message].map(

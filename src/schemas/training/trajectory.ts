@@ -5,6 +5,7 @@
 
 import { z } from 'zod'
 import {
+  addIssue,
   boundedInteger,
   boundedList,
   boundedNumber,
@@ -57,9 +58,11 @@ const TrajectoryMessage = z
     },
     ruleError('an object with a role'),
   )
-  .superRefine(({ role, content: said }, context) => {
+  .check((context) => {
+    const { role, content: said } = context.value
     if (!ROLES_WITH_CONTENT.includes(role) || (said !== undefined && said !== null)) return
-    context.addIssue({ code: 'custom', path: ['content'], message: 'must be given for this role' })
+    const message = 'must be given for this role'
+    addIssue(context, { code: 'custom', path: ['content'], message })
   })
   .meta({ id: 'TrajectoryMessage', description: 'A message of a history.' })
 
@@ -114,15 +117,16 @@ const TrajectoryChoice = z
 
 const HistoryItem = z
   .looseObject({}, ruleError('a message or a choice'))
-  .superRefine((item, context) => {
+  .check((context) => {
+    const item = context.value
     const isChoice = isTrajectoryChoice(item)
     if (!isChoice && !Object.hasOwn(item, 'role')) {
       const message = 'must be a message with a role or a choice with finish_reason and message'
-      context.addIssue({ code: 'custom', message })
+      addIssue(context, { code: 'custom', message })
       return
     }
     const result = (isChoice ? TrajectoryChoice : TrajectoryMessage).safeParse(item)
-    for (const issue of result.error?.issues ?? []) context.addIssue({ ...issue })
+    for (const issue of result.error?.issues ?? []) addIssue(context, issue)
   })
   .meta({ anyOf: [describeJson(TrajectoryMessage), describeJson(TrajectoryChoice)] })
 
