@@ -72,6 +72,8 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const figure = page.locator('.figure', { hasText: 'calls' }).locator('.value')
     await figure.waitFor()
     expect(await figure.textContent()).toBe('1')
+    const cost = page.locator('.figure', { hasText: 'cost' }).locator('.value')
+    expect(await cost.textContent()).toBe('–')
     expect(await page.locator('.chart canvas').count()).toBeGreaterThan(0)
     await recordCalls(test, [{ id: 'b' }, { id: 'c' }])
     await expect.poll(() => figure.textContent()).toBe('3')

@@ -5,7 +5,7 @@ import { ask, wordsOf } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import { may } from '../api/session.ts'
 import type { CallsQuestion } from '../api/wire.ts'
-import { formatCount, formatTime } from '../parts/format.ts'
+import { formatCalls, formatTime } from '../parts/format.ts'
 import { Failure } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { rowsMax, WindowList } from '../parts/window-list.ts'
@@ -38,7 +38,7 @@ export function Calls({ project }: { readonly project: string }) {
   return html`<h1 class="hidden">Calls</h1>
     <${FilterBar} />
     <div class="bar">
-      <b>${counted === null ? '…' : `${formatCount(counted.count)}${counted.has_more ? ' and more' : ''}`} calls</b>
+      <b>${counted === null ? '… calls' : formatCalls(counted.count, counted.has_more ? ' and more' : '')}</b>
       <${Stretch} />
       <span class="push"></span>
       <button onClick=${() => setUntil(serverNow())}>Refresh</button>

@@ -17,7 +17,7 @@ import { go } from '../shell/location.ts'
 import { pathTo } from '../shell/place.ts'
 import { timeZone } from '../shell/settings.ts'
 import { FirstTrace } from './first-trace.ts'
-import { lineOf, linesByModel, sumOf, timesOf } from './series.ts'
+import { hasValue, lineOf, linesByModel, sumOf, timesOf } from './series.ts'
 
 const PAUSE_MS = 5000
 
@@ -78,7 +78,7 @@ function Charts({ project, question, answer }: ChartsProps) {
       <${Figure} label="calls" value=${formatCount(callCount)} />
       <${Figure} label="errors" value=${`${formatCount(errorCount)} (${((100 * errorCount) / callCount).toFixed(1)} %)`} />
       <${Figure} label="tokens" value=${formatShort(sumOf(tokens))} />
-      <${Figure} label="cost" value=${formatCost(sumOf(costs))} />
+      <${Figure} label="cost" value=${costs.some(hasValue) ? formatCost(sumOf(costs)) : html`<span title="no model of these calls has a price">–</span>`} />
     </div>
     <div class="charts five">
       <${Card} ...${shared} title="Calls" lines=${calls} format=${formatShort} isBars />

@@ -41,6 +41,10 @@ export function linesByModel(answer: StatsAnswer, metric: string): Line[] {
   })
 }
 
+export function hasValue({ values }: Line): boolean {
+  return values.some((value) => value !== null)
+}
+
 export function sumOf(lines: readonly Line[]): number {
   return lines.reduce(
     (sum, { values }) => sum + values.reduce<number>((part, value) => part + (value ?? 0), 0),

@@ -51,6 +51,11 @@ export function formatShort(count: number): string {
 }
 
 /** Dollars; cents of cents are shown where there is no more. */
+/** `1 call`, `2 calls`. */
+export function formatCalls(count: number, more = ''): string {
+  return `${formatCount(count)}${more} ${count === 1 && more === '' ? 'call' : 'calls'}`
+}
+
 export function formatCost(cost: number | null | undefined): string {
   if (cost === null || cost === undefined) return ''
   if (cost === 0) return '$0'

@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { useMemo, useState } from 'preact/hooks'
 import { type Call, totalOf, type Usage } from '../api/wire.ts'
-import { formatCost, formatCount, formatMs } from '../parts/format.ts'
+import { formatCalls, formatCost, formatCount, formatMs } from '../parts/format.ts'
 import { WindowList } from '../parts/window-list.ts'
 import { rowId, TraceRow } from './trace-row.ts'
 import { buildTrees, findCalls, listRows, type Node, parentsOf, spanOfAll } from './tree.ts'
@@ -87,7 +87,7 @@ function Totals({ calls, trees, usage, ms }: TotalsProps) {
   const tokens = totals.reduce((sum, total) => sum + total.tokens, 0)
   const costs = totals.flatMap(({ cost }) => cost ?? [])
   return html`<div class="bar">
-    <b>${formatCount(calls.length)} calls</b>
+    <b>${formatCalls(calls.length)}</b>
     <span>${formatMs(ms)}</span>
     ${errors > 0 && html`<span class="status error">${formatCount(errors)} failed</span>`}
     ${tokens > 0 && html`<span title="each token counted once">${formatCount(tokens)} tokens</span>`}
