@@ -34,7 +34,10 @@ const VIEWS: readonly View[] = [
   { name: 'calls', path: () => `${home}/calls?op=support`, sign: 'a.row' },
   { name: 'trace', path: ({ agentCall }) => `${home}/calls/${agentCall}`, sign: '.detail .facts' },
   { name: 'thread', path: ({ thread }) => `${home}/threads/${thread}`, sign: '.message' },
-  { name: 'feedback', path: () => `${home}/feedback`, sign: '.list tbody tr' },
+  {
+    ...{ name: 'feedback', sign: '.chart canvas' },
+    path: () => `${home}/feedback?range=30d&type=rating&path=stars`,
+  },
   { name: 'queue', path: ({ queue }) => `${home}/queues/${queue}`, sign: '.rate .shown' },
   { name: 'evaluations', path: () => `${home}/evaluations`, sign: '.grid a' },
   {

@@ -90,6 +90,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await expect.poll(() => page.locator('a.row').count()).toBe(2)
     await page.getByLabel('Status').selectOption('error')
     await expect.poll(() => page.locator('a.row').allTextContents()).toHaveLength(1)
+    await page.getByText('1 call', { exact: true }).waitFor()
     expect(page.url()).toContain('status=error')
     await page.reload()
     await page.getByText('it broke').waitFor()

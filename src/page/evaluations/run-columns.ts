@@ -66,7 +66,7 @@ export function runColumns(
         html`<a title=${run.name} href=${pathTo(project, 'evaluations', run.id)}>${run.shortName}</a>`,
     },
     {
-      ...{ name: 'model', label: 'Model', width: 148, grow: 1 },
+      ...{ name: 'model', label: 'Model', width: 138, grow: 1 },
       cell: ({ model }) => html`<${Subject} value=${model} />`,
     },
     {
@@ -95,7 +95,7 @@ export function Subject({ value }: { readonly value: unknown }) {
 
 function scoreColumn(name: string, order: string): Column<Run> {
   return {
-    ...{ name: `score:${name}`, label: name, width: 104, isNumber: true },
+    ...{ name: `score:${name}`, label: name, width: 96, isNumber: true },
     ...sorting(`score:${name}`, order),
     cell: ({ scores }) => formatScore(scores[name]),
   }
