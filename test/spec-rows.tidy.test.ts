@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { globSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -11,20 +11,24 @@ const FILES = globSync('test/**/*.test.ts')
   .filter((path) => !path.endsWith('.tidy.test.ts'))
   .filter((path) => /§|spec-rows/.test(readFileSync(path, 'utf8')))
 
-const KINDS = ['unit', 'prop', 'http', 'socket', 'contract']
+/** All kinds in one process, which loads the server once. */
+const CONFIG =
+  'export default { test: { isolate: false, maxWorkers: 1, experimental: { viteModuleRunner: false } } }'
 
 /** The full titles of all tests, tables written out. */
 async function listTitles(): Promise<string[]> {
-  const file = join(makeTempDir(), 'titles.json')
+  const folder = makeTempDir()
+  const file = join(folder, 'titles.json')
+  const config = join(folder, 'vitest.config.mjs')
+  writeFileSync(config, CONFIG)
   await promisify(execFile)(process.execPath, [
     'node_modules/vitest/vitest.mjs',
     'list',
     '--no-static-parse',
-    '--no-isolate',
-    '--pool=threads',
+    '--root=.',
+    `--config=${config}`,
     `--json=${file}`,
     ...FILES,
-    ...KINDS.flatMap((kind) => ['--project', kind]),
   ])
   const tests = JSON.parse(readFileSync(file, 'utf8')) as { name: string }[]
   return tests.map(({ name }) => name)
