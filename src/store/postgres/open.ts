@@ -1,10 +1,12 @@
 /**
- * The stores that several processes share: all that is no call lies in PostgreSQL, but for annotation queues, which the
- * node keeps. Calls are put into ClickHouse over these.
+ * The stores that several processes share: all that is no call lies in PostgreSQL. Calls are put into ClickHouse over
+ * these; what is left of the node's own store holds nothing.
  */
+import type { CallsQueryStore } from '../api/calls/calls-query.ts'
 import type { NodeStores } from '../sqlite/open.ts'
 import type { ReadTurnLimits } from '../sqlite/read/read-turns.ts'
 import { createKeyStore } from './access/keys.ts'
+import { createAnnotationStore } from './annotation/annotation-queues.ts'
 import { createBlobs } from './blobs/blobs.ts'
 import { createBesideOf } from './calls/call-beside.ts'
 import { createResponseStore } from './chat/responses.ts'
@@ -57,12 +59,15 @@ export async function openPostgresStores(
   const blobs = createBlobs(db)
   const bell = createQueueBell(options.url)
   const stopSweep = sweepHourly(() => Promise.all([sweepFiles(db), blobs.sweep()]))
+  const annotationOf = (calls: CallsQueryStore) => createAnnotationStore({ db, reads }, calls)
   return {
     ...node,
     keys: createKeyStore(db),
     prices: createPriceStore(db),
     feedback: createFeedbackStore(db, reads),
     besideOf: createBesideOf(db),
+    annotation: annotationOf(node.callsQuery),
+    annotationOf,
     objects: createObjectStore(db, reads),
     tables: createTableStore(db, reads),
     files: createFileStore(db),

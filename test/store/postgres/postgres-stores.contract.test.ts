@@ -1,9 +1,11 @@
 import { describe } from 'vitest'
+import { describeAnnotationStoreContract } from '../../annotation/annotation-store-contract.ts'
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
 import { describeFeedbackStoreContract } from '../../feedback/feedback-store-contract.ts'
 import { describeContentStoresContract } from '../../objects/object-store-contract.ts'
 import { describePreviewStoreContract } from '../../training/store/preview-store-contract.ts'
 import { describeTrainingQueueContract } from '../../training/store/training-queue-contract.ts'
+import { startOf } from '../call-store-contract.ts'
 import { hasClickHouse } from '../clickhouse/clickhouse-server.ts'
 import {
   describeFileStoreContract,
@@ -22,6 +24,15 @@ describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describeContentStoresContract('postgres', openTestStores)
   describeFileStoreContract('postgres', async () => (await openTestStores()).files)
   describeResponseStoreContract('postgres', async () => (await openTestStores()).responses)
+  describeAnnotationStoreContract('postgres', async () => {
+    const { annotation, calls } = await openTestStores()
+    return {
+      annotation,
+      async startCalls(project_id, ids) {
+        for (const id of ids) await calls.startCall(startOf({ project_id, id }))
+      },
+    }
+  })
   describePreviewStoreContract('postgres', openTestStores)
   describeTrainingQueueContract('postgres', openTestStores)
   describeFeedbackStoreContract('postgres', async () => (await openTestStores()).feedback)

@@ -79,6 +79,19 @@ describe.skipIf(!hasClickHouse || !hasPostgres)('two servers on one store', () =
     expect(await waiting).toMatchObject({ model: { id: model_id } })
   })
 
+  it('share annotation queues', async () => {
+    const [one, other] = await openTwo()
+    const started_at = '2026-01-01T10:00:00Z'
+    const call = { project_id, id: 'a', op_name: 'op', started_at, attributes: {}, inputs: {} }
+    expect((await one.post('/call/start', { start: call })).status).toBe(200)
+    const queue = { project_id, name: 'q', scorer_refs: [] }
+    const { id } = (await one.post('/annotation_queues', queue)).body
+    const added = { project_id, call_ids: ['a'], display_fields: ['inputs'] }
+    expect((await one.post(`/annotation_queues/${id}/items`, added)).status).toBe(200)
+    const items = await other.post(`/annotation_queues/${id}/items/query`, { project_id })
+    expect(items.body.items).toMatchObject([{ call_id: 'a', annotation_state: 'unstarted' }])
+  })
+
   it('share feedback, by which calls are found', async () => {
     const [one, other] = await openTwo()
     const time = '2026-01-01T10:00:00Z'

@@ -96,7 +96,7 @@ export function connectPostgres(options: PostgresOptions): Postgres {
       client = await connect()
       return await use(client)
     } catch (error) {
-      isBroken = !(error instanceof ApiError || error instanceof DatabaseError)
+      isBroken = !isKnown(error)
       throw toStoreError(error)
     } finally {
       client?.release(isBroken)
@@ -111,7 +111,8 @@ export function connectPostgres(options: PostgresOptions): Postgres {
         await client.query('COMMIT')
         return result
       } catch (error) {
-        await client.query('ROLLBACK')
+        // Any other connection is closed, which undoes it as well: it may still be busy.
+        if (isKnown(error)) await client.query('ROLLBACK')
         throw error
       }
     })
@@ -142,6 +143,11 @@ export function connectPostgres(options: PostgresOptions): Postgres {
     },
     close: () => pool.end(),
   }
+}
+
+/** Whether a statement has ended for sure: by what PostgreSQL answered, or by a refusal of ours between two. */
+function isKnown(error: unknown): boolean {
+  return error instanceof ApiError || error instanceof DatabaseError
 }
 
 function statementsOf(client: PoolClient): Statements {

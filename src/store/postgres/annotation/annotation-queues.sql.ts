@@ -1,0 +1,192 @@
+/** Statements of annotation queues and their items. */
+import { ITEM_ORDERS } from '../../sqlite/annotation/annotation-queues.sql.ts'
+import { insertRows } from '../db/rows.sql.ts'
+
+const QUEUE_COLUMNS = [
+  'id',
+  'project_id',
+  'name',
+  'description',
+  'scorer_refs_json',
+  'created_by',
+  'created_at_us',
+  'updated_at_us',
+  'deleted_at_us',
+]
+
+export const INSERT_QUEUES = insertRows('annotation_queues', QUEUE_COLUMNS)
+
+/** One at a time adds queues to a project; the lock ends with the transaction. */
+export const LOCK_PROJECT_QUEUES = `
+SELECT pg_advisory_xact_lock(hashtextextended('queues ' || @project_id, 0))
+`
+
+/** annotation_queues_project_id, as the next. */
+export const COUNT_QUEUES = `
+SELECT count(*) AS count
+FROM annotation_queues
+WHERE project_id = @project_id AND deleted_at_us IS NULL
+`
+
+export const LIST_QUEUES = `
+SELECT ${QUEUE_COLUMNS.join(', ')}
+FROM annotation_queues
+WHERE project_id = @project_id AND deleted_at_us IS NULL
+ORDER BY queue_key
+`
+
+/** A queue that is not deleted (its unique id, as those below). */
+export const FIND_QUEUE = `
+SELECT ${QUEUE_COLUMNS.join(', ')}, queue_key
+FROM annotation_queues
+WHERE id = @id AND project_id = @project_id AND deleted_at_us IS NULL
+`
+
+/** The same for who changes it or its items: others wait for the end of the transaction. */
+export const LOCK_QUEUE = `${FIND_QUEUE}FOR UPDATE
+`
+
+/** Null keeps what is there. */
+export const UPDATE_QUEUE = `
+UPDATE annotation_queues
+SET
+  name = coalesce(@name, name),
+  description = coalesce(@description, description),
+  scorer_refs_json = coalesce(@scorer_refs_json, scorer_refs_json),
+  updated_at_us = @updated_at_us
+WHERE id = @id AND project_id = @project_id AND deleted_at_us IS NULL
+`
+
+export const DELETE_QUEUE = `
+UPDATE annotation_queues
+SET deleted_at_us = @deleted_at_us, updated_at_us = @deleted_at_us
+WHERE id = @id AND project_id = @project_id AND deleted_at_us IS NULL
+`
+
+/** Calls in a queue, those that are not in it (annotation_items_queue_key_call_id_key). */
+export const INSERT_ITEMS = `${insertRows('annotation_items', [
+  'id',
+  'queue_key',
+  'call_id',
+  'call_trace_id',
+  'call_op_name',
+  'call_started_at_us',
+  'call_ended_at_us',
+  'display_fields_json',
+  'added_by',
+  'created_at_us',
+  'updated_at_us',
+  'annotation_state',
+  'is_done',
+])}ON CONFLICT (queue_key, call_id) DO NOTHING
+`
+
+/** How many items, and how many of them are done, of each queue (annotation_items_queue_key_is_done alone). */
+export const COUNT_ITEMS = `
+SELECT
+  annotation_queues.id AS queue_id,
+  count(annotation_items.item_key) AS total_items,
+  coalesce(sum(annotation_items.is_done), 0)::bigint AS completed_items
+FROM annotation_queues
+LEFT JOIN annotation_items ON annotation_items.queue_key = annotation_queues.queue_key
+WHERE annotation_queues.id = ANY (@queue_ids::text[])
+  AND annotation_queues.project_id = @project_id
+  AND annotation_queues.deleted_at_us IS NULL
+GROUP BY annotation_queues.id
+`
+
+/** The queue is known where they are read. */
+const ITEM_COLUMNS = `
+  item_key,
+  id,
+  @project_id::text AS project_id,
+  @queue_id::text AS queue_id,
+  call_id,
+  call_started_at_us,
+  call_ended_at_us,
+  call_op_name,
+  call_trace_id,
+  display_fields_json,
+  added_by,
+  annotation_state,
+  annotator_user_id,
+  created_at_us,
+  updated_at_us`.trimStart()
+
+/** An item of a queue by its unique id, for who takes a step with it: others wait for the end of the transaction. */
+export const LOCK_ITEM = `
+SELECT
+  ${ITEM_COLUMNS},
+  NULL AS position_in_queue
+FROM annotation_items
+WHERE id = @item_id AND queue_key = @queue_key
+FOR UPDATE
+`
+
+/**
+ * The items of a queue that match, with their places among all; null parameters do not filter
+ * (annotation_items_queue_key_call_id_key).
+ */
+export function listItems(
+  sort: readonly { readonly field: keyof typeof ITEM_ORDERS; readonly direction: 'asc' | 'desc' }[],
+): string {
+  const order = sort.map(
+    ({ field, direction }) => `${ITEM_ORDERS[field]} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
+  )
+  const terms = [...order, 'item_key ASC'].join(', ')
+  return `
+SELECT *
+FROM (
+  SELECT
+    ${ITEM_COLUMNS},
+    row_number() OVER (ORDER BY ${terms}) AS position_in_queue
+  FROM annotation_items
+  WHERE queue_key = @queue_key
+) AS items
+WHERE (@id::text IS NULL OR id = @id::text)
+  AND (@call_id::text IS NULL OR call_id = @call_id::text)
+  AND (@call_op_name::text IS NULL OR call_op_name = @call_op_name::text)
+  AND (@call_trace_id::text IS NULL OR call_trace_id = @call_trace_id::text)
+  AND (@added_by::text IS NULL OR added_by = @added_by::text)
+  AND (@annotation_states::text[] IS NULL OR annotation_state = ANY (@annotation_states::text[]))
+ORDER BY position_in_queue
+LIMIT @limit OFFSET @offset
+`
+}
+
+/** Where an annotator is with an item; by primary key, as the next two. */
+export const FIND_PROGRESS = `
+SELECT annotation_state
+FROM annotation_progress
+WHERE item_key = @item_key AND annotator_user_id = @annotator_user_id
+`
+
+/** Whether another annotator has an item since a time. */
+export const FIND_HOLDER = `
+SELECT annotator_user_id
+FROM annotation_progress
+WHERE item_key = @item_key
+  AND annotator_user_id <> @annotator_user_id
+  AND annotation_state = 'in_progress'
+  AND updated_at_us > @since_us
+LIMIT 1
+`
+
+export const SET_PROGRESS = `
+INSERT INTO annotation_progress (item_key, annotator_user_id, annotation_state, updated_at_us)
+VALUES (@item_key, @annotator_user_id, @annotation_state, @updated_at_us)
+ON CONFLICT (item_key, annotator_user_id) DO UPDATE SET
+  annotation_state = excluded.annotation_state,
+  updated_at_us = excluded.updated_at_us
+`
+
+/** By primary key. */
+export const UPDATE_ITEM = `
+UPDATE annotation_items
+SET
+  annotation_state = @annotation_state::text,
+  annotator_user_id = @annotator_user_id,
+  updated_at_us = @updated_at_us,
+  is_done = greatest(is_done, (@annotation_state::text IN ('completed', 'skipped'))::integer)
+WHERE item_key = @item_key
+`

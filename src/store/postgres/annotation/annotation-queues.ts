@@ -1,0 +1,85 @@
+/** Annotation queues in PostgreSQL; their items name calls by id, wherever those are. */
+import type { AnnotationItem } from '../../../domain/annotation/annotation-item.ts'
+import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
+import { ITEMS_LIMIT_MAX } from '../../../schemas/annotation/annotation-item.ts'
+import type {
+  AnnotationStore,
+  ItemListing,
+  QueueStats,
+} from '../../api/annotation/annotation-queues.ts'
+import type { CallsQueryStore } from '../../api/calls/calls-query.ts'
+import { createQueuedCalls } from '../../sqlite/annotation/queued-calls.ts'
+import type { Postgres } from '../db/client.ts'
+import type { Reads } from '../db/reads.ts'
+import * as SQL from './annotation-queues.sql.ts'
+import { addItems, createQueueWrites, requireQueue, takeStep } from './annotation-writes.ts'
+
+interface AnnotationParts {
+  readonly db: Postgres
+  readonly reads: Reads
+}
+
+/** @param callsQuery - where the calls are */
+export function createAnnotationStore(
+  { db, reads }: AnnotationParts,
+  callsQuery: Pick<CallsQueryStore, 'pages'>,
+): AnnotationStore {
+  const queuedCalls = createQueuedCalls(callsQuery)
+  return {
+    ...createQueueWrites(db),
+    async findQueue({ project_id, id }) {
+      type Keyed = AnnotationQueue & { queue_key: number }
+      const row = await db.first<Keyed>(SQL.FIND_QUEUE, { project_id, id })
+      if (row === undefined) return null
+      const { queue_key: _key, ...queue } = row
+      return queue
+    },
+    listQueues: (caller) =>
+      reads.run(caller, () => {
+        const { project_id } = caller
+        return db.snapshot((tx) => tx.all<AnnotationQueue>(SQL.LIST_QUEUES, { project_id }))
+      }),
+    async addItems({ call_ids, ...addition }, caller) {
+      return addItems(db, addition, await queuedCalls.find(call_ids, caller))
+    },
+    async listItems(listing, caller) {
+      const items = await reads.run(caller, () => listItems(db, listing))
+      return queuedCalls.addEnds(items, caller)
+    },
+    async sumQueues(queueIds, caller) {
+      const parameters = { project_id: caller.project_id, queue_ids: queueIds }
+      const sums = await reads.run(caller, () =>
+        db.snapshot((tx) => tx.all<QueueStats>(SQL.COUNT_ITEMS, parameters)),
+      )
+      const sumOf = new Map(sums.map((sum) => [sum.queue_id, sum]))
+      return queueIds.map((queue_id) => sumOf.get(queue_id) ?? { queue_id, ...NO_ITEMS })
+    },
+    async takeStep(step, caller) {
+      const [item] = await queuedCalls.addEnds([await takeStep(db, step)], caller)
+      return item as AnnotationItem
+    },
+  }
+}
+
+const NO_ITEMS = { total_items: 0, completed_items: 0 }
+
+function listItems(db: Postgres, listing: ItemListing): Promise<AnnotationItem[]> {
+  const { project_id, queue_id, filter, sort_by, limit, offset, include_position } = listing
+  const states = filter?.annotation_states ?? []
+  return db.snapshot(async (tx) => {
+    const { queue_key } = await requireQueue(tx, { project_id, id: queue_id }, SQL.FIND_QUEUE)
+    type Keyed = AnnotationItem & { item_key: number }
+    const rows = await tx.all<Keyed>(SQL.listItems(sort_by ?? []), {
+      ...{ project_id, queue_id, queue_key, limit: limit ?? ITEMS_LIMIT_MAX, offset: offset ?? 0 },
+      id: filter?.id ?? null,
+      call_id: filter?.call_id ?? null,
+      call_op_name: filter?.call_op_name ?? null,
+      call_trace_id: filter?.call_trace_id ?? null,
+      added_by: filter?.added_by ?? null,
+      annotation_states: states.length > 0 ? states : null,
+    })
+    return rows.map(({ item_key: _key, ...item }) =>
+      include_position ? item : { ...item, position_in_queue: null },
+    )
+  })
+}

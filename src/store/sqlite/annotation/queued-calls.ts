@@ -1,0 +1,59 @@
+/** What annotation queues look up of calls, wherever those are, for this store and for others. */
+import type { AnnotationItem, QueuedCall } from '../../../domain/annotation/annotation-item.ts'
+import type { CallTexts } from '../../../domain/calls/call-view.ts'
+import { resolveCallsSelection } from '../../../domain/calls/calls-query.ts'
+import type { CallsQueryStore } from '../../api/calls/calls-query.ts'
+import type { ReadCaller } from '../../api/read-caller.ts'
+
+export interface QueuedCalls {
+  /** The calls of ids in their order; null for one that has not begun or is deleted. */
+  find(call_ids: readonly string[], caller: ReadCaller): Promise<(QueuedCall | null)[]>
+  /** The items with ends that came after they were added. */
+  addEnds(items: readonly AnnotationItem[], caller: ReadCaller): Promise<AnnotationItem[]>
+}
+
+/** @param callsQuery - where the calls are */
+export function createQueuedCalls(callsQuery: Pick<CallsQueryStore, 'pages'>): QueuedCalls {
+  async function findCalls(call_ids: readonly string[], caller: ReadCaller) {
+    const found = new Map<string, QueuedCall>()
+    if (call_ids.length === 0) return found
+    const filter = { call_ids: [...new Set(call_ids)] }
+    const selection = resolveCallsSelection({ project_id: caller.project_id, filter })
+    for await (const calls of callsQuery.pages(selection, NO_BODIES, caller)) {
+      for (const { call } of calls) found.set(call.id, toQueuedCall(call))
+    }
+    return found
+  }
+
+  return {
+    async find(call_ids, caller) {
+      const found = await findCalls(call_ids, caller)
+      return call_ids.map((id) => found.get(id) ?? null)
+    },
+    async addEnds(items, caller) {
+      const open = items.filter(({ call_ended_at_us }) => call_ended_at_us === null)
+      const ids = open.map(({ call_id }) => call_id)
+      const calls = await findCalls(ids, caller)
+      return items.map((item) => ({ ...item, ...calls.get(item.call_id) }))
+    },
+  }
+}
+
+const NO_BODIES = {
+  columns: new Set(['ended_at']),
+  ...{ withCosts: false, withFeedback: false, withExpandedValues: false },
+  ...{ withStorageSize: false, withTotalStorageSize: false },
+}
+
+function toQueuedCall({
+  id,
+  started_at_us,
+  ended_at_us,
+  op_name,
+  trace_id,
+}: CallTexts): QueuedCall {
+  return {
+    ...{ call_id: id, call_started_at_us: started_at_us, call_ended_at_us: ended_at_us },
+    ...{ call_op_name: op_name, call_trace_id: trace_id },
+  }
+}
