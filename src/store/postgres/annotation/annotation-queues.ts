@@ -1,7 +1,7 @@
 /** Annotation queues in PostgreSQL; their items name calls by id, wherever those are. */
 import type { AnnotationItem } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
-import { ITEMS_LIMIT_MAX } from '../../../schemas/annotation/annotation-item.ts'
+import { ITEMS_LIMIT_MAX } from '../../../schemas/limits.ts'
 import type {
   AnnotationStore,
   ItemListing,

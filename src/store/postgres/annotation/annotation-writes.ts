@@ -9,7 +9,7 @@ import {
 } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
 import { ApiError } from '../../../errors.ts'
-import { QUEUES_LIMIT_MAX } from '../../../schemas/annotation/annotation-queue.ts'
+import { QUEUES_LIMIT_MAX } from '../../../schemas/limits.ts'
 import type {
   AnnotationStore,
   ItemStep,

@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { ApiError } from '../../../errors.ts'
 import type { Postgres } from '../db/client.ts'
+import type { Parameters } from '../db/named-parameters.ts'
+import { LOCK_QUEUE } from '../training/training-queue.sql.ts'
 import * as SQL from './blobs.sql.ts'
 import { inChunks } from './chunks.ts'
 
@@ -44,6 +46,13 @@ export function createBlobs(db: Postgres): Blobs {
     }
   }
 
+  /** No job may begin meanwhile that goes on from what is looked at. */
+  const remove = (sql: string, parameters: Parameters) =>
+    db.transaction(async (tx) => {
+      await tx.all(LOCK_QUEUE)
+      await tx.run(sql, parameters)
+    })
+
   const blobs: Blobs = {
     async receive(path, source, bytesMax) {
       const hash = createHash('sha256')
@@ -73,11 +82,9 @@ export function createBlobs(db: Postgres): Blobs {
     async removeUnused(paths) {
       const named = paths.filter((path) => path !== null)
       if (named.length === 0) return
-      await db.run(SQL.DELETE_UNUSED, { paths: named }).catch(() => undefined)
+      await remove(SQL.DELETE_UNUSED, { paths: named }).catch(() => undefined)
     },
-    async sweep() {
-      await db.run(SQL.DELETE_LEFT)
-    },
+    sweep: () => remove(SQL.DELETE_LEFT, {}),
   }
   return blobs
 }

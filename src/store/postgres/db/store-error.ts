@@ -49,7 +49,7 @@ export function toStoreError(error: unknown): unknown {
 export function describe(error: unknown): string {
   if (error instanceof ApiError) return describe(error.cause)
   if (error instanceof AggregateError) return describe(error.errors[0])
-  const { code, message = '' } = error as { code?: unknown; message?: string }
+  const { code, message = '' } = (error ?? {}) as { code?: unknown; message?: string }
   if (error instanceof DatabaseError && code !== undefined && !/^(?:28|3D)/.test(String(code))) {
     return `PostgreSQL: error ${code}`
   }

@@ -5,7 +5,7 @@ import { resolveCallsSelection } from '../../../domain/calls/calls-query.ts'
 import type { CallsQueryStore } from '../../api/calls/calls-query.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
 
-export interface QueuedCalls {
+interface QueuedCalls {
   /** The calls of ids in their order; null for one that has not begun or is deleted. */
   find(call_ids: readonly string[], caller: ReadCaller): Promise<(QueuedCall | null)[]>
   /** The items with ends that came after they were added. */
