@@ -1,11 +1,12 @@
-/** Installs tools to compare with: `npm run tools -- chdb node-llama-cpp portkey`. */
-import { installTool, TOOLS, type ToolName } from './tools.ts'
+/** Installs tools to compare with: `npm run tools -- chdb node-llama-cpp portkey phoenix mlflow`. */
+import { installTool, PYTHON_TOOLS, TOOLS, type ToolName } from './tools.ts'
 
 const names = process.argv.slice(2)
-const isTool = (name: string): name is ToolName => Object.hasOwn(TOOLS, name)
+const known = [...Object.keys(TOOLS), ...Object.keys(PYTHON_TOOLS)]
+const isTool = (name: string): name is ToolName => known.includes(name)
 
 if (names.length === 0 || !names.every(isTool)) {
-  console.error(`name at least one of: ${Object.keys(TOOLS).join(', ')}`)
+  console.error(`name at least one of: ${known.join(', ')}`)
   process.exit(1)
 }
 for (const name of names) {

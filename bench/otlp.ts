@@ -1,6 +1,8 @@
 /**
  * OpenTelemetry spans in batches of 512 with 1 KB of bodies, as exporters send them, beside `call/upsert_batch` of the
- * same calls, in turns in one run against one server. Both are acknowledged after the fsynced commit.
+ * same calls, in turns in one run against one server. Both are acknowledged after the fsynced commit. Beside them other
+ * servers, where they are installed (`npm run tools -- phoenix mlflow`): fewer of the same spans, until their database
+ * has them.
  *
  * npm run bench:otlp [-- rounds spans]
  */
@@ -12,11 +14,17 @@ import { Agent, request } from 'node:http'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
+import { type Peer, startPeer } from './otlp-peers.ts'
 
 const KEY = 'wk_bench_key_with_enough_letters'
 const BATCH = 512
 const CONNECTIONS = 4
+/** Spans that another server is sent in a round. */
+const PEER_SPANS = 2 * BATCH
+/** How long it may take to store them. */
+const PEER_MS_MAX = 120_000
 const TEXT = 'The quick brown fox jumps over the lazy dog. '.repeat(12).slice(0, 512)
 const FIRST_S = Date.UTC(2026, 0, 1) / 1000
 
@@ -101,15 +109,21 @@ const WAYS = {
   'call/upsert_batch': { path: '/call/upsert_batch', type: 'application/json', encode: toBatch },
 } as const
 
+/** Who a request is from, for Weft. */
+const CREDENTIALS = {
+  authorization: `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}`,
+  project_id: 'bench/otlp',
+}
+
 /** Posts and fails unless everything was stored. */
-async function post(url: string, path: string, type: string, body: Buffer): Promise<void> {
-  const headers = {
-    authorization: `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}`,
-    'content-type': type,
-    'content-length': body.length,
-    project_id: 'bench/otlp',
-  }
-  const sent = request(url + path, { method: 'POST', headers, agent })
+async function post(
+  address: string,
+  type: string,
+  body: Buffer,
+  own: Readonly<Record<string, string>> = CREDENTIALS,
+): Promise<void> {
+  const headers = { ...own, 'content-type': type, 'content-length': body.length }
+  const sent = request(address, { method: 'POST', headers, agent })
   sent.end(body)
   const [response] = await once(sent, 'response')
   let bytes = 0
@@ -120,7 +134,7 @@ async function post(url: string, path: string, type: string, body: Buffer): Prom
   }
   const isPartial = type !== 'application/json' && bytes > 0
   if (response.statusCode !== 200 || head.includes('"error"') || isPartial) {
-    throw new Error(`${path}: ${response.statusCode} ${head}`)
+    throw new Error(`${address}: ${response.statusCode} ${head}`)
   }
 }
 
@@ -130,10 +144,25 @@ async function sendAll(url: string, name: keyof typeof WAYS, count: number): Pro
   const begin = performance.now()
   let next = 0
   const sender = async () => {
-    for (let body = bodies[next++]; body; body = bodies[next++]) await post(url, path, type, body)
+    for (let body = bodies[next++]; body; body = bodies[next++]) await post(url + path, type, body)
   }
   await Promise.all(Array.from({ length: CONNECTIONS }, sender))
   return (bodies.length * BATCH * 1000) / (performance.now() - begin)
+}
+
+/** @returns spans a second until the server's database has them all */
+async function sendToPeer({ url, headers, stored }: Peer): Promise<number> {
+  const { path, type, encode } = WAYS['OTLP, protobuf']
+  const bodies = Array.from({ length: PEER_SPANS / BATCH }, () => encode(buildSteps()))
+  const before = stored()
+  const begin = performance.now()
+  // One after the other: MLflow refuses what comes beside another request as locked.
+  for (const body of bodies) await post(url + path, type, body, headers)
+  while (stored() < before + PEER_SPANS) {
+    if (performance.now() > begin + PEER_MS_MAX) throw new Error(`${url} has lost spans`)
+    await delay(20)
+  }
+  return (PEER_SPANS * 1000) / (performance.now() - begin)
 }
 
 function median(values: readonly number[]): number {
@@ -156,25 +185,33 @@ const url = await new Promise<string>((resolve) => {
     if (match?.[1]) resolve(match[1])
   })
 })
+const peers = new Map<string, Peer>()
 try {
+  for (const name of ['phoenix', 'mlflow'] as const) {
+    const peer = await startPeer(name, directory)
+    if (peer) peers.set(name, peer)
+  }
   const names = Object.keys(WAYS) as (keyof typeof WAYS)[]
   for (const name of names) await sendAll(url, name, 2 * BATCH)
-  const rates = new Map(names.map((name) => [name, [] as number[]]))
+  for (const peer of peers.values()) await sendToPeer(peer)
+  const rates = new Map<string, number[]>([...names, ...peers.keys()].map((name) => [name, []]))
   for (let round = 0; round < rounds; round += 1) {
     const order = round % 2 === 0 ? names : [...names].reverse()
     for (const name of order) rates.get(name)?.push(await sendAll(url, name, spans))
+    for (const [name, peer] of peers) rates.get(name)?.push(await sendToPeer(peer))
   }
   const rss = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]
   console.log(`${cpus().length} x ${cpus()[0]?.model}, node ${process.version}`)
   console.log(`batches of ${BATCH} spans, ${CONNECTIONS} at once, ${rounds} rounds, medians\n`)
   console.log('| | spans/s | to upsert_batch |\n|---|---|---|')
   const base = median(rates.get('call/upsert_batch') ?? [])
-  for (const name of names) {
+  for (const name of rates.keys()) {
     const rate = median(rates.get(name) ?? [])
     console.log(`| ${name} | ${Math.round(rate)} | ${(rate / base).toFixed(2)} |`)
   }
   console.log(`\nmemory of the server afterwards: ${Math.round(Number(rss) / 1024)} MB`)
 } finally {
+  for (const peer of peers.values()) await peer.stop()
   server.kill('SIGKILL')
   agent.destroy()
   rmSync(directory, { recursive: true, force: true })

@@ -34,30 +34,64 @@ export const TOOLS = {
   },
 } as const satisfies Record<string, Tool>
 
-export type ToolName = keyof typeof TOOLS
+/** Programs in Python, each in an environment of its own, with the command that starts it. */
+export const PYTHON_TOOLS = {
+  /** Arize's server of traces; 850 MB. */
+  phoenix: { command: 'phoenix', install: ['arize-phoenix==20.26.1'] },
+  /** Another one; 700 MB. */
+  mlflow: { command: 'mlflow', install: ['mlflow==3.17.2'] },
+} as const
+
+type NpmToolName = keyof typeof TOOLS
+export type PythonToolName = keyof typeof PYTHON_TOOLS
+export type ToolName = NpmToolName | PythonToolName
 
 const ROOT = fileURLToPath(new URL('../.tools/', import.meta.url))
 
 /** Folder of the tool's package, with a slash at its end; null where it is not installed. */
-export function findTool(name: ToolName): string | null {
+export function findTool(name: NpmToolName): string | null {
   const folder = `${ROOT}${name}/node_modules/${TOOLS[name].package}/`
   return existsSync(folder) ? folder : null
 }
 
 /** Loads the tool's package; null where it is not installed. Its types are there only where it is. */
 // biome-ignore lint/suspicious/noExplicitAny: its types are there only where it is installed.
-export async function importTool(name: ToolName): Promise<any> {
+export async function importTool(name: NpmToolName): Promise<any> {
   if (findTool(name) === null) return null
   const entry = createRequire(`${ROOT}${name}/package.json`).resolve(TOOLS[name].package)
   return import(entry)
 }
 
-/** Installs a tool with npm. @returns npm's exit code */
+/** The command of a program in Python; null where it is not installed. */
+export function findCommand(name: PythonToolName): string | null {
+  const command = `${ROOT}${name}/venv/bin/${PYTHON_TOOLS[name].command}`
+  return existsSync(command) ? command : null
+}
+
+/** Installs a tool with npm or pip. @returns its exit code */
 export function installTool(name: ToolName): number {
+  return name in PYTHON_TOOLS
+    ? installPython(name as PythonToolName)
+    : installNpm(name as NpmToolName)
+}
+
+function installNpm(name: NpmToolName): number {
   const { install, flags } = TOOLS[name]
   const folder = `${ROOT}${name}`
   mkdirSync(folder, { recursive: true })
   writeFileSync(`${folder}/package.json`, '{"private": true}\n')
-  const args = ['install', '--no-audit', '--no-fund', ...flags, ...install]
-  return spawnSync('npm', args, { cwd: folder, stdio: 'inherit' }).status ?? 1
+  return run('npm', ['install', '--no-audit', '--no-fund', ...flags, ...install], folder)
+}
+
+function installPython(name: PythonToolName): number {
+  const folder = `${ROOT}${name}`
+  mkdirSync(folder, { recursive: true })
+  const code = run('python3', ['-m', 'venv', 'venv'], folder)
+  if (code !== 0) return code
+  const { install } = PYTHON_TOOLS[name]
+  return run(`${folder}/venv/bin/pip`, ['install', '--only-binary', ':all:', ...install], folder)
+}
+
+function run(command: string, args: readonly string[], cwd: string): number {
+  return spawnSync(command, args, { cwd, stdio: 'inherit' }).status ?? 1
 }
