@@ -55,6 +55,20 @@ const build = ({ post }: TestApp, fields: object = {}, options = {}) =>
   post(URL, { project_id: PROJECT, reward: REWARD, ...fields }, options)
 
 describe('POST /v1/preview/trajectory-groups/from-calls', () => {
+  it('takes calls by what they cost, at the prices of the project', async () => {
+    const testApp = await buildTestApp()
+    await rate(testApp, await chat(testApp, 'Hi'), { score: 1 })
+    const dear = (usd: number) => ({
+      query: { $expr: { $gt: [{ $getField: 'summary.weave.total_cost' }, { $literal: usd }] } },
+    })
+    expect((await build(testApp, dear(0))).body.stats.calls).toBe(0)
+    const price = { prompt_token_cost: 1, completion_token_cost: 1 }
+    const costs = { tiny: { ...price, effective_date: '2020-01-01T00:00:00Z' } }
+    await testApp.post('/cost/create', { project_id: PROJECT, costs })
+    expect((await build(testApp, dear(1))).body.stats.calls).toBe(1)
+    expect((await build(testApp, dear(1e6))).body.stats.calls).toBe(0)
+  })
+
   it('makes groups of recorded completions that a training job takes, tokens and all', async () => {
     const testApp = await buildTestApp()
     for (const [content, score] of [
