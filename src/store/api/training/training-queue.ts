@@ -102,8 +102,8 @@ export interface TrainingQueue {
   /** Takes in the bytes of an artifact. @throws ApiError request_too_large, store_unavailable */
   receiveArtifact(source: AsyncIterable<Buffer>, bytesMax: number): Promise<ReceivedArtifact>
   /**
-   * Calls the listener after every change that may let another job be claimed, as far as this process made it: it saves
-   * time, and callers look by themselves, too.
+   * Calls the listener after every change that may let another job be claimed, as far as this process knows of it: it
+   * saves time, and callers look by themselves, too.
    *
    * @returns the end of it
    */
