@@ -5,6 +5,7 @@ import { type RecordedCall, resolveRecordedCall } from '../../../domain/calls/re
 import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
 import type { Connection } from '../db/connection.ts'
 import { type Failure, renderFailure } from '../db/thread-failure.ts'
+import { type PackedCalls, unpackCalls } from '../recordings/packed-calls.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import { createNestedUsage } from '../usage/nested-usage.ts'
 import { createCallWriter } from './call-writer.ts'
@@ -51,18 +52,25 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
       return deleted.length
     },
     /** Gives why some were refused, which leaves the others alone. */
-    record_calls(calls: readonly RecordedCall[]): Failure[] {
-      const parts: CallParts[] = []
+    record_calls(calls: PackedCalls): Failure[] {
       const refused: Failure[] = []
-      for (const call of calls) {
-        try {
-          parts.push(resolveRecordedCall(call))
-        } catch (error) {
-          refused.push(renderFailure(error))
-        }
+      for (const call of unpackCalls(calls)) {
+        const parts = resolve(call, refused)
+        if (parts === null) continue
+        const written = writeParts([parts])
+        refused.push(...written.filter(({ failure, crash }) => failure ?? crash))
       }
-      const written = writeParts(parts)
-      return [...refused, ...written.filter(({ failure, crash }) => failure ?? crash)]
+      return refused
     },
+  }
+}
+
+/** The parts of a recorded call; null for one that is refused, which is added. */
+function resolve(call: RecordedCall, refused: Failure[]): CallParts | null {
+  try {
+    return resolveRecordedCall(call)
+  } catch (error) {
+    refused.push(renderFailure(error))
+    return null
   }
 }

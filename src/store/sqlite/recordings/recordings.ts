@@ -1,51 +1,46 @@
 /** Recorded calls on their way to the store: gathered for a moment, so that many go in one message. */
-import type { RecordedCall } from '../../../domain/calls/recorded-call.ts'
 import type { RecordingLoss, RecordingStore } from '../../api/chat/recordings.ts'
 import { type Failure, toReplyError } from '../db/thread-failure.ts'
 import type { Arrivals } from './arrivals.ts'
+import { createCallPacker, type PackedCalls } from './packed-calls.ts'
 
 /**
  * How long calls gather. The more of them share a commit, the fewer pages of indexes are written: 200 take some 72 us
  * of the writer's time each, 400 take 63 us, 800 take 57 us.
  */
 const GATHER_MS = 100
-/** Limits of one write, some 30 ms of work for which others wait: calls, and characters of their bodies. */
+/** Limits of one write, some 30 ms of work for which others wait: calls, and bytes of their texts. */
 const CALLS_MAX = 512
-const CHARACTERS_MAX = 2 * 1024 * 1024
-
-interface Gathered {
-  readonly call: RecordedCall
-  readonly arrive: () => void
-}
+const BYTES_MAX = 2 * 1024 * 1024
 
 /** @param record - stores calls, each alone; gives why some were refused */
 export function createRecordings(
-  record: (calls: readonly RecordedCall[]) => Promise<readonly Failure[]>,
+  record: (calls: PackedCalls) => Promise<readonly Failure[]>,
   arrivals: Arrivals,
 ): RecordingStore {
   const unwritten = new Set<Promise<void>>()
-  let gathered: Gathered[] = []
-  let characters = 0
+  const packer = createCallPacker()
+  /** Of the calls that are gathered. */
+  let arrive: (() => void)[] = []
   let timer: NodeJS.Timeout | undefined
   let tell: (loss: RecordingLoss) => void = () => undefined
 
-  async function write(batch: readonly Gathered[]): Promise<void> {
-    const calls = batch.map(({ call }) => call)
+  async function write(count: number, arrived: readonly (() => void)[]): Promise<void> {
     try {
-      for (const failure of await record(calls)) tell({ count: 1, error: toReplyError(failure) })
+      const failures = await record(packer.take())
+      for (const failure of failures) tell({ count: 1, error: toReplyError(failure) })
     } catch (error) {
-      tell({ count: calls.length, error })
+      tell({ count, error })
     }
-    for (const { arrive } of batch) arrive()
+    for (const end of arrived) end()
   }
 
   function writeGathered(): void {
     clearTimeout(timer)
     timer = undefined
-    if (gathered.length === 0) return
-    const writing = write(gathered)
-    gathered = []
-    characters = 0
+    if (packer.count() === 0) return
+    const writing = write(packer.count(), arrive)
+    arrive = []
     unwritten.add(writing)
     void writing.finally(() => unwritten.delete(writing))
   }
@@ -55,10 +50,10 @@ export function createRecordings(
       tell = listener
     },
     announce: arrivals.expect,
-    add(call, arrive = () => undefined) {
-      gathered.push({ call, arrive })
-      characters += call.inputs_json.length + call.output_json.length
-      if (gathered.length >= CALLS_MAX || characters >= CHARACTERS_MAX) writeGathered()
+    add(call, end) {
+      packer.add(call)
+      if (end !== undefined) arrive.push(end)
+      if (packer.count() >= CALLS_MAX || packer.bytes() >= BYTES_MAX) writeGathered()
       else timer ??= setTimeout(writeGathered, GATHER_MS)
     },
     async flush() {
