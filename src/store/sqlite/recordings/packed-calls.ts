@@ -1,7 +1,7 @@
 /**
  * Recorded calls as bytes on their way to the writer. Why: as texts they wait in the heap of this thread and come out of
- * a message all at once into that of the writer, and the collectors of both copy them until they are written: at 32 KB
- * that took more of the processors than the answer itself.
+ * a message all at once into that of the writer, and the collectors of both copy them until they are written. At 32 KB their
+ * threads took 234 us of a processor a call, with bytes 97 us; at 1 KB it makes no difference.
  */
 import type { RecordedCall } from '../../../domain/calls/recorded-call.ts'
 
