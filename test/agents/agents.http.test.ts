@@ -1,10 +1,12 @@
 /** Agents, their spans and turns, over spans that came as OpenTelemetry. */
 import { beforeEach, describe, expect, it } from 'vitest'
+import { resolveScope } from '../../src/domain/agents/span-scope.ts'
 import type { Span } from '../../src/domain/otel/span.ts'
 import { buildSpan, spanId, toJsonRequest } from '../otel/otel-fixtures.ts'
 import { endOf, startOf } from '../store/call-store-contract.ts'
 import { describeEachStore } from '../store/clickhouse/describe-each-store.ts'
 import type { TestApp } from '../support/build-test-app.ts'
+import { readCaller } from '../support/read-caller.ts'
 
 const PROJECT = 'acme/demo'
 const START_NS = 1_700_000_000_000_000_000n
@@ -647,6 +649,25 @@ describeEachStore('agents', (build) => {
         },
       ])
       expect(other).toEqual({ conversation_id: 'other', spans: [], spans_feedback: [] })
+    })
+  })
+
+  describe('a reader who has left', () => {
+    it('stops what looks at many spans', async () => {
+      const caller = readCaller({ signal: AbortSignal.abort() })
+      const scope = resolveScope({ project_id: PROJECT })
+      const page = { offset: 0, limit: 10 }
+      const { listAttributes, searchMessages, readTurns } = test.deps.agents
+      const search = { text: '', roles: null, isCut: true, ...page }
+      const of = { conversation_id: 'c1', ...page }
+      const turns = { project_id: PROJECT, of, withModelToolCalls: false, prices: [] }
+      for (const reading of [
+        listAttributes(scope, page, caller),
+        searchMessages(scope, search, caller),
+        readTurns(turns, caller),
+      ]) {
+        await expect(reading).rejects.toMatchObject({ code: 'client_closed_request' })
+      }
     })
   })
 
