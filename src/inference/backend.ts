@@ -4,14 +4,22 @@
  */
 import type { Readable } from 'node:stream'
 import type { FieldUse } from '../domain/chat/chat-rules.ts'
-import type { SpeechRequest, TranscriptionForm, TranslationForm } from '../schemas/chat/audio.ts'
 import type { ChatCompletionRequest } from '../schemas/chat/chat-request.ts'
-import type { EmbeddingRequest } from '../schemas/chat/embeddings.ts'
-import type { ImageEditForm, ImageRequest, ImageVariationForm } from '../schemas/chat/images.ts'
-import type { ModerationRequest } from '../schemas/chat/moderations.ts'
-import type { ResponseCreateRequest } from '../schemas/chat/responses-request.ts'
-import type { TextCompletionRequest } from '../schemas/chat/text-completion.ts'
-import type { DetokenizeRequest, TokenizeRequest } from '../schemas/chat/tokens.ts'
+import type { ResponseCreateRequest } from '../schemas/chat/responses/responses-request.ts'
+import type {
+  SpeechRequest,
+  TranscriptionForm,
+  TranslationForm,
+} from '../schemas/chat/services/audio.ts'
+import type { EmbeddingRequest } from '../schemas/chat/services/embeddings.ts'
+import type {
+  ImageEditForm,
+  ImageRequest,
+  ImageVariationForm,
+} from '../schemas/chat/services/images.ts'
+import type { ModerationRequest } from '../schemas/chat/services/moderations.ts'
+import type { TextCompletionRequest } from '../schemas/chat/services/text-completion.ts'
+import type { DetokenizeRequest, TokenizeRequest } from '../schemas/chat/services/tokens.ts'
 
 /** Total over the request's fields, so that a new field does not compile until it is decided. */
 export type FieldSupport = Readonly<Record<keyof ChatCompletionRequest, FieldUse>>

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
-import type { EmbeddingRequest } from '../../src/schemas/chat/embeddings.ts'
+import type { EmbeddingRequest } from '../../src/schemas/chat/services/embeddings.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 import { json, startFakeUpstream } from '../support/fake-upstream.ts'
 import { startModelServer, upstreamModel } from '../support/model-server.ts'

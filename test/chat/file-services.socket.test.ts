@@ -6,8 +6,8 @@ import type {
   SpeechRequest,
   TranscriptionForm,
   TranslationForm,
-} from '../../src/schemas/chat/audio.ts'
-import type { ImageEditForm, ImageVariationForm } from '../../src/schemas/chat/images.ts'
+} from '../../src/schemas/chat/services/audio.ts'
+import type { ImageEditForm, ImageVariationForm } from '../../src/schemas/chat/services/images.ts'
 import { type Behaviour, event, html, json, startFakeUpstream } from '../support/fake-upstream.ts'
 import { startModelServer, upstreamModel } from '../support/model-server.ts'
 import type { RowsOf } from '../support/rows-of.ts'

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
-import type { TextCompletionRequest } from '../../src/schemas/chat/text-completion.ts'
+import type { TextCompletionRequest } from '../../src/schemas/chat/services/text-completion.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 import {
   type Behaviour,

@@ -8,7 +8,7 @@ import {
   type Scores,
   scoresOf,
 } from '../../src/page/evaluations/scores.ts'
-import { sortByNumber } from '../../src/page/parts/sort-rows.ts'
+import { sortByNumber } from '../../src/page/parts/tables/sort-rows.ts'
 
 function example(key: string, scores: Example['scores'], latencyMs: number | null = null): Example {
   return { key, callId: key, status: 'success', inputs: {}, output: '', scores, latencyMs }

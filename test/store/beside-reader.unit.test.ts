@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CallTexts } from '../../src/domain/calls/call-view.ts'
 import { resolveCallsSelection } from '../../src/domain/calls/calls-query.ts'
-import { createBesideReader } from '../../src/store/sqlite/calls/beside-reader.ts'
+import { createBesideReader } from '../../src/store/sqlite/calls/query/beside-reader.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'

@@ -10,7 +10,7 @@ import {
   type AttributeColumnName,
   type Column,
   isKnownAttribute,
-} from './span-columns.ts'
+} from './groups/span-columns.ts'
 
 type Status = 'UNSET' | 'OK' | 'ERROR'
 export type CustomSource =

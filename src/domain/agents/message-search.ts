@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { AgentSearchRequest, AgentSearchResponse } from '../../schemas/agents/agent-search.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import { type AgentSpan, textColumn } from './agent-span.ts'
-import { createBudget } from './span-measures.ts'
+import { createBudget } from './groups/span-measures.ts'
 import { readSpanMessages } from './span-messages.ts'
 
 const PREVIEW_CHARS_MAX = 500

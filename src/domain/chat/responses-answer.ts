@@ -1,5 +1,5 @@
 /** The response object: what of its request it repeats, and how it stands. Pure. */
-import type { ResponseCreateRequest } from '../../schemas/chat/responses-request.ts'
+import type { ResponseCreateRequest } from '../../schemas/chat/responses/responses-request.ts'
 
 /** An item that the model made. Only what the writer of events changes is named. */
 export interface OutputItem {

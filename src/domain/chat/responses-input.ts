@@ -1,7 +1,7 @@
 /** The items of a response's input as messages of a chat. Pure. A message of an error never repeats prompt text. */
 import { ApiError } from '../../errors.ts'
 import type { ChatMessage } from '../../schemas/chat/chat-message.ts'
-import type { InputItem, InputPart } from '../../schemas/chat/responses-input.ts'
+import type { InputItem, InputPart } from '../../schemas/chat/responses/responses-input.ts'
 
 /** Kinds of items that can be told to a model. */
 const ITEM_TYPES = ['message', 'function_call', 'function_call_output', 'reasoning'] as const

@@ -4,8 +4,8 @@
  * Ids of items are made of the id of their response, so that a reference to an item names the row that has it.
  */
 import { ApiError } from '../../errors.ts'
-import type { InputItem } from '../../schemas/chat/responses-input.ts'
-import type { ResponseCreateRequest } from '../../schemas/chat/responses-request.ts'
+import type { InputItem } from '../../schemas/chat/responses/responses-input.ts'
+import type { ResponseCreateRequest } from '../../schemas/chat/responses/responses-request.ts'
 import { canUseProject, type Principal } from '../access/permissions.ts'
 
 /** A row of the store. */

@@ -5,8 +5,8 @@
 import { ApiError } from '../../errors.ts'
 import type { ChatMessage } from '../../schemas/chat/chat-message.ts'
 import type { ChatTool } from '../../schemas/chat/chat-tool-fields.ts'
-import type { ResponseTool } from '../../schemas/chat/responses-input.ts'
-import { ResponseCreateRequest } from '../../schemas/chat/responses-request.ts'
+import type { ResponseTool } from '../../schemas/chat/responses/responses-input.ts'
+import { ResponseCreateRequest } from '../../schemas/chat/responses/responses-request.ts'
 
 /** A request of a chat before it is checked. */
 type ChatDraft = { messages: ChatMessage[]; [name: string]: unknown }

@@ -1,9 +1,9 @@
 /** Answers of routes that are no JSON object, for the document: bytes, lines, events. */
 import { z } from 'zod'
-import { SpokenText } from '../../schemas/chat/audio.ts'
 import { ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
 import { ChatCompletionResponse } from '../../schemas/chat/chat-response.ts'
-import { ResponseEvent, ResponseObject } from '../../schemas/chat/responses-answer.ts'
+import { ResponseEvent, ResponseObject } from '../../schemas/chat/responses/responses-answer.ts'
+import { SpokenText } from '../../schemas/chat/services/audio.ts'
 import { JSON_LINES } from '../stream/json-lines.ts'
 
 const BYTES = 'application/octet-stream'

@@ -11,7 +11,7 @@ import {
 import { splitItemId, toPassedItemId } from '../../domain/chat/responses-record.ts'
 import { isObject } from '../../domain/json/is-object.ts'
 import { splitItems } from '../../domain/json/json-members.ts'
-import type { InputItem } from '../../schemas/chat/responses-input.ts'
+import type { InputItem } from '../../schemas/chat/responses/responses-input.ts'
 import { isLastEvent } from '../openai/event-rules.ts'
 import { editMembers, findMember } from '../openai/request.ts'
 

@@ -1,7 +1,7 @@
 /** The examples of several runs as a table, and one of them with the outcome of each run. */
 import { html } from 'htm/preact'
 import { formatCount, formatMs } from '../parts/format.ts'
-import { type Column, Grid } from '../parts/grid.ts'
+import { type Column, Grid } from '../parts/tables/grid.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { DifferenceMark } from './compared-runs.ts'
 import { type ComparedExample, tallyOf } from './comparison.ts'

@@ -1,10 +1,10 @@
 /** The columns of tables of runs, and how runs are sorted by them. */
 import { html } from 'htm/preact'
 import { formatCost, formatCount, formatMs, formatTime } from '../parts/format.ts'
-import type { Column } from '../parts/grid.ts'
 import { RefLink } from '../parts/ref-link.ts'
-import { sortByNumber } from '../parts/sort-rows.ts'
 import { StatusMark } from '../parts/status.ts'
+import type { Column } from '../parts/tables/grid.ts'
+import { sortByNumber } from '../parts/tables/sort-rows.ts'
 import { setQuery } from '../shell/location.ts'
 import { pathTo } from '../shell/place.ts'
 import { type Run, wordsOfSubject } from './runs.ts'

@@ -1,6 +1,6 @@
 /** Buckets of statistics to lines of charts. */
 import type { StatsAnswer } from '../api/wire.ts'
-import type { Line } from '../parts/chart.ts'
+import type { Line } from '../parts/charts/chart.ts'
 
 /** Models with a line of their own; the others share one. */
 const MODELS_MAX = 5

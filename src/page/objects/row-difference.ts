@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { useMemo, useState } from 'preact/hooks'
 import { formatCount, preview } from '../parts/format.ts'
-import { type Column, Grid } from '../parts/grid.ts'
+import { type Column, Grid } from '../parts/tables/grid.ts'
 import { ChangeList } from './change-list.ts'
 import { listRowChanges, type Row, type RowChange } from './row-changes.ts'
 import { type Change, listChanges } from './value-changes.ts'

@@ -3,7 +3,7 @@ import { html } from 'htm/preact'
 import { useMemo, useState } from 'preact/hooks'
 import { type Call, totalOf, type Usage } from '../api/wire.ts'
 import { formatCalls, formatCost, formatCount, formatMs } from '../parts/format.ts'
-import { WindowList } from '../parts/window-list.ts'
+import { WindowList } from '../parts/tables/window-list.ts'
 import { rowId, TraceRow } from './trace-row.ts'
 import { buildTrees, findCalls, listRows, type Node, parentsOf, spanOfAll } from './tree.ts'
 

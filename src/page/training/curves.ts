@@ -1,7 +1,7 @@
 /** Numbers of training over steps, a chart for each. */
 import { html } from 'htm/preact'
-import { Chart, type Line } from '../parts/chart.ts'
-import { CopyCurl } from '../parts/copy-curl.ts'
+import { Chart, type Line } from '../parts/charts/chart.ts'
+import { CopyCurl } from '../parts/charts/copy-curl.ts'
 
 /** Shown first, in this order; the others unfold. */
 const FIRST = ['reward', 'loss', 'entropy', 'kl_div', 'grad_norm']

@@ -1,9 +1,10 @@
 /** Spans of agents: listed, grouped, measured, searched. Additions to the spec, as the tracing SDKs ask for them. */
+
+import { resolveGrouping } from '../../domain/agents/groups/span-groups.ts'
+import { resolveSpanStats } from '../../domain/agents/groups/span-stats.ts'
 import { resolveSearch } from '../../domain/agents/message-search.ts'
-import { resolveGrouping } from '../../domain/agents/span-groups.ts'
 import { resolveSpanList } from '../../domain/agents/span-list.ts'
 import { resolveScope, searchScope } from '../../domain/agents/span-scope.ts'
-import { resolveSpanStats } from '../../domain/agents/span-stats.ts'
 import { resolveWindow } from '../../domain/time/time-window.ts'
 import type { App } from '../../http/app-type.ts'
 import { addProjectRead } from '../../http/project-read.ts'

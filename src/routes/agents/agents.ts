@@ -1,5 +1,5 @@
 /** Agents that calls tell of, and their versions. Additions to the spec, as the tracing SDKs ask for them. */
-import { toAgentRow, toAgentsQuestion } from '../../domain/agents/agent-rows.ts'
+import { toAgentRow, toAgentsQuestion } from '../../domain/agents/groups/agent-rows.ts'
 import type { App } from '../../http/app-type.ts'
 import { addProjectRead } from '../../http/project-read.ts'
 import {

@@ -8,8 +8,8 @@ import {
   toChild,
   toTrial,
   withChildren,
-} from '../../domain/calls/eval-trials.ts'
-import { parseCall } from '../../domain/calls/evaluation-calls.ts'
+} from '../../domain/calls/evaluations/eval-trials.ts'
+import { parseCall } from '../../domain/calls/evaluations/evaluation-calls.ts'
 import { parseReadableRef } from '../../domain/objects/ref-reading.ts'
 import type { PriceTable } from '../../domain/prices/price-table.ts'
 import { ApiError } from '../../errors.ts'

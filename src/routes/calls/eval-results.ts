@@ -4,9 +4,9 @@
  * Spec: §2.5, §4.5 (calls; this route is an addition). Choice: the route of the public tracing clients.
  */
 import { canUseProject, requireAccess } from '../../domain/access/permissions.ts'
-import { hasAll, resolveEvalSelection } from '../../domain/calls/eval-selection.ts'
-import { summarizeRows } from '../../domain/calls/eval-summary.ts'
-import { groupTrials } from '../../domain/calls/eval-trials.ts'
+import { hasAll, resolveEvalSelection } from '../../domain/calls/evaluations/eval-selection.ts'
+import { summarizeRows } from '../../domain/calls/evaluations/eval-summary.ts'
+import { groupTrials } from '../../domain/calls/evaluations/eval-trials.ts'
 import { layerPrices } from '../../domain/prices/project-prices.ts'
 import type { App } from '../../http/app-type.ts'
 import { openReadCaller } from '../../http/stream/read-caller.ts'

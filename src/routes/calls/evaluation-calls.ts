@@ -15,7 +15,7 @@ import {
   renderRun,
   renderScore,
   requireEvaluationCall,
-} from '../../domain/calls/evaluation-calls.ts'
+} from '../../domain/calls/evaluations/evaluation-calls.ts'
 import { renderJson } from '../../domain/json/json-text.ts'
 import type { App } from '../../http/app-type.ts'
 import { linesAnswer } from '../../http/document/answers.ts'

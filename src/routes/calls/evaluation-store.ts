@@ -14,7 +14,7 @@ import {
   parseCall,
   predictAndScoreOutput,
   requireEvaluationCall,
-} from '../../domain/calls/evaluation-calls.ts'
+} from '../../domain/calls/evaluations/evaluation-calls.ts'
 import { type CallParts, resolveCallEnd, resolveCallStart } from '../../domain/calls/new-call.ts'
 import { newId } from '../../http/new-id.ts'
 import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'

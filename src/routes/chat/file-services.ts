@@ -19,8 +19,12 @@ import {
   SpeechRequest,
   TranscriptionForm,
   TranslationForm,
-} from '../../schemas/chat/audio.ts'
-import { ImageEditForm, ImageResponse, ImageVariationForm } from '../../schemas/chat/images.ts'
+} from '../../schemas/chat/services/audio.ts'
+import {
+  ImageEditForm,
+  ImageResponse,
+  ImageVariationForm,
+} from '../../schemas/chat/services/images.ts'
 import { type AnswerHeaders, setReplyHeaders } from './answer-sending.ts'
 import { readModelForm, useModelForms } from './form-request.ts'
 import type { ServiceRoutesOptions } from './services.ts'

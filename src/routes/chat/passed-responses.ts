@@ -13,8 +13,8 @@ import {
 import { type ServiceExchange, serveStream, serveWhole } from '../../inference/chat/service-run.ts'
 import { listOffers } from '../../inference/models/offers.ts'
 import type { ServedModel } from '../../inference/models/registry.ts'
-import type { InputItem } from '../../schemas/chat/responses-input.ts'
-import { ResponseCreateRequest } from '../../schemas/chat/responses-request.ts'
+import type { InputItem } from '../../schemas/chat/responses/responses-input.ts'
+import { ResponseCreateRequest } from '../../schemas/chat/responses/responses-request.ts'
 import { type ResponseMaker, renderTyped } from './response-run.ts'
 
 export const RESPONSES_KIND = { service: 'responses', shape: ResponseCreateRequest.shape } as const

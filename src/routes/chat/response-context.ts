@@ -11,7 +11,7 @@ import {
   type StoredResponse,
 } from '../../domain/chat/responses-record.ts'
 import { ApiError } from '../../errors.ts'
-import type { InputItem } from '../../schemas/chat/responses-input.ts'
+import type { InputItem } from '../../schemas/chat/responses/responses-input.ts'
 import type { ResponseStore } from '../../store/api/chat/responses.ts'
 
 /** The response, where the caller may see it; else null. */

@@ -15,19 +15,19 @@ import {
   serveWhole,
 } from '../../inference/chat/service-run.ts'
 import type { ModelChoice } from '../../inference/models/model-choice.ts'
-import { EmbeddingRequest, EmbeddingResponse } from '../../schemas/chat/embeddings.ts'
-import { ImageRequest, ImageResponse } from '../../schemas/chat/images.ts'
-import { ModerationRequest, ModerationResponse } from '../../schemas/chat/moderations.ts'
+import { EmbeddingRequest, EmbeddingResponse } from '../../schemas/chat/services/embeddings.ts'
+import { ImageRequest, ImageResponse } from '../../schemas/chat/services/images.ts'
+import { ModerationRequest, ModerationResponse } from '../../schemas/chat/services/moderations.ts'
 import {
   TextCompletionRequest,
   TextCompletionResponse,
-} from '../../schemas/chat/text-completion.ts'
+} from '../../schemas/chat/services/text-completion.ts'
 import {
   DetokenizeRequest,
   DetokenizeResponse,
   TokenizeRequest,
   TokenizeResponse,
-} from '../../schemas/chat/tokens.ts'
+} from '../../schemas/chat/services/tokens.ts'
 import { type AnswerHeaders, sendStream, sendWhole, setReplyHeaders } from './answer-sending.ts'
 
 export interface ServiceRoutesOptions {

@@ -12,7 +12,7 @@ import {
   ResponseObject,
   ResponseParams,
   ResponseReadQuery,
-} from '../../schemas/chat/responses-answer.ts'
+} from '../../schemas/chat/responses/responses-answer.ts'
 import type { ResponseStore } from '../../store/api/chat/responses.ts'
 import { findOwnResponse } from './response-context.ts'
 import type { RunningResponses } from './running-responses.ts'

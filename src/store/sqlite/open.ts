@@ -9,9 +9,9 @@ import type { Stores } from '../api/stores.ts'
 import { createKeyStore } from './access/keys.ts'
 import { createAgentStore } from './agents/agents.ts'
 import { createAnnotationStore } from './annotation/annotation-queues.ts'
-import { type BesideReader, createBesideReader } from './calls/beside-reader.ts'
 import { createCallStore } from './calls/calls.ts'
-import { createCallsQueryStore } from './calls/calls-query.ts'
+import { type BesideReader, createBesideReader } from './calls/query/beside-reader.ts'
+import { createCallsQueryStore } from './calls/query/calls-query.ts'
 import { createResponseStore } from './chat/responses.ts'
 import {
   type Connection,

@@ -1,7 +1,7 @@
 /** Lists that look behind refs: from where refs stand, which is stored with each call, or else from its text. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { resolveCallsSelection } from '../../../src/domain/calls/calls-query.ts'
-import { countSelected, selectCalls } from '../../../src/store/sqlite/calls/calls-scan.ts'
+import { countSelected, selectCalls } from '../../../src/store/sqlite/calls/query/calls-scan.ts'
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import type { ReadJob } from '../../../src/store/sqlite/read/read-job.ts'

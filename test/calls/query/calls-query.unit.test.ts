@@ -3,14 +3,14 @@ import type { Body } from '../../../src/domain/calls/call-fields.ts'
 import { resolveCallsSelection, startedBounds } from '../../../src/domain/calls/calls-query.ts'
 import { parseQuery } from '../../../src/domain/query/query-expression.ts'
 import { DELETE_CALLS } from '../../../src/store/sqlite/calls/calls.sql.ts'
-import { toFilterClause } from '../../../src/store/sqlite/calls/calls-filter.ts'
+import { toFilterClause } from '../../../src/store/sqlite/calls/query/calls-filter.ts'
 import {
   countCalls,
   FIND_TIME_AFTER,
   FIND_TIME_BEFORE,
   findCallsByKey,
   selectCallKeys,
-} from '../../../src/store/sqlite/calls/calls-query.sql.ts'
+} from '../../../src/store/sqlite/calls/query/calls-query.sql.ts'
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
 

@@ -1,6 +1,6 @@
 /** Reads a legacy completion into plans, one for each prompt. It knows no vocabulary. */
 import { ApiError } from '../../../errors.ts'
-import type { TextCompletionRequest } from '../../../schemas/chat/text-completion.ts'
+import type { TextCompletionRequest } from '../../../schemas/chat/services/text-completion.ts'
 import type { ServiceCallOf } from '../../backend.ts'
 import { type CompletionPlan, planCompletion } from '../sampling/completion-plan.ts'
 

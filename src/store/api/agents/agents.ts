@@ -1,10 +1,11 @@
 /** The contract of agents: what calls that came as spans of OpenTelemetry tell of them. */
+
+import type { AttributesPage } from '../../../domain/agents/groups/span-attributes.ts'
+import type { GroupPage, SpanGrouping } from '../../../domain/agents/groups/span-groups.ts'
+import type { SpanStatsPlan } from '../../../domain/agents/groups/span-stats.ts'
 import type { MessageSearch } from '../../../domain/agents/message-search.ts'
-import type { AttributesPage } from '../../../domain/agents/span-attributes.ts'
-import type { GroupPage, SpanGrouping } from '../../../domain/agents/span-groups.ts'
 import type { SpanRowShape } from '../../../domain/agents/span-row.ts'
 import type { SpanScope } from '../../../domain/agents/span-scope.ts'
-import type { SpanStatsPlan } from '../../../domain/agents/span-stats.ts'
 import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
 import type { RowQuery } from '../../../domain/query/row-query.ts'
 import type { ConversationSpan, TraceChat } from '../../../schemas/agents/agent-chat.ts'

@@ -1,5 +1,7 @@
 /** Agents in ClickHouse: it gives the spans of a scope in order of time; what they tell is made of them in the domain. */
 import type { AgentSpan } from '../../../domain/agents/agent-span.ts'
+import { createSpanAttributes } from '../../../domain/agents/groups/span-attributes.ts'
+import { createSpanStats } from '../../../domain/agents/groups/span-stats.ts'
 import { createMessageSearch } from '../../../domain/agents/message-search.ts'
 import {
   createGroups,
@@ -7,9 +9,7 @@ import {
   createSpanRows,
   type SpanSums,
 } from '../../../domain/agents/span-answers.ts'
-import { createSpanAttributes } from '../../../domain/agents/span-attributes.ts'
 import type { SpanScope } from '../../../domain/agents/span-scope.ts'
-import { createSpanStats } from '../../../domain/agents/span-stats.ts'
 import type { AgentStore, SpanList, SpanPage } from '../../api/agents/agents.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
 import type { CallKey } from '../calls/calls-walk.ts'

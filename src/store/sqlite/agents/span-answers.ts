@@ -1,4 +1,11 @@
 /** The read jobs behind lists, groups, statistics and searches of spans. */
+
+import {
+  type AttributesPage,
+  createSpanAttributes,
+} from '../../../domain/agents/groups/span-attributes.ts'
+import type { GroupPage, SpanGrouping } from '../../../domain/agents/groups/span-groups.ts'
+import { createSpanStats, type SpanStatsPlan } from '../../../domain/agents/groups/span-stats.ts'
 import { createMessageSearch, type MessageSearch } from '../../../domain/agents/message-search.ts'
 import {
   createGroups,
@@ -6,20 +13,14 @@ import {
   createSpanRows,
   type SpanSums,
 } from '../../../domain/agents/span-answers.ts'
-import {
-  type AttributesPage,
-  createSpanAttributes,
-} from '../../../domain/agents/span-attributes.ts'
-import type { GroupPage, SpanGrouping } from '../../../domain/agents/span-groups.ts'
 import { createScopeMatcher, type SpanScope } from '../../../domain/agents/span-scope.ts'
-import { createSpanStats, type SpanStatsPlan } from '../../../domain/agents/span-stats.ts'
 import type { AgentSearchResponse } from '../../../schemas/agents/agent-search.ts'
 import type {
   AgentSpanStatsResponse,
   SpanAttributesResponse,
 } from '../../../schemas/agents/agent-stats.ts'
 import type { SpanList, SpanPage } from '../../api/agents/agents.ts'
-import type { FoundKey } from '../calls/calls-walk.ts'
+import type { FoundKey } from '../calls/query/calls-walk.ts'
 import type { ReadJob } from '../read/read-job.ts'
 import {
   createSpanReader,

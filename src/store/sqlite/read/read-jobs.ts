@@ -11,7 +11,7 @@ import {
 } from '../agents/span-answers.ts'
 import { listConversationSpans, readTurns } from '../agents/turns.ts'
 import { listItems, listQueues, sumQueues } from '../annotation/annotation-reads.ts'
-import { countSelected, selectCalls } from '../calls/calls-scan.ts'
+import { countSelected, selectCalls } from '../calls/query/calls-scan.ts'
 import { pageFeedbackAbout } from '../feedback/feedback-about.ts'
 import { queryFeedback } from '../feedback/feedback-query.ts'
 import { aggregateFeedback, measureFeedback } from '../feedback/feedback-stats.ts'

@@ -2,8 +2,8 @@
 
 import type { StartedBounds } from '../../../domain/calls/calls-query.ts'
 import { leftOut } from '../../../domain/usage/own-usage.ts'
-import type { FilterClause } from '../calls/calls-filter.ts'
-import { cutTime } from '../calls/calls-walk.ts'
+import type { FilterClause } from '../calls/query/calls-filter.ts'
+import { cutTime } from '../calls/query/calls-walk.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint } from '../read/read-job.ts'
 import { readCounted } from '../usage/usage-rows.ts'

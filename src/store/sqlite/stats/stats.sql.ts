@@ -1,6 +1,10 @@
 /** Statements of the statistics: narrow rows of a window, in order of time. */
 import { PROJECT_KEY } from '../calls/columns/id-columns.sql.ts'
-import { callsBy, type FilterCondition, renderConditions } from '../calls/filter-conditions.sql.ts'
+import {
+  callsBy,
+  type FilterCondition,
+  renderConditions,
+} from '../calls/query/filter-conditions.sql.ts'
 import { USAGE_ROW } from '../usage/nested-usage.sql.ts'
 
 /** Calls of a window (the index of callsBy). */

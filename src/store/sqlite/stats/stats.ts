@@ -6,7 +6,7 @@
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import { renderCallBuckets, renderUsageBuckets } from '../../../domain/stats/stats-view.ts'
 import type { StatsQuery, StatsResult, StatsTexts } from '../../api/stats/stats.ts'
-import { toFilterClause } from '../calls/calls-filter.ts'
+import { toFilterClause } from '../calls/query/calls-filter.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint } from '../read/read-job.ts'
 import { type HourFilter, toHourFilter } from './segments/hour-filter.ts'

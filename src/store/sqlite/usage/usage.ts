@@ -4,8 +4,13 @@ import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import { rollUpUsage } from '../../../domain/usage/usage-rollup.ts'
 import type { UsageResponse } from '../../../schemas/usage/usage.ts'
 import type { CallsUsageQuery, TraceUsageQuery } from '../../api/usage/usage.ts'
-import { NAMED_COLUMNS } from '../calls/calls-query.sql.ts'
-import { beginWalk, createCallReader, type ScannedRow, walkKeys } from '../calls/calls-walk.ts'
+import { NAMED_COLUMNS } from '../calls/query/calls-query.sql.ts'
+import {
+  beginWalk,
+  createCallReader,
+  type ScannedRow,
+  walkKeys,
+} from '../calls/query/calls-walk.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../read/read-job.ts'
 import { FIND_CALL_USAGE } from './nested-usage.sql.ts'

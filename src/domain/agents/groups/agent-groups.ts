@@ -1,0 +1,100 @@
+/**
+ * Agents as groups of the spans that name them, with the tokens of the model calls that they make. Pure.
+ *
+ * Why not the tokens of the spans that name an agent: some libraries report nothing there, as the Weave SDK, and others
+ * what all the calls below report together.
+ */
+import { layerPrices } from '../../prices/project-prices.ts'
+import { type AgentSpan, isModelCall, textColumn } from '../agent-span.ts'
+import { costsOf, type SpanCosts } from '../span-costs.ts'
+import { createSpanGroups, type GroupPage, type SpanGrouping } from './span-groups.ts'
+import type { SpanTotals } from './span-totals.ts'
+
+/** Limit: spans that wait for others of their trace; then the trace that began first is counted as it stands. */
+const HELD_MAX = 100_000
+/** Limit: steps from a span to the agent above it. */
+const DEPTH_MAX = 200
+
+/** What is kept of a span until its trace is counted. */
+interface Held {
+  readonly parent_id: string | null
+  readonly namesAgent: boolean
+  /** Of the agent that it names; null for one that is not asked for. */
+  readonly totals: SpanTotals | null
+  readonly isModelCall: boolean
+  readonly usage: AgentSpan['usage']
+  readonly costs: SpanCosts | null
+  /** Whether tokens of it or of spans below it were counted. */
+  isCounted: boolean
+}
+
+type Trace = Map<string, Held>
+
+/**
+ * Takes all spans of a project in the order of their time.
+ *
+ * A model call counts for the agent that it names itself, else for the nearest one above it. An agent without any model
+ * call below has the tokens that its own span reports.
+ *
+ * @param agentName - null: all agents
+ */
+export function createAgentGroups(grouping: SpanGrouping, agentName: string | null) {
+  const groups = createSpanGroups(grouping)
+  const prices = grouping.prices && layerPrices(grouping.prices)
+  const traces = new Map<string, Trace>()
+  let heldCount = 0
+
+  function settleFirst(): void {
+    const [first] = traces
+    if (first === undefined) return
+    const [trace_id, trace] = first
+    traces.delete(trace_id)
+    heldCount -= trace.size
+    countTokens(trace)
+  }
+
+  return {
+    add(span: AgentSpan): void {
+      const name = textColumn(span, 'agent_name')
+      const isWanted = name !== null && (agentName === null || name === agentName)
+      const { id, trace_id, parent_id } = span.call
+      const trace: Trace = traces.get(trace_id) ?? new Map()
+      traces.set(trace_id, trace)
+      trace.set(id, {
+        parent_id,
+        namesAgent: name !== null,
+        totals: isWanted ? groups.add(span, { withTokens: false }) : null,
+        isModelCall: isModelCall(span),
+        usage: span.usage,
+        costs: costsOf(span, prices),
+        isCounted: false,
+      })
+      heldCount += 1
+      if (heldCount > HELD_MAX) settleFirst()
+    },
+    answer(): GroupPage {
+      while (traces.size > 0) settleFirst()
+      return groups.answer()
+    },
+  }
+}
+
+function countTokens(trace: Trace): void {
+  // Children began after their parents: what the innermost span reports is not counted again above.
+  for (const span of [...trace.values()].toReversed()) {
+    const isReport = span.usage !== null && (span.isModelCall || span.namesAgent)
+    if (isReport && !span.isCounted) count(span, trace)
+  }
+}
+
+/** Counts the tokens of a span to its agent, and marks all that may repeat them. */
+function count(span: Held, trace: Trace): void {
+  let agent: Held | null = null
+  let at: Held | undefined = span
+  for (let depth = 0; at !== undefined && depth < DEPTH_MAX; depth += 1) {
+    at.isCounted = true
+    if (at.namesAgent) agent ??= at
+    at = at.parent_id === null ? undefined : trace.get(at.parent_id)
+  }
+  agent?.totals?.addTokens(span.usage, span.costs)
+}

@@ -1,0 +1,51 @@
+/** The attributes of their own that spans carry, and how many carry each. Pure. */
+import type { SpanAttributesResponse } from '../../../schemas/agents/agent-stats.ts'
+import { type AgentSpan, type CustomSource, readCustomAttributes } from '../agent-span.ts'
+import { createBudget } from './span-measures.ts'
+
+/** Limit: different keys of one answer, before its page is cut out. */
+const KEYS_MAX = 100_000
+
+export interface AttributesPage {
+  readonly limit: number
+  readonly offset: number
+}
+
+type Attribute = SpanAttributesResponse['attributes'][number]
+
+/** @throws ApiError validation_failed for too many keys */
+export function createSpanAttributes({ limit, offset }: AttributesPage) {
+  const budget = createBudget(KEYS_MAX)
+  const found = new Map<string, Attribute>()
+  return {
+    add(span: AgentSpan): void {
+      for (const [source, values] of Object.entries(readCustomAttributes(span))) {
+        for (const key of Object.keys(values)) {
+          const id = `${source} ${key}`
+          const known = found.get(id)
+          if (known) {
+            known.span_count += 1
+            continue
+          }
+          budget.take()
+          found.set(id, openAttribute(source as CustomSource, key))
+        }
+      }
+    },
+    answer(): SpanAttributesResponse {
+      const all = [...found.values()].sort(compare)
+      const attributes = all.slice(offset, offset + limit)
+      return { attributes, has_more: offset + limit < all.length, limit, offset }
+    },
+  }
+}
+
+function openAttribute(source: CustomSource, key: string): Attribute {
+  const value_type = source.replace('custom_attrs_', '') as Attribute['value_type']
+  return { key, source, value_type, span_count: 1 }
+}
+
+function compare(left: Attribute, right: Attribute): number {
+  if (left.span_count !== right.span_count) return right.span_count - left.span_count
+  return left.key < right.key ? -1 : Number(left.key > right.key)
+}

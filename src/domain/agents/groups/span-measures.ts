@@ -1,0 +1,140 @@
+/** Sums, means, counts and percentiles over the values of spans. Pure. */
+
+import { ApiError } from '../../../errors.ts'
+import type { AgentAggregation, SpanMeasure } from '../../../schemas/agents/span-values.ts'
+import { createOrderStatistics, type OrderStatistics } from '../../stats/order-statistics.ts'
+import type { ValueType } from '../span-values.ts'
+
+/** Limit: values that one answer may keep, for percentiles and to tell them apart. */
+const KEPT_MAX = 2_000_000
+
+const ALLOWED: Readonly<Record<ValueType, readonly AgentAggregation[]>> = {
+  datetime: ['min', 'max', 'count', 'count_distinct'],
+  number: ['sum', 'avg', 'min', 'max', 'count', 'count_distinct'],
+  boolean: ['count', 'count_distinct', 'count_true', 'count_false'],
+  string: ['count', 'count_distinct'],
+}
+
+export type Cell = string | number | boolean | null
+
+/** Counts down what one answer keeps. */
+export interface Budget {
+  /** @throws ApiError validation_failed when it is spent */
+  take(count?: number): void
+}
+
+export function createBudget(max: number = KEPT_MAX): Budget {
+  let left = max
+  return {
+    take(count = 1) {
+      left -= count
+      if (left >= 0) return
+      const message = `The answer would keep more than ${max} values: narrow the query or the window.`
+      throw new ApiError('validation_failed', { param: 'query', message })
+    },
+  }
+}
+
+/** @throws ApiError validation_failed when values of the type cannot be summed up so */
+export function requireAggregation(type: ValueType, name: AgentAggregation, param: string): void {
+  if (ALLOWED[type].includes(name)) return
+  const message = `${param} must be one of ${ALLOWED[type].join(', ')} for values of the type ${type}.`
+  throw new ApiError('validation_failed', { param, message })
+}
+
+/** A measure without a value is a count. @throws ApiError validation_failed */
+export function requireMeasure(
+  { aggregation, value, value_type }: SpanMeasure,
+  type: ValueType | null,
+  param: string,
+): void {
+  if (type !== null) requireAggregation(type, aggregation, `${param}.aggregation`)
+  const isTyped = !value_type || !value || value_type === type
+  if (isTyped && (value || aggregation === 'count')) return
+  const message = isTyped
+    ? `${param} must have a value unless it is a count.`
+    : `${param}.value_type must be ${type}.`
+  throw new ApiError('validation_failed', { param, message })
+}
+
+export interface Measure {
+  /** null, a value that a span does not have, counts for nothing. */
+  add(value: Cell): void
+  /** null for the value of nothing; counts and sums are then 0. */
+  value(): Cell
+}
+
+export function createMeasure(name: AgentAggregation, budget: Budget): Measure {
+  switch (name) {
+    case 'sum':
+    case 'avg':
+      return createSum(name === 'avg')
+    case 'min':
+    case 'max':
+      return createExtreme(name === 'min')
+    case 'count_distinct': {
+      const seen = new Set<Cell>()
+      return {
+        add(value) {
+          if (value === null || seen.has(value)) return
+          budget.take()
+          seen.add(value)
+        },
+        value: () => seen.size,
+      }
+    }
+    default:
+      return createCount(name === 'count' ? null : name === 'count_true')
+  }
+}
+
+/** @param percent - 0 to 100 */
+export function createPercentile(
+  percent: number,
+  budget: Budget,
+  shared: OrderStatistics = createOrderStatistics(),
+): Measure {
+  let count = 0
+  return {
+    add(value) {
+      if (typeof value !== 'number') return
+      budget.take()
+      shared.add(value)
+      count += 1
+    },
+    value: () => (count === 0 ? null : shared.percentile(percent)),
+  }
+}
+
+function createSum(isMean: boolean): Measure {
+  let [sum, count] = [0, 0]
+  return {
+    add(value) {
+      if (typeof value !== 'number') return
+      sum += value
+      count += 1
+    },
+    value: () => (isMean ? (count === 0 ? null : sum / count) : sum),
+  }
+}
+
+function createExtreme(isLeast: boolean): Measure {
+  let found: Cell = null
+  return {
+    add(value) {
+      if (value === null) return
+      if (found === null || (isLeast ? value < found : value > found)) found = value
+    },
+    value: () => found,
+  }
+}
+
+function createCount(wanted: boolean | null): Measure {
+  let count = 0
+  return {
+    add(value) {
+      if (value !== null && (wanted === null || value === wanted)) count += 1
+    },
+    value: () => count,
+  }
+}

@@ -1,0 +1,106 @@
+/** What is counted of every group of agent spans. Pure. */
+import { renderTimestamp } from '../../../schemas/timestamp.ts'
+import type { SpanUsage } from '../../otel/span-usage.ts'
+import { type AgentSpan, durationUs, isInvocation, statusOf, textColumn } from '../agent-span.ts'
+import { addUsd, type SpanCosts } from '../span-costs.ts'
+import type { Column } from './span-columns.ts'
+
+/** Limit: names in each list of a group. */
+const NAMES_MAX = 100
+
+const NAME_COLUMNS = {
+  agent_names: 'agent_name',
+  agent_versions: 'agent_version',
+  provider_names: 'provider_name',
+  request_models: 'request_model',
+  conversation_names: 'conversation_name',
+} as const satisfies Readonly<Record<string, Column>>
+
+export interface SpanTotals {
+  /** Counts a span, without its tokens. */
+  add(span: AgentSpan): void
+  addTokens(usage: SpanUsage | null, costs: SpanCosts | null): void
+  /** The counts in the words of the API. */
+  render(): {
+    readonly span_count: number
+    readonly invocation_count: number
+    readonly error_count: number
+    readonly total_input_tokens: number
+    readonly total_output_tokens: number
+    readonly total_reasoning_tokens: number
+    readonly total_cache_read_input_tokens: number
+    readonly total_cache_creation_input_tokens: number
+    readonly total_duration_ms: number
+    readonly total_input_cost_usd: number | null
+    readonly total_output_cost_usd: number | null
+    readonly total_cost_usd: number | null
+    readonly first_seen: string
+    readonly last_seen: string
+  }
+  /** The names that spans of the group carry, sorted. */
+  names(): Record<keyof typeof NAME_COLUMNS, string[]>
+}
+
+export function createSpanTotals(): SpanTotals {
+  const sums = {
+    span_count: 0,
+    invocation_count: 0,
+    error_count: 0,
+    total_input_tokens: 0,
+    total_output_tokens: 0,
+    total_reasoning_tokens: 0,
+    total_cache_read_input_tokens: 0,
+    total_cache_creation_input_tokens: 0,
+  }
+  let money = { input: null, output: null, total: null } as Record<keyof SpanCosts, number | null>
+  let took = 0
+  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  const names = new Map<string, Set<string>>()
+
+  return {
+    addTokens(usage, costs) {
+      sums.total_input_tokens += usage?.prompt_tokens ?? 0
+      sums.total_output_tokens += usage?.completion_tokens ?? 0
+      sums.total_reasoning_tokens += usage?.completion_tokens_details?.reasoning_tokens ?? 0
+      sums.total_cache_read_input_tokens += usage?.prompt_tokens_details?.cached_tokens ?? 0
+      sums.total_cache_creation_input_tokens += usage?.cache_creation_input_tokens ?? 0
+      money = {
+        input: addUsd(money.input, costs?.input),
+        output: addUsd(money.output, costs?.output),
+        total: addUsd(money.total, costs?.total),
+      }
+    },
+    add(span) {
+      const { call } = span
+      sums.span_count += 1
+      if (isInvocation(span)) sums.invocation_count += 1
+      if (statusOf(span) === 'ERROR') sums.error_count += 1
+      took += durationUs(span) ?? 0
+      first = Math.min(first, call.started_at_us)
+      last = Math.max(last, call.started_at_us)
+      for (const [list, column] of Object.entries(NAME_COLUMNS)) {
+        const name = textColumn(span, column)
+        if (name === null) continue
+        const found = names.get(list) ?? new Set()
+        names.set(list, found)
+        if (found.size < NAMES_MAX) found.add(name)
+      }
+    },
+    render: () => ({
+      ...sums,
+      total_duration_ms: Math.floor(took / 1000),
+      total_input_cost_usd: money.input,
+      total_output_cost_usd: money.output,
+      total_cost_usd: money.total,
+      first_seen: renderTimestamp(first),
+      last_seen: renderTimestamp(last),
+    }),
+    names() {
+      const lists = Object.keys(NAME_COLUMNS).map((list) => [
+        list,
+        [...(names.get(list) ?? [])].sort(),
+      ])
+      return Object.fromEntries(lists)
+    },
+  }
+}

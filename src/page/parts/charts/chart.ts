@@ -1,0 +1,209 @@
+/** A chart of values over time, or over steps. A stretch that is drawn with the mouse zooms, a click chooses a bucket. */
+import { html } from 'htm/preact'
+import { useEffect, useRef } from 'preact/hooks'
+import uPlot from 'uplot'
+import { timeMode, timeZone } from '../../shell/settings.ts'
+import { formatTime } from '../format.ts'
+
+const HEIGHT_PX = 180
+/** Width of the axis without its labels, and of a digit. */
+const AXIS_PX = 12
+const CHARACTER_PX = 7
+const MS_PER_S = 1000
+const S_PER_DAY = 86_400
+/** A shorter stretch is a click. */
+const DRAG_MIN_PX = 4
+/** Top of a scale whose values are all 0. */
+const TOP_MIN = 1e-9
+const COLORS = ['--chart-1', '--chart-2', '--chart-3', '--chart-4', '--chart-5', '--chart-6']
+
+export interface Line {
+  readonly label: string
+  readonly values: readonly (number | null)[]
+  /** A name of a colour of the style sheet; by default the next one. */
+  readonly color?: string
+}
+
+export interface ChartProps {
+  readonly title: string
+  /** Starts of buckets, seconds; or numbers of steps. */
+  readonly times: readonly number[]
+  readonly lines: readonly Line[]
+  readonly format: (value: number) => string
+  readonly isBars?: boolean
+  /** What `times` counts where it is no time. */
+  readonly unit?: string
+  /** @param from - and `to`: seconds */
+  readonly onZoom?: (from: number, to: number) => void
+  readonly onChoose?: (index: number) => void
+}
+
+export function Chart(props: ChartProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const plot = useRef<uPlot | null>(null)
+  const last = useRef(props)
+  last.current = props
+  const kind = `${props.lines.map(({ label }) => label).join('\n')} ${timeMode.value}`
+
+  useEffect(() => {
+    const element = box.current
+    if (element === null) return
+    const draw = () => {
+      plot.current?.destroy()
+      plot.current = new uPlot(optionsFor(last, element), dataOf(last.current), element)
+    }
+    draw()
+    const resize = new ResizeObserver(() => {
+      plot.current?.setSize({ width: element.clientWidth, height: HEIGHT_PX })
+    })
+    resize.observe(element)
+    const dark = matchMedia('(prefers-color-scheme: dark)')
+    dark.addEventListener('change', draw)
+    return () => {
+      dark.removeEventListener('change', draw)
+      resize.disconnect()
+      plot.current?.destroy()
+      plot.current = null
+    }
+  }, [kind])
+
+  useEffect(() => plot.current?.setData(dataOf(props)), [props.times, props.lines])
+
+  return html`<div class="chart" ref=${box} role="img" aria-label=${describe(props)}></div>`
+}
+
+function dataOf({ times, lines }: ChartProps): uPlot.AlignedData {
+  return [[...times], ...lines.map(({ values }) => [...values])] as uPlot.AlignedData
+}
+
+function describe({ title, lines, format }: ChartProps): string {
+  const tops = lines.map(({ label, values }) => {
+    const top = values.reduce<number>((max, value) => Math.max(max, value ?? 0), 0)
+    return `${label} up to ${format(top)}`
+  })
+  return `${title}: ${tops.join(', ')}`
+}
+
+function optionsFor(last: { readonly current: ChartProps }, element: HTMLElement): uPlot.Options {
+  const { unit } = last.current
+  const axis = {
+    stroke: colorOf('--faint', element),
+    grid: { stroke: colorOf('--line', element), width: 1 },
+    ticks: { show: false },
+  }
+  return {
+    width: element.clientWidth,
+    height: HEIGHT_PX,
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * MS_PER_S), timeZone()),
+    padding: [8, 18, 0, 0],
+    cursor: {
+      drag: { x: last.current.onZoom !== undefined, y: false, setScale: false },
+      // Only where the mouse is: a stretch that is drawn in one chart is drawn once.
+      sync: { key: unit ?? 'time', filters: { pub: (type) => /^mouse(?:move|leave)$/.test(type) } },
+    },
+    scales: {
+      x: { time: unit === undefined },
+      // Losses may be negative; all else begins at 0.
+      y: { range: (_plot, min, max) => [Math.min(min, 0) * 1.1, (max > 0 ? max : TOP_MIN) * 1.1] },
+    },
+    axes: [
+      {
+        ...axis,
+        size: 28,
+        values: (_plot, ticks) => (unit === undefined ? nameTimes(ticks) : nameSteps(ticks)),
+      },
+      {
+        ...axis,
+        size: (_plot, labels) => AXIS_PX + CHARACTER_PX * longestOf(labels),
+        values: (_plot, ticks) => ticks.map(last.current.format),
+      },
+    ],
+    series: [
+      {
+        label: unit ?? 'Time',
+        value: (_plot, time) => {
+          if (time === null) return '–'
+          return unit === undefined ? formatTime(time * MS_PER_S, false) : String(time)
+        },
+      },
+      ...last.current.lines.map((line, index) => seriesFor(line, index, last, element)),
+    ],
+    hooks: {
+      setSelect: [
+        (plot) => {
+          const { left, width } = plot.select
+          if (width < DRAG_MIN_PX) return
+          plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+          last.current.onZoom?.(plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x'))
+        },
+      ],
+      ready: [
+        (plot) => {
+          plot.over.addEventListener('click', () => {
+            const { idx } = plot.cursor
+            if (idx !== null && idx !== undefined) last.current.onChoose?.(idx)
+          })
+        },
+      ],
+    },
+  }
+}
+
+function seriesFor(
+  { label, color }: Line,
+  index: number,
+  { current: { format, isBars, unit } }: { readonly current: ChartProps },
+  element: HTMLElement,
+): uPlot.Series {
+  const stroke = colorOf(color ?? COLORS[index % COLORS.length] ?? '--chart-1', element)
+  const bars = uPlot.paths.bars?.({ size: [0.8, 24] })
+  return {
+    label,
+    stroke,
+    width: isBars ? 0 : 1.5,
+    points: isBars ? { show: false } : pointsFor(unit !== undefined),
+    value: (_plot, value) => (value === null ? '–' : format(value)),
+    ...(isBars && bars ? { paths: bars, fill: stroke } : {}),
+  }
+}
+
+/** Steps are few, and each has a point; of a time only values that stand alone, which have no line. */
+function pointsFor(isEach: boolean): uPlot.Series.Points {
+  if (isEach) return { show: true, size: 5 }
+  const filter = (plot: uPlot, series: number) => findLonely(plot.data[series] ?? [])
+  return { show: true, size: 4, filter }
+}
+
+function findLonely(values: ArrayLike<number | null | undefined>): number[] {
+  const has = (at: number) => values[at] !== null && values[at] !== undefined
+  const all = Array.from({ length: values.length }, (_, at) => at)
+  return all.filter((at) => has(at) && !has(at - 1) && !has(at + 1))
+}
+
+function longestOf(labels: readonly string[] | null): number {
+  return Math.max(...(labels ?? []).map(({ length }) => length), 1)
+}
+
+/** A colour of the style sheet as the canvas takes it: of its two, the one of the theme. */
+function colorOf(name: string, element: HTMLElement): string {
+  const probe = element.appendChild(document.createElement('i'))
+  probe.style.color = `var(${name})`
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return color
+}
+
+/** Whole steps alone. */
+function nameSteps(ticks: readonly number[]): string[] {
+  return ticks.map((tick) => (Number.isInteger(tick) ? String(tick) : ''))
+}
+
+/** The hour, or the day where the ticks are that far apart. */
+function nameTimes(ticks: readonly number[]): string[] {
+  const [first = 0, second = first] = ticks
+  const isDaily = second - first >= S_PER_DAY
+  return ticks.map((tick) => {
+    const [day = '', hour = ''] = formatTime(tick * MS_PER_S, false).split(' ')
+    return isDaily || hour === '00:00:00' ? day.slice(5) : hour.slice(0, 5)
+  })
+}

@@ -1,0 +1,30 @@
+/** Chooses the time that is looked at. */
+import { html } from 'htm/preact'
+import { formatTime } from '../format.ts'
+import { choosePreset, PRESETS, readRange } from './range.ts'
+
+interface RangeBarProps {
+  readonly isLoading: boolean
+  /** Whether what is shown follows the time. */
+  readonly isLive?: boolean
+}
+
+export function RangeBar({ isLoading, isLive = false }: RangeBarProps) {
+  const range = readRange(Date.now())
+  return html`<div class="bar" role="group" aria-label="Time">
+    ${Object.entries(PRESETS).map(
+      ([name, { label }]) =>
+        html`<button
+          key=${name}
+          aria-pressed=${range.preset === name}
+          title=${`the last ${label}`}
+          onClick=${() => choosePreset(name)}
+        >${name}</button>`,
+    )}
+    ${
+      range.preset === null &&
+      html`<span class="faint">${formatTime(range.fromMs, false)} to ${formatTime(range.toMs, false)}</span>`
+    }
+    <span class="faint" role="status">${isLive ? 'live' : ''}${isLoading ? ' …' : ''}</span>
+  </div>`
+}

@@ -1,0 +1,43 @@
+/** `POST /v1/moderations` on the wire, an addition to the spec: the fields of the OpenAI API; unknown ones pass. */
+import { z } from 'zod'
+import { boundedList, boundedText, optionalField, ruleError } from '../../bounded-fields.ts'
+
+/** Texts or parts of one request. */
+const INPUTS_MAX = 2_048
+const MODEL_CHARS_MAX = 512
+
+const INPUT_RULE = `a string, or a list of 1 to ${INPUTS_MAX} strings or parts`
+
+export const ModerationRequest = z
+  .looseObject(
+    {
+      input: z
+        .union(
+          [
+            z.string(),
+            boundedList(z.string(), { min: 1, max: INPUTS_MAX }),
+            boundedList(z.looseObject({ type: z.string().describe('Kind of the part.') }), {
+              min: 1,
+              max: INPUTS_MAX,
+            }),
+          ],
+          ruleError(INPUT_RULE),
+        )
+        .describe(`What is judged: ${INPUT_RULE}.`),
+      model: optionalField(
+        boundedText({ max: MODEL_CHARS_MAX }),
+        'Id or alias of the model; the default model of the server when absent.',
+      ),
+    },
+    ruleError('a JSON object'),
+  )
+  .meta({ id: 'ModerationRequest', description: 'Texts or images to be judged.' })
+export type ModerationRequest = z.infer<typeof ModerationRequest>
+
+export const ModerationResponse = z
+  .looseObject({
+    id: z.string().optional().describe('Id of the judgement.'),
+    model: z.string().optional().describe('The model that answered.'),
+    results: z.array(z.looseObject({})).describe('A judgement for each input.'),
+  })
+  .meta({ id: 'ModerationResponse', description: 'Judgements of inputs.' })

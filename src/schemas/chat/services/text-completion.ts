@@ -1,0 +1,102 @@
+/** `POST /v1/completions` on the wire, an addition to the spec: the older fields of the OpenAI API; unknown ones pass. */
+import { z } from 'zod'
+import {
+  boundedInteger,
+  boundedList,
+  boundedText,
+  flag,
+  optionalField,
+  ruleError,
+} from '../../bounded-fields.ts'
+import { SAMPLING_FIELDS } from '../chat-sampling-fields.ts'
+
+/** Prompts of one request. */
+const PROMPTS_MAX = 2_048
+/** Tokens of one prompt. */
+const TOKENS_MAX = 1_048_576
+const CHOICES_MAX = 128
+const MODEL_CHARS_MAX = 512
+const USER_CHARS_MAX = 1_024
+
+const Token = boundedInteger('a token id', { min: 0, max: 2_147_483_647 })
+const PROMPT_RULE = `a string, a list of token ids, or a list of 1 to ${PROMPTS_MAX} of either`
+const count = (max: number) => boundedInteger(`a whole number from 1 to ${max}`, { min: 1, max })
+
+export const TextCompletionRequest = z
+  .looseObject(
+    {
+      prompt: z
+        .union(
+          [
+            z.string(),
+            boundedList(z.string(), { min: 1, max: PROMPTS_MAX }),
+            boundedList(Token, { min: 1, max: TOKENS_MAX }),
+            boundedList(boundedList(Token, { min: 1, max: TOKENS_MAX }), {
+              min: 1,
+              max: PROMPTS_MAX,
+            }),
+          ],
+          ruleError(PROMPT_RULE),
+        )
+        .describe(`What goes on: ${PROMPT_RULE}.`),
+      model: optionalField(
+        boundedText({ max: MODEL_CHARS_MAX }),
+        'Id or alias of the model; the default model of the server when absent.',
+      ),
+      suffix: optionalField(z.string(), 'Refused: nothing is put in between.'),
+      echo: optionalField(
+        flag(),
+        'Whether the answer begins with the prompt. Default false.',
+        false,
+      ),
+      logprobs: optionalField(
+        boundedInteger('a whole number from 0 to 20', { min: 0, max: 20 }),
+        'Likeliest tokens that are told at each place, in the older form.',
+      ),
+      best_of: optionalField(count(CHOICES_MAX), 'Of how many the best `n` are answered.'),
+      n: optionalField(count(CHOICES_MAX), 'Choices for each prompt. Default 1.', 1),
+      max_tokens: optionalField(
+        boundedInteger('a whole number, 0 or more', { min: 0 }),
+        'Tokens of one choice. Default 16; 0 with `echo` judges the prompt and adds nothing.',
+        16,
+      ),
+      temperature: SAMPLING_FIELDS.temperature,
+      top_p: SAMPLING_FIELDS.top_p,
+      frequency_penalty: SAMPLING_FIELDS.frequency_penalty,
+      presence_penalty: SAMPLING_FIELDS.presence_penalty,
+      logit_bias: SAMPLING_FIELDS.logit_bias,
+      seed: SAMPLING_FIELDS.seed,
+      stop: SAMPLING_FIELDS.stop,
+      stream: optionalField(flag(), 'Whether the answer comes in pieces. Default false.', false),
+      stream_options: optionalField(
+        z.looseObject(
+          { include_usage: optionalField(flag(), 'Whether a last chunk carries the usage.') },
+          ruleError('an object'),
+        ),
+        'What a stream carries.',
+      ),
+      user: optionalField(boundedText({ max: USER_CHARS_MAX }), 'Who the request is made for.'),
+    },
+    ruleError('a JSON object'),
+  )
+  .meta({ id: 'TextCompletionRequest', description: 'A text to go on with.' })
+export type TextCompletionRequest = z.infer<typeof TextCompletionRequest>
+
+export const TextCompletionResponse = z
+  .looseObject({
+    id: z.string().optional().describe('Id of the completion.'),
+    model: z.string().optional().describe('The model that answered.'),
+    choices: z
+      .array(
+        z.looseObject({
+          index: z.int().optional().describe('Number of the choice, from 0.'),
+          text: z.string().describe('What the model wrote.'),
+        }),
+      )
+      .describe('As many choices as `n` for each prompt.'),
+    usage: z.looseObject({}).nullish().describe('Tokens that it used.'),
+  })
+  .meta({
+    id: 'TextCompletionResponse',
+    description: 'A text that went on; of a stream, a chunk of it.',
+  })

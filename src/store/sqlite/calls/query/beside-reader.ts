@@ -1,0 +1,47 @@
+/** What walks over the calls of another store read of this one: feedback and the values of refs. */
+import type { CallBeside, ScannedCall } from '../../../../domain/calls/call-fields.ts'
+import { callRef } from '../../../../domain/calls/call-ref.ts'
+import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
+import type { FeedbackRow } from '../../../../domain/feedback/feedback-view.ts'
+import type { ReadCaller } from '../../../api/read-caller.ts'
+import type { Connection } from '../../db/connection.ts'
+import type { ReadPool } from '../../read/read-pool.ts'
+import { createCallBeside } from './call-beside.ts'
+
+/** For calls elsewhere: what is beside them, and what has to be read before it is asked. */
+export interface BesideReader {
+  readonly beside: CallBeside
+  /**
+   * Reads what the fields of some calls of a project need; they alone may be asked next.
+   *
+   * @param caller - who waits
+   */
+  prepare(
+    calls: readonly ScannedCall[],
+    paths: readonly (readonly string[])[],
+    caller: ReadCaller,
+  ): Promise<void>
+}
+
+/** Feedback is read in pages by a reader, what a page does not hold and values of refs when they are asked. */
+export function createBesideReader(
+  db: Connection,
+  reads: ReadPool,
+  selection: Pick<CallsSelection, 'expanded' | 'reach' | 'prices'>,
+): BesideReader {
+  const asked = createCallBeside(db, selection)
+  const { refScheme } = selection.reach
+  let page: ReadonlyMap<string, readonly FeedbackRow[]> = new Map()
+  return {
+    beside: { ...asked, feedbackOf: (call) => page.get(call.id) ?? asked.feedbackOf(call) },
+    async prepare(calls, paths, caller) {
+      page = new Map()
+      const [first] = calls
+      if (first === undefined || !paths.some(([field]) => field === 'feedback')) return
+      const { project_id } = first.call
+      const refs = calls.map(({ call }) => callRef(refScheme, project_id, call.id))
+      const found = await reads.run('feedback_about', { project_id, refs }, caller)
+      page = new Map(found.map((rows, at) => [calls[at]?.call.id ?? '', rows]))
+    },
+  }
+}

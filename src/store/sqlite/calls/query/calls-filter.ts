@@ -1,0 +1,72 @@
+/** The calls filter as conditions and parameters of a statement. */
+import { runNames } from '../../../../domain/calls/run-names.ts'
+import { wildcardPrefix } from '../../../../domain/objects/refs.ts'
+import type { CallsFilter } from '../../../../schemas/calls/calls-filter.ts'
+import type { Connection } from '../../db/connection.ts'
+import {
+  COUNT_INPUT_USES,
+  COUNT_OUTPUT_USES,
+  type FilterCondition,
+} from './filter-conditions.sql.ts'
+
+export interface FilterClause {
+  readonly conditions: readonly FilterCondition[]
+  /** JSON arrays by parameter name. */
+  readonly parameters: Readonly<Record<string, string>>
+}
+
+const PATTERN_FIELDS = ['op_names', 'input_refs', 'output_refs'] as const
+const EXACT_FIELDS = [
+  'parent_ids',
+  'trace_ids',
+  'call_ids',
+  'thread_ids',
+  'turn_ids',
+  'svc_user_ids',
+  'svc_run_ids',
+] as const
+
+/** Limit: uses of refs, up to which calls are looked for by them. */
+const FEW_USES = 4096
+
+/**
+ * Only fields that narrow: an absent, null or empty list and a false switch give nothing. Whether few calls use the refs
+ * is looked up, since some are used by most of them.
+ */
+export function toFilterClause(
+  db: Connection,
+  project_id: string,
+  filter: CallsFilter,
+): FilterClause {
+  const conditions: FilterCondition[] = []
+  const parameters: Record<string, string> = {}
+  for (const field of PATTERN_FIELDS) {
+    const entries = filter[field] ?? []
+    if (entries.length === 0) continue
+    const prefixes = entries.map(wildcardPrefix).filter((prefix) => prefix !== null)
+    const exact = entries.filter((entry) => wildcardPrefix(entry) === null)
+    conditions.push(field)
+    parameters[field] = JSON.stringify(exact)
+    parameters[`${field}_prefixes`] = JSON.stringify(prefixes)
+  }
+  for (const field of EXACT_FIELDS) {
+    const entries = filter[field] ?? []
+    if (entries.length === 0) continue
+    conditions.push(field)
+    const found = field === 'svc_run_ids' ? runNames(project_id, entries) : entries
+    parameters[field] = JSON.stringify(found)
+  }
+  if (filter.trace_roots_only) conditions.push('trace_roots_only')
+  return { conditions: conditions.map((name) => seekRefs(db, name, parameters)), parameters }
+}
+
+function seekRefs(
+  db: Connection,
+  condition: FilterCondition,
+  parameters: FilterClause['parameters'],
+): FilterCondition {
+  if (condition !== 'input_refs' && condition !== 'output_refs') return condition
+  const count = db.prepare(condition === 'input_refs' ? COUNT_INPUT_USES : COUNT_OUTPUT_USES)
+  const uses = count.pluck().get({ ...parameters, limit: FEW_USES + 1 }) as number
+  return uses <= FEW_USES ? `few_${condition}` : condition
+}

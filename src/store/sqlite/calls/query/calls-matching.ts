@@ -1,0 +1,114 @@
+/** Walks the calls of a selection that meet its condition. No body and no text is read in vain. */
+import {
+  BODIES,
+  type Body,
+  callField,
+  type ScannedCall,
+} from '../../../../domain/calls/call-fields.ts'
+import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
+import { fieldPaths } from '../../../../domain/query/query-expression.ts'
+import { createMatcher } from '../../../../domain/query/query-matcher.ts'
+import type { Connection } from '../../db/connection.ts'
+import type { Checkpoint } from '../../read/read-job.ts'
+import { createCallBeside } from './call-beside.ts'
+import { type CallsByRefs, planByRefs } from './calls-by-refs.ts'
+import { NAMED_COLUMNS, type NamedColumn, SIZE_COLUMN } from './calls-query.sql.ts'
+import { type CallsPlace, createCallReader, type FoundKey, walkKeys } from './calls-walk.ts'
+
+/** Calls between two looks at whether others wait. */
+const CHUNK_CALLS = 256
+/** Columns of keys behind the id. */
+const COLUMNS = [SIZE_COLUMN]
+
+/** A call that meets the condition. */
+interface MatchingCall {
+  readonly seen: ScannedCall
+  readonly key: FoundKey
+  readonly storage_size_bytes: number
+}
+
+/** Columns that stand behind a field of another name. */
+const READ_BY: Readonly<Record<string, readonly NamedColumn[]>> = {
+  ended_at: ['ended_at_us'],
+  // What summary.weave is made of.
+  summary: ['ended_at_us', 'exception', 'display_name', 'op_name'],
+  feedback: ['project_id', 'id'],
+}
+
+/** Hands calls over, with the columns and bodies that the selection reads, until `take` wants no more. */
+export function walkMatching(
+  db: Connection,
+  selection: CallsSelection,
+  place: CallsPlace,
+  checkpoint: Checkpoint,
+  take: (call: MatchingCall) => boolean,
+): Generator<void, void> {
+  const beside = createCallBeside(db, selection)
+  const matches = selection.expression === null ? null : createMatcher(selection.expression)
+  const meets = (call: ScannedCall) => matches === null || matches((path) => callField(call, path))
+  const read = createCallReader(db, ...wantedBy(selection), checkpoint)
+
+  const takeIf: TakeIf = (isMatch, seen, key) =>
+    !isMatch || take({ seen, key, storage_size_bytes: key[3] ?? 0 })
+  const readCalls: ReadCalls = (keys, before = () => true) =>
+    read(keys, (call, key) => {
+      const seen = { call, parsed: {}, beside }
+      return before(key) && takeIf(meets(seen), seen, key)
+    })
+  const byRefs = planByRefs(db, selection, beside, meets, COLUMNS)
+  const more = byRefs ?? { columns: COLUMNS, parameters: {} }
+  const takeKeys = byRefs ? createMixedReader(byRefs, checkpoint, takeIf, readCalls) : readCalls
+  return walkKeys(db, selection, place, checkpoint, (keys) => takeKeys(keys), more)
+}
+
+/** Gives a call on; false to end the walk. */
+type TakeIf = (isMatch: boolean, seen: ScannedCall, key: FoundKey) => boolean
+
+/** Reads calls and takes each, after what is to come before it; false to end the walk. */
+type ReadCalls = (
+  keys: readonly FoundKey[],
+  before?: (key: FoundKey) => boolean,
+) => Generator<void, boolean>
+
+/** Reads those calls alone of which not all is known, and takes all in their order. */
+function createMixedReader(
+  byRefs: CallsByRefs,
+  checkpoint: Checkpoint,
+  takeIf: TakeIf,
+  readCalls: ReadCalls,
+): ReadCalls {
+  function* takeChunk(keys: readonly FoundKey[]): Generator<void, boolean> {
+    const known = keys.map((key) => byRefs.see(key))
+    let at = 0
+
+    function takeUpTo(end: number): boolean {
+      for (; at < end; at++) {
+        const call = known[at]
+        if (call && !takeIf(byRefs.meets(call), call, keys[at] as FoundKey)) return false
+      }
+      return true
+    }
+
+    const unknown = keys.filter((_, place) => known[place] === null)
+    const goesOn = yield* readCalls(unknown, (key) => takeUpTo(keys.indexOf(key, at)))
+    return goesOn && takeUpTo(keys.length)
+  }
+
+  return function* takeKeys(keys) {
+    for (let from = 0; from < keys.length; from += CHUNK_CALLS) {
+      if (!(yield* takeChunk(keys.slice(from, from + CHUNK_CALLS)))) return false
+      if (checkpoint()) yield
+    }
+    return true
+  }
+}
+
+/** What of its calls a selection reads. */
+function wantedBy({ expression, sort }: CallsSelection) {
+  const paths = [...(expression ? fieldPaths(expression) : []), ...sort.map(({ path }) => path)]
+  const fields = new Set(paths.map(([first = '']) => first))
+  const bodies = new Set<Body>(BODIES.filter((body) => fields.has(body)))
+  const columns = new Set<NamedColumn>(NAMED_COLUMNS.filter((name) => fields.has(name)))
+  for (const field of fields) for (const name of READ_BY[field] ?? []) columns.add(name)
+  return [bodies, columns] as const
+}

@@ -1,0 +1,171 @@
+/** Statements of the lists of calls. */
+import type { Body } from '../../../../domain/calls/call-fields.ts'
+import { type BodyName, bodyText } from '../bodies.sql.ts'
+import { idTexts, OP_NAME, PROJECT_ID, PROJECT_KEY, packedId } from '../columns/id-columns.sql.ts'
+import { callsBy, type FilterCondition, renderConditions } from './filter-conditions.sql.ts'
+
+/** Columns beside the key and the start. */
+export const NAMED_COLUMNS = [
+  'project_id',
+  'id',
+  'op_name',
+  'trace_id',
+  'parent_id',
+  'thread_id',
+  'turn_id',
+  'display_name',
+  'ended_at_us',
+  'exception',
+  'svc_user_id',
+  'svc_username',
+  'svc_run_id',
+  'svc_run_step',
+  'svc_run_step_end',
+  'storage_size_bytes',
+] as const
+export type NamedColumn = (typeof NAMED_COLUMNS)[number]
+
+const IDS: readonly NamedColumn[] = ['id', 'trace_id', 'parent_id', 'thread_id', 'turn_id']
+
+/** NULL for those that nobody wants: most take some work to read. */
+function namedColumns(wanted: ReadonlySet<NamedColumn>): string {
+  return NAMED_COLUMNS.map((column) => {
+    if (!wanted.has(column)) return `NULL AS ${column}`
+    if (column === 'project_id') return `${PROJECT_ID} AS project_id`
+    if (column === 'op_name') return `${OP_NAME} AS op_name`
+    return IDS.includes(column) ? idTexts([column]) : `calls.${column}`
+  }).join(',\n  ')
+}
+
+/** Texts that hold a body of a call. */
+const BODY_COLUMNS: Readonly<Record<Body, readonly BodyName[]>> = {
+  attributes: ['attributes', 'otel_dump'],
+  inputs: ['inputs'],
+  output: ['output'],
+  summary: ['summary'],
+}
+
+/** A column for each body; NULL for those that nobody wants, so that their pages are not read. */
+function bodyColumns(wanted: ReadonlySet<Body>): string {
+  return (Object.keys(BODY_COLUMNS) as Body[])
+    .flatMap((body) =>
+      BODY_COLUMNS[body].map((name) =>
+        wanted.has(body) ? bodyText(name) : `NULL AS ${name}_json`,
+      ),
+    )
+    .join(',\n  ')
+}
+
+/** Calls that started in a part of time, not after a walk began, and are not deleted. */
+function liveCalls(conditions: readonly FilterCondition[]): string {
+  return `
+WHERE calls.project_key = ${PROJECT_KEY}
+  AND calls.started_at_us >= @from_us
+  AND calls.started_at_us <= @to_us
+  AND calls.call_key <= @max_key
+  AND calls.deleted_at_us IS NULL${renderConditions(conditions)}
+`.trim()
+}
+
+/** The newest call; by primary key. */
+export const MAX_CALL_KEY = `
+SELECT max(call_key)
+FROM calls
+`
+
+function byStart(direction: 'asc' | 'desc'): string {
+  return `ORDER BY calls.started_at_us ${direction}, calls.id ${direction}`
+}
+
+/** The time of the call that `@calls` others precede in a part of time (calls_project_key_started_at_us alone). */
+export const FIND_TIME_AFTER = findTime('asc')
+/** The same from the end of the part. */
+export const FIND_TIME_BEFORE = findTime('desc')
+
+function findTime(direction: 'asc' | 'desc'): string {
+  return `
+SELECT started_at_us
+FROM calls INDEXED BY calls_project_key_started_at_us
+WHERE project_key = ${PROJECT_KEY}
+  AND started_at_us >= @from_us
+  AND started_at_us <= @to_us
+ORDER BY started_at_us ${direction}
+LIMIT 1 OFFSET @calls
+`
+}
+
+/**
+ * Keys, times and ids of calls in order of time behind a call, or from the beginning for null
+ * (calls_project_key_started_at_us; by other fields the index of callsBy serves and the rows are sorted).
+ * Ids as they lie in the column, and in that order: texts, then bytes.
+ *
+ * @param more - expressions of columns that are wanted besides
+ */
+export function selectCallKeys(
+  conditions: readonly FilterCondition[],
+  direction: 'asc' | 'desc',
+  more: readonly string[] = [],
+): string {
+  const isBehind = direction === 'asc' ? '>' : '<'
+  return `
+SELECT
+  calls.call_key,
+  ${['calls.started_at_us', 'calls.id', ...more].join(',\n  ')}
+FROM ${callsBy(conditions)}
+${liveCalls(conditions)}
+  AND (calls.started_at_us IS NOT @after_us OR calls.id ${isBehind} ${packedId('@after_id')})
+${byStart(direction)}
+LIMIT @limit
+`
+}
+
+/** Bytes of a call, as a column of selectCallKeys. */
+export const SIZE_COLUMN = 'calls.storage_size_bytes'
+
+/** The same of the ref at a path; null where none is known to stand (primary key of call_refs). */
+export function refColumn(body: 'inputs' | 'output', pathParameter: string): string {
+  return `(
+    SELECT call_refs.ref_key
+    FROM call_refs
+    WHERE call_refs.call_key = calls.call_key
+      AND call_refs.is_output = ${body === 'output' ? 1 : 0}
+      AND call_refs.path_key = @${pathParameter}
+  )`
+}
+
+/** By primary key. */
+export const FIND_REF_TEXT = 'SELECT ref FROM refs WHERE ref_key = ?'
+
+/** How many calls, up to a limit, and their bytes (the same indexes). */
+export function countCalls(conditions: readonly FilterCondition[]): string {
+  return `
+SELECT
+  count(*) AS count,
+  coalesce(sum(storage_size_bytes), 0) AS storage_size_bytes
+FROM (
+  SELECT calls.storage_size_bytes
+  FROM ${callsBy(conditions)}
+  ${liveCalls(conditions)}
+  LIMIT @limit
+)
+`
+}
+
+/** Calls by their keys, in the order of the keys (primary keys). */
+export function findCallsByKey(
+  wanted: ReadonlySet<Body>,
+  named: ReadonlySet<NamedColumn> = new Set(NAMED_COLUMNS),
+): string {
+  return `
+SELECT
+  calls.call_key,
+  calls.started_at_us,
+  ${namedColumns(named)},
+  ${bodyColumns(wanted)}
+FROM json_each(@keys) AS wanted
+CROSS JOIN calls ON calls.call_key = wanted.value
+${wanted.size > 0 ? 'CROSS JOIN call_bodies ON call_bodies.call_key = calls.call_key' : ''}
+WHERE calls.deleted_at_us IS NULL
+ORDER BY wanted.key
+`
+}

@@ -1,0 +1,112 @@
+/**
+ * Lists of calls in SQLite: a reader finds the keys, batch by batch as the client takes them, the bodies are
+ * then read a few calls at a time between other work. Never holds more than a batch of keys and a slice of bodies,
+ * and no read transaction while the reader takes its time.
+ */
+import { BODIES, type Body } from '../../../../domain/calls/call-fields.ts'
+import type { CallTexts } from '../../../../domain/calls/call-view.ts'
+import type { CallsShape } from '../../../../domain/calls/calls-query.ts'
+import type { CallsQueryStore, ListedCall } from '../../../api/calls/calls-query.ts'
+import type { Connection } from '../../db/connection.ts'
+import { openNextSlice } from '../../db/next-slice.ts'
+import { toStoreError } from '../../db/store-error.ts'
+import type { ReadPool } from '../../read/read-pool.ts'
+import type { Arrivals } from '../../recordings/arrivals.ts'
+import { SUM_TRACE_SIZE } from '../calls.sql.ts'
+import { findCallsByKey } from './calls-query.sql.ts'
+import type { CallsBatch, CallsCursor } from './calls-scan.ts'
+
+/** Limit: calls of one slice, some 1 ms on the event loop. */
+const SLICE_ROWS = 100
+/** Limit: characters after which a slice ends. */
+const SLICE_CHARACTERS = 1024 * 1024
+
+type KeyedCall = CallTexts & { readonly call_key: number }
+
+/**
+ * @param db - for what is read here
+ * @param arrivals - recorded calls that are on their way
+ */
+export function createCallsQueryStore(
+  db: Connection,
+  reads: ReadPool,
+  arrivals: Arrivals,
+): CallsQueryStore {
+  return {
+    async *pages(selection, shape, caller) {
+      await arrivals.wait(selection.project_id, selection.filter.call_ids ?? [])
+      const readSlice = createSliceReader(db, shape)
+      let cursor: CallsCursor | null = null
+      do {
+        const { keys, next }: CallsBatch = await reads.run(
+          'select_calls',
+          { selection, cursor },
+          caller,
+        )
+        let at = 0
+        while (at < keys.length) {
+          await openNextSlice(db, caller)
+          const slice = readSlice(keys.subarray(at, at + SLICE_ROWS))
+          at += slice.read
+          if (slice.calls.length > 0) yield slice.calls
+        }
+        cursor = next
+      } while (cursor !== null)
+    },
+    count: (selection, caller) => reads.run('count_calls', selection, caller),
+  }
+}
+
+interface Slice {
+  readonly calls: readonly ListedCall[]
+  /** How many of the keys were read; at least one. */
+  readonly read: number
+}
+
+/** Reads the calls of keys, fewer when they are large. */
+function createSliceReader(db: Connection, shape: CallsShape): (keys: Float64Array) => Slice {
+  const findCalls = db.prepare(findCallsByKey(wantedBodies(shape)))
+  const sumTraceSize = db.prepare(SUM_TRACE_SIZE).pluck()
+
+  function toListed(call: CallTexts): ListedCall {
+    const { project_id, trace_id } = call
+    return {
+      call,
+      totalStorageSizeBytes: shape.withTotalStorageSize
+        ? (sumTraceSize.get({ project_id, trace_id }) as number)
+        : null,
+    }
+  }
+
+  return (keys) => {
+    try {
+      const rows: KeyedCall[] = []
+      let characters = 0
+      let isCut = false
+      for (const row of findCalls.iterate({ keys: `[${keys.join()}]` })) {
+        rows.push(row as KeyedCall)
+        characters += charactersOf(row as KeyedCall)
+        isCut = characters > SLICE_CHARACTERS
+        if (isCut) break
+      }
+      const lastKey = rows.at(-1)?.call_key
+      const read = isCut && lastKey !== undefined ? keys.indexOf(lastKey) + 1 : keys.length
+      return { calls: rows.map(({ call_key: _key, ...call }) => toListed(call)), read }
+    } catch (error) {
+      throw toStoreError(error)
+    }
+  }
+}
+
+function charactersOf(call: CallTexts): number {
+  const { attributes_json, inputs_json, output_json, summary_json, otel_dump_json } = call
+  const texts = [attributes_json, inputs_json, output_json, summary_json, otel_dump_json]
+  return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0)
+}
+
+/** Costs and feedback lie in the summary. */
+function wantedBodies({ columns, withCosts, withFeedback }: CallsShape): ReadonlySet<Body> {
+  const isWanted = (body: Body) =>
+    columns === null || columns.has(body) || (body === 'summary' && (withCosts || withFeedback))
+  return new Set(BODIES.filter(isWanted))
+}

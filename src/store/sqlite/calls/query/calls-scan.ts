@@ -1,0 +1,159 @@
+/** The read jobs behind lists of calls: which calls, in which order, and how many. They read no body in vain. */
+import { callField, type ScannedCall } from '../../../../domain/calls/call-fields.ts'
+import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
+import { createRowSelection, type RowQuery } from '../../../../domain/query/row-query.ts'
+import { ApiError } from '../../../../errors.ts'
+import type { CallsCount } from '../../../api/calls/calls-query.ts'
+import type { Connection } from '../../db/connection.ts'
+import type { Checkpoint, ReadJob } from '../../read/read-job.ts'
+import type { PackedId } from '../columns/id-columns.ts'
+import { walkMatching } from './calls-matching.ts'
+import { countCalls } from './calls-query.sql.ts'
+import { beginWalk, type CallsPlace, cutTime, toClause, walkKeys } from './calls-walk.ts'
+
+/** Limit: keys of one batch, at 8 bytes each. */
+const BATCH_KEYS = 50_000
+/** Limit: calls of one list that has to be sorted, at some 200 bytes each. */
+const SORTED_MAX = 500_000
+
+/** Where a list goes on. Plain data. */
+export interface CallsCursor extends CallsPlace {
+  /** Calls that the list has passed, those before its offset among them. */
+  readonly passed: number
+}
+
+interface CallsBatchQuery {
+  readonly selection: CallsSelection
+  /** Null for the first batch. */
+  readonly cursor: CallsCursor | null
+  /** Keys of one batch; default BATCH_KEYS. */
+  readonly batchKeys?: number
+}
+
+export interface CallsBatch {
+  readonly keys: Float64Array
+  /** Null when there is no more. */
+  readonly next: CallsCursor | null
+}
+
+/** Keys of the next calls of a selection, in its order. @throws ApiError validation_failed for too many */
+export const selectCalls: ReadJob<CallsBatchQuery, CallsBatch> = (db, query, checkpoint) =>
+  query.selection.sort.length === 0
+    ? listKeys(db, query, checkpoint)
+    : sortKeys(db, query.selection, checkpoint)
+
+/** How many calls a selection holds, up to its limit. */
+export const countSelected: ReadJob<CallsSelection, CallsCount> = (db, selection, checkpoint) =>
+  selection.expression === null
+    ? countFound(db, selection, checkpoint)
+    : countMatching(db, selection, checkpoint)
+
+function* listKeys(
+  db: Connection,
+  { selection, cursor, batchKeys = BATCH_KEYS }: CallsBatchQuery,
+  checkpoint: Checkpoint,
+): Generator<void, CallsBatch> {
+  const { expression, offset, limit } = selection
+  const place = cursor ?? beginWalk(db)
+  const keys: number[] = []
+  let passed = cursor?.passed ?? 0
+  let next: CallsCursor | null = null
+
+  /** False when the batch or the list is whole. */
+  function add(call_key: number, after_us: number, after_id: PackedId): boolean {
+    if (passed >= offset + limit) return false
+    passed += 1
+    if (passed > offset) keys.push(call_key)
+    if (passed >= offset + limit) return false
+    if (keys.length < batchKeys) return true
+    next = { after_us, after_id, max_key: place.max_key, passed }
+    return false
+  }
+
+  if (expression === null) {
+    yield* walkKeys(db, selection, place, checkpoint, function* (found) {
+      return found.every(([key, us, id]) => add(key, us, id))
+    })
+  } else {
+    yield* walkMatching(db, selection, place, checkpoint, ({ key: [key, us, id] }) =>
+      add(key, us, id),
+    )
+  }
+  return { keys: Float64Array.from(keys), next }
+}
+
+/** A call that may be kept; its texts are let go as soon as it was looked at. */
+interface Candidate {
+  readonly key: number
+  seen: ScannedCall | null
+}
+
+function* sortKeys(
+  db: Connection,
+  selection: CallsSelection,
+  checkpoint: Checkpoint,
+): Generator<void, CallsBatch> {
+  const { sort, offset, limit } = selection
+  const isBounded = offset + limit <= SORTED_MAX
+  const rows: RowQuery = {
+    ...{ expression: null, sort, fields: [], isCount: false, offset },
+    limit: isBounded ? limit : SORTED_MAX - Math.min(offset, SORTED_MAX) + 1,
+  }
+  const picked = createRowSelection<Candidate>(rows, ({ seen }, path) =>
+    seen === null ? undefined : callField(seen, path),
+  )
+  yield* walkMatching(db, selection, beginWalk(db), checkpoint, ({ seen, key: [key] }) => {
+    const candidate: Candidate = { key, seen }
+    const isWanted = picked.add(candidate)
+    candidate.seen = null
+    if (!isBounded && picked.count() > SORTED_MAX) throw tooMany()
+    return isWanted
+  })
+  return { keys: Float64Array.from(picked.rows(), ({ key }) => key), next: null }
+}
+
+function* countFound(
+  db: Connection,
+  selection: CallsSelection,
+  checkpoint: Checkpoint,
+): Generator<void, CallsCount> {
+  const place = beginWalk(db)
+  const { conditions, parameters } = toClause(db, selection, place)
+  const countPart = db.prepare(countCalls(conditions))
+  let [count, storage_size_bytes] = [0, 0]
+  for (const { from: from_us, to: to_us } of cutTime(db, conditions, selection, place)) {
+    const limit = toSqlLimit(selection.limit - count)
+    const part = countPart.get({ ...parameters, from_us, to_us, limit }) as CallsCount
+    count += part.count
+    storage_size_bytes += part.storage_size_bytes
+    if (count >= selection.limit) break
+    if (checkpoint()) yield
+  }
+  return { count, storage_size_bytes }
+}
+
+function* countMatching(
+  db: Connection,
+  selection: CallsSelection,
+  checkpoint: Checkpoint,
+): Generator<void, CallsCount> {
+  const { limit } = selection
+  let [count, storage_size_bytes] = [0, 0]
+  if (limit === 0) return { count, storage_size_bytes }
+  yield* walkMatching(db, selection, beginWalk(db), checkpoint, (call) => {
+    storage_size_bytes += call.storage_size_bytes
+    count += 1
+    return count < limit
+  })
+  return { count, storage_size_bytes }
+}
+
+/** SQLite takes a negative limit for none. */
+function toSqlLimit(limit: number): number {
+  return Number.isFinite(limit) ? limit : -1
+}
+
+function tooMany(): ApiError {
+  const message = `More than ${SORTED_MAX} calls match: filter or page them.`
+  return new ApiError('validation_failed', { param: 'limit', message })
+}

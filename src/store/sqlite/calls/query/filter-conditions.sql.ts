@@ -1,0 +1,115 @@
+/** The fields of the calls filter as conditions of statements over `calls`, and the indexes that serve them. */
+import { packedId } from '../columns/id-columns.sql.ts'
+
+/** No text has this byte, which is behind all that text has. */
+const BEHIND_ALL_TEXT = "CAST(x'ff' AS TEXT)"
+
+/** Conditions of the filter's fields; each reads its entries out of one JSON array. */
+const FILTER_CONDITIONS = {
+  op_names: `calls.op_key IN (${selectNamed('ops', 'op_key', 'op_name', 'op_names')})`,
+  input_refs: hasRef(0, 'input_refs'),
+  output_refs: hasRef(1, 'output_refs'),
+  few_input_refs: `calls.call_key IN (${selectUsers(0, 'input_refs')})`,
+  few_output_refs: `calls.call_key IN (${selectUsers(1, 'output_refs')})`,
+  parent_ids: isId('calls.parent_id', 'parent_ids'),
+  trace_ids: isId('calls.trace_id', 'trace_ids'),
+  call_ids: isId('calls.id', 'call_ids'),
+  thread_ids: isId('calls.thread_id', 'thread_ids'),
+  turn_ids: isId('calls.turn_id', 'turn_ids'),
+  svc_user_ids: isIn('calls.svc_user_id', 'svc_user_ids'),
+  svc_run_ids: isIn('calls.svc_run_id', 'svc_run_ids'),
+  trace_roots_only: 'calls.parent_id IS NULL',
+} as const
+
+/** A field of the filter that needs a condition; `few_` where few calls use the refs, and are found by these. */
+export type FilterCondition = keyof typeof FILTER_CONDITIONS
+
+/** The conditions of a filter, to follow others; they read `calls`. */
+export function renderConditions(conditions: readonly FilterCondition[]): string {
+  return conditions.map((name) => `\n  AND ${FILTER_CONDITIONS[name]}`).join('')
+}
+
+/** Conditions that few calls meet and how these are found, the fewest first. */
+const SEEKS = [
+  ['call_ids', 'INDEXED BY calls_project_key_id'],
+  // By primary key, after call_refs_ref_key.
+  ['few_input_refs', 'NOT INDEXED'],
+  ['few_output_refs', 'NOT INDEXED'],
+  ['turn_ids', 'INDEXED BY calls_project_key_turn_id'],
+  ['parent_ids', 'INDEXED BY calls_project_key_parent_id'],
+  ['trace_ids', 'INDEXED BY calls_project_key_trace_id'],
+  ['thread_ids', 'INDEXED BY calls_project_key_thread_id'],
+] as const satisfies readonly (readonly [FilterCondition, string])[]
+
+/** Whether calls are found by the index of time, where a filter may let few of very many through. */
+export function isByTime(conditions: readonly FilterCondition[]): boolean {
+  return !SEEKS.some(([name]) => conditions.includes(name))
+}
+
+/**
+ * `calls`, read by the index that fits the filter.
+ *
+ * Why: without figures SQLite takes the index of time for any filter, since it spares the sort.
+ */
+export function callsBy(conditions: readonly FilterCondition[]): string {
+  const seek = SEEKS.find(([name]) => conditions.includes(name))
+  if (seek) return `calls ${seek[1]}`
+  const isByOp = conditions.includes('op_names')
+  return `calls INDEXED BY calls_project_key_${isByOp ? 'op_key_' : ''}started_at_us`
+}
+
+/** How many uses refs have on one side of calls, up to a limit (unique in refs, then call_refs_ref_key). */
+export const COUNT_INPUT_USES = countUses(0, 'input_refs')
+export const COUNT_OUTPUT_USES = countUses(1, 'output_refs')
+
+function countUses(isOutput: 0 | 1, parameter: string): string {
+  return `
+SELECT count(*)
+FROM (${selectUsers(isOutput, parameter)}
+  LIMIT @limit
+)
+`
+}
+
+function isIn(column: string, parameter: string): string {
+  return `${column} IN (SELECT value FROM json_each(@${parameter}))`
+}
+
+/** The same of ids. */
+function isId(column: string, parameter: string): string {
+  return `${column} IN (SELECT ${packedId('value')} FROM json_each(@${parameter}))`
+}
+
+/** Keys of these names, or of those that begin with one of the prefixes: ranges of names, which are unique. */
+function selectNamed(table: string, key: string, name: string, parameter: string): string {
+  return `
+    SELECT ${key}
+    FROM ${table}
+    WHERE ${name} IN (SELECT value FROM json_each(@${parameter}))
+    UNION ALL
+    SELECT ${table}.${key}
+    FROM json_each(@${parameter}_prefixes) AS prefix
+    CROSS JOIN ${table} ON ${table}.${name} >= prefix.value
+      AND ${table}.${name} < prefix.value || ${BEHIND_ALL_TEXT}
+  `
+}
+
+/** Keys of the calls that use refs (unique in refs, then call_refs_ref_key). */
+function selectUsers(isOutput: 0 | 1, parameter: string): string {
+  return `
+    SELECT call_refs.call_key
+    FROM call_refs INDEXED BY call_refs_ref_key
+    WHERE call_refs.is_output = ${isOutput}
+      AND call_refs.ref_key IN (${selectNamed('refs', 'ref_key', 'ref', parameter)})`
+}
+
+/** A ref on one side of the call (primary key of call_refs). */
+function hasRef(isOutput: 0 | 1, parameter: string): string {
+  return `EXISTS (
+    SELECT 1
+    FROM call_refs
+    WHERE call_refs.call_key = calls.call_key
+      AND call_refs.is_output = ${isOutput}
+      AND call_refs.ref_key IN (${selectNamed('refs', 'ref_key', 'ref', parameter)})
+  )`
+}
