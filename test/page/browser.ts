@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
+import type { Config } from '../../src/config.ts'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
@@ -28,9 +29,13 @@ export interface OpenPage extends TestApp {
   readonly complaints: string[]
 }
 
-/** A server with the page of its own in a browser, not signed in. */
-export async function openPage(): Promise<OpenPage> {
-  const test = await buildTestApp()
+/**
+ * A server with the page of its own in a browser, not signed in.
+ *
+ * @param overrides - settings; with some, the server has served no other test
+ */
+export async function openPage(overrides: Partial<Config> = {}): Promise<OpenPage> {
+  const test = await buildTestApp(overrides)
   await test.app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = test.app.server.address() as AddressInfo
   const page = await openTab()

@@ -1,6 +1,7 @@
 /**
  * Built apps that serve one test after the other. To build one takes longer than most tests do, so that it stands on
- * dependencies that are exchanged: each test has stores of its own, and the app keeps nothing of the last.
+ * dependencies that are exchanged: each test has stores of its own, and of the last the app keeps
+ * nothing but how fast models answered.
  */
 import { buildApp } from '../../src/app.ts'
 import type { Config } from '../../src/config.ts'
