@@ -1,0 +1,99 @@
+/** Spans by time, and which attributes they carry. */
+import { beforeEach, describe, expect, it } from 'vitest'
+import { describeEachStore } from '../store/clickhouse/describe-each-store.ts'
+import type { TestApp } from '../support/build-test-app.ts'
+import { askAgents, buildAgentsApp } from './agents-fixtures.ts'
+
+let test: TestApp
+const ask = (path: string, body: object = {}) => askAgents(test, path, body)
+
+describeEachStore('agents', (build) => {
+  beforeEach(async () => {
+    test = await buildAgentsApp(build)
+  })
+
+  describe('POST /agents/spans/stats', () => {
+    const window = { start: '2023-11-14T22:13:30Z', end: '2023-11-14T22:14:00Z', granularity: 10 }
+    const tokens = {
+      alias: 'tokens',
+      value: { source: 'derived', key: 'total_tokens' },
+      value_type: 'number',
+    }
+
+    it('measures by time, every bucket of it', async () => {
+      const { status, body } = await ask('spans/stats', {
+        ...window,
+        metrics: [
+          { ...tokens, aggregations: ['sum', 'min', 'count'], percentiles: [50, 99.5] },
+          { alias: 'failed', value: { source: 'derived', key: 'is_error' }, value_type: 'boolean' },
+        ],
+      })
+      expect(status).toBe(200)
+      expect(body.columns.map(({ name }: { name: string }) => name)).toEqual([
+        ...['timestamp', 'sum_tokens', 'min_tokens', 'count_tokens', 'p50_tokens', 'p99_5_tokens'],
+        'count_failed',
+      ])
+      expect(body.rows).toEqual([
+        {
+          timestamp: '2023-11-14T22:13:30.000000Z',
+          sum_tokens: 320,
+          min_tokens: 110,
+          count_tokens: 2,
+          p50_tokens: 160,
+          p99_5_tokens: 209.5,
+          count_failed: 4,
+        },
+        {
+          timestamp: '2023-11-14T22:13:40.000000Z',
+          sum_tokens: 320,
+          min_tokens: 110,
+          count_tokens: 2,
+          p50_tokens: 160,
+          p99_5_tokens: 209.5,
+          count_failed: 4,
+        },
+        {
+          timestamp: '2023-11-14T22:13:50.000000Z',
+          sum_tokens: 0,
+          min_tokens: null,
+          count_tokens: 0,
+          p50_tokens: null,
+          p99_5_tokens: null,
+          count_failed: 0,
+        },
+      ])
+    })
+
+    it('by group, the largest first', async () => {
+      const { body } = await ask('spans/stats', {
+        ...{ ...window, granularity: 60, timezone: 'Europe/Berlin' },
+        group_by: [{ key: 'operation_name', alias: 'step' }],
+        group_limit: 1,
+        metrics: [tokens],
+      })
+      expect(body.timezone).toBe('Europe/Berlin')
+      expect(body.rows).toEqual([
+        { timestamp: '2023-11-14T22:13:00.000000Z', step: 'chat', sum_tokens: 640 },
+      ])
+    })
+
+    it('refuses a type that the value has not', async () => {
+      const metrics = [{ ...tokens, value_type: 'string' }]
+      expect((await ask('spans/stats', { ...window, metrics })).status).toBe(422)
+    })
+  })
+
+  describe('POST /agents/spans/custom-attrs/schema', () => {
+    it('tells which attributes spans carry, by pages', async () => {
+      const { body } = await ask('spans/custom-attrs/schema', { limit: 3 })
+      expect(body).toEqual({
+        attributes: [
+          { key: 'done', source: 'custom_attrs_bool', value_type: 'bool', span_count: 2 },
+          { key: 'ratio', source: 'custom_attrs_float', value_type: 'float', span_count: 2 },
+          { key: 'retries', source: 'custom_attrs_int', value_type: 'int', span_count: 2 },
+        ],
+        ...{ has_more: true, limit: 3, offset: 0 },
+      })
+    })
+  })
+})
