@@ -1,25 +1,19 @@
+/** What statistics answer about the calls of a window. */
 import { describe, expect, it } from 'vitest'
-import { itRefusesBadRequests } from '../support/bad-requests.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
-import { ask, COUNTS, countCalls, PROJECT, record, URL, WINDOW } from './support/stats-fixtures.ts'
+import {
+  ask,
+  buildFilledApp,
+  COUNTS,
+  countCalls,
+  PROJECT,
+  record,
+  URL,
+} from './support/stats-fixtures.ts'
 
 const usageOf = (usage: Record<string, unknown>) => ({ summary: { usage } })
 
-/** Three calls in the first bucket, none in the second. */
-async function buildFilledApp() {
-  const app = await buildTestApp()
-  await record(app, { id: 'c1', end: { ended_at: '2026-01-01T10:01:00.100Z' } })
-  await record(app, {
-    id: 'c2',
-    end: { ended_at: '2026-01-01T10:01:00.300Z', exception: 'ValueError' },
-  })
-  await record(app, { id: 'c3', end: null })
-  return app
-}
-
 describe('POST /calls/stats', () => {
-  itRefusesBadRequests({ url: URL, body: COUNTS, scope: 'traces:read' })
-
   describe('200', () => {
     it('answers §4.4 response start, §4.4 response end, §4.4 response granularity, §4.4 response timezone', async () => {
       const app = await buildTestApp()
@@ -187,97 +181,6 @@ describe('POST /calls/stats', () => {
       expect(tokens.headers).not.toHaveProperty('x-weft-unpriced-models')
     })
 
-    it('cuts the data at §4.4 start and §4.4 end, not at the grid', async () => {
-      const app = await buildTestApp()
-      await record(app, { id: 'before', at: '10:00:59.999999' })
-      await record(app, { id: 'first', at: '10:01:00' })
-      await record(app, { id: 'last', at: '10:06:59.999999' })
-      await record(app, { id: 'after', at: '10:07:00' })
-      const { body } = await ask(app, {
-        start: '2026-01-01T10:01:00Z',
-        end: '2026-01-01T10:07:00Z',
-      })
-      expect(body.call_buckets.map(({ count }: { count: number }) => count)).toEqual([1, 1])
-      expect(body.call_buckets[0].timestamp).toBe('2026-01-01T10:00:00.000000Z')
-    })
-
-    it('takes now for an absent §4.4 end, and counts a call that was just recorded', async () => {
-      const app = await buildTestApp()
-      const before = Date.now()
-      await record(app, {
-        id: 'now',
-        start: { started_at: new Date().toISOString() },
-        end: null,
-      })
-      for (const end of [null, undefined]) {
-        const start = new Date(before - 60_000).toISOString()
-        const { body } = await ask(app, { start, end })
-        expect(Date.parse(body.end)).toBeGreaterThanOrEqual(before)
-        expect(Date.parse(body.end)).toBeLessThanOrEqual(Date.now())
-        expect(await countCalls(app, { start, end })).toBe(1)
-      }
-    })
-
-    it('answers an empty window', async () => {
-      const app = await buildTestApp()
-      const { status, body } = await ask(app, { end: WINDOW.start })
-      expect([status, body.call_buckets]).toEqual([200, []])
-    })
-
-    it.each([
-      [null, 300],
-      [undefined, 300],
-      [120, 120],
-      [7, 7],
-      [86_400, 86_400],
-    ])('takes §4.4 granularity %j as %d s', async (granularity, used) => {
-      const app = await buildFilledApp()
-      const { body } = await ask(app, { granularity })
-      expect(body.granularity).toBe(used)
-      expect(await countCalls(app, { granularity })).toBe(3)
-    })
-
-    it('adjusts a granularity of more than 10,000 buckets: §8 calls stats', async () => {
-      const app = await buildFilledApp()
-      const { status, body } = await ask(app, { end: '2026-01-02T10:00:00Z', granularity: 1 })
-      expect([status, body.granularity, body.call_buckets.length]).toEqual([200, 10, 8640])
-      expect(await countCalls(app, { end: '2026-01-02T10:00:00Z', granularity: 1 })).toBe(3)
-    })
-
-    it('widens the granularity of an answer of more than 500,000 values', async () => {
-      const app = await buildTestApp()
-      await record(app, { id: 'c1', end: usageOf({ a: { input_tokens: 1 } }) })
-      await record(app, { id: 'c2', end: usageOf({ b: { input_tokens: 1 } }) })
-      const percentiles = Array.from({ length: 20 }, (_, index) => index)
-      const call_metrics = Array.from({ length: 6 }, (_, index) => ({
-        metric: 'latency_ms',
-        percentiles: percentiles.map((percentile) => percentile + index / 10),
-      }))
-      const window = { end: '2026-01-01T12:46:40Z', granularity: 1 }
-      const calls = await ask(app, { ...window, call_metrics })
-      expect([calls.status, calls.body.granularity]).toEqual([200, 5])
-      expect(calls.body.call_buckets).toHaveLength(2000)
-      const usage_metrics = ['input_tokens', 'output_tokens'].map((metric) => ({
-        metric,
-        percentiles,
-      }))
-      const usage = await ask(app, { ...window, call_metrics: null, usage_metrics })
-      expect([usage.status, usage.body.granularity]).toEqual([200, 5])
-    })
-
-    it('follows the local day of §4.4 timezone', async () => {
-      const app = await buildFilledApp()
-      const { body } = await ask(app, {
-        end: '2026-01-02T10:00:00Z',
-        granularity: 86_400,
-        timezone: 'Asia/Kathmandu',
-      })
-      expect(body.call_buckets.map(({ timestamp }: { timestamp: string }) => timestamp)).toEqual([
-        '2025-12-31T18:15:00.000000Z',
-        '2026-01-01T18:15:00.000000Z',
-      ])
-    })
-
     it.each([
       [{ call_metrics: null }],
       [{ call_metrics: [] }],
@@ -359,90 +262,6 @@ describe('POST /calls/stats', () => {
     it('is served with a trailing slash too', async () => {
       const app = await buildTestApp()
       expect((await app.post(`${URL}/`, COUNTS)).status).toBe(200)
-    })
-  })
-
-  describe('403', () => {
-    it('answers project_forbidden for a project outside of the key', async () => {
-      const app = await buildFilledApp()
-      const key = await app.createKey({ projects: ['beta/*'] })
-      const { status, body } = await app.post(URL, COUNTS, { key })
-      expect([status, body.error.code]).toEqual([403, 'project_forbidden'])
-    })
-  })
-
-  describe('422', () => {
-    const spec = (fields: Record<string, unknown>) => [{ metric: 'call_count', ...fields }]
-    const many = (length: number, value: unknown) => Array.from({ length }, () => value)
-    it.each([
-      ['project_id', undefined],
-      ['project_id', null],
-      ['project_id', 7],
-      ['project_id', 'noslash'],
-      ['start', undefined],
-      ['start', null],
-      ['start', 1_767_225_600],
-      ['start', 'yesterday'],
-      ['end', 7],
-      ['end', '2026-13-01T00:00:00Z'],
-      ['end', '2026-01-01T09:59:59.999999Z'],
-      ['granularity', 0],
-      ['granularity', -1],
-      ['granularity', 1.5],
-      ['granularity', '300'],
-      ['granularity', 4e9],
-      ['timezone', null],
-      ['timezone', 7],
-      ['timezone', ''],
-      ['timezone', 'Mars/Olympus'],
-      ['timezone', '+01:00'],
-      ['timezone', `Europe/${'x'.repeat(100)}`],
-      ['filter', 'all'],
-      ['filter', []],
-      ['call_metrics', 'call_count'],
-      ['call_metrics', {}],
-      ['usage_metrics', 7],
-      ['call_metrics', many(51, { metric: 'call_count' })],
-      ['usage_metrics', many(51, { metric: 'total_cost' })],
-      ['call_metrics', spec({ metric: undefined }), 'call_metrics[0].metric'],
-      ['call_metrics', spec({ metric: null }), 'call_metrics[0].metric'],
-      ['call_metrics', spec({ metric: 'total_tokens' }), 'call_metrics[0].metric'],
-      ['usage_metrics', spec({}), 'usage_metrics[0].metric'],
-      ['call_metrics', ['call_count'], 'call_metrics[0]'],
-      ['call_metrics', spec({ name: 'x' }), 'call_metrics[0].name'],
-      ['call_metrics', spec({ aggregations: null }), 'call_metrics[0].aggregations'],
-      ['call_metrics', spec({ aggregations: 'sum' }), 'call_metrics[0].aggregations'],
-      ['call_metrics', spec({ aggregations: ['median'] }), 'call_metrics[0].aggregations[0]'],
-      ['call_metrics', spec({ aggregations: many(21, 'sum') }), 'call_metrics[0].aggregations'],
-      ['call_metrics', spec({ percentiles: null }), 'call_metrics[0].percentiles'],
-      ['call_metrics', spec({ percentiles: 50 }), 'call_metrics[0].percentiles'],
-      ['call_metrics', spec({ percentiles: ['50'] }), 'call_metrics[0].percentiles[0]'],
-      ['call_metrics', spec({ percentiles: [-0.1] }), 'call_metrics[0].percentiles[0]'],
-      ['call_metrics', spec({ percentiles: [50, 100.1] }), 'call_metrics[0].percentiles[1]'],
-      ['call_metrics', spec({ percentiles: many(21, 5) }), 'call_metrics[0].percentiles'],
-      ['metrics', []],
-    ])('refuses §4.4 %s = %j', async (field, value, param = field) => {
-      const app = await buildTestApp()
-      const { status, body } = await ask(app, { [field as string]: value })
-      expect([status, body.error.code, body.error.param]).toEqual([422, 'validation_failed', param])
-    })
-
-    it('refuses a start in the future without an end', async () => {
-      const app = await buildTestApp()
-      const { status, body } = await ask(app, { start: '2250-01-01T00:00:00Z', end: null })
-      expect([status, body.error.code, body.error.param]).toEqual([422, 'validation_failed', 'end'])
-    })
-
-    it('lists the allowed names in its message', async () => {
-      const app = await buildTestApp()
-      const metric = await ask(app, { usage_metrics: [{ metric: 'tokens' }] })
-      for (const name of ['input_tokens', 'cache_creation_input_tokens', 'total_cost']) {
-        expect(metric.body.error.message).toContain(name)
-      }
-      const aggregation = await ask(app, { call_metrics: spec({ aggregations: ['median'] }) })
-      for (const name of ['sum', 'avg', 'count_false']) {
-        expect(aggregation.body.error.message).toContain(name)
-      }
     })
   })
 })

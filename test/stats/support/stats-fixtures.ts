@@ -1,5 +1,5 @@
 /** Calls to count, recorded over HTTP. */
-import type { TestApp, TestResponse } from '../../support/build-test-app.ts'
+import { buildTestApp, type TestApp, type TestResponse } from '../../support/build-test-app.ts'
 
 export const PROJECT = 'acme/demo'
 export const URL = '/calls/stats'
@@ -45,6 +45,18 @@ export async function record(app: TestApp, call: SampleCall): Promise<void> {
         })
   if (started.status !== 200 || ended.status !== 200)
     throw new Error(`${started.text}${ended.text}`)
+}
+
+/** An app with three calls in the first bucket, none in the second. */
+export async function buildFilledApp(): Promise<TestApp> {
+  const app = await buildTestApp()
+  await record(app, { id: 'c1', end: { ended_at: '2026-01-01T10:01:00.100Z' } })
+  await record(app, {
+    id: 'c2',
+    end: { ended_at: '2026-01-01T10:01:00.300Z', exception: 'ValueError' },
+  })
+  await record(app, { id: 'c3', end: null })
+  return app
 }
 
 /** Asks with the fields over COUNTS. */
