@@ -24,6 +24,13 @@ export function objectOf(fields: object = {}) {
   return { obj: { project_id: PROJECT, object_id: 'thing', val: { a: 1 }, ...fields } }
 }
 
+/** Publishes versions of one object, and gives their digests. */
+export async function publish({ post }: TestApp, ...vals: unknown[]): Promise<string[]> {
+  const digests: string[] = []
+  for (const val of vals) digests.push((await post('/obj/create', objectOf({ val }))).body.digest)
+  return digests
+}
+
 export function tableOf(rows: readonly object[]) {
   return { table: { project_id: PROJECT, rows } }
 }
