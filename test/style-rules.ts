@@ -152,6 +152,12 @@ function loadedBy(entry: string, tree: Tree): Set<string> {
   return loaded
 }
 
+function longerThan(lines: number, paths: RegExp, tree: Tree): string[] {
+  return Object.entries(tree)
+    .filter(([path, text]) => paths.test(path) && lineCount(text) > lines)
+    .map(([path, text]) => `${path} has ${lineCount(text)} lines`)
+}
+
 /** Every rule by its name: the violations that it finds in a tree. */
 export const RULES: Readonly<Record<string, (tree: Tree) => string[]>> = {
   'imports point one way': (tree) =>
@@ -198,11 +204,8 @@ export const RULES: Readonly<Record<string, (tree: Tree) => string[]>> = {
         .map((name) => `${path} exports ${name}`),
     )
   },
-  'files have at most 300 lines': (tree) =>
-    Object.entries(tree)
-      .filter(([path]) => /^(?:src|bench)\/.*\.ts$/.test(path))
-      .filter(([, text]) => lineCount(text) > 300)
-      .map(([path, text]) => `${path} has ${lineCount(text)} lines`),
+  'files have at most 300 lines': (tree) => longerThan(300, /^(?:src|bench)\/.*\.ts$/, tree),
+  'files of tests have at most 400 lines': (tree) => longerThan(400, /^test\/.*\.ts$/, tree),
   'files open with what they are': (tree) =>
     sources(tree)
       .filter(([, text]) => !text.startsWith('/**'))

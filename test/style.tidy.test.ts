@@ -48,6 +48,10 @@ const BAD_SAMPLES: Record<string, { tree: Tree; found: RegExp }> = {
     tree: { 'src/a.ts': 'x\n'.repeat(301) },
     found: /has 301 lines/,
   },
+  'files of tests have at most 400 lines': {
+    tree: { 'test/a.ts': 'x\n'.repeat(401), 'test/b.ts': 'x\n'.repeat(400) },
+    found: /^test\/a\.ts has 401 lines$/,
+  },
   'files open with what they are': { tree: { 'src/a.ts': 'export {}' }, found: /src\/a\.ts/ },
   'SQL stands in *.sql.ts and migrations/': {
     tree: {
