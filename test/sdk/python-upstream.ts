@@ -86,7 +86,13 @@ function answer(response: ServerResponse, { stream = false, messages }: Asked): 
     return
   }
   if (word === 'tool') sendTool(response, stream)
-  else sendText(response, stream, word === 'json' ? '{"name":"Ada"}' : 'Hello')
+  else sendText(response, stream, textFor(word))
+}
+
+function textFor(word: string): string {
+  if (word === 'json') return '{"name":"Ada"}'
+  // Agents that are told by their prompt how to answer, as those of crewai are, ask again for anything else.
+  return word.endsWith('Thought:') ? 'I know it.\nFinal Answer: 7' : 'Hello'
 }
 
 /** What is refused, by its word; `flaky` the first time only. */

@@ -152,7 +152,7 @@ if have weave && have openai; then
   run_usage openai
   have langchain-openai && run_usage langchain
   if [ -z "${SDK_LIBRARIES:-}" ]; then
-    skip 'the usage of langgraph, litellm, dspy, openai-agents and autogen' 'SDK_LIBRARIES is not set'
+    skip 'the usage of langgraph, litellm, dspy, openai-agents, autogen and crewai' 'SDK_LIBRARIES is not set'
   else
     have langgraph && run_usage langgraph
     have litellm && run_usage litellm
@@ -160,7 +160,8 @@ if have weave && have openai; then
     have numpy && have dspy && run_usage dspy
     have openai-agents && run_usage openai-agents
     have 'autogen-ext[openai]==0.7.5' && have autogen-agentchat==0.7.5 && run_usage autogen
-    skip 'the usage of crewai' 'the SDK names releases up to 0.108.0 alone, and fails on later ones'
+    # The last release that the SDK names; with later ones its serializer does not end.
+    have crewai==0.108.0 && run_usage crewai
   fi
 fi
 

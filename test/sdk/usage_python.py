@@ -1,7 +1,7 @@
 """Programs on libraries that the Python SDK traces by itself, started by run-python.sh for one of them.
 
-Each asks Weft's own model, below ops of its own, and adds up the tokens that the answers tell. Statistics must have the
-same number: each token once, however many calls report it. Exit code 0 means that they have.
+Each asks a model at Weft's own endpoint, below ops of its own, and adds up the tokens that the answers tell. Statistics
+must have the same number: each token once, however many calls report it. Exit code 0 means that they have.
 """
 
 import asyncio
@@ -149,6 +149,20 @@ def use_autogen():
     return run
 
 
+def use_crewai():
+    from crewai import LLM, Agent, Crew, Task
+
+    # Its prompts ask for a form of answers that the small model does not keep to.
+    model = LLM(model="openai/org/relayed", base_url=API, api_key=KEY)
+
+    def run(question):
+        agent = Agent(role="adder", goal="Answer.", backstory="You add.", llm=model)
+        task = Task(description=question, expected_output="A number.", agent=agent)
+        return Crew(agents=[agent], tasks=[task]).kickoff().token_usage.total_tokens
+
+    return run
+
+
 USES = {
     "openai": use_openai,
     "langchain": use_langchain,
@@ -157,6 +171,7 @@ USES = {
     "dspy": use_dspy,
     "openai-agents": use_openai_agents,
     "autogen": use_autogen,
+    "crewai": use_crewai,
 }
 
 
