@@ -2,6 +2,7 @@ import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { makeRunFolder } from './test/support/run-folder.ts'
 
 /** One project per kind of test; the kind is the file's suffix. */
 const KINDS = ['unit', 'prop', 'http', 'socket', 'contract', 'tidy'] as const
@@ -31,7 +32,10 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // What one process has compiled, threads and other processes need not compile again.
-    env: { TMPDIR: temporaryFolder(), NODE_COMPILE_CACHE: resolve('node_modules/.cache/compiled') },
+    env: {
+      TMPDIR: makeRunFolder(temporaryFolder()),
+      NODE_COMPILE_CACHE: resolve('node_modules/.cache/compiled'),
+    },
     expect: { poll: { timeout: 30_000, interval: 10 } },
     projects: KINDS.map((kind) => ({
       extends: true as const,
