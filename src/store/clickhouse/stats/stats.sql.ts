@@ -6,7 +6,7 @@ import { type FilterCondition, liveRows } from '../calls/calls.sql.ts'
 const SUM_MAX = Number.MAX_SAFE_INTEGER
 /**
  * Parents of which the bloom filter of `parent_id` is asked. At its 1 % of false hits it lets nearly every granule pass
- * for more of them, and to prepare it for all parents of a month takes over half of the statement's CPU time.
+ * for more of them. To prepare it for all parents of a month takes half of the CPU time (of 1.7 s at 1M calls).
  */
 const INDEXED_PARENTS_MAX = 500
 /** What a report that holds others has at least as much of: domain/usage/own-usage. */
