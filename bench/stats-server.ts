@@ -26,15 +26,25 @@ export interface Answer {
   readonly text: string
 }
 
-export async function startServer(dataDir: string): Promise<BenchServer> {
+/** Beside what `npm start` has. */
+export interface StartOptions {
+  readonly environment?: Readonly<Record<string, string>>
+  readonly flags?: readonly string[]
+}
+
+export async function startServer(
+  dataDir: string,
+  { environment = {}, flags = [] }: StartOptions = {},
+): Promise<BenchServer> {
   const begin = performance.now()
-  const child = spawn(process.execPath, [...START_FLAGS, SERVER], {
+  const child = spawn(process.execPath, [...START_FLAGS, ...flags, SERVER], {
     env: {
       PATH: process.env.PATH,
       WEFT_PORT: '0',
       WEFT_DATA_DIR: dataDir,
       WEFT_BOOTSTRAP_KEY: KEY,
       WEFT_LOG_LEVEL: 'info',
+      ...environment,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

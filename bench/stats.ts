@@ -24,6 +24,7 @@ import {
   toClickHouse,
   toPlainSql,
 } from './stats-questions.ts'
+import { waitForSegments } from './stats-segments.ts'
 import { type BenchServer, median, memoryMb, resetPeak, startServer } from './stats-server.ts'
 import { findTool } from './tools.ts'
 
@@ -32,7 +33,6 @@ const TIMES = 20
 const WARM_UPS = 25
 const CHDB_WARM_UPS = 5
 const PLAIN_TIMES = 2
-const BUILD_SECONDS_MAX = 1800
 const MILLION = 1_000_000
 const PARTS = ['questions', 'chdb', 'sql', 'hour', 'acks', 'ingest'] as const
 
@@ -168,25 +168,6 @@ async function measureWriting(server: BenchServer): Promise<Row[]> {
     rows.push([`call/start / validation only, ${id}`, '0.7', start])
   }
   return rows
-}
-
-/** Waits until every hour has its segment. @returns seconds */
-async function waitForSegments(file: string): Promise<number> {
-  const begin = performance.now()
-  const db = openReadOnlyDatabase(file)
-  const countDirty = db
-    .prepare('SELECT count(*) FROM stats_hours WHERE built_revision IS NOT revision')
-    .pluck()
-  try {
-    while (countDirty.get() !== 0) {
-      const seconds = (performance.now() - begin) / 1000
-      if (seconds > BUILD_SECONDS_MAX) throw new Error(`${countDirty.get()} hours have no segment`)
-      await new Promise((resolve) => setTimeout(resolve, 200))
-    }
-  } finally {
-    db.close()
-  }
-  return (performance.now() - begin) / 1000
 }
 
 /**

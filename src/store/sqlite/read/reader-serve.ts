@@ -7,6 +7,7 @@ import { ApiError } from '../../../errors.ts'
 import { type Connection, openReadOnlyDatabase } from '../db/connection.ts'
 import { type LogGate, openLogGate } from '../db/log-gate.ts'
 import { toStoreError } from '../db/store-error.ts'
+import { collectThreadAtRest } from '../db/thread-at-rest.ts'
 import { type Failure, renderFailure } from '../db/thread-failure.ts'
 import { lowerThreadPriority } from '../db/thread-priority.ts'
 import { createFairQueue, type Share } from './fair-queue.ts'
@@ -109,6 +110,7 @@ export function serveReadJobs(jobs: ReadJobs): void {
   const running = createFairQueue<ReadRequest & { begun: RunningJob | null }>()
   let db: Connection | null = null
   let isScheduled = false
+  collectThreadAtRest()
 
   function runNext(): void {
     isScheduled = false

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openDatabase } from '../db/connection.ts'
 import { openLogGate } from '../db/log-gate.ts'
+import { collectThreadAtRest } from '../db/thread-at-rest.ts'
 import type { WriterData } from './writer-ends.ts'
 import { createWriterServer, type WriterRequest } from './writer-serve.ts'
 
@@ -18,6 +19,7 @@ const receive = createWriterServer(
   (reply) => port.postMessage(reply),
   openLogGate(gate).awaitWrite,
 )
+collectThreadAtRest()
 port.on('message', (request: WriterRequest) => {
   receive(request)
   // After the last results, which are posted in a microtask.
