@@ -2,11 +2,15 @@
 import type { FeedbackRow } from '../../../domain/feedback/feedback-view.ts'
 import type { Connection } from '../db/connection.ts'
 import type { ReadJob } from '../read/read-job.ts'
-import { SELECT_FEEDBACK_ABOUT, SELECT_JUDGED } from './feedback.sql.ts'
+import {
+  COUNT_FEEDBACK_BY_REF,
+  SELECT_FEEDBACK_ABOUT,
+  SELECT_FEEDBACK_ABOUT_MANY,
+} from './feedback.sql.ts'
 
 /** Limit: feedback about one thing, the newest. */
 const FEEDBACK_MAX = 1000
-/** Limit: things with feedback that are known by their refs, some 200 bytes each. */
+/** Limit: things with feedback that are known at once, some 200 bytes each. */
 const JUDGED_MAX = 200_000
 
 /** Limit: characters of payloads after which a page of feedback ends. */
@@ -44,20 +48,29 @@ export function createFeedbackAbout(db: Connection) {
     (select.all({ project_id, weave_ref, limit: FEEDBACK_MAX }) as FeedbackRow[]).reverse()
 }
 
+/** @returns the newest feedback about each of some things, by their refs, the oldest first; a thing without has none */
+export function createFeedbackAboutMany(db: Connection) {
+  const select = db.prepare(SELECT_FEEDBACK_ABOUT_MANY)
+  return (project_id: string, weave_refs: readonly string[]): Map<string, FeedbackRow[]> => {
+    const parameters = { project_id, weave_refs: JSON.stringify(weave_refs), limit: FEEDBACK_MAX }
+    return Map.groupBy(select.all(parameters) as FeedbackRow[], ({ weave_ref }) => weave_ref)
+  }
+}
+
 /**
  * Of many things few have feedback: to ask for it thing by thing would take longer than all else.
  *
  * @param start - with which the refs of the things begin, as `weave:///acme/demo/call/`
- * @returns the refs of those that have; null for too many to be kept
+ * @returns how much those have that have any, by the rest of their refs; null for too many to be kept
  */
-export function findJudged(
+export function countFeedback(
   db: Connection,
   project_id: string,
   start: string,
-): ReadonlySet<string> | null {
-  const select = db.prepare(SELECT_JUDGED).pluck()
+): ReadonlyMap<string, number> | null {
+  const select = db.prepare(COUNT_FEEDBACK_BY_REF).raw()
   // The character behind a slash ends what begins with it.
   const end = `${start.slice(0, -1)}0`
-  const refs = select.all({ project_id, start, end, limit: JUDGED_MAX + 1 }) as string[]
-  return refs.length > JUDGED_MAX ? null : new Set(refs)
+  const counts = select.all({ project_id, start, end, limit: JUDGED_MAX + 1 }) as [string, number][]
+  return counts.length > JUDGED_MAX ? null : new Map(counts)
 }

@@ -165,13 +165,37 @@ ORDER BY created_at_us DESC, id DESC
 LIMIT @limit
 `
 
-/** Refs between two texts that have feedback (feedback_project_id_weave_ref_created_at_us alone). */
-export const SELECT_JUDGED = `
-SELECT DISTINCT weave_ref
+/**
+ * The newest feedback about each of some things, the oldest first, at most @limit of each
+ * (feedback_project_id_weave_ref_created_at_us, then by primary key).
+ */
+export const SELECT_FEEDBACK_ABOUT_MANY = `
+SELECT
+  feedback.*
+FROM json_each(@weave_refs) AS wanted
+CROSS JOIN feedback ON feedback.feedback_key IN (
+  SELECT about.feedback_key
+  FROM feedback AS about INDEXED BY feedback_project_id_weave_ref_created_at_us
+  WHERE about.project_id = @project_id AND about.weave_ref = wanted.value
+  ORDER BY about.created_at_us DESC, about.id DESC
+  LIMIT @limit
+)
+ORDER BY feedback.created_at_us, feedback.id
+`
+
+/**
+ * Refs between two texts that have feedback, without the first text, and how much they have
+ * (feedback_project_id_weave_ref_created_at_us alone).
+ */
+export const COUNT_FEEDBACK_BY_REF = `
+SELECT
+  substr(weave_ref, length(@start) + 1),
+  count(*)
 FROM feedback INDEXED BY feedback_project_id_weave_ref_created_at_us
 WHERE project_id = @project_id
   AND weave_ref >= @start
   AND weave_ref < @end
+GROUP BY weave_ref
 LIMIT @limit
 `
 

@@ -58,7 +58,11 @@ export function walkMatching(
   const byRefs = planByRefs(db, selection, beside, meets, COLUMNS)
   const more = byRefs ?? { columns: COLUMNS, parameters: {} }
   const takeKeys = byRefs ? createMixedReader(byRefs, checkpoint, takeIf, readCalls) : readCalls
-  return walkKeys(db, selection, place, checkpoint, (keys) => takeKeys(keys), more)
+  const takeExpected: ReadCalls = (keys) => {
+    beside.expect(keys)
+    return takeKeys(keys)
+  }
+  return walkKeys(db, selection, place, checkpoint, (keys) => takeExpected(keys), more)
 }
 
 /** Gives a call on; false to end the walk. */
