@@ -35,6 +35,18 @@ export function tableOf(rows: readonly object[]) {
   return { table: { project_id: PROJECT, rows } }
 }
 
+/** Stores a table and gives back its digests. */
+export async function storeTable({ post }: TestApp, rows: readonly object[]) {
+  const { body } = await post('/table/create', tableOf(rows))
+  return body as { digest: string; row_digests: string[] }
+}
+
+/** The contents of a table, in its order. */
+export async function readRows({ post }: TestApp, digest: string, fields: object = {}) {
+  const { body } = await post('/table/query', { project_id: PROJECT, digest, ...fields })
+  return body.rows.map((row: { val: unknown }) => row.val)
+}
+
 export interface FormFields {
   readonly project_id?: string
   readonly expected_digest?: string

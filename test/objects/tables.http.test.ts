@@ -1,21 +1,11 @@
+/** Tables that are stored and changed. */
 import { describe, expect, it } from 'vitest'
 import vectors from '../json/python-digests.json' with { type: 'json' }
 import { itRefusesBadRequests } from '../support/bad-requests.ts'
-import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
-import { itRefusesBadFields, PROJECT, tableOf } from './object-fixtures.ts'
+import { buildTestApp } from '../support/build-test-app.ts'
+import { itRefusesBadFields, PROJECT, readRows, storeTable, tableOf } from './object-fixtures.ts'
 
 const UNKNOWN = 'f'.repeat(64)
-
-/** Stores a table and gives back its digests. */
-async function store({ post }: TestApp, rows: readonly object[]) {
-  const { body } = await post('/table/create', tableOf(rows))
-  return body as { digest: string; row_digests: string[] }
-}
-
-async function rowsOf({ post }: TestApp, digest: string, fields: object = {}) {
-  const { body } = await post('/table/query', { project_id: PROJECT, digest, ...fields })
-  return body.rows.map((row: { val: unknown }) => row.val)
-}
 
 describe('POST /table/create', () => {
   it('answers the digests that Python clients compute', async () => {
@@ -28,11 +18,11 @@ describe('POST /table/create', () => {
 
   it('stores no rows, the same row twice, and the same table twice', async () => {
     const app = await buildTestApp()
-    expect((await store(app, [])).digest).toBe(vectors.empty_table)
-    const twice = await store(app, [{ a: 1 }, { a: 1 }])
-    expect(await store(app, [{ a: 1 }, { a: 1 }])).toEqual(twice)
-    expect(await rowsOf(app, twice.digest)).toEqual([{ a: 1 }, { a: 1 }])
-    expect(await rowsOf(app, vectors.empty_table)).toEqual([])
+    expect((await storeTable(app, [])).digest).toBe(vectors.empty_table)
+    const twice = await storeTable(app, [{ a: 1 }, { a: 1 }])
+    expect(await storeTable(app, [{ a: 1 }, { a: 1 }])).toEqual(twice)
+    expect(await readRows(app, twice.digest)).toEqual([{ a: 1 }, { a: 1 }])
+    expect(await readRows(app, vectors.empty_table)).toEqual([])
   })
 
   it('keeps what clients store below /traces untouched', async () => {
@@ -76,7 +66,7 @@ describe('POST /table/create', () => {
 describe('POST /table/update', () => {
   it('answers the new table and the rows that changed', async () => {
     const app = await buildTestApp()
-    const base = await store(app, [{ n: 0 }, { n: 1 }])
+    const base = await storeTable(app, [{ n: 0 }, { n: 1 }])
     const { body } = await app.post('/table/update', {
       project_id: PROJECT,
       base_digest: base.digest,
@@ -86,16 +76,16 @@ describe('POST /table/update', () => {
         { insert: { index: 2, row: { n: 9 } } },
       ],
     })
-    const [two, nine] = (await store(app, [{ n: 2 }, { n: 9 }])).row_digests
+    const [two, nine] = (await storeTable(app, [{ n: 2 }, { n: 9 }])).row_digests
     expect(body.updated_row_digests).toEqual([two, base.row_digests[0], nine])
-    expect(body.digest).toBe((await store(app, [{ n: 1 }, { n: 2 }, { n: 9 }])).digest)
-    expect(await rowsOf(app, body.digest)).toEqual([{ n: 1 }, { n: 2 }, { n: 9 }])
-    expect(await rowsOf(app, base.digest)).toEqual([{ n: 0 }, { n: 1 }])
+    expect(body.digest).toBe((await storeTable(app, [{ n: 1 }, { n: 2 }, { n: 9 }])).digest)
+    expect(await readRows(app, body.digest)).toEqual([{ n: 1 }, { n: 2 }, { n: 9 }])
+    expect(await readRows(app, base.digest)).toEqual([{ n: 0 }, { n: 1 }])
   })
 
   it('digests rows by their text', async () => {
     const app = await buildTestApp()
-    const base = await store(app, [])
+    const base = await storeTable(app, [])
     const text = `{"project_id":"acme/demo","base_digest":"${base.digest}","updates":
       [ {"append" : {"row": {"b":1.0, "a":2}}}, {"insert":{"row":{"x":1e5},"index":0}} ]}`
     const { body } = await app.post('/table/update', text)
@@ -109,7 +99,7 @@ describe('POST /table/update', () => {
 
   it('answers validation_failed for changes that are malformed or lie outside of the table', async () => {
     const app = await buildTestApp()
-    const { digest: base_digest } = await store(app, [{ n: 0 }, { n: 1 }])
+    const { digest: base_digest } = await storeTable(app, [{ n: 0 }, { n: 1 }])
     const list: [string, unknown][] = [
       ['updates[0].pop.index', [{ pop: { index: 2 } }]],
       ['updates[1].insert.index', [{ pop: { index: 0 } }, { insert: { index: 2, row: {} } }]],
@@ -142,7 +132,7 @@ describe('POST /table/update', () => {
 
   it('answers table_not_found for an unknown or foreign base', async () => {
     const app = await buildTestApp()
-    const { digest: base_digest } = await store(app, [{ n: 0 }])
+    const { digest: base_digest } = await storeTable(app, [{ n: 0 }])
     for (const fields of [{ base_digest: UNKNOWN }, { base_digest, project_id: 'acme/other' }]) {
       const request = { project_id: PROJECT, updates: [], ...fields }
       const { status, body } = await app.post('/table/update', request)
@@ -164,13 +154,13 @@ describe('POST /table/update', () => {
 describe('POST /table/create_from_digests', () => {
   it('makes a table of stored rows, in any order and number', async () => {
     const app = await buildTestApp()
-    const { row_digests } = await store(app, [{ n: 0 }, { n: 1 }])
+    const { row_digests } = await storeTable(app, [{ n: 0 }, { n: 1 }])
     const [zero, one] = row_digests
     const { body } = await app.post('/table/create_from_digests', {
       project_id: PROJECT,
       row_digests: [one, zero, one],
     })
-    expect(await rowsOf(app, body.digest)).toEqual([{ n: 1 }, { n: 0 }, { n: 1 }])
+    expect(await readRows(app, body.digest)).toEqual([{ n: 1 }, { n: 0 }, { n: 1 }])
     const probe = { project_id: PROJECT, row_digests: [], expected_digest: null }
     expect((await app.post('/table/create_from_digests', probe)).body.digest).toBe(
       vectors.empty_table,
@@ -179,7 +169,7 @@ describe('POST /table/create_from_digests', () => {
 
   it('takes no row of another project', async () => {
     const app = await buildTestApp()
-    const { row_digests } = await store(app, [{ n: 0 }])
+    const { row_digests } = await storeTable(app, [{ n: 0 }])
     const { status, body } = await app.post('/table/create_from_digests', {
       project_id: 'acme/other',
       row_digests,
@@ -209,182 +199,4 @@ describe('POST /table/create_from_digests', () => {
     body: { project_id: PROJECT, row_digests: [] },
     scope: 'traces:write',
   })
-})
-
-describe('POST /table/query', () => {
-  const ROWS = [
-    { n: 2, t: { k: 'b' } },
-    { n: 1.5, t: { k: 'a' } },
-    { n: 'x' },
-    {},
-    { n: 2, t: { k: 'a' } },
-  ]
-
-  it('answers digests and places with the rows', async () => {
-    const app = await buildTestApp()
-    const { digest, row_digests } = await store(app, ROWS)
-    const { body } = await app.post('/table/query', { project_id: PROJECT, digest })
-    expect(body.rows).toEqual(
-      ROWS.map((val, original_index) => ({
-        digest: row_digests[original_index],
-        val,
-        original_index,
-      })),
-    )
-  })
-
-  it.each([
-    [{}, [0, 1, 2, 3, 4]],
-    [{ filter: null, sort_by: null, limit: null, offset: null }, [0, 1, 2, 3, 4]],
-    [{ limit: 2 }, [0, 1]],
-    [{ limit: 2, offset: 4 }, [4]],
-    [{ offset: 9 }, []],
-    [{ limit: 0 }, []],
-    [{ sort_by: [{ field: 'n', direction: 'asc' }] }, [1, 0, 4, 2, 3]],
-    [{ sort_by: [{ field: 'n', direction: 'desc' }] }, [0, 4, 1, 2, 3]],
-    [
-      {
-        sort_by: [
-          { field: 't.k', direction: 'asc' },
-          { field: 'n', direction: 'desc' },
-        ],
-        limit: 3,
-      },
-      [4, 1, 0],
-    ],
-    [{ sort_by: [{ field: 'n', direction: 'desc' }], offset: 1, limit: 2 }, [4, 1]],
-    [{ sort_by: [] }, [0, 1, 2, 3, 4]],
-  ])('answers the places of %j', async (fields, expected) => {
-    const app = await buildTestApp()
-    const { digest } = await store(app, ROWS)
-    const { body } = await app.post('/table/query', { project_id: PROJECT, digest, ...fields })
-    expect(body.rows.map((row: { original_index: number }) => row.original_index)).toEqual(expected)
-  })
-
-  it('filters by digests, in the order of the table or sorted', async () => {
-    const app = await buildTestApp()
-    const { digest, row_digests } = await store(app, [...ROWS, {}])
-    const filter = { row_digests: [row_digests[4], row_digests[3], row_digests[1], 'unknown'] }
-    const places = async (fields: object) => {
-      const request = { project_id: PROJECT, digest, filter, ...fields }
-      const { body } = await app.post('/table/query', request)
-      return body.rows.map((row: { original_index: number }) => row.original_index)
-    }
-    expect(await places({})).toEqual([1, 3, 4, 5])
-    expect(await places({ offset: 1, limit: 2 })).toEqual([3, 4])
-    expect(await places({ sort_by: [{ field: 'n', direction: 'desc' }] })).toEqual([4, 1, 3, 5])
-    expect(await places({ filter: { row_digests: [] } })).toHaveLength(6)
-    expect(await places({ filter: { row_digests: ['unknown'] } })).toEqual([])
-  })
-
-  it('reads tables of many blocks', async () => {
-    const app = await buildTestApp()
-    const rows = Array.from({ length: 3000 }, (_, n) => ({ n: n % 2500 }))
-    const { digest } = await store(app, rows)
-    expect(await rowsOf(app, digest)).toEqual(rows)
-    expect(await rowsOf(app, digest, { offset: 1020, limit: 10 })).toEqual(rows.slice(1020, 1030))
-  })
-
-  it('answers table_not_found for an unknown or foreign table', async () => {
-    const app = await buildTestApp()
-    const { digest } = await store(app, ROWS)
-    for (const url of ['/table/query', '/table/query_stats']) {
-      for (const fields of [{ digest: UNKNOWN }, { digest, project_id: 'acme/other' }]) {
-        const { status, body } = await app.post(url, { project_id: PROJECT, ...fields })
-        expect([status, body.error.code, body.error.param]).toEqual([
-          404,
-          'table_not_found',
-          'digest',
-        ])
-      }
-    }
-  })
-
-  itRefusesBadFields('/table/query', { project_id: PROJECT, digest: UNKNOWN }, [
-    ['digest', { digest: undefined }],
-    ['digest', { digest: 'a:b' }],
-    ['filter', { filter: [] }],
-    ['filter.extra', { filter: { extra: 1 } }],
-    ['filter.row_digests', { filter: { row_digests: 'x' } }],
-    ['limit', { limit: -1 }],
-    ['limit', { limit: '1' }],
-    ['offset', { offset: -1 }],
-    ['sort_by', { sort_by: Array(5).fill({ field: 'n', direction: 'asc' }) }],
-    ['sort_by[0].field', { sort_by: [{ field: '', direction: 'asc' }] }],
-    ['sort_by[0].direction', { sort_by: [{ field: 'n', direction: 'down' }] }],
-    ['extra', { extra: 1 }],
-  ])
-
-  itRefusesBadRequests({
-    url: '/table/query',
-    body: { project_id: PROJECT, digest: UNKNOWN },
-    scope: 'traces:read',
-  })
-})
-
-describe('POST /table/query_stats', () => {
-  it('counts the rows', async () => {
-    const app = await buildTestApp()
-    const { digest } = await store(app, [{}, {}, { a: 1 }])
-    const { body } = await app.post('/table/query_stats', { project_id: PROJECT, digest })
-    expect(body).toEqual({ count: 3 })
-  })
-
-  itRefusesBadFields('/table/query_stats', { project_id: PROJECT, digest: UNKNOWN }, [
-    ['digest', { digest: null }],
-    ['extra', { extra: 1 }],
-  ])
-
-  itRefusesBadRequests({
-    url: '/table/query_stats',
-    body: { project_id: PROJECT, digest: UNKNOWN },
-    scope: 'traces:read',
-  })
-})
-
-describe('POST /table/query_stats_batch', () => {
-  it('counts the tables that exist, with their bytes when asked', async () => {
-    const app = await buildTestApp()
-    const { digest } = await store(app, [{ a: 1 }, { a: 1 }])
-    const request = { project_id: PROJECT, digests: [UNKNOWN, digest] }
-    const plain = await app.post('/table/query_stats_batch', request)
-    expect(plain.body).toEqual({ tables: [{ digest, count: 2 }] })
-    const sized = await app.post('/table/query_stats_batch', {
-      ...request,
-      include_storage_size: true,
-    })
-    expect(sized.body.tables[0].storage_size_bytes).toBe(14)
-    const none = await app.post('/table/query_stats_batch', { project_id: PROJECT })
-    expect(none.body).toEqual({ tables: [] })
-  })
-
-  itRefusesBadFields('/table/query_stats_batch', { project_id: PROJECT }, [
-    ['digests', { digests: 'x' }],
-    ['digests[0]', { digests: [1] }],
-    ['include_storage_size', { include_storage_size: 1 }],
-    ['extra', { extra: 1 }],
-  ])
-
-  itRefusesBadRequests({
-    url: '/table/query_stats_batch',
-    body: { project_id: PROJECT },
-    scope: 'traces:read',
-  })
-})
-
-it('answers project_forbidden on all table routes for a key of another project', async () => {
-  const app = await buildTestApp()
-  const { digest } = await store(app, [{}])
-  const key = await app.createKey({ projects: ['other/*'] })
-  for (const [url, body] of [
-    ['/table/create', tableOf([])],
-    ['/table/update', { project_id: PROJECT, base_digest: digest, updates: [] }],
-    ['/table/create_from_digests', { project_id: PROJECT, row_digests: [] }],
-    ['/table/query', { project_id: PROJECT, digest }],
-    ['/table/query_stats', { project_id: PROJECT, digest }],
-    ['/table/query_stats_batch', { project_id: PROJECT, digests: [digest] }],
-  ] as const) {
-    const { status, body: answer } = await app.post(url, body, { key })
-    expect([url, status, answer.error.code]).toEqual([url, 403, 'project_forbidden'])
-  }
 })
