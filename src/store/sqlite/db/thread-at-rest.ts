@@ -1,7 +1,7 @@
 /**
  * Has a thread give the memory of its heap back after load, as `http/heap-at-rest` does for the main thread: after
  * ingest, statistics and lists over a million calls a server holds 357 MB at rest instead of 469. The first question
- * after that takes some 80 ms longer, since V8 lets go of compiled code, too.
+ * after that may take longer.
  */
 import { getHeapStatistics } from 'node:v8'
 import { createRestWatch, LOOK_EVERY_MS } from '../../../domain/time/rest-watch.ts'
