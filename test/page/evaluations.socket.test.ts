@@ -85,7 +85,7 @@ describe.skipIf(!hasBrowser)('evaluations on the page', () => {
     const example = page.getByLabel('Example', { exact: true })
     await example.getByText('answer 0 2').waitFor()
     await example.getByText('answer 1 2').waitFor()
-    expect(page.url()).toMatch(/runs=.*example=/)
+    await expect.poll(() => page.url()).toMatch(/runs=.*example=/)
     expect(await findBarriers(page)).toEqual([])
     await table.getByText('differences').click()
     await page.getByRole('row', { name: /temperature/ }).waitFor()

@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser)('the home of a project in a browser', () => {
     await expect.poll(() => findBar(page, 0.5, 1)).toBeGreaterThan(0)
     await plot.click({ position: { x: await findBar(page, 0.5, 1), y: 20 } })
     await page.getByText('3 calls').waitFor()
-    expect(await page.locator('a.row').count()).toBe(3)
+    await expect.poll(() => page.locator('a.row').count()).toBe(3)
   })
 
   it('copies the request behind a chart, which a shell runs', async () => {

@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)('the page on a phone, in the dark', () => {
     await page.goto(`${url}/acme/demo/weave/calls?op=fir&all=1#key=${key}`)
     await page.locator('a.row').first().waitFor()
     const field = page.getByLabel('Costs more than, $')
-    expect(await field.isVisible()).toBe(false)
+    await expect.poll(() => field.isVisible()).toBe(false)
     await page.getByRole('button', { name: 'Filter (1)' }).click()
     await field.fill('5')
     await page.getByText('No call meets the filter.').waitFor()

@@ -100,7 +100,7 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
       .getByText('chart')
       .click()
     await page.getByText('How often it was given: 2').waitFor()
-    expect(page.url()).toContain('path=value')
+    await expect.poll(() => page.url()).toContain('path=value')
     const chart = page.getByRole('img', { name: 'value: average up to 3' })
     await expect.poll(() => chart.count()).toBe(1)
     await page.getByRole('link', { name: 'a', exact: true }).first().waitFor()

@@ -40,12 +40,12 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     await page.goto(`${url}/acme/demo/weave/calls?op=openai#key=${key}`)
     await page.getByText('Train on these').click()
     await page.getByText('4 rollouts in 1 group').waitFor()
-    expect(await textsOf(page, '[aria-label=Groups] tbody td.number')).toEqual([
-      ...['4', '0', '0.375', '0.75'],
-    ])
+    await expect
+      .poll(() => textsOf(page, '[aria-label=Groups] tbody td.number'))
+      .toEqual([...['4', '0', '0.375', '0.75']])
     await page.getByLabel('Operation').fill('nothing')
     await page.getByText('0 rollouts').waitFor()
-    expect(await page.getByText('Start the job').isDisabled()).toBe(true)
+    await expect.poll(() => page.getByText('Start the job').isDisabled()).toBe(true)
     await page.getByLabel('Operation').fill('openai')
     await page.getByText('4 rollouts in 1 group').waitFor()
     await page.getByText('Start the job').click()
@@ -92,9 +92,11 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
       .poll(() => textsOf(page, '[aria-label=Checkpoints] tbody tr td:first-child'))
       .toEqual(['2', '1', '0'])
     await page.getByRole('img', { name: /^reward: reward up to 1/ }).waitFor()
-    expect(await textsOf(page, '[aria-label=Jobs] .status')).toEqual(
-      [...['queued', 'succeeded', 'succeeded']].map((state) => expect.stringContaining(state)),
-    )
+    await expect
+      .poll(() => textsOf(page, '[aria-label=Jobs] .status'))
+      .toEqual(
+        [...['queued', 'succeeded', 'succeeded']].map((state) => expect.stringContaining(state)),
+      )
     expect(await findBarriers(page)).toEqual([])
     const error = { code: 'bad_data', message: MARKUP }
     await report(test, await claim(test), 'fail', { error, retryable: false })
@@ -103,9 +105,9 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     await page.getByRole('alert').getByText(MARKUP).waitFor()
     await page.goto(`${url}/acme/demo/weave/training/${jobs[0]}`)
     await page.getByRole('img', { name: /^loss: loss up to 0.5/ }).waitFor()
-    expect(await textsOf(page, '[aria-label=Events] tbody td:nth-child(2)')).toEqual([
-      ...['training_started', 'gradient_step', 'gradient_step', 'training_ended'],
-    ])
+    await expect
+      .poll(() => textsOf(page, '[aria-label=Events] tbody td:nth-child(2)'))
+      .toEqual([...['training_started', 'gradient_step', 'gradient_step', 'training_ended']])
     expect(await page.evaluate('window.wasRun')).toBeUndefined()
     await page.getByText('try this step').click()
     await expect.poll(() => page.getByLabel('Model').inputValue()).toBe('owl:step1')
@@ -117,6 +119,6 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     const key = await createKey({ scopes: ['traces:read'] })
     await page.goto(`${url}/acme/demo/weave/training#key=${key}`)
     await page.getByText('lacks the scope training').waitFor()
-    expect(await page.getByRole('link', { name: 'Keys' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('link', { name: 'Keys' }).count()).toBe(0)
   })
 })
