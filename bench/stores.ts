@@ -2,14 +2,14 @@
  * Both stores of calls over the same calls: how fast they take them in, and how long reads take.
  *
  *   npm run bench:stores -- --calls 1000000 --rounds 5
- *   npm run bench:stores -- --calls 1000000 --url http://user:password@host:8123/bench
+ *   npm run bench:stores -- --calls 1000000 --only clickhouse --url http://user:password@host:8123/bench
  *
  * Without an address ClickHouse is its engine in a process of its own (npm run setup:chdb). The database must be empty.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -18,6 +18,7 @@ import { createClient } from '@clickhouse/client'
 import { resolveCallsSelection, resolveCallsShape } from '../src/domain/calls/calls-query.ts'
 import { type CallParts, resolveCallEnd, resolveCallStart } from '../src/domain/calls/new-call.ts'
 import { toColumns } from '../src/domain/stats/metric-names.ts'
+import type { StatsQuery } from '../src/store/api/stats/stats.ts'
 import type { Stores } from '../src/store/api/stores.ts'
 import { openClickHouseStores } from '../src/store/clickhouse/open.ts'
 import { openSqliteStore } from '../src/store/sqlite/open.ts'
@@ -31,13 +32,43 @@ const TRACE_CALLS = 8
 const BATCH_CALLS = 1000
 const caller = { keyId: 'bench', project_id, signal: new AbortController().signal }
 
-/** Calls in traces of eight; one in three tells usage, one in fifty failed. */
+interface Usage {
+  readonly requests: number
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+}
+
+/** What a call used itself, by model: one in three used something. */
+function usedBy(at: number): Record<string, Usage> {
+  if (at % 3 !== 0) return {}
+  const used = { requests: 1, prompt_tokens: 100 + (at % 900), completion_tokens: at % 300 }
+  return { [`model-${at % 5}`]: used }
+}
+
+/** What a call reports: a root what its whole trace used, as SDKs add it up. */
+function reportOf(at: number): Record<string, Usage> {
+  if (at % TRACE_CALLS !== 0) return usedBy(at)
+  const sums: Record<string, Usage> = {}
+  for (let call = at; call < at + TRACE_CALLS; call++) {
+    for (const [model, used] of Object.entries(usedBy(call))) {
+      const sum = sums[model] ?? { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
+      sums[model] = {
+        requests: sum.requests + used.requests,
+        prompt_tokens: sum.prompt_tokens + used.prompt_tokens,
+        completion_tokens: sum.completion_tokens + used.completion_tokens,
+      }
+    }
+  }
+  return sums
+}
+
+/** Calls in traces of eight, a root and seven below it; one in fifty failed. */
 function callOf(at: number, calls: number): CallParts {
   const us = FIRST_US + Math.floor((at / calls) * RANGE_US)
   const root = at - (at % TRACE_CALLS)
   const ids = { project_id, id: idOf(at) }
-  const usage = { requests: 1, prompt_tokens: 100 + (at % 900), completion_tokens: at % 300 }
-  const summary = at % 3 === 0 ? { usage: { [`model-${at % 5}`]: usage } } : {}
+  const usage = reportOf(at)
+  const summary = Object.keys(usage).length > 0 ? { usage } : {}
   const started = {
     ...{ ...ids, trace_id: idOf(root), parent_id: at === root ? null : idOf(root) },
     ...{ op_name: `step_${at % 40}`, started_at: new Date(us / 1000).toISOString() },
@@ -60,6 +91,7 @@ function idOf(at: number): string {
 }
 
 async function ingest(stores: Stores, calls: number): Promise<void> {
+  tellLoad()
   const begun = performance.now()
   let next = 0
   async function send(): Promise<void> {
@@ -81,6 +113,11 @@ function tell(figure: number | string, what: string): void {
   console.log(`${String(figure).padStart(10)} ${what}`)
 }
 
+/** The load average of the last minute, which the figures below it are to be read with. */
+function tellLoad(): void {
+  tell(loadavg()[0]?.toFixed(1) ?? '-', 'load average')
+}
+
 /** The median of some rounds; the first is not counted. */
 async function measure(name: string, run: (round: number) => Promise<unknown>): Promise<void> {
   const times: number[] = []
@@ -94,6 +131,7 @@ async function measure(name: string, run: (round: number) => Promise<unknown>): 
 }
 
 async function read(stores: Stores, calls: number): Promise<void> {
+  tellLoad()
   const some = (round: number) => Math.floor(((round * 0.618) % 1) * calls)
   await measure('write of one call', (round) =>
     stores.calls.writeParts([callOf(calls + round, calls)]),
@@ -105,25 +143,31 @@ async function read(stores: Stores, calls: number): Promise<void> {
     const shape = resolveCallsShape({ project_id })
     for await (const _page of stores.callsQuery.pages(selection, shape, caller));
   })
+}
+
+async function readStats(stores: Stores): Promise<void> {
+  tellLoad()
   const hours = Array.from({ length: RANGE_US / HOUR_US }, (_, at) => FIRST_US + at * HOUR_US)
   const question = {
     ...{ project_id, filter: {}, startUs: FIRST_US, endUs: FIRST_US + RANGE_US },
     ...{ startsUs: Float64Array.from(hours), prices: [], valuesMax: 1e6, counting: 'own' as const },
+    usageColumns: [],
   }
-  const latency = { metric: 'latency_ms' as const, aggregations: ['avg' as const] }
-  const tokens = { metric: 'total_tokens' as const, aggregations: ['sum' as const] }
-  const ask = (percentiles: number[], withUsage: boolean, filter = {}) =>
-    stores.stats.aggregate(
-      {
-        ...{ ...question, filter, callColumns: toColumns([{ ...latency, percentiles }]) },
-        usageColumns: withUsage ? toColumns([{ ...tokens, percentiles: [] }]) : [],
-      },
-      caller,
-    )
-  await measure('averages by hour, 30 days', () => ask([], false))
-  await measure('p50, p95 and p99 by hour', () => ask([50, 95, 99], false))
-  await measure('the same of one op', () => ask([50, 95, 99], false, { op_names: ['step_1'] }))
-  await measure('averages and tokens by hour', () => ask([], true))
+  const columns = (percentiles: number[]) =>
+    toColumns([{ metric: 'latency_ms', aggregations: ['avg'], percentiles }])
+  const averages = { ...question, callColumns: columns([]) }
+  const ranks = { ...question, callColumns: columns([50, 95, 99]) }
+  const tokens = {
+    ...averages,
+    usageColumns: toColumns([{ metric: 'total_tokens', aggregations: ['sum'], percentiles: [] }]),
+  }
+  const ask = (name: string, query: StatsQuery) =>
+    measure(name, () => stores.stats.aggregate(query, caller))
+  await ask('averages by hour, 30 days', averages)
+  await ask('p50, p95 and p99 by hour', ranks)
+  await ask('the same of one op', { ...ranks, filter: { op_names: ['step_1'] } })
+  await ask('averages and tokens by hour, each token once', tokens)
+  await ask('the same, tokens as reported', { ...tokens, counting: 'reported' })
 }
 
 function bytesIn(folder: string): number {
@@ -146,6 +190,7 @@ async function benchSqlite(calls: number, dataDir: string): Promise<void> {
   await ingest(store, calls)
   await store.segments.buildAll()
   await read(store, calls)
+  await readStats(store)
   await store.close()
   tell(Math.round(bytesIn(dataDir) / calls), 'bytes    a call on disk')
   tellMemory(process.pid)
@@ -187,6 +232,7 @@ async function benchClickHouse(calls: number, dataDir: string, given?: string): 
   })
   await ingest(stores, calls)
   await read(stores, calls)
+  await readStats(stores)
   await stores.close()
   tell(Math.round((await bytesOfParts(url)) / calls), 'bytes    a call on disk')
   if (front) tellMemory(front.child.pid)
@@ -198,15 +244,20 @@ const { values } = parseArgs({
     calls: { type: 'string', default: '100000' },
     rounds: { type: 'string', default: '20' },
     url: { type: 'string' },
+    only: { type: 'string' },
   },
 })
+const { only } = values
+if (only !== undefined && only !== 'sqlite' && only !== 'clickhouse') {
+  throw new Error('--only takes sqlite or clickhouse')
+}
 const rounds = Number(values.rounds)
 const root = mkdtempSync(join(tmpdir(), 'weft-stores-'))
 try {
   const calls = Number(values.calls)
   console.log(`${calls} calls, medians of ${rounds}`)
-  await benchSqlite(calls, join(root, 'sqlite'))
-  await benchClickHouse(calls, join(root, 'node'), values.url)
+  if (only !== 'clickhouse') await benchSqlite(calls, join(root, 'sqlite'))
+  if (only !== 'sqlite') await benchClickHouse(calls, join(root, 'node'), values.url)
 } finally {
   rmSync(root, { recursive: true, force: true })
 }
