@@ -4,14 +4,16 @@
  *
  * npm run bench:page -- [--calls 100000] [--trace 30000] [--rounds 5] [--data DIR] [--chromium PATH]
  *
- * Calls lie in 30 days, as for bench:stats, and are made once; the table that is scrolled has them all, up to the rows that
- * it can show.
+ * Calls lie in 30 days, as for bench:stats, and are made once. Measuring begins when statistics of all hours are built. The
+ * table that is scrolled has all calls, up to the rows that it can show.
  */
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { DATABASE_FILE } from '../src/store/sqlite/db/connection.ts'
 import { DAY_US, DAYS, FIRST_US, PROJECT, provideData } from './stats-data.ts'
+import { waitForSegments } from './stats-segments.ts'
 import { type BenchServer, KEY, median, startServer } from './stats-server.ts'
 
 const TRACE_PROJECT = 'bench/trace'
@@ -70,12 +72,22 @@ async function recordTrace(server: BenchServer): Promise<void> {
   }
 }
 
-/** A browser that has never seen the page, signed in. */
-async function openContext(browser: Browser): Promise<BrowserContext> {
+/** Opens an address in a browser that has never seen the page, signed in, and reads what is measured. */
+async function measureView<T>(
+  browser: Browser,
+  address: string,
+  measure: (page: Page) => Promise<T>,
+): Promise<T> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
-  context.setDefaultTimeout(TIMEOUT_MS)
-  await context.addInitScript(`sessionStorage.setItem('weft.key', '${KEY}')`)
-  return context
+  try {
+    context.setDefaultTimeout(TIMEOUT_MS)
+    await context.addInitScript(`sessionStorage.setItem('weft.key', '${KEY}')`)
+    const page = await context.newPage()
+    await page.goto(address)
+    return await measure(page)
+  } finally {
+    await context.close()
+  }
 }
 
 interface FirstView {
@@ -85,25 +97,18 @@ interface FirstView {
   readonly chartMs: number
 }
 
-async function measureFirstView(browser: Browser, home: string): Promise<FirstView> {
-  const context = await openContext(browser)
-  try {
-    const page = await context.newPage()
-    await page.goto(home)
-    await page.waitForSelector('.chart canvas')
-    return (await page.evaluate(`(() => {
-      const entries = [...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')]
-      const own = entries.filter(({ name }) => name.includes('/assets/') || !name.includes('/calls/') && !name.endsWith('/me'))
-      return {
-        chartMs: performance.now(),
-        paintMs: performance.getEntriesByName('first-contentful-paint')[0].startTime,
-        bytes: own.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
-        requests: own.length,
-      }
-    })()`)) as FirstView
-  } finally {
-    await context.close()
-  }
+async function measureFirstView(page: Page): Promise<FirstView> {
+  await page.waitForSelector('.chart canvas')
+  return (await page.evaluate(`(() => {
+    const entries = [...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')]
+    const own = entries.filter(({ name }) => name.includes('/assets/') || !name.includes('/calls/') && !name.endsWith('/me'))
+    return {
+      chartMs: performance.now(),
+      paintMs: performance.getEntriesByName('first-contentful-paint')[0].startTime,
+      bytes: own.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
+      requests: own.length,
+    }
+  })()`)) as FirstView
 }
 
 interface Scrolling {
@@ -115,37 +120,30 @@ interface Scrolling {
   readonly endMs: number
 }
 
-async function measureScrolling(browser: Browser, url: string): Promise<Scrolling> {
-  const context = await openContext(browser)
-  try {
-    const page = await context.newPage()
-    await page.goto(`${url}/${PROJECT}/weave/calls?all=1`)
-    await page.waitForSelector('a.row')
-    await page.getByText(/^[\d,]+(?: and more)? calls$/).waitFor()
-    const scrolled = (await page.evaluate(`new Promise((resolve) => {
-      const list = document.querySelector('.window-list')
-      const times = []
-      const step = (now) => {
-        times.push(now)
-        list.scrollTop += ${SCROLL_STEP_PX}
-        if (now - times[0] < ${1000 * SCROLL_SECONDS}) return requestAnimationFrame(step)
-        const waits = times.slice(1).map((time, at) => time - times[at])
-        resolve({
-          rows: Number(document.querySelector('[role=table]').getAttribute('aria-rowcount')),
-          frames: waits.length,
-          lost: waits.reduce((sum, wait) => sum + Math.max(0, Math.round(wait / ${FRAME_MS}) - 1), 0),
-          longestMs: Math.max(...waits),
-        })
-      }
-      requestAnimationFrame(step)
-    })`)) as Omit<Scrolling, 'endMs'>
-    const begin = performance.now()
-    await page.evaluate(`document.querySelector('.window-list').scrollTop = 1e9`)
-    await page.waitForSelector(`a.row[aria-rowindex="${scrolled.rows}"]`)
-    return { ...scrolled, endMs: performance.now() - begin }
-  } finally {
-    await context.close()
-  }
+async function measureScrolling(page: Page): Promise<Scrolling> {
+  await page.waitForSelector('a.row')
+  await page.getByText(/^[\d,]+(?: and more)? calls$/).waitFor()
+  const scrolled = (await page.evaluate(`new Promise((resolve) => {
+    const list = document.querySelector('.window-list')
+    const times = []
+    const step = (now) => {
+      times.push(now)
+      list.scrollTop += ${SCROLL_STEP_PX}
+      if (now - times[0] < ${1000 * SCROLL_SECONDS}) return requestAnimationFrame(step)
+      const waits = times.slice(1).map((time, at) => time - times[at])
+      resolve({
+        rows: Number(document.querySelector('[role=table]').getAttribute('aria-rowcount')),
+        frames: waits.length,
+        lost: waits.reduce((sum, wait) => sum + Math.max(0, Math.round(wait / ${FRAME_MS}) - 1), 0),
+        longestMs: Math.max(...waits),
+      })
+    }
+    requestAnimationFrame(step)
+  })`)) as Omit<Scrolling, 'endMs'>
+  const begin = performance.now()
+  await page.evaluate(`document.querySelector('.window-list').scrollTop = 1e9`)
+  await page.waitForSelector(`a.row[aria-rowindex="${scrolled.rows}"]`)
+  return { ...scrolled, endMs: performance.now() - begin }
 }
 
 interface LargeTrace {
@@ -156,23 +154,16 @@ interface LargeTrace {
 }
 
 /** Usable: its rows can be seen, folded and chosen. */
-async function measureTrace(browser: Browser, url: string): Promise<LargeTrace> {
-  const context = await openContext(browser)
-  try {
-    const page = await context.newPage()
-    await page.goto(`${url}/${TRACE_PROJECT}/weave/calls/call-0`)
-    await page.waitForSelector('.trace-row')
-    const usableMs = await now(page)
-    await page.getByText(/tokens$/).waitFor()
-    const sumsMs = await now(page)
-    const session = await context.newCDPSession(page)
-    await session.send('HeapProfiler.collectGarbage')
-    const { usedSize } = await session.send('Runtime.getHeapUsage')
-    const elements = (await page.evaluate(`document.querySelectorAll('*').length`)) as number
-    return { usableMs, sumsMs, heapMb: usedSize / MB, elements }
-  } finally {
-    await context.close()
-  }
+async function measureTrace(page: Page): Promise<LargeTrace> {
+  await page.waitForSelector('.trace-row')
+  const usableMs = await now(page)
+  await page.getByText(/tokens$/).waitFor()
+  const sumsMs = await now(page)
+  const session = await page.context().newCDPSession(page)
+  await session.send('HeapProfiler.collectGarbage')
+  const { usedSize } = await session.send('Runtime.getHeapUsage')
+  const elements = (await page.evaluate(`document.querySelectorAll('*').length`)) as number
+  return { usableMs, sumsMs, heapMb: usedSize / MB, elements }
 }
 
 /** Milliseconds since the page was asked for. */
@@ -204,21 +195,25 @@ const browser = await chromium.launch({
 })
 try {
   await recordTrace(server)
+  const built = await waitForSegments(join(data.dataDir, DATABASE_FILE))
+  console.error(`statistics built after ${built.toFixed(0)} s`)
   const [from, to] = [FIRST_US, FIRST_US + DAYS * DAY_US].map((us) => new Date(us / 1000))
   const home = `${url}/${PROJECT}/weave?from=${from?.toISOString()}&to=${to?.toISOString()}`
   console.log(`| ${calls.toLocaleString('en')} calls | median | range |\n|---|---|---|`)
-  const first = await repeat(() => measureFirstView(browser, home))
+  const first = await repeat(() => measureView(browser, home, measureFirstView))
   report('first view, compressed', first, ({ bytes }) => bytes, 'bytes')
   report('first view, requests', first, ({ requests }) => requests, '')
   report('first paint', first, ({ paintMs }) => paintMs, 'ms')
   report('first chart', first, ({ chartMs }) => chartMs, 'ms')
-  const scrolled = await repeat(() => measureScrolling(browser, url))
+  const table = `${url}/${PROJECT}/weave/calls?all=1`
+  const scrolled = await repeat(() => measureView(browser, table, measureScrolling))
   report('rows of the table', scrolled, ({ rows }) => rows, '')
   report(`frames in ${SCROLL_SECONDS} s of scrolling`, scrolled, ({ frames }) => frames, '')
   report('frames lost', scrolled, ({ lost }) => lost, '')
   report('longest frame', scrolled, ({ longestMs }) => longestMs, 'ms')
   report('last row after a jump to it', scrolled, ({ endMs }) => endMs, 'ms')
-  const traces = await repeat(() => measureTrace(browser, url))
+  const trace = `${url}/${TRACE_PROJECT}/weave/calls/call-0`
+  const traces = await repeat(() => measureView(browser, trace, measureTrace))
   const size = `trace of ${traceCalls.toLocaleString('en')} calls`
   report(`${size}, usable`, traces, ({ usableMs }) => usableMs, 'ms')
   report(`${size}, tokens and costs added up`, traces, ({ sumsMs }) => sumsMs, 'ms')
