@@ -40,11 +40,8 @@ export async function readContext(
     const found = await findOwnResponse(responses, id, caller)
     const param = 'previous_response_id'
     if (found === null) throw new ApiError('previous_response_not_found', { param })
-    chars += found.input_json.length + found.response_json.length
-    if (turns.length === CONTEXT_RESPONSES_MAX || chars > CONTEXT_CHARS_MAX) {
-      const message = 'The responses before this one are too many or too long.'
-      throw new ApiError('context_length_exceeded', { param, message })
-    }
+    chars += charsOf(found)
+    if (turns.length === CONTEXT_RESPONSES_MAX || chars > CONTEXT_CHARS_MAX) throw tooLong(param)
     turns.push(listTurnItems(found))
     id = found.previous_response_id
   }
@@ -57,7 +54,7 @@ export async function readContext(
 /**
  * Items with the items in the place of references to them.
  *
- * @throws ApiError invalid_value for a reference to nothing that the caller may see
+ * @throws ApiError invalid_value for a reference to nothing that the caller may see, context_length_exceeded
  */
 export async function resolveReferences(
   responses: ResponseStore,
@@ -66,6 +63,9 @@ export async function resolveReferences(
 ): Promise<InputItem[]> {
   /** Each response is read once. */
   const known = new Map<string, InputItem[]>()
+  let readChars = 0
+  /** A small request may name one large item many times. */
+  let namedChars = 0
   const resolved: InputItem[] = []
   for (const [index, item] of items.entries()) {
     if (item.type !== 'item_reference') {
@@ -74,18 +74,35 @@ export async function resolveReferences(
     }
     const owner = findResponseOfItem(item.id ?? '')
     if (owner !== null && !known.has(owner)) {
-      if (known.size === CONTEXT_RESPONSES_MAX) throw unknownItem(index)
       const found = await findOwnResponse(responses, owner, caller)
+      readChars += found === null ? 0 : charsOf(found)
+      if (known.size === CONTEXT_RESPONSES_MAX) throw tooLong(placeOf(index))
+      if (readChars > CONTEXT_CHARS_MAX) throw tooLong(placeOf(index))
       known.set(owner, found === null ? [] : listTurnItems(found))
     }
     const meant = known.get(owner ?? '')?.find(({ id }) => id === item.id)
     if (meant === undefined) throw unknownItem(index)
+    namedChars += JSON.stringify(meant).length
+    if (namedChars > CONTEXT_CHARS_MAX) throw tooLong(placeOf(index))
     resolved.push(meant)
   }
   return resolved
 }
 
+function charsOf({ input_json, response_json }: StoredResponse): number {
+  return input_json.length + response_json.length
+}
+
+function tooLong(param: string): ApiError {
+  const message = 'The stored responses that this one goes on from are too many or too long.'
+  return new ApiError('context_length_exceeded', { param, message })
+}
+
+function placeOf(index: number): string {
+  return `input[${index}].id`
+}
+
 function unknownItem(index: number): ApiError {
-  const param = `input[${index}].id`
+  const param = placeOf(index)
   return new ApiError('invalid_value', { param, message: `${param} names no stored item` })
 }

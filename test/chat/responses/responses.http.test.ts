@@ -283,6 +283,27 @@ describe('stored responses', () => {
     ])
   })
 
+  it('are not told without bound for references to their items', async () => {
+    const { post } = await buildApp()
+    const long = [{ role: 'user', content: 'x'.repeat(9 * 1024 * 1024) }]
+    const [one, two] = [
+      (await post(URL, { input: long })).body,
+      (await post(URL, { input: long })).body,
+    ]
+    const refer = (id: string) => ({ type: 'item_reference', id })
+    const [small, other] = [refer(one.output[0].id), refer(two.output[0].id)]
+    const large = refer(`msg_${one.id.slice('resp_'.length)}_i0`)
+    expect((await post(URL, { input: [small, small, large] })).status).toBe(200)
+    for (const input of [
+      [small, other],
+      [large, large],
+    ]) {
+      const { status, body } = await post(URL, { input })
+      expect([status, body.error.code]).toEqual([400, 'context_length_exceeded'])
+      expect(body.error.param).toBe('input[1].id')
+    }
+  })
+
   it('list the items of their input in pages', async () => {
     const { post, get } = await buildApp()
     const input = ['a', 'b', 'c'].map((content) => ({ role: 'user', content }))
