@@ -177,4 +177,17 @@ describe('trained models in the listing', () => {
     expect(body).toMatchObject({ id: 'w:///acme/demo/policy', root: 'policy:step0' })
     expect((await testApp.get('/v1/models/policy:step4')).status).toBe(404)
   })
+
+  it('tells how one answers to admins of all projects alone', async () => {
+    const testApp = await buildTestApp()
+    await createModel(testApp)
+    await ask(testApp, 'policy')
+    const key = await testApp.createKey({ scopes: ['admin'], projects: ['acme/*'] })
+    const listed = async (options = {}) => {
+      const { data } = (await testApp.get('/v1/backends', options)).body
+      return data.map(({ id }: { id: string }) => id)
+    }
+    expect(await listed()).toContain('policy:step0')
+    expect(await listed({ key })).toEqual(['tiny'])
+  })
 })

@@ -17,7 +17,10 @@ const UNASKED: ModelFigures = {
   ...{ lastAnswerMs: null, lastFailure: null },
 }
 
-/** Spec: §4.7. Choice: for admins, since addresses of upstreams and use by others are nobody else's affair. */
+/**
+ * Spec: §4.7. Choice: for admins, since addresses of upstreams and use by others are nobody else's affair. Trained models
+ * are told to admins of all projects, since the names that were asked for do not say whose they are.
+ */
 export async function backendRoutes(
   app: App,
   { models, meter }: BackendRoutesOptions,
@@ -34,11 +37,11 @@ export async function backendRoutes(
       },
     },
     async (request) => {
-      requireScope(request.principal, 'admin')
+      const { projects } = requireScope(request.principal, 'admin')
       const figures = meter.read()
       const served = models.listEntries().map(({ id }) => models.getModel(id))
       const known = new Set(served.map(({ id }) => id))
-      const trained = [...figures].filter(([id]) => !known.has(id))
+      const trained = projects.includes('*') ? [...figures].filter(([id]) => !known.has(id)) : []
       const data = [
         ...served.map((model): Backend => {
           const { id, aliases, backend } = model
