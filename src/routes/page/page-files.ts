@@ -1,6 +1,7 @@
 /**
- * The files of the page, ready to be sent: TypeScript without its types, all of them compressed. Read once at the start,
- * so that there is nothing to build.
+ * The files of the page: TypeScript without its types, all of them compressed, so that there is nothing to build. Each is
+ * made ready when it is first asked for: all at once would hold up other requests, and most servers that start are never
+ * asked for the page.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -33,6 +34,8 @@ const ENTRY = 'page-entry.ts'
 
 /** Imports that a module needs before it runs: not those of views that are opened later. */
 const IMPORTS = /\b(?:from|import)\s*["']([@\w./-]+)["']/g
+/** Those of types, which are gone with the types. */
+const TYPE_IMPORTS = /^import type [^'"]*["'][^'"]*["']/gm
 
 export interface PageFile {
   readonly type: string
@@ -47,8 +50,8 @@ export interface Page {
   readonly policy: string
   /** Changes with any byte of any file. */
   readonly version: string
-  /** By the path behind the version. */
-  readonly files: ReadonlyMap<string, PageFile>
+  /** The file of the path behind the version; undefined when there is none. */
+  findFile(path: string): PageFile | undefined
 }
 
 /**
@@ -74,11 +77,19 @@ export function readPage(refScheme: string): Page {
     .replace('{{refScheme}}', refScheme)
     .replace('{{imports}}', importMap)
     .replace('{{preloads}}', preloads.join('\n    '))
+  const ready = new Map<string, PageFile>()
   return {
     document: pack('text/html; charset=utf-8', html),
     policy: renderPolicy(importMap),
     version,
-    files: new Map([...texts].map(([path, text]) => [path, pack(typeOf(path), text)])),
+    findFile(path) {
+      const text = texts.get(path)
+      if (text === undefined) return ready.get(path)
+      const file = pack(typeOf(path), path.endsWith('.ts') ? stripTypeScriptTypes(text) : text)
+      ready.set(path, file)
+      texts.delete(path)
+      return file
+    },
   }
 }
 
@@ -86,8 +97,7 @@ function* readOwnFiles(): Generator<[string, string]> {
   const names = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).sort()
   for (const name of names) {
     if (!(extname(name) in TYPES)) continue
-    const text = readFileSync(join(ROOT, name), 'utf8')
-    yield [name.replaceAll('\\', '/'), name.endsWith('.ts') ? stripTypeScriptTypes(text) : text]
+    yield [name.replaceAll('\\', '/'), readFileSync(join(ROOT, name), 'utf8')]
   }
 }
 
@@ -111,7 +121,8 @@ function findPackages(): string {
 function listNeeded(texts: ReadonlyMap<string, string>): string[] {
   const needed = new Set([ENTRY])
   for (const path of needed) {
-    for (const [, name = ''] of (texts.get(path) ?? '').matchAll(IMPORTS)) {
+    const text = (texts.get(path) ?? '').replaceAll(TYPE_IMPORTS, '')
+    for (const [, name = ''] of text.matchAll(IMPORTS)) {
       const isOwn = name.startsWith('.')
       const found = isOwn ? join(dirname(path), name).replaceAll('\\', '/') : `lib/${name}.js`
       if (texts.has(found)) needed.add(found)

@@ -31,8 +31,6 @@ export async function pageRoutes(app: App, { refScheme }: PageRoutesOptions): Pr
     page ??= readPage(refScheme)
     return page
   }
-  // Before the first request, for which it would hold up all others; not at all where nobody can ask.
-  app.addHook('onListen', async () => void open())
 
   for (const url of VIEWS) {
     app.get(url, { schema }, async (request, reply) => {
@@ -46,7 +44,7 @@ export async function pageRoutes(app: App, { refScheme }: PageRoutesOptions): Pr
 
   app.get('/assets/:version/*', { schema }, async (request, reply) => {
     const { version, '*': path } = request.params as { version: string; '*': string }
-    const file = version === open().version ? open().files.get(path) : undefined
+    const file = version === open().version ? open().findFile(path) : undefined
     if (file === undefined) throw new ApiError('unknown_url')
     reply.header('cache-control', FOREVER)
     return send(request, reply, file)
