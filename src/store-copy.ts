@@ -1,11 +1,16 @@
-/** Command line: copies the calls of a project into ClickHouse. The server that uses the data directory must be stopped. */
+/** Command line: copies what lies in SQLite to where servers look for it. The server that uses the data directory must be stopped. */
 import { parseArgs } from 'node:util'
-import { ConfigError, readConfig } from './config.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
 import { openCallsElsewhere, openNodeStores } from './deps.ts'
 import { copyProject } from './store/copy/copy-project.ts'
+import { copyRest } from './store/copy/copy-rest.ts'
+import { CHUNK_BYTES } from './store/postgres/blobs/chunks.ts'
+import { openPostgresTarget } from './store/postgres/copy/copy-target.ts'
+import { openSqliteSource } from './store/sqlite/copy/copy-source.ts'
 
-const USAGE =
-  'usage: npm run store:copy -- --from sqlite --to clickhouse --project ENTITY/PROJECT [--project ...]'
+const USAGE = `usage:
+  npm run store:copy -- --from sqlite --to postgres
+  npm run store:copy -- --from sqlite --to clickhouse --project ENTITY/PROJECT [--project ...]`
 const BAR_CELLS = 40
 
 async function main(args: readonly string[]): Promise<void> {
@@ -15,18 +20,52 @@ async function main(args: readonly string[]): Promise<void> {
     options: { from: text, to: text, project: { ...text, multiple: true } },
   })
   const { from, to, project: projects = [] } = values
-  if (from !== 'sqlite' || to !== 'clickhouse' || projects.length === 0) throw new Error(USAGE)
+  // All that is no call goes together; calls go by their projects.
+  const isAsked =
+    to === 'postgres' ? projects.length === 0 : to === 'clickhouse' && projects.length > 0
+  if (from !== 'sqlite' || !isAsked) throw new Error(USAGE)
   const config = readConfig()
   if (config.store !== 'clickhouse') throw new ConfigError('WEFT_STORE must be clickhouse')
+  if (to === 'postgres') await copyToPostgres(config)
+  else await copyToClickHouse(config, projects)
+}
+
+async function copyToPostgres({ dataDir, metaUrl }: Config): Promise<void> {
+  if (metaUrl === null) throw new ConfigError('WEFT_META_URL must be set')
+  const source = openSqliteSource(dataDir, CHUNK_BYTES)
+  try {
+    const target = await openPostgresTarget(metaUrl)
+    try {
+      const copied = await copyRest(source, target, (step, table, rows, total) =>
+        tellProgress(rows, total, `${step} ${table}`),
+      )
+      process.stderr.write('\n')
+      for (const { table, rows, checksum } of copied) {
+        if (rows === 0) continue
+        process.stdout.write(`${table}: ${rows} rows, checksum ${checksum}, the same in both\n`)
+      }
+    } finally {
+      await target.close()
+    }
+    for (const [kind, count] of Object.entries(source.missing)) {
+      if (count === 0) continue
+      process.stderr.write(`left out, as they are gone from ${dataDir}: ${count} ${kind}\n`)
+    }
+  } finally {
+    source.close()
+  }
+}
+
+async function copyToClickHouse(config: Config, projects: readonly string[]): Promise<void> {
   const node = await openNodeStores(config)
   // A failure closes the node, too.
   const stores = await openCallsElsewhere(node, config)
   try {
     for (const project_id of projects) {
-      const onProgress = (step: string, calls: number, total: number) =>
-        void process.stderr.write(`\r${renderBar(calls, total)} ${calls}/${total} ${step}  `)
-      const options = { project_id, refScheme: config.refScheme, onProgress }
-      const { calls, storage_size_bytes, checksum } = await copyProject(node, stores, options)
+      const { calls, storage_size_bytes, checksum } = await copyProject(node, stores, {
+        ...{ project_id, refScheme: config.refScheme },
+        onProgress: (step, done, total) => tellProgress(done, total, step),
+      })
       process.stderr.write('\n')
       const told = `${calls} calls, ${storage_size_bytes} bytes, checksum ${checksum}`
       process.stdout.write(`${project_id}: ${told}, the same in both\n`)
@@ -36,10 +75,11 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-function renderBar(calls: number, total: number): string {
-  const full =
-    total === 0 ? BAR_CELLS : Math.min(BAR_CELLS, Math.floor((calls / total) * BAR_CELLS))
-  return '█'.repeat(full) + '░'.repeat(BAR_CELLS - full)
+/** One line that is written over; what was longer before is gone. */
+function tellProgress(done: number, total: number, step: string): void {
+  const full = total === 0 ? BAR_CELLS : Math.min(BAR_CELLS, Math.floor((done / total) * BAR_CELLS))
+  const bar = '█'.repeat(full) + '░'.repeat(BAR_CELLS - full)
+  process.stderr.write(`\r\x1b[K${bar} ${done}/${total} ${step}`)
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

@@ -1,10 +1,11 @@
 /** Copies the calls of a project from one store to another, and compares what both have. */
-import { createHash } from 'node:crypto'
 import type { CallTexts } from '../../domain/calls/call-view.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/calls-query.ts'
 import { toCopiedParts } from '../../domain/calls/copied-call.ts'
 import type { CallStore } from '../api/calls/calls.ts'
 import type { CallsQueryStore } from '../api/calls/calls-query.ts'
+import { CopyError } from '../api/copy.ts'
+import { createChecksum } from './checksum.ts'
 
 interface CopiedStores {
   readonly calls: CallStore
@@ -25,14 +26,6 @@ interface CopyResult {
   readonly storage_size_bytes: number
   /** The same for the same calls, in any order. */
   readonly checksum: string
-}
-
-/** Stores that differ after a copy; the message is one line. */
-class CopyError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'CopyError'
-  }
 }
 
 /** Limit: calls that are written at once. */
@@ -58,7 +51,8 @@ export async function copyProject(
     step: 'copied' | 'compared',
     take: (calls: readonly CallTexts[]) => Promise<void>,
   ): Promise<CopyResult> {
-    let [calls, storage_size_bytes, sum] = [0, 0, 0n]
+    let [calls, storage_size_bytes] = [0, 0]
+    const checksum = createChecksum()
     let batch: CallTexts[] = []
     const end = async () => {
       await take(batch)
@@ -70,13 +64,13 @@ export async function copyProject(
       for (const { call } of page) {
         calls += 1
         storage_size_bytes += call.storage_size_bytes
-        sum = BigInt.asUintN(64, sum + hashOf(call))
+        checksum.add(call)
         batch.push(call)
       }
       if (batch.length >= BATCH_CALLS) await end()
     }
     await end()
-    return { calls, storage_size_bytes, checksum: sum.toString(16).padStart(16, '0') }
+    return { calls, storage_size_bytes, checksum: checksum.end() }
   }
 
   const sent = await sumUp(from, 'copied', async (calls) => {
@@ -91,11 +85,4 @@ export async function copyProject(
     throw new CopyError(`${name} differ: ${sent[name]} were read, ${found[name]} are there`)
   }
   return found
-}
-
-/** 64 bits of all that is known of a call. */
-function hashOf(call: CallTexts): bigint {
-  const values = Object.entries(call).sort(([left], [right]) => (left < right ? -1 : 1))
-  const digest = createHash('sha256').update(JSON.stringify(values)).digest()
-  return digest.readBigUInt64BE()
 }

@@ -3,6 +3,7 @@
  * these; what is left of the node's own store holds nothing.
  */
 import type { CallsQueryStore } from '../api/calls/calls-query.ts'
+import { MigrationError } from '../sqlite/db/migration-files.ts'
 import type { NodeStores } from '../sqlite/open.ts'
 import type { ReadTurnLimits } from '../sqlite/read/read-turns.ts'
 import { createKeyStore } from './access/keys.ts'
@@ -10,7 +11,8 @@ import { createAnnotationStore } from './annotation/annotation-queues.ts'
 import { createBlobs } from './blobs/blobs.ts'
 import { createBesideOf } from './calls/call-beside.ts'
 import { createResponseStore } from './chat/responses.ts'
-import { connectPostgres } from './db/client.ts'
+import { COPY_SCHEMA, FIND_COPY } from './copy/copy-target.sql.ts'
+import { connectPostgres, type Postgres } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
 import { createReads } from './db/reads.ts'
 import { sweepHourly } from './db/sweep.ts'
@@ -55,6 +57,7 @@ export async function openPostgresStores(
     ...(options.writeTimeoutMs === undefined ? {} : { writeTimeoutMs: options.writeTimeoutMs }),
     connectionsMax: running + CONNECTIONS_OF_REST,
   })
+  await requireNoCopy(db)
   const reads = createReads(options.reads)
   const blobs = createBlobs(db)
   const bell = createQueueBell(options.url)
@@ -98,8 +101,27 @@ export async function openPostgresStores(
 export async function openPostgresKeys(url: string) {
   await migrate(url)
   const db = connectPostgres({ url, connectionsMax: 1, readTimeoutMs: COMMAND_MS_MAX })
+  await requireNoCopy(db)
   return { keys: createKeyStore(db), close: db.close }
 }
 
 /** Limit: time of a statement of a command. */
 const COMMAND_MS_MAX = 10_000
+
+/**
+ * What is written before a copy has ended would be in its way. Closes the connections when it refuses.
+ *
+ * @throws MigrationError
+ */
+async function requireNoCopy(db: Postgres): Promise<void> {
+  try {
+    const found = await db.first<{ name: string | null }>(FIND_COPY)
+    if (found?.name === null) return
+    throw new MigrationError(
+      `a copy to PostgreSQL has not ended: run npm run store:copy again, or DROP SCHEMA ${COPY_SCHEMA} CASCADE`,
+    )
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}

@@ -28,9 +28,9 @@ describe.skipIf(!hasPostgres)('migrations of PostgreSQL', () => {
     const next = String(readdirSync(folder).length + 1).padStart(4, '0')
     const file = join(folder, `${next}-more.sql`)
     writeFileSync(file, 'CREATE TABLE mine (a text);\nCREATE TABLE keys (a text);\n')
-    await expect(migrate(url, folder)).rejects.toThrow('PostgreSQL: error 42P07')
+    await expect(migrate(url, { directory: folder })).rejects.toThrow('PostgreSQL: error 42P07')
     writeFileSync(file, 'CREATE TABLE mine (a text);\n')
-    expect(await migrate(url, folder)).toBe(1)
+    expect(await migrate(url, { directory: folder })).toBe(1)
   })
 
   it('refuse a changed file, and tables of a newer version', async () => {
@@ -39,12 +39,12 @@ describe.skipIf(!hasPostgres)('migrations of PostgreSQL', () => {
     const [first = ''] = readdirSync(folder)
     const next = String(readdirSync(folder).length + 1).padStart(4, '0')
     writeFileSync(join(folder, `${next}-more.sql`), 'SELECT 1;\n')
-    await migrate(url, folder)
+    await migrate(url, { directory: folder })
     await expect(migrate(url)).rejects.toThrow(
       `newer version of Weft (it has migration ${next}-more`,
     )
     writeFileSync(join(folder, first), 'SELECT 2;\n')
-    await expect(migrate(url, folder)).rejects.toThrow(/was changed/)
+    await expect(migrate(url, { directory: folder })).rejects.toThrow(/was changed/)
   })
 
   it('tell in one line, without the password, when PostgreSQL cannot be asked', async () => {

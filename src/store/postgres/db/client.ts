@@ -1,5 +1,5 @@
 /** The one way to PostgreSQL: a pool of a few connections, with bounded waits and statements. */
-import { Client, DatabaseError, Pool, type PoolClient, types } from 'pg'
+import { Client, type ClientBase, DatabaseError, Pool, type PoolClient, types } from 'pg'
 import { ApiError } from '../../../errors.ts'
 import { bindNames, type Parameters } from './named-parameters.ts'
 import { isRepeatable, isTimeout, toStoreError } from './store-error.ts'
@@ -150,7 +150,8 @@ function isKnown(error: unknown): boolean {
   return error instanceof ApiError || error instanceof DatabaseError
 }
 
-function statementsOf(client: PoolClient): Statements {
+/** Statements by a connection. They throw what it throws. */
+export function statementsOf(client: ClientBase): Statements {
   async function all<Found>(sql: string, parameters: Parameters = {}): Promise<Found[]> {
     return (await client.query(bindNames(sql, parameters))).rows as Found[]
   }

@@ -17,17 +17,28 @@ import { describe } from './store-error.ts'
 
 const DIRECTORY = fileURLToPath(new URL('../../../../migrations/postgres/', import.meta.url))
 
+interface MigrateOptions {
+  /** Where the files are; tests give their own. */
+  readonly directory?: string
+  /** The schema of the tables. Default: the one that new tables of the user's are made in. */
+  readonly schema?: string
+}
+
 /**
  * Brings the tables to this version.
  *
  * @returns how many migrations were applied
  * @throws MigrationError when they are of a newer version, an applied file has changed, or PostgreSQL cannot be asked
  */
-export async function migrate(url: string, directory: string = DIRECTORY): Promise<number> {
+export async function migrate(
+  url: string,
+  { directory = DIRECTORY, schema }: MigrateOptions = {},
+): Promise<number> {
   const client = openConnection(url)
   try {
     await client.connect()
     await client.query('BEGIN')
+    if (schema !== undefined) await client.query(SQL.useSchema(schema))
     const count = await applyPending(client, directory)
     await client.query('COMMIT')
     return count

@@ -3,6 +3,9 @@
 /** Processes that start at once come one after the other; the lock ends with the transaction. */
 export const LOCK_MIGRATIONS = 'SELECT pg_advisory_xact_lock(8738001)'
 
+/** Names of tables are then of one schema, until the transaction ends. */
+export const useSchema = (schema: string) => `SET LOCAL search_path TO ${schema}`
+
 /** How long a start waits for another's migrations. */
 export const BOUND_LOCK_WAIT = "SET LOCAL lock_timeout = '10min'"
 

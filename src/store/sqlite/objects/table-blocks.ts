@@ -15,6 +15,12 @@ export function toBlock(keys: readonly number[]): Buffer {
   return block
 }
 
+/** The keys that a block holds. */
+export function fromBlock(block: Buffer): number[] {
+  const length = block.length / KEY_BYTES
+  return Array.from({ length }, (_, at) => block.readDoubleLE(at * KEY_BYTES))
+}
+
 interface TableBlocks {
   /** The key of the row at a place; the place must be inside of the table. */
   keyAt(place: number): number

@@ -1,0 +1,129 @@
+/** The files of a data directory as rows: uploaded ones, payloads of training jobs, and weights, in chunks of one size. */
+import { statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CopiedRow, CopyPlace } from '../../api/copy.ts'
+import type { MissingFiles } from '../../api/health.ts'
+import type { Connection } from '../db/connection.ts'
+import * as SQL from './copy-source.sql.ts'
+
+interface CopiedFilesOptions {
+  readonly dataDir: string
+  readonly chunkBytes: number
+}
+
+/** Rows in the order of their keys. */
+interface CopiedList {
+  readonly count: number
+  /** The rows behind a place; null: all of them. */
+  rows(after: CopyPlace | null): AsyncGenerator<CopiedRow, void>
+}
+
+/** A file that is there. */
+interface CopiedFile {
+  /** What its chunks name it by. */
+  readonly name: { readonly file_key: number } | { readonly path: string }
+  readonly row: CopiedRow
+  readonly chunkCount: number
+  read(chunk: number): Promise<Buffer>
+}
+
+/** The rows of each table that files are copied to, and how many files are gone. */
+export function listCopiedFiles(db: Connection, { dataDir, chunkBytes }: CopiedFilesOptions) {
+  const missing = { files: 0, training_payloads: 0, artifacts: 0 }
+  const findContent = db.prepare(SQL.FIND_CONTENT).pluck()
+  const countChunks = (bytes: number) => Math.ceil(bytes / chunkBytes)
+
+  /** The size of a file and how it is read; null, which is counted, when it is gone. */
+  function openOnDisk(path: string, kind: keyof MissingFiles) {
+    const file = join(dataDir, path)
+    const found = statSync(file, { throwIfNoEntry: false })
+    if (found === undefined) {
+      missing[kind] += 1
+      return null
+    }
+    return { size: found.size, read: (chunk: number) => readChunk(file, chunk, chunkBytes) }
+  }
+
+  function openInRow(file_key: number, size: number) {
+    const read = async (chunk: number) => {
+      const content = findContent.get({ file_key }) as Buffer
+      return content.subarray(chunk * chunkBytes, (chunk + 1) * chunkBytes)
+    }
+    return { size, read }
+  }
+
+  type FileRow = { file_key: number; size_bytes: number; path: string | null }
+  const uploaded: CopiedFile[] = []
+  for (const { path, ...row } of db.prepare(SQL.LIST_FILES).all() as FileRow[]) {
+    const { file_key, size_bytes } = row
+    const file = path === null ? openInRow(file_key, size_bytes) : openOnDisk(path, 'files')
+    if (file === null) continue
+    uploaded.push({ name: { file_key }, row, chunkCount: countChunks(size_bytes), read: file.read })
+  }
+  type BlobRow = { path: string; kind: keyof MissingFiles }
+  const blobs: CopiedFile[] = []
+  for (const { path, kind } of db.prepare(SQL.LIST_BLOBS).all() as BlobRow[]) {
+    const file = openOnDisk(path, kind)
+    if (file === null) continue
+    // Even nothing has a chunk, which tells it from what is gone.
+    const chunkCount = Math.max(1, countChunks(file.size))
+    blobs.push({ name: { path }, row: { path }, chunkCount, read: file.read })
+  }
+  const lists: Readonly<Record<string, CopiedList>> = {
+    files: toRows(uploaded),
+    file_chunks: toChunks(uploaded),
+    blobs: toRows(blobs),
+    blob_chunks: toChunks(blobs),
+  }
+  return { lists, missing }
+}
+
+function toRows(files: readonly CopiedFile[]): CopiedList {
+  return {
+    count: files.length,
+    async *rows(after) {
+      const last = after?.[0]
+      for (const { name, row } of files) if (last === undefined || keyOf(name) > last) yield row
+    },
+  }
+}
+
+function toChunks(files: readonly CopiedFile[]): CopiedList {
+  return {
+    count: files.reduce((sum, { chunkCount }) => sum + chunkCount, 0),
+    async *rows(after) {
+      const [last, lastChunk] = after ?? []
+      for (const { name, chunkCount, read } of files) {
+        const key = keyOf(name)
+        if (last !== undefined && key < last) continue
+        const from = key === last ? Number(lastChunk) + 1 : 0
+        for (let chunk = from; chunk < chunkCount; chunk++) {
+          yield { ...name, chunk, content: await read(chunk) }
+        }
+      }
+    },
+  }
+}
+
+function keyOf(name: CopiedFile['name']): string | number {
+  return 'path' in name ? name.path : name.file_key
+}
+
+/** The bytes of a chunk; fewer at the end of the file. */
+async function readChunk(file: string, chunk: number, chunkBytes: number): Promise<Buffer> {
+  const handle = await open(file, 'r')
+  try {
+    const bytes = Buffer.alloc(chunkBytes)
+    let length = 0
+    while (length < chunkBytes) {
+      const position = chunk * chunkBytes + length
+      const { bytesRead } = await handle.read(bytes, length, chunkBytes - length, position)
+      if (bytesRead === 0) break
+      length += bytesRead
+    }
+    return bytes.subarray(0, length)
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,74 @@
+/** A data directory as what is copied: nothing else uses it, and nothing in it is changed but by migrations. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CopiedRow, CopySource } from '../../api/copy.ts'
+import {
+  closeDatabase,
+  DATABASE_FILE,
+  DataDirectoryError,
+  openDatabase,
+  openReadOnlyDatabase,
+} from '../db/connection.ts'
+import { lockDataDirectory } from '../db/directory-lock.ts'
+import { migrate } from '../db/migrate.ts'
+import { fromBlock } from '../objects/table-blocks.ts'
+import { listCopiedFiles } from './copied-files.ts'
+import * as SQL from './copy-source.sql.ts'
+
+/**
+ * @param chunkBytes - of the chunks that files are read in
+ * @throws DirectoryLockedError, DataDirectoryError, MigrationError
+ */
+export function openSqliteSource(dataDir: string, chunkBytes: number): CopySource {
+  if (!existsSync(join(dataDir, DATABASE_FILE))) {
+    const message = `cannot use the data directory ${dataDir}: it has no ${DATABASE_FILE}`
+    throw new DataDirectoryError(message, null)
+  }
+  const lock = lockDataDirectory(dataDir)
+  try {
+    bringToVersion(dataDir)
+    return openLocked(dataDir, chunkBytes, lock.release)
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+function bringToVersion(dataDir: string): void {
+  const db = openDatabase(dataDir)
+  try {
+    migrate(db)
+  } finally {
+    closeDatabase(db)
+  }
+}
+
+function openLocked(dataDir: string, chunkBytes: number, release: () => void): CopySource {
+  const db = openReadOnlyDatabase(join(dataDir, DATABASE_FILE))
+  const { lists, missing } = listCopiedFiles(db, { dataDir, chunkBytes })
+  return {
+    missing,
+    countRows(table) {
+      return lists[table.name]?.count ?? (db.prepare(SQL.countRows(table)).pluck().get() as number)
+    },
+    async *rows(table, after) {
+      const list = lists[table.name]
+      if (list !== undefined) return yield* list.rows(after)
+      const place = table.key.map((column, at) => [column, after?.[at]])
+      const found = after
+        ? db.prepare(SQL.listRowsAfter(table)).iterate(Object.fromEntries(place))
+        : db.prepare(SQL.listRows(table)).iterate()
+      for (const row of found) yield toCopied(row as CopiedRow)
+    },
+    close() {
+      db.close()
+      release()
+    },
+  }
+}
+
+/** Keys of contents are numbers wherever they lie. */
+function toCopied(row: CopiedRow): CopiedRow {
+  const { value_keys } = row
+  return Buffer.isBuffer(value_keys) ? { ...row, value_keys: fromBlock(value_keys) } : row
+}

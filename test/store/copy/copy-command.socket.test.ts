@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { Client } from 'pg'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { INHERITED } from '../../support/inherited.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+import { openTestStores } from '../postgres/open-postgres.ts'
+import { hasPostgres, makeDatabase } from '../postgres/postgres-server.ts'
+import { fillDirectory, readStores } from './filled-stores.ts'
+import { copy, cutAfter } from './run-copy.ts'
+
+/** The command as a person runs it. */
+function startCopy(settings: Record<string, string>, ...args: readonly string[]) {
+  const child = spawn(process.execPath, ['src/store-copy.ts', '--from', 'sqlite', ...args], {
+    env: {
+      ...{ ...INHERITED, WEFT_STORE: 'clickhouse', ...settings },
+      WEFT_CLICKHOUSE_URL: 'http://127.0.0.1:1/weft',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const closed = new Promise<number | null>((resolve) => child.on('close', resolve))
+  const ended = Promise.all([closed, text(child.stdout), text(child.stderr)])
+  return { child, ended }
+}
+
+/** A connection of the test's own. */
+async function connect(url: string) {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  onTestFinished(() => client.end())
+  return client
+}
+
+describe.skipIf(!hasPostgres)('npm run store:copy -- --to postgres', () => {
+  it('loses nothing when it is killed while it writes, and tells what both have', async () => {
+    const { dataDir, filled, told } = await fillDirectory()
+    const url = await makeDatabase()
+    const settings = { WEFT_DATA_DIR: dataDir, WEFT_META_URL: url }
+    await expect(copy(dataDir, url, cutAfter(3))).rejects.toThrow('killed')
+    const other = await connect(url)
+    // It waits where it writes checkpoints, behind the rows of many tables.
+    await other.query('BEGIN; LOCK TABLE weft_copy.checkpoints')
+    const killed = startCopy(settings, '--to', 'postgres')
+    const waiting = 'SELECT FROM pg_locks WHERE NOT granted AND relation IS NOT NULL'
+    const isWaiting = async () => (await other.query(waiting)).rowCount
+    await expect.poll(isWaiting, { timeout: 20_000 }).toBe(1)
+    killed.child.kill('SIGKILL')
+    await killed.ended
+    await other.query('ROLLBACK')
+    const [code, stdout, stderr] = await startCopy(settings, '--to', 'postgres').ended
+    expect(stderr).toContain('copied blob_chunks')
+    expect(stderr).not.toContain('copied feedback')
+    expect(stdout).toMatch(/^feedback: 2 rows, checksum [0-9a-f]{16}, the same in both$/m)
+    expect(code).toBe(0)
+    expect(await readStores(await openTestStores(url), filled)).toEqual(told)
+  })
+
+  it('tells in one line what it needs', async () => {
+    const WEFT_DATA_DIR = makeTempDir()
+    const WEFT_META_URL = 'postgres://me:secret@127.0.0.1:1/weft'
+    const endOf = async (settings: Record<string, string>, ...args: readonly string[]) => {
+      const [code, , stderr] = await startCopy(settings, ...args).ended
+      expect(code).toBe(1)
+      expect(stderr).not.toContain('secret')
+      return stderr.trim()
+    }
+    const [unset, noSource, usage] = await Promise.all([
+      endOf({ WEFT_DATA_DIR }, '--to', 'postgres'),
+      endOf({ WEFT_DATA_DIR, WEFT_META_URL }, '--to', 'postgres'),
+      endOf({ WEFT_DATA_DIR, WEFT_META_URL }, '--to', 'postgres', '--project', 'acme/demo'),
+    ])
+    expect(unset).toBe('weft: WEFT_META_URL must be set')
+    expect(noSource).toMatch(/^weft: cannot use the data directory .*: it has no weft\.db$/)
+    expect(usage).toMatch(/^weft: usage:\n/)
+  })
+})

@@ -1,0 +1,151 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { CopyError, type CopyTarget } from '../../../src/store/api/copy.ts'
+import { openPostgresTarget } from '../../../src/store/postgres/copy/copy-target.ts'
+import { openPostgresKeys } from '../../../src/store/postgres/open.ts'
+import { openSqliteStores } from '../../../src/store/sqlite/open-locked.ts'
+import { newObject, PROJECT } from '../../objects/object-store-contract.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+import { MODEL } from '../../training/store/preview-store-contract.ts'
+import { openTestStores } from '../postgres/open-postgres.ts'
+import { hasPostgres, makeDatabase } from '../postgres/postgres-server.ts'
+import { type Filled, fillDirectory, LEASE, RIGHTS, readStores } from './filled-stores.ts'
+import { copy, cutAfter } from './run-copy.ts'
+
+const openNode = (dataDir: string) => openSqliteStores({ dataDir, ingestQueueMax: 1000 })
+
+async function expectMoved(url: string, filled: Filled, told: object) {
+  const stores = await openTestStores(url)
+  expect(await readStores(stores, filled)).toEqual(told)
+  return stores
+}
+
+describe.skipIf(!hasPostgres)('a copy of all that is no call in PostgreSQL', () => {
+  it('is told by the same contracts in the same words, and is gone on with', async () => {
+    const { dataDir, filled, told } = await fillDirectory()
+    const url = await makeDatabase()
+    const { copied, missing } = await copy(dataDir, url)
+    expect(missing).toEqual({ files: 0, training_payloads: 0, artifacts: 0 })
+    expect(copied.filter(({ rows }) => rows === 0)).toEqual([])
+    const stores = await expectMoved(url, filled, told)
+    await stores.objects.createObject(newObject({ n: 4 }))
+    const next = await stores.objects.findObject(PROJECT, 'thing', 'latest')
+    expect(next).toMatchObject({ version_index: 3 })
+    const { secret } = await stores.keys.createKey(RIGHTS)
+    expect(await stores.keys.findPrincipal(secret)).toMatchObject(RIGHTS)
+    const { job } = await stores.trainingQueue.findLeased(LEASE)
+    const outcome = { checkpoint_id: 'c2', sha256: job.staged_sha256, metrics: {}, reason: null }
+    const checkpoint = await stores.trainingQueue.completeJob(LEASE, outcome)
+    expect(checkpoint).toMatchObject({ model_id: MODEL.id, step: 2 })
+    // The source is as it was.
+    const source = await openNode(dataDir)
+    onTestFinished(() => source.close())
+    expect(await readStores(source, filled)).toEqual(told)
+  })
+
+  it('can be made again as long as both are the same, and is refused then', async () => {
+    const { dataDir } = await fillDirectory()
+    const url = await makeDatabase()
+    const first = await copy(dataDir, url)
+    expect(await copy(dataDir, url)).toEqual(first)
+    const stores = await openTestStores(url)
+    await stores.keys.createKey(RIGHTS)
+    await expect(copy(dataDir, url)).rejects.toThrow(/^PostgreSQL holds something else already/)
+    expect(await stores.keys.listKeys()).toHaveLength(3)
+  })
+
+  it('goes on where it was cut off; until its end servers refuse to start', async () => {
+    const { dataDir, filled, told } = await fillDirectory()
+    const url = await makeDatabase()
+    let writes = 0
+    for (; ; writes += 4) {
+      const ended = await copy(dataDir, url, cutAfter(writes)).catch((error: Error) => error)
+      if (!(ended instanceof Error)) break
+      expect(ended.message).toBe('killed')
+      await expect(openTestStores(url)).rejects.toThrow(/^a copy to PostgreSQL has not ended/)
+      await expect(openPostgresKeys(url)).rejects.toThrow(/^a copy to PostgreSQL has not ended/)
+    }
+    expect(writes).toBeGreaterThan(4)
+    await expectMoved(url, filled, told)
+  })
+
+  it('is begun anew when the source has changed since it was cut off', async () => {
+    const { dataDir, filled } = await fillDirectory()
+    const url = await makeDatabase()
+    await expect(copy(dataDir, url, cutAfter(12))).rejects.toThrow('killed')
+    const source = await openNode(dataDir)
+    const [first] = await source.keys.listKeys()
+    await source.keys.revokeKey(first?.id ?? '')
+    const told = await readStores(source, filled)
+    await source.close()
+    await copy(dataDir, url)
+    await expectMoved(url, filled, told)
+  })
+
+  it('is never put in the place of what servers have written meanwhile', async () => {
+    const { dataDir } = await fillDirectory()
+    const url = await makeDatabase()
+    const stores = await openTestStores(url)
+    const writeMeanwhile = (target: CopyTarget): CopyTarget => ({
+      ...target,
+      async publish() {
+        await stores.keys.createKey(RIGHTS)
+        await target.publish()
+      },
+    })
+    const refused = copy(dataDir, url, writeMeanwhile)
+    await expect(refused).rejects.toThrow('PostgreSQL holds something since (see its table keys)')
+    expect(await stores.keys.listKeys()).toHaveLength(1)
+    expect(await stores.prices.listPrices(PROJECT)).toEqual([])
+  })
+
+  it('is refused while a server has the source, another copy runs, or there is no source', async () => {
+    const dataDir = makeTempDir()
+    const url = await makeDatabase()
+    await expect(copy(dataDir, url)).rejects.toThrow(/it has no weft\.db$/)
+    const server = await openNode(dataDir)
+    await expect(copy(dataDir, url)).rejects.toThrow(/is in use by the process \d+$/)
+    await server.close()
+    const other = await openPostgresTarget(url)
+    await expect(copy(dataDir, url)).rejects.toThrow('another copy to PostgreSQL runs')
+    await other.close()
+    await expect(copy(dataDir, url)).resolves.toMatchObject({ missing: { files: 0 } })
+  })
+
+  it('leaves out files that are gone from the disk and tells how many, so that they can be sent again', async () => {
+    const { dataDir, filled } = await fillDirectory()
+    for (const folder of ['files', 'training-payloads', 'artifacts']) {
+      rmSync(join(dataDir, folder), { recursive: true })
+    }
+    const url = await makeDatabase()
+    const { missing } = await copy(dataDir, url)
+    expect(missing).toEqual({ files: 1, training_payloads: 4, artifacts: 2 })
+    const { files } = await openTestStores(url)
+    const found = await Promise.all(filled.files.map((digest) => files.findFile(PROJECT, digest)))
+    expect(found.map((file) => file?.size_bytes ?? null)).toEqual([0, 5, null])
+  })
+
+  it('names the row of a text that PostgreSQL cannot hold', async () => {
+    const dataDir = makeTempDir()
+    const server = await openNode(dataDir)
+    const { id } = await server.keys.createKey({ ...RIGHTS, svc_username: 'a\0b' })
+    await server.close()
+    await expect(copy(dataDir, await makeDatabase())).rejects.toThrow(
+      `svc_username of the row of keys with id "${id}" has U+0000`,
+    )
+  })
+
+  it('is thrown away when both differ, whatever the reason', async () => {
+    const { dataDir } = await fillDirectory()
+    const url = await makeDatabase()
+    const loseOne = (target: CopyTarget): CopyTarget => ({
+      ...target,
+      write: (table, rows) => target.write(table, table.name === 'prices' ? rows.slice(1) : rows),
+    })
+    const refused = copy(dataDir, url, loseOne)
+    await expect(refused).rejects.toThrow('the rows of prices differ in both')
+    await expect(refused).rejects.toBeInstanceOf(CopyError)
+    expect(await (await openTestStores(url)).keys.listKeys()).toEqual([])
+  })
+})
