@@ -52,7 +52,7 @@ function at(one: Any, name: string): Any {
 }
 
 /** The values of a field, [null] for none; only feedback has more than one. */
-function valuesAt(one: Any, name: string, expanded: string[], objects: Objects): Any[] {
+export function valuesAt(one: Any, name: string, expanded: string[], objects: Objects): Any[] {
   const [, type, path = ''] = /^feedback\.\[(.+?)\]\.(.+)$/.exec(name) ?? []
   if (type !== undefined) {
     const rows = one.feedback.filter((row: Any) => type === '*' || row.feedback_type === type)
