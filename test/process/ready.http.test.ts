@@ -4,7 +4,7 @@ import { SqliteError } from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
 import { closeDatabase, openDatabase } from '../../src/store/sqlite/db/connection.ts'
-import { openFileFolder } from '../../src/store/sqlite/files/file-folder.ts'
+import { createMemoryFolder } from '../../src/store/sqlite/files/memory-folder.ts'
 import { createStoreHealth } from '../../src/store/sqlite/health/store-health.ts'
 import { STARTED } from '../calls/call-fixtures.ts'
 import { postForm } from '../objects/object-fixtures.ts'
@@ -16,12 +16,9 @@ const NOTHING = { files: 0, training_payloads: 0, artifacts: 0 }
 
 /** The health of a store whose writes end as told. */
 function openHealth(write: () => Promise<unknown>) {
-  const folder = openFileFolder(':memory:', 'files')
+  const folder = createMemoryFolder('files')
   const health = createStoreHealth({ path: null, write, folder, missing: () => NOTHING })
-  onTestFinished(() => {
-    health.close()
-    folder.close()
-  })
+  onTestFinished(() => health.close())
   return health
 }
 

@@ -28,6 +28,7 @@ import {
   openFileFolder,
   PAYLOADS_DIRECTORY,
 } from './files/file-folder.ts'
+import { createMemoryFolder } from './files/memory-folder.ts'
 import { createSweep } from './files/sweep.ts'
 import { createStoreHealth } from './health/store-health.ts'
 import { createCheckpointArtifacts } from './models/checkpoint-artifacts.ts'
@@ -113,10 +114,11 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     ...(options.pieceRowsMax === undefined ? {} : { pieceRowsMax: options.pieceRowsMax }),
     reads: build,
   })
-  const payloads = openFileFolder(dataDir, PAYLOADS_DIRECTORY)
-  const folder = openFileFolder(dataDir, FILES_DIRECTORY)
-  const artifactFolder = openFileFolder(dataDir, ARTIFACTS_DIRECTORY)
-  const artifacts = createCheckpointArtifacts(db, artifactFolder)
+  const openFolder = (directory: string) =>
+    path === null ? createMemoryFolder(directory) : openFileFolder(dataDir, directory)
+  const payloads = openFolder(PAYLOADS_DIRECTORY)
+  const folder = openFolder(FILES_DIRECTORY)
+  const artifacts = createCheckpointArtifacts(db, openFolder(ARTIFACTS_DIRECTORY))
   const bell = createJobBell()
   const sweep = createSweep(db, { payloads, folder, artifacts })
   let missing: MissingFiles = { files: 0, training_payloads: 0, artifacts: 0 }
@@ -168,9 +170,6 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
       const flushed = recordings.flush()
       await closeWrites()
       await flushed
-      payloads.close()
-      folder.close()
-      artifactFolder.close()
     },
   }
 }

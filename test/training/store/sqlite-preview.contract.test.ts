@@ -1,5 +1,4 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ApiError } from '../../../src/errors.ts'
@@ -95,19 +94,6 @@ describe('training payloads', () => {
     await jobs.insertJob(JOB, '[1]')
     await expect(jobs.insertJob(JOB, '[2]')).rejects.toMatchObject({ code: 'store_unavailable' })
     expect(readFileSync(file, 'utf8')).toBe('[1]')
-  })
-
-  it('of an in-memory store end with it', async () => {
-    const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('weft-files-'))
-    const payloads = openFileFolder(':memory:', PAYLOADS_DIRECTORY)
-    const writer = await payloads.openWriter()
-    await writer.finish()
-    await writer.moveTo(join(PAYLOADS_DIRECTORY, 'only-here'))
-    const holdsIt = (name: string) =>
-      existsSync(join(tmpdir(), name, PAYLOADS_DIRECTORY, 'only-here'))
-    expect(folders().some(holdsIt)).toBe(true)
-    payloads.close()
-    expect(folders().some(holdsIt)).toBe(false)
   })
 
   it('may come as bytes, and what these throw leaves nothing', async () => {

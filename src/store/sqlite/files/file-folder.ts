@@ -3,9 +3,8 @@
  * keeps them. Knows nothing of rows; a file without a row is waste, never a fault.
  */
 import { createHash, randomUUID } from 'node:crypto'
-import { closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
 import { DataDirectoryError } from '../db/connection.ts'
@@ -48,20 +47,16 @@ export interface FileFolder {
   sweep(isUsed: (path: string) => boolean, wanted: ReadonlySet<string>): Promise<number>
   /** Whether a file is there. */
   has(path: string): Promise<boolean>
-  /** Removes the folder when it was a temporary one. */
-  close(): void
 }
 
 /**
  * Opens the folder, and makes it when it is missing.
  *
- * @param dataDir - a directory, or ':memory:' for a temporary one that ends with the store
+ * @param root - the data directory
  * @param directory - its name in the data directory
  * @throws DataDirectoryError
  */
-export function openFileFolder(dataDir: string, directory: string): FileFolder {
-  const isTemporary = dataDir === ':memory:'
-  const root = isTemporary ? mkdtempSync(join(tmpdir(), 'weft-files-')) : dataDir
+export function openFileFolder(root: string, directory: string): FileFolder {
   const received = join(root, directory, RECEIVED_DIRECTORY)
   try {
     mkdirSync(received, { recursive: true, mode: 0o700 })
@@ -72,8 +67,7 @@ export function openFileFolder(dataDir: string, directory: string): FileFolder {
   }
 
   return {
-    // Hexadecimal names: some file systems do not tell upper case from lower case.
-    pathOf: (projectId, digest) => join(directory, hexOf(projectId).slice(0, 32), hexOf(digest)),
+    pathOf: (projectId, digest) => pathOfContent(directory, projectId, digest),
     openWriter: () => openWriter(root, directory, join(received, randomUUID())),
     async openReader(path) {
       const handle = await open(join(root, path), 'r')
@@ -89,9 +83,6 @@ export function openFileFolder(dataDir: string, directory: string): FileFolder {
     },
     async has(path) {
       return (await stat(join(root, path)).catch(() => null)) !== null
-    },
-    close() {
-      if (isTemporary) rmSync(root, { recursive: true, force: true })
     },
   }
 }
@@ -154,6 +145,11 @@ async function syncDirectory(directory: string): Promise<void> {
   } finally {
     await handle.close()
   }
+}
+
+/** Hexadecimal names: some file systems do not tell upper case from lower case. */
+export function pathOfContent(directory: string, projectId: string, digest: string): string {
+  return join(directory, hexOf(projectId).slice(0, 32), hexOf(digest))
 }
 
 function hexOf(text: string): string {
