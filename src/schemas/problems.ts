@@ -22,13 +22,17 @@ const PROBLEMS_MAX = 10
 
 type Issue = z.core.$ZodIssue
 
+/** Limit: characters of a key that a path repeats. Paths are answered and logged, and clients choose keys. */
+const KEY_CHARS_MAX = 100
+
 /** Renders an issue's path: `messages[0].content`, keys that are no names are quoted. */
 export function renderPath(path: readonly PropertyKey[]): string {
   let text = ''
-  for (const key of path) {
-    if (typeof key === 'number') text += `[${key}]`
-    else if (/^[\w-]+$/.test(String(key))) text += text === '' ? String(key) : `.${String(key)}`
-    else text += `[${JSON.stringify(String(key).slice(0, 100))}]`
+  for (const part of path) {
+    const key = String(part).slice(0, KEY_CHARS_MAX)
+    if (typeof part === 'number') text += `[${key}]`
+    else if (/^[\w-]+$/.test(key)) text += text === '' ? key : `.${key}`
+    else text += `[${JSON.stringify(key)}]`
   }
   return text
 }

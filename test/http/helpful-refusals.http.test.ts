@@ -65,3 +65,11 @@ it.each([
     expect(headers['www-authenticate']).toMatch(scheme)
   },
 )
+
+it('an unknown field with a very long name is named by its beginning', async () => {
+  const { post } = await buildTestApp()
+  const { status, body, text } = await post('/call/start', { start: { ['x'.repeat(100_000)]: 1 } })
+  expect([status, body.error.code]).toEqual([422, 'validation_failed'])
+  expect(body.error.message).toContain(`start.${'x'.repeat(100)} is not a field`)
+  expect(text.length).toBeLessThan(2000)
+})
