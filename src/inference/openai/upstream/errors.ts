@@ -51,9 +51,9 @@ export function statusOf({ cause }: ApiError): number | null {
  */
 export function toStatusError(failure: UpstreamFailure): ApiError {
   const { status, retryAfter, nowMs } = failure
-  // For the log. Only a failure of the upstream's own is quoted: other bodies may repeat prompts or keys.
-  const quote = status >= 500 ? `: ${failure.text.slice(0, MESSAGE_CHARS_MAX)}` : ''
-  const cause = new UpstreamStatus(status, `upstream status ${status}${quote}`)
+  // For the log, which gets no text of an upstream: it may repeat prompts or keys.
+  const words = [`upstream status ${status}`, ...namesOf(failure.text)]
+  const cause = new UpstreamStatus(status, words.join(' '))
   if (status === 401 || status === 403) return new ApiError('upstream_auth', { cause })
   if (status === 429) {
     const retryAfterS = parseRetryAfter(retryAfter, nowMs)
@@ -142,9 +142,23 @@ export function parseRetryAfter(header: string | undefined, nowMs: number): numb
   return Math.min(Math.max(Math.ceil(seconds), 0), RETRY_AFTER_S_MAX)
 }
 
+/** The error in a body; older engines answer it flat, without a wrapper. */
+function errorOf(body: object | null): unknown {
+  return isObject(body) && 'error' in body ? body.error : body
+}
+
+const NAME = /^[A-Za-z][\w.-]{0,63}$/
+
+/** What an upstream calls its error, as `InternalServerError`. */
+function namesOf(text: string): string[] {
+  const error = errorOf(parseObject(text))
+  if (!isObject(error)) return []
+  const names = [error.type, error.code].map((name) => (typeof name === 'string' ? name : ''))
+  return names.filter((name) => NAME.test(name))
+}
+
 function toClientFault(code: ErrorCode, body: object | null, host: string): ApiError {
-  // Older engines answer the error flat, without a wrapper.
-  const nested = isObject(body) && 'error' in body ? body.error : body
+  const nested = errorOf(body)
   const { message, param, type, code: name } = isObject(nested) ? nested : { message: nested }
   const text = typeof message === 'string' ? toPublicText(message, host) : null
   const isTooLong = CONTEXT_EXCEEDED.test(`${String(message)} ${String(type)} ${String(name)}`)

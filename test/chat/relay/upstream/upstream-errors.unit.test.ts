@@ -73,6 +73,15 @@ describe('toStatusError', () => {
     expect(error.message).not.toMatch(/[<7]/)
   })
 
+  it('tells the log how an upstream names its error, and none of its text', () => {
+    const error = { message: 'no room for "my prompt"', type: 'InternalServerError', code: 'a b' }
+    for (const body of [{ error }, error]) {
+      const { cause } = statusError(500, body)
+      expect(cause).toMatchObject({ message: 'upstream status 500 InternalServerError' })
+    }
+    expect(statusError(503, 'my prompt').cause).toMatchObject({ message: 'upstream status 503' })
+  })
+
   it('takes addresses out of messages and bounds them', () => {
     const message = `see http://${HOST}/v1/x or ${HOST} ${'y'.repeat(5000)}`
     const error = statusError(400, { error: { message } })
