@@ -42,15 +42,7 @@ async function openStore({ dataDir, metaUrl }: Config) {
 }
 
 async function create(keys: KeyStore, args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      user: { type: 'string' },
-      name: { type: 'string' },
-      scopes: { type: 'string', default: 'traces:read,traces:write,inference,training' },
-      projects: { type: 'string', default: '*' },
-    },
-  })
+  const values = readOptions(args)
   if (!values.user) throw new UsageError(`--user is required\n${USAGE}`)
   const { id, secret } = await keys.createKey({
     svc_user_id: values.user,
@@ -59,6 +51,22 @@ async function create(keys: KeyStore, args: readonly string[]): Promise<void> {
     projects: values.projects.split(',').map(requirePattern),
   })
   print(`id      ${id}\nsecret  ${secret}   (shown this once)`)
+}
+
+function readOptions(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        user: { type: 'string' },
+        name: { type: 'string' },
+        scopes: { type: 'string', default: 'traces:read,traces:write,inference,training' },
+        projects: { type: 'string', default: '*' },
+      },
+    }).values
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n${USAGE}`)
+  }
 }
 
 async function list(keys: KeyStore): Promise<void> {

@@ -42,6 +42,7 @@ async function main(): Promise<void> {
   try {
     await app.listen({ host: config.host, port: config.port })
   } catch (error) {
+    await app.close()
     await deps.close()
     throw error
   }

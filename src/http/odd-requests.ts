@@ -37,13 +37,13 @@ export const oddRequests = fp(
       if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
         throw new ApiError('expectation_failed')
       }
-      if (request.is404) throw refuseAddress(request.url.split('?', 1)[0] ?? '/')
+      if (request.is404) throw refuseAddress(request.method, request.url.split('?', 1)[0] ?? '/')
       done()
     })
-    function refuseAddress(path: string): ApiError {
+    function refuseAddress(method: string, path: string): ApiError {
       // `*` asks about the server as a whole, which a lookup would take for a wildcard.
       const allowed = METHODS.filter(
-        (method) => path !== '*' && app.findRoute({ method, url: path }) !== null,
+        (known) => path !== '*' && app.findRoute({ method: known, url: path }) !== null,
       )
       if (allowed.length === 0) {
         const near = nearest.find(path)
@@ -51,7 +51,8 @@ export const oddRequests = fp(
         const message = `There is nothing at this address.${hint} All routes are at /docs.`
         return new ApiError('unknown_url', { message })
       }
-      return new ApiError('method_not_allowed', { headers: allow(allowed) })
+      const message = `This address takes ${allowed.join(', ')}, not ${method}.`
+      return new ApiError('method_not_allowed', { message, headers: allow(allowed) })
     }
   },
   { name: 'odd-requests' },

@@ -90,10 +90,11 @@ describe('npm start', () => {
     await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void blocker.close())
     const { port } = blocker.address() as { port: number }
-    const { code, stderr } = await runUntilExit({
+    const { code, stderr, stdout } = await runUntilExit({
       WEFT_DATA_DIR: makeTempDir(),
       WEFT_PORT: String(port),
     })
+    expect(stdout).toBe('')
     expect([code, stderr]).toEqual([
       1,
       `weft: the address 127.0.0.1:${port} is taken (set WEFT_PORT)\n`,

@@ -80,7 +80,7 @@ export function createModelRegistry(
   function getModel(name: string | null | undefined): ServedModel {
     const model = name === null || name === undefined ? defaultModel : byName.get(name)
     if (model) return model
-    const message = `The model \`${name}\` does not exist`
+    const message = `The model \`${name}\` does not exist. GET /v1/models lists those that do.`
     throw new ApiError('model_not_found', { param: 'model', message })
   }
 

@@ -18,7 +18,9 @@ export const FeedbackCreateRequest = z
   .strictObject({
     project_id: ProjectId,
     id: ClientId.nullish().describe('Id chosen by the client; a new UUIDv7 when absent.'),
-    weave_ref: refOf('object').describe('Object that the feedback is about.'),
+    weave_ref: refOf('object').describe(
+      'Object that the feedback is about; feedback about calls goes to `/traces/feedback/create`.',
+    ),
     feedback_type: FeedbackType.describe(
       'Free kind; `wandb.reaction`, `wandb.note`, `wandb.annotation.<name>` and `wandb.runnable.<name>` have rules.',
     ),
