@@ -30,12 +30,14 @@ function copyMigrations(): string {
 describe('statements of the migrations', () => {
   it('are for one server, or replicated on a cluster, out of one text', () => {
     const statements = readMigrationFiles(MIGRATIONS).flatMap(({ sql }) => splitStatements(sql))
-    expect(statements).toHaveLength(5)
+    expect(statements.length).toBeGreaterThanOrEqual(5)
     for (const statement of statements) {
-      expect(statement).toMatch(/^CREATE TABLE IF NOT EXISTS \w+\{on_cluster\} \(/)
+      expect(statement).toMatch(/^(?:CREATE|ALTER) TABLE .*IF (?:NOT )?EXISTS/)
+      expect(statement).toMatch(/^\w+ TABLE (?:IF NOT EXISTS )?\w+\{on_cluster\} /)
       expect(renderStatement(statement, null)).not.toMatch(/[{}]/)
       const replicated = renderStatement(statement, 'all-nodes')
-      expect(replicated).toMatch(/^CREATE TABLE IF NOT EXISTS \w+ ON CLUSTER 'all-nodes' \(/)
+      expect(replicated).toContain(" ON CLUSTER 'all-nodes' ")
+      if (!replicated.startsWith('CREATE')) continue
       expect(replicated).toMatch(/\nENGINE = ReplicatedReplacingMergeTree/)
     }
   })
@@ -44,7 +46,6 @@ describe('statements of the migrations', () => {
 describe.skipIf(!hasClickHouse)('migrations of ClickHouse', () => {
   it('go on after an end at any statement, and are done once', async () => {
     const db = await connect()
-    const count = readMigrationFiles(MIGRATIONS).length
     for (let allowed = 0; ; allowed++) {
       let left = allowed
       const dying = {
@@ -56,7 +57,7 @@ describe.skipIf(!hasClickHouse)('migrations of ClickHouse', () => {
         },
       }
       const result = await migrate(dying, null).catch((error: Error) => error.name)
-      if (result === count) break
+      if (typeof result === 'number') break
       expect(result).toBe('MigrationError')
     }
     await expect(migrate(db, null)).resolves.toBe(0)
@@ -67,10 +68,11 @@ describe.skipIf(!hasClickHouse)('migrations of ClickHouse', () => {
     const folder = copyMigrations()
     const [first = ''] = readdirSync(folder)
     await migrate(db, null, folder)
-    writeFileSync(join(folder, '0002-more.sql'), 'SELECT 1;\n')
+    const next = String(readMigrationFiles(folder).length + 1).padStart(4, '0')
+    writeFileSync(join(folder, `${next}-more.sql`), 'SELECT 1;\n')
     await migrate(db, null, folder)
     await expect(migrate(db, null)).rejects.toThrow(
-      /newer version of Weft \(it has migration 0002-more/,
+      /newer version of Weft \(it has migration \d{4}-more/,
     )
     writeFileSync(join(folder, first), 'SELECT 2;\n')
     await expect(migrate(db, null, folder)).rejects.toThrow(/was changed/)
