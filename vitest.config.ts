@@ -4,9 +4,6 @@ import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { makeRunFolder } from './test/support/run-folder.ts'
 
-/** One project per kind of test; the kind is the file's suffix. */
-const KINDS = ['unit', 'prop', 'http', 'socket', 'contract', 'tidy'] as const
-
 const MEMORY = '/dev/shm'
 const MEMORY_BYTES_MIN = 4 * 1024 ** 3
 
@@ -22,7 +19,9 @@ function temporaryFolder(): string {
 
 export default defineConfig({
   test: {
-    // Files share a process: loading the server anew for each costs more than all of its tests.
+    // Files share a process: loading the server anew for each costs more than all of its tests. For that all kinds are of one
+    // project, too; the kind is the file's suffix, and scripts choose by it.
+    include: ['test/**/*.test.ts'],
     isolate: false,
     // Node loads the files as it does for the server: the sources are what it runs without a build.
     experimental: { viteModuleRunner: false },
@@ -37,9 +36,5 @@ export default defineConfig({
       NODE_COMPILE_CACHE: resolve('node_modules/.cache/compiled'),
     },
     expect: { poll: { timeout: 30_000, interval: 10 } },
-    projects: KINDS.map((kind) => ({
-      extends: true as const,
-      test: { name: kind, include: [`test/**/*.${kind}.test.ts`, `test/*.${kind}.test.ts`] },
-    })),
   },
 })
