@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { addBodyFunctions } from '../calls/body-compression.ts'
+import { prepareWhenUsed } from './lazy-statements.ts'
 
 export type Connection = Database.Database
 
@@ -45,6 +46,7 @@ export function openDatabase(dataDir: string, image: Buffer | null = null): Conn
     db.pragma('temp_store = MEMORY')
     db.pragma('cache_size = -32768')
     addBodyFunctions(db)
+    prepareWhenUsed(db)
     // A write that proves the directory writable now and not at the first call.
     db.exec('BEGIN IMMEDIATE; COMMIT')
     return db
@@ -61,6 +63,7 @@ export function openReadOnlyDatabase(path: string): Connection {
   // Less than the writer's: there are several readers, and the system keeps the file's pages anyway.
   db.pragma('cache_size = -8192')
   addBodyFunctions(db)
+  prepareWhenUsed(db)
   return db
 }
 

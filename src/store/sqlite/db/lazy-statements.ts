@@ -1,0 +1,32 @@
+/**
+ * Statements that are prepared when they first run. A store has some two hundred, most of which a process does not use
+ * soon: to prepare them all takes longer than all else that opens a database.
+ */
+import type Database from 'better-sqlite3'
+
+type Statement = Database.Statement<unknown[], unknown>
+
+/** What the stores ask of a statement, and nothing else. */
+type UsedStatement = Pick<Statement, 'run' | 'get' | 'all' | 'iterate' | 'pluck' | 'raw'>
+
+/** Makes the connection prepare so. A statement that is wrong fails when it first runs. */
+export function prepareWhenUsed(db: Database.Database): void {
+  const prepare = db.prepare.bind(db)
+  db.prepare = ((sql: string) => createLazyStatement(() => prepare(sql))) as typeof db.prepare
+}
+
+function createLazyStatement(prepare: () => Statement): UsedStatement {
+  let prepared: Statement | null = null
+  const open = (): Statement => {
+    prepared ??= prepare()
+    return prepared
+  }
+  return {
+    run: (...bound) => open().run(...bound),
+    get: (...bound) => open().get(...bound),
+    all: (...bound) => open().all(...bound),
+    iterate: (...bound) => open().iterate(...bound),
+    pluck: () => createLazyStatement(() => prepare().pluck()) as Statement,
+    raw: () => createLazyStatement(() => prepare().raw()) as Statement,
+  }
+}
