@@ -14,8 +14,6 @@ import { TINY_OFFERS } from './inference/tiny/offers.ts'
 import { createTraceReader, optionsOfTraceReader, type TraceReader } from './otel/span-reader.ts'
 import type { KeyStore } from './store/api/access/keys.ts'
 import type { Stores } from './store/api/stores.ts'
-import { openClickHouseStores } from './store/clickhouse/open.ts'
-import { openPostgresStores } from './store/postgres/open.ts'
 import type { NodeStores, SqliteStore } from './store/sqlite/open.ts'
 import { openSqliteStores } from './store/sqlite/open-locked.ts'
 
@@ -88,6 +86,8 @@ const STORE_OPENERS: Readonly<Record<Config['store'], (config: Config) => Promis
 async function openShared(node: SqliteStore, config: Config): Promise<NodeStores> {
   if (config.metaUrl === null) return node
   try {
+    // Loaded where the settings name them alone: most servers start without.
+    const { openPostgresStores } = await import('./store/postgres/open.ts')
     return await openPostgresStores(node, {
       url: config.metaUrl,
       reads: {
@@ -111,6 +111,7 @@ export async function openCallsElsewhere(node: NodeStores, config: Config): Prom
   const { clickhouse, ingestQueueMax, ingestQueueBytesMax } = config
   try {
     if (clickhouse === null) throw new ConfigError('WEFT_CLICKHOUSE_URL must be set')
+    const { openClickHouseStores } = await import('./store/clickhouse/open.ts')
     return await openClickHouseStores(node, {
       ...{ ...clickhouse, ingestQueueMax, ingestQueueBytesMax, closeMs: closeMsOf(config) },
       readsMax: config.readThreads + config.statsThreads,

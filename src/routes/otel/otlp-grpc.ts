@@ -1,6 +1,6 @@
 /** Opens and closes the port of OTLP over gRPC with the app. */
 import type { App } from '../../http/app-type.ts'
-import { type GrpcServer, type GrpcServerOptions, openGrpcServer } from '../../otel/grpc-server.ts'
+import type { GrpcServer, GrpcServerOptions } from '../../otel/grpc-server.ts'
 
 /** @throws GrpcPortError when the app becomes ready and the port cannot be bound */
 export async function otlpGrpc(
@@ -10,6 +10,8 @@ export async function otlpGrpc(
   let server: GrpcServer | null = null
   app.addHook('onReady', async () => {
     const onFault = (error: unknown) => app.log.error({ err: error }, 'OTLP over gRPC failed')
+    // Loaded with the port alone: its library is large, and most servers start without.
+    const { openGrpcServer } = await import('../../otel/grpc-server.ts')
     server = await openGrpcServer({ ...options, onFault })
     app.log.info(`OTLP over gRPC listening at ${options.host}:${server.port}`)
   })
