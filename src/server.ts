@@ -1,9 +1,8 @@
 /** The process: settings, dependencies, listening, signals, exit codes. Nothing imports it. */
 
 import packageJson from '../package.json' with { type: 'json' }
-import { buildApp } from './app.ts'
 import { type Config, ConfigError, readConfig, SHUTDOWN_MS_MAX } from './config.ts'
-import { type Deps, openDeps } from './deps.ts'
+import type { Deps } from './deps.ts'
 import type { App } from './http/app-type.ts'
 import { collectAtRest } from './http/heap-at-rest.ts'
 import { createLogOutput } from './http/log-output.ts'
@@ -22,11 +21,14 @@ const EXPECTED_ERRORS: readonly string[] = [
 const REDACTED = ['req.headers', 'headers', '*.authorization', '*.api_key', '*.password']
 
 async function main(): Promise<void> {
+  // What is wrong with the settings or the store is told before what only a server that runs needs is loaded.
   const config = readConfig()
+  const { openDeps } = await import('./deps.ts')
   const deps = await openDeps(config)
   outliveLogReaders()
   const output = createLogOutput((text) => void process.stdout.write(text))
   process.on('exit', output.flush)
+  const { buildApp } = await import('./app.ts')
   const app = await buildApp(config, deps, {
     level: config.logLevel,
     redact: REDACTED,
