@@ -34,6 +34,7 @@ describe('addresses of the page', () => {
       '/acme/demo/weave/leaderboards/best',
       { project: 'acme/demo', view: 'leaderboard', subject: 'best' },
     ],
+    ['/acme/demo/weave/constructor', { project: 'acme/demo', view: 'home', subject: null }],
     ['/acme/demo/weave/unknown', { project: 'acme/demo', view: 'home', subject: null }],
   ])('%s', (path, place) => {
     expect(parsePlace(path)).toEqual(place)

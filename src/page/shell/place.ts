@@ -32,18 +32,20 @@ export interface Place {
 export type ViewProps = Omit<Place, 'view'>
 
 /** By the word in the address: the view of all of a kind, and that of one. */
-const VIEWS: Readonly<Record<string, readonly [View, View]>> = {
-  calls: ['calls', 'trace'],
-  traces: ['calls', 'trace'],
-  threads: ['threads', 'thread'],
-  feedback: ['feedback', 'feedback'],
-  queues: ['queues', 'queue'],
-  evaluations: ['evaluations', 'evaluation'],
-  leaderboards: ['evaluations', 'leaderboard'],
-  objects: ['objects', 'object'],
-  playground: ['playground', 'playground'],
-  training: ['training', 'training'],
-}
+const VIEWS: ReadonlyMap<string, readonly [View, View]> = new Map(
+  Object.entries({
+    calls: ['calls', 'trace'],
+    traces: ['calls', 'trace'],
+    threads: ['threads', 'thread'],
+    feedback: ['feedback', 'feedback'],
+    queues: ['queues', 'queue'],
+    evaluations: ['evaluations', 'evaluation'],
+    leaderboards: ['evaluations', 'leaderboard'],
+    objects: ['objects', 'object'],
+    playground: ['playground', 'playground'],
+    training: ['training', 'training'],
+  }),
+)
 
 /** Names of lists of objects of one kind. */
 const OBJECT_KINDS = ['datasets', 'models', 'ops', 'prompts', 'scorers']
@@ -65,7 +67,7 @@ export function parsePlace(path: string): Place | null {
   }
   if (what === 'evaluations' && subject === 'compare')
     return { project, view: 'compare', subject: null }
-  const views = kind === 'r' ? what === 'call' && VIEWS.calls : VIEWS[what]
+  const views = kind === 'r' ? what === 'call' && VIEWS.get('calls') : VIEWS.get(what)
   if (!views) return { project, view: 'home', subject: null }
   const [all, one] = views
   return subject === '' ? { project, view: all, subject: null } : { project, view: one, subject }

@@ -40,7 +40,7 @@ export function readRange(nowMs: number): Range {
 
 const presetName = computed(() => {
   const name = query.value.get('range') ?? PRESET_DEFAULT
-  return name in PRESETS ? name : PRESET_DEFAULT
+  return Object.hasOwn(PRESETS, name) ? name : PRESET_DEFAULT
 })
 
 /** Names the range: it changes with the address alone, and not with the clock. */
