@@ -70,13 +70,15 @@ export function usageOf(call: Call): {
   cost: number | null
   models: string[]
 } {
-  const usage = (call.summary.usage ?? {}) as Record<string, Record<string, unknown>>
-  const counts = Object.values(usage).map(
-    (model) =>
+  const usage = membersOf(call.summary.usage)
+  const counts = Object.values(usage).map((report) => {
+    const model = membersOf(report)
+    return (
       Number(model.total_tokens) ||
       sumOf(model, 'prompt_tokens', 'input_tokens') +
-        sumOf(model, 'completion_tokens', 'output_tokens'),
-  )
+        sumOf(model, 'completion_tokens', 'output_tokens')
+    )
+  })
   return {
     tokens: counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0),
     cost: factsOf(call).total_cost ?? null,
@@ -84,7 +86,13 @@ export function usageOf(call: Call): {
   }
 }
 
-function sumOf(model: Record<string, unknown>, ...names: string[]): number {
+/** A summary is what a program wrote: what should be an object may be anything. */
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject ? (value as Record<string, unknown>) : {}
+}
+
+function sumOf(model: Readonly<Record<string, unknown>>, ...names: string[]): number {
   return names.reduce((sum, name) => sum || Number(model[name]) || 0, 0)
 }
 

@@ -1,7 +1,7 @@
 /** What to do where nothing is recorded yet: three ways to the first trace, ready to be pasted. */
 import { html } from 'htm/preact'
-import { useState } from 'preact/hooks'
 import { key } from '../api/key.ts'
+import { CopyButton } from '../parts/copy-button.ts'
 
 /** In the place of the key where others may look over a shoulder. */
 const HIDDEN = 'wk_…'
@@ -59,12 +59,6 @@ interface WayProps {
 }
 
 function Way({ title, shown, copied }: WayProps) {
-  const [told, tell] = useState('copy with the key')
-  const copy = () =>
-    navigator.clipboard.writeText(copied).then(
-      () => tell('copied'),
-      () => tell('the browser does not let pages copy'),
-    )
-  return html`<div class="bar"><h3>${title}</h3><button class="quiet" onClick=${copy}>${told}</button></div>
+  return html`<div class="bar"><h3>${title}</h3><${CopyButton} isQuiet words="copy with the key" text=${copied} /></div>
     <pre tabindex="0">${shown}</pre>`
 }

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import type { KeyResponse, SCOPES } from '../../schemas/access/key.ts'
 import { ask, wordsOf } from '../api/client.ts'
 import { caller } from '../api/session.ts'
+import { CopyButton } from '../parts/copy-button.ts'
 import { Failure } from '../parts/notice.ts'
 
 /** Each scope, and what it allows. */
@@ -67,15 +68,12 @@ function textOf(set: (text: string) => void) {
 }
 
 function Shown({ made, onClose }: { readonly made: Made; readonly onClose: () => void }) {
-  const [copied, setCopied] = useState('')
   const link = `${location.origin}/#key=${made.secret}`
-  const copy = (what: string, text: string) =>
-    navigator.clipboard.writeText(text).then(() => setCopied(what))
   return html`<div class="secret" role="status">
     <p>The key of <b>${made.svc_username}</b>, shown this once:</p>
     <pre tabindex="0">${made.secret}</pre>
-    <button type="button" onClick=${() => copy('key', made.secret)}>${copied === 'key' ? 'Copied' : 'Copy the key'}</button>
-    <button type="button" onClick=${() => copy('link', link)}>${copied === 'link' ? 'Copied' : 'Copy a link that signs in'}</button>
+    <${CopyButton} words="Copy the key" text=${made.secret} />
+    <${CopyButton} words="Copy a link that signs in" text=${link} />
     <button type="button" onClick=${onClose}>Done</button>
   </div>`
 }

@@ -112,7 +112,7 @@ function Start({ project, choices, groups }: StartProps) {
   const [failure, setFailure] = useState<string | null>(null)
   const [isSending, setSending] = useState(false)
   // One name for all tries: a second click, or a lost answer, makes no second job.
-  const [once] = useState(() => crypto.randomUUID())
+  const [once] = useState(newName)
   const answer = groups.isLoading || groups.failure !== null ? null : groups.value
   const canStart = answer !== null && answer.trajectory_groups.length > 0 && !isSending
   const start = async () => {
@@ -139,6 +139,11 @@ function Start({ project, choices, groups }: StartProps) {
       ${isSending && html`<span class="faint" role="status">sending …</span>`}
     </div>
     <${Failure} words=${failure} />`
+}
+
+/** Browsers give `crypto.randomUUID` to pages over HTTPS alone. */
+function newName(): string {
+  return crypto.getRandomValues(new Uint32Array(4)).join('-')
 }
 
 function configOf({ learning_rate, ppo, scale_rewards }: JobChoices): object {

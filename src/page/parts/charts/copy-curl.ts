@@ -1,6 +1,6 @@
 /** Copies the request behind what is shown, to be pasted into a shell. */
 import { html } from 'htm/preact'
-import { useState } from 'preact/hooks'
+import { CopyButton } from '../copy-button.ts'
 
 interface CopyCurlProps {
   readonly path: string
@@ -9,14 +9,7 @@ interface CopyCurlProps {
 }
 
 export function CopyCurl({ path, body }: CopyCurlProps) {
-  const [told, tell] = useState('copy as curl')
-  const text = curlOf(path, body)
-  const copy = () =>
-    navigator.clipboard.writeText(text).then(
-      () => tell('copied'),
-      () => tell('the browser does not let pages copy'),
-    )
-  return html`<button class="quiet" onClick=${copy}>${told}</button>`
+  return html`<${CopyButton} isQuiet words="copy as curl" text=${curlOf(path, body)} />`
 }
 
 /** With `$KEY` in the place of the key. */
