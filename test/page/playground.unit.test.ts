@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { answersOf, newestOf, promptOf } from '../../src/page/parts/messages.ts'
+import { answersOf, newestOf, promptOf, saidLast } from '../../src/page/parts/messages.ts'
 import { addChunk, type Chunk, messageOf, NO_ANSWER } from '../../src/page/playground/answer.ts'
 import { parametersOf, valuesOf } from '../../src/page/playground/parameters.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
@@ -106,4 +106,19 @@ describe('messages in what a call took and gave', () => {
     expect(newestOf([{ role: 'system', content: 'x' }, said, answer, said])).toEqual([said])
     expect(newestOf([{ role: 'system', content: 'x' }, said])).toEqual([said])
   })
+
+  it.each([
+    [[], null],
+    [
+      [
+        { role: 'user', content: 'first' },
+        { role: 'user', content: 'last' },
+      ],
+      'last',
+    ],
+    [[{ role: 'user', content: [{ type: 'text', text: 'a' }, { type: 'image_url' }, 'b'] }], 'a b'],
+    [[{ role: 'assistant', content: '', tool_calls: [{ function: { name: 'find' } }] }], '→ find'],
+    [[{ role: 'assistant', content: null }], null],
+    [[{ role: 'user', content: { text: 'of an object' } }], 'of an object'],
+  ])('in a line: %j', (messages, words) => expect(saidLast(messages)).toBe(words))
 })

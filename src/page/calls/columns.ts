@@ -1,9 +1,9 @@
 /** The columns of the table: those that every call has, and any path inside of bodies. The address has the choice. */
 import { computed } from '@preact/signals'
-import { textOf } from '../api/exact-json.ts'
 import { type Call, factsOf, usageOf } from '../api/wire.ts'
-import { formatCost, formatCount, formatMs, formatTime, shortOp } from '../parts/format.ts'
+import { formatCost, formatCount, formatMs, formatTime, preview, shortOp } from '../parts/format.ts'
 import { summaryOf } from '../parts/given.ts'
+import { answersOf, promptOf, saidLast } from '../parts/messages.ts'
 import { query, setQuery } from '../shell/location.ts'
 
 /** Bodies that a column may reach into. */
@@ -63,7 +63,7 @@ const FIXED: readonly Column[] = [
     name: 'tokens',
     fields: ['total_tokens'],
     label: 'Tokens',
-    width: '70px',
+    width: '84px',
     isNumber: true,
     read: (call) => usageOf(call).tokens,
     show: formatCount,
@@ -102,7 +102,7 @@ const FIXED: readonly Column[] = [
     label: 'Inputs',
     width: 'minmax(160px, 2fr)',
     body: 'inputs',
-    read: ({ inputs }) => inputs,
+    read: ({ inputs }) => saidLast(promptOf(inputs)) ?? inputs,
   },
   {
     name: 'output',
@@ -110,7 +110,7 @@ const FIXED: readonly Column[] = [
     label: 'Output',
     width: 'minmax(160px, 2fr)',
     body: 'output',
-    read: ({ exception, output }) => exception ?? output,
+    read: ({ exception, output }) => exception ?? saidLast(answersOf(output)) ?? output,
   },
 ]
 
@@ -168,7 +168,7 @@ const CELL_CHARS = 160
 /** What a row keeps of a value: numbers and short texts, so that bodies can be forgotten. */
 export function cellOf(value: unknown): string | number | null {
   if (value === null || value === undefined) return null
-  return typeof value === 'number' ? value : textOf(value).slice(0, CELL_CHARS)
+  return typeof value === 'number' ? value : preview(value, CELL_CHARS)
 }
 
 export function showCell({ show }: Column, cell: string | number | null): string {

@@ -9,7 +9,6 @@ import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
 import type { ViewProps } from '../shell/place.ts'
-import { timeZone } from '../shell/settings.ts'
 import { NewestFeedback } from './newest.ts'
 import { PathChart } from './path-chart.ts'
 import type { FeedbackWindow } from './window.ts'
@@ -42,7 +41,7 @@ export function Feedback({ project }: ViewProps) {
     ${
       paths.value !== null &&
       path !== null &&
-      html`<${PathChart} key=${`${name} ${path} ${timeZone()}`} asked=${paths.value.asked} path=${path} />`
+      html`<${PathChart} key=${path} asked=${paths.value.asked} path=${path} />`
     }
     ${paths.value !== null && html`<${NewestFeedback} asked=${paths.value.asked} />`}`
 }

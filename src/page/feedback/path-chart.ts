@@ -5,7 +5,7 @@ import { ask } from '../api/client.ts'
 import { Chart, type Line } from '../parts/charts/chart.ts'
 import { CopyCurl } from '../parts/charts/copy-curl.ts'
 import { chooseStretch, granularityOf } from '../parts/charts/range.ts'
-import { formatCount, formatShort } from '../parts/format.ts'
+import { formatCount, formatNumber, formatShort } from '../parts/format.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { timeZone } from '../shell/settings.ts'
@@ -33,7 +33,7 @@ function questionOf({ start, end, ...rest }: FeedbackWindow, json_path: string) 
 
 export function PathChart({ asked, path }: PathChartProps) {
   const question = questionOf(asked, path)
-  const stats = useLoad(path, (signal) =>
+  const stats = useLoad(JSON.stringify(question), (signal) =>
     ask<FeedbackStats>('/feedback/stats', question, { signal }),
   )
   const drawn = useMemo(() => (stats.value === null ? null : linesOf(stats.value)), [stats.value])
@@ -44,7 +44,7 @@ export function PathChart({ asked, path }: PathChartProps) {
   return html`<div class="charts">
     <section class="card">
       <header><h2>${path}</h2><${CopyCurl} path="/feedback/stats" body=${question} /></header>
-      <${Chart} title=${path} times=${times} lines=${values} format=${formatCount} onZoom=${zoom} onChoose=${() => undefined} />
+      <${Chart} title=${path} times=${times} lines=${values} format=${formatNumber} onZoom=${zoom} onChoose=${() => undefined} />
     </section>
     <section class="card">
       <header><h2>How often it was given: ${formatCount(given)}</h2><${CopyCurl} path="/feedback/stats" body=${question} /></header>

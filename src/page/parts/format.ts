@@ -50,16 +50,30 @@ export function formatShort(count: number): string {
   return shortCounts.format(count)
 }
 
-/** Dollars; cents of cents are shown where there is no more. */
 /** `1 call`, `2 calls`. */
 export function formatCalls(count: number, more = ''): string {
   return `${formatCount(count)}${more} ${count === 1 && more === '' ? 'call' : 'calls'}`
 }
 
+const dollars = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+const smallDollars = new Intl.NumberFormat('en', {
+  minimumSignificantDigits: 2,
+  maximumSignificantDigits: 2,
+})
+
+/** Dollars; two digits of what is less than ten cents. */
 export function formatCost(cost: number | null | undefined): string {
   if (cost === null || cost === undefined) return ''
   if (cost === 0) return '$0'
-  return cost < 0.01 ? `$${cost.toPrecision(2)}` : `$${cost.toFixed(2)}`
+  const size = Math.abs(cost)
+  return `${cost < 0 ? '−' : ''}$${(size < 0.1 ? smallDollars : dollars).format(size)}`
+}
+
+/** Four digits are enough to be compared. */
+export function formatNumber(value: number): string {
+  if (value === 0 || Number.isInteger(value)) return String(value)
+  const size = Math.abs(value)
+  return size < 0.001 || size >= 100_000 ? value.toExponential(1) : String(+value.toPrecision(4))
 }
 
 /** The name in an op ref, or the plain name. */
@@ -76,5 +90,10 @@ export function shortOp(opName: string): string {
 /** A value on one line, cut. */
 export function preview(value: unknown, charsMax = 160): string {
   if (value === null || value === undefined) return ''
-  return textOf(value).slice(0, charsMax)
+  return cutText(textOf(value), charsMax)
+}
+
+/** The beginning of a text, without half of a character at its end. */
+export function cutText(text: string, charsMax: number): string {
+  return text.slice(0, charsMax).replace(/[\ud800-\udbff]$/, '')
 }

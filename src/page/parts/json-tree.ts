@@ -2,6 +2,7 @@
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { isExactNumber } from '../api/exact-json.ts'
+import { cutText, formatCount } from './format.ts'
 import { RefLink } from './ref-link.ts'
 import { parseRef } from './refs.ts'
 
@@ -62,7 +63,7 @@ function Members({ value, depth }: { readonly value: object; readonly depth: num
     ${
       members.length > shown &&
       html`<button onClick=${() => setShown(shown + 10 * MEMBERS_SHOWN)}>
-        ${members.length - shown} more
+        ${formatCount(members.length - shown)} more
       </button>`
     }
   </div>`
@@ -71,6 +72,7 @@ function Members({ value, depth }: { readonly value: object; readonly depth: num
 export function LongText({ text }: { readonly text: string }) {
   const [isWhole, setWhole] = useState(false)
   if (isWhole || text.length <= CHARS_SHOWN) return html`<span class="text">${text}</span>`
-  return html`<span class="text">${text.slice(0, CHARS_SHOWN)} … </span>
-    <button onClick=${() => setWhole(true)}>${text.length - CHARS_SHOWN} characters more</button>`
+  const shown = cutText(text, CHARS_SHOWN)
+  return html`<span class="text">${shown} … </span>
+    <button onClick=${() => setWhole(true)}>${formatCount(text.length - shown.length)} characters more</button>`
 }

@@ -60,6 +60,17 @@ function textOrNone(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
+/** What the last of messages says in a line: its text, or the tools that it calls; null where it says neither. */
+export function saidLast(messages: readonly Message[]): string | null {
+  const { content, tool_calls } = messages.at(-1) ?? {}
+  const parts = Array.isArray(content) ? content : [content]
+  const texts = parts.map((part) => (typeof part === 'string' ? part : fieldsOf(part).text))
+  const said = texts.filter((text) => typeof text === 'string' && text !== '').join(' ')
+  if (said !== '') return said
+  const calls = Array.isArray(tool_calls) ? tool_calls.map((call) => call?.function?.name) : []
+  return calls.length === 0 ? null : `→ ${calls.join(', ')}`
+}
+
 /** What was asked last: the messages behind the last answer. */
 export function newestOf(messages: readonly Message[]): readonly Message[] {
   const last = messages.findLastIndex(({ role }) => role === 'assistant')

@@ -2,8 +2,8 @@
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { may } from '../api/session.ts'
+import { formatNumber } from '../parts/format.ts'
 import { pathTo } from '../shell/place.ts'
-import { formatNumber } from './curves.ts'
 import type { Checkpoint, Model } from './training-api.ts'
 
 const NUMBERS = ['reward', 'reward_std_dev', 'loss', 'entropy', 'kl_div', 'grad_norm']

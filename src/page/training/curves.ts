@@ -2,6 +2,7 @@
 import { html } from 'htm/preact'
 import { Chart, type Line } from '../parts/charts/chart.ts'
 import { CopyCurl } from '../parts/charts/copy-curl.ts'
+import { formatNumber } from '../parts/format.ts'
 
 /** Shown first, in this order; the others unfold. */
 const FIRST = ['reward', 'loss', 'entropy', 'kl_div', 'grad_norm']
@@ -50,13 +51,6 @@ function linesOf(name: string, names: readonly string[], points: readonly Point[
 
 function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
-}
-
-/** Four digits are enough to be compared. */
-export function formatNumber(value: number): string {
-  if (value === 0 || Number.isInteger(value)) return String(value)
-  const size = Math.abs(value)
-  return size < 0.001 || size >= 100_000 ? value.toExponential(1) : String(+value.toPrecision(4))
 }
 
 interface CardProps {

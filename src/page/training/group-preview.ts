@@ -1,8 +1,7 @@
 /** What would be trained on: how many rollouts, what was left out, and the groups with their rewards. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { formatCount, preview } from '../parts/format.ts'
-import { formatNumber } from './curves.ts'
+import { formatCount, formatNumber, preview } from '../parts/format.ts'
 
 /** Rows that are shown at first. */
 const SHOWN = 20

@@ -1,6 +1,6 @@
 /** A chart of values over time, or over steps. A stretch that is drawn with the mouse zooms, a click chooses a bucket. */
 import { html } from 'htm/preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { timeMode, timeZone } from '../../shell/settings.ts'
 import { formatTime } from '../format.ts'
@@ -45,7 +45,7 @@ export function Chart(props: ChartProps) {
   last.current = props
   const kind = `${props.lines.map(({ label }) => label).join('\n')} ${timeMode.value}`
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = box.current
     if (element === null) return
     const draw = () => {
@@ -54,7 +54,9 @@ export function Chart(props: ChartProps) {
     }
     draw()
     const resize = new ResizeObserver(() => {
-      plot.current?.setSize({ width: element.clientWidth, height: HEIGHT_PX })
+      // It also tells of the width that the plot was made for.
+      if (plot.current?.width !== element.clientWidth)
+        plot.current?.setSize({ width: element.clientWidth, height: HEIGHT_PX })
     })
     resize.observe(element)
     const dark = matchMedia('(prefers-color-scheme: dark)')
@@ -67,7 +69,7 @@ export function Chart(props: ChartProps) {
     }
   }, [kind])
 
-  useEffect(() => plot.current?.setData(dataOf(props)), [props.times, props.lines])
+  useLayoutEffect(() => plot.current?.setData(dataOf(props)), [props.times, props.lines])
 
   return html`<div class="chart" ref=${box} role="img" aria-label=${describe(props)}></div>`
 }
@@ -122,7 +124,7 @@ function optionsFor(last: { readonly current: ChartProps }, element: HTMLElement
       {
         label: unit ?? 'Time',
         value: (_plot, time) => {
-          if (time === null) return '–'
+          if (time === null) return ''
           return unit === undefined ? formatTime(time * MS_PER_S, false) : String(time)
         },
       },
@@ -162,7 +164,11 @@ function seriesFor(
     stroke,
     width: isBars ? 0 : 1.5,
     points: isBars ? { show: false } : pointsFor(unit !== undefined),
-    value: (_plot, value) => (value === null ? '–' : format(value)),
+    // Nothing where no mouse is, and a dash where it is on a bucket without a value.
+    value: (_plot, value, _series, index) => {
+      if (value !== null) return format(value)
+      return index === null ? '' : '–'
+    },
     ...(isBars && bars ? { paths: bars, fill: stroke } : {}),
   }
 }

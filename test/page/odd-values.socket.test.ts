@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { hasBrowser, openPage, recordCalls } from './browser.ts'
+
+describe.skipIf(!hasBrowser)('odd values in a browser', () => {
+  it('shows calls whose reports of usage are none', async () => {
+    const test = await openPage()
+    const { page, url, key, complaints } = test
+    const reports = [{ usage: { gpt: null } }, { usage: 'much' }, { usage: [7] }, { usage: null }]
+    await recordCalls(
+      test,
+      reports.map((summary, at) => ({ id: `c${at}`, summary })),
+    )
+    await page.goto(`${url}/acme/demo/weave/calls?cols=op,model,tokens#key=${key}`)
+    await expect.poll(() => page.locator('a.row').count()).toBe(4)
+    for (const at of reports.keys()) {
+      await page.goto(`${url}/acme/demo/weave/calls/c${at}`)
+      await expect.poll(() => page.locator('.detail .facts').textContent()).toContain(`c${at}`)
+    }
+    expect(complaints).toEqual([])
+  })
+
+  it('copies where pages have no clipboard, as over plain HTTP', async () => {
+    const test = await openPage()
+    const { page, url, key, complaints } = test
+    await recordCalls(test, [{ id: 'a' }])
+    await page.addInitScript(`{
+      Object.defineProperty(navigator, 'clipboard', { value: undefined })
+      document.addEventListener('copy', () => { window.copied = getSelection().toString() })
+    }`)
+    await page.goto(`${url}/acme/demo/weave#key=${key}`)
+    await page.getByText('copy as curl').first().click()
+    await page.getByText('copied').waitFor()
+    expect(await page.evaluate('window.copied')).toContain('/calls/stats')
+    expect(complaints).toEqual([])
+  })
+
+  it('makes a training job where pages have no random ids, as over plain HTTP', async () => {
+    const { page, url, key, complaints } = await openPage()
+    await page.addInitScript('crypto.randomUUID = undefined')
+    await page.goto(`${url}/acme/demo/weave/training/new#key=${key}`)
+    await page.getByText('Start the job').waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('cuts no character in two', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await recordCalls(test, [{ id: 'a', output: `x${'😀'.repeat(3000)}` }])
+    await page.goto(`${url}/acme/demo/weave/calls/a#key=${key}`)
+    const text = page.locator('.detail .text', { hasText: '😀' })
+    await text.waitFor()
+    expect(await text.textContent()).toMatch(/😀 … $/u)
+    await page.goto(`${url}/acme/demo/weave/calls?cols=output`)
+    await page.locator('a.row', { hasText: '😀' }).waitFor()
+    expect(await page.locator('a.row').textContent()).toMatch(/😀\s*$/u)
+  })
+})
