@@ -1,6 +1,6 @@
 /** The calls of a project as a table. */
 import { html } from 'htm/preact'
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useLayoutEffect, useState } from 'preact/hooks'
 import { ask, wordsOf } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import { may } from '../api/session.ts'
@@ -73,11 +73,11 @@ function Table({ question, count, project }: TableProps) {
   const [failure, setFailure] = useState<string | null>(null)
   const [pages, setPages] = useState<CallPages | null>(null)
   const [shown] = useState(() => columns.value)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const opened = openCallPages({
       ...{ question, columns: shown },
       onChange: () => redraw((last) => last + 1),
-      onFailure: (error) => setFailure(wordsOf(error)),
+      onFailure: (error) => setFailure(error === null ? null : wordsOf(error)),
     })
     // The first page waits for no count.
     opened.show(0, 1)

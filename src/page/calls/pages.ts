@@ -32,6 +32,7 @@ interface CallPagesOptions {
   readonly columns: readonly Column[]
   /** Called when more calls are there. */
   readonly onChange: () => void
+  /** Called with what went wrong, and with null when it is tried again. */
   readonly onFailure: (error: unknown) => void
 }
 
@@ -39,6 +40,8 @@ export function openCallPages(options: CallPagesOptions): CallPages {
   const { question, columns, onChange, onFailure } = options
   const pages = new Map<number, readonly ShownCall[]>()
   const reading = new Map<number, AbortController>()
+  /** Read again when somebody scrolls, and not before: what is refused would be asked for without an end. */
+  const failed = new Set<number>()
   let wanted: readonly number[] = []
   let isClosed = false
 
@@ -49,7 +52,10 @@ export function openCallPages(options: CallPagesOptions): CallPages {
       pages.set(page, await readPage(page, abort.signal))
       onChange()
     } catch (error) {
-      if (!abort.signal.aborted) onFailure(error)
+      if (!abort.signal.aborted) {
+        failed.add(page)
+        onFailure(error)
+      }
     }
     reading.delete(page)
     if (!isClosed) readNext()
@@ -74,7 +80,7 @@ export function openCallPages(options: CallPagesOptions): CallPages {
   function readNext(): void {
     for (const page of wanted) {
       if (reading.size >= READS_MAX) return
-      if (!pages.has(page) && !reading.has(page)) void read(page)
+      if (!pages.has(page) && !reading.has(page) && !failed.has(page)) void read(page)
     }
   }
 
@@ -93,6 +99,8 @@ export function openCallPages(options: CallPagesOptions): CallPages {
         Math.floor(first / PAGE_CALLS),
         Math.floor(Math.max(last - 1, 0) / PAGE_CALLS),
       ]
+      if (failed.size > 0) onFailure(null)
+      failed.clear()
       wanted = Array.from({ length: to - from + 1 }, (_, at) => from + at)
       for (const [page, abort] of reading) if (!wanted.includes(page)) abort.abort()
       for (const page of wanted) {

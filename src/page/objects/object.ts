@@ -48,7 +48,8 @@ interface ChosenProps {
 }
 
 function Chosen({ loaded, versions, onChanged }: ChosenProps) {
-  const object = loaded.value
+  // One version must not stand below the address of another.
+  const object = loaded.failure === null ? loaded.value : null
   if (object === null) return html`<section>${loaded.isLoading && html`<${Loading} />`}</section>`
   const against = query.value.get('against')
   return html`<section class="content" aria-label="Version">

@@ -1,5 +1,5 @@
 /** Loads what a view shows, again when what it depends on has changed, and drops answers that came too late. */
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { wordsOf } from '../api/client.ts'
 
 export interface Loaded<T> {
@@ -9,13 +9,24 @@ export interface Loaded<T> {
   readonly isLoading: boolean
 }
 
-/** @param name - of what is loaded; a new one loads anew */
-export function useLoad<T>(name: string, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
+/**
+ * @param name - of what is loaded; a new one loads anew
+ * @param load - may tell a part of the value before it has the whole
+ */
+export function useLoad<T>(
+  name: string,
+  load: (signal: AbortSignal, tell: (part: T) => void) => Promise<T>,
+): Loaded<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>({ value: null, failure: null, isLoading: true })
-  useEffect(() => {
+  // At once, and not when the next frame is drawn.
+  useLayoutEffect(() => {
     const abort = new AbortController()
-    setLoaded(({ value }) => ({ value, failure: null, isLoading: true }))
-    load(abort.signal).then(
+    // What went wrong stays as long as what was there: else it would flicker where one asks again and again.
+    setLoaded((last) => (last.isLoading ? last : { ...last, isLoading: true }))
+    const tell = (value: T) => {
+      if (!abort.signal.aborted) setLoaded({ value, failure: null, isLoading: true })
+    }
+    load(abort.signal, tell).then(
       (value) => {
         if (!abort.signal.aborted) setLoaded({ value, failure: null, isLoading: false })
       },

@@ -25,8 +25,9 @@ export async function* streamCompletion(
     const events = (rest + text).split('\n\n')
     rest = events.pop() ?? ''
     for (const event of events) {
-      const data = /^data: (.*)$/m.exec(event)?.[1]
-      if (data === undefined || data === '[DONE]') continue
+      // JSON of several lines stands in as many.
+      const data = [...event.matchAll(/^data: (.*)$/gm)].map(([, line]) => line).join('\n')
+      if (data === '' || data === '[DONE]') continue
       const chunk = JSON.parse(data) as Chunk
       if (chunk.error) throw new Error(chunk.error.message)
       yield { chunk, callId }

@@ -13,9 +13,21 @@ export const place = computed<Place | null>(() => parsePlace(address.value.pathn
 export const serverView = computed(() => parseServerView(address.value.pathname))
 
 export function go(href: string): void {
-  history.pushState(null, '', href)
-  address.value = new URL(location.href)
+  const next = new URL(href, address.value)
+  // The way back should not lead to where one is.
+  write(next, next.href !== address.value.href)
   scrollTo(0, 0)
+}
+
+/** @param isStep - whether the way back leads to the address before */
+function write(next: URL, isStep: boolean): void {
+  try {
+    if (isStep) history.pushState(null, '', next)
+    else history.replaceState(null, '', next)
+  } catch {
+    // Browsers refuse many changes in a short time. The next one that is taken tells of this one, too.
+  }
+  address.value = next
 }
 
 interface QueryChange {
@@ -28,14 +40,12 @@ export function setQuery(
   changes: Readonly<Record<string, string | null>>,
   { isStep = false }: QueryChange = {},
 ): void {
-  const next = new URL(location.href)
+  const next = new URL(address.value)
   for (const [name, value] of Object.entries(changes)) {
     if (value === null || value === '') next.searchParams.delete(name)
     else next.searchParams.set(name, value)
   }
-  if (isStep) history.pushState(null, '', next)
-  else history.replaceState(null, '', next)
-  address.value = next
+  if (next.href !== address.value.href) write(next, isStep)
 }
 
 /** Has links inside of the page change the view and load nothing. */
