@@ -4,27 +4,38 @@ import type { Call, Usage, UsageAnswer } from '../api/wire.ts'
 
 /** Limit: calls of a trace that are drawn. */
 const CALLS_MAX = 100_000
+/** Calls after which the first part of a trace is shown, and how many times more the next one has. */
+const PART_CALLS = 2000
+const PART_GROWTH = 8
 /** Limit: calls whose usage one answer adds up. */
 const USAGE_CALLS_MAX = 50_000
 /** What the tree needs of a call: bodies are read when a call is opened. */
 const COLUMNS = ['display_name', 'parent_id', 'thread_id', 'ended_at', 'exception', 'summary']
 
-/** The calls of the trace that a call is of, in the order of their starts. */
+/**
+ * The calls of the trace that a call is of, in the order of their starts.
+ *
+ * @param tell - called with the calls of a long trace that are there so far
+ */
 export async function readTrace(
   project_id: string,
   id: string,
   signal: AbortSignal,
+  tell: (calls: readonly Call[]) => void,
 ): Promise<readonly Call[]> {
   const one = { project_id, filter: { call_ids: [id] }, columns: ['parent_id'] }
-  const [call] = await listCalls(one, signal)
+  const [call] = await Array.fromAsync(askLines<Call>('/calls/stream_query', one, { signal }))
   if (call === undefined) throw new Error('There is no such call; it may have been deleted.')
   const filter = { trace_ids: [call.trace_id] }
-  return listCalls({ project_id, filter, columns: COLUMNS, limit: CALLS_MAX }, signal)
-}
-
-async function listCalls(body: object, signal: AbortSignal): Promise<Call[]> {
+  const body = { project_id, filter, columns: COLUMNS, limit: CALLS_MAX }
   const calls: Call[] = []
-  for await (const call of askLines<Call>('/calls/stream_query', body, { signal })) calls.push(call)
+  let next = PART_CALLS
+  for await (const each of askLines<Call>('/calls/stream_query', body, { signal })) {
+    calls.push(each)
+    if (calls.length < next) continue
+    next *= PART_GROWTH
+    tell([...calls])
+  }
   return calls
 }
 

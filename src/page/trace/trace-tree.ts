@@ -11,6 +11,8 @@ const ROW_PX = 28
 
 interface TraceTreeProps {
   readonly calls: readonly Call[]
+  /** Whether these are all calls of the trace. */
+  readonly isWhole: boolean
   /** By call, with all below it; null while it is not known. */
   readonly usage: ReadonlyMap<string, Usage> | null
   readonly chosen: string
@@ -18,7 +20,8 @@ interface TraceTreeProps {
   readonly onReload: () => void
 }
 
-export function TraceTree({ calls, usage, chosen, onChoose, onReload }: TraceTreeProps) {
+export function TraceTree(props: TraceTreeProps) {
+  const { calls, isWhole, usage, chosen, onChoose, onReload } = props
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set())
   const trees = useMemo(() => buildTrees(calls), [calls])
   const rows = useMemo(() => listRows(trees, folded), [trees, folded])
@@ -40,7 +43,7 @@ export function TraceTree({ calls, usage, chosen, onChoose, onReload }: TraceTre
   }
   const keys = keysOf({ rows, at, folded, fold, onChoose })
   return html`<section class="tree" aria-label="Calls of the trace">
-    <${Totals} calls=${calls} trees=${trees} usage=${usage} ms=${span.endMs - span.startMs} />
+    <${Totals} calls=${calls} isWhole=${isWhole} trees=${trees} usage=${usage} ms=${span.endMs - span.startMs} />
     <div class="bar">
       <${Find} calls=${calls} onFound=${show} />
       <span class="push"></span>
@@ -74,20 +77,18 @@ export function TraceTree({ calls, usage, chosen, onChoose, onReload }: TraceTre
   </section>`
 }
 
-interface TotalsProps {
-  readonly calls: readonly Call[]
+interface TotalsProps extends Pick<TraceTreeProps, 'calls' | 'isWhole' | 'usage'> {
   readonly trees: readonly Node[]
-  readonly usage: ReadonlyMap<string, Usage> | null
   readonly ms: number
 }
 
-function Totals({ calls, trees, usage, ms }: TotalsProps) {
+function Totals({ calls, isWhole, trees, usage, ms }: TotalsProps) {
   const errors = trees.reduce((sum, node) => sum + node.errors, 0)
   const totals = trees.map(({ call }) => totalOf(usage?.get(call.id) ?? {}))
   const tokens = totals.reduce((sum, total) => sum + total.tokens, 0)
   const costs = totals.flatMap(({ cost }) => cost ?? [])
   return html`<div class="bar">
-    <b>${formatCalls(calls.length)}</b>
+    <b role="status">${formatCalls(calls.length, isWhole ? '' : ' …')}</b>
     <span>${formatMs(ms)}</span>
     ${errors > 0 && html`<span class="status error">${formatCount(errors)} failed</span>`}
     ${tokens > 0 && html`<span title="each token counted once">${formatCount(tokens)} tokens</span>`}

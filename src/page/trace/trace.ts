@@ -1,36 +1,55 @@
 /** A trace: the tree of its calls beside the times at which they ran, and the call that was chosen. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
+import type { Call } from '../api/wire.ts'
 import { Failure, Loading } from '../parts/notice.ts'
-import { useLoad } from '../parts/use-load.ts'
+import { type Loaded, useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
 import type { ViewProps } from '../shell/place.ts'
 import { CallDetail } from './call-detail.ts'
 import { readTrace, readTraceUsage } from './read-trace.ts'
 import { TraceTree } from './trace-tree.ts'
 
+interface Calls {
+  readonly calls: readonly Call[]
+  /** Whether these are all calls of the trace. */
+  readonly isWhole: boolean
+}
+
+const NO_CALLS: Calls = { calls: [], isWhole: false }
+
 /** @param props - the subject is any call of the trace */
 export function Trace({ project, subject }: ViewProps) {
   const id = subject ?? ''
   const [count, reload] = useState(0)
-  const trace = useLoad(`${project} ${id} ${count}`, (signal) => readTrace(project, id, signal))
-  const calls = trace.value
-  const usage = useLoad(`${count} ${calls?.length}`, async (signal) =>
-    calls === null ? null : readTraceUsage(project, calls, signal),
+  const trace: Loaded<Calls> = useLoad(`${project} ${id} ${count}`, async (signal, tell) => {
+    // What was whole stays so while it is read again.
+    const isFirst = trace.value === null
+    const onPart = (calls: readonly Call[]) => {
+      if (isFirst) tell({ calls, isWhole: false })
+    }
+    return { calls: await readTrace(project, id, signal, onPart), isWhole: true }
+  })
+  const { calls, isWhole } = trace.value ?? NO_CALLS
+  const usage = useLoad(`${count} ${isWhole ? calls.length : ''}`, async (signal) =>
+    isWhole ? readTraceUsage(project, calls, signal) : null,
   )
   const chosen = query.value.get('call') ?? id
-  if (calls === null) {
-    return html`<${Failure} words=${trace.failure} />${trace.isLoading && html`<${Loading} />`}`
-  }
+  if (trace.value === null && !trace.isLoading) return html`<${Failure} words=${trace.failure} />`
   return html`<${Failure} words=${trace.failure ?? usage.failure} />
     <div class="trace">
-      <${TraceTree}
+      ${
+        trace.value === null
+          ? html`<section><${Loading} /></section>`
+          : html`<${TraceTree}
         calls=${calls}
+        isWhole=${isWhole}
         usage=${usage.value}
         chosen=${chosen}
         onChoose=${(call: string) => setQuery({ call })}
         onReload=${() => reload(count + 1)}
-      />
+      />`
+      }
       <${CallDetail} key=${chosen} project=${project} id=${chosen} usage=${usage.value?.get(chosen)} />
     </div>`
 }

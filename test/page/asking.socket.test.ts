@@ -1,0 +1,100 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { hasBrowser, openPage, PROJECT, recordCalls } from './browser.ts'
+
+/** Bodies of the questions to a route, as they are asked. */
+function watchQuestions(page: Page, path: string): Record<string, string>[] {
+  const bodies: Record<string, string>[] = []
+  page.on('request', (request) => {
+    if (request.url().endsWith(path)) bodies.push(request.postDataJSON())
+  })
+  return bodies
+}
+
+describe.skipIf(!hasBrowser)('what the page asks its server in a browser', () => {
+  it('asks again for what was refused when somebody does something, and not before', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await recordCalls(test, [{ id: 'a' }])
+    const questions = watchQuestions(page, '/calls/stream_query')
+    let isRefused = true
+    await page.route('**/calls/stream_query', (route) =>
+      isRefused
+        ? route.fulfill({ status: 503, json: { error: { code: 'x', message: 'Not today.' } } })
+        : route.continue(),
+    )
+    await page.goto(`${url}/acme/demo/weave/calls#key=${key}`)
+    await page.getByText('Not today.').waitFor()
+    await page.getByText('1 call', { exact: true }).waitFor()
+    // As many turns as any number of repeated questions would need.
+    await page.evaluate('fetch("/health").then(() => new Promise((end) => setTimeout(end, 200)))')
+    expect(questions.length).toBeLessThan(5)
+    isRefused = false
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await page.locator('a.row').waitFor()
+    await expect.poll(() => page.getByText('Not today.').count()).toBe(0)
+  })
+
+  it('draws the chart of feedback for the time that is chosen', async () => {
+    const test = await openPage()
+    const { page, url, key, post } = test
+    await recordCalls(test, [{ id: 'a' }])
+    const feedback = {
+      ...{ project_id: PROJECT, weave_ref: `weave:///${PROJECT}/call/a` },
+      ...{ feedback_type: 'rating', payload: { value: 4 } },
+    }
+    expect((await post('/traces/feedback/create', feedback)).status).toBe(200)
+    const questions = watchQuestions(page, '/feedback/stats')
+    await page.goto(`${url}/acme/demo/weave/feedback?path=value#key=${key}`)
+    await page.locator('.chart canvas').first().waitFor()
+    await page.getByRole('button', { name: '7d', exact: true }).click()
+    const days = () => {
+      const { start = '', end = '' } = questions.at(-1) ?? {}
+      return (Date.parse(end) - Date.parse(start)) / 86_400_000
+    }
+    await expect.poll(days).toBe(7)
+  })
+
+  it('shows the beginning of a long trace while the rest is on its way', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    const calls = Array.from({ length: 3000 }, (_, at) => ({
+      ...{ id: `c${at}`, started_at_ms: Date.now() - 60_000 + at },
+      ...(at === 0 ? {} : { parent_id: 'c0' }),
+    }))
+    await recordCalls(test, calls)
+    await page.addInitScript(`{
+      const fetchWhole = fetch
+      window.fetch = async (path, asked) => {
+        const response = await fetchWhole(path, asked)
+        if (!path.endsWith('/stream_query') || !asked.body.includes('trace_ids')) return response
+        const lines = (await response.text()).split('\\n')
+        const body = new ReadableStream({
+          async start(controller) {
+            const send = (part) => controller.enqueue(new TextEncoder().encode(part.join('\\n') + '\\n'))
+            send(lines.slice(0, 2500))
+            await new Promise((go) => Object.assign(window, { go }))
+            send(lines.slice(2500))
+            controller.close()
+          },
+        })
+        return new Response(body)
+      }
+    }`)
+    await page.goto(`${url}/acme/demo/weave/calls/c0#key=${key}`)
+    await page.getByText('2,000 … calls').waitFor()
+    await page.locator('.trace-row').first().waitFor()
+    await page.evaluate('window.go()')
+    await page.getByText('3,000 calls').waitFor()
+  })
+
+  it('does not lengthen the way back when a link leads to where one is', async () => {
+    const { page, url, key } = await openPage()
+    await page.goto(`${url}/acme/demo/weave#key=${key}`)
+    const link = page.getByRole('link', { name: 'Feedback' })
+    for (let times = 0; times < 3; times++) await link.click()
+    await page.getByRole('heading', { name: 'Feedback' }).waitFor()
+    await page.goBack()
+    await page.locator('.first').waitFor()
+  })
+})
