@@ -2,10 +2,13 @@
 import { html, render } from 'htm/preact'
 import { openSession } from './api/session.ts'
 import { App } from './shell/app.ts'
-import { followLinks } from './shell/location.ts'
+import { followLinks, place } from './shell/location.ts'
+import { loadView } from './shell/views.ts'
 
 const root = document.getElementById('page')
 if (root === null) throw new Error('the document has no place for the page')
 followLinks()
 void openSession()
+// Beside the question who looks, and not after it.
+if (place.value !== null) loadView(place.value.view).catch(() => undefined)
 render(html`<${App} />`, root)

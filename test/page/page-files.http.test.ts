@@ -94,13 +94,34 @@ describe('the page', () => {
     expect(seen.size).toBeGreaterThan(50)
   })
 
-  it('tells the browser at once of all that its entry needs', async () => {
-    const { html } = await readDocument()
-    const preloads = [...html.matchAll(/rel="modulepreload" href="([^"]*)"/g)].map(([, url]) => url)
-    for (const file of ['page-entry.ts', 'shell/app.ts', 'api/client.ts', 'lib/preact.js'])
-      expect(preloads).toContainEqual(expect.stringMatching(`/${file}$`))
-    expect(preloads).not.toContainEqual(expect.stringContaining(FIRST_VIEW))
-  })
+  it.each([
+    ['/', []],
+    ['/acme/demo/weave', [FIRST_VIEW, 'parts/charts/chart.ts', 'lib/uplot.js']],
+    ['/acme/demo/weave?range=7d', [FIRST_VIEW]],
+    ['/acme/demo/weave/calls/01a2', ['trace/trace.ts', 'trace/read-trace.ts']],
+    ['/acme/demo/weave/evaluations/compare?runs=a,b', ['evaluations/compare.ts']],
+    ['/acme/demo/r/call/01a2', ['trace/trace.ts']],
+    ['/keys', ['server/server-view.ts', 'server/keys.ts']],
+  ])(
+    'tells the browser at once of all that its entry and the view of %s need',
+    async (url, view) => {
+      const { html } = await readDocument(url)
+      const preloads = [...html.matchAll(/rel="modulepreload" href="([^"]*)"/g)].map(
+        ([, url]) => url,
+      )
+      for (const file of [
+        'page-entry.ts',
+        'shell/app.ts',
+        'api/client.ts',
+        'lib/preact.js',
+        ...view,
+      ])
+        expect(preloads).toContainEqual(expect.stringMatching(`/${file}$`))
+      if (!view.includes(FIRST_VIEW))
+        expect(preloads).not.toContainEqual(expect.stringContaining(FIRST_VIEW))
+      expect(new Set(preloads).size).toBe(preloads.length)
+    },
+  )
 
   it('sends its files as they are to those who take no gzip', async () => {
     const { app, html } = await readDocument()

@@ -21,8 +21,10 @@ effect(() => {
 
 export function App() {
   if (key.value === null) return html`<${SignIn} />`
-  if (caller.value === null) return html`<${NotYet} />`
   const at = place.value
+  // Home depends on no right of who looks: what it asks need not wait for that answer.
+  const isEarly = at?.view === 'home' && sessionFailure.value === null
+  if (caller.value === null && !isEarly) return html`<${NotYet} />`
   if (at === null) return html`<${Header} /><main>${withoutProject()}</main>`
   const name = `${at.project} ${at.view} ${at.subject}`
   return html`<${Header} /><main><${OpenedView} key=${name} ...${at} /></main>`

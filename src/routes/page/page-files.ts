@@ -31,6 +31,9 @@ const LIBRARIES: Readonly<Record<string, string>> = {
 const LIBRARY_STYLES = { 'lib/uplot.css': 'uplot/dist/uPlot.min.css' }
 
 const ENTRY = 'page-entry.ts'
+/** Names the module of each view. */
+const VIEWS = 'shell/views.ts'
+const VIEW_IMPORTS = /^\s*(\w+): async \(\) => \(await import\('\.\.\/([\w./-]+)'\)/gm
 
 /** Imports that a module needs before it runs: not those of views that are opened later. */
 const IMPORTS = /\b(?:from|import)\s*["']([@\w./-]+)["']/g
@@ -44,8 +47,12 @@ export interface PageFile {
 }
 
 export interface Page {
-  /** The document, which names all else below `/assets/<version>/`. */
-  readonly document: PageFile
+  /**
+   * The document of an address, which names what it needs below `/assets/<version>/`.
+   *
+   * @param view - what is shown there first; null for none
+   */
+  findDocument(view: string | null): PageFile
   /** Of the Content-Security-Policy header. */
   readonly policy: string
   /** Changes with any byte of any file. */
@@ -69,17 +76,30 @@ export function readPage(refScheme: string): Page {
     Object.keys(LIBRARIES).map((name) => [name, `/assets/${version}/lib/${name}.js`]),
   )
   const importMap = JSON.stringify({ imports })
-  const preloads = listNeeded(texts).map(
-    (path) => `<link rel="modulepreload" href="/assets/${version}/${path}">`,
-  )
   const html = readFileSync(join(ROOT, 'index.html'), 'utf8')
     .replaceAll('{{version}}', version)
     .replace('{{refScheme}}', refScheme)
     .replace('{{imports}}', importMap)
-    .replace('{{preloads}}', preloads.join('\n    '))
   const ready = new Map<string, PageFile>()
+  const documents = new Map<string, PageFile>()
+  const modules = readModules(texts)
+  const views = new Map(
+    [...(texts.get(VIEWS) ?? '').matchAll(VIEW_IMPORTS)].map(([, view, path]) => [view, path]),
+  )
   return {
-    document: pack('text/html; charset=utf-8', html),
+    findDocument(view) {
+      const entry = views.get(view ?? '')
+      const name = entry ?? ENTRY
+      const known = documents.get(name)
+      if (known !== undefined) return known
+      const preloads = listNeeded(modules, entry === undefined ? [ENTRY] : [ENTRY, entry]).map(
+        (path) => `<link rel="modulepreload" href="/assets/${version}/${path}">`,
+      )
+      const text = html.replace('{{preloads}}', preloads.join('\n    '))
+      const document = pack('text/html; charset=utf-8', text)
+      documents.set(name, document)
+      return document
+    },
     policy: renderPolicy(importMap),
     version,
     findFile(path) {
@@ -117,17 +137,24 @@ function findPackages(): string {
   return dirname(dirname(entry))
 }
 
-/** All that the entry imports, and what that imports: a browser would find out one level after the other. */
-function listNeeded(texts: ReadonlyMap<string, string>): string[] {
-  const needed = new Set([ENTRY])
-  for (const path of needed) {
-    const text = (texts.get(path) ?? '').replaceAll(TYPE_IMPORTS, '')
-    for (const [, name = ''] of text.matchAll(IMPORTS)) {
-      const isOwn = name.startsWith('.')
-      const found = isOwn ? join(dirname(path), name).replaceAll('\\', '/') : `lib/${name}.js`
-      if (texts.has(found)) needed.add(found)
-    }
-  }
+/** What each module imports. */
+function readModules(texts: ReadonlyMap<string, string>): ReadonlyMap<string, readonly string[]> {
+  const importsIn = (path: string, text: string) =>
+    [...text.replaceAll(TYPE_IMPORTS, '').matchAll(IMPORTS)]
+      .map(([, name = '']) =>
+        name.startsWith('.') ? join(dirname(path), name).replaceAll('\\', '/') : `lib/${name}.js`,
+      )
+      .filter((found) => texts.has(found))
+  return new Map([...texts].map(([path, text]) => [path, importsIn(path, text)]))
+}
+
+/** All that modules import, and what that imports: a browser would find out one level after the other. */
+function listNeeded(
+  modules: ReadonlyMap<string, readonly string[]>,
+  entries: readonly string[],
+): string[] {
+  const needed = new Set(entries)
+  for (const path of needed) for (const found of modules.get(path) ?? []) needed.add(found)
   return [...needed].sort()
 }
 

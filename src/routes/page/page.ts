@@ -5,6 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import { parsePlace, parseServerView } from '../../page/shell/place.ts'
 import { type Page, type PageFile, readPage } from './page-files.ts'
 
 /** Addresses of views. The first names of a path are an entity and a project. */
@@ -34,11 +35,13 @@ export async function pageRoutes(app: App, { refScheme }: PageRoutesOptions): Pr
 
   for (const url of VIEWS) {
     app.get(url, { schema }, async (request, reply) => {
-      const { document, policy } = open()
+      const { findDocument, policy } = open()
+      const [path = ''] = request.url.split('?')
+      const view = parsePlace(path)?.view ?? (parseServerView(path) === null ? null : 'server')
       reply.header('content-security-policy', policy)
       reply.header('referrer-policy', 'no-referrer')
       reply.header('cache-control', 'no-cache')
-      return send(request, reply, document)
+      return send(request, reply, findDocument(view))
     })
   }
 
