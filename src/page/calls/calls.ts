@@ -17,7 +17,7 @@ import { ColumnPicker } from './column-picker.ts'
 import { columnNames, columns } from './columns.ts'
 import { ExportButtons } from './export-button.ts'
 import { FilterBar } from './filter-bar.ts'
-import { questionName, questionOf } from './filters.ts'
+import { isFiltered, questionName, questionOf } from './filters.ts'
 import { type CallPages, openCallPages } from './pages.ts'
 
 const ROW_PX = 32
@@ -59,6 +59,11 @@ function Stretch() {
     ${from === null ? '' : `from ${formatTime(from)} `}${to === null ? '' : `to ${formatTime(to)} `}
     <button class="quiet" onClick=${() => setQuery({ from: null, to: null })}>any time</button>
   </span>`
+}
+
+function NoCalls({ project }: { readonly project: string }) {
+  if (isFiltered.value) return 'No call meets the filter.'
+  return html`No calls yet. <a href=${pathTo(project)}>Home</a> shows how the first one is recorded.`
 }
 
 interface TableProps {
@@ -106,5 +111,5 @@ function Table({ question, count, project }: TableProps) {
         />
       </div>
     </div>
-    ${count === 0 && html`<p class="notice">No call meets the filter.</p>`}`
+    ${count === 0 && html`<p class="notice"><${NoCalls} project=${project} /></p>`}`
 }
