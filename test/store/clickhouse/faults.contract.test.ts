@@ -89,6 +89,58 @@ describe.skipIf(!hasFaults)('calls in a ClickHouse that fails', () => {
     await expect(count(stores)).resolves.toMatchObject({ count: 4 })
   })
 
+  it('wait with a bounded number of bytes', async () => {
+    const stuck = { kind: 'reset', matching: INSERT, count: 1000 } as const
+    const limits = { writeWaitMs: 2000, ingestQueueBytesMax: 20_000 }
+    const { calls } = await openWithFaults([stuck], limits)
+    const codeOf = (id: string, text: string) =>
+      calls.startCall(startOf({ id, inputs: { text } })).then(
+        () => 'taken',
+        ({ code }) => code,
+      )
+    const first = codeOf('first', 'x'.repeat(20_000))
+    await expect.poll(readFaultCount).toBeLessThan(1000)
+    const others = ['a', 'b', 'c'].map((id) => codeOf(id, 'x'.repeat(9000)))
+    const codes = await Promise.all([first, ...others])
+    // What is being written counts, too; one write alone is always taken.
+    expect(codes).toEqual([
+      ...['store_unavailable', 'store_unavailable'],
+      ...['server_overloaded', 'server_overloaded'],
+    ])
+  })
+
+  it('are told to come again when the process stops before their insert has ended', async () => {
+    const stuck = { kind: 'reset', matching: INSERT, count: 1000 } as const
+    const stores = await openWithFaults([stuck], { closeMs: 100 })
+    const running = stores.calls.startCall(startOf({ id: 'a' })).catch((error) => error)
+    await expect.poll(readFaultCount).toBeLessThan(1000)
+    const waiting = stores.calls.startCall(startOf({ id: 'b' })).catch((error) => error)
+    await stores.close()
+    expect(await running).toMatchObject({ code: 'store_unavailable' })
+    expect(await waiting).toMatchObject({ code: 'store_unavailable' })
+    await expect(stores.calls.startCall(startOf({ id: 'c' }))).rejects.toMatchObject({
+      code: 'server_draining',
+    })
+  })
+
+  it('are read no more when the client leaves, which gives its place to the next', async () => {
+    const slow = {
+      kind: 'slow',
+      matching: 'sum\\(has_start\\)',
+      count: 1,
+      delayMs: 60_000,
+    } as const
+    const { callsQuery } = await openWithFaults([slow], { readsMax: 1 })
+    const client = new AbortController()
+    const selection = resolveCallsSelection({ project_id: PROJECT })
+    const left = callsQuery.count(selection, { ...readCaller(), signal: client.signal })
+    await expect.poll(readFaultCount).toBe(0)
+    const next = callsQuery.count(selection, readCaller())
+    client.abort()
+    await expect(left).rejects.toMatchObject({ code: 'client_closed_request' })
+    await expect(next).resolves.toMatchObject({ count: 0 })
+  })
+
   it('are there for another process, which takes the same again and refuses another', async () => {
     const url = await makeDatabase()
     const [one, other] = [await openTestStores({ url }), await openTestStores({ url })]

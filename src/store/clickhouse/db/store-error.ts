@@ -4,10 +4,14 @@ import { ApiError } from '../../../errors.ts'
 
 /** Codes of ClickHouse after which the same statement may succeed. */
 const PASSING = new Set([
-  // Timeouts, and too many queries or parts at once.
-  ...['159', '209', '202', '203', '252'],
+  // Timeouts, too many queries or parts at once, no thread, no time for this one, a full disk.
+  ...['159', '209', '202', '203', '252', '439', '745', '243'],
+  // Ended by somebody else: an operator, or a server that stops.
+  ...['236', '394'],
   // Memory, the network, a replica that cannot write now, an insert whose state is not known, keeper.
-  ...['241', '210', '279', '242', '319', '425', '999'],
+  ...['173', '241', '210', '279', '242', '319', '425', '225', '999'],
+  // Too few replicas for a quorum, the last one's that is not there yet, or a replica that has not its rows yet.
+  ...['285', '286', '289', '254'],
 ])
 const TIMEOUT = '159'
 const RETRY_AFTER_S = 5

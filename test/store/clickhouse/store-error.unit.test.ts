@@ -1,0 +1,43 @@
+import { ClickHouseError } from '@clickhouse/client'
+import { describe, expect, it } from 'vitest'
+import { isPassing, toStoreError } from '../../../src/store/clickhouse/db/store-error.ts'
+
+function errorOf(code: string, type: string) {
+  return new ClickHouseError({ message: `secret ${type}`, code, type })
+}
+
+describe('an error of ClickHouse', () => {
+  it.each([
+    ['285', 'TOO_FEW_LIVE_REPLICAS'],
+    ['286', 'UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE'],
+    ['319', 'UNKNOWN_STATUS_OF_INSERT'],
+    ['242', 'TABLE_IS_READ_ONLY'],
+    ['243', 'NOT_ENOUGH_SPACE'],
+    ['394', 'QUERY_WAS_CANCELLED'],
+    ['745', 'SERVER_OVERLOADED'],
+  ])('%s %s passes, and callers come again', (code, type) => {
+    const error = errorOf(code, type)
+    expect(isPassing(error)).toBe(true)
+    expect(toStoreError(error)).toMatchObject({ code: 'store_unavailable', retryAfterS: 5 })
+  })
+
+  it.each([
+    ['60', 'UNKNOWN_TABLE'],
+    ['62', 'SYNTAX_ERROR'],
+    ['497', 'ACCESS_DENIED'],
+    ['516', 'AUTHENTICATION_FAILED'],
+  ])('%s %s does not, and tells nothing of the statement', (code, type) => {
+    const error = errorOf(code, type)
+    expect(isPassing(error)).toBe(false)
+    const told = toStoreError(error)
+    expect(told.code).toBe('internal_error')
+    expect((told.cause as Error).message).toBe(`ClickHouse: ${type} (code ${code})`)
+  })
+
+  it('that a read took too long is told as such, and a network that fails passes', () => {
+    expect(toStoreError(errorOf('159', 'TIMEOUT_EXCEEDED')).code).toBe('read_timeout')
+    expect(isPassing(new Error('read ECONNRESET'))).toBe(true)
+    const page = toStoreError(new Error('<html>secret</html>'))
+    expect((page.cause as Error).message).toBe('a proxy answered')
+  })
+})
