@@ -37,6 +37,8 @@ export interface ClickHouseStoreOptions {
   readonly writeWaitMs?: number
   /** How long what waits may take when the store is closed. */
   readonly closeMs: number
+  /** Calls of a window up to which tokens are joined with those of children; default: where that costs as much. */
+  readonly joinedMax?: number
 }
 
 /**
@@ -78,7 +80,7 @@ export async function openClickHouseStores(
     recordings,
     callsQuery,
     threads: createThreadStore(reads),
-    stats: createStatsStore(reads),
+    stats: createStatsStore(reads, options.joinedMax),
     usage: createUsageStore(reads),
     projects: {
       sumContents: node.projects.sumContents,

@@ -2,8 +2,10 @@
 import { createHash } from 'node:crypto'
 import { type CallTexts, latencyMs } from '../../../domain/calls/call-view.ts'
 import type { CallEnd, CallStart } from '../../../domain/calls/new-call.ts'
-import { USAGE_COUNTERS } from '../../../domain/usage/own-usage.ts'
+import { ownUsage, USAGE_COUNTERS } from '../../../domain/usage/own-usage.ts'
+import type { CallUsage } from '../../../domain/usage/usage.ts'
 import type { Row } from '../db/client.ts'
+import { markOf, type NestedReports } from './nested-reports.ts'
 
 /** What the rows of a call repeat of its start. */
 export interface KnownStart {
@@ -66,43 +68,76 @@ export function toKnownStart(start: KnownStart): KnownStart {
   }
 }
 
-/** The row of a start, or of a whole call. */
-export function toStartRow(start: CallStart, end: CallEnd | null): Row {
+/**
+ * The row of a start, or of a whole call.
+ *
+ * @param nested - what is known of the reports of its children
+ */
+export function toStartRow(
+  start: CallStart,
+  end: CallEnd | null,
+  nested: NestedReports | null,
+): Row {
   const { project_id, id, attributes_json, inputs_json, otel_dump_json } = start
   const { start_size_bytes } = start
   return {
     ...{ project_id, id, ...toKnownStart(start), has_start: 1, has_end: end ? 1 : 0 },
     ...{ attributes_json, inputs_json, otel_dump_json, start_hash: hashStart(start) },
     input_refs: start.input_refs.map(({ ref }) => ref),
-    ...(end ? endColumns(start, end) : {}),
+    ...(end ? endColumns(start, end, nested) : {}),
     size_bytes: start_size_bytes + (end?.end_size_bytes ?? 0),
   }
 }
 
 /** The row of an end whose start is stored. */
-export function toEndRow(start: KnownStart, end: CallEnd): Row {
+export function toEndRow(start: KnownStart, end: CallEnd, nested: NestedReports | null): Row {
   const { project_id, id, end_size_bytes: size_bytes } = end
   return {
     ...{ project_id, id, ...toKnownStart(start), has_start: 0, has_end: 1 },
-    ...{ ...endColumns(start, end), size_bytes },
+    ...{ ...endColumns(start, end, nested), size_bytes },
   }
 }
 
-function endColumns({ started_at_us }: KnownStart, end: CallEnd): Row {
+function endColumns(start: KnownStart, end: CallEnd, nested: NestedReports | null): Row {
+  const { started_at_us, parent_id } = start
   const { ended_at_us, exception, svc_run_step_end, output_json, summary_json, usage } = end
-  const counters = USAGE_COUNTERS.map((counter) => [
-    `usage.${counter}`,
-    usage.map((report) => report[counter]),
-  ])
   return {
     ...{ ended_at_us, exception, svc_run_step_end, output_json, summary_json },
     latency_ms: latencyMs(started_at_us, ended_at_us),
     is_error: exception === null ? 0 : 1,
     output_refs: end.output_refs.map(({ ref }) => ref),
-    'usage.model': usage.map(({ model }) => model),
     'usage.tells_requests': usage.map(({ tells_requests }) => (tells_requests ? 1 : 0)),
-    ...Object.fromEntries(counters),
+    ...nestedColumns('usage', USAGE_COUNTERS, usage),
+    ...ownColumns(usage, nested),
+    report_mark: String(markOf({ ...end, parent_id })),
     end_hash: hashEnd(end),
+  }
+}
+
+/** What a call used itself where it is not what it reports, and the reports that this follows from. */
+function ownColumns(usage: readonly CallUsage[], nested: NestedReports | null): Row {
+  if (nested === null) return {}
+  const own = usage.map((report) => ownUsage(report, nested.sums.get(report.model) ?? null))
+  const hasOwn = own.some((left, at) => left !== usage[at])
+  const rows = hasOwn ? own.filter((left) => left !== null) : []
+  const counters = USAGE_COUNTERS.filter((counter) => counter !== 'requests')
+  return {
+    nested_mark: String(nested.mark),
+    has_own: hasOwn ? 1 : 0,
+    ...nestedColumns('own', counters, rows),
+  }
+}
+
+function nestedColumns(
+  name: string,
+  counters: readonly (typeof USAGE_COUNTERS)[number][],
+  rows: readonly CallUsage[],
+): Row {
+  return {
+    [`${name}.model`]: rows.map(({ model }) => model),
+    ...Object.fromEntries(
+      counters.map((counter) => [`${name}.${counter}`, rows.map((row) => row[counter])]),
+    ),
   }
 }
 

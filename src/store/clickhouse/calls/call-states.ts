@@ -15,6 +15,7 @@ import {
   toKnownStart,
   toStartRow,
 } from './call-rows.ts'
+import type { NestedReportsCache } from './nested-reports.ts'
 
 /** What is known of an id. */
 export interface CallState {
@@ -53,8 +54,11 @@ export function keyOf({ project_id, id }: CallName): string {
   return `${project_id}/${id}`
 }
 
-/** @param states - of all calls that the batch names, by keyOf; changed by what is written */
-export function createBatch(states: ReadonlyMap<string, CallState>) {
+/**
+ * @param states - of all calls that the batch names, by keyOf; changed by what is written
+ * @param nested - what earlier batches told of reports below others; that of this one is added
+ */
+export function createBatch(states: ReadonlyMap<string, CallState>, nested: NestedReportsCache) {
   const stateOf = (name: CallName) => states.get(keyOf(name)) as CallState
 
   function writeStart(start: CallStart): StartedIds {
@@ -109,14 +113,33 @@ export function createBatch(states: ReadonlyMap<string, CallState>) {
     /** @param version - greater than that of any batch before */
     rows(version: number): BatchRows {
       const rows: BatchRows = { call_ids: [], call_early_ends: [], call_names: [], calls: [] }
-      for (const state of states.values()) addRows(rows, state, version)
+      for (const state of states.values()) addReport(nested, state)
+      for (const state of states.values()) addRows(rows, state, version, nested)
       return rows
     },
   }
 }
 
-function addRows(rows: BatchRows, state: CallState, version: number): void {
-  const { start, newStart, newEnd, newName, earlyEnd, endHash } = state
+/** The end that the batch stores; null where there is none, or its start has not come. */
+function storedEnd({ start, newStart, newEnd, earlyEnd }: CallState): CallEnd | null {
+  if (newStart) return newEnd ?? earlyEnd
+  return start ? newEnd : null
+}
+
+function addReport(nested: NestedReportsCache, state: CallState): void {
+  const end = storedEnd(state)
+  if (end && state.start) nested.add({ ...end, parent_id: state.start.known.parent_id })
+}
+
+function addRows(
+  rows: BatchRows,
+  state: CallState,
+  version: number,
+  nested: NestedReportsCache,
+): void {
+  const { start, newStart, newEnd, newName, endHash } = state
+  const end = storedEnd(state)
+  const below = end && nested.take(end.project_id, end.id)
   if (newName) {
     const { project_id, id, display_name } = newName
     rows.call_names.push({ project_id, id, display_name, version })
@@ -124,9 +147,9 @@ function addRows(rows: BatchRows, state: CallState, version: number): void {
   if (newStart) {
     const { project_id, id, started_at_us } = newStart
     rows.call_ids.push({ project_id, id, started_at_us })
-    rows.calls.push(toStartRow(newStart, newEnd ?? earlyEnd))
-  } else if (newEnd && start) {
-    rows.calls.push(toEndRow(start.known, newEnd))
+    rows.calls.push(toStartRow(newStart, end, below))
+  } else if (end && start) {
+    rows.calls.push(toEndRow(start.known, end, below))
   } else if (newEnd) {
     const { project_id, id } = newEnd
     rows.call_early_ends.push({

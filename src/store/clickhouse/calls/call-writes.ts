@@ -15,6 +15,7 @@ import { toStoreError } from '../db/store-error.ts'
 import { findStates } from './call-lookups.ts'
 import { createBatch } from './call-states.ts'
 import { deleteCalls } from './delete-calls.ts'
+import { createNestedReports, type NestedReportsCache } from './nested-reports.ts'
 
 interface CallWritesOptions {
   /** Writes that may wait. */
@@ -55,6 +56,7 @@ interface Job {
 export function createCallWrites(db: ClickHouse, options: CallWritesOptions): CallWrites {
   const { queueMax, queueBytesMax, waitMs = WAIT_MS, closeMs } = options
   const inserts = createInserts(db)
+  const nested = createNestedReports()
   const waiting: Job[] = []
   let waitingBytes = 0
   let written: readonly Job[] = []
@@ -83,7 +85,7 @@ export function createCallWrites(db: ClickHouse, options: CallWritesOptions): Ca
       try {
         const [first] = batch
         if (first?.deletion) first.resolve(await deleteCalls(db, first.deletion, inserts.insert))
-        else await writeBatch(db, batch, inserts)
+        else await writeBatch(db, batch, inserts, nested)
       } catch (error) {
         for (const job of batch) job.reject(toStoreError(error))
       }
@@ -135,6 +137,7 @@ async function writeBatch(
   db: ClickHouse,
   batch: readonly Job[],
   { insert, nextVersion }: Inserts,
+  nested: NestedReportsCache,
 ): Promise<void> {
   const names = batch.flatMap(({ parts, rename }) => [
     ...parts.flatMap(({ start, end }) => [...(start ? [start] : []), ...(end ? [end] : [])]),
@@ -142,7 +145,7 @@ async function writeBatch(
   ])
   // A name is refused to a call that was deleted; its parts are not.
   const withDeleted = batch.some(({ rename }) => rename !== null)
-  const calls = createBatch(await findStates(db, names, { withDeleted }))
+  const calls = createBatch(await findStates(db, names, { withDeleted }), nested)
   const results = batch.map((job) => {
     try {
       if (job.rename) calls.rename(job.rename)

@@ -12,6 +12,16 @@ const INDEXED_PARENTS_MAX = 500
 /** What a report that holds others has at least as much of: domain/usage/own-usage. */
 const HELD = USAGE_COUNTERS.filter((counter) => counter !== 'uncached_input_tokens')
 
+/** The counters of a model in the order of USAGE_NUMBERS, and the longest input that is paid. */
+const SUMS = [
+  'input_tokens',
+  'output_tokens',
+  'total_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'uncached_input_tokens',
+] as const
+
 /** The place of a time among the starts of buckets. */
 function bucketOf(startsUs: Float64Array): string {
   return `toInt64(roundDown(started_at_us, [${startsUs.join(',')}]))`
@@ -87,8 +97,32 @@ function reportedRows(conditions: readonly FilterCondition[]): string {
     AND ${windowOf(conditions)}`
 }
 
-/** The sums of what the children of calls report, and of each call what is left. */
+/** What each call used itself: as it was noted where that still holds, else from the reports of its children. */
 function ownRows(conditions: readonly FilterCondition[]): string {
+  return `
+  ${notedRows(conditions).trim()}
+  UNION ALL
+  ${joinedRows(conditions).trim()}`
+}
+
+function notedRows(conditions: readonly FilterCondition[]): string {
+  const noted = (name: string) => `if(has_own = 1, own.${name}, usage.${name}) AS ${name}`
+  return `
+  SELECT
+    started_at_us,
+    model,
+    ${SUMS.join(',\n    ')}
+  FROM calls
+  ARRAY JOIN
+    ${['model', ...SUMS].map(noted).join(',\n    ')}
+  WHERE has_end = 1
+    AND NOT is_short
+    AND NOT bitmapContains(unsettled, id_slot)
+    AND ${windowOf(conditions)}`
+}
+
+/** The sums of what the children of calls report, and of each call what is left. */
+function joinedRows(conditions: readonly FilterCondition[]): string {
   const nested = (counter: string) => `nested_${counter}`
   const holds = HELD.map((counter) => `toFloat64(reports.${counter}) >= ${nested(counter)}`).join(
     ' AND ',
@@ -96,21 +130,28 @@ function ownRows(conditions: readonly FilterCondition[]): string {
   const isSome = USAGE_COUNTERS.map((counter) => `${nested(counter)} > 0`).join(' OR ')
   const left = USAGE_COUNTERS.map(
     (counter) => `
-    toUInt64(if(
-      takes,
-      greatest(0, toFloat64(reports.${counter}) - ${nested(counter)}),
-      toFloat64(reports.${counter})
-    )) AS ${counter}`,
+      toUInt64(if(
+        takes,
+        greatest(0, toFloat64(reports.${counter}) - ${nested(counter)}),
+        toFloat64(reports.${counter})
+      )) AS ${counter}`,
   )
   return `
   SELECT
     started_at_us,
     model,
-    reports.tells_requests = 1 AND (${isSome}) AND ${holds} AS takes,${left.join(',')}
-  FROM (${reportedRows(conditions)}) AS reports
-  LEFT JOIN (${nestedReports(conditions)}) AS nested
-    ON nested.parent = reports.id AND nested.nested_model = reports.model
-  WHERE NOT takes OR ${USAGE_COUNTERS.map((counter) => `${counter} > 0`).join(' OR ')}`
+    ${SUMS.join(',\n    ')}
+  FROM (
+    SELECT
+      started_at_us,
+      model,
+      reports.tells_requests = 1 AND (${isSome}) AND ${holds} AS takes,${left.join(',')}
+    FROM (${reportedRows(conditions)}
+      AND (is_short OR bitmapContains(unsettled, id_slot))) AS reports
+    LEFT JOIN (${nestedReports(conditions)}) AS nested
+      ON nested.parent = reports.id AND nested.nested_model = reports.model
+    WHERE NOT takes OR ${USAGE_COUNTERS.map((counter) => `${counter} > 0`).join(' OR ')}
+  )`
 }
 
 /** What the children of the calls of a window report, by call and model. */
@@ -128,26 +169,70 @@ function nestedReports(conditions: readonly FilterCondition[]): string {
   FROM calls
   ARRAY JOIN usage
   WHERE has_end = 1
+    AND (is_short OR bitmapContains(unsettled, parent_slot))
     AND ${liveRows([])}
     AND parent_id != id
     AND parent_id IN (
       SELECT id
       FROM calls
-      WHERE has(usage.tells_requests, 1) AND ${windowOf(conditions)}
+      WHERE has(usage.tells_requests, 1)
+        AND (is_short OR bitmapContains(unsettled, id_slot))
+        AND ${windowOf(conditions)}
     )
   GROUP BY parent, nested_model
   SETTINGS use_index_for_in_with_subqueries_max_values = ${INDEXED_PARENTS_MAX}`
 }
 
-/** The counters of a model in the order of USAGE_NUMBERS, and the longest input that is paid. */
-const SUMS = [
-  'input_tokens',
-  'output_tokens',
-  'total_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-  'uncached_input_tokens',
-] as const
+/**
+ * Slots of calls of which some were noted from other reports than are stored below them: one came later, was written
+ * by another process, or was deleted.
+ */
+export const UNSETTLED = `
+SELECT groupBitmapState(slot)
+FROM (
+  SELECT slot
+  FROM (
+    SELECT
+      parent_slot AS slot,
+      report_mark AS mark,
+      0 AS noted
+    FROM calls
+    WHERE NOT is_short
+      AND report_mark != 0
+      AND ${liveRows([])}
+    UNION ALL
+    SELECT
+      id_slot AS slot,
+      0 AS mark,
+      nested_mark AS noted
+    FROM calls
+    WHERE NOT is_short
+      AND nested_mark != 0
+      AND ${liveRows([])}
+  )
+  GROUP BY slot
+  HAVING sum(mark) != sum(noted)
+)
+`
+
+/** Looked up once for a statement. A window of few calls is joined: to find the slots, all of the project is looked at. */
+function withUnsettled(isOwn: boolean): string {
+  if (!isOwn) return ''
+  return `
+WITH
+  (
+    SELECT count() < {joined_max:UInt32}
+    FROM (
+      SELECT started_at_us
+      FROM calls
+      WHERE project_id = {project_id:String}
+        AND started_at_us >= {start_us:Int64}
+        AND started_at_us < {end_us:Int64}
+      LIMIT {joined_max:UInt32}
+    )
+  ) AS is_short,
+  (${UNSETTLED}) AS unsettled`.trim()
+}
 
 /** Usage by bucket and model: numbers in the order of USAGE_NUMBERS. */
 export function sumUsage(
@@ -157,6 +242,7 @@ export function sumUsage(
 ): string {
   const paid = 'uncached_input_tokens + cache_read_input_tokens + cache_creation_input_tokens'
   return `
+${withUnsettled(isOwn)}
 SELECT
   ${bucketOf(startsUs)} AS bucket,
   model,
@@ -175,6 +261,7 @@ ORDER BY bucket
 /** The rows themselves, in order of time. */
 export function selectUsage(conditions: readonly FilterCondition[], isOwn: boolean): string {
   return `
+${withUnsettled(isOwn)}
 SELECT
   started_at_us,
   model,

@@ -15,7 +15,15 @@ import { toFilterClause } from '../calls/calls-filter.ts'
 import type { Reads } from '../db/reads.ts'
 import { selectUsage, sumCalls, sumUsage } from './stats.sql.ts'
 
-export function createStatsStore(reads: Reads): StatsStore {
+/** Calls of a window up to which tokens that count once follow from a join: it costs as much as finding what was noted. */
+const JOINED_MAX = 50_000
+
+interface UsageReads {
+  readonly reads: Reads
+  readonly joinedMax: number
+}
+
+export function createStatsStore(reads: Reads, joinedMax = JOINED_MAX): StatsStore {
   const texts = createSharedReads<StatsTexts>()
 
   async function aggregate(query: StatsQuery, caller: ReadCaller): Promise<StatsResult> {
@@ -23,7 +31,7 @@ export function createStatsStore(reads: Reads): StatsStore {
     if (callColumns.length * startsUs.length > valuesMax) throw tooLarge()
     const [calls, usage] = await Promise.all([
       callColumns.length > 0 ? readCalls(reads, query, caller) : null,
-      usageColumns.length > 0 ? readUsage(reads, query, caller) : NO_USAGE,
+      usageColumns.length > 0 ? readUsage({ reads, joinedMax }, query, caller) : NO_USAGE,
     ])
     return { calls, ...usage }
   }
@@ -131,16 +139,16 @@ interface UsageSums {
 }
 
 async function readUsage(
-  reads: Reads,
+  usage: UsageReads,
   query: StatsQuery,
   caller: ReadCaller,
 ): Promise<UsageResult> {
-  return (await sumUp(reads, query, caller)) ?? readRows(reads, query, caller)
+  return (await sumUp(usage, query, caller)) ?? readRows(usage, query, caller)
 }
 
 /** From the sums of buckets; null where the columns, or prices that change or have tiers, need the rows. */
 async function sumUp(
-  reads: Reads,
+  { reads, joinedMax }: UsageReads,
   query: StatsQuery,
   caller: ReadCaller,
 ): Promise<UsageResult | null> {
@@ -155,7 +163,11 @@ async function sumUp(
   const sql = sumUsage(conditions, startsUs, counting === 'own')
   const placeOf = placesOf(startsUs)
   const cursor = createBucketCursor(startsUs, usage.flush)
-  for await (const rows of reads.stream<UsageSums>(sql, parameters, caller)) {
+  for await (const rows of reads.stream<UsageSums>(
+    sql,
+    { ...parameters, joined_max: joinedMax },
+    caller,
+  )) {
     for (const { bucket, model, numbers } of rows) {
       const place = placeOf(bucket)
       const fromUs = Math.max(bucket, startUs)
@@ -173,7 +185,11 @@ async function sumUp(
 
 type UsageRow = ModelUsage & { readonly started_at_us: number }
 
-async function readRows(reads: Reads, query: StatsQuery, caller: ReadCaller): Promise<UsageResult> {
+async function readRows(
+  { reads, joinedMax }: UsageReads,
+  query: StatsQuery,
+  caller: ReadCaller,
+): Promise<UsageResult> {
   const { callColumns, startsUs, valuesMax } = query
   const tables = createStatsTables({
     ...{ ...query, callColumns: [], prices: layerPrices(query.prices) },
@@ -181,7 +197,11 @@ async function readRows(reads: Reads, query: StatsQuery, caller: ReadCaller): Pr
   })
   const { conditions, parameters } = clauseOf(query)
   const sql = selectUsage(conditions, query.counting === 'own')
-  for await (const rows of reads.stream<UsageRow>(sql, parameters, caller)) {
+  for await (const rows of reads.stream<UsageRow>(
+    sql,
+    { ...parameters, joined_max: joinedMax },
+    caller,
+  )) {
     for (const row of rows) tables.addUsage(row, row.started_at_us)
   }
   const { usage, unpricedModels } = tables.finish()

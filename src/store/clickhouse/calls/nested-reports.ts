@@ -1,0 +1,88 @@
+/**
+ * What the children of calls report, as far as this process has written them: a call that ends is stored with what it
+ * used itself. What is missing here (written by another process, forgotten, to come) makes an answer slower, never wrong:
+ * each call keeps the sum of the marks of the reports that it knew, which statistics compare with those that are stored.
+ */
+import { createHash } from 'node:crypto'
+import { addedUsage, USAGE_COUNTERS, type UsageCounters } from '../../../domain/usage/own-usage.ts'
+import type { CallUsage } from '../../../domain/usage/usage.ts'
+
+/** Limit: sums that are known, one for each call and model, at some 400 bytes; calls that were named last stay. */
+const SUMS_MAX = 100_000
+const MARK_BITS = 64
+
+export interface NestedReports {
+  /** The sum of the marks, 64 bits. */
+  readonly mark: bigint
+  /** Sums by model. */
+  readonly sums: ReadonlyMap<string, UsageCounters>
+}
+
+interface Parent {
+  mark: bigint
+  readonly sums: Map<string, UsageCounters>
+}
+
+/** A report below another call. */
+export interface ChildReport {
+  readonly project_id: string
+  readonly id: string
+  readonly parent_id: string | null
+  readonly usage: readonly CallUsage[]
+}
+
+export interface NestedReportsCache {
+  add(child: ChildReport): void
+  /** What is known below a call, which is forgotten with it. */
+  take(project_id: string, id: string): NestedReports | null
+}
+
+export function createNestedReports(sumsMax = SUMS_MAX): NestedReportsCache {
+  const parents = new Map<string, Parent>()
+  let held = 0
+
+  function forget(key: string): Parent | null {
+    const parent = parents.get(key) ?? null
+    parents.delete(key)
+    held -= parent?.sums.size ?? 0
+    return parent
+  }
+
+  return {
+    add(child) {
+      const mark = markOf(child)
+      if (mark === 0n) return
+      const key = `${child.project_id}/${child.parent_id}`
+      const parent = forget(key) ?? { mark: 0n, sums: new Map() }
+      for (const report of child.usage) addTo(parent.sums, report)
+      parent.mark = BigInt.asUintN(MARK_BITS, parent.mark + mark)
+      parents.set(key, parent)
+      held += parent.sums.size
+      for (const oldest of parents.keys()) {
+        if (held <= sumsMax) return
+        forget(oldest)
+      }
+    },
+    take: (project_id, id) => forget(`${project_id}/${id}`),
+  }
+}
+
+/** The number of a report; 0 where there is none, or it is below no other call. */
+export function markOf({ id, parent_id, usage }: ChildReport): bigint {
+  if (usage.length === 0 || parent_id === null || parent_id === id) return 0n
+  const digest = createHash('sha256')
+    .update(JSON.stringify([id, parent_id]))
+    .digest()
+  return digest.readBigUInt64BE()
+}
+
+function addTo(sums: Map<string, UsageCounters>, report: CallUsage): void {
+  const added = addedUsage(report)
+  const sum = sums.get(report.model) ?? { ...added }
+  if (sums.has(report.model)) {
+    for (const counter of USAGE_COUNTERS) {
+      sum[counter] = Math.min(sum[counter] + added[counter], Number.MAX_SAFE_INTEGER)
+    }
+  }
+  sums.set(report.model, sum)
+}
