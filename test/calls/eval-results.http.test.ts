@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { CallTexts } from '../../src/domain/calls/call-view.ts'
+import type { CallsQueryStore } from '../../src/store/api/calls/calls-query.ts'
 import { itRefusesBadRequests } from '../support/bad-requests.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 
@@ -241,4 +243,28 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
     const { status, body } = await app.post(URL, {}, { key })
     expect([status, body.error.code]).toEqual([403, 'project_forbidden'])
   })
+})
+
+it('calls below trials are not read without bound', async () => {
+  const found = (id: string, fields: object) => {
+    const texts = { attributes_json: null, inputs_json: null, otel_dump_json: null }
+    const call = { id, op_name: 'op', ...texts, output_json: null, summary_json: null, ...fields }
+    return { call: call as unknown as CallTexts, totalStorageSizeBytes: null }
+  }
+  const trial = { parent_id: 'run', op_name: op('Evaluation.predict_and_score') }
+  let listed = 0
+  const callsQuery: CallsQueryStore = {
+    async *pages() {
+      listed += 1
+      if (listed === 1) yield [found('trial', { ...trial, inputs_json: '{}' })]
+      const children = Array.from({ length: 1001 }, () => found('x', { parent_id: 'trial' }))
+      if (listed === 2) for (let page = 0; page < 100; page++) yield children
+    },
+    count: async () => ({ count: 1, storage_size_bytes: 0 }),
+  }
+  const { post } = await buildTestApp({ drainTimeoutMs: 60 }, { callsQuery })
+  const asked = { evaluation_call_ids: ['run'], include_predict_and_score_children: true }
+  const { status, body } = await post(URL, asked)
+  expect([status, body.error.param]).toEqual([422, 'evaluation_call_ids'])
+  expect(body.error.message).toMatch(/more than 100000 calls below their trials/)
 })

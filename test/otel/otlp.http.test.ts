@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { CallTexts } from '../../src/domain/calls/call-view.ts'
 import type { Span } from '../../src/domain/otel/span.ts'
+import type { CallsQueryStore } from '../../src/store/api/calls/calls-query.ts'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
 import { buildSpan, spanId, TRACE, toJsonRequest, toProtobufRequest } from './otel-fixtures.ts'
 
@@ -323,5 +325,19 @@ describe('GET /otel/v1/traces/{trace_id}', () => {
     const test = await buildTestApp()
     const { status } = await test.get('/otel/v1/traces/nothing?project_id=acme/demo')
     expect(status).toBe(404)
+  })
+
+  it('refuses a trace that is too large to be held', async () => {
+    const call = { inputs_json: 'x'.repeat(64 * 1024 * 1024 + 1) } as CallTexts
+    const callsQuery: CallsQueryStore = {
+      async *pages() {
+        yield [{ call, totalStorageSizeBytes: null }]
+      },
+      count: async () => ({ count: 1, storage_size_bytes: 0 }),
+    }
+    const { get } = await buildTestApp({ drainTimeoutMs: 60 }, { callsQuery })
+    const { status, body } = await get(`/otel/v1/traces/${TRACE}?project_id=acme/demo`)
+    expect([status, body.error.param]).toEqual([422, 'trace_id'])
+    expect(body.error.message).toMatch(/more than 67108864 characters; read it with/)
   })
 })

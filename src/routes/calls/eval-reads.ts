@@ -20,8 +20,9 @@ import type { ReadCaller } from '../../store/api/read-caller.ts'
 import { CONTENT_BYTES_MAX } from '../objects/objects.ts'
 import { createRefReader, type RefReaderOptions } from '../objects/ref-reader.ts'
 
-/** Limit: trials of one answer. */
+/** Limits: trials of one answer, and calls below them. */
 const TRIALS_MAX = 10_000
+const CHILDREN_MAX = 100_000
 /** Limit: characters of what trials were given and gave, in one answer. */
 const CHARACTERS_MAX = 64 * 1024 * 1024
 /** Calls whose children are asked for at once. */
@@ -56,11 +57,14 @@ export function createEvalReader(
 
   async function readChildren(parents: readonly string[]): Promise<Map<string, TrialChild[]>> {
     const children = new Map<string, TrialChild[]>()
+    let count = 0
     for (let from = 0; from < parents.length; from += PARENTS) {
       const filter = { parent_ids: parents.slice(from, from + PARENTS) }
       for await (const call of readCalls(filter, CHILD_COLUMNS)) {
         const { parent_id } = call
         if (parent_id === null) continue
+        count += 1
+        if (count > CHILDREN_MAX) throw tooMuch(`${CHILDREN_MAX} calls below their trials`)
         const known = children.get(parent_id) ?? []
         children.set(parent_id, known)
         known.push(toChild(call, prices))

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { requireAccess } from '../../domain/access/permissions.ts'
 import type { CallTexts, StoredCall } from '../../domain/calls/call-view.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/calls-query.ts'
-import { parseLossless } from '../../domain/json/json-text.ts'
+import { parseCall } from '../../domain/calls/evaluations/evaluation-calls.ts'
 import { exportTrace } from '../../domain/otel/span-export.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
@@ -18,8 +18,9 @@ interface TraceExportOptions {
   readonly refScheme: string
 }
 
-/** Limit: calls of one exported trace, which is held in memory. */
+/** Limits of one exported trace, which is held in memory: calls, and characters of what they hold. */
 const CALLS_MAX = 10_000
+const CHARS_MAX = 64 * 1024 * 1024
 
 const TraceParams = z.strictObject({
   trace_id: ClientId.describe('Id of the trace, in hex or as calls have it.'),
@@ -59,36 +60,35 @@ export async function traceExportRoutes(app: App, options: TraceExportOptions): 
         resolveCallsShape({ project_id }),
         openReadCaller(request, reply, project_id),
       )
-      const calls: StoredCall[] = []
-      for await (const page of pages) calls.push(...page.map(({ call }) => parseBodies(call)))
+      const calls = await readCalls(pages)
       if (calls.length === 0) throw new ApiError('trace_not_found')
-      if (calls.length > CALLS_MAX) {
-        const message = `The trace has more than ${CALLS_MAX} calls; read it with /calls/stream_query.`
-        throw new ApiError('validation_failed', { param: 'trace_id', message })
-      }
       return exportTrace(calls) as { resourceSpans: JsonObject[] }
     },
   )
 }
 
-function parseBodies({
-  attributes_json,
-  inputs_json,
-  otel_dump_json,
-  output_json,
-  summary_json,
-  ...call
-}: CallTexts): StoredCall {
-  return {
-    ...call,
-    attributes: parse(attributes_json, {}) as JsonObject,
-    inputs: parse(inputs_json, {}) as JsonObject,
-    otel_dump: parse(otel_dump_json, null) as JsonObject | null,
-    output: parse(output_json, null),
-    summary: parse(summary_json, {}) as JsonObject,
+/** @throws ApiError validation_failed for more than is held in memory */
+async function readCalls(pages: ReturnType<CallsQueryStore['pages']>): Promise<StoredCall[]> {
+  const calls: StoredCall[] = []
+  let chars = 0
+  for await (const page of pages) {
+    for (const { call } of page) {
+      if (calls.length === CALLS_MAX) throw tooLarge(`${CALLS_MAX} calls`)
+      chars += charsOf(call)
+      if (chars > CHARS_MAX) throw tooLarge(`${CHARS_MAX} characters`)
+      calls.push(parseCall(call))
+    }
   }
+  return calls
 }
 
-function parse(json: string | null, absent: unknown): unknown {
-  return json === null ? absent : parseLossless(json)
+function tooLarge(limit: string): ApiError {
+  const message = `The trace has more than ${limit}; read it with /calls/stream_query.`
+  return new ApiError('validation_failed', { param: 'trace_id', message })
+}
+
+function charsOf(call: CallTexts): number {
+  const { attributes_json, inputs_json, otel_dump_json, output_json, summary_json } = call
+  const texts = [attributes_json, inputs_json, otel_dump_json, output_json, summary_json]
+  return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0)
 }

@@ -12,6 +12,8 @@ import type { StoredCall } from '../call-view.ts'
 import { PREDICT_AND_SCORE_OP } from './evaluation-calls.ts'
 
 const US_PER_S = 1_000_000
+/** Limit: characters of a ref that is kept of a call. */
+const REF_CHARS_MAX = 2048
 
 /** A trial with the row and the evaluation that it belongs to. */
 export interface PlacedTrial {
@@ -28,7 +30,8 @@ export interface TrialChild {
   readonly id: string
   readonly name: string
   readonly isScore: boolean
-  readonly self: unknown
+  /** Ref of what was called; null where it is none. */
+  readonly self: string | null
   readonly seconds: number | null
   readonly tokens: number | null
   readonly cost: number | null
@@ -74,7 +77,8 @@ export function toChild(call: StoredCall, prices: PriceTable | null): TrialChild
   return {
     ...{ id, name: nameOfOp(op_name).toLowerCase() },
     isScore: marks.score === 'true' || Boolean(meta.score),
-    self: inputs.self ?? null,
+    self:
+      typeof inputs.self === 'string' && inputs.self.length <= REF_CHARS_MAX ? inputs.self : null,
     seconds: ended_at_us === null ? null : (ended_at_us - started_at_us) / US_PER_S,
     tokens: usage.length === 0 ? null : usage.reduce((sum, one) => sum + one.total_tokens, 0),
     cost:
@@ -95,7 +99,7 @@ export function withChildren(
   const named = Object.keys(trial.scores).flatMap((score) => {
     const key = score.toLowerCase()
     const found = scorers.find(({ name, self }) => {
-      const scorer = typeof self === 'string' ? parseRef(self)?.name.toLowerCase() : undefined
+      const scorer = self === null ? undefined : parseRef(self)?.name.toLowerCase()
       return name.includes(key) || key.includes(name) || scorer === key
     })
     return found ? [[score, found.id] as const] : []
