@@ -193,9 +193,10 @@ export function describePreviewStoreContract(
         deleted_count: 0,
         not_found_steps: [1],
       })
-      await expect(checkpoints.deleteSteps(MODEL.id, [9, 1, 1, 2], 1)).resolves.toEqual({
+      const unknown = [9, Number.MAX_SAFE_INTEGER]
+      await expect(checkpoints.deleteSteps(MODEL.id, [...unknown, 1, 1, 2], 1)).resolves.toEqual({
         deleted_count: 2,
-        not_found_steps: [9],
+        not_found_steps: unknown,
       })
       await expect(checkpoints.deleteSteps(MODEL.id, [1, 3], 2)).resolves.toEqual({
         deleted_count: 1,
@@ -211,6 +212,7 @@ export function describePreviewStoreContract(
         (await checkpoints.findCheckpoint(MODEL.id, step))?.id ?? null
       await expect(found('latest')).resolves.toBe(checkpointOf(2).id)
       await expect(found(1)).resolves.toBe(checkpointOf(1).id)
+      await expect(found(Number.MAX_SAFE_INTEGER)).resolves.toBeNull()
       await checkpoints.deleteSteps(MODEL.id, [2], 1)
       await expect(found('latest')).resolves.toBe(checkpointOf(1).id)
       await expect(found(2)).resolves.toBeNull()

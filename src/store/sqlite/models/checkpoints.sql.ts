@@ -26,11 +26,14 @@ SET last_step = max(last_step, @step)
 WHERE id = @model_id
 `
 
+/** The column may be narrower than what is asked for, which is then refused where the parameter takes its type. */
+const IS_STEP = 'step = CAST(@step AS bigint)'
+
 /** Hides the checkpoint of a step (checkpoints_model_id_step). */
 export const DELETE_STEP = `
 UPDATE checkpoints
 SET deleted_at_us = @deleted_at_us
-WHERE model_id = @model_id AND step = @step AND deleted_at_us IS NULL
+WHERE model_id = @model_id AND ${IS_STEP} AND deleted_at_us IS NULL
 RETURNING artifact_path
 `
 
@@ -46,7 +49,7 @@ RETURNING artifact_path
 export const FIND_STEP = `
 SELECT ${STORED_COLUMNS}
 FROM checkpoints
-WHERE model_id = @model_id AND step = @step AND deleted_at_us IS NULL
+WHERE model_id = @model_id AND ${IS_STEP} AND deleted_at_us IS NULL
 `
 
 /** The newest checkpoint of a model (checkpoints_model_id_step). */
