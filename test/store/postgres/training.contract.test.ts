@@ -1,5 +1,7 @@
 import { buffer } from 'node:stream/consumers'
-import { describe, expect, it } from 'vitest'
+import { Client } from 'pg'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { CHUNK_BYTES } from '../../../src/store/postgres/blobs/chunks.ts'
 import { connectPostgres } from '../../../src/store/postgres/db/client.ts'
 import { JOB, MODEL } from '../../training/store/preview-store-contract.ts'
 import { openTestStores } from './open-postgres.ts'
@@ -61,12 +63,89 @@ describe.skipIf(!hasPostgres)('training in PostgreSQL', () => {
       expect(await paths()).toEqual([{ path: stored.payload_path }])
       const left = "INSERT INTO blobs VALUES ('left', now() - interval '2 days'), ('fresh', now())"
       await db.run(left)
+      // More than one statement removes.
+      await db.run("INSERT INTO blob_chunks SELECT 'left', n, '' FROM generate_series(0, 600) AS n")
       await db.run("UPDATE blobs SET received_at = now() - interval '2 days' WHERE path <> 'fresh'")
       await openTestStores(url)
       const kept = [{ path: 'fresh' }, { path: stored.payload_path }]
       await expect
         .poll(() => db.all('SELECT path FROM blobs ORDER BY path'), { timeout: 20_000 })
         .toEqual(kept)
+    } finally {
+      await db.close()
+    }
+  })
+
+  it('rings when it listens again, for what was told to nobody here', async () => {
+    const url = await makeDatabase()
+    const proxy = await openProxy(url)
+    const one = await openTestStores(url)
+    const other = await openTestStores(proxy.url)
+    await one.previewModels.insertModel(MODEL)
+    proxy.cut()
+    let heard = 0
+    other.trainingQueue.onChange(() => {
+      heard += 1
+    })
+    await one.trainingJobs.insertJob(JOB, '[]')
+    expect(heard).toBe(0)
+    proxy.mend()
+    await expect.poll(() => heard, { timeout: 20_000 }).toBe(1)
+  })
+
+  it('tells others of each move after which another job may be claimed', async () => {
+    const url = await makeDatabase()
+    const { previewModels, trainingJobs, trainingQueue } = await openTestStores(url)
+    const listener = new Client({ connectionString: url })
+    await listener.connect()
+    onTestFinished(() => listener.end())
+    let heard = 0
+    listener.on('notification', () => {
+      heard += 1
+    })
+    await listener.query('LISTEN weft_jobs')
+    const expectHeard = (count: number) => expect.poll(() => heard, { timeout: 20_000 }).toBe(count)
+    await previewModels.insertModel(MODEL)
+    for (const id of ['a', 'b', 'c']) await trainingJobs.insertJob({ ...JOB, id }, '[]')
+    await expectHeard(3)
+    const claim = async (now_us: number) => {
+      const token_hash = `lease of ${now_us}`
+      const times = { now_us, retry_ms: 0, queue_timeout_ms: 0, chance: 0 }
+      const claimed = await trainingQueue.claimJob({
+        ...{ times, lease_token_hash: token_hash, lease_ms: 1000, wall_ms: 1000 },
+        ...{ worker_id: 'w', worker_version: '1', base_models: ['tiny'], projects: ['*'] },
+      })
+      return { job_id: claimed?.job.id ?? '', token_hash, now_us: now_us + 1 }
+    }
+    await trainingQueue.releaseJob(await claim(10))
+    await expectHeard(4)
+    const failure = { code: 'trainer_failed', message: 'm', isRetryable: false }
+    await trainingQueue.failAttempt(await claim(20), failure, {
+      now_us: 21,
+      retry_ms: 0,
+      chance: 0,
+    })
+    await expectHeard(5)
+    const outcome = { checkpoint_id: 'k', sha256: null, metrics: {}, reason: null }
+    await trainingQueue.completeJob(await claim(30), outcome)
+    await expectHeard(6)
+    await trainingJobs.cancelJob('c', 40)
+    await expectHeard(7)
+    await previewModels.deleteModel(MODEL.id, 50)
+    await expectHeard(8)
+  })
+
+  it('breaks a stream off whose bytes are removed while they are read', async () => {
+    const url = await makeDatabase()
+    const { previewModels, trainingJobs } = await openTestStores(url)
+    await previewModels.insertModel(MODEL)
+    // All chunks are full: that another one follows is known by the number of bytes.
+    const stored = await trainingJobs.insertJob(JOB, 'x'.repeat(4 * CHUNK_BYTES))
+    const db = connectPostgres({ url, readTimeoutMs: 20_000 })
+    try {
+      await db.run('DELETE FROM blob_chunks WHERE chunk = 3')
+      const payload = await trainingJobs.openPayload(stored)
+      await expect(buffer(payload)).rejects.toMatchObject({ code: 'store_unavailable' })
     } finally {
       await db.close()
     }

@@ -40,14 +40,29 @@ const UNUSED = `
   )
 `
 
-/** Removes those of some that nothing needs; by primary key. */
-export const DELETE_UNUSED = `
-DELETE FROM blobs
+/** Those of some that nothing needs; by primary key. */
+export const LIST_UNUSED = `
+SELECT path
+FROM blobs
 WHERE path = ANY (@paths::text[]) AND ${UNUSED}
 `
 
-/** Removes what was left; no upload takes so long. */
-export const DELETE_LEFT = `
-DELETE FROM blobs
+/** What was left; no upload takes so long. */
+export const LIST_LEFT = `
+SELECT path
+FROM blobs
 WHERE received_at < now() - interval '1 day' AND ${UNUSED}
+`
+
+/** The last bytes of a path: one statement would have to end in its time with all of them; by primary key. */
+export const DELETE_CHUNKS = `
+DELETE FROM blob_chunks
+WHERE path = @path
+  AND chunk IN (SELECT chunk FROM blob_chunks WHERE path = @path ORDER BY chunk DESC LIMIT @limit)
+`
+
+/** By primary key. */
+export const DELETE_BLOB = `
+DELETE FROM blobs
+WHERE path = @path
 `

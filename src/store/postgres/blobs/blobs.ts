@@ -6,7 +6,10 @@ import type { Postgres } from '../db/client.ts'
 import type { Parameters } from '../db/named-parameters.ts'
 import { LOCK_QUEUE } from '../training/training-queue.sql.ts'
 import * as SQL from './blobs.sql.ts'
-import { inChunks } from './chunks.ts'
+import { CHUNK_BYTES, inChunks } from './chunks.ts'
+
+/** Chunks that one statement removes: 64 MiB. */
+const REMOVED_CHUNKS = 256
 
 export interface ReceivedBlob {
   readonly sha256: string
@@ -25,8 +28,11 @@ export interface Blobs {
     source: AsyncIterable<Buffer> | Iterable<Buffer>,
     bytesMax: number,
   ): Promise<ReceivedBlob>
-  /** Fails when there is nothing under the path, before anything is read. @returns null then */
-  open(path: string): Promise<Readable | null>
+  /**
+   * @param bytes - how many there are: a reader is told when they end before
+   * @returns null when there is nothing under the path, before anything is read
+   */
+  open(path: string, bytes: number): Promise<Readable | null>
   /** Removes those that neither a job nor a checkpoint needs. Never fails: what stays is removed a day later. */
   removeUnused(paths: readonly (string | null)[]): Promise<void>
   /** Removes all that nothing needs since a day. */
@@ -37,21 +43,31 @@ export function createBlobs(db: Postgres): Blobs {
   const findChunk = (path: string, chunk: number) =>
     db.first<{ content: Buffer }>(SQL.FIND_CHUNK, { path, chunk })
 
-  async function* readFrom(path: string, first: Buffer): AsyncGenerator<Buffer, void> {
+  async function* readFrom(path: string, first: Buffer, bytes: number) {
     yield first
-    for (let chunk = 1; ; chunk++) {
+    for (let chunk = 1; chunk * CHUNK_BYTES < bytes; chunk++) {
       const row = await findChunk(path, chunk)
-      if (row === undefined) return
+      // Removed since the first was read.
+      if (row === undefined) throw new ApiError('store_unavailable', { retryAfterS: 5 })
       yield row.content
     }
   }
 
-  /** No job may begin meanwhile that goes on from what is looked at. */
-  const remove = (sql: string, parameters: Parameters) =>
-    db.transaction(async (tx) => {
+  /**
+   * What nothing needs is not needed again: paths are never used twice. It is chosen while no job moves, which may go on
+   * from it, and removed in parts, which others do not wait for.
+   */
+  async function remove(sql: string, parameters: Parameters): Promise<void> {
+    const unused = await db.transaction(async (tx) => {
       await tx.all(LOCK_QUEUE)
-      await tx.run(sql, parameters)
+      return tx.all<{ path: string }>(sql, parameters)
     })
+    for (const { path } of unused) {
+      const removed = () => db.run(SQL.DELETE_CHUNKS, { path, limit: REMOVED_CHUNKS })
+      while ((await removed()) === REMOVED_CHUNKS);
+      await db.run(SQL.DELETE_BLOB, { path })
+    }
+  }
 
   const blobs: Blobs = {
     async receive(path, source, bytesMax) {
@@ -75,16 +91,16 @@ export function createBlobs(db: Postgres): Blobs {
       }
       return { sha256: hash.digest('hex'), bytes }
     },
-    async open(path) {
+    async open(path, bytes) {
       const first = await findChunk(path, 0)
-      return first === undefined ? null : Readable.from(readFrom(path, first.content))
+      return first === undefined ? null : Readable.from(readFrom(path, first.content, bytes))
     },
     async removeUnused(paths) {
       const named = paths.filter((path) => path !== null)
       if (named.length === 0) return
-      await remove(SQL.DELETE_UNUSED, { paths: named }).catch(() => undefined)
+      await remove(SQL.LIST_UNUSED, { paths: named }).catch(() => undefined)
     },
-    sweep: () => remove(SQL.DELETE_LEFT, {}),
+    sweep: () => remove(SQL.LIST_LEFT, {}),
   }
   return blobs
 }

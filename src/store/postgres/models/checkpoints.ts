@@ -58,8 +58,8 @@ export function createCheckpointStore(db: Postgres, blobs: Blobs): CheckpointSto
       step === 'latest'
         ? findLatest(db, model_id)
         : readCheckpoint(db, SQL.FIND_STEP, { model_id, step }),
-    async openArtifact({ path }) {
-      const artifact = await blobs.open(path)
+    async openArtifact({ path, bytes }) {
+      const artifact = await blobs.open(path, bytes)
       if (artifact === null) throw new ApiError('checkpoint_not_found')
       return artifact
     },

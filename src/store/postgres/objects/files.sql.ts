@@ -50,9 +50,10 @@ DELETE FROM files
 WHERE file_key = @file_key AND project_id IS NULL
 `
 
-/** Forgets bytes that were left by who received them; no request takes so long (files_received_at). */
-export const DISCARD_LEFT_FILES = `
-DELETE FROM files
+/** Bytes that were left by who received them; no request takes so long (files_received_at). */
+export const LIST_LEFT_FILES = `
+SELECT file_key
+FROM files
 WHERE project_id IS NULL AND received_at < now() - interval '1 day'
 `
 

@@ -87,7 +87,8 @@ async function discard(db: Postgres, file_key: number): Promise<void> {
   await db.run(SQL.DISCARD_FILE, { file_key }).catch(() => undefined)
 }
 
-/** Forgets what processes that died have left. */
+/** Forgets what processes that died have left, one by one: a statement has its time. */
 export async function sweepFiles(db: Postgres): Promise<void> {
-  await db.run(SQL.DISCARD_LEFT_FILES)
+  const left = await db.all<{ file_key: number }>(SQL.LIST_LEFT_FILES)
+  for (const { file_key } of left) await db.run(SQL.DISCARD_FILE, { file_key })
 }

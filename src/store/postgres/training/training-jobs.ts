@@ -58,8 +58,8 @@ export function createTrainingJobStore({ db, blobs, bell }: TrainingJobParts): T
       })
       bell.ring()
     },
-    async openPayload({ payload_path }) {
-      const payload = await blobs.open(payload_path)
+    async openPayload({ payload_path, payload_bytes }) {
+      const payload = await blobs.open(payload_path, payload_bytes)
       if (payload === null) throw new ApiError('store_unavailable', { retryAfterS: 5 })
       return payload
     },
