@@ -4,9 +4,9 @@ import { hashKey, isSameBytes } from '../../../domain/access/keys.ts'
 import { createOrderedIds } from '../../../domain/time/ordered-ids.ts'
 import type { KeyStore } from '../../api/access/keys.ts'
 import { type KeyRow, makeKey, toPrincipal, toStoredKey } from '../../sqlite/access/key-rows.ts'
+import * as SQL from '../../sqlite/access/keys.sql.ts'
 import { createPrincipalCache } from '../../sqlite/access/principal-cache.ts'
 import type { Postgres } from '../db/client.ts'
-import * as SQL from './keys.sql.ts'
 
 export function createKeyStore(db: Postgres): KeyStore {
   const newKeyId = createOrderedIds(readClockUs, randomBytes)

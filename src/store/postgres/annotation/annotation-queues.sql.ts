@@ -1,18 +1,10 @@
 /** Statements of annotation queues and their items. */
-import { ITEM_ORDERS } from '../../sqlite/annotation/annotation-queues.sql.ts'
+import {
+  FIND_QUEUE,
+  ITEM_ORDERS,
+  QUEUE_COLUMNS,
+} from '../../sqlite/annotation/annotation-queues.sql.ts'
 import { insertRows } from '../db/rows.sql.ts'
-
-const QUEUE_COLUMNS = [
-  'id',
-  'project_id',
-  'name',
-  'description',
-  'scorer_refs_json',
-  'created_by',
-  'created_at_us',
-  'updated_at_us',
-  'deleted_at_us',
-]
 
 export const INSERT_QUEUES = insertRows('annotation_queues', QUEUE_COLUMNS)
 
@@ -21,46 +13,15 @@ export const LOCK_PROJECT_QUEUES = `
 SELECT pg_advisory_xact_lock(hashtextextended('queues ' || @project_id, 0))
 `
 
-/** annotation_queues_project_id, as the next. */
+/** annotation_queues_project_id. */
 export const COUNT_QUEUES = `
 SELECT count(*) AS count
 FROM annotation_queues
 WHERE project_id = @project_id AND deleted_at_us IS NULL
 `
 
-export const LIST_QUEUES = `
-SELECT ${QUEUE_COLUMNS.join(', ')}
-FROM annotation_queues
-WHERE project_id = @project_id AND deleted_at_us IS NULL
-ORDER BY queue_key
-`
-
-/** A queue that is not deleted (its unique id, as those below). */
-export const FIND_QUEUE = `
-SELECT ${QUEUE_COLUMNS.join(', ')}, queue_key
-FROM annotation_queues
-WHERE id = @id AND project_id = @project_id AND deleted_at_us IS NULL
-`
-
-/** The same for who changes it or its items: others wait for the end of the transaction. */
+/** A queue for who changes it or its items: others wait for the end of the transaction. */
 export const LOCK_QUEUE = `${FIND_QUEUE}FOR UPDATE
-`
-
-/** Null keeps what is there. */
-export const UPDATE_QUEUE = `
-UPDATE annotation_queues
-SET
-  name = coalesce(@name, name),
-  description = coalesce(@description, description),
-  scorer_refs_json = coalesce(@scorer_refs_json, scorer_refs_json),
-  updated_at_us = @updated_at_us
-WHERE id = @id AND project_id = @project_id AND deleted_at_us IS NULL
-`
-
-export const DELETE_QUEUE = `
-UPDATE annotation_queues
-SET deleted_at_us = @deleted_at_us, updated_at_us = @deleted_at_us
-WHERE id = @id AND project_id = @project_id AND deleted_at_us IS NULL
 `
 
 /** Calls in a queue, those that are not in it (annotation_items_queue_key_call_id_key). */
@@ -153,32 +114,6 @@ ORDER BY position_in_queue
 LIMIT @limit OFFSET @offset
 `
 }
-
-/** Where an annotator is with an item; by primary key, as the next two. */
-export const FIND_PROGRESS = `
-SELECT annotation_state
-FROM annotation_progress
-WHERE item_key = @item_key AND annotator_user_id = @annotator_user_id
-`
-
-/** Whether another annotator has an item since a time. */
-export const FIND_HOLDER = `
-SELECT annotator_user_id
-FROM annotation_progress
-WHERE item_key = @item_key
-  AND annotator_user_id <> @annotator_user_id
-  AND annotation_state = 'in_progress'
-  AND updated_at_us > @since_us
-LIMIT 1
-`
-
-export const SET_PROGRESS = `
-INSERT INTO annotation_progress (item_key, annotator_user_id, annotation_state, updated_at_us)
-VALUES (@item_key, @annotator_user_id, @annotation_state, @updated_at_us)
-ON CONFLICT (item_key, annotator_user_id) DO UPDATE SET
-  annotation_state = excluded.annotation_state,
-  updated_at_us = excluded.updated_at_us
-`
 
 /** By primary key. */
 export const UPDATE_ITEM = `

@@ -8,6 +8,7 @@ import type {
   QueueStats,
 } from '../../api/annotation/annotation-queues.ts'
 import type { CallsQueryStore } from '../../api/calls/calls-query.ts'
+import * as QUEUES from '../../sqlite/annotation/annotation-queues.sql.ts'
 import { createQueuedCalls } from '../../sqlite/annotation/queued-calls.ts'
 import type { Postgres } from '../db/client.ts'
 import type { Reads } from '../db/reads.ts'
@@ -29,7 +30,7 @@ export function createAnnotationStore(
     ...createQueueWrites(db),
     async findQueue({ project_id, id }) {
       type Keyed = AnnotationQueue & { queue_key: number }
-      const row = await db.first<Keyed>(SQL.FIND_QUEUE, { project_id, id })
+      const row = await db.first<Keyed>(QUEUES.FIND_QUEUE, { project_id, id })
       if (row === undefined) return null
       const { queue_key: _key, ...queue } = row
       return queue
@@ -37,7 +38,7 @@ export function createAnnotationStore(
     listQueues: (caller) =>
       reads.run(caller, () => {
         const { project_id } = caller
-        return db.snapshot((tx) => tx.all<AnnotationQueue>(SQL.LIST_QUEUES, { project_id }))
+        return db.snapshot((tx) => tx.all<AnnotationQueue>(QUEUES.LIST_QUEUES, { project_id }))
       }),
     async addItems({ call_ids, ...addition }, caller) {
       return addItems(db, addition, await queuedCalls.find(call_ids, caller))
@@ -67,7 +68,7 @@ function listItems(db: Postgres, listing: ItemListing): Promise<AnnotationItem[]
   const { project_id, queue_id, filter, sort_by, limit, offset, include_position } = listing
   const states = filter?.annotation_states ?? []
   return db.snapshot(async (tx) => {
-    const { queue_key } = await requireQueue(tx, { project_id, id: queue_id }, SQL.FIND_QUEUE)
+    const { queue_key } = await requireQueue(tx, { project_id, id: queue_id }, QUEUES.FIND_QUEUE)
     type Keyed = AnnotationItem & { item_key: number }
     const rows = await tx.all<Keyed>(SQL.listItems(sort_by ?? []), {
       ...{ project_id, queue_id, queue_key, limit: limit ?? ITEMS_LIMIT_MAX, offset: offset ?? 0 },

@@ -18,6 +18,7 @@ import type {
   QueueName,
   QueueStats,
 } from '../../api/annotation/annotation-queues.ts'
+import * as QUEUES from '../../sqlite/annotation/annotation-queues.sql.ts'
 import type { Postgres, Statements } from '../db/client.ts'
 import { toRows } from '../db/rows.sql.ts'
 import * as SQL from './annotation-queues.sql.ts'
@@ -47,14 +48,14 @@ export function createQueueWrites(db: Postgres): QueueWrites {
         const { queue_key: _before, ...queue } = await requireQueue(tx, change, SQL.LOCK_QUEUE)
         const { name, description, scorer_refs_json } = change
         if (name === null && description === null && scorer_refs_json === null) return queue
-        await tx.run(SQL.UPDATE_QUEUE, { ...change })
-        const { queue_key: _key, ...changed } = await requireQueue(tx, change, SQL.FIND_QUEUE)
+        await tx.run(QUEUES.UPDATE_QUEUE, { ...change })
+        const { queue_key: _key, ...changed } = await requireQueue(tx, change, QUEUES.FIND_QUEUE)
         return changed
       }),
     deleteQueue: (deletion) =>
       db.transaction(async (tx) => {
         const { queue_key: _key, ...queue } = await requireQueue(tx, deletion, SQL.LOCK_QUEUE)
-        await tx.run(SQL.DELETE_QUEUE, { ...deletion })
+        await tx.run(QUEUES.DELETE_QUEUE, { ...deletion })
         const { deleted_at_us } = deletion
         return { ...queue, updated_at_us: deleted_at_us, deleted_at_us }
       }),
@@ -104,18 +105,18 @@ export function addItems(
 
 export function takeStep(db: Postgres, step: ItemStep): Promise<AnnotationItem> {
   return db.transaction(async (tx) => {
-    const { queue_key } = await requireQueue(tx, step, SQL.FIND_QUEUE)
+    const { queue_key } = await requireQueue(tx, step, QUEUES.FIND_QUEUE)
     const { item_key } = await requireItem(tx, queue_key, step)
     const { annotator_user_id, annotation_state, updated_at_us } = step
     const who = { item_key, annotator_user_id }
-    const found = await tx.first<{ annotation_state: ReachedState }>(SQL.FIND_PROGRESS, who)
+    const found = await tx.first<{ annotation_state: ReachedState }>(QUEUES.FIND_PROGRESS, who)
     const own = found?.annotation_state ?? null
     const since_us = updated_at_us - CLAIM_US
-    const isHeld = (await tx.first(SQL.FIND_HOLDER, { ...who, since_us })) !== undefined
+    const isHeld = (await tx.first(QUEUES.FIND_HOLDER, { ...who, since_us })) !== undefined
     requireStep(own, annotation_state, isHeld)
     // To finish again changes nothing; to claim again holds on to it.
     if (own !== annotation_state || annotation_state === 'in_progress') {
-      await tx.run(SQL.SET_PROGRESS, { ...who, annotation_state, updated_at_us })
+      await tx.run(QUEUES.SET_PROGRESS, { ...who, annotation_state, updated_at_us })
       await tx.run(SQL.UPDATE_ITEM, { ...who, annotation_state, updated_at_us })
     }
     const { item_key: _key, ...item } = await requireItem(tx, queue_key, step)

@@ -1,14 +1,13 @@
 /** Responses in PostgreSQL. */
 import type { StoredResponse } from '../../../domain/chat/responses-record.ts'
 import type { ResponseStore } from '../../api/chat/responses.ts'
+import * as SQL from '../../sqlite/chat/responses.sql.ts'
 import type { Postgres } from '../db/client.ts'
-import { toRows } from '../db/rows.sql.ts'
-import * as SQL from './responses.sql.ts'
 
 export function createResponseStore(db: Postgres): ResponseStore {
   return {
     async insertResponse(response) {
-      await db.run(SQL.INSERT_RESPONSES, { rows: toRows([response]) })
+      await db.run(SQL.INSERT_RESPONSE, { ...response })
     },
     async findResponse(id) {
       return (await db.first<StoredResponse>(SQL.FIND_RESPONSE, { id })) ?? null

@@ -1,39 +1,23 @@
 /** Statements over feedback. */
+import { FEEDBACK_COLUMNS } from '../../sqlite/feedback/feedback.sql.ts'
 import { insertRows } from '../db/rows.sql.ts'
-
-const COLUMNS = [
-  'project_id',
-  'id',
-  'weave_ref',
-  'feedback_type',
-  'creator',
-  'annotation_ref',
-  'runnable_ref',
-  'call_ref',
-  'trigger_ref',
-  'queue_id',
-  'svc_user_id',
-  'created_at_us',
-  'scores_json',
-  'payload_json',
-]
 
 /** What queries always read, and how many bytes the payload has. */
 const NARROW_COLUMNS = [
   'feedback_key',
-  ...COLUMNS.filter((name) => name !== 'payload_json'),
+  ...FEEDBACK_COLUMNS.filter((name) => name !== 'payload_json'),
   'octet_length(payload_json) AS bytes',
 ].join(',\n  ')
 
 /** Feedback whose ids are new, each id once; gives those ids (feedback_project_id_id_key). */
-export const INSERT_FEEDBACK = `${insertRows('feedback', COLUMNS)}ON CONFLICT (project_id, id) DO NOTHING
+export const INSERT_FEEDBACK = `${insertRows('feedback', FEEDBACK_COLUMNS)}ON CONFLICT (project_id, id) DO NOTHING
 RETURNING project_id, id
 `
 
 /** Feedback by its ids (feedback_project_id_id_key). */
 export const FIND_FEEDBACK = `
 SELECT
-  ${COLUMNS.join(',\n  ')}
+  ${FEEDBACK_COLUMNS.join(',\n  ')}
 FROM feedback
 WHERE (project_id, id) IN (SELECT * FROM unnest(@project_ids::text[], @ids::text[]))
 `
@@ -145,7 +129,7 @@ SELECT
 FROM unnest(@weave_refs::text[]) WITH ORDINALITY AS asked (ref, place)
 CROSS JOIN LATERAL (
   SELECT
-    ${COLUMNS.join(',\n    ')}
+    ${FEEDBACK_COLUMNS.join(',\n    ')}
   FROM feedback
   WHERE project_id = @project_id
     AND hashtextextended(weave_ref, 0) = hashtextextended(asked.ref, 0)

@@ -10,11 +10,11 @@ import {
   stepInto,
 } from '../../../domain/objects/ref-reading.ts'
 import type { StoredTable } from '../../api/objects/tables.ts'
+import { FIND_TABLE } from '../../sqlite/objects/tables.sql.ts'
 import type { Statements } from '../db/client.ts'
 import { findContents } from './object-list.ts'
 import { findVersion } from './object-versions.ts'
 import { readPlaces } from './table-rows.ts'
-import { FIND_TABLE } from './tables.sql.ts'
 
 /** Limit: refs that one ref leads through. */
 const HOPS_MAX = 16

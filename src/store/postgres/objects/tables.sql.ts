@@ -19,24 +19,6 @@ ON CONFLICT (project_id, digest) DO NOTHING
 RETURNING table_key
 `
 
-/** One block of a table that is new. */
-export const INSERT_TABLE_BLOCK = `
-INSERT INTO table_blocks (table_key, block, value_keys)
-VALUES (@table_key, @block, @value_keys)
-`
-
-/** A table (tables_project_id_digest_key). */
-export const FIND_TABLE = `
-SELECT
-  table_key,
-  project_id,
-  digest,
-  row_count,
-  storage_size_bytes
-FROM tables
-WHERE project_id = @project_id AND digest = @digest
-`
-
 /** Blocks of a table (its primary key). */
 export const FIND_TABLE_BLOCKS = `
 SELECT block, value_keys

@@ -3,6 +3,7 @@ import { createTableOrder } from '../../../domain/objects/table-order.ts'
 import { ApiError } from '../../../errors.ts'
 import type { NewRow, StoredTable, TableStore } from '../../api/objects/tables.ts'
 import { includesKey } from '../../sqlite/objects/sorted-keys.ts'
+import { FIND_TABLE, INSERT_TABLE_BLOCK } from '../../sqlite/objects/tables.sql.ts'
 import type { Postgres } from '../db/client.ts'
 import { partsBySize } from '../db/parts.ts'
 import type { Reads } from '../db/reads.ts'
@@ -60,13 +61,13 @@ export function createTableStore(db: Postgres, reads: Reads): TableStore {
         const { table_key } = inserted
         let block = 0
         for (const value_keys of groupsOf(keys, BLOCK_ROWS)) {
-          await tx.run(SQL.INSERT_TABLE_BLOCK, { table_key, block, value_keys })
+          await tx.run(INSERT_TABLE_BLOCK, { table_key, block, value_keys })
           block += 1
         }
       })
     },
     async findTable(project_id, digest) {
-      return (await db.first<StoredTable>(SQL.FIND_TABLE, { project_id, digest })) ?? null
+      return (await db.first<StoredTable>(FIND_TABLE, { project_id, digest })) ?? null
     },
     async listRowDigests(table) {
       const keys = await readKeys(db, table, goOn)

@@ -1,22 +1,9 @@
 /** Statements over the prices of projects. */
+import { PRICE_COLUMNS } from '../../sqlite/prices/prices.sql.ts'
 import { insertRows } from '../db/rows.sql.ts'
 
-const COLUMNS = [
-  'project_id',
-  'id',
-  'llm_id',
-  'provider_id',
-  'effective_at_us',
-  'prompt_token_cost',
-  'completion_token_cost',
-  'cache_read_input_token_cost',
-  'cache_creation_input_token_cost',
-  'svc_user_id',
-  'created_at_us',
-]
-
 /** New prices; their ids are the server's own. */
-export const INSERT_PRICES = insertRows('prices', COLUMNS)
+export const INSERT_PRICES = insertRows('prices', PRICE_COLUMNS)
 
 /** How many prices a project has (prices_project_id_id_key). */
 export const COUNT_PRICES = `
@@ -28,7 +15,7 @@ WHERE project_id = @project_id
 /** All prices of a project, as they came (prices_project_id_id_key, then sorted). */
 export const SELECT_PRICES = `
 SELECT
-  ${COLUMNS.join(',\n  ')}
+  ${PRICE_COLUMNS.join(',\n  ')}
 FROM prices
 WHERE project_id = @project_id
 ORDER BY price_key

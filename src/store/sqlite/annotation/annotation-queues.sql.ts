@@ -1,7 +1,7 @@
 /** Statements of annotation queues and their items. */
 import { insertRow } from '../db/rows.sql.ts'
 
-const QUEUE_COLUMNS = [
+export const QUEUE_COLUMNS = [
   'id',
   'project_id',
   'name',

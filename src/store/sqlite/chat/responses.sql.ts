@@ -1,35 +1,21 @@
 /** Statements over responses; all by primary key. */
+import { insertNamed } from '../db/rows.sql.ts'
 
-export const INSERT_RESPONSE = `
-INSERT INTO responses (
-  id,
-  project_id,
-  key_id,
-  created_at_us,
-  previous_response_id,
-  response_json,
-  input_json
-)
-VALUES (
-  @id,
-  @project_id,
-  @key_id,
-  @created_at_us,
-  @previous_response_id,
-  @response_json,
-  @input_json
-)
-`
+const COLUMNS = [
+  'id',
+  'project_id',
+  'key_id',
+  'created_at_us',
+  'previous_response_id',
+  'response_json',
+  'input_json',
+]
+
+export const INSERT_RESPONSE = insertNamed('responses', COLUMNS)
 
 export const FIND_RESPONSE = `
 SELECT
-  id,
-  project_id,
-  key_id,
-  created_at_us,
-  previous_response_id,
-  response_json,
-  input_json
+  ${COLUMNS.join(',\n  ')}
 FROM responses
 WHERE id = @id
 `

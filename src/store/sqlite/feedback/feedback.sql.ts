@@ -1,7 +1,7 @@
 /** Statements over feedback. */
 import { insertNamed } from '../db/rows.sql.ts'
 
-const COLUMNS = [
+export const FEEDBACK_COLUMNS = [
   'project_id',
   'id',
   'weave_ref',
@@ -19,13 +19,13 @@ const COLUMNS = [
 ]
 
 /** Feedback whose id is new; nothing happens when the id is taken (feedback_project_id_id). */
-export const INSERT_FEEDBACK = `${insertNamed('feedback', COLUMNS)}ON CONFLICT (project_id, id) DO NOTHING
+export const INSERT_FEEDBACK = `${insertNamed('feedback', FEEDBACK_COLUMNS)}ON CONFLICT (project_id, id) DO NOTHING
 `
 
 /** One feedback record (feedback_project_id_id). */
 export const FIND_FEEDBACK = `
 SELECT
-  ${COLUMNS.join(',\n  ')}
+  ${FEEDBACK_COLUMNS.join(',\n  ')}
 FROM feedback
 WHERE project_id = @project_id AND id = @id
 `
@@ -111,9 +111,10 @@ LIMIT 1
 `
 
 /** What queries always read. */
-const NARROW_COLUMNS = ['feedback_key', ...COLUMNS.filter((name) => name !== 'payload_json')].join(
-  ',\n  ',
-)
+const NARROW_COLUMNS = [
+  'feedback_key',
+  ...FEEDBACK_COLUMNS.filter((name) => name !== 'payload_json'),
+].join(',\n  ')
 
 /**
  * Which feedback of a project a query has to look at. Why INDEXED BY: the planner would rather walk the

@@ -1,38 +1,22 @@
 /** Statements over the prices of projects. */
+import { insertNamed } from '../db/rows.sql.ts'
 
-const COLUMNS = `
-  project_id,
-  id,
-  llm_id,
-  provider_id,
-  effective_at_us,
-  prompt_token_cost,
-  completion_token_cost,
-  cache_read_input_token_cost,
-  cache_creation_input_token_cost,
-  svc_user_id,
-  created_at_us
-`.trim()
+export const PRICE_COLUMNS = [
+  'project_id',
+  'id',
+  'llm_id',
+  'provider_id',
+  'effective_at_us',
+  'prompt_token_cost',
+  'completion_token_cost',
+  'cache_read_input_token_cost',
+  'cache_creation_input_token_cost',
+  'svc_user_id',
+  'created_at_us',
+]
 
 /** A new price; its id is the server's own. */
-export const INSERT_PRICE = `
-INSERT INTO prices (
-  ${COLUMNS}
-)
-VALUES (
-  @project_id,
-  @id,
-  @llm_id,
-  @provider_id,
-  @effective_at_us,
-  @prompt_token_cost,
-  @completion_token_cost,
-  @cache_read_input_token_cost,
-  @cache_creation_input_token_cost,
-  @svc_user_id,
-  @created_at_us
-)
-`
+export const INSERT_PRICE = insertNamed('prices', PRICE_COLUMNS)
 
 /** How many prices a project has (prices_project_id_id). */
 export const COUNT_PRICES = `
@@ -44,7 +28,7 @@ WHERE project_id = @project_id
 /** All prices of a project, as they came (prices_project_id_id, then sorted). */
 export const SELECT_PRICES = `
 SELECT
-  ${COLUMNS}
+  ${PRICE_COLUMNS.join(',\n  ')}
 FROM prices
 WHERE project_id = @project_id
 ORDER BY price_key
