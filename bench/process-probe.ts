@@ -7,6 +7,8 @@
 export interface ProcessUse {
   /** All threads, user and system. */
   readonly cpuMs: number
+  /** Of it the main thread. */
+  readonly mainMs: number
   readonly rssMb: number
   readonly heapMb: number
 }
@@ -14,11 +16,13 @@ export interface ProcessUse {
 const MB = 1024 * 1024
 
 process.on('message', (question) => {
-  const { user, system } = process.cpuUsage()
+  const all = process.cpuUsage()
+  const main = process.threadCpuUsage()
   if (question === 'memory') globalThis.gc?.()
   const { rss, heapUsed } = process.memoryUsage()
   const use: ProcessUse = {
-    cpuMs: (user + system) / 1000,
+    cpuMs: (all.user + all.system) / 1000,
+    mainMs: (main.user + main.system) / 1000,
     rssMb: rss / MB,
     heapMb: heapUsed / MB,
   }

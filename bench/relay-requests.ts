@@ -7,8 +7,14 @@ export const HELD_MODEL = 'held'
 /** Key of the servers that want one. */
 export const KEY = 'wk_bench_key_with_enough_letters'
 
-export const VARIANTS = ['direct', 'bare', 'weft', 'portkey'] as const
+/** What is asked where `--only` names nothing. */
+export const USUAL_VARIANTS = ['direct', 'bare', 'weft', 'portkey'] as const
+/** And Weft without its record of calls, and without its log. */
+export const VARIANTS = [...USUAL_VARIANTS, 'unrecorded', 'silent'] as const
 export type Variant = (typeof VARIANTS)[number]
+
+/** The project that completions are recorded in. */
+const RECORDED = 'openai-project: bench/relay'
 
 export interface BodyOptions {
   /** Characters of the prompt. */
@@ -43,7 +49,9 @@ export function renderRequest(
   const own: Readonly<Record<Variant, readonly string[]>> = {
     direct: [],
     bare: [],
-    weft: ['openai-project: bench/relay'],
+    weft: [RECORDED],
+    unrecorded: [],
+    silent: [RECORDED],
     portkey: [
       'x-portkey-provider: openai',
       `x-portkey-custom-host: http://127.0.0.1:${upstreamPort}/v1`,

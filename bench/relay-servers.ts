@@ -1,7 +1,7 @@
 /** The processes of bench/relay.ts: starts them on free ports of loopback and asks what they use. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -100,10 +100,14 @@ export async function startRelay(
   directory: string,
 ): Promise<Server | null> {
   const port = await findFreePort()
-  if (variant === 'weft') return startProcess(port, configureWeft(port, upstreamPort, directory))
   if (variant === 'bare') {
     const args = [String(port), String(upstreamPort)]
     return startProcess(port, { script: pathOf('./relay-bare.ts'), args })
+  }
+  if (variant !== 'portkey') {
+    const logLevel = variant === 'silent' ? 'silent' : 'info'
+    const own = mkdtempSync(join(directory, 'weft-'))
+    return startProcess(port, configureWeft(port, upstreamPort, { directory: own, logLevel }))
   }
   const folder = findTool('portkey')
   if (folder === null) return null
@@ -112,7 +116,11 @@ export async function startRelay(
 }
 
 /** Weft as it starts, with room for the streams that are opened at once. */
-function configureWeft(port: number, upstreamPort: number, directory: string): Program {
+function configureWeft(
+  port: number,
+  upstreamPort: number,
+  { directory, logLevel }: { readonly directory: string; readonly logLevel: string },
+): Program {
   const modelsFile = join(directory, 'models.json')
   const base_url = `http://127.0.0.1:${upstreamPort}/v1`
   const models = ['bench', HELD_MODEL].map((id) => ({ id, backend: 'openai', base_url }))
@@ -123,6 +131,7 @@ function configureWeft(port: number, upstreamPort: number, directory: string): P
     WEFT_BOOTSTRAP_KEY: KEY,
     WEFT_MODELS_FILE: modelsFile,
     WEFT_CHAT_QUEUE_MAX: '4096',
+    WEFT_LOG_LEVEL: logLevel,
   }
   return { script: pathOf('../src/server.ts'), args: [], flags: START_FLAGS, environment }
 }

@@ -5,6 +5,8 @@ import { EVENTS, type Variant } from './relay-requests.ts'
 export interface Measure extends LoadResult {
   /** CPU time of the server for one answer. */
   readonly cpuMs: number
+  /** Of it the main thread. */
+  readonly mainMs: number
 }
 
 export interface CaseResults {
@@ -19,6 +21,8 @@ const LABELS: Readonly<Record<Variant, string>> = {
   bare: 'bare Fastify + undici',
   weft: 'Weft',
   portkey: 'Portkey gateway',
+  unrecorded: 'Weft, nothing recorded',
+  silent: 'Weft without log',
 }
 
 function median(values: readonly number[]): number {
@@ -40,6 +44,8 @@ function renderTable({ name, connections, isStream, results }: CaseResults): str
     const speed = of(variant, (run) => run.perSecond)
     const added = (pick: (run: Measure) => number) =>
       variant === 'direct' ? '' : (of(variant, pick) - of('direct', pick)).toFixed(2)
+    const microseconds = (pick: (run: Measure) => number) =>
+      ((of(variant, pick) * 1000) / scale).toFixed(isStream ? 1 : 0)
     const failed = (results.get(variant) ?? []).reduce((sum, run) => sum + run.failed, 0)
     return [
       LABELS[variant],
@@ -54,7 +60,8 @@ function renderTable({ name, connections, isStream, results }: CaseResults): str
       ),
       added((run) => run.p50Ms),
       added((run) => run.p99Ms),
-      ((of(variant, (run) => run.cpuMs) * 1000) / scale).toFixed(isStream ? 1 : 0),
+      microseconds((run) => run.cpuMs),
+      microseconds((run) => run.mainMs),
       failed,
     ]
   })
@@ -66,6 +73,7 @@ function renderTable({ name, connections, isStream, results }: CaseResults): str
     'added p50 ms',
     'added p99 ms',
     isStream ? 'CPU us a piece' : 'CPU us a request',
+    'of it main thread',
     'failed',
   ]
   return renderMarkdown([header, header.map(() => '---'), ...rows])

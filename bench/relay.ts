@@ -9,7 +9,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { EVENTS, HELD_MODEL, renderRequest, VARIANTS, type Variant } from './relay-requests.ts'
+import {
+  EVENTS,
+  HELD_MODEL,
+  renderRequest,
+  USUAL_VARIANTS,
+  VARIANTS,
+  type Variant,
+} from './relay-requests.ts'
 import {
   type Generator,
   type Server,
@@ -25,7 +32,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 const [rounds = 5, seconds = 2] = positionals.map(Number)
-const chosen = values.only?.split(',') ?? VARIANTS
+const chosen: readonly string[] = values.only?.split(',') ?? USUAL_VARIANTS
 
 /** Before anything is measured: code runs at its full speed only after tens of thousands of requests. */
 const WARM_UP_MS = 10_000
@@ -50,7 +57,7 @@ interface Bench {
   readonly servers: ReadonlyMap<Variant, Server>
 }
 
-/** One case against one server: the load's result and the server's CPU time for each answer. */
+/** One case against one server: the load's result and the server's CPU time for each answer, also of its main thread. */
 async function measure(
   { upstream, generator, servers }: Bench,
   variant: Variant,
@@ -68,7 +75,8 @@ async function measure(
     ending: 'isStream' in load ? STREAM_ENDING : '',
   })
   const after = await server.use()
-  return { ...result, cpuMs: (after.cpuMs - before.cpuMs) / result.answered }
+  const perAnswer = (name: 'cpuMs' | 'mainMs') => (after[name] - before[name]) / result.answered
+  return { ...result, cpuMs: perAnswer('cpuMs'), mainMs: perAnswer('mainMs') }
 }
 
 /** Memory of a server that has just started, and with many streams open. */
