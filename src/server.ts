@@ -53,7 +53,7 @@ async function main(): Promise<void> {
   if (config.trainer) trainer = awaitJobs(app, deps, () => startTrainer(app, deps, config))
 }
 
-/** Whoever reads the log may end before the server: its lines are lost then, and nothing else. */
+/** The reader of the log may end before the server. Then only its lines are lost. */
 function outliveLogReaders(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 }

@@ -218,7 +218,7 @@ export interface UpstreamState {
   readonly busyCount: number
   /** Failures in a row; 0 once it has answered. */
   readonly failureCount: number
-  /** Milliseconds for which it is left alone after failures; 0: it is not. */
+  /** Milliseconds that it is still left alone after failures; 0: it is asked. */
   readonly restsMs: number
 }
 
@@ -249,8 +249,8 @@ export interface InferenceBackend {
   /** What it can be asked. Default: chats alone. */
   readonly offers?: readonly Capability[]
   /**
-   * Answers what is no chat: RelayedDeltas, which are the events of a stream or the one JSON text, or BytesDeltas
-   * alone. Absent where it offers chats alone. It stops and throws as `complete` does.
+   * Answers requests that are not chats, with RelayedDeltas (the events of a stream, or one JSON text) or with
+   * BytesDeltas. Absent when it offers only chats. It stops and throws as `complete` does.
    */
   serve?(
     call: ServiceCall,

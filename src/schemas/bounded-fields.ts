@@ -146,7 +146,7 @@ type Checked = z.core.ParsePayload<unknown>
 type Issue = z.core.$ZodIssue | { readonly code: 'custom'; readonly message: string }
 
 /**
- * Tells a fault from inside of `check`.
+ * Tells a fault from inside `check`.
  *
  * Why not `superRefine`, which hangs a function on what is parsed: with it V8 moved the bodies of requests that were long answered
  * to its old heap, one after the other, and kept them until a full collection. At 32 KB that was 3 of 10 MB of new memory.

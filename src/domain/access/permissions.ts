@@ -46,7 +46,7 @@ export function requireScope(principal: Principal | null, scope: Scope): Princip
 }
 
 /**
- * Refuses a caller without the scope or outside of the project.
+ * Refuses a caller without the scope or outside the project.
  *
  * @throws ApiError missing_api_key, scope_missing, project_forbidden
  */

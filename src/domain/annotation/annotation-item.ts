@@ -59,7 +59,7 @@ export const CLAIM_US = 60 * 60 * 1_000_000
  * @throws ApiError annotation_conflict
  *
  * Spec: §3 (no states are given). Choice: one annotator at a time has a claim, which lapses after an hour; each
- * finishes once, and who has finished claims the item no more. The same step again is taken again.
+ * finishes once, and an annotator who has finished claims the item no more. The same step again is taken again.
  */
 export function requireStep(own: ReachedState | null, wanted: ReachedState, isHeld: boolean): void {
   if (wanted === 'in_progress' && isHeld) {

@@ -62,7 +62,7 @@ export interface StartDefaults {
   readonly svc_username: string
 }
 
-/** A call of which another than the client told the time, in microseconds. */
+/** A call whose times, in microseconds, were not told by the client. */
 export type TimedStart = Omit<StartedCallSchemaForInsert, 'started_at'> & {
   readonly started_at_us: number
 }

@@ -14,7 +14,7 @@ export interface RecordedFacts {
   readonly project_id: string
   readonly id: string
   readonly trace_id: string
-  /** Default: a root outside of threads. */
+  /** Default: a root outside threads. */
   readonly parent_id?: string | null
   readonly thread_id?: string | null
   readonly op_name: string

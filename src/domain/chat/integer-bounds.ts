@@ -17,7 +17,7 @@ const NUMBER_CHARS_MAX = 64
 const DECIMAL = /^(-?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
 /**
- * Lets a parsed request pass, or throws for an integer just outside of its range.
+ * Lets a parsed request pass, or throws for an integer just outside its range.
  *
  * @param body - the request's text, which has been parsed before
  * @throws ApiError invalid_value

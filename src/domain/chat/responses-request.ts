@@ -29,7 +29,7 @@ export const RESPONSE_FIELDS: Readonly<Record<keyof ResponseCreateRequest, Respo
   previous_response_id: 'translated',
   store: 'kept',
   stream: 'translated',
-  // Why: it only says that no padding is wanted, of which there is none.
+  // Why: it only says that no padding is wanted, and there is none.
   stream_options: 'kept',
   include: 'translated',
   max_output_tokens: { as: 'max_completion_tokens' },
@@ -41,7 +41,7 @@ export const RESPONSE_FIELDS: Readonly<Record<keyof ResponseCreateRequest, Respo
   tools: 'translated',
   tool_choice: 'translated',
   parallel_tool_calls: { as: 'parallel_tool_calls' },
-  // Why: it counts calls of tools that the server runs, of which there are none.
+  // Why: it counts calls of tools that the server runs, and it runs none.
   max_tool_calls: 'kept',
   metadata: 'kept',
   user: { as: 'user' },

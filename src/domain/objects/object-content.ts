@@ -11,7 +11,7 @@ type ObjectKind = 'op' | 'object'
 /** What a content says of itself. */
 export interface ObjectClasses {
   readonly kind: ObjectKind
-  /** First class below the clients' own base classes; null for what is no object of a class. */
+  /** First class below the clients' own base classes; null for a value that is not an object of a class. */
   readonly base_object_class: string | null
   readonly leaf_object_class: string | null
 }

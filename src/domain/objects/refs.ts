@@ -59,7 +59,7 @@ export function refPath(keys: readonly string[]): string | null {
 
 /**
  * The distinct refs among the strings of a JSON value, at most REFS_PER_VALUE_MAX, each with one of the paths at which
- * it stands. Refs inside of lists have none: there would be as many paths as lists are long.
+ * it stands. Refs inside lists have none: there would be as many paths as lists are long.
  *
  * @param scheme - the server's own; a ref of another scheme is plain text
  */

@@ -22,7 +22,7 @@ export const MOVES_MAX = 1000
  * Applies changes one after the other. Places are those after the changes before.
  *
  * @param rows - the caller gives it away
- * @throws ApiError validation_failed, param `updates[2].pop.index`, for a place outside of the table and
+ * @throws ApiError validation_failed, param `updates[2].pop.index`, for a place outside the table and
  * for more than MOVES_MAX places or TABLE_ROWS_MAX rows
  */
 export function applyTableChanges(rows: string[], changes: readonly TableChange[]): TableUpdate {

@@ -109,14 +109,16 @@ function readBytes(value: unknown): string {
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : textOf(value)
 }
 
-/** An id as hex: bytes in protobuf, hex of any case in JSON. Empty when absent, for which protobuf has an empty list. */
+/**
+ * An id as hex: bytes in protobuf, hex of any case in JSON. Empty when absent; protobuf has an empty list then.
+ */
 function readId(value: unknown): string {
   if (Array.isArray(value) && value.length === 0) return ''
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
   return textOf(value).toLowerCase()
 }
 
-/** @throws SpanError for what is no 64-bit integer */
+/** @throws SpanError when the value is not a 64-bit integer */
 function readInteger(value: unknown): bigint {
   if (value === undefined || value === null) return 0n
   if (typeof value === 'number' && Number.isInteger(value)) return BigInt(value)

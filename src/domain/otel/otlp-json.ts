@@ -10,7 +10,7 @@ interface JsonGroup {
   readonly spans: readonly unknown[]
 }
 
-/** Opens a request. @throws SpanError for what is no such message */
+/** Opens a request. @throws SpanError when the body is not such a message */
 export function openJson(request: unknown): JsonGroup[] {
   return listOf(request, 'resourceSpans').flatMap((resourceSpans) =>
     listOf(resourceSpans, 'scopeSpans').map((scopeSpans) => ({

@@ -58,7 +58,7 @@ interface Frame {
   }[]
 }
 
-/** Opens a request. @throws SpanError for what is no such message */
+/** Opens a request. @throws SpanError when the body is not such a message */
 export function openProtobuf(bytes: Uint8Array): ProtobufGroup[] {
   const frame = decode(FRAME, bytes) as unknown as Frame
   return frame.resourceSpans.flatMap(({ resource, scopeSpans }) =>

@@ -48,7 +48,7 @@ export function evaluate(expression: Expression, getField: GetField): unknown {
   return createPlan().plan(expression)(row)
 }
 
-/** Null for what is no value of truth. */
+/** Null for a value that is neither true nor false. */
 type Truth = boolean | null
 
 /** True when one is, else null when one is. */

@@ -31,7 +31,7 @@ function isTime(value: unknown): value is TimeValue {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === TIME
 }
 
-/** Marks values of which a field has several, as one of each feedback about a call. */
+/** Marks a field that has several values, as one for each feedback about a call. */
 const SEVERAL = Object.freeze(Object.create(null))
 
 /** The values of a field that may have many; null and what is missing count for nothing. */

@@ -9,7 +9,7 @@ export interface StatColumn<Metric extends string = string> {
   readonly of: Aggregation | number
 }
 
-/** Whether a metric is a sum of money, for which prices are needed. */
+/** Whether a metric is a sum of money and so needs prices. */
 export function isMoney(metric: string): boolean {
   return metric === 'input_cost' || metric === 'output_cost' || metric === 'total_cost'
 }

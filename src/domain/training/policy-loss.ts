@@ -45,7 +45,7 @@ interface Ratio {
  *
  * - The ratio is exp(current - sampled) of the token; `sequence` takes the exponential of the mean
  *   difference instead, `average` and `geometric_average` the mean of both. Not known: 1.
- * - Then, in this order: an upper bound; 0 for ratios outside of (1 - epsilon, 1 + epsilon_high); an
+ * - Then, in this order: an upper bound; 0 for ratios outside (1 - epsilon, 1 + epsilon_high); an
  *   advantage that is lowered by tau times the difference. None of these has a derivative.
  * - CISPO: -clip(ratio) * advantage * current, where the clipped ratio is a constant.
  * - PPO: -min(ratio * advantage, clip(ratio) * advantage).

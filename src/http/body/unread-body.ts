@@ -80,7 +80,7 @@ function holdAnswer(
   answer.once('close', () => clearTimeout(timer))
   raw.once('end', end)
   raw.once('close', end)
-  // Whoever read it before is done with it.
+  // Another reader may have had it before, and is done with it.
   raw.unpipe()
   raw.on('data', onData)
   raw.resume()

@@ -3,8 +3,8 @@ import type { FastifyReply } from 'fastify'
 import { ApiError } from '../../errors.ts'
 
 /**
- * Opens what ends one request: it is aborted when its connection closes before the answer is out (its reason is then
- * client_closed_request), and by whoever else holds it.
+ * Opens what ends one request: it is aborted when its connection closes before the answer is out (its reason is
+ * then client_closed_request), and by any other holder.
  */
 export type OpenAbort = (reply: FastifyReply) => AbortController
 

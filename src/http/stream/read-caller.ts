@@ -1,4 +1,4 @@
-/** Who waits for a read of a store: the key, the project, and whether anybody still does. */
+/** The caller of a read of a store: key, project, and a signal that ends when nobody waits any more. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** What a store is told of the caller. */
@@ -9,7 +9,7 @@ export interface WaitingCaller {
   readonly signal: AbortSignal
 }
 
-/** Tells who waits for the answer of a request. */
+/** The caller behind a request. */
 export function openReadCaller(
   { principal, server }: FastifyRequest,
   reply: FastifyReply,

@@ -58,10 +58,9 @@ interface EventStreamOptions {
 const WAITING_BYTES_MAX = 16 * 1024
 
 /**
- * The whole of a stream: an event per text, comments while none comes, an error event if the texts
- * fail, `[DONE]` at the end of either. Texts that come together are written together; the next ones are asked for only
- * when the reader wants more.
- * Leaving it does not leave the texts: whoever made them returns them.
+ * The whole of a stream: an event per text, comments while none comes, an error event if the texts fail,
+ * `[DONE]` at the end of either. Texts that come together are written together; the next ones are asked for
+ * only when the reader wants more. Ending the stream does not end the texts; their maker does.
  *
  * Spec: §4.3 stream (chunk format not shown).
  * Choice: a failure is an event `{"error": …}`, which client libraries throw, and then `[DONE]`.

@@ -89,10 +89,11 @@ export async function* streamAnswer(
 }
 
 /**
- * The JSON text of the whole answer of the first candidate that answers. Everything else is as with
+ * The JSON text of the whole answer of the first candidate that answers. Everything else is as in
  * `streamAnswer`.
  *
- * @throws what `streamAnswer` throws, while or before it is read; ApiError internal_error for an answer without an end
+ * @throws as `streamAnswer` does, before or while it is read; ApiError internal_error for an answer without an
+ * end
  */
 export async function answerWhole(
   candidates: readonly (() => Candidate)[],

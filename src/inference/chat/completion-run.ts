@@ -240,12 +240,12 @@ interface WatchOptions extends Pick<CompletionRunOptions, 'recorder' | 'limits' 
 }
 
 /**
- * Who looks at the deltas: their tokens are charged to the key, and with a project the completion becomes a call
- * of it, whose id the answer tells.
+ * The observers of the deltas. Tokens are charged to the key. With a project the completion becomes a call of
+ * it, whose id is in the answer.
  *
  * Spec: §4.7 (project of a request).
- * Choice: the scope inference is enough: the server records, not the key, and usage must not depend on
- * what else a key may do.
+ * Choice: the scope inference is enough: the server records, not the key, and usage must not depend on the
+ * key's other rights.
  */
 function openWatcher(
   { caller, call, model, projectId, setHeaders, recordAs }: CompletionExchange<AnyRequest>,

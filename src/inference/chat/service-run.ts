@@ -1,6 +1,6 @@
 /**
- * Asks a model what is no chat, as embeddings, on the way of all completions: limits, places, fallbacks and records are
- * theirs. Answers pass as they come.
+ * Asks a model for something other than a chat, such as embeddings, with the same limits, places, fallbacks and
+ * records. Answers pass as they come.
  */
 import { findUnknownFields } from '../../domain/chat/unknown-fields.ts'
 import { ApiError } from '../../errors.ts'

@@ -68,7 +68,7 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
     return base?.backend.takesAdapters === true ? base : null
   }
 
-  /** All names of models of which checkpoints can be served. */
+  /** The names of all models whose checkpoints can be served. */
   function listBases(): string[] {
     const served = registry.listEntries().map(({ id }) => registry.getModel(id))
     const bases = served.filter(({ backend }) => backend.takesAdapters === true)

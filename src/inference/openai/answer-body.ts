@@ -23,7 +23,7 @@ export async function readErrorText(answer: UpstreamAnswer): Promise<string> {
  * The body of a completion that is not streamed, as it came.
  *
  * @param host - of the upstream, kept out of messages
- * @throws ApiError of an error in it; upstream_invalid_response for what is no completion or too large
+ * @throws ApiError of an error in it; upstream_invalid_response when it is not a completion, or too large
  */
 export function readCompletion(answer: UpstreamAnswer, host: string): Promise<RelayedDelta> {
   return readWhole(answer, host, 'choices')
@@ -46,7 +46,7 @@ const MARKS: Readonly<Record<Service, readonly string[]>> = {
   translations: ['text'],
 }
 
-/** The same for what is no chat. */
+/** The same for requests other than chats. */
 export function readAnswerOf(service: Service) {
   return (answer: UpstreamAnswer, host: string): Promise<RelayedDelta> =>
     readWhole(answer, host, ...MARKS[service])
@@ -76,11 +76,11 @@ async function readWhole(
 /** The events of a streamed answer. */
 interface EventReader {
   /**
-   * The data of the events that came since the last read, unchanged and at least one, or null behind the last one.
-   * One read at a time.
+   * The data of the events that came since the last read, unchanged and at least one, or null behind the last
+   * one. One read at a time.
    *
-   * @throws ApiError of an error event; upstream_invalid_response for what is no stream of JSON objects;
-   * upstream_error for a stream that breaks off. All events before that were read by then
+   * @throws ApiError of an error event; upstream_invalid_response when it is not a stream of JSON objects;
+   * upstream_error for a stream that breaks off. All events before the fault have been read by then
    */
   next(): Promise<readonly RelayedText[] | null>
 }

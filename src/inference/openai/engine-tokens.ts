@@ -6,8 +6,8 @@ import type { Engine } from './profiles.ts'
 import { editMembers } from './request.ts'
 
 /**
- * The body of `/tokenize` or `/detokenize` of SGLang. It has the fields of vLLM, but for the texts of tokens, and leaves
- * special tokens out of a text unless it is told not to.
+ * The body of `/tokenize` or `/detokenize` of SGLang. It has the fields of vLLM except the texts of tokens, and
+ * leaves special tokens out of a text unless told otherwise.
  *
  * @throws ApiError unsupported_parameter
  */
@@ -24,7 +24,7 @@ export function renderSglangTokens({ service, request, body }: ServiceCall, mode
 /**
  * The body of `/tokenize` or `/detokenize` of llama-server.
  *
- * Its tokenizer takes no chat; as with vLLM special tokens are put around a text unless the client says no.
+ * Its tokenizer takes no chat. As in vLLM, special tokens are put around a text unless the client says no.
  *
  * @throws ApiError unsupported_parameter for a chat
  */

@@ -199,7 +199,7 @@ export function choiceRegex(choices: readonly string[]): Readonly<Record<string,
 
 export function choiceGrammar(choices: readonly string[]): Readonly<Record<string, string>> {
   const options = choices.map((text) =>
-    // The escapes of JSON are those of the grammar, but for two.
+    // The escapes of JSON are those of the grammar, with two exceptions.
     JSON.stringify(text).replace(/\\(?:\\|[bf])/g, (code) => CONTROL_ESCAPES[code] ?? code),
   )
   return { grammar: JSON.stringify(`root ::= ${options.join(' | ')}`) }

@@ -99,7 +99,7 @@ const all = (rule: FieldRule): Row => [rule, rule, rule, rule, rule, rule]
 const vllmOnly: Row = [pass, no, no, no, no, pass]
 /** What the two GPU engines know. */
 const gpuOnly: Row = [pass, pass, no, no, no, pass]
-/** Sampling that all local engines know but for Ollama. */
+/** Sampling that all local engines except Ollama know. */
 const localOnly: Row = [pass, pass, pass, no, no, pass]
 
 const sglangConstraint = toEngineConstraint({

@@ -32,7 +32,7 @@ export function askChat(profile: Profile, call: CompletionCall): Ask {
   }
 }
 
-/** The paths of what is no chat. */
+/** The paths of requests other than chats. */
 const PATHS: Readonly<Record<Service, string>> = {
   completions: '/completions',
   embeddings: '/embeddings',

@@ -1,4 +1,4 @@
-/** Asks the server's public API with the key of whoever looks. */
+/** Asks the server's public API with the key of the person who looks. */
 import { noteServerTime } from './clock.ts'
 import { dropKey, key } from './key.ts'
 

@@ -1,4 +1,4 @@
-/** The API key of whoever looks: kept in this tab and nowhere else. */
+/** The API key of the person who looks: kept in this tab and nowhere else. */
 import { signal } from '@preact/signals'
 
 const NAME = 'weft.key'

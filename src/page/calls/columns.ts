@@ -1,4 +1,4 @@
-/** The columns of the table: those that every call has, and any path inside of bodies. The address has the choice. */
+/** The columns of the table: those that every call has, and any path inside bodies. The address has the choice. */
 import { computed } from '@preact/signals'
 import { type Call, factsOf, usageOf } from '../api/wire.ts'
 import { formatCost, formatCount, formatMs, formatTime, preview, shortOp } from '../parts/format.ts'
@@ -132,7 +132,7 @@ export function chooseColumns(names: readonly string[]): void {
   setQuery({ cols: text === DEFAULT || text === '' ? null : text })
 }
 
-/** A column by its name, or by its path inside of a body: `inputs.question`; null for what is neither. */
+/** A column by its name, or by its path inside a body: `inputs.question`; null when it is neither. */
 export function columnNamed(name: string): Column | null {
   const fixed = FIXED.find((column) => column.name === name)
   if (fixed !== undefined) return fixed

@@ -15,7 +15,7 @@ const COUNTED = /\.true_count$/
 const COSTLY =
   /(?:^|[:._\s-])(?:latency|cost|costs|tokens|error|errors|loss|distance|toxicity|hallucination)(?:$|[._\s-])/i
 
-/** The numbers, truths and labels inside of a value, by their paths. */
+/** The numbers, truths and labels inside a value, by their paths. */
 export function scoresOf(value: unknown): Scores {
   const found: Record<string, Score> = {}
   collect(value, '', found)

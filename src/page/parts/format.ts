@@ -20,7 +20,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return made
 }
 
-/** `2026-01-31 09:30:00.250` in the zone that was chosen; what is no time stays as it is. */
+/** `2026-01-31 09:30:00.250` in the zone that was chosen; a text that is not a time stays as it is. */
 export function formatTime(time: string | number, withMs = true): string {
   const date = new Date(time)
   if (Number.isNaN(date.getTime())) return String(time)

@@ -58,7 +58,7 @@ function ContentPart({ part }: { readonly part: Part | null }) {
   return html`<${JsonTree} value=${part} />`
 }
 
-/** Only pictures that the trace itself carries: an address elsewhere would be told who looks. */
+/** Only pictures that the trace itself carries: fetching from elsewhere would tell that address who looks. */
 function pictureOf(part: Part | null): string | null {
   const given = part?.image_url
   const url = typeof given === 'object' ? (given as { url?: unknown } | null)?.url : given

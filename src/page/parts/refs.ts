@@ -19,7 +19,7 @@ const REF =
 const ROW = /^attr\/rows\/id\/([0-9a-zA-Z]+)$/
 const DIGEST_CHARS_SHOWN = 6
 
-/** Null for what is no ref. */
+/** Null for what is not a ref. */
 export function parseRef(value: unknown): Ref | null {
   if (typeof value !== 'string' || value.length > REF_CHARS_MAX) return null
   const [, project = '', kind = '', name = '', digest = '', edges = ''] = REF.exec(value) ?? []

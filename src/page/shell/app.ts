@@ -36,7 +36,7 @@ function withoutProject() {
   return html`<${OpenedView} key=${name} view="server" project="" subject=${name} />`
 }
 
-/** While the server is asked who looks, or when it could not be. */
+/** While the server is asked whose key it is, or when that failed. */
 function NotYet() {
   if (sessionFailure.value === null) return html`<${Loading} />`
   return html`<main>

@@ -1,4 +1,4 @@
-/** What stands above every view: project, views, time, who is signed in. */
+/** The top of every view: project, views, time, who is signed in. */
 import { html } from 'htm/preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { caller, may, signOut } from '../api/session.ts'

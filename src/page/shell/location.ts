@@ -48,7 +48,7 @@ export function setQuery(
   if (next.href !== address.value.href) write(next, isStep)
 }
 
-/** Has links inside of the page change the view and load nothing. */
+/** Makes links inside the page change the view without loading anything. */
 export function followLinks(): void {
   addEventListener('popstate', () => {
     address.value = new URL(location.href)

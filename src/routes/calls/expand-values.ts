@@ -17,7 +17,7 @@ export type ExpandCall = (call: CallTexts) => Promise<CallTexts>
 type Container = Record<string, unknown>
 
 /**
- * @param columns - the shorter first, so that refs inside of what a ref leads to are met in their turn
+ * @param columns - the shorter first, so that refs inside what a ref leads to are met in their turn
  *
  * Spec: §2.7 (lists are an addition). Choice: as the vendor does, an object that stands for its ref has it as `_ref`.
  * A ref that is unknown, of another kind, or of a project that the caller may not use stays as it is.

@@ -30,7 +30,7 @@ interface PassedInput {
   /** As it was received, JSON text. */
   readonly bodyText: string
   readonly context: readonly PlacedItem[]
-  /** Its own items, none of which is a reference. */
+  /** Its own items; none is a reference. */
   readonly input: readonly InputItem[]
 }
 

@@ -25,7 +25,7 @@ export interface KindStoreOptions {
   readonly objects: ObjectStore
   readonly tables: TableStore
   readonly files: FileStore
-  /** Scheme of the refs inside of contents. */
+  /** Scheme of the refs inside contents. */
   readonly refScheme: string
   /** Microseconds since the epoch; never goes back. */
   readonly nowUs: () => number

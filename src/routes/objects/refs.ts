@@ -63,7 +63,7 @@ function requireReadableRef(text: string, at: number) {
   throw new ApiError('validation_failed', { message, param })
 }
 
-/** Says of which ref an error is. */
+/** Says which ref an error is about. */
 function atRef(at: number): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ApiError) || !error.code.endsWith('_not_found')) throw error

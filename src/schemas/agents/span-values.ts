@@ -111,7 +111,7 @@ export function unsupportedList(what: string) {
     .describe(`Not supported: ${what}. May be sent empty.`)
 }
 
-/** The same of what is no list. */
+/** The same for a value that is not a list. */
 export const unsupportedNull = z
   .null()
   .optional()

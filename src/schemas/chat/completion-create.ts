@@ -1,4 +1,4 @@
-/** `POST /completions/create` and its stream on the wire: a chat inside of the envelope that tracing SDKs send. */
+/** `POST /completions/create` and its stream on the wire: a chat inside the envelope that tracing SDKs send. */
 import { z } from 'zod'
 import {
   boundedList,

@@ -39,7 +39,7 @@ const fromZero = () => boundedNumber('a finite number from 0', { min: 0 })
  * Settings of the training step.
  *
  * Spec: §2.12 experimental_config (types only).
- * Choice: null means the default; ranges outside of which the formulas make no sense are refused;
+ * Choice: null means the default; ranges outside which the formulas make no sense are refused;
  * unknown keys are kept, because clients send more than the spec names.
  */
 export const ExperimentalConfig = z

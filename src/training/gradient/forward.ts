@@ -1,6 +1,6 @@
 /**
- * The pass over whole sequences that keeps what the way back needs.
- * It must give the logits of the inference engine, but for rounding.
+ * The pass over whole sequences that keeps what the way back needs. It must give the logits of the inference
+ * engine, up to rounding.
  */
 import type { Projection } from '../../inference/tiny/lora/adapter.ts'
 import {

@@ -1,4 +1,4 @@
-/** The turning of whole batches, and the derivatives of norm and activation. Pure but for their outputs. */
+/** The turning of whole batches, and the derivatives of norm and activation. Pure except for their outputs. */
 import { type Angles, rotate } from '../../inference/tiny/model/layer-math.ts'
 import { dot } from '../../inference/tiny/model/matrix.ts'
 

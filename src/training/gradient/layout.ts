@@ -1,6 +1,6 @@
 /**
- * Lays sequences that begin alike out in one pass: their common beginning is computed once, as rollouts of
- * one task share their prompt. Pure. A sequence must get the same numbers as alone, but for rounding.
+ * Lays sequences that begin alike out in one pass: their common beginning is computed once, as rollouts of one
+ * task share their prompt. Pure. A sequence must get the same numbers as by itself, up to rounding.
  */
 import type { TrainingSequence } from '../worker/trajectory-reader.ts'
 

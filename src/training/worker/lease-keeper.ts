@@ -1,6 +1,6 @@
 /**
- * Renews the lease of a job from outside of the thread that trains: a pass over a long rollout may take
- * longer than a lease, and nothing can be sent within it. Progress and cancellations stay the thread's own.
+ * Renews the lease of a job from outside the thread that trains: a pass over a long rollout may take longer
+ * than a lease, and nothing can be sent within it. Progress and cancellations are handled in the thread.
  */
 import type { ClaimResponse } from '../../schemas/training/worker.ts'
 import { LeaseLostError } from './worker-client.ts'

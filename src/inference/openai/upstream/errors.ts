@@ -86,7 +86,9 @@ export function toEventError(error: unknown, host: string, nowMs: number): ApiEr
 }
 
 const TIMEOUT_CODES = /^UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT$|^ETIMEDOUT$/
-/** What is no HTTP/1.1, or too much of it; the end of a connection inside of an answer is not among it. */
+/**
+ * Answers that are not HTTP/1.1, or too much of it; the end of a connection inside an answer is not among it.
+ */
 const NONSENSE_CODES = /^HPE_(?!INVALID_EOF_STATE$)|^UND_ERR_HEADERS_OVERFLOW$/
 
 /** The upstream surely did not process the request. */

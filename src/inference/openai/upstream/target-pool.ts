@@ -33,7 +33,7 @@ interface TargetLook<T> {
   readonly busyCount: number
   /** In a row. */
   readonly failureCount: number
-  /** Milliseconds for which it is still left alone. */
+  /** Milliseconds that it is still left alone. */
   readonly restsMs: number
 }
 

@@ -19,7 +19,7 @@ export interface MarkedSchema {
   readonly taken: ReadonlyMap<string, readonly string[]>
 }
 
-/** Formats whose own grammars of the engine can stand inside of a JSON text. */
+/** Formats whose own grammars of the engine can stand inside a JSON text. */
 const FORMATS = new Set(['duration', 'ipv6', 'uuid', 'uri', 'uri-reference'])
 const WORD = '[a-z0-9]{1,24}'
 /** Formats that are said as regular expressions. */

@@ -1,4 +1,7 @@
-/** Which regular expressions the grammar engine keeps, alone and inside of the quotes of a JSON text. Pure. */
+/**
+ * Which regular expressions the grammar engine enforces, by themselves and inside the quotes of a JSON text.
+ * Pure.
+ */
 import { countPlaces, PATTERN_PLACES_MAX } from './pattern-size.ts'
 
 const PIECES = /\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|[\s\S]/gu
@@ -42,7 +45,7 @@ export function isQuotable(pattern: string): boolean {
 
 /**
  * The pattern as one that matches whole texts, all of which match it anywhere: the engine joins the quotes
- * of the text to the first and the last of its alternatives. Null when an anchor stands inside of it.
+ * of the text to the first and the last of its alternatives. Null when an anchor stands inside it.
  */
 export function toWholePattern(pattern: string): string | null {
   const alternatives: string[][] = [[]]

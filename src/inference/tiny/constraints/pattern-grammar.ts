@@ -48,7 +48,7 @@ function renderState(
   const choices: string[] = []
   for (const [character, rest] of restOf) {
     const next = rest.some((pattern) => pattern.length > 0) ? ` ${nameOf(rest)}` : ''
-    // Why: inside of brackets the engine takes only the last byte of a longer escape.
+    // Why: inside brackets the engine takes only the last byte of a longer escape.
     if (character > '\u007f') choices.push(`"${spell(character)}"${next}`)
     else behind.set(next, (behind.get(next) ?? '') + spell(character))
   }
@@ -63,7 +63,7 @@ export function spellText(text: string): string {
   return `"${Array.from(text, spell).join('')}"`
 }
 
-/** A character as grammars spell it, inside of quotes and of brackets. */
+/** A character as grammars spell it, inside quotes and of brackets. */
 function spell(character: string): string {
   if (/^[A-Za-z0-9 ]$/.test(character)) return character
   return `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`

@@ -10,7 +10,7 @@ const COUNTS = /^\{(\d*)(,?)(\d*)\}/u
 interface Size {
   /** Places as it stands: a repeated character is counted, not written out. */
   readonly own: number
-  /** Places inside of a repeated group, where all of it is written out. */
+  /** Places inside a repeated group, where all of it is written out. */
   readonly full: number
 }
 

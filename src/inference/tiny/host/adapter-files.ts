@@ -75,7 +75,7 @@ export function createAdapterFiles(): AdapterFiles {
   async function* useFile<T>(adapter: Adapter, run: Reading<T>): AsyncGenerator<T, void, void> {
     const file = take(adapter)
     try {
-      // One that could not be written is written anew for the next who asks.
+      // A file that could not be written is written again for the next request.
       await file.written.catch(async (error) => {
         await remove(adapter.sha256, file)
         throw error

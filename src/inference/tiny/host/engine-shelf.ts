@@ -14,8 +14,8 @@ interface EngineShelf {
   /**
    * The engine of an adapter's file, whose content must never change; the base for null.
    *
-   * @throws ApiError model_not_found when the file is gone, checkpoint_unusable when it is no adapter of
-   * the model, with the reason: whoever handed it in may be another's worker
+   * @throws ApiError model_not_found when the file is gone, checkpoint_unusable when it is no adapter of the
+   * model, with the reason, since the file may come from anybody's worker
    */
   take(adapterPath: string | null): Engine
 }

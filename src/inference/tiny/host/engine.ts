@@ -21,7 +21,7 @@ export interface Engine {
   readonly transformer: Transformer
   /** Prompts that were read before. */
   readonly prefixes: PrefixCache
-  /** Opened by the first who asks. */
+  /** Opened by the first request. */
   grammars(): Promise<GrammarEngine>
   /**
    * The same model with an adapter's weights added to its own; all else is shared.

@@ -1,6 +1,6 @@
 /**
- * Gives out a few places to many owners: whoever was served longest ago is next, and one owner alone never
- * gets the last place. Pure waiting; it knows nothing of what the places are.
+ * Gives out a few places to many owners. The owner that was served longest ago is next, and one owner never
+ * gets all places. It only waits, and does not know what the places are for.
  */
 import { ApiError } from '../../../errors.ts'
 

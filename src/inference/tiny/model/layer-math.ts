@@ -1,5 +1,5 @@
 /**
- * Norm, activation and turning of a llama layer, shared by inference and training. Pure but for their
+ * Norm, activation and turning of a llama layer, shared by inference and training. Pure except for their
  * outputs; each row is computed alone.
  */
 import { dot, type Floats } from './matrix.ts'

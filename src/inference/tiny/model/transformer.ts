@@ -41,7 +41,7 @@ interface Run extends Part {
   readonly row: number
 }
 
-/** Working memory, reused by every pass: one row per token, but for the weights of one head's attention. */
+/** Working memory, reused by every pass: one row per token, and the attention weights of one head. */
 type Scratch = ReturnType<typeof createScratch>
 
 /** A transformer over a model. Passes must not overlap, for they share their working memory. */

@@ -57,7 +57,7 @@ export function createChoice(
       previous = sampled?.id ?? null
       if (previous !== null) follower?.accept(previous)
       const piece = writer.write(sampled, follower?.isOver() ?? false)
-      // An answer that other bans cut off inside of its grammar is not a whole one.
+      // An answer that other bans cut off inside its grammar is not a whole one.
       const isCutOff = sampled === null && follower !== null
       return isCutOff ? { ...piece, finish_reason: 'length' } : piece
     },

@@ -97,7 +97,7 @@ function* settle<T>(promise: Promise<T>): Generator<Step, T, PassLogits> {
       }
     },
   )
-  // Whoever runs the generation lets promises settle between two steps.
+  // The caller lets promises settle between two steps of the generation.
   while (outcome === null) yield NOTHING
   return (outcome as () => T)()
 }
@@ -238,7 +238,7 @@ function resolveParams({ tokenizer }: Engine, plan: CompletionPlan): SamplingPar
   }
 }
 
-/** Spec: §4.3. Choice: an id outside of the vocabulary is an error, as it could never have an effect. */
+/** Spec: §4.3. Choice: an id outside the vocabulary is an error, as it could never have an effect. */
 function checkIds({ stopIds, sampling }: CompletionPlan, size: number): void {
   const lists = [
     ['stop_token_ids', stopIds],

@@ -1,7 +1,7 @@
 /** Log-probabilities in the form of legacy completions: one list for each kind of number. Pure. */
 import type { ChoiceDelta, PromptLogprobs } from '../../backend.ts'
 
-/** A token with what was likely in its place; null for the first of a prompt, of which nothing was expected. */
+/** A token with what was likely in its place; null for the first token of a prompt, which nothing predicts. */
 export interface JudgedToken {
   readonly token: string
   readonly logprob: number | null

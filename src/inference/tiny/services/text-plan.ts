@@ -13,7 +13,7 @@ export interface TextPlan {
   readonly prompts: readonly TextPrompt[]
   /** Answered choices of each prompt. */
   readonly choices: number
-  /** Choices of which those are the best. */
+  /** How many choices are made; the best of them are answered. */
   readonly tried: number
   /** Likeliest tokens at each place, or null for no log-probabilities. */
   readonly logprobs: number | null

@@ -19,7 +19,7 @@ export interface TokenPlan {
 export interface TokensPiece {
   readonly type: 'tokens'
   readonly ids: readonly number[]
-  /** Of each token by itself; U+FFFD for what is no whole character. */
+  /** The text of each token by itself, with U+FFFD for bytes that are not a whole character. */
   readonly texts: readonly string[]
   /** The text of all. */
   readonly text: string

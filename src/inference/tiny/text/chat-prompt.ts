@@ -27,7 +27,7 @@ export interface PromptPlan {
   readonly variables: Readonly<Record<string, unknown>>
   /** Whether the template opens the assistant's answer. */
   readonly addGenerationPrompt: boolean
-  /** Whether the prompt ends inside of the last message. */
+  /** Whether the prompt ends inside the last message. */
   readonly continueFinalMessage: boolean
   /** Whether the model's begin-of-sequence token comes first, if it has one. */
   readonly addSpecialTokens: boolean

@@ -1,5 +1,5 @@
 /**
- * The texts inside of what a chat template gets: messages, tools, documents and the client's variables.
+ * The texts inside what a chat template gets: messages, tools, documents and the client's variables.
  * What a client writes must never become a control token: this marks its texts so that it cannot.
  */
 import { ApiError } from '../../../errors.ts'

@@ -45,7 +45,7 @@ export function createTextAssembler(tokenizer: Tokenizer, special: SpecialTokens
   }
 }
 
-/** The text of bytes by themselves, with U+FFFD for what is no UTF-8. */
+/** The text of bytes by themselves, with U+FFFD for bytes that are not UTF-8. */
 export function decodeText(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
 }

@@ -9,7 +9,7 @@ import { heldLength } from './stop-text.ts'
 interface ThinkingParts {
   readonly reasoning: string
   readonly content: string
-  /** Whether the text so far ends inside of the thought or right behind it. */
+  /** Whether the text so far ends inside the thought or right behind it. */
   readonly isThought: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Byte-level BPE with GPT-2's rules, both ways.
- * Plain text must never become a control token here; who wants one asks for it by `controlId`.
+ * Byte-level BPE with GPT-2's rules, both ways. Plain text must never become a control token here; callers get
+ * one by `controlId`.
  */
 
 import { ModelFileError } from '../model/gguf.ts'

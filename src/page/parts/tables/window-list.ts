@@ -1,4 +1,4 @@
-/** A list of any length of which only the rows in sight are in the document. */
+/** A list of any length. Only the rows in sight are in the document. */
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'

@@ -164,7 +164,7 @@ const FIELDS = {
   image: z.unknown().optional().describe('Refused: images pass as they are.'),
 } as const
 
-/** Body of a response to be made; unknown fields pass to the engine, as with a chat. */
+/** Body of a response to be made; unknown fields pass to the engine, as in a chat. */
 export const ResponseCreateRequest = z.looseObject(FIELDS, ruleError('a JSON object')).meta({
   id: 'ResponseCreateRequest',
   description:

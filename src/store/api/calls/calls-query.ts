@@ -17,15 +17,15 @@ export interface CallsCount {
 
 export interface CallsQueryStore {
   /**
-   * The calls of a selection, in pages. Calls that were first told of after the list began are not in it; what the
-   * others hold, and whether they meet the condition, is read as the list goes on, so that calls that were deleted
-   * since are left out. Each call comes once. Memory does not grow with the list, except for up to 500,000 keys
-   * of one that has to be sorted.
+   * The calls of a selection, in pages. Calls that came after the list began are not in it. The contents of the
+   * others, and whether they meet the condition, are read as the list goes on, so calls that were deleted
+   * meanwhile are left out. Each call comes once. Memory does not grow with the list, except for up to 500,000
+   * keys of one that has to be sorted.
    *
    * @param shape - bodies that it does not want are null in the calls
    * @param caller - who waits
-   * @throws ApiError validation_failed (param `limit`) when too many calls have to be sorted; server_overloaded,
-   * read_timeout, client_closed_request (or the signal's reason), store_unavailable
+   * @throws ApiError validation_failed (param `limit`) when too many calls have to be sorted;
+   * server_overloaded, read_timeout, client_closed_request (or the signal's reason), store_unavailable
    */
   pages(
     selection: CallsSelection,

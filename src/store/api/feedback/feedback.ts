@@ -72,8 +72,8 @@ export interface FeedbackStore {
    */
   purgeFeedback(projectId: string, ids: readonly string[]): Promise<void>
   /**
-   * The feedback of a project that meets a query; without an order by time, of equal times by id. Sees
-   * every feedback that was acknowledged before the call.
+   * The feedback of a project that meets a query. Without an order it is sorted by time, then by id. Sees every
+   * feedback that was acknowledged before the call.
    *
    * @param caller - who waits
    * @throws ApiError validation_failed (param `limit`) when the page is too large to be written;
@@ -81,10 +81,10 @@ export interface FeedbackStore {
    */
   queryFeedback(projectId: string, query: RowQuery, caller: ReadCaller): Promise<FeedbackRows>
   /**
-   * The feedback of the caller's project about some things, for each ref in their order: of each the newest 1,000, the
-   * oldest first. Sees every feedback that was acknowledged before the call.
+   * The feedback of the caller's project about some things, for each ref in their order. Each has its newest
+   * 1,000, the oldest first. Sees every feedback that was acknowledged before the call.
    *
-   * @param weave_refs - those of a page; who has many asks for some after the others
+   * @param weave_refs - those of one page; ask for many refs in several reads
    * @param caller - who waits
    * @throws ApiError client_closed_request (or the signal's reason), server_draining, store_unavailable
    */
@@ -93,9 +93,9 @@ export interface FeedbackStore {
     caller: ReadCaller,
   ): Promise<readonly (readonly FeedbackRow[])[]>
   /**
-   * Leaf paths over the newest payload of each distinct trigger_ref in the window; feedback without one is
-   * one group. Of equal times the greater id is the newer. The `sample_limit` newest groups are looked into.
-   * Sees every feedback that was acknowledged before the call.
+   * Leaf paths over the newest payload of each distinct trigger_ref in the window; feedback without a
+   * trigger_ref is one group. Among equal times the greater id is the newer. The `sample_limit` newest groups
+   * are looked into. Sees every feedback that was acknowledged before the call.
    *
    * @param caller - who waits
    * @throws ApiError server_overloaded, read_timeout, client_closed_request, store_unavailable

@@ -55,7 +55,7 @@ export interface TableStore {
   /** Places of the rows with one of the digests, ascending; a row that comes twice has two. */
   findPlaces(table: StoredTable, rowDigests: readonly string[]): Promise<number[]>
   /**
-   * Places of all rows, sorted by fields inside of them. Numbers come before texts, texts before the rest, rows
+   * Places of all rows, sorted by fields inside them. Numbers come before texts, texts before the rest, rows
    * without the field last in both directions; equals keep their order.
    *
    * @param caller - who waits

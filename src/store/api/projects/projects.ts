@@ -17,6 +17,9 @@ export interface ProjectStore {
    * @throws ApiError server_overloaded, read_timeout, client_closed_request, store_unavailable
    */
   sumContents(caller: ReadCaller): Promise<ContentSizes>
-  /** The projects that calls were ever sent to, sorted, whoever may use them. Throws as sumContents does. */
+  /**
+   * All projects that calls were ever sent to, sorted, also those that the caller may not use. Throws as
+   * sumContents does.
+   */
   listProjects(caller: ReadCaller): Promise<string[]>
 }

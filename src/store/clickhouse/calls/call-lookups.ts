@@ -6,7 +6,7 @@ import { type FoundRow, type KnownStart, mergeRows, toKnownStart } from './call-
 import { type CallName, type CallState, keyOf, unknownCall } from './call-states.ts'
 import * as SQL from './calls.sql.ts'
 
-/** Reads a statement, whoever waits for it. */
+/** Reads a statement for no particular caller. */
 type Read = <Found>(sql: string, parameters: Readonly<Record<string, unknown>>) => Promise<Found[]>
 
 /** Limit: ids of one statement. */

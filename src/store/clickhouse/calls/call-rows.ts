@@ -39,7 +39,9 @@ export interface FoundRow extends KnownStart {
   readonly summary_json: string | null
 }
 
-/** What a start that comes again must be equal in, but for the trace, which a client may leave out. */
+/**
+ * The fields in which a repeated start must be equal. The trace is not among them: a client may leave it out.
+ */
 export function hashStart(start: CallStart): string {
   const { parent_id, thread_id, turn_id, op_name, started_at_us, svc_run_id, svc_run_step } = start
   const { attributes_json, inputs_json, otel_dump_json } = start

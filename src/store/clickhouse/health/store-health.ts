@@ -4,7 +4,7 @@ import { createBesideHealth } from '../../sqlite/health/beside-health.ts'
 import type { ClickHouse } from '../db/client.ts'
 import { READ_NEWEST } from './store-health.sql.ts'
 
-/** Limit: what takes longer has failed for whoever waits. */
+/** Limit: a check that takes longer has failed. */
 const READ_MS_MAX = 2000
 
 export function createStoreHealth(db: ClickHouse, node: StoreHealth): StoreHealth {

@@ -5,8 +5,9 @@ import { type FilterCondition, liveRows } from '../calls/calls.sql.ts'
 /** Sums stay numbers that a double counts exactly. */
 const SUM_MAX = Number.MAX_SAFE_INTEGER
 /**
- * Parents of which the bloom filter of `parent_id` is asked. At its 1 % of false hits it lets nearly every granule pass
- * for more of them. To prepare it for all parents of a month takes half of the CPU time (of 1.7 s at 1M calls).
+ * The bloom filter of `parent_id` is used for at most so many parents. With more of them its 1 % of false hits
+ * lets nearly every granule pass, and preparing it for all parents of a month takes half of the CPU time (of
+ * 1.7 s at 1M calls).
  */
 const INDEXED_PARENTS_MAX = 500
 /** What a report that holds others has at least as much of: domain/usage/own-usage. */

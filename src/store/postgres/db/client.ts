@@ -57,7 +57,7 @@ const TYPES = {
   },
 } as typeof types
 
-/** A connection of its own, outside of the pool and without its limits of time. The caller ends it. */
+/** A connection of its own, outside the pool and without its limits of time. The caller ends it. */
 export function createOwnConnection(url: string): Client {
   const client = new Client({
     ...{ connectionString: url, application_name: 'weft', types: TYPES, keepAlive: true },

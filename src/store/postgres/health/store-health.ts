@@ -6,7 +6,7 @@ import { createBesideHealth } from '../../sqlite/health/beside-health.ts'
 import type { Postgres } from '../db/client.ts'
 import { PROVE_WRITABLE } from './store-health.sql.ts'
 
-/** Limit: what takes longer has failed for whoever waits. */
+/** Limit: a check that takes longer has failed. */
 const ANSWER_MS_MAX = 2000
 
 export function createStoreHealth(db: Postgres, node: StoreHealth): StoreHealth {

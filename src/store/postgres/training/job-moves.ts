@@ -8,7 +8,7 @@ import { SAVE_MOVED_JOB } from '../../sqlite/training/training-queue.sql.ts'
 import type { Postgres, Statements } from '../db/client.ts'
 import { LOCK_QUEUE } from './training-queue.sql.ts'
 
-/** What moves read and write, inside of one transaction. */
+/** What moves read and write, inside one transaction. */
 export interface JobMoves {
   readonly tx: Statements
   find(id: string): Promise<TrainingJob | null>

@@ -1,6 +1,6 @@
 /**
- * Tells who waits for jobs that some have moved, in this process at once and in others by PostgreSQL. A lost connection
- * is made again; callers look by themselves, too.
+ * Wakes those that wait for jobs when some have moved: in this process at once, in others by PostgreSQL. A lost
+ * connection is made again; callers look by themselves, too.
  */
 import type { Client } from 'pg'
 import { createJobBell, type JobBell } from '../../sqlite/training/job-bell.ts'

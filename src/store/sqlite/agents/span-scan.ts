@@ -55,7 +55,7 @@ export function* walkSpanKeys(
 /** Puts keys that come in the order of their microseconds in that of their nanoseconds, which only the spans tell. */
 function createTieOrder(db: Connection, direction: 'asc' | 'desc', checkpoint: Checkpoint) {
   const readSpans = createSpanReader(db, false, checkpoint)
-  /** Those of the last microsecond, of which more may come. */
+  /** Those of the last microsecond, which may not be complete yet. */
   let held: readonly FoundKey[] = []
 
   function* sortTies(keys: readonly FoundKey[]): Generator<void, readonly FoundKey[]> {

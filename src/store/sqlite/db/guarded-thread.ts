@@ -3,7 +3,7 @@
  *
  * Why: Node 24 aborts the whole process ("close before init") when a thread is ended while zstdCompressSync or
  * zstdDecompressSync has made its handle and not yet used it; the end of the process ends its threads, too. So a thread says
- * when it is inside of such work, and who ends it waits until it is out, for milliseconds.
+ * when it is inside such work, and who ends it waits until it is out, for milliseconds.
  */
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { ENDING, INSIDE } from './whole-work.ts'
@@ -14,7 +14,7 @@ const WORDS = 2
 
 interface GuardedThread {
   readonly worker: Worker
-  /** Ends the thread, at once but for work that must be whole. */
+  /** Ends the thread at once, or after a piece of work that must not be cut off. */
   endByForce(): void
 }
 

@@ -1,6 +1,6 @@
 /**
- * Statements that are prepared when they first run. A store has some two hundred, most of which a process does not use
- * soon: to prepare them all takes longer than all else that opens a database.
+ * Statements that are prepared when they first run. A store has some two hundred, and a process does not use
+ * most of them soon. Preparing them all would take longer than everything else that opens a database.
  */
 import type Database from 'better-sqlite3'
 

@@ -71,7 +71,7 @@ export function requireMigrated(db: Connection, directory: string = DIRECTORY): 
   )
 }
 
-/** A table that others refer to can be made anew only so; inside of a transaction it cannot be switched. */
+/** A table that others refer to can be made anew only so; inside a transaction it cannot be switched. */
 function withoutForeignKeys<Result>(db: Connection, run: () => Result): Result {
   const before = db.pragma('foreign_keys', { simple: true })
   db.pragma('foreign_keys = OFF')

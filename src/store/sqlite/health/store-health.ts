@@ -13,7 +13,7 @@ import { READ_NEWEST } from './store-health.sql.ts'
 
 /** What was found is told again for so long: probes of many may ask. */
 const KEPT_MS = 1000
-/** Limit: a write that takes longer has failed for whoever waits. */
+/** Limit: a write that takes longer has failed. */
 const WRITE_MS_MAX = 2000
 /** Written beside the database: a full disk may still have room in the pages that the log has already. */
 const FILE_BYTES = 65_536
@@ -36,7 +36,7 @@ export function createStoreHealth(parts: StoreHealthParts): StoreHealth & { clos
   async function tryRead(): Promise<void> {
     if (path === null) return
     try {
-      // A file that was removed can be read on by who has it open.
+      // A process that has a removed file open can still read it.
       await stat(path)
       db ??= openReadOnlyDatabase(path)
       for (const sql of READ_NEWEST) db.prepare(sql).get()

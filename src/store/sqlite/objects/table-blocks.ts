@@ -22,7 +22,7 @@ export function fromBlock(block: Buffer): number[] {
 }
 
 interface TableBlocks {
-  /** The key of the row at a place; the place must be inside of the table. */
+  /** The key of the row at a place; the place must be inside the table. */
   keyAt(place: number): number
 }
 

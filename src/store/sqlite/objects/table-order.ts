@@ -1,4 +1,4 @@
-/** The read job that sorts the rows of a table by fields inside of them. Answers places, never contents. */
+/** The read job that sorts the rows of a table by fields inside them. Answers places, never contents. */
 import { createTableOrder } from '../../../domain/objects/table-order.ts'
 import type { StoredTable, TableSort } from '../../api/objects/tables.ts'
 import type { ReadJob } from '../read/read-job.ts'

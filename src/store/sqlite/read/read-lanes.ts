@@ -20,7 +20,7 @@ const LIMITS: ReadLimits = { readers: 1, statsReaders: 1, queueMax: 16, timeoutM
 const LIST_JOBS_PER_READER = 8
 /** Statistics, too; each holds its tables and what it reads of pieces. */
 const STATS_JOBS_PER_READER = 4
-/** One hour at a time; the largest takes seconds, for which nobody waits. */
+/** One hour at a time. The largest takes seconds, but nobody waits for it. */
 const BUILD = { readers: 1, queueMax: 1, timeoutMs: 600_000, readersKept: 0, niceness: 15 }
 
 interface ReadLanes {

@@ -72,7 +72,7 @@ export function createCallPacker(): CallPacker {
   }
 }
 
-/** The calls one by one: whoever is done with one before the next has the texts of one in memory. */
+/** The calls one by one, so that a reader holds the texts of only one in memory. */
 export function* unpackCalls(packed: PackedCalls): Generator<RecordedCall> {
   for (const { bytes, lengths } of packed) {
     const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)

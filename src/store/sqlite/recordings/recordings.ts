@@ -9,7 +9,7 @@ import { createCallPacker, type PackedCalls } from './packed-calls.ts'
  * of the writer's time each, 400 take 63 us, 800 take 57 us.
  */
 const GATHER_MS = 100
-/** Limits of one write, some 30 ms of work for which others wait: calls, and bytes of their texts. */
+/** Limits of one write, calls and bytes of their texts: some 30 ms of work, while others wait. */
 const CALLS_MAX = 512
 const BYTES_MAX = 2 * 1024 * 1024
 

@@ -1,5 +1,5 @@
 /**
- * Writes down what writes did in the hours of statistics, by hour just before the commit and inside of it: pieces
+ * Writes down what writes did in the hours of statistics, by hour just before the commit and inside it: pieces
  * and entries never tell anything else than the rows.
  */
 

@@ -27,7 +27,7 @@ const ATTEMPTS_MAX = 3
 /** Limit: sums of one hour, by part and model; with more the rows are read. */
 const PART_SUMS_MAX = 500_000
 
-/** What is not built yet, and a piece of which calls were removed, has its columns alone. */
+/** Hours that are not built yet, and pieces that lost calls, have only their columns. */
 const NOTHING_READY: Omit<HourView, 'columns' | 'removed'> = {
   differs: true,
   slots: () => null,

@@ -82,7 +82,7 @@ export function createModelTable(
     sums.fill(0)
   }
 
-  /** The sums are all that there is of the bucket: what the builder would write, without it. */
+  /** The bucket has nothing but the sums: writes what the builder would write, without it. */
   function writeSums(bucket: number): void {
     const rows = sums[0] as number
     table.count[bucket] = rows

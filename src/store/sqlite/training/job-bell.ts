@@ -1,4 +1,4 @@
-/** Tells who waits for jobs that some have moved. */
+/** Wakes those that wait for jobs when some have moved. */
 
 export interface JobBell {
   /** Tells all listeners. Called after the commit. */

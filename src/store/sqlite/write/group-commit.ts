@@ -51,7 +51,7 @@ export interface CommitPart {
   beginWrite(): void
   /** The write that began last has failed and is undone, alone. */
   undoWrite(): void
-  /** Inside of the transaction, after its writes. What it throws fails them all. */
+  /** Inside the transaction, after its writes. What it throws fails them all. */
   beforeCommit(): void
 }
 
@@ -180,7 +180,7 @@ function createSyncChoice(db: Connection): (batch: readonly Waiting[]) => void {
   }
 }
 
-/** SQLite would wait for a lock inside of the call, and with it all else that this thread does. */
+/** SQLite would wait for a lock inside the call, and with it all else that this thread does. */
 function runAtOnce(db: Connection, run: () => void): void {
   db.pragma('busy_timeout = 0')
   try {

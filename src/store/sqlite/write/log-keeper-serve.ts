@@ -74,7 +74,7 @@ export function createLogLook(
     shutMs = null
   }
 
-  /** Has the log begin anew with the next commit, for which no read may hold on to it. */
+  /** Makes the log begin anew with the next commit. No read may hold on to it then. */
   function shorten(bytes: number): void {
     shutMs ??= performance.now()
     const isFull = bytes >= fullBytes

@@ -2,7 +2,7 @@
  * Keeps the log short while calls stream in: a thread of its own moves its pages into the database and has it begin
  * anew before it is too long.
  *
- * Why: SQLite else moves them inside of a commit, every 4 MB of log. At ten million calls these pages lie
+ * Why: SQLite else moves them inside a commit, every 4 MB of log. At ten million calls these pages lie
  * all over the file and commits wait for them.
  */
 import { Worker } from 'node:worker_threads'

@@ -1,5 +1,5 @@
 /**
- * The registry of all writes, by name. Each runs on the connection that writes, inside of a transaction that it shares
+ * The registry of all writes, by name. Each runs on the connection that writes, inside a transaction that it shares
  * with others, and takes and gives what structured clone can carry. A new write is one entry beside its store.
  */
 import { createKeyWrites } from '../access/key-writes.ts'

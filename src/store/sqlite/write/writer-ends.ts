@@ -5,7 +5,7 @@ import type { WriterEnd, WriterListener } from './writer.ts'
 import { createWriterServer, type WriterReply, type WriterRequest } from './writer-serve.ts'
 
 const ENTRY = new URL('./writer-entry.ts', import.meta.url)
-/** Limit: memory for new objects, most of which are gone with the commit; the rest as Node sets it. */
+/** Limit: memory for new objects, most of which end with the commit; all else as Node sets it. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8 }
 
 /** What the thread is started with. */

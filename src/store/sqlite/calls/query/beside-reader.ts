@@ -12,7 +12,7 @@ import { createCallBeside } from './call-beside.ts'
 export interface BesideReader {
   readonly beside: CallBeside
   /**
-   * Reads what the fields of some calls of a project need; they alone may be asked next.
+   * Reads what the fields of some calls of a project need. Only these calls may be asked about next.
    *
    * @param caller - who waits
    */

@@ -36,7 +36,7 @@ interface Alike {
   truth: boolean | null
 }
 
-/** A call of which all is known that a selection asks for. */
+/** A call about which everything is known that a selection asks for. */
 interface KnownCall extends ScannedCall {
   readonly alike: Alike
 }
@@ -139,7 +139,7 @@ function withRef(body: unknown, [key, ...rest]: Path, ref: unknown): unknown {
   return { ...members, [key]: withRef(members[key], rest, ref) }
 }
 
-/** Of a call of which nothing else is asked. */
+/** For calls that are asked about nothing else. */
 const NOTHING: CallTexts = {
   ...{ project_id: '', id: '', trace_id: '', parent_id: null, thread_id: null, turn_id: null },
   ...{ op_name: '', display_name: null, started_at_us: 0, ended_at_us: null, exception: null },

@@ -74,7 +74,7 @@ type ReadCalls = (
   before?: (key: FoundKey) => boolean,
 ) => Generator<void, boolean>
 
-/** Reads those calls alone of which not all is known, and takes all in their order. */
+/** Reads only the calls about which something is not known yet, and takes all calls in their order. */
 function createMixedReader(
   byRefs: CallsByRefs,
   checkpoint: Checkpoint,

@@ -12,7 +12,7 @@ const ROWS_MAX = 256
 const NONE: readonly FeedbackRow[] = []
 
 export interface FeedbackAhead {
-  /** Names the calls of which some are asked for next, in this order. */
+  /** Names the calls that are asked for next, in this order; some may be skipped. */
   expect(keys: readonly FoundKey[]): void
   /** Feedback about a call, the oldest first. */
   feedbackOf(call: Pick<CallTexts, 'project_id' | 'id'>): readonly FeedbackRow[]

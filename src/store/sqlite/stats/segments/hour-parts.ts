@@ -38,7 +38,7 @@ export function isWhole({ bounds }: HourParts): boolean {
   return bounds.length === 2 && bounds[0] === 0 && bounds[1] === HOUR_US
 }
 
-/** The piece of each slot, -1 for none; null where a cut lies inside of a slot. */
+/** The piece of each slot, -1 for none; null where a cut lies inside a slot. */
 export function slotParts(parts: HourParts): Int16Array | null {
   if (isWhole(parts)) return WHOLE
   const { bounds } = parts

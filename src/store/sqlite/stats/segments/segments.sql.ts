@@ -115,7 +115,7 @@ SET built_revision = @to_revision,
 WHERE hour_key = @hour_key
 `
 
-/** A piece is another one than before, and holds what it held but for calls that were removed (primary key). */
+/** Replaces a piece by one that holds the same calls without those that were removed (primary key). */
 export const RAISE_GENERATION = `
 UPDATE stats_hours
 SET generation = generation + 1

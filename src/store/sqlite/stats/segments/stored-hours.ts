@@ -39,7 +39,7 @@ export function columnKey(segment_key: number, column: SegmentColumn): number {
 export type SegmentReader = ReturnType<typeof createSegmentReader>
 
 /**
- * Opens pieces inside of one transaction.
+ * Opens pieces inside one transaction.
  *
  * @param kept - default: what the thread keeps of the database
  */

@@ -42,7 +42,10 @@ export interface BuiltPiece extends EncodedPiece {
   readonly replaces: number | null
   /** Entries and removals that came to the pieces. */
   readonly entries: number
-  /** It holds what the one that it replaces held but for calls that were removed since, which others may hold, too. */
+  /**
+   * It holds what the replaced one held, except calls that were removed since; other pieces may hold those,
+   * too.
+   */
   readonly isThinned: boolean
   /** More rows of the calls are to come, for further pieces, if the hour is still the same then. */
   readonly rest: RestOfRows | null
