@@ -42,6 +42,14 @@ describe.skipIf(!hasClickHouse)('a copy of a project in ClickHouse', () => {
     await expect(copyProject(from, to, options)).resolves.toEqual(first)
   })
 
+  it('differs where a call has another name, which its checksum tells', async () => {
+    const [from, to] = [await openFilled(), await openTestStores()]
+    const options = { project_id, refScheme: 'weave', onProgress: () => undefined }
+    await copyProject(from, to, options)
+    await to.calls.renameCall({ project_id, id: 'whole', display_name: 'your' })
+    await expect(copyProject(from, to, options)).rejects.toThrow(/^checksum differ: /)
+  })
+
   it('is refused where another call has the id, or calls are there that were not copied', async () => {
     const [from, to] = [await openFilled(), await openTestStores()]
     const options = { project_id, refScheme: 'weave', onProgress: () => undefined }

@@ -89,6 +89,17 @@ describe.skipIf(!hasFaults)('calls in a ClickHouse that fails', () => {
     await expect(count(stores)).resolves.toMatchObject({ count: 4 })
   })
 
+  it('are not listed before they can be found by their id', async () => {
+    const stuck = { kind: 'reset', matching: 'INSERT INTO call_ids', count: -1 } as const
+    const stores = await openWithFaults([stuck], { writeWaitMs: 300 })
+    const refused = { code: 'store_unavailable' }
+    await expect(stores.calls.startCall(startOf({ id: 'a' }))).rejects.toMatchObject(refused)
+    await expect(count(stores)).resolves.toMatchObject({ count: 0 })
+    await setFaults([])
+    await startUntilTaken(stores, 'a')
+    await expect(count(stores)).resolves.toMatchObject({ count: 1 })
+  })
+
   it('wait with a bounded number of bytes', async () => {
     const stuck = { kind: 'reset', matching: INSERT, count: 1000 } as const
     const limits = { writeWaitMs: 2000, ingestQueueBytesMax: 20_000 }
