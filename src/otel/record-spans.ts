@@ -66,11 +66,9 @@ async function writeCalls(spans: OpenSpans, store: CallStore) {
   let count = 0
   let message: string | null = null
   for await (const batch of spans.batches()) {
-    for (const { error } of await store.writeParts(batch)) {
-      if (!error) continue
-      count += 1
-      message ??= error.message
-    }
+    const refused = await store.writePacked(batch)
+    count += refused.length
+    message ??= refused[0]?.message ?? null
   }
   return { count, message }
 }

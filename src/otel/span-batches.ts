@@ -4,6 +4,7 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { CallParts } from '../domain/calls/new-call.ts'
+import { type PackedParts, packParts } from '../domain/calls/packed-parts.ts'
 import type { ReadSpans } from './read-request.ts'
 
 /** Limit: calls of one batch, and so of one commit. */
@@ -15,22 +16,22 @@ const BATCH_CHARACTERS = 4 * 1024 * 1024
 export type SpansHead = Omit<ReadSpans, 'calls'>
 
 /** To the reader: the head, then batches, then null. */
-type Sent = SpansHead | readonly CallParts[] | null
+type Sent = SpansHead | PackedParts | null
 
 /** Calls in their order, in parts of bounded size. */
-export function* cutBatches(calls: readonly CallParts[]): Generator<readonly CallParts[]> {
+export function* packBatches(calls: readonly CallParts[]): Generator<PackedParts> {
   let [from, characters] = [0, 0]
   for (const [at, call] of calls.entries()) {
     const length = charactersOf(call)
     const isFull = at - from === BATCH_CALLS || characters + length > BATCH_CHARACTERS
     if (isFull && at > from) {
-      yield calls.slice(from, at)
+      yield packParts(calls.slice(from, at))
       from = at
       characters = 0
     }
     characters += length
   }
-  if (from < calls.length) yield calls.slice(from)
+  if (from < calls.length) yield packParts(calls.slice(from))
 }
 
 function charactersOf({ start, end }: CallParts): number {
@@ -41,7 +42,7 @@ function charactersOf({ start, end }: CallParts): number {
 
 /** In the thread. Resolves when all was asked for, or the other side has closed. */
 export async function sendSpans(port: MessagePort, { calls, ...head }: ReadSpans): Promise<void> {
-  const batches = cutBatches(calls)
+  const batches = packBatches(calls)
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   port.once('close', resolve)
   port.on('message', () => {
@@ -78,11 +79,11 @@ export function receiveSpans(port: MessagePort, failed: Promise<never>) {
   return {
     head: take as () => Promise<SpansHead>,
     /** One batch is on its way while another one is written. */
-    async *batches(): AsyncGenerator<readonly CallParts[]> {
+    async *batches(): AsyncGenerator<PackedParts> {
       port.postMessage('next')
       for (let batch = await take(); batch !== null; batch = await take()) {
         port.postMessage('next')
-        yield batch as readonly CallParts[]
+        yield batch as PackedParts
       }
     },
     close: () => port.close(),

@@ -1,10 +1,10 @@
 /** Reads trace requests: small ones at once, large ones in a thread, so that nothing else waits for them. */
 import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
-import type { CallParts } from '../domain/calls/new-call.ts'
+import type { PackedParts } from '../domain/calls/packed-parts.ts'
 import { ApiError } from '../errors.ts'
 import { type ReadRequest, readTraceRequest } from './read-request.ts'
-import { cutBatches, receiveSpans, type SpansHead } from './span-batches.ts'
+import { packBatches, receiveSpans, type SpansHead } from './span-batches.ts'
 import type { ThreadAnswer, ThreadRequest } from './span-reader-entry.ts'
 
 /** Bodies up to this are read at once: some 2 ms. */
@@ -20,7 +20,7 @@ const IDLE_MS_MAX = 10_000
 
 export interface OpenSpans extends SpansHead {
   /** The calls, in the order in which the spans began. @throws ApiError server_draining, request_too_large */
-  batches(): AsyncIterable<readonly CallParts[]>
+  batches(): AsyncIterable<PackedParts>
   /** Must be called, whether the batches were taken or not. */
   close(): void
 }
@@ -90,7 +90,7 @@ export function createTraceReader({ heapMibMax, threadFile }: TraceReaderOptions
     async read(request) {
       if (request.bytes.length <= INLINE_BYTES_MAX) {
         const { calls, ...head } = readTraceRequest(request)
-        return { ...head, batches: () => toAsync(cutBatches(calls)), close: () => undefined }
+        return { ...head, batches: () => toAsync(packBatches(calls)), close: () => undefined }
       }
       const { port1, port2: port } = new MessageChannel()
       const failed = new Promise<never>((_resolve, reject) => {

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { resolveCallEnd, resolveCallStart } from '../../src/domain/calls/new-call.ts'
+import { packParts } from '../../src/domain/calls/packed-parts.ts'
 import type { CallStore } from '../../src/store/api/calls/calls.ts'
 import { ENDED, STARTED } from '../calls/call-fixtures.ts'
 
@@ -128,6 +129,21 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
       await expect(calls.findCall('acme/demo', 'both')).resolves.toMatchObject({ output: 2 })
       const old = await calls.findCall('acme/demo', 'old')
       expect(old).toMatchObject({ op_name: 'predict', ended_at_us: null })
+    })
+
+    it('stores what was packed as a batch, and tells what was refused', async () => {
+      const calls = await create()
+      await calls.startCall(startOf({ id: 'old' }))
+      const refused = await calls.writePacked(
+        packParts([
+          { start: startOf({ id: 'old', op_name: 'x' }), end: endOf({ id: 'old' }) },
+          { start: startOf(), end: endOf({ output: 'é€😀' }) },
+        ]),
+      )
+      expect(refused).toMatchObject([{ code: 'call_conflict', param: 'start.id' }])
+      await expect(calls.findCall('acme/demo', 'call-1')).resolves.toMatchObject({
+        output: 'é€😀',
+      })
     })
 
     it('keeps a name that came before the start', async () => {

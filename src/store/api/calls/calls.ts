@@ -1,7 +1,9 @@
 /** The contract of the call store. */
 import type { StoredCall } from '../../../domain/calls/call-view.ts'
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
+import type { PackedParts } from '../../../domain/calls/packed-parts.ts'
 import type { PartResult, StartedIds } from '../../../domain/calls/part-result.ts'
+import type { ApiError } from '../../../errors.ts'
 
 export interface CallRename {
   readonly project_id: string
@@ -40,6 +42,12 @@ export interface CallStore {
    * @throws ApiError server_overloaded, store_unavailable: then nothing is stored
    */
   writeParts(parts: readonly CallParts[]): Promise<readonly PartResult[]>
+  /**
+   * The same with parts that were packed, as in another thread.
+   *
+   * @returns why some were refused, in their order
+   */
+  writePacked(packed: PackedParts): Promise<readonly ApiError[]>
   /**
    * Gives a call a name, which its start does not take away when it comes later.
    *

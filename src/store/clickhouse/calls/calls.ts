@@ -1,4 +1,5 @@
 /** Calls in ClickHouse: the parts of a call are rows that meet when they are read. */
+import { unpackParts } from '../../../domain/calls/packed-parts.ts'
 import type { CallStore } from '../../api/calls/calls.ts'
 import { toStoredCall } from '../../sqlite/calls/call-rows.ts'
 import type { Arrivals } from '../../sqlite/recordings/arrivals.ts'
@@ -26,6 +27,10 @@ export function createCallStore(
       if (result?.error) throw result.error
     },
     writeParts: writes.writeParts,
+    async writePacked(packed) {
+      const results = await writes.writeParts(unpackParts(packed))
+      return results.flatMap(({ error }) => error ?? [])
+    },
     renameCall: writes.renameCall,
     deleteCalls: writes.deleteCalls,
     async findCall(project_id, id) {

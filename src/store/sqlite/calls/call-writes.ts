@@ -1,5 +1,6 @@
 /** The writes of calls: of clients, and of completions that the server records. */
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
+import { type PackedParts, unpackParts } from '../../../domain/calls/packed-parts.ts'
 import type { StartedIds } from '../../../domain/calls/part-result.ts'
 import { type RecordedCall, resolveRecordedCall } from '../../../domain/calls/recorded-call.ts'
 import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
@@ -40,6 +41,9 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
     start_call: (start: CallStart) => writer.writeStart(start),
     end_call: (end: CallEnd) => writer.writeEnd(end),
     write_parts: writeParts,
+    /** Gives why some were refused. */
+    write_packed: (packed: PackedParts): Failure[] =>
+      writeParts(unpackParts(packed)).filter(isRefused),
     rename_call: (rename: CallRename) => writer.writeName(rename),
     /** How many were deleted. */
     delete_calls({ project_id, ids, deleted_at_us }: CallDeletion): number {
@@ -57,12 +61,15 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
       for (const call of unpackCalls(calls)) {
         const parts = resolve(call, refused)
         if (parts === null) continue
-        const written = writeParts([parts])
-        refused.push(...written.filter(({ failure, crash }) => failure ?? crash))
+        refused.push(...writeParts([parts]).filter(isRefused))
       }
       return refused
     },
   }
+}
+
+function isRefused({ failure, crash }: PartReply): boolean {
+  return (failure ?? crash) !== undefined
 }
 
 /** The parts of a recorded call; null for one that is refused, which is added. */

@@ -24,6 +24,10 @@ export function createCallStore(db: Connection, writes: Writes, arrivals: Arriva
     async writeParts(parts) {
       return (await writes.run('write_parts', parts)).map(toPartResult)
     },
+    async writePacked(packed) {
+      const refused = await writes.run('write_packed', packed)
+      return refused.flatMap((failure) => toReplyError(failure) ?? [])
+    },
     renameCall: (rename) => writes.run('rename_call', rename),
     deleteCalls: (deletion) => writes.run('delete_calls', deletion),
     async findCall(project_id, id) {
