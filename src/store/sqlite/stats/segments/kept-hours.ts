@@ -1,7 +1,6 @@
 /**
- * The hours whose pieces a thread has read lately, so that asking again reads and decodes nothing. A month of a
- * million calls takes 11 ms of CPU with it and 22 without, one of ten million 20 and 45. The key of an hour is
- * what its row says of its pieces, so an hour that was built anew is another one.
+ * The hours whose pieces a thread has read lately, so that asking again reads and decodes nothing. The key of an hour
+ * is what its row says of its pieces, so an hour that was built anew is another one.
  */
 import type { HourState } from './live-hours.ts'
 import type { StoredPiece } from './segment.ts'
