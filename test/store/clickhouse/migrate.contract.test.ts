@@ -1,6 +1,7 @@
 import { cpSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ClickHouseError } from '@clickhouse/client'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { connectClickHouse } from '../../../src/store/clickhouse/db/client.ts'
 import {
@@ -83,6 +84,20 @@ describe.skipIf(!hasClickHouse)('migrations of ClickHouse', () => {
     }
     await expect(migrate(db, null)).resolves.toBe(1)
     await expect(migrate(db, null)).resolves.toBe(0)
+  })
+
+  it('are tried again while another process alters a table', async () => {
+    const db = await connect()
+    let refusals = 1
+    const command = async (sql: string) => {
+      if (sql.startsWith('ALTER') && refusals-- > 0) {
+        throw new ClickHouseError({ message: '', code: '517', type: 'CANNOT_ASSIGN_ALTER' })
+      }
+      await db.command(sql)
+    }
+    const count = readMigrationFiles(MIGRATIONS).length
+    await expect(migrate({ ...db, command }, null)).resolves.toBe(count)
+    expect(refusals).toBeLessThan(0)
   })
 
   it('refuse a changed file, and tables of a newer version', async () => {

@@ -3,6 +3,7 @@
  * tables: each statement may be run again, and a file is noted when all of its statements ran. A process that dies in
  * between, or two that start at once, lead to the same tables.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { ApiError } from '../../../errors.ts'
 import {
@@ -13,9 +14,13 @@ import {
 } from '../../sqlite/db/migration-files.ts'
 import type { ClickHouse } from './client.ts'
 import { CREATE_MIGRATIONS, SELECT_MIGRATIONS } from './migrations.sql.ts'
-import { describe } from './store-error.ts'
+import { describe, isAlteredElsewhere } from './store-error.ts'
 
 const DIRECTORY = fileURLToPath(new URL('../../../../migrations/clickhouse/', import.meta.url))
+
+/** How often a statement is tried that comes while another process alters the same table, and the waits between. */
+const TRIES_MAX = 10
+const RETRY_MS = 500
 
 /**
  * A statement for one server, or for all of a cluster.
@@ -49,7 +54,7 @@ export async function migrate(
     )
     for (const { sql, version, name, checksum } of pending) {
       for (const statement of splitStatements(sql)) {
-        await db.command(renderStatement(statement, cluster))
+        await run(db, renderStatement(statement, cluster))
       }
       await db.insert('weft_migrations', [{ version, name, checksum }], `${version}-${checksum}`)
     }
@@ -58,6 +63,17 @@ export async function migrate(
     if (error instanceof MigrationError) throw error
     const told = error instanceof ApiError ? error.cause : error
     throw new MigrationError(`WEFT_CLICKHOUSE_URL: ${describe(told)}`)
+  }
+}
+
+async function run(db: ClickHouse, statement: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await db.command(statement)
+    } catch (error) {
+      if (tries === TRIES_MAX || !isAlteredElsewhere(error)) throw error
+      await sleep(RETRY_MS)
+    }
   }
 }
 

@@ -14,6 +14,8 @@ const PASSING = new Set([
   ...['285', '286', '289', '254'],
 ])
 const TIMEOUT = '159'
+/** A replica has not seen the last change of a table yet. */
+const CANNOT_ASSIGN_ALTER = '517'
 const RETRY_AFTER_S = 5
 const LINE_MAX = 200
 
@@ -23,6 +25,11 @@ const LINE_MAX = 200
  */
 export function isPassing(error: unknown): boolean {
   return error instanceof ClickHouseError ? PASSING.has(error.code) : error instanceof Error
+}
+
+/** Whether a table was altered by another process in the same moment. */
+export function isAlteredElsewhere(error: unknown): boolean {
+  return error instanceof ClickHouseError && error.code === CANNOT_ASSIGN_ALTER
 }
 
 /** The ApiError for a failed statement. The cause is for the log: it has no statement and no values. */
