@@ -19,6 +19,26 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
     expect(complaints).toEqual([])
   })
 
+  it('takes no text for scores', async () => {
+    const test = await openPage()
+    const { page, url, key, complaints } = test
+    await recordCalls(test, [
+      { id: 'run', op_name: 'Evaluation.evaluate', output: 'all well' },
+      {
+        ...{ id: 'one', parent_id: 'run', op_name: 'Evaluation.predict_and_score' },
+        output: 'yes',
+      },
+    ])
+    await page.goto(`${url}/acme/demo/weave/evaluations/run#key=${key}`)
+    await page.getByText('1 example', { exact: true }).waitFor()
+    await page.getByText('No scores.').waitFor()
+    const heads = page.locator('[role=columnheader]')
+    await expect
+      .poll(() => heads.allTextContents())
+      .toEqual(['Example', 'Call', 'Output', 'Latency'])
+    expect(complaints).toEqual([])
+  })
+
   it('copies where pages have no clipboard, as over plain HTTP', async () => {
     const test = await openPage()
     const { page, url, key, complaints } = test

@@ -86,8 +86,8 @@ export function usageOf(call: Call): {
   }
 }
 
-/** A summary is what a program wrote: what should be an object may be anything. */
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+/** The members of what a program wrote: what should be an object may be anything, and then has none. */
+export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   return isObject ? (value as Record<string, unknown>) : {}
 }

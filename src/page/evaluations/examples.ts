@@ -1,6 +1,6 @@
 /** The examples of a run: the calls that predicted and scored, each with what a table needs of it. */
 import { ask, askLines } from '../api/client.ts'
-import { type Call, factsOf } from '../api/wire.ts'
+import { type Call, factsOf, membersOf } from '../api/wire.ts'
 import { preview } from '../parts/format.ts'
 import type { Example } from './example.ts'
 import { opNames, type Run } from './runs.ts'
@@ -66,7 +66,7 @@ export async function readDataset(
 
 function exampleOf(call: Call): Example {
   const example = exampleIn(call)
-  const output = (call.output ?? {}) as Record<string, unknown>
+  const output = membersOf(call.output)
   const { _ref, ...inputs } = asRecord(example)
   const { model_latency } = output
   return {

@@ -1,7 +1,14 @@
 /** Runs of evaluations: the calls by which the SDKs and the routes of evaluation runs record them. */
 import { ask, askLines } from '../api/client.ts'
 import { refScheme } from '../api/ref-scheme.ts'
-import { type Call, type CallsQuestion, factsOf, type Status, usageOf } from '../api/wire.ts'
+import {
+  type Call,
+  type CallsQuestion,
+  factsOf,
+  membersOf,
+  type Status,
+  usageOf,
+} from '../api/wire.ts'
 import { parseRef, wordsOfRef } from '../parts/refs.ts'
 import { type Scores, scoresOf } from './scores.ts'
 
@@ -84,10 +91,7 @@ function runOf(call: Call): Run {
   const { self, model } = call.inputs as { self?: unknown; model?: unknown }
   const { status, latency_ms = null } = factsOf(call)
   const { tokens, cost } = usageOf(call)
-  const { model_latency, output, model_output, ...scores } = (call.output ?? {}) as Record<
-    string,
-    unknown
-  >
+  const { model_latency, output, model_output, ...scores } = membersOf(call.output)
   const { mean } = (model_latency ?? {}) as { mean?: unknown }
   return {
     ...{ id: call.id, status, started_at: call.started_at, tokens, cost },
