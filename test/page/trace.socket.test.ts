@@ -68,7 +68,9 @@ describe.skipIf(!hasBrowser)('traces and threads in a browser', () => {
     await page.getByText('12345678901234567890').waitFor()
     const chosen = page.locator('.trace-row[aria-selected="true"]')
     await chosen.waitFor()
-    expect(await chosen.evaluate((row) => row.getBoundingClientRect().bottom)).toBeLessThan(801)
+    await expect
+      .poll(() => chosen.evaluate((row) => row.getBoundingClientRect().bottom))
+      .toBeLessThan(801)
   })
 
   it('shows the code that an operation had in its version', async () => {
