@@ -68,6 +68,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const test = await openPage()
     const { page, url, key } = test
     await recordCalls(test, [{ id: 'a' }])
+    await page.clock.install()
     await page.goto(`${url}/acme/demo/weave#key=${key}`)
     const figure = page.locator('.figure', { hasText: 'calls' }).locator('.value')
     await figure.waitFor()
@@ -76,6 +77,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await expect.poll(() => cost.textContent()).toBe('–')
     await expect.poll(() => page.locator('.chart canvas').count()).toBeGreaterThan(0)
     await recordCalls(test, [{ id: 'b' }, { id: 'c' }])
+    await page.clock.fastForward(5000)
     await expect.poll(() => figure.textContent()).toBe('3')
   })
 
