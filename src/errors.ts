@@ -25,7 +25,7 @@ export const ERRORS = {
     'The body is not what its content-encoding says.',
   ),
   invalid_multipart: entry(400, 'invalid_request_error', 'The form cannot be read.'),
-  invalid_otlp: entry(400, 'invalid_request_error', 'The body is no OTLP trace request.'),
+  invalid_otlp: entry(400, 'invalid_request_error', 'The body is not an OTLP trace request.'),
   otlp_project_missing: entry(
     400,
     'invalid_request_error',

@@ -4,13 +4,12 @@ export const INFO = {
   title: 'Weft',
   description:
     'Traced LLM calls, statistics, feedback, chat completions, training preview.\n\n' +
-    'Two schemes, one kind of key: Basic for traces and what belongs to them, Bearer below `/v1`. ' +
-    'Every error has the body ErrorAnswer, but for OTLP, which has its own; `code` is stable. ' +
-    'Every answer carries `x-request-id`. Bodies are JSON unless a route says otherwise, and refuse fields that they do not list; ' +
-    'chat completions keep those. Times are RFC 3339; no offset means UTC.\n\n' +
-    'The routes under Basic authentication are served below `/traces` too, for tracing SDKs. They are no part of this ' +
-    'document, since they are the same routes: there the `svc_` names are spelt `wb_`, any well-formed ref is taken, ' +
-    'and fields that are not known are dropped in place of refused. ' +
+    'One kind of key, two schemes: Basic for the trace routes, Bearer below `/v1`. ' +
+    'Every error has the body ErrorAnswer, except those of OTLP; `code` is stable. Every answer has the header `x-request-id`. ' +
+    'Bodies are JSON unless a route says otherwise. Fields that a route does not list are refused; chat completions let them pass. ' +
+    'Times are RFC 3339; no offset means UTC.\n\n' +
+    'The routes under Basic authentication are also served below `/traces`, for tracing SDKs. This document does not repeat them. ' +
+    'There the `svc_` names are spelt `wb_`, any well-formed ref is taken, and unknown fields are dropped instead of refused. ' +
     'Operations that say "addition to the spec", and all of the groups objects, tables, files, annotation, projects, costs and worker, go beyond the published interface.',
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
 } as const
