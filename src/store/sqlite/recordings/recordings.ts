@@ -1,36 +1,40 @@
 /** Recorded calls on their way to the store: gathered for a moment, so that many go in one message. */
+import type { RecordedCall } from '../../../domain/calls/recorded-call.ts'
 import type { RecordingLoss, RecordingStore } from '../../api/chat/recordings.ts'
 import { type Failure, toReplyError } from '../db/thread-failure.ts'
 import type { Arrivals } from './arrivals.ts'
-import { createCallPacker, type PackedCalls } from './packed-calls.ts'
 
 /**
  * How long calls gather. The more of them share a commit, the fewer pages of indexes are written: 200 take some 72 us
  * of the writer's time each, 400 take 63 us, 800 take 57 us.
  */
 const GATHER_MS = 100
-/** Limits of one write, calls and bytes of their texts: some 30 ms of work, while others wait. */
+/** Limits of one write, calls and characters of their bodies: some 30 ms of work, while others wait. */
 const CALLS_MAX = 512
-const BYTES_MAX = 2 * 1024 * 1024
+const CHARACTERS_MAX = 2 * 1024 * 1024
 
 /** @param record - stores calls, each alone; gives why some were refused */
 export function createRecordings(
-  record: (calls: PackedCalls) => Promise<readonly Failure[]>,
+  record: (calls: readonly RecordedCall[]) => Promise<readonly Failure[]>,
   arrivals: Arrivals,
 ): RecordingStore {
   const unwritten = new Set<Promise<void>>()
-  const packer = createCallPacker()
+  let gathered: RecordedCall[] = []
+  let characters = 0
   /** Of the calls that are gathered. */
   let arrive: (() => void)[] = []
   let timer: NodeJS.Timeout | undefined
   let tell: (loss: RecordingLoss) => void = () => undefined
 
-  async function write(count: number, arrived: readonly (() => void)[]): Promise<void> {
+  async function write(
+    calls: readonly RecordedCall[],
+    arrived: readonly (() => void)[],
+  ): Promise<void> {
     try {
-      const failures = await record(packer.take())
+      const failures = await record(calls)
       for (const failure of failures) tell({ count: 1, error: toReplyError(failure) })
     } catch (error) {
-      tell({ count, error })
+      tell({ count: calls.length, error })
     }
     for (const end of arrived) end()
   }
@@ -38,8 +42,10 @@ export function createRecordings(
   function writeGathered(): void {
     clearTimeout(timer)
     timer = undefined
-    if (packer.count() === 0) return
-    const writing = write(packer.count(), arrive)
+    if (gathered.length === 0) return
+    const writing = write(gathered, arrive)
+    gathered = []
+    characters = 0
     arrive = []
     unwritten.add(writing)
     void writing.finally(() => unwritten.delete(writing))
@@ -51,9 +57,10 @@ export function createRecordings(
     },
     announce: arrivals.expect,
     add(call, end) {
-      packer.add(call)
+      gathered.push(call)
+      characters += call.inputs_json.length + call.output_json.length
       if (end !== undefined) arrive.push(end)
-      if (packer.count() >= CALLS_MAX || packer.bytes() >= BYTES_MAX) writeGathered()
+      if (gathered.length >= CALLS_MAX || characters >= CHARACTERS_MAX) writeGathered()
       else timer ??= setTimeout(writeGathered, GATHER_MS)
     },
     async flush() {
