@@ -1,9 +1,14 @@
-import { describe, expect, it } from 'vitest'
+import { buffer } from 'node:stream/consumers'
+import { Client } from 'pg'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Artifact } from '../../../src/domain/models/checkpoint.ts'
 import { PRICES_PER_PROJECT_MAX } from '../../../src/domain/prices/price-limits.ts'
 import { resolvePrice } from '../../../src/domain/prices/project-prices.ts'
 import { QUEUES_LIMIT_MAX } from '../../../src/schemas/limits.ts'
 import { connectPostgres } from '../../../src/store/postgres/db/client.ts'
+import { LOCK_QUEUE } from '../../../src/store/postgres/training/training-queue.sql.ts'
 import { readCaller } from '../../support/read-caller.ts'
+import { JOB, MODEL } from '../../training/store/preview-store-contract.ts'
 import { openTestStores } from './open-postgres.ts'
 import { hasPostgres, makeDatabase } from './postgres-server.ts'
 
@@ -24,9 +29,32 @@ async function countDone(tries: readonly Promise<unknown>[]): Promise<number> {
   return ended.filter(({ status }) => status === 'fulfilled').length
 }
 
+/** A transaction of the test's own that others wait for. */
+async function hold(url: string, sql: string) {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  onTestFinished(() => client.end())
+  await client.query(`BEGIN; ${sql}`)
+  const waiting = `SELECT DISTINCT pid FROM pg_locks WHERE NOT granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+  return {
+    /** Until so many wait for it, or for each other. */
+    awaitWaiting: (count: number) =>
+      expect
+        .poll(async () => (await client.query(waiting)).rowCount, { timeout: 20_000 })
+        .toBe(count),
+    /** How many of them have come as far as the table. */
+    async countAt(table: string) {
+      const at = 'SELECT FROM pg_locks WHERE NOT granted AND relation = $1::regclass'
+      return (await client.query(at, [table])).rowCount
+    },
+    commit: () => client.query('COMMIT'),
+  }
+}
+
 describe.skipIf(!hasPostgres)('processes that write at once', () => {
   it('keep the limit of prices of a project together', async () => {
-    const { one, other } = await openTwo()
+    const { url, one, other } = await openTwo()
     const half = Math.ceil((PRICES_PER_PROJECT_MAX + 1) / 2)
     const create = (name: string, { prices }: typeof one) => {
       const cost = { prompt_token_cost: 1, completion_token_cost: 2 }
@@ -39,7 +67,12 @@ describe.skipIf(!hasPostgres)('processes that write at once', () => {
         })
       return prices.createPrices(Array.from({ length: half }, priceOf))
     }
+    const held = await hold(url, 'LOCK TABLE prices IN SHARE MODE')
     const tries = [create('a', one), create('b', other), create('c', one), create('d', other)]
+    await held.awaitWaiting(4)
+    // The others wait for the one that writes first.
+    expect(await held.countAt('prices')).toBe(1)
+    await held.commit()
     expect(await countDone(tries)).toBe(1)
     expect(await one.prices.listPrices(project_id)).toHaveLength(half)
   })
@@ -66,5 +99,51 @@ describe.skipIf(!hasPostgres)('processes that write at once', () => {
     expect(await countDone(tries)).toBe(1)
     const listed = await other.annotation.listQueues(readCaller())
     expect(listed).toHaveLength(QUEUES_LIMIT_MAX)
+  })
+
+  it('give a content to a project once', async () => {
+    const { url, one, other } = await openTwo()
+    async function* bytes() {
+      yield Buffer.from('the same')
+    }
+    const received = await Promise.all(
+      [one, other, one, other].map(({ files }) => files.receiveFile(bytes())),
+    )
+    const held = await hold(url, 'LOCK TABLE files IN SHARE MODE')
+    const keeping = Promise.all(received.map((file) => file.keep(project_id)))
+    await held.awaitWaiting(4)
+    await held.commit()
+    await keeping
+    expect(await other.files.sumFileBytes(project_id)).toBe(8)
+  })
+
+  it('leave the weights that a job goes on from, which begins while they are deleted', async () => {
+    const { url, one, other } = await openTwo()
+    await one.previewModels.insertModel(MODEL)
+    for (const id of ['a', 'b']) await one.trainingJobs.insertJob({ ...JOB, id }, '[]')
+    const times = { now_us: 10, retry_ms: 0, queue_timeout_ms: 0, chance: 0 }
+    await one.trainingQueue.claimJob({
+      ...{ times, lease_token_hash: 'lease', lease_ms: 1000, wall_ms: 1000 },
+      ...{ worker_id: 'w', worker_version: '1', base_models: ['tiny'], projects: ['*'] },
+    })
+    const lease = { job_id: 'a', token_hash: 'lease', now_us: 11 }
+    async function* weights() {
+      yield Buffer.from('weights')
+    }
+    const received = await one.trainingQueue.receiveArtifact(weights(), 100)
+    await received.stage(lease)
+    const outcome = { checkpoint_id: 'c', sha256: received.sha256, metrics: {}, reason: null }
+    const { artifact } = await one.trainingQueue.completeJob(lease, outcome)
+    // As a claim of another process is before its end.
+    const held = await hold(
+      url,
+      `${LOCK_QUEUE}; UPDATE training_jobs SET state = 'running', parent_checkpoint_id = 'c' WHERE id = 'b'`,
+    )
+    const deleting = other.checkpoints.deleteSteps(MODEL.id, [1], 20)
+    await held.awaitWaiting(1)
+    await held.commit()
+    expect(await deleting).toEqual({ deleted_count: 1, not_found_steps: [] })
+    const kept = await one.checkpoints.openArtifact(artifact as Artifact)
+    expect(String(await buffer(kept))).toBe('weights')
   })
 })
