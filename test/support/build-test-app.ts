@@ -46,6 +46,9 @@ export function basic(key: string, user = 'api'): string {
   return `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}`
 }
 
+/** Settings that dependencies are opened by, and that no app looks at. */
+const OF_DEPS: readonly string[] = ['store', 'clickhouse']
+
 async function ownApp(config: Config, deps: Deps): Promise<LentApp> {
   const app = await buildApp(config, deps)
   return { app, giveBack: () => app.close() }
@@ -67,10 +70,8 @@ export async function buildTestApp(
   }
   const opened = await openDeps(config)
   const deps: Deps = { ...opened, ...replaced }
-  const isOfAllDefaults = Object.keys(overrides).length === 0
-  const { app, giveBack } = isOfAllDefaults
-    ? await lendApp(config, deps)
-    : await ownApp(config, deps)
+  const isAsAll = Object.keys(overrides).every((name) => OF_DEPS.includes(name))
+  const { app, giveBack } = isAsAll ? await lendApp(config, deps) : await ownApp(config, deps)
   onTestFinished(async () => {
     await giveBack()
     await deps.close()
