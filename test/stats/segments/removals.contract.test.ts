@@ -58,7 +58,7 @@ describe('an hour of many pieces', () => {
     for (const filter of [{}, { op_names: ['op1'] }, { trace_roots_only: true }]) {
       for (const counting of ['own', 'reported'] as const) {
         const asked = { ...query, filter, counting }
-        const { found, fromRows } = await askBothWays(store, asked, [...ids, 'child'])
+        const { found, fromRows } = await askBothWays(store, asked, [...ids, 'child', 'other'])
         expect(found).toEqual(fromRows)
         if (filter.op_names === undefined) expect(found.calls?.count[0]).toBe(count)
       }
@@ -90,8 +90,15 @@ describe('an hour of many pieces', () => {
     const { store, isBuilt } = await openMany()
     const child = { ...callOfMany('child', 51), isRoot: false, parentId: 'm21' }
     const late = { ...child, usage: [usageOf('gpt-4o', 400, 1)] }
-    await store.calls.writeParts([{ start: startOf(late), end: endOf(late) }])
+    // Stands before the others in their piece, and goes again.
+    const other = callOfMany('other', 55)
+    const parts = [other, late].map((call) => ({ start: startOf(call), end: endOf(call) }))
+    await store.calls.writeParts(parts)
     expect(isBuilt()).toEqual([1])
+    await expectAsChildren(store)
+    await store.segments.buildAll()
+    await expectAsChildren(store)
+    await store.calls.deleteCalls({ project_id: PROJECT, ids: ['other'], deleted_at_us: 1 })
     await expectAsChildren(store)
     await store.segments.buildAll()
     await expectAsChildren(store)
@@ -106,7 +113,7 @@ describe('an hour of many pieces', () => {
     const sums = { ...query, usageColumns: ALL_COLUMNS.usageColumns }
     for (const counting of ['own', 'reported'] as const) {
       const asked = { ...sums, counting }
-      const { found, fromRows } = await askBothWays(store, asked, [...ids, 'child'])
+      const { found, fromRows } = await askBothWays(store, asked, [...ids, 'child', 'other'])
       expect(found).toEqual(fromRows)
     }
   }
