@@ -90,6 +90,15 @@ describe('a list that looks behind a ref', () => {
     expect(count(sizeIs(3))).toMatchObject({ count: ofSize(3).length })
   })
 
+  it('tells calls with the same ref apart by their ids', async () => {
+    const { list } = await openChanged("UPDATE call_bodies SET inputs_json = '{}'")
+    const isCall = { $eq: [{ $getField: 'id' }, { $literal: idOf(10) }] }
+    const { $expr } = sizeIs(3).query
+    expect(list({ query: { $expr: { $and: [$expr, isCall] } } })).toEqual([10])
+    const others = { $and: [$expr, { $not: [isCall] }] }
+    expect(list({ query: { $expr: others } })).toEqual(ofSize(3).filter((n) => n !== 10))
+  })
+
   it('takes an object in the place of a ref', async () => {
     const { list } = await openChanged(`
       DELETE FROM call_refs WHERE call_key % 2 = 0;
