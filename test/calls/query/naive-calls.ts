@@ -130,8 +130,9 @@ const isTime = (side: Any) => /^(?:started|ended)_at$/.test(side?.$getField ?? '
 
 function compareAll(op: string, first: Any, second: Any, see: (name: string) => Any[]): Any[] {
   const isInstant = isTime(first) || isTime(second)
-  const seconds = (side: Any) =>
-    isInstant && typeof side === 'string' ? Date.parse(side) / 1000 : side
+  // A text that is no time: Date.parse takes "2" for one.
+  const toSeconds = (text: string) => (/^\d{4}-/.test(text) ? Date.parse(text) / 1000 : Number.NaN)
+  const seconds = (side: Any) => (isInstant && typeof side === 'string' ? toSeconds(side) : side)
   return values(first, see).flatMap((one) =>
     values(second, see).map((other) => {
       const [left, right] = [seconds(one), seconds(other)]
