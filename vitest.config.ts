@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { makeRunFolder } from './test/support/run-folder.ts'
@@ -25,8 +25,8 @@ export default defineConfig({
     isolate: false,
     // Node loads the files as it does for the server: the sources are what it runs without a build.
     experimental: { viteModuleRunner: false },
-    // The default leaves a core idle, which on two cores is half of them.
-    maxWorkers: '100%',
+    // More than there are cores: tests of sockets, processes and pages wait for the most part.
+    maxWorkers: availableParallelism() + 2,
     // Long, for machines that do other work too: only a test that hangs should meet them.
     testTimeout: 60_000,
     hookTimeout: 60_000,
