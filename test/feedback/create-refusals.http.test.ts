@@ -61,6 +61,13 @@ describe('POST /feedback/create', () => {
       },
     )
 
+    it('says where feedback about a call goes', async () => {
+      const { post } = await buildTestApp()
+      const { body } = await post(URL, { ...FEEDBACK, weave_ref: 'weave:///acme/demo/call/c1' })
+      expect(body.error).toMatchObject({ code: 'validation_failed', param: 'weave_ref' })
+      expect(body.error.message).toContain('/traces/feedback/create')
+    })
+
     it('refuses unknown fields by their names', async () => {
       const app = await buildTestApp()
       for (const field of ['wb_user_id', 'created_at', 'Payload', 'constructor', 'x-y']) {

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { SAMPLE_LIMIT_DEFAULT } from '../limits.ts'
 import { AnyRef, ClientId, FreeObject, nameOf, ProjectId, refOf } from '../primitives.ts'
+import { isRefShape } from '../shapes.ts'
 import { FEEDBACK_SCORES } from './feedback-scores.ts'
 import { FeedbackType, FeedbackWindowFields } from './feedback-window.ts'
 
@@ -18,9 +19,11 @@ export const FeedbackCreateRequest = z
   .strictObject({
     project_id: ProjectId,
     id: ClientId.nullish().describe('Id chosen by the client; a new UUIDv7 when absent.'),
-    weave_ref: refOf('object').describe(
-      'Object that the feedback is about; feedback about calls goes to `/traces/feedback/create`.',
-    ),
+    weave_ref: refOf('object')
+      .refine((text) => !isRefShape(text, ['call']), 'is about a call: see /traces/feedback/create')
+      .describe(
+        'Object that the feedback is about; feedback about calls goes to `/traces/feedback/create`.',
+      ),
     feedback_type: FeedbackType.describe(
       'Free kind; `wandb.reaction`, `wandb.note`, `wandb.annotation.<name>` and `wandb.runnable.<name>` have rules.',
     ),
