@@ -10,7 +10,7 @@ import { openSqliteSource } from './store/sqlite/copy/copy-source.ts'
 
 const USAGE = `usage:
   npm run store:copy -- --from sqlite --to postgres
-  npm run store:copy -- --from sqlite --to clickhouse --project ENTITY/PROJECT [--project ...]`
+  npm run store:copy -- --from sqlite --to clickhouse [--project ENTITY/PROJECT ...]`
 const BAR_CELLS = 40
 
 async function main(args: readonly string[]): Promise<void> {
@@ -20,9 +20,8 @@ async function main(args: readonly string[]): Promise<void> {
     options: { from: text, to: text, project: { ...text, multiple: true } },
   })
   const { from, to, project: projects = [] } = values
-  // All that is no call goes together; calls go by their projects.
-  const isAsked =
-    to === 'postgres' ? projects.length === 0 : to === 'clickhouse' && projects.length > 0
+  // Calls may go by their projects; all that is no call goes together.
+  const isAsked = to === 'clickhouse' || (to === 'postgres' && projects.length === 0)
   if (from !== 'sqlite' || !isAsked) throw new Error(USAGE)
   const config = readConfig()
   if (config.store !== 'clickhouse') throw new ConfigError('WEFT_STORE must be clickhouse')
@@ -56,11 +55,14 @@ async function copyToPostgres({ dataDir, metaUrl }: Config): Promise<void> {
   }
 }
 
-async function copyToClickHouse(config: Config, projects: readonly string[]): Promise<void> {
+/** @param given - projects; none: all that have calls */
+async function copyToClickHouse(config: Config, given: readonly string[]): Promise<void> {
   const node = await openNodeStores(config)
   // A failure closes the node, too.
   const stores = await openCallsElsewhere(node, config)
   try {
+    const caller = { keyId: 'copy', project_id: '', signal: new AbortController().signal }
+    const projects = given.length > 0 ? given : await node.projects.listProjects(caller)
     for (const project_id of projects) {
       const { calls, storage_size_bytes, checksum } = await copyProject(node, stores, {
         ...{ project_id, refScheme: config.refScheme },

@@ -2,8 +2,14 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { Client } from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import { INHERITED } from '../../support/inherited.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
+import { startOf } from '../call-store-contract.ts'
+import {
+  hasClickHouse,
+  makeDatabase as makeClickHouseDatabase,
+} from '../clickhouse/clickhouse-server.ts'
 import { openTestStores } from '../postgres/open-postgres.ts'
 import { hasPostgres, makeDatabase } from '../postgres/postgres-server.ts'
 import { fillDirectory, readStores } from './filled-stores.ts'
@@ -13,8 +19,8 @@ import { copy, cutAfter } from './run-copy.ts'
 function startCopy(settings: Record<string, string>, ...args: readonly string[]) {
   const child = spawn(process.execPath, ['src/store-copy.ts', '--from', 'sqlite', ...args], {
     env: {
-      ...{ ...INHERITED, WEFT_STORE: 'clickhouse', ...settings },
-      WEFT_CLICKHOUSE_URL: 'http://127.0.0.1:1/weft',
+      ...{ ...INHERITED, WEFT_STORE: 'clickhouse' },
+      ...{ WEFT_CLICKHOUSE_URL: 'http://127.0.0.1:1/weft', ...settings },
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -73,5 +79,23 @@ describe.skipIf(!hasPostgres)('npm run store:copy -- --to postgres', () => {
     expect(unset).toBe('weft: WEFT_META_URL must be set')
     expect(noSource).toMatch(/^weft: cannot use the data directory .*: it has no weft\.db$/)
     expect(usage).toMatch(/^weft: usage:\n/)
+  })
+})
+
+describe.skipIf(!hasClickHouse)('npm run store:copy -- --to clickhouse', () => {
+  it('copies the projects that are named, or all that have calls', async () => {
+    const WEFT_DATA_DIR = makeTempDir()
+    const store = openSqliteStore({ dataDir: WEFT_DATA_DIR, ingestQueueMax: 10 })
+    const starts = ['acme/a', 'acme/b', 'other/c'].map((project_id) => startOf({ project_id }))
+    await store.calls.writeParts(starts.map((start) => ({ start, end: null })))
+    await store.close()
+    const settings = { WEFT_DATA_DIR, WEFT_CLICKHOUSE_URL: await makeClickHouseDatabase() }
+    const told = async (...args: readonly string[]) => {
+      const [code, stdout, stderr] = await startCopy(settings, '--to', 'clickhouse', ...args).ended
+      expect([code, stderr]).toEqual([0, expect.stringContaining('1/1 compared')])
+      return [...stdout.matchAll(/^(\S+): 1 calls, .* the same in both$/gm)].map(([, name]) => name)
+    }
+    expect(await told('--project', 'acme/b')).toEqual(['acme/b'])
+    expect(await told()).toEqual(['acme/a', 'acme/b', 'other/c'])
   })
 })
