@@ -4,6 +4,7 @@
  */
 import type { Stores } from '../api/stores.ts'
 import type { NodeStores } from '../sqlite/open.ts'
+import { unpackCalls } from '../sqlite/recordings/packed-calls.ts'
 import { createRecordings } from '../sqlite/recordings/recordings.ts'
 import { createAgentStore } from './agents/agents.ts'
 import { createCallWrites } from './calls/call-writes.ts'
@@ -71,7 +72,7 @@ export async function openClickHouseStores(
     waitMsMax: options.readTimeoutMs,
   })
   const { arrivals, besideOf } = node
-  const recordings = createRecordings((calls) => recordCalls(writes, calls), arrivals)
+  const recordings = createRecordings((calls) => recordCalls(writes, unpackCalls(calls)), arrivals)
   const callsQuery = createCallsQueryStore({ reads, besideOf, arrivals })
   return {
     ...node,

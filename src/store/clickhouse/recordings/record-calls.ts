@@ -7,7 +7,7 @@ import type { CallWrites } from '../calls/call-writes.ts'
 /** @returns why some were refused, which leaves the others alone */
 export async function recordCalls(
   writes: Pick<CallWrites, 'writeParts'>,
-  calls: readonly RecordedCall[],
+  calls: Iterable<RecordedCall>,
 ): Promise<Failure[]> {
   const parts: CallParts[] = []
   const refused: Failure[] = []

@@ -6,6 +6,7 @@ import { type RecordedCall, resolveRecordedCall } from '../../../domain/calls/re
 import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
 import type { Connection } from '../db/connection.ts'
 import { type Failure, renderFailure } from '../db/thread-failure.ts'
+import { type PackedCalls, unpackCalls } from '../recordings/packed-calls.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import { createNestedUsage } from '../usage/nested-usage.ts'
 import { createCallWriter } from './call-writer.ts'
@@ -55,9 +56,9 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
       return deleted.length
     },
     /** Gives why some were refused, which leaves the others alone. */
-    record_calls(calls: readonly RecordedCall[]): Failure[] {
+    record_calls(calls: PackedCalls): Failure[] {
       const refused: Failure[] = []
-      for (const call of calls) {
+      for (const call of unpackCalls(calls)) {
         const parts = resolve(call, refused)
         if (parts === null) continue
         refused.push(...writeParts([parts]).filter(isRefused))
