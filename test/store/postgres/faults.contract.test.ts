@@ -47,7 +47,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
 
   it('ends what never answers, and lets a connection go whose statement may still run', async () => {
     const proxy = await openProxy(await makeDatabase())
-    const db = connectPostgres({ url: proxy.url, readTimeoutMs: 100, writeTimeoutMs: 100 })
+    const db = connectPostgres({ url: proxy.url, readTimeoutMs: 2000, writeTimeoutMs: 2000 })
     try {
       expect(await db.first('SELECT 1 AS one')).toEqual({ one: 1 })
       proxy.loseAnswers()
