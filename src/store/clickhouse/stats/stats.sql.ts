@@ -1,5 +1,6 @@
 /** Statements of the statistics: sums by bucket, which ClickHouse makes, and rows where sums do not tell enough. */
 import { USAGE_COUNTERS } from '../../../domain/usage/own-usage.ts'
+import { COUNTERS } from '../../sqlite/stats/segments/hour-columns.ts'
 import { type FilterCondition, liveRows } from '../calls/calls.sql.ts'
 
 /** Sums stay numbers that a double counts exactly. */
@@ -12,16 +13,6 @@ const SUM_MAX = Number.MAX_SAFE_INTEGER
 const INDEXED_PARENTS_MAX = 500
 /** What a report that holds others has at least as much of: domain/usage/own-usage. */
 const HELD = USAGE_COUNTERS.filter((counter) => counter !== 'uncached_input_tokens')
-
-/** The counters of a model in the order of USAGE_NUMBERS, and the longest input that is paid. */
-const SUMS = [
-  'input_tokens',
-  'output_tokens',
-  'total_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-  'uncached_input_tokens',
-] as const
 
 /** The place of a time among the starts of buckets. */
 function bucketOf(startsUs: Float64Array): string {
@@ -112,10 +103,10 @@ function notedRows(conditions: readonly FilterCondition[]): string {
   SELECT
     started_at_us,
     model,
-    ${SUMS.join(',\n    ')}
+    ${COUNTERS.join(',\n    ')}
   FROM calls
   ARRAY JOIN
-    ${['model', ...SUMS].map(noted).join(',\n    ')}
+    ${['model', ...COUNTERS].map(noted).join(',\n    ')}
   WHERE has_end = 1
     AND NOT is_short
     AND NOT bitmapContains(unsettled, id_slot)
@@ -141,7 +132,7 @@ function joinedRows(conditions: readonly FilterCondition[]): string {
   SELECT
     started_at_us,
     model,
-    ${SUMS.join(',\n    ')}
+    ${COUNTERS.join(',\n    ')}
   FROM (
     SELECT
       started_at_us,
@@ -249,7 +240,7 @@ SELECT
   model,
   [
     toFloat64(count()),
-    ${SUMS.map((counter) => `sum(toFloat64(${counter}))`).join(',\n    ')},
+    ${COUNTERS.map((counter) => `sum(toFloat64(${counter}))`).join(',\n    ')},
     max(toFloat64(${paid}))
   ] AS numbers
 FROM (${usageRows(conditions, isOwn)}
@@ -266,7 +257,7 @@ ${withUnsettled(isOwn)}
 SELECT
   started_at_us,
   model,
-  ${SUMS.join(',\n  ')}
+  ${COUNTERS.join(',\n  ')}
 FROM (${usageRows(conditions, isOwn)}
 )
 ORDER BY started_at_us
