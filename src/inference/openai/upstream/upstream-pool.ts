@@ -2,9 +2,8 @@
  * Connections to one upstream: undici's pool of HTTP/1.1 connections, through a proxy where one is set. What the pool
  * does not tell of its connections is noted here: which one carries a request, and whether it was used before.
  */
-import { createRequire } from 'node:module'
 import type { Socket } from 'node:net'
-import type { buildConnector, Client, Dispatcher } from 'undici'
+import { type buildConnector, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 import { skipInterimAnswers } from './interim-answers.ts'
 
 /** Limit: sockets to one upstream. */
@@ -18,9 +17,6 @@ const KEPT_MARGIN_MS = 1_000
  * the time of one way there and back. A close that comes later may be that of an upstream that was at work.
  */
 const LOST_ON_THE_WAY_MS_MAX = 500
-
-/** Loaded with the first upstream: it is large, and a server may have none. */
-const loadUndici = () => createRequire(import.meta.url)('undici') as typeof import('undici')
 
 /** The proxies that upstreams are asked through, as addresses; an empty text is none. */
 export interface ProxySettings {
@@ -74,7 +70,6 @@ export function createUpstreamPool(
   origin: string,
   { connectMs, ca, proxies }: UpstreamPoolOptions,
 ): Dispatcher {
-  const { EnvHttpProxyAgent, Pool } = loadUndici()
   const tls = ca === null ? {} : { ca }
   const options = {
     connections: CONNECTIONS_MAX,
@@ -113,7 +108,7 @@ function createNotedClient(origin: URL, options: object): Client {
   let hasSpoken = false
   let skip: ReturnType<typeof skipInterimAnswers> | null = null
 
-  const client = new (loadUndici().Client)(origin, {
+  const client = new Client(origin, {
     ...rest,
     connect(target, done) {
       sentCount = 0
