@@ -120,10 +120,13 @@ describe('a backend', PATIENT, () => {
 
   it('ends its processes when it is closed', async () => {
     const closing = open({})
-    const running = ask({ structured_outputs: { regex: 'a{1900}' }, max_tokens: 1_900 }, closing)
-    const waiting = [1, 2, 3].map(() => ask({ structured_outputs: { choice: ['x'] } }, closing))
-    const outcomes = Promise.allSettled([running, ...waiting])
-    await closing.ready()
+    const endless = { structured_outputs: { regex: 'a{1900}' }, max_tokens: 1_900 }
+    const { promise: running, resolve: onText } = Promise.withResolvers<void>()
+    // As many as there are processes.
+    const endlessRuns = [1, 2].map(() => ask(endless, closing, never, onText))
+    const waiting = [1, 2].map(() => ask({ structured_outputs: { choice: ['x'] } }, closing))
+    const outcomes = Promise.allSettled([...endlessRuns, ...waiting])
+    await running
     await closing.close()
     for (const outcome of await outcomes) {
       expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'server_draining' } })
