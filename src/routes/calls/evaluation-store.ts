@@ -14,6 +14,7 @@ import {
   parseCall,
   predictAndScoreOutput,
   requireEvaluationCall,
+  scorerNameOf,
 } from '../../domain/calls/evaluations/evaluation-calls.ts'
 import { type CallParts, resolveCallEnd, resolveCallStart } from '../../domain/calls/new-call.ts'
 import { newId } from '../../http/new-id.ts'
@@ -163,9 +164,10 @@ export function createEvaluationFinisher(options: EvaluationCallOptions, who: Wh
       const { parent_id } = prediction
       const above = parent_id === null ? null : await calls.findCall(project_id, parent_id)
       if (above?.op_name !== PREDICT_AND_SCORE_OP || above.ended_at_us !== null) return
-      const scores: StoredCall[] = []
+      // Their values alone: a prediction may have been scored any number of times.
+      const scores = new Map<string, unknown>()
       for await (const call of readCalls({ parent_ids: [above.id] })) {
-        if (isEvaluationCall(call, 'score')) scores.push(call)
+        if (isEvaluationCall(call, 'score')) scores.set(scorerNameOf(call), call.output)
       }
       const output = predictAndScoreOutput(prediction, scores)
       await calls.endCall(endOf(above.id, output, {}, nowUs()))

@@ -86,15 +86,19 @@ export function renderScore(call: StoredCall) {
   }
 }
 
-/** The output of the call above a prediction, out of what the prediction and its scores gave. */
-export function predictAndScoreOutput(prediction: StoredCall, scores: readonly StoredCall[]) {
-  const { started_at_us, ended_at_us, output } = prediction
-  const named = scores.map((score) => {
-    const scorer = textOf(readMarks(score).scorer) ?? ''
-    return [parseRef(scorer)?.name ?? scorer, score.output] as const
-  })
+/** What the output of the call above a prediction calls the value of a score. */
+export function scorerNameOf(score: StoredCall): string {
+  const scorer = textOf(readMarks(score).scorer) ?? ''
+  return parseRef(scorer)?.name ?? scorer
+}
+
+/** The output of the call above a prediction, out of what it and its scores gave; those by scorerNameOf. */
+export function predictAndScoreOutput(
+  { started_at_us, ended_at_us, output }: StoredCall,
+  scores: ReadonlyMap<string, unknown>,
+) {
   const seconds = ((ended_at_us ?? started_at_us) - started_at_us) / 1_000_000
-  return { output, scores: Object.fromEntries(named), model_latency: { mean: seconds } }
+  return { output, scores: Object.fromEntries(scores), model_latency: { mean: seconds } }
 }
 
 /** Means over outputs of predictAndScoreOutput: of each scorer, and of the outputs themselves, that gave numbers. */
