@@ -1,6 +1,6 @@
 /** What is said of a call: by buttons and fields, and by single keys. */
 import { html } from 'htm/preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Draft } from './draft.ts'
 
 const THUMBS = [
@@ -55,7 +55,8 @@ export function RatingPanel(props: RatingPanelProps) {
 function useKeys(props: RatingPanelProps, focusNote: () => void): void {
   const last = useRef(props)
   last.current = props
-  useEffect(() => {
+  // Before the call is painted: who rates fast presses a key as soon as they see it.
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
       const target = event.target as HTMLElement
