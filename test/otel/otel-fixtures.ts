@@ -63,8 +63,10 @@ function toValue(value: unknown): Json {
   if (typeof value === 'string') return { stringValue: value }
   if (typeof value === 'boolean') return { boolValue: value }
   if (typeof value === 'number') {
+    if (!Number.isFinite(value)) return { doubleValue: String(value) }
     return Number.isInteger(value) ? { intValue: value } : { doubleValue: value }
   }
+  if (value instanceof Uint8Array) return { bytesValue: Buffer.from(value).toString('base64') }
   if (Array.isArray(value)) return { arrayValue: { values: value.map(toValue) } }
   return { kvlistValue: { values: toPairs(value as Json) } }
 }
@@ -85,6 +87,7 @@ export function toJsonRequest(spans: readonly Span[]) {
             {
               traceId: span.trace_id,
               spanId: span.span_id,
+              traceState: span.trace_state,
               ...(span.parent_span_id === null ? {} : { parentSpanId: span.parent_span_id }),
               name: span.name,
               kind: span.kind,
@@ -95,6 +98,10 @@ export function toJsonRequest(spans: readonly Span[]) {
                 name: event.name,
                 timeUnixNano: event.time_unix_nano,
                 attributes: toPairs(event.attributes),
+              })),
+              links: span.links.map((link) => ({
+                ...{ traceId: link.trace_id, spanId: link.span_id },
+                attributes: toPairs(link.attributes),
               })),
               status: span.status,
             },
@@ -122,7 +129,10 @@ export function toProtobufRequest(spans: readonly Span[]): Uint8Array {
       endTime: toHrTime(span.end_ns),
       status: span.status,
       attributes: span.attributes,
-      links: [],
+      links: span.links.map((link) => ({
+        context: { traceId: link.trace_id, spanId: link.span_id, traceFlags: 1 },
+        attributes: link.attributes,
+      })),
       events: span.events.map((event) => ({
         name: event.name,
         time: toHrTime(BigInt(event.time_unix_nano)),

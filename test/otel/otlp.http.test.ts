@@ -51,6 +51,12 @@ describe('POST /v1/traces', () => {
     const spans = [
       buildSpan({ attributes: { ...CHAT, flag: true, ratio: 0.5, list: ['a', 'b'] } }),
       buildSpan({
+        span_id: spanId(3),
+        attributes: { map: { deep: { list: [1, 'x'] } }, bytes: Uint8Array.of(255, 0), odd: NaN },
+        events: [{ name: 'told', time_unix_nano: '1700000000000002000', attributes: { n: 1 } }],
+        links: [{ trace_id: TRACE, span_id: spanId(9), attributes: { why: 'retry' } }],
+      }),
+      buildSpan({
         span_id: spanId(2),
         parent_span_id: spanId(1),
         start_ns: 1_700_000_000_500_000_000n,
@@ -64,8 +70,12 @@ describe('POST /v1/traces', () => {
     const inJson = await sendJson(two, spans)
     expect(inJson).toMatchObject({ status: 200, body: {} })
     const calls = await listCalls(one)
-    expect(calls).toHaveLength(2)
-    expect(calls[1]).toMatchObject({ id: spanId(2), parent_id: spanId(1), trace_id: TRACE })
+    expect(calls).toHaveLength(3)
+    expect(calls[2]).toMatchObject({ id: spanId(2), parent_id: spanId(1), trace_id: TRACE })
+    expect(calls[1].attributes.otel_span).toMatchObject({
+      attributes: { map: { deep: { list: [1, 'x'] } }, bytes: '/wA=', odd: 'NaN' },
+      links: [{ trace_id: TRACE, span_id: spanId(9), attributes: { why: 'retry' } }],
+    })
     expect(await listCalls(two)).toEqual(calls)
   })
 
@@ -217,6 +227,17 @@ describe('whose project a span belongs to', () => {
     expect(refused.body.message).toMatch(/project_id/)
   })
 
+  it.each([
+    ['no project', { project_id: 'acme' }, 'project_id'],
+    ['a broken percent-encoding', { 'compat-project': 'acme%ff' }, 'compat-project'],
+    ['a project of three parts', { 'wandb.entity': 'a', 'wandb.project': 'b/c' }, 'wandb.project'],
+  ])('a header with %s is refused by its name', async (_title, headers, name) => {
+    const test = await buildTestApp()
+    const refused = await sendJson(test, [buildSpan()], headers as Record<string, string>)
+    expect(refused).toMatchObject({ status: 400, body: { code: 3 } })
+    expect(refused.body.message).toBe(`${name} must have the shape <entity>/<project>.`)
+  })
+
   it('a project that the key may not use is refused, and nothing is stored', async () => {
     const test = await buildTestApp()
     const key = await test.createKey({ projects: ['other/*'] })
@@ -292,10 +313,18 @@ describe('evaluations on spans', () => {
   })
 })
 
+const N = { key: 'n', value: { intValue: '1' } }
+const WHY = { key: 'why', value: { stringValue: 'retry' } }
+
 describe('GET /otel/v1/traces/{trace_id}', () => {
   it('gives a trace back as it came, and calls of other clients as spans', async () => {
     const test = await buildTestApp()
-    const span = buildSpan({ attributes: { a: 1, b: [true] }, status: { code: 2, message: 'no' } })
+    const span = buildSpan({
+      attributes: { a: 1, b: [true], c: { d: 0.5 } },
+      events: [{ name: 'told', time_unix_nano: '1700000000000002000', attributes: { n: 1 } }],
+      links: [{ trace_id: TRACE, span_id: spanId(9), attributes: { why: 'retry' } }],
+      ...{ trace_state: 'v=1', status: { code: 2, message: 'no' } },
+    })
     await sendJson(test, [span])
     await test.post('/call/start', {
       start: {
@@ -308,11 +337,18 @@ describe('GET /otel/v1/traces/{trace_id}', () => {
     expect(first.scopeSpans[0].spans[0]).toMatchObject({
       traceId: TRACE,
       spanId: spanId(1),
+      traceState: 'v=1',
       startTimeUnixNano: String(span.start_ns),
       attributes: [
         { key: 'a', value: { intValue: '1' } },
         { key: 'b', value: { arrayValue: { values: [{ boolValue: true }] } } },
+        {
+          key: 'c',
+          value: { kvlistValue: { values: [{ key: 'd', value: { doubleValue: 0.5 } }] } },
+        },
       ],
+      events: [{ name: 'told', timeUnixNano: '1700000000000002000', attributes: [N] }],
+      links: [{ traceId: TRACE, spanId: spanId(9), attributes: [WHY] }],
       status: { code: 2, message: 'no' },
     })
     expect(second.scopeSpans[0].spans[0]).toMatchObject({ name: 'op', parentSpanId: spanId(1) })

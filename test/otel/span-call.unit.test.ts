@@ -7,6 +7,12 @@ type Json = Record<string, unknown>
 const callOf = (attributes: Json, changes: Json = {}) =>
   toSpanCall(buildSpan({ attributes, ...changes }), 'acme/demo')
 
+const SYSTEM = { role: 'system', content: 'Be brief.' }
+const CALLED = { id: 'c1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } }
+const TOOL = '{"type":"function","name":"add"}'
+/** Where OpenInference has messages. */
+const FLAT = 'llm.input_messages'
+
 /** Libraries that send no contents unless they are asked to. */
 const WITHOUT_CONTENT = ['opentelemetry-openai-npm']
 
@@ -45,7 +51,7 @@ describe('a span as a call', () => {
   })
 
   it('rebuilds flattened messages, with tool calls', () => {
-    const at = 'llm.input_messages.0.message'
+    const at = `${FLAT}.0.message`
     const { start } = callOf({
       'openinference.span.kind': 'LLM',
       [`${at}.role`]: 'assistant',
@@ -53,10 +59,167 @@ describe('a span as a call', () => {
       [`${at}.tool_calls.0.tool_call.function.name`]: 'add',
       [`${at}.tool_calls.0.tool_call.function.arguments`]: '{"a":1}',
     })
-    const called = { id: 'c1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } }
     expect(start.inputs.messages).toEqual([
-      { role: 'assistant', content: null, tool_calls: [called] },
+      { role: 'assistant', content: null, tool_calls: [CALLED] },
     ])
+  })
+
+  it.each<[string, Json, unknown[]]>([
+    [
+      'instructions of the conventions, in parts',
+      {
+        'gen_ai.system_instructions': '[{"type":"text","content":"Be brief."}]',
+        'gen_ai.input.messages': '[{"role":"user","parts":[{"type":"text","content":"hi"}]}]',
+      },
+      [SYSTEM, { role: 'user', content: 'hi' }],
+    ],
+    ['instructions as a text', { 'gen_ai.system_instructions': 'Be brief.' }, [SYSTEM]],
+    [
+      'instructions as messages',
+      { 'gen_ai.system_instructions': '[{"role":"system","content":"Be brief."}]' },
+      [SYSTEM],
+    ],
+    [
+      'a request of the Vercel AI SDK, with its system prompt',
+      { 'ai.prompt': '{"system":"Be brief.","prompt":"hi"}' },
+      [SYSTEM, { role: 'user', content: 'hi' }],
+    ],
+    [
+      'reasoning, tool calls and results of the conventions',
+      {
+        'gen_ai.input.messages': JSON.stringify([
+          {
+            role: 'assistant',
+            parts: [
+              { type: 'reasoning', content: 'hm' },
+              { type: 'tool_call', id: 'c1', name: 'add', arguments: { a: 1 } },
+            ],
+          },
+          { role: 'tool', parts: [{ type: 'tool_call_response', id: 'c1', response: { sum: 2 } }] },
+        ]),
+      },
+      [
+        { role: 'assistant', content: null, reasoning_content: 'hm', tool_calls: [CALLED] },
+        { role: 'tool', content: '{"sum":2}', tool_call_id: 'c1' },
+      ],
+    ],
+    [
+      'images and what is not known of the conventions',
+      {
+        'gen_ai.input.messages': JSON.stringify([
+          {
+            role: 'user',
+            name: 'ann',
+            parts: [
+              { type: 'text', content: 'see' },
+              { type: 'uri', modality: 'image', uri: 'https://x/y.png' },
+              { type: 'blob', modality: 'image', content: 'AA==' },
+            ],
+          },
+        ]),
+      },
+      [
+        {
+          role: 'user',
+          name: 'ann',
+          content: [
+            { type: 'text', text: 'see' },
+            { type: 'image_url', image_url: { url: 'https://x/y.png' } },
+            { type: 'blob', modality: 'image', content: 'AA==' },
+          ],
+        },
+      ],
+    ],
+    [
+      'a result in parts and an image of OpenInference',
+      {
+        [`${FLAT}.0.message.role`]: 'tool',
+        [`${FLAT}.0.message.tool_call_id`]: 'c1',
+        [`${FLAT}.0.message.name`]: 'add',
+        [`${FLAT}.0.message.contents.0.message_content.type`]: 'text',
+        [`${FLAT}.0.message.contents.0.message_content.text`]: '2',
+        [`${FLAT}.1.message.role`]: 'user',
+        [`${FLAT}.1.message.contents.0.message_content.type`]: 'image',
+        [`${FLAT}.1.message.contents.0.message_content.image.image.url`]: 'https://x/y.png',
+      },
+      [
+        { role: 'tool', name: 'add', tool_call_id: 'c1', content: '2' },
+        {
+          role: 'user',
+          content: [{ type: 'image_url', image_url: { url: 'https://x/y.png' } }],
+        },
+      ],
+    ],
+    [
+      'a prompt of OpenInference',
+      { 'llm.prompts.0.prompt.text': 'Once' },
+      [{ role: 'user', content: 'Once' }],
+    ],
+    [
+      'calls and results of the Vercel AI SDK',
+      {
+        'ai.prompt.messages': JSON.stringify([
+          {
+            role: 'assistant',
+            content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'add', input: { a: 1 } }],
+          },
+          {
+            role: 'tool',
+            content: [{ type: 'tool-result', toolCallId: 'c1', toolName: 'add', result: '2' }],
+          },
+        ]),
+      },
+      [
+        { role: 'assistant', content: null, tool_calls: [CALLED] },
+        { role: 'tool', content: '2', tool_call_id: 'c1' },
+      ],
+    ],
+  ])('makes chat messages of %s', (_title, attributes, expected) => {
+    expect(callOf(attributes).start.inputs.messages).toEqual(expected)
+  })
+
+  it.each<[string, Json]>([
+    ['the conventions', { 'gen_ai.tool.definitions': `[${TOOL}]` }],
+    ['OpenInference', { 'llm.tools.0.tool.json_schema': TOOL }],
+    ['the Vercel AI SDK', { 'ai.prompt.messages': '[]', 'ai.prompt.tools': [TOOL] }],
+    [
+      'OpenLLMetry',
+      { 'llm.request.functions.0.type': 'function', 'llm.request.functions.0.name': 'add' },
+    ],
+  ])('reads the tools of %s', (_title, attributes) => {
+    expect(callOf(attributes).start.inputs.tools).toEqual([JSON.parse(TOOL)])
+  })
+
+  it('adds the tool calls of the Vercel AI SDK to its answer, with or without a text', () => {
+    const calls = {
+      'ai.response.toolCalls': '[{"toolCallId":"c1","toolName":"add","args":{"a":1}}]',
+    }
+    const message = { role: 'assistant', content: null, tool_calls: [CALLED] }
+    const finish = { 'ai.response.finishReason': 'tool-calls' }
+    expect(callOf({ ...calls, ...finish }).end.output).toEqual({
+      choices: [{ index: 0, message, finish_reason: 'tool-calls' }],
+    })
+    expect(callOf({ ...calls, 'ai.response.text': 'so' }).end.output).toMatchObject({
+      choices: [{ message: { ...message, content: 'so' } }],
+    })
+  })
+
+  it('tells questions from answers in one list of events', () => {
+    const choice = (index: number, content: string) => ({
+      ...{ 'event.name': 'gen_ai.choice', index },
+      message: { role: 'assistant', content },
+    })
+    const events = [
+      { 'event.name': 'gen_ai.system.message', content: 'Be brief.' },
+      { 'event.name': 'gen_ai.tool.message', id: 'c1', content: '2' },
+      ...[choice(0, 'ho'), choice(1, 'hey')],
+    ]
+    const { start, end } = callOf({ events: JSON.stringify(events) })
+    const result = { role: 'tool', content: '2', tool_call_id: 'c1' }
+    expect(start.inputs.messages).toEqual([SYSTEM, result])
+    expect(end.output).toMatchObject({
+      choices: [{ message: { content: 'ho' } }, { index: 1, message: { content: 'hey' } }],
+    })
   })
 
   it('drops no key for an index that is far too high, and makes no array of it', () => {
@@ -123,8 +286,40 @@ describe('a span as a call', () => {
     expect(callOf({}, { events: [thrown] }).end.exception).toBeNull()
   })
 
+  const event = (name: string, attributes: Json) => ({ name, time_unix_nano: '1', attributes })
+
+  it.each<[string, ReturnType<typeof event>[]]>([
+    [
+      'one event with all messages',
+      [
+        event('gen_ai.client.inference.operation.details', {
+          'gen_ai.system_instructions': '[{"type":"text","content":"Be brief."}]',
+          'gen_ai.input.messages': '[{"role":"user","parts":[{"type":"text","content":"hi"}]}]',
+          'gen_ai.output.messages':
+            '[{"role":"assistant","parts":[{"type":"text","content":"ho"}],"finish_reason":"stop"}]',
+        }),
+      ],
+    ],
+    [
+      'events with the contents of the first conventions',
+      [
+        event('gen_ai.content.prompt', {
+          'gen_ai.prompt':
+            '[{"role":"system","content":"Be brief."},{"role":"user","content":"hi"}]',
+        }),
+        event('gen_ai.content.completion', { 'gen_ai.completion': '[{"content":"ho"}]' }),
+      ],
+    ],
+  ])('%s are messages', (_title, events) => {
+    const { start, end } = callOf({}, { events })
+    expect(start.inputs.messages).toEqual([SYSTEM, { role: 'user', content: 'hi' }])
+    expect(end.output).toMatchObject({ choices: [{ message: { content: 'ho' } }] })
+    const empty = events.map(({ name }) => event(name, {}))
+    const without = callOf({}, { events: empty })
+    expect([without.start.inputs, without.end.output]).toEqual([{}, null])
+  })
+
   it('events of the older conventions are messages, too', () => {
-    const event = (name: string, attributes: Json) => ({ name, time_unix_nano: '1', attributes })
     const { start, end } = callOf(
       { 'gen_ai.operation.name': 'chat' },
       {

@@ -142,7 +142,7 @@ function readOutput(span: Span, reader: SpanReader): unknown {
 /** Answers that a dialect keeps in the same list as its prompts. */
 function laterAnswers(reader: SpanReader): ChatMessage[] {
   const events = reader.take('messages')
-  return events ? toMessages(eventItems(events.value, true), 'assistant').slice(0, 1) : []
+  return events ? toMessages(eventItems(events.value, true), 'assistant') : []
 }
 
 /** Of a list of events the questions, or the answers; other lists hold questions alone. */
@@ -154,18 +154,27 @@ function eventItems(value: unknown, isAnswer: boolean): unknown {
   return parsed.filter((item) => (item['event.name'] === 'gen_ai.choice') === isAnswer)
 }
 
+/** Events that hold all messages in one attribute: name to attribute. */
+const QUESTION_EVENTS: ReadonlyMap<string, string> = new Map([
+  ['gen_ai.client.inference.operation.details', 'gen_ai.input.messages'],
+  ['gen_ai.content.prompt', 'gen_ai.prompt'],
+])
+const ANSWER_EVENTS: ReadonlyMap<string, string> = new Map([
+  ['gen_ai.client.inference.operation.details', 'gen_ai.output.messages'],
+  ['gen_ai.content.completion', 'gen_ai.completion'],
+])
+
 /** Messages that came as events of the span, as the conventions before 1.37 have them. */
 function eventMessages(span: Span, isAnswer: boolean): ChatMessage[] {
   return span.events.flatMap(({ name, attributes }) => {
-    if (name === 'gen_ai.client.inference.operation.details') {
-      const key = isAnswer ? 'gen_ai.output.messages' : 'gen_ai.input.messages'
-      return attributes[key] === undefined
-        ? []
-        : toMessages(attributes[key], isAnswer ? 'assistant' : 'user')
-    }
-    if (name === (isAnswer ? 'gen_ai.content.completion' : 'gen_ai.content.prompt')) {
-      const text = attributes[isAnswer ? 'gen_ai.completion' : 'gen_ai.prompt']
-      return toMessages(text, isAnswer ? 'assistant' : 'user')
+    const key = (isAnswer ? ANSWER_EVENTS : QUESTION_EVENTS).get(name)
+    if (key !== undefined) {
+      const system = isAnswer ? undefined : attributes['gen_ai.system_instructions']
+      const held = attributes[key]
+      return [
+        ...(system === undefined ? [] : systemMessages(system)),
+        ...(held === undefined ? [] : toMessages(held, isAnswer ? 'assistant' : 'user')),
+      ]
     }
     const role = roleOfEvent(name)
     if (role === null || (name === 'gen_ai.choice') !== isAnswer) return []

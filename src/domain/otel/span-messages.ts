@@ -34,8 +34,10 @@ const MESSAGES_MAX = 2_000
 export function toMessages(value: unknown, role: string): ChatMessage[] {
   const parsed = parseText(value)
   if (isObject(parsed)) {
-    if (Array.isArray(parsed.messages)) return toMessages(parsed.messages, role)
-    if (parsed.prompt !== undefined) return toMessages(parsed.prompt, role)
+    // The whole request of the Vercel AI SDK, whose system prompt stands beside the rest.
+    const sent = Array.isArray(parsed.messages) ? parsed.messages : parsed.prompt
+    const system = parsed.system === undefined ? [] : toMessages(parsed.system, 'system')
+    if (sent !== undefined) return [...system, ...toMessages(sent, role)]
   }
   const list = Array.isArray(parsed) ? parsed.slice(0, MESSAGES_MAX) : [parsed]
   return list.flatMap((item) => toMessage(parseText(item), role))
@@ -52,7 +54,7 @@ function toMessage(item: unknown, role: string): ChatMessage[] {
   }
   const own = textOr(item.role, roleOfEvent(item['event.name']) ?? role)
   if (item.text !== undefined && item.content === undefined && item.role === undefined) {
-    return [{ role: own, content: item.text }]
+    return [withFinish({ role: own, content: item.text }, item)]
   }
   const parts = partsOf(item)
   if (parts === null) return [withFinish(plainMessage(item, own), item)]
@@ -68,10 +70,15 @@ function partsOf(item: Json): Json[] | null {
 }
 
 function plainMessage(item: Json, role: string): ChatMessage {
-  const message: ChatMessage = { role, content: parseIfParts(item.content) ?? null }
-  if (typeof item.name === 'string') message.name = item.name
+  const message = namedMessage(item, role, parseIfParts(item.content) ?? null)
   const calls = toToolCalls(item.tool_calls)
   if (calls.length > 0) message.tool_calls = calls
+  return message
+}
+
+function namedMessage(item: Json, role: string, content: unknown): ChatMessage {
+  const message: ChatMessage = { role, content }
+  if (typeof item.name === 'string') message.name = item.name
   const callId = item.tool_call_id ?? (role === 'tool' ? item.id : undefined)
   if (typeof callId === 'string') message.tool_call_id = callId
   return message
@@ -92,7 +99,7 @@ function partMessages(parts: readonly Json[], role: string, item: Json): ChatMes
       reasoning += textOr(part.content ?? part.text, '')
     } else contents.push(toContent(part, type))
   }
-  const message: ChatMessage = { role, content: joinContents(contents) }
+  const message = namedMessage(item, role, joinContents(contents))
   if (reasoning !== '') message.reasoning_content = reasoning
   if (calls.length > 0) message.tool_calls = calls
   const isOnlyResults = results.length > 0 && contents.length === 0 && calls.length === 0
