@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import { describeAnnotationStoreContract } from '../../annotation/annotation-store-contract.ts'
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
+import { describeFeedbackStatsContract } from '../../feedback/feedback-stats-contract.ts'
 import { describeFeedbackStoreContract } from '../../feedback/feedback-store-contract.ts'
 import { describeContentStoresContract } from '../../objects/object-store-contract.ts'
 import { describePreviewStoreContract } from '../../training/store/preview-store-contract.ts'
@@ -36,6 +37,7 @@ describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describePreviewStoreContract('postgres', openTestStores)
   describeTrainingQueueContract('postgres', openTestStores)
   describeFeedbackStoreContract('postgres', async () => (await openTestStores()).feedback)
+  describeFeedbackStatsContract('postgres', async () => (await openTestStores()).feedback)
 })
 
 describe.skipIf(!hasPostgres || !hasClickHouse)('with calls beside PostgreSQL', () => {
