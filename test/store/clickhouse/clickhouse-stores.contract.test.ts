@@ -3,12 +3,14 @@ import { describeAnnotationStoreContract } from '../../annotation/annotation-sto
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
 import { describeCallStoreContract, startOf } from '../call-store-contract.ts'
 import { describeCallSumsContract } from '../call-sums-contract.ts'
+import { describeRecordingContract } from '../recordings/recordings-contract.ts'
 import { hasClickHouse } from './clickhouse-server.ts'
 import { openTestStores } from './open-clickhouse.ts'
 
 describe.skipIf(!hasClickHouse)('with ClickHouse', () => {
   describeCallStoreContract('clickhouse', async () => (await openTestStores()).calls)
   describeCallSumsContract('clickhouse', openTestStores)
+  describeRecordingContract('clickhouse', () => openTestStores())
   describeCallsQueryContract('clickhouse', openTestStores)
   describeAnnotationStoreContract('clickhouse', async () => {
     const { annotation, calls } = await openTestStores()

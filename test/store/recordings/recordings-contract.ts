@@ -26,11 +26,11 @@ interface Stores {
   readonly recordings: RecordingStore
 }
 
-/** @param create - an empty store that closes itself when the test ends */
-export function describeRecordingContract(name: string, create: () => Stores): void {
+/** @param create - empty stores that close themselves when the test ends */
+export function describeRecordingContract(name: string, create: () => Promise<Stores>): void {
   describe(`${name} keeps the RecordingStore contract`, () => {
     it('has stored what was added when it is flushed', async () => {
-      const { calls, recordings } = create()
+      const { calls, recordings } = await create()
       const summary = { usage: { m: { input_tokens: 5 } } }
       recordings.add(recordedCall({ summary, exception: 'e' }))
       await recordings.flush()
@@ -42,7 +42,7 @@ export function describeRecordingContract(name: string, create: () => Stores): v
     })
 
     it('has who reads an announced call wait until it is stored', async () => {
-      const { calls, recordings } = create()
+      const { calls, recordings } = await create()
       const arrive = recordings.announce(PROJECT, 'c1')
       const found = calls.findCall(PROJECT, 'c1')
       recordings.add(recordedCall(), arrive)
@@ -50,7 +50,7 @@ export function describeRecordingContract(name: string, create: () => Stores): v
     })
 
     it('has nobody wait for a call that will not be added', async () => {
-      const { calls, recordings } = create()
+      const { calls, recordings } = await create()
       const arrive = recordings.announce(PROJECT, 'c1')
       const found = calls.findCall(PROJECT, 'c1')
       arrive()
@@ -58,13 +58,13 @@ export function describeRecordingContract(name: string, create: () => Stores): v
     })
 
     it('stores without being flushed', async () => {
-      const { calls, recordings } = create()
+      const { calls, recordings } = await create()
       recordings.add(recordedCall())
       await expect.poll(() => calls.findCall(PROJECT, 'c1')).not.toBeNull()
     })
 
     it('stores calls of every size, of every alphabet', async () => {
-      const { calls, recordings } = create()
+      const { calls, recordings } = await create()
       const texts = ['é', '€', '😀', 'x'].map((letter) => letter.repeat(1_000_000))
       for (const [at, text] of texts.entries()) {
         recordings.add(recordedCall({ id: `c${at}` }, { output_json: JSON.stringify(text) }))
@@ -81,7 +81,7 @@ export function describeRecordingContract(name: string, create: () => Stores): v
     })
 
     it('tells of calls that are refused, which leaves the others alone', async () => {
-      const { calls, recordings } = create()
+      const { calls, recordings } = await create()
       const losses: RecordingLoss[] = []
       recordings.onLoss((loss) => losses.push(loss))
       recordings.add(recordedCall())
@@ -100,7 +100,7 @@ export function describeRecordingContract(name: string, create: () => Stores): v
     })
 
     it('keeps the name that a client gave a call before it was written, beside others', async () => {
-      const { calls, recordings } = create()
+      const { calls, recordings } = await create()
       recordings.onLoss(({ error }) => expect.fail(String(error)))
       await calls.renameCall({ project_id: PROJECT, id: 'c1', display_name: 'mine' })
       for (const id of ['c0', 'c1', 'c2']) recordings.add(recordedCall({ id }))
@@ -113,7 +113,7 @@ export function describeRecordingContract(name: string, create: () => Stores): v
     })
 
     it('takes the same call twice', async () => {
-      const { recordings } = create()
+      const { recordings } = await create()
       const losses: RecordingLoss[] = []
       recordings.onLoss((loss) => losses.push(loss))
       for (let time = 0; time < 2; time++) {

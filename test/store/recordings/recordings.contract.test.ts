@@ -36,8 +36,8 @@ function openStore(options: Partial<SqliteOptions> = {}) {
   return store
 }
 
-describeRecordingContract('sqlite', () => openStore({ dataDir: ':memory:' }))
-describeRecordingContract('sqlite with a writer', () => openStore())
+describeRecordingContract('sqlite', async () => openStore({ dataDir: ':memory:' }))
+describeRecordingContract('sqlite with a writer', async () => openStore())
 
 describe('sqlite recordings', () => {
   it('are all there when the store is closed', async () => {
