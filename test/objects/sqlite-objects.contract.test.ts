@@ -12,6 +12,7 @@ import * as TABLES from '../../src/store/sqlite/objects/tables.sql.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { readCaller } from '../support/read-caller.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
+import { describeObjectChangesContract } from './object-changes-contract.ts'
 import {
   describeContentStoresContract,
   listing,
@@ -29,6 +30,7 @@ function open(dataDir: string) {
 }
 
 describeContentStoresContract('sqlite', async () => open(':memory:'))
+describeObjectChangesContract('sqlite', async () => open(':memory:'))
 
 describe('sqlite objects, tables and files', () => {
   it('are there again after a restart, and read by the threads', async () => {

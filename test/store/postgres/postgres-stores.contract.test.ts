@@ -3,6 +3,7 @@ import { describeAnnotationStoreContract } from '../../annotation/annotation-sto
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
 import { describeFeedbackStatsContract } from '../../feedback/feedback-stats-contract.ts'
 import { describeFeedbackStoreContract } from '../../feedback/feedback-store-contract.ts'
+import { describeObjectChangesContract } from '../../objects/object-changes-contract.ts'
 import { describeContentStoresContract } from '../../objects/object-store-contract.ts'
 import { describePreviewStoreContract } from '../../training/store/preview-store-contract.ts'
 import { describeTrainingQueueContract } from '../../training/store/training-queue-contract.ts'
@@ -23,6 +24,7 @@ describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describeKeyStoreContract('postgres', async () => (await openTestStores()).keys)
   describePriceStoreContract('postgres', async () => (await openTestStores()).prices)
   describeContentStoresContract('postgres', openTestStores)
+  describeObjectChangesContract('postgres', openTestStores)
   describeFileStoreContract('postgres', async () => (await openTestStores()).files)
   describeResponseStoreContract('postgres', async () => (await openTestStores()).responses)
   describeAnnotationStoreContract('postgres', async () => {

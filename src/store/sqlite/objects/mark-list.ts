@@ -15,6 +15,8 @@ function createNameList(statement: string): ReadJob<string, string[]> {
       checkpoint()
       names.add(name as string)
     }
-    return [...names].sort().slice(0, NAMES_MAX)
+    // In the order of bytes, as everywhere in the store; that of code units has '😀' before '\uffee'.
+    const sorted = [...names].map((name) => Buffer.from(name)).sort(Buffer.compare)
+    return sorted.slice(0, NAMES_MAX).map(String)
   }
 }
