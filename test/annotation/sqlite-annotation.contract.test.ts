@@ -6,7 +6,6 @@ import * as SQL from '../../src/store/sqlite/annotation/annotation-queues.sql.ts
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { migrate, readMigrations } from '../../src/store/sqlite/db/migrate.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
-import { startOf } from '../store/call-store-contract.ts'
 import { readCaller } from '../support/read-caller.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import {
@@ -17,10 +16,7 @@ import {
 async function open(dataDir: string): Promise<AnnotationStores> {
   const store = openSqliteStore({ ingestQueueMax: 1000, dataDir })
   onTestFinished(() => store.close())
-  const startCalls: AnnotationStores['startCalls'] = async (project_id, ids) => {
-    for (const id of ids) await store.calls.startCall(startOf({ project_id, id }))
-  }
-  return { annotation: store.annotation, startCalls }
+  return store
 }
 
 describeAnnotationStoreContract('sqlite', () => open(':memory:'))

@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import { describeAnnotationStoreContract } from '../../annotation/annotation-store-contract.ts'
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
-import { describeCallStoreContract, startOf } from '../call-store-contract.ts'
+import { describeCallStoreContract } from '../call-store-contract.ts'
 import { describeCallSumsContract } from '../call-sums-contract.ts'
 import { describeRecordingContract } from '../recordings/recordings-contract.ts'
 import { hasClickHouse } from './clickhouse-server.ts'
@@ -12,13 +12,5 @@ describe.skipIf(!hasClickHouse)('with ClickHouse', () => {
   describeCallSumsContract('clickhouse', openTestStores)
   describeRecordingContract('clickhouse', () => openTestStores())
   describeCallsQueryContract('clickhouse', openTestStores)
-  describeAnnotationStoreContract('clickhouse', async () => {
-    const { annotation, calls } = await openTestStores()
-    return {
-      annotation,
-      async startCalls(project_id, ids) {
-        for (const id of ids) await calls.startCall(startOf({ project_id, id }))
-      },
-    }
-  })
+  describeAnnotationStoreContract('clickhouse', () => openTestStores())
 })

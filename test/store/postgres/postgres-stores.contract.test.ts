@@ -7,7 +7,6 @@ import { describeObjectChangesContract } from '../../objects/object-changes-cont
 import { describeContentStoresContract } from '../../objects/object-store-contract.ts'
 import { describePreviewStoreContract } from '../../training/store/preview-store-contract.ts'
 import { describeTrainingQueueContract } from '../../training/store/training-queue-contract.ts'
-import { startOf } from '../call-store-contract.ts'
 import { hasClickHouse } from '../clickhouse/clickhouse-server.ts'
 import {
   describeFileStoreContract,
@@ -27,15 +26,7 @@ describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describeObjectChangesContract('postgres', openTestStores)
   describeFileStoreContract('postgres', async () => (await openTestStores()).files)
   describeResponseStoreContract('postgres', async () => (await openTestStores()).responses)
-  describeAnnotationStoreContract('postgres', async () => {
-    const { annotation, calls } = await openTestStores()
-    return {
-      annotation,
-      async startCalls(project_id, ids) {
-        for (const id of ids) await calls.startCall(startOf({ project_id, id }))
-      },
-    }
-  })
+  describeAnnotationStoreContract('postgres', () => openTestStores())
   describePreviewStoreContract('postgres', openTestStores)
   describeTrainingQueueContract('postgres', openTestStores)
   describeFeedbackStoreContract('postgres', async () => (await openTestStores()).feedback)
