@@ -144,6 +144,12 @@ export class ApiError extends Error {
   }
 }
 
+/** The refusal of a body that has more bytes than its route takes. */
+export function bodyTooLarge(bytesMax: number, cause?: unknown): ApiError {
+  const message = `The body has more than ${bytesMax} bytes.`
+  return new ApiError('request_too_large', { message, cause })
+}
+
 /** The error body that every route answers. */
 export interface ErrorBody {
   readonly error: {

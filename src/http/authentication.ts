@@ -9,6 +9,13 @@ import type { Principal } from '../domain/access/permissions.ts'
 import { ApiError } from '../errors.ts'
 import type { App } from './app-type.ts'
 
+/** How keys are told; one that is told in another way may be right. */
+export const BASIC_TAKEN =
+  'This address takes the API key as the password of HTTP Basic credentials, with any user name.'
+const BEARER_TAKEN = 'This address takes the API key as `Authorization: Bearer <key>`.'
+const EITHER_TAKEN =
+  'This address takes it as `Authorization: Bearer <key>` or as the password of HTTP Basic credentials.'
+
 /** Finds the caller behind a key, or null. Must take the same time for near misses. */
 type FindPrincipal = (key: string) => Promise<Principal | null>
 
@@ -22,6 +29,7 @@ export async function useBasicAuthentication(app: App, findPrincipal: FindPrinci
     authenticate: { realm: 'weft' },
     strictCredentials: false,
     async validate(_username: string, password: string, request: FastifyRequest) {
+      if (password === '') throw new ApiError('invalid_api_key', { message: BASIC_TAKEN })
       request.principal = requirePrincipal(await findPrincipal(password))
     },
   })
@@ -36,14 +44,12 @@ export async function useBasicAuthentication(app: App, findPrincipal: FindPrinci
 export function useEitherAuthentication(app: App, findPrincipal: FindPrincipal): void {
   app.addHook('onRequest', async (request) => {
     const key = keyOfHeaders(request.headers)
-    if (key === null) throw new ApiError('missing_api_key')
+    if (key === null) throw missingApiKey(EITHER_TAKEN)
     request.principal = requirePrincipal(await findPrincipal(key))
   })
 }
 
 const BEARER = 'bearer '
-/** The key may be right, and told in another way. */
-const BEARER_TAKEN = 'This address takes the API key as `Authorization: Bearer <key>`.'
 
 /**
  * Bearer: the token is the API key.
@@ -53,12 +59,17 @@ const BEARER_TAKEN = 'This address takes the API key as `Authorization: Bearer <
 export function useBearerAuthentication(app: App, findPrincipal: FindPrincipal): void {
   app.addHook('onRequest', async (request) => {
     const { authorization } = request.headers
-    if (!authorization) throw new ApiError('missing_api_key')
+    if (!authorization) throw missingApiKey(BEARER_TAKEN)
     const isBearer = authorization.slice(0, BEARER.length).toLowerCase() === BEARER
     if (!isBearer) throw new ApiError('invalid_api_key', { message: BEARER_TAKEN })
     const key = authorization.slice(BEARER.length).trim()
     request.principal = requirePrincipal(await findPrincipal(key))
   })
+}
+
+/** @param taken - how the address takes a key */
+export function missingApiKey(taken: string): ApiError {
+  return new ApiError('missing_api_key', { message: `No API key was given. ${taken}` })
 }
 
 function requirePrincipal(principal: Principal | null): Principal {

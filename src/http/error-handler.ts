@@ -6,15 +6,16 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { ApiError, ERRORS, type ErrorCode, toErrorBody } from '../errors.ts'
+import { ApiError, bodyTooLarge, ERRORS, type ErrorCode, toErrorBody } from '../errors.ts'
 import { type Problem, toValidationError } from '../schemas/problems.ts'
 import type { App } from './app-type.ts'
+import { BASIC_TAKEN, missingApiKey } from './authentication.ts'
+import { bytesMaxOf } from './body/content-encoding.ts'
 import { SchemaError } from './body/validation.ts'
 import { createRefusalLog, type RefusalLog } from './refusal-log.ts'
 
 /** What the framework and its plugins throw, in our words. */
 const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'request_too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_json',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_json',
@@ -27,19 +28,16 @@ const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
 
 const AUTHENTICATION_CODES = /^FST_BASIC_AUTH_MISSING_OR_BAD/
 
-/** The key may be right, and told in another way. */
-const BASIC_TAKEN =
-  'This address takes the API key as the password of HTTP Basic credentials, with any user name.'
-
 /** Anything thrown as an ApiError: errors of the framework by their code, all others as internal_error. */
 export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof SchemaError) return fromProblems(error.problems, request)
   const code = (error as FastifyError | undefined)?.code ?? ''
   if (AUTHENTICATION_CODES.test(code)) {
-    if (!request.headers.authorization) return new ApiError('missing_api_key')
+    if (!request.headers.authorization) return missingApiKey(BASIC_TAKEN)
     return new ApiError('invalid_api_key', { message: BASIC_TAKEN })
   }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge(bytesMaxOf(request), error)
   const known = FRAMEWORK_CODES[code]
   if (known) return new ApiError(known, { cause: error })
   if (isFileRefusal(error)) return new ApiError('unknown_url', { cause: error })

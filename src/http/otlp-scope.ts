@@ -5,7 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { encodeRpcStatus, encodeTraceResponse } from '../domain/otel/otlp-protobuf.ts'
 import { rpcCodeOf } from '../domain/otel/rpc-code.ts'
-import type { ApiError } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 import type { App } from './app-type.ts'
 
 type OtlpEncoding = 'protobuf' | 'json'
@@ -13,7 +13,7 @@ type OtlpEncoding = 'protobuf' | 'json'
 const PROTOBUF = 'application/x-protobuf'
 const JSON_TYPE = 'application/json'
 
-/** Bytes of a body, whatever its media type is called; others end as unsupported_media_type. */
+/** Bytes of a body in either encoding; others end as unsupported_media_type. */
 export function useOtlpBodies(app: App, bodyBytesMax: number): void {
   app.removeAllContentTypeParsers()
   for (const type of [PROTOBUF, JSON_TYPE]) {
@@ -23,6 +23,10 @@ export function useOtlpBodies(app: App, bodyBytesMax: number): void {
       (_request, body, done) => done(null, body),
     )
   }
+  app.addContentTypeParser('*', (_request, _body, done) => {
+    const message = `Send the body as ${PROTOBUF} or ${JSON_TYPE}.`
+    done(new ApiError('unsupported_media_type', { message }), undefined)
+  })
 }
 
 export function encodingOf(request: FastifyRequest): OtlpEncoding {

@@ -54,11 +54,56 @@ const FIELDS_NAMED_MAX = 40
 
 // The finished issue no longer has the schema, which knows the fields that there are.
 z.config({
-  customError: (issue) =>
-    issue.code === 'unrecognized_keys'
-      ? `is not a field of this object${listFields(issue.inst)}`
-      : undefined,
+  customError: (issue) => {
+    if (issue.code === 'unrecognized_keys')
+      return `is not a field of this object${listFields(issue.inst)}`
+    if (issue.code === 'invalid_type') return sayType(issue.expected, issue.input)
+    if (issue.code === 'too_small') return sayBound('at least', issue.minimum, issue)
+    if (issue.code === 'too_big') return sayBound('at most', issue.maximum, issue)
+    return undefined
+  },
 })
+
+/** Types by their names in Zod, as a sentence has them. */
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+}
+
+function sayType(expected: string, input: unknown): string | undefined {
+  const type = TYPES[expected]
+  if (type === undefined) return undefined
+  if (expected === 'int' && typeof input === 'number') return `must be ${type}`
+  return `must be ${type}, not ${nameOf(input)}`
+}
+
+function nameOf(input: unknown): string {
+  if (input === null) return 'null'
+  if (typeof input === 'boolean') return String(input)
+  return TYPES[Array.isArray(input) ? 'array' : typeof input] ?? 'that'
+}
+
+/** One and several of what Zod counts; of a number the value itself is bounded. */
+const UNITS: Readonly<Record<string, readonly [string, string]>> = {
+  string: ['character', 'characters'],
+  array: ['entry', 'entries'],
+}
+
+function sayBound(
+  bound: string,
+  limit: number | bigint,
+  { origin, inclusive }: { origin: string; inclusive?: boolean | undefined },
+): string | undefined {
+  if (inclusive === false) return undefined
+  if (origin === 'number' || origin === 'int') return `must be ${bound} ${limit}`
+  const units = UNITS[origin]
+  return units && `must have ${bound} ${limit} ${units[Number(limit) === 1 ? 0 : 1]}`
+}
 
 function listFields(schema: unknown): string {
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []

@@ -66,6 +66,67 @@ it.each([
   },
 )
 
+it.each([
+  [
+    '/call/start',
+    null,
+    null,
+    'No API key was given. This address takes the API key as the password',
+  ],
+  [
+    '/v1/models',
+    null,
+    null,
+    'No API key was given. This address takes the API key as `Authorization: Bearer <key>`.',
+  ],
+  [
+    '/v1/traces',
+    null,
+    null,
+    'as `Authorization: Bearer <key>` or as the password of HTTP Basic credentials.',
+  ],
+  ['/me', `Basic ${btoa('wk_key:')}`, null, 'as the password of HTTP Basic credentials'],
+  ['/call/start', undefined, '', 'The body must be an object, not null'],
+  ['/call/start', undefined, '{"start":[]}', 'start must be an object, not a list'],
+  ['/call/read', undefined, '{"project_id":"a/b","id":true}', 'id must be a string, not true'],
+  [
+    '/feedback/query',
+    undefined,
+    '{"project_id":"a/b","limit":100000}',
+    'limit must be at most 10000',
+  ],
+  ['/call/start', undefined, ' '.repeat(5000), 'The body has more than 4096 bytes.'],
+])('a refusal says what would be taken: %s', async (url, authorization, payload, told) => {
+  const { app, key } = await buildTestApp({ bodyBytesMax: 4096 })
+  const isRead = url === '/me' || url === '/v1/models'
+  const credentials = authorization === undefined ? authorizationFor(url, key) : authorization
+  const { body } = await app.inject({
+    method: isRead ? 'GET' : 'POST',
+    url,
+    headers: {
+      ...(credentials !== null && { authorization: credentials }),
+      ...(!isRead && { 'content-type': 'application/json' }),
+    },
+    ...(payload !== null && { payload }),
+  })
+  expect(JSON.parse(body).error?.message ?? JSON.parse(body).message).toContain(told)
+})
+
+it('a body that is no export is told the encodings of OpenTelemetry', async () => {
+  const { app, key } = await buildTestApp()
+  const { statusCode, body } = await app.inject({
+    method: 'POST',
+    url: '/v1/traces',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/x-www-form-urlencoded',
+    },
+    payload: 'a=1',
+  })
+  expect(statusCode).toBe(415)
+  expect(body).toContain('Send the body as application/x-protobuf or application/json.')
+})
+
 it('an unknown field with a very long name is named by its beginning', async () => {
   const { post } = await buildTestApp()
   const { status, body, text } = await post('/call/start', { start: { ['x'.repeat(100_000)]: 1 } })

@@ -7,7 +7,7 @@ import { Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createUnzip, createZstdDecompress } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { ApiError } from '../../errors.ts'
+import { ApiError, bodyTooLarge } from '../../errors.ts'
 import type { App } from '../app-type.ts'
 
 /** Spec: §4 (bodies are JSON, nothing about encodings). Choice: what Node unpacks; one encoding at a time. */
@@ -45,14 +45,15 @@ export function refuseEncoding(taken: string = TAKEN): ApiError {
   })
 }
 
-function bytesMaxOf({ routeOptions }: FastifyRequest): number {
+/** Limit: bytes of the body of a request, before and after it is unpacked. */
+export function bytesMaxOf({ routeOptions }: FastifyRequest): number {
   return routeOptions.config.bodyBytesMax ?? routeOptions.bodyLimit ?? 0
 }
 
 /** @param bytesMax - bound of the bytes before and of the bytes after */
 function unpack(packed: IncomingMessage, decoder: Transform, bytesMax: number): Readable {
   let receivedEncodedLength = 0
-  const tooLarge = () => new ApiError('request_too_large')
+  const tooLarge = () => bodyTooLarge(bytesMax)
   const onChunk = (chunk: Buffer) => {
     receivedEncodedLength += chunk.length
     if (receivedEncodedLength > bytesMax) decoder.destroy(tooLarge())

@@ -1,7 +1,7 @@
 /** Bodies that are forms, `multipart/form-data`: their limits, and what is wrong with one. */
 import multipart from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
-import { ApiError } from '../../errors.ts'
+import { ApiError, bodyTooLarge } from '../../errors.ts'
 import type { App } from '../app-type.ts'
 import { refuseEncoding } from './content-encoding.ts'
 
@@ -41,7 +41,7 @@ export async function useForms(app: App, limits: FormLimits): Promise<void> {
   })
   app.addHook('onRequest', async ({ headers }: FastifyRequest) => {
     const length = Number(headers['content-length'] ?? 0)
-    if (length > bodyBytesMax) throw new ApiError('request_too_large')
+    if (length > bodyBytesMax) throw bodyTooLarge(bodyBytesMax)
     const encoding = headers['content-encoding'] ?? 'identity'
     if (encoding !== 'identity') throw refuseEncoding('identity')
   })

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import type { JobContent } from '../../domain/training/training-job.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, bodyTooLarge } from '../../errors.ts'
 import type { TrainingPayload } from '../../store/api/training/training-jobs.ts'
 import type { StagedBody } from './body-folder.ts'
 import { readTrainingBody } from './training-body-text.ts'
@@ -89,7 +89,7 @@ async function receive(
   try {
     for await (const chunk of readChunks(source)) {
       bytes += chunk.length
-      if (bytes > bytesMax) throw new ApiError('request_too_large')
+      if (bytes > bytesMax) throw bodyTooLarge(bytesMax)
       chunks.push(chunk)
       if (bytes <= INLINE_BYTES_MAX) continue
       staged ??= await stageBody()

@@ -1,7 +1,7 @@
 /** Bytes of training in PostgreSQL, in chunks, each under a path of its own. */
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { ApiError } from '../../../errors.ts'
+import { ApiError, bodyTooLarge } from '../../../errors.ts'
 import type { Postgres } from '../db/client.ts'
 import type { Parameters } from '../db/named-parameters.ts'
 import { LOCK_QUEUE } from '../training/training-queue.sql.ts'
@@ -78,7 +78,7 @@ export function createBlobs(db: Postgres): Blobs {
       try {
         for await (const content of inChunks(source)) {
           bytes += content.length
-          if (bytes > bytesMax) throw new ApiError('request_too_large')
+          if (bytes > bytesMax) throw bodyTooLarge(bytesMax)
           hash.update(content)
           await db.run(SQL.INSERT_CHUNK, { path, chunk, content })
           chunk += 1

@@ -1,6 +1,6 @@
 /** Takes in the bytes of a file: counted, hashed and on the disk before anything is said of them. */
 import { createHash } from 'node:crypto'
-import { ApiError } from '../../../errors.ts'
+import { ApiError, bodyTooLarge } from '../../../errors.ts'
 import type { FileFolder, FileWriter } from './file-folder.ts'
 
 /** A file whose bytes are on the disk, under a name that does not last. */
@@ -47,7 +47,7 @@ async function writeAll(
   let bytes = 0
   for await (const chunk of source) {
     bytes += chunk.length
-    if (bytes > bytesMax) throw new ApiError('request_too_large')
+    if (bytes > bytesMax) throw bodyTooLarge(bytesMax)
     hash.update(chunk)
     await onDisk(() => writer.write(chunk))
   }
