@@ -106,7 +106,7 @@ export interface Config {
   /** A key with all scopes on all projects, or null. Secret. */
   readonly bootstrapKey: string | null
   readonly modelsFile: string
-  /** True when WEFT_MODELS_FILE was set: then the file must exist. */
+  /** True when WEFT_MODELS_FILE names another file than the default one: then it must exist. */
   readonly modelsFileRequired: boolean
   readonly refScheme: string
   readonly store: 'sqlite' | 'clickhouse'
@@ -206,7 +206,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     const issue = parsed.error.issues[0]
     throw new ConfigError(`${issue?.path.join('.')} ${issue?.message}`)
   }
-  return toConfig(parsed.data, environment)
+  return toConfig(parsed.data)
 }
 
 /**
@@ -220,14 +220,14 @@ export function readSecret(
   return environment[name] || null
 }
 
-function toConfig(values: z.output<typeof Environment>, environment: NodeJS.ProcessEnv): Config {
+function toConfig(values: z.output<typeof Environment>): Config {
   return Object.freeze({
     host: values.WEFT_HOST,
     port: values.WEFT_PORT,
     dataDir: values.WEFT_DATA_DIR,
     bootstrapKey: values.WEFT_BOOTSTRAP_KEY ?? null,
     modelsFile: values.WEFT_MODELS_FILE,
-    modelsFileRequired: Boolean(environment.WEFT_MODELS_FILE),
+    modelsFileRequired: values.WEFT_MODELS_FILE !== DEFAULTS.WEFT_MODELS_FILE,
     refScheme: values.WEFT_REF_SCHEME,
     store: values.WEFT_STORE,
     clickhouse: toClickHouse(values),
