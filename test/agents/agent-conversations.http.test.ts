@@ -1,9 +1,9 @@
 /** Messages that are searched, and traces and conversations told as chats. */
 import { beforeEach, describe, expect, it } from 'vitest'
-import { spanId } from '../otel/otel-fixtures.ts'
+import { buildSpan, spanId, toJsonRequest } from '../otel/otel-fixtures.ts'
 import { describeEachStore } from '../store/clickhouse/describe-each-store.ts'
 import type { TestApp } from '../support/build-test-app.ts'
-import { askAgents, buildAgentsApp, PROJECT, traceId } from './agents-fixtures.ts'
+import { askAgents, at, buildAgentsApp, PROJECT, traceId } from './agents-fixtures.ts'
 
 let test: TestApp
 const ask = (path: string, body: object = {}) => askAgents(test, path, body)
@@ -94,6 +94,52 @@ describeEachStore('agents', (build) => {
         },
         feedback: [{ feedback_type: 'note', payload: { note: 'good' }, scorer_tags: [] }],
       })
+    })
+
+    it('tells instructions, tools that were asked for and not run, and what was compacted', async () => {
+      const place = (number: number, attributes: Record<string, unknown>) =>
+        buildSpan({
+          ...{ trace_id: traceId(5), span_id: spanId(500 + number), attributes },
+          ...{ parent_span_id: number === 0 ? null : spanId(500), start_ns: at(number) },
+        })
+      const asked = [{ type: 'tool_call', id: 't', name: 'look', arguments: { at: 'x' } }]
+      const spans = [
+        place(0, {
+          'gen_ai.operation.name': 'invoke_agent',
+          'gen_ai.agent.name': 'finder',
+          'gen_ai.system_instructions': '[{"type":"text","content":"Be brief."}]',
+          'gen_ai.tool.definitions': '[{"type":"function","name":"look"}]',
+        }),
+        place(1, {
+          'gen_ai.operation.name': 'chat',
+          'gen_ai.request.model': 'm',
+          'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts: asked }]),
+        }),
+        place(2, {
+          'weave.compaction.summary': 'all of it',
+          'weave.compaction.items_before': 9,
+          'weave.compaction.items_after': 1,
+        }),
+      ]
+      const headers = { project_id: PROJECT }
+      await test.post('/v1/traces', toJsonRequest(spans), { headers })
+      const tell = async (include_model_tool_calls: boolean) =>
+        (await ask('traces/chat', { trace_id: traceId(5), include_model_tool_calls })).body.messages
+      const [start, call, compacted, ...others] = await tell(true)
+      expect(others).toEqual([])
+      expect(start.agent_start).toEqual({
+        ...{ model: null, status: 'UNSET', system_instructions: 'Be brief.' },
+        tool_definitions: '[{"type":"function","name":"look"}]',
+      })
+      expect(call).toMatchObject({
+        ...{ agent_name: 'finder', span_id: spanId(501) },
+        tool_call: { tool_name: 'look', tool_arguments: '{"at":"x"}', tool_result: null },
+      })
+      expect(compacted.context_compacted).toEqual({
+        compaction_summary: 'all of it',
+        ...{ compaction_items_before: 9, compaction_items_after: 1 },
+      })
+      expect(await tell(false)).toEqual([start, compacted])
     })
 
     it('is 404 for a trace without spans', async () => {

@@ -77,9 +77,62 @@ describeEachStore('agents', (build) => {
       ])
     })
 
-    it('refuses a type that the value has not', async () => {
-      const metrics = [{ ...tokens, value_type: 'string' }]
-      expect((await ask('spans/stats', { ...window, metrics })).status).toBe(422)
+    it('has a bucket without spans where no groups are asked for', async () => {
+      const empty = { start: '2024-01-01T00:00:00Z', end: '2024-01-01T00:00:20Z', granularity: 10 }
+      const { body } = await ask('spans/stats', { ...empty, metrics: [tokens] })
+      expect(body.rows).toEqual([
+        { timestamp: '2024-01-01T00:00:00.000000Z', sum_tokens: 0 },
+        { timestamp: '2024-01-01T00:00:10.000000Z', sum_tokens: 0 },
+      ])
+      const group_by = [{ key: 'operation_name' }]
+      const grouped = await ask('spans/stats', { ...empty, group_by, metrics: [tokens] })
+      expect(grouped.body.rows).toEqual([])
+    })
+
+    it('the last of times is a time', async () => {
+      const ends = { alias: 'end', value: { key: 'ended_at' }, value_type: 'datetime' }
+      const metrics = [{ ...ends, aggregations: ['max', 'count'] }]
+      const { body } = await ask('spans/stats', { ...window, granularity: 60, metrics })
+      expect(body.rows).toEqual([
+        {
+          timestamp: '2023-11-14T22:13:00.000000Z',
+          max_end: '2023-11-14T22:13:40.900000Z',
+          count_end: 8,
+        },
+      ])
+      expect(body.columns.map(({ value_type }: { value_type: string }) => value_type)).toEqual([
+        ...['datetime', 'datetime', 'number'],
+      ])
+    })
+
+    it('refuses what it cannot answer, by its name', async () => {
+      const failed = { alias: 'a', value: { source: 'derived', key: 'is_error' } }
+      const cases: [string, object, string][] = [
+        [
+          'a type that the value has not',
+          { metrics: [{ ...tokens, value_type: 'string' }] },
+          'metrics[0].value_type',
+        ],
+        [
+          'percentiles of truths',
+          { metrics: [{ ...failed, value_type: 'boolean', percentiles: [50] }] },
+          'metrics[0].percentiles',
+        ],
+        [
+          'more rows than an answer can hold',
+          {
+            ...{ start: '2023-11-14T20:00:00Z', end: '2023-11-14T22:40:00Z', granularity: 1 },
+            ...{ metrics: [tokens], group_by: [{ key: 'span_id' }] },
+          },
+          'group_limit',
+        ],
+      ]
+      for (const [title, body, param] of cases) {
+        expect(await ask('spans/stats', { ...window, ...body }), title).toMatchObject({
+          status: 422,
+          body: { error: { param } },
+        })
+      }
     })
   })
 

@@ -153,11 +153,18 @@ describeEachStore('agents', (build) => {
         ['one by its type', equals('custom_attrs_int.retries', 2), 1],
         ['a derived value', equals('is_error', true), 1],
         ['a trace', equals('trace_id', traceId(2)), 4],
+        ['whether it runs an agent', equals('is_invocation', true), 2],
         ['what is not there', equals('nothing', 'x'), 0],
+        ['what every object of the language has', equals('constructor', false), 0],
         [
           'a time',
           { $expr: { $lt: [field('started_at'), { $literal: '2023-11-14T22:13:25Z' }] } },
           1,
+        ],
+        [
+          'an end',
+          { $expr: { $gt: [field('ended_at'), { $literal: '2023-11-14T22:13:40.7Z' }] } },
+          2,
         ],
       ]
       for (const [title, query, total] of cases) {
@@ -219,8 +226,48 @@ describeEachStore('agents', (build) => {
       expect(body.groups[1].group_keys).toEqual({ conversation_id: null })
     })
 
+    it('sorts groups by a measure, and equal ones by their keys', async () => {
+      const { body } = await ask('spans/query', {
+        group_by: [{ key: 'operation_name' }, { key: 'trace_id' }],
+        query: { $expr: { $eq: [field('conversation_id'), { $literal: 'c1' }] } },
+        measures: [{ alias: 'spans', aggregation: 'count' }],
+        sort_by: [{ field: 'spans', direction: 'desc' }],
+      })
+      const keys = body.groups.map(({ group_keys }: { group_keys: object }) =>
+        Object.values(group_keys),
+      )
+      const [one, two] = [traceId(1), traceId(2)]
+      expect(keys).toEqual([
+        ...[
+          ['chat', one],
+          ['chat', two],
+          ['execute_tool', one],
+          ['execute_tool', two],
+        ],
+        ...[
+          ['invoke_agent', one],
+          ['invoke_agent', two],
+        ],
+      ])
+    })
+
     it('refuses what it cannot answer, by its name', async () => {
       const cases: [string, object, string][] = [
+        [
+          'another type than that of the value',
+          {
+            group_by: [{ key: 'agent_name' }],
+            measures: [
+              {
+                alias: 'a',
+                aggregation: 'count',
+                value: { key: 'tool_name' },
+                value_type: 'number',
+              },
+            ],
+          },
+          'measures[0]',
+        ],
         ['an unknown field to group by', { group_by: [{ key: 'nope' }] }, 'group_by[0].key'],
         [
           'a sum of texts',

@@ -42,7 +42,7 @@ export function spanField(span: AgentSpan, path: readonly string[]): unknown {
   const name = path.join('.')
   if (name === 'started_at') return timeValue(span.call.started_at_us)
   if (name === 'ended_at') return timeValue(span.call.ended_at_us)
-  if (name in DERIVED) return derivedValue(span, name)
+  if (Object.hasOwn(DERIVED, name)) return derivedValue(span, name)
   const column = columnOf(name)
   if (column) return span.columns[column]
   const [first = '', ...rest] = path
