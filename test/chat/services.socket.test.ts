@@ -2,6 +2,7 @@
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import { createModelRegistry, type ServedModel } from '../../src/inference/models/registry.ts'
+import type { Engine } from '../../src/inference/openai/profiles.ts'
 import type { ImageRequest } from '../../src/schemas/chat/services/images.ts'
 import type { ModerationRequest } from '../../src/schemas/chat/services/moderations.ts'
 import type { DetokenizeRequest, TokenizeRequest } from '../../src/schemas/chat/services/tokens.ts'
@@ -10,7 +11,7 @@ import { startModelServer, upstreamModel } from '../support/model-server.ts'
 import type { RowsOf } from '../support/rows-of.ts'
 import { inTurn } from '../support/upstream-answers.ts'
 
-type Options = Pick<ServedModel, 'offers'> & { readonly engine?: 'llama-server' | 'vllm' }
+type Options = Pick<ServedModel, 'offers'> & { readonly engine?: Engine }
 
 /** A server whose models are asked at a scripted engine. */
 async function start(behaviour: Behaviour, options: Options) {
@@ -95,6 +96,24 @@ describe('services of engines', () => {
     expect([broken.status, broken.body.error.code]).toEqual([502, 'upstream_invalid_response'])
     const chat = await post('/v1/tokenize', { messages: [{ role: 'user', content: 'hi' }] })
     expect([chat.status, chat.body.error.param]).toEqual([400, 'messages'])
+  })
+
+  it('speaks to SGLang with special tokens in texts, and without the texts of tokens', async () => {
+    const { post, upstream, bodyAt } = await start(inTurn(CUT, json(200, { text: 'hi' })), {
+      engine: 'sglang',
+    })
+    expect((await post('/v1/tokenize', { model: 'short', prompt: 'hi' })).body.tokens).toEqual([
+      5, 6,
+    ])
+    const { body } = await post('/v1/detokenize', { tokens: [5, 6] })
+    expect(body).toEqual({ prompt: 'hi' })
+    const refused = await post('/v1/tokenize', { prompt: 'hi', return_token_strs: true })
+    expect([refused.status, refused.body.error.param]).toEqual([400, 'return_token_strs'])
+    expect(upstream.requests.map(({ url }) => url)).toEqual(['/tokenize', '/detokenize'])
+    expect([bodyAt(0), bodyAt(1)]).toEqual([
+      { model: 'up', prompt: 'hi' },
+      { model: 'up', tokens: [5, 6], skip_special_tokens: false },
+    ])
   })
 
   it.each([

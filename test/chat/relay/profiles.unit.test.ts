@@ -197,6 +197,11 @@ describe('the profile', () => {
       '"structured_outputs":{ "_backend":"x", "regex":"a" }',
       '"structured_outputs":{ "regex":"a" }',
     ],
+    [
+      'vllm',
+      '"structured_outputs":{"json_object":false,"regex":"a"}',
+      '"structured_outputs":{"regex":"a"}',
+    ],
     ['sglang', '"structured_outputs":{"grammar":"root ::= \\"a\\""}', '"ebnf":"root ::= \\"a\\""'],
     ['sglang', '"structured_outputs":{"choice":["a.b","c|d"]}', '"regex":"(a\\\\.b|c\\\\|d)"'],
     [
@@ -228,11 +233,18 @@ describe('the profile', () => {
     ['llama-server', '"structured_outputs":{"regex":"a"}', 'structured_outputs.regex'],
     ['ollama', '"response_format":{"type":"structural_tag"}', 'response_format.type'],
     ['ollama', '"tools":[{"function":{"name":"f"}}],"tool_choice":"required"', 'tool_choice'],
+    ['sglang', '"structured_outputs":{"json_object":false}', 'structured_outputs'],
     ['llama-server', '"continue_final_message":true', 'continue_final_message'],
     ['llama-server', '"return_token_ids":true', 'return_token_ids'],
     ['sglang', '"add_generation_prompt":false', 'add_generation_prompt'],
   ])('of %s refuses %s by the name of the part', (engine, members, param) => {
     expect(tryRender(engine, `,${members}`)).toEqual({ refused: param })
+  })
+
+  it('refuses a schema that is no JSON, where it becomes a response_format', () => {
+    expect(() => render('openai', ',"structured_outputs":{"json":"{"}')).toThrow(
+      'structured_outputs.json must be valid JSON.',
+    )
   })
 
   it.each<[Engine, string, object]>([

@@ -62,7 +62,12 @@ const leaf = fc.oneof(
       fc.constantFrom('date', 'time', 'date-time', 'ipv4', 'hostname', 'email', 'unknown'),
     )
     .map(([type, format]) => (format === 'unknown' ? { type } : { type, format })),
-  fc.constantFrom({ enum: ['red', 2, null, true] }, { const: 'fixed "value"' }, { const: 7 }),
+  fc.constantFrom(
+    { enum: ['red', 2, null, true] },
+    { type: ['string', 'null'], enum: ['red', null] },
+    { const: 'fixed "value"' },
+    { type: 'integer', const: 7 },
+  ),
 )
 const { schema } = fc.letrec<{ schema: object }>((tie) => ({
   schema: fc.oneof(

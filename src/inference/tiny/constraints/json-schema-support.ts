@@ -98,10 +98,11 @@ function findNumberFault(schema: Schema): string | null {
 }
 
 function findCombination(schema: Schema): string | null {
-  if (Array.isArray(schema.enum) && schema.type !== undefined && schema.enum.length > 0) {
+  const values = schema.const === undefined ? schema.enum : [schema.const]
+  if (Array.isArray(values) && schema.type !== undefined) {
     const types = [schema.type].flat()
-    if (!schema.enum.every((value) => types.some((type) => isOfType(value, type)))) {
-      return 'enum with values of another type'
+    if (!values.every((value) => types.some((type) => isOfType(value, type)))) {
+      return 'enum or const with a value of another type'
     }
   }
   if (Array.isArray(schema.enum) && schema.enum.length === 0) return 'enum without values'
