@@ -56,7 +56,7 @@ const FIELDS_NAMED_MAX = 40
 z.config({
   customError: (issue) => {
     if (issue.code === 'unrecognized_keys')
-      return `is not a field of this object${listFields(issue.inst)}`
+      return `is not a field of this object${listFields(issue.inst)}${sayVendor(issue.keys)}`
     if (issue.code === 'invalid_type') return sayType(issue.expected, issue.input)
     if (issue.code === 'too_small') return sayBound('at least', issue.minimum, issue)
     if (issue.code === 'too_big') return sayBound('at most', issue.maximum, issue)
@@ -103,6 +103,11 @@ function sayBound(
   if (origin === 'number' || origin === 'int') return `must be ${bound} ${limit}`
   const units = UNITS[origin]
   return units && `must have ${bound} ${limit} ${units[Number(limit) === 1 ? 0 : 1]}`
+}
+
+/** A tracing SDK that was given the address of the server sends its vendor's names to the wrong routes. */
+function sayVendor(keys: readonly string[]): string {
+  return keys.some((key) => key.startsWith('wb_')) ? '; tracing SDKs send to /traces' : ''
 }
 
 function listFields(schema: unknown): string {

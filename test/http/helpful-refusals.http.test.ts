@@ -89,6 +89,7 @@ it.each([
   ['/call/start', undefined, '', 'The body must be an object, not null'],
   ['/call/start', undefined, '{"start":[]}', 'start must be an object, not a list'],
   ['/call/read', undefined, '{"project_id":"a/b","id":true}', 'id must be a string, not true'],
+  ['/call/start', undefined, '{"start":{"wb_user_id":"x"}}', '; tracing SDKs send to /traces'],
   [
     '/feedback/query',
     undefined,
