@@ -111,6 +111,21 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       ])
       expect(await readFile(await download.path(), 'utf8')).toContain(expected)
     }
+    // Each chosen filter is a step of the way back, and so is each text, however it was typed.
+    const text = page.getByLabel('Text in inputs or output')
+    const address = () => new URL(page.url()).search
+    await text.press('End')
+    await text.pressSequentially('?!', { delay: 350 })
+    await text.press('Enter')
+    await text.pressSequentially('x')
+    await page.getByLabel('Operation').focus()
+    await expect.poll(address).toBe('?text=why%3F%21x')
+    for (const before of ['?text=why%3F%21', '?text=why', '', '?status=error', '']) {
+      await page.goBack()
+      await expect.poll(address).toBe(before)
+    }
+    await expect.poll(() => page.locator('a.row').count()).toBe(2)
+    await expect.poll(() => text.inputValue()).toBe('')
     expect(complaints).toEqual([])
   })
 

@@ -57,7 +57,7 @@ function Stretch() {
   if (from === null && to === null) return null
   return html`<span class="faint">
     ${from === null ? '' : `from ${formatTime(from)} `}${to === null ? '' : `to ${formatTime(to)} `}
-    <button class="quiet" onClick=${() => setQuery({ from: null, to: null })}>any time</button>
+    <button class="quiet" onClick=${() => setQuery({ from: null, to: null }, { isStep: true })}>any time</button>
   </span>`
 }
 

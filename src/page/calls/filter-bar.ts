@@ -1,6 +1,6 @@
 /** The fields of the filter. They change the address, and with it the table. */
 import { html } from 'htm/preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { setQuery } from '../shell/location.ts'
 import { FILTERS, type Filter, type FilterName, filterValues, withChildren } from './filters.ts'
 
@@ -25,7 +25,7 @@ export function FilterBar() {
       <input
         type="checkbox"
         checked=${withChildren.value}
-        onChange=${() => setQuery({ all: withChildren.value ? null : '1' })}
+        onChange=${() => setQuery({ all: withChildren.value ? null : '1' }, { isStep: true })}
       />
       calls inside of calls, too
     </label>
@@ -33,25 +33,45 @@ export function FilterBar() {
 }
 
 function ChoiceField({ name, choices = {} }: Filter) {
-  const change = (event: Event) => setQuery({ [name]: (event.target as HTMLSelectElement).value })
+  const change = (event: Event) =>
+    setQuery({ [name]: (event.target as HTMLSelectElement).value }, { isStep: true })
   return html`<select value=${filterValues.value[name as FilterName]} onChange=${change}>
     <option value="">any</option>
     ${Object.entries(choices).map(([value, words]) => html`<option key=${value} value=${value}>${words}</option>`)}
   </select>`
 }
 
+/** What is typed is one step of the way back, from its first change until the field is left or Enter is pressed. */
 function TextField({ name, kind }: Filter) {
   const value = filterValues.value[name as FilterName]
   const [typed, setTyped] = useState(value)
-  useEffect(() => setTyped(value), [value])
-  useEffect(() => {
+  const isBegun = useRef(false)
+  const applied = useRef(value)
+  const apply = () => {
     if (typed === value) return
-    const timer = setTimeout(() => setQuery({ [name]: typed }), TYPING_MS)
+    applied.current = typed
+    setQuery({ [name]: typed }, { isStep: !isBegun.current })
+    isBegun.current = true
+  }
+  useEffect(() => {
+    // Only what came from elsewhere: somebody may have typed on since it was applied.
+    if (value === applied.current) return
+    applied.current = value
+    isBegun.current = false
+    setTyped(value)
+  }, [value])
+  useEffect(() => {
+    const timer = setTimeout(apply, TYPING_MS)
     return () => clearTimeout(timer)
   }, [typed])
+  const commit = () => {
+    apply()
+    isBegun.current = false
+  }
   return html`<input
     type=${kind}
     value=${typed}
     onInput=${(event: InputEvent) => setTyped((event.target as HTMLInputElement).value)}
+    onChange=${commit}
   />`
 }

@@ -59,7 +59,7 @@ function ByExample({ project, runs, examples: loaded }: ByExampleProps) {
   const isLow = (query.value.get('better') ?? (isBetterLow(score) ? 'low' : 'high')) === 'low'
   const compared = useMemo(() => compareExamples(all, score, isLow), [all, score, isLow])
   const change = (event: Event) =>
-    setQuery({ score: (event.target as HTMLSelectElement).value, better: null })
+    setQuery({ score: (event.target as HTMLSelectElement).value, better: null }, { isStep: true })
   return html`<section aria-label="Examples">
     <div class="bar filters">
       <b>${formatCount(compared.length)} ${compared.length === 1 ? 'example' : 'examples'}</b>

@@ -34,7 +34,7 @@ export function ComparedExamples({ project, runs, compared, isLatency }: Compare
       count=${compared.length}
       at=${(index: number) => compared[index]}
       isChosen=${({ key }: ComparedExample) => key === query.value.get('example')}
-      onChoose=${({ key }: ComparedExample) => setQuery({ example: key })}
+      onChoose=${({ key }: ComparedExample) => setQuery({ example: key }, { isStep: true })}
       rowsMax=${14}
     />
     ${
@@ -67,7 +67,7 @@ const LEAD: Column<ComparedExample> = {
   cell: ({ key, outcomes }) => {
     const inputs = outcomes.find((outcome) => outcome !== null)?.inputs ?? {}
     const text = Object.values(inputs).join(' · ')
-    return html`<button class="quiet cut" title=${text} onClick=${() => setQuery({ example: key })}>${text === '' ? 'example' : text}</button>`
+    return html`<button class="quiet cut" title=${text} onClick=${() => setQuery({ example: key }, { isStep: true })}>${text === '' ? 'example' : text}</button>`
   },
 }
 

@@ -46,7 +46,10 @@ function Choices({ project, runs, evaluation }: ChoicesProps) {
   const canCompare = ids.length >= 2 && ids.length <= COMPARED_MAX
   const address = `${pathTo(project, 'evaluations', 'compare')}?${new URLSearchParams({ runs: textOfIds(ids) })}`
   const change = (event: Event) =>
-    setQuery({ evaluation: (event.target as HTMLSelectElement).value, runs: null })
+    setQuery(
+      { evaluation: (event.target as HTMLSelectElement).value, runs: null },
+      { isStep: true },
+    )
   return html`<div class="bar filters">
     <label>Evaluation
       <select value=${evaluation} onChange=${change}>
@@ -55,7 +58,7 @@ function Choices({ project, runs, evaluation }: ChoicesProps) {
       </select>
     </label>
     <label class="check">
-      <input type="checkbox" checked=${isBoard()} onChange=${() => setQuery({ board: isBoard() ? null : '1' })} />
+      <input type="checkbox" checked=${isBoard()} onChange=${() => setQuery({ board: isBoard() ? null : '1' }, { isStep: true })} />
       leaderboard: the newest run of each model
     </label>
     <span class="push"></span>

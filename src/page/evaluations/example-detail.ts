@@ -30,7 +30,7 @@ export function ExampleDetail({ project, columns: all }: ExampleDetailProps) {
   return html`<section class="card example" aria-label="Example">
     <header>
       <h2>Example</h2>
-      <button class="quiet" onClick=${() => setQuery({ example: null })}>close</button>
+      <button class="quiet" onClick=${() => setQuery({ example: null }, { isStep: true })}>close</button>
     </header>
     <${Failure} words=${loaded.failure} />
     ${loaded.value === null && loaded.isLoading && html`<${Loading} />`}

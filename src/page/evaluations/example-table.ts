@@ -56,7 +56,7 @@ export function ExampleTable({ project, examples }: ExampleTableProps) {
       count=${shown.length}
       at=${(index: number) => shown[index]}
       isChosen=${({ key }: Example) => key === query.value.get('example')}
-      onChoose=${({ key }: Example) => setQuery({ example: key })}
+      onChoose=${({ key }: Example) => setQuery({ example: key }, { isStep: true })}
       rowsMax=${16}
     />`
 }
@@ -87,7 +87,7 @@ function leadColumns(project: string): readonly Column<Example>[] {
     {
       ...{ name: 'open', label: 'Example', width: 64 },
       cell: ({ key }, index) =>
-        html`<button class="quiet" title="Show it whole" onClick=${() => setQuery({ example: key })}>${formatCount(index + 1)}</button>`,
+        html`<button class="quiet" title="Show it whole" onClick=${() => setQuery({ example: key }, { isStep: true })}>${formatCount(index + 1)}</button>`,
     },
     {
       ...{ name: 'call', label: 'Call', width: 70 },

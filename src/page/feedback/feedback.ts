@@ -33,7 +33,7 @@ export function Feedback({ project }: ViewProps) {
     ${
       type !== null &&
       html`<div class="bar"><span>only <b>${type}</b></span>
-        <button class="quiet" onClick=${() => setQuery({ type: null })}>any type</button></div>`
+        <button class="quiet" onClick=${() => setQuery({ type: null }, { isStep: true })}>any type</button></div>`
     }
     <${Failure} words=${paths.failure} />
     ${paths.value === null && paths.isLoading && html`<${Loading} />`}
@@ -55,7 +55,8 @@ function Paths({ paths, chosen }: PathsProps) {
   if (paths.length === 0)
     return html`<p class="notice">No feedback in this time. It is given on a trace, in a queue, or by an SDK:
       <code>call.feedback.add("rating", {"value": 4})</code>.</p>`
-  const choose = (path: string) => setQuery({ path: path === chosen ? null : path })
+  const choose = (path: string) =>
+    setQuery({ path: path === chosen ? null : path }, { isStep: true })
   return html`<h2>What payloads hold</h2>
     <div class="scroll" tabindex="0"><table class="list">
       <thead><tr><th scope="col">Path</th><th scope="col">Type</th><th scope="col">Over time</th></tr></thead>

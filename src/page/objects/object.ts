@@ -95,7 +95,8 @@ function Against({ object, versions }: AgainstProps) {
   const named = query.value.get('against') ?? ''
   const isNamed = (other: ObjectVersion) =>
     [other.digest, `v${other.version_index}`].includes(named)
-  const change = (event: Event) => setQuery({ against: (event.target as HTMLSelectElement).value })
+  const change = (event: Event) =>
+    setQuery({ against: (event.target as HTMLSelectElement).value }, { isStep: true })
   return html`<div class="bar">
     <label class="against">Differences from
       <select value=${others.find(isNamed)?.digest ?? ''} onChange=${change}>

@@ -77,7 +77,7 @@ function Rows({ project, table, count, names, sort }: RowsProps) {
       at=${(index: number) => pages?.at(index)}
       onWindow=${onWindow}
       isChosen=${({ digest }: Row) => digest === query.value.get('row')}
-      onChoose=${({ digest }: Row) => setQuery({ row: digest })}
+      onChoose=${({ digest }: Row) => setQuery({ row: digest }, { isStep: true })}
       rowsMax=${16}
     />`
 }
@@ -86,7 +86,7 @@ function columnsOf(names: readonly string[], sort: string): readonly Column<Row>
   const place: Column<Row> = {
     ...{ name: ' place', label: 'Row', width: 64, isNumber: true },
     cell: ({ original_index, digest }) =>
-      html`<button class="quiet" title="Show the whole row" onClick=${() => setQuery({ row: digest })}>${formatCount(original_index)}</button>`,
+      html`<button class="quiet" title="Show the whole row" onClick=${() => setQuery({ row: digest }, { isStep: true })}>${formatCount(original_index)}</button>`,
   }
   return [place, ...names.map((name) => columnOf(name, sort))]
 }
@@ -125,7 +125,7 @@ function WholeRow({ project, table, digest }: WholeRowProps) {
   return html`<section class="card whole-row" aria-label="Row">
     <header>
       <h2>${row === null ? 'Row' : `Row ${formatCount(row.original_index)}`}</h2>
-      <button class="quiet" onClick=${() => setQuery({ row: null })}>close</button>
+      <button class="quiet" onClick=${() => setQuery({ row: null }, { isStep: true })}>close</button>
     </header>
     <${Failure} words=${loaded.failure} />
     ${row === null && !loaded.isLoading && loaded.failure === null && html`<p class="notice">The table has no such row.</p>`}

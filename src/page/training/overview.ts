@@ -68,7 +68,8 @@ interface ModelChoiceProps {
 }
 
 function ModelChoice({ models, model }: ModelChoiceProps) {
-  const change = (event: Event) => setQuery({ model: (event.target as HTMLSelectElement).value })
+  const change = (event: Event) =>
+    setQuery({ model: (event.target as HTMLSelectElement).value }, { isStep: true })
   return html`<label class="inline">Model
       <select value=${model.id} onChange=${change}>
         ${models.map(({ id, name }) => html`<option key=${id} value=${id}>${name}</option>`)}

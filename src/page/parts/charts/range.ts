@@ -49,7 +49,7 @@ export const rangeName = computed(
 )
 
 export function choosePreset(name: string): void {
-  setQuery({ range: name, from: null, to: null })
+  setQuery({ range: name, from: null, to: null }, { isStep: true })
 }
 
 export function chooseStretch(fromMs: number, toMs: number): void {
