@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { createModel } from '../training/preview-fixtures.ts'
+import { createModel, JOBS_URL, jobOf } from '../training/preview-fixtures.ts'
 import { claim, createJobs, finish, report } from '../training/worker-fixtures.ts'
 import { findBarriers, hasBrowser, MARKUP, openPage, PROJECT, recordCalls } from './browser.ts'
 
@@ -112,6 +112,28 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     await page.getByText('try this step').click()
     await expect.poll(() => page.getByLabel('Model').inputValue()).toBe('owl:step1')
     expect(complaints).toEqual([])
+  })
+
+  it('shows a long queue whole, and asks again only for its two ends', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    const { model_id, jobs } = await createJobs(test, 210, { name: 'owl' })
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url())
+      if (pathname.endsWith('/training-jobs')) asked.push(search)
+    })
+    await page.goto(`${url}/acme/demo/weave/training#key=${key}`)
+    await page.getByText('190 more').click()
+    const states = page.locator('[aria-label=Jobs] .status')
+    await expect.poll(() => states.count()).toBe(210)
+    await claim(test)
+    await expect.poll(() => states.last().textContent(), { timeout: 5000 }).toMatch(/running/)
+    const newer = jobOf(model_id)
+    expect((await test.post(JOBS_URL, newer)).status).toBe(200)
+    await expect.poll(() => states.count(), { timeout: 5000 }).toBe(211)
+    // The page in the middle of the list was asked for once.
+    expect(asked.filter((search) => search.includes(`after=${jobs[110]}`))).toHaveLength(1)
   })
 
   it('says what a key lacks', async () => {

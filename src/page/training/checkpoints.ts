@@ -13,13 +13,13 @@ const SHOWN = 10
 interface CheckpointsProps {
   readonly project: string
   readonly model: Model
+  /** The last step first. */
   readonly checkpoints: readonly Checkpoint[]
 }
 
 export function Checkpoints({ project, model, checkpoints }: CheckpointsProps) {
   const [isWhole, setWhole] = useState(false)
-  const newest = checkpoints.toReversed()
-  const shown = isWhole ? newest : newest.slice(0, SHOWN)
+  const shown = isWhole ? checkpoints : checkpoints.slice(0, SHOWN)
   return html`<h2>Checkpoints</h2>
     ${checkpoints.length === 0 && html`<p class="faint">None yet: ${model.name} answers as ${model.base_model}.</p>`}
     <div class="scroll" tabindex="0">
@@ -37,8 +37,8 @@ export function Checkpoints({ project, model, checkpoints }: CheckpointsProps) {
       </table>
     </div>
     ${
-      newest.length > shown.length &&
-      html`<button onClick=${() => setWhole(true)}>${newest.length - shown.length} more</button>`
+      checkpoints.length > shown.length &&
+      html`<button onClick=${() => setWhole(true)}>${checkpoints.length - shown.length} more</button>`
     }`
 }
 

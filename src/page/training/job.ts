@@ -7,7 +7,7 @@ import { may } from '../api/session.ts'
 import { formatCount, formatMs, formatTime } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.ts'
 import { Failure, Loading } from '../parts/notice.ts'
-import { useLoad } from '../parts/use-load.ts'
+import { type Loaded, useLoad } from '../parts/use-load.ts'
 import { usePause } from '../parts/use-pause.ts'
 import { pathTo } from '../shell/place.ts'
 import { playgroundOf } from './checkpoints.ts'
@@ -27,11 +27,19 @@ import {
 
 const PAUSE_MS = 1000
 
-async function readAllOf(id: string, signal: AbortSignal) {
+interface Seen {
+  readonly job: Job
+  readonly events: readonly JobEvent[]
+  readonly model: Model | null
+}
+
+/** @param seen - what was read last */
+async function readAllOf(id: string, seen: Seen | null, signal: AbortSignal): Promise<Seen> {
   // Events after the job: those of its end are then there when it is over.
   const job = await readJob(id, signal)
+  const known = seen?.job.attempt === job.attempt ? seen.events : []
   const [events, model] = await Promise.all([
-    readEvents(id, signal),
+    readEvents(id, known, signal),
     // A model may have been deleted since.
     readModel(job.model_id, signal).catch(() => null),
   ])
@@ -45,7 +53,9 @@ interface JobViewProps {
 
 export function JobView({ project, id }: JobViewProps) {
   const [turn, setTurn] = useState(0)
-  const loaded = useLoad(`${id} ${turn}`, (signal) => readAllOf(id, signal))
+  const loaded: Loaded<Seen> = useLoad(`${id} ${turn}`, (signal) =>
+    readAllOf(id, loaded.value, signal),
+  )
   const isLive = loaded.value !== null && !isOver(loaded.value.job)
   usePause(isLive && !loaded.isLoading ? PAUSE_MS : null, () => setTurn(turn + 1))
   if (loaded.value === null) {

@@ -18,7 +18,7 @@ import { type Model, makeJob, makeModel, readModels } from './training-api.ts'
 async function readOffers(project: string, signal: AbortSignal) {
   const [sources, models] = await Promise.all([
     readRewardSources(project, signal),
-    readModels(project, signal),
+    readModels(project, [], signal),
   ])
   return { sources, models }
 }

@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { Failure, Loading } from '../parts/notice.ts'
-import { useLoad } from '../parts/use-load.ts'
+import { type Loaded, useLoad } from '../parts/use-load.ts'
 import { usePause } from '../parts/use-pause.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { pathTo } from '../shell/place.ts'
@@ -10,8 +10,10 @@ import { Checkpoints } from './checkpoints.ts'
 import { Curves } from './curves.ts'
 import { JobTable } from './job-table.ts'
 import {
+  type Checkpoint,
   checkpointsPath,
   isOver,
+  type Job,
   type Model,
   readCheckpoints,
   readJobs,
@@ -22,12 +24,29 @@ import {
 const BUSY_PAUSE_MS = 1500
 const IDLE_PAUSE_MS = 10_000
 
-async function readTraining(project: string, wanted: string | null, signal: AbortSignal) {
-  const models = await readModels(project, signal)
+interface Seen {
+  readonly models: readonly Model[]
+  readonly model: Model | null
+  /** Of the model, the newest first. */
+  readonly jobs: readonly Job[]
+  /** Of the model, the last step first. */
+  readonly checkpoints: readonly Checkpoint[]
+}
+
+/** @param seen - what was read last: of long lists only what may have changed is read again */
+async function readTraining(
+  project: string,
+  wanted: string | null,
+  seen: Seen | null,
+  signal: AbortSignal,
+): Promise<Seen> {
+  const models = await readModels(project, seen?.models ?? [], signal)
   const model = models.find(({ id }) => id === wanted) ?? models[0] ?? null
+  if (model === null) return { models, model, jobs: [], checkpoints: [] }
+  const last = seen?.model?.id === model.id ? seen : null
   const [jobs, checkpoints] = await Promise.all([
-    readJobs(project, model?.id ?? null, signal),
-    model === null ? [] : readCheckpoints(model.id, signal),
+    readJobs(project, model.id, last?.jobs ?? [], signal),
+    readCheckpoints(model.id, last?.checkpoints ?? [], signal),
   ])
   return { models, model, jobs, checkpoints }
 }
@@ -35,8 +54,8 @@ async function readTraining(project: string, wanted: string | null, signal: Abor
 export function Overview({ project }: { readonly project: string }) {
   const wanted = query.value.get('model')
   const [turn, setTurn] = useState(0)
-  const loaded = useLoad(`${project} ${wanted} ${turn}`, (signal) =>
-    readTraining(project, wanted, signal),
+  const loaded: Loaded<Seen> = useLoad(`${project} ${wanted} ${turn}`, (signal) =>
+    readTraining(project, wanted, loaded.value, signal),
   )
   const isBusy = loaded.value?.jobs.some((job) => !isOver(job)) ?? false
   const pause = isBusy ? BUSY_PAUSE_MS : IDLE_PAUSE_MS
@@ -55,7 +74,7 @@ export function Overview({ project }: { readonly project: string }) {
     ${
       model === null
         ? html`<${FirstJob} project=${project} />`
-        : html`<${Curves} points=${checkpoints.map(({ step, metrics }) => ({ step, metrics }))} unit="step" source=${`${checkpointsPath(model.id)}?limit=100`} />
+        : html`<${Curves} points=${checkpoints.toReversed().map(({ step, metrics }) => ({ step, metrics }))} unit="step" source=${`${checkpointsPath(model.id)}?limit=100`} />
           <${Checkpoints} project=${project} model=${model} checkpoints=${checkpoints} />
           <h2>Jobs</h2>
           <${JobTable} project=${project} jobs=${jobs} />`

@@ -16,47 +16,95 @@ export type JobEvent = z.infer<typeof JobEventResponse>
 const BASE = '/v1/preview'
 /** Limit: what a page of a list may hold. */
 const PAGE_ROWS = 100
-/** Limit: pages that are read of a list; the rest is left out. */
-const PAGES_MAX = 50
+/** Limit: rows that are read of a list; the rest is left out. */
+const ROWS_MAX = 5000
+
+interface Known {
+  readonly id: string
+}
 
 interface Page<Row> {
   readonly data: readonly Row[]
   readonly has_more: boolean
-  readonly last_id: string
 }
 
-/** All rows of a list, up to 5,000. @throws ApiFailure */
-async function readAll<Row>(
+/** A list, of which the rows behind those that are known are read. @throws ApiFailure */
+async function readOn<Row extends Known>(
   path: string,
-  query: Readonly<Record<string, string>>,
+  known: readonly Row[],
   signal: AbortSignal,
 ): Promise<Row[]> {
-  const rows: Row[] = []
-  let after = ''
-  for (let page = 0; page < PAGES_MAX; page++) {
-    const names = new URLSearchParams({ ...query, after, limit: String(PAGE_ROWS) })
-    const { data, has_more, last_id } = await ask<Page<Row>>(`${path}?${names}`, undefined, {
-      signal,
-    })
+  const rows = [...known]
+  while (rows.length < ROWS_MAX) {
+    const { data, has_more } = await readPage<Row>(path, { after: rows.at(-1)?.id ?? '' }, signal)
     rows.push(...data)
     if (!has_more) break
-    after = last_id
   }
   return rows
 }
 
-export function readModels(project_id: string, signal: AbortSignal): Promise<Model[]> {
-  return readAll(`${BASE}/models`, { project_id, order: 'desc' }, signal)
+/**
+ * A list, the newest first. Of one that is known the pages are read that hold something new: as a rule the first.
+ *
+ * @throws ApiFailure
+ */
+async function readNewest<Row extends Known>(
+  path: string,
+  query: Readonly<Record<string, string>>,
+  known: readonly Row[],
+  signal: AbortSignal,
+): Promise<Row[]> {
+  const rows: Row[] = []
+  while (rows.length < ROWS_MAX) {
+    const asked = { ...query, order: 'desc', after: rows.at(-1)?.id ?? '' }
+    const { data, has_more } = await readPage<Row>(path, asked, signal)
+    rows.push(...data)
+    if (!has_more) break
+    const at = known.findIndex(({ id }) => id === rows.at(-1)?.id)
+    if (at >= 0) return [...rows, ...known.slice(at + 1)].slice(0, ROWS_MAX)
+  }
+  return rows
 }
 
-/** Jobs, the newest first. @param model_id - null: of all models of the project */
-export function readJobs(
+function readPage<Row>(
+  path: string,
+  query: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Page<Row>> {
+  const names = new URLSearchParams({ ...query, limit: String(PAGE_ROWS) })
+  return ask(`${path}?${names}`, undefined, { signal })
+}
+
+/** The newest first. @param known - what was read last */
+export function readModels(
   project_id: string,
-  model_id: string | null,
+  known: readonly Model[],
+  signal: AbortSignal,
+): Promise<Model[]> {
+  return readNewest(`${BASE}/models`, { project_id }, known, signal)
+}
+
+/**
+ * The jobs of a model, the newest first. Of a long queue only the jobs at its two ends are read again: workers take
+ * the oldest first, and new ones come behind the newest.
+ *
+ * @param known - what was read last
+ */
+export async function readJobs(
+  project_id: string,
+  model_id: string,
+  known: readonly Job[],
   signal: AbortSignal,
 ): Promise<Job[]> {
-  const query = { project_id, order: 'desc', ...(model_id === null ? {} : { model_id }) }
-  return readAll(`${BASE}/training-jobs`, query, signal)
+  const path = `${BASE}/training-jobs`
+  const query = { project_id, model_id }
+  const jobs = await readNewest(path, query, known, signal)
+  const oldest = jobs.findLastIndex((job) => !isOver(job))
+  if (known.length === 0 || oldest < PAGE_ROWS) return jobs
+  const after = jobs[oldest + 1]?.id ?? ''
+  const { data } = await readPage<Job>(path, { ...query, order: 'asc', after }, signal)
+  const fresh = new Map(data.map((job) => [job.id, job]))
+  return jobs.map((job) => fresh.get(job.id) ?? job)
 }
 
 export function readJob(id: string, signal: AbortSignal): Promise<Job> {
@@ -67,17 +115,26 @@ export function readModel(id: string, signal: AbortSignal): Promise<Model> {
   return ask(`${BASE}/models/${encodeURIComponent(id)}`, undefined, { signal })
 }
 
-export function readEvents(id: string, signal: AbortSignal): Promise<JobEvent[]> {
-  return readAll(eventsPath(id), {}, signal)
+/** What happened in the last attempt of a job. @param known - of the same attempt */
+export function readEvents(
+  id: string,
+  known: readonly JobEvent[],
+  signal: AbortSignal,
+): Promise<JobEvent[]> {
+  return readOn(eventsPath(id), known, signal)
 }
 
 export function eventsPath(job: string): string {
   return `${BASE}/training-jobs/${encodeURIComponent(job)}/events`
 }
 
-/** Checkpoints by their steps. */
-export function readCheckpoints(modelId: string, signal: AbortSignal): Promise<Checkpoint[]> {
-  return readAll(checkpointsPath(modelId), {}, signal)
+/** Checkpoints, the last step first. @param known - what was read last */
+export function readCheckpoints(
+  modelId: string,
+  known: readonly Checkpoint[],
+  signal: AbortSignal,
+): Promise<Checkpoint[]> {
+  return readNewest(checkpointsPath(modelId), {}, known, signal)
 }
 
 export function checkpointsPath(modelId: string): string {
