@@ -8,7 +8,7 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
     const reports = [{ usage: { gpt: null } }, { usage: 'much' }, { usage: [7] }, { usage: null }]
     await recordCalls(
       test,
-      reports.map((summary, at) => ({ id: `c${at}`, summary })),
+      reports.map((summary, at) => ({ id: `c${at}`, summary, inputs: { said: `${at}: "so\\n"` } })),
     )
     await page.goto(`${url}/acme/demo/weave/calls?cols=op,model,tokens#key=${key}`)
     await expect.poll(() => page.locator('a.row').count()).toBe(4)
@@ -16,6 +16,9 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
       await page.goto(`${url}/acme/demo/weave/calls/c${at}`)
       await expect.poll(() => page.locator('.detail .facts').textContent()).toContain(`c${at}`)
     }
+    const text = encodeURIComponent('2: "so\\n"')
+    await page.goto(`${url}/acme/demo/weave/calls?text=${text}`)
+    await page.getByText('1 call', { exact: true }).waitFor()
     expect(complaints).toEqual([])
   })
 

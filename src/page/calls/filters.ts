@@ -70,10 +70,17 @@ const FEEDBACK: Readonly<Record<string, object>> = {
   note: isThere('feedback.[*].payload.note'),
 }
 
+/** A text as it stands alone, and as it stands inside of JSON: with quotes and the like escaped. */
+function spellingsOf(text: string): string[] {
+  return [...new Set([text, JSON.stringify(text).slice(1, -1)])]
+}
+
 /** The condition of each filter that has a value. */
 const CONDITIONS: Readonly<Partial<Record<FilterName, (value: string) => object | null>>> = {
   op: (value) => contains('op_name', value),
-  text: (value) => ({ $or: [contains('inputs', value), contains('output', value)] }),
+  text: (value) => ({
+    $or: spellingsOf(value).flatMap((part) => [contains('inputs', part), contains('output', part)]),
+  }),
   status: (value) => ({ $eq: [field('summary.weave.status'), literal(value)] }),
   // The names of models are the keys of a report.
   model: (value) => ({
