@@ -33,6 +33,16 @@ function shownOf({ messages, answer, isRunning }: PaneState): readonly Message[]
   return isRunning && answer !== null ? [...messages, messageOf(answer)] : messages
 }
 
+/** Of messages that are kept: what is being typed stays with its message when others are taken out. */
+const keys = new WeakMap<Message, string>()
+let keyCount = 0
+
+function keyOf(message: Message): string {
+  const known = keys.get(message) ?? `kept ${keyCount++}`
+  keys.set(message, known)
+  return known
+}
+
 interface PaneProps {
   readonly project: string
   readonly state: PaneState
@@ -50,6 +60,7 @@ export function Pane({ project, state, models, onChange, onRemove }: PaneProps) 
     const messages = state.messages.flatMap((old, at) => (at === index ? (message ?? []) : old))
     onChange({ ...state, messages })
   }
+  const { length } = state.messages
   const known = model === '' || models.includes(model) ? models : [model, ...models]
   return html`<section class="pane" aria-label=${`Chat with ${model || 'the default model'}`}>
     <div class="bar">
@@ -64,7 +75,7 @@ export function Pane({ project, state, models, onChange, onRemove }: PaneProps) 
     <ol class="messages">
       ${shownOf(state).map(
         (message, index) =>
-          html`<${Editable} key=${index} message=${message} isFixed=${isRunning} onChange=${(next: Message | null) => change(index, next)} />`,
+          html`<${Editable} key=${index < length ? keyOf(message) : index} message=${message} isFixed=${isRunning} onChange=${(next: Message | null) => change(index, next)} />`,
       )}
     </ol>
     <${Failure} words=${failure} />
