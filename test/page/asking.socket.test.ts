@@ -33,6 +33,12 @@ describe.skipIf(!hasBrowser)('what the page asks its server in a browser', () =>
     await page.getByRole('button', { name: 'Refresh' }).click()
     await page.locator('a.row').waitFor()
     await expect.poll(() => page.getByText('Not today.').count()).toBe(0)
+    // The count of one filter is not told of the next.
+    await page.getByText('1 call', { exact: true }).waitFor()
+    await page.route('**/calls/query_stats', (route) => route.abort())
+    await page.getByLabel('Status').selectOption('error')
+    await page.getByText('The server does not answer.').waitFor()
+    await page.getByText('… calls').waitFor()
   })
 
   it('draws the chart of feedback for the time that is chosen', async () => {

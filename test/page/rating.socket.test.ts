@@ -21,6 +21,9 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     await page.keyboard.press('-')
     await page.keyboard.press('+')
     await page.keyboard.press('4')
+    const name = page.getByLabel('Name of the number')
+    await name.fill('quality')
+    await name.press('Escape')
     await page.keyboard.press('n')
     await page.keyboard.type('Right, s and n too.')
     await page.keyboard.press('Escape')
@@ -30,6 +33,7 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     await page.keyboard.press('s')
     await page.getByText('2 of 3 done').waitFor()
     await page.locator('.rate').waitFor()
+    await expect.poll(() => name.inputValue()).toBe('quality')
     await page.keyboard.press('+')
     await page.keyboard.press('Enter')
     await page.getByText('Nothing is left to rate').waitFor()
@@ -42,7 +46,7 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     const reaction = { feedback_type: 'wandb.reaction.1', payload: { emoji: '👍' }, queue_id }
     expect(body.result).toMatchObject([
       reaction,
-      { feedback_type: 'rating', payload: { value: 4 }, queue_id },
+      { feedback_type: 'quality', payload: { value: 4 }, queue_id },
       { feedback_type: 'wandb.note.1', payload: { note: 'Right, s and n too.' }, queue_id },
       reaction,
     ])
@@ -70,7 +74,13 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     await page.goto(`${url}/acme/demo/weave/queues/${queue.id}#key=${key}`)
     await page.locator(`.rate a[href$="/${listed.items[1].call_id}"]`).waitFor()
     await page.getByText('inputs.x').waitFor()
+    await page.route('**/items/query', (route) => route.abort())
     await page.keyboard.press('Enter')
+    await page.getByText('The server does not answer.').waitFor()
+    // What was rated is not offered a second time.
+    await expect.poll(() => page.locator('.rate').count()).toBe(0)
+    await page.unroute('**/items/query')
+    await page.getByText('Try again').click()
     await page.getByText('Nothing is left to rate').waitFor()
     const reader = await test.createKey({ scopes: ['traces:read'] })
     await page.goto(`${url}/acme/demo/weave/queues/${queue.id}#key=${reader}`)

@@ -20,10 +20,12 @@ export function ObjectView({ project, subject, version = 'latest' }: ViewProps) 
   const name = subject ?? ''
   const place = `${project} ${name}`
   const [turn, setTurn] = useState(0)
-  const chosen = useLoad(`${place} ${version} ${turn}`, (signal) =>
-    readVersion(project, name, version, signal),
+  const chosen = useLoad(
+    `${place} ${version}`,
+    (signal) => readVersion(project, name, version, signal),
+    turn,
   )
-  const versions = useLoad(`${place} ${turn}`, (signal) => readVersions(project, name, signal))
+  const versions = useLoad(place, (signal) => readVersions(project, name, signal), turn)
   const readAgain = () => {
     setTurn(turn + 1)
     // The alias of the address may be the one that was taken off.

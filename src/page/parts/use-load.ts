@@ -1,5 +1,5 @@
 /** Loads what a view shows, again when what it depends on has changed, and drops answers that came too late. */
-import { useLayoutEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { wordsOf } from '../api/client.ts'
 
 export interface Loaded<T> {
@@ -12,30 +12,40 @@ export interface Loaded<T> {
 /**
  * @param name - of what is loaded; a new one loads anew
  * @param load - may tell a part of the value before it has the whole
+ * @param turn - another one loads the same again. When that fails, what was there stays; under a new name it would
+ *   be taken for what was not loaded, and goes.
  */
 export function useLoad<T>(
   name: string,
   load: (signal: AbortSignal, tell: (part: T) => void) => Promise<T>,
+  turn: number | string = 0,
 ): Loaded<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>({ value: null, failure: null, isLoading: true })
+  const shownName = useRef(name)
   // At once, and not when the next frame is drawn.
   useLayoutEffect(() => {
     const abort = new AbortController()
     // What went wrong stays as long as what was there: else it would flicker where one asks again and again.
     setLoaded((last) => (last.isLoading ? last : { ...last, isLoading: true }))
+    const show = (next: Loaded<T>) => {
+      shownName.current = name
+      setLoaded(next)
+    }
     const tell = (value: T) => {
-      if (!abort.signal.aborted) setLoaded({ value, failure: null, isLoading: true })
+      if (!abort.signal.aborted) show({ value, failure: null, isLoading: true })
     }
     load(abort.signal, tell).then(
       (value) => {
-        if (!abort.signal.aborted) setLoaded({ value, failure: null, isLoading: false })
+        if (!abort.signal.aborted) show({ value, failure: null, isLoading: false })
       },
       (error) => {
         const failure = wordsOf(error)
-        if (!abort.signal.aborted) setLoaded(({ value }) => ({ value, failure, isLoading: false }))
+        const isKept = shownName.current === name
+        if (!abort.signal.aborted)
+          setLoaded(({ value }) => ({ value: isKept ? value : null, failure, isLoading: false }))
       },
     )
     return () => abort.abort()
-  }, [name])
+  }, [name, turn])
   return loaded
 }

@@ -37,7 +37,7 @@ async function readQueues(project_id: string, signal: AbortSignal): Promise<Know
 export function Queues({ project }: ViewProps) {
   const [count, reload] = useState(0)
   const [failure, setFailure] = useState<string | null>(null)
-  const known = useLoad(`${count}`, (signal) => readQueues(project, signal))
+  const known = useLoad(project, (signal) => readQueues(project, signal), count)
   if (known.value === null)
     return html`<${Failure} words=${known.failure} />${known.isLoading && html`<${Loading} />`}`
   const { queues, progress } = known.value

@@ -7,7 +7,7 @@ import { caller, may } from '../api/session.ts'
 import { formatCount } from '../parts/format.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
-import { query } from '../shell/location.ts'
+import { query, setQuery } from '../shell/location.ts'
 import { pathTo, type ViewProps } from '../shell/place.ts'
 import { type Draft, EMPTY, givenIn } from './draft.ts'
 import { type Claimed, openQueue, type Progress } from './queue-api.ts'
@@ -20,7 +20,7 @@ export function Rate({ project, subject }: ViewProps) {
   const api = useMemo(() => openQueue(project, id, user), [project, id, user])
   const [turn, setTurn] = useState(0)
   const queue = useLoad(id, (signal) => api.readQueue(signal))
-  const progress = useLoad(`${turn}`, (signal) => api.readProgress(signal))
+  const progress = useLoad(id, (signal) => api.readProgress(signal), turn)
   const next = useLoad(`${turn}`, async (signal) => ({ found: await api.claimNext(signal) }))
   if (!may('traces:write'))
     return html`<${Failure} words="The key may not rate calls (it lacks traces:write)." />`
@@ -38,6 +38,7 @@ export function Rate({ project, subject }: ViewProps) {
   const found = next.isLoading ? undefined : next.value?.found
   return html`<${QueueHead} name=${queue.value?.name ?? '…'} description=${queue.value?.description ?? ''} progress=${progress.value} />
     <${Failure} words=${queue.failure ?? progress.failure ?? next.failure} />
+    ${next.failure !== null && html`<button onClick=${() => setTurn(turn + 1)}>Try again</button>`}
     ${found === undefined && next.isLoading && html`<${Loading} />`}
     ${found === null && html`<p class="notice">Nothing is left to rate in this queue. <a href=${pathTo(project, 'queues')}>All queues</a></p>`}
     ${found && html`<${Rated} key=${found.item.id} project=${project} claimed=${found} onFinish=${finish} />`}`
@@ -74,6 +75,11 @@ interface RatedProps {
 
 function Rated({ project, claimed, onFinish }: RatedProps) {
   const [draft, setDraft] = useState<Draft>({ ...EMPTY, name: query.value.get('number') ?? RATING })
+  const change = (next: Draft) => {
+    setDraft(next)
+    // In the address, so that it is the same for the next call.
+    if (next.name !== draft.name) setQuery({ number: next.name === RATING ? null : next.name })
+  }
   const [failure, setFailure] = useState<string | null>(null)
   const [isSending, setSending] = useState(false)
   const finish = async (isSkipped: boolean) => {
@@ -92,7 +98,7 @@ function Rated({ project, claimed, onFinish }: RatedProps) {
       <${RatingPanel}
         draft=${draft}
         isSending=${isSending}
-        onChange=${setDraft}
+        onChange=${change}
         onSave=${() => finish(false)}
         onSkip=${() => finish(true)}
       />

@@ -23,7 +23,7 @@ async function readBackends(signal: AbortSignal) {
 
 export function Backends() {
   const [turn, setTurn] = useState(0)
-  const loaded = useLoad(String(turn), readBackends)
+  const loaded = useLoad('models', readBackends, turn)
   usePause(loaded.isLoading ? null : PAUSE_MS, () => setTurn(turn + 1))
   if (loaded.value === null) {
     return html`<${Failure} words=${loaded.failure} />${loaded.isLoading && html`<${Loading} />`}`

@@ -13,8 +13,10 @@ export function Keys() {
   const [turn, setTurn] = useState(0)
   const [withRevoked, setWithRevoked] = useState(false)
   const reload = () => setTurn((last) => last + 1)
-  const loaded = useLoad(String(turn), (signal) =>
-    ask<{ data: KeyResponse[] }>('/v1/keys', undefined, { signal }),
+  const loaded = useLoad(
+    'keys',
+    (signal) => ask<{ data: KeyResponse[] }>('/v1/keys', undefined, { signal }),
+    turn,
   )
   const keys = loaded.value?.data ?? []
   const shown = withRevoked ? keys : keys.filter(({ revoked_at }) => revoked_at === null)

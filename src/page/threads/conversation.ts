@@ -51,7 +51,12 @@ export function Conversation({ project, subject }: ViewProps) {
   const thread = subject ?? ''
   const [page, setPage] = useState<number | null>(null)
   const [turn, reload] = useState(0)
-  const turns = useLoad(`${page} ${turn}`, (signal) => readTurns(project, thread, page, signal))
+  const turns = useLoad(
+    thread,
+    (signal) => readTurns(project, thread, page, signal),
+    // A page that fails leaves the one before, which says what it is.
+    `${page} ${turn}`,
+  )
   const calls = turns.value?.calls ?? []
   const ids = calls.map(({ id }) => id).join(' ')
   const usage = useLoad(ids, (signal) => readUsage(project, calls, signal))
@@ -62,7 +67,7 @@ export function Conversation({ project, subject }: ViewProps) {
   return html`<section class="conversation" aria-label="Conversation">
     <h1>${thread}</h1>
     <div class="bar">
-      <b>${formatCount(count)} turns</b>
+      <b>${formatCount(count)} ${count === 1 ? 'turn' : 'turns'}</b>
       <a href=${`${pathTo(project, 'calls')}?all=1&thread=${encodeURIComponent(thread)}`}>all calls of the thread</a>
       <span class="push"></span>
       <button onClick=${() => reload(turn + 1)}>Refresh</button>

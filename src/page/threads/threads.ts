@@ -26,7 +26,7 @@ async function readThreads(
 export function Threads({ project }: ViewProps) {
   const [limit, setLimit] = useState(STEP)
   // One more than is shown tells whether there are more.
-  const threads = useLoad(`${limit}`, (signal) => readThreads(project, limit + 1, signal))
+  const threads = useLoad(project, (signal) => readThreads(project, limit + 1, signal), limit)
   if (threads.value === null)
     return html`<${Failure} words=${threads.failure} />${threads.isLoading && html`<${Loading} />`}`
   if (threads.value.length === 0) return html`<${NoThread} />`

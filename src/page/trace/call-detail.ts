@@ -43,7 +43,7 @@ interface CallDetailProps {
 
 export function CallDetail({ project, id, usage }: CallDetailProps) {
   const [count, reload] = useState(0)
-  const loaded = useLoad(`${id} ${count}`, (signal) => readCall(project, id, signal))
+  const loaded = useLoad(id, (signal) => readCall(project, id, signal), count)
   if (loaded.value === null) {
     return html`<section class="detail"><${Failure} words=${loaded.failure} />${loaded.isLoading && html`<${Loading} />`}</section>`
   }

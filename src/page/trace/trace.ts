@@ -22,17 +22,20 @@ const NO_CALLS: Calls = { calls: [], isWhole: false }
 export function Trace({ project, subject }: ViewProps) {
   const id = subject ?? ''
   const [count, reload] = useState(0)
-  const trace: Loaded<Calls> = useLoad(`${project} ${id} ${count}`, async (signal, tell) => {
+  const read = async (signal: AbortSignal, tell: (part: Calls) => void): Promise<Calls> => {
     // What was whole stays so while it is read again.
     const isFirst = trace.value === null
     const onPart = (calls: readonly Call[]) => {
       if (isFirst) tell({ calls, isWhole: false })
     }
     return { calls: await readTrace(project, id, signal, onPart), isWhole: true }
-  })
+  }
+  const trace: Loaded<Calls> = useLoad(`${project} ${id}`, read, count)
   const { calls, isWhole } = trace.value ?? NO_CALLS
-  const usage = useLoad(`${count} ${isWhole ? calls.length : ''}`, async (signal) =>
-    isWhole ? readTraceUsage(project, calls, signal) : null,
+  const usage = useLoad(
+    `${isWhole ? calls.length : ''}`,
+    async (signal) => (isWhole ? readTraceUsage(project, calls, signal) : null),
+    count,
   )
   const chosen = query.value.get('call') ?? id
   if (trace.value === null && !trace.isLoading) return html`<${Failure} words=${trace.failure} />`

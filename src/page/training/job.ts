@@ -53,9 +53,7 @@ interface JobViewProps {
 
 export function JobView({ project, id }: JobViewProps) {
   const [turn, setTurn] = useState(0)
-  const loaded: Loaded<Seen> = useLoad(`${id} ${turn}`, (signal) =>
-    readAllOf(id, loaded.value, signal),
-  )
+  const loaded: Loaded<Seen> = useLoad(id, (signal) => readAllOf(id, loaded.value, signal), turn)
   const isLive = loaded.value !== null && !isOver(loaded.value.job)
   usePause(isLive && !loaded.isLoading ? PAUSE_MS : null, () => setTurn(turn + 1))
   if (loaded.value === null) {

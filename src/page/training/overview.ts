@@ -54,8 +54,10 @@ async function readTraining(
 export function Overview({ project }: { readonly project: string }) {
   const wanted = query.value.get('model')
   const [turn, setTurn] = useState(0)
-  const loaded: Loaded<Seen> = useLoad(`${project} ${wanted} ${turn}`, (signal) =>
-    readTraining(project, wanted, loaded.value, signal),
+  const loaded: Loaded<Seen> = useLoad(
+    `${project} ${wanted}`,
+    (signal) => readTraining(project, wanted, loaded.value, signal),
+    turn,
   )
   const isBusy = loaded.value?.jobs.some((job) => !isOver(job)) ?? false
   const pause = isBusy ? BUSY_PAUSE_MS : IDLE_PAUSE_MS
