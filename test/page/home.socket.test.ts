@@ -66,6 +66,25 @@ describe.skipIf(!hasBrowser)('the home of a project in a browser', () => {
     await expect.poll(() => page.locator('a.row').count()).toBe(3)
   })
 
+  it('leads from the first point to no calls before the time that is shown', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    const minuteMs = Date.parse('2026-01-05T12:00:00Z')
+    await recordCalls(
+      test,
+      [10_000, 40_000].map((ms) => ({ id: `c${ms}`, started_at_ms: minuteMs + ms })),
+    )
+    const [from, to] = [30_000, 30_000 + HOUR_MS / 2].map((ms) =>
+      new Date(minuteMs + ms).toISOString(),
+    )
+    await page.goto(`${url}/acme/demo/weave?from=${from}&to=${to}#key=${key}`)
+    await page
+      .locator('.chart .u-over')
+      .first()
+      .click({ position: { x: 6, y: 20 } })
+    await page.getByText('1 call', { exact: true }).waitFor()
+  })
+
   it('copies the request behind a chart, which a shell runs', async () => {
     const { page, key } = await openHome()
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])

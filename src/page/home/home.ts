@@ -41,11 +41,12 @@ function askStats(project_id: string): StatsQuestion {
 export function Home({ project }: { readonly project: string }) {
   const isLive = readRange(0).preset !== null
   const [turn, setTurn] = useState(0)
-  const name = `${project} ${rangeName.value} ${timeZone()} ${turn}`
-  const stats = useLoad(name, async (signal) => {
+  const name = `${project} ${rangeName.value} ${timeZone()}`
+  const read = async (signal: AbortSignal) => {
     const question = askStats(project)
     return { question, answer: await ask<StatsAnswer>('/calls/stats', question, { signal }) }
-  })
+  }
+  const stats = useLoad(name, read, turn)
   // From the end of an answer: a slow one is never given up for the next.
   usePause(isLive && !stats.isLoading ? PAUSE_MS : null, () => setTurn(turn + 1))
   return html`<h1 class="hidden">Home</h1>
@@ -101,7 +102,9 @@ function linesOf(answer: StatsAnswer) {
 }
 
 function showBucket(project: string, answer: StatsAnswer, index: number): void {
-  const fromMs = Date.parse(answer.call_buckets[index]?.timestamp ?? '')
+  // The first bucket may begin before the time that was asked for, and counts none of that.
+  const beginMs = Date.parse(answer.call_buckets[index]?.timestamp ?? '')
+  const fromMs = Math.max(beginMs, Date.parse(answer.start))
   const toMs = Date.parse(answer.call_buckets[index + 1]?.timestamp ?? answer.end)
   const names = new URLSearchParams({
     from: new Date(fromMs).toISOString(),
