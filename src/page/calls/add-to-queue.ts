@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { ask, askLines, wordsOf } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import type { CallsQuestion, Queue } from '../api/wire.ts'
-import { formatCount } from '../parts/format.ts'
+import { formatCalls } from '../parts/format.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { pathTo } from '../shell/place.ts'
 
@@ -61,7 +61,7 @@ function Choice({ project, question }: AddToQueueProps) {
       const id = queue === '' ? await makeQueue(project, name) : queue
       const count = await fillQueue(id, question, Math.min(Number(limit), CALLS_MAX))
       setFilled(id)
-      tell(`${formatCount(count)} calls added`)
+      tell(`${formatCalls(count)} added`)
     } catch (error) {
       tell(wordsOf(error))
     }

@@ -1,7 +1,7 @@
 /** What would be trained on: how many rollouts, what was left out, and the groups with their rewards. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
-import { formatCount, formatNumber, preview } from '../parts/format.ts'
+import { formatCalls, formatCount, formatNumber, preview } from '../parts/format.ts'
 
 /** Rows that are shown at first. */
 const SHOWN = 20
@@ -51,8 +51,8 @@ export function GroupPreview({ answer }: { readonly answer: GroupsAnswer }) {
   const left = Object.entries(stats.left_out).filter(([, count]) => count > 0)
   const teaching = groups.filter(teaches).length
   return html`<p>
-      <b>${formatCount(stats.trajectories)} rollouts in ${formatCount(stats.groups)} ${stats.groups === 1 ? 'group' : 'groups'}</b>${' '}
-      of ${formatCount(stats.calls)} calls.
+      <b>${formatCount(stats.trajectories)} ${stats.trajectories === 1 ? 'rollout' : 'rollouts'} in ${formatCount(stats.groups)} ${stats.groups === 1 ? 'group' : 'groups'}</b>${' '}
+      of ${formatCalls(stats.calls)}.
       ${left.map(([reason, count], at) => html`<span key=${reason} class="faint">${at === 0 ? ' Left out: ' : ', '}${formatCount(count)} with ${LEFT_OUT[reason] ?? reason}</span>`)}
     </p>
     ${
