@@ -128,7 +128,10 @@ function toPart(part: InputPart, place: string): Part {
     case 'input_file':
       return toFile(part, place)
     case 'input_audio':
-      return { type: 'input_audio', input_audio: part.input_audio }
+      return {
+        type: 'input_audio',
+        input_audio: requireGiven(part.input_audio, `${place}.input_audio`),
+      }
     default:
       throw new ApiError('unsupported_value', {
         param: `${place}.type`,

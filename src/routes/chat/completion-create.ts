@@ -8,7 +8,6 @@ import { toChatDraft, toPromptMessages } from '../../domain/chat/completion-crea
 import { parseReadableRef } from '../../domain/objects/ref-reading.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { SchemaError } from '../../http/body/validation.ts'
 import { linesAnswer } from '../../http/document/answers.ts'
 import { newId } from '../../http/new-id.ts'
 import { startClientDeadline } from '../../http/stream/client-deadline.ts'
@@ -16,19 +15,12 @@ import { JSON_LINES } from '../../http/stream/json-lines.ts'
 import { resolveAnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
 import { renderChunks } from '../../inference/chat/chunks.ts'
 import { COMPLETION_OP_NAME } from '../../inference/chat/completion-recorder.ts'
-import {
-  completeWhole,
-  requireAnswerable,
-  streamCompletion,
-} from '../../inference/chat/completion-run.ts'
-import type { ServedModel } from '../../inference/models/registry.ts'
+import { completeWhole, streamCompletion } from '../../inference/chat/completion-run.ts'
 import { ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
-import { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import {
   CompletionCreateRequest,
   CompletionCreateResponse,
 } from '../../schemas/chat/completion-create.ts'
-import { toProblems } from '../../schemas/problems.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
 import type { TableStore } from '../../store/api/objects/tables.ts'
 import { CONTENT_BYTES_MAX } from '../objects/objects.ts'
@@ -36,6 +28,7 @@ import { createRefReader } from '../objects/ref-reader.ts'
 import { type AnswerHeaders, sendStream, sendWhole, setReplyHeaders } from './answer-sending.ts'
 import { chunkOptions } from './chat.ts'
 import type { Inference } from './inference.ts'
+import { inOwnWords, requireChat, toOwnWords } from './own-words.ts'
 
 interface CompletionCreateRoutesOptions {
   readonly inference: Inference
@@ -64,7 +57,12 @@ export async function completionCreateRoutes(
       const asked = await prepare(app, options, request, reply, false)
       const { exchange, envelope, deadline, renderPlace } = asked
       const answer = completeWhole(exchange, options.inference.run, envelope)
-      const whole = answer.then((json) => `{"response":${json},${renderPlace().slice(1)}`)
+      const whole = answer.then(
+        (json) => `{"response":${json},${renderPlace().slice(1)}`,
+        (error) => {
+          throw toOwnWords(error, toInputsParam)
+        },
+      )
       // Nothing to return: the framework would look whether the reply has been sent.
       await sendWhole(reply, whole, deadline)
     },
@@ -92,7 +90,7 @@ export async function completionCreateRoutes(
     async (request, reply) => {
       const asked = await prepare(app, options, request, reply, true)
       const { exchange, envelope, deadline, renderPlace } = asked
-      const deltas = streamCompletion(exchange, options.inference.run)
+      const deltas = inOwnWords(streamCompletion(exchange, options.inference.run), toInputsParam)
       const chunks = renderChunks(deltas, envelope, chunkOptions(exchange.call.request))
       const head = () => (exchange.projectId === null ? [] : [`{"_meta":${renderPlace()}}`])
       const sending = { app, request, reply, deadline, framing: LINES }
@@ -100,6 +98,9 @@ export async function completionCreateRoutes(
     },
   )
 }
+
+/** The fields of the chat lie below `inputs`. */
+const toInputsParam = (param: string): string => `inputs.${param}`
 
 /** JSON lines: readers of these know no comments, so nothing is sent while a model is silent. */
 const LINES = {
@@ -134,7 +135,7 @@ async function prepare(
   const prompt = inputs.prompt ? await readPrompt(inputs.prompt, request, options) : []
   const { choice } = options.inference
   const model = await choice.choose(inputs.model, { caller, projectId: project_id })
-  const chat = requireChat(toChatDraft(inputs, prompt, isStream), model)
+  const chat = requireChat(toChatDraft(inputs, prompt, isStream), model, toInputsParam)
 
   const abort = app.openAbort(reply)
   const deadline = startClientDeadline(request.headers, abort)
@@ -183,21 +184,4 @@ async function readPrompt(
   if (messages) return messages
   const message = 'inputs.prompt must be the ref of an object with messages'
   throw new ApiError('validation_failed', { param: 'inputs.prompt', message })
-}
-
-/** The checked chat; what is wrong with it is named below `inputs`. @throws SchemaError, ApiError */
-function requireChat(draft: unknown, model: ServedModel): ChatCompletionRequest {
-  const parsed = ChatCompletionRequest.safeParse(draft)
-  if (!parsed.success) {
-    const problems = toProblems(parsed.error.issues, draft)
-    throw new SchemaError(problems.map((one) => ({ ...one, path: `inputs.${one.path}` })))
-  }
-  try {
-    requireAnswerable(parsed.data, model)
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.param === null) throw error
-    const { code, message, headers, param } = error
-    throw new ApiError(code, { message, headers, param: `inputs.${param}` })
-  }
-  return parsed.data
 }

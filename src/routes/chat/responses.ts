@@ -14,27 +14,22 @@ import {
   toChatDraft,
   toResponseParam,
 } from '../../domain/chat/responses-request.ts'
-import { ApiError } from '../../errors.ts'
+import type { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
-import { SchemaError } from '../../http/body/validation.ts'
 import { responseAnswer } from '../../http/document/answers.ts'
 import { newId } from '../../http/new-id.ts'
 import { ProjectHeaders, requireProjectHeader } from '../../http/project-header.ts'
 import { startClientDeadline } from '../../http/stream/client-deadline.ts'
 import { renderNamedEvent, WHOLE_EVENTS } from '../../http/stream/sse.ts'
 import { resolveAnswerEnvelope } from '../../inference/chat/answer-envelope.ts'
-import {
-  type CompletionRunOptions,
-  requireAnswerable,
-} from '../../inference/chat/completion-run.ts'
+import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'
 import type { ModelChoice } from '../../inference/models/model-choice.ts'
 import type { ServedModel } from '../../inference/models/registry.ts'
-import { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { InputItem } from '../../schemas/chat/responses/responses-input.ts'
 import { ResponseCreateRequest } from '../../schemas/chat/responses/responses-request.ts'
-import { toProblems } from '../../schemas/problems.ts'
 import type { ResponseStore } from '../../store/api/chat/responses.ts'
 import { type AnswerHeaders, sendStream, sendWhole, setReplyHeaders } from './answer-sending.ts'
+import { inOwnWords, requireChat, toOwnWords } from './own-words.ts'
 import {
   createPassedMaker,
   makesResponses,
@@ -133,7 +128,7 @@ function openChat(job: Job): ResponseMaker {
   const { request, context, input, model, head, run, nowUs } = job
   const placed = input.map((item, index) => ({ item, place: `input[${index}]` }))
   const draft = toChatDraft(request.body, toMessages([...context, ...placed]))
-  const chat = inWordsOfResponses(() => requireChat(draft, model))
+  const chat = requireChat(draft, model, toResponseParam)
   const writer = createResponseWriter(head)
   const names = { requestId: request.id, model: head.model, nowMs: Date.now() }
   const maker = createChatMaker({
@@ -144,7 +139,15 @@ function openChat(job: Job): ResponseMaker {
     envelope: resolveAnswerEnvelope(chat, names),
     ...{ run, writer, nowUs },
   })
-  return maker
+  return {
+    ...maker,
+    async whole() {
+      await maker.whole().catch((error) => {
+        throw toOwnWords(error, toResponseParam)
+      })
+    },
+    events: () => inOwnWords(maker.events(), toResponseParam),
+  }
 }
 
 /** Made by the engine. */
@@ -172,29 +175,6 @@ function toExchange(
     recordAs: { opName: 'responses', body: request.bodyText ?? '', output },
     signal: abort.signal,
     setHeaders: (headers: AnswerHeaders) => setReplyHeaders(reply, headers),
-  }
-}
-
-/** The checked chat. @throws SchemaError, ApiError of the rule that it breaks */
-function requireChat(draft: unknown, model: ServedModel): ChatCompletionRequest {
-  const parsed = ChatCompletionRequest.safeParse(draft)
-  if (!parsed.success) throw new SchemaError(toProblems(parsed.error.issues, draft))
-  requireAnswerable(parsed.data, model)
-  return parsed.data
-}
-
-/** Errors of a chat, under the names that the fields have here. */
-function inWordsOfResponses<T>(check: () => T): T {
-  try {
-    return check()
-  } catch (error) {
-    if (error instanceof SchemaError) {
-      const { problems } = error
-      throw new SchemaError(problems.map((one) => ({ ...one, path: toResponseParam(one.path) })))
-    }
-    if (!(error instanceof ApiError) || error.param === null) throw error
-    const { code, message, headers } = error
-    throw new ApiError(code, { message, headers, param: toResponseParam(error.param) })
   }
 }
 

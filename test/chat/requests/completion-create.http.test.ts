@@ -143,6 +143,20 @@ describe('a completion that a tracing SDK asks for', () => {
     expect([status, answer.error.param]).toEqual([422, param])
   })
 
+  it('is refused by the name below inputs where the model refuses it', async () => {
+    const refusal = new ApiError('rate_limit_exceeded', { param: 'messages', retryAfterS: 7 })
+    const { ask } = await buildApp([refusal])
+    for (const path of ['/completions/create', '/completions/create_stream']) {
+      const { status, headers, body } = await ask(path, {})
+      expect([status, body.error.param, headers['retry-after']]).toEqual([
+        ...[429, 'inputs.messages', '7'],
+      ])
+    }
+    const inputs = { model: 'scripted', messages: MESSAGES, priority: 5 }
+    const { status, body } = await ask('/completions/create', { inputs })
+    expect([status, body.error.param]).toEqual([400, 'inputs.priority'])
+  })
+
   it('needs the scope inference and the project; unknown models and prompts are told', async () => {
     const { complete, createKey } = await buildApp()
     const reader = await createKey({ scopes: ['traces:read', 'traces:write'] })

@@ -1,16 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import { RESPONSE_FIELDS } from '../../../src/domain/chat/responses-request.ts'
+import { ApiError } from '../../../src/errors.ts'
 import type { ResponseCreateRequest } from '../../../src/schemas/chat/responses/responses-request.ts'
 import { buildTestApp, type TestResponse } from '../../support/build-test-app.ts'
-import { createScriptedBackend, HELLO, scriptedModels } from '../../support/scripted-backend.ts'
+import {
+  createScriptedBackend,
+  HELLO,
+  type Step,
+  scriptedModels,
+} from '../../support/scripted-backend.ts'
 import { findResponseFaults } from './openai-types.ts'
 
 const URL = '/v1/responses'
 const TOOLS = [{ type: 'function', name: 'f', parameters: {} }]
 const CHAT_TOOLS = [{ type: 'function', function: { name: 'f', parameters: {} } }]
 
-async function buildApp(callsTools = true) {
-  const backend = createScriptedBackend(HELLO)
+async function buildApp(callsTools = true, script: readonly Step[] = HELLO) {
+  const backend = createScriptedBackend(script)
   const capabilities = { tools: callsTools, prioritySchedulingEnabled: false }
   const models = scriptedModels({ backend, capabilities })
   return { ...(await buildTestApp({}, { models })), backend }
@@ -24,6 +30,11 @@ interface Row {
   readonly response?: object
   readonly refused?: string
 }
+
+/** A message of one part. */
+const says = (part: object, role = 'user') => [{ role, content: [part] }]
+const FILE = { file_data: 'data:,x', filename: 'a.txt' }
+const AUDIO = { input_audio: { data: 'AA==', format: 'wav' } }
 
 const user = (text: string) => [{ role: 'user', content: text }]
 
@@ -57,6 +68,41 @@ const ROWS: { readonly [K in keyof Required<ResponseCreateRequest>]: readonly Ro
           { role: 'assistant', content: 'so' },
         ],
       },
+    },
+    {
+      sent: says({ type: 'refusal', refusal: 'no' }, 'assistant'),
+      chat: { messages: says({ type: 'refusal', refusal: 'no' }, 'assistant') },
+    },
+    {
+      sent: says({ type: 'input_file', ...FILE }),
+      chat: { messages: says({ type: 'file', file: FILE }) },
+    },
+    {
+      sent: says({ type: 'input_audio', ...AUDIO }),
+      chat: { messages: says({ type: 'input_audio', ...AUDIO }) },
+    },
+    {
+      sent: [
+        { type: 'reasoning', summary: [{ type: 'summary_text', text: 'why' }] },
+        { type: 'reasoning', summary: [], encrypted_content: 'x' },
+        { role: 'assistant', content: 'so' },
+      ],
+      chat: { messages: [{ role: 'assistant', content: 'so' }] },
+    },
+    { sent: [{ content: 'x' }], refused: 'input[0].role' },
+    { sent: [{ role: 'user', content: null }], refused: 'input[0].content' },
+    { sent: says({ type: 'input_text' }), refused: 'input[0].content[0].text' },
+    { sent: says({ type: 'other' }), refused: 'input[0].content[0].type' },
+    { sent: says({ type: 'input_file', file_id: 'f' }), refused: 'input[0].content[0].file_id' },
+    {
+      sent: says({ type: 'input_file', file_url: 'http://x/y' }),
+      refused: 'input[0].content[0].file_url',
+    },
+    { sent: says({ type: 'input_file' }), refused: 'input[0].content[0].file_data' },
+    { sent: says({ type: 'input_audio' }), refused: 'input[0].content[0].input_audio' },
+    {
+      sent: [{ type: 'function_call_output', call_id: 'c', output: { a: 1 } }],
+      refused: 'input[0].output',
     },
     { sent: null, refused: 'input' },
     { sent: [{ type: 'web_search_call', id: 'ws' }], refused: 'input[0].type' },
@@ -218,6 +264,18 @@ describe('fields of POST /v1/responses', () => {
         'unsupported_parameter',
         name,
       ])
+    }
+  })
+
+  it.each([
+    ['messages[1].content[0]', 'input'],
+    ['max_completion_tokens', 'max_output_tokens'],
+    ['top_k', 'top_k'],
+  ])('of which the model refuses %s are told as %s', async (param, expected) => {
+    const { post } = await buildApp(true, [new ApiError('invalid_value', { param })])
+    for (const stream of [false, true]) {
+      const { status, body } = await post(URL, { input: 'hi', stream })
+      expect([status, body.error.param]).toEqual([400, expected])
     }
   })
 
