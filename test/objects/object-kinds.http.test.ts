@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
-import { MODEL_VAL, OP_VAL, objectOf, PROJECT } from './object-fixtures.ts'
+import { MODEL_VAL, OP_VAL, objectOf, PROJECT, postForm } from './object-fixtures.ts'
 
 const TIME = expect.stringMatching(/^\d{4}-.*Z$/)
 const DIGEST = expect.stringMatching(/^[A-Za-z0-9]{43}$/)
@@ -150,6 +150,23 @@ describe('objects by kind', () => {
     expect([op.object_id, op.code]).toEqual(['bare', ''])
     const [model] = await listed(app, `/v2/${PROJECT}/models`)
     expect(model).toMatchObject({ object_id: 'sub', name: 'm', source_code: '', attributes: {} })
+  })
+
+  it('are refused with a source that is too long, and otherwise show it from wherever it came', async () => {
+    const app = await buildTestApp()
+    for (const [file, expected] of [
+      ['x'.repeat(4 * 1024 * 1024), 200],
+      ['x'.repeat(4 * 1024 * 1024 + 1), 422],
+    ] as const) {
+      const { body } = await postForm(app, '/file/create', { project_id: PROJECT, file })
+      const val = { ...OP_VAL, files: { 'obj.py': body.digest } }
+      const made = await app.post('/obj/create', objectOf({ object_id: 'long', val }))
+      const read = await app.get(`/v2/${PROJECT}/ops/long/versions/${made.body.digest}`)
+      expect([read.status, read.body.error?.param ?? read.body.code]).toEqual([
+        expected,
+        expected === 200 ? file : 'digest',
+      ])
+    }
   })
 
   it('of one kind are not read or deleted as another', async () => {

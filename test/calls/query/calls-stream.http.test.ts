@@ -128,15 +128,17 @@ describe('POST /calls/stream_query', () => {
       const data = await publish('data', { rows: `weave:///${PROJECT}/table/${digest}` })
       const row = `${data}/attr/rows/id/${row_digests[1]}`
       const inner = await publish('inner', { n: 1 })
+      const [cell, gap] = [`${row}/key/q`, `${inner}/attr/none`]
       const outer = await publish('outer', { deep: { inner }, same: inner })
       const far = await publish('far', { n: 1 }, 'acme/other')
       const none = `weave:///${PROJECT}/object/none:v0`
       const call_ref = `weave:///${PROJECT}/call/a`
-      await start(app, 'a', { inputs: { outer, row, far, none, call_ref, plain: 'x' } })
+      await start(app, 'a', { inputs: { outer, row, cell, gap, far, none, call_ref, plain: 'x' } })
       await end(app, 'a', { output: inner })
       const expand_columns = [
         ...['inputs.outer.deep.inner', 'inputs.outer', 'inputs.row', 'inputs.far', 'inputs.none'],
         ...['inputs.call_ref', 'inputs.plain', 'inputs.not.there', 'output'],
+        ...['inputs.cell', 'inputs.gap'],
       ]
       const key = await app.createKey({ projects: [PROJECT] })
       const ask = async (fields: object) =>
@@ -145,7 +147,7 @@ describe('POST /calls/stream_query', () => {
       expect(call.inputs).toEqual({
         outer: { deep: { inner: { n: 1, _ref: inner } }, same: inner, _ref: outer },
         row: { q: 2, _ref: row },
-        ...{ far, none, call_ref, plain: 'x' },
+        ...{ cell: 2, gap, far, none, call_ref, plain: 'x' },
       })
       expect(call.output).toEqual({ n: 1, _ref: inner })
       const kept = await ask({ expand_columns, return_expanded_column_values: false })

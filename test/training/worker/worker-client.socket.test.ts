@@ -13,7 +13,7 @@ interface Seen {
   readonly body: Buffer
 }
 type Answer = readonly [
-  status: number,
+  status: number | 'lost',
   body?: string | Uint8Array,
   headers?: Record<string, string>,
 ]
@@ -29,7 +29,8 @@ async function serve(...answers: readonly Answer[]) {
     const { method = '', url = '', headers } = request
     const [status, body = '', extra = {}] = answers[Math.min(seen.length, answers.length - 1)]!
     seen.push({ method, url, headers, body: Buffer.concat(parts) })
-    response.writeHead(status, extra).end(body)
+    if (status === 'lost') request.socket.destroy()
+    else response.writeHead(status, extra).end(body)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
@@ -110,6 +111,29 @@ describe('reports', () => {
         reason: 'no_choice',
       })
     }
+  })
+
+  it('are tried again after a lost connection', async () => {
+    const server = await serve(['lost'], [200, '{"cancel_requested":true}'])
+    expect(await job(server).heartbeat(0.5)).toEqual({ cancel_requested: true })
+    const failure = { error: { code: 'out_of_memory', message: 'no' }, retryable: true }
+    await job(server).fail(failure)
+    expect(server.seen.map(({ url, body }) => [url, JSON.parse(body.toString())])).toEqual([
+      ['/v1/preview/worker/jobs/job-1/heartbeat', { lease_token: 'lease', progress: 0.5 }],
+      ['/v1/preview/worker/jobs/job-1/heartbeat', { lease_token: 'lease', progress: 0.5 }],
+      ['/v1/preview/worker/jobs/job-1/fail', { lease_token: 'lease', ...failure }],
+    ])
+  })
+
+  it('in place of another are made once', async () => {
+    const server = await serve([503])
+    const lease = { id: 'job-1', lease_token: 'lease' }
+    const { signal } = new AbortController()
+    await expect(server.client.renew(lease, signal)).rejects.toMatchObject({ status: 503 })
+    await expect(server.client.release(lease, signal)).rejects.toMatchObject({ status: 503 })
+    expect(server.seen.map(({ url }) => url)).toEqual([
+      ...['/v1/preview/worker/jobs/job-1/heartbeat', '/v1/preview/worker/jobs/job-1/release'],
+    ])
   })
 
   it('are not tried again when the lease is lost', async () => {
