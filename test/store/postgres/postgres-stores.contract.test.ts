@@ -5,6 +5,7 @@ import { describeFeedbackStatsContract } from '../../feedback/feedback-stats-con
 import { describeFeedbackStoreContract } from '../../feedback/feedback-store-contract.ts'
 import { describeObjectChangesContract } from '../../objects/object-changes-contract.ts'
 import { describeContentStoresContract } from '../../objects/object-store-contract.ts'
+import { describePreviewListsContract } from '../../training/store/preview-lists-contract.ts'
 import { describePreviewStoreContract } from '../../training/store/preview-store-contract.ts'
 import { describeTrainingQueueContract } from '../../training/store/training-queue-contract.ts'
 import { hasClickHouse } from '../clickhouse/clickhouse-server.ts'
@@ -29,6 +30,7 @@ describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describeAnnotationStoreContract('postgres', () => openTestStores())
   describePreviewStoreContract('postgres', openTestStores)
   describeTrainingQueueContract('postgres', openTestStores)
+  describePreviewListsContract('postgres', openTestStores)
   describeFeedbackStoreContract('postgres', async () => (await openTestStores()).feedback)
   describeFeedbackStatsContract('postgres', async () => (await openTestStores()).feedback)
 })

@@ -22,6 +22,7 @@ import * as QUEUE from '../../../src/store/sqlite/training/training-queue.sql.ts
 import type { Writes } from '../../../src/store/sqlite/write/writes.ts'
 import { createInlineWrites } from '../../store/support/inline-writes.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
+import { describePreviewListsContract } from './preview-lists-contract.ts'
 import { describePreviewStoreContract, JOB, MODEL } from './preview-store-contract.ts'
 import { describeTrainingQueueContract } from './training-queue-contract.ts'
 
@@ -33,6 +34,7 @@ async function openStores() {
 
 describePreviewStoreContract('sqlite', openStores)
 describeTrainingQueueContract('sqlite', openStores)
+describePreviewListsContract('sqlite', openStores)
 
 /** A job store over a folder, whose writes the test may replace. */
 async function openJobs(replace: (writes: Writes) => Writes = (writes) => writes) {

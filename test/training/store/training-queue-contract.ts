@@ -1,4 +1,5 @@
 /** What a training queue must do, whatever it stores in. All times are given, so that nothing waits. */
+import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type {
@@ -13,10 +14,16 @@ export interface QueueStores extends PreviewStores {
   readonly trainingQueue: TrainingQueue
 }
 
+/** Events of one attempt. */
+const ATTEMPT_EVENTS_MAX = 100_000
 const SECOND_US = 1_000_000
 const LEASE_MS = 10_000
 const WALL_MS = 60_000
 const RETRY_MS = 1_000
+
+async function* bytesOf(content: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(content)
+}
 
 const timesAt = (seconds: number, queue_timeout_ms = 0) => ({
   now_us: Math.round(seconds * SECOND_US),
@@ -25,7 +32,7 @@ const timesAt = (seconds: number, queue_timeout_ms = 0) => ({
   chance: 0,
 })
 
-function claimAt(seconds: number, fields: Partial<Claim> = {}): Claim {
+export function claimAt(seconds: number, fields: Partial<Claim> = {}): Claim {
   return {
     times: timesAt(seconds),
     lease_token_hash: `lease of ${seconds}`,
@@ -39,18 +46,24 @@ function claimAt(seconds: number, fields: Partial<Claim> = {}): Claim {
   }
 }
 
-const leaseOf = ({ job }: ClaimedJob, seconds: number): Lease => ({
+export const leaseOf = ({ job }: ClaimedJob, seconds: number): Lease => ({
   job_id: job.id,
   token_hash: job.lease_token_hash ?? '',
   now_us: Math.round(seconds * SECOND_US),
 })
 
-const outcomeOf = (id: string) => ({
+export const outcomeOf = (id: string) => ({
   checkpoint_id: `c-${id}`,
   sha256: null,
   metrics: {},
   reason: 'no_variance',
 })
+
+export async function mustClaim(queue: TrainingQueue, claim: Claim): Promise<ClaimedJob> {
+  const claimed = await queue.claimJob(claim)
+  if (claimed === null) throw new Error('there is no job')
+  return claimed
+}
 
 const LOST = { code: 'lease_lost' }
 
@@ -71,12 +84,6 @@ export function describeTrainingQueueContract(
       }
     }
     return stores
-  }
-
-  async function mustClaim(queue: TrainingQueue, claim: Claim): Promise<ClaimedJob> {
-    const claimed = await queue.claimJob(claim)
-    if (claimed === null) throw new Error('there is no job')
-    return claimed
   }
 
   describe(`${name} keeps the TrainingQueue contract`, () => {
@@ -175,6 +182,90 @@ export function describeTrainingQueueContract(
       expect(third.parent).toMatchObject({ step: 1 })
       const made = await trainingQueue.completeJob(leaseOf(third, 11), outcomeOf('third'))
       expect(made.step).toBe(3)
+    })
+
+    it('keeps what a worker tells of its attempt, for those who read it in parts', async () => {
+      const { trainingQueue, trainingJobs } = await createWithJobs([1])
+      const claimed = await mustClaim(trainingQueue, claimAt(1))
+      const lease = leaseOf(claimed, 2)
+      const stepOf = (seq: number, loss: unknown = seq) => ({
+        ...{ type: 'gradient_step' as const, data: { 'loss/train': loss }, seq },
+      })
+      const list = (after: string | null, count = 9) =>
+        trainingJobs.listEvents({ job_id: 'm0-0', after, count })
+      expect(await list(null)).toEqual([])
+      await trainingQueue.recordEvents(lease, [])
+      await trainingQueue.recordEvents(lease, [stepOf(5, 1e-300), stepOf(0)])
+      // Those whose seq is there are dropped; the others come behind.
+      await trainingQueue.recordEvents(lease, [stepOf(5, 'other'), stepOf(2 ** 31 - 1)])
+      const events = await list(null)
+      expect(events.map(({ type, data_json }) => [type, JSON.parse(data_json)])).toEqual([
+        ['training_started', { num_sequences: 1 }],
+        ['gradient_step', { 'loss/train': 1e-300 }],
+        ['gradient_step', { 'loss/train': 0 }],
+        ['gradient_step', { 'loss/train': 2 ** 31 - 1 }],
+      ])
+      expect(await list(events[1]?.id ?? '', 1)).toEqual([events[2]])
+      expect(await list(events[3]?.id ?? '')).toEqual([])
+      const unknown = { code: 'validation_failed', param: 'after' }
+      await expect(list('none')).rejects.toMatchObject(unknown)
+      const tooMany = Array(ATTEMPT_EVENTS_MAX - 3).fill(stepOf(7))
+      const refusal = { code: 'validation_failed', param: 'events' }
+      await expect(trainingQueue.recordEvents(lease, tooMany)).rejects.toMatchObject(refusal)
+      const lost = { ...lease, token_hash: 'other' }
+      await expect(trainingQueue.recordEvents(lost, [stepOf(8)])).rejects.toMatchObject(LOST)
+      expect(await list(null)).toEqual(events)
+      const renewal = { lease_ms: LEASE_MS, progress: 0.25 }
+      await trainingQueue.renewLease(lease, renewal)
+      const renewed = await trainingQueue.renewLease(lease, { ...renewal, progress: null })
+      expect(renewed).toMatchObject({ progress: 0.25, last_heartbeat_at_us: lease.now_us })
+      await trainingQueue.releaseJob(lease)
+      const again = await mustClaim(trainingQueue, claimAt(3))
+      // Those of the attempt before are hidden, and are places all the same.
+      expect(await list(null)).toEqual([])
+      await trainingQueue.recordEvents(leaseOf(again, 4), [stepOf(0)])
+      expect((await list(events[3]?.id ?? '')).map(({ type }) => type)).toEqual([
+        'training_started',
+        'gradient_step',
+      ])
+    })
+
+    it('completes with what was staged, once, and not what was cancelled', async () => {
+      const { trainingQueue, trainingJobs, checkpoints } = await createWithJobs([3])
+      const stageOf = async (bytes: string, lease: Lease) => {
+        const artifact = await trainingQueue.receiveArtifact(bytesOf(bytes), 1000)
+        await artifact.stage(lease)
+        return artifact.sha256
+      }
+      const conflict = { code: 'artifact_conflict' }
+      const first = leaseOf(await mustClaim(trainingQueue, claimAt(1)), 2)
+      const [old, sha256] = [await stageOf('old', first), await stageOf('weights', first)]
+      const outcome = { ...outcomeOf('a'), metrics: { loss: 0.5 }, sha256 }
+      const wrong = trainingQueue.completeJob(first, { ...outcome, sha256: old })
+      await expect(wrong).rejects.toMatchObject(conflict)
+      const made = await trainingQueue.completeJob(first, outcome)
+      expect(made).toMatchObject({ id: 'c-a', step: 1, metrics: { loss: 0.5 } })
+      expect(made.artifact).toMatchObject({ sha256, bytes: 7 })
+      const repeated = { ...first, now_us: first.now_us + 3600 * SECOND_US }
+      const other = { ...outcome, checkpoint_id: 'c-other' }
+      await expect(trainingQueue.completeJob(repeated, other)).resolves.toEqual(made)
+      const without = trainingQueue.completeJob(first, { ...outcome, sha256: null })
+      await expect(without).rejects.toMatchObject(conflict)
+      const lost = trainingQueue.completeJob({ ...first, token_hash: 'other' }, outcome)
+      await expect(lost).rejects.toMatchObject(LOST)
+      // One that trained nothing goes on with the weights of its parent.
+      const second = leaseOf(await mustClaim(trainingQueue, claimAt(3)), 4)
+      const same = await trainingQueue.completeJob(second, outcomeOf('b'))
+      expect(same).toMatchObject({ step: 2, artifact: made.artifact })
+      const found = await checkpoints.findCheckpoint('m0', 'latest')
+      const weights = found?.artifact && (await checkpoints.openArtifact(found.artifact))
+      expect(weights && (await text(weights))).toBe('weights')
+      const third = leaseOf(await mustClaim(trainingQueue, claimAt(5)), 6)
+      await trainingJobs.cancelJob('m0-2', third.now_us)
+      const cancelled = trainingQueue.completeJob(third, outcomeOf('c'))
+      await expect(cancelled).rejects.toMatchObject(LOST)
+      await expect(trainingJobs.findJob('m0-2')).resolves.toMatchObject({ state: 'cancelled' })
+      expect((await checkpoints.findCheckpoint('m0', 'latest'))?.id).toBe('c-b')
     })
 
     it('tells its listeners of jobs that come, end and are cancelled, until they leave', async () => {
