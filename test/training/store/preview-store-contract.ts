@@ -117,6 +117,15 @@ export function describePreviewStoreContract(
       await expect(trainingJobs.findJob('other')).resolves.toBeNull()
     })
 
+    it('keeps what a client tells of its rollouts, however large', async () => {
+      const { trainingJobs } = await createWithModel()
+      const largest = Number.MAX_SAFE_INTEGER
+      const job = { ...JOB, oldest_policy_version: largest, created_at_us: largest }
+      const stored = await trainingJobs.insertJob({ ...job, config_json: '{"ü":1e400}' }, '[]')
+      expect(stored).toMatchObject({ ...job, config_json: '{"ü":1e400}' })
+      await expect(trainingJobs.findJob(JOB.id)).resolves.toEqual(stored)
+    })
+
     it('gives jobs of a model that come at once places without gaps', async () => {
       const { trainingJobs } = await createWithModel()
       const jobs = await Promise.all(
