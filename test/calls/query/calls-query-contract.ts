@@ -5,17 +5,15 @@ import { type ProjectPrice, resolvePrice } from '../../../src/domain/prices/proj
 import type { CallStore } from '../../../src/store/api/calls/calls.ts'
 import type { CallsQueryStore } from '../../../src/store/api/calls/calls-query.ts'
 import type { FeedbackStore } from '../../../src/store/api/feedback/feedback.ts'
-import type { ObjectStore } from '../../../src/store/api/objects/objects.ts'
 import { feedbackAt } from '../../feedback/feedback-fixtures.ts'
-import { newObject } from '../../objects/object-store-contract.ts'
+import { type ContentStores, newObject } from '../../objects/object-store-contract.ts'
 import { endOf, startOf } from '../../store/call-store-contract.ts'
 import { readCaller } from '../../support/read-caller.ts'
 
-export interface CallsQueryStores {
+export interface CallsQueryStores extends ContentStores {
   readonly calls: CallStore
   readonly callsQuery: CallsQueryStore
   readonly feedback: FeedbackStore
-  readonly objects: ObjectStore
 }
 
 const project_id = 'acme/demo'
@@ -272,6 +270,11 @@ export function describeCallsQueryContract(
       )
       expect(await ids(stores)).toBe(wanted.join(' '))
       expect(await ids(stores, sortBy('started_at', 'desc'))).toBe(wanted.toReversed().join(' '))
+      const query = { $expr: contains('id', 'c', false) }
+      expect(await ids(stores, { query })).toBe(wanted.join(' '))
+      expect(await ids(stores, { query, offset: 90, limit: 120 })).toBe(
+        wanted.slice(90, 210).join(' '),
+      )
     })
 
     it('leaves out what comes and what goes while the list runs', async () => {

@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { describeCallsQueryContract } from './calls-query-contract.ts'
+import { describeCallsRefsContract } from './calls-refs-contract.ts'
 
 async function open(dataDir: string) {
   const store = openSqliteStore({ ingestQueueMax: 1000, dataDir })
@@ -11,3 +12,4 @@ async function open(dataDir: string) {
 
 describeCallsQueryContract('sqlite in memory', () => open(':memory:'))
 describeCallsQueryContract('sqlite in files', () => open(makeTempDir()))
+describeCallsRefsContract('sqlite', () => open(':memory:'))

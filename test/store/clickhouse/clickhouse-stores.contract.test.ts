@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import { describeAnnotationStoreContract } from '../../annotation/annotation-store-contract.ts'
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
+import { describeCallsRefsContract } from '../../calls/query/calls-refs-contract.ts'
 import { describeCallStoreContract } from '../call-store-contract.ts'
 import { describeCallSumsContract } from '../call-sums-contract.ts'
 import { describeRecordingContract } from '../recordings/recordings-contract.ts'
@@ -12,5 +13,6 @@ describe.skipIf(!hasClickHouse)('with ClickHouse', () => {
   describeCallSumsContract('clickhouse', openTestStores)
   describeRecordingContract('clickhouse', () => openTestStores())
   describeCallsQueryContract('clickhouse', openTestStores)
+  describeCallsRefsContract('clickhouse', openTestStores)
   describeAnnotationStoreContract('clickhouse', () => openTestStores())
 })

@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import { describeAnnotationStoreContract } from '../../annotation/annotation-store-contract.ts'
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
+import { describeCallsRefsContract } from '../../calls/query/calls-refs-contract.ts'
 import { describeFeedbackStatsContract } from '../../feedback/feedback-stats-contract.ts'
 import { describeFeedbackStoreContract } from '../../feedback/feedback-store-contract.ts'
 import { describeObjectChangesContract } from '../../objects/object-changes-contract.ts'
@@ -37,4 +38,5 @@ describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
 
 describe.skipIf(!hasPostgres || !hasClickHouse)('with calls beside PostgreSQL', () => {
   describeCallsQueryContract('clickhouse with postgres', openWithCalls)
+  describeCallsRefsContract('clickhouse with postgres', openWithCalls)
 })
