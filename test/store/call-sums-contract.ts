@@ -134,6 +134,37 @@ function describeUsage(name: string, open: Open): void {
       expect(found.unfinished_call_ids).toEqual(['running'])
     })
 
+    it('puts starts and ends together that came apart, in any order', async () => {
+      const { usage, calls } = await open()
+      const startIn = (id: string, parent_id: string | null) =>
+        calls.startCall(startOf({ id, trace_id: 'u', parent_id, op_name: id }))
+      const endIn = (id: string, tokens: number) =>
+        calls.endCall(endOf({ id, summary: { usage: { m: { input_tokens: tokens } } } }))
+      await startIn('a', null)
+      await startIn('b', 'a')
+      await endIn('c', 100)
+      await endIn('b', 10)
+      await startIn('c', 'b')
+      await startIn('d', 'c')
+      await endIn('a', 1)
+      const reported = { ...limits, counting: 'reported' as const, prices: null }
+      const named = await usage.sumCallsUsage({ ...reported, call_ids: ['b', 'c'] }, readCaller())
+      expect(named.call_usage).toMatchObject({
+        b: { m: { prompt_tokens: 110, requests: 2 } },
+        c: { m: { prompt_tokens: 100, requests: 1 } },
+      })
+      expect(named.unfinished_call_ids).toEqual(['d'])
+      const filter = { trace_ids: ['u'] }
+      const all = await usage.sumTraceUsage({ ...reported, filter, expression: null }, readCaller())
+      expect(all.call_usage).toMatchObject({ a: { m: { prompt_tokens: 111, requests: 3 } }, d: {} })
+      expect(all.unfinished_call_ids).toEqual(['d'])
+      const none = await usage.sumCallsUsage(
+        { ...reported, call_ids: ['x', 'early'] },
+        readCaller(),
+      )
+      expect(none).toMatchObject({ call_usage: { x: {}, early: {} }, unfinished_call_ids: [] })
+    })
+
     it('gives every call that a filter selects, and refuses more than the limit', async () => {
       const { usage } = await open()
       const query = { ...limits, filter: { trace_ids: ['t'] }, expression: null, prices: null }
