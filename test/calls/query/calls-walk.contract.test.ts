@@ -1,0 +1,128 @@
+/** Lists of more calls than one statement reads, many of which began at the same time. */
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { resolveCallsSelection } from '../../../src/domain/calls/calls-query.ts'
+import {
+  type CallsBatch,
+  type CallsCursor,
+  countSelected,
+  selectCalls,
+} from '../../../src/store/sqlite/calls/query/calls-scan.ts'
+import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
+import type { ReadJob } from '../../../src/store/sqlite/read/read-job.ts'
+import { startOf } from '../../store/call-store-contract.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+
+const project_id = 'acme/demo'
+const REACH = { refScheme: 'weave', projects: [project_id] }
+const CALLS = 45_000
+/** At whose time 20,000 calls began. */
+const BUSY_US = Date.UTC(2026, 0, 1) * 1000
+
+/** Copies of two calls with other ids and times: before, at and after the busy time. */
+const COPY_CALLS = `
+WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${CALLS - 1})
+INSERT INTO calls (project_key, id, trace_id, op_key, started_at_us, storage_size_bytes, deleted_at_us)
+SELECT
+  project_key,
+  printf('c%05d', (n * 7919) % ${CALLS}),
+  trace_id,
+  op_key,
+  ${BUSY_US} + CASE WHEN n < 10000 THEN (n - 10000) / 3 WHEN n < 30000 THEN 0 ELSE (n - 30000) / 7 END,
+  n % 5,
+  CASE WHEN n % 11 = 0 THEN 1 END
+FROM numbers
+JOIN calls ON calls.id = CASE WHEN n % 3 = 0 THEN 'x' ELSE 'y' END
+`
+
+interface Row {
+  readonly call_key: number
+  readonly id: string
+  readonly started_at_us: number
+  readonly bytes: number
+  readonly op: 'x' | 'y'
+}
+
+const SELECT_ROWS = `
+SELECT call_key, calls.id, started_at_us, storage_size_bytes AS bytes, ops.op_name AS op
+FROM calls
+JOIN ops USING (op_key)
+WHERE deleted_at_us IS NULL
+`
+
+async function open() {
+  const dataDir = makeTempDir()
+  const store = openSqliteStore({ ingestQueueMax: 1000, dataDir })
+  const parts = ['x', 'y'].map((id) => ({ start: startOf({ id, op_name: id }), end: null }))
+  await store.calls.writeParts(parts)
+  await store.close()
+  const db = openDatabase(dataDir)
+  onTestFinished(() => void db.close())
+  db.exec(COPY_CALLS)
+  db.exec("UPDATE calls SET deleted_at_us = 1 WHERE id IN ('x', 'y')")
+  const rows = db.prepare(SELECT_ROWS).all() as Row[]
+  const ascending = rows.sort(
+    (one, other) => one.started_at_us - other.started_at_us || (one.id < other.id ? -1 : 1),
+  )
+
+  function run<Input, Output>(job: ReadJob<Input, Output>, input: Input): Output {
+    // Each look says that others wait, so that the job pauses wherever it can.
+    const answer = job(db, input, () => true) as Generator<void, Output>
+    let next = answer.next()
+    while (!next.done) next = answer.next()
+    return next.value
+  }
+
+  return {
+    ascending,
+    list(request: object, batchKeys: number): number[] {
+      const selection = resolveCallsSelection({ project_id, ...request }, REACH)
+      const found: number[] = []
+      let cursor: CallsCursor | null = null
+      do {
+        const batch: CallsBatch = run(selectCalls, { selection, cursor, batchKeys })
+        found.push(...batch.keys)
+        cursor = batch.next
+      } while (cursor !== null)
+      return found
+    },
+    count: (request: object) =>
+      run(countSelected, resolveCallsSelection({ project_id, ...request }, REACH)),
+  }
+}
+
+describe('a walk over many calls', () => {
+  it('meets each once and in order, in both directions, from any place', async () => {
+    const { ascending, list, count } = await open()
+    const since = new Date(BUSY_US / 1000 + 1).toISOString()
+    const isSince = { $gte: [{ $getField: 'started_at' }, { $literal: since }] }
+    const isOp = { $eq: [{ $getField: 'op_name' }, { $literal: 'x' }] }
+    const ofX = ({ op }: Row) => op === 'x'
+    const asked: readonly (readonly [object, (row: Row) => boolean])[] = [
+      [{}, () => true],
+      [{ offset: 3000, limit: 30_000 }, () => true],
+      [{ offset: 19_000, limit: 1500 }, () => true],
+      [{ filter: { op_names: ['x'] }, offset: 9 }, ofX],
+      [{ query: { $expr: isSince } }, ({ started_at_us: us }) => us >= BUSY_US + 1000],
+    ]
+    for (const [request, isWanted] of asked) {
+      const wanted = ascending.filter(isWanted)
+      const { offset = 0, limit = CALLS } = request as { offset?: number; limit?: number }
+      for (const direction of ['asc', 'desc'] as const) {
+        const rows = direction === 'asc' ? wanted : wanted.toReversed()
+        const expected = rows.slice(offset, offset + limit).map(({ call_key }) => call_key)
+        const sort_by = [{ field: 'started_at', direction }]
+        const found = list({ ...request, sort_by }, direction === 'asc' ? 7001 : 50_000)
+        expect([request, direction, found.length]).toEqual([request, direction, expected.length])
+        // Why not toEqual: it takes long over so many where they differ.
+        expect(found.findIndex((key, at) => key !== expected[at])).toBe(-1)
+      }
+      if ('offset' in request) continue
+      const counted = wanted.slice(0, limit)
+      const storage_size_bytes = counted.reduce((sum, { bytes }) => sum + bytes, 0)
+      expect(count(request)).toEqual({ count: counted.length, storage_size_bytes })
+    }
+    expect(count({ limit: 17_000 }).count).toBe(17_000)
+    expect(count({ limit: 0, query: { $expr: isOp } })).toEqual({ count: 0, storage_size_bytes: 0 })
+  })
+})
