@@ -34,7 +34,8 @@ const begun = performance.now()
 try {
   await fillDemo({ url, key, project, jobs: JOBS, rollouts: ROLLOUTS, tell: console.log })
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error)
+  const { message, cause } = error as Error
+  console.error(cause instanceof Error ? `${url} cannot be asked: ${cause.message}` : message)
   process.exit(1)
 }
 const seconds = ((performance.now() - begun) / 1000).toFixed(0)
