@@ -19,6 +19,7 @@ describe.skipIf(!hasBrowser)('keys and models on the page', () => {
     expect(await findBarriers(page)).toEqual([])
     await page.getByText('Done', { exact: true }).click()
     const row = page.locator('[aria-label=Keys] tbody tr', { hasText: MARKUP })
+    await row.getByText('Revoke', { exact: true }).dblclick()
     await row.getByText('Revoke', { exact: true }).click()
     await row.getByText('Revoke for good').click()
     await expect.poll(() => row.count()).toBe(0)

@@ -68,7 +68,8 @@ function Revoke({ row, isOwn, onRevoked }: RowProps & { readonly isOwn: boolean 
   if (!isAsked) {
     return html`<button aria-label=${`Revoke the key of ${row.svc_username}`} onClick=${() => setAsked(true)}>Revoke</button>`
   }
-  return html`<button class="danger" onClick=${revoke}>${isOwn ? 'Revoke and sign out' : 'Revoke for good'}</button>
-    <button onClick=${() => setAsked(false)}>Keep</button>
+  // Where the first click was stands the way out: a double click revokes nothing.
+  return html`<button onClick=${() => setAsked(false)}>Keep</button>
+    <button class="danger" onClick=${revoke}>${isOwn ? 'Revoke and sign out' : 'Revoke for good'}</button>
     <${Failure} words=${failure} />`
 }
