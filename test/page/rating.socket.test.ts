@@ -27,9 +27,12 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     await page.keyboard.press('n')
     await page.keyboard.type('Right, s and n too.')
     await page.keyboard.press('Escape')
-    await page.keyboard.press('Enter')
+    await page.keyboard.down('Enter')
     await page.getByText('1 of 3 done').waitFor()
     await page.locator('.rate').waitFor()
+    // Held on, it repeats.
+    await page.keyboard.down('Enter')
+    await page.keyboard.up('Enter')
     await page.keyboard.press('s')
     await page.getByText('2 of 3 done').waitFor()
     await page.locator('.rate').waitFor()
@@ -43,6 +46,10 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     })
     const queues = await post('/annotation_queues/query', { project_id: PROJECT })
     const { id: queue_id } = JSON.parse(queues.text)
+    const items = await post(`/annotation_queues/${queue_id}/items/query`, {
+      ...{ project_id: PROJECT, filter: { annotation_states: ['skipped'] } },
+    })
+    expect(items.body.items).toHaveLength(1)
     const reaction = { feedback_type: 'wandb.reaction.1', payload: { emoji: '👍' }, queue_id }
     expect(body.result).toMatchObject([
       reaction,
