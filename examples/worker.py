@@ -105,6 +105,8 @@ class Server:
                 failure, wait = f"{type(error).__name__}: {error}", 0.0
             if tries <= 0:
                 raise Unreachable(f"{method} {path} failed: {failure}")
+            if tries == math.inf and pause == PAUSE_S_MIN:
+                log(f"{self.base} cannot be asked, is tried until it can: {failure}")
             # By chance up to twice as long: workers that failed together must not come back together.
             time.sleep(min(PAUSE_S_MAX, max(wait, pause) * (1 + random.random())))
             pause = min(PAUSE_S_MAX, 2 * pause)

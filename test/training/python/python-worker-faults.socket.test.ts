@@ -92,6 +92,7 @@ describe.skipIf(!hasPython)('examples/worker.py at a bad server', { timeout: 60_
       .map(({ body }) => body.events.map(({ seq }: { seq: number }) => seq))
     expect(numbers).toEqual([[0], [0], [1]])
     expect(worker.told()).toContain('is dropped')
+    expect(worker.told().split('cannot be asked, is tried until it can: ')).toHaveLength(2)
   })
 
   it('trains nothing whose hash is another, and takes its key to no other host', async () => {
