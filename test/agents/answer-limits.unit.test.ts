@@ -1,7 +1,7 @@
 /** What is too much for one answer is refused, and not cut. */
 import { expect, it } from 'vitest'
 import { type AgentSpan, toAgentSpan } from '../../src/domain/agents/agent-span.ts'
-import { createBudget } from '../../src/domain/agents/groups/span-measures.ts'
+import { createBudget, createMeasure } from '../../src/domain/agents/groups/span-measures.ts'
 import { createSpanRows } from '../../src/domain/agents/span-answers.ts'
 import {
   createConversations,
@@ -124,4 +124,11 @@ it('feedback about a chat that is more than 10,000 is refused', async () => {
     findChatFeedback(feedback as unknown as FeedbackStore, refs, {} as ReadCaller)
   expect((await find(['a', 'b'])).size).toBe(2)
   await expect(find(['a', 'b', 'c'])).rejects.toThrow('more feedback than the 10000')
+})
+
+it('a sum of spans that no double holds is the largest one', () => {
+  const [sum, mean] = [createMeasure('sum', createBudget()), createMeasure('avg', createBudget())]
+  for (const measure of [sum, mean]) for (let time = 0; time < 2; time += 1) measure.add(1.5e308)
+  expect(sum.value()).toBe(Number.MAX_VALUE)
+  expect(mean.value()).toBe(Number.MAX_VALUE / 2)
 })

@@ -154,7 +154,13 @@ describe('POST /feedback/stats', () => {
     const metrics = [{ json_path: 's', aggregations: ['max', 'sum'] }]
     const { window_stats } = await ask({ project_id: 'acme/large', metrics })
     expect(window_stats.s.max).toBe(1e300)
-    expect(Number.isFinite(window_stats.s.sum)).toBe(true)
+    expect(window_stats.s.sum).toBe(9007199254740992)
+    for (const at of [1, 2]) {
+      const fields = { payload: { s: -1.5e308 }, project_id: 'acme/large' }
+      await createFeedback(feedbackAt('2026-01-01T00:00:00Z', `larger${at}`, fields))
+    }
+    const larger = await ask({ project_id: 'acme/large', metrics })
+    expect(larger.window_stats.s.sum).toBe(-Number.MAX_VALUE)
   })
 
   it('refuses metrics by name', async () => {

@@ -48,8 +48,22 @@ describe('createAccumulator', () => {
     )
   })
 
+  it('sums numbers of both signs exactly, and tells what is beyond a double as the last one', () => {
+    const sumOf = (...values: number[]) => fill(values).read('sum')
+    expect(sumOf(-1e308, 1e308, 0.5)).toBe(0.5)
+    expect(sumOf(-(2 ** 53), -1, 2 ** 53)).toBe(-1)
+    for (const sign of [-1, 1]) {
+      const huge = fill([sign * 1e308, sign * 1e308, sign * 1e308])
+      expect(huge.read('sum')).toBe(sign * Number.MAX_VALUE)
+      expect(huge.read('avg')).toBe(sign * 1e308)
+      const apart = fill([sign * 1.5e308, sign * -1.5e308])
+      expect([apart.read(0), apart.read(50), apart.read(100)]).toEqual([-1.5e308, 0, 1.5e308])
+    }
+  })
+
   it('sums exactly in every order, however large the values', () => {
-    const large = fc.array(fc.bigInt({ min: 0n, max: 2n ** 70n }), { maxLength: 50 })
+    const one = (max: bigint) => fc.bigInt({ min: 0n, max })
+    const large = fc.array(fc.oneof(one(2n ** 52n), one(2n ** 70n)), { maxLength: 50 })
     fc.assert(
       fc.property(large, (values) => {
         const measured = values.map((value) => (value < 2n ** 53n ? Number(value) : value))
@@ -57,6 +71,9 @@ describe('createAccumulator', () => {
         expect(fill(measured).read('sum')).toBe(exact)
         expect(fill(measured.toReversed()).read('sum')).toBe(exact)
         expect(fill(measured, 1e15).read('sum')).toBe(exact / 1e15)
+        const added = createAccumulator(1, false)
+        for (const value of measured) added.addSum(2, value)
+        expect([added.read('sum'), added.read('count')]).toEqual([exact, 2 * values.length])
       }),
     )
   })

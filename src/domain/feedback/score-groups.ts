@@ -6,6 +6,7 @@ import type {
   FeedbackGroup,
 } from '../../schemas/feedback/feedback-stats.ts'
 import { parseRef } from '../objects/refs.ts'
+import { withinDoubles } from '../stats/within-doubles.ts'
 import { readScores } from './feedback-view.ts'
 
 /** Limit: buckets of one answer. */
@@ -79,7 +80,7 @@ export function createScoreGroups(request: FeedbackAggregateRequest) {
     const known = counts.get(name)
     if (known === undefined) names += 1
     if (names > NAMES_MAX) refuse('after_ms', `finds more than ${NAMES_MAX} tags and ratings`)
-    counts.set(name, (known ?? 0) + value)
+    counts.set(name, withinDoubles((known ?? 0) + value))
   }
 
   return {

@@ -2,6 +2,7 @@
 import type { StatColumn } from './metric-names.ts'
 import { createOrderStatistics } from './order-statistics.ts'
 import type { SortedValues } from './run-search.ts'
+import { withinDoubles } from './within-doubles.ts'
 
 /**
  * A measured value, in whole units of the metric where these are counted exactly; a bigint where a double would round
@@ -56,17 +57,25 @@ export function createAccumulator(unitsPerOne: number, keepsValues: boolean): Ac
   const order = keepsValues ? createOrderStatistics() : null
 
   function addToSum(value: Measured): void {
-    if (typeof value === 'bigint' || value > PART_MAX) high += BigInt(value)
+    if (typeof value === 'bigint' || Math.abs(value) > PART_MAX) high += BigInt(value)
     else low += value
-    if (low > PART_MAX) {
+    if (Math.abs(low) > PART_MAX) {
       high += BigInt(low)
       low = 0
     }
   }
 
+  const wholeSum = () => BigInt(Math.trunc(low)) + high
+
   /** The same, whatever the order of the values was. */
   function sum(): number {
-    return (high === 0n ? low : Number(BigInt(Math.trunc(low)) + high)) / unitsPerOne
+    return withinDoubles((high === 0n ? low : Number(wholeSum())) / unitsPerOne)
+  }
+
+  function average(): number {
+    if (count === 0) return 0
+    const isHuge = Math.abs(sum()) === Number.MAX_VALUE
+    return isHuge ? Number(wholeSum() / BigInt(count)) / unitsPerOne : sum() / count
   }
 
   function percentile(percent: number): number | null {
@@ -102,7 +111,7 @@ export function createAccumulator(unitsPerOne: number, keepsValues: boolean): Ac
     read(of) {
       if (typeof of === 'number') return percentile(of)
       if (of === 'sum') return sum()
-      if (of === 'avg') return count === 0 ? 0 : sum() / count
+      if (of === 'avg') return average()
       if (of === 'count') return count
       if (of === 'count_true') return ones
       if (of === 'count_false') return zeros

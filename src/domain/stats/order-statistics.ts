@@ -69,7 +69,9 @@ function interpolate({ count, pair }: Ranked, percent: number): number {
   const rank = (percent / 100) * (count - 1)
   const below = Math.floor(rank)
   const [low, high] = pair(below)
-  return low + (high - low) * (rank - below)
+  const part = rank - below
+  const span = high - low
+  return Number.isFinite(span) ? low + span * part : low * (1 - part) + high * part
 }
 
 function wholeRun(values: SortedValues): SortedRun {

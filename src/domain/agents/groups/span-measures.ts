@@ -3,6 +3,7 @@
 import { ApiError } from '../../../errors.ts'
 import type { AgentAggregation, SpanMeasure } from '../../../schemas/agents/span-values.ts'
 import { createOrderStatistics, type OrderStatistics } from '../../stats/order-statistics.ts'
+import { withinDoubles } from '../../stats/within-doubles.ts'
 import type { ValueType } from '../span-values.ts'
 
 /** Limit: values that one answer may keep, for percentiles and to tell them apart. */
@@ -111,7 +112,7 @@ function createSum(isMean: boolean): Measure {
   return {
     add(value) {
       if (typeof value !== 'number') return
-      sum += value
+      sum = withinDoubles(sum + value)
       count += 1
     },
     value: () => (isMean ? (count === 0 ? null : sum / count) : sum),
