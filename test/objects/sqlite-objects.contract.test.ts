@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../src/store/sqlite/db/migrate.ts'
+import { FILES_DIRECTORY } from '../../src/store/sqlite/files/file-folder.ts'
 import * as FILES from '../../src/store/sqlite/objects/files.sql.ts'
 import * as MARKS from '../../src/store/sqlite/objects/marks.sql.ts'
 import * as OBJECTS from '../../src/store/sqlite/objects/objects.sql.ts'
@@ -56,6 +57,17 @@ describe('sqlite objects, tables and files', () => {
     const file = await second.files.findFile(PROJECT, received.digest)
     expect(file?.size_bytes).toBe(100_000)
     if (file?.content instanceof Readable) file.content.destroy()
+  })
+
+  it('tell that the store is unavailable when the disk takes no file, and keep small ones', async () => {
+    const dataDir = makeTempDir()
+    const { files } = open(dataDir)
+    rmSync(join(dataDir, FILES_DIRECTORY), { recursive: true })
+    const large = files.receiveFile(Readable.from([randomBytes(100_000)]))
+    await expect(large).rejects.toMatchObject({ code: 'store_unavailable', retryAfterS: 5 })
+    const small = await files.receiveFile(Readable.from([Buffer.from('small')]))
+    await small.keep(PROJECT)
+    expect((await files.findFile(PROJECT, small.digest))?.size_bytes).toBe(5)
   })
 
   it('stores a content of objects and rows once per project', async () => {

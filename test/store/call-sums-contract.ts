@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type ProjectPrice, resolvePrice } from '../../src/domain/prices/project-prices.ts'
 import { toColumns } from '../../src/domain/stats/metric-names.ts'
 import type { CallStore } from '../../src/store/api/calls/calls.ts'
+import type { ProjectStore } from '../../src/store/api/projects/projects.ts'
 import type { StatsQuery, StatsStore } from '../../src/store/api/stats/stats.ts'
 import type { UsageStore } from '../../src/store/api/usage/usage.ts'
 import { readCaller } from '../support/read-caller.ts'
@@ -12,6 +13,7 @@ export interface CallSumsStores {
   readonly calls: CallStore
   readonly stats: StatsStore
   readonly usage: UsageStore
+  readonly projects: Pick<ProjectStore, 'listProjects'>
 }
 
 const PROJECT = 'acme/demo'
@@ -73,6 +75,7 @@ export function describeCallSumsContract(name: string, create: () => Promise<Cal
   }
   describeStats(name, open)
   describeUsage(name, open)
+  describeProjects(name, open)
 }
 
 type Open = () => Promise<CallSumsStores>
@@ -172,6 +175,22 @@ function describeUsage(name: string, open: Open): void {
       expect(Object.keys(found.call_usage).sort()).toEqual(['child', 'root', 'running'])
       const tooMany = usage.sumTraceUsage({ ...query, limit: 2 }, readCaller())
       await expect(tooMany).rejects.toMatchObject({ code: 'validation_failed', param: 'limit' })
+    })
+  })
+}
+
+function describeProjects(name: string, open: Open): void {
+  describe(`${name} keeps the ProjectStore contract`, () => {
+    it('lists the projects that calls or names for them were sent to, in the order of bytes', async () => {
+      const { calls, projects } = await open()
+      const ids = ['b/x', 'B/x', 'é/x', '\uffee/x', '😀/x']
+      for (const project_id of ids) await calls.startCall(startOf({ project_id }))
+      await calls.endCall(endOf({ project_id: 'ended/x' }))
+      await calls.renameCall({ project_id: 'named/x', id: 'c', display_name: 'n' })
+      await calls.deleteCalls({ project_id: 'b/x', ids: ['call-1'], deleted_at_us: 1 })
+      const found = await projects.listProjects(readCaller())
+      const known = ['B/x', PROJECT, 'b/x', 'ended/x', 'named/x', 'é/x', '\uffee/x', '😀/x']
+      expect(found).toEqual(known)
     })
   })
 }

@@ -18,8 +18,8 @@ export interface ProjectStore {
    */
   sumContents(caller: ReadCaller): Promise<ContentSizes>
   /**
-   * All projects that calls were ever sent to, sorted, also those that the caller may not use. Throws as
-   * sumContents does.
+   * All projects that calls, or names for them, were ever sent to, in the order of bytes, also those that the
+   * caller may not use. Throws as sumContents does.
    */
   listProjects(caller: ReadCaller): Promise<string[]>
 }

@@ -1,6 +1,6 @@
 /** Statements over projects. */
 
-/** All projects that calls were sent to. */
+/** All projects that calls, or names for them, were sent to. */
 export const LIST_PROJECTS = `
 SELECT DISTINCT project_id
 FROM (
@@ -9,6 +9,9 @@ FROM (
   UNION ALL
   SELECT DISTINCT project_id
   FROM call_early_ends
+  UNION ALL
+  SELECT DISTINCT project_id
+  FROM call_names
 )
 ORDER BY project_id
 `

@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { UnitPrices } from '../../src/domain/prices/price-table.ts'
+import { toColumns } from '../../src/domain/stats/metric-names.ts'
+import type { ModelUsage } from '../../src/domain/usage/usage.ts'
+import { COUNTERS } from '../../src/store/sqlite/stats/segments/hour-columns.ts'
+import { USAGE_NUMBERS } from '../../src/store/sqlite/stats/segments/hour-summary.ts'
+import { createModelTable } from '../../src/store/sqlite/stats/usage-sums.ts'
+
+const BUCKETS = 4
+
+/** Without tiers, as sums need them. */
+function pricesOf(atoms: number): UnitPrices {
+  const price = (times: number) => ({ base: atoms * times, tiers: [] })
+  return {
+    ...{ provider_id: 'p', effective_date: null, input: price(3), output: price(5) },
+    ...{ cacheRead: price(1), cacheCreation: price(4) },
+  }
+}
+
+const tokens = fc.oneof(fc.nat(9), fc.constantFrom(0, 2 ** 31, 2 ** 51 + 1))
+const usage: fc.Arbitrary<ModelUsage> = fc.record({
+  model: fc.constant('m'),
+  input_tokens: tokens,
+  output_tokens: tokens,
+  total_tokens: tokens,
+  cache_read_input_tokens: tokens,
+  cache_creation_input_tokens: tokens,
+  uncached_input_tokens: tokens,
+})
+const step = fc.record({
+  bucket: fc.nat(BUCKETS - 1),
+  rows: fc.array(usage, { minLength: 1, maxLength: 3 }),
+  asSums: fc.boolean(),
+  prices: fc.constantFrom(null, pricesOf(1), pricesOf(1_000_003)),
+})
+const aggregations = ['sum', 'avg', 'count'] as const
+const metrics = [
+  'input_tokens',
+  'output_tokens',
+  'total_tokens',
+  'cache_read_input_tokens',
+] as const
+const costs = ['input_cost', 'output_cost', 'total_cost'] as const
+const wanted = fc.subarray([...metrics, ...costs], { minLength: 1 })
+
+/** USAGE_NUMBERS behind one number that is none of them. */
+function toNumbers(rows: readonly ModelUsage[]): Float64Array {
+  const numbers = new Float64Array(1 + USAGE_NUMBERS)
+  numbers[1] = rows.length
+  COUNTERS.forEach((counter, at) => {
+    numbers[2 + at] = rows.reduce((sum, row) => sum + row[counter], 0)
+  })
+  const paid = rows.map(
+    (row) =>
+      row.uncached_input_tokens + row.cache_read_input_tokens + row.cache_creation_input_tokens,
+  )
+  numbers[USAGE_NUMBERS] = Math.max(...paid)
+  return numbers
+}
+
+it('a table of usage is the same by rows, by sums, and by some of each', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 12 }), wanted, (steps, names) => {
+      const columns = toColumns(
+        names.map((metric) => ({ metric, aggregations, percentiles: [] as number[] })),
+      )
+      const needsCost = names.some((name) => (costs as readonly string[]).includes(name))
+      const [mixed, plain] = [
+        createModelTable(columns, BUCKETS),
+        createModelTable(columns, BUCKETS),
+      ]
+      for (let bucket = 0; bucket < BUCKETS; bucket++) {
+        for (const { rows, asSums, ...of } of steps.filter((one) => one.bucket === bucket)) {
+          const prices = needsCost ? of.prices : null
+          for (const row of rows) plain.addRow(row, prices)
+          if (asSums) mixed.addSums(toNumbers(rows), 1, prices)
+          else for (const row of rows) mixed.addRow(row, prices)
+        }
+        for (const table of [mixed, plain]) table.flush(bucket)
+      }
+      expect(mixed.table).toEqual(plain.table)
+    }),
+  )
+})
