@@ -55,6 +55,14 @@ export function describePriceStoreContract(name: string, create: () => Promise<P
       expect(await prices.listPrices('acme/none')).toEqual([])
     })
 
+    it('keeps any text, with a mark for half of a character', async () => {
+      const prices = await create()
+      const names = { llm_id: 'ü/"\\😀', provider_id: 'a\ud800b' }
+      await prices.createPrices([{ ...priceOf('a'), ...names }])
+      const marked = { ...priceOf('a'), ...names, provider_id: 'a\ufffdb' }
+      expect(await prices.listPrices('acme/demo')).toEqual([marked])
+    })
+
     it('removes the prices that are named, and only those of the project', async () => {
       const prices = await create()
       await prices.createPrices([priceOf('a'), priceOf('b'), priceOf('c', 'acme/other')])

@@ -21,6 +21,8 @@ const SHAPE =
   /^[a-z][a-z0-9+.-]*:\/\/\/([^/\s]+\/[^/]+)\/(?:(?:object|op)\/([^/:\s]+):([^/:\s]+)|table\/([^/:\s]+))((?:\/[^/]*)*)$/u
 const EDGE_KINDS: readonly string[] = ['attr', 'key', 'index', 'id'] satisfies RefEdgeKind[]
 const INDEX = /^\d{1,15}$/
+/** Stands in no name and no digest; not every store can be asked for a text with it. */
+const NUL = '\0'
 /** Limit: steps of one ref. */
 const EDGES_MAX = 64
 
@@ -33,7 +35,7 @@ const EDGES_MAX = 64
  */
 export function parseReadableRef(text: string): ReadableRef | null {
   const match = SHAPE.exec(text)
-  if (!match) return null
+  if (!match || text.includes(NUL)) return null
   const [, project_id = '', object_id, version = '', digest = '', tail = ''] = match
   const edges = parseEdges(tail.split('/').slice(1))
   if (edges === null) return null
@@ -51,6 +53,7 @@ function parseEdges(parts: readonly string[]): RefEdge[] | null {
     const kind = parts[at] ?? ''
     const value = decode(parts[at + 1] ?? '')
     if (!EDGE_KINDS.includes(kind) || (kind === 'index' && !INDEX.test(value))) return null
+    if (kind === 'id' && value.includes(NUL)) return null
     edges.push({ kind: kind as RefEdgeKind, value })
   }
   return edges

@@ -77,6 +77,9 @@ export function describeCallsRefsContract(
         ['weave:///acme/demo/table/unknown/index/0', null],
         ['weave:///acme/demo/call/r00', null],
         ['no ref', null],
+        // PostgreSQL cannot even be asked for such a text.
+        [refOf('tree\0:v0'), null],
+        [`${rows}/id/%00`, null],
       ]
       const idOf = (at: number) => `r${String(at).padStart(2, '0')}`
       await stores.calls.writeParts(
