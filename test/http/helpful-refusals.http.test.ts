@@ -87,6 +87,8 @@ it.each([
   ],
   ['/me', `Basic ${btoa('wk_key:')}`, null, 'as the password of HTTP Basic credentials'],
   ['/call/start', undefined, '', 'The body must be an object, not null'],
+  ['/call/start', undefined, "{'start': {}}", 'The body is not valid JSON (line 1 column 2).'],
+  ['/call/start', undefined, '"secret', 'The body is not valid JSON'],
   ['/call/start', undefined, '{"start":[]}', 'start must be an object, not a list'],
   ['/call/read', undefined, '{"project_id":"a/b","id":true}', 'id must be a string, not true'],
   ['/call/start', undefined, '{"start":{"wb_user_id":"x"}}', '; tracing SDKs send to /traces'],

@@ -50,8 +50,14 @@ export function parseJsonBody(
     const json = text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
     return isLossless ? parseLossless(json) : JSON.parse(json)
   } catch (cause) {
-    throw new ApiError('invalid_json', { cause })
+    throw new ApiError('invalid_json', { message: sayWhere(cause), cause })
   }
+}
+
+/** The parser's own words would repeat a part of the body; only the place is taken from them, where they have one. */
+function sayWhere(error: unknown): string {
+  const [place] = / \(line \d+ column \d+\)$/.exec((error as Error).message) ?? ['']
+  return `The body is not valid JSON${place}.`
 }
 
 /**
