@@ -44,6 +44,18 @@ describe.skipIf(!hasBrowser)('the playground in a browser', () => {
         presence_penalty: 0.5,
       })
     }
+    // The second half of a double click on Send.
+    const held = Promise.withResolvers<void>()
+    await page.route('**/v1/chat/completions', async (route) => {
+      await held.promise
+      await route.continue().catch(() => undefined)
+    })
+    await page.getByLabel('Message', { exact: true }).fill(QUESTION)
+    await page.getByText('Send', { exact: true }).click()
+    await page.getByText('Stop', { exact: true }).dispatchEvent('click', { detail: 2 })
+    held.resolve()
+    await page.getByText('Send', { exact: true }).waitFor()
+    await expect.poll(() => answers.count()).toBe(4)
     expect(complaints).toEqual([])
   })
 

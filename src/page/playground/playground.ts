@@ -153,6 +153,10 @@ function Prompt({ isRunning, onSend, onStop }: PromptProps) {
     onSend(text)
     setText('')
   }
+  // The second half of a double click on Send stops nothing.
+  const stop = ({ detail }: MouseEvent) => {
+    if (detail < 2) onStop()
+  }
   return html`<form class="bar" onSubmit=${submit}>
     <input
       aria-label="Message"
@@ -160,6 +164,6 @@ function Prompt({ isRunning, onSend, onStop }: PromptProps) {
       value=${text}
       onInput=${(event: InputEvent) => setText((event.target as HTMLInputElement).value)}
     />
-    ${isRunning ? html`<button type="button" onClick=${onStop}>Stop</button>` : html`<button class="main">Send</button>`}
+    ${isRunning ? html`<button type="button" onClick=${stop}>Stop</button>` : html`<button class="main">Send</button>`}
   </form>`
 }
