@@ -59,6 +59,8 @@ describe.skipIf(!hasBrowser)('objects on the page', () => {
     await rows.locator('.window-list').evaluate((list) => list.scrollTo(0, 0))
     await rows.getByRole('button', { name: 'n', exact: true }).click()
     await rows.getByText('row 9999', { exact: true }).waitFor()
+    // Who sorts by keyboard stays where they are.
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('n ↑')
     await rows.getByText('row 9999', { exact: true }).click()
     await page.getByLabel('Row', { exact: true }).getByText('r9999').waitFor()
     await expect.poll(() => page.url()).toMatch(/row=\w{20}/)

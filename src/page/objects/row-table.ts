@@ -35,7 +35,7 @@ export function RowTable({ project, table }: RowTableProps) {
   const { count, names } = loaded.value
   const sort = query.value.get('sort') ?? ''
   return html`<h2 class="apart">${formatCount(count)} ${count === 1 ? 'row' : 'rows'}</h2>
-    <${Rows} key=${sort} project=${project} table=${table} count=${count} names=${names} sort=${sort} />
+    <${Rows} project=${project} table=${table} count=${count} names=${names} sort=${sort} />
     <${WholeRow} project=${project} table=${table} digest=${query.value.get('row') || null} />`
 }
 
@@ -57,6 +57,7 @@ function Rows({ project, table, count, names, sort }: RowsProps) {
   const [failure, setFailure] = useState<string | null>(null)
   const [pages, setPages] = useState<RowPages<Row> | null>(null)
   useEffect(() => {
+    setFailure(null)
     const field = sort.replace(/^-/, '')
     const direction = sort.startsWith('-') ? ('desc' as const) : ('asc' as const)
     const order = field === '' ? {} : { sort_by: [{ field, direction }] }
@@ -67,7 +68,7 @@ function Rows({ project, table, count, names, sort }: RowsProps) {
     )
     setPages(opened)
     return opened.close
-  }, [])
+  }, [sort])
   const onWindow = useCallback((first: number, last: number) => pages?.show(first, last), [pages])
   return html`<${Failure} words=${failure} />
     <${Grid}
@@ -79,6 +80,7 @@ function Rows({ project, table, count, names, sort }: RowsProps) {
       isChosen=${({ digest }: Row) => digest === query.value.get('row')}
       onChoose=${({ digest }: Row) => setQuery({ row: digest }, { isStep: true })}
       rowsMax=${16}
+      order=${sort}
     />`
 }
 

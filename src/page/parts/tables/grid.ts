@@ -33,10 +33,12 @@ interface GridProps<Row> {
   readonly onChoose?: (row: Row) => void
   /** Rows that are seen at the same time, at most. */
   readonly rowsMax?: number
+  /** Another one begins at the top. */
+  readonly order?: string
 }
 
 export function Grid<Row>(props: GridProps<Row>) {
-  const { label, columns, count, at, onWindow, rowsMax = 20 } = props
+  const { label, columns, count, at, onWindow, rowsMax = 20, order } = props
   const tracks = columns.map(({ width, grow }) =>
     grow === undefined ? `${width}px` : `minmax(${width}px, ${grow}fr)`,
   )
@@ -55,6 +57,7 @@ export function Grid<Row>(props: GridProps<Row>) {
         ${columns.map((column) => html`<${ColumnHead} key=${column.name} column=${column} />`)}
       </div>
       <${WindowList}
+        key=${order}
         count=${count}
         rowHeight=${ROW_PX}
         label=${label}
