@@ -55,7 +55,7 @@ const VALUES = {
 } as const
 type Path = keyof typeof VALUES
 
-function makeRows(): Feedback[] {
+export function makeRows(): Feedback[] {
   const pick = <T>(from: readonly T[], at: number) => from[at % from.length] as T
   const rows = Array.from({ length: ROWS }, (_, at) => {
     const time = new Date(START_MS + Math.floor(at / EQUAL_TIMES) * STEP_MS).toISOString()

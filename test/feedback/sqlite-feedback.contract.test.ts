@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/open.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { feedbackAt, trigger } from './feedback-fixtures.ts'
+import { describeFeedbackQueryContract } from './feedback-query-contract.ts'
 import { describeFeedbackStatsContract } from './feedback-stats-contract.ts'
 import { describeFeedbackStoreContract, pathsOf } from './feedback-store-contract.ts'
 
@@ -15,6 +16,7 @@ function open(dataDir: string): SqliteStore {
 
 describeFeedbackStoreContract('sqlite', async () => open(':memory:').feedback)
 describeFeedbackStatsContract('sqlite', async () => open(':memory:').feedback)
+describeFeedbackQueryContract('sqlite', async () => open(':memory:').feedback)
 
 describe('sqlite feedback', () => {
   it('is there again after a restart, and its id is still taken', async () => {

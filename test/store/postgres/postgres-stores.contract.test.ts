@@ -2,6 +2,7 @@ import { describe } from 'vitest'
 import { describeAnnotationStoreContract } from '../../annotation/annotation-store-contract.ts'
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
 import { describeCallsRefsContract } from '../../calls/query/calls-refs-contract.ts'
+import { describeFeedbackQueryContract } from '../../feedback/feedback-query-contract.ts'
 import { describeFeedbackStatsContract } from '../../feedback/feedback-stats-contract.ts'
 import { describeFeedbackStoreContract } from '../../feedback/feedback-store-contract.ts'
 import { describeObjectChangesContract } from '../../objects/object-changes-contract.ts'
@@ -34,6 +35,7 @@ describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describePreviewListsContract('postgres', openTestStores)
   describeFeedbackStoreContract('postgres', async () => (await openTestStores()).feedback)
   describeFeedbackStatsContract('postgres', async () => (await openTestStores()).feedback)
+  describeFeedbackQueryContract('postgres', async () => (await openTestStores()).feedback)
 })
 
 describe.skipIf(!hasPostgres || !hasClickHouse)('with calls beside PostgreSQL', () => {
