@@ -69,9 +69,22 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     await page.reload()
     await page.getByText('4 rollouts in 1 group').waitFor()
     await page.getByLabel('Name of the new model').fill('fresh')
+    // The answer is lost twice: the same job is made once, and a changed one is another.
+    await page.route('**/v1/preview/training-jobs', async (route) => {
+      await route.fetch()
+      await route.abort()
+    })
+    for (let times = 0; times < 2; times++) {
+      await page.getByText('Start the job').click()
+      await page.getByText('sending …').waitFor({ state: 'detached' })
+      await page.getByText('The server does not answer.').waitFor()
+    }
+    await page.unroute('**/v1/preview/training-jobs')
+    await page.getByLabel('Learning rate').fill('0.001')
     await page.getByText('Start the job').click()
     await page.getByText('Training job', { exact: true }).waitFor()
     expect((await get('/v1/preview/models')).body.data).toMatchObject([{ name: 'fresh' }])
+    expect((await get('/v1/preview/training-jobs')).body.data).toHaveLength(2)
   })
 
   it('draws curves over steps, and lets a step be tried', async () => {

@@ -1,6 +1,6 @@
 /** Makes a training job out of calls and their feedback; what is sent is shown before. */
 import { html } from 'htm/preact'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { ask, wordsOf } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import { may } from '../api/session.ts'
@@ -111,8 +111,7 @@ interface StartProps {
 function Start({ project, choices, groups }: StartProps) {
   const [failure, setFailure] = useState<string | null>(null)
   const [isSending, setSending] = useState(false)
-  // One name for all tries: a second click, or a lost answer, makes no second job.
-  const [once] = useState(newName)
+  const last = useRef<Sent | null>(null)
   const answer = groups.isLoading || groups.failure !== null ? null : groups.value
   const canStart = answer !== null && answer.trajectory_groups.length > 0 && !isSending
   const start = async () => {
@@ -120,14 +119,13 @@ function Start({ project, choices, groups }: StartProps) {
     setFailure(null)
     try {
       const model_id = choices.modelId || (await makeModel(project, choices.name, choices.base)).id
-      const { id } = await makeJob(
-        {
-          model_id,
-          trajectory_groups: answer?.trajectory_groups,
-          experimental_config: configOf(choices),
-        },
-        once,
-      )
+      const job = {
+        model_id,
+        trajectory_groups: answer?.trajectory_groups,
+        experimental_config: configOf(choices),
+      }
+      last.current = nameSent(job, last.current)
+      const { id } = await makeJob(job, last.current.once)
       go(pathTo(project, 'training', id))
     } catch (error) {
       setFailure(wordsOf(error))
@@ -139,6 +137,18 @@ function Start({ project, choices, groups }: StartProps) {
       ${isSending && html`<span class="faint" role="status">sending …</span>`}
     </div>
     <${Failure} words=${failure} />`
+}
+
+/** A job as it was sent, and the name under which it is sent again. */
+interface Sent {
+  readonly text: string
+  readonly once: string
+}
+
+/** One name for all tries of the same job: a second click, or a lost answer, makes no second one. */
+function nameSent(job: object, last: Sent | null): Sent {
+  const text = JSON.stringify(job)
+  return last?.text === text ? last : { text, once: newName() }
 }
 
 /** Browsers give `crypto.randomUUID` to pages over HTTPS alone. */
