@@ -1,5 +1,7 @@
 import { credentials, Metadata, makeGenericClientConstructor } from '@grpc/grpc-js'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Principal } from '../../src/domain/access/permissions.ts'
+import { openGrpcServer } from '../../src/otel/grpc-server.ts'
 import { runUntilExit, spawnServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { buildSpan, toProtobufRequest } from './otel-fixtures.ts'
@@ -55,6 +57,25 @@ describe('OTLP over gRPC', () => {
     })
     expect(await answer.json()).toMatchObject({ count: 1 })
     expect(await server.stop()).toEqual({ code: 0, signal: null })
+  })
+
+  it('tells a fault from a refusal, and of a fault nothing', async () => {
+    const broken = new Error('broken')
+    const faults: unknown[] = []
+    const server = await openGrpcServer({
+      ...{ host: '127.0.0.1', port: 0, bodyBytesMax: 10_000 },
+      findPrincipal: async (key) => (key === 'known' ? ({} as Principal) : null),
+      recordSpans: async () => {
+        throw broken
+      },
+      onFault: (error) => faults.push(error),
+    })
+    onTestFinished(() => server.close())
+    const address = `127.0.0.1:${server.port}`
+    expect(await exportSpan(address, { authorization: 'Bearer other' })).toBe(16)
+    expect(faults).toEqual([])
+    expect(await exportSpan(address, { authorization: 'Bearer known' })).toBe(13)
+    expect(faults).toEqual([broken])
   })
 
   it('a port that is taken ends the start with one line', async () => {

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { ApiError } from '../../../src/errors.ts'
+import { buildTestApp } from '../../support/build-test-app.ts'
+import {
+  createScriptedBackend,
+  HELLO,
+  type Step,
+  scriptedModels,
+} from '../../support/scripted-backend.ts'
+
+const URL = '/v1/responses'
+
+async function buildApp(script: readonly Step[]) {
+  const backend = createScriptedBackend(script)
+  return buildTestApp({}, { models: scriptedModels({ backend }) })
+}
+
+describe('refusals of a model', () => {
+  it.each([
+    ['messages[1].content[0]', 'input'],
+    ['max_completion_tokens', 'max_output_tokens'],
+    ['top_k', 'top_k'],
+  ])('that name %s are told of %s', async (param, expected) => {
+    const { post } = await buildApp([new ApiError('invalid_value', { param })])
+    for (const stream of [false, true]) {
+      const { status, body } = await post(URL, { input: 'hi', stream })
+      expect([status, body.error.param]).toEqual([400, expected])
+    }
+  })
+})
+
+describe('failures', () => {
+  it('of the store end a stream in an event of the error, not in one of its end', async () => {
+    const test = await buildApp(HELLO)
+    test.deps.responses.insertResponse = async () => {
+      throw new ApiError('store_unavailable')
+    }
+    const { status, text } = await test.post(URL, { input: 'hi', stream: true })
+    expect(status).toBe(200)
+    expect(text).not.toContain('response.completed')
+    const [name, data] = text.trimEnd().split('\n').slice(-2)
+    expect(name).toBe('event: error')
+    expect(JSON.parse(data?.replace('data: ', '') ?? '')).toMatchObject({
+      ...{ type: 'error', code: 'store_unavailable', param: null },
+    })
+    const whole = await test.post(URL, { input: 'hi' })
+    expect([whole.status, whole.body.error.code]).toEqual([503, 'store_unavailable'])
+  })
+})
