@@ -167,11 +167,20 @@ describe('a span as a call', () => {
             role: 'tool',
             content: [{ type: 'tool-result', toolCallId: 'c1', toolName: 'add', result: '2' }],
           },
+          {
+            role: 'tool',
+            content: [
+              { type: 'tool-result', toolCallId: 'c1', output: { type: 'text', value: '2' } },
+              { type: 'tool-result', toolCallId: 'c1', output: { type: 'json', value: { a: 1 } } },
+            ],
+          },
         ]),
       },
       [
         { role: 'assistant', content: null, tool_calls: [CALLED] },
         { role: 'tool', content: '2', tool_call_id: 'c1' },
+        { role: 'tool', content: '2', tool_call_id: 'c1' },
+        { role: 'tool', content: '{"a":1}', tool_call_id: 'c1' },
       ],
     ],
   ])('makes chat messages of %s', (_title, attributes, expected) => {

@@ -36,7 +36,7 @@ export function toMessages(value: unknown, role: string): ChatMessage[] {
   if (isObject(parsed)) {
     // The whole request of the Vercel AI SDK, whose system prompt stands beside the rest.
     const sent = Array.isArray(parsed.messages) ? parsed.messages : parsed.prompt
-    const system = parsed.system === undefined ? [] : toMessages(parsed.system, 'system')
+    const system = parsed.system ? toMessages(parsed.system, 'system') : []
     if (sent !== undefined) return [...system, ...toMessages(sent, role)]
   }
   const list = Array.isArray(parsed) ? parsed.slice(0, MESSAGES_MAX) : [parsed]
@@ -149,7 +149,9 @@ function toToolCall(item: Json): ToolCall {
 }
 
 function toToolMessage(part: Json): ChatMessage {
-  const output = part.response ?? part.result ?? part.output ?? part.content ?? null
+  const given = part.response ?? part.result ?? part.output ?? part.content ?? null
+  // The Vercel AI SDK says of which type an output is.
+  const output = given === part.output && isObject(given) && 'value' in given ? given.value : given
   const content = typeof output === 'string' ? output : JSON.stringify(output)
   const id = textOrNull(part.id ?? part.toolCallId ?? part.tool_call_id)
   return { role: 'tool', content, ...(id === null ? {} : { tool_call_id: id }) }
