@@ -84,8 +84,8 @@ export async function buildApp(
     // A logger for each request would cost as much as its log line; the few that name it do so themselves.
     childLoggerFactory: (log) => log,
     bodyLimit: config.bodyBytesMax,
-    // Missing ones are refused with the other odd requests.
-    http: { requireHostHeader: false },
+    // Missing ones are refused with the other odd requests. Node looks for late requests every 30 s by default.
+    http: { requireHostHeader: false, connectionsCheckingInterval: 1_000 },
     requestTimeout: config.requestTimeoutMs,
     return503OnClosing: false,
     genReqId: chooseRequestId,
