@@ -99,8 +99,9 @@ it.each([
     'limit must be at most 10000',
   ],
   ['/call/start', undefined, ' '.repeat(5000), 'The body has more than 4096 bytes.'],
+  ['/v1/preview/training-jobs', undefined, ' '.repeat(9000), 'The body has more than 8192 bytes.'],
 ])('a refusal says what would be taken: %s', async (url, authorization, payload, told) => {
-  const { app, key } = await buildTestApp({ bodyBytesMax: 4096 })
+  const { app, key } = await buildTestApp({ bodyBytesMax: 4096, trainingBodyBytesMax: 8192 })
   const isRead = url === '/me' || url === '/v1/models'
   const credentials = authorization === undefined ? authorizationFor(url, key) : authorization
   const { body } = await app.inject({

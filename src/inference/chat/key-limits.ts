@@ -65,12 +65,10 @@ export function createKeyLimits(options: KeyLimitsOptions): KeyLimits {
     take(keyId) {
       if (requestsPerMinute === null && tokensPerMinute === null) return {}
       const buckets = bucketsOf(keyId)
-      const waits = Object.values(buckets).map(({ level, perMinute }) =>
-        Math.max(0, Math.ceil(((1 - level) / perMinute) * MINUTE_MS)),
-      )
-      const waitMs = Math.max(...waits)
+      const { perMinute, kind, waitMs } = longestWait(buckets)
       if (waitMs > 0) {
         throw new ApiError('rate_limit_exceeded', {
+          message: `The key has used up its ${perMinute} ${kind} a minute.`,
           retryAfterS: Math.ceil(waitMs / 1000),
           headers: { ...renderHeaders(buckets), 'retry-after-ms': String(waitMs) },
         })
@@ -115,4 +113,13 @@ function renderHeaders(buckets: Buckets): Record<string, string> {
     headers[`x-ratelimit-reset-${kind}`] = `${resetS.toFixed(3)}s`
   }
   return headers
+}
+
+/** The limit that opens last, and how long that takes; 0: none is used up. */
+function longestWait(buckets: Buckets) {
+  const waits = (Object.entries(buckets) as [Kind, Bucket][]).map(([kind, bucket]) => {
+    const waitMs = Math.ceil(((1 - bucket.level) / bucket.perMinute) * MINUTE_MS)
+    return { kind, perMinute: bucket.perMinute, waitMs: Math.max(0, waitMs) }
+  })
+  return waits.reduce((longest, wait) => (wait.waitMs > longest.waitMs ? wait : longest))
 }

@@ -17,7 +17,7 @@ import {
   renderJobDetail,
   renderJobPage,
 } from '../../domain/training/training-job-view.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, bodyTooLarge } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import {
   TrainingJobCreateHeaders,
@@ -79,7 +79,7 @@ function addCreate(app: App, { models, jobs, ...options }: TrainingJobRoutesOpti
   // The handler reads the bytes: large ones must not become one string on the event loop.
   app.addContentTypeParser('application/json', async (_request: unknown, body: Readable) => body)
   app.addHook('onRequest', async ({ headers }) => {
-    if (Number(headers['content-length'] ?? 0) > bytesMax) throw new ApiError('request_too_large')
+    if (Number(headers['content-length'] ?? 0) > bytesMax) throw bodyTooLarge(bytesMax)
   })
   app.post(
     url,

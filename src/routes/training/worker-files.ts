@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
-import { ApiError } from '../../errors.ts'
+import { ApiError, bodyTooLarge } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { bytesAnswer } from '../../http/document/answers.ts'
 import {
@@ -141,7 +141,7 @@ function addArtifact(app: App, { queue, artifactBytesMax, nowUs }: WorkerFilesOp
         throw new ApiError('invalid_header', { message, param: ARTIFACT_SHA256_HEADER })
       }
       const length = Number(request.headers['content-length'] ?? 0)
-      if (length > artifactBytesMax) throw new ApiError('request_too_large')
+      if (length > artifactBytesMax) throw bodyTooLarge(artifactBytesMax)
       // Before the bytes are read: a worker that has lost the job must not send them for nothing.
       await queue.findLeased(leaseOf(job_id, token, nowUs()))
       const source = readChunks(request.body as unknown as Readable | undefined)

@@ -29,6 +29,7 @@ describe('createKeyLimits', () => {
     pass(400)
     expect(refusal()).toMatchObject({
       code: 'rate_limit_exceeded',
+      message: 'The key has used up its 60 requests a minute.',
       retryAfterS: 1,
       headers: {
         'retry-after-ms': '600',
