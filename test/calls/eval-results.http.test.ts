@@ -87,7 +87,7 @@ async function openEvaluated() {
   ])
   const ask = async (fields: object = {}, root = '') =>
     post(`${root}${URL}`, { evaluation_call_ids: ['e1', 'e2'], ...fields })
-  return { app, ask, examples, row_digests }
+  return { app, ask, evaluate, examples, row_digests }
 }
 
 type Row = { row_digest: string }
@@ -217,6 +217,15 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
     expect((await ask(narrow)).summary.row_count).toBe(1)
     const empty = await ask({ evaluation_call_ids: [], include_summary: true })
     expect(empty.summary).toEqual({ row_count: 0, evaluations: [] })
+  })
+
+  it('tells a mean of scores that no double can sum', async () => {
+    const { ask, evaluate, examples } = await openEvaluated()
+    const result = { example: examples[0], output: 'A', scores: { huge: -1.5e308 } }
+    await evaluate('e3', 'bot', [result, result])
+    const { summary } = await ask({ evaluation_call_ids: ['e3'], include_summary: true })
+    const [{ numeric_mean }] = summary.evaluations[0].scorer_stats
+    expect(numeric_mean).toBe(-Number.MAX_VALUE / 2)
   })
 
   it('refuses fields and evaluations by name', async () => {

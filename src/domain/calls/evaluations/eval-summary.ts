@@ -7,6 +7,7 @@ import type {
 } from '../../../schemas/calls/eval-results.ts'
 import { renderTimestamp } from '../../../schemas/timestamp.ts'
 import { isObject } from '../../json/is-object.ts'
+import { withinDoubles } from '../../stats/within-doubles.ts'
 import type { StoredCall } from '../call-view.ts'
 
 type Evaluation = EvalSummary['evaluations'][number]
@@ -105,7 +106,7 @@ function sumScores(trials: readonly EvalTrial[]): EvalScorerStats[] {
     sums.trials += 1
     if (typeof value === 'number') {
       sums.numbers += 1
-      sums.total += value
+      sums.total = withinDoubles(sums.total + value)
     }
     if (typeof value === 'boolean') sums.known += 1
     if (value === true) sums.passed += 1
