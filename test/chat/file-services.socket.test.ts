@@ -248,6 +248,7 @@ describe('forms', () => {
       },
     )
     expect(response.status).toBe(413)
+    expect(await response.text()).toContain('more than 4096 bytes')
     const broken = await fetch(response.url, {
       method: 'POST',
       headers: {

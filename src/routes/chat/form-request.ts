@@ -2,7 +2,7 @@
 import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { ApiError } from '../../errors.ts'
+import { ApiError, bodyTooLarge } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { toFormError, useForms } from '../../http/body/forms.ts'
 import { SchemaError } from '../../http/body/validation.ts'
@@ -70,13 +70,14 @@ async function readParts(request: FastifyRequest, bytesMax: number): Promise<For
       const name = part.fieldname
       if (part.type === 'file') {
         const bytes = await readFile(part, left)
+        if (bytes === null) throw bodyTooLarge(bytesMax)
         left -= bytes.length
         parts.push({ name, filename: part.filename ?? name, contentType: typeOf(part), bytes })
       } else {
         if (part.valueTruncated) throw new ApiError('request_too_large', { param: name })
         const value = typeof part.value === 'string' ? part.value : JSON.stringify(part.value)
         left -= value.length
-        if (left < 0) throw new ApiError('request_too_large')
+        if (left < 0) throw bodyTooLarge(bytesMax)
         parts.push({ name, value })
       }
     }
@@ -86,16 +87,16 @@ async function readParts(request: FastifyRequest, bytesMax: number): Promise<For
   return parts
 }
 
-async function readFile({ file }: MultipartFile, bytesMax: number): Promise<Buffer> {
+/** Null for a file that has more bytes. */
+async function readFile({ file }: MultipartFile, bytesMax: number): Promise<Buffer | null> {
   const pieces: Buffer[] = []
   let byteCount = 0
   for await (const piece of file) {
     byteCount += piece.length
-    if (byteCount > bytesMax) throw new ApiError('request_too_large')
+    if (byteCount > bytesMax) return null
     pieces.push(piece)
   }
-  if (file.truncated) throw new ApiError('request_too_large')
-  return Buffer.concat(pieces)
+  return file.truncated ? null : Buffer.concat(pieces)
 }
 
 function typeOf({ mimetype }: MultipartFile): string {
