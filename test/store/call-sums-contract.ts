@@ -95,6 +95,18 @@ function describeStats(name: string, open: Open): void {
       expect(unpricedModels).toEqual([])
     })
 
+    it('has no bucket for an empty window', async () => {
+      const { stats } = await open()
+      const empty = question({ endUs: STARTED_US, startsUs: new Float64Array() })
+      const { calls, usage } = await stats.aggregate(empty, readCaller())
+      expect([calls?.values.map(({ length }) => length), usage]).toEqual([[0], []])
+      const rendered = await stats.render(empty, readCaller())
+      const texts = [rendered.callBuckets, rendered.usageBuckets].map((parts) =>
+        JSON.parse(Buffer.concat(parts).toString('utf8')),
+      )
+      expect(texts).toEqual([[], []])
+    })
+
     it('names models without a price', async () => {
       const { stats } = await open()
       const found = await stats.aggregate(question({ prices: [] }), readCaller())

@@ -16,7 +16,9 @@ const HELD = USAGE_COUNTERS.filter((counter) => counter !== 'uncached_input_toke
 
 /** The place of a time among the starts of buckets. */
 function bucketOf(startsUs: Float64Array): string {
-  return `toInt64(roundDown(started_at_us, [${startsUs.join(',')}]))`
+  // An empty window has no bucket and no row, but ClickHouse takes no empty list.
+  const starts = startsUs.length === 0 ? '0' : startsUs.join(',')
+  return `toInt64(roundDown(started_at_us, [${starts}]))`
 }
 
 function windowOf(conditions: readonly FilterCondition[]): string {
