@@ -129,6 +129,33 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(complaints).toEqual([])
   })
 
+  it('leads back to the rows of a list that were in sight, whatever came since', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    const newest = Date.now() - 120_000
+    const calls = Array.from({ length: 300 }, (_, at) => {
+      return { id: `c${at}`, op_name: `op${at}`, started_at_ms: newest - at }
+    })
+    await recordCalls(test, calls)
+    await page.goto(`${url}/acme/demo/weave/calls#key=${key}`)
+    await page.getByText('300 calls', { exact: true }).waitFor()
+    const list = page.locator('.window-list')
+    const top = () => list.evaluate(({ scrollTop }) => scrollTop)
+    await list.evaluate((element) => element.scrollTo(0, 3200))
+    const row = page.locator('a.row', { hasText: 'op100' })
+    await row.waitFor()
+    await recordCalls(test, [{ id: 'new', op_name: 'new' }])
+    await row.click()
+    await page.getByRole('heading', { name: 'op100' }).first().waitFor()
+    await page.goBack()
+    await row.waitFor()
+    expect(await top()).toBe(3200)
+    await page.getByRole('link', { name: 'Home' }).click()
+    await page.getByRole('link', { name: 'Calls', exact: true }).click()
+    await page.getByText('301 calls', { exact: true }).waitFor()
+    expect(await top()).toBe(0)
+  })
+
   it('shows the columns that are chosen, those inside of bodies too, and exports them', async () => {
     const test = await openPage()
     const { page, url, key, complaints } = test

@@ -18,6 +18,7 @@ import { columnNames, columns } from './columns.ts'
 import { ExportButtons } from './export-button.ts'
 import { FilterBar } from './filter-bar.ts'
 import { isFiltered, questionName, questionOf } from './filters.ts'
+import { findLeftAt, keepLeftAt } from './left-at.ts'
 import { type CallPages, openCallPages } from './pages.ts'
 
 const ROW_PX = 32
@@ -28,7 +29,7 @@ interface Count {
 }
 
 export function Calls({ project }: { readonly project: string }) {
-  const [untilMs, setUntil] = useState(serverNow)
+  const [untilMs, setUntil] = useState(() => findLeftAt()?.untilMs ?? serverNow())
   const question = questionOf(project, untilMs)
   const name = `${questionName.value} ${untilMs}`
   const count = useLoad(name, (signal) =>
@@ -49,7 +50,7 @@ export function Calls({ project }: { readonly project: string }) {
     </div>
     ${counted?.has_more && html`<p class="faint">The table ends there; the export does not.</p>`}
     <${Failure} words=${count.failure} />
-    <${Table} key=${`${name} ${columnNames.value}`} question=${question} count=${counted?.count ?? null} project=${project} />`
+    <${Table} key=${`${name} ${columnNames.value}`} question=${question} count=${counted?.count ?? null} project=${project} onScroll=${(top: number) => keepLeftAt({ untilMs, top })} />`
 }
 
 function Stretch() {
@@ -71,13 +72,16 @@ interface TableProps {
   /** Null while it is not known. */
   readonly count: number | null
   readonly project: string
+  /** Called with the pixels above the rows in sight. */
+  readonly onScroll: (top: number) => void
 }
 
-function Table({ question, count, project }: TableProps) {
+function Table({ question, count, project, onScroll }: TableProps) {
   const [, redraw] = useState(0)
   const [failure, setFailure] = useState<string | null>(null)
   const [pages, setPages] = useState<CallPages | null>(null)
   const [shown] = useState(() => columns.value)
+  const [startAt] = useState(() => findLeftAt()?.top)
   useLayoutEffect(() => {
     const opened = openCallPages({
       ...{ question, columns: shown },
@@ -105,6 +109,8 @@ function Table({ question, count, project }: TableProps) {
           rowHeight=${ROW_PX}
           label="Calls"
           role="rowgroup"
+          startAt=${startAt}
+          onScroll=${onScroll}
           onWindow=${onWindow}
           renderRow=${(index: number) =>
             html`<${CallRow} key=${index} index=${index} call=${pages?.at(index)} columns=${shown} project=${project} />`}

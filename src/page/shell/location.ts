@@ -12,6 +12,13 @@ export const place = computed<Place | null>(() => parsePlace(address.value.pathn
 /** The view of the server itself that the address names; null for all else. */
 export const serverView = computed(() => parseServerView(address.value.pathname))
 
+let isBack = false
+
+/** Whether the browser's way back, or forth, led to this address. */
+export function cameBack(): boolean {
+  return isBack
+}
+
 export function go(href: string): void {
   const next = new URL(href, address.value)
   // The way back should not lead to where one is.
@@ -21,6 +28,7 @@ export function go(href: string): void {
 
 /** @param isStep - whether the way back leads to the address before */
 function write(next: URL, isStep: boolean): void {
+  isBack = false
   try {
     if (isStep) history.pushState(null, '', next)
     else history.replaceState(null, '', next)
@@ -51,6 +59,7 @@ export function setQuery(
 /** Makes links inside the page change the view without loading anything. */
 export function followLinks(): void {
   addEventListener('popstate', () => {
+    isBack = true
     address.value = new URL(location.href)
   })
   document.addEventListener('click', (event) => {

@@ -19,6 +19,10 @@ interface WindowListProps {
   readonly role: 'rowgroup' | 'group' | 'tree'
   /** The row that is scrolled into sight when it changes. */
   readonly shown?: number
+  /** Pixels that are scrolled to once there are rows enough. */
+  readonly startAt?: number
+  /** Called with the pixels above the rows in sight. */
+  readonly onScroll?: (top: number) => void
   /** Id of the row that has the focus, while the list has it. */
   readonly active?: string
   readonly onKeyDown?: (event: KeyboardEvent) => void
@@ -33,7 +37,7 @@ export function rowsMax(rowHeight: number): number {
 }
 
 export function WindowList(props: WindowListProps) {
-  const { rowHeight, label, role, shown, active, onKeyDown, onWindow, renderRow } = props
+  const { rowHeight, label, role, shown, active, onKeyDown, onScroll, onWindow, renderRow } = props
   const count = Math.min(props.count, rowsMax(rowHeight))
   const box = useRef<HTMLDivElement>(null)
   const [view, setView] = useState({ first: 0, last: Math.ceil(HEIGHT_PX / rowHeight) })
@@ -66,6 +70,17 @@ export function WindowList(props: WindowListProps) {
     else if (bottom > scrollTop + clientHeight) element.scrollTop = bottom - clientHeight
   }, [shown])
 
+  const startAt = useRef(props.startAt ?? 0)
+  useEffect(() => {
+    const element = box.current
+    if (element === null || startAt.current === 0) return
+    // Who has scrolled in the meantime stays there.
+    if (element.scrollTop > 0) startAt.current = 0
+    else if (element.scrollHeight - element.clientHeight >= startAt.current) {
+      element.scrollTop = startAt.current
+    }
+  }, [count])
+
   const first = Math.max(0, Math.min(view.first, count) - MARGIN_ROWS)
   const last = Math.min(count, view.last + MARGIN_ROWS)
   useEffect(() => onWindow?.(first, last), [first, last, count, onWindow])
@@ -81,6 +96,7 @@ export function WindowList(props: WindowListProps) {
     aria-label=${label}
     aria-activedescendant=${active}
     onKeyDown=${onKeyDown}
+    onScroll=${onScroll && ((event: Event) => onScroll((event.target as HTMLElement).scrollTop))}
   >
     <div class="window-rows" style=${{ height: `${count * rowHeight}px` }}>
       <div style=${{ transform: `translateY(${first * rowHeight}px)` }}>${rows}</div>
