@@ -3,9 +3,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
+import packageJson from '../../package.json' with { type: 'json' }
 import { INHERITED } from './inherited.ts'
 
 export const TEST_KEY = 'wk_test_key_of_the_spawned_server'
+
+/** What follows `exec node` in the script. */
+const START = packageJson.scripts.start.split(' ').slice(2)
 
 export interface SpawnedServer {
   readonly url: string
@@ -23,7 +27,7 @@ export interface EndedServer {
 }
 
 function start(environment: Record<string, string>) {
-  const child = spawn(process.execPath, ['src/server.ts'], {
+  const child = spawn(process.execPath, START, {
     // Its own trainer would take the jobs that a test means for others.
     env: {
       ...INHERITED,
