@@ -1,14 +1,14 @@
-/** The stores over an empty PostgreSQL database that no other test has, closed by themselves when the test ends. */
+/** The stores over an empty PostgreSQL database of a test's own, closed by themselves when the test ends. */
 import { onTestFinished } from 'vitest'
 import type { Stores } from '../../../src/store/api/stores.ts'
 import { openPostgresStores } from '../../../src/store/postgres/open.ts'
 import { type NodeStores, openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import { openTestStores as openClickHouseStores } from '../clickhouse/open-clickhouse.ts'
-import { lendDatabase } from './postgres-server.ts'
+import { makeDatabase } from './postgres-server.ts'
 
 /** @param url - of a database that others use, too */
 async function openUnclosed(url?: string): Promise<NodeStores> {
-  const address = url ?? (await lendDatabase())
+  const address = url ?? (await makeDatabase())
   const node = openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 1000 })
   const stores = await openPostgresStores(node, {
     ...{ url: address, writeTimeoutMs: 20_000 },

@@ -40,8 +40,8 @@ async function startFront(): Promise<string> {
   return `postgres://weft@${encodeURIComponent(folder)}/postgres`
 }
 
-async function command(sql: string, url?: string): Promise<void> {
-  const client = new Client({ connectionString: url ?? (await serverUrl()) })
+async function command(sql: string): Promise<void> {
+  const client = new Client({ connectionString: await serverUrl() })
   await client.connect()
   try {
     await client.query(sql)
@@ -74,32 +74,8 @@ function newName(): string {
  */
 export async function makeDatabase({ isEmpty = false } = {}): Promise<string> {
   const name = newName()
-  const url = await createDatabase(name, isEmpty)
-  onTestFinished(() => command(`DROP DATABASE ${name} WITH (FORCE)`))
-  return url
-}
-
-async function createDatabase(name: string, isEmpty: boolean): Promise<string> {
   template ??= makeTemplate()
   await command(`CREATE DATABASE ${name} TEMPLATE ${isEmpty ? 'template0' : await template}`)
+  onTestFinished(() => command(`DROP DATABASE ${name} WITH (FORCE)`))
   return addressOf(await serverUrl(), name)
-}
-
-const EMPTY_ALL = `DO $$ BEGIN EXECUTE (SELECT 'TRUNCATE ' || string_agg(tablename, ', ') || ' RESTART IDENTITY'
-  FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'weft_migrations'); END $$`
-
-/** Addresses of databases with all tables, empty, that no test has at the moment. */
-const spare: string[] = []
-
-/**
- * A database with all tables for a test that changes nothing but rows. Emptied for the next one, as to make one anew takes
- * ten times as long.
- */
-export async function lendDatabase(): Promise<string> {
-  const url = spare.pop() ?? (await createDatabase(newName(), false))
-  onTestFinished(async () => {
-    await command(EMPTY_ALL, url)
-    spare.push(url)
-  })
-  return url
 }
