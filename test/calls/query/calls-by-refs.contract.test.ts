@@ -4,10 +4,10 @@ import { resolveCallsSelection } from '../../../src/domain/calls/calls-query.ts'
 import { countSelected, selectCalls } from '../../../src/store/sqlite/calls/query/calls-scan.ts'
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
-import type { ReadJob } from '../../../src/store/sqlite/read/read-job.ts'
 import { newObject } from '../../objects/object-store-contract.ts'
 import { startOf } from '../../store/call-store-contract.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
+import { runPaused } from './run-paused.ts'
 
 const project_id = 'acme/demo'
 const REACH = { refScheme: 'weave', projects: [project_id] }
@@ -43,24 +43,16 @@ async function openChanged(sql: string) {
   onTestFinished(() => void db.close())
   db.exec(sql)
 
-  function run<Input, Output>(job: ReadJob<Input, Output>, input: Input): Output {
-    // Each look says that others wait, so that the job pauses wherever it can.
-    const answer = job(db, input, () => true) as Generator<void, Output>
-    let next = answer.next()
-    while (!next.done) next = answer.next()
-    return next.value
-  }
-
   return {
     /** Numbers of the calls of a list. */
     list(request: object): number[] {
       const selection = resolveCallsSelection({ ...EXPANDED, ...request }, REACH)
-      const { keys } = run(selectCalls, { selection, cursor: null })
+      const { keys } = runPaused(db, selectCalls, { selection, cursor: null })
       const find = db.prepare('SELECT id FROM calls WHERE call_key = ?').pluck()
       return Array.from(keys, (key) => Number((find.get(key) as string).slice(1)))
     },
     count: (request: object) =>
-      run(countSelected, resolveCallsSelection({ ...EXPANDED, ...request }, REACH)),
+      runPaused(db, countSelected, resolveCallsSelection({ ...EXPANDED, ...request }, REACH)),
   }
 }
 

@@ -9,9 +9,9 @@ import {
 } from '../../../src/store/sqlite/calls/query/calls-scan.ts'
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
-import type { ReadJob } from '../../../src/store/sqlite/read/read-job.ts'
 import { startOf } from '../../store/call-store-contract.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
+import { runPaused } from './run-paused.ts'
 
 const project_id = 'acme/demo'
 const REACH = { refScheme: 'weave', projects: [project_id] }
@@ -65,14 +65,6 @@ async function open() {
     (one, other) => one.started_at_us - other.started_at_us || (one.id < other.id ? -1 : 1),
   )
 
-  function run<Input, Output>(job: ReadJob<Input, Output>, input: Input): Output {
-    // Each look says that others wait, so that the job pauses wherever it can.
-    const answer = job(db, input, () => true) as Generator<void, Output>
-    let next = answer.next()
-    while (!next.done) next = answer.next()
-    return next.value
-  }
-
   return {
     ascending,
     list(request: object, batchKeys: number): number[] {
@@ -80,14 +72,14 @@ async function open() {
       const found: number[] = []
       let cursor: CallsCursor | null = null
       do {
-        const batch: CallsBatch = run(selectCalls, { selection, cursor, batchKeys })
+        const batch: CallsBatch = runPaused(db, selectCalls, { selection, cursor, batchKeys })
         found.push(...batch.keys)
         cursor = batch.next
       } while (cursor !== null)
       return found
     },
     count: (request: object) =>
-      run(countSelected, resolveCallsSelection({ project_id, ...request }, REACH)),
+      runPaused(db, countSelected, resolveCallsSelection({ project_id, ...request }, REACH)),
   }
 }
 
