@@ -74,8 +74,9 @@ export function createAccumulator(unitsPerOne: number, keepsValues: boolean): Ac
 
   function average(): number {
     if (count === 0) return 0
-    const isHuge = Math.abs(sum()) === Number.MAX_VALUE
-    return isHuge ? Number(wholeSum() / BigInt(count)) / unitsPerOne : sum() / count
+    const total = sum()
+    const isBeyond = Math.abs(total) === Number.MAX_VALUE
+    return isBeyond ? Number(wholeSum() / BigInt(count)) / unitsPerOne : total / count
   }
 
   function percentile(percent: number): number | null {
