@@ -141,10 +141,10 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     const states = page.locator('[aria-label=Jobs] .status')
     await expect.poll(() => states.count()).toBe(210)
     await claim(test)
-    await expect.poll(() => states.last().textContent(), { timeout: 5000 }).toMatch(/running/)
+    await expect.poll(() => states.last().textContent()).toMatch(/running/)
     const newer = jobOf(model_id)
     expect((await test.post(JOBS_URL, newer)).status).toBe(200)
-    await expect.poll(() => states.count(), { timeout: 5000 }).toBe(211)
+    await expect.poll(() => states.count()).toBe(211)
     // The page in the middle of the list was asked for once.
     expect(asked.filter((search) => search.includes(`after=${jobs[110]}`))).toHaveLength(1)
   })
