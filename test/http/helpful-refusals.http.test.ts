@@ -98,10 +98,8 @@ it.each([
     '{"project_id":"a/b","limit":100000}',
     'limit must be at most 10000',
   ],
-  ['/call/start', undefined, ' '.repeat(5000), 'The body has more than 4096 bytes.'],
-  ['/v1/preview/training-jobs', undefined, ' '.repeat(9000), 'The body has more than 8192 bytes.'],
 ])('a refusal says what would be taken: %s', async (url, authorization, payload, told) => {
-  const { app, key } = await buildTestApp({ bodyBytesMax: 4096, trainingBodyBytesMax: 8192 })
+  const { app, key } = await buildTestApp()
   const isRead = url === '/me' || url === '/v1/models'
   const credentials = authorization === undefined ? authorizationFor(url, key) : authorization
   const { body } = await app.inject({
@@ -114,6 +112,13 @@ it.each([
     ...(payload !== null && { payload }),
   })
   expect(JSON.parse(body).error?.message ?? JSON.parse(body).message).toContain(told)
+})
+
+it('a body that is too long is told how long it may be', async () => {
+  const { post } = await buildTestApp({ bodyBytesMax: 4096, trainingBodyBytesMax: 8192 })
+  const told = async (url: string) => (await post(url, ' '.repeat(9000))).body.error.message
+  expect(await told('/call/start')).toBe('The body has more than 4096 bytes.')
+  expect(await told('/v1/preview/training-jobs')).toBe('The body has more than 8192 bytes.')
 })
 
 it('a body that is no export is told the encodings of OpenTelemetry', async () => {
