@@ -5,6 +5,7 @@ import { ask, askLines, wordsOf } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import type { CallsQuestion, Queue } from '../api/wire.ts'
 import { formatCalls } from '../parts/format.ts'
+import { Menu } from '../parts/menu.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { pathTo } from '../shell/place.ts'
 
@@ -18,13 +19,8 @@ interface AddToQueueProps {
 }
 
 export function AddToQueue(props: AddToQueueProps) {
-  const [isOpen, setOpen] = useState(false)
   if (!may('traces:write')) return null
-  const toggle = (event: Event) => setOpen((event.target as HTMLDetailsElement).open)
-  return html`<details class="menu" onToggle=${toggle}>
-    <summary>Add to a queue</summary>
-    <div class="menu-body">${isOpen && html`<${Choice} ...${props} />`}</div>
-  </details>`
+  return html`<${Menu} words="Add to a queue"><${Choice} ...${props} /><//>`
 }
 
 async function listQueues(project_id: string, signal: AbortSignal): Promise<Queue[]> {

@@ -1,15 +1,11 @@
 /** Chooses the columns of the table. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
+import { Menu } from '../parts/menu.ts'
 import { CHOICES, chooseColumns, columnNamed, columnNames } from './columns.ts'
 
 export function ColumnPicker() {
-  const [isOpen, setOpen] = useState(false)
-  const toggle = (event: Event) => setOpen((event.target as HTMLDetailsElement).open)
-  return html`<details class="menu" onToggle=${toggle}>
-    <summary>Columns</summary>
-    ${isOpen && html`<${Choices} />`}
-  </details>`
+  return html`<${Menu} words="Columns"><${Choices} /><//>`
 }
 
 function Choices() {
@@ -21,19 +17,12 @@ function Choices() {
     const fixed = order.filter((other) => other === name || chosen.includes(other))
     chooseColumns([...fixed, ...paths])
   }
-  return html`<div class="menu-body">
-      ${CHOICES.map(
-        ({ name, label }) => html`<label key=${name} class="check">
-          <input type="checkbox" checked=${chosen.includes(name)} onChange=${() => toggle(name)} />${label}
-        </label>`,
-      )}
-      ${paths.map(
-        (name) => html`<label key=${name} class="check">
-          <input type="checkbox" checked onChange=${() => toggle(name)} />${name}
-        </label>`,
-      )}
-      <${PathField} onAdd=${(path: string) => chooseColumns([...chosen, path])} />
-    </div>`
+  const checkbox = (name: string, label: string) => html`<label key=${name} class="check">
+      <input type="checkbox" checked=${chosen.includes(name)} onChange=${() => toggle(name)} />${label}
+    </label>`
+  return html`${CHOICES.map(({ name, label }) => checkbox(name, label))}
+    ${paths.map((name) => checkbox(name, name))}
+    <${PathField} onAdd=${(path: string) => chooseColumns([...chosen, path])} />`
 }
 
 function PathField({ onAdd }: { readonly onAdd: (path: string) => void }) {

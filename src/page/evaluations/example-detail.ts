@@ -1,5 +1,6 @@
 /** One example whole: what was asked, and side by side what came out of it in each run or trial. */
 import { html } from 'htm/preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Call } from '../api/wire.ts'
 import { JsonTree } from '../parts/json-tree.ts'
 import { Failure, Loading } from '../parts/notice.ts'
@@ -27,10 +28,23 @@ export function ExampleDetail({ project, columns: all }: ExampleDetailProps) {
   const loaded = useLoad(`${project} ${ids}`, (signal) => readExampleCalls(project, ids, signal))
   const calls = new Map(loaded.value?.map((call) => [call.id, call]))
   const [first] = calls.values()
-  return html`<section class="card example" aria-label="Example">
+  const section = useRef<HTMLElement>(null)
+  const [opener] = useState(() => document.activeElement as HTMLElement | null)
+  // Far below the row that a person at the keyboard has opened.
+  useEffect(() => {
+    if (opener?.matches(':focus-visible')) section.current?.focus()
+  }, [])
+  const close = () => {
+    setQuery({ example: null }, { isStep: true })
+    opener?.focus()
+  }
+  const press = ({ key }: KeyboardEvent) => {
+    if (key === 'Escape') close()
+  }
+  return html`<section class="card example" aria-label="Example" tabindex="-1" ref=${section} onKeyDown=${press}>
     <header>
       <h2>Example</h2>
-      <button class="quiet" onClick=${() => setQuery({ example: null }, { isStep: true })}>close</button>
+      <button class="quiet" onClick=${close}>close</button>
     </header>
     <${Failure} words=${loaded.failure} />
     ${loaded.value === null && loaded.isLoading && html`<${Loading} />`}

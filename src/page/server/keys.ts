@@ -1,6 +1,6 @@
 /** The API keys: who has which rights, new ones, and revoking. */
 import { html } from 'htm/preact'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { KeyResponse } from '../../schemas/access/key.ts'
 import { ask, wordsOf } from '../api/client.ts'
 import { caller } from '../api/session.ts'
@@ -60,16 +60,22 @@ function Row({ row, onRevoked }: RowProps) {
 function Revoke({ row, isOwn, onRevoked }: RowProps & { readonly isOwn: boolean }) {
   const [isAsked, setAsked] = useState(false)
   const [failure, setFailure] = useState<string | null>(null)
+  const first = useRef<HTMLButtonElement>(null)
+  const leave = ({ key }: KeyboardEvent) => {
+    if (key !== 'Escape') return
+    setAsked(false)
+    first.current?.focus()
+  }
   const revoke = () =>
     ask(`/v1/keys/${encodeURIComponent(row.id)}`, undefined, { method: 'DELETE' }).then(
       onRevoked,
       (error: unknown) => setFailure(wordsOf(error)),
     )
   if (!isAsked) {
-    return html`<button aria-label=${`Revoke the key of ${row.svc_username}`} onClick=${() => setAsked(true)}>Revoke</button>`
+    return html`<button ref=${first} aria-label=${`Revoke the key of ${row.svc_username}`} onClick=${() => setAsked(true)}>Revoke</button>`
   }
   // Where the first click was stands the way out: a double click revokes nothing.
-  return html`<button onClick=${() => setAsked(false)}>Keep</button>
-    <button class="danger" onClick=${revoke}>${isOwn ? 'Revoke and sign out' : 'Revoke for good'}</button>
+  return html`<button ref=${first} onKeyDown=${leave} onClick=${() => setAsked(false)}>Keep</button>
+    <button class="danger" onKeyDown=${leave} onClick=${revoke}>${isOwn ? 'Revoke and sign out' : 'Revoke for good'}</button>
     <${Failure} words=${failure} />`
 }

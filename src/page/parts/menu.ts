@@ -1,0 +1,32 @@
+/** A menu that unfolds below its button. */
+import { html } from 'htm/preact'
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+
+interface MenuProps {
+  /** What stands on the button. */
+  readonly words: string
+  /** Made when the menu is opened. */
+  readonly children?: ComponentChildren
+}
+
+/** Escape closes it and leads back to its button; so does the focus that goes elsewhere, which stays there. */
+export function Menu({ words, children }: MenuProps) {
+  const [isOpen, setOpen] = useState(false)
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || !isOpen) return
+    setOpen(false)
+    const menu = event.currentTarget as HTMLElement
+    menu.querySelector('summary')?.focus()
+  }
+  const leave = ({ currentTarget, relatedTarget }: FocusEvent) => {
+    // Without a target it has left for no other part of the page: for another window, or with a button that is disabled.
+    if (relatedTarget === null) return
+    if (!(currentTarget as HTMLElement).contains(relatedTarget as Node)) setOpen(false)
+  }
+  const toggle = (event: Event) => setOpen((event.target as HTMLDetailsElement).open)
+  return html`<details class="menu" open=${isOpen} onToggle=${toggle} onKeyDown=${press} onFocusOut=${leave}>
+    <summary>${words}</summary>
+    ${isOpen && html`<div class="menu-body">${children}</div>`}
+  </details>`
+}
