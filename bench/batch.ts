@@ -10,6 +10,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readCounts } from '../examples/script-arguments.ts'
 import { openBare } from './batch-bare.ts'
 import { BATCH_CALLS, type BenchCall, buildBody, buildCall } from './batch-rows.ts'
 
@@ -18,7 +19,7 @@ const PROJECT = 'bench/batch'
 /** Batches under way at once, as of a few SDK processes. */
 const CONNECTIONS = 4
 
-const [rounds = 5, calls = 20_000, streamed = 100_000] = process.argv.slice(2).map(Number)
+const [rounds = 5, calls = 20_000, streamed = 100_000] = readCounts()
 
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
 let number = 0

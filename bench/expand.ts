@@ -8,7 +8,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readArguments } from '../examples/script-arguments.ts'
 import { buildApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { openDeps } from '../src/deps.ts'
@@ -20,7 +20,7 @@ const ROWS = 1000
 const BATCH = 500
 const TEXT = 'a text of a prompt that is some forty characters, '.repeat(20)
 
-const { values } = parseArgs({
+const { values } = readArguments({
   options: {
     calls: { type: 'string', default: '100000' },
     rounds: { type: 'string', default: '9' },

@@ -9,6 +9,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readCounts } from '../examples/script-arguments.ts'
 import type { Variant } from './ingest-server.ts'
 import { type LoadResult, runLoad } from './load.ts'
 
@@ -18,7 +19,7 @@ const BODY_BYTES = 1024
 const KEY = 'wk_bench_key_with_enough_letters'
 const WARM_UP_MS = 1500
 
-const [rounds = 5, seconds = 4] = process.argv.slice(2).map(Number)
+const [rounds = 5, seconds = 4] = readCounts()
 
 interface Server {
   readonly child: ChildProcess

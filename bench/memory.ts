@@ -12,7 +12,7 @@ import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
+import { readArguments } from '../examples/script-arguments.ts'
 import { DATABASE_FILE } from '../src/store/sqlite/db/connection.ts'
 import { runLoad } from './load.ts'
 import { type MemoryKinds, readMemory } from './memory-map.ts'
@@ -29,7 +29,7 @@ const QUESTION_TIMES = 10
 const LIST_TIMES = 5
 const LIST_CALLS = 20_000
 
-const { values } = parseArgs({
+const { values } = readArguments({
   options: {
     calls: { type: 'string', default: '1000000' },
     seconds: { type: 'string', default: '20' },

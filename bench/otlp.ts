@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
+import { readCounts } from '../examples/script-arguments.ts'
 import { type Peer, startPeer } from './otlp-peers.ts'
 
 const KEY = 'wk_bench_key_with_enough_letters'
@@ -28,7 +29,7 @@ const PEER_MS_MAX = 120_000
 const TEXT = 'The quick brown fox jumps over the lazy dog. '.repeat(12).slice(0, 512)
 const FIRST_S = Date.UTC(2026, 0, 1) / 1000
 
-const [rounds = 5, spans = 20_480] = process.argv.slice(2).map(Number)
+const [rounds = 5, spans = 20_480] = readCounts()
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
 
 /** What one step is, whichever way it is sent. */

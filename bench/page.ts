@@ -9,8 +9,8 @@
  */
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { type Browser, chromium, type Page } from 'playwright-core'
+import { readArguments } from '../examples/script-arguments.ts'
 import { DATABASE_FILE } from '../src/store/sqlite/db/connection.ts'
 import { DAY_US, DAYS, FIRST_US, PROJECT, provideData } from './stats-data.ts'
 import { waitForSegments } from './stats-segments.ts'
@@ -28,7 +28,7 @@ const FRAME_MS = 1000 / 60
 /** Milliseconds; a large table may be counted for long. */
 const TIMEOUT_MS = 600_000
 
-const { values } = parseArgs({
+const { values } = readArguments({
   options: {
     calls: { type: 'string', default: '100000' },
     trace: { type: 'string', default: '30000' },

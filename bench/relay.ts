@@ -8,7 +8,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readArguments, readCounts } from '../examples/script-arguments.ts'
 import {
   EVENTS,
   HELD_MODEL,
@@ -27,11 +27,11 @@ import {
 import { soak } from './relay-soak.ts'
 import { type Measure, renderOpenTable, renderTables } from './relay-tables.ts'
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readArguments({
   options: { soak: { type: 'string' }, only: { type: 'string' } },
   allowPositionals: true,
 })
-const [rounds = 5, seconds = 2] = positionals.map(Number)
+const [rounds = 5, seconds = 2] = readCounts(positionals)
 const chosen: readonly string[] = values.only?.split(',') ?? USUAL_VARIANTS
 
 /** Before anything is measured: code runs at its full speed only after tens of thousands of requests. */

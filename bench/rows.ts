@@ -8,8 +8,8 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
+import { readArguments } from '../examples/script-arguments.ts'
 import { type Connection, DATABASE_FILE, openDatabase } from '../src/store/sqlite/db/connection.ts'
 import { migrate } from '../src/store/sqlite/db/migrate.ts'
 import { migrateTo } from './stats-data.ts'
@@ -69,7 +69,7 @@ function makeOldFile(): void {
   db.close()
 }
 
-const { values } = parseArgs({ options: { calls: { type: 'string', default: '1000000' } } })
+const { values } = readArguments({ options: { calls: { type: 'string', default: '1000000' } } })
 const dataDir = mkdtempSync(join(tmpdir(), 'weft-rows-'))
 try {
   makeOldFile()

@@ -7,6 +7,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readCounts } from '../examples/script-arguments.ts'
 import { resolveCallEnd, resolveCallStart } from '../src/domain/calls/new-call.ts'
 import { openSqliteStore, type SqliteStore } from '../src/store/sqlite/open.ts'
 import { median } from './stats-server.ts'
@@ -18,7 +19,7 @@ const HOUR_US = 3600e6
 const MODELS = ['gpt-4o', 'gpt-4o-mini', 'claude-3-5-haiku-20241022']
 const FIRST_US = Date.UTC(2026, 2, 1) * 1000
 
-const [thousands = 100, largeThousands = 0] = process.argv.slice(2).map(Number)
+const [thousands = 100, largeThousands = 0] = readCounts()
 
 async function write(store: SqliteStore, hour: number, from: number, count: number, ends: boolean) {
   for (let first = 0; first < count; first += BATCH) {

@@ -12,7 +12,7 @@ import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readArguments, readCounts } from '../examples/script-arguments.ts'
 import { DATABASE_FILE, openReadOnlyDatabase } from '../src/store/sqlite/db/connection.ts'
 import type { ChdbReply, ChdbRequest } from './stats-chdb.ts'
 import { nestReports, PROJECT, provideData, type StatsData } from './stats-data.ts'
@@ -36,7 +36,7 @@ const PLAIN_TIMES = 2
 const MILLION = 1_000_000
 const PARTS = ['questions', 'chdb', 'sql', 'hour', 'acks', 'ingest'] as const
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readArguments({
   allowPositionals: true,
   options: {
     data: { type: 'string', default: join(tmpdir(), 'weft-bench-stats') },
@@ -250,5 +250,5 @@ mkdirSync(values.data, { recursive: true })
 const unknown = [...parts].find((part) => !(PARTS as readonly string[]).includes(part))
 if (unknown !== undefined) throw new Error(`there is no part ${unknown}`)
 console.log(`${cpus().length} x ${cpus()[0]?.model}, node ${process.version}`)
-const sizes = positionals.length > 0 ? positionals.map(Number) : [1]
+const sizes = positionals.length > 0 ? readCounts(positionals) : [1]
 for (const millions of sizes) await run(millions)

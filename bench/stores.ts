@@ -13,8 +13,8 @@ import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { createClient } from '@clickhouse/client'
+import { readArguments, refuseArguments } from '../examples/script-arguments.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../src/domain/calls/calls-query.ts'
 import { type CallParts, resolveCallEnd, resolveCallStart } from '../src/domain/calls/new-call.ts'
 import { toColumns } from '../src/domain/stats/metric-names.ts'
@@ -239,7 +239,7 @@ async function benchClickHouse(calls: number, dataDir: string, given?: string): 
   front?.child.kill()
 }
 
-const { values } = parseArgs({
+const { values } = readArguments({
   options: {
     calls: { type: 'string', default: '100000' },
     rounds: { type: 'string', default: '20' },
@@ -249,7 +249,7 @@ const { values } = parseArgs({
 })
 const { only } = values
 if (only !== undefined && only !== 'sqlite' && only !== 'clickhouse') {
-  throw new Error('--only takes sqlite or clickhouse')
+  refuseArguments('--only takes sqlite or clickhouse')
 }
 const rounds = Number(values.rounds)
 const root = mkdtempSync(join(tmpdir(), 'weft-stores-'))

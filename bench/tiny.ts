@@ -7,6 +7,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
+import { readCounts } from '../examples/script-arguments.ts'
 import { createTinyBackend, TINY_MODEL_PATH } from '../src/inference/tiny/backend.ts'
 import { createEngine } from '../src/inference/tiny/host/engine.ts'
 import { createKvCache } from '../src/inference/tiny/model/kv-cache.ts'
@@ -20,7 +21,7 @@ const TOGETHER = 8
 /** A variant is repeated for so long in each round, as one repetition can be very short. */
 const ROUND_MS = 300
 
-const [rounds = 7] = process.argv.slice(2).map(Number)
+const [rounds = 7] = readCounts()
 
 /** Runs once; returns how many tokens it made. */
 type Variant = () => number | Promise<number>

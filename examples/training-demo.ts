@@ -5,6 +5,7 @@
  * npm run demo:training
  */
 import { startOwnServer } from './own-server.ts'
+import { readArguments } from './script-arguments.ts'
 import { type Round, runTrainingLoop } from './training-loop.ts'
 
 const JOBS = 6
@@ -17,6 +18,7 @@ function showRound({ model, meanReward, answers }: Round): void {
   console.log(`${model.padEnd(12)} ${bar} ${meanReward.toFixed(2)}  ${sample}`)
 }
 
+readArguments({})
 const question = 'Name an animal.'
 console.log(`Question: ${question} Reward: 1 when the answer names an owl.\n`)
 const begun = performance.now()

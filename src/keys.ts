@@ -12,12 +12,12 @@ import { openSqliteKeys } from './store/sqlite/open.ts'
 const USAGE = `usage:
   npm run keys -- create --user ID [--name NAME] [--scopes ${SCOPES.join(',')}] [--projects acme/*,other/demo]
   npm run keys -- list
-  npm run keys -- revoke KEY_ID
-`
+  npm run keys -- revoke KEY_ID`
 
 class UsageError extends Error {}
 
 async function main(args: readonly string[]): Promise<void> {
+  if (args.includes('--help')) return print(USAGE)
   const [command, ...rest] = args
   const run = { create, list, revoke }[command ?? '']
   if (!run) throw new UsageError(USAGE)

@@ -14,12 +14,11 @@ const USAGE = `usage:
 const BAR_CELLS = 40
 
 async function main(args: readonly string[]): Promise<void> {
-  const text = { type: 'string' } as const
-  const { values } = parseArgs({
-    args: [...args],
-    options: { from: text, to: text, project: { ...text, multiple: true } },
-  })
-  const { from, to, project: projects = [] } = values
+  if (args.includes('--help')) {
+    process.stdout.write(`${USAGE}\n`)
+    return
+  }
+  const { from, to, project: projects = [] } = readOptions(args)
   // Calls may go by their projects; all that is no call goes together.
   const isAsked = to === 'clickhouse' || (to === 'postgres' && projects.length === 0)
   if (from !== 'sqlite' || !isAsked) throw new Error(USAGE)
@@ -27,6 +26,16 @@ async function main(args: readonly string[]): Promise<void> {
   if (config.store !== 'clickhouse') throw new ConfigError('WEFT_STORE must be clickhouse')
   if (to === 'postgres') await copyToPostgres(config)
   else await copyToClickHouse(config, projects)
+}
+
+function readOptions(args: readonly string[]) {
+  const text = { type: 'string' } as const
+  const options = { from: text, to: text, project: { ...text, multiple: true } } as const
+  try {
+    return parseArgs({ args: [...args], options }).values
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\n${USAGE}`)
+  }
 }
 
 async function copyToPostgres({ dataDir, metaUrl }: Config): Promise<void> {

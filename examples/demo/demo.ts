@@ -4,26 +4,26 @@
  *
  * npm run demo
  * npm run demo -- --url http://127.0.0.1:8080 --key wk_... --project demo/shop
+ *
+ * --once: ends when the project is filled; the server of its own is gone then.
  */
-import { parseArgs } from 'node:util'
 import { startOwnServer } from '../own-server.ts'
+import { readArguments, refuseArguments } from '../script-arguments.ts'
 import { fillDemo } from './fill.ts'
 
 const JOBS = 5
 const ROLLOUTS = 16
 
-const { values } = parseArgs({
+const { values } = readArguments({
   options: {
     url: { type: 'string' },
     key: { type: 'string' },
     project: { type: 'string', default: 'demo/shop' },
-    /** Ends after it was filled; a server that is not one's own runs on anyway. */
     once: { type: 'boolean', default: false },
   },
 })
 if ((values.url === undefined) !== (values.key === undefined)) {
-  console.error('Give --url and --key together, or neither for a server of its own.')
-  process.exit(1)
+  refuseArguments('Give --url and --key together, or neither for a server of its own.')
 }
 
 const { project, once } = values

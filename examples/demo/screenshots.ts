@@ -7,9 +7,9 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { startOwnServer } from '../own-server.ts'
+import { readArguments } from '../script-arguments.ts'
 import { createDemoApi } from './demo-api.ts'
 import { type Filled, fillDemo } from './fill.ts'
 import { toSmallPng } from './small-png.ts'
@@ -65,7 +65,7 @@ const VIEWS: readonly View[] = [
   { name: 'models', path: () => '/models', sign: '[aria-label=Models] tbody tr' },
 ]
 
-const { values } = parseArgs({
+const { values } = readArguments({
   options: {
     folder: { type: 'string', default: 'docs/screenshots' },
     width: { type: 'string', default: '1120' },

@@ -5,11 +5,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readArguments } from '../../examples/script-arguments.ts'
 import { openLedger } from './load.ts'
 import { fillDisk, killUnderLoad, setClock, startTwice, type Torture } from './scenes.ts'
 
-const { values } = parseArgs({
+const { values } = readArguments({
   options: {
     cycles: { type: 'string', default: '5' },
     clients: { type: 'string', default: '16' },
