@@ -130,5 +130,5 @@ it('a sum of spans that no double holds is the largest one', () => {
   const [sum, mean] = [createMeasure('sum', createBudget()), createMeasure('avg', createBudget())]
   for (const measure of [sum, mean]) for (let time = 0; time < 2; time += 1) measure.add(1.5e308)
   expect(sum.value()).toBe(Number.MAX_VALUE)
-  expect(mean.value()).toBe(Number.MAX_VALUE / 2)
+  expect(mean.value()).toBe(1.5e308)
 })

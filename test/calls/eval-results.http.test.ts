@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CallTexts } from '../../src/domain/calls/call-view.ts'
+import type { EvalRow } from '../../src/schemas/calls/eval-results.ts'
 import type { CallsQueryStore } from '../../src/store/api/calls/calls-query.ts'
 import { itRefusesBadRequests } from '../support/bad-requests.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
@@ -222,10 +223,15 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
   it('tells a mean of scores that no double can sum', async () => {
     const { ask, evaluate, examples } = await openEvaluated()
     const result = { example: examples[0], output: 'A', scores: { huge: -1.5e308 } }
+    const least = { example: examples[1], output: 'A', scores: { huge: -1.6e308 } }
     await evaluate('e3', 'bot', [result, result])
+    await evaluate('e4', 'bot', [result, result, least])
     const { summary } = await ask({ evaluation_call_ids: ['e3'], include_summary: true })
     const [{ numeric_mean }] = summary.evaluations[0].scorer_stats
-    expect(numeric_mean).toBe(-Number.MAX_VALUE / 2)
+    expect(numeric_mean).toBe(-1.5e308)
+    const sort_by = [{ field: 'scores.huge', direction: 'asc' }]
+    const { rows } = await ask({ evaluation_call_ids: ['e4'], sort_by })
+    expect(rows.map((row: EvalRow) => row.evaluations[0]?.trials.length)).toEqual([1, 2])
   })
 
   it('refuses fields and evaluations by name', async () => {

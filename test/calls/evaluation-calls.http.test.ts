@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createRunOutput } from '../../src/domain/calls/evaluations/evaluation-calls.ts'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
 
 const PROJECT = 'acme/demo'
@@ -36,6 +37,12 @@ async function evaluate({ post }: Pick<TestApp, 'post'>, root = '') {
   }
   return { base, run, predictions, scores }
 }
+
+it('a run has the means of scores that no double can sum', () => {
+  const means = createRunOutput()
+  for (const output of [1e308, 1e308, 'none']) means.add({ output, scores: { huge: -1.5e308 } })
+  expect(means.output()).toEqual({ output: { mean: 1e308 }, huge: { mean: -1.5e308 } })
+})
 
 describe.each(['', '/traces'])('runs of evaluations below %s/', (root) => {
   const user = root === '' ? { svc_user_id: 'u-1' } : { wb_user_id: 'u-1' }

@@ -1,6 +1,6 @@
 /** What a call cost, by model. Pure; the prices come in. */
 import type { JsonObject } from '../../schemas/primitives.ts'
-import type { Measured } from '../stats/aggregate.ts'
+import type { Measured } from '../stats/exact-sum.ts'
 import { type CallUsage, type ModelUsage, readUsage } from '../usage/usage.ts'
 import { ATOMS_PER_USD, type PriceTable, type UnitPrice, type UnitPrices } from './price-table.ts'
 

@@ -1,5 +1,5 @@
 /** Decimal text of money: from a JSON number without rounding, and to whole atoms. Pure. */
-import type { Measured } from '../stats/aggregate.ts'
+import type { Measured } from '../stats/exact-sum.ts'
 
 /** Places of an atom: 10^-15 dollars. */
 const ATOM_PLACES = 15

@@ -3,7 +3,7 @@
  * is part of the package: nothing is fetched.
  */
 import { type ConditionalPrice, calcPrice, type ModelPrice } from '@pydantic/genai-prices'
-import type { Measured } from '../stats/aggregate.ts'
+import type { Measured } from '../stats/exact-sum.ts'
 
 /** Money is counted in whole atoms of 10^-15 dollars, so that no sum depends on its order. */
 export const ATOMS_PER_USD = 1e15

@@ -1,7 +1,8 @@
 /** The values of all buckets, column by column, filled while rows come in order of time. Pure. */
 
 import { ATOMS_PER_USD } from '../prices/price-table.ts'
-import { type Accumulator, createAccumulator, type Measured, type Summary } from './aggregate.ts'
+import { type Accumulator, createAccumulator, type Summary } from './aggregate.ts'
+import type { Measured } from './exact-sum.ts'
 import type { StatColumn } from './metric-names.ts'
 import type { SortedValues } from './run-search.ts'
 

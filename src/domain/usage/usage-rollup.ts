@@ -3,7 +3,7 @@ import type { ModelUsageTotals } from '../../schemas/usage/usage.ts'
 import type { UsageCounting } from '../../schemas/usage/usage-counting.ts'
 import { add, type CostParts, costParts, toUsd } from '../prices/cost.ts'
 import type { UnitPrices } from '../prices/price-table.ts'
-import type { Measured } from '../stats/aggregate.ts'
+import type { Measured } from '../stats/exact-sum.ts'
 import { addedUsage, ownUsage, USAGE_COUNTERS, type UsageCounters } from './own-usage.ts'
 import type { CallUsage } from './usage.ts'
 

@@ -2,8 +2,8 @@
 
 import { ApiError } from '../../../errors.ts'
 import type { AgentAggregation, SpanMeasure } from '../../../schemas/agents/span-values.ts'
+import { addToSum, createSum, meanOf, totalOf } from '../../stats/exact-sum.ts'
 import { createOrderStatistics, type OrderStatistics } from '../../stats/order-statistics.ts'
-import { withinDoubles } from '../../stats/within-doubles.ts'
 import type { ValueType } from '../span-values.ts'
 
 /** Limit: values that one answer may keep, for percentiles and to tell them apart. */
@@ -69,7 +69,7 @@ export function createMeasure(name: AgentAggregation, budget: Budget): Measure {
   switch (name) {
     case 'sum':
     case 'avg':
-      return createSum(name === 'avg')
+      return createTotal(name === 'avg')
     case 'min':
     case 'max':
       return createExtreme(name === 'min')
@@ -107,15 +107,13 @@ export function createPercentile(
   }
 }
 
-function createSum(isMean: boolean): Measure {
-  let [sum, count] = [0, 0]
+function createTotal(isMean: boolean): Measure {
+  const sum = createSum()
   return {
     add(value) {
-      if (typeof value !== 'number') return
-      sum = withinDoubles(sum + value)
-      count += 1
+      if (typeof value === 'number') addToSum(sum, value)
     },
-    value: () => (isMean ? (count === 0 ? null : sum / count) : sum),
+    value: () => (isMean ? (sum.count === 0 ? null : meanOf(sum)) : totalOf(sum)),
   }
 }
 

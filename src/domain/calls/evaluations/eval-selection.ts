@@ -3,6 +3,7 @@ import type { EvalResultsRequest, EvalRow } from '../../../schemas/calls/eval-re
 import { parsePath, parseQuery } from '../../query/query-expression.ts'
 import { createMatcher } from '../../query/query-matcher.ts'
 import { orderForSort, severalValues, valueAt } from '../../query/query-values.ts'
+import { addToSum, createSum, meanOf } from '../../stats/exact-sum.ts'
 
 const FIELDS: ReadonlySet<string> = new Set(['scores', 'inputs', 'outputs', 'output'])
 
@@ -76,7 +77,9 @@ function valuesOf(
 function oneValue(values: readonly unknown[]): unknown {
   const numbers = values.filter((value) => typeof value === 'number')
   if (numbers.length === 0) return values.at(-1)
-  return numbers.reduce((sum, value) => sum + value, 0) / numbers.length
+  const sum = createSum()
+  for (const value of numbers) addToSum(sum, value)
+  return meanOf(sum)
 }
 
 function spread(values: readonly unknown[]): number | undefined {

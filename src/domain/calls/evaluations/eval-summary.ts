@@ -7,7 +7,7 @@ import type {
 } from '../../../schemas/calls/eval-results.ts'
 import { renderTimestamp } from '../../../schemas/timestamp.ts'
 import { isObject } from '../../json/is-object.ts'
-import { withinDoubles } from '../../stats/within-doubles.ts'
+import { addToSum, createSum, type ExactSum, meanOf } from '../../stats/exact-sum.ts'
 import type { StoredCall } from '../call-view.ts'
 
 type Evaluation = EvalSummary['evaluations'][number]
@@ -72,8 +72,7 @@ interface Sums {
   readonly path: string | null
   value_type: EvalScorerStats['value_type']
   trials: number
-  numbers: number
-  total: number
+  readonly numbers: ExactSum
   known: number
   passed: number
 }
@@ -96,18 +95,14 @@ function sumScores(trials: readonly EvalTrial[]): EvalScorerStats[] {
         path: name,
         value_type,
         trials: 0,
-        numbers: 0,
-        total: 0,
+        numbers: createSum(),
         known: 0,
         passed: 0,
       },
     }
     found.set(key, sums)
     sums.trials += 1
-    if (typeof value === 'number') {
-      sums.numbers += 1
-      sums.total = withinDoubles(sums.total + value)
-    }
+    if (typeof value === 'number') addToSum(sums.numbers, value)
     if (typeof value === 'boolean') sums.known += 1
     if (value === true) sums.passed += 1
   }
@@ -121,8 +116,8 @@ function sumScores(trials: readonly EvalTrial[]): EvalScorerStats[] {
 function renderSums(sums: Sums): EvalScorerStats {
   const { scorer_key, path, value_type, trials, numbers, known, passed } = sums
   return {
-    ...{ scorer_key, path, value_type, trial_count: trials, numeric_count: numbers },
-    numeric_mean: numbers === 0 ? null : sums.total / numbers,
+    ...{ scorer_key, path, value_type, trial_count: trials, numeric_count: numbers.count },
+    numeric_mean: numbers.count === 0 ? null : meanOf(numbers),
     ...{ pass_known_count: known, pass_true_count: passed },
     pass_rate: known === 0 ? null : passed / known,
     pass_signal_coverage: known / trials,

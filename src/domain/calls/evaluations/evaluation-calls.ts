@@ -10,6 +10,7 @@ import { renderTimestamp } from '../../../schemas/timestamp.ts'
 import { isObject } from '../../json/is-object.ts'
 import { parseLossless } from '../../json/json-text.ts'
 import { parseRef } from '../../objects/refs.ts'
+import { addToSum, createSum, type ExactSum, meanOf } from '../../stats/exact-sum.ts'
 import type { CallTexts, StoredCall } from '../call-view.ts'
 
 export type EvaluationCallKind = 'evaluation_run' | 'prediction' | 'score'
@@ -103,12 +104,13 @@ export function predictAndScoreOutput(
 
 /** Means over outputs of predictAndScoreOutput: of each scorer, and of the outputs themselves, that gave numbers. */
 export function createRunOutput() {
-  const sums = new Map<string, { sum: number; count: number }>()
+  const sums = new Map<string, ExactSum>()
 
   function addValue(name: string, value: unknown): void {
     if (typeof value !== 'number') return
-    const { sum, count } = sums.get(name) ?? { sum: 0, count: 0 }
-    sums.set(name, { sum: sum + value, count: count + 1 })
+    const sum = sums.get(name) ?? createSum()
+    sums.set(name, sum)
+    addToSum(sum, value)
   }
 
   return {
@@ -119,9 +121,7 @@ export function createRunOutput() {
       for (const [name, value] of Object.entries(scores)) addValue(name, value)
     },
     output(): Record<string, { mean: number }> {
-      return Object.fromEntries(
-        [...sums].map(([name, { sum, count }]) => [name, { mean: sum / count }]),
-      )
+      return Object.fromEntries([...sums].map(([name, sum]) => [name, { mean: meanOf(sum) }]))
     },
   }
 }

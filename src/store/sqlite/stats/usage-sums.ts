@@ -8,8 +8,8 @@ import {
   toUsd,
 } from '../../../domain/prices/cost.ts'
 import type { UnitPrices } from '../../../domain/prices/price-table.ts'
-import type { Measured } from '../../../domain/stats/aggregate.ts'
 import { type BucketTable, createBucketTable } from '../../../domain/stats/bucket-table.ts'
+import type { Measured } from '../../../domain/stats/exact-sum.ts'
 import { isMoney, type StatColumn } from '../../../domain/stats/metric-names.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import type { UsageMetric } from '../../../schemas/stats/stats.ts'

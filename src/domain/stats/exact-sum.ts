@@ -1,0 +1,51 @@
+/** Sums whose whole part is exact, in whatever order values come and however large they are, with their means. Pure. */
+import { withinDoubles } from './within-doubles.ts'
+
+/**
+ * A measured value, in whole units of the metric where these are counted exactly; a bigint where a double would round
+ * it. Money is counted in atoms, see cost.ts.
+ */
+export type Measured = number | bigint
+
+/** Above it two parts could add up to more than a double counts exactly. */
+const PART_MAX = 2 ** 52
+
+/** What was added is `low` and `high` together. */
+export interface ExactSum {
+  count: number
+  low: number
+  high: bigint
+}
+
+export function createSum(): ExactSum {
+  return { count: 0, low: 0, high: 0n }
+}
+
+/** @param count - how many values it is the sum of */
+export function addToSum(sum: ExactSum, value: Measured, count = 1): void {
+  sum.count += count
+  if (typeof value === 'bigint') sum.high += value
+  else if (Math.abs(value) > PART_MAX) sum.high += BigInt(withinDoubles(value))
+  else sum.low += value
+  if (Math.abs(sum.low) > PART_MAX) {
+    sum.high += BigInt(sum.low)
+    sum.low = 0
+  }
+}
+
+/** @param unitsPerOne - units that make 1 in what is told */
+export function totalOf(sum: ExactSum, unitsPerOne = 1): number {
+  return withinDoubles((sum.high === 0n ? sum.low : Number(wholeOf(sum))) / unitsPerOne)
+}
+
+/** Also of values whose sum is beyond the doubles. That of nothing is 0. */
+export function meanOf(sum: ExactSum, unitsPerOne = 1): number {
+  if (sum.count === 0) return 0
+  const total = totalOf(sum, unitsPerOne)
+  const isBeyond = Math.abs(total) === Number.MAX_VALUE
+  return isBeyond ? Number(wholeOf(sum) / BigInt(sum.count)) / unitsPerOne : total / sum.count
+}
+
+function wholeOf({ low, high }: ExactSum): bigint {
+  return BigInt(Math.trunc(low)) + high
+}
