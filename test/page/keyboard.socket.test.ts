@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { hasBrowser, openPage, recordCalls } from './browser.ts'
+import { findBarriers, hasBrowser, openPage, recordCalls } from './browser.ts'
+
+const HOUR_MS = 3_600_000
 
 describe.skipIf(!hasBrowser)('the page by keyboard', () => {
   it('closes what opens over the rest with Escape, and leads back to its button', async () => {
@@ -28,5 +30,46 @@ describe.skipIf(!hasBrowser)('the page by keyboard', () => {
     await page.getByRole('button', { name: /^Revoke the key/ }).press('Enter')
     await page.getByText('Revoke and sign out').press('Escape')
     await page.locator('button:focus', { hasText: /^Revoke$/ }).waitFor()
+  })
+
+  it('reads, zooms and opens the buckets of a chart by keys', async () => {
+    const test = await openPage()
+    const { page, url, key, complaints } = test
+    const noonMs = Date.parse('2026-01-05T12:00:00Z')
+    const hours = [0, 0, 1, 2, 5]
+    await recordCalls(
+      test,
+      hours.map((hour, at) => ({ id: `c${at}`, started_at_ms: noonMs + hour * HOUR_MS + 1000 })),
+    )
+    const [from, to] = [0, 120 * HOUR_MS].map((ms) => new Date(noonMs + ms).toISOString())
+    await page.addInitScript("localStorage.setItem('weft.time', 'UTC')")
+    await page.goto(`${url}/acme/demo/weave?from=${from}&to=${to}#key=${key}`)
+    const chart = page.getByRole('slider', { name: /^Calls/ })
+    await chart.waitFor()
+    await page.getByText('copy as curl').first().focus()
+    await page.keyboard.press('Tab')
+    const words = () => chart.getAttribute('aria-valuetext')
+    await expect.poll(words).toBe('2026-01-10 11:00:00: calls 0')
+    await page.keyboard.press('Home')
+    await expect.poll(words).toBe('2026-01-05 12:00:00: calls 2')
+    await expect.poll(() => chart.locator('.u-legend').textContent()).toContain('calls2')
+    for (const press of ['ArrowRight', 'Shift+ArrowRight']) await page.keyboard.press(press)
+    const chosen = 'from 2026-01-05 13:00:00 to 2026-01-05 15:00:00 is chosen'
+    await expect.poll(words).toBe(`2026-01-05 14:00:00: calls 1; ${chosen}`)
+    expect(await findBarriers(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await expect.poll(words).toBe('2026-01-05 14:00:00: calls 1')
+    await page.keyboard.press('Shift+ArrowLeft')
+    await page.keyboard.press('Enter')
+    const figure = page.locator('.figure', { hasText: 'calls' }).locator('.value')
+    await expect.poll(() => figure.textContent()).toBe('2')
+    expect(new URL(page.url()).searchParams.get('from')).toBe('2026-01-05T13:00:00.000Z')
+    expect(new URL(page.url()).searchParams.get('to')).toBe('2026-01-05T15:00:00.000Z')
+    // The chart has kept the focus, and nothing that was chosen.
+    await page.keyboard.press('Home')
+    await expect.poll(words).toBe('2026-01-05 13:00:00: calls 1')
+    await page.keyboard.press('Enter')
+    await page.getByText('1 call', { exact: true }).waitFor()
+    expect(complaints).toEqual([])
   })
 })

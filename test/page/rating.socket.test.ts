@@ -118,7 +118,7 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
       .click()
     await page.getByText('How often it was given: 2').waitFor()
     await expect.poll(() => page.url()).toContain('path=value')
-    const chart = page.getByRole('img', { name: 'value: average up to 3' })
+    const chart = page.getByRole('slider', { name: 'value: average up to 3' })
     await expect.poll(() => chart.count()).toBe(1)
     await page.getByRole('link', { name: 'a', exact: true }).first().waitFor()
     expect(await findBarriers(page)).toEqual([])

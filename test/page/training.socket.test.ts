@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     await expect
       .poll(() => textsOf(page, '[aria-label=Checkpoints] tbody tr td:first-child'))
       .toEqual(['2', '1', '0'])
-    await page.getByRole('img', { name: /^reward: reward up to 1/ }).waitFor()
+    await page.getByRole('slider', { name: /^reward: reward up to 1/ }).waitFor()
     await expect
       .poll(() => textsOf(page, '[aria-label=Jobs] .status'))
       .toEqual(
@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     await page.goto(`${url}/acme/demo/weave/training/${jobs[2]}`)
     await page.getByRole('alert').getByText(MARKUP).waitFor()
     await page.goto(`${url}/acme/demo/weave/training/${jobs[0]}`)
-    await page.getByRole('img', { name: /^loss: loss up to 0.5/ }).waitFor()
+    await page.getByRole('slider', { name: /^loss: loss up to 0.5/ }).waitFor()
     await expect
       .poll(() => textsOf(page, '[aria-label=Events] tbody td:nth-child(2)'))
       .toEqual([...['training_started', 'gradient_step', 'gradient_step', 'training_ended']])

@@ -1,9 +1,13 @@
-/** A chart of values over time, or over steps. A stretch that is drawn with the mouse zooms, a click chooses a bucket. */
+/**
+ * A chart of values over time, or over steps. A stretch that is drawn with the mouse zooms, a click chooses a bucket;
+ * keys do the same.
+ */
 import { html } from 'htm/preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import { timeMode, timeZone } from '../../shell/settings.ts'
 import { formatTime } from '../format.ts'
+import { type Cursor, hasStretch, moveCursor, newCursor, stretchOf, wordsAt } from './cursor.ts'
 
 const HEIGHT_PX = 180
 /** Width of the axis without its labels, and of a digit. */
@@ -71,7 +75,66 @@ export function Chart(props: ChartProps) {
 
   useLayoutEffect(() => plot.current?.setData(dataOf(props)), [props.times, props.lines])
 
-  return html`<div class="chart" ref=${box} role="img" aria-label=${describe(props)}></div>`
+  const walk = useWalk(plot, props)
+  return html`<div class="chart" ref=${box} aria-label=${describe(props)} ...${walk}></div>`
+}
+
+/** Makes a chart a slider over its buckets: what its keys do, and what it tells of itself. */
+function useWalk(plot: { readonly current: uPlot | null }, props: ChartProps) {
+  const { times, lines, unit, onZoom, onChoose } = props
+  const [cursor, setCursor] = useState<Cursor | null>(null)
+  // Where the time goes on, a bucket leaves the chart at last.
+  const shown = cursor !== null && times.includes(cursor.at) ? cursor : newCursor(times)
+  useLayoutEffect(() => {
+    if (cursor === null || shown === null) return
+    // New data have their scale a moment later.
+    queueMicrotask(() => plot.current && showCursor(plot.current, shown))
+  }, [cursor, times, lines])
+  const press = (event: KeyboardEvent) => {
+    // With others, keys are the browser's.
+    if (event.altKey || event.ctrlKey || event.metaKey || shown === null) return
+    const moved = moveCursor(times, shown, event.key, event.shiftKey && onZoom !== undefined)
+    if (moved !== null) setCursor(moved)
+    else if (event.key === 'Escape' && hasStretch(shown)) setCursor({ ...shown, anchor: shown.at })
+    else if (event.key !== 'Enter') return
+    else if (hasStretch(shown)) {
+      onZoom?.(...stretchOf(times, shown))
+      leave()
+    } else onChoose?.(times.indexOf(shown.at))
+    event.preventDefault()
+  }
+  const enter = ({ currentTarget }: FocusEvent) => {
+    // A click has the focus, too, and a cursor of its own.
+    if ((currentTarget as HTMLElement).matches(':focus-visible')) setCursor(newCursor(times))
+  }
+  const leave = () => {
+    if (cursor === null) return
+    setCursor(null)
+    plot.current?.setCursor({ left: -1, top: -1 })
+    plot.current?.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+  }
+  return {
+    ...{ role: 'slider', tabindex: 0, onKeyDown: press, onFocus: enter, onBlur: leave },
+    'aria-valuemin': 0,
+    'aria-valuemax': Math.max(0, times.length - 1),
+    'aria-valuenow': shown === null ? 0 : times.indexOf(shown.at),
+    'aria-valuetext': shown === null ? '' : wordsAt(props, shown, (time) => nameOf(time, unit)),
+  }
+}
+
+function showCursor(plot: uPlot, cursor: Cursor): void {
+  const [times = [], values = []] = plot.data
+  const { at } = cursor
+  const [from, to] = hasStretch(cursor) ? stretchOf([...times], cursor) : [at, at]
+  const left = plot.valToPos(from, 'x')
+  const width = Math.min(plot.valToPos(to, 'x'), plot.over.clientWidth) - left
+  plot.setSelect({ left, top: 0, width, height: plot.over.clientHeight }, false)
+  const value = values[times.indexOf(at)] ?? 0
+  plot.setCursor({ left: plot.valToPos(at, 'x'), top: plot.valToPos(value, 'y') })
+}
+
+function nameOf(time: number, unit: string | undefined): string {
+  return unit === undefined ? formatTime(time * MS_PER_S, false) : `${unit} ${time}`
 }
 
 function dataOf({ times, lines }: ChartProps): uPlot.AlignedData {

@@ -1,0 +1,73 @@
+/** A cursor on the buckets of a chart, which keys move. Pure. */
+
+export interface Cursor {
+  /** The bucket that it is on, as `times` has it: a place in the list changes when newer buckets come. */
+  readonly at: number
+  /** The other end of a stretch; the same bucket where none is chosen. */
+  readonly anchor: number
+}
+
+interface Buckets {
+  readonly times: readonly number[]
+  readonly lines: readonly {
+    readonly label: string
+    readonly values: readonly (number | null)[]
+  }[]
+  readonly format: (value: number) => string
+}
+
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowLeft: -1,
+  ArrowRight: 1,
+  Home: -Infinity,
+  End: Infinity,
+}
+
+/** On the newest bucket; null where there is none. */
+export function newCursor(times: readonly number[]): Cursor | null {
+  const at = times.at(-1)
+  return at === undefined ? null : { at, anchor: at }
+}
+
+/** @returns null for a key that moves nothing */
+export function moveCursor(
+  times: readonly number[],
+  { at, anchor }: Cursor,
+  key: string,
+  isStretching: boolean,
+): Cursor | null {
+  const step = STEPS[key]
+  if (step === undefined) return null
+  const index = Math.max(0, Math.min(times.length - 1, times.indexOf(at) + step))
+  const next = times[index]
+  return next === undefined ? null : { at: next, anchor: isStretching ? anchor : next }
+}
+
+export function hasStretch({ at, anchor }: Cursor): boolean {
+  return at !== anchor
+}
+
+/** From the start of the first bucket to the end of the last. */
+export function stretchOf(times: readonly number[], { at, anchor }: Cursor): [number, number] {
+  const [from, last] = [Math.min(at, anchor), Math.max(at, anchor)]
+  const index = times.indexOf(last)
+  const before = times[index - 1] ?? last
+  return [from, times[index + 1] ?? last + (last - before)]
+}
+
+/** @param name - of a bucket */
+export function wordsAt(
+  { times, lines, format }: Buckets,
+  cursor: Cursor,
+  name: (time: number) => string,
+): string {
+  const index = times.indexOf(cursor.at)
+  const values = lines.map(({ label, values }) => {
+    const value = values[index] ?? null
+    return `${label} ${value === null ? 'none' : format(value)}`
+  })
+  const words = `${name(cursor.at)}: ${values.join(', ')}`
+  if (!hasStretch(cursor)) return words
+  const [from, to] = stretchOf(times, cursor)
+  return `${words}; from ${name(from)} to ${name(to)} is chosen`
+}
