@@ -77,15 +77,38 @@ describe.skipIf(!hasBrowser)('the playground in a browser', () => {
     await page.locator('.pane .message').first().waitFor()
     await expect.poll(() => page.getByLabel('max_completion_tokens').inputValue()).toBe('7')
     await expect.poll(() => page.getByLabel('seed', { exact: true }).inputValue()).toBe('5')
-    await page.getByText('edit', { exact: true }).last().click()
-    await page.getByLabel('Message of user').fill('What is 2 plus 2?')
+    await page.getByText('edit', { exact: true }).last().press('Enter')
+    const editor = page.getByLabel('Message of user')
+    await editor.and(page.locator(':focus')).fill('What is 2 plus 2?')
     await page.getByText('take out', { exact: true }).first().click()
-    await page.getByText('Keep', { exact: true }).click()
+    await page.getByText('Keep', { exact: true }).press('Enter')
+    await page.locator('button:focus', { hasText: 'edit' }).waitFor()
     await page.getByText('Answer again').click()
     await page.getByText('whole after').waitFor()
     const others = async () => (await readInputs(post)).filter(({ id }) => id !== 'a')
     const replayed = { messages: [{ role: 'user', content: 'What is 2 plus 2?' }], seed: 5 }
     await expect.poll(others).toMatchObject([{ inputs: replayed }])
+    // What is being edited counts as done, and stays where it is when nothing is sent.
+    await page.getByText('edit', { exact: true }).first().click()
+    await editor.fill('What is 3 plus 3?')
+    const message = page.getByLabel('Message', { exact: true })
+    await message.fill('And then?')
+    await page.getByLabel('tools', { exact: true }).fill('[{')
+    await message.press('Enter')
+    await page.getByText('tools is no JSON.').waitFor()
+    await page.getByLabel('tools', { exact: true }).fill('')
+    await message.press('Enter')
+    await expect.poll(() => editor.count()).toBe(0)
+    await expect.poll(async () => (await others()).length).toBe(2)
+    expect((await others()).map(({ inputs }) => inputs)).toContainEqual(
+      expect.objectContaining({
+        messages: [
+          { role: 'user', content: 'What is 3 plus 3?' },
+          expect.objectContaining({ role: 'assistant' }),
+          { role: 'user', content: 'And then?' },
+        ],
+      }),
+    )
     expect(await page.evaluate('window.wasRun')).toBeUndefined()
   })
 

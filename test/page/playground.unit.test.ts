@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { answersOf, newestOf, promptOf, saidLast } from '../../src/page/parts/messages.ts'
+import {
+  answersOf,
+  type Message,
+  newestOf,
+  promptOf,
+  saidLast,
+} from '../../src/page/parts/messages.ts'
 import { addChunk, type Chunk, messageOf, NO_ANSWER } from '../../src/page/playground/answer.ts'
+import { changeAll, changed, textOf } from '../../src/page/playground/drafts.ts'
 import { parametersOf, valuesOf } from '../../src/page/playground/parameters.ts'
 import { buildTestApp } from '../support/build-test-app.ts'
 
@@ -121,4 +128,21 @@ describe('messages in what a call took and gave', () => {
     [[{ role: 'assistant', content: null }], null],
     [[{ role: 'user', content: { text: 'of an object' } }], 'of an object'],
   ])('in a line: %j', (messages, words) => expect(saidLast(messages)).toBe(words))
+})
+
+describe('messages that are edited', () => {
+  it('are changed as texts or as JSON, and stay themselves where nothing was typed', () => {
+    const said = { role: 'user', content: 'Why?' }
+    const parts = { role: 'user', content: [{ type: 'text', text: 'Why?' }] }
+    const called = { role: 'assistant', content: null, tool_calls: [] }
+    const drafts = new Map<Message, string>([
+      [said, '[1]'],
+      [parts, '[]'],
+      [called, textOf(called)],
+    ])
+    const [first, second, third] = changeAll([said, parts, called], drafts)
+    expect([first?.content, second?.content]).toEqual(['[1]', []])
+    expect(third).toBe(called)
+    expect(() => changed(parts, '[')).toThrow('no JSON')
+  })
 })

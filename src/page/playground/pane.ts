@@ -1,17 +1,19 @@
 /** A conversation with one model, whose messages can be changed. */
 import { html } from 'htm/preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { formatCount, formatMs } from '../parts/format.ts'
 import { MessageItem } from '../parts/message-list.ts'
 import type { Message } from '../parts/messages.ts'
 import { Failure } from '../parts/notice.ts'
 import { pathTo } from '../shell/place.ts'
 import { type Answer, messageOf } from './answer.ts'
+import { canChange, changeAll, changed, type Drafts, textOf, withDraft } from './drafts.ts'
 import { Tokens } from './tokens.ts'
 
 export interface PaneState {
   readonly model: string
   readonly messages: readonly Message[]
+  readonly drafts: Drafts
   /** The last answer, whole or as far as it has come; null before the first. */
   readonly answer: Answer | null
   readonly callId: string | null
@@ -23,9 +25,14 @@ export interface PaneState {
 
 export function newPane(model = '', messages: readonly Message[] = []): PaneState {
   return {
-    ...{ model, messages, answer: null, callId: null, failure: null },
+    ...{ model, messages, drafts: new Map(), answer: null, callId: null, failure: null },
     ...{ isRunning: false, firstMs: null, wholeMs: null },
   }
+}
+
+/** With what is being edited taken as done. @throws Error when it cannot be taken */
+export function settled(pane: PaneState): PaneState {
+  return { ...pane, messages: changeAll(pane.messages, pane.drafts), drafts: new Map() }
 }
 
 /** What is shown: the messages, and the answer to them that is still coming. */
@@ -56,10 +63,13 @@ export function Pane({ project, state, models, onChange, onRemove }: PaneProps) 
   const { model, answer, callId, failure, isRunning } = state
   const choose = (event: Event) =>
     onChange({ ...state, model: (event.target as HTMLSelectElement).value })
-  const change = (index: number, message: Message | null) => {
-    const messages = state.messages.flatMap((old, at) => (at === index ? (message ?? []) : old))
-    onChange({ ...state, messages })
+  const change = (message: Message, next: Message | null) => {
+    if (next !== null) keys.set(next, keyOf(message))
+    const messages = state.messages.flatMap((old) => (old === message ? (next ?? []) : old))
+    onChange({ ...state, messages, drafts: withDraft(state.drafts, message, null) })
   }
+  const edit = (message: Message, text: string | null) =>
+    onChange({ ...state, drafts: withDraft(state.drafts, message, text) })
   const { length } = state.messages
   const known = model === '' || models.includes(model) ? models : [model, ...models]
   return html`<section class="pane" aria-label=${`Chat with ${model || 'the default model'}`}>
@@ -75,7 +85,7 @@ export function Pane({ project, state, models, onChange, onRemove }: PaneProps) 
     <ol class="messages">
       ${shownOf(state).map(
         (message, index) =>
-          html`<${Editable} key=${index < length ? keyOf(message) : index} message=${message} isFixed=${isRunning} onChange=${(next: Message | null) => change(index, next)} />`,
+          html`<${Editable} key=${index < length ? keyOf(message) : index} message=${message} draft=${state.drafts.get(message) ?? null} isFixed=${isRunning} onEdit=${(text: string | null) => edit(message, text)} onChange=${(next: Message | null) => change(message, next)} />`,
       )}
     </ol>
     <${Failure} words=${failure} />
@@ -100,41 +110,35 @@ function Facts({ state: { answer, firstMs, wholeMs } }: { readonly state: PaneSt
 
 interface EditableProps {
   readonly message: Message
+  /** What was typed to change it; null where it is not being edited. */
+  readonly draft: string | null
   readonly isFixed: boolean
+  readonly onEdit: (draft: string | null) => void
   /** @param message - null takes it out */
   readonly onChange: (message: Message | null) => void
 }
 
-/** Texts are edited as they are; parts of other kinds as JSON. */
-function Editable({ message, isFixed, onChange }: EditableProps) {
-  const [text, setText] = useState<string | null>(null)
-  const isText = typeof message.content === 'string' || message.content === null
-  const open = () =>
-    setText(
-      isText
-        ? ((message.content as string | null) ?? '')
-        : JSON.stringify(message.content, null, 2),
-    )
-  if (text === null || isFixed) {
+function Editable({ message, draft, isFixed, onEdit, onChange }: EditableProps) {
+  const button = useRef<HTMLButtonElement>(null)
+  const field = useRef<HTMLTextAreaElement>(null)
+  const isLeft = useRef(false)
+  // The button that had the focus is gone: with its editor, or for it.
+  useEffect(() => {
+    if (draft !== null) field.current?.focus()
+    else if (isLeft.current) button.current?.focus()
+    isLeft.current = false
+  }, [draft === null])
+  if (draft === null || isFixed) {
     return html`<${MessageItem} message=${message}>
-      ${!isFixed && html`<div class="bar"><button class="quiet" onClick=${open}>edit</button><button class="quiet" onClick=${() => onChange(null)}>take out</button></div>`}
+      ${!isFixed && html`<div class="bar"><button ref=${button} class="quiet" onClick=${() => onEdit(textOf(message))}>edit</button><button class="quiet" onClick=${() => onChange(null)}>take out</button></div>`}
     <//>`
   }
-  const keep = () => {
-    onChange({ ...message, content: isText ? text : JSON.parse(text) })
-    setText(null)
+  const leave = (how: () => void) => () => {
+    isLeft.current = true
+    how()
   }
   return html`<li class="message" data-role=${message.role}>
-    <textarea aria-label=${`Message of ${message.role}`} rows=${Math.min(20, text.split('\n').length + 1)} value=${text} onInput=${(event: Event) => setText((event.target as HTMLTextAreaElement).value)}></textarea>
-    <div class="bar"><button disabled=${!isText && !isJson(text)} onClick=${keep}>Keep</button><button onClick=${() => setText(null)}>Leave as it was</button></div>
+    <textarea ref=${field} aria-label=${`Message of ${message.role}`} rows=${Math.min(20, draft.split('\n').length + 1)} value=${draft} onInput=${(event: Event) => onEdit((event.target as HTMLTextAreaElement).value)}></textarea>
+    <div class="bar"><button disabled=${!canChange(message, draft)} onClick=${leave(() => onChange(changed(message, draft)))}>Keep</button><button onClick=${leave(() => onEdit(null))}>Leave as it was</button></div>
   </li>`
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }

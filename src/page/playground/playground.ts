@@ -8,7 +8,7 @@ import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { pathTo, type ViewProps } from '../shell/place.ts'
-import { newPane, Pane, type PaneState } from './pane.ts'
+import { newPane, Pane, type PaneState, settled } from './pane.ts'
 import { ParameterForm } from './parameter-form.ts'
 import {
   type Described,
@@ -58,10 +58,14 @@ function Chat({ project, parameters, recorded }: ChatProps) {
   const isRunning = panes.some((pane) => pane.isRunning)
   const change = (index: number, state: PaneState) =>
     setPanes((old) => old.map((pane, at) => (at === index ? state : pane)))
-  const run = (asked: readonly PaneState[]) => {
+  /** @returns whether the models were asked */
+  const run = (messagesOf: (before: PaneState['messages']) => PaneState['messages']) => {
     setFailure(null)
     try {
       const values = valuesOf(texts, all)
+      const asked = panes
+        .map(settled)
+        .map((pane) => ({ ...pane, messages: messagesOf(pane.messages) }))
       const abort = new AbortController()
       running.current = abort
       asked.forEach((pane, index) => {
@@ -74,17 +78,18 @@ function Chat({ project, parameters, recorded }: ChatProps) {
           onState,
         })
       })
+      return true
     } catch (error) {
       setFailure(wordsOf(error))
+      return false
     }
   }
-  const send = (content: string) => {
-    const said = { role: 'user', content }
-    run(panes.map((pane) => ({ ...pane, messages: [...pane.messages, said] })))
+  const send = (content: string) => run((before) => [...before, { role: 'user', content }])
+  const again = () => run(withoutAnswer)
+  const compare = () => {
+    const { messages = [], drafts = new Map() } = panes[0] ?? {}
+    setPanes([...panes, { ...newPane('', withoutAnswer(messages)), drafts }])
   }
-  const again = () =>
-    run(panes.map((pane) => ({ ...pane, messages: withoutAnswer(pane.messages) })))
-  const compare = () => setPanes([...panes, newPane('', withoutAnswer(panes[0]?.messages ?? []))])
   return html`<h1 class="hidden">Playground</h1>
     <div class="playground">
     <form class="settings fields" aria-label="Parameters" onSubmit=${(event: Event) => event.preventDefault()}>
@@ -141,7 +146,8 @@ function Before({ project, recorded }: { readonly project: string; readonly reco
 
 interface PromptProps {
   readonly isRunning: boolean
-  readonly onSend: (content: string) => void
+  /** @returns whether it was sent */
+  readonly onSend: (content: string) => boolean
   readonly onStop: () => void
 }
 
@@ -150,8 +156,7 @@ function Prompt({ isRunning, onSend, onStop }: PromptProps) {
   const submit = (event: Event) => {
     event.preventDefault()
     if (text.trim() === '' || isRunning) return
-    onSend(text)
-    setText('')
+    if (onSend(text)) setText('')
   }
   // The second half of a double click on Send stops nothing.
   const stop = ({ detail }: MouseEvent) => {

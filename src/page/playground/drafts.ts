@@ -1,0 +1,52 @@
+/** Messages that are being edited: texts as they are, parts of other kinds as JSON. Pure. */
+import type { Message } from '../parts/messages.ts'
+
+/** What was typed so far, by the message that it would change. */
+export type Drafts = ReadonlyMap<Message, string>
+
+function isText({ content }: Message): boolean {
+  return typeof content === 'string' || content === null || content === undefined
+}
+
+/** A message as its editor shows it at first. */
+export function textOf(message: Message): string {
+  const { content } = message
+  return isText(message)
+    ? ((content as string | null | undefined) ?? '')
+    : JSON.stringify(content, null, 2)
+}
+
+/** @throws Error when it should be JSON and is none */
+export function changed(message: Message, text: string): Message {
+  // No content is not the same as an empty one.
+  if (text === textOf(message)) return message
+  if (isText(message)) return { ...message, content: text }
+  try {
+    return { ...message, content: JSON.parse(text) }
+  } catch {
+    throw new Error('The message that is being edited is no JSON.')
+  }
+}
+
+export function canChange(message: Message, text: string): boolean {
+  try {
+    changed(message, text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** @param text - null ends the editing */
+export function withDraft(drafts: Drafts, message: Message, text: string | null): Drafts {
+  const others = [...drafts].filter(([other]) => other !== message)
+  return new Map(text === null ? others : [...others, [message, text]])
+}
+
+/** The messages with all that was typed. @throws Error when some of it should be JSON and is none */
+export function changeAll(messages: readonly Message[], drafts: Drafts): readonly Message[] {
+  return messages.map((message) => {
+    const text = drafts.get(message)
+    return text === undefined ? message : changed(message, text)
+  })
+}
