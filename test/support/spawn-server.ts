@@ -8,8 +8,8 @@ import { INHERITED } from './inherited.ts'
 
 export const TEST_KEY = 'wk_test_key_of_the_spawned_server'
 
-/** What follows `exec node` in the script. */
-const START = packageJson.scripts.start.split(' ').slice(2)
+/** What follows `exec node` in the script; the cache before it comes with what is inherited. */
+const START = packageJson.scripts.start.split(' exec node ')[1]?.split(' ') ?? []
 
 export interface SpawnedServer {
   readonly url: string

@@ -1,6 +1,7 @@
 /** What is left of a server that is killed: nothing, even where a guarded process is in an endless loop. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
@@ -17,12 +18,22 @@ function isRunning(pid: number): boolean {
   }
 }
 
+/** The names in a process's environment; empty where the system does not show them. */
+function environmentNames(pid: number): string[] {
+  const path = `/proc/${pid}/environ`
+  if (!existsSync(path)) return []
+  const entries = readFileSync(path, 'utf8').split('\0').filter(Boolean)
+  return entries.map((entry) => entry.slice(0, entry.indexOf('=')))
+}
+
 it('a process that loops ends soon after its server was killed', async () => {
   const server = spawn(process.execPath, [MAKER], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [line] = await once(server.stdout, 'data')
   const pid = Number(`${line}`)
   await delay(LOOPING_MS)
   expect(isRunning(pid)).toBe(true)
+  // Nothing of the server's settings, which hold secrets.
+  expect(environmentNames(pid).filter((name) => !name.startsWith('NODE_'))).toEqual([])
   server.kill('SIGKILL')
   await once(server, 'exit')
   await expect.poll(() => isRunning(pid)).toBe(false)

@@ -3,6 +3,7 @@
  * Between two steps it reads its messages, so that a cancelled request stops at once.
  */
 import { readFileSync, statSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { ModelFileError } from '../model/gguf.ts'
 import { createEngine } from './engine.ts'
@@ -68,6 +69,8 @@ function run(): void {
     setImmediate(step)
   })
   send([{ type: 'ready' }])
+  // Node would do it at the end of the process, but this one is killed.
+  flushCompileCache()
 }
 
 /** Starts the watchdog. @returns told when work under the limit begins, true, and when it ends, false */

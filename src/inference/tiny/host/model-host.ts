@@ -1,6 +1,6 @@
 /**
  * The process that the model runs in. It can loop or run out of memory without taking the server with it,
- * which a thread cannot. It must get no environment: secrets have no business there.
+ * which a thread cannot. Of the environment it gets the folder of compiled code alone: secrets have no business there.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -25,6 +25,9 @@ const HEAP_MB_MAX = 96
 /** Limit: 256 MB for a grammar; a large one takes a tenth of it. */
 const GRAMMAR_PAGES_MAX = 4_096
 
+/** With it a start takes 0.2 s of the processor instead of 0.5. */
+const { NODE_COMPILE_CACHE = '' } = process.env
+
 const children = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL')
@@ -33,7 +36,7 @@ process.once('exit', () => {
 /** Starts a process for a script. */
 export function startHost(script: URL, options: EngineOptions, listener: HostListener): ModelHost {
   const child = fork(fileURLToPath(script), [JSON.stringify(options), `${process.pid}`], {
-    env: {},
+    env: { NODE_COMPILE_CACHE },
     execArgv: [`--max-old-space-size=${HEAP_MB_MAX}`, `--wasm-max-mem-pages=${GRAMMAR_PAGES_MAX}`],
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
