@@ -277,6 +277,17 @@ export function describeCallsQueryContract(
       )
     })
 
+    it('lists calls of one time by the texts of their ids, whatever forms these have', async () => {
+      const stores = await create()
+      const hex = '0af7651916cd43dd'
+      const uuid = '0af76519-16cd-43dd-8448-eb211c80319c'
+      const wanted = ['0af76', '0af76519', uuid, hex, `${hex}8448eb211c80319c`, `${hex}x`, 'a']
+      await Promise.all(wanted.toReversed().map((id) => stores.calls.startCall(startOf({ id }))))
+      expect(await ids(stores)).toBe(wanted.join(' '))
+      expect(await ids(stores, { offset: 2, limit: 3 })).toBe(wanted.slice(2, 5).join(' '))
+      expect(await ids(stores, sortBy('started_at', 'desc'))).toBe(wanted.toReversed().join(' '))
+    })
+
     it('leaves out what comes and what goes while the list runs', async () => {
       const stores = await create()
       const batch = Array.from({ length: 250 }, (_, n) => `c${String(n).padStart(3, '0')}`)

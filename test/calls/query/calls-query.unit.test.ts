@@ -1,4 +1,5 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import Database from 'better-sqlite3'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Body } from '../../../src/domain/calls/call-fields.ts'
 import { resolveCallsSelection, startedBounds } from '../../../src/domain/calls/calls-query.ts'
 import { parseQuery } from '../../../src/domain/query/query-expression.ts'
@@ -11,8 +12,10 @@ import {
   findCallsByKey,
   selectCallKeys,
 } from '../../../src/store/sqlite/calls/query/calls-query.sql.ts'
+import { selectCalls } from '../../../src/store/sqlite/calls/query/calls-scan.ts'
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
+import { runPaused } from './run-paused.ts'
 
 const start = { $getField: 'started_at' }
 const literal = (value: unknown) => ({ $literal: value })
@@ -62,6 +65,23 @@ describe('resolveCallsSelection', () => {
     const both = select({ query, filter: { call_ids: ['b'] } })
     expect(both.filter).toMatchObject({ call_ids: ['b'] })
   })
+})
+
+it('a page of a list reads no more keys than it has', () => {
+  const db = openDatabase(':memory:')
+  onTestFinished(() => void db.close())
+  migrate(db)
+  db.exec(`
+INSERT INTO projects (project_id) VALUES ('${project_id}');
+INSERT INTO calls (project_key, id, trace_id, started_at_us)
+SELECT project_key, value, 't', value FROM projects, json_each('[1, 2, 3, 4, 5]');
+`)
+  const all = vi.spyOn(Object.getPrototypeOf(new Database(':memory:').prepare('SELECT 1')), 'all')
+  onTestFinished(() => all.mockRestore())
+  for (const page of [{ offset: 1, limit: 2 }, { limit: 0 }]) {
+    runPaused(db, selectCalls, { selection: select(page), cursor: null })
+  }
+  expect(all.mock.results.map(({ value }) => (value as []).length)).toEqual([3, 1])
 })
 
 describe('the statements of lists', () => {

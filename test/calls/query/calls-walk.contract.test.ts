@@ -1,6 +1,7 @@
 /** Lists of more calls than one statement reads, many of which began at the same time. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { resolveCallsSelection } from '../../../src/domain/calls/calls-query.ts'
+import { idText } from '../../../src/store/sqlite/calls/columns/id-columns.sql.ts'
 import {
   type CallsBatch,
   type CallsCursor,
@@ -19,13 +20,16 @@ const CALLS = 45_000
 /** At whose time 20,000 calls began. */
 const BUSY_US = Date.UTC(2026, 0, 1) * 1000
 
-/** Copies of two calls with other ids and times: before, at and after the busy time. */
+/** A number that every id has, by the number of its call. */
+const NUMBER = `(n * 7919) % ${CALLS}`
+
+/** Copies of two calls with other ids and times: before, at and after the busy time. Each second one has a UUID. */
 const COPY_CALLS = `
 WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${CALLS - 1})
 INSERT INTO calls (project_key, id, trace_id, op_key, started_at_us, storage_size_bytes, deleted_at_us)
 SELECT
   project_key,
-  printf('c%05d', (n * 7919) % ${CALLS}),
+  iif(n % 2 = 0, printf('c%05d', ${NUMBER}), unhex(printf('c%05d%026d', ${NUMBER}, 0))),
   trace_id,
   op_key,
   ${BUSY_US} + CASE WHEN n < 10000 THEN (n - 10000) / 3 WHEN n < 30000 THEN 0 ELSE (n - 30000) / 7 END,
@@ -44,7 +48,7 @@ interface Row {
 }
 
 const SELECT_ROWS = `
-SELECT call_key, calls.id, started_at_us, storage_size_bytes AS bytes, ops.op_name AS op
+SELECT call_key, ${idText('calls.id')} AS id, started_at_us, storage_size_bytes AS bytes, ops.op_name AS op
 FROM calls
 JOIN ops USING (op_key)
 WHERE deleted_at_us IS NULL

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
-import { packId } from '../../../src/store/sqlite/calls/columns/id-columns.ts'
 import type { FoundKey } from '../../../src/store/sqlite/calls/query/calls-walk.ts'
 import { createFeedbackAhead } from '../../../src/store/sqlite/calls/query/feedback-ahead.ts'
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
@@ -11,7 +10,7 @@ import { feedbackAt } from '../../feedback/feedback-fixtures.ts'
 
 const project_id = 'acme/demo'
 const refOf = (id: string) => `weave:///${project_id}/call/${id}`
-const keyOf = (id: string): FoundKey => [0, 0, packId(id)]
+const keyOf = (id: string): FoundKey => [0, 0, id]
 const made = feedbackAt('2026-01-01T00:00:00Z', 'made')
 
 /** A database in which each id has so much feedback, each third of one time. */

@@ -7,7 +7,6 @@
 export type PackedId = string | Buffer
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-const UUID_PARTS = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/
 /** A span of OpenTelemetry, and a trace. */
 const HEX_16 = /^[0-9a-f]{16}$/
 const HEX_32 = /^[0-9a-f]{32}$/
@@ -23,12 +22,4 @@ export function packId(id: string): PackedId {
 /** The same of an id that may be missing. */
 export function packOptional(id: string | null): PackedId | null {
   return id === null ? null : packId(id)
-}
-
-/** The text of the value of such a column. */
-export function unpackId(id: PackedId): string {
-  if (typeof id === 'string') return id
-  const hex = id.toString('hex')
-  if (id.length === 17) return hex.slice(2)
-  return id.length === 8 ? hex : hex.replace(UUID_PARTS, '$1-$2-$3-$4-$5')
 }

@@ -9,7 +9,6 @@ import { refPlaceOf } from '../../../../domain/calls/expand-columns.ts'
 import { refPath } from '../../../../domain/objects/refs.ts'
 import { fieldPaths } from '../../../../domain/query/query-expression.ts'
 import type { Connection } from '../../db/connection.ts'
-import { unpackId } from '../columns/id-columns.ts'
 import { FIND_REF_PATH } from '../columns/name-keys.sql.ts'
 import { FIND_REF_TEXT, refColumn } from './calls-query.sql.ts'
 import type { FoundKey, MoreColumns } from './calls-walk.ts'
@@ -85,7 +84,7 @@ export function planByRefs(
       const call: CallTexts = {
         ...NOTHING,
         project_id,
-        id: unpackId(key[2]),
+        id: key[2],
         started_at_us: key[1],
       }
       return { call, parsed: alike.parsed, beside, alike }

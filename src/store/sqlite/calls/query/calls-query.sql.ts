@@ -1,7 +1,7 @@
 /** Statements of the lists of calls. */
 import type { Body } from '../../../../domain/calls/call-fields.ts'
 import { type BodyName, bodyText } from '../bodies.sql.ts'
-import { idTexts, OP_NAME, PROJECT_ID, PROJECT_KEY, packedId } from '../columns/id-columns.sql.ts'
+import { idText, idTexts, OP_NAME, PROJECT_ID, PROJECT_KEY } from '../columns/id-columns.sql.ts'
 import { callsBy, type FilterCondition, renderConditions } from './filter-conditions.sql.ts'
 
 /** Columns beside the key and the start. */
@@ -73,10 +73,6 @@ SELECT max(call_key)
 FROM calls
 `
 
-function byStart(direction: 'asc' | 'desc'): string {
-  return `ORDER BY calls.started_at_us ${direction}, calls.id ${direction}`
-}
-
 /** The time of the call that `@calls` others precede in a part of time (calls_project_key_started_at_us alone). */
 export const FIND_TIME_AFTER = findTime('asc')
 /** The same from the end of the part. */
@@ -97,7 +93,7 @@ LIMIT 1 OFFSET @calls
 /**
  * Keys, times and ids of calls in order of time behind a call, or from the beginning for null
  * (calls_project_key_started_at_us; by other fields the index of callsBy serves and the rows are sorted).
- * Ids as they lie in the column, and in that order: texts, then bytes.
+ * By the texts of ids where times are equal, as ClickHouse has them.
  *
  * @param more - expressions of columns that are wanted besides
  */
@@ -107,14 +103,15 @@ export function selectCallKeys(
   more: readonly string[] = [],
 ): string {
   const isBehind = direction === 'asc' ? '>' : '<'
+  const id = idText('calls.id')
   return `
 SELECT
   calls.call_key,
-  ${['calls.started_at_us', 'calls.id', ...more].join(',\n  ')}
+  ${['calls.started_at_us', `${id} AS id_text`, ...more].join(',\n  ')}
 FROM ${callsBy(conditions)}
 ${liveCalls(conditions)}
-  AND (calls.started_at_us IS NOT @after_us OR calls.id ${isBehind} ${packedId('@after_id')})
-${byStart(direction)}
+  AND (calls.started_at_us IS NOT @after_us OR ${id} ${isBehind} @after_id)
+ORDER BY calls.started_at_us ${direction}, id_text ${direction}
 LIMIT @limit
 `
 }

@@ -6,10 +6,17 @@ import { ApiError } from '../../../../errors.ts'
 import type { CallsCount } from '../../../api/calls/calls-query.ts'
 import type { Connection } from '../../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../../read/read-job.ts'
-import type { PackedId } from '../columns/id-columns.ts'
 import { walkMatching } from './calls-matching.ts'
 import { countCalls } from './calls-query.sql.ts'
-import { beginWalk, type CallsPlace, cutTime, toClause, walkKeys } from './calls-walk.ts'
+import {
+  beginWalk,
+  type CallsPlace,
+  cutTime,
+  type FoundKey,
+  NO_MORE,
+  toClause,
+  walkKeys,
+} from './calls-walk.ts'
 
 /** Limit: keys of one batch, at 8 bytes each. */
 const BATCH_KEYS = 50_000
@@ -60,7 +67,7 @@ function* listKeys(
   let next: CallsCursor | null = null
 
   /** False when the batch or the list is whole. */
-  function add(call_key: number, after_us: number, after_id: PackedId): boolean {
+  function add(call_key: number, after_us: number, after_id: string): boolean {
     if (passed >= offset + limit) return false
     passed += 1
     if (passed > offset) keys.push(call_key)
@@ -71,9 +78,12 @@ function* listKeys(
   }
 
   if (expression === null) {
-    yield* walkKeys(db, selection, place, checkpoint, function* (found) {
+    const take = function* (found: readonly FoundKey[]) {
       return found.every(([key, us, id]) => add(key, us, id))
-    })
+    }
+    // At least one, which ends a list that wants none.
+    const callsMax = Math.max(1, offset + limit - passed)
+    yield* walkKeys(db, selection, place, checkpoint, take, { ...NO_MORE, callsMax })
   } else {
     yield* walkMatching(db, selection, place, checkpoint, ({ key: [key, us, id] }) =>
       add(key, us, id),

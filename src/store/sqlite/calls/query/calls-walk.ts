@@ -7,7 +7,6 @@ import type { CallTexts } from '../../../../domain/calls/call-view.ts'
 import type { CallsSelection, StartedBounds } from '../../../../domain/calls/calls-query.ts'
 import type { Connection } from '../../db/connection.ts'
 import type { Checkpoint } from '../../read/read-job.ts'
-import type { PackedId } from '../columns/id-columns.ts'
 import { toFilterClause } from './calls-filter.ts'
 import {
   FIND_TIME_AFTER,
@@ -31,7 +30,7 @@ type WalkedCalls = Pick<CallsSelection, 'project_id' | 'filter' | 'startedUs' | 
 export interface CallsPlace {
   /** The last call that was looked at; no call has the time of the beginning. */
   readonly after_us: number
-  readonly after_id: PackedId
+  readonly after_id: string
   /** Calls that came later than the walk began are left out. */
   readonly max_key: number
 }
@@ -40,7 +39,7 @@ export interface CallsPlace {
 export type FoundKey = readonly [
   call_key: number,
   started_at_us: number,
-  id: PackedId,
+  id: string,
   ...more: (number | null)[],
 ]
 
@@ -50,7 +49,12 @@ export interface MoreColumns {
   readonly parameters: Readonly<Record<string, unknown>>
 }
 
-const NO_MORE: MoreColumns = { columns: [], parameters: {} }
+interface WalkOptions extends MoreColumns {
+  /** Calls that are taken at most: for a page no whole part need be read. */
+  readonly callsMax?: number
+}
+
+export const NO_MORE: MoreColumns = { columns: [], parameters: {} }
 
 export type ScannedRow = CallTexts & { readonly call_key: number }
 
@@ -81,13 +85,14 @@ export function* walkKeys(
   place: CallsPlace,
   checkpoint: Checkpoint,
   take: (keys: readonly FoundKey[]) => Generator<void, boolean>,
-  more: MoreColumns = NO_MORE,
+  { columns, parameters: beside, callsMax = PART_CALLS }: WalkOptions = NO_MORE,
 ): Generator<void, void> {
   const { direction } = selection
   const clause = toClause(db, selection, place)
   const { conditions } = clause
-  const parameters = { ...clause.parameters, ...more.parameters }
-  const select = db.prepare(selectCallKeys(conditions, direction, more.columns)).raw()
+  const parameters = { ...clause.parameters, ...beside }
+  const select = db.prepare(selectCallKeys(conditions, direction, columns)).raw()
+  const limit = Math.min(PART_CALLS, callsMax)
   let { after_us, after_id } = place
   for (const part of cutTime(db, conditions, selection, place)) {
     while (true) {
@@ -95,12 +100,12 @@ export function* walkKeys(
       const bounds = { from_us: rest.from, to_us: rest.to }
       const after = { after_us: Number.isNaN(after_us) ? null : after_us, after_id }
       const keys = select.all({
-        ...{ ...parameters, ...bounds, ...after, limit: PART_CALLS },
+        ...{ ...parameters, ...bounds, ...after, limit },
       }) as FoundKey[]
       if (!(yield* take(keys))) return
       if (checkpoint()) yield
       const last = keys.at(-1)
-      if (keys.length < PART_CALLS || last === undefined) break
+      if (keys.length < limit || last === undefined) break
       after_us = last[1]
       after_id = last[2]
     }

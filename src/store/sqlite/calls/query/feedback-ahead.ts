@@ -4,7 +4,6 @@ import type { CallTexts } from '../../../../domain/calls/call-view.ts'
 import type { FeedbackRow } from '../../../../domain/feedback/feedback-view.ts'
 import type { Connection } from '../../db/connection.ts'
 import { countFeedback, createFeedbackAboutMany } from '../../feedback/feedback-about.ts'
-import { unpackId } from '../columns/id-columns.ts'
 import type { FoundKey } from './calls-walk.ts'
 
 /** Limit: rows that are read ahead, unless one call has more. */
@@ -38,7 +37,7 @@ export function createFeedbackAhead(db: Connection, refScheme: string): Feedback
     if (!counts) return ids
     let rows = counts.get(id) ?? 0
     while (at < coming.length) {
-      const next = unpackId((coming[at] as FoundKey)[2])
+      const [, , next] = coming[at] as FoundKey
       rows += ids.has(next) ? 0 : (counts.get(next) ?? 0)
       if (rows > ROWS_MAX) break
       if (counts.has(next)) ids.add(next)
