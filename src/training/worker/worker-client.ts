@@ -102,11 +102,14 @@ export function createWorkerClient(baseUrl: string, token: string): WorkerClient
     throw new RefusedError(path, response.status)
   }
 
-  /** Every report may come twice: the server knows it by its lease, its number or its hash. */
-  async function sendSurely(call: Call): Promise<Response> {
+  /**
+   * The whole answer, which may break off as well. Every report may come twice: the server knows it by its lease, its
+   * number or its hash.
+   */
+  async function sendSurely(call: Call): Promise<Uint8Array> {
     for (let tried = 1; ; tried++) {
       try {
-        return await send(call)
+        return new Uint8Array(await (await send(call)).arrayBuffer())
       } catch (error) {
         if (!mayPass(error) || tried === TRIES_MAX) throw error
         await sleep(FIRST_PAUSE_MS * 2 ** (tried - 1))
@@ -127,21 +130,20 @@ export function createWorkerClient(baseUrl: string, token: string): WorkerClient
 
     async function download({ url, sha256 }: Fetchable): Promise<Uint8Array> {
       requireOwnPath(url)
-      const response = await sendSurely({ method: 'GET', path: url, headers })
-      const bytes = new Uint8Array(await response.arrayBuffer())
+      const bytes = await sendSurely({ method: 'GET', path: url, headers })
       if (hashOf(bytes) === sha256) return bytes
       throw new Error(`${url} came with another hash`)
     }
 
     return {
-      payload: async () => new TextDecoder().decode(await download(payload)),
+      payload: async () => textOf(await download(payload)),
       async parent() {
         const artifact = parent_checkpoint?.artifact ?? null
         return artifact === null ? null : await download(artifact)
       },
       async heartbeat(progress) {
-        const response = await report('heartbeat', { progress })
-        return (await response.json()) as HeartbeatAnswer
+        const answer = await report('heartbeat', { progress })
+        return JSON.parse(textOf(answer)) as HeartbeatAnswer
       },
       async sendEvents(events) {
         await report('events', { events })
@@ -197,6 +199,10 @@ function mayPass(error: unknown): boolean {
   if (error instanceof LeaseLostError) return false
   if (error instanceof RefusedError) return error.status >= 500 || error.status === 429
   return error instanceof Error && (error instanceof TypeError || error.name === 'TimeoutError')
+}
+
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
 }
 
 function hashOf(bytes: Uint8Array): string {

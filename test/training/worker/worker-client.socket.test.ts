@@ -13,7 +13,7 @@ interface Seen {
   readonly body: Buffer
 }
 type Answer = readonly [
-  status: number | 'lost',
+  status: number | 'lost' | 'broken',
   body?: string | Uint8Array,
   headers?: Record<string, string>,
 ]
@@ -30,7 +30,10 @@ async function serve(...answers: readonly Answer[]) {
     const [status, body = '', extra = {}] = answers[Math.min(seen.length, answers.length - 1)]!
     seen.push({ method, url, headers, body: Buffer.concat(parts) })
     if (status === 'lost') request.socket.destroy()
-    else response.writeHead(status, extra).end(body)
+    else if (status === 'broken') {
+      response.writeHead(200, { 'content-length': 2 })
+      response.write(body, () => request.socket.destroy())
+    } else response.writeHead(status, extra).end(body)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
@@ -77,6 +80,14 @@ describe('downloads', () => {
     expect(server.seen[0]).toMatchObject({ method: 'GET', url: '/payload' })
     expect(server.seen[0]!.headers['x-weft-lease']).toBe('lease')
     await expect(job(server, '/payload', sha256('other')).payload()).rejects.toThrow(/hash/)
+  })
+
+  it('are tried again when the answer breaks off', async () => {
+    const server = await serve(['broken', '['], [200, '[]'])
+    expect(await job(server).payload()).toBe('[]')
+    expect(server.seen).toHaveLength(2)
+    const reports = await serve(['broken', '{'], [200, '{"cancel_requested":false}'])
+    expect(await job(reports).heartbeat(0.5)).toEqual({ cancel_requested: false })
   })
 
   it('take nothing from another host, and follow no redirect', async () => {
