@@ -1,7 +1,8 @@
 import { onTestFinished } from 'vitest'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { describeCallSumsContract } from './call-sums-contract.ts'
+import { describeClosingContract } from './closing-contract.ts'
 import {
   describeFileStoreContract,
   describeResponseStoreContract,
@@ -14,6 +15,9 @@ async function open(dataDir: string) {
   return store
 }
 
+describeClosingContract('sqlite', () => open(':memory:'))
+describeClosingContract('sqlite with threads', () => open(makeTempDir()))
+describeClosingContract('keys of sqlite', async () => openSqliteKeys(makeTempDir(), true))
 describeCallSumsContract('sqlite', () => open(':memory:'))
 describeCallSumsContract('sqlite with threads', () => open(makeTempDir()))
 describeKeyStoreContract('sqlite', async () => (await open(':memory:')).keys)

@@ -46,6 +46,15 @@ export interface Stores extends StoreHealth {
   readonly checkpoints: CheckpointStore
   /** Responses that are kept. */
   readonly responses: ResponseStore
-  /** Ends reads and work of the stores' own, writes what waits, and closes all of them. */
+  /** Ends reads and work of the stores' own, writes what waits, and closes all of them. Again: waits for the same end. */
   close(): Promise<void>
+}
+
+/** A close that runs once, however often it is asked. */
+export function closeOnce(close: () => Promise<void>): () => Promise<void> {
+  let end: Promise<void> | null = null
+  return () => {
+    end ??= close()
+    return end
+  }
 }

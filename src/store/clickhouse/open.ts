@@ -2,7 +2,7 @@
  * The stores with calls in ClickHouse: calls, lists, threads, statistics and usage lie there; keys, prices, feedback,
  * objects, files, models, jobs and responses where the node has them.
  */
-import type { Stores } from '../api/stores.ts'
+import { closeOnce, type Stores } from '../api/stores.ts'
 import type { NodeStores } from '../sqlite/open.ts'
 import { unpackCalls } from '../sqlite/recordings/packed-calls.ts'
 import { createRecordings } from '../sqlite/recordings/recordings.ts'
@@ -92,12 +92,12 @@ export async function openClickHouseStores(
     agents: createAgentStore(reads),
     annotation: node.annotationOf(callsQuery),
     checkStore: createStoreHealth(db, node).checkStore,
-    async close() {
+    close: closeOnce(async () => {
       const flushed = recordings.flush()
       await writes.close()
       await flushed
       await db.close()
       await node.close()
-    },
+    }),
   }
 }

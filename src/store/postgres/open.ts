@@ -3,6 +3,7 @@
  * these; what is left of the node's own store holds nothing.
  */
 import type { CallsQueryStore } from '../api/calls/calls-query.ts'
+import { closeOnce } from '../api/stores.ts'
 import { MigrationError } from '../sqlite/db/migration-files.ts'
 import type { NodeStores } from '../sqlite/open.ts'
 import type { ReadTurnLimits } from '../sqlite/read/read-turns.ts'
@@ -84,12 +85,12 @@ export async function openPostgresStores(
     trainingQueue: createTrainingQueue({ db, blobs, bell }),
     checkpoints: createCheckpointStore(db, blobs),
     checkStore: createStoreHealth(db, node).checkStore,
-    async close() {
+    close: closeOnce(async () => {
       stopSweep()
       await bell.close()
       await node.close()
       await db.close()
-    },
+    }),
   }
 }
 
@@ -102,7 +103,7 @@ export async function openPostgresKeys(url: string) {
   await migrate(url)
   const db = connectPostgres({ url, connectionsMax: 1, readTimeoutMs: COMMAND_MS_MAX })
   await requireNoCopy(db)
-  return { keys: createKeyStore(db), close: db.close }
+  return { keys: createKeyStore(db), close: closeOnce(db.close) }
 }
 
 /** Limit: time of a statement of a command. */

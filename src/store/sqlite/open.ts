@@ -5,7 +5,7 @@ import type { KeyStore } from '../api/access/keys.ts'
 import type { AnnotationStore } from '../api/annotation/annotation-queues.ts'
 import type { CallsQueryStore } from '../api/calls/calls-query.ts'
 import type { MissingFiles } from '../api/health.ts'
-import type { Stores } from '../api/stores.ts'
+import { closeOnce, type Stores } from '../api/stores.ts'
 import { createKeyStore } from './access/keys.ts'
 import { createAgentStore } from './agents/agents.ts'
 import { createAnnotationStore } from './annotation/annotation-queues.ts'
@@ -163,14 +163,14 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     annotationOf,
     arrivals,
     segments,
-    async close() {
+    close: closeOnce(async () => {
       await segments.close()
       await Promise.all([lists.close(), stats.close()])
       health.close()
       const flushed = recordings.flush()
       await closeWrites()
       await flushed
-    },
+    }),
   }
 }
 
@@ -192,10 +192,10 @@ export function openSqliteKeys(dataDir: string, mayMigrate: boolean) {
     open: (listener) => openInlineWrites(db, listener),
   })
   const keys: KeyStore = createKeyStore(db, writer)
-  const close = async () => {
+  const close = closeOnce(async () => {
     await writer.drain()
     await writer.close()
-  }
+  })
   return { keys, close }
 }
 

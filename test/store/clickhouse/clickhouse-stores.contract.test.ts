@@ -4,11 +4,13 @@ import { describeCallsQueryContract } from '../../calls/query/calls-query-contra
 import { describeCallsRefsContract } from '../../calls/query/calls-refs-contract.ts'
 import { describeCallStoreContract } from '../call-store-contract.ts'
 import { describeCallSumsContract } from '../call-sums-contract.ts'
+import { describeClosingContract } from '../closing-contract.ts'
 import { describeRecordingContract } from '../recordings/recordings-contract.ts'
 import { hasClickHouse } from './clickhouse-server.ts'
 import { openTestStores } from './open-clickhouse.ts'
 
 describe.skipIf(!hasClickHouse)('with ClickHouse', () => {
+  describeClosingContract('clickhouse', openTestStores)
   describeCallStoreContract('clickhouse', async () => (await openTestStores()).calls)
   describeCallSumsContract('clickhouse', openTestStores)
   describeRecordingContract('clickhouse', () => openTestStores())

@@ -1,4 +1,5 @@
 import { describe } from 'vitest'
+import { openPostgresKeys } from '../../../src/store/postgres/open.ts'
 import { describeAnnotationStoreContract } from '../../annotation/annotation-store-contract.ts'
 import { describeCallsQueryContract } from '../../calls/query/calls-query-contract.ts'
 import { describeCallsRefsContract } from '../../calls/query/calls-refs-contract.ts'
@@ -11,6 +12,7 @@ import { describePreviewListsContract } from '../../training/store/preview-lists
 import { describePreviewStoreContract } from '../../training/store/preview-store-contract.ts'
 import { describeTrainingQueueContract } from '../../training/store/training-queue-contract.ts'
 import { hasClickHouse } from '../clickhouse/clickhouse-server.ts'
+import { describeClosingContract } from '../closing-contract.ts'
 import {
   describeFileStoreContract,
   describeResponseStoreContract,
@@ -20,9 +22,11 @@ import {
   describePriceStoreContract,
 } from '../keys-and-prices-contract.ts'
 import { openTestStores, openWithCalls } from './open-postgres.ts'
-import { hasPostgres } from './postgres-server.ts'
+import { hasPostgres, makeDatabase } from './postgres-server.ts'
 
 describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
+  describeClosingContract('postgres', openTestStores)
+  describeClosingContract('keys of postgres', async () => openPostgresKeys(await makeDatabase()))
   describeKeyStoreContract('postgres', async () => (await openTestStores()).keys)
   describePriceStoreContract('postgres', async () => (await openTestStores()).prices)
   describeContentStoresContract('postgres', openTestStores)
