@@ -129,6 +129,33 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(complaints).toEqual([])
   })
 
+  it('opens the call that is clicked right after a filter was typed, and filters too', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await recordCalls(test, [
+      { id: 'a', op_name: 'first' },
+      { id: 'b', op_name: 'second' },
+    ])
+    await page.clock.install()
+    await page.goto(`${url}/acme/demo/weave/calls#key=${key}`)
+    const row = page.locator('a.row', { hasText: 'second' })
+    const operation = page.getByLabel('Operation', { exact: true })
+    // The pause after typing ends before the press, or during it.
+    for (const pressed of [false, true]) {
+      await row.waitFor()
+      await operation.fill('first')
+      await row.hover()
+      await page.mouse.down()
+      if (pressed) await page.clock.fastForward(1000)
+      await page.mouse.up()
+      await page.getByRole('heading', { name: 'second' }).first().waitFor()
+      await page.goBack()
+      await expect.poll(() => page.locator('a.row').allTextContents()).toHaveLength(1)
+      expect(new URL(page.url()).search).toBe('?op=first')
+      await page.goBack()
+    }
+  })
+
   it('leads back to the rows of a list that were in sight, whatever came since', async () => {
     const test = await openPage()
     const { page, url, key } = test

@@ -3,6 +3,7 @@ import { html } from 'htm/preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { setQuery } from '../shell/location.ts'
 import { FILTERS, type Filter, type FilterName, filterValues, withChildren } from './filters.ts'
+import { afterPress } from './press.ts'
 
 /** How long a person may pause between two keys. */
 const TYPING_MS = 300
@@ -48,7 +49,7 @@ function TextField({ name, kind }: Filter) {
   const isBegun = useRef(false)
   const applied = useRef(value)
   const apply = () => {
-    if (typed === value) return
+    if (typed === applied.current) return
     applied.current = typed
     setQuery({ [name]: typed }, { isStep: !isBegun.current })
     isBegun.current = true
@@ -61,7 +62,7 @@ function TextField({ name, kind }: Filter) {
     setTyped(value)
   }, [value])
   useEffect(() => {
-    const timer = setTimeout(apply, TYPING_MS)
+    const timer = setTimeout(() => afterPress(apply), TYPING_MS)
     return () => clearTimeout(timer)
   }, [typed])
   const commit = () => {
@@ -72,6 +73,6 @@ function TextField({ name, kind }: Filter) {
     type=${kind}
     value=${typed}
     onInput=${(event: InputEvent) => setTyped((event.target as HTMLInputElement).value)}
-    onChange=${commit}
+    onChange=${() => afterPress(commit)}
   />`
 }
