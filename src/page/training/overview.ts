@@ -33,11 +33,15 @@ interface Seen {
   readonly checkpoints: readonly Checkpoint[]
 }
 
-/** @param seen - what was read last: of long lists only what may have changed is read again */
+/**
+ * @param seen - what was read last: of long lists only what may have changed is read again
+ * @param turn - counts how often it was read
+ */
 async function readTraining(
   project: string,
   wanted: string | null,
   seen: Seen | null,
+  turn: number,
   signal: AbortSignal,
 ): Promise<Seen> {
   const models = await readModels(project, seen?.models ?? [], signal)
@@ -45,7 +49,7 @@ async function readTraining(
   if (model === null) return { models, model, jobs: [], checkpoints: [] }
   const last = seen?.model?.id === model.id ? seen : null
   const [jobs, checkpoints] = await Promise.all([
-    readJobs(project, model.id, last?.jobs ?? [], signal),
+    readJobs(project, model.id, last?.jobs ?? [], turn, signal),
     readCheckpoints(model.id, last?.checkpoints ?? [], signal),
   ])
   return { models, model, jobs, checkpoints }
@@ -56,7 +60,7 @@ export function Overview({ project }: { readonly project: string }) {
   const [turn, setTurn] = useState(0)
   const loaded: Loaded<Seen> = useLoad(
     `${project} ${wanted}`,
-    (signal) => readTraining(project, wanted, loaded.value, signal),
+    (signal) => readTraining(project, wanted, loaded.value, turn, signal),
     turn,
   )
   const isBusy = loaded.value?.jobs.some((job) => !isOver(job)) ?? false

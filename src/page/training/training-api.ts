@@ -85,15 +85,17 @@ export function readModels(
 }
 
 /**
- * The jobs of a model, the newest first. Of a long queue only the jobs at its two ends are read again: workers take
- * the oldest first, and new ones come behind the newest.
+ * The jobs of a model, the newest first. Of a long queue the jobs at its two ends are read again, for workers take the
+ * oldest first, and new ones come behind the newest; and one page between them, for any job may be cancelled.
  *
  * @param known - what was read last
+ * @param turn - says which page it is; the next one reads the next page
  */
 export async function readJobs(
   project_id: string,
   model_id: string,
   known: readonly Job[],
+  turn: number,
   signal: AbortSignal,
 ): Promise<Job[]> {
   const path = `${BASE}/training-jobs`
@@ -101,9 +103,14 @@ export async function readJobs(
   const jobs = await readNewest(path, query, known, signal)
   const oldest = jobs.findLastIndex((job) => !isOver(job))
   if (known.length === 0 || oldest < PAGE_ROWS) return jobs
-  const after = jobs[oldest + 1]?.id ?? ''
-  const { data } = await readPage<Job>(path, { ...query, order: 'asc', after }, signal)
-  const fresh = new Map(data.map((job) => [job.id, job]))
+  const asked = [{ ...query, order: 'asc', after: jobs[oldest + 1]?.id ?? '' }]
+  const between = Math.ceil((oldest + 1) / PAGE_ROWS) - 2
+  if (between > 0) {
+    const first = PAGE_ROWS * (1 + (turn % between))
+    asked.push({ ...query, order: 'desc', after: jobs[first - 1]?.id ?? '' })
+  }
+  const pages = await Promise.all(asked.map((names) => readPage<Job>(path, names, signal)))
+  const fresh = new Map(pages.flatMap(({ data }) => data.map((job) => [job.id, job])))
   return jobs.map((job) => fresh.get(job.id) ?? job)
 }
 
