@@ -11,17 +11,17 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByRole('alert').waitFor()
     await page.fill('#key', key)
     await page.click('text=Sign in')
-    await page.getByText('No calls in this time').waitFor()
+    await page.getByText('No calls yet').waitFor()
     expect(complaints).toEqual([])
   })
 
   it('signs in by a link, whose key leaves the address', async () => {
     const { page, url, key } = await openPage()
     await page.goto(`${url}/acme/demo/weave#key=${key}`)
-    await page.getByText('No calls in this time').waitFor()
+    await page.getByText('No calls yet').waitFor()
     await expect.poll(() => page.url()).not.toContain(key)
     await page.reload()
-    await page.getByText('No calls in this time').waitFor()
+    await page.getByText('No calls yet').waitFor()
   })
 
   it('signs out when the key is revoked, and says why', async () => {
@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const { page, url, deps, createKey } = test
     const key = await createKey({ scopes: ['traces:read'] })
     await page.goto(`${url}/acme/demo/weave#key=${key}`)
-    await page.getByText('No calls in this time').waitFor()
+    await page.getByText('No calls yet').waitFor()
     const listed = await deps.keys.listKeys()
     await deps.keys.revokeKey(listed.at(-1)!.id)
     await page.getByText('was revoked').waitFor()
@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByText('The server does not answer.').waitFor()
     await page.unroute('**/me')
     await page.click('text=Try again')
-    await page.getByText('No calls in this time').waitFor()
+    await page.getByText('No calls yet').waitFor()
   })
 
   it('waits for a slow answer however long it takes', async () => {

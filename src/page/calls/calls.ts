@@ -17,7 +17,7 @@ import { ColumnPicker } from './column-picker.ts'
 import { columnNames, columns } from './columns.ts'
 import { ExportButtons } from './export-button.ts'
 import { FilterBar } from './filter-bar.ts'
-import { isFiltered, questionName, questionOf } from './filters.ts'
+import { isFiltered, isStretch, questionName, questionOf } from './filters.ts'
 import { findLeftAt, keepLeftAt } from './left-at.ts'
 import { type CallPages, openCallPages } from './pages.ts'
 
@@ -64,6 +64,7 @@ function Stretch() {
 
 function NoCalls({ project }: { readonly project: string }) {
   if (isFiltered.value) return 'No call meets the filter.'
+  if (isStretch.value) return 'No calls in this time.'
   return html`No calls yet. <a href=${pathTo(project)}>Home</a> shows how the first one is recorded.`
 }
 

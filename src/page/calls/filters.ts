@@ -117,13 +117,13 @@ export function questionOf(project_id: string, untilMs: number): CallsQuestion {
   }
 }
 
-/** Whether anything but the time of now leaves calls out. */
-export const isFiltered = computed(
-  () =>
-    Object.values(filterValues.value).some((value) => value !== '') ||
-    query.value.has('from') ||
-    query.value.has('to'),
+/** Whether anything but the time leaves calls out. */
+export const isFiltered = computed(() =>
+  Object.values(filterValues.value).some((value) => value !== ''),
 )
+
+/** Whether a time is chosen. */
+export const isStretch = computed(() => query.value.has('from') || query.value.has('to'))
 
 /** Changes with what is asked for. */
 export const questionName = computed(() =>

@@ -30,7 +30,8 @@ export function Evaluations({ project }: ViewProps) {
     <${Failure} words=${loaded.failure} />
     <${Choices} project=${project} runs=${runs} evaluation=${evaluation} />
     ${count > RUNS_MAX && html`<p class="notice">These are the newest ${formatCount(RUNS_MAX)} of ${formatCount(count)} runs.</p>`}
-    <${RunGrid} project=${project} runs=${runs} />`
+    <${RunGrid} project=${project} runs=${runs} />
+    ${count === 0 && html`<p class="notice">No runs of this evaluation yet.</p>`}`
 }
 
 const isBoard = () => query.value.get('board') === '1'

@@ -37,7 +37,7 @@ export function Feedback({ project }: ViewProps) {
     }
     <${Failure} words=${paths.failure} />
     ${paths.value === null && paths.isLoading && html`<${Loading} />`}
-    ${paths.value !== null && html`<${Paths} paths=${paths.value.paths} chosen=${path} />`}
+    ${paths.value !== null && html`<${Paths} paths=${paths.value.paths} chosen=${path} isOfType=${type !== null} />`}
     ${
       paths.value !== null &&
       path !== null &&
@@ -49,9 +49,13 @@ export function Feedback({ project }: ViewProps) {
 interface PathsProps {
   readonly paths: readonly PayloadPath[]
   readonly chosen: string | null
+  /** Whether feedback of other types is left out. */
+  readonly isOfType: boolean
 }
 
-function Paths({ paths, chosen }: PathsProps) {
+function Paths({ paths, chosen, isOfType }: PathsProps) {
+  if (paths.length === 0 && isOfType)
+    return html`<p class="notice">No feedback of this type in this time.</p>`
   if (paths.length === 0)
     return html`<p class="notice">No feedback in this time. It is given on a trace, in a queue, or by an SDK:
       <code>call.feedback.add("rating", {"value": 4})</code>.</p>`

@@ -46,8 +46,8 @@ export function FirstTrace({ project }: { readonly project: string }) {
   const hidden = examplesFor(project, HIDDEN)
   const whole = examplesFor(project, key.value ?? HIDDEN)
   return html`<section class="first">
-    <h2>No calls in this time</h2>
-    <p>Choose a longer time above, or record a first one into <b>${project}</b>. What is copied has the key that you signed in with:</p>
+    <h2>No calls yet</h2>
+    <p>Record a first one into <b>${project}</b>. What is copied has the key that you signed in with:</p>
     ${hidden.map(([title, text], at) => html`<${Way} key=${title} title=${title} shown=${text} copied=${whole[at]?.[1] ?? text} />`)}
   </section>`
 }

@@ -68,7 +68,7 @@ function Charts({ project, question, answer }: ChartsProps) {
     [answer],
   )
   const [callCount, errorCount] = [sumOf(calls), sumOf(errors)]
-  if (callCount === 0) return html`<${FirstTrace} project=${project} />`
+  if (callCount === 0) return html`<${NoCalls} project=${project} />`
   const shared = {
     times,
     question,
@@ -88,6 +88,17 @@ function Charts({ project, question, answer }: ChartsProps) {
       <${Card} ...${shared} title="Tokens by model" lines=${tokens} format=${formatShort} />
       <${Card} ...${shared} title="Cost by model" lines=${costs} format=${formatCost} />
     </div>`
+}
+
+/** Of a time without calls, whether there are others. */
+function NoCalls({ project }: { readonly project: string }) {
+  const others = useLoad(`${project} ${rangeName.value}`, (signal) =>
+    ask<{ count: number }>('/calls/query_stats', { project_id: project, limit: 1 }, { signal }),
+  )
+  if (others.value === null)
+    return html`<${Failure} words=${others.failure} />${others.isLoading && html`<${Loading} />`}`
+  if (others.value.count === 0) return html`<${FirstTrace} project=${project} />`
+  return html`<p class="notice">No calls in this time. Choose a longer one above, or see <a href=${pathTo(project, 'calls')}>the newest calls</a>.</p>`
 }
 
 function linesOf(answer: StatsAnswer) {

@@ -45,7 +45,8 @@ export function Objects({ project, subject }: ViewProps) {
       columns=${COLUMNS}
       count=${shown.length}
       at=${(index: number) => shown[index]}
-    />`
+    />
+    ${shown.length === 0 && html`<p class="notice">${name === '' ? 'No objects of this kind yet.' : 'No object meets the filter.'}</p>`}`
 }
 
 async function readNewest(
