@@ -251,12 +251,15 @@ export function toResponseParam(param: string): string {
   const known: Readonly<Record<string, string>> = {
     messages: 'input',
     max_completion_tokens: 'max_output_tokens',
+    max_tokens: 'max_output_tokens',
     reasoning_effort: 'reasoning.effort',
     response_format: 'text.format',
     logprobs: 'include',
     stream_options: 'stream',
   }
   const name = known[head]
+  // A tool's name and parameters lie in the tool itself.
+  if (head === 'tools' || head === 'tool_choice') return param.replace('.function', '')
   if (name === undefined) return param
   return head === 'response_format' ? name : head === 'messages' ? name : `${name}${rest}`
 }

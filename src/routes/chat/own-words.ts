@@ -41,6 +41,18 @@ export async function* inOwnWords<T>(made: AsyncIterable<T>, rename: Rename): As
 export function toOwnWords(error: unknown, rename: Rename): unknown {
   if (!(error instanceof ApiError) || error.param === null) return error
   const { code, message, headers, cause, retryAfterS, param } = error
-  const options = { message, headers, cause, param: rename(param) }
+  const told = message.replace(WORD, (word) => (isField(word, param) ? rename(word) : word))
+  const options = { message: told, headers, cause, param: rename(param) }
   return new ApiError(code, retryAfterS === null ? options : { ...options, retryAfterS })
+}
+
+/** What may be the path of a field in a sentence. */
+const WORD = /(?<![\w.`])[a-z]\w*(?:\.\w+|\[\d+\])*/g
+
+/** Whether a word names a field: the one in question, or one with an underscore, which no other word has. */
+function isField(word: string, param: string): boolean {
+  // Sentences speak of models, and do not mean the field.
+  if (word === param) return word !== 'model'
+  const [head = ''] = /^\w+/.exec(word) ?? []
+  return head.includes('_') && Object.hasOwn(ChatCompletionRequest.shape, head)
 }

@@ -155,6 +155,7 @@ describe('a completion that a tracing SDK asks for', () => {
     const inputs = { model: 'scripted', messages: MESSAGES, priority: 5 }
     const { status, body } = await ask('/completions/create', { inputs })
     expect([status, body.error.param]).toEqual([400, 'inputs.priority'])
+    expect(body.error.message).toMatch(/^inputs\.priority must be 0/)
   })
 
   it('needs the scope inference and the project; unknown models and prompts are told', async () => {

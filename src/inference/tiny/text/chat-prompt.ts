@@ -123,7 +123,7 @@ export function createChatPrompt(
       const isOwn = template === own
       const name = isOwn ? 'The chat template of the model' : 'chat_template'
       throw new ApiError('invalid_value', {
-        message: `${name} does not take these messages.`,
+        message: `${name} does not take this conversation.`,
         param: isOwn ? 'messages' : 'chat_template',
         cause,
       })
@@ -143,9 +143,10 @@ export function promptTooLong(
   param = 'messages',
 ): ApiError {
   const size = promptTokens === null ? `more than ${contextTokens}` : `${promptTokens}`
-  const what = param === 'messages' ? 'the messages make' : `${param} makes`
+  // A conversation may have come as something else than messages.
+  const what = param === 'messages' ? 'the prompt' : param
   return new ApiError('context_length_exceeded', {
-    message: `This model's maximum context length is ${contextTokens} tokens, but ${what} up ${size} tokens and an answer needs at least one. Shorten ${param === 'messages' ? 'the messages' : 'it'}.`,
+    message: `This model's maximum context length is ${contextTokens} tokens, but ${what} makes up ${size} tokens and an answer needs at least one. Shorten it.`,
     param,
   })
 }

@@ -59,7 +59,7 @@ export function findMarks(texts: readonly string[]): readonly [string, string] {
   const [first, second] = free
   if (first !== undefined && second !== undefined) return [first, second]
   throw new ApiError('invalid_value', {
-    message: 'The messages use every private-use character.',
+    message: 'The prompt uses every private-use character.',
     param: 'messages',
   })
 }
