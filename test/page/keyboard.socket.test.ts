@@ -32,6 +32,25 @@ describe.skipIf(!hasBrowser)('the page by keyboard', () => {
     await page.locator('button:focus', { hasText: /^Revoke$/ }).waitFor()
   })
 
+  it('keeps the focus where something is done, and leads it to the next view', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    await recordCalls(test, [{ id: 'a' }])
+    await page.goto(`${url}/acme/demo/weave/calls#key=${key}`)
+    await page.locator('a.row').press('Enter')
+    await page.getByText('Good').waitFor()
+    await page.locator('main:focus').waitFor()
+    await page.getByText('Good').press('Enter')
+    await page.locator('.feedback li').waitFor()
+    await page.locator('button:focus', { hasText: 'Good' }).waitFor()
+    await page.reload()
+    await page.getByText('Good').waitFor()
+    await page.keyboard.press('Tab')
+    await page.locator('.skip:focus').press('Enter')
+    await page.keyboard.press('Tab')
+    await page.locator('main input:focus').waitFor()
+  })
+
   it('reads, zooms and opens the buckets of a chart by keys', async () => {
     const test = await openPage()
     const { page, url, key, complaints } = test

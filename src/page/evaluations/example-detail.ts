@@ -1,9 +1,9 @@
 /** One example whole: what was asked, and side by side what came out of it in each run or trial. */
 import { html } from 'htm/preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Call } from '../api/wire.ts'
 import { JsonTree } from '../parts/json-tree.ts'
 import { Failure, Loading } from '../parts/notice.ts'
+import { RowPanel } from '../parts/tables/row-panel.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { setQuery } from '../shell/location.ts'
 import { pathTo } from '../shell/place.ts'
@@ -28,31 +28,14 @@ export function ExampleDetail({ project, columns: all }: ExampleDetailProps) {
   const loaded = useLoad(`${project} ${ids}`, (signal) => readExampleCalls(project, ids, signal))
   const calls = new Map(loaded.value?.map((call) => [call.id, call]))
   const [first] = calls.values()
-  const section = useRef<HTMLElement>(null)
-  const [opener] = useState(() => document.activeElement as HTMLElement | null)
-  // Far below the row that a person at the keyboard has opened.
-  useEffect(() => {
-    if (opener?.matches(':focus-visible')) section.current?.focus()
-  }, [])
-  const close = () => {
-    setQuery({ example: null }, { isStep: true })
-    opener?.focus()
-  }
-  const press = ({ key }: KeyboardEvent) => {
-    if (key === 'Escape') close()
-  }
-  return html`<section class="card example" aria-label="Example" tabindex="-1" ref=${section} onKeyDown=${press}>
-    <header>
-      <h2>Example</h2>
-      <button class="quiet" onClick=${close}>close</button>
-    </header>
+  return html`<${RowPanel} label="Example" title="Example" onClose=${() => setQuery({ example: null }, { isStep: true })}>
     <${Failure} words=${loaded.failure} />
     ${loaded.value === null && loaded.isLoading && html`<${Loading} />`}
     ${first !== undefined && html`<${JsonTree} value=${exampleIn(first)} />`}
     <div class="side-by-side">
       ${columns.map((column) => html`<${Outcome} key=${column.callId} project=${project} column=${column} call=${calls.get(column.callId)} isAlone=${columns.length === 1} />`)}
     </div>
-  </section>`
+  <//>`
 }
 
 interface OutcomeProps {

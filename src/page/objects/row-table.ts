@@ -9,6 +9,7 @@ import { RefLink } from '../parts/ref-link.ts'
 import { parseRef } from '../parts/refs.ts'
 import { type Column, Grid } from '../parts/tables/grid.ts'
 import { openRowPages, type RowPages } from '../parts/tables/row-pages.ts'
+import { RowPanel } from '../parts/tables/row-panel.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { countRows, readRows } from './object-reads.ts'
@@ -124,13 +125,10 @@ function WholeRow({ project, table, digest }: WholeRowProps) {
   )
   if (digest === null) return null
   const row = loaded.value
-  return html`<section class="card whole-row" aria-label="Row">
-    <header>
-      <h2>${row === null ? 'Row' : `Row ${formatCount(row.original_index)}`}</h2>
-      <button class="quiet" onClick=${() => setQuery({ row: null }, { isStep: true })}>close</button>
-    </header>
+  const title = row === null ? 'Row' : `Row ${formatCount(row.original_index)}`
+  return html`<${RowPanel} key=${digest} label="Row" title=${title} onClose=${() => setQuery({ row: null }, { isStep: true })}>
     <${Failure} words=${loaded.failure} />
     ${row === null && !loaded.isLoading && loaded.failure === null && html`<p class="notice">The table has no such row.</p>`}
     ${row !== null && html`<${JsonTree} value=${row.val} />`}
-  </section>`
+  <//>`
 }

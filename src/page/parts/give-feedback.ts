@@ -16,6 +16,8 @@ export function GiveFeedback({ project, call, onGiven }: GiveFeedbackProps) {
   const [failure, setFailure] = useState<string | null>(null)
   const [isSending, setSending] = useState(false)
   const give = async (given: Given) => {
+    // A button that is disabled would lose the focus.
+    if (isSending) return
     setSending(true)
     try {
       await giveFeedback({ project, call }, given)
@@ -34,7 +36,7 @@ export function GiveFeedback({ project, call, onGiven }: GiveFeedbackProps) {
   }
   const textOf = (event: InputEvent) => (event.target as HTMLInputElement).value
   const thumb = (emoji: string, label: string) =>
-    html`<button disabled=${isSending} onClick=${() => give({ kind: 'reaction', emoji })}>${emoji} ${label}</button>`
+    html`<button aria-disabled=${isSending} onClick=${() => give({ kind: 'reaction', emoji })}>${emoji} ${label}</button>`
   const noteGiven: Given | null = note.trim() === '' ? null : { kind: 'note', note: note.trim() }
   const numberGiven: Given = { kind: 'number', name: name.trim(), value: Number(value) }
   return html`<div class="bar">
@@ -42,12 +44,12 @@ export function GiveFeedback({ project, call, onGiven }: GiveFeedbackProps) {
       ${thumb('👎', 'Bad')}
       <form class="bar" onSubmit=${(event: Event) => submit(event, noteGiven)}>
         <input aria-label="A note" placeholder="a note" value=${note} onInput=${(event: InputEvent) => setNote(textOf(event))} />
-        <button disabled=${isSending}>Add the note</button>
+        <button aria-disabled=${isSending}>Add the note</button>
       </form>
       <form class="bar" onSubmit=${(event: Event) => submit(event, numberGiven)}>
         <input class="short" aria-label="Name of the number" required value=${name} onInput=${(event: InputEvent) => setName(textOf(event))} />
         <input class="short" type="number" step="any" required aria-label="A number" placeholder="a number" value=${value} onInput=${(event: InputEvent) => setValue(textOf(event))} />
-        <button disabled=${isSending}>Add the number</button>
+        <button aria-disabled=${isSending}>Add the number</button>
       </form>
     </div>
     <${Failure} words=${failure} />`

@@ -1,7 +1,7 @@
 /** The page as a whole: who is signed in, and the view that the address names. */
 import { effect } from '@preact/signals'
 import { html } from 'htm/preact'
-import { useErrorBoundary } from 'preact/hooks'
+import { useEffect, useErrorBoundary, useRef } from 'preact/hooks'
 import { wordsOf } from '../api/client.ts'
 import { key } from '../api/key.ts'
 import { caller, readCallerAgain, sessionFailure, signOut } from '../api/session.ts'
@@ -20,14 +20,26 @@ effect(() => {
 })
 
 export function App() {
-  if (key.value === null) return html`<${SignIn} />`
   const at = place.value
+  const name = at === null ? serverView.value : `${at.project} ${at.view} ${at.subject}`
+  useFocusAt(name)
+  if (key.value === null) return html`<${SignIn} />`
   // Home depends on no right of who looks: what it asks need not wait for that answer.
   const isEarly = at?.view === 'home' && sessionFailure.value === null
   if (caller.value === null && !isEarly) return html`<${NotYet} />`
-  if (at === null) return html`<${Header} /><main>${withoutProject()}</main>`
-  const name = `${at.project} ${at.view} ${at.subject}`
-  return html`<${Header} /><main><${OpenedView} key=${name} ...${at} /></main>`
+  if (at === null) return html`<${Header} /><main tabindex="-1">${withoutProject()}</main>`
+  return html`<${Header} /><main tabindex="-1"><${OpenedView} key=${name} ...${at} /></main>`
+}
+
+/** A link that is gone with its view leaves the focus nowhere: the next view takes it. @param name - of the view */
+function useFocusAt(name: string | null): void {
+  const last = useRef(name)
+  useEffect(() => {
+    const isNew = last.current !== name
+    last.current = name
+    if (isNew && document.activeElement === document.body)
+      document.querySelector('main')?.focus({ preventScroll: true })
+  }, [name])
 }
 
 function withoutProject() {

@@ -34,6 +34,7 @@ export function Header() {
     if (ways.current && chosen) ways.current.scrollLeft = chosen.offsetLeft - WAY_SEEN_PX
   }, [at?.view, serverView.value])
   return html`<header class="top">
+    <button class="skip" onClick=${() => document.querySelector('main')?.focus()}>Skip to the content</button>
     <a class="brand" href="/">Weft</a>
     <${ProjectSwitch} />
     <div class="ways" ref=${ways}>

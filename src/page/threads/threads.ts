@@ -41,7 +41,7 @@ export function Threads({ project }: ViewProps) {
         ${threads.value.slice(0, limit).map((thread) => html`<${ThreadRow} key=${thread.thread_id} project=${project} thread=${thread} />`)}
       </tbody>
     </table></div>
-    ${threads.value.length > limit && html`<button disabled=${threads.isLoading} onClick=${() => setLimit(limit + STEP)}>More threads</button>`}`
+    ${threads.value.length > limit && html`<button onClick=${() => setLimit(limit + STEP)}>More threads</button>`}`
 }
 
 interface ThreadRowProps {
