@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { idText, packedId } from '../../src/store/sqlite/calls/columns/id-columns.sql.ts'
 import { packId } from '../../src/store/sqlite/calls/columns/id-columns.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
+import { codePoint } from '../support/code-point.ts'
 
 const db = openDatabase(':memory:')
 afterAll(() => void db.close())
@@ -26,7 +27,7 @@ const anyId = fc.oneof(
   almost,
   usual.map((id) => id.toUpperCase()),
   fc.uuid().map((id) => `{${id}}`),
-  fc.string({ unit: 'binary', maxLength: 40 }).filter((id) => id.isWellFormed()),
+  fc.string({ unit: codePoint, maxLength: 40 }).filter((id) => id.isWellFormed()),
 )
 
 describe('an id in its column', () => {

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createLeafPaths } from '../../src/domain/json/json-paths.ts'
+import { codePoint } from '../support/code-point.ts'
 
 const key = fc.oneof(
-  fc.string({ maxLength: 4, unit: 'binary' }),
+  fc.string({ maxLength: 4, unit: codePoint }),
   fc.constantFrom('a', 'b', 'a.b', '', '[*]', '["a"]', '__proto__', 'a"b', '0'),
 )
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseLossless, renderJson } from '../../src/domain/json/json-text.ts'
+import { codePoint } from '../support/code-point.ts'
 
 const digits = (max: number) => fc.stringMatching(new RegExp(`^\\d{1,${max}}$`))
 const whole = digits(40).map((text) => text.replace(/^0+(?=\d)/, ''))
@@ -23,7 +24,7 @@ const number = fc
 const integer64 = fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n }).map(String)
 
 const key = fc.oneof(
-  fc.string({ maxLength: 3, unit: 'binary' }),
+  fc.string({ maxLength: 3, unit: codePoint }),
   fc.constantFrom('__proto__', 'constructor', 'toString', 'rawJSON', 'toJSON', ''),
 )
 

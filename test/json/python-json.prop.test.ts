@@ -8,9 +8,10 @@ import {
   toPythonJson,
 } from '../../src/domain/json/python-json.ts'
 import { digestOfJson } from '../../src/domain/objects/digests.ts'
+import { codePoint } from '../support/code-point.ts'
 
-const text = fc.string({ unit: 'binary', maxLength: 8 })
-const json = fc.jsonValue({ stringUnit: 'binary', maxDepth: 4 })
+const text = fc.string({ unit: codePoint, maxLength: 8 })
+const json = fc.jsonValue({ stringUnit: codePoint, maxDepth: 4 })
 
 /** The same value with the members of every object the other way round. */
 function reverseKeys(value: unknown): unknown {

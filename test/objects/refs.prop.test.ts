@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { findRefs, type ParsedRef, parseRef } from '../../src/domain/objects/refs.ts'
 import { ProjectId } from '../../src/schemas/primitives.ts'
 import { isRefShape } from '../../src/schemas/shapes.ts'
+import { codePoint } from '../support/code-point.ts'
 
 const LETTERS = 'abzAZ019-_.~+ éß語😀'
 const word = (more = '') =>
@@ -37,7 +38,7 @@ const hostile = fc
   .array(
     fc.oneof(
       fc.constantFrom('weave', ':///', '/', ':', 'object', 'op', 'call', 'a', ' ', '\n', '\0', '*'),
-      fc.string({ maxLength: 3, unit: 'binary' }),
+      fc.string({ maxLength: 3, unit: codePoint }),
     ),
     { maxLength: 14 },
   )

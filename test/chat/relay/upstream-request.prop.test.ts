@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { editMembers, findMember } from '../../../src/inference/openai/request.ts'
+import { codePoint } from '../../support/code-point.ts'
 
 const setModel = (text: string) => editMembers(text, { set: new Map([['model', '"new"']]) })
 
@@ -50,7 +51,7 @@ describe('editMembers', () => {
   })
 
   it('sets the member and keeps all others in any object', () => {
-    const value = fc.oneof(fc.string({ unit: 'binary' }), fc.constant(null), fc.jsonValue())
+    const value = fc.oneof(fc.string({ unit: codePoint }), fc.constant(null), fc.jsonValue())
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), fc.jsonValue()),

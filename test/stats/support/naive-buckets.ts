@@ -8,18 +8,29 @@ function firstShownMs(at: Temporal.PlainDateTime, timeZone: string): number {
   return early.getTimeZoneTransition('next')?.epochMilliseconds ?? Number.NaN
 }
 
-function wallClockStartUs(
-  us: number,
-  time: Temporal.ZonedDateTime,
-  granularityS: number,
-  timeZone: string,
-): number {
-  const lengthUs = granularityS * 1e6
-  const midnight = time.toPlainDate().toPlainDateTime()
+/** Starts of a day's buckets, and of the one after them; microseconds. */
+function startsOfDay(date: Temporal.PlainDate, granularityS: number, timeZone: string): number[] {
+  const midnight = date.toPlainDateTime()
   const starts: number[] = []
   for (let second = 0; second <= 86_400; second += granularityS) {
     starts.push(firstShownMs(midnight.add({ seconds: second }), timeZone) * 1000)
   }
+  return starts
+}
+
+/** What was found for a day, for the tests ask for each of its instants. */
+const foundStarts = new Map<string, number[]>()
+
+function wallClockStartUs(
+  us: number,
+  date: Temporal.PlainDate,
+  granularityS: number,
+  timeZone: string,
+): number {
+  const lengthUs = granularityS * 1e6
+  const key = `${date} ${granularityS} ${timeZone}`
+  const starts = foundStarts.get(key) ?? startsOfDay(date, granularityS, timeZone)
+  foundStarts.set(key, starts)
   const place = starts.findLastIndex((start) => start <= us)
   const [start, next] = [starts[place] as number, starts[place + 1] as number]
   // Time that is shown twice counts apart where it fills a bucket.
@@ -39,7 +50,7 @@ export function naiveBucketStartUs(us: number, granularityS: number, timeZone: s
     timeZone,
   )
   if (granularityS >= 3600 && granularityS < 86_400) {
-    return wallClockStartUs(us, time, granularityS, timeZone)
+    return wallClockStartUs(us, time.toPlainDate(), granularityS, timeZone)
   }
   if (granularityS < 86_400) {
     const midnightUs = time.startOfDay().epochMilliseconds * 1000

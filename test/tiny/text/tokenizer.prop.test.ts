@@ -7,13 +7,14 @@ import { createEngine } from '../../../src/inference/tiny/host/engine.ts'
 import { ModelFileError } from '../../../src/inference/tiny/model/gguf.ts'
 import { createChatPrompt } from '../../../src/inference/tiny/text/chat-prompt.ts'
 import { createTextAssembler } from '../../../src/inference/tiny/text/text-assembler.ts'
+import { codePoint } from '../../support/code-point.ts'
 import { promptOf } from '../running.ts'
 
 const engine = createEngine(readFileSync(TINY_MODEL_PATH))
 const { tokenizer, prompt } = engine
 const SPECIALS = ['<|endoftext|>', '<|im_start|>', '<|im_end|>']
 
-const anyText = fc.string({ unit: 'binary', maxLength: 200 })
+const anyText = fc.string({ unit: codePoint, maxLength: 200 })
 /** Text that is full of control texts and parts of them. */
 const nastyText = fc
   .array(
