@@ -172,6 +172,7 @@ describe('a span as a call', () => {
             content: [
               { type: 'tool-result', toolCallId: 'c1', output: { type: 'text', value: '2' } },
               { type: 'tool-result', toolCallId: 'c1', output: { type: 'json', value: { a: 1 } } },
+              { type: 'tool-result', toolCallId: 'c1', output: { value: 21, unit: 'C' } },
             ],
           },
         ]),
@@ -181,6 +182,7 @@ describe('a span as a call', () => {
         { role: 'tool', content: '2', tool_call_id: 'c1' },
         { role: 'tool', content: '2', tool_call_id: 'c1' },
         { role: 'tool', content: '{"a":1}', tool_call_id: 'c1' },
+        { role: 'tool', content: '{"value":21,"unit":"C"}', tool_call_id: 'c1' },
       ],
     ],
   ])('makes chat messages of %s', (_title, attributes, expected) => {

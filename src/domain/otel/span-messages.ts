@@ -148,10 +148,19 @@ function toToolCall(item: Json): ToolCall {
   }
 }
 
+/** What the Vercel AI SDK says of the `value` of an output; what else has a value may have more beside it. */
+const OUTPUT_TYPES: ReadonlySet<unknown> = new Set([
+  'text',
+  'json',
+  'error-text',
+  'error-json',
+  'content',
+])
+
 function toToolMessage(part: Json): ChatMessage {
   const given = part.response ?? part.result ?? part.output ?? part.content ?? null
-  // The Vercel AI SDK says of which type an output is.
-  const output = given === part.output && isObject(given) && 'value' in given ? given.value : given
+  const isTyped = isObject(given) && OUTPUT_TYPES.has(given.type) && 'value' in given
+  const output = isTyped ? given.value : given
   const content = typeof output === 'string' ? output : JSON.stringify(output)
   const id = textOrNull(part.id ?? part.toolCallId ?? part.tool_call_id)
   return { role: 'tool', content, ...(id === null ? {} : { tool_call_id: id }) }
