@@ -50,7 +50,7 @@ export function Calls({ project }: { readonly project: string }) {
     </div>
     ${counted?.has_more && html`<p class="faint">The table ends there; the export does not.</p>`}
     <${Failure} words=${count.failure} />
-    <${Table} key=${`${name} ${columnNames.value}`} question=${question} count=${counted?.count ?? null} project=${project} onScroll=${(top: number) => keepLeftAt({ untilMs, top })} />`
+    <${Table} key=${`${name} ${columnNames.value}`} question=${question} count=${counted?.count ?? null} project=${project} untilMs=${untilMs} />`
 }
 
 function Stretch() {
@@ -73,16 +73,20 @@ interface TableProps {
   /** Null while it is not known. */
   readonly count: number | null
   readonly project: string
-  /** Called with the pixels above the rows in sight. */
-  readonly onScroll: (top: number) => void
+  /** Calls up to then are listed. */
+  readonly untilMs: number
 }
 
-function Table({ question, count, project, onScroll }: TableProps) {
+function Table({ question, count, project, untilMs }: TableProps) {
   const [, redraw] = useState(0)
   const [failure, setFailure] = useState<string | null>(null)
   const [pages, setPages] = useState<CallPages | null>(null)
   const [shown] = useState(() => columns.value)
-  const [startAt] = useState(() => findLeftAt()?.top)
+  const [startAt] = useState(() => {
+    const left = findLeftAt()
+    // A list that was asked for anew begins with its newest row.
+    return left?.untilMs === untilMs ? left.top : undefined
+  })
   useLayoutEffect(() => {
     const opened = openCallPages({
       ...{ question, columns: shown },
@@ -111,7 +115,7 @@ function Table({ question, count, project, onScroll }: TableProps) {
           label="Calls"
           role="rowgroup"
           startAt=${startAt}
-          onScroll=${onScroll}
+          onScroll=${(top: number) => keepLeftAt({ untilMs, top })}
           onWindow=${onWindow}
           renderRow=${(index: number) =>
             html`<${CallRow} key=${index} index=${index} call=${pages?.at(index)} columns=${shown} project=${project} />`}
