@@ -17,6 +17,9 @@ function temporaryFolder(): string {
   }
 }
 
+// What one process has compiled, others need not compile again. Node looks for it when a process starts, so it stands here.
+process.env.NODE_COMPILE_CACHE = resolve('node_modules/.cache/compiled')
+
 export default defineConfig({
   test: {
     // Files share a process: loading the server anew for each costs more than all of its tests. For that all kinds are of one
@@ -30,11 +33,7 @@ export default defineConfig({
     // Long, for machines that do other work too: only a test that hangs should meet them.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // What one process has compiled, threads and other processes need not compile again.
-    env: {
-      TMPDIR: makeRunFolder(temporaryFolder()),
-      NODE_COMPILE_CACHE: resolve('node_modules/.cache/compiled'),
-    },
+    env: { TMPDIR: makeRunFolder(temporaryFolder()) },
     expect: { poll: { timeout: 30_000, interval: 10 } },
   },
 })
