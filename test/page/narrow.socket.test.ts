@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)('the page on a phone, in the dark', () => {
     expect(complaints).toEqual([])
   }, 90_000)
 
-  it('keeps the filter folded, and tells how much of it is set', async () => {
+  it('keeps the filter folded, tells how much of it is set, and shows menus whole', async () => {
     const test = await openPage()
     const { page, url, key } = test
     await page.setViewportSize({ width: 390, height: 844 })
@@ -61,5 +61,12 @@ describe.skipIf(!hasBrowser)('the page on a phone, in the dark', () => {
     await page.getByText('No call meets the filter.').waitFor()
     await field.fill('')
     await page.locator('a.row').first().waitFor()
+    for (const words of ['Columns', 'Add to a queue']) {
+      await page.locator('summary', { hasText: words }).click()
+      const { x, width } = (await page.locator('.menu-body').boundingBox())!
+      expect(x).toBeGreaterThanOrEqual(0)
+      expect(x + width).toBeLessThanOrEqual(390)
+      await page.keyboard.press('Escape')
+    }
   })
 })
