@@ -98,7 +98,8 @@ async function* selectKeys(
     yield await sortKeys(parts, selection, caller)
     return
   }
-  const found = expression === null ? walkKeys(parts.reads, selection, caller) : null
+  const found =
+    expression === null ? walkKeys(parts.reads, selection, caller, offset + limit) : null
   let passed = 0
   for await (const keys of found ?? keysOf(matchingCalls(parts, selection, caller))) {
     const from = Math.max(0, offset - passed)

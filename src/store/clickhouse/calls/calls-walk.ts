@@ -37,12 +37,18 @@ export function bodyColumnsOf(bodies: readonly Body[]): ReadonlySet<BodyColumn> 
   return new Set(bodies.flatMap((body) => COLUMNS_OF[body]))
 }
 
-/** Keys of the calls that are stored now, in parts. */
+/**
+ * Keys of the calls that are stored now, in parts.
+ *
+ * @param keysMax - keys that are taken at most: for a page no whole part need be read
+ */
 export async function* walkKeys(
   reads: Reads,
   { project_id, filter, startedUs, direction }: WalkedCalls,
   caller: ReadCaller,
+  keysMax = PART_KEYS,
 ): AsyncGenerator<CallKey[], void> {
+  const limit = Math.min(PART_KEYS, keysMax)
   const { conditions, parameters } = toFilterClause(project_id, filter)
   const [clock] = await reads.read<{ us: number }>(READ_CLOCK, {}, caller)
   const isUp = direction === 'asc'
@@ -55,13 +61,13 @@ export async function* walkKeys(
     const behind = { after_us: after.started_at_us, after_id: after.id }
     const found = await reads.read<CallKey>(
       selectKeys(conditions, direction),
-      { ...parameters, ...bounds, ...behind, limit: PART_KEYS },
+      { ...parameters, ...bounds, ...behind, limit },
       caller,
     )
     // Two processes may have stored the same call.
     yield found.filter((key, at) => at === 0 || !isSame(key, found[at - 1]))
     const last = found.at(-1)
-    if (last === undefined || found.length < PART_KEYS) return
+    if (last === undefined || found.length < limit) return
     after = last
   }
 }
