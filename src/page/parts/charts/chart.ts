@@ -96,7 +96,8 @@ function useWalk(plot: { readonly current: uPlot | null }, props: ChartProps) {
     const moved = moveCursor(times, shown, event.key, event.shiftKey && onZoom !== undefined)
     if (moved !== null) setCursor(moved)
     else if (event.key === 'Escape' && hasStretch(shown)) setCursor({ ...shown, anchor: shown.at })
-    else if (event.key !== 'Enter') return
+    // Not where no cursor is seen: Enter that is held would open a bucket of what it has zoomed into.
+    else if (event.key !== 'Enter' || cursor === null) return
     else if (hasStretch(shown)) {
       onZoom?.(...stretchOf(times, shown))
       leave()
