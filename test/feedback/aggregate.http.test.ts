@@ -128,12 +128,12 @@ describe('POST /feedback/aggregate', () => {
 
   it('sums ratings that no double holds together', async () => {
     const app = await buildTestApp()
-    for (const id of ['a', 'b']) {
-      const fields = { scorer_ratings: { huge: 1.5e308 } }
+    for (const id of ['a', 'b', 'c']) {
+      const fields = { scorer_ratings: { huge: 1.5e308, back: id === 'c' ? -1.5e308 : 1.5e308 } }
       await app.deps.feedback.createFeedback(feedbackAt('2026-01-01T00:10:00Z', id, fields))
     }
     const { body } = await app.post(URL, WINDOW)
-    expect(body.buckets).toMatchObject([{ rating_sums: { huge: Number.MAX_VALUE } }])
+    expect(body.buckets).toMatchObject([{ rating_sums: { huge: Number.MAX_VALUE, back: 1.5e308 } }])
   })
 
   it('refuses fields by name', async () => {

@@ -6,7 +6,7 @@ import type {
   FeedbackGroup,
 } from '../../schemas/feedback/feedback-stats.ts'
 import { parseRef } from '../objects/refs.ts'
-import { withinDoubles } from '../stats/within-doubles.ts'
+import { addToSum, createSum, type ExactSum, totalOf } from '../stats/exact-sum.ts'
 import { readScores } from './feedback-view.ts'
 
 /** Limit: buckets of one answer. */
@@ -27,14 +27,13 @@ export interface ScoredRow {
 }
 
 type Bucket = FeedbackAggregateResponse['buckets'][number]
-type Names = Map<string, number>
 
 interface OpenBucket extends Pick<Bucket, 'time_bucket_start_ms' | 'group'> {
   total: number
   scored: number
-  readonly tags: Names
-  readonly rated: Names
-  readonly sums: Names
+  /** How often each comes. */
+  readonly tags: Map<string, ExactSum>
+  readonly ratings: Map<string, ExactSum>
 }
 
 /** Whether feedback is of a wanted type and monitor, which an index tells. */
@@ -70,17 +69,19 @@ export function createScoreGroups(request: FeedbackAggregateRequest) {
     }
     const bucket = {
       ...{ time_bucket_start_ms: start, group: Object.fromEntries(group), total: 0, scored: 0 },
-      ...{ tags: new Map(), rated: new Map(), sums: new Map() },
+      ...{ tags: new Map(), ratings: new Map() },
     }
     buckets.set(key, bucket)
     return bucket
   }
 
-  function addTo(counts: Names, name: string, value: number): void {
-    const known = counts.get(name)
+  function addTo(sums: Map<string, ExactSum>, name: string, value: number): void {
+    const known = sums.get(name)
     if (known === undefined) names += 1
     if (names > NAMES_MAX) refuse('after_ms', `finds more than ${NAMES_MAX} tags and ratings`)
-    counts.set(name, withinDoubles((known ?? 0) + value))
+    const sum = known ?? createSum()
+    sums.set(name, sum)
+    addToSum(sum, value)
   }
 
   return {
@@ -93,10 +94,7 @@ export function createScoreGroups(request: FeedbackAggregateRequest) {
       bucket.total += 1
       if (scorer_tags.length + ratings.length > 0) bucket.scored += 1
       for (const tag of new Set(scorer_tags)) addTo(bucket.tags, tag, 1)
-      for (const [name, rating] of ratings) {
-        addTo(bucket.rated, name, 1)
-        addTo(bucket.sums, name, rating)
-      }
+      for (const [name, rating] of ratings) addTo(bucket.ratings, name, rating)
     },
     /** By time, then by the values of the groups. */
     buckets(): Bucket[] {
@@ -108,19 +106,17 @@ export function createScoreGroups(request: FeedbackAggregateRequest) {
   }
 }
 
-function renderBucket({
-  time_bucket_start_ms,
-  group,
-  total,
-  scored,
-  ...names
-}: OpenBucket): Bucket {
+function renderBucket({ total, scored, tags, ratings, ...bucket }: OpenBucket): Bucket {
   return {
-    ...{ time_bucket_start_ms, group, total_count: total, scored_count: scored },
-    tag_counts: Object.fromEntries(names.tags),
-    rating_counts: Object.fromEntries(names.rated),
-    rating_sums: Object.fromEntries(names.sums),
+    ...{ ...bucket, total_count: total, scored_count: scored },
+    tag_counts: tell(tags, ({ count }) => count),
+    rating_counts: tell(ratings, ({ count }) => count),
+    rating_sums: tell(ratings, (sum) => totalOf(sum)),
   }
+}
+
+function tell(sums: ReadonlyMap<string, ExactSum>, value: (sum: ExactSum) => number) {
+  return Object.fromEntries(Array.from(sums, ([name, sum]) => [name, value(sum)]))
 }
 
 interface Keyed {
