@@ -50,8 +50,13 @@ describe.skipIf(!hasBrowser)('what the page asks its server in a browser', () =>
       ...{ feedback_type: 'rating', payload: { value: 4 } },
     }
     expect((await post('/traces/feedback/create', feedback)).status).toBe(200)
+    // What the newest note holds hides nothing of the ratings.
+    const note = { feedback_type: 'wandb.note.1', payload: { note: 'Right.' } }
+    expect((await post('/traces/feedback/create', { ...feedback, ...note })).status).toBe(200)
     const questions = watchQuestions(page, '/feedback/stats')
-    await page.goto(`${url}/acme/demo/weave/feedback?path=value#key=${key}`)
+    await page.goto(`${url}/acme/demo/weave/feedback#key=${key}`)
+    await page.getByRole('cell', { name: 'note', exact: true }).waitFor()
+    await page.getByRole('row', { name: 'value' }).getByRole('button', { name: 'chart' }).click()
     await page.locator('.chart canvas').first().waitFor()
     await page.getByRole('button', { name: '7d', exact: true }).click()
     const days = () => {

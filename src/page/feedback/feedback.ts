@@ -1,6 +1,5 @@
 /** The feedback of a project: what its payloads hold, numbers of them over time, and the newest of it. */
 import { html } from 'htm/preact'
-import { ask } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import type { PayloadPath } from '../api/wire.ts'
 import { rangeName, readRange } from '../parts/charts/range.ts'
@@ -11,6 +10,7 @@ import { query, setQuery } from '../shell/location.ts'
 import type { ViewProps } from '../shell/place.ts'
 import { NewestFeedback } from './newest.ts'
 import { PathChart } from './path-chart.ts'
+import { readPaths } from './payload-paths.ts'
 import type { FeedbackWindow } from './window.ts'
 
 function windowOf(project_id: string): FeedbackWindow {
@@ -25,8 +25,7 @@ export function Feedback({ project }: ViewProps) {
   const name = `${rangeName.value} ${type}`
   const paths = useLoad(name, async (signal) => {
     const asked = windowOf(project)
-    const found = await ask<{ paths: PayloadPath[] }>('/feedback/payload_schema', asked, { signal })
-    return { asked, paths: found.paths }
+    return { asked, paths: await readPaths(asked, signal) }
   })
   return html`<h1>Feedback</h1>
     <${RangeBar} isLoading=${paths.isLoading} />

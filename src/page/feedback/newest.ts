@@ -6,6 +6,7 @@ import { Failure } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { setQuery } from '../shell/location.ts'
 import { pathTo } from '../shell/place.ts'
+import { newestFirst } from './newest-first.ts'
 import type { FeedbackWindow } from './window.ts'
 
 /** Limit: feedback that is listed. */
@@ -22,21 +23,10 @@ interface FeedbackRow {
 }
 
 async function readNewest(
-  { project_id, start, end, feedback_type }: FeedbackWindow,
+  asked: FeedbackWindow,
   signal: AbortSignal,
 ): Promise<readonly FeedbackRow[]> {
-  const field = (name: string) => ({ $getField: name })
-  const conditions: object[] = [
-    { $gte: [field('created_at'), { $literal: start }] },
-    { $lt: [field('created_at'), { $literal: end }] },
-  ]
-  if (feedback_type !== null)
-    conditions.push({ $eq: [field('feedback_type'), { $literal: feedback_type }] })
-  const body = {
-    ...{ project_id, fields: FIELDS, limit: ROWS_MAX },
-    query: { $expr: { $and: conditions } },
-    sort_by: [{ field: 'created_at', direction: 'desc' }],
-  }
+  const body = newestFirst(asked, { fields: FIELDS, limit: ROWS_MAX })
   return (await ask<{ result: FeedbackRow[] }>('/feedback/query', body, { signal })).result
 }
 
