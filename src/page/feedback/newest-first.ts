@@ -1,3 +1,4 @@
+/** Questions for the newest feedback of a time. */
 import type { FeedbackWindow } from './window.ts'
 
 interface Wanted {
@@ -7,7 +8,7 @@ interface Wanted {
   readonly otherThan?: readonly string[]
 }
 
-/** The question for the newest feedback of a time. */
+/** Asked of `/feedback/query`. */
 export function newestFirst(
   { project_id, start, end, feedback_type }: FeedbackWindow,
   { otherThan = [], ...wanted }: Wanted,
