@@ -1,15 +1,12 @@
-/** The real process, started as `npm start` starts it, on a free port and in a folder of its own. */
+/** The real process, with the flags of `npm start`, on a free port and in a folder of its own. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
-import packageJson from '../../package.json' with { type: 'json' }
+import { START_FLAGS } from '../../bench/start-flags.ts'
 import { INHERITED } from './inherited.ts'
 
 export const TEST_KEY = 'wk_test_key_of_the_spawned_server'
-
-/** What follows `exec node` in the script; the cache before it comes with what is inherited. */
-const START = packageJson.scripts.start.split(' exec node ')[1]?.split(' ') ?? []
 
 export interface SpawnedServer {
   readonly url: string
@@ -27,7 +24,7 @@ export interface EndedServer {
 }
 
 function start(environment: Record<string, string>) {
-  const child = spawn(process.execPath, START, {
+  const child = spawn(process.execPath, [...START_FLAGS, 'src/server.ts'], {
     // Its own trainer would take the jobs that a test means for others.
     env: {
       ...INHERITED,
