@@ -26,7 +26,7 @@ async function readNewest(
   asked: FeedbackWindow,
   signal: AbortSignal,
 ): Promise<readonly FeedbackRow[]> {
-  const body = newestFirst(asked, { fields: FIELDS, limit: ROWS_MAX })
+  const body = newestFirst(asked, FIELDS, ROWS_MAX)
   return (await ask<{ result: FeedbackRow[] }>('/feedback/query', body, { signal })).result
 }
 

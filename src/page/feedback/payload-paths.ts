@@ -7,7 +7,9 @@ import type { PayloadPath } from '../api/wire.ts'
 import { newestFirst } from './newest-first.ts'
 import type { FeedbackWindow } from './window.ts'
 
-/** Limit: types whose payloads are looked into. */
+/** Limit: feedback whose types are looked into, the newest; all others show when their type is chosen. */
+const ROWS_MAX = 1000
+/** Limit: types. */
 const TYPES_MAX = 20
 
 /** Paths of all types, each once, in the order of their names. */
@@ -31,17 +33,11 @@ export async function readPaths(
   return [...byName].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, path]) => path)
 }
 
-/** Types of the feedback of a time, the latest in use first. */
 async function readTypes(asked: FeedbackWindow, signal: AbortSignal): Promise<readonly string[]> {
-  const types: string[] = []
-  while (types.length < TYPES_MAX) {
-    const body = newestFirst(asked, { fields: ['feedback_type'], limit: 1, otherThan: types })
-    const { result } = await ask<{ result: { feedback_type: string }[] }>('/feedback/query', body, {
-      signal,
-    })
-    const [next] = result
-    if (next === undefined) break
-    types.push(next.feedback_type)
-  }
-  return types
+  const body = newestFirst(asked, ['feedback_type'], ROWS_MAX)
+  const { result } = await ask<{ result: { feedback_type: string }[] }>('/feedback/query', body, {
+    signal,
+  })
+  const types = new Set(result.map(({ feedback_type }) => feedback_type))
+  return [...types].slice(0, TYPES_MAX)
 }
