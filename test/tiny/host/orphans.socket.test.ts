@@ -32,8 +32,10 @@ it('a process that loops ends soon after its server was killed', async () => {
   const pid = Number(`${line}`)
   await delay(LOOPING_MS)
   expect(isRunning(pid)).toBe(true)
+  const names = environmentNames(pid)
   // Nothing of the server's settings, which hold secrets.
-  expect(environmentNames(pid).filter((name) => !name.startsWith('NODE_'))).toEqual([])
+  expect(names.filter((name) => !name.startsWith('NODE_'))).toEqual([])
+  if (names.length > 0) expect(names).toContain('NODE_COMPILE_CACHE')
   server.kill('SIGKILL')
   await once(server, 'exit')
   await expect.poll(() => isRunning(pid)).toBe(false)
