@@ -18,7 +18,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { readCounts } from '../examples/script-arguments.ts'
 import { type Peer, startPeer } from './otlp-peers.ts'
-import { START_FLAGS } from './start-flags.ts'
+import { START_ENVIRONMENT, START_FLAGS } from './start-flags.ts'
 
 const KEY = 'wk_bench_key_with_enough_letters'
 const BATCH = 512
@@ -174,6 +174,7 @@ function median(values: readonly number[]): number {
 const directory = mkdtempSync(join(tmpdir(), 'weft-bench-'))
 const server = spawn(process.execPath, [...START_FLAGS, 'src/server.ts'], {
   env: {
+    ...START_ENVIRONMENT,
     ...{ PATH: process.env.PATH, WEFT_PORT: '0', WEFT_DATA_DIR: directory },
     ...{ WEFT_BOOTSTRAP_KEY: KEY, WEFT_TRAINER: 'off' },
   },

@@ -9,7 +9,7 @@ import type { LoadResult } from './load.ts'
 import type { ProcessUse } from './process-probe.ts'
 import type { LoadJob } from './relay-load.ts'
 import { HELD_MODEL, KEY, type Variant } from './relay-requests.ts'
-import { START_FLAGS } from './start-flags.ts'
+import { START_ENVIRONMENT, START_FLAGS } from './start-flags.ts'
 import { findTool } from './tools.ts'
 
 /** Limit: how long a process may take to listen. */
@@ -126,6 +126,7 @@ function configureWeft(
   const models = ['bench', HELD_MODEL].map((id) => ({ id, backend: 'openai', base_url }))
   writeFileSync(modelsFile, JSON.stringify({ models }))
   const environment = {
+    ...START_ENVIRONMENT,
     WEFT_PORT: String(port),
     WEFT_DATA_DIR: join(directory, 'data'),
     WEFT_BOOTSTRAP_KEY: KEY,

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { START_FLAGS } from './start-flags.ts'
+import { START_ENVIRONMENT, START_FLAGS } from './start-flags.ts'
 
 export const KEY = 'wk_bench_key_with_enough_letters'
 export const AUTHORIZATION = `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}`
@@ -40,6 +40,7 @@ export async function startServer(
   const child = spawn(process.execPath, [...START_FLAGS, ...flags, SERVER], {
     env: {
       PATH: process.env.PATH,
+      ...START_ENVIRONMENT,
       WEFT_PORT: '0',
       WEFT_DATA_DIR: dataDir,
       WEFT_BOOTSTRAP_KEY: KEY,
