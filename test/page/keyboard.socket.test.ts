@@ -71,7 +71,8 @@ describe.skipIf(!hasBrowser)('the page by keyboard', () => {
     await expect.poll(words).toBe('2026-01-10 11:00:00: calls 0')
     await page.keyboard.press('Home')
     await expect.poll(words).toBe('2026-01-05 12:00:00: calls 2')
-    await expect.poll(() => chart.locator('.u-legend').textContent()).toContain('calls2')
+    const legend = page.getByRole('group', { name: 'Lines of Calls', exact: true })
+    await expect.poll(() => legend.textContent()).toContain('calls2')
     for (const press of ['ArrowRight', 'Shift+ArrowRight']) await page.keyboard.press(press)
     const chosen = 'from 2026-01-05 13:00:00 to 2026-01-05 15:00:00 is chosen'
     await expect.poll(words).toBe(`2026-01-05 14:00:00: calls 1; ${chosen}`)
@@ -91,5 +92,23 @@ describe.skipIf(!hasBrowser)('the page by keyboard', () => {
     await page.keyboard.press('Enter')
     await page.getByText('1 call', { exact: true }).waitFor()
     expect(complaints).toEqual([])
+  })
+
+  it('hides and shows the lines of a chart by keys', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    const noonMs = Date.parse('2026-01-05T12:00:00Z')
+    await recordCalls(test, [{ id: 'a', started_at_ms: noonMs + 1000 }])
+    const [from, to] = [0, HOUR_MS].map((ms) => new Date(noonMs + ms).toISOString())
+    await page.goto(`${url}/acme/demo/weave?from=${from}&to=${to}#key=${key}`)
+    const legend = page.getByRole('group', { name: 'Lines of Calls', exact: true })
+    const label = legend.getByRole('button', { name: 'calls' })
+    await label.press('Enter')
+    await expect.poll(() => label.getAttribute('aria-pressed')).toBe('false')
+    await legend.locator('.u-off', { hasText: 'calls' }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await label.press('Space')
+    await expect.poll(() => label.getAttribute('aria-pressed')).toBe('true')
+    expect(await legend.locator('.u-off').count()).toBe(0)
   })
 })

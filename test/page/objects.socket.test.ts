@@ -189,6 +189,7 @@ describe.skipIf(!hasBrowser)('objects on the page', () => {
     await expect.poll(() => facts.getByText('production').count()).toBe(0)
     await page.goto(`${url}${addressOf(ref)}`)
     await page.getByLabel('Take off the tag checked').click()
+    await page.locator('input:focus[aria-label="Name of the tag or alias"]').waitFor()
     await expect.poll(() => facts.getByText('checked').count()).toBe(0)
     const reader = await createKey({ scopes: ['traces:read'] })
     await page.goto('about:blank')

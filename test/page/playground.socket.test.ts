@@ -56,6 +56,8 @@ describe.skipIf(!hasBrowser)('the playground in a browser', () => {
     held.resolve()
     await page.getByText('Send', { exact: true }).waitFor()
     await expect.poll(() => answers.count()).toBe(4)
+    await page.getByText('Close', { exact: true }).last().click()
+    await page.locator('.pane select:focus').waitFor()
     expect(complaints).toEqual([])
   })
 
@@ -81,6 +83,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser', () => {
     const editor = page.getByLabel('Message of user')
     await editor.and(page.locator(':focus')).fill('What is 2 plus 2?')
     await page.getByText('take out', { exact: true }).first().click()
+    await page.locator('button:focus', { hasText: 'Leave as it was' }).waitFor()
     await page.getByText('Keep', { exact: true }).press('Enter')
     await page.locator('button:focus', { hasText: 'edit' }).waitFor()
     await page.getByText('Answer again').click()

@@ -23,6 +23,7 @@ describe.skipIf(!hasBrowser)('keys and models on the page', () => {
     await row.getByText('Revoke', { exact: true }).click()
     await row.getByText('Revoke for good').click()
     await expect.poll(() => row.count()).toBe(0)
+    await page.locator('[aria-label=Keys] button:focus', { hasText: 'Revoke' }).waitFor()
     expect((await get('/me', { key: secret })).status).toBe(401)
     await page.getByLabel('revoked ones, too').check()
     await expect.poll(() => row.textContent()).toContain('revoked')

@@ -3,6 +3,7 @@ import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { ask, wordsOf } from '../api/client.ts'
 import { may } from '../api/session.ts'
+import { focusNeighbour } from '../parts/neighbour.ts'
 import type { ObjectVersion } from './kinds.ts'
 import { type Mark, Marks, marksOf } from './objects.ts'
 
@@ -27,12 +28,16 @@ export function EditMarks({ object, onChanged }: EditMarksProps) {
       setFailure(wordsOf(error))
     }
   }
+  const remove = (mark: Mark, button: Element) => {
+    const places = { item: '.mark', button: 'button', instead: 'input', within: '.marks' }
+    return change(takeOff(object, mark).then(() => focusNeighbour(button, places)))
+  }
   return html`<div class="bar marks">
     ${marks.map(
       (
         mark,
       ) => html`<span key=${`${mark.kind} ${mark.name}`} class=${`mark ${mark.kind}`} title=${mark.kind}>
-        ${mark.name} <button class="quiet" aria-label=${`Take off the ${mark.kind} ${mark.name}`} onClick=${() => change(takeOff(object, mark))}>×</button>
+        ${mark.name} <button class="quiet" aria-label=${`Take off the ${mark.kind} ${mark.name}`} onClick=${(event: Event) => remove(mark, event.currentTarget as Element)}>×</button>
       </span>`,
     )}
     <${NewMark} onAdd=${(mark: Mark) => change(putOn(object, mark))} />

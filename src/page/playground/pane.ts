@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { formatCount, formatMs } from '../parts/format.ts'
 import { MessageItem } from '../parts/message-list.ts'
 import type { Message } from '../parts/messages.ts'
+import { focusNeighbour } from '../parts/neighbour.ts'
 import { Failure } from '../parts/notice.ts'
 import { pathTo } from '../shell/place.ts'
 import { type Answer, messageOf } from './answer.ts'
@@ -70,6 +71,11 @@ export function Pane({ project, state, models, onChange, onRemove }: PaneProps) 
   }
   const edit = (message: Message, text: string | null) =>
     onChange({ ...state, drafts: withDraft(state.drafts, message, text) })
+  const close = ({ currentTarget }: Event) => {
+    const places = { item: '.pane', button: 'select', instead: 'select', within: '.panes' }
+    focusNeighbour(currentTarget as Element, places)
+    onRemove?.()
+  }
   const { length } = state.messages
   const known = model === '' || models.includes(model) ? models : [model, ...models]
   return html`<section class="pane" aria-label=${`Chat with ${model || 'the default model'}`}>
@@ -80,7 +86,7 @@ export function Pane({ project, state, models, onChange, onRemove }: PaneProps) 
           ${known.map((id) => html`<option key=${id} value=${id}>${id}</option>`)}
         </select>
       </label>
-      ${onRemove !== null && html`<button disabled=${isRunning} onClick=${onRemove}>Close</button>`}
+      ${onRemove !== null && html`<button disabled=${isRunning} onClick=${close}>Close</button>`}
     </div>
     <ol class="messages">
       ${shownOf(state).map(
@@ -128,9 +134,15 @@ function Editable({ message, draft, isFixed, onEdit, onChange }: EditableProps) 
     else if (isLeft.current) button.current?.focus()
     isLeft.current = false
   }, [draft === null])
+  const takeOut = ({ currentTarget }: Event) => {
+    const button = '.bar > :last-child'
+    const places = { item: '.message', button, instead: '[aria-label=Message]', within: '.chat' }
+    focusNeighbour(currentTarget as Element, places)
+    onChange(null)
+  }
   if (draft === null || isFixed) {
     return html`<${MessageItem} message=${message}>
-      ${!isFixed && html`<div class="bar"><button ref=${button} class="quiet" onClick=${() => onEdit(textOf(message))}>edit</button><button class="quiet" onClick=${() => onChange(null)}>take out</button></div>`}
+      ${!isFixed && html`<div class="bar"><button ref=${button} class="quiet" onClick=${() => onEdit(textOf(message))}>edit</button><button class="quiet" onClick=${takeOut}>take out</button></div>`}
     <//>`
   }
   const leave = (how: () => void) => () => {

@@ -5,6 +5,7 @@ import type { KeyResponse } from '../../schemas/access/key.ts'
 import { ask, wordsOf } from '../api/client.ts'
 import { caller } from '../api/session.ts'
 import { formatTime } from '../parts/format.ts'
+import { focusNeighbour } from '../parts/neighbour.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { NewKey } from './new-key.ts'
@@ -68,7 +69,11 @@ function Revoke({ row, isOwn, onRevoked }: RowProps & { readonly isOwn: boolean 
   }
   const revoke = () =>
     ask(`/v1/keys/${encodeURIComponent(row.id)}`, undefined, { method: 'DELETE' }).then(
-      onRevoked,
+      () => {
+        const places = { item: 'tr', button: 'button', instead: '.scroll', within: 'main' }
+        if (first.current !== null) focusNeighbour(first.current, places)
+        onRevoked()
+      },
       (error: unknown) => setFailure(wordsOf(error)),
     )
   if (!isAsked) {

@@ -14,6 +14,7 @@ const WHAT: Readonly<Record<(typeof SCOPES)[number], string>> = {
   inference: 'ask models',
   training: 'models, jobs, checkpoints',
   worker: 'take training jobs',
+  metrics: 'read /metrics',
   admin: 'all of these, keys and models',
 }
 const USUAL = ['traces:read', 'traces:write', 'inference', 'training']

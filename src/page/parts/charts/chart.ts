@@ -8,6 +8,7 @@ import uPlot from 'uplot'
 import { timeMode, timeZone } from '../../shell/settings.ts'
 import { formatTime } from '../format.ts'
 import { type Cursor, hasStretch, moveCursor, newCursor, stretchOf, wordsAt } from './cursor.ts'
+import { labelButton, legendIn, tellShown } from './legend.ts'
 
 const HEIGHT_PX = 180
 /** Width of the axis without its labels, and of a digit. */
@@ -44,6 +45,7 @@ export interface ChartProps {
 
 export function Chart(props: ChartProps) {
   const box = useRef<HTMLDivElement>(null)
+  const legend = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | null>(null)
   const last = useRef(props)
   last.current = props
@@ -54,7 +56,11 @@ export function Chart(props: ChartProps) {
     if (element === null) return
     const draw = () => {
       plot.current?.destroy()
-      plot.current = new uPlot(optionsFor(last, element), dataOf(last.current), element)
+      plot.current = new uPlot(
+        optionsFor(last, element, legend.current ?? element),
+        dataOf(last.current),
+        element,
+      )
     }
     draw()
     const resize = new ResizeObserver(() => {
@@ -76,7 +82,11 @@ export function Chart(props: ChartProps) {
   useLayoutEffect(() => plot.current?.setData(dataOf(props)), [props.times, props.lines])
 
   const walk = useWalk(plot, props)
-  return html`<div class="chart" ref=${box} aria-label=${describe(props)} ...${walk}></div>`
+  // Beside the slider: what is in one is not told.
+  return html`<div class="chart">
+    <div ref=${box} aria-label=${describe(props)} ...${walk}></div>
+    <div ref=${legend} role="group" aria-label=${`Lines of ${props.title}`}></div>
+  </div>`
 }
 
 /** Makes a chart a slider over its buckets: what its keys do, and what it tells of itself. */
@@ -150,7 +160,11 @@ function describe({ title, lines, format }: ChartProps): string {
   return `${title}: ${tops.join(', ')}`
 }
 
-function optionsFor(last: { readonly current: ChartProps }, element: HTMLElement): uPlot.Options {
+function optionsFor(
+  last: { readonly current: ChartProps },
+  element: HTMLElement,
+  legend: HTMLElement,
+): uPlot.Options {
   const { unit } = last.current
   const axis = {
     stroke: colorOf('--faint', element),
@@ -167,6 +181,7 @@ function optionsFor(last: { readonly current: ChartProps }, element: HTMLElement
       // Only where the mouse is: a stretch that is drawn in one chart is drawn once.
       sync: { key: unit ?? 'time', filters: { pub: (type) => /^mouse(?:move|leave)$/.test(type) } },
     },
+    legend: legendIn(legend),
     scales: {
       x: { time: unit === undefined },
       // Losses may be negative; all else begins at 0.
@@ -195,6 +210,7 @@ function optionsFor(last: { readonly current: ChartProps }, element: HTMLElement
       ...last.current.lines.map((line, index) => seriesFor(line, index, last, element)),
     ],
     hooks: {
+      setSeries: [tellShown],
       setSelect: [
         (plot) => {
           const { left, width } = plot.select
@@ -224,7 +240,7 @@ function seriesFor(
   const stroke = colorOf(color ?? COLORS[index % COLORS.length] ?? '--chart-1', element)
   const bars = uPlot.paths.bars?.({ size: [0.8, 24] })
   return {
-    label,
+    label: labelButton(label),
     stroke,
     width: isBars ? 0 : 1.5,
     points: isBars ? { show: false } : pointsFor(unit !== undefined),

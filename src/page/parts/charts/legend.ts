@@ -1,0 +1,26 @@
+/** The legend of a chart, whose labels are buttons that show and hide lines: a plot gives them to the mouse alone. */
+import type uPlot from 'uplot'
+
+/** A label; the plot hears its clicks. */
+export function labelButton(label: string): HTMLButtonElement {
+  const button = document.createElement('button')
+  Object.assign(button, { type: 'button', className: 'quiet', textContent: label })
+  button.setAttribute('aria-pressed', 'true')
+  return button
+}
+
+/** Tells of each line whether it is shown. */
+export function tellShown({ series }: uPlot): void {
+  for (const { label, show } of series)
+    if (label instanceof HTMLElement) label.setAttribute('aria-pressed', String(show))
+}
+
+/** Puts the legend into an element. */
+export function legendIn(element: HTMLElement): uPlot.Legend {
+  return {
+    mount(_plot, table) {
+      table.setAttribute('role', 'presentation')
+      element.append(table)
+    },
+  }
+}
