@@ -21,11 +21,12 @@ import { documentScope, openapi } from './http/document/openapi.ts'
 import { answerClientError, answerFrameworkError, errorHandler } from './http/error-handler.ts'
 import { oddRequests } from './http/odd-requests.ts'
 import { chooseRequestId, requestLog } from './http/request-log.ts'
+import { requestWatch } from './http/request-watch.ts'
 import { drain } from './http/stream/drain.ts'
-import { createSpanRecorder } from './otel/record-spans.ts'
 import { graphqlRoutes } from './routes/access/graphql.ts'
 import { healthRoutes } from './routes/access/health.ts'
 import { keyRoutes } from './routes/access/keys.ts'
+import { metricsRoutes } from './routes/access/metrics.ts'
 import { missingRoutes } from './routes/access/missing.ts'
 import { serverInfoRoutes } from './routes/access/server-info.ts'
 import { agentChatRoutes } from './routes/agents/agent-chat.ts'
@@ -53,8 +54,7 @@ import { objectMarkRoutes } from './routes/objects/object-marks.ts'
 import { objectRoutes } from './routes/objects/objects.ts'
 import { refRoutes } from './routes/objects/refs.ts'
 import { tableRoutes } from './routes/objects/tables.ts'
-import { otlpRoutes } from './routes/otel/otlp.ts'
-import { otlpGrpc } from './routes/otel/otlp-grpc.ts'
+import { spanIntake } from './routes/otel/span-intake.ts'
 import { traceExportRoutes } from './routes/otel/trace-export.ts'
 import { pageRoutes } from './routes/page/page.ts'
 import { costRoutes } from './routes/prices/costs.ts'
@@ -66,7 +66,6 @@ import { previewRoutes } from './routes/training/preview.ts'
 import { trajectoryRoutes } from './routes/training/trajectories.ts'
 import { workerRoutes } from './routes/training/worker.ts'
 import { usageRoutes } from './routes/usage/usage.ts'
-import { RpcStatus } from './schemas/otel/otlp.ts'
 
 /**
  * Builds the app over opened dependencies. The caller closes both, the app first.
@@ -94,9 +93,11 @@ export async function buildApp(
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
   }).withTypeProvider<ZodTypeProvider>()
   app.decorateRequest('principal', null)
+  app.decorateRequest('refusal', null)
 
   await app.register(errorHandler)
   await app.register(requestLog)
+  await app.register(requestWatch, { watch: deps.metrics })
   await app.register(drain, { drainTimeoutMs: config.drainTimeoutMs })
   await app.register(oddRequests)
   await app.register(unreadBody)
@@ -139,12 +140,13 @@ export async function buildApp(
     { prefix: '/traces' },
   )
 
-  await app.register((otlp: App) => registerOtlpRoutes(otlp, { config, deps, nowUs }))
-  await app.register(async (otel: App) => {
-    documentScope(otel, ['basic', 'bearer'])
-    useEitherAuthentication(otel, deps.keys.findPrincipal)
-    const { callsQuery } = deps
-    await otel.register(traceExportRoutes, { callsQuery, refScheme: config.refScheme })
+  await app.register(spanIntake, toSpanIntakeOptions(config, deps, nowUs))
+  await app.register(async (either: App) => {
+    documentScope(either, ['basic', 'bearer'])
+    useEitherAuthentication(either, deps.keys.findPrincipal)
+    const { callsQuery, metrics, readFigures } = deps
+    await either.register(metricsRoutes, { metrics, readFigures, inference, version })
+    await either.register(traceExportRoutes, { callsQuery, refScheme: config.refScheme })
   })
 
   await app.register(async (bearer: App) => {
@@ -180,33 +182,26 @@ function toInferenceOptions(config: Config, deps: Deps, nowUs: () => number) {
     keyRequestsPerMinute: config.keyRequestsPerMinute,
     keyTokensPerMinute: config.keyTokensPerMinute,
     recordings: deps.recordings,
+    watch: deps.metrics,
     refScheme: config.refScheme,
     nowUs,
+  }
+}
+
+function toSpanIntakeOptions(config: Config, deps: Deps, nowUs: () => number) {
+  return {
+    ...{ calls: deps.calls, feedback: deps.feedback, reader: deps.traceReader, nowUs },
+    ...{ refScheme: config.refScheme, feedbackPayloadBytesMax: config.feedbackPayloadBytesMax },
+    ...{ host: config.host, otlpGrpcPort: config.otlpGrpcPort },
+    otlpBodyBytesMax: config.otlpBodyBytesMax,
+    ...{ findPrincipal: deps.keys.findPrincipal, watch: deps.metrics },
+    onStored: deps.metrics.spansStored,
   }
 }
 
 function toCallLinesOptions({ refScheme }: Config, deps: Deps) {
   const { callsQuery, prices, feedback, objects, tables } = deps
   return { callsQuery, prices, feedback, objects, tables, refScheme }
-}
-
-/** Where spans come in, over HTTP and gRPC. */
-async function registerOtlpRoutes(
-  otlp: App,
-  { config, deps, nowUs }: Omit<GroupOptions, 'inference'>,
-): Promise<void> {
-  documentScope(otlp, ['basic', 'bearer'], RpcStatus)
-  useEitherAuthentication(otlp, deps.keys.findPrincipal)
-  const { calls, feedback, traceReader: reader } = deps
-  const { refScheme, feedbackPayloadBytesMax, otlpBodyBytesMax, otlpGrpcPort } = config
-  const recordSpans = createSpanRecorder({
-    ...{ calls, feedback, reader, refScheme, feedbackPayloadBytesMax, nowUs },
-  })
-  await otlp.register(otlpRoutes, { recordSpans, otlpBodyBytesMax })
-  if (otlpGrpcPort === null) return
-  const { findPrincipal } = deps.keys
-  const listening = { host: config.host, port: otlpGrpcPort, bodyBytesMax: otlpBodyBytesMax }
-  await otlp.register(otlpGrpc, { ...listening, findPrincipal, recordSpans })
 }
 
 /** The routes below /v1. */
@@ -286,7 +281,7 @@ async function registerTraceRoutes(
   await scope.register(tableRoutes, { tables: deps.tables })
   await scope.register(fileRoutes, { files: deps.files, fileBytesMax: config.bodyBytesMax })
   await scope.register(refRoutes, { objects: deps.objects, tables: deps.tables })
-  const { projects, callsQuery, files, objects, tables } = deps
+  const { projects, callsQuery, files, objects, tables, retention } = deps
   await scope.register(projectRoutes, { projects, callsQuery, files })
   await scope.register(evaluationCallRoutes, {
     ...{ calls: deps.calls, callsQuery, nowUs, refScheme: config.refScheme },
@@ -296,5 +291,5 @@ async function registerTraceRoutes(
     ...{ objects, tables, files, nowUs, refScheme: config.refScheme },
   })
   await scope.register(completionCreateRoutes, { inference, objects, tables })
-  await scope.register(projectSettingsRoutes)
+  await scope.register(projectSettingsRoutes, { retention, defaultDays: config.retentionDays })
 }

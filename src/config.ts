@@ -50,6 +50,7 @@ const Environment = z.object({
     .string()
     .regex(/^postgres(?:ql)?:\/\//, 'must be an address of postgres://')
     .optional(),
+  WEFT_RETENTION_DAYS: whole(0, 36_500).default(0),
   WEFT_LOG_LEVEL: z
     .enum(
       ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
@@ -114,6 +115,8 @@ export interface Config {
   readonly clickhouse: ClickHouseConfig | null
   /** Where processes of one store `clickhouse` share keys and what else is no call; null: each has its own. Secret. */
   readonly metaUrl: string | null
+  /** Days that projects without a setting of their own keep calls; null: for ever. */
+  readonly retentionDays: number | null
   readonly logLevel: string
   readonly bodyBytesMax: number
   readonly trainingBodyBytesMax: number
@@ -232,6 +235,7 @@ function toConfig(values: z.output<typeof Environment>): Config {
     store: values.WEFT_STORE,
     clickhouse: toClickHouse(values),
     metaUrl: toMetaUrl(values),
+    retentionDays: values.WEFT_RETENTION_DAYS || null,
     logLevel: values.WEFT_LOG_LEVEL,
     bodyBytesMax: values.WEFT_BODY_BYTES_MAX,
     trainingBodyBytesMax: values.WEFT_TRAINING_BODY_BYTES_MAX,

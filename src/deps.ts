@@ -11,8 +11,11 @@ import {
 import { createTinyBackend } from './inference/tiny/backend.ts'
 import { resolveTinyFields } from './inference/tiny/field-support.ts'
 import { TINY_OFFERS } from './inference/tiny/offers.ts'
+import { countCalls, countJobs } from './metrics/counted-stores.ts'
+import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createTraceReader, optionsOfTraceReader, type TraceReader } from './otel/span-reader.ts'
 import type { KeyStore } from './store/api/access/keys.ts'
+import type { StoreWatch } from './store/api/figures.ts'
 import type { Stores } from './store/api/stores.ts'
 import type { NodeStores, SqliteStore } from './store/sqlite/open.ts'
 import { openSqliteStores } from './store/sqlite/open-locked.ts'
@@ -36,6 +39,8 @@ export interface Deps extends Stores {
   reloadModels(): void
   /** Reads OpenTelemetry exports. */
   readonly traceReader: TraceReader
+  /** What the server tells of itself. */
+  readonly metrics: Metrics
 }
 
 /**
@@ -46,7 +51,8 @@ export interface Deps extends Stores {
 export async function openDeps(config: Config): Promise<Deps> {
   const models = openModels(config, await openTiny(config))
   try {
-    const stores = await STORE_OPENERS[config.store](config)
+    const metrics = createMetrics()
+    const stores = await STORE_OPENERS[config.store](config, metrics)
     const traceReader = createTraceReader(optionsOfTraceReader(config.otlpBodyBytesMax))
     const close = async () => {
       await models.close()
@@ -54,7 +60,12 @@ export async function openDeps(config: Config): Promise<Deps> {
       await stores.close()
     }
     const keys = addServerKeys(stores.keys, config.bootstrapKey)
-    return { ...stores, keys, models, reloadModels: models.reload, traceReader, close }
+    const counted = {
+      calls: countCalls(stores.calls, metrics),
+      trainingQueue: countJobs(stores.trainingQueue, metrics),
+    }
+    const { reload: reloadModels } = models
+    return { ...stores, ...counted, keys, models, reloadModels, traceReader, metrics, close }
   } catch (error) {
     await models.close()
     throw error
@@ -71,10 +82,11 @@ function addServerKeys(stored: KeyStore, bootstrapKey: string | null): Deps['key
 }
 
 /** How the stores of each kind are opened. */
-const STORE_OPENERS: Readonly<Record<Config['store'], (config: Config) => Promise<Stores>>> = {
+type OpenStores = (config: Config, watch: StoreWatch) => Promise<Stores>
+const STORE_OPENERS: Readonly<Record<Config['store'], OpenStores>> = {
   sqlite: openNodeStores,
-  clickhouse: async (config) =>
-    openCallsElsewhere(await openShared(await openNodeStores(config), config), config),
+  clickhouse: async (config, watch) =>
+    openCallsElsewhere(await openShared(await openNodeStores(config, watch), config), config),
 }
 
 /**
@@ -125,8 +137,9 @@ export async function openCallsElsewhere(node: NodeStores, config: Config): Prom
 }
 
 /** Opens the node's own store. @throws DirectoryLockedError, DataDirectoryError, MigrationError */
-export function openNodeStores(config: Config): Promise<SqliteStore> {
+export function openNodeStores(config: Config, watch?: StoreWatch): Promise<SqliteStore> {
   return openSqliteStores({
+    ...(watch === undefined ? {} : { watch }),
     dataDir: config.dataDir,
     ingestQueueMax: config.ingestQueueMax,
     ingestQueueBytesMax: config.ingestQueueBytesMax,

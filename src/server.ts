@@ -6,6 +6,7 @@ import type { Deps } from './deps.ts'
 import type { App } from './http/app-type.ts'
 import { collectAtRest } from './http/heap-at-rest.ts'
 import { createLogOutput } from './http/log-output.ts'
+import { type Remover, startRemover } from './retention/remover.ts'
 import { SCOPES } from './schemas/access/key.ts'
 import { createTrainer, type Trainer } from './training/worker/trainer.ts'
 
@@ -37,8 +38,9 @@ async function main(): Promise<void> {
   await tellMissing(app, deps)
   // Before the address is open: who sees it open may send a signal at once.
   let trainer: Trainer | null = null
+  let remover: Remover | null = null
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => void shutDown(app, deps, trainer, signal))
+    process.once(signal, () => void shutDown(app, deps, [trainer, remover], signal))
   }
   process.on('SIGHUP', () => reloadModels(app, deps))
   try {
@@ -50,6 +52,10 @@ async function main(): Promise<void> {
   }
   await announceFirstKey(app, config, deps)
   collectAtRest()
+  remover = startRemover({
+    ...{ stores: deps, defaultDays: config.retentionDays },
+    log: (level, fields, message) => app.log[level](fields, message),
+  })
   if (config.trainer) trainer = awaitJobs(app, deps, () => startTrainer(app, deps, config))
 }
 
@@ -159,14 +165,14 @@ async function announceFirstKey(app: App, config: Config, deps: Deps): Promise<v
 async function shutDown(
   app: App,
   deps: Deps,
-  trainer: Trainer | null,
+  inBackground: readonly (Trainer | Remover | null)[],
   signal: string,
 ): Promise<void> {
   app.log.info({ signal }, 'draining')
   setTimeout(() => process.exit(1), SHUTDOWN_MS_MAX).unref()
   try {
-    // Before requests are refused: it gives its job back.
-    await trainer?.stop()
+    // Before requests are refused: the trainer gives its job back.
+    await Promise.all(inBackground.map((work) => work?.stop()))
     await app.close()
     await deps.close()
     app.log.info('stopped')

@@ -18,6 +18,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/otel/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
   'src/inference/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
   'src/training/': ['src/schemas/', 'src/domain/', 'src/store/api/', 'src/inference/tiny/'],
+  'src/retention/': ['src/schemas/', 'src/domain/', 'src/store/api/'],
+  // What it tells of is told to it by the types of those who tell.
+  'src/metrics/': ['src/http/', 'src/schemas/', 'src/domain/', 'src/store/api/', 'src/inference/'],
   'src/http/': ['src/schemas/', 'src/domain/'],
   'src/page/': ['src/schemas/'],
   'src/routes/': [
@@ -26,6 +29,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/domain/',
     'src/store/api/',
     'src/inference/',
+    'src/metrics/',
     'src/training/jobs/',
     'src/otel/',
     // Read as files, for browsers.
@@ -36,6 +40,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/config.ts',
     'src/store/',
     'src/inference/',
+    'src/metrics/',
     'src/otel/',
     'src/http/',
     'src/domain/',
@@ -57,18 +62,20 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/deps.ts',
     'src/domain/',
     'src/http/',
+    'src/retention/',
     'src/schemas/',
     'src/training/',
     'package.json',
   ],
   'src/keys.ts': ['src/config.ts', 'src/domain/', 'src/schemas/', 'src/store/'],
+  'src/backup.ts': ['src/config.ts', 'src/store/'],
   'src/migrate.ts': ['src/config.ts', 'src/store/'],
   'src/store-copy.ts': ['src/config.ts', 'src/deps.ts', 'src/store/'],
 }
 
 /** Entries that nothing imports. */
 const ENTRIES =
-  /^src\/(?:server|keys|migrate|store-copy)\.ts$|-(?:entry|worker)\.ts$|\/weights\/(?:evaluate|lengthen)\.ts$/
+  /^src\/(?:server|keys|backup|migrate|store-copy)\.ts$|-(?:entry|worker)\.ts$|\/weights\/(?:evaluate|lengthen)\.ts$/
 
 /** Words of SQL that stand only in *.sql.ts and migrations/. */
 const SQL =
@@ -252,6 +259,13 @@ export const RULES: Readonly<Record<string, (tree: Tree) => string[]>> = {
         .filter((comment) => comment.includes('Choice:') && !comment.includes('Spec:'))
         .map((comment) => `${path}: ${comment.slice(0, 80)}`),
     ),
+  'migrations are numbered without gaps, each number once': (tree) => {
+    const files = Object.keys(tree).filter((path) => path.startsWith('migrations/'))
+    const folders = Map.groupBy(files.sort(), (path) => dirname(path))
+    return [...folders.values()].flatMap((paths) =>
+      paths.filter((path, at) => Number(/(\d{4})-[^/]*$/.exec(path)?.[1]) !== at + 1).slice(0, 1),
+    )
+  },
   'nothing is left undone': (tree) =>
     Object.entries(tree)
       .filter(([path]) => /^(?:src|test|bench)\//.test(path) && path !== 'test/style-rules.ts')

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { RULES, type Tree } from './style-rules.ts'
 
 const TREE: Tree = Object.fromEntries(
-  globSync(['{src,test,bench,examples}/**/*.{ts,mjs}']).map((path) => [
+  globSync(['{src,test,bench,examples}/**/*.{ts,mjs}', 'migrations/*/*.sql']).map((path) => [
     path,
     readFileSync(path, 'utf8'),
   ]),
@@ -83,6 +83,14 @@ const BAD_SAMPLES: Record<string, { tree: Tree; found: RegExp }> = {
   'a choice stands beside the rule it fills': {
     tree: { 'src/a.ts': '/** Choice: mine. */' },
     found: /src\/a\.ts/,
+  },
+  'migrations are numbered without gaps, each number once': {
+    tree: {
+      'migrations/a/0001-b.sql': '',
+      'migrations/a/0002-c.sql': '',
+      'migrations/a/0002-d.sql': '',
+    },
+    found: /0002-d/,
   },
   'nothing is left undone': { tree: { 'src/a.ts': '// TODO later' }, found: /src\/a\.ts/ },
   'no file has an empty name': { tree: { 'src/domain/utils.ts': '' }, found: /utils/ },

@@ -9,7 +9,7 @@ import type {
 } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Principal } from '../domain/access/permissions.ts'
-import type { ApiError } from '../errors.ts'
+import type { ApiError, ErrorCode } from '../errors.ts'
 
 export type App = FastifyInstance<
   RawServerDefault,
@@ -25,6 +25,8 @@ declare module 'fastify' {
     principal: Principal | null
     /** The body's text as it arrived, on routes whose config asks for it; else null. */
     bodyText: string | null
+    /** Why it is refused; null while it is not. */
+    refusal: ErrorCode | null
   }
   interface FastifyContextConfig {
     /** Keep the body's text for the handler. */

@@ -111,6 +111,7 @@ function answer(
   refusals?: RefusalLog,
 ): FastifyReply {
   const { status } = ERRORS[error.code]
+  request.refusal = error.code
   const named = { request_id: request.id, code: error.code }
   if (status === 503 && refusals) refusals.note(error, request.routeOptions.url ?? null)
   else if (status >= 500 && status !== 501)

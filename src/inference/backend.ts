@@ -51,6 +51,8 @@ export interface CompletionCall {
   readonly keyId?: string
   /** Told the number of the upstream, from 1, that is asked; called again for another try. */
   readonly onUpstream?: (number: number) => void
+  /** Told how long a try was waited for, milliseconds: until its answer began, or it failed. */
+  readonly onTried?: (ms: number) => void
 }
 
 /** What a model may be asked, as the models file says it. `tokenize` stands for both ways. */

@@ -13,7 +13,7 @@ import { keyOfHeaders } from '../domain/access/credentials.ts'
 import type { Principal } from '../domain/access/permissions.ts'
 import { encodeTraceResponse } from '../domain/otel/otlp-protobuf.ts'
 import { rpcCodeOf } from '../domain/otel/rpc-code.ts'
-import { ApiError, ERRORS } from '../errors.ts'
+import { ApiError, ERRORS, type ErrorCode } from '../errors.ts'
 import type { RecordSpans } from './record-spans.ts'
 
 export interface GrpcServerOptions {
@@ -22,8 +22,18 @@ export interface GrpcServerOptions {
   readonly bodyBytesMax: number
   readonly findPrincipal: (key: string) => Promise<Principal | null>
   readonly recordSpans: RecordSpans
+  /** Told of each answer. */
+  readonly onAnswer: (answer: GrpcAnswer) => void
   /** Faults that are no refusals. */
   readonly onFault: (error: unknown) => void
+}
+
+export interface GrpcAnswer {
+  /** Of the method. */
+  readonly path: string
+  readonly seconds: number
+  /** Why it was refused, or null. */
+  readonly refusal: ErrorCode | null
 }
 
 export interface GrpcServer {
@@ -69,9 +79,18 @@ export async function openGrpcServer(options: GrpcServerOptions): Promise<GrpcSe
   })
   server.addService(SERVICE, {
     Export: (call: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
+      const beganMs = performance.now()
+      const tell = (refusal: ErrorCode | null) =>
+        options.onAnswer({ path: PATH, seconds: (performance.now() - beganMs) / 1000, refusal })
       void answer(call, options).then(
-        (bytes) => done(null, bytes),
-        (error: unknown) => done(toRefusal(error, options)),
+        (bytes) => {
+          tell(null)
+          done(null, bytes)
+        },
+        (error: unknown) => {
+          tell(error instanceof ApiError ? error.code : 'internal_error')
+          done(toRefusal(error, options))
+        },
       )
     },
   })

@@ -31,6 +31,8 @@ export interface ReadSpans {
   readonly projects: readonly string[]
   /** In the order in which the spans began. */
   readonly calls: readonly CallParts[]
+  /** How many there are. */
+  readonly count: number
   readonly feedback: readonly SpanFeedback[]
   /** Spans that cannot be stored. */
   readonly rejected: number
@@ -85,7 +87,14 @@ export function readTraceRequest(
     }
   }
   const rejected = refusals.length + Math.max(0, unrouted - 1)
-  return { projects: [...projects], calls, feedback, rejected, message: refusals[0] ?? null }
+  return {
+    projects: [...projects],
+    calls,
+    count: calls.length,
+    feedback,
+    rejected,
+    message: refusals[0] ?? null,
+  }
 }
 
 function open({ encoding, bytes }: ReadRequest, containersMax: number): readonly Group[] {

@@ -7,13 +7,15 @@ import type { Encoding } from './read-request.ts'
 import { type HeaderValues, onlyProjectOf, projectOfHeaders } from './span-project.ts'
 import type { OpenSpans, TraceReader } from './span-reader.ts'
 
-interface SpanRecorderOptions {
+export interface SpanRecorderOptions {
   readonly calls: CallStore
   readonly feedback: FeedbackStore
   readonly reader: TraceReader
   readonly refScheme: string
   readonly feedbackPayloadBytesMax: number
   readonly nowUs: () => number
+  /** Told how many spans of an export were stored; of one that failed in its middle nothing is told. */
+  readonly onStored: (spans: number) => void
 }
 
 interface TraceRequest {
@@ -50,6 +52,7 @@ export function createSpanRecorder(options: SpanRecorderOptions): RecordSpans {
     try {
       for (const project_id of spans.projects) requireAccess(caller, 'traces:write', project_id)
       const refused = await writeCalls(spans, options.calls)
+      options.onStored(spans.count - refused.count)
       await writeFeedback(spans, svc_user_id, options)
       return {
         rejected: spans.rejected + refused.count,

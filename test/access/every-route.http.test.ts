@@ -119,6 +119,8 @@ describe('every route', () => {
       if (outcome !== 'project_forbidden') others[route.name] = outcome
     }
     expect(others).toEqual({
+      // It tells of no project.
+      'GET /metrics': '200',
       // What they tell is of the projects of the key alone.
       ...{ 'GET /me': '200', 'POST /graphql': '200' },
       ...{ 'POST /service/projects_info': '200', 'POST /refs/read_batch': 'object_not_found' },

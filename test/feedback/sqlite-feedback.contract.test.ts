@@ -1,5 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
+import { queryFeedback } from '../../src/store/sqlite/feedback/feedback-query.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/open.ts'
+import { runPaused } from '../calls/query/run-paused.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { feedbackAt, trigger } from './feedback-fixtures.ts'
 import { describeFeedbackQueryContract } from './feedback-query-contract.ts'
@@ -17,6 +20,18 @@ function open(dataDir: string): SqliteStore {
 describeFeedbackStoreContract('sqlite', async () => open(':memory:').feedback)
 describeFeedbackStatsContract('sqlite', async () => open(':memory:').feedback)
 describeFeedbackQueryContract('sqlite', async () => open(':memory:').feedback)
+describeFeedbackQueryContract('sqlite with pauses', async () => {
+  const dataDir = makeTempDir()
+  const db = openDatabase(dataDir)
+  onTestFinished(() => void db.close())
+  let looks = 0
+  const isDue = () => ++looks % 50 === 0
+  return {
+    ...open(dataDir).feedback,
+    queryFeedback: async (project_id, query) =>
+      runPaused(db, queryFeedback, { project_id, query }, isDue),
+  }
+})
 
 describe('sqlite feedback', () => {
   it('is there again after a restart, and its id is still taken', async () => {

@@ -114,7 +114,7 @@ describe('the statements of objects, tables and files', () => {
     ...FILES,
     ...OBJECTS.FIND_VERSIONS,
     PLACE_BY_ALIAS: OBJECTS.FIND_PLACES.byAlias,
-    LIST_OBJECTS: OBJECTS.listObjects([OBJECTS.OBJECT_ORDERS.object_id.asc]),
+    LIST_OBJECTS: OBJECTS.listObjects([OBJECTS.OBJECT_ORDERS.object_id.asc], []),
   }
 
   it.each(Object.entries(statements).filter(([, sql]) => typeof sql === 'string'))(
@@ -130,8 +130,27 @@ describe('the statements of objects, tables and files', () => {
         : explain.all(...(names.length > 0 ? [Object.fromEntries(names)] : []))
       const scans = (plan as { detail: string }[])
         .map(({ detail }) => detail)
-        .filter((detail) => /^SCAN (?!json_each|\(subquery)/.test(detail))
+        .filter((detail) => /^SCAN (?!json_each|page|\(subquery)/.test(detail))
       expect(scans).toEqual([])
+    },
+  )
+
+  it.each(['asc', 'desc'] as const)(
+    'take the page of the newest versions from an index: %s',
+    (to) => {
+      const db = openDatabase(':memory:')
+      onTestFinished(() => void db.close())
+      migrate(db)
+      const sql = OBJECTS.listObjects(
+        [OBJECTS.OBJECT_ORDERS.created_at[to]],
+        ['kind', 'latest_only'],
+      )
+      const parameters = { project_id: 'p', kind: 'op', limit: 1, offset: 0 }
+      const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(parameters) as { detail: string }[]
+      const steps = plan.map(({ detail }) => detail)
+      const page = steps.slice(0, steps.indexOf('SCAN page')).join()
+      expect(page).toContain('objects_project_id_created_at_us')
+      expect(page).not.toContain('TEMP B-TREE')
     },
   )
 })

@@ -6,11 +6,12 @@ import { runUntilExit, spawnServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { buildSpan, toProtobufRequest } from './otel-fixtures.ts'
 
+const PATH = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
 const keep = (bytes: Buffer) => bytes
 const Client = makeGenericClientConstructor(
   {
     Export: {
-      path: '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
+      path: PATH,
       ...{ requestStream: false, responseStream: false },
       ...{ requestSerialize: keep, requestDeserialize: keep },
       ...{ responseSerialize: keep, responseDeserialize: keep },
@@ -56,12 +57,20 @@ describe('OTLP over gRPC', () => {
       body: JSON.stringify({ project_id: 'acme/demo' }),
     })
     expect(await answer.json()).toMatchObject({ count: 1 })
+    const metrics = await (
+      await fetch(`${server.url}/metrics`, { headers: { authorization } })
+    ).text()
+    const count = String.raw`weft_http_request_duration_seconds_count\{route="${PATH}",method="POST"`
+    expect(metrics).toMatch(new RegExp(`${count},status="2xx"\\} 1`))
+    expect(metrics).toMatch(new RegExp(`${count},status="4xx"\\} 2`))
+    expect(metrics).toContain('weft_refusals_total{code="missing_api_key"} 1')
     expect(await server.stop()).toEqual({ code: 0, signal: null })
   })
 
   it('tells a fault from a refusal, and of a fault nothing', async () => {
     const broken = new Error('broken')
     const faults: unknown[] = []
+    const answers: unknown[] = []
     const server = await openGrpcServer({
       ...{ host: '127.0.0.1', port: 0, bodyBytesMax: 10_000 },
       findPrincipal: async (key) => (key === 'known' ? ({} as Principal) : null),
@@ -69,6 +78,7 @@ describe('OTLP over gRPC', () => {
         throw broken
       },
       onFault: (error) => faults.push(error),
+      onAnswer: ({ refusal }) => answers.push(refusal),
     })
     onTestFinished(() => server.close())
     const address = `127.0.0.1:${server.port}`
@@ -76,6 +86,7 @@ describe('OTLP over gRPC', () => {
     expect(faults).toEqual([])
     expect(await exportSpan(address, { authorization: 'Bearer known' })).toBe(13)
     expect(faults).toEqual([broken])
+    expect(answers).toEqual(['invalid_api_key', 'internal_error'])
   })
 
   it('a port that is taken ends the start with one line', async () => {

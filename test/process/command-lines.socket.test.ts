@@ -9,7 +9,7 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   scripts: Record<string, string>
 }
 /** Those that anybody runs; the others read their arguments in the same way. */
-const TRIED = ['keys', 'migrate', 'store:copy', 'demo']
+const TRIED = ['keys', 'backup', 'migrate', 'store:copy', 'demo']
 
 const run = promisify(execFile)
 

@@ -6,27 +6,46 @@ const project_id = 'acme/demo'
 describe.each(['', '/traces'])('settings of projects below %s/', (root) => {
   it('tell what holds', async () => {
     const { post, get } = await buildTestApp()
-    const ask = async (path: string, body: object) => (await post(`${root}${path}`, body)).body
-    expect(await ask('/project/ttl_settings/read', { project_id })).toEqual({
-      retention_days: null,
-    })
-    expect(await ask('/project/ingest_sampling_settings/read', { project_id })).toEqual({
-      ...{ sample_rate: 1, dry_run: false },
-    })
     const url = `${root}/project/sensitive_data_settings?project_id=${project_id}`
     expect((await get(url)).body).toEqual({ policy: 'off' })
+    const sampling = await post(`${root}/project/ingest_sampling_settings/read`, { project_id })
+    expect(sampling.body).toEqual({ sample_rate: 1, dry_run: false })
   })
 
-  it('cannot limit how long calls are kept, and say so', async () => {
+  it('say how long a project keeps its calls', async () => {
     const { post } = await buildTestApp()
-    const update = (fields: object) =>
-      post(`${root}/project/ttl_settings/update`, { project_id, ...fields })
-    expect((await update({ retention_days: null })).body).toEqual({ retention_days: null })
-    const { status, body } = await update({ retention_days: 30 })
+    const ask = async (verb: string, body: object) =>
+      (await post(`${root}/project/ttl_settings/${verb}`, body)).body
+    const other = 'acme/other'
+    expect(await ask('read', { project_id })).toEqual({ retention_days: null })
+    const user = root === '' ? {} : { wb_user_id: 'someone' }
+    const set = { project_id, retention_days: 30, ...user }
+    expect(await ask('update', set)).toEqual({ retention_days: 30 })
+    expect(await ask('read', { project_id })).toEqual({ retention_days: 30 })
+    expect(await ask('read', { project_id: other })).toEqual({ retention_days: null })
+    expect(await ask('update', { project_id, retention_days: null })).toEqual({
+      retention_days: null,
+    })
+    expect(await ask('read', { project_id })).toEqual({ retention_days: null })
+  })
+
+  it('say what the server keeps until a project is told something else', async () => {
+    const { post } = await buildTestApp({ retentionDays: 7 })
+    const ask = async (verb: string, fields: object) =>
+      (await post(`${root}/project/ttl_settings/${verb}`, { project_id, ...fields })).body
+    expect(await ask('read', {})).toEqual({ retention_days: 7 })
+    expect(await ask('update', {})).toEqual({ retention_days: null })
+    expect(await ask('read', {})).toEqual({ retention_days: null })
+  })
+
+  it.each([0, -1, 1.5, 36_501, '30', true, [30]])('refuse %j days', async (retention_days) => {
+    const { post, deps } = await buildTestApp()
+    const path = `${root}/project/ttl_settings/update`
+    const { status, body } = await post(path, { project_id, retention_days })
     expect([status, body.error.code, body.error.param]).toEqual([
       ...[422, 'validation_failed', 'retention_days'],
     ])
-    expect((await update({ retention_days: 0 })).body.error.code).toBe('validation_failed')
+    expect(await deps.retention.findRetention(project_id)).toBeNull()
   })
 
   it('need their scope and the project', async () => {
@@ -54,8 +73,9 @@ describe.each(['', '/traces'])('settings of projects below %s/', (root) => {
       await post(`${root}/project/ttl_settings/read`, body, { key: write }),
       await post(`${root}/project/ingest_sampling_settings/read`, body, { key: write }),
       await post(`${root}/project/ttl_settings/update`, body, { key: read }),
+      await post(`${root}/project/ttl_settings/update`, body, { key: write }),
       await get(policy, { key: write }),
     ]
-    expect(refusals.map((answer) => answer.body.error.code)).toEqual(Array(4).fill('scope_missing'))
+    expect(refusals.map((answer) => answer.body.error.code)).toEqual(Array(5).fill('scope_missing'))
   })
 })

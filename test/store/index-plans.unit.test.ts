@@ -37,9 +37,11 @@ const MADE: readonly string[] = [
     CALLS.countCalls(filter),
   ]),
   CALLS.findCallsByKey(new Set(['inputs'])),
-  ...(['all', 'id', 'weave_ref'] as const).map((source) => FEEDBACK.selectFeedback(source, true)),
-  ANNOTATION.listItems(['created_at_us ASC']),
-  OBJECTS.listObjects([OBJECTS.OBJECT_ORDERS.created_at.asc]),
+  ...(['all', 'id', 'weave_ref'] as const).map((source) =>
+    FEEDBACK.selectFeedback(source, 'asc', true),
+  ),
+  ANNOTATION.listItems([], false),
+  OBJECTS.listObjects([OBJECTS.OBJECT_ORDERS.created_at.asc], []),
   ...Object.values({ ...OBJECTS.FIND_VERSIONS }),
 ]
 

@@ -19,6 +19,8 @@ CREATE TABLE "annotation_items" (
   is_done INTEGER NOT NULL DEFAULT 0 CHECK (is_done IN (0, 1))
 ) STRICT;
 
+CREATE INDEX annotation_items_queue_key ON annotation_items (queue_key);
+
 CREATE UNIQUE INDEX annotation_items_queue_key_call_id ON annotation_items (queue_key, call_id);
 
 CREATE INDEX annotation_items_queue_key_is_done ON annotation_items (queue_key, is_done);
@@ -100,7 +102,7 @@ CREATE TABLE "calls" (
   deleted_at_us INTEGER,
   -- 1 when display_name was given by an update, which may come before the start and outlives it.
   is_renamed INTEGER NOT NULL DEFAULT 0 CHECK (is_renamed IN (0, 1))
-) STRICT;
+, is_freed INTEGER NOT NULL DEFAULT 0 CHECK (is_freed IN (0, 1))) STRICT;
 
 CREATE UNIQUE INDEX calls_project_key_id ON calls (project_key, id);
 
@@ -115,6 +117,11 @@ CREATE INDEX calls_project_key_thread_id ON calls (project_key, thread_id) WHERE
 CREATE INDEX calls_project_key_trace_id ON calls (project_key, trace_id);
 
 CREATE INDEX calls_project_key_turn_id ON calls (project_key, turn_id) WHERE turn_id IS NOT NULL;
+
+CREATE INDEX calls_unfreed ON calls (call_key) WHERE deleted_at_us IS NOT NULL AND is_freed = 0;
+
+CREATE INDEX calls_unstarted ON calls (project_key, coalesce(ended_at_us, deleted_at_us))
+WHERE started_at_us IS NULL;
 
 CREATE TABLE checkpoints (
   id TEXT NOT NULL PRIMARY KEY,
@@ -232,6 +239,9 @@ CREATE TABLE objects (
   deleted_at_us INTEGER
 ) STRICT;
 
+CREATE INDEX objects_project_id_created_at_us
+ON objects (project_id, created_at_us) WHERE deleted_at_us IS NULL;
+
 CREATE UNIQUE INDEX objects_project_id_object_id_digest ON objects (project_id, object_id, digest);
 
 CREATE UNIQUE INDEX objects_project_id_object_id_version_index
@@ -277,6 +287,11 @@ CREATE TABLE prices (
 ) STRICT;
 
 CREATE UNIQUE INDEX prices_project_id_id ON prices (project_id, id);
+
+CREATE TABLE project_retention (
+  project_id TEXT NOT NULL PRIMARY KEY,
+  retention_days INTEGER
+) STRICT;
 
 CREATE TABLE projects (
   project_key INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,

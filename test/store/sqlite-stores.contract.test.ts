@@ -1,6 +1,8 @@
 import { onTestFinished } from 'vitest'
 import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { describeRetentionStoreContract } from '../projects/retention-store-contract.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
+import { describeCallRemovalContract } from './call-removal-contract.ts'
 import { describeCallSumsContract } from './call-sums-contract.ts'
 import { describeClosingContract } from './closing-contract.ts'
 import {
@@ -20,7 +22,10 @@ describeClosingContract('sqlite with threads', () => open(makeTempDir()))
 describeClosingContract('keys of sqlite', async () => openSqliteKeys(makeTempDir(), true))
 describeCallSumsContract('sqlite', () => open(':memory:'))
 describeCallSumsContract('sqlite with threads', () => open(makeTempDir()))
+describeCallRemovalContract('sqlite', () => open(':memory:'))
+describeCallRemovalContract('sqlite with threads', () => open(makeTempDir()))
 describeKeyStoreContract('sqlite', async () => (await open(':memory:')).keys)
 describePriceStoreContract('sqlite', async () => (await open(':memory:')).prices)
+describeRetentionStoreContract('sqlite', async () => (await open(':memory:')).retention)
 describeFileStoreContract('sqlite', async () => (await open(makeTempDir())).files)
 describeResponseStoreContract('sqlite', async () => (await open(':memory:')).responses)

@@ -3,10 +3,10 @@ import type { AgentSearchRequest } from '../../schemas/agents/agent-search.ts'
 import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
 import type { Query } from '../../schemas/query/query-expression.ts'
 import { timestampUs } from '../../schemas/timestamp.ts'
-import { type StartedBounds, startedBounds } from '../calls/calls-query.ts'
 import { type Expression, parseQuery } from '../query/query-expression.ts'
 import { createMatcher } from '../query/query-matcher.ts'
 import { requiredTexts } from '../query/row-query.ts'
+import { type TimeBounds, timeBounds } from '../query/time-bounds.ts'
 import type { AgentSpan } from './agent-span.ts'
 import { SPAN_FIELDS, spanField } from './span-values.ts'
 
@@ -14,7 +14,7 @@ export interface SpanScope {
   readonly project_id: string
   readonly filter: CallsFilter
   /** Inclusive, microseconds. */
-  readonly startedUs: StartedBounds
+  readonly startedUs: TimeBounds
   readonly expression: Expression | null
 }
 
@@ -32,7 +32,7 @@ interface ScopeRequest {
  */
 export function resolveScope(request: ScopeRequest, filter: CallsFilter = {}): SpanScope {
   const expression = request.query ? parseQuery(request.query, { fields: SPAN_FIELDS }) : null
-  const implied = startedBounds(expression)
+  const implied = timeBounds(expression, 'started_at')
   const { started_after: after, started_before: before } = request
   const trace_ids = requiredTexts(expression, 'trace_id') ?? []
   const call_ids = requiredTexts(expression, 'span_id') ?? []

@@ -3,8 +3,8 @@ import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
 import type { CallsQueryRequest, CallsQueryStatsRequest } from '../../schemas/calls/calls-query.ts'
 import type { ProjectPrice } from '../prices/project-prices.ts'
 import { type Expression, fieldPaths, parsePath, parseQuery } from '../query/query-expression.ts'
-import { toTimeUs } from '../query/query-values.ts'
 import { type RowQuery, requiredTexts } from '../query/row-query.ts'
+import { exactBounds, type TimeBounds, timeBounds } from '../query/time-bounds.ts'
 import { ASKED_FIELDS, CALL_FIELDS, isCostPath, requireFeedbackPaths } from './call-fields.ts'
 import { parseExpandColumns } from './expand-columns.ts'
 
@@ -32,18 +32,13 @@ interface RefReach {
 /** No ref is followed and no feedback found. */
 const NOWHERE: RefReach = { refScheme: '', projects: [] }
 
-export interface StartedBounds {
-  readonly from: number
-  readonly to: number
-}
-
 /** Which calls, in which order. Plain data. */
 export interface CallsSelection {
   readonly project_id: string
   readonly filter: CallsFilter
   readonly expression: Expression | null
   /** Bounds on started_at that the expression implies, both inclusive, in microseconds. */
-  readonly startedUs: StartedBounds
+  readonly startedUs: TimeBounds
   /** Columns whose refs are followed, the shorter first. */
   readonly expanded: readonly (readonly string[])[]
   readonly reach: RefReach
@@ -98,13 +93,13 @@ export function resolveCallsSelection(
   const last = sort.at(-1)
   const isLastStart = last?.path.join('.') === 'started_at'
   const tie = { path: ['id'], direction: isLastStart ? last.direction : ('desc' as const) }
-  const exact = expression === null ? null : exactBounds(expression)
+  const exact = expression === null ? null : exactBounds(expression, 'started_at')
   return {
     project_id,
     filter: narrow(request.filter ?? {}, expression),
     // What is a window of time alone is read from the index, and no call is looked at for it.
     expression: exact === null ? expression : null,
-    startedUs: exact ?? startedBounds(expression),
+    startedUs: exact ?? timeBounds(expression, 'started_at'),
     expanded: parseExpandColumns(request.expand_columns),
     reach,
     prices: null,
@@ -131,77 +126,6 @@ function narrow(filter: CallsFilter, expression: Expression | null): CallsFilter
     ...(isFree(filter.call_ids) ? { call_ids } : {}),
     ...(isFree(filter.trace_ids) ? { trace_ids } : {}),
   }
-}
-
-/** All of time. */
-export const ANY_START: StartedBounds = {
-  from: Number.MIN_SAFE_INTEGER,
-  to: Number.MAX_SAFE_INTEGER,
-}
-
-/**
- * The part of time that calls of an expression lie in, never too small: a time window in a query then
- * reads a window of the index.
- */
-export function startedBounds(expression: Expression | null): StartedBounds {
-  if (expression?.op === '$and') {
-    return expression.items.map(startedBounds).reduce(
-      (left, right) => ({
-        from: Math.max(left.from, right.from),
-        to: Math.min(left.to, right.to),
-      }),
-      ANY_START,
-    )
-  }
-  if (expression?.op === '$gt' || expression?.op === '$gte') {
-    return betweenSides(expression.right, expression.left)
-  }
-  if (expression?.op === '$lt' || expression?.op === '$lte') {
-    return betweenSides(expression.left, expression.right)
-  }
-  return ANY_START
-}
-
-/**
- * The window of an expression that says nothing but between which times a call began; null for any other. A call meets
- * the expression exactly when its start lies in the window.
- */
-export function exactBounds(expression: Expression): StartedBounds | null {
-  if (expression.op === '$and') {
-    let bounds: StartedBounds = ANY_START
-    for (const item of expression.items) {
-      const inner = exactBounds(item)
-      if (inner === null) return null
-      bounds = { from: Math.max(bounds.from, inner.from), to: Math.min(bounds.to, inner.to) }
-    }
-    return bounds
-  }
-  const { op } = expression
-  if (op !== '$lt' && op !== '$lte' && op !== '$gt' && op !== '$gte') return null
-  const { left, right } = expression
-  const us = isStart(left) ? literalUs(right) : isStart(right) ? literalUs(left) : null
-  if (us === null) return null
-  // On the right, the start is compared the other way round.
-  const isUpper = op.startsWith('$lt') === isStart(left)
-  const isInclusive = op.endsWith('e')
-  if (isUpper) return { ...ANY_START, to: isInclusive ? Math.floor(us) : Math.ceil(us) - 1 }
-  return { ...ANY_START, from: isInclusive ? Math.ceil(us) : Math.floor(us) + 1 }
-}
-
-function isStart(side: Expression): boolean {
-  return side.op === '$getField' && side.path.join('.') === 'started_at'
-}
-
-/** Bounds for a start that stands on one side of `lower <= upper`. */
-function betweenSides(lower: Expression, upper: Expression): StartedBounds {
-  if (isStart(upper)) return { ...ANY_START, from: Math.floor(literalUs(lower) ?? ANY_START.from) }
-  if (isStart(lower)) return { ...ANY_START, to: Math.ceil(literalUs(upper) ?? ANY_START.to) }
-  return ANY_START
-}
-
-function literalUs(side: Expression): number | null {
-  const us = side.op === '$literal' ? toTimeUs(side.value) : null
-  return us === null || !Number.isSafeInteger(Math.trunc(us)) ? null : us
 }
 
 /** @throws ApiError query_invalid for a column that calls have not */

@@ -59,14 +59,22 @@ interface Kept<Row> {
 /**
  * Takes rows one after the other and keeps those that the page may need: never more than twice the rows
  * up to its end.
+ *
+ * @param isPresorted - whether rows come in the order of the first sort already
  */
-export function createRowSelection<Row>(query: RowQuery, fieldOf: FieldOf<Row>) {
+export function createRowSelection<Row>(
+  query: RowQuery,
+  fieldOf: FieldOf<Row>,
+  isPresorted = false,
+) {
   const { expression, sort, offset, limit } = query
   const end = offset + limit
   const meets = expression && createMatcher(expression)
   let kept: Kept<Row>[] = []
   /** The last one of a whole page; what comes behind it is not kept. */
   let last: Kept<Row> | undefined
+  /** With the page's end by the first sort: rows that come in its order are too late when they differ there. */
+  let edge: Kept<Row> | undefined
   let count = 0
 
   function keyAt({ row, keys }: Kept<Row>, at: number): unknown {
@@ -76,10 +84,13 @@ export function createRowSelection<Row>(query: RowQuery, fieldOf: FieldOf<Row>) 
     return keys[at]
   }
 
+  function compareAt(left: Kept<Row>, right: Kept<Row>, at: number): number {
+    return orderForSort(keyAt(left, at), keyAt(right, at), sort[at]?.direction ?? 'asc')
+  }
+
   function compare(left: Kept<Row>, right: Kept<Row>): number {
     for (let at = 0; at < sort.length; at++) {
-      const direction = sort[at]?.direction ?? 'asc'
-      const sign = orderForSort(keyAt(left, at), keyAt(right, at), direction)
+      const sign = compareAt(left, right, at)
       if (sign !== 0) return sign
     }
     return left.index - right.index
@@ -106,7 +117,10 @@ export function createRowSelection<Row>(query: RowQuery, fieldOf: FieldOf<Row>) 
         if (index >= offset && index < end) kept.push({ row, index, keys: [] })
         return count < end
       }
-      keep({ row, index, keys: [] })
+      const one = { row, index, keys: [] }
+      if (isPresorted && edge && compareAt(one, edge, 0) > 0) return false
+      keep(one)
+      if (count === end) edge = one
       return true
     },
     /** Rows that met the condition. */

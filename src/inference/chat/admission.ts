@@ -27,6 +27,14 @@ export interface Admission {
    * aborts during the wait
    */
   enter(request: AdmissionRequest): Leave | Promise<Leave>
+  figures(): AdmissionFigures
+}
+
+export interface AdmissionFigures {
+  readonly running: number
+  readonly waiting: number
+  /** Since the start, because all places were taken. */
+  readonly refused: number
 }
 
 interface AdmissionOptions {
@@ -49,6 +57,7 @@ export function createAdmission({ placesMax, keyMax }: AdmissionOptions): Admiss
   const keys = createCounter()
   const waiting: Waiter[] = []
   let takenCount = 0
+  let refused = 0
 
   function tryStart({ modelId, modelMax, keyId }: AdmissionRequest): boolean {
     if (modelMax !== null && models.count(modelId) >= modelMax) return false
@@ -102,6 +111,7 @@ export function createAdmission({ placesMax, keyMax }: AdmissionOptions): Admiss
     enter(request) {
       request.signal.throwIfAborted()
       if (takenCount >= placesMax) {
+        refused += 1
         throw new ApiError('server_overloaded', { retryAfterS: RETRY_AFTER_S })
       }
       takenCount += 1
@@ -113,6 +123,7 @@ export function createAdmission({ placesMax, keyMax }: AdmissionOptions): Admiss
       }
       return tryStart(request) ? leave : waitAndEnter(request, leave)
     },
+    figures: () => ({ running: takenCount - waiting.length, waiting: waiting.length, refused }),
   }
 }
 

@@ -26,6 +26,7 @@ import {
   streamAnswer,
 } from './answer-run.ts'
 import type { CompletionRecorder, RecordedAs } from './completion-recorder.ts'
+import { type CompletionWatch, joinWatchers, openCompletionTold } from './completion-watch.ts'
 import type { KeyLimits } from './key-limits.ts'
 import type { ModelMeter } from './model-meter.ts'
 
@@ -35,6 +36,8 @@ export interface CompletionRunOptions {
   readonly limits: KeyLimits
   readonly recorder: CompletionRecorder
   readonly meter: ModelMeter
+  /** Told of every completion. */
+  readonly watch: CompletionWatch
   /** Microseconds since the epoch. */
   readonly nowUs: () => number
 }
@@ -144,13 +147,16 @@ export function prepareRun<R extends AnyRequest>(
   const { keyId } = caller
   setHeaders(limits.take(keyId))
   let answering = model
-  const watchUpstream = (candidate: ServedModel) =>
-    (candidate.upstreamCount ?? 1) === 1
-      ? {}
-      : {
-          onUpstream: (number: number) =>
-            setHeaders(kind.nameBackend(call.request, candidate, number)),
-        }
+  const told = openCompletionTold(options.watch, models, call.request.stream === true)
+  const watchUpstream = (candidate: ServedModel) => {
+    const { asked, waited: onTried } = told.turnTo(candidate)
+    const isOneOfMany = (candidate.upstreamCount ?? 1) > 1
+    const onUpstream = (number: number) => {
+      asked()
+      if (isOneOfMany) setHeaders(kind.nameBackend(call.request, candidate, number))
+    }
+    return { onUpstream, onTried }
+  }
   const toTurn = (candidate: ServedModel) => (): Candidate => {
     answering = candidate
     setHeaders(kind.nameBackend(call.request, candidate, null))
@@ -166,8 +172,8 @@ export function prepareRun<R extends AnyRequest>(
   )
   const watcher =
     exchange.projectId === null && !limits.countsTokens
-      ? null
-      : openWatcher(exchange, { ...options, answering: () => answering })
+      ? told
+      : joinWatchers(told, openWatcher(exchange, { ...options, answering: () => answering }))
   return { turns: [model, ...others].map(toTurn), run: { admission, watcher, meter } }
 }
 

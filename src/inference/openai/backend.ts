@@ -235,10 +235,11 @@ async function open<T>(
   tried: Set<number>,
   signal: AbortSignal,
 ): Promise<Opened<T>> {
-  const { model, requestId, onUpstream, ...how } = ask
+  const { model, requestId, onUpstream, onTried, ...how } = ask
   const use = pool.take(tried)
   tried.add(use.number)
   onUpstream?.(use.number)
+  const beganMs = performance.now()
   const { client } = use.value
   let answer: UpstreamAnswer | null = null
   try {
@@ -256,6 +257,8 @@ async function open<T>(
     if (!signal.aborted) noteFailure(use, failure)
     use.end()
     throw failure
+  } finally {
+    onTried?.(performance.now() - beganMs)
   }
 }
 

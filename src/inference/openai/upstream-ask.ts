@@ -9,7 +9,8 @@ import { editMembers } from './request.ts'
 import { renderUpstreamBody } from './upstream-body.ts'
 
 /** What is asked, at whichever upstream. */
-export interface Ask extends Pick<CompletionCall, 'model' | 'requestId' | 'onUpstream'> {
+export interface Ask
+  extends Pick<CompletionCall, 'model' | 'requestId' | 'onUpstream' | 'onTried'> {
   readonly path: string
   readonly isStream: boolean
   /** Whether the path stands beside `/v1` of the address. Default false. */

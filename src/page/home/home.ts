@@ -17,6 +17,7 @@ import { go } from '../shell/location.ts'
 import { pathTo } from '../shell/place.ts'
 import { timeZone } from '../shell/settings.ts'
 import { FirstTrace } from './first-trace.ts'
+import { Retention } from './retention.ts'
 import { hasValue, lineOf, linesByModel, sumOf, timesOf } from './series.ts'
 
 const PAUSE_MS = 5000
@@ -52,7 +53,7 @@ export function Home({ project }: { readonly project: string }) {
   return html`<h1 class="hidden">Home</h1>
     <${RangeBar} isLoading=${stats.isLoading} isLive=${isLive} />
     <${Failure} words=${stats.failure} />
-    ${stats.value === null ? stats.isLoading && html`<${Loading} />` : html`<${Charts} project=${project} ...${stats.value} />`}`
+    ${stats.value === null ? stats.isLoading && html`<${Loading} />` : html`<${Charts} project=${project} ...${stats.value} /><${Retention} key=${project} project=${project} />`}`
 }
 
 interface ChartsProps {

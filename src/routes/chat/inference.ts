@@ -5,6 +5,7 @@ import { newId } from '../../http/new-id.ts'
 import { createAdmission } from '../../inference/chat/admission.ts'
 import { createCompletionRecorder } from '../../inference/chat/completion-recorder.ts'
 import type { CompletionRunOptions } from '../../inference/chat/completion-run.ts'
+import type { CompletionWatch } from '../../inference/chat/completion-watch.ts'
 import { createKeyLimits } from '../../inference/chat/key-limits.ts'
 import { createModelMeter } from '../../inference/chat/model-meter.ts'
 import { createModelChoice, type ModelChoice } from '../../inference/models/model-choice.ts'
@@ -33,6 +34,8 @@ interface InferenceOptions {
   readonly keyTokensPerMinute: number | null
   /** Where completions that name a project are recorded. */
   readonly recordings: RecordingStore
+  /** Told of every completion, and of those that could not be recorded. */
+  readonly watch: CompletionWatch & { recordingsLost(count: number): void }
   /** Scheme of the refs that are looked for in requests and answers. */
   readonly refScheme: string
   /** Microseconds since the epoch. */
@@ -48,7 +51,7 @@ export interface Inference {
 /** Opens it; what waits to be recorded is handed over when the app closes. */
 export function openInference(app: App, options: InferenceOptions): Inference {
   const { models, trained, checkpoints, completionsMax, keyCompletionsMax } = options
-  const { recordings, refScheme, nowUs } = options
+  const { recordings, refScheme, nowUs, watch } = options
   const choice = createModelChoice({ registry: models, trained, checkpoints })
   const admission = createAdmission({ placesMax: completionsMax, keyMax: keyCompletionsMax })
   const limits = createKeyLimits({
@@ -61,11 +64,14 @@ export function openInference(app: App, options: InferenceOptions): Inference {
     refScheme,
     nowUs,
     newId,
-    onLoss: ({ count, error }) => app.log.error({ err: error, count }, 'completions not recorded'),
+    onLoss({ count, error }) {
+      watch.recordingsLost(count)
+      app.log.error({ err: error, count }, 'completions not recorded')
+    },
   })
   app.addHook('onClose', recorder.close)
   const meter = createModelMeter(() => performance.now(), Date.now)
-  return { choice, run: { models, admission, limits, recorder, meter, nowUs } }
+  return { choice, run: { models, admission, limits, recorder, meter, watch, nowUs } }
 }
 
 interface InferenceRoutesOptions {

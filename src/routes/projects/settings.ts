@@ -1,10 +1,11 @@
 /**
- * Settings of projects that the tracing clients ask for: what Weft does, which cannot be set.
+ * Settings of projects that the tracing clients ask for. How long calls are kept can be set; the others tell what Weft does.
  *
- * Spec: §4 (none of these routes is shown). Choice: clients that ask get the truth in the vendor's words; a setting that would not be honoured is refused.
+ * Spec: §4 (none of these routes is shown). Choice: clients that ask get the truth in the vendor's words.
+ * Whoever records calls may delete those that they name; to let all go that are old takes `admin`.
  */
 import { requireAccess } from '../../domain/access/permissions.ts'
-import { ApiError } from '../../errors.ts'
+import { resolveRetention } from '../../domain/projects/retention.ts'
 import type { App } from '../../http/app-type.ts'
 import {
   IngestSamplingResponse,
@@ -13,11 +14,21 @@ import {
   TtlSettingsResponse,
   TtlSettingsUpdateRequest,
 } from '../../schemas/projects/project.ts'
+import type { RetentionStore } from '../../store/api/projects/retention.ts'
+
+interface ProjectSettingsOptions {
+  readonly retention: RetentionStore
+  /** Days that projects without a setting keep calls; null: for ever. */
+  readonly defaultDays: number | null
+}
 
 const tags = ['projects']
 
-export async function projectSettingsRoutes(app: App): Promise<void> {
-  addRetention(app)
+export async function projectSettingsRoutes(
+  app: App,
+  options: ProjectSettingsOptions,
+): Promise<void> {
+  addRetention(app, options)
   app.post(
     '/project/ingest_sampling_settings/read',
     {
@@ -52,21 +63,25 @@ export async function projectSettingsRoutes(app: App): Promise<void> {
   )
 }
 
-function addRetention(app: App): void {
+function addRetention(app: App, { retention, defaultDays }: ProjectSettingsOptions): void {
   app.post(
     '/project/ttl_settings/read',
     {
       schema: {
         tags,
         operationId: 'readRetention',
-        summary: 'How long calls are kept: until they are deleted (addition to the spec).',
+        summary: 'How many days a project keeps its calls (addition to the spec).',
+        description:
+          'The default of the server (`WEFT_RETENTION_DAYS`) until the project has its own.',
         body: ProjectOnlyRequest,
         response: { 200: TtlSettingsResponse },
       },
     },
     async (request) => {
-      requireAccess(request.principal, 'traces:read', request.body.project_id)
-      return { retention_days: null }
+      const { project_id } = request.body
+      requireAccess(request.principal, 'traces:read', project_id)
+      const own = await retention.findRetention(project_id)
+      return { retention_days: resolveRetention(own, defaultDays) }
     },
   )
   app.post(
@@ -75,18 +90,17 @@ function addRetention(app: App): void {
       schema: {
         tags,
         operationId: 'updateRetention',
-        summary:
-          'Keep calls until they are deleted; a number of days is refused (addition to the spec).',
+        summary: 'Set how many days a project keeps its calls (addition to the spec).',
+        description: 'Needs the scope `admin`. Older calls are removed for good.',
         body: TtlSettingsUpdateRequest,
         response: { 200: TtlSettingsResponse },
       },
     },
     async (request) => {
-      const { project_id, retention_days } = request.body
-      requireAccess(request.principal, 'traces:write', project_id)
-      if (retention_days === null || retention_days === undefined) return { retention_days: null }
-      const message = 'retention_days cannot be set: Weft keeps calls until they are deleted.'
-      throw new ApiError('validation_failed', { message, param: 'retention_days' })
+      const { project_id, retention_days = null } = request.body
+      requireAccess(request.principal, 'admin', project_id)
+      await retention.setRetention({ project_id, retention_days })
+      return { retention_days }
     },
   )
 }

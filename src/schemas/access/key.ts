@@ -14,6 +14,7 @@ export const SCOPES = [
   'inference',
   'training',
   'worker',
+  'metrics',
   'admin',
 ] as const
 

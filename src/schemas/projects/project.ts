@@ -50,20 +50,26 @@ export const ProjectStatsResponse = z.object({
 
 export const ProjectOnlyRequest = z.strictObject({ project_id: ProjectId })
 
+/** Limit: days that a project may be told to keep calls. */
+const RETENTION_DAYS_MAX = 36_500
+
 export const TtlSettingsResponse = z.object({
   retention_days: z
     .int()
     .nullable()
-    .describe('Always null: calls are kept until they are deleted.'),
+    .describe('Days after their start in which calls are removed; null: when they are deleted.'),
 })
 
 export const TtlSettingsUpdateRequest = z.strictObject({
   project_id: ProjectId,
   retention_days: z
     .int()
-    .min(1)
+    .min(1, 'must be null or at least 1')
+    .max(RETENTION_DAYS_MAX, `must be null or at most ${RETENTION_DAYS_MAX}`)
     .nullish()
-    .describe('null alone is taken; a number is refused with not_implemented.'),
+    .describe(
+      'Days. Calls that began earlier are removed within minutes, also those that are there already. null or absent: calls are kept until they are deleted, also where the server has a default.',
+    ),
   svc_user_id: z.string().max(256).nullish().describe('Ignored.'),
 })
 

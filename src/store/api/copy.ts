@@ -17,6 +17,7 @@ export interface CopiedTable {
 export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'keys', key: ['id'] },
   { name: 'prices', key: ['price_key'] },
+  { name: 'project_retention', key: ['project_id'] },
   { name: 'feedback', key: ['feedback_key'] },
   { name: 'json_values', key: ['value_key'] },
   { name: 'objects', key: ['object_key'] },

@@ -3,11 +3,13 @@
 import type { KeyStore } from './access/keys.ts'
 import type { AgentStore } from './agents/agents.ts'
 import type { AnnotationStore } from './annotation/annotation-queues.ts'
+import type { CallRemoval } from './calls/call-removal.ts'
 import type { CallStore } from './calls/calls.ts'
 import type { CallsQueryStore } from './calls/calls-query.ts'
 import type { RecordingStore } from './chat/recordings.ts'
 import type { ResponseStore } from './chat/responses.ts'
 import type { FeedbackStore } from './feedback/feedback.ts'
+import type { StoreMeters } from './figures.ts'
 import type { StoreHealth } from './health.ts'
 import type { CheckpointStore } from './models/checkpoints.ts'
 import type { PreviewModelStore } from './models/preview-models.ts'
@@ -16,6 +18,7 @@ import type { ObjectStore } from './objects/objects.ts'
 import type { TableStore } from './objects/tables.ts'
 import type { PriceStore } from './prices/prices.ts'
 import type { ProjectStore } from './projects/projects.ts'
+import type { RetentionStore } from './projects/retention.ts'
 import type { StatsStore } from './stats/stats.ts'
 import type { ThreadStore } from './threads/threads.ts'
 import type { TrainingJobStore } from './training/training-jobs.ts'
@@ -23,9 +26,10 @@ import type { TrainingQueue } from './training/training-queue.ts'
 import type { UsageStore } from './usage/usage.ts'
 
 /** What an opener gives is ready to be used; whether it still is, `checkStore` tells. */
-export interface Stores extends StoreHealth {
+export interface Stores extends StoreHealth, StoreMeters {
   readonly keys: KeyStore
   readonly calls: CallStore
+  readonly removal: CallRemoval
   readonly recordings: RecordingStore
   readonly callsQuery: CallsQueryStore
   readonly threads: ThreadStore
@@ -40,6 +44,8 @@ export interface Stores extends StoreHealth {
   readonly tables: TableStore
   readonly files: FileStore
   readonly projects: ProjectStore
+  /** How long projects keep their calls. */
+  readonly retention: RetentionStore
   readonly previewModels: PreviewModelStore
   readonly trainingJobs: TrainingJobStore
   readonly trainingQueue: TrainingQueue

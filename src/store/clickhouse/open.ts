@@ -7,6 +7,7 @@ import type { NodeStores } from '../sqlite/open.ts'
 import { unpackCalls } from '../sqlite/recordings/packed-calls.ts'
 import { createRecordings } from '../sqlite/recordings/recordings.ts'
 import { createAgentStore } from './agents/agents.ts'
+import { createCallRemoval } from './calls/call-removal.ts'
 import { createCallWrites } from './calls/call-writes.ts'
 import { createCallStore } from './calls/calls.ts'
 import { createCallsQueryStore } from './calls/calls-query.ts'
@@ -77,6 +78,7 @@ export async function openClickHouseStores(
   return {
     ...node,
     calls: createCallStore(db, writes, arrivals),
+    removal: createCallRemoval(db),
     recordings,
     callsQuery,
     threads: createThreadStore(reads),
@@ -92,6 +94,16 @@ export async function openClickHouseStores(
     agents: createAgentStore(reads),
     annotation: node.annotationOf(callsQuery),
     checkStore: createStoreHealth(db, node).checkStore,
+    async readFigures() {
+      const figures = await node.readFigures()
+      return {
+        ...figures,
+        writes: [...figures.writes, writes.figures()],
+        reads: [...figures.reads, reads.figures()],
+        elsewhere: [...figures.elsewhere, db.figures()],
+        recordingsWaiting: recordings.waiting(),
+      }
+    },
     close: closeOnce(async () => {
       const flushed = recordings.flush()
       await writes.close()

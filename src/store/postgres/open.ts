@@ -2,11 +2,14 @@
  * The stores that several processes share: all that is no call lies in PostgreSQL. Calls are put into ClickHouse over
  * these; what is left of the node's own store holds nothing.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallsQueryStore } from '../api/calls/calls-query.ts'
+import type { JobFigures } from '../api/figures.ts'
 import { closeOnce } from '../api/stores.ts'
 import { MigrationError } from '../sqlite/db/migration-files.ts'
 import type { NodeStores } from '../sqlite/open.ts'
 import type { ReadTurnLimits } from '../sqlite/read/read-turns.ts'
+import { COUNT_UNFINISHED_JOBS } from '../sqlite/training/training-jobs.sql.ts'
 import { createKeyStore } from './access/keys.ts'
 import { createAnnotationStore } from './annotation/annotation-queues.ts'
 import { createBlobs } from './blobs/blobs.ts'
@@ -26,6 +29,7 @@ import { createObjectStore } from './objects/objects.ts'
 import { createTableStore } from './objects/tables.ts'
 import { createPriceStore } from './prices/prices.ts'
 import { sumContents } from './projects/content-sizes.ts'
+import { createRetentionStore } from './projects/retention.ts'
 import { createQueueBell } from './training/queue-bell.ts'
 import { createTrainingJobStore } from './training/training-jobs.ts'
 import { createTrainingQueue } from './training/training-queue.ts'
@@ -39,6 +43,8 @@ interface PostgresStoreOptions {
   readonly writeTimeoutMs?: number
 }
 
+/** Limit: how long figures wait for PostgreSQL. */
+const FIGURES_MS_MAX = 1_000
 /** Connections besides those of the reads. */
 const CONNECTIONS_OF_REST = 8
 
@@ -80,11 +86,21 @@ export async function openPostgresStores(
       ...node.projects,
       sumContents: (caller) => reads.run(caller, () => sumContents(db, caller.project_id)),
     },
+    retention: createRetentionStore(db),
     previewModels: createPreviewModelStore({ db, blobs, bell }),
     trainingJobs: createTrainingJobStore({ db, blobs, bell }),
     trainingQueue: createTrainingQueue({ db, blobs, bell }),
     checkpoints: createCheckpointStore(db, blobs),
     checkStore: createStoreHealth(db, node).checkStore,
+    async readFigures() {
+      const [figures, trainingJobs] = await Promise.all([node.readFigures(), countJobs(db)])
+      return {
+        ...figures,
+        reads: [...figures.reads, reads.figures()],
+        elsewhere: [...figures.elsewhere, db.figures()],
+        trainingJobs,
+      }
+    },
     close: closeOnce(async () => {
       stopSweep()
       await bell.close()
@@ -92,6 +108,18 @@ export async function openPostgresStores(
       await db.close()
     }),
   }
+}
+
+/** null where PostgreSQL does not answer in time. */
+function countJobs(db: Postgres): Promise<JobFigures | null> {
+  const counted = db.first<JobFigures>(COUNT_UNFINISHED_JOBS)
+  return Promise.race([
+    counted.then(
+      (found) => found ?? null,
+      () => null,
+    ),
+    sleep(FIGURES_MS_MAX, null, { ref: false }),
+  ])
 }
 
 /**

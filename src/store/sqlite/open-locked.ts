@@ -1,4 +1,5 @@
 /** The SQLite stores of a process that serves: alone in its data directory, and without what a crash left. */
+import { openBackupSocket } from './backup/backup-socket.ts'
 import { lockDataDirectory } from './db/directory-lock.ts'
 import { openSqliteStore, type SqliteOptions, type SqliteStore } from './open.ts'
 
@@ -13,8 +14,10 @@ export async function openSqliteStores(options: SqliteOptions): Promise<SqliteSt
   try {
     const store = openSqliteStore(options)
     await store.sweep()
+    const backups = await openBackupSocket(options.dataDir, store.backup)
     const close = async () => {
       try {
+        backups.close()
         await store.close()
       } finally {
         lock.release()

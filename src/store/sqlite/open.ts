@@ -4,6 +4,7 @@ import type { CallsSelection } from '../../domain/calls/calls-query.ts'
 import type { KeyStore } from '../api/access/keys.ts'
 import type { AnnotationStore } from '../api/annotation/annotation-queues.ts'
 import type { CallsQueryStore } from '../api/calls/calls-query.ts'
+import type { StoreWatch } from '../api/figures.ts'
 import type { MissingFiles } from '../api/health.ts'
 import { closeOnce, type Stores } from '../api/stores.ts'
 import { createKeyStore } from './access/keys.ts'
@@ -12,6 +13,7 @@ import { createAnnotationStore } from './annotation/annotation-queues.ts'
 import { createCallStore } from './calls/calls.ts'
 import { type BesideReader, createBesideReader } from './calls/query/beside-reader.ts'
 import { createCallsQueryStore } from './calls/query/calls-query.ts'
+import { createCallRemoval } from './calls/removal/call-removal.ts'
 import { createResponseStore } from './chat/responses.ts'
 import {
   type Connection,
@@ -25,12 +27,15 @@ import { createFeedbackStore } from './feedback/feedback.ts'
 import {
   ARTIFACTS_DIRECTORY,
   FILES_DIRECTORY,
+  type FileFolder,
   openFileFolder,
   PAYLOADS_DIRECTORY,
 } from './files/file-folder.ts'
+import { createFileHold, type FileHold } from './files/file-hold.ts'
 import { createMemoryFolder } from './files/memory-folder.ts'
 import { createSweep } from './files/sweep.ts'
 import { createStoreHealth } from './health/store-health.ts'
+import { createStoreMeters } from './health/store-meters.ts'
 import { createCheckpointArtifacts } from './models/checkpoint-artifacts.ts'
 import { createCheckpointStore } from './models/checkpoints.ts'
 import { createPreviewModelStore } from './models/preview-models.ts'
@@ -38,6 +43,8 @@ import { createFileStore } from './objects/files.ts'
 import { createObjectStore } from './objects/objects.ts'
 import { createTableStore } from './objects/tables.ts'
 import { createPriceStore } from './prices/prices.ts'
+import { createProjectStore } from './projects/projects.ts'
+import { createRetentionStore } from './projects/retention.ts'
 import { openReadLanes, type ReadLimits } from './read/read-lanes.ts'
 import { type Arrivals, createArrivals } from './recordings/arrivals.ts'
 import { createRecordings } from './recordings/recordings.ts'
@@ -48,7 +55,7 @@ import { createTrainingJobStore } from './training/training-jobs.ts'
 import { createTrainingQueue } from './training/training-queue.ts'
 import { createUsageStore } from './usage/usage-store.ts'
 import { createLogKeeper } from './write/log-keeper.ts'
-import { createWriter } from './write/writer.ts'
+import { createWriter, type Writer } from './write/writer.ts'
 import { openInlineWrites, openWriterThread } from './write/writer-ends.ts'
 
 export interface SqliteOptions {
@@ -64,6 +71,8 @@ export interface SqliteOptions {
   readonly ingestQueueBytesMax?: number
   /** How long the writer may take for what waits when it is closed; default 8 s. */
   readonly closeMs?: number
+  /** Told of commits and reads. Default: nobody. */
+  readonly watch?: StoreWatch
   /** The entry of the writer; tests give one of their own. */
   readonly writerEntry?: URL
   /** Limit: calls of one piece that statistics keep of an hour. */
@@ -92,8 +101,15 @@ export interface SqliteStore extends NodeStores {
    * @returns files that rows name and that are gone
    */
   sweep(): Promise<MissingFiles>
+  /** What a backup needs of the process that has the directory. */
+  readonly backup: BackupParts
   /** What makes statistics fast. */
   readonly segments: Pick<SegmentBuilder, 'buildAll'>
+}
+
+export interface BackupParts {
+  readonly copyDatabase: Writer['copyTo']
+  readonly holdFiles: FileHold['begin']
 }
 
 /** @throws DataDirectoryError, MigrationError */
@@ -102,7 +118,8 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   const db = openMigrated(options)
   const path = dataDir === ':memory:' ? null : join(dataDir, DATABASE_FILE)
   const gate = createLogGateMemory()
-  const { lists, stats, build } = openReadLanes({ db, path, limits: options.reads, gate })
+  const lanes = openReadLanes({ db, path, limits: options.reads, gate, watch: options.watch })
+  const { lists, stats, build } = lanes
   const { writes, closeWrites } = openWrites(db, gate, options)
   const arrivals = createArrivals()
   const recordings = createRecordings(
@@ -110,12 +127,11 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     arrivals,
   )
   const segments = createSegmentBuilder({
-    ...{ db, writes, isAutomatic: path !== null },
+    ...{ db, writes, reads: build, isAutomatic: path !== null },
     ...(options.pieceRowsMax === undefined ? {} : { pieceRowsMax: options.pieceRowsMax }),
-    reads: build,
   })
-  const openFolder = (directory: string) =>
-    path === null ? createMemoryFolder(directory) : openFileFolder(dataDir, directory)
+  const hold = createFileHold()
+  const openFolder = (directory: string) => hold.over(openAnyFolder(dataDir, directory))
   const payloads = openFolder(PAYLOADS_DIRECTORY)
   const folder = openFolder(FILES_DIRECTORY)
   const artifacts = createCheckpointArtifacts(db, openFolder(ARTIFACTS_DIRECTORY))
@@ -128,11 +144,12 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     ...{ folder, missing: () => missing },
   })
   const callsQuery = createCallsQueryStore(db, lists, arrivals)
-  const queueParts = { db, writes, reads: lists }
-  const annotationOf = (calls: CallsQueryStore) => createAnnotationStore(queueParts, calls)
+  const annotationOf = (calls: CallsQueryStore) =>
+    createAnnotationStore({ db, writes, reads: lists }, calls)
   return {
     keys: createKeyStore(db, writes),
     calls: createCallStore(db, writes, arrivals),
+    removal: createCallRemoval(writes),
     recordings,
     callsQuery,
     threads: { listThreads: (listing, caller) => lists.run('threads', listing, caller) },
@@ -144,10 +161,8 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     objects: createObjectStore(db, writes, lists),
     tables: createTableStore(db, writes, lists),
     files: createFileStore(db, writes, folder),
-    projects: {
-      sumContents: (caller) => lists.run('content_sizes', caller.project_id, caller),
-      listProjects: (caller) => lists.run('projects', null, caller),
-    },
+    projects: createProjectStore(lists),
+    retention: createRetentionStore(db, writes),
     prices: createPriceStore(db, writes),
     previewModels: createPreviewModelStore(db, writes, { bell, artifacts }),
     trainingJobs: createTrainingJobStore(db, writes, { payloads, bell }),
@@ -159,10 +174,12 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
       return missing
     },
     checkStore: health.checkStore,
+    ...createStoreMeters({ db, path, writes, lanes, recordings }),
     besideOf: (selection) => createBesideReader(db, lists, selection),
     annotationOf,
     arrivals,
     segments,
+    backup: { copyDatabase: writes.copyTo, holdFiles: hold.begin },
     close: closeOnce(async () => {
       await segments.close()
       await Promise.all([lists.close(), stats.close()])
@@ -172,6 +189,10 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
       await flushed
     }),
   }
+}
+
+function openAnyFolder(dataDir: string, directory: string): FileFolder {
+  return dataDir === ':memory:' ? createMemoryFolder(directory) : openFileFolder(dataDir, directory)
 }
 
 /**
@@ -242,7 +263,10 @@ function openWrites(db: Connection, gate: SharedArrayBuffer, options: SqliteOpti
   const writer = createWriter({
     ...{ queueMax, queueBytesMax: options.ingestQueueBytesMax ?? INGEST_QUEUE_BYTES_MAX },
     closeMs: options.closeMs ?? CLOSE_MS_MAX,
-    onCommit: log.noteCommit,
+    onCommit(writes, ms) {
+      log.noteCommit()
+      if (ms !== null) options.watch?.committed(writes, ms / 1000)
+    },
     open: (listener) =>
       dataDir === ':memory:'
         ? openInlineWrites(db, listener)

@@ -1,8 +1,9 @@
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Body } from '../../../src/domain/calls/call-fields.ts'
-import { resolveCallsSelection, startedBounds } from '../../../src/domain/calls/calls-query.ts'
+import { resolveCallsSelection } from '../../../src/domain/calls/calls-query.ts'
 import { parseQuery } from '../../../src/domain/query/query-expression.ts'
+import { timeBounds } from '../../../src/domain/query/time-bounds.ts'
 import { DELETE_CALLS } from '../../../src/store/sqlite/calls/calls.sql.ts'
 import { toFilterClause } from '../../../src/store/sqlite/calls/query/calls-filter.ts'
 import {
@@ -24,14 +25,17 @@ const NEW_YEAR = '2026-01-01T00:00:00Z'
 const NEXT = '2026-01-02T00:00:00Z'
 
 function boundsOf(expr: unknown) {
-  const all = startedBounds(parseQuery({ $expr: expr }, { fields: new Set(['started_at', 'x']) }))
+  const all = timeBounds(
+    parseQuery({ $expr: expr }, { fields: new Set(['started_at', 'x']) }),
+    'started_at',
+  )
   return [
     all.from === Number.MIN_SAFE_INTEGER ? null : all.from,
     all.to === Number.MAX_SAFE_INTEGER ? null : all.to,
   ]
 }
 
-describe('startedBounds', () => {
+describe('timeBounds', () => {
   const rows: [unknown, (number | null)[]][] = [
     [{ $gte: [start, literal(NEW_YEAR)] }, [us(NEW_YEAR), null]],
     [{ $gt: [start, literal(us(NEW_YEAR) / 1e6)] }, [us(NEW_YEAR), null]],

@@ -6,6 +6,6 @@ export async function readTraces({ project_id, port }: ThreadRequest): Promise<T
   const kept: object[] = []
   while (project_id === 'huge') kept.push(new Array(1000).fill({}))
   const projects = [project_id ?? '']
-  await sendSpans(port, { projects, calls: [], feedback: [], rejected: 0, message: null })
+  await sendSpans(port, { projects, calls: [], count: 0, feedback: [], rejected: 0, message: null })
   return null
 }

@@ -48,6 +48,8 @@ describe.skipIf(!hasFaults)('calls in a ClickHouse that fails', () => {
     ])
     await expect(count(stores)).resolves.toMatchObject({ count: 2 })
     await expect(stores.calls.findCall(PROJECT, 'a')).resolves.toMatchObject({ output: null })
+    const { elsewhere } = await stores.readFigures()
+    expect(elsewhere).toContainEqual({ store: 'clickhouse', faults: fault.count })
   })
 
   it('are stored once when the answer to an insert comes too late', async () => {

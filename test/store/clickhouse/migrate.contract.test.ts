@@ -32,7 +32,7 @@ describe('statements of the migrations', () => {
   it('are for one server, or replicated on a cluster, out of one text', () => {
     const statements = readMigrationFiles(MIGRATIONS).flatMap(({ sql }) => splitStatements(sql))
     const created = statements.filter((statement) => statement.startsWith('CREATE'))
-    expect(created).toHaveLength(5)
+    expect(created).toHaveLength(6)
     for (const statement of statements) {
       expect(statement).toMatch(/^(CREATE TABLE IF NOT EXISTS|ALTER TABLE) \w+\{on_cluster\}[ \n]/)
       expect(renderStatement(statement, null)).not.toMatch(/[{}]/)

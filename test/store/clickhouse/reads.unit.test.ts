@@ -12,7 +12,7 @@ function open(waitMsMax: number) {
   })
   const ask = (signal = new AbortController().signal) =>
     reads.read('SELECT 1', {}, { ...readCaller(), signal })
-  return { ends, ask }
+  return { ends, ask, figures: reads.figures }
 }
 
 it('a read that waits too long for its turn ends, and gives nobody else its place', async () => {
@@ -29,12 +29,13 @@ it('a read that waits too long for its turn ends, and gives nobody else its plac
 })
 
 it('a read that waits ends with its client, and one beyond the queue is refused', async () => {
-  const { ends, ask } = open(60_000)
+  const { ends, ask, figures } = open(60_000)
   const running = ask()
   const client = new AbortController()
   const left = ask(client.signal)
   const waits = ask()
   await expect(ask()).rejects.toMatchObject({ code: 'server_overloaded' })
+  expect(figures()).toEqual({ kind: 'clickhouse', running: 1, waiting: 2, refused: 1 })
   client.abort()
   await expect(left).rejects.toMatchObject({ code: 'client_closed_request' })
   ends[0]?.()

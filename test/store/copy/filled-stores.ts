@@ -43,6 +43,7 @@ async function fillStores(stores: Stores): Promise<Filled> {
     const defaults = { project_id: PROJECT, id, svc_user_id: 'u', created_at_us: 1 }
     await stores.prices.createPrices([resolvePrice('m', price, defaults)])
   }
+  await stores.retention.setRetention({ project_id: PROJECT, retention_days: 30 })
   const payload = { text: 'é "x" \\ \u0000 1.10', half: '\ud800', n: 1e21 }
   await stores.feedback.createFeedback(feedbackAt(T0, 'f2', { payload, creator: 'Ada' }))
   await stores.feedback.createFeedback(feedbackAt(T0, 'f1', { trigger_ref: trigger('t') }))
@@ -159,13 +160,14 @@ export async function fillDirectory() {
 
 /** All of it. Numbers that only the store knows are part of it where they are told. */
 export async function readStores(stores: Stores, filled: Filled) {
-  const { keys, prices, feedback, annotation } = stores
+  const { keys, prices, retention, feedback, annotation } = stores
   const query = resolveRowQuery({}, FEEDBACK_FIELDS)
   const queue = { project_id: PROJECT, queue_id: 'q', include_position: true }
   return {
     keys: await keys.listKeys(),
     principals: await Promise.all(filled.secrets.map(keys.findPrincipal)),
     prices: await prices.listPrices(PROJECT),
+    retention: await retention.findRetention(PROJECT),
     feedback: (await feedback.queryFeedback(PROJECT, query, CALLER)).rows,
     ...(await readContents(stores, filled)),
     ...(await readTraining(stores)),

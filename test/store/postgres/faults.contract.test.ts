@@ -54,6 +54,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL that fails', () => {
       await expect(db.first('SELECT 2 AS two')).rejects.toMatchObject({ code: 'store_unavailable' })
       proxy.mend()
       expect(await db.first('SELECT 3 AS three')).toEqual({ three: 3 })
+      expect(db.figures()).toEqual({ store: 'postgres', faults: 1 })
     } finally {
       await db.close()
     }

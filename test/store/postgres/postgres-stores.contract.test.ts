@@ -8,6 +8,7 @@ import { describeFeedbackStatsContract } from '../../feedback/feedback-stats-con
 import { describeFeedbackStoreContract } from '../../feedback/feedback-store-contract.ts'
 import { describeObjectChangesContract } from '../../objects/object-changes-contract.ts'
 import { describeContentStoresContract } from '../../objects/object-store-contract.ts'
+import { describeRetentionStoreContract } from '../../projects/retention-store-contract.ts'
 import { describePreviewListsContract } from '../../training/store/preview-lists-contract.ts'
 import { describePreviewStoreContract } from '../../training/store/preview-store-contract.ts'
 import { describeTrainingQueueContract } from '../../training/store/training-queue-contract.ts'
@@ -29,6 +30,7 @@ describe.skipIf(!hasPostgres)('with PostgreSQL', () => {
   describeClosingContract('keys of postgres', async () => openPostgresKeys(await makeDatabase()))
   describeKeyStoreContract('postgres', async () => (await openTestStores()).keys)
   describePriceStoreContract('postgres', async () => (await openTestStores()).prices)
+  describeRetentionStoreContract('postgres', async () => (await openTestStores()).retention)
   describeContentStoresContract('postgres', openTestStores)
   describeObjectChangesContract('postgres', openTestStores)
   describeFileStoreContract('postgres', async () => (await openTestStores()).files)

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   DATABASE_FILE,
   openCheckpointDatabase,
@@ -67,6 +67,11 @@ describe('the log', () => {
     expect(longest).toBeLessThan(LIMITS.fullBytes + 2 * WRITE_BYTES)
     expect(WRITES * WRITE_BYTES).toBeGreaterThan(4 * longest)
     await reads.close()
+    vi.spyOn(performance, 'now').mockReturnValueOnce(performance.now() + 500)
+    gate.setCopied(true)
+    look()
+    expect(logBytes()).toBeGreaterThan(0)
+    gate.setCopied(false)
     const lookAgain = () => {
       look()
       return logBytes()

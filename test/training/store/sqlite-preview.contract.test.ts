@@ -163,4 +163,16 @@ describe('statements of the preview', () => {
     expect(details).toContain(index)
     expect(details).not.toMatch(/SCAN|TEMP B-TREE/)
   })
+
+  it('COUNT_UNFINISHED_JOBS looks at unfinished jobs alone', () => {
+    const db = openDatabase(':memory:')
+    onTestFinished(() => void db.close())
+    migrate(db)
+    const plan = db.prepare(`EXPLAIN QUERY PLAN ${JOBS.COUNT_UNFINISHED_JOBS}`).all()
+    expect(plan).toContainEqual(
+      expect.objectContaining({
+        detail: 'SCAN training_jobs USING INDEX training_jobs_unfinished',
+      }),
+    )
+  })
 })

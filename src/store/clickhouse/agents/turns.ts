@@ -7,7 +7,7 @@ import {
   TRACES_AT_ONCE,
   TRACES_MAX,
 } from '../../../domain/agents/turns.ts'
-import { ANY_START } from '../../../domain/calls/calls-query.ts'
+import { ANY_TIME } from '../../../domain/query/time-bounds.ts'
 import type {
   ConversationsQuery,
   SpansOfConversation,
@@ -33,7 +33,7 @@ export async function readTurns(
   const found = createTurns()
   if (page.length > 0) {
     const filter = { trace_ids: [...page] }
-    const scope = { project_id, filter, startedUs: ANY_START, expression: null }
+    const scope = { project_id, filter, startedUs: ANY_TIME, expression: null }
     const options = { direction: 'asc', withMessages: true } as const
     for await (const spans of scanSpans(reads, scope, options, caller)) spans.forEach(found.add)
   }

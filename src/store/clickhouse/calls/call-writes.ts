@@ -8,6 +8,7 @@ import type { CallParts } from '../../../domain/calls/new-call.ts'
 import type { PartResult } from '../../../domain/calls/part-result.ts'
 import { ApiError } from '../../../errors.ts'
 import type { CallDeletion, CallRename } from '../../api/calls/calls.ts'
+import type { WriteFigures } from '../../api/figures.ts'
 import { sizeOf } from '../../sqlite/write/write-size.ts'
 import type { ClickHouse } from '../db/client.ts'
 import { createInserts, type Inserts } from '../db/inserts.ts'
@@ -35,6 +36,7 @@ export interface CallWrites {
   deleteCalls(deletion: CallDeletion): Promise<number>
   /** Writes what waits. */
   close(): Promise<void>
+  figures(): WriteFigures
 }
 
 /** Limits of one batch. */
@@ -62,6 +64,7 @@ export function createCallWrites(db: ClickHouse, options: CallWritesOptions): Ca
   let written: readonly Job[] = []
   let running: Promise<void> | null = null
   let isClosed = false
+  let refused = 0
 
   function takeBatch(): Job[] {
     const batch: Job[] = []
@@ -97,7 +100,10 @@ export function createCallWrites(db: ClickHouse, options: CallWritesOptions): Ca
     if (isClosed) throw new ApiError('server_draining')
     const bytes = sizeOf(fields)
     const isFull = waiting.length >= queueMax || waitingBytes + bytes > queueBytesMax
-    if (isFull && waiting.length > 0) throw new ApiError('server_overloaded', { retryAfterS: 1 })
+    if (isFull && waiting.length > 0) {
+      refused += 1
+      throw new ApiError('server_overloaded', { retryAfterS: 1 })
+    }
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const job: Job = { parts: [], rename: null, deletion: null, ...fields, bytes, resolve, reject }
     const timer = setTimeout(() => {
@@ -130,6 +136,7 @@ export function createCallWrites(db: ClickHouse, options: CallWritesOptions): Ca
       await Promise.race([running, sleep(STOP_MS_MAX, undefined, { ref: false })])
       for (const job of [...written, ...waiting.splice(0)]) job.reject(stopped())
     },
+    figures: () => ({ store: 'clickhouse', waiting: waiting.length, waitingBytes, refused }),
   }
 }
 

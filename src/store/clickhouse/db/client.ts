@@ -1,8 +1,9 @@
 /** The one way to ClickHouse: its HTTP interface, with all settings that answers depend on pinned. */
 import { type ClickHouseSettings, createClient } from '@clickhouse/client'
+import type { FaultFigures } from '../../api/figures.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
 import { toLeft } from '../../sqlite/read/read-turns.ts'
-import { toStoreError } from './store-error.ts'
+import { isPassing, toStoreError } from './store-error.ts'
 
 interface ClickHouseOptions {
   /** Address with user, password and database: `http://user:password@host:8123/weft`. Secret. */
@@ -37,7 +38,10 @@ export interface ClickHouse {
   insert(table: string, rows: readonly Row[], token: string): Promise<void>
   /** Runs a statement that gives nothing. @throws what the client throws */
   command(sql: string): Promise<void>
+  /** Removes rows, or frees what they held. Resolves when the server has done it. @throws what the client throws */
+  remove(sql: string, parameters: Parameters): Promise<void>
   close(): Promise<void>
+  figures(): FaultFigures
 }
 
 const WRITE_TIMEOUT_MS = 10_000
@@ -45,7 +49,7 @@ const WRITE_TIMEOUT_MS = 10_000
 const CONNECTIONS_MAX = 32
 /** Limit: bytes of a statement; boundaries of buckets are written out. */
 const STATEMENT_BYTES_MAX = 16 * 1024 * 1024
-/** Limit of ClickHouse DDL that waits for the replicas of a cluster. */
+/** Limit of changes of tables, which wait for the replicas of a cluster, and of rows that are removed. */
 const DDL_TIMEOUT_MS = 190_000
 
 /** What answers depend on, whatever a server's own defaults are. */
@@ -58,6 +62,9 @@ const PINNED: ClickHouseSettings = {
   max_query_size: String(STATEMENT_BYTES_MAX),
   cancel_http_readonly_queries_on_client_close: 1,
 }
+
+/** Rows are removed when the server has done it; other replicas follow. */
+const DONE_HERE: ClickHouseSettings = { lightweight_deletes_sync: '1', mutations_sync: '1' }
 
 export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
   const { readTimeoutMs, writeTimeoutMs = WRITE_TIMEOUT_MS } = options
@@ -75,6 +82,12 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
   const schema = createClient({ ...shared, request_timeout: DDL_TIMEOUT_MS })
   const limits = { max_execution_time: Math.max(1, Math.ceil(readTimeoutMs / 1000)) }
 
+  let faults = 0
+
+  function note(error: unknown): void {
+    if (isPassing(error)) faults += 1
+  }
+
   async function ask(sql: string, parameters: Parameters, signal?: AbortSignal) {
     if (signal?.aborted) throw toLeft(signal)
     return reader.query({
@@ -91,7 +104,9 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
       try {
         return await (await ask(sql, parameters, signal)).json<Found>()
       } catch (error) {
-        throw signal?.aborted ? toLeft(signal) : toStoreError(error)
+        if (signal?.aborted) throw toLeft(signal)
+        note(error)
+        throw toStoreError(error)
       }
     },
     async *stream<Found>(sql: string, parameters: Parameters, { signal }: { signal: AbortSignal }) {
@@ -99,23 +114,33 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
         const answer = await ask(sql, parameters, signal)
         for await (const rows of answer.stream<Found>()) yield rows.map((row) => row.json())
       } catch (error) {
-        throw signal.aborted ? toLeft(signal) : toStoreError(error)
+        if (signal.aborted) throw toLeft(signal)
+        note(error)
+        throw toStoreError(error)
       }
     },
     async insert(table, rows, token) {
-      await writer.insert({
-        table,
-        values: rows.map(wellFormed),
-        format: 'JSONEachRow',
-        clickhouse_settings: { insert_deduplication_token: token },
-      })
+      const values = rows.map(wellFormed)
+      const clickhouse_settings = { insert_deduplication_token: token }
+      try {
+        await writer.insert({ table, values, format: 'JSONEachRow', clickhouse_settings })
+      } catch (error) {
+        note(error)
+        throw error
+      }
     },
     async command(sql) {
       await schema.command({ query: sql })
     },
+    async remove(sql, parameters) {
+      await schema.command({
+        ...{ query: sql, query_params: { ...parameters }, clickhouse_settings: DONE_HERE },
+      })
+    },
     async close() {
       await Promise.all([reader.close(), writer.close(), schema.close()])
     },
+    figures: () => ({ store: 'clickhouse', faults }),
   }
 }
 

@@ -1,4 +1,5 @@
 /** Reads of requests: a few at a time, the rest in a bounded queue in which keys and projects take turns. */
+import type { ReadFigures } from '../../api/figures.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
 import { createReadTurns, type ReadTurnLimits } from '../../sqlite/read/read-turns.ts'
 import type { ClickHouse, Parameters } from './client.ts'
@@ -12,11 +13,12 @@ export interface Reads {
     parameters: Parameters,
     caller: ReadCaller,
   ): AsyncIterable<readonly Found[]>
+  figures(): ReadFigures
 }
 
 /** @param limits - of the turns */
 export function createReads(db: ClickHouse, limits: ReadTurnLimits): Reads {
-  const { enter, leave } = createReadTurns(limits)
+  const { enter, leave, figures } = createReadTurns(limits)
 
   return {
     async read<Found>(sql: string, parameters: Parameters, caller: ReadCaller) {
@@ -35,5 +37,6 @@ export function createReads(db: ClickHouse, limits: ReadTurnLimits): Reads {
         leave()
       }
     },
+    figures: () => ({ kind: 'clickhouse', ...figures() }),
   }
 }

@@ -12,6 +12,9 @@ FROM (
   UNION ALL
   SELECT DISTINCT project_id
   FROM call_names
+  UNION ALL
+  SELECT DISTINCT project_id
+  FROM call_projects
 )
 ORDER BY project_id
 `

@@ -85,11 +85,14 @@ FOR UPDATE
 `
 
 /**
- * The items of a queue that match, with their places among all; null parameters do not filter
- * (annotation_items_queue_key_call_id_key).
+ * The items of a queue that match; null parameters do not filter (annotation_items_queue_key_item_key, which has their
+ * order where nothing else is asked for).
+ *
+ * @param withPosition - whether their places among all are wanted, for which all are sorted
  */
 export function listItems(
   sort: readonly { readonly field: keyof typeof ITEM_ORDERS; readonly direction: 'asc' | 'desc' }[],
+  withPosition: boolean,
 ): string {
   const order = sort.map(
     ({ field, direction }) => `${ITEM_ORDERS[field]} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
@@ -100,7 +103,7 @@ SELECT *
 FROM (
   SELECT
     ${ITEM_COLUMNS},
-    row_number() OVER (ORDER BY ${terms}) AS position_in_queue
+    ${withPosition ? `row_number() OVER (ORDER BY ${terms})` : 'NULL'} AS position_in_queue
   FROM annotation_items
   WHERE queue_key = @queue_key
 ) AS items
@@ -110,7 +113,7 @@ WHERE (@id::text IS NULL OR id = @id::text)
   AND (@call_trace_id::text IS NULL OR call_trace_id = @call_trace_id::text)
   AND (@added_by::text IS NULL OR added_by = @added_by::text)
   AND (@annotation_states::text[] IS NULL OR annotation_state = ANY (@annotation_states::text[]))
-ORDER BY position_in_queue
+ORDER BY ${withPosition ? 'position_in_queue' : terms}
 LIMIT @limit OFFSET @offset
 `
 }

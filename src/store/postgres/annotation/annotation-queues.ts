@@ -70,7 +70,7 @@ function listItems(db: Postgres, listing: ItemListing): Promise<AnnotationItem[]
   return db.snapshot(async (tx) => {
     const { queue_key } = await requireQueue(tx, { project_id, id: queue_id }, QUEUES.FIND_QUEUE)
     type Keyed = AnnotationItem & { item_key: number }
-    const rows = await tx.all<Keyed>(SQL.listItems(sort_by ?? []), {
+    const rows = await tx.all<Keyed>(SQL.listItems(sort_by ?? [], include_position === true), {
       ...{ project_id, queue_id, queue_key, limit: limit ?? ITEMS_LIMIT_MAX, offset: offset ?? 0 },
       id: filter?.id ?? null,
       call_id: filter?.call_id ?? null,
@@ -79,8 +79,6 @@ function listItems(db: Postgres, listing: ItemListing): Promise<AnnotationItem[]
       added_by: filter?.added_by ?? null,
       annotation_states: states.length > 0 ? states : null,
     })
-    return rows.map(({ item_key: _key, ...item }) =>
-      include_position ? item : { ...item, position_in_queue: null },
-    )
+    return rows.map(({ item_key: _key, ...item }) => item)
   })
 }

@@ -1,6 +1,7 @@
 /** The one way to PostgreSQL: a pool of a few connections, with bounded waits and statements. */
 import { Client, type ClientBase, DatabaseError, Pool, type PoolClient, types } from 'pg'
 import { ApiError } from '../../../errors.ts'
+import type { FaultFigures } from '../../api/figures.ts'
 import { bindNames, type Parameters } from './named-parameters.ts'
 import { isRepeatable, isTimeout, toStoreError } from './store-error.ts'
 
@@ -37,6 +38,7 @@ export interface Postgres extends Statements {
   /** Runs statements that only read, all of them on the same state, with the time of a read. */
   snapshot<T>(run: (statements: Statements) => Promise<T>): Promise<T>
   close(): Promise<void>
+  figures(): FaultFigures
 }
 
 const WRITE_TIMEOUT_MS = 10_000
@@ -83,6 +85,8 @@ export function connectPostgres(options: PostgresOptions): Postgres {
   pool.on('error', () => undefined)
   pool.on('connect', (client) => client.on('error', () => undefined))
 
+  let faults = 0
+
   async function connect(): Promise<PoolClient> {
     if (pool.waitingCount >= queueMax) throw new ApiError('server_overloaded', { retryAfterS: 1 })
     return pool.connect()
@@ -97,7 +101,9 @@ export function connectPostgres(options: PostgresOptions): Postgres {
       return await use(client)
     } catch (error) {
       isBroken = !isKnown(error)
-      throw toStoreError(error)
+      const told = toStoreError(error)
+      if (told instanceof ApiError && told.code === 'store_unavailable') faults += 1
+      throw told
     } finally {
       client?.release(isBroken)
     }
@@ -142,6 +148,7 @@ export function connectPostgres(options: PostgresOptions): Postgres {
       }
     },
     close: () => pool.end(),
+    figures: () => ({ store: 'postgres', faults }),
   }
 }
 

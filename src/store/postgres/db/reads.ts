@@ -1,5 +1,6 @@
 /** Reads of requests that may look at many rows: in turns, by statements that are short each, within a time. */
 import { ApiError } from '../../../errors.ts'
+import type { ReadFigures } from '../../api/figures.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
 import { createReadTurns, type ReadTurnLimits, toLeft } from '../../sqlite/read/read-turns.ts'
 
@@ -9,6 +10,7 @@ export type Checkpoint = () => void
 export interface Reads {
   /** Runs a read when it has its turn. @throws ApiError as the checkpoint, and server_overloaded */
   run<T>(caller: ReadCaller, read: (checkpoint: Checkpoint) => Promise<T>): Promise<T>
+  figures(): ReadFigures
 }
 
 /** @param limits - `waitMsMax` bounds a read as it bounds its wait */
@@ -29,5 +31,6 @@ export function createReads(limits: ReadTurnLimits): Reads {
         turns.leave()
       }
     },
+    figures: () => ({ kind: 'postgres', ...turns.figures() }),
   }
 }

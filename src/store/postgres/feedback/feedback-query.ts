@@ -1,17 +1,13 @@
 /** Queries over feedback. Payloads are read only where the query or the answer needs them. */
 import { renderFeedbackPage } from '../../../domain/feedback/feedback-page.ts'
 import { type FeedbackRow, feedbackField } from '../../../domain/feedback/feedback-view.ts'
-import { fieldPaths } from '../../../domain/query/query-expression.ts'
-import {
-  createRowSelection,
-  type RowQuery,
-  requiredTexts,
-} from '../../../domain/query/row-query.ts'
+import { type FeedbackWalk, planFeedbackWalk } from '../../../domain/feedback/feedback-walk.ts'
+import { createRowSelection, type RowQuery } from '../../../domain/query/row-query.ts'
 import type { FeedbackRows } from '../../api/feedback/feedback.ts'
 import type { Postgres } from '../db/client.ts'
 import { partsBySize } from '../db/parts.ts'
 import type { Checkpoint } from '../db/reads.ts'
-import { type FeedbackSource, selectFeedback } from './feedback.sql.ts'
+import { selectFeedback } from './feedback.sql.ts'
 import { readPayloads } from './payloads.ts'
 
 /** Limit: rows of one statement. */
@@ -31,10 +27,13 @@ export async function queryFeedback(
   checkpoint: Checkpoint,
 ): Promise<FeedbackRows> {
   const parsed = new WeakMap<FeedbackRow, unknown>()
-  const selection = createRowSelection<FeedbackEntry>(query, (row, path) =>
-    feedbackField(row, path, parsed),
+  const plan = planFeedbackWalk(query)
+  const selection = createRowSelection<FeedbackEntry>(
+    plan.query,
+    (row, path) => feedbackField(row, path, parsed),
+    plan.isPresorted,
   )
-  walk: for await (const rows of walkRows(db, project_id, query)) {
+  walk: for await (const rows of walkRows(db, project_id, plan)) {
     checkpoint()
     for (const row of rows) {
       const isWanted = selection.add(row)
@@ -58,24 +57,22 @@ export async function queryFeedback(
 async function* walkRows(
   db: Postgres,
   project_id: string,
-  { expression, sort }: RowQuery,
+  { column, texts, createdUs, direction, readsPayload }: FeedbackWalk,
 ): AsyncGenerator<readonly FeedbackEntry[], void> {
-  const ids = requiredTexts(expression, 'id')
-  const refs = requiredTexts(expression, 'weave_ref')
-  const source: FeedbackSource = ids ? 'id' : refs ? 'weave_ref' : 'all'
-  const texts = source === 'all' ? {} : { texts: ids ?? refs }
-  const paths = [...(expression ? fieldPaths(expression) : []), ...sort.map(({ path }) => path)]
-  const withPayload = paths.some(([first]) => first === 'payload')
-  const sql = selectFeedback(source)
-  let place = { after_us: Number.MIN_SAFE_INTEGER, after_id: '' }
+  const source = column === 'weave_ref' && texts.length === 1 ? 'one_ref' : (column ?? 'all')
+  const sql = selectFeedback(source, direction)
+  const named = column === null ? { project_id } : { project_id, texts }
+  let bounds = { from_us: createdUs.from, to_us: createdUs.to }
+  let after: { after_us: number | null; after_id: string } = { after_us: null, after_id: '' }
   while (true) {
-    const found = { project_id, ...texts, ...place, rows_max: PART_ROWS }
+    const found = { ...named, ...bounds, ...after, rows_max: PART_ROWS }
     const rows = (await db.all<FeedbackEntry>(sql, found)).map(withoutPayload)
-    if (withPayload) for (const part of partsBySize(rows)) yield await readPayloads(db, part)
+    if (readsPayload) for (const part of partsBySize(rows)) yield await readPayloads(db, part)
     else yield rows
     const last = rows.at(-1)
     if (rows.length < PART_ROWS || last === undefined) return
-    place = { after_us: last.created_at_us, after_id: last.id }
+    after = { after_us: last.created_at_us, after_id: last.id }
+    bounds = { ...bounds, [direction === 'asc' ? 'from_us' : 'to_us']: last.created_at_us }
   }
 }
 

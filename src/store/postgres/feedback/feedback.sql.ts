@@ -28,26 +28,28 @@ DELETE FROM feedback
 WHERE project_id = @project_id AND id = ANY (@ids::text[])
 `
 
-/** Which feedback of a project a query has to look at; each has an index. */
+/** Which feedback of a project a query has to look at; all but types have an index. */
 const SOURCES = {
   all: '',
+  one_ref: `AND hashtextextended(weave_ref, 0) = hashtextextended((@texts::text[])[1], 0)
+  AND weave_ref = ANY (@texts::text[])`,
   id: 'AND id = ANY (@texts::text[])',
   weave_ref: `AND hashtextextended(weave_ref, 0) IN (SELECT hashtextextended(ref, 0) FROM unnest(@texts::text[]) AS ref)
   AND weave_ref = ANY (@texts::text[])`,
+  feedback_type: 'AND feedback_type = ANY (@texts::text[])',
 } as const
 
-export type FeedbackSource = keyof typeof SOURCES
-
-/** Feedback in order of time behind a place, without payloads. */
-export function selectFeedback(source: FeedbackSource): string {
+/** Feedback of a part of time behind a place, without payloads. What has one time is in ascending order of ids. */
+export function selectFeedback(source: keyof typeof SOURCES, direction: 'asc' | 'desc'): string {
   return `
 SELECT
   ${NARROW_COLUMNS}
 FROM feedback
 WHERE project_id = @project_id
-  AND (created_at_us, id) > (@after_us, @after_id)
+  AND created_at_us BETWEEN @from_us AND @to_us
+  AND (created_at_us IS DISTINCT FROM @after_us OR id > @after_id)
   ${SOURCES[source]}
-ORDER BY created_at_us, id
+ORDER BY created_at_us ${direction}, id
 LIMIT @rows_max
 `
 }

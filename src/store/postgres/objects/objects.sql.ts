@@ -52,17 +52,8 @@ ON CONFLICT (project_id, object_id, digest) DO UPDATE SET
 WHERE objects.deleted_at_us IS NOT NULL
 `
 
-/**
- * The columns of a version; whether it is the latest by objects_project_id_object_id_version_index_key, its tags by
- * primary key, its aliases by object_aliases_object_key.
- */
-const OBJECT_COLUMNS = `
-  objects.object_key,
-  objects.project_id,
-  objects.object_id,
-  objects.digest,
-  objects.version_index,
-  (
+/** objects_project_id_object_id_version_index_key */
+const IS_LATEST = `(
     objects.version_index IS NOT DISTINCT FROM (
       SELECT newer.version_index
       FROM objects AS newer
@@ -72,7 +63,16 @@ const OBJECT_COLUMNS = `
       ORDER BY newer.version_index DESC
       LIMIT 1
     )
-  )::integer AS is_latest,
+  )`
+
+/** The columns of a version; its tags by primary key, its aliases by object_aliases_object_key. */
+const OBJECT_COLUMNS = `
+  objects.object_key,
+  objects.project_id,
+  objects.object_id,
+  objects.digest,
+  objects.version_index,
+  ${IS_LATEST}::integer AS is_latest,
   objects.kind,
   objects.base_object_class,
   objects.leaf_object_class,
@@ -141,27 +141,25 @@ WHERE object_key = ANY (@object_keys::bigint[]) AND deleted_at_us IS NULL
 
 /** What versions are sorted by, as text of a statement; nothing else may stand there. */
 export const OBJECT_ORDERS = {
-  object_id: { asc: 'object_id ASC', desc: 'object_id DESC' },
+  object_id: { asc: 'objects.object_id ASC', desc: 'objects.object_id DESC' },
   created_at: {
-    asc: 'created_at_us ASC, object_key ASC',
-    desc: 'created_at_us DESC, object_key DESC',
+    asc: 'objects.created_at_us ASC, objects.object_key ASC',
+    desc: 'objects.created_at_us DESC, objects.object_key DESC',
   },
 } as const
 
 /**
- * The versions of a project that are not deleted and match; null parameters do not filter
- * (objects_project_id_object_id_version_index_key).
+ * The versions of a project that are not deleted and match: their page first, then their columns; null parameters do
+ * not filter (objects_project_id_created_at_us_object_key, objects_project_id_object_id_version_index_key).
  *
  * @param order - entries of OBJECT_ORDERS
  */
 export function listObjects(order: readonly string[]): string {
+  const terms = [...order, 'objects.object_key ASC'].join(', ')
   return `
-SELECT *
-FROM (
-  SELECT ${OBJECT_COLUMNS}
+WITH page AS MATERIALIZED (
+  SELECT objects.object_key
   FROM objects
-  JOIN json_values
-    ON json_values.project_id = objects.project_id AND json_values.digest = objects.digest
   WHERE objects.project_id = @project_id
     AND objects.deleted_at_us IS NULL
     AND (@object_ids::text[] IS NULL OR objects.object_id = ANY (@object_ids::text[]))
@@ -188,19 +186,25 @@ FROM (
           AND object_tags.tag = ANY (@tags::text[])
       )
     )
-) AS versions
-WHERE (NOT @latest_only::boolean OR is_latest = 1)
-  AND (
-    @aliases::text[] IS NULL
-    OR (is_latest = 1 AND 'latest' = ANY (@aliases::text[]))
-    OR EXISTS (
-      SELECT 1
-      FROM object_aliases
-      WHERE object_aliases.object_key = versions.object_key
-        AND object_aliases.alias = ANY (@aliases::text[])
+    AND (NOT @latest_only::boolean OR ${IS_LATEST})
+    AND (
+      @aliases::text[] IS NULL
+      OR ('latest' = ANY (@aliases::text[]) AND ${IS_LATEST})
+      OR EXISTS (
+        SELECT 1
+        FROM object_aliases
+        WHERE object_aliases.object_key = objects.object_key
+          AND object_aliases.alias = ANY (@aliases::text[])
+      )
     )
-  )
-ORDER BY ${[...order, 'object_key ASC'].join(', ')}
-LIMIT @limit OFFSET @offset
+  ORDER BY ${terms}
+  LIMIT @limit OFFSET @offset
+)
+SELECT ${OBJECT_COLUMNS}
+FROM page
+JOIN objects ON objects.object_key = page.object_key
+JOIN json_values
+  ON json_values.project_id = objects.project_id AND json_values.digest = objects.digest
+ORDER BY ${terms}
 `
 }

@@ -7,7 +7,7 @@ import {
   pageOfTraces,
   TRACES_AT_ONCE,
 } from '../../../domain/agents/turns.ts'
-import { ANY_START } from '../../../domain/calls/calls-query.ts'
+import { ANY_TIME } from '../../../domain/query/time-bounds.ts'
 import type {
   ConversationsQuery,
   SpansOfConversation,
@@ -27,7 +27,7 @@ export const readTurns: ReadJob<TurnsQuery, Turns> = function* (db, query, check
   const found = createTurns()
   if (page.length > 0) {
     const filter = { trace_ids: [...page] }
-    const scope = { project_id, filter, startedUs: ANY_START, expression: null }
+    const scope = { project_id, filter, startedUs: ANY_TIME, expression: null }
     yield* scanSpans(
       db,
       scope,

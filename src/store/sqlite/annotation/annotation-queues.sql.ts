@@ -130,19 +130,20 @@ export const ITEM_ORDERS = {
 } as const
 
 /**
- * The items of a queue that match, with their places among all; null parameters do not filter
- * (annotation_items_queue_key_call_id).
+ * The items of a queue that match; null parameters do not filter (annotation_items_queue_key, which has their order
+ * where nothing else is asked for).
  *
  * @param order - entries of ITEM_ORDERS with a direction
+ * @param withPosition - whether their places among all are wanted, for which all are sorted
  */
-export function listItems(order: readonly string[]): string {
+export function listItems(order: readonly string[], withPosition: boolean): string {
   const terms = [...order, 'item_key ASC'].join(', ')
   return `
 SELECT *
 FROM (
   SELECT
     ${ITEM_COLUMNS},
-    row_number() OVER (ORDER BY ${terms}) AS position_in_queue
+    ${withPosition ? `row_number() OVER (ORDER BY ${terms})` : 'NULL'} AS position_in_queue
   FROM annotation_items
   WHERE queue_key = @queue_key
 )
@@ -155,7 +156,7 @@ WHERE (@id IS NULL OR id = @id)
     @annotation_states IS NULL
     OR annotation_state IN (SELECT value FROM json_each(@annotation_states))
   )
-ORDER BY position_in_queue
+ORDER BY ${withPosition ? 'position_in_queue' : terms}
 LIMIT @limit OFFSET @offset
 `
 }

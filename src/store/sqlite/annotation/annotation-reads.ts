@@ -34,10 +34,12 @@ export const listItems: ReadJob<ItemListing, AnnotationItem[]> = (db, listing, c
     annotation_states: states.length > 0 ? JSON.stringify(states) : null,
   }
   const items: AnnotationItem[] = []
-  for (const row of db.prepare(SQL.listItems(order)).iterate(parameters)) {
+  for (const row of db
+    .prepare(SQL.listItems(order, include_position === true))
+    .iterate(parameters)) {
     checkpoint()
     const { item_key: _key, ...item } = row as AnnotationItem & { item_key: number }
-    items.push(include_position ? item : { ...item, position_in_queue: null })
+    items.push(item)
   }
   return items
 }

@@ -40,7 +40,8 @@ export function createCallWriter(db: Connection, parties: CallParties) {
   function writeBoth(start: CallStart, end: CallEnd): StartedIds {
     if (insertWhole(start, end)) return { id: start.id, trace_id: start.trace_id }
     const row = findExisting(start)
-    if (row.ended_at_us !== null && !isSameEnd(row, end)) throw conflict('end.id')
+    const isKept = row.deleted_at_us === null
+    if (isKept && row.ended_at_us !== null && !isSameEnd(row, end)) throw conflict('end.id')
     const started = writeStart(start)
     writeEnd(end)
     return started
@@ -104,21 +105,23 @@ function conflict(param: string): ApiError {
 function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
   const statements = prepareStatements(db)
 
-  function writeRefs(call_key: Key, isOutput: 0 | 1, refs: readonly FoundRef[]): void {
-    for (const { ref, path } of refs) {
-      const path_key = path === null ? null : keys.pathKey(path)
-      statements.insertRef.run([call_key, isOutput, keys.refKey(ref), path_key])
-    }
-  }
+  const writeRefs = createRefWriter(db, keys)
 
   function findExisting({ project_id, id }: { project_id: string; id: string }): CallRow {
     return statements.findCall.get({ project_id, id }) as CallRow
   }
 
-  /** An end that came before its start. */
-  function findEnd({ call_key, ended_at_us, exception }: CallRow): EntryEnd | null {
-    if (ended_at_us === null) return null
-    return { ended_at_us, exception, usage: usage.count(call_key) }
+  /** A start whose end or new name came first. */
+  function writeLateStart(row: CallRow, start: CallStart): void {
+    const { call_key } = row
+    const isDeleted = row.deleted_at_us !== null
+    const kept = isDeleted ? withoutTexts(start) : start
+    statements.updateStart.run(toLateStartParameters(call_key, kept, keys))
+    if (isDeleted) return
+    statements.updateStartBodies.run([...packStart(start), call_key])
+    writeRefs(call_key, 0, start.input_refs)
+    usage.addToParent(call_key, start, usage.findReports(call_key))
+    hours.start(start.project_id, call_key, start, findEnd(row, usage))
   }
 
   return {
@@ -150,17 +153,10 @@ function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
       }
       const row = findExisting(start)
       if (row.started_at_us === null) {
-        const { call_key } = row
-        statements.updateStart.run(toLateStartParameters(call_key, start, keys))
-        statements.updateStartBodies.run([...packStart(start), call_key])
-        writeRefs(call_key, 0, start.input_refs)
-        if (row.deleted_at_us === null) {
-          usage.addToParent(call_key, start, usage.findReports(call_key))
-          hours.start(start.project_id, call_key, start, findEnd(row))
-        }
+        writeLateStart(row, start)
         return { id: start.id, trace_id: start.trace_id }
       }
-      if (!isSameStart(row, start)) throw conflict('start.id')
+      if (row.deleted_at_us === null && !isSameStart(row, start)) throw conflict('start.id')
       return { id: start.id, trace_id: row.trace_id ?? start.trace_id }
     },
 
@@ -168,6 +164,7 @@ function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
       const inserted = statements.insertEnd.run(toIdParameters(end, keys))
       const isFirst = inserted.changes === 1
       const row = isFirst ? null : findExisting(end)
+      if (row && row.deleted_at_us !== null) return
       if (row && row.ended_at_us !== null) {
         if (!isSameEnd(row, end)) throw conflict('end.id')
         return
@@ -200,6 +197,26 @@ function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
   }
 }
 
+function createRefWriter(db: Connection, keys: NameKeys) {
+  const insertRef = db.prepare(SQL.INSERT_CALL_REF)
+
+  return (call_key: Key, isOutput: 0 | 1, refs: readonly FoundRef[]): void => {
+    for (const { ref, path } of refs) {
+      const path_key = path === null ? null : keys.pathKey(path)
+      insertRef.run([call_key, isOutput, keys.refKey(ref), path_key])
+    }
+  }
+}
+
+/** An end that came before its start. */
+function findEnd(
+  { call_key, ended_at_us, exception }: CallRow,
+  usage: Pick<NestedUsage, 'count'>,
+): EntryEnd | null {
+  if (ended_at_us === null) return null
+  return { ended_at_us, exception, usage: usage.count(call_key) }
+}
+
 function prepareStatements(db: Connection) {
   return {
     insertStart: db.prepare(SQL.INSERT_CALL_START),
@@ -212,7 +229,6 @@ function prepareStatements(db: Connection) {
     updateEndBodies: db.prepare(SQL.UPDATE_END_BODIES),
     insertWhole: db.prepare(SQL.INSERT_WHOLE_CALL),
     insertWholeBodies: db.prepare(SQL.INSERT_WHOLE_BODIES),
-    insertRef: db.prepare(SQL.INSERT_CALL_REF),
     insertName: db.prepare(SQL.INSERT_CALL_NAME),
     insertNoBodies: db.prepare(SQL.INSERT_NO_BODIES),
     updateName: db.prepare(SQL.UPDATE_CALL_NAME),
@@ -220,7 +236,15 @@ function prepareStatements(db: Connection) {
   }
 }
 
-/** Whether statistics count the call: it was started and not deleted. */
+/** Whether statistics count a call that was not deleted: it was started. */
 function isCounted(row: CallRow): row is CallRow & EntryCall {
-  return row.started_at_us !== null && row.op_name !== null && row.deleted_at_us === null
+  return row.started_at_us !== null && row.op_name !== null
+}
+
+/** What the narrow row keeps of a call that was deleted before its start came: as of FREE_CALL. */
+function withoutTexts(start: CallStart): CallStart {
+  return {
+    ...start,
+    ...{ thread_id: null, turn_id: null, display_name: null, start_size_bytes: 0 },
+  }
 }

@@ -170,7 +170,7 @@ INSERT INTO call_refs (call_key, is_output, ref_key, path_key)
 VALUES (?, ?, ?, ?)
 `
 
-/** One call with its bodies, started or not, deleted or not (calls_project_key_id). */
+/** One call with its bodies, started or not, deleted or not (calls_project_key_id). One that was freed has none. */
 export const FIND_CALL = `
 SELECT
   calls.call_key,
@@ -190,7 +190,7 @@ SELECT
   deleted_at_us,
   ${BODY_NAMES.map(bodyText).join(',\n  ')}
 FROM calls
-JOIN call_bodies ON call_bodies.call_key = calls.call_key
+LEFT JOIN call_bodies ON call_bodies.call_key = calls.call_key
 WHERE calls.project_key = ${PROJECT_KEY}
   AND calls.id = ${packedId('@id')}
 `

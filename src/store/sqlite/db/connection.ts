@@ -43,6 +43,8 @@ export function openDatabase(dataDir: string, image: Buffer | null = null): Conn
     db.pragma('synchronous = FULL')
     db.pragma(`journal_size_limit = ${LOG_BYTES_KEPT}`)
     db.pragma('foreign_keys = ON')
+    // What is deleted is overwritten where its page is written anyway; where more is wanted, the write says so.
+    db.pragma('secure_delete = FAST')
     db.pragma('temp_store = MEMORY')
     db.pragma('cache_size = -32768')
     addBodyFunctions(db)

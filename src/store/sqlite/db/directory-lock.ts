@@ -12,7 +12,8 @@ import Database from 'better-sqlite3'
 import { DataDirectoryError } from './connection.ts'
 import { isLocked } from './store-error.ts'
 
-const LOCK_FILE = 'weft.lock'
+/** The file that the lock lies on. */
+export const LOCK_FILE = 'weft.lock'
 /** Tells people who holds the lock; without the lock it says nothing. */
 const PID_FILE = 'weft.pid'
 

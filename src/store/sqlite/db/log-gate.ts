@@ -13,9 +13,13 @@ const FULL = 2
 /** Limit: how long anyone waits for the log. What waits for a thread that is gone goes on after it. */
 const WAIT_MS_MAX = 5000
 
+/** Where the state lies, and whether the database is copied. */
+const STATE = 0
+const COPY = 1
+
 /** A gate that is open. */
 export function createLogGateMemory(): SharedArrayBuffer {
-  return new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+  return new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
 }
 
 export interface LogGate {
@@ -30,32 +34,37 @@ export interface LogGate {
   drain(): void
   /** Lets no write begin either. */
   fill(): void
+  /** Keeps the log from being cut, which would have a copy that is under way begin anew. */
+  setCopied(isCopied: boolean): void
+  isCopied(): boolean
 }
 
 export function openLogGate(memory: SharedArrayBuffer): LogGate {
   const state = new Int32Array(memory)
 
   function set(next: number): void {
-    Atomics.store(state, 0, next)
-    Atomics.notify(state, 0)
+    Atomics.store(state, STATE, next)
+    Atomics.notify(state, STATE)
   }
 
   function awaitWhile(isShut: (now: number) => boolean): void {
     const deadlineMs = performance.now() + WAIT_MS_MAX
     while (true) {
-      const now = Atomics.load(state, 0)
+      const now = Atomics.load(state, STATE)
       const restMs = deadlineMs - performance.now()
       if (!isShut(now) || restMs <= 0) return
-      Atomics.wait(state, 0, now, restMs)
+      Atomics.wait(state, STATE, now, restMs)
     }
   }
 
   return {
     awaitRead: () => awaitWhile((now) => now !== OPEN),
     awaitWrite: () => awaitWhile((now) => now === FULL),
-    isFull: () => Atomics.load(state, 0) === FULL,
+    isFull: () => Atomics.load(state, STATE) === FULL,
     open: () => set(OPEN),
     drain: () => set(DRAINING),
     fill: () => set(FULL),
+    setCopied: (isCopied) => void Atomics.store(state, COPY, isCopied ? 1 : 0),
+    isCopied: () => Atomics.load(state, COPY) === 1,
   }
 }

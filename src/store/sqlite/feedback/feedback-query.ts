@@ -1,16 +1,20 @@
 /** The read job behind `/feedback/query`. Payloads are read only where the query or the answer needs them. */
 import { renderFeedbackPage } from '../../../domain/feedback/feedback-page.ts'
 import { type FeedbackRow, feedbackField } from '../../../domain/feedback/feedback-view.ts'
-import { fieldPaths } from '../../../domain/query/query-expression.ts'
-import {
-  createRowSelection,
-  type RowQuery,
-  requiredTexts,
-} from '../../../domain/query/row-query.ts'
+import { type FeedbackWalk, planFeedbackWalk } from '../../../domain/feedback/feedback-walk.ts'
+import { createRowSelection, type RowQuery } from '../../../domain/query/row-query.ts'
 import type { FeedbackRows } from '../../api/feedback/feedback.ts'
 import type { Connection } from '../db/connection.ts'
 import type { ReadJob } from '../read/read-job.ts'
-import { type FeedbackSource, FIND_PAYLOAD, selectFeedback } from './feedback.sql.ts'
+import {
+  COUNT_OF_TYPES,
+  type FeedbackSource,
+  FIND_PAYLOAD,
+  selectFeedback,
+} from './feedback.sql.ts'
+
+/** Limit: feedback of a type that is read and sorted in one go; where there is more, a walk in order of time meets it. */
+const TYPE_ROWS = 4096
 
 /** What the job needs. */
 interface FeedbackQuery {
@@ -22,20 +26,20 @@ interface KeyedRow extends FeedbackRow {
   readonly feedback_key: number
 }
 
-/**
- * Walks the feedback that can match, in order of time. Pauses where it walks the whole project; what is named by id
- * or ref is read in one go.
- */
+/** Walks the feedback that can match, in order of time. Pauses where an index has that order; few rows are read in one go. */
 export const queryFeedback: ReadJob<FeedbackQuery, FeedbackRows> = function* (
   db,
   { project_id, query },
   checkpoint,
 ) {
   const parsed = new WeakMap<FeedbackRow, unknown>()
-  const selection = createRowSelection<KeyedRow>(query, (row, path) =>
-    feedbackField(row, path, parsed),
+  const plan = planFeedbackWalk(query)
+  const selection = createRowSelection<KeyedRow>(
+    plan.query,
+    (row, path) => feedbackField(row, path, parsed),
+    plan.isPresorted,
   )
-  const { readFrom, canPause } = openRows(db, project_id, query)
+  const { readFrom, canPause } = openRows(db, project_id, plan)
   let last: OpenRow | null = null
   do {
     let isPaused = false
@@ -59,25 +63,37 @@ export const queryFeedback: ReadJob<FeedbackQuery, FeedbackRows> = function* (
 
 type OpenRow = KeyedRow & { payload_json: string | null }
 
-function openRows(db: Connection, project_id: string, query: RowQuery) {
-  const { expression, sort } = query
-  const ids = requiredTexts(expression, 'id')
-  const refs = requiredTexts(expression, 'weave_ref')
-  const source: FeedbackSource = ids ? 'id' : refs ? 'weave_ref' : 'all'
-  const paths = [...(expression ? fieldPaths(expression) : []), ...sort.map(({ path }) => path)]
-  const withPayload = paths.some(([first]) => first === 'payload')
-  const texts = source === 'all' ? {} : { texts: JSON.stringify(ids ?? refs) }
-  const statement = db.prepare(selectFeedback(source, withPayload))
+function openRows(db: Connection, project_id: string, plan: FeedbackWalk) {
+  const { createdUs, direction } = plan
+  const texts = JSON.stringify(plan.texts)
+  const source = sourceOf(db, { project_id, texts }, plan)
+  const statement = db.prepare(selectFeedback(source, direction, plan.readsPayload))
   return {
-    canPause: source === 'all',
+    canPause: source === 'all' || source === 'one_ref',
     readFrom(last: OpenRow | null): Iterable<OpenRow> {
-      const after = {
-        after_us: last?.created_at_us ?? Number.MIN_SAFE_INTEGER,
-        after_id: last?.id ?? '',
+      const after_us = last?.created_at_us ?? null
+      const bounds = {
+        from_us: direction === 'asc' ? (after_us ?? createdUs.from) : createdUs.from,
+        to_us: direction === 'desc' ? (after_us ?? createdUs.to) : createdUs.to,
       }
-      return statement.iterate({ project_id, ...texts, ...after }) as IterableIterator<OpenRow>
+      const after = { after_us, after_id: last?.id ?? '' }
+      const named = source === 'all' ? {} : { texts }
+      return statement.iterate({
+        ...{ project_id, ...named, ...bounds, ...after },
+      }) as IterableIterator<OpenRow>
     },
   }
+}
+
+function sourceOf(
+  db: Connection,
+  named: { readonly project_id: string; readonly texts: string },
+  { column, texts }: FeedbackWalk,
+): FeedbackSource {
+  if (column === 'weave_ref' && texts.length === 1) return 'one_ref'
+  if (column !== 'feedback_type') return column ?? 'all'
+  const count = db.prepare(COUNT_OF_TYPES).pluck()
+  return (count.get({ ...named, limit: TYPE_ROWS }) as number) < TYPE_ROWS ? column : 'all'
 }
 
 function renderRows(db: Connection, rows: readonly KeyedRow[], { fields }: RowQuery) {

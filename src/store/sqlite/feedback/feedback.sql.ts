@@ -116,6 +116,8 @@ const NARROW_COLUMNS = [
   ...FEEDBACK_COLUMNS.filter((name) => name !== 'payload_json'),
 ].join(',\n  ')
 
+const AMONG_TEXTS = 'IN (SELECT value FROM json_each(@texts))'
+
 /**
  * Which feedback of a project a query has to look at. Why INDEXED BY: the planner would rather walk the
  * whole project in order than sort the few rows that are named.
@@ -125,20 +127,35 @@ const SOURCES = {
     index: 'feedback_project_id_created_at_us_id_feedback_type_trigger_ref',
     condition: '',
   },
+  one_ref: {
+    index: 'feedback_project_id_weave_ref_created_at_us',
+    condition: 'AND weave_ref = @texts ->> 0',
+  },
   id: {
     index: 'feedback_project_id_id',
-    condition: 'AND id IN (SELECT value FROM json_each(@texts))',
+    condition: `AND id ${AMONG_TEXTS}`,
   },
   weave_ref: {
     index: 'feedback_project_id_weave_ref_created_at_us',
-    condition: 'AND weave_ref IN (SELECT value FROM json_each(@texts))',
+    condition: `AND weave_ref ${AMONG_TEXTS}`,
+  },
+  feedback_type: {
+    index: 'feedback_project_id_feedback_type_trigger_ref_created_at_us_id',
+    condition: `AND feedback_type ${AMONG_TEXTS}`,
   },
 } as const
 
 export type FeedbackSource = keyof typeof SOURCES
 
-/** Feedback in order of time behind a place, by the index of its source; payloads only where the query reads them. */
-export function selectFeedback(source: FeedbackSource, withPayload: boolean): string {
+/**
+ * Feedback of a part of time behind a place, by the index of its source; payloads only where the query reads them.
+ * The first two sources are read in order of time, the others are sorted. What has one time is in ascending order of ids.
+ */
+export function selectFeedback(
+  source: FeedbackSource,
+  direction: 'asc' | 'desc',
+  withPayload: boolean,
+): string {
   const { index, condition } = SOURCES[source]
   return `
 SELECT
@@ -146,11 +163,23 @@ SELECT
   ${withPayload ? 'payload_json' : 'NULL AS payload_json'}
 FROM feedback INDEXED BY ${index}
 WHERE project_id = @project_id
-  AND (created_at_us, id) > (@after_us, @after_id)
+  AND created_at_us BETWEEN @from_us AND @to_us
+  AND (created_at_us IS NOT @after_us OR id > @after_id)
   ${condition}
-ORDER BY created_at_us, id
+ORDER BY created_at_us ${direction}, id
 `
 }
+
+/** How much feedback has one of some types, counted up to @limit (feedback_project_id_feedback_type_trigger_ref_created_at_us_id alone). */
+export const COUNT_OF_TYPES = `
+SELECT count(*)
+FROM (
+  SELECT 1
+  FROM feedback INDEXED BY feedback_project_id_feedback_type_trigger_ref_created_at_us_id
+  WHERE project_id = @project_id AND feedback_type ${AMONG_TEXTS}
+  LIMIT @limit
+)
+`
 
 /**
  * The newest feedback about one thing, the newest first, at most @limit

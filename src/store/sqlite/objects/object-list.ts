@@ -4,38 +4,40 @@ import type { ObjectVersion } from '../../../domain/objects/object-view.ts'
 import { ApiError } from '../../../errors.ts'
 import type { ListedObject, ObjectListing } from '../../api/objects/objects.ts'
 import type { ReadJob } from '../read/read-job.ts'
-import { FIND_JSON_VALUE, listObjects, OBJECT_ORDERS } from './objects.sql.ts'
+import { FIND_JSON_VALUE, listObjects, OBJECT_ORDERS, type ObjectCondition } from './objects.sql.ts'
 
 /** The input without a signal, which stays with the caller. */
 export const findObjects: ReadJob<ObjectListing, ListedObject[]> = (db, listing, checkpoint) => {
-  const parameters = toParameters(listing)
+  const { project_id, limit, offset } = listing
   const order = listing.sort_by.map(({ field, direction }) => OBJECT_ORDERS[field][direction])
+  const filter = toFilter(listing)
   const statement = db.prepare(
-    listObjects(order.length > 0 ? order : [OBJECT_ORDERS.created_at.asc]),
+    listObjects(
+      order.length > 0 ? order : [OBJECT_ORDERS.created_at.asc],
+      Object.keys(filter) as ObjectCondition[],
+    ),
   )
   const findContent = db.prepare(FIND_JSON_VALUE).pluck()
   const found: ListedObject[] = []
   let bytes = 0
-  for (const row of statement.iterate(parameters)) {
+  for (const row of statement.iterate({ project_id, limit, offset, ...filter })) {
     checkpoint()
-    const { object_key: _key, ...version } = row as ObjectVersion & { object_key: number }
+    const version = row as ObjectVersion
     bytes += listing.withContent ? version.size_bytes : 0
     if (bytes > listing.contentBytesMax) refuse(listing.contentBytesMax)
-    const { project_id, digest } = version
+    const { digest } = version
     const content = listing.withContent ? findContent.get({ project_id, digest }) : null
     found.push({ version, val_json: content as string | null })
   }
   return found
 }
 
-function toParameters({ project_id, filter, limit, offset }: ObjectListing) {
-  const { is_op } = filter
-  return {
-    project_id,
-    limit,
-    offset,
+/** Parameters of the conditions that hold. */
+function toFilter({ filter }: ObjectListing): Partial<Record<ObjectCondition, string | number>> {
+  const { is_op, latest_only } = filter
+  const parameters = {
     kind: is_op === null || is_op === undefined ? null : is_op ? 'op' : 'object',
-    latest_only: filter.latest_only ? 1 : 0,
+    latest_only: latest_only ? 1 : null,
     object_ids: toList(filter.object_ids),
     base_object_classes: toList(filter.base_object_classes),
     exclude_base_object_classes: toList(filter.exclude_base_object_classes),
@@ -43,6 +45,7 @@ function toParameters({ project_id, filter, limit, offset }: ObjectListing) {
     tags: toList(filter.tags),
     aliases: toList(filter.aliases),
   }
+  return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== null))
 }
 
 function toList(names: readonly string[] | null | undefined): string | null {

@@ -46,16 +46,8 @@ ON CONFLICT (project_id, object_id, digest) DO UPDATE SET
 WHERE deleted_at_us IS NOT NULL
 `
 
-/**
- * The columns of a version; whether it is the latest by objects_project_id_object_id_version_index, its tags by
- * primary key, its aliases by object_aliases_object_key.
- */
-const OBJECT_COLUMNS = `
-  objects.project_id,
-  objects.object_id,
-  objects.digest,
-  objects.version_index,
-  objects.version_index IS (
+/** objects_project_id_object_id_version_index */
+const IS_LATEST = `objects.version_index IS (
     SELECT newer.version_index
     FROM objects AS newer
     WHERE newer.project_id = objects.project_id
@@ -63,7 +55,15 @@ const OBJECT_COLUMNS = `
       AND newer.deleted_at_us IS NULL
     ORDER BY newer.version_index DESC
     LIMIT 1
-  ) AS is_latest,
+  )`
+
+/** The columns of a version; its tags by primary key, its aliases by object_aliases_object_key. */
+const OBJECT_COLUMNS = `
+  objects.project_id,
+  objects.object_id,
+  objects.digest,
+  objects.version_index,
+  ${IS_LATEST} AS is_latest,
   objects.kind,
   objects.base_object_class,
   objects.leaf_object_class,
@@ -177,67 +177,75 @@ WHERE project_id = @project_id
 
 /** What versions are sorted by, as text of a statement; nothing else may stand there. */
 export const OBJECT_ORDERS = {
-  object_id: { asc: 'object_id ASC', desc: 'object_id DESC' },
+  object_id: { asc: 'objects.object_id ASC', desc: 'objects.object_id DESC' },
   created_at: {
-    asc: 'created_at_us ASC, object_key ASC',
-    desc: 'created_at_us DESC, object_key DESC',
+    asc: 'objects.created_at_us ASC, objects.object_key ASC',
+    desc: 'objects.created_at_us DESC, objects.object_key DESC',
   },
 } as const
 
+const among = (list: string) => `IN (SELECT value FROM json_each(@${list}))`
+
+/** What versions may have to meet; each has its parameter. */
+const OBJECT_CONDITIONS = {
+  object_ids: `objects.object_id ${among('object_ids')}`,
+  kind: 'objects.kind = @kind',
+  base_object_classes: `objects.base_object_class ${among('base_object_classes')}`,
+  exclude_base_object_classes: `(
+      objects.base_object_class IS NULL
+      OR NOT objects.base_object_class ${among('exclude_base_object_classes')}
+    )`,
+  leaf_object_classes: `objects.leaf_object_class ${among('leaf_object_classes')}`,
+  tags: `EXISTS (
+      SELECT 1
+      FROM object_tags
+      WHERE object_tags.object_key = objects.object_key AND object_tags.tag ${among('tags')}
+    )`,
+  latest_only: IS_LATEST,
+  aliases: `(
+      ('latest' ${among('aliases')} AND ${IS_LATEST})
+      OR EXISTS (
+        SELECT 1
+        FROM object_aliases
+        WHERE object_aliases.object_key = objects.object_key
+          AND object_aliases.alias ${among('aliases')}
+      )
+    )`,
+} as const
+
+export type ObjectCondition = keyof typeof OBJECT_CONDITIONS
+
 /**
- * The versions of a project that are not deleted and match; null parameters do not filter
- * (objects_project_id_object_id_version_index).
+ * The versions of a project that are not deleted and match: their page first, then their columns
+ * (objects_project_id_created_at_us, which has that order; objects_project_id_object_id_version_index).
  *
  * @param order - entries of OBJECT_ORDERS
  */
-export function listObjects(order: readonly string[]): string {
+export function listObjects(
+  order: readonly string[],
+  conditions: readonly ObjectCondition[],
+): string {
+  const isByTime =
+    order[0]?.startsWith('objects.created_at_us') && !conditions.includes('object_ids')
+  const index = isByTime
+    ? 'objects_project_id_created_at_us'
+    : 'objects_project_id_object_id_version_index'
+  const terms = [...order, 'objects.object_key ASC'].join(', ')
   return `
-SELECT *
-FROM (
-  SELECT ${OBJECT_COLUMNS}, objects.object_key ${OBJECT_TABLES}
+WITH page AS MATERIALIZED (
+  SELECT objects.object_key
+  FROM objects INDEXED BY ${index}
   WHERE objects.project_id = @project_id
     AND objects.deleted_at_us IS NULL
-    AND (
-      @object_ids IS NULL
-      OR objects.object_id IN (SELECT value FROM json_each(@object_ids))
-    )
-    AND (@kind IS NULL OR objects.kind = @kind)
-    AND (
-      @base_object_classes IS NULL
-      OR objects.base_object_class IN (SELECT value FROM json_each(@base_object_classes))
-    )
-    AND (
-      @exclude_base_object_classes IS NULL
-      OR objects.base_object_class IS NULL
-      OR objects.base_object_class NOT IN (
-        SELECT value FROM json_each(@exclude_base_object_classes)
-      )
-    )
-    AND (
-      @leaf_object_classes IS NULL
-      OR objects.leaf_object_class IN (SELECT value FROM json_each(@leaf_object_classes))
-    )
-    AND (
-      @tags IS NULL
-      OR EXISTS (
-        SELECT 1
-        FROM object_tags
-        WHERE object_tags.object_key = objects.object_key
-          AND object_tags.tag IN (SELECT value FROM json_each(@tags))
-      )
-    )
+    ${conditions.map((name) => `AND ${OBJECT_CONDITIONS[name]}`).join('\n    ')}
+  ORDER BY ${terms}
+  LIMIT @limit OFFSET @offset
 )
-WHERE (@latest_only = 0 OR is_latest = 1)
-  AND (
-    @aliases IS NULL
-    OR (is_latest = 1 AND 'latest' IN (SELECT value FROM json_each(@aliases)))
-    OR EXISTS (
-      SELECT 1
-      FROM json_each(aliases_json)
-      WHERE value IN (SELECT value FROM json_each(@aliases))
-    )
-  )
-ORDER BY ${[...order, 'object_key ASC'].join(', ')}
-LIMIT @limit OFFSET @offset
+SELECT ${OBJECT_COLUMNS}
+FROM page
+CROSS JOIN objects ON objects.object_key = page.object_key
+CROSS JOIN json_values
+  ON json_values.project_id = objects.project_id AND json_values.digest = objects.digest
+ORDER BY ${terms}
 `
 }

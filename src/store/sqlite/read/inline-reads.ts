@@ -14,9 +14,11 @@ export function createInlineReadPool<Jobs extends ReadJobs>(
   db: Connection,
   jobs: Jobs,
 ): ReadPool<Jobs> {
+  let running = 0
   return {
     async run(name, input, { signal }) {
       const job = beginReadJob(db, jobs, { name, input })
+      running += 1
       try {
         while (true) {
           await nextTurn()
@@ -27,9 +29,11 @@ export function createInlineReadPool<Jobs extends ReadJobs>(
           if (ended) return ended.value as never
         }
       } finally {
+        running -= 1
         job.end()
       }
     },
     async close() {},
+    figures: () => ({ running, waiting: 0, refused: 0 }),
   }
 }

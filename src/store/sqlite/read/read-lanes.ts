@@ -1,4 +1,5 @@
 /** The pools of readers: lists and searches, statistics, and building, none of which waits for another. */
+import type { ReadFigures, ReadKind, StoreWatch } from '../../api/figures.ts'
 import type { Connection } from '../db/connection.ts'
 import { createInlineReadPool } from './inline-reads.ts'
 import { READ_JOBS } from './read-jobs.ts'
@@ -29,6 +30,7 @@ interface ReadLanes {
   readonly stats: ReadPool
   /** What makes statistics fast. */
   readonly build: ReadPool
+  figures(): ReadFigures[]
 }
 
 interface ReadLanesOptions {
@@ -39,21 +41,48 @@ interface ReadLanesOptions {
   readonly limits?: ReadLimits | undefined
   /** Of createLogGateMemory. */
   readonly gate: SharedArrayBuffer
+  /** Default: nobody. */
+  readonly watch?: Pick<StoreWatch, 'readEnded'> | undefined
 }
 
-export function openReadLanes({ db, path, limits = LIMITS, gate }: ReadLanesOptions): ReadLanes {
-  if (path === null) {
-    const inline = createInlineReadPool(db, READ_JOBS)
-    return { lists: inline, stats: inline, build: inline }
+export function openReadLanes(options: ReadLanesOptions): ReadLanes {
+  const { db, path, limits = LIMITS, gate, watch } = options
+  const open = (kind: ReadKind, pool: Omit<ReadPoolOptions, 'path' | 'gate'>) => {
+    const opened =
+      path === null ? createInlineReadPool(db, READ_JOBS) : createReadPool({ path, gate, ...pool })
+    return watch === undefined
+      ? opened
+      : watchReads(opened, (seconds) => watch.readEnded(kind, seconds))
   }
-  const open = (options: Omit<ReadPoolOptions, 'path' | 'gate'>) =>
-    createReadPool({ path, gate, ...options })
   const { readers, statsReaders, queueMax, timeoutMs } = limits
+  const lists = open('lists', {
+    ...{ readers, queueMax, timeoutMs, jobsPerReader: LIST_JOBS_PER_READER },
+  })
+  const stats = open('stats', {
+    ...{ readers: statsReaders, queueMax, timeoutMs, jobsPerReader: STATS_JOBS_PER_READER },
+  })
+  const build = open('build', BUILD)
   return {
-    lists: open({ readers, queueMax, timeoutMs, jobsPerReader: LIST_JOBS_PER_READER }),
-    stats: open({
-      ...{ readers: statsReaders, queueMax, timeoutMs, jobsPerReader: STATS_JOBS_PER_READER },
-    }),
-    build: open(BUILD),
+    ...{ lists, stats, build },
+    figures: () => [
+      { kind: 'lists', ...lists.figures() },
+      { kind: 'stats', ...stats.figures() },
+      { kind: 'build', ...build.figures() },
+    ],
+  }
+}
+
+/** @param onEnd - told how long each read took */
+function watchReads(pool: ReadPool, onEnd: (seconds: number) => void): ReadPool {
+  return {
+    ...pool,
+    async run(name, input, caller) {
+      const beganMs = performance.now()
+      try {
+        return await pool.run(name, input, caller)
+      } finally {
+        onEnd((performance.now() - beganMs) / 1000)
+      }
+    },
   }
 }

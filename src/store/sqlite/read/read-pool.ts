@@ -3,6 +3,7 @@
  * turns. The main connection is never used for a read of this kind, except where the database lives in memory alone.
  */
 import { ApiError } from '../../../errors.ts'
+import type { ReadFigures } from '../../api/figures.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
 import { createLogGateMemory } from '../db/log-gate.ts'
 import { createFairQueue } from './fair-queue.ts'
@@ -39,6 +40,7 @@ export interface ReadPool<Jobs extends ReadJobs = ReadJobRegistry> {
   ): Promise<ReadOutput<Jobs, Name>>
   /** Fails what waits and runs, ends the readers. */
   close(): Promise<void>
+  figures(): Omit<ReadFigures, 'kind'>
 }
 
 export interface ReadPoolOptions {
@@ -81,8 +83,9 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
   const waiting = createFairQueue<PendingRead>()
   const places = createPlaces(readers, options, startReader)
   let waitingBytes = 0
+  const refusals = createRefusals()
   let isClosed = false
-  let lastId = 0
+  const nextId = createJobIds()
 
   function startReader(): Reader {
     const onLost = (rest: readonly PendingRead[]) => {
@@ -116,7 +119,7 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
     while (waiting.size() >= queueMax || waitingBytes + bytes > queueBytesMax) {
       const last = waiting.lastOfLonger(caller)
       if (!last) return false
-      last.settle(overloaded())
+      last.settle(refusals.next())
       abandon(last)
     }
     return true
@@ -147,10 +150,9 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
       if (isClosed) return Promise.reject(new ApiError('server_draining'))
       if (signal.aborted) return Promise.reject(toAbortError(signal))
       const bytes = measureInput(input)
-      if (!places.hasFor(caller) && !makeRoom(caller, bytes)) return Promise.reject(overloaded())
-      lastId = lastId === JOB_ID_MAX ? 1 : lastId + 1
+      if (!places.hasFor(caller) && !makeRoom(caller, bytes)) return Promise.reject(refusals.next())
       const { job, promise } = createPending({
-        ...{ id: lastId, name, input, bytes, caller, timeoutMs, abandon },
+        ...{ id: nextId(), name, input, bytes, caller, timeoutMs, abandon },
       })
       enqueue(job)
       dispatch()
@@ -165,6 +167,7 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
       }
       await Promise.all([...open.map((reader) => reader.end()), ...ending])
     },
+    figures: () => ({ ...countJobs(readers, waiting.size()), refused: refusals.count() }),
   }
 }
 
@@ -174,8 +177,28 @@ function readerOptionsOf(options: ReadPoolOptions) {
   return { entry, cancelGraceMs, path, niceness, gate }
 }
 
-function overloaded(): ApiError {
-  return new ApiError('server_overloaded', { retryAfterS: 1 })
+function createJobIds(): () => number {
+  let lastId = 0
+  return () => {
+    lastId = lastId === JOB_ID_MAX ? 1 : lastId + 1
+    return lastId
+  }
+}
+
+function countJobs(readers: ReadonlySet<Reader>, waiting: number) {
+  return { running: [...readers].reduce((sum, reader) => sum + reader.jobs().length, 0), waiting }
+}
+
+/** What is answered where too many wait, counted. */
+function createRefusals() {
+  let count = 0
+  return {
+    count: () => count,
+    next(): ApiError {
+      count += 1
+      return new ApiError('server_overloaded', { retryAfterS: 1 })
+    },
+  }
 }
 
 /**

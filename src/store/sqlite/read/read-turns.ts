@@ -1,5 +1,6 @@
 /** Turns of reads in stores elsewhere: a few at a time, the rest in a bounded queue in which keys and projects take turns. */
 import { ApiError } from '../../../errors.ts'
+import type { ReadFigures } from '../../api/figures.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
 import { createFairQueue } from './fair-queue.ts'
 
@@ -20,6 +21,7 @@ interface ReadTurns {
    */
   enter(caller: ReadCaller): Promise<void>
   leave(): void
+  figures(): Omit<ReadFigures, 'kind'>
 }
 
 interface Waiting {
@@ -32,6 +34,7 @@ export function createReadTurns(limits: ReadTurnLimits): ReadTurns {
   const { running: runningMax, queueMax, waitMsMax } = limits
   const waiting = createFairQueue<Waiting>()
   let running = 0
+  let refused = 0
 
   return {
     async enter({ keyId, project_id, signal }) {
@@ -39,7 +42,10 @@ export function createReadTurns(limits: ReadTurnLimits): ReadTurns {
         running += 1
         return
       }
-      if (waiting.size() >= queueMax) throw new ApiError('server_overloaded', { retryAfterS: 1 })
+      if (waiting.size() >= queueMax) {
+        refused += 1
+        throw new ApiError('server_overloaded', { retryAfterS: 1 })
+      }
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const item: Waiting = { keyId, project_id, enter: resolve }
       const leaveWith = (error: ApiError) => {
@@ -62,6 +68,7 @@ export function createReadTurns(limits: ReadTurnLimits): ReadTurns {
       if (next) next.enter()
       else running -= 1
     },
+    figures: () => ({ running, waiting: waiting.size(), refused }),
   }
 }
 

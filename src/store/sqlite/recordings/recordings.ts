@@ -13,16 +13,22 @@ const GATHER_MS = 100
 const CALLS_MAX = 512
 const BYTES_MAX = 2 * 1024 * 1024
 
+/** The store, and how many were added that are neither stored nor told as lost. */
+interface Recordings extends RecordingStore {
+  waiting(): number
+}
+
 /** @param record - stores calls, each alone; gives why some were refused */
 export function createRecordings(
   record: (calls: PackedCalls) => Promise<readonly Failure[]>,
   arrivals: Arrivals,
-): RecordingStore {
+): Recordings {
   const unwritten = new Set<Promise<void>>()
   const packer = createCallPacker()
   /** Of the calls that are gathered. */
   let arrive: (() => void)[] = []
   let timer: NodeJS.Timeout | undefined
+  let waiting = 0
   let tell: (loss: RecordingLoss) => void = () => undefined
 
   async function write(count: number, arrived: readonly (() => void)[]): Promise<void> {
@@ -32,6 +38,7 @@ export function createRecordings(
     } catch (error) {
       tell({ count, error })
     }
+    waiting -= count
     for (const end of arrived) end()
   }
 
@@ -52,6 +59,7 @@ export function createRecordings(
     announce: arrivals.expect,
     add(call, end) {
       packer.add(call)
+      waiting += 1
       if (end !== undefined) arrive.push(end)
       if (packer.count() >= CALLS_MAX || packer.bytes() >= BYTES_MAX) writeGathered()
       else timer ??= setTimeout(writeGathered, GATHER_MS)
@@ -60,5 +68,6 @@ export function createRecordings(
       writeGathered()
       await Promise.all(unwritten)
     },
+    waiting: () => waiting,
   }
 }

@@ -1,6 +1,6 @@
 /** Statistics from the rows: what no column tells, and hours without a segment. */
 
-import type { StartedBounds } from '../../../domain/calls/calls-query.ts'
+import type { TimeBounds } from '../../../domain/query/time-bounds.ts'
 import { leftOut } from '../../../domain/usage/own-usage.ts'
 import type { FilterClause } from '../calls/query/calls-filter.ts'
 import { cutTime } from '../calls/query/calls-walk.ts'
@@ -41,7 +41,7 @@ export function createRowScan(
     if (rows % CHECKPOINT_ROWS === 0) checkpoint()
   }
 
-  function scanPart(project_id: string, { from, to }: StartedBounds): void {
+  function scanPart(project_id: string, { from, to }: TimeBounds): void {
     const bound = { project_id, start_us: from, end_us: to + 1, ...parameters }
     if (tables.wantsCalls) {
       for (const row of selectCalls.iterate(bound) as IterableIterator<CallRow>) {

@@ -150,6 +150,19 @@ WHERE model_id = @model_id AND state IN ('queued', 'running')
 ORDER BY seq
 `
 
+/** How many unfinished jobs there are, as far as the first 10,000 tell (training_jobs_unfinished). */
+export const COUNT_UNFINISHED_JOBS = `
+SELECT
+  count(*) FILTER (WHERE state = 'queued') AS queued,
+  count(*) FILTER (WHERE state = 'running') AS running
+FROM (
+  SELECT state
+  FROM training_jobs
+  WHERE state IN ('queued', 'running')
+  LIMIT 10000
+) AS unfinished
+`
+
 /** The step of a checkpoint, deleted or not; by primary key. */
 export const FIND_RESULT_STEP = `
 SELECT step

@@ -1,6 +1,7 @@
 /** Usage over trees of calls in SQLite, summed up in TypeScript, in a reader. */
-import { ANY_START } from '../../../domain/calls/calls-query.ts'
+
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
+import { ANY_TIME } from '../../../domain/query/time-bounds.ts'
 import { rollUpUsage } from '../../../domain/usage/usage-rollup.ts'
 import type { UsageResponse } from '../../../schemas/usage/usage.ts'
 import type { CallsUsageQuery, TraceUsageQuery } from '../../api/usage/usage.ts'
@@ -81,7 +82,7 @@ function* findCalls(
     return true
   }
 
-  const selection = { project_id, filter, startedUs: ANY_START, direction: 'asc' } as const
+  const selection = { project_id, filter, startedUs: ANY_TIME, direction: 'asc' } as const
   const readCalls = createCallReader(db, new Set(), new Set(NAMED_COLUMNS), checkpoint)
   yield* walkKeys(db, selection, beginWalk(db), checkpoint, (found) => readCalls(found, take))
   return calls

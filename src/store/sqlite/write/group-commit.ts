@@ -42,6 +42,8 @@ export interface GroupCommitOptions {
   readonly batchMs?: number
   /** Holds up this thread until the log has room for a transaction. */
   awaitRoom?(): void
+  /** A transaction has ended; its writes are told of next. @param ms - that it took; null: it failed */
+  onEnd?(ms: number | null): void
 }
 
 /** Takes part in transactions: follows the writes, and writes itself after them. */
@@ -70,7 +72,7 @@ export interface GroupCommit {
 }
 
 export function createGroupCommit(db: Connection, options: GroupCommitOptions = {}): GroupCommit {
-  const { lockedMs = BUSY_TIMEOUT_MS, batchMs = BATCH_MS_MAX, awaitRoom } = options
+  const { lockedMs = BUSY_TIMEOUT_MS, batchMs = BATCH_MS_MAX, awaitRoom, onEnd } = options
   const queue: Waiting[] = []
   const parts: CommitPart[] = []
   let isScheduled = false
@@ -121,16 +123,19 @@ export function createGroupCommit(db: Connection, options: GroupCommitOptions = 
     isScheduled = false
     if (queue.length === 0) return
     const outcomes: Outcome[] = []
+    const beganMs = performance.now()
     try {
       chooseSync(queue.slice(0, BATCH_MAX))
       if (!isClosed) awaitRoom?.()
       if (isClosed) runBatch.immediate(outcomes)
       else runAtOnce(db, () => runBatch.immediate(outcomes))
       lockedSinceMs = null
+      onEnd?.(performance.now() - beganMs)
       settle(queue.splice(0, outcomes.length), outcomes)
     } catch (error) {
       if (waitForLock(error)) return
       lockedSinceMs = null
+      onEnd?.(null)
       const failed = queue.splice(0, outcomes.length || BATCH_MAX)
       for (const { reject } of failed) reject(toStoreError(error))
     }

@@ -98,7 +98,7 @@ export function createLogLook(
     if (nowMs - movedMs < MOVE_EVERY_MS) return
     movedMs = nowMs
     const isQuiet = nowMs - committedMs >= quietMs
-    if (isQuiet && bytes > 0) checkpoint(db, 'TRUNCATE', DRAIN_BUSY_MS)
+    if (isQuiet && bytes > 0 && !gate.isCopied()) checkpoint(db, 'TRUNCATE', DRAIN_BUSY_MS)
     else if (isDirty) {
       isDirty = false
       checkpoint(db, 'PASSIVE', 0)

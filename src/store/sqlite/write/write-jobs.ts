@@ -6,6 +6,7 @@ import { createKeyWrites } from '../access/key-writes.ts'
 import { createAnnotationWrites } from '../annotation/annotation-writes.ts'
 import { createCallWrites } from '../calls/call-writes.ts'
 import type { NameKeys } from '../calls/columns/name-keys.ts'
+import { createRemovalWrites } from '../calls/removal/removal-writes.ts'
 import { createResponseWrites } from '../chat/response-writes.ts'
 import type { Connection } from '../db/connection.ts'
 import { createFeedbackWrites } from '../feedback/feedback-writes.ts'
@@ -14,6 +15,7 @@ import { createModelWrites } from '../models/model-writes.ts'
 import { createMarkWrites } from '../objects/mark-writes.ts'
 import { createObjectWrites } from '../objects/object-writes.ts'
 import { createPriceWrites } from '../prices/price-writes.ts'
+import { createRetentionWrites } from '../projects/retention-writes.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import { createSegmentWrites } from '../stats/segments/build/segment-writes.ts'
 import { createJobMoves } from '../training/job-moves.ts'
@@ -35,6 +37,7 @@ export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
     ...createKeyWrites(db),
     ...createAnnotationWrites(db, newId),
     ...createCallWrites(db, hours, keys),
+    ...createRemovalWrites(db),
     ...createFeedbackWrites(db),
     ...createHealthWrites(db),
     ...createMarkWrites(db),
@@ -42,6 +45,7 @@ export function createWriteJobs({ db, hours, keys, newId }: WriteParts) {
     ...createObjectWrites(db),
     ...createPriceWrites(db),
     ...createResponseWrites(db),
+    ...createRetentionWrites(db),
     ...createSegmentWrites(db),
     ...createTrainingWrites(db, moves),
     ...createQueueWrites(db, moves),

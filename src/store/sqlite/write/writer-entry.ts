@@ -14,11 +14,10 @@ if (port === null) throw new Error('the writer runs in a thread of its own')
 const { dataDir, gate } = workerData as WriterData
 const db = openDatabase(dataDir)
 db.pragma(`wal_autocheckpoint = ${LOG_PAGES_MAX}`)
-const receive = createWriterServer(
-  db,
-  (reply) => port.postMessage(reply),
-  openLogGate(gate).awaitWrite,
-)
+const log = openLogGate(gate)
+// The thread before this one may have died over a copy.
+log.setCopied(false)
+const receive = createWriterServer(db, (reply) => port.postMessage(reply), log)
 collectThreadAtRest()
 port.on('message', (request: WriterRequest) => {
   receive(request)

@@ -3,6 +3,7 @@
  * starts again after a fault.
  */
 import { ApiError } from '../../../errors.ts'
+import type { WriteFigures } from '../../api/figures.ts'
 import { toReplyError } from '../db/thread-failure.ts'
 import { sizeOf } from './write-size.ts'
 import type { WriteRequest, WriteResult, WriterReply, WriterRequest } from './writer-serve.ts'
@@ -24,10 +25,19 @@ export interface WriterListener {
 }
 
 export interface Writer extends Writes {
+  /**
+   * Copies the database to a file while writes go on. The copy is of the moment in which it ends.
+   *
+   * @param progress - of createCopyMemory
+   * @returns why it failed, or null
+   * @throws ApiError server_draining; store_unavailable when the writer dies
+   */
+  copyTo(path: string, progress: SharedArrayBuffer): Promise<string | null>
   /** Refuses what comes later. Resolves when what waits is settled, written or not. */
   drain(): Promise<void>
   /** To be called after `drain`. Resolves when the connection is closed, or could not be in time. */
   close(): Promise<void>
+  figures(): WriteFigures
 }
 
 interface WriterOptions {
@@ -39,8 +49,8 @@ interface WriterOptions {
   readonly queueBytesMax: number
   /** How long it may take to drain and close, milliseconds. */
   readonly closeMs: number
-  /** Called after each commit. */
-  onCommit(): void
+  /** Called after each commit. @param ms - that it took; null: it failed, or there was none */
+  onCommit(writes: number, ms: number | null): void
 }
 
 export function createWriter(options: WriterOptions): Writer {
@@ -48,14 +58,15 @@ export function createWriter(options: WriterOptions): Writer {
   const answers = createAnswers()
   let gathered: WriteRequest[] = []
   let isClosing = false
+  let refused = 0
   /** By `performance.now()`. */
   let closeByMs = Number.POSITIVE_INFINITY
   let end: WriterEnd | null = open()
 
   function open(): WriterEnd {
     const opened = options.open({
-      onReply(results) {
-        onCommit()
+      onReply({ results, commitMs }) {
+        onCommit(results.length, commitMs)
         results.forEach(answers.settle)
       },
       onLost(cause) {
@@ -87,12 +98,20 @@ export function createWriter(options: WriterOptions): Writer {
       const isAlone = answers.count() === 0
       const fits = answers.count() < queueMax && answers.bytes() + bytes <= queueBytesMax
       if (!fits && !isAlone) {
+        refused += 1
         return Promise.reject(new ApiError('server_overloaded', { retryAfterS: 1 }))
       }
       const { id, promise } = answers.expect(bytes)
       gathered.push({ id, name, input, isUnacknowledged, bytes })
       // After the sockets of this turn were read, so that their writes go in one message.
       if (gathered.length === 1) setImmediate(sendGathered)
+      return promise
+    },
+    copyTo(path, progress) {
+      if (isClosing) return Promise.reject(new ApiError('server_draining'))
+      const { id, promise } = answers.expect(0)
+      end ??= open()
+      end.post({ id, copyTo: path, progress })
       return promise
     },
     async drain() {
@@ -114,6 +133,10 @@ export function createWriter(options: WriterOptions): Writer {
       clearTimeout(timer)
       closing.terminate()
     },
+    figures: () => ({
+      store: 'sqlite',
+      ...{ waiting: answers.count(), waitingBytes: answers.bytes(), refused },
+    }),
   }
 }
 

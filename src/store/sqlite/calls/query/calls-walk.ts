@@ -4,7 +4,8 @@
  */
 import type { Body } from '../../../../domain/calls/call-fields.ts'
 import type { CallTexts } from '../../../../domain/calls/call-view.ts'
-import type { CallsSelection, StartedBounds } from '../../../../domain/calls/calls-query.ts'
+import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
+import type { TimeBounds } from '../../../../domain/query/time-bounds.ts'
 import type { Connection } from '../../db/connection.ts'
 import type { Checkpoint } from '../../read/read-job.ts'
 import { toFilterClause } from './calls-filter.ts'
@@ -118,7 +119,7 @@ export function* cutTime(
   conditions: readonly FilterCondition[],
   { project_id, startedUs, direction }: Omit<WalkedCalls, 'filter'>,
   { after_us }: Pick<CallsPlace, 'after_us'>,
-): Generator<StartedBounds, void> {
+): Generator<TimeBounds, void> {
   let { from, to } = startBehind(startedUs, direction, after_us)
   if (!isByTime(conditions)) {
     yield { from, to }
@@ -146,7 +147,7 @@ export function* cutTime(
   }
 }
 
-function startBehind({ from, to }: StartedBounds, direction: 'asc' | 'desc', after_us: number) {
+function startBehind({ from, to }: TimeBounds, direction: 'asc' | 'desc', after_us: number) {
   if (Number.isNaN(after_us)) return { from, to }
   return direction === 'asc'
     ? { from: Math.max(from, after_us), to }

@@ -90,7 +90,7 @@ export function createKeptHours(bytesMax: number): KeptHours {
   }
 }
 
-/** Hours are never deleted, and neither number is given out twice. */
+/** No key of an hour is given out twice, and neither number of it. */
 function isSame(known: HourState, { generation, built_revision }: HourState): boolean {
   return known.generation === generation && known.built_revision === built_revision
 }

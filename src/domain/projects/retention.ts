@@ -1,0 +1,32 @@
+/** How long a project keeps its calls. Pure. */
+
+/** What a project was told to keep. */
+export interface ProjectRetention {
+  readonly project_id: string
+  /** Days after which calls go; null: they stay until they are deleted. */
+  readonly retention_days: number | null
+}
+
+const HOUR_US = 3_600_000_000
+const DAY_US = 24 * HOUR_US
+
+/**
+ * The days that hold for a project; null: for ever.
+ *
+ * @param own - what the project was told, or null
+ * @param defaultDays - of the server
+ *
+ * Spec: §4 (the routes are not shown). Choice: a project that was told null keeps its calls, whatever the server's
+ * default is.
+ */
+export function resolveRetention(
+  own: ProjectRetention | null,
+  defaultDays: number | null,
+): number | null {
+  return own === null ? defaultDays : own.retention_days
+}
+
+/** The whole hour (UTC) before which calls have begun that go. */
+export function toExpiryUs(nowUs: number, days: number): number {
+  return Math.floor((nowUs - days * DAY_US) / HOUR_US) * HOUR_US
+}

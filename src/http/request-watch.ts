@@ -1,0 +1,43 @@
+/** Tells of each answer, by words that the server bounds: a client's path or method is none of them. */
+import fp from 'fastify-plugin'
+import type { ErrorCode } from '../errors.ts'
+import type { App } from './app-type.ts'
+
+export interface AnsweredRequest {
+  /** The pattern of its route, `unknown` where there is none. */
+  readonly route: string
+  /** That of the route, `other` where there is none. */
+  readonly method: string
+  readonly status: number
+  /** From the request's head to the end of the answer. */
+  readonly seconds: number
+  /** Why it was refused, or null. */
+  readonly refusal: ErrorCode | null
+}
+
+export interface RequestWatch {
+  /** Told when the answer has ended or its client has left; must not throw. */
+  answered(request: AnsweredRequest): void
+}
+
+interface RequestWatchOptions {
+  readonly watch: RequestWatch
+}
+
+export const requestWatch = fp(
+  async (app: App, { watch }: RequestWatchOptions) => {
+    app.addHook('onResponse', (request, reply, done) => {
+      const { url: route } = request.routeOptions
+      const isKnown = route !== undefined && !request.is404
+      watch.answered({
+        route: isKnown ? route : 'unknown',
+        method: isKnown ? request.method : 'other',
+        status: reply.statusCode,
+        seconds: reply.elapsedTime / 1000,
+        refusal: request.refusal,
+      })
+      done()
+    })
+  },
+  { name: 'request-watch' },
+)

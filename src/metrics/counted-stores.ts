@@ -1,0 +1,62 @@
+/** Stores that tell how often their work was done, whichever store does it. */
+import type { CallStore } from '../store/api/calls/calls.ts'
+import type { TrainingQueue } from '../store/api/training/training-queue.ts'
+
+export interface StoreCounts {
+  /** Parts of calls that were answered as stored, repeats included. */
+  partsStored(part: 'start' | 'end', count: number): void
+  /** A worker got a job. */
+  jobClaimed(): void
+  /** A worker has ended its attempt at a job; one that is overdue ends without it. */
+  attemptEnded(end: AttemptEnd): void
+}
+
+type AttemptEnd = 'succeeded' | 'failed' | 'released'
+
+export function countCalls(calls: CallStore, counts: StoreCounts): CallStore {
+  return {
+    ...calls,
+    async startCall(start) {
+      const ids = await calls.startCall(start)
+      counts.partsStored('start', 1)
+      return ids
+    },
+    async endCall(end) {
+      await calls.endCall(end)
+      counts.partsStored('end', 1)
+    },
+    async writeParts(parts) {
+      const results = await calls.writeParts(parts)
+      const stored = parts.filter((_part, at) => results[at]?.error === undefined)
+      counts.partsStored('start', stored.filter(({ start }) => start !== null).length)
+      counts.partsStored('end', stored.filter(({ end }) => end !== null).length)
+      return results
+    },
+  }
+}
+
+export function countJobs(queue: TrainingQueue, counts: StoreCounts): TrainingQueue {
+  return {
+    ...queue,
+    async claimJob(claim) {
+      const claimed = await queue.claimJob(claim)
+      if (claimed !== null) counts.jobClaimed()
+      return claimed
+    },
+    async completeJob(lease, outcome) {
+      const checkpoint = await queue.completeJob(lease, outcome)
+      counts.attemptEnded('succeeded')
+      return checkpoint
+    },
+    async failAttempt(lease, failure, end) {
+      const job = await queue.failAttempt(lease, failure, end)
+      counts.attemptEnded('failed')
+      return job
+    },
+    async releaseJob(lease) {
+      const job = await queue.releaseJob(lease)
+      counts.attemptEnded('released')
+      return job
+    },
+  }
+}

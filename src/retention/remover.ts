@@ -1,0 +1,72 @@
+/** Removes calls in the background, round after round, for as long as the server runs. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createCautiousClock } from './cautious-clock.ts'
+import { createRemovalRound, type RoundOptions } from './removal-round.ts'
+
+/** The start is over by then, and a clock that is set at the start of a machine has been set. */
+const FIRST_MS = 60_000
+/** From the end of a round to the next. */
+const PAUSE_MS = 300_000
+/** Limit: how long a round under way holds up the end of the process. */
+const STOP_MS_MAX = 500
+
+interface RemoverOptions extends Omit<RoundOptions, 'nowUs' | 'onRemoved'> {
+  readonly log: (level: 'info' | 'warn' | 'error', fields: object, message: string) => void
+}
+
+export interface Remover {
+  /** Ends the round under way; resolves within a second. */
+  stop(): Promise<void>
+}
+
+/** Starts the rounds. The caller must stop them before it closes the stores. */
+export function startRemover({ log, ...options }: RemoverOptions): Remover {
+  const nowUs = createCautiousClock({
+    onDoubt: (ahead_ms) =>
+      log('warn', { ahead_ms }, 'the clock was set ahead: for an hour, calls expire as before'),
+  })
+  const onRemoved = (removed: object) => log('info', removed, 'calls were removed')
+  const round = createRemovalRound({ ...options, nowUs, onRemoved })
+  const onFailure = (err: unknown) => log('error', { err }, 'calls could not be removed')
+  return repeatRounds(round, { firstMs: FIRST_MS, pauseMs: PAUSE_MS, onFailure })
+}
+
+interface RepeatOptions {
+  readonly firstMs: number
+  readonly pauseMs: number
+  /** Told of a failure, and not of those that follow it without a good round in between. */
+  readonly onFailure: (error: unknown) => void
+}
+
+/** Runs rounds one after the other, whether they fail or not. */
+export function repeatRounds(
+  round: (signal: AbortSignal) => Promise<void>,
+  { firstMs, pauseMs, onFailure }: RepeatOptions,
+): Remover {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const pause = (ms: number) => sleep(ms, undefined, { ref: false, signal }).catch(() => undefined)
+
+  async function run(): Promise<void> {
+    let isFailing = false
+    await pause(firstMs)
+    while (!signal.aborted) {
+      try {
+        await round(signal)
+        isFailing = false
+      } catch (error) {
+        if (!isFailing && !signal.aborted) onFailure(error)
+        isFailing = true
+      }
+      await pause(pauseMs)
+    }
+  }
+
+  const running = run()
+  return {
+    async stop() {
+      stopping.abort()
+      await Promise.race([running, sleep(STOP_MS_MAX, undefined, { ref: false })])
+    },
+  }
+}

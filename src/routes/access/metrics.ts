@@ -1,0 +1,62 @@
+/** What the server tells of itself, for Prometheus. An addition to the spec. */
+import { z } from 'zod'
+import { requireScope } from '../../domain/access/permissions.ts'
+import type { App } from '../../http/app-type.ts'
+import { renderGauges } from '../../metrics/gauges.ts'
+import type { Metrics } from '../../metrics/metrics.ts'
+import { renderProcessMetrics } from '../../metrics/process-metrics.ts'
+import type { StoreMeters } from '../../store/api/figures.ts'
+import type { Inference } from '../chat/inference.ts'
+
+interface MetricsRoutesOptions extends StoreMeters {
+  readonly metrics: Pick<Metrics, 'render'>
+  readonly inference: Inference
+  readonly version: string
+}
+
+const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+/**
+ * Spec: §5 (not shown). Choice: a scope of its own, so that a scraper needs no right to anything else; the projects of
+ * its key do not matter, since no metric tells of one.
+ */
+export async function metricsRoutes(app: App, options: MetricsRoutesOptions): Promise<void> {
+  const { metrics, inference, version, readFigures } = options
+  const { models, admission } = inference.run
+  let running: Promise<string> | null = null
+
+  async function render(): Promise<string> {
+    const upstreams = models.listEntries().flatMap(({ id: model }) => {
+      const states = models.getModel(model).backend.describeUpstreams?.() ?? []
+      return states.map((state) => ({ ...state, model }))
+    })
+    const [stores, ofProcess] = await Promise.all([readFigures(), renderProcessMetrics()])
+    const gauges = renderGauges({ version, stores, admission: admission.figures(), upstreams })
+    return metrics.render() + gauges + ofProcess
+  }
+
+  const text = z.string().meta({ description: 'The text format of Prometheus, 0.0.4.' })
+  app.get(
+    '/metrics',
+    {
+      schema: {
+        tags: ['server'],
+        operationId: 'getMetrics',
+        summary: 'What the server does and what waits, for Prometheus (addition to the spec).',
+        shown: {
+          response: {
+            200: { description: 'All metrics.', content: { 'text/plain': { schema: text } } },
+          },
+        },
+      },
+    },
+    async (request, reply) => {
+      requireScope(request.principal, 'metrics')
+      // One at a time: who asks meanwhile gets the same.
+      running ??= render().finally(() => {
+        running = null
+      })
+      return reply.header('content-type', CONTENT_TYPE).send(await running)
+    },
+  )
+}

@@ -1,0 +1,75 @@
+/** What stores tell of their work: events as they happen, to a watch; and how much waits, when they are asked. */
+
+/** Told at once; must not throw. */
+export interface StoreWatch {
+  /**
+   * Writes are on the disk.
+   *
+   * @param writes - that share the commit
+   * @param seconds - that it took, the wait for room in the log included
+   */
+  committed(writes: number, seconds: number): void
+  /** A read has ended, however it did. @param seconds - since it was asked for */
+  readEnded(kind: ReadKind, seconds: number): void
+}
+
+/** Lists and searches; statistics; building what makes statistics fast; reads of stores elsewhere. */
+export type ReadKind = 'lists' | 'stats' | 'build' | 'clickhouse' | 'postgres'
+
+export interface WriteFigures {
+  readonly store: 'sqlite' | 'clickhouse'
+  /** Without an answer yet. */
+  readonly waiting: number
+  readonly waitingBytes: number
+  /** Since the start, because too much waited. */
+  readonly refused: number
+}
+
+export interface ReadFigures {
+  readonly kind: ReadKind
+  readonly running: number
+  readonly waiting: number
+  /** Since the start, because too many waited. */
+  readonly refused: number
+}
+
+/** Bytes. */
+export interface DiskFigures {
+  readonly database: number
+  /** The write-ahead log of the database. */
+  readonly log: number
+  /** Free on the file system of the data directory, for this process. */
+  readonly free: number
+}
+
+/** Unfinished jobs, those behind the first 10,000 left out. */
+export interface JobFigures {
+  readonly queued: number
+  /** Leased to a worker. */
+  readonly running: number
+}
+
+/** A database elsewhere. */
+export interface FaultFigures {
+  readonly store: 'clickhouse' | 'postgres'
+  /** Statements since the start that failed because it was away, slow or full, repeats included. */
+  readonly faults: number
+}
+
+export interface StoreFigures {
+  readonly writes: readonly WriteFigures[]
+  readonly reads: readonly ReadFigures[]
+  /** Of the databases elsewhere that are used. */
+  readonly elsewhere: readonly FaultFigures[]
+  /** Recorded completions that are not stored yet. */
+  readonly recordingsWaiting: number
+  /** null in memory, or where the disk does not tell. */
+  readonly disk: DiskFigures | null
+  /** null where the store does not tell in time. */
+  readonly trainingJobs: JobFigures | null
+}
+
+export interface StoreMeters {
+  /** Costs no more than a look at a few rows and files. Never fails. */
+  readFigures(): Promise<StoreFigures>
+}

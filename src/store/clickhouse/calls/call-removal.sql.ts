@@ -1,0 +1,191 @@
+/**
+ * Statements that remove rows. What they delete is masked, so that reads miss it at once; to free the disk, parts are
+ * written again without it. Replicas follow by themselves, so that no statement names a cluster.
+ */
+
+/** The first call of a project that began before a time; also where a step was cut off. */
+export const FIND_EXPIRED = `
+SELECT
+  count() AS found,
+  min(started_at_us) AS first_us
+FROM (
+${['calls', 'call_ids'].map(timesBefore).join('\n  UNION ALL\n')}
+)
+`
+
+function timesBefore(table: string): string {
+  return `
+  SELECT started_at_us
+  FROM ${table}
+  WHERE project_id = {project_id:String} AND started_at_us < {before_us:Int64}`.slice(1)
+}
+
+/** Calls of a project within a time. */
+const OF_TIME = `project_id = {project_id:String}
+  AND started_at_us >= {from_us:Int64}
+  AND started_at_us < {to_us:Int64}`
+
+const IS_NOT_DELETED = `id NOT IN (
+    SELECT id
+    FROM call_deletions
+    WHERE project_id = {project_id:String}
+  )`
+
+/** Deleted ones are counted when their deletion leaves. */
+export const COUNT_OF_TIME = `
+SELECT uniqExact(id) AS calls
+FROM calls
+WHERE ${OF_TIME}
+  AND ${IS_NOT_DELETED}
+`
+
+/** The next deleted calls of a time that are not freed. */
+export const LIST_UNFREED = `
+SELECT id
+FROM call_deletions
+WHERE project_id = {project_id:String}
+  AND id IN (
+    SELECT id
+    FROM call_ids
+    WHERE ${OF_TIME}
+  )
+GROUP BY id
+HAVING max(began_us) IS NULL
+LIMIT {limit:UInt32}
+`
+
+/** The next calls of a time that were given a name. */
+export const LIST_NAMED = `
+SELECT DISTINCT id
+FROM call_names
+WHERE project_id = {project_id:String}
+  AND id IN (
+    SELECT id
+    FROM call_ids
+    WHERE ${OF_TIME}
+  )
+LIMIT {limit:UInt32}
+`
+
+export function deleteOfTime(table: 'call_ids' | 'calls'): string {
+  return `
+DELETE FROM ${table}
+WHERE ${OF_TIME}
+`
+}
+
+const OLD_ENDS = `project_id = {project_id:String} AND ended_at_us < {before_us:Int64}`
+
+/** Ends that came before their start, and how many of them without one. Deleted ones are counted with their deletion. */
+export const COUNT_EARLY_ENDS = `
+SELECT
+  count() AS found,
+  uniqExactIf(id, ${IS_NOT_DELETED} AND id NOT IN (
+    SELECT id
+    FROM call_ids
+    WHERE project_id = {project_id:String}
+      AND id IN (
+        SELECT id
+        FROM call_early_ends
+        WHERE ${OLD_ENDS}
+      )
+  )) AS calls
+FROM call_early_ends
+WHERE ${OLD_ENDS}
+`
+
+export const DELETE_EARLY_ENDS = `
+DELETE FROM call_early_ends
+WHERE ${OLD_ENDS}
+`
+
+/** The next deletions of calls from before a time, in the order of their ids. */
+export const LIST_OLD_DELETIONS = `
+SELECT id
+FROM call_deletions
+WHERE project_id = {project_id:String} AND id > {after:String}
+GROUP BY id
+HAVING ifNull(max(began_us), min(deleted_at_us)) < {before_us:Int64}
+ORDER BY id
+LIMIT {limit:UInt32}
+`
+
+/** Deletions of ids. */
+export const LIST_DELETIONS = `
+SELECT
+  id,
+  min(deleted_at_us) AS deleted_at_us,
+  max(began_us) AS began_us
+FROM call_deletions
+WHERE project_id = {project_id:String} AND id IN {ids:Array(String)}
+GROUP BY id
+`
+
+/** Deleted calls of which something else is there. */
+export const LIST_DELETED = `
+SELECT DISTINCT
+  project_id,
+  id
+FROM (
+${['call_ids', 'call_names', 'call_early_ends'].map(ofDeleted).join('\n  UNION ALL\n')}
+)
+ORDER BY project_id
+LIMIT {limit:UInt32}
+`
+
+function ofDeleted(table: string): string {
+  return `
+  SELECT
+    project_id,
+    id
+  FROM ${table}
+  WHERE (project_id, id) IN (
+    SELECT
+      project_id,
+      id
+    FROM call_deletions
+  )`.slice(1)
+}
+
+/** When calls of ids began. */
+export const LIST_STARTS = `
+SELECT DISTINCT
+  id,
+  started_at_us
+FROM call_ids
+WHERE project_id = {project_id:String} AND id IN {ids:Array(String)}
+`
+
+export const DELETE_CALLS = `
+DELETE FROM calls
+WHERE project_id = {project_id:String}
+  AND started_at_us IN {times:Array(Int64)}
+  AND id IN {ids:Array(String)}
+`
+
+export function deleteOfIds(
+  table: 'call_ids' | 'call_names' | 'call_early_ends' | 'call_deletions',
+): string {
+  return `
+DELETE FROM ${table}
+WHERE project_id = {project_id:String} AND id IN {ids:Array(String)}
+`
+}
+
+/** Rows by partition, with those that were deleted and still take room. */
+export function countRows(table: string): string {
+  return `
+SELECT
+  _partition_id AS partition,
+  count() AS stored,
+  countIf(_row_exists = 0) AS deleted
+FROM ${table}
+GROUP BY partition
+SETTINGS apply_deleted_mask = 0
+`
+}
+
+/** Writes the parts of a partition again without what was deleted. */
+export function freePartition(table: string): string {
+  return `ALTER TABLE ${table} APPLY DELETED MASK IN PARTITION ID {partition:String}`
+}

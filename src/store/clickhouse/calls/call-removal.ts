@@ -1,0 +1,217 @@
+/** Removes calls from ClickHouse, step by step: a month of one project, or some hundred calls by their ids. */
+import { randomUUID } from 'node:crypto'
+import type { CallExpiry, CallRemoval } from '../../api/calls/call-removal.ts'
+import type { ClickHouse } from '../db/client.ts'
+import { toStoreError } from '../db/store-error.ts'
+import * as SQL from './call-removal.sql.ts'
+import type { CallName } from './call-states.ts'
+
+/** Microseconds of a partition of `calls`. */
+const PARTITION_US = 2_629_800_000_000
+/** Limits of the ids of one statement: a deletion is kept and read again as text, by default of 256 KiB at most. */
+const IDS_MAX = 1_000
+const ID_BYTES_MAX = 100_000
+/** Bytes of a time and of what stands between values. */
+const BYTES_BESIDE_ID = 24
+/** Tables that grow with the calls. */
+const FREED_TABLES = ['calls', 'call_ids']
+/** Share of the rows of a partition that are deleted from which on it is written again. */
+const FREED_FROM = 0.25
+
+/** Calls of a project that began from a time until another. */
+interface Span {
+  readonly project_id: string
+  readonly from_us: number
+  readonly to_us: number
+}
+
+interface Start {
+  readonly id: string
+  readonly started_at_us: number
+}
+
+type Named = Pick<CallName, 'id'>
+
+interface PartitionRows {
+  readonly partition: string
+  readonly stored: number
+  readonly deleted: number
+}
+
+interface Deletion {
+  readonly id: string
+  readonly deleted_at_us: number
+  /** null: what the call holds is still there. */
+  readonly began_us: number | null
+}
+
+interface FirstExpired {
+  readonly found: number
+  readonly first_us: number
+}
+
+interface FoundCalls {
+  readonly found: number
+  readonly calls: number
+}
+
+export function createCallRemoval(db: ClickHouse): CallRemoval {
+  const { expireSpan, expireEarlyEnds, forgetDeletions } = createExpiry(db)
+
+  async function freeIds(project_id: string, ids: readonly string[]): Promise<number> {
+    const freed = await noteFreed(db, project_id, ids)
+    const starts = await db.read<Start>(SQL.LIST_STARTS, { project_id, ids })
+    const times = starts.map(({ started_at_us }) => started_at_us)
+    if (times.length > 0) await db.remove(SQL.DELETE_CALLS, { project_id, ids, times })
+    // The ids last: until then the next round finds the call again.
+    for (const table of ['call_names', 'call_early_ends', 'call_ids'] as const) {
+      await db.remove(SQL.deleteOfIds(table), { project_id, ids })
+    }
+    return freed
+  }
+
+  /** ClickHouse itself frees what was deleted only where parts are merged, which old ones seldom are. */
+  async function freeDisk(signal: AbortSignal): Promise<void> {
+    for (const table of FREED_TABLES) {
+      for (const found of await db.read<PartitionRows>(SQL.countRows(table), {})) {
+        if (signal.aborted) return
+        const { partition, stored, deleted } = found
+        if (deleted === 0 || deleted < stored * FREED_FROM) continue
+        await db.remove(SQL.freePartition(table), { partition })
+      }
+    }
+  }
+
+  return {
+    expireCalls: (expiry, signal) =>
+      orStoreError(async () => {
+        const { project_id, before_us } = expiry
+        if (signal.aborted) return 0
+        let calls = await expireEarlyEnds(expiry)
+        let isNoted = false
+        while (!signal.aborted) {
+          const [first] = await db.read<FirstExpired>(SQL.FIND_EXPIRED, { ...expiry })
+          if (first === undefined || first.found === 0) break
+          if (!isNoted) await noteProject(db, project_id)
+          isNoted = true
+          const from_us = first.first_us
+          const next = (Math.floor(from_us / PARTITION_US) + 1) * PARTITION_US
+          calls += await expireSpan({ project_id, from_us, to_us: Math.min(next, before_us) })
+        }
+        return calls + (await forgetDeletions(expiry, signal))
+      }),
+    removeDeleted: (signal) =>
+      orStoreError(async () => {
+        let calls = 0
+        while (!signal.aborted) {
+          const found = await db.read<CallName>(SQL.LIST_DELETED, { limit: IDS_MAX })
+          const [first] = found
+          if (first === undefined) break
+          const { project_id } = first
+          await noteProject(db, project_id)
+          const named = found.filter((call) => call.project_id === project_id)
+          calls += await freeIds(project_id, fittingIds(named))
+        }
+        await freeDisk(signal)
+        return calls
+      }),
+  }
+}
+
+/** The steps of an expiry. */
+function createExpiry(db: ClickHouse) {
+  /** Does something with all calls that a list finds and that are not found again after it. */
+  async function drain(sql: string, span: Span, act: (ids: readonly string[]) => Promise<unknown>) {
+    while (true) {
+      const found = await db.read<Named>(sql, { ...span, limit: IDS_MAX })
+      if (found.length === 0) return
+      await act(fittingIds(found))
+    }
+  }
+
+  return {
+    /** @returns how many calls that were not deleted */
+    async expireSpan(span: Span): Promise<number> {
+      const { project_id } = span
+      const [counted] = await db.read<{ calls: number }>(SQL.COUNT_OF_TIME, { ...span })
+      await drain(SQL.LIST_UNFREED, span, (ids) => noteFreed(db, project_id, ids))
+      const deleteNames = SQL.deleteOfIds('call_names')
+      await drain(SQL.LIST_NAMED, span, (ids) => db.remove(deleteNames, { project_id, ids }))
+      await db.remove(SQL.deleteOfTime('calls'), { ...span })
+      await db.remove(SQL.deleteOfTime('call_ids'), { ...span })
+      return counted?.calls ?? 0
+    },
+    /** Also those that a start has taken up: they are not looked at any more. */
+    async expireEarlyEnds(expiry: CallExpiry): Promise<number> {
+      const [counted] = await db.read<FoundCalls>(SQL.COUNT_EARLY_ENDS, { ...expiry })
+      if (counted === undefined || counted.found === 0) return 0
+      await db.remove(SQL.DELETE_EARLY_ENDS, { ...expiry })
+      return counted.calls
+    },
+    /** Every read looks at deletions, so that those of calls that are gone must not be kept for ever. */
+    async forgetDeletions(expiry: CallExpiry, signal: AbortSignal): Promise<number> {
+      const { project_id } = expiry
+      let [after, forgotten] = ['', 0]
+      while (!signal.aborted) {
+        const parameters = { ...expiry, after, limit: IDS_MAX }
+        const ids = fittingIds(await db.read<Named>(SQL.LIST_OLD_DELETIONS, parameters))
+        if (ids.length === 0) break
+        after = ids.at(-1) as string
+        const kept = await db.read<Start>(SQL.LIST_STARTS, { project_id, ids })
+        const known = new Set(kept.map(({ id }) => id))
+        const gone = ids.filter((id) => !known.has(id))
+        if (gone.length === 0) continue
+        await db.remove(SQL.deleteOfIds('call_deletions'), { project_id, ids: gone })
+        forgotten += gone.length
+      }
+      return forgotten
+    },
+  }
+}
+
+/** Twice is as once. */
+function noteProject(db: ClickHouse, project_id: string): Promise<void> {
+  return db.insert('call_projects', [{ project_id }], randomUUID())
+}
+
+/** Notes with the deletions of calls when these began, before that is gone. @returns how many were not noted before */
+async function noteFreed(
+  db: ClickHouse,
+  project_id: string,
+  ids: readonly string[],
+): Promise<number> {
+  const [deletions, starts] = await Promise.all([
+    db.read<Deletion>(SQL.LIST_DELETIONS, { project_id, ids }),
+    db.read<Start>(SQL.LIST_STARTS, { project_id, ids }),
+  ])
+  const began = new Map(starts.map(({ id, started_at_us }) => [id, started_at_us]))
+  const rows = deletions
+    .filter(({ began_us }) => began_us === null)
+    .map(({ id, deleted_at_us }) => ({
+      ...{ project_id, id, deleted_at_us },
+      began_us: began.get(id) ?? deleted_at_us,
+    }))
+  if (rows.length > 0) await db.insert('call_deletions', rows, randomUUID())
+  return rows.length
+}
+
+/** As many of the first ids as a statement holds; at least one. */
+function fittingIds(calls: readonly Named[]): string[] {
+  const ids: string[] = []
+  let bytes = 0
+  for (const { id } of calls) {
+    // Each character may be escaped.
+    bytes += 2 * Buffer.byteLength(id) + BYTES_BESIDE_ID
+    if (ids.length > 0 && bytes > ID_BYTES_MAX) break
+    ids.push(id)
+  }
+  return ids
+}
+
+async function orStoreError<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    throw toStoreError(error)
+  }
+}

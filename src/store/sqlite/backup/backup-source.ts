@@ -1,0 +1,96 @@
+/** The data directory that is backed up: this process has it, or asks the one that has it. */
+import { existsSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import {
+  closeDatabase,
+  DATABASE_FILE,
+  DataDirectoryError,
+  openCheckpointDatabase,
+} from '../db/connection.ts'
+import { tryLockDataDirectory } from '../db/directory-lock.ts'
+import { createLogGateMemory, openLogGate } from '../db/log-gate.ts'
+import { copyDatabase, createCopyMemory, openCopyProgress } from '../write/database-copy.ts'
+import { addressOfSocket, readReply } from './backup-socket.ts'
+
+const TELL_EVERY_MS = 200
+
+/** In pages of the database. */
+type TellProgress = (done: number, total: number) => void
+
+export interface BackupSource {
+  /** @param path - an empty file. @throws Error with one line that says why there is no whole copy */
+  copyDatabase(path: string, onProgress: TellProgress): Promise<void>
+  /** Until then nothing removes a file that the copy names. */
+  close(): void
+}
+
+/** @throws DataDirectoryError, Error when the process that has the directory takes no backups */
+export async function openBackupSource(dataDir: string): Promise<BackupSource> {
+  if (!existsSync(join(dataDir, DATABASE_FILE))) {
+    const message = `cannot use the data directory ${dataDir}: it has no ${DATABASE_FILE}`
+    throw new DataDirectoryError(message, null)
+  }
+  const lock = tryLockDataDirectory(dataDir)
+  return lock === null ? openBesideOwner(dataDir) : openOwned(dataDir, lock.release)
+}
+
+/** Nobody else has it. Its migrations are not run: the copy is of the version that the directory has. */
+function openOwned(dataDir: string, release: () => void): BackupSource {
+  return {
+    async copyDatabase(path, onProgress) {
+      const db = openCheckpointDatabase(join(dataDir, DATABASE_FILE))
+      const memory = createCopyMemory()
+      const progress = openCopyProgress(memory)
+      const teller = setInterval(() => {
+        const { done, total } = progress.read()
+        onProgress(done, total)
+      }, TELL_EVERY_MS)
+      try {
+        const gate = openLogGate(createLogGateMemory())
+        requireWhole(await copyDatabase(db, gate, path, memory), `this process, to ${path}`)
+      } finally {
+        clearInterval(teller)
+        closeDatabase(db)
+      }
+    },
+    close: release,
+  }
+}
+
+async function openBesideOwner(dataDir: string): Promise<BackupSource> {
+  const socket = await connectToOwner(dataDir)
+  const lines = createInterface({ input: socket })
+  return {
+    async copyDatabase(path, onProgress) {
+      socket.write(`${JSON.stringify({ copy_to: path })}\n`)
+      for await (const line of lines) {
+        const reply = readReply(line)
+        if ('error' in reply) return requireWhole(reply.error, `the server, to ${path}`)
+        onProgress(reply.done, reply.total)
+      }
+      throw new Error('the server ended before the copy was whole')
+    },
+    close: () => socket.destroy(),
+  }
+}
+
+function connectToOwner(dataDir: string): Promise<Socket> {
+  const address = addressOfSocket(dataDir)
+  return new Promise((resolve, reject) => {
+    const socket = connect(address)
+    socket.once('connect', () => resolve(socket))
+    socket.once('error', ({ message }) => {
+      const who = `the process that uses ${dataDir} takes no backups`
+      reject(
+        new Error(`${who} (${message}); it may be starting, of an older version, or no server`),
+      )
+    })
+    socket.on('error', () => undefined)
+  })
+}
+
+function requireWhole(error: string | null, by: string): void {
+  if (error !== null) throw new Error(`the database could not be copied by ${by}: ${error}`)
+}

@@ -1,0 +1,183 @@
+/** Where a backup goes: it is written beside its place and moved there when it is whole and on the disk. */
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
+import { open } from 'node:fs/promises'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import { DATABASE_FILE } from '../db/connection.ts'
+import { LOCK_FILE, lockDataDirectory } from '../db/directory-lock.ts'
+
+/** Room beyond the source's bytes for what is written while the backup runs. */
+const SPARE_SHARE = 0.05
+const SPARE_BYTES = 64 * 1024 * 1024
+const ROOT_UID = 0
+
+/** A place that a backup cannot go to; the message is one line. */
+class BackupTargetError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'BackupTargetError'
+  }
+}
+
+export interface BackupTarget {
+  /** Where it is written until it is whole. */
+  readonly path: string
+  readonly databasePath: string
+  /** Has what is written of the database go to the disk meanwhile: whoever ends it would else wait for all of it. */
+  syncMeanwhile(): void
+  /** Makes the folder of a file, relative to the target. */
+  makeFolderOf(file: string): void
+  /** Makes a file the source's owner's alone, and waits until it is on the disk. */
+  settle(file: string): void
+  /** Moves the backup to its place. */
+  finish(): void
+  /** Removes what was written. */
+  discard(): void
+}
+
+/**
+ * Makes the folder in which a backup is written; what a killed backup has left there is removed.
+ *
+ * @param dataDir - the source; its folders are read for the room that is needed
+ * @param to - a folder that is missing or empty, in one that exists
+ * @throws BackupTargetError; then nothing was written
+ */
+export function openBackupTarget(dataDir: string, to: string): BackupTarget {
+  const place = requirePlace(dataDir, resolve(to))
+  requireRoom(dataDir, dirname(place))
+  const path = `${place}.partial`
+  takePartial(path)
+  const { uid, gid } = statSync(dataDir)
+
+  /** As root, the copy is the user's who runs the server, which writes its part of it. */
+  function own(file: string, mode: number): void {
+    chmodSync(file, mode)
+    if (process.getuid?.() === ROOT_UID) chownSync(file, uid, gid)
+  }
+
+  own(path, 0o700)
+  const lock = lockDataDirectory(path)
+  const databasePath = join(path, DATABASE_FILE)
+  closeSync(openSync(databasePath, 'wx', 0o600))
+  own(databasePath, 0o600)
+  let isSyncing = false
+  return {
+    path,
+    databasePath,
+    syncMeanwhile() {
+      if (isSyncing) return
+      isSyncing = true
+      void syncLater(databasePath).then(() => {
+        isSyncing = false
+      })
+    },
+    makeFolderOf(file) {
+      const folders = dirname(file).split(sep)
+      folders.forEach((_, index) => {
+        const folder = join(path, ...folders.slice(0, index + 1))
+        if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
+        own(folder, 0o700)
+      })
+    },
+    settle(file) {
+      own(join(path, file), 0o600)
+      sync(join(path, file))
+    },
+    finish() {
+      for (const entry of readdirSync(path, { recursive: true, withFileTypes: true })) {
+        if (entry.isDirectory()) sync(join(entry.parentPath, entry.name))
+      }
+      lock.release()
+      rmSync(join(path, LOCK_FILE))
+      sync(path)
+      renameSync(path, place)
+      sync(dirname(place))
+    },
+    discard() {
+      lock.release()
+      rmSync(path, { recursive: true, force: true })
+    },
+  }
+}
+
+/** @returns the real path of the place */
+function requirePlace(dataDir: string, to: string): string {
+  const parent = dirname(to)
+  if (!existsSync(parent)) throw new BackupTargetError(`there is no folder ${parent}`)
+  const place = join(realpathSync(parent), basename(to))
+  const source = realpathSync(dataDir)
+  if (`${place}${sep}`.startsWith(`${source}${sep}`)) {
+    throw new BackupTargetError(`${to} lies in the data directory ${dataDir}`)
+  }
+  const found = statSync(place, { throwIfNoEntry: false })
+  if (found === undefined) return place
+  if (!found.isDirectory() || readdirSync(place).length > 0) {
+    throw new BackupTargetError(`${to} is there and not an empty folder`)
+  }
+  if (found.dev !== statSync(parent).dev) {
+    throw new BackupTargetError(`${to} is a disk of its own; name a folder in it`)
+  }
+  return place
+}
+
+function requireRoom(dataDir: string, parent: string): void {
+  const { bavail, bsize } = statfsSync(parent)
+  const needed = sizeOf(dataDir) * (1 + SPARE_SHARE) + SPARE_BYTES
+  if (bavail * bsize >= needed) return
+  const inMb = (bytes: number) => `${Math.ceil(bytes / 1e6)} MB`
+  const has = `${parent} has room for ${inMb(bavail * bsize)}`
+  throw new BackupTargetError(`${has}, and the backup needs ${inMb(needed)}`)
+}
+
+/** Bytes of all files below a folder; some may go meanwhile. */
+function sizeOf(directory: string): number {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => statSync(join(parentPath, name), { throwIfNoEntry: false }))
+    .reduce((sum, found) => sum + (found?.size ?? 0), 0)
+}
+
+/** Makes the folder anew. Only what a backup has begun, and none goes on with, is removed. */
+function takePartial(path: string): void {
+  if (existsSync(path)) {
+    if (readdirSync(path).length > 0 && !existsSync(join(path, LOCK_FILE))) {
+      throw new BackupTargetError(`${path} is in the way, and no backup has made it`)
+    }
+    lockDataDirectory(path).release()
+    rmSync(path, { recursive: true })
+  }
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    throw new BackupTargetError(`cannot write to ${dirname(path)}: ${(error as Error).message}`)
+  }
+}
+
+/** Never fails: what cannot be written is told by who writes it. */
+async function syncLater(path: string): Promise<void> {
+  const handle = await open(path, 'r').catch(() => null)
+  await handle?.datasync().catch(() => undefined)
+  await handle?.close().catch(() => undefined)
+}
+
+function sync(path: string): void {
+  const handle = openSync(path, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}

@@ -1,0 +1,45 @@
+/** Takes calls off the disk, step by step, by writes of the one writer. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CallRemoval } from '../../../api/calls/call-removal.ts'
+import { HOUR_US } from '../../stats/segments/hour-columns.ts'
+import type { Writes } from '../../write/writes.ts'
+import type { StepResult } from './removal-writes.ts'
+
+/** Rest after a step, in times of what it took: two thirds of the time belong to others. */
+const REST_TIMES = 2
+/** A step that is lost with the power is done again. */
+const UNACKNOWLEDGED = { isUnacknowledged: true }
+
+export function createCallRemoval(writes: Writes): CallRemoval {
+  const giveBackRoom = () => writes.run('give_back_room', null, UNACKNOWLEDGED)
+
+  return {
+    async removeDeleted(signal) {
+      const step = () => writes.run('free_deleted', null, UNACKNOWLEDGED)
+      const calls = await repeat(step, signal)
+      await repeat(giveBackRoom, signal)
+      return calls
+    },
+    async expireCalls({ project_id, before_us }, signal) {
+      const bound = { project_id, before_us: Math.floor(before_us / HOUR_US) * HOUR_US }
+      const step = () => writes.run('expire_calls', bound, UNACKNOWLEDGED)
+      const calls = await repeat(step, signal)
+      await repeat(giveBackRoom, signal)
+      return calls
+    },
+  }
+}
+
+/** @returns the calls of all steps */
+async function repeat(step: () => Promise<StepResult>, signal: AbortSignal): Promise<number> {
+  let calls = 0
+  while (!signal.aborted) {
+    const startedMs = performance.now()
+    const done = await step()
+    calls += done.calls
+    if (done.isDone) break
+    const restMs = (performance.now() - startedMs) * REST_TIMES
+    await sleep(restMs, null, { ref: false, signal }).catch(() => null)
+  }
+  return calls
+}

@@ -1,0 +1,127 @@
+/** Statements that take calls off the disk. */
+import { PROJECT_KEY } from '../columns/id-columns.sql.ts'
+
+/** Deleted calls that still hold something (calls_unfreed). */
+export const SELECT_UNFREED = `
+SELECT call_key
+FROM calls INDEXED BY calls_unfreed
+WHERE deleted_at_us IS NOT NULL AND is_freed = 0
+LIMIT @limit
+`
+
+/** Each by the beginning of its primary key. */
+export const DELETE_BODIES = 'DELETE FROM call_bodies WHERE call_key = ?'
+export const DELETE_USAGE = 'DELETE FROM call_usage WHERE call_key = ?'
+export const DELETE_REFS = 'DELETE FROM call_refs WHERE call_key = ?'
+export const DELETE_CALL = 'DELETE FROM calls WHERE call_key = ?'
+
+/**
+ * Leaves of a deleted call what keeps it deleted, and leads to those below it and to the time when it expires (primary
+ * key).
+ */
+export const FREE_CALL = `
+UPDATE calls
+SET
+  is_freed = 1,
+  thread_id = NULL,
+  turn_id = NULL,
+  display_name = NULL,
+  exception = NULL,
+  storage_size_bytes = 0
+WHERE call_key = ?
+`
+
+/** When the first call of a project began that is too old (calls_project_key_started_at_us). */
+export const FIND_FIRST_START = `
+SELECT started_at_us
+FROM calls INDEXED BY calls_project_key_started_at_us
+WHERE project_key = ${PROJECT_KEY}
+  AND started_at_us < @before_us
+ORDER BY started_at_us
+LIMIT 1
+`
+
+/** Calls that began before the end of an hour (calls_project_key_started_at_us). */
+export const SELECT_STARTED = `
+SELECT call_key
+FROM calls INDEXED BY calls_project_key_started_at_us
+WHERE project_key = ${PROJECT_KEY}
+  AND started_at_us < @to_us
+ORDER BY started_at_us
+LIMIT @limit
+`
+
+/** Ends whose start has not come, and that are too old (calls_unstarted). */
+export const SELECT_UNSTARTED = `
+SELECT call_key
+FROM calls INDEXED BY calls_unstarted
+WHERE project_key = ${PROJECT_KEY}
+  AND coalesce(ended_at_us, deleted_at_us) < @before_us
+  AND started_at_us IS NULL
+LIMIT @limit
+`
+
+/**
+ * From here on the rows of the calls tell what is left of an hour, and nothing that was read of it before or is written
+ * down in the same commit (stats_hours_project_id_hour).
+ */
+export const LEAVE_HOUR = `
+INSERT INTO stats_hours (project_id, hour, built_revision)
+VALUES (@project_id, @hour, NULL)
+ON CONFLICT (project_id, hour) DO UPDATE SET
+  built_revision = NULL,
+  revision = revision + 1,
+  generation = generation + 1
+`
+
+/**
+ * The first hour of statistics that is too old and holds anything (stats_hours_project_id_hour). The newest row stays
+ * until there is a newer one, so that no key is given out twice.
+ */
+export const FIND_FIRST_HOUR = `
+SELECT
+  hour_key,
+  hour,
+  hour_key = (SELECT max(hour_key) FROM stats_hours) AS is_newest
+FROM stats_hours
+WHERE project_id = @project_id
+  AND hour < @before_hour
+  AND (
+    hour_key < (SELECT max(hour_key) FROM stats_hours)
+    OR built_revision IS NOT revision
+    OR pieces > 0
+  )
+ORDER BY hour
+LIMIT 1
+`
+
+/** What is stored of an hour, one row at a time (primary keys). */
+export const DELETE_HOUR_COLUMN = `
+DELETE FROM stats_columns
+WHERE column_key BETWEEN @from_key * 16 AND @to_key * 16 + 15
+LIMIT 1
+`
+export const DELETE_HOUR_HEAD = `
+DELETE FROM stats_segments
+WHERE segment_key BETWEEN @from_key AND @to_key
+LIMIT 1
+`
+export const DELETE_HOUR_CHANGE = `
+DELETE FROM stats_changes
+WHERE hour_key = @hour_key
+LIMIT 1
+`
+
+/** By primary key. */
+export const DELETE_HOUR = 'DELETE FROM stats_hours WHERE hour_key = @hour_key'
+
+/** An hour without calls (primary key). */
+export const EMPTY_HOUR = `
+UPDATE stats_hours
+SET
+  built_revision = revision,
+  generation = generation + 1,
+  pieces = 0,
+  pending = 0
+WHERE hour_key = @hour_key
+`

@@ -1,0 +1,18 @@
+/** How large the database is, and how much room its disk has. */
+import { stat, statfs } from 'node:fs/promises'
+import type { DiskFigures } from '../../api/figures.ts'
+
+/** @param path - of the database. @returns null where the disk does not tell */
+export async function readDiskFigures(path: string): Promise<DiskFigures | null> {
+  try {
+    const [database, log, disk] = await Promise.all([
+      stat(path),
+      // There is none before the first commit.
+      stat(`${path}-wal`).catch(() => ({ size: 0 })),
+      statfs(path),
+    ])
+    return { database: database.size, log: log.size, free: disk.bavail * disk.bsize }
+  } catch {
+    return null
+  }
+}

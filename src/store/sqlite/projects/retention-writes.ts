@@ -1,0 +1,13 @@
+/** The write of how long a project keeps its calls. */
+import type { ProjectRetention } from '../../../domain/projects/retention.ts'
+import type { Connection } from '../db/connection.ts'
+import { SET_RETENTION } from './retention.sql.ts'
+
+export function createRetentionWrites(db: Connection) {
+  const set = db.prepare(SET_RETENTION)
+  return {
+    set_retention(retention: ProjectRetention): void {
+      set.run(retention)
+    },
+  }
+}

@@ -1,0 +1,162 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { buffer, text } from 'node:stream/consumers'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Stores } from '../../../src/store/api/stores.ts'
+import { openSqliteStores } from '../../../src/store/sqlite/open-locked.ts'
+import { basic } from '../../support/build-test-app.ts'
+import { INHERITED } from '../../support/inherited.ts'
+import { spawnServer, TEST_KEY } from '../../support/spawn-server.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+import { startOf } from '../call-store-contract.ts'
+
+const PROJECT = 'acme/demo'
+
+/** The command as a person runs it. */
+function startBackup(dataDir: string, to: string) {
+  const child = spawn(process.execPath, ['src/backup.ts', '--to', to], {
+    env: { ...INHERITED, WEFT_DATA_DIR: dataDir },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const closed = new Promise<number | null>((resolve) => child.on('close', resolve))
+  return { child, ended: Promise.all([closed, text(child.stdout), text(child.stderr)]) }
+}
+
+async function openStores(dataDir: string): Promise<Stores> {
+  const stores = await openSqliteStores({ dataDir, ingestQueueMax: 1000 })
+  onTestFinished(() => stores.close())
+  return stores
+}
+
+async function upload(stores: Stores, letter: string): Promise<string> {
+  const file = await stores.files.receiveFile([Buffer.alloc(100_000, letter)] as never)
+  await file.keep(PROJECT)
+  await file.discard()
+  return file.digest
+}
+
+/** Starts calls one after the other until it is told to end. */
+function startWriting(stores: Stores) {
+  const ids: string[] = []
+  let isOver = false
+  const write = async () => {
+    for (let n = 0; !isOver; n++) {
+      const id = `call-${n}`
+      await stores.calls.startCall(startOf({ project_id: PROJECT, id }))
+      ids.push(id)
+    }
+  }
+  const ended = write()
+  return {
+    ids,
+    end: () => {
+      isOver = true
+      return ended
+    },
+  }
+}
+
+/** The only file of a folder in a data directory. */
+function fileIn(dataDir: string, folder: string): string {
+  const found = readdirSync(join(dataDir, folder), { recursive: true, withFileTypes: true })
+  const [file] = found.filter((entry) => entry.isFile())
+  return join(file?.parentPath ?? '', file?.name ?? '')
+}
+
+describe('npm run backup beside the process that has the directory', () => {
+  it('makes a data directory with all that was acknowledged before', async () => {
+    const dataDir = makeTempDir()
+    const stores = await openStores(dataDir)
+    const digest = await upload(stores, 'a')
+    const writing = startWriting(stores)
+    await expect.poll(() => writing.ids.length).toBeGreaterThan(20)
+    const before = [...writing.ids]
+    const to = join(makeTempDir(), 'copy')
+    const [code, stdout, stderr] = await startBackup(dataDir, to).ended
+    await writing.end()
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toContain(`${dataDir} is backed up to ${to}`)
+    expect(readdirSync(to).sort()).toEqual(['files', 'weft.db'])
+
+    const { url, stop } = await spawnServer({ WEFT_DATA_DIR: to })
+    const headers = { authorization: basic(TEST_KEY), 'content-type': 'application/json' }
+    const ask = (path: string, body: object) =>
+      fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    const calls = await text(
+      (await ask('/calls/stream_query', { project_id: PROJECT })).body as never,
+    )
+    const found = new Set(calls.split('\n').map((line) => line && JSON.parse(line).id))
+    expect(before.filter((id) => !found.has(id))).toEqual([])
+    const content = await ask('/file/content', { project_id: PROJECT, digest })
+    expect(await buffer(content.body as never)).toEqual(Buffer.alloc(100_000, 'a'))
+    await stop()
+  })
+
+  it('leaves no backup when it is killed, and the next one takes its place', async () => {
+    const dataDir = makeTempDir()
+    const stores = await openStores(dataDir)
+    await upload(stores, 'a')
+    const file = fileIn(dataDir, 'files')
+    renameSync(file, `${file}.aside`)
+    // It is opened and never answers: the backup stays where it copies files.
+    execFileSync('mkfifo', [file])
+    const root = makeTempDir()
+    const to = join(root, 'copy')
+    const killed = startBackup(dataDir, to)
+    const isCopying = () => existsSync(join(`${to}.partial`, 'files'))
+    await expect.poll(isCopying, { timeout: 20_000 }).toBe(true)
+    const [other, same] = await Promise.all([
+      startBackup(dataDir, join(root, 'other')).ended,
+      startBackup(dataDir, to).ended,
+    ])
+    expect([other[0], other[2]]).toEqual([1, expect.stringContaining('another backup')])
+    expect([same[0], same[2]]).toEqual([1, expect.stringContaining('copy.partial is in use')])
+    killed.child.kill('SIGKILL')
+    await killed.ended
+    expect(readdirSync(root)).toEqual(['copy.partial'])
+    rmSync(file)
+    renameSync(`${file}.aside`, file)
+    expect((await startBackup(dataDir, to).ended)[0]).toBe(0)
+    expect(readdirSync(root)).toEqual(['copy'])
+  })
+
+  it('stops when its client has left, also one that asks for nonsense', async () => {
+    const dataDir = makeTempDir()
+    const stores = await openStores(dataDir)
+    await stores.calls.startCall(startOf())
+    const ask = async (line: string) => {
+      const socket = connect(join(dataDir, 'weft.sock'))
+      socket.end(`${line}\n`)
+      return text(socket)
+    }
+    expect(await ask('{"copy_to": 1}')).toContain('no request')
+    await ask(JSON.stringify({ copy_to: join(makeTempDir(), 'copy.db') }))
+    const to = join(makeTempDir(), 'copy')
+    expect((await startBackup(dataDir, to).ended)[0]).toBe(0)
+  })
+})
+
+describe('npm run backup without a server', () => {
+  it('ends with 2 when files are gone or damaged, and leaves the directory as it was', async () => {
+    const dataDir = makeTempDir()
+    const stores = await openStores(dataDir)
+    const kept = await upload(stores, 'a')
+    const gone = fileIn(dataDir, 'files')
+    await upload(stores, 'b')
+    await stores.close()
+    rmSync(gone)
+    writeFileSync(fileIn(dataDir, 'files'), 'other bytes')
+    const before = readdirSync(dataDir, { recursive: true }).sort()
+    const to = join(makeTempDir(), 'copy')
+    const [code, , stderr] = await startBackup(dataDir, to).ended
+    expect([code, stderr]).toEqual([2, expect.stringContaining('1 files gone and 1 files damaged')])
+    expect(readdirSync(dataDir, { recursive: true }).sort()).toEqual(before)
+    const copy = await openStores(to)
+    expect(await copy.files.findFile(PROJECT, kept).catch(({ code }) => code)).toBe(
+      'file_not_found',
+    )
+  })
+})

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { createFileHold } from '../../../src/store/sqlite/files/file-hold.ts'
+import { createMemoryFolder } from '../../../src/store/sqlite/files/memory-folder.ts'
+
+async function fill() {
+  const hold = createFileHold()
+  const folder = hold.over(createMemoryFolder('files'))
+  const put = async (path: string) => {
+    const writer = await folder.openWriter()
+    await writer.write(Buffer.from('bytes'))
+    await writer.finish()
+    await writer.moveTo(path)
+  }
+  await put('a')
+  await put('b')
+  return { hold, folder, put }
+}
+
+describe('a hold of files', () => {
+  it('keeps files until the last who asked for it is done', async () => {
+    const { hold, folder } = await fill()
+    const [first, second] = [hold.begin(), hold.begin()]
+    await folder.remove('a')
+    await first()
+    expect(await folder.has('a')).toBe(true)
+    await second()
+    expect([await folder.has('a'), await folder.has('b')]).toEqual([false, true])
+    await folder.remove('b')
+    expect(await folder.has('b')).toBe(false)
+  })
+
+  it('lets a file stay that came again meanwhile', async () => {
+    const { hold, folder, put } = await fill()
+    const end = hold.begin()
+    await folder.remove('a')
+    await put('a')
+    await end()
+    expect(await folder.has('a')).toBe(true)
+  })
+})
