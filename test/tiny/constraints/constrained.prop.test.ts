@@ -240,6 +240,22 @@ describe('a constrained answer', () => {
     expect(finished).toBeGreaterThan(GRAMMARS / 2)
   }, 600_000)
 
+  it('is well-formed, also when the model wants half of a surrogate pair in it', async () => {
+    const { tokenizer } = engine
+    const ids = Array.from({ length: tokenizer.size }, (_, id) => id)
+    const halfOfPair = new Set(['ed', 'a0', '80'])
+    const wanted = ids.filter((id) =>
+      halfOfPair.has(Buffer.from(tokenizer.bytesOf(id)).toString('hex')),
+    )
+    expect(wanted.length).toBe(3)
+    const { text } = await answer({
+      structured_outputs: { json: JSON.stringify({ type: 'string', maxLength: 4 }) },
+      logit_bias: Object.fromEntries(wanted.map((id) => [id, 100])),
+    })
+    expect(text).not.toContain('\ufffd')
+    expect([...JSON.parse(text)].length).toBeLessThanOrEqual(4)
+  })
+
   it('is one of the choices', async () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 12 }),

@@ -15,6 +15,7 @@ import { excludeNames } from './further-names.ts'
 import { hasWideBrackets, separateAlternatives } from './grammar-separation.ts'
 import { renderPatterns } from './pattern-grammar.ts'
 import { fillTag, listTagContents } from './structural-tag.ts'
+import { createUtf8Filter, type Utf8Answer } from './utf8-filter.ts'
 
 /** Compiles grammars for one vocabulary. */
 export interface GrammarEngine {
@@ -75,13 +76,14 @@ export async function openGrammarEngine(vocabulary: Vocabulary): Promise<Grammar
     )
     return await library.GrammarCompiler.createGrammarCompiler(info, false)
   })
+  const beginAnswer = createUtf8Filter(texts)
   return {
     async compile({ form, param }) {
       complaints.length = 0
       try {
         const compiled = await compileForm(library, compiler, form, param)
         return {
-          follow: () => follow(library, compiled),
+          follow: () => follow(library, compiled, beginAnswer()),
           end: () => compiled.dispose(),
         }
       } catch (cause) {
@@ -219,6 +221,7 @@ function print(grammar: XGrammar.Grammar): string {
 async function follow(
   library: Library,
   compiled: XGrammar.CompiledGrammar,
+  answer: Utf8Answer,
 ): Promise<GrammarFollower> {
   const matcher = await library.GrammarMatcher.createGrammarMatcher(compiled)
   let mask: TokenMask | null = null
@@ -227,7 +230,7 @@ async function follow(
     mask = null
     matcher.getNextTokenBitmask().then(
       (found) => {
-        mask = found
+        mask = answer.filter(found)
       },
       (error: unknown) => {
         failure = error
@@ -242,6 +245,7 @@ async function follow(
     },
     accept(id) {
       if (!matcher.acceptToken(id)) throw new Error(`the grammar does not take token ${id}`)
+      answer.accept(id)
       if (!matcher.isTerminated()) look()
     },
     isOver: () => matcher.isTerminated(),
