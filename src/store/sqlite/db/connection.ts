@@ -11,9 +11,9 @@ export type Connection = Database.Database
 export const DATABASE_FILE = 'weft.db'
 /** How long a statement waits for another process that writes. */
 export const BUSY_TIMEOUT_MS = 5000
-/** What stays of the log's file when it begins anew: to write over bytes is cheaper than to add them. */
+/** Bytes of the log file that are kept when the log restarts: overwriting is cheaper than growing the file. */
 const LOG_BYTES_KEPT = 32 * 1024 * 1024
-/** How long the end waits for others to leave the log: it is whole without, and a shutdown has a limit. */
+/** How long a close waits for readers of the log: the database is intact without it, and a shutdown is bounded. */
 const CLOSE_BUSY_TIMEOUT_MS = 500
 
 /** A data directory that cannot be used; the message is one line. */
@@ -25,31 +25,31 @@ export class DataDirectoryError extends Error {
 }
 
 /**
- * Opens the database for reading and writing; makes the directory when it is missing.
+ * Opens the database for reading and writing; creates the directory when it is missing.
  *
  * @param dataDir - a directory, or ':memory:' for a database that ends with the connection
- * @param image - what a database in memory begins with: the bytes of a file
- * @throws DataDirectoryError when it cannot be made, opened or written
+ * @param image - the initial content of a database in memory: the bytes of a database file
+ * @throws DataDirectoryError when it cannot be created, opened or written
  */
 export function openDatabase(dataDir: string, image: Buffer | null = null): Connection {
   try {
     if (dataDir !== ':memory:') mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     const path = dataDir === ':memory:' ? dataDir : join(dataDir, DATABASE_FILE)
     const db = new Database(image ?? path, { timeout: BUSY_TIMEOUT_MS })
-    // Before anything else: a file keeps the mode that it was made with.
+    // Must come first: a database file keeps the mode it was created with.
     db.pragma('auto_vacuum = INCREMENTAL')
     db.pragma('journal_mode = WAL')
     // FULL: a commit is on the disk before it is acknowledged, power loss included.
     db.pragma('synchronous = FULL')
     db.pragma(`journal_size_limit = ${LOG_BYTES_KEPT}`)
     db.pragma('foreign_keys = ON')
-    // What is deleted is overwritten where its page is written anyway; where more is wanted, the write says so.
+    // Overwrites deleted content on pages that are written anyway; writes that need more set it themselves.
     db.pragma('secure_delete = FAST')
     db.pragma('temp_store = MEMORY')
     db.pragma('cache_size = -32768')
     addBodyFunctions(db)
     prepareWhenUsed(db)
-    // A write that proves the directory writable now and not at the first call.
+    // A write lock shows now, not at the first call, that the directory is writable.
     db.exec('BEGIN IMMEDIATE; COMMIT')
     return db
   } catch (cause) {
@@ -58,18 +58,18 @@ export function openDatabase(dataDir: string, image: Buffer | null = null): Conn
   }
 }
 
-/** Opens the same database for reading only, for worker threads. */
+/** Opens an existing database read-only, for worker threads. */
 export function openReadOnlyDatabase(path: string): Connection {
   const db = new Database(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
   db.pragma('temp_store = MEMORY')
-  // Less than the writer's: there are several readers, and the system keeps the file's pages anyway.
+  // Smaller than the writer's: there are several readers, and the system caches the pages of the file anyway.
   db.pragma('cache_size = -8192')
   addBodyFunctions(db)
   prepareWhenUsed(db)
   return db
 }
 
-/** Opens the same database for the thread that moves the log into it. */
+/** Opens an existing database for the thread that checkpoints its log. */
 export function openCheckpointDatabase(path: string): Connection {
   const db = new Database(path, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
   db.pragma('synchronous = NORMAL')

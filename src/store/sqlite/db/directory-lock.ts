@@ -1,10 +1,10 @@
 /**
- * One process on a data directory. The lock belongs to the operating system, so it ends with the process that holds
- * it, however that ends. It is an exclusive transaction on an empty database of its own, because Node has no
- * lock on files and SQLite has one on every system.
+ * Lets only one process use a data directory. The lock belongs to the operating system, so it ends with the process
+ * that holds it, however that ends. It is an exclusive transaction on an empty database of its own, because Node
+ * has no file locks and SQLite has them on every system.
  *
- * The file `weft.lock` must never be opened by anything else in this process: POSIX gives up all locks of a process on a
- * file when it closes any handle of it. The process id therefore lies in a file beside it.
+ * Nothing else in this process may open the file `weft.lock`: POSIX releases all locks of a process on a file when
+ * the process closes any handle of that file. The process id is therefore in a file beside it.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,12 +12,12 @@ import Database from 'better-sqlite3'
 import { DataDirectoryError } from './connection.ts'
 import { isLocked } from './store-error.ts'
 
-/** The file that the lock lies on. */
+/** The file that is locked. */
 export const LOCK_FILE = 'weft.lock'
-/** Tells people who holds the lock; without the lock it says nothing. */
+/** Names the process that holds the lock, for people; meaningless when the lock is free. */
 const PID_FILE = 'weft.pid'
 
-/** Another process works on the data directory; the message is one line. */
+/** Another process uses the data directory; the message is one line. */
 class DirectoryLockedError extends Error {
   constructor(dataDir: string, pid: number | null) {
     const who = pid === null ? 'another process' : `the process ${pid}`
@@ -27,16 +27,16 @@ class DirectoryLockedError extends Error {
 }
 
 interface DirectoryLock {
-  /** Idempotent. Must be kept reachable until it is called: a collected connection closes, and with it the lock. */
+  /** Idempotent. Keep the lock reachable until then: a garbage-collected connection closes and releases the lock. */
   release(): void
 }
 
 /**
- * Takes the lock of a data directory, which is made when it is missing. To be called before anything in it is read.
+ * Locks a data directory, which is created when it is missing. Call it before anything in the directory is read.
  *
- * @param dataDir - a directory, or ':memory:', which nobody else can use
- * @throws DirectoryLockedError when another process has it; then nothing was touched
- * @throws DataDirectoryError when it cannot be used
+ * @param dataDir - a directory, or ':memory:', which no other process can use
+ * @throws DirectoryLockedError when another process holds the lock; nothing was changed then
+ * @throws DataDirectoryError when the directory cannot be used
  */
 export function lockDataDirectory(dataDir: string): DirectoryLock {
   if (dataDir === ':memory:') return { release: () => undefined }
@@ -45,7 +45,7 @@ export function lockDataDirectory(dataDir: string): DirectoryLock {
   try {
     writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
   } catch {
-    // A full disk must not stop a start: who holds the lock is only told to people.
+    // A full disk must not prevent a start: the process id is only for people.
   }
   return {
     release() {
@@ -61,7 +61,7 @@ function openLocked(dataDir: string): Database.Database {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     db = new Database(join(dataDir, LOCK_FILE), { timeout: 0 })
-    // Else the transaction would leave a journal beside the file when the process is killed.
+    // Otherwise the transaction leaves a journal beside the file when the process is killed.
     db.pragma('journal_mode = MEMORY')
     db.exec('BEGIN EXCLUSIVE')
     return db
@@ -73,7 +73,7 @@ function openLocked(dataDir: string): Database.Database {
   }
 }
 
-/** Takes the lock when it is free; null when another process has it. @throws DataDirectoryError */
+/** Locks the directory; returns null when another process holds the lock. @throws DataDirectoryError */
 export function tryLockDataDirectory(dataDir: string): DirectoryLock | null {
   try {
     return lockDataDirectory(dataDir)

@@ -1,9 +1,9 @@
 /**
- * Threads that compress, and that can be ended by force.
+ * Threads that compress and can be terminated.
  *
- * Why: Node 24 aborts the whole process ("close before init") when a thread is ended while zstdCompressSync or
- * zstdDecompressSync has made its handle and not yet used it; the end of the process ends its threads, too. So a thread says
- * when it is inside such work, and who ends it waits until it is out, for milliseconds.
+ * Why: Node 24 aborts the whole process ("close before init") when a thread is terminated after zstdCompressSync or
+ * zstdDecompressSync has created its handle and before it has used it. The exit of the process terminates its threads,
+ * too. So a thread sets a flag during such work, and its owner waits for the flag to clear, which takes milliseconds.
  */
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { ENDING, INSIDE } from './whole-work.ts'
@@ -14,13 +14,13 @@ const WORDS = 2
 
 interface GuardedThread {
   readonly worker: Worker
-  /** Ends the thread at once, or after a piece of work that must not be cut off. */
+  /** Terminates the thread, after the current work if that must not be interrupted. */
   endByForce(): void
 }
 
 const running = new Set<Int32Array>()
 
-/** Starts a thread, to whose data the memory that it shares is added. */
+/** Starts a thread and adds the shared memory to its `workerData`. */
 export function startGuardedThread(
   file: URL,
   { workerData, ...options }: WorkerOptions,
@@ -47,7 +47,7 @@ function keepAllOut(): void {
   running.forEach(keepOut)
 }
 
-/** Lets a thread begin no more such work, and waits for what it has begun. */
+/** Prevents a thread from starting such work, and waits until the current one is done. */
 function keepOut(words: Int32Array): void {
   Atomics.store(words, ENDING, 1)
   Atomics.wait(words, INSIDE, 1, LEAVE_MS_MAX)

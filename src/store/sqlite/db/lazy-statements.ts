@@ -1,15 +1,15 @@
 /**
- * Statements that are prepared when they first run. A store has some two hundred, and a process does not use
- * most of them soon. Preparing them all would take longer than everything else that opens a database.
+ * Statements that are prepared when they first run. A store has some two hundred, and a process does not need
+ * most of them soon. Preparing all of them would take longer than the rest of opening a database.
  */
 import type Database from 'better-sqlite3'
 
 type Statement = Database.Statement<unknown[], unknown>
 
-/** What the stores ask of a statement, and nothing else. */
+/** The methods of a statement that the stores use. */
 type UsedStatement = Pick<Statement, 'run' | 'get' | 'all' | 'iterate' | 'pluck' | 'raw'>
 
-/** Makes the connection prepare so. A statement that is wrong fails when it first runs. */
+/** Makes `db.prepare` lazy. An invalid statement fails when it first runs. */
 export function prepareWhenUsed(db: Database.Database): void {
   const prepare = db.prepare.bind(db)
   db.prepare = ((sql: string) => createLazyStatement(() => prepare(sql))) as typeof db.prepare

@@ -1,13 +1,13 @@
 /** Lists by creation time that show each caller only what it may see. */
 
-/** A place before all rows, or behind them. */
+/** Returns a cursor before the first row of the given order. */
 export function placeBefore(order: 'asc' | 'desc') {
   return order === 'asc'
     ? { after_us: -1, after_id: '' }
     : { after_us: Number.MAX_SAFE_INTEGER, after_id: '' }
 }
 
-/** The first `count` rows that are accepted; later ones are not read. */
+/** Returns the first `count` accepted rows; later rows are not read. */
 export function takeAccepted<T>(
   rows: Iterable<T>,
   count: number,

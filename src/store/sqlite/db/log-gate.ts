@@ -1,40 +1,40 @@
 /**
- * What the threads of one database agree on about its write-ahead log: a read holds on to the log from where it
- * began, so a log that has to begin anew needs a moment without reads. Lies in shared memory.
+ * The state of the write-ahead log, shared by all threads of one database: a read pins the log from the position
+ * where it began, so the log can only restart at an instant without reads. Lives in shared memory.
  */
 
-/** Reads and writes begin as they come. */
+/** Reads and writes begin freely. */
 const OPEN = 0
 /** The log is long: no read begins. */
 const DRAINING = 1
-/** The log is at its limit: no write begins either, and reads that last end. */
+/** The log is at its limit: no write begins either, and long reads end. */
 const FULL = 2
 
-/** Limit: how long anyone waits for the log. What waits for a thread that is gone goes on after it. */
+/** Limit: how long a thread waits for the log. Whoever waits for a dead thread continues after that. */
 const WAIT_MS_MAX = 5000
 
-/** Where the state lies, and whether the database is copied. */
+/** Indexes of the state, and of the flag that a backup copies the database. */
 const STATE = 0
 const COPY = 1
 
-/** A gate that is open. */
+/** Creates the memory of an open gate. */
 export function createLogGateMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
 }
 
 export interface LogGate {
-  /** Holds up this thread until a read may begin; no read of its own may be open. */
+  /** Blocks this thread until a read may begin; the thread must have no open read itself. */
   awaitRead(): void
-  /** Holds up this thread until a write may begin. */
+  /** Blocks this thread until a write may begin. */
   awaitWrite(): void
-  /** Whether writes wait for reads that last. */
+  /** Whether writes wait for long reads. */
   isFull(): boolean
   open(): void
-  /** Lets no read begin. */
+  /** Holds back new reads. */
   drain(): void
-  /** Lets no write begin either. */
+  /** Holds back new writes as well. */
   fill(): void
-  /** Keeps the log from being cut, which would have a copy that is under way begin anew. */
+  /** Keeps the log from being truncated, which would restart a running copy. */
   setCopied(isCopied: boolean): void
   isCopied(): boolean
 }

@@ -1,6 +1,6 @@
 /**
- * Applies the numbered files of migrations/sqlite that are new, in order and in one transaction with
- * their rows in `migrations`. Forward only; a changed file or a newer database is refused.
+ * Applies the new files of migrations/sqlite, in order and in one transaction with their rows in `migrations`.
+ * Forward only; refuses a changed file or a newer database.
  */
 import { fileURLToPath } from 'node:url'
 import type { Connection } from './connection.ts'
@@ -20,17 +20,17 @@ import {
 
 const DIRECTORY = fileURLToPath(new URL('../../../../migrations/sqlite/', import.meta.url))
 
-/** What it is called where it cannot be used. */
+/** The name of the database in error messages. */
 const DATABASE = 'the database'
-/** No directory for temporary files, or no room in it. */
+/** No directory for temporary files, or no space in it. */
 const NO_FILE: readonly unknown[] = ['SQLITE_IOERR_GETTEMPPATH', 'SQLITE_CANTOPEN', 'SQLITE_FULL']
 
-/** The migrations of this version, in order. @throws MigrationError on a gap or a badly named file */
+/** Reads the migrations of this version, in order. @throws MigrationError on a gap or a badly named file */
 export const readMigrations = (directory: string = DIRECTORY): Migration[] =>
   readMigrationFiles(directory)
 
 /**
- * Brings a database to this version. Only for the process that holds the lock of its directory.
+ * Migrates a database to this version. Only for the process that holds the lock of its directory.
  *
  * @returns how many migrations were applied
  * @throws MigrationError when the database is newer or an applied file has changed
@@ -50,15 +50,15 @@ export function migrate(db: Connection, directory: string = DIRECTORY): number {
     return pending.length
   })
   const count = sortInFiles(db, () => withoutForeignKeys(db, () => apply.immediate()))
-  // Else the first reads would meet a log that is full, and long ones be refused.
+  // Otherwise the first reads would find the log at its limit, and long ones would be refused.
   if (count > 0) db.pragma('wal_checkpoint(TRUNCATE)')
   return count
 }
 
 /**
- * Leaves a database as it is, for a command beside the server that owns it.
+ * Checks without changing anything that a database has this version, for a command beside the server that owns it.
  *
- * @throws MigrationError when it is not of this version
+ * @throws MigrationError when it has another version
  */
 export function requireMigrated(db: Connection, directory: string = DIRECTORY): void {
   const migrations = readMigrations(directory)
@@ -71,7 +71,10 @@ export function requireMigrated(db: Connection, directory: string = DIRECTORY): 
   )
 }
 
-/** A table that others refer to can be made anew only so; inside a transaction it cannot be switched. */
+/**
+ * Runs with foreign keys off: only then can a table that others refer to be rebuilt, and a transaction cannot
+ * switch them itself.
+ */
 function withoutForeignKeys<Result>(db: Connection, run: () => Result): Result {
   const before = db.pragma('foreign_keys', { simple: true })
   db.pragma('foreign_keys = OFF')
@@ -83,8 +86,8 @@ function withoutForeignKeys<Result>(db: Connection, run: () => Result): Result {
 }
 
 /**
- * In memory the sort of an index over millions of rows takes hundreds of megabytes, which the process then keeps.
- * It is done there only where no file can take it.
+ * Runs with temporary files: in memory, sorting an index over millions of rows takes hundreds of megabytes,
+ * which the process then keeps. Sorts in memory only when no temporary file can be written.
  */
 function sortInFiles<Result>(db: Connection, run: () => Result): Result {
   const before = db.pragma('temp_store', { simple: true })
@@ -100,7 +103,7 @@ function sortInFiles<Result>(db: Connection, run: () => Result): Result {
   }
 }
 
-/** The schema as SQL text, in a stable order, for the committed dump. */
+/** Returns the schema as SQL text, in a stable order, for the committed dump. */
 export function dumpSchema(db: Connection): string {
   const rows = db.prepare(SELECT_SCHEMA).all() as { sql: string }[]
   return rows.map((row) => `${row.sql};\n`).join('\n')

@@ -1,4 +1,4 @@
-/** Numbered migrations as files, of this store and of others: their order, their checksums, and what was applied. */
+/** Numbered migration files, of this store and of others: their order, their checksums, and which were applied. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 
@@ -11,7 +11,7 @@ export interface Migration {
 
 export type AppliedMigration = Omit<Migration, 'sql'>
 
-/** A database that this server must not touch; the message is one line. */
+/** A database that this server must not use; the message is one line. */
 export class MigrationError extends Error {
   constructor(message: string) {
     super(message)
@@ -19,7 +19,7 @@ export class MigrationError extends Error {
   }
 }
 
-/** The migrations of a directory, in order. @throws MigrationError on a gap or a badly named file */
+/** Reads the migrations of a directory, in order. @throws MigrationError on a gap or a badly named file */
 export function readMigrationFiles(directory: string): Migration[] {
   const files = readdirSync(directory)
     .filter((file) => file.endsWith('.sql'))
@@ -34,8 +34,10 @@ export function readMigrationFiles(directory: string): Migration[] {
 }
 
 /**
- * @param database - what it is called in the message
- * @throws MigrationError when a newer version applied one, or a file has changed since
+ * Checks that all applied migrations are among the files.
+ *
+ * @param database - its name in the message
+ * @throws MigrationError when a newer version has migrated the database, or a file has changed since
  */
 export function requireKnown(
   applied: readonly AppliedMigration[],

@@ -1,6 +1,6 @@
 /** Statements over the migration table and the schema itself. */
 
-/** Made before anything else; its own shape never changes. */
+/** Created before anything else; its own schema never changes. */
 export const CREATE_MIGRATIONS = `
 CREATE TABLE IF NOT EXISTS migrations (
   version INTEGER NOT NULL PRIMARY KEY,
@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS migrations (
 ) STRICT
 `
 
-/** What was applied, in order. */
+/** The applied migrations, in order. */
 export const SELECT_MIGRATIONS = `
 SELECT version, name, checksum
 FROM migrations
@@ -23,7 +23,7 @@ INSERT INTO migrations (version, name, checksum, applied_at_us)
 VALUES (@version, @name, @checksum, @applied_at_us)
 `
 
-/** Every table, index and trigger that has a text of its own. */
+/** Every table, index and trigger that has SQL of its own. */
 export const SELECT_SCHEMA = `
 SELECT sql
 FROM sqlite_schema

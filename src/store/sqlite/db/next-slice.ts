@@ -1,10 +1,10 @@
-/** Pauses of reads on the main connection that take long as a whole. */
+/** Pauses in long reads on the main connection. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ApiError } from '../../../errors.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
 import type { Connection } from './connection.ts'
 
-/** Lets other requests come in between, and notices a client that has left. @throws the signal's reason, server_draining */
+/** Lets other requests run, and notices a client that has disconnected. @throws the signal's reason, server_draining */
 export async function openNextSlice(
   db: Connection,
   { signal }: Pick<ReadCaller, 'signal'>,

@@ -1,9 +1,9 @@
-/** INSERT of a row; parameters by their place. */
+/** Returns the INSERT of a row, with positional parameters. */
 export function insertRow(table: string, columns: readonly string[]): string {
   return insert(table, columns, () => '?')
 }
 
-/** INSERT of a row; parameters by the names of their columns. */
+/** Returns the INSERT of a row, with parameters named like the columns. */
 export function insertNamed(table: string, columns: readonly string[]): string {
   return insert(table, columns, (column) => `@${column}`)
 }

@@ -1,11 +1,11 @@
-/** What SQLite throws, in Weft's words. */
+/** Maps errors of SQLite to ApiErrors. */
 import { SqliteError } from 'better-sqlite3'
 import { ApiError } from '../../../errors.ts'
 
 const UNAVAILABLE =
   /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|NOMEM|PROTOCOL)/
 
-/** The ApiError for a failed statement: store_unavailable, request_too_large or the error as it is. */
+/** Returns the ApiError for a failed statement: store_unavailable, request_too_large, or the error unchanged. */
 export function toStoreError(error: unknown): unknown {
   if (!(error instanceof SqliteError)) return error
   if (UNAVAILABLE.test(error.code)) {

@@ -1,14 +1,14 @@
 /**
- * Has a thread give the memory of its heap back after load, as `http/heap-at-rest` does for the main thread: after
- * ingest, statistics and lists over a million calls a server holds 357 MB at rest instead of 469. The first question
+ * Returns the heap memory of a thread to the system after load, as `http/heap-at-rest` does for the main thread: after
+ * ingest, statistics and lists over a million calls, an idle server holds 357 MB instead of 469. The first request
  * after that may take longer.
  */
 import { getHeapStatistics } from 'node:v8'
 import { createRestWatch, LOOK_EVERY_MS } from '../../../domain/time/rest-watch.ts'
 
 /**
- * Collects when the thread that calls it has come to rest and its heap has grown. It needs `--expose-gc`, as
- * `npm start` has; without, nothing happens.
+ * Collects garbage whenever the calling thread is idle and its heap has grown. Does nothing without `--expose-gc`,
+ * which `npm start` sets.
  */
 export function collectThreadAtRest(collect = globalThis.gc, measure = measureHeap): void {
   if (!collect) return
@@ -24,7 +24,7 @@ export function collectThreadAtRest(collect = globalThis.gc, measure = measureHe
   }, LOOK_EVERY_MS).unref()
 }
 
-/** Of this thread alone. */
+/** Returns the heap size of this thread alone, in bytes. */
 function measureHeap(): number {
   return getHeapStatistics().total_heap_size
 }

@@ -1,22 +1,22 @@
-/** Errors on their way from a thread: structured clone would make plain errors of them. */
+/** Carries errors across threads: structured clone would turn them into plain errors. */
 import { ApiError, type ErrorCode } from '../../../errors.ts'
 
-/** What a reply of a thread carries in the place of a value. */
+/** What a reply of a thread carries instead of a value. */
 export interface Failure {
   /** An ApiError. */
   readonly failure?: ApiFailure
-  /** The stack of anything else. */
+  /** The stack of any other error. */
   readonly crash?: string
 }
 
-/** An ApiError as structured clone carries it. */
+/** An ApiError in a form that structured clone can carry. */
 interface ApiFailure {
   readonly code: ErrorCode
   readonly message: string
   readonly param: string | null
   readonly retryAfterS: number | null
   readonly headers: Readonly<Record<string, string>>
-  /** Why, for the log. */
+  /** The stack or text of the cause, for the log. */
   readonly cause: string | null
 }
 
@@ -33,7 +33,7 @@ function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-/** The error that a reply carries, or null when it carries a value. */
+/** Returns the error that a reply carries, or null when it carries a value. */
 export function toReplyError({ failure, crash }: Failure): ApiError | null {
   if (failure) {
     const { code, message, param, retryAfterS, headers, cause } = failure
