@@ -1,26 +1,26 @@
 /**
- * A copy of the database, made a few pages at a time between the transactions of the connection that writes.
+ * Copies the database a few pages at a time, between the transactions of the writing connection.
  *
- * Why: a copy by any other connection begins anew with each commit, or holds on to the log for as long as it takes. What
- * this connection commits meanwhile, SQLite writes to both files.
+ * Why: a copy by any other connection restarts with each commit, or pins the log until it is done. What this
+ * connection commits meanwhile, SQLite writes to both files.
  */
 import type { Connection } from '../db/connection.ts'
 import type { LogGate } from '../db/log-gate.ts'
 
-/** Pages of a turn, 1 MB: a commit waits that much longer. */
+/** Pages copied in one step, 1 MB: a commit waits that much longer. */
 const PAGES_A_TURN = 256
-/** Limit: how often the pages of the database may be copied, should others write to it and have the copy begin anew. */
+/** Limit: how many times the size of the database may be copied, should other writers keep restarting the copy. */
 const ROUNDS_MAX = 4
 
 const STOPPED = 0
 const DONE = 1
 const TOTAL = 2
 
-/** What a copy tells, and how it is stopped, from any thread. */
+/** The progress of a copy and its stop flag, for use from any thread. */
 interface CopyProgress {
   stop(): void
   isStopped(): boolean
-  /** In pages; nothing before it has begun. */
+  /** In pages; 0 before the copy has begun. */
   tell(done: number, total: number): void
   read(): { readonly done: number; readonly total: number }
 }
@@ -43,9 +43,9 @@ export function openCopyProgress(memory: SharedArrayBuffer): CopyProgress {
 }
 
 /**
- * @param path - a file that is empty or missing, in a directory that exists
- * @param memory - of createCopyMemory
- * @returns why it failed, or null. Never rejects
+ * @param path - an empty or missing file in an existing directory
+ * @param memory - from createCopyMemory
+ * @returns why the copy failed, or null. Never rejects
  */
 export async function copyDatabase(
   db: Connection,
@@ -60,7 +60,7 @@ export async function copyDatabase(
   try {
     const { totalPages } = await db.backup(path, {
       progress({ totalPages, remainingPages }) {
-        // Pages given back meanwhile: SQLite has ended, and the driver waits for exactly none to be left.
+        // The database shrank meanwhile: SQLite is done, but the driver waits for exactly 0 remaining pages.
         isWhole = remainingPages < 0
         if (isWhole) throw new Error('it is whole')
         turns += 1
@@ -71,7 +71,7 @@ export async function copyDatabase(
         return PAGES_A_TURN
       },
     })
-    // A target that was locked before anything was copied looks like an end.
+    // A target that was locked before the first page looks like a finished copy.
     return totalPages > 0 ? null : `cannot write ${path}`
   } catch (error) {
     if (isWhole) return null

@@ -1,6 +1,6 @@
 /**
- * One transaction for all writes that wait at the same time: each write's promise settles after the
- * commit that holds it is on the disk. Never acknowledges before.
+ * Runs all waiting writes in one transaction. The promise of a write settles only when the commit that contains it
+ * is on the disk.
  */
 import { ApiError } from '../../../errors.ts'
 import { BUSY_TIMEOUT_MS, type Connection } from '../db/connection.ts'
@@ -8,21 +8,21 @@ import { isLocked, toStoreError } from '../db/store-error.ts'
 
 /**
  * Limits of one transaction, so that no acknowledgement waits long for the writes of others: writes, their bytes, and
- * milliseconds after which no further write is taken in.
+ * milliseconds after which no further write joins.
  */
 const BATCH_MAX = 1000
 const BATCH_BYTES_MAX = 4 * 1024 * 1024
 const BATCH_MS_MAX = 20
-/** How often a database is tried again that another process writes to, milliseconds. */
+/** Milliseconds between two attempts while another process writes to the database. */
 const LOCKED_RETRY_MS = 10
 
 export interface CommitOptions {
   /**
-   * Nobody is told that it is stored: its commit need not wait for the disk, which has it with the next
-   * checkpoint. It outlives the end of the process, though not always a loss of power in that time.
+   * The write is acknowledged to nobody, so its commit need not wait for the disk, which gets it with the next
+   * checkpoint. It survives a crash of the process, but may be lost with the power before that.
    */
   readonly isUnacknowledged?: boolean
-  /** What it counts for in BATCH_BYTES_MAX; default 0. */
+  /** Its share of BATCH_BYTES_MAX; default 0. */
   readonly bytes?: number
 }
 
@@ -32,42 +32,42 @@ interface Waiting extends CommitOptions {
   readonly reject: (error: unknown) => void
 }
 
-/** What became of one write of a transaction. */
+/** The result of one write of a transaction. */
 type Outcome = { readonly value: unknown } | { readonly error: unknown }
 
 export interface GroupCommitOptions {
-  /** How long writes wait for another process that writes; default: as long as a statement does. */
+  /** How long writes wait for another process that writes; default: as long as a statement waits. */
   readonly lockedMs?: number
-  /** Milliseconds after which a transaction takes in no further write. */
+  /** Milliseconds after which no further write joins a transaction. */
   readonly batchMs?: number
-  /** Holds up this thread until the log has room for a transaction. */
+  /** Blocks this thread until the log has room for a transaction. */
   awaitRoom?(): void
-  /** A transaction has ended; its writes are told of next. @param ms - that it took; null: it failed */
+  /** Called at the end of a transaction, before its writes settle. @param ms - its duration; null: it failed */
   onEnd?(ms: number | null): void
 }
 
-/** Takes part in transactions: follows the writes, and writes itself after them. */
+/** A participant in transactions: observes the writes, and writes itself after them. */
 export interface CommitPart {
-  /** A transaction begins; the one before may have failed. */
+  /** A transaction begins; the previous one may have failed. */
   begin(): void
   beginWrite(): void
-  /** The write that began last has failed and is undone, alone. */
+  /** The last write has failed; it alone is undone. */
   undoWrite(): void
-  /** Inside the transaction, after its writes. What it throws fails them all. */
+  /** Called inside the transaction, after its writes. An error fails all of them. */
   beforeCommit(): void
 }
 
 export interface GroupCommit {
   /**
-   * Runs a write inside the next shared transaction. What it throws undoes and fails that write alone.
+   * Runs a write inside the next shared transaction. If it throws, that write alone is undone and rejects.
    *
-   * @param apply - synchronous; its value is the promise's value
+   * @param apply - synchronous; the promise resolves to its result
    * @throws ApiError store_unavailable when the commit fails, server_draining after close
    */
   write<T>(apply: () => T, options?: CommitOptions): Promise<T>
-  /** Has somebody take part in every later transaction. */
+  /** Adds a participant to all later transactions. */
   join(part: CommitPart): void
-  /** Writes what waits; later writes are refused. */
+  /** Commits the waiting writes and refuses later ones. */
   close(): void
 }
 
@@ -78,7 +78,7 @@ export function createGroupCommit(db: Connection, options: GroupCommitOptions = 
   let isScheduled = false
   let isClosed = false
   const chooseSync = createSyncChoice(db)
-  /** When another process was first found writing, by `performance.now()`; null: none is. */
+  /** When another process was first found writing, by `performance.now()`; null: none. */
   let lockedSinceMs: number | null = null
 
   const runOne = db.transaction((apply: () => unknown) => apply())
@@ -95,7 +95,7 @@ export function createGroupCommit(db: Connection, options: GroupCommitOptions = 
     }
   }
 
-  /** Takes writes in up to the limits, at least one. */
+  /** Runs waiting writes up to the limits, at least one. */
   const runBatch = db.transaction((outcomes: Outcome[]) => {
     const endMs = performance.now() + batchMs
     for (const part of parts) part.begin()
@@ -109,7 +109,7 @@ export function createGroupCommit(db: Connection, options: GroupCommitOptions = 
     for (const part of parts) part.beforeCommit()
   })
 
-  /** Has all tried again soon; false when it was for long enough. */
+  /** Schedules a retry of all waiting writes; returns false when they have waited too long. */
   function waitForLock(error: unknown): boolean {
     if (isClosed || !isLocked(error)) return false
     lockedSinceMs ??= performance.now()
@@ -142,7 +142,7 @@ export function createGroupCommit(db: Connection, options: GroupCommitOptions = 
     schedule()
   }
 
-  /** After the messages of this turn were read, so that their writes share the commit. */
+  /** Runs after the messages of this turn are read, so that their writes share the commit. */
   function schedule(): void {
     if (isScheduled || queue.length === 0) return
     isScheduled = true
@@ -175,7 +175,7 @@ function settle(batch: readonly Waiting[], outcomes: readonly Outcome[]): void {
   })
 }
 
-/** A later commit that waits for the disk takes with it what earlier ones left in the log. */
+/** Skips the sync of batches that nobody waits for. A later synced commit also syncs what they left in the log. */
 function createSyncChoice(db: Connection): (batch: readonly Waiting[]) => void {
   let waitsForDisk = true
   return (batch) => {
@@ -185,7 +185,7 @@ function createSyncChoice(db: Connection): (batch: readonly Waiting[]) => void {
   }
 }
 
-/** SQLite would wait for a lock inside the call, and with it all else that this thread does. */
+/** Fails at once on a lock: SQLite would wait for it inside the call and block this thread. */
 function runAtOnce(db: Connection, run: () => void): void {
   db.pragma('busy_timeout = 0')
   try {

@@ -1,6 +1,6 @@
 /**
- * The thread that moves committed pages from the log into the database, so that no commit waits for it, and that
- * has the log begin anew before it is too long. It writes no rows.
+ * The thread that moves committed pages from the log into the database, so that no commit waits for it, and restarts
+ * the log before it gets too long. It writes no rows.
  */
 import { statSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
@@ -8,54 +8,54 @@ import Database from 'better-sqlite3'
 import { type Connection, openCheckpointDatabase } from '../db/connection.ts'
 import { type LogGate, openLogGate } from '../db/log-gate.ts'
 
-/** How often it looks at the length of the log, milliseconds. */
+/** Milliseconds between two checks of the log's length. */
 const LOOK_EVERY_MS = 100
-/** How often pages are moved while commits come, milliseconds. */
+/** Milliseconds between two moves of pages while commits come in. */
 const MOVE_EVERY_MS = 500
-/** Pages that may be left when the log begins anew, some milliseconds of the writer's time. */
+/** Pages that may be left when the log restarts; they cost the writer some milliseconds. */
 const REST_PAGES = 256
-/** Limit: rounds in a row to get down to the rest. */
+/** Limit: consecutive rounds to get down to these pages. */
 const ROUNDS_MAX = 8
-/** How long the writer may be held up for reads that end, milliseconds: while the log drains, and when it is full. */
+/** Limit: how long reads that end may block the writer, milliseconds: while the log drains, and when it is full. */
 const DRAIN_BUSY_MS = 100
 const FULL_BUSY_MS = 2000
-/** How long the gate stays open after it was shut for too long, milliseconds. */
+/** How long the gate stays open after it was closed for too long, milliseconds. */
 const OPEN_MS_MIN = 30_000
 
-/** Lengths of the log in bytes, and the quiet after which it is cut to nothing. */
+/** Lengths of the log in bytes, and the idle time after which it is truncated. */
 export interface LogLimits {
-  /** From here on no read begins until the log has begun anew. */
+  /** From this length on, no read begins until the log has restarted. */
   readonly drainBytes: number
-  /** From here on no write begins either. */
+  /** From this length on, no write begins either. */
   readonly fullBytes: number
   readonly quietMs: number
-  /** How long the gate may be shut: a read of somebody else may never end. */
+  /** How long the gate may be closed: a read of another process may never end. */
   readonly shutMsMax: number
 }
 
 export interface LogKeeperData {
   /** The database file. */
   readonly path: string
-  /** Of createLogGateMemory. */
+  /** From createLogGateMemory. */
   readonly gate: SharedArrayBuffer
   readonly limits: LogLimits
 }
 
-/** Of a checkpoint: whether somebody was in its way, pages in the log, and how many of them the database has. */
+/** The result of a checkpoint: whether it was blocked, pages in the log, and how many of them it has moved. */
 interface LogState {
   readonly busy: number
   readonly log: number
   readonly checkpointed: number
 }
 
-/** Runs until the thread is ended. */
+/** Runs until the thread is terminated. */
 export function serveLogKeeper(): void {
   const { path, gate, limits } = workerData as LogKeeperData
   const db = openCheckpointDatabase(path)
   setInterval(createLogLook(db, path, openLogGate(gate), limits), LOOK_EVERY_MS)
 }
 
-/** @returns has a look at the log and does what it needs */
+/** @returns a function that checks the log, moves its pages, and restarts or truncates it when needed */
 export function createLogLook(
   db: Connection,
   path: string,
@@ -74,7 +74,7 @@ export function createLogLook(
     shutMs = null
   }
 
-  /** Makes the log begin anew with the next commit. No read may hold on to it then. */
+  /** Lets the log restart with the next commit, for which no read may pin it. */
   function shorten(bytes: number): void {
     shutMs ??= performance.now()
     const isFull = bytes >= fullBytes
@@ -106,7 +106,7 @@ export function createLogLook(
   }
 }
 
-/** Tells whether another connection has committed since it was asked last; at first yes. */
+/** @returns a function that tells whether another connection has committed since its last call; true at first */
 function createCommitWatch(db: Connection): () => boolean {
   let seen: unknown = null
   return () => {
@@ -117,7 +117,7 @@ function createCommitWatch(db: Connection): () => boolean {
   }
 }
 
-/** Moves pages until next to nothing is left: a writer that never rests adds some in each round, fewer in each. */
+/** Moves pages until few are left: a busy writer adds some in each round, but fewer each time. */
 function move(db: Connection): void {
   for (let round = 1; round <= ROUNDS_MAX; round++) {
     const state = run(db, 'PASSIVE')
@@ -125,13 +125,16 @@ function move(db: Connection): void {
   }
 }
 
-/** @returns whether nobody was in its way for that long */
+/** @returns whether the checkpoint completed, waiting at most that long for others */
 function checkpoint(db: Connection, mode: string, busyMs: number): boolean {
   db.pragma(`busy_timeout = ${busyMs}`)
   return run(db, mode)?.busy === 0
 }
 
-/** Null where the disk is full or broken, or another checkpoint runs: the next write tells, and the log has it all. */
+/**
+ * Returns null when the disk is full or broken, or another checkpoint runs: the next write reports the fault, and the
+ * log still has everything.
+ */
 function run(db: Connection, mode: string): LogState | null {
   try {
     const [state] = db.pragma(`wal_checkpoint(${mode})`) as [LogState]

@@ -1,18 +1,18 @@
 /**
- * Keeps the log short while calls stream in: a thread of its own moves its pages into the database and has it begin
- * anew before it is too long.
+ * Keeps the log short while calls stream in: a separate thread moves its pages into the database and restarts it
+ * before it gets too long.
  *
- * Why: SQLite else moves them inside a commit, every 4 MB of log. At ten million calls these pages lie
- * all over the file and commits wait for them.
+ * Why: otherwise SQLite moves them inside a commit, every 4 MB of log. At ten million calls these pages are spread
+ * over the whole file, and commits wait for them.
  */
 import { Worker } from 'node:worker_threads'
 import { openLogGate } from '../db/log-gate.ts'
 import type { LogKeeperData, LogLimits } from './log-keeper-serve.ts'
 
 const ENTRY = new URL('./log-keeper-entry.ts', import.meta.url)
-/** Commits from which on a thread is worth it; doubled each time that it was lost. */
+/** Commits after which the thread is started; doubled each time the thread dies. */
 const COMMITS_BEFORE = 8
-/** The log stays below 128 MB: a commit may be large, and a look comes every 0.1 s. */
+/** The log stays below 128 MB: a commit may be large, and the length is checked every 0.1 s. */
 const LIMITS: LogLimits = {
   drainBytes: 64 * 1024 * 1024,
   fullBytes: 96 * 1024 * 1024,
@@ -21,7 +21,7 @@ const LIMITS: LogLimits = {
 }
 
 interface LogKeeper {
-  /** To be called after each commit. */
+  /** Must be called after each commit. */
   noteCommit(): void
   /** Ends the thread. */
   close(): void
@@ -30,10 +30,10 @@ interface LogKeeper {
 interface LogKeeperOptions {
   /** The database file; null for a database in memory, which has no log. */
   readonly path: string | null
-  /** Of createLogGateMemory. */
+  /** From createLogGateMemory. */
   readonly gate: SharedArrayBuffer
   readonly limits?: LogLimits
-  /** The thread's entry; tests give one of their own. */
+  /** The entry module of the thread; tests pass their own. */
   readonly entry?: URL
 }
 
@@ -44,7 +44,7 @@ export function createLogKeeper(options: LogKeeperOptions): LogKeeper {
   let worker: Worker | null = null
   let isClosed = false
 
-  /** Until commits come through again, the writer does it by itself. */
+  /** The writer checkpoints by itself until enough commits have passed. */
   function giveUp(lost: Worker): void {
     if (worker !== lost) return
     worker = null

@@ -1,6 +1,6 @@
 /**
- * The registry of all writes, by name. Each runs on the connection that writes, inside a transaction that it shares
- * with others, and takes and gives what structured clone can carry. A new write is one entry beside its store.
+ * The registry of all writes, by name. Each runs on the writing connection inside a shared transaction; its input and
+ * result must survive structured clone. To add a write, add an entry beside its store.
  */
 import { createKeyWrites } from '../access/key-writes.ts'
 import { createAnnotationWrites } from '../annotation/annotation-writes.ts'
@@ -24,10 +24,10 @@ import { createTrainingWrites } from '../training/training-writes.ts'
 
 interface WriteParts {
   readonly db: Connection
-  /** Of the same connection. */
+  /** Over the same connection. */
   readonly hours: HourMarks
   readonly keys: NameKeys
-  /** Ids of rows that no caller names, as events of jobs. */
+  /** Returns an id for rows that callers do not name, such as events of jobs. */
   newId(): string
 }
 

@@ -1,11 +1,11 @@
-/** How much memory a write takes while it waits. */
+/** Estimates how much memory a waiting write takes. */
 
-/** Bytes that a character of a text takes at most. */
+/** The most bytes that a character of a text takes. */
 const CHARACTER_BYTES = 2
-/** Bytes of anything else: a number, an object without its members. */
+/** Bytes of any other value: a number, or an object without its members. */
 const VALUE_BYTES = 16
 
-/** Bytes of a value that structured clone can carry: never less than its texts and arrays of bytes take. */
+/** Returns the bytes of a cloneable value: never less than its texts and byte arrays take. */
 export function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length * CHARACTER_BYTES
   if (typeof value !== 'object' || value === null) return VALUE_BYTES

@@ -1,21 +1,21 @@
-/** The two ways to serve writes: in a thread, and inline where no other connection can open the database. */
+/** The two ways to serve writes: in a thread, or inline when no other connection can open the database. */
 import type { Connection } from '../db/connection.ts'
 import { startGuardedThread } from '../db/guarded-thread.ts'
 import type { WriterEnd, WriterListener } from './writer.ts'
 import { createWriterServer, type WriterReply, type WriterRequest } from './writer-serve.ts'
 
 const ENTRY = new URL('./writer-entry.ts', import.meta.url)
-/** Limit: memory for new objects, most of which end with the commit; all else as Node sets it. */
+/** Limit: memory for new objects, most of which die with the commit; the rest are Node's defaults. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8 }
 
-/** What the thread is started with. */
+/** The `workerData` of the thread. */
 export interface WriterData {
   readonly dataDir: string
-  /** Of createLogGateMemory. */
+  /** From createLogGateMemory. */
   readonly gate: SharedArrayBuffer
 }
 
-/** Starts the thread. @param entry - its entry; tests give one of their own */
+/** Starts the thread. @param entry - its entry module; tests pass their own */
 export function openWriterThread(
   workerData: WriterData,
   { onReply, onLost }: WriterListener,
@@ -49,7 +49,7 @@ export function openWriterThread(
   }
 }
 
-/** Serves on the caller's connection, which it closes; inputs and results are cloned as a message would be. */
+/** Serves writes on the caller's connection and closes it at the end; clones inputs and results as messages are. */
 export function openInlineWrites(db: Connection, { onReply }: WriterListener): WriterEnd {
   const receive = createWriterServer(db, (reply) => onReply(structuredClone(reply)))
   return {

@@ -1,4 +1,4 @@
-/** Entry of the writer's thread, which owns the only connection that writes. */
+/** Entry of the writer thread, which owns the only writing connection. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { openDatabase } from '../db/connection.ts'
 import { openLogGate } from '../db/log-gate.ts'
@@ -6,7 +6,7 @@ import { collectThreadAtRest } from '../db/thread-at-rest.ts'
 import type { WriterData } from './writer-ends.ts'
 import { createWriterServer, type WriterRequest } from './writer-serve.ts'
 
-/** Pages of the log at which a commit moves it after all, should the thread that does so fall behind: 96 MB. */
+/** Pages of the log at which a commit checkpoints it, should the log keeper fall behind: 96 MB. */
 const LOG_PAGES_MAX = 24_576
 
 const port = parentPort
@@ -15,12 +15,12 @@ const { dataDir, gate } = workerData as WriterData
 const db = openDatabase(dataDir)
 db.pragma(`wal_autocheckpoint = ${LOG_PAGES_MAX}`)
 const log = openLogGate(gate)
-// The thread before this one may have died over a copy.
+// The previous thread may have died during a copy.
 log.setCopied(false)
 const receive = createWriterServer(db, (reply) => port.postMessage(reply), log)
 collectThreadAtRest()
 port.on('message', (request: WriterRequest) => {
   receive(request)
-  // After the last results, which are posted in a microtask.
+  // Runs after the last results are posted, which a microtask does.
   if (request === 'close') setImmediate(() => port.close())
 })

@@ -1,4 +1,4 @@
-/** Serves writes over the one connection that writes: in a thread of its own, or inline where there is none. */
+/** Serves writes over the only writing connection: in the writer thread, or inline for a database in memory. */
 import { randomBytes } from 'node:crypto'
 import { createOrderedIds } from '../../../domain/time/ordered-ids.ts'
 import { createNameKeys } from '../calls/columns/name-keys.ts'
@@ -17,20 +17,20 @@ export interface WriteRequest<Name extends keyof WriteJobs = keyof WriteJobs> {
   readonly name: Name
   readonly input: WriteInput<Name>
   readonly isUnacknowledged: boolean
-  /** As of sizeOf. */
+  /** From sizeOf. */
   readonly bytes: number
 }
 
-/** Of a copy of the database, beside the writes. Its value is why it failed, or null. */
+/** Requests a copy of the database. The value of its result is why the copy failed, or null. */
 interface CopyRequest {
   readonly id: number
-  /** The file. */
+  /** The path of the target file. */
   readonly copyTo: string
-  /** Of createCopyMemory. */
+  /** From createCopyMemory. */
   readonly progress: SharedArrayBuffer
 }
 
-/** To the server. `close`: what waits is written before it ends. */
+/** To the server. `close` writes what waits before it ends. */
 export type WriterRequest = readonly WriteRequest[] | CopyRequest | 'close'
 
 export interface WriteResult extends Failure {
@@ -40,15 +40,15 @@ export interface WriteResult extends Failure {
 
 /** From the server, after each commit. */
 export interface WriterReply {
-  /** What became of its writes. */
+  /** The results of its writes. */
   readonly results: readonly WriteResult[]
-  /** Milliseconds that it took; null: it failed, or there was none. */
+  /** Its duration in milliseconds; null: it failed, or there was none. */
   readonly commitMs: number | null
 }
 
 /**
- * @param gate - of the log of this database
- * @returns takes requests; the last one is `close`, which closes the connection
+ * @param gate - the gate of this database's log
+ * @returns a function that takes requests; the last one is `close`, which closes the connection
  */
 export function createWriterServer(
   db: Connection,
@@ -76,7 +76,7 @@ export function createWriterServer(
     commitMs = null
   }
 
-  /** All results of a commit are there before the microtask that the first one asks for. */
+  /** All results of a commit are collected before the microtask that the first one schedules. */
   function report(result: WriteResult): void {
     results.push(result)
     if (results.length === 1) queueMicrotask(send)

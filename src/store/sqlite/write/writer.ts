@@ -1,6 +1,6 @@
 /**
- * The writer as all others see it: writes go to it by name, gathered for each turn, and at most so many wait. It
- * starts again after a fault.
+ * The caller's side of the writer: sends it writes by name, batched per turn of the event loop, limits how many may
+ * wait, and restarts the writer after a fault.
  */
 import { ApiError } from '../../../errors.ts'
 import type { WriteFigures } from '../../api/figures.ts'
@@ -9,47 +9,47 @@ import { sizeOf } from './write-size.ts'
 import type { WriteRequest, WriteResult, WriterReply, WriterRequest } from './writer-serve.ts'
 import type { Writes } from './writes.ts'
 
-/** What serves the writes: a thread, or the caller's own. */
+/** Serves the writes: a thread, or the caller's own thread. */
 export interface WriterEnd {
   post(request: WriterRequest): void
-  /** Resolves when it is gone; by itself after `close`. */
+  /** Resolves when it has ended, as it does after `close`. */
   readonly ended: Promise<void>
-  /** Ends it by force. */
+  /** Ends it without waiting for its writes. */
   terminate(): void
 }
 
 export interface WriterListener {
   onReply(reply: WriterReply): void
-  /** It is gone, and nobody has closed it. */
+  /** It has ended without having been closed. */
   onLost(cause: Error): void
 }
 
 export interface Writer extends Writes {
   /**
-   * Copies the database to a file while writes go on. The copy is of the moment in which it ends.
+   * Copies the database to a file while writes continue. The copy shows the database as it was when the copy ended.
    *
-   * @param progress - of createCopyMemory
+   * @param progress - from createCopyMemory
    * @returns why it failed, or null
    * @throws ApiError server_draining; store_unavailable when the writer dies
    */
   copyTo(path: string, progress: SharedArrayBuffer): Promise<string | null>
-  /** Refuses what comes later. Resolves when what waits is settled, written or not. */
+  /** Refuses later writes. Resolves when all waiting writes have settled, committed or not. */
   drain(): Promise<void>
-  /** To be called after `drain`. Resolves when the connection is closed, or could not be in time. */
+  /** Must be called after `drain`. Resolves when the connection is closed or the time is up. */
   close(): Promise<void>
   figures(): WriteFigures
 }
 
 interface WriterOptions {
-  /** Starts what serves the writes; called again after it was lost. */
+  /** Starts the server of writes; called again after its loss. */
   open(listener: WriterListener): WriterEnd
   /** Writes that may wait. */
   readonly queueMax: number
-  /** Bytes of writes that may wait, as of sizeOf; one alone may be larger. */
+  /** Bytes of writes that may wait, by sizeOf; one alone may be larger. */
   readonly queueBytesMax: number
-  /** How long it may take to drain and close, milliseconds. */
+  /** Limit: the time to drain and close, milliseconds. */
   readonly closeMs: number
-  /** Called after each commit. @param ms - that it took; null: it failed, or there was none */
+  /** Called after each commit. @param ms - its duration; null: it failed, or there was none */
   onCommit(writes: number, ms: number | null): void
 }
 
@@ -78,7 +78,7 @@ export function createWriter(options: WriterOptions): Writer {
     return opened
   }
 
-  /** The disk may hold its thread for any time, which cannot be ended by force meanwhile. */
+  /** Does not wait for the thread: the disk may block it for any time, and it cannot be terminated meanwhile. */
   function giveUp(): void {
     end?.terminate()
     answers.failAll(new Error('the writer did not end in time'))
@@ -103,7 +103,7 @@ export function createWriter(options: WriterOptions): Writer {
       }
       const { id, promise } = answers.expect(bytes)
       gathered.push({ id, name, input, isUnacknowledged, bytes })
-      // After the sockets of this turn were read, so that their writes go in one message.
+      // Runs after the sockets of this turn are read, so that their writes share one message.
       if (gathered.length === 1) setImmediate(sendGathered)
       return promise
     },
@@ -144,7 +144,7 @@ interface Expected extends PromiseWithResolvers<never> {
   readonly bytes: number
 }
 
-/** The promises of writes that are not answered yet. */
+/** The promises of unanswered writes. */
 function createAnswers() {
   const pending = new Map<number, Expected>()
   let pendingBytes = 0
@@ -175,7 +175,7 @@ function createAnswers() {
       if (error) expected?.reject(error)
       else expected?.resolve(value as never)
     },
-    /** They may be stored or not; parts of calls can be sent again. */
+    /** The writes may be stored or not; parts of calls can be sent again. */
     failAll(cause: Error): void {
       for (const id of [...pending.keys()]) {
         take(id)?.reject(new ApiError('store_unavailable', { cause, retryAfterS: 1 }))
