@@ -1,9 +1,9 @@
 /**
- * A queue in which keys take turns, and the projects of a key take turns within its own. Of one key and project
- * the first comes first. Knows nothing of what waits.
+ * A round-robin queue: keys take turns, and within the turns of a key its projects do. Items of the same key and
+ * project are first in, first out. Independent of what its items are.
  */
 
-/** Whose turn an item takes. */
+/** The key and project in whose turn an item is taken. */
 export interface Share {
   readonly keyId: string
   readonly project_id: string
@@ -12,16 +12,16 @@ export interface Share {
 interface FairQueue<Item extends Share> {
   push(item: Item): void
   /**
-   * Takes the next item out.
+   * Removes and returns the next item.
    *
-   * @param canTake - of the first item of each key and project; those it refuses keep their turn
+   * @param canTake - called with the first item of each key and project; a refused one keeps its turn
    */
   take(canTake?: (item: Item) => boolean): Item | undefined
   remove(item: Item): void
-  /** The last of the longest line, when that is longer than the line of `share`: its turn is the farthest away. */
+  /** Returns the last item of the longest line if that is longer than that of `share`: its turn is farthest away. */
   lastOfLonger(share: Share): Item | undefined
   size(): number
-  /** Takes all items out. */
+  /** Removes and returns all items. */
   clear(): Item[]
 }
 
@@ -30,7 +30,7 @@ export function createFairQueue<Item extends Share>(): FairQueue<Item> {
   let keys = new Map<string, Map<string, Item[]>>()
   let size = 0
 
-  /** Takes an item out of its list, which must hold it; what is left goes behind all others. */
+  /** Removes an item from its list, which must hold it; the rest of the list moves to the end. */
   function takeOut(item: Item): void {
     const { keyId, project_id } = item
     const projects = keys.get(keyId) as Map<string, Item[]>

@@ -1,4 +1,4 @@
-/** The read jobs on the main connection, slice by slice: for a database in memory, that no reader can open. */
+/** Runs read jobs on the main connection, slice by slice: for a database in memory, which no reader can open. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ApiError } from '../../../errors.ts'
 import type { Connection } from '../db/connection.ts'
@@ -7,7 +7,7 @@ import type { ReadJobs } from './read-job.ts'
 import type { ReadPool } from './read-pool.ts'
 import { beginReadJob } from './reader-serve.ts'
 
-/** How long a slice lasts, milliseconds: all else of the process waits for it. */
+/** How long a slice lasts, milliseconds: the rest of the process waits for it. */
 const SLICE_MS = 10
 
 export function createInlineReadPool<Jobs extends ReadJobs>(

@@ -1,10 +1,10 @@
-/** How much memory the input of a job takes while it waits, about. */
+/** Estimates how much memory the input of a waiting job takes. */
 
-/** Of a value beside its characters or bytes. */
+/** Bytes of a value besides its characters or bytes. */
 const VALUE_BYTES = 16
 const CHARACTER_BYTES = 2
 
-/** @param input - what structured clone can carry, as deep as a checked request */
+/** @param input - a cloneable value, as deep as a validated request. @returns bytes */
 export function measureInput(input: unknown): number {
   if (typeof input === 'string') return VALUE_BYTES + input.length * CHARACTER_BYTES
   if (typeof input !== 'object' || input === null) return VALUE_BYTES

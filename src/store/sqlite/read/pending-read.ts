@@ -1,4 +1,4 @@
-/** The caller's side of one read: a promise that settles once, by the job, the clock or the caller's signal. */
+/** The caller's side of one read: a promise settled once, by the job, the timeout or the caller's signal. */
 import { ApiError } from '../../../errors.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
 import type { PendingRead } from './reader.ts'
@@ -6,11 +6,11 @@ import type { PendingRead } from './reader.ts'
 interface PendingOptions extends Pick<PendingRead, 'id' | 'name' | 'input' | 'bytes'> {
   readonly caller: ReadCaller
   readonly timeoutMs: number
-  /** The caller has got its error and waits no more. */
+  /** The caller has received an error and no longer waits. */
   abandon(job: PendingRead): void
 }
 
-/** A job and the promise of its caller. */
+/** Creates a job and the promise of its caller. */
 export function createPending(options: PendingOptions) {
   const { id, name, input, bytes, timeoutMs, abandon } = options
   const { keyId, project_id, signal } = options.caller

@@ -1,6 +1,6 @@
 /**
- * The heavy reads that run off the event loop, by name. A worker runs nothing else: no SQL ever comes in
- * a message. A new read is one entry here.
+ * The heavy reads that run off the event loop, by name. A reader runs nothing else: messages never carry SQL.
+ * To add a read, add an entry here.
  */
 import {
   groupSpans,

@@ -1,11 +1,11 @@
-/** The pools of readers: lists and searches, statistics, and building, none of which waits for another. */
+/** The pools of readers: lists and searches, statistics, and building. None waits for another. */
 import type { ReadFigures, ReadKind, StoreWatch } from '../../api/figures.ts'
 import type { Connection } from '../db/connection.ts'
 import { createInlineReadPool } from './inline-reads.ts'
 import { READ_JOBS } from './read-jobs.ts'
 import { createReadPool, type ReadPool, type ReadPoolOptions } from './read-pool.ts'
 
-/** Limits of the heavy reads that are asked for. */
+/** Limits of the heavy reads that clients request. */
 export interface ReadLimits {
   /** Readers of lists and searches. */
   readonly readers: number
@@ -17,31 +17,31 @@ export interface ReadLimits {
 }
 
 const LIMITS: ReadLimits = { readers: 1, statsReaders: 1, queueMax: 16, timeoutMs: 60_000 }
-/** Lists and searches pause, so that a reader takes turns between a few. */
+/** Lists and searches pause, so a reader alternates between several. */
 const LIST_JOBS_PER_READER = 8
-/** Statistics, too; each holds its tables and what it reads of pieces. */
+/** Statistics do, too; each holds its tables and the pieces it reads. */
 const STATS_JOBS_PER_READER = 4
-/** One hour at a time. The largest takes seconds, but nobody waits for it. */
+/** Builds one hour at a time. The largest takes seconds, but nobody waits for it. */
 const BUILD = { readers: 1, queueMax: 1, timeoutMs: 600_000, readersKept: 0, niceness: 15 }
 
 interface ReadLanes {
   /** Reads that pause: lists of calls, feedback, objects and tables. */
   readonly lists: ReadPool
   readonly stats: ReadPool
-  /** What makes statistics fast. */
+  /** Builds the pieces that make statistics fast. */
   readonly build: ReadPool
   figures(): ReadFigures[]
 }
 
 interface ReadLanesOptions {
-  /** Used where the database lives in memory alone. */
+  /** Used for a database in memory. */
   readonly db: Connection
   /** The database file; null for a database in memory. */
   readonly path: string | null
   readonly limits?: ReadLimits | undefined
-  /** Of createLogGateMemory. */
+  /** From createLogGateMemory. */
   readonly gate: SharedArrayBuffer
-  /** Default: nobody. */
+  /** Observes the reads. Default: none. */
   readonly watch?: Pick<StoreWatch, 'readEnded'> | undefined
 }
 
@@ -72,7 +72,7 @@ export function openReadLanes(options: ReadLanesOptions): ReadLanes {
   }
 }
 
-/** @param onEnd - told how long each read took */
+/** @param onEnd - called with the duration of each read */
 function watchReads(pool: ReadPool, onEnd: (seconds: number) => void): ReadPool {
   return {
     ...pool,

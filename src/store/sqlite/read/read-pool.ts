@@ -1,6 +1,6 @@
 /**
- * Heavy reads off the event loop: a few readers, a bounded queue before them in which keys and projects take
- * turns. The main connection is never used for a read of this kind, except where the database lives in memory alone.
+ * Runs heavy reads off the event loop: a few readers, fed by a bounded queue in which keys and projects take turns.
+ * The main connection never runs such a read, except for a database in memory.
  */
 import { ApiError } from '../../../errors.ts'
 import type { ReadFigures } from '../../api/figures.ts'
@@ -15,20 +15,20 @@ import { createReader, type PendingRead, type Reader } from './reader.ts'
 
 const ENTRY = new URL('./reader-entry.ts', import.meta.url)
 const JOB_ID_MAX = 2 ** 31 - 1
-/** A reader that did nothing between two looks is ended: it holds some 50 MB. */
+/** A reader that was idle between two checks is ended: it holds some 50 MB. */
 const LOOK_EVERY_MS = 60_000
-/** Limit: a reader that does not reach a checkpoint in this time after a cancel is ended. */
+/** Limit: a reader that reaches no checkpoint within this time after a cancel is terminated. */
 const CANCEL_GRACE_MS = 5000
-/** Limit: jobs of one key and project that a reader has begun. */
+/** Limit: started jobs of one key and project on one reader. */
 const BEGUN_MAX = 2
-/** Limit: bytes of the inputs that wait. */
+/** Limit: bytes of waiting inputs. */
 const QUEUE_BYTES_MAX = 64 * 1024 * 1024
 
 export interface ReadPool<Jobs extends ReadJobs = ReadJobRegistry> {
   /**
-   * Runs a job of the registry. It sees every commit that was acknowledged before.
+   * Runs a job of the registry. It sees every commit that was acknowledged before this call.
    *
-   * @param caller - whose turn it takes. When its signal aborts, a waiting job is dropped, a running one stops soon
+   * @param caller - in whose turn the job runs. If its signal aborts, a waiting job is dropped, a running one stops soon
    * @throws ApiError server_overloaded when the queue is full, read_timeout, client_closed_request (or the
    * signal's reason when that is an ApiError), server_draining after close, internal_error when the
    * reader dies, and what the job throws
@@ -38,7 +38,7 @@ export interface ReadPool<Jobs extends ReadJobs = ReadJobRegistry> {
     input: ReadInput<Jobs, Name>,
     caller: ReadCaller,
   ): Promise<ReadOutput<Jobs, Name>>
-  /** Fails what waits and runs, ends the readers. */
+  /** Fails waiting and running jobs and ends the readers. */
   close(): Promise<void>
   figures(): Omit<ReadFigures, 'kind'>
 }
@@ -49,34 +49,34 @@ export interface ReadPoolOptions {
   readonly readers: number
   /** Jobs that may wait for a reader. */
   readonly queueMax: number
-  /** Limit: bytes of the inputs that wait, about. */
+  /** Limit: bytes of waiting inputs, estimated. */
   readonly queueBytesMax?: number
-  /** From the request to the answer, waiting included. */
+  /** Limit: milliseconds from the request to the answer, time in the queue included. */
   readonly timeoutMs: number
-  /** Limit: jobs that one reader runs in turns; for jobs that pause, default 1. */
+  /** Limit: jobs that one reader alternates between, for jobs that pause; default 1. */
   readonly jobsPerReader?: number
-  /** Readers that stay when there is nothing to do, since a new one has to warm up; default 1. */
+  /** Readers kept when idle, since a new one has to warm up; default 1. */
   readonly readersKept?: number
-  /** How long a job may take to notice that nobody waits, milliseconds; then its reader is ended. */
+  /** How long a cancelled job may take to stop, milliseconds; then its reader is terminated. */
   readonly cancelGraceMs?: number
-  /** How often the others are looked at, milliseconds. */
+  /** Milliseconds between two checks for idle readers. */
   readonly lookEveryMs?: number
-  /** Of its readers, as of lowerThreadPriority; default: as all others. */
+  /** Niceness of the readers, as in lowerThreadPriority; default: unchanged. */
   readonly niceness?: number
-  /** Of createLogGateMemory, when the log of the database is bounded. */
+  /** From createLogGateMemory, when the log of the database is bounded. */
   readonly gate?: SharedArrayBuffer
-  /** The reader's entry; tests give one with jobs of their own. */
+  /** The reader's entry module; tests pass one with jobs of their own. */
   readonly entry?: URL
 }
 
-/** A pool of readers over a database file. Readers are started when they are first needed. */
+/** Creates a pool of readers over a database file. Readers start when first needed. */
 export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
   options: ReadPoolOptions,
 ): ReadPool<Jobs> {
   const { queueMax, queueBytesMax = QUEUE_BYTES_MAX, timeoutMs } = options
   const { readersKept = 1, lookEveryMs = LOOK_EVERY_MS } = options
   const readers = new Set<Reader>()
-  /** Those that got a job since the last look. */
+  /** Readers that got a job since the last check. */
   const used = new Set<Reader>()
   const ending = new Set<Promise<void>>()
   const timer = setInterval(endIdle, lookEveryMs).unref()
@@ -98,7 +98,7 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
     return reader
   }
 
-  /** The oldest stay: they know the most. */
+  /** Ends idle readers, but keeps the oldest, whose caches are the warmest. */
   function endIdle(): void {
     for (const reader of [...readers].slice(readersKept)) {
       if (reader.jobs().length > 0 || used.has(reader)) continue
@@ -114,7 +114,7 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
     waitingBytes += job.bytes
   }
 
-  /** Where the queue is full, the longest line in it gives way to shorter ones. */
+  /** Makes room in a full queue: the longest line gives way to shorter ones. */
   function makeRoom(caller: ReadCaller, bytes: number): boolean {
     while (waiting.size() >= queueMax || waitingBytes + bytes > queueBytesMax) {
       const last = waiting.lastOfLonger(caller)
@@ -136,7 +136,7 @@ export function createReadPool<Jobs extends ReadJobs = ReadJobRegistry>(
     }
   }
 
-  /** The caller has left: drops the job, or tells its reader to stop. */
+  /** Drops a waiting job, or stops a running one, whose caller has left. */
   function abandon(job: PendingRead): void {
     const before = waiting.size()
     waiting.remove(job)
@@ -189,7 +189,7 @@ function countJobs(readers: ReadonlySet<Reader>, waiting: number) {
   return { running: [...readers].reduce((sum, reader) => sum + reader.jobs().length, 0), waiting }
 }
 
-/** What is answered where too many wait, counted. */
+/** Creates and counts the errors for refused jobs. */
 function createRefusals() {
   let count = 0
   return {
@@ -202,8 +202,8 @@ function createRefusals() {
 }
 
 /**
- * Which reader a job may go to: the emptiest that has room. One key and project never gets the last reader, however
- * much it asks, so that others have one that no job of its own can hold up.
+ * Chooses the reader of a job: the least busy one with room. One key and project never gets the last reader, however
+ * much it asks, so others always have one that its jobs cannot block.
  */
 function createPlaces(
   readers: ReadonlySet<Reader>,
@@ -233,7 +233,7 @@ function createPlaces(
       const { reader, canStart } = findFor(job)
       return reader !== null || canStart
     },
-    /** For a job that it has a place for. */
+    /** Returns the reader of a job for which there is room; starts one if needed. */
     takeFor: (job: PendingRead): Reader => findFor(job).reader ?? startReader(),
   }
 }

@@ -1,4 +1,4 @@
-/** Turns of reads in stores elsewhere: a few at a time, the rest in a bounded queue in which keys and projects take turns. */
+/** Limits concurrent reads of other databases: the rest wait in a bounded queue, where keys and projects take turns. */
 import { ApiError } from '../../../errors.ts'
 import type { ReadFigures } from '../../api/figures.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
@@ -9,15 +9,15 @@ export interface ReadTurnLimits {
   readonly running: number
   /** Reads that may wait. */
   readonly queueMax: number
-  /** How long one may wait. */
+  /** How long a read may wait, milliseconds. */
   readonly waitMsMax: number
 }
 
 interface ReadTurns {
   /**
-   * Waits for a turn, which ends with `leave`.
+   * Waits for a turn, which `leave` ends.
    *
-   * @throws ApiError server_overloaded, read_timeout, client_closed_request or what the signal's reason is
+   * @throws ApiError server_overloaded, read_timeout, client_closed_request or the signal's reason
    */
   enter(caller: ReadCaller): Promise<void>
   leave(): void
@@ -72,7 +72,7 @@ export function createReadTurns(limits: ReadTurnLimits): ReadTurns {
   }
 }
 
-/** What is thrown when nobody waits any more. */
+/** Returns the error to throw when the caller has left. */
 export function toLeft({ reason }: AbortSignal): ApiError {
   return reason instanceof ApiError ? reason : new ApiError('client_closed_request')
 }

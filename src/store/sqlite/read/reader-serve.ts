@@ -1,6 +1,6 @@
 /**
- * The reader's side of the read pool: runs its jobs in turns of a slice each, answers the value or the error of
- * each. Between slices no read transaction is open.
+ * The reader's side of the read pool: runs its jobs in turns of one slice each, and replies with the value or error
+ * of each. No read transaction is open between slices.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { ApiError } from '../../../errors.ts'
@@ -13,18 +13,18 @@ import { lowerThreadPriority } from '../db/thread-priority.ts'
 import { createFairQueue, type Share } from './fair-queue.ts'
 import type { Checkpoint, ReadJobs } from './read-job.ts'
 
-/** How long a job that can pause goes on while others wait, milliseconds. */
+/** How long a job that can pause runs while others wait, milliseconds. */
 const SLICE_MS = 50
-/** How long a job may hold on to a log that is full, milliseconds; a slice and what it takes to notice. */
+/** How long a job may pin a full log, milliseconds: a slice and the time to notice. */
 const FULL_LOG_MS = 1000
 
-/** What a reader is started with. */
+/** The `workerData` of a reader. */
 export interface ReaderData {
   /** The database file. */
   readonly path: string
-  /** As of lowerThreadPriority; 0: as all others. */
+  /** As in lowerThreadPriority; 0: unchanged. */
   readonly niceness: number
-  /** Of createLogGateMemory. */
+  /** From createLogGateMemory. */
   readonly gate: SharedArrayBuffer
 }
 
@@ -32,7 +32,7 @@ interface ReadRequest extends Share {
   readonly id: number
   readonly name: string
   readonly input: unknown
-  /** Four bytes: not 0 when nobody waits for the job any more. */
+  /** Four bytes: nonzero when nobody waits for the job any more. */
   readonly cancelled: SharedArrayBuffer
 }
 
@@ -48,21 +48,21 @@ export interface ReaderReply extends Failure {
 /** A job that stopped because nobody waits for it. */
 class ReadCancelledError extends Error {}
 
-/** A job that was begun. */
+/** A started job. */
 interface RunningJob {
   /**
    * Runs one slice in a read transaction of its own, so that all its statements see the same commits.
    *
-   * @param checkpoint - of this slice
-   * @returns the value of the job, or null when it has to go on
+   * @param checkpoint - the checkpoint of this slice
+   * @returns the value of the job, or null when it must be resumed
    * @throws ApiError, and whatever the job throws; the job is then over
    */
   runSlice(checkpoint: Checkpoint): { readonly value: unknown } | null
-  /** It is not gone on with. Does nothing for one that is over. */
+  /** Abandons the job. Does nothing when it is over. */
   end(): void
 }
 
-/** Begins a job of a registry; nothing runs yet. */
+/** Prepares a job of a registry; nothing runs yet. */
 export function beginReadJob(
   db: Connection,
   jobs: ReadJobs,
@@ -131,7 +131,7 @@ export function serveReadJobs(jobs: ReadJobs): void {
     schedule()
   }
 
-  /** Messages come in between two slices. */
+  /** Lets messages come in between two slices. */
   function schedule(): void {
     if (isScheduled || running.size() === 0) return
     isScheduled = true
@@ -149,7 +149,7 @@ export function serveReadJobs(jobs: ReadJobs): void {
   })
 }
 
-/** The checkpoint of a slice that begins now. */
+/** Creates the checkpoint of a slice that begins now. */
 function createCheckpoint({ cancelled }: ReadRequest, gate: LogGate): Checkpoint {
   const flag = new Int32Array(cancelled)
   const beganMs = performance.now()
@@ -165,7 +165,7 @@ function createCheckpoint({ cancelled }: ReadRequest, gate: LogGate): Checkpoint
   return check
 }
 
-/** The buffers of the byte arrays of a value, and of its lists of them: they go to the caller without a copy. */
+/** Returns the buffers of byte arrays, also in lists, among a value's members: they are transferred without a copy. */
 function ownBuffers(value: unknown): ArrayBuffer[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
   const buffers = new Set<ArrayBuffer>()

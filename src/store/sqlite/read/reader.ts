@@ -1,14 +1,14 @@
-/** One reader as the pool sees it: runs a few jobs in turns and knows how to stop each. */
+/** The pool's side of one reader thread: it runs a few jobs in turns and can stop each. */
 import { ApiError } from '../../../errors.ts'
 import { startGuardedThread } from '../db/guarded-thread.ts'
 import { toReplyError } from '../db/thread-failure.ts'
 import type { Share } from './fair-queue.ts'
 import type { ReaderData, ReaderReply, ReaderRequest } from './reader-serve.ts'
 
-/** Limit: how long a reader may take to end, milliseconds. */
+/** Limit: how long a reader may take to close, milliseconds. */
 const END_MS_MAX = 5000
 
-/** Limit: memory for new objects; the rest as Node sets it. */
+/** Limit: memory for new objects; the rest are Node's defaults. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8 }
 
 /** A job that waits or runs. */
@@ -17,32 +17,32 @@ export interface PendingRead extends Share {
   readonly id: number
   readonly name: string
   readonly input: unknown
-  /** Of the input, about. */
+  /** The estimated bytes of the input. */
   readonly bytes: number
   /** Settles the caller; later calls do nothing. */
   settle(error: Error | null, value?: unknown): void
 }
 
 export interface Reader {
-  /** What it runs. */
+  /** The jobs it runs. */
   jobs(): readonly PendingRead[]
   start(job: PendingRead): void
-  /** Tells a running job to stop; its place is free once it has. Does nothing for any other. */
+  /** Tells a running job to stop; its slot is free once it has. Does nothing for any other job. */
   cancel(job: PendingRead): void
-  /** Lets the reader close its connection; ends it by force when it does not. */
+  /** Lets the reader close its connection; terminates it when it does not. */
   end(): Promise<void>
 }
 
 interface ReaderOptions extends ReaderData {
-  /** The reader's entry. */
+  /** The reader's entry module. */
   readonly entry: URL
-  /** A reader that does not reach a checkpoint in this time after a cancel is ended. */
+  /** Limit: a reader that reaches no checkpoint within this time after a cancel is terminated. */
   readonly cancelGraceMs: number
   /** A job has ended. */
   onFree(): void
   /**
-   * It has died, and what it ran has failed; `rest` is what it ran beside a job that had to be ended by force, which
-   * another reader may run anew.
+   * The thread has died and its jobs have failed. When it was terminated because of one job, `rest` holds its other
+   * jobs, which have not failed: another reader may run them again.
    */
   onLost(rest: readonly PendingRead[]): void
 }

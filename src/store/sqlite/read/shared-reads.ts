@@ -1,13 +1,13 @@
 /**
- * Callers that ask the same at the same time share one read. Who comes while it runs waits for the next one, which
- * sees all that was written before he asked. A read stops when the last of its callers has left.
+ * Lets callers with the same question share one read. A caller that comes while it runs waits for the next one, which
+ * sees everything written before the caller asked. A read stops when its last caller has left.
  */
 import { ApiError } from '../../../errors.ts'
 
 interface SharedReads<Value> {
   /**
    * @param key - the whole question
-   * @param start - makes the value; its signal aborts when nobody waits any more
+   * @param start - produces the value; its signal aborts when nobody waits any more
    * @param signal - of this caller alone
    */
   run(
@@ -38,7 +38,7 @@ export function createSharedReads<Value>(): SharedReads<Value> {
     return { value: start(abort.signal), abort, waiting: 0 }
   }
 
-  /** Begins when the one that runs has ended, however it has. */
+  /** Begins when the running read has ended, failed or not. */
   function beginAfter(lane: Lane<Value>, start: Start): Flight<Value> {
     return begin(async (abandoned) => {
       await lane.running.value.catch(() => undefined)
