@@ -1,4 +1,4 @@
-/** Command line: copies the data directory to another folder, beside the server that runs on it or without one. */
+/** Command line: copies the data directory to another folder, with or without a server running on it. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -97,7 +97,7 @@ function giveUp(target: BackupTarget, signal: NodeJS.Signals): void {
   process.exit(1)
 }
 
-/** One line that is written over, for people. */
+/** Overwrites one line of the terminal; silent without one. */
 function tellProgress(what: string, done: number, total: number): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${done}/${total} ${what}`)
 }

@@ -1,4 +1,4 @@
-/** Command line: copies what lies in SQLite to where servers look for it. The server that uses the data directory must be stopped. */
+/** Command line: copies a data directory to PostgreSQL or ClickHouse. The server that uses it must be stopped. */
 import { parseArgs } from 'node:util'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { openCallsElsewhere, openNodeStores } from './deps.ts'
@@ -19,7 +19,7 @@ async function main(args: readonly string[]): Promise<void> {
     return
   }
   const { from, to, project: projects = [] } = readOptions(args)
-  // Calls may go by their projects; all that is no call goes together.
+  // Calls can be copied by project; everything else is copied together.
   const isAsked = to === 'clickhouse' || (to === 'postgres' && projects.length === 0)
   if (from !== 'sqlite' || !isAsked) throw new Error(USAGE)
   const config = readConfig()
@@ -64,7 +64,7 @@ async function copyToPostgres({ dataDir, metaUrl }: Config): Promise<void> {
   }
 }
 
-/** @param given - projects; none: all that have calls */
+/** @param given - projects; when empty, all that have calls */
 async function copyToClickHouse(config: Config, given: readonly string[]): Promise<void> {
   const node = await openNodeStores(config)
   // A failure closes the node, too.
@@ -86,7 +86,7 @@ async function copyToClickHouse(config: Config, given: readonly string[]): Promi
   }
 }
 
-/** One line that is written over; what was longer before is gone. */
+/** Overwrites one line of the terminal. */
 function tellProgress(done: number, total: number, step: string): void {
   const full = total === 0 ? BAR_CELLS : Math.min(BAR_CELLS, Math.floor((done / total) * BAR_CELLS))
   const bar = '█'.repeat(full) + '░'.repeat(BAR_CELLS - full)

@@ -1,4 +1,4 @@
-/** A number for a set of rows, the same in any order of them and of their fields. */
+/** A checksum of a set of rows that depends neither on their order nor on that of their fields. */
 import { createHash } from 'node:crypto'
 
 interface Checksum {
@@ -17,7 +17,7 @@ export function createChecksum(): Checksum {
   }
 }
 
-/** 64 bits of all that is known of a row. */
+/** Returns a 64-bit hash of all fields of a row. */
 function hashOf(row: object): bigint {
   const values = Object.entries(row)
     .sort(([left], [right]) => (left < right ? -1 : 1))

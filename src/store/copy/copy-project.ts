@@ -1,4 +1,4 @@
-/** Copies the calls of a project from one store to another, and compares what both have. */
+/** Copies the calls of a project from one store to another, and compares the two. */
 import type { CallTexts } from '../../domain/calls/call-view.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/calls-query.ts'
 import { toCopiedParts } from '../../domain/calls/copied-call.ts'
@@ -14,28 +14,28 @@ interface CopiedStores {
 
 export interface CopyOptions {
   readonly project_id: string
-  /** Scheme of the refs that are looked for in inputs and outputs. */
+  /** URI scheme of the refs to find in inputs and outputs. */
   readonly refScheme: string
-  /** Told as it goes on. */
+  /** Reports progress. */
   readonly onProgress: (step: 'copied' | 'compared', calls: number, total: number) => void
 }
 
-/** What both stores have in the end. */
+/** What both stores hold in the end. */
 interface CopyResult {
   readonly calls: number
   readonly storage_size_bytes: number
-  /** The same for the same calls, in any order. */
+  /** Equal for equal calls, in any order. */
   readonly checksum: string
 }
 
-/** Limit: calls that are written at once. */
+/** Limit: calls in one write. */
 const BATCH_CALLS = 1000
 
 /**
- * Copies what is not there: a call that the other store has already is compared and left as it is, so that a copy that
- * was cut off is begun again. Deleted calls and ends without a start are not copied.
+ * Copies the calls that the other store does not have yet, and compares the others without changing them, so an
+ * interrupted copy can be restarted. Deleted calls and ends without a start are not copied.
  *
- * @throws CopyError when the other store has another call under an id, or both are not the same in the end; ApiError
+ * @throws CopyError when the other store has a different call under an id, or the two differ in the end; ApiError
  */
 export async function copyProject(
   from: CopiedStores,

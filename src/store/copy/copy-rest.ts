@@ -1,4 +1,4 @@
-/** Copies all that is no call from one store to another, and compares what both have. */
+/** Copies everything but calls from one store to another, and compares the two. */
 import {
   COPIED_TABLES,
   type CopiedRow,
@@ -10,28 +10,28 @@ import {
 } from '../api/copy.ts'
 import { createChecksum } from './checksum.ts'
 
-/** Told as it goes on. */
+/** Reports progress. */
 type OnProgress = (step: 'copied' | 'compared', table: string, rows: number, total: number) => void
 
-/** What both stores have of a table in the end. */
+/** What both stores hold of a table in the end. */
 interface CopiedRows {
   readonly table: string
   readonly rows: number
-  /** The same for the same rows, in any order. */
+  /** Equal for equal rows, in any order. */
   readonly checksum: string
 }
 
-/** Limit: rows that are written at once. */
+/** Limit: rows in one write. */
 const BATCH_ROWS = 1000
-/** Limit: bytes that are written at once; a single row may be larger. */
+/** Limit: bytes in one write; a single row may be larger. */
 const BATCH_BYTES = 4 * 1024 * 1024
 
 /**
- * Copies all tables into a store that is empty. Servers see nothing of it before all is there and was compared. A copy
- * that was cut off is gone on with, or begun anew when the source has changed since.
+ * Copies all tables into an empty store. Servers see none of it until all of it is copied and compared. An interrupted
+ * copy is resumed, or restarted when the source has changed since.
  *
- * @returns what both have. A store that has the same already is left as it is
- * @throws CopyError when the other store holds something else, or both are not the same in the end
+ * @returns what both hold. A store that holds the same already is left unchanged
+ * @throws CopyError when the other store holds something else, or the two differ in the end
  */
 export async function copyRest(
   source: CopySource,
@@ -91,7 +91,7 @@ async function copyTable(
   await end()
 }
 
-/** Characters and bytes of a row's values; of numbers as many as a text has of them. */
+/** Returns the approximate size of a row's values: characters of texts, bytes of blobs, and a fixed size per number. */
 function sizeOf(row: CopiedRow): number {
   return Object.values(row).reduce<number>((sum, value) => {
     if (typeof value === 'string' || Buffer.isBuffer(value)) return sum + value.length
@@ -101,7 +101,7 @@ function sizeOf(row: CopiedRow): number {
 
 const NUMBER_BYTES = 8
 
-/** Reads all tables of both from their beginning. @returns the first table that differs, or null */
+/** Reads all tables of both stores and compares them. @returns the first table that differs, or null */
 async function compare(
   source: CopySource,
   target: CopyTarget,

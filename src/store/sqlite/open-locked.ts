@@ -1,11 +1,11 @@
-/** The SQLite stores of a process that serves: alone in its data directory, and without what a crash left. */
+/** Opens the SQLite stores for a server: locks the data directory and removes what a crash left. */
 import { openBackupSocket } from './backup/backup-socket.ts'
 import { lockDataDirectory } from './db/directory-lock.ts'
 import { openSqliteStore, type SqliteOptions, type SqliteStore } from './open.ts'
 
 /**
- * Opens the stores, migrations included. Nothing in the data directory is read before its lock is held, and the lock
- * is the last thing to go.
+ * Opens the stores and applies migrations. The lock is taken before anything in the data directory is read, and
+ * released last.
  *
  * @throws DirectoryLockedError, DataDirectoryError, MigrationError
  */

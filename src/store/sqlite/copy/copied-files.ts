@@ -1,4 +1,4 @@
-/** The files of a data directory as rows: uploaded ones, payloads of training jobs, and weights, in chunks of one size. */
+/** Reads the files of a data directory as rows: uploads, training payloads and weights, in fixed-size chunks. */
 import { statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,26 +15,26 @@ interface CopiedFilesOptions {
 /** Rows in the order of their keys. */
 interface CopiedList {
   readonly count: number
-  /** The rows behind a place; null: all of them. */
+  /** Returns the rows after a cursor; null: all rows. */
   rows(after: CopyPlace | null): AsyncGenerator<CopiedRow, void>
 }
 
-/** A file that is there. */
+/** A file that exists. */
 interface CopiedFile {
-  /** What its chunks name it by. */
+  /** How its chunks refer to it. */
   readonly name: { readonly file_key: number } | { readonly path: string }
   readonly row: CopiedRow
   readonly chunkCount: number
   read(chunk: number): Promise<Buffer>
 }
 
-/** The rows of each table that files are copied to, and how many files are gone. */
+/** Lists the rows of each table that files are copied to, and counts missing files. */
 export function listCopiedFiles(db: Connection, { dataDir, chunkBytes }: CopiedFilesOptions) {
   const missing = { files: 0, training_payloads: 0, artifacts: 0 }
   const findContent = db.prepare(SQL.FIND_CONTENT).pluck()
   const countChunks = (bytes: number) => Math.ceil(bytes / chunkBytes)
 
-  /** The size of a file and how it is read; null, which is counted, when it is gone. */
+  /** Returns the size and reader of a file, or null when it is missing, which is counted. */
   function openOnDisk(path: string, kind: keyof MissingFiles) {
     const file = join(dataDir, path)
     const found = statSync(file, { throwIfNoEntry: false })
@@ -66,7 +66,7 @@ export function listCopiedFiles(db: Connection, { dataDir, chunkBytes }: CopiedF
   for (const { path, kind } of db.prepare(SQL.LIST_BLOBS).all() as BlobRow[]) {
     const file = openOnDisk(path, kind)
     if (file === null) continue
-    // Even nothing has a chunk, which tells it from what is gone.
+    // Even an empty file has a chunk, which tells it from a missing one.
     const chunkCount = Math.max(1, countChunks(file.size))
     blobs.push({ name: { path }, row: { path }, chunkCount, read: file.read })
   }
@@ -110,7 +110,7 @@ function keyOf(name: CopiedFile['name']): string | number {
   return 'path' in name ? name.path : name.file_key
 }
 
-/** The bytes of a chunk; fewer at the end of the file. */
+/** Reads a chunk; shorter at the end of the file. */
 async function readChunk(file: string, chunk: number, chunkBytes: number): Promise<Buffer> {
   const handle = await open(file, 'r')
   try {

@@ -10,7 +10,7 @@ ORDER BY ${key.join(', ')}
 `
 }
 
-/** The same behind a place, whose parameters have the names of the key. */
+/** The same rows after a cursor; its parameters are named like the key columns. */
 export function listRowsAfter({ name, key }: CopiedTable): string {
   const place = key.map((column) => `@${column}`)
   return `
@@ -28,7 +28,7 @@ FROM ${name}
 `
 }
 
-/** Uploaded files; the path is null where the bytes lie in the row. */
+/** Uploaded files; the path is null where the row holds the bytes. */
 export const LIST_FILES = `
 SELECT file_key, project_id, digest, size_bytes, path
 FROM files
@@ -42,7 +42,7 @@ FROM files
 WHERE file_key = @file_key
 `
 
-/** Payloads of all jobs, weights of checkpoints that are shown, and what running jobs go on from or have staged. */
+/** Payloads of all jobs, weights of visible checkpoints, and what running jobs resume from or have staged. */
 export const LIST_BLOBS = `
 SELECT payload_path AS path, 'training_payloads' AS kind
 FROM training_jobs

@@ -1,4 +1,4 @@
-/** A data directory as what is copied: nothing else uses it, and nothing in it is changed but by migrations. */
+/** A data directory as the source of a copy: locked, and changed by nothing but migrations. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CopiedRow, CopySource } from '../../api/copy.ts'
@@ -16,7 +16,7 @@ import { listCopiedFiles } from './copied-files.ts'
 import * as SQL from './copy-source.sql.ts'
 
 /**
- * @param chunkBytes - of the chunks that files are read in
+ * @param chunkBytes - the size of the chunks in which files are read
  * @throws DirectoryLockedError, DataDirectoryError, MigrationError
  */
 export function openSqliteSource(dataDir: string, chunkBytes: number): CopySource {
@@ -67,7 +67,7 @@ function openLocked(dataDir: string, chunkBytes: number, release: () => void): C
   }
 }
 
-/** Keys of contents are numbers wherever they lie. */
+/** Keys of contents are copied as numbers, not in the block form of SQLite. */
 function toCopied(row: CopiedRow): CopiedRow {
   const { value_keys } = row
   return Buffer.isBuffer(value_keys) ? { ...row, value_keys: fromBlock(value_keys) } : row
