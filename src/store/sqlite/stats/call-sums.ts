@@ -1,4 +1,4 @@
-/** The table of calls, filled by rows and by sums of many, in order of time. Pure. */
+/** The table of calls, filled in time order from rows and from sums of many calls. Pure. */
 
 import { latencyMs } from '../../../domain/calls/call-view.ts'
 import type { Summary } from '../../../domain/stats/aggregate.ts'
@@ -9,9 +9,9 @@ import type { CallMetric } from '../../../schemas/stats/stats.ts'
 import type { Integers } from './segments/hour-columns.ts'
 import { CALL_NUMBERS, emptyCalls } from './segments/hour-summary.ts'
 
-/** Sums above it are put away: one more of an hour could else make them larger than a double counts exactly. */
+/** Larger sums are flushed first: adding another hour could exceed the integers that a double holds exactly. */
 const SUM_MAX = 2 ** 52
-/** Places in CALL_NUMBERS. */
+/** Indexes in CALL_NUMBERS. */
 const [COUNT, ENDED, ERRORS, LATENCY_SUM, LATENCY_MIN, LATENCY_MAX] = [0, 1, 2, 3, 4, 5]
 const NO_CALLS = emptyCalls(1)
 
@@ -25,10 +25,10 @@ export function createCallTable(
   const latency = indexOf('latency_ms')
   const callCount = indexOf('call_count')
   const errorCount = indexOf('error_count')
-  /** CALL_NUMBERS of the current bucket that the builder has not got. */
+  /** CALL_NUMBERS of the current bucket that the builder does not have yet. */
   const sums = emptyCalls(1)
 
-  /** A metric that is 1 for some calls and 0 for the others. */
+  /** Adds a metric that is 1 for some calls and 0 for the others. */
   function addBinary(metric: number, zeros: number, ones: number): void {
     if (metric === -1 || zeros + ones === 0) return
     builder.addSummary(metric, {
@@ -40,7 +40,7 @@ export function createCallTable(
     builder.addSorted(metric, new Uint8Array(zeros + ones).fill(1, zeros))
   }
 
-  /** Brings the latencies to the builder. Counts stay: those of one piece alone can hold ends without their starts. */
+  /** Moves the latencies to the builder. Counts stay: a single piece can hold ends without their starts. */
   function settleLatencies(): void {
     if (latency !== -1 && (sums[ENDED] as number) > 0) {
       builder.addSummary(latency, readLatencies(sums))
@@ -51,7 +51,7 @@ export function createCallTable(
     sums[ERRORS] = errors
   }
 
-  /** Brings the sums to the builder. */
+  /** Moves the sums to the builder. */
   function settle(): void {
     settleLatencies()
     const [count, errors] = [sums[COUNT] as number, sums[ERRORS] as number]
@@ -82,21 +82,21 @@ export function createCallTable(
       if (errorCount !== -1) builder.add(errorCount, isError)
     },
 
-    /** CALL_NUMBERS from `at` on. */
+    /** Adds the CALL_NUMBERS that start at `at`. */
     addSums(bucket: number, numbers: Float64Array, at: number): void {
       cursor.moveToBucket(bucket)
       addCallNumbers(sums, numbers, at)
       if ((sums[LATENCY_SUM] as number) > SUM_MAX) settleLatencies()
     },
 
-    /** Latencies of the current bucket, ascending. */
+    /** Adds latencies of the current bucket, ascending. */
     addRun(values: Integers, from: number, to: number): void {
       if (latency !== -1) builder.addSorted(latency, values, from, to)
     },
   }
 }
 
-/** Adds the CALL_NUMBERS from `at` on. */
+/** Adds the CALL_NUMBERS that start at `at`. */
 function addCallNumbers(sums: Float64Array, numbers: Float64Array, at: number): void {
   for (let index = 0; index < CALL_NUMBERS; index++) {
     const known = sums[index] as number

@@ -1,6 +1,6 @@
 /**
- * Writes down what writes did in the hours of statistics, by hour just before the commit and inside it: pieces
- * and entries never tell anything else than the rows.
+ * Records the changes that writes make to the hours of statistics, by hour, in the transaction just before its commit.
+ * So pieces and entries always agree with the rows.
  */
 
 import type { Connection } from '../db/connection.ts'
@@ -14,17 +14,17 @@ import { INSERT_CHANGES, MARK_HOUR } from './segments/segments.sql.ts'
 
 type Key = number | bigint
 
-/** Limit: calls of an hour that one commit removes one by one; of more, the hour is built anew. */
+/** Limit: calls of an hour that one commit removes one by one; with more, the hour is rebuilt. */
 const REMOVALS_MAX = 2 ** 14
 
 export interface HourMarks {
-  /** A call was started; with its end when that is known. */
+  /** Records the start of a call, with its end when that is known. */
   start(project_id: string, call_key: Key, call: EntryCall, end: EntryEnd | null): void
-  /** A call has ended that was started before. */
+  /** Records the end of a call whose start was recorded before. */
   end(project_id: string, call_key: Key, call: EntryCall, end: EntryEnd): void
-  /** A call that started at this time is not to be counted any more. */
+  /** Records that a call that started at this time does not count any more. */
   remove(project_id: string, call_key: Key, startedAtUs: number): void
-  /** What a call that started at this time used itself is another number than before. */
+  /** Records that the own usage of a call that started at this time has changed. */
   recount(project_id: string, call_key: Key, startedAtUs: number): void
 }
 
@@ -32,11 +32,11 @@ interface Mark {
   readonly project_id: string
   readonly hour: number
   readonly call_key: Key
-  /** null: its entries before do not count any more. */
+  /** null: earlier entries of the call do not count any more. */
   readonly entry: HourEntry | null
 }
 
-/** A call that counts otherwise than before. */
+/** A call whose own usage has changed. */
 interface Recount {
   readonly project_id: string
   readonly hour: number
@@ -49,17 +49,17 @@ export function createHourMarks(db: Connection, commit: Pick<GroupCommit, 'join'
   const findUsage = db.prepare(FIND_CALL_USAGE).raw()
   let marks: Mark[] = []
   let recounts: Recount[] = []
-  /** Where those of the current write begin. */
+  /** Where the marks and recounts of the current write begin. */
   let first = { mark: 0, recount: 0 }
 
-  /** An entry of this commit tells what its call counts for at the end of it; any other was written down before. */
+  /** Corrects entries of this commit in place; replaces entries that earlier commits have written. */
   function applyRecounts(): void {
     if (recounts.length === 0) return
     const placeOf = new Map<number, number>()
     marks.forEach(({ call_key, entry }, place) => {
       if (entry && entry.usage.length > 0) placeOf.set(Number(call_key), place)
     })
-    // A parent of many children is counted again once.
+    // Recounts a parent of many children only once.
     const byCall = new Map(recounts.map((recount) => [Number(recount.call_key), recount]))
     for (const recount of byCall.values()) {
       const { call_key, hour } = recount

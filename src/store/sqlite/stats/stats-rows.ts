@@ -1,4 +1,4 @@
-/** Statistics from the rows: what no column tells, and hours without a segment. */
+/** Statistics from rows: for filters that columns cannot evaluate, and for hours without a segment. */
 
 import type { TimeBounds } from '../../../domain/query/time-bounds.ts'
 import { leftOut } from '../../../domain/usage/own-usage.ts'
@@ -10,11 +10,11 @@ import { readCounted } from '../usage/usage-rows.ts'
 import { selectStatsCalls, selectStatsUsage } from './stats.sql.ts'
 import type { StatsTables } from './stats-tables.ts'
 
-/** Limit: rows between two looks at whether somebody still waits. */
+/** Limit: rows between two checkpoints, which notice a cancelled read. */
 const CHECKPOINT_ROWS = 4096
 
 type CallRow = [startedAtUs: number, endedAtUs: number | null, isError: number]
-/** With the columns of a row of usage behind. */
+/** Followed by the columns of a row of usage. */
 type UsageRow = [startedAtUs: number, ...usage: unknown[]]
 
 /** Calls of a project that started in [startUs, endUs). */
@@ -24,7 +24,10 @@ interface RowWindow {
   readonly endUs: number
 }
 
-/** Adds the rows of windows that are given in order of time; gives whether it paused, which it does not where an index finds few calls. */
+/**
+ * Returns a generator that adds the rows of a window, called with windows in time order, and returns whether it paused.
+ * It does not pause when an index finds few calls.
+ */
 export function createRowScan(
   db: Connection,
   { conditions, parameters }: FilterClause,

@@ -1,4 +1,4 @@
-/** Statistics in SQLite: jobs of the readers, one for all who ask the same at the same time. */
+/** Statistics in SQLite: jobs of the readers, shared by callers with the same query at the same time. */
 import type { StatsQuery, StatsStore, StatsTexts } from '../../api/stats/stats.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import { createSharedReads } from '../read/shared-reads.ts'
@@ -7,7 +7,7 @@ import type { Writes } from '../write/writes.ts'
 export function createStatsStore(writes: Writes, reads: ReadPool): StatsStore {
   const texts = createSharedReads<StatsTexts>()
 
-  /** The builder makes them again. Where it cannot be written now, the next answer tells it again. */
+  /** Has the builder rebuild broken hours. If this write fails, the next read of the hours reports them again. */
   async function spoil(broken: readonly number[]): Promise<void> {
     if (broken.length === 0) return
     await writes.run('spoil_hours', broken).catch(() => undefined)
@@ -30,7 +30,7 @@ export function createStatsStore(writes: Writes, reads: ReadPool): StatsStore {
   }
 }
 
-/** The whole question as text. A price never changes, so that its id tells it. */
+/** Returns the whole query as text. Prices never change, so their ids identify them. */
 export function keyOf({ startsUs, prices, ...rest }: StatsQuery): string {
   const query = { ...rest, prices: prices.map(({ id }) => id) }
   const { buffer, byteOffset, byteLength } = startsUs

@@ -1,4 +1,4 @@
-/** The tables of one question, filled by rows or by sums of parts of hours, in order of time. Pure. */
+/** The tables of one query, filled in time order from rows or from sums of parts of hours. Pure. */
 
 import type { PriceTable } from '../../../domain/prices/price-table.ts'
 import { createBucketCursor } from '../../../domain/stats/bucket-cursor.ts'
@@ -27,7 +27,7 @@ interface StatsTablesOptions {
 
 export type StatsTables = ReturnType<typeof createStatsTables>
 
-/** @throws ApiError validation_failed for more than valuesMax values, also while usage is added */
+/** Creates the tables. @throws ApiError validation_failed for more than valuesMax values, also while usage is added */
 export function createStatsTables(options: StatsTablesOptions) {
   const { startsUs, callColumns, usageColumns, valuesMax, prices } = options
   if (callColumns.length * startsUs.length > valuesMax) throw tooLarge()
@@ -50,7 +50,7 @@ export function createStatsTables(options: StatsTablesOptions) {
     }
   }
 
-  /** Adds the usage of a piece, part after part. */
+  /** Adds the usage of a piece, part by part. */
   function createUsageAdder({ sums, partOfKey, rowsOf }: HourSums, fromUs: number, toUs: number) {
     const { models } = sums
     const takers = new Array<SumsTaker | null>(models.length).fill(null)
@@ -89,20 +89,20 @@ export function createStatsTables(options: StatsTablesOptions) {
       usage.add(row, startedAtUs)
     },
 
-    /** All calls of buckets before this one are added: their latencies are not read any more. */
+    /** Marks the earlier buckets as complete: their latencies are not read any more. */
     leaveBuckets: calls.moveToBucket,
 
     /**
-     * Adds the calls and the usage of an hour, which may lie in several pieces.
+     * Adds the calls and the usage of an hour, which may consist of several pieces.
      *
-     * @throws BrokenSegmentError; the tables are then of no use any more
+     * @throws BrokenSegmentError; the tables are unusable then
      */
     addHour(pieces: readonly HourSums[], parts: HourParts): void {
       if (callColumns.length > 0) addCallSums(calls, pieces, parts)
       if (usageColumns.length > 0) addUsageSums(pieces, parts)
     },
 
-    /** After all rows and hours. */
+    /** Returns the result; call it after all rows and hours. */
     finish(): {
       calls: BucketTable | null
       usage: { model: string; table: BucketTable }[]
@@ -119,7 +119,7 @@ export function createStatsTables(options: StatsTablesOptions) {
   }
 }
 
-/** Adds the calls of pieces, part after part. */
+/** Adds the calls of pieces, part by part. */
 function addCallSums(
   calls: ReturnType<typeof createCallTable>,
   pieces: readonly HourSums[],
@@ -144,7 +144,7 @@ function addCallSums(
   }
 }
 
-/** One array for all hours, as long as the longest needs it. */
+/** Returns an allocator of one array that all hours reuse; it grows to the longest request. */
 function createScratch(): (length: number) => Float64Array {
   let scratch = new Float64Array()
   return (length) => {
@@ -158,7 +158,7 @@ function createScratch(): (length: number) => Float64Array {
  *
  * @param into - set to the USAGE_NUMBERS of each model
  * @param from - the first row that may belong to the part
- * @returns the row behind the last of the part
+ * @returns the index after the last row of the part
  */
 function sumUsage(
   into: Float64Array,

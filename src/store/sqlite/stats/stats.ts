@@ -1,6 +1,6 @@
 /**
- * Statistics in SQLite: hours from their pieces and from what happened since, and what neither tells from the rows
- * themselves. All in a reader, each hour in one snapshot.
+ * Statistics in SQLite: hours are read from their pieces and the changes since; everything else comes from the rows.
+ * Runs in a reader, each hour in one snapshot.
  */
 
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
@@ -20,14 +20,14 @@ import { createSegmentReader, type SegmentReader } from './segments/stored-hours
 import { createRowScan } from './stats-rows.ts'
 import { createStatsTables, type StatsTables } from './stats-tables.ts'
 
-/** Limit: hours of one question without pieces that are kept in columns; of more, the last ones. */
+/** Limit: hours of one query without pieces that are read into columns; of more, only the last ones are. */
 const LIVE_HOURS_MAX = 4
-/** Limit: times that a broken column makes a read begin again; then it goes by the rows. */
+/** Limit: attempts that a broken column may fail; then all is read from the rows. */
 const ATTEMPTS_MAX = 3
-/** Limit: sums of one hour, by part and model; with more the rows are read. */
+/** Limit: sums of one hour, by part and model; beyond it the rows are read. */
 const PART_SUMS_MAX = 500_000
 
-/** Hours that are not built yet, and pieces that lost calls, have only their columns. */
+/** Unbuilt hours, and pieces with removed calls, have only columns. */
 const NOTHING_READY: Omit<HourView, 'columns' | 'removed'> = {
   differs: true,
   slots: () => null,
@@ -36,15 +36,15 @@ const NOTHING_READY: Omit<HourView, 'columns' | 'removed'> = {
   roots: () => null,
 }
 
-/** An answer, and the hours whose segments turned out broken on the way. */
+/** A result, and the hours whose segments turned out to be broken. */
 interface StatsAnswer {
   readonly result: StatsResult
   readonly broken: readonly number[]
 }
 
 /**
- * The read job. It pauses between hours, and between parts of those that it reads from the rows: each hour, or such a
- * part, is told as it is at one moment.
+ * The read job. It pauses between hours, and between parts of hours that it reads from rows: each hour, or each such
+ * part, is read in one snapshot.
  *
  * @throws ApiError validation_failed
  */
@@ -85,17 +85,17 @@ export function* renderStats(
   }
 }
 
-/** How a job reads. */
+/** What a job reads with. */
 interface Reading {
   readonly segments: SegmentReader
   readonly checkpoint: Checkpoint
 }
 
-/** What is known of broken segments. */
+/** Which segments may be used. */
 interface Trust {
-  /** Hours whose segments turned out broken; filled on the way. */
+  /** Hours whose segments turned out to be broken; the job adds to it. */
   readonly broken: Set<number>
-  /** No segment is looked at. */
+  /** Reads no segment. */
   readonly isFromRows: boolean
 }
 
@@ -118,7 +118,7 @@ function* aggregateHours(
   const cut = createHourCutter(startsUs, startUs, endUs)
   let { from } = hoursOf(startUs, endUs)
   let bucket = 0
-  // Each time round as the hours are then: pieces that were read before a pause may be gone.
+  // Reads the hours again after each pause: their pieces may be gone.
   for (let isPaused = true; isPaused; ) {
     isPaused = false
     const hours = readHours(db, query, from)
@@ -128,7 +128,7 @@ function* aggregateHours(
       if (parts.firstBucket > bucket) {
         bucket = parts.firstBucket
         tables.leaveBuckets(bucket)
-        // The hour before may reach into this bucket; those before it ended at the latest in the one that was left.
+        // Only the previous hour can reach into this bucket; earlier ones have ended before it.
         segments.leave()
       }
       if (!addPieces(row, parts, { openViews, filter, tables, trust })) {
@@ -145,7 +145,7 @@ function* aggregateHours(
   return tables.finish()
 }
 
-/** What an hour is added with. */
+/** What adding an hour needs. */
 interface Adding {
   readonly openViews: (state: HourState) => HourView[] | null
   readonly filter: HourFilter
@@ -154,8 +154,10 @@ interface Adding {
 }
 
 /**
- * @returns whether the hour was added; false for one whose rows have to be read
- * @throws BrokenSegmentError where the tables hold a part of it
+ * Adds an hour from its pieces.
+ *
+ * @returns whether the hour was added; false when its rows must be read
+ * @throws BrokenSegmentError when the tables already hold a part of it
  */
 function addPieces(
   row: HourState,
@@ -195,7 +197,7 @@ function fitsInSums({ slots, columns }: HourView, { bounds }: HourParts): boolea
   return models.length * bounds.length <= PART_SUMS_MAX
 }
 
-/** Opens hours as pieces; null for those whose rows have to be read. They throw BrokenSegmentError. */
+/** Returns an opener of hours: null when the rows of an hour must be read. Its views throw BrokenSegmentError. */
 function createViews(
   db: Connection,
   hours: readonly HourState[],
@@ -224,7 +226,7 @@ function createViews(
   }
 }
 
-/** A piece as it is without calls that were removed since. @throws BrokenSegmentError */
+/** Returns a view of a piece without calls that were removed since. @throws BrokenSegmentError */
 function withoutRemoved(stored: StoredHour, removed: ReadonlyMap<number, number>): HourView {
   const places = findStoredRemoved(stored, removed)
   return places.length === 0

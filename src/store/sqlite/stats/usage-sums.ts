@@ -1,4 +1,4 @@
-/** The usage of one model, bucket after bucket: by sums where they tell enough, else row by row. Pure. */
+/** The usage of one model, bucket by bucket: from sums where they suffice, otherwise row by row. Pure. */
 
 import {
   type CostParts,
@@ -16,18 +16,18 @@ import type { UsageMetric } from '../../../schemas/stats/stats.ts'
 import { COUNTERS } from './segments/hour-columns.ts'
 import { USAGE_NUMBERS } from './segments/hour-summary.ts'
 
-/** Sums above it are put away: one more of an hour could else make them larger than a double counts exactly. */
+/** Larger sums are flushed first: adding another hour could exceed the integers that a double holds exactly. */
 const SUM_MAX = 2 ** 52
 const INPUT_MAX = USAGE_NUMBERS - 1
 
-/** Money by metric, out of the parts of a cost. */
+/** The cost metrics, each computed from the parts of a cost. */
 const COSTS: Readonly<Partial<Record<UsageMetric, (parts: CostParts) => Measured>>> = {
   input_cost: inputCost,
   output_cost: (parts) => parts.output,
   total_cost: totalCost,
 }
 
-/** Whether sums tell all that the columns ask for. */
+/** Whether sums suffice for these columns. */
 export function isSummable(columns: readonly StatColumn[]): boolean {
   return columns.every(({ of }) => of === 'sum' || of === 'avg' || of === 'count')
 }
@@ -35,18 +35,18 @@ export function isSummable(columns: readonly StatColumn[]): boolean {
 export interface ModelTable {
   readonly table: BucketTable
   /**
-   * A row of the current bucket.
+   * Adds a row to the current bucket.
    *
-   * @param prices - null where they are not known or no cost was asked for
+   * @param prices - null when unknown or when no cost was requested
    */
   addRow(usage: ModelUsage, prices: UnitPrices | null): void
   /**
-   * Calls of the current bucket by their USAGE_NUMBERS from `at` on; only where the columns are summable.
+   * Adds calls to the current bucket by their USAGE_NUMBERS, which start at `at`; only for summable columns.
    *
-   * @param prices - hold for all of the calls, and none of them reaches a tier
+   * @param prices - valid for all of the calls, none of which reaches a tier
    */
   addSums(numbers: Float64Array, at: number, prices: UnitPrices | null): void
-  /** Writes down what came since the last flush as the values of a bucket. */
+  /** Stores what was added since the last flush as the values of a bucket. */
   flush(bucket: number): void
 }
 
@@ -60,14 +60,14 @@ export function createModelTable(
   const needsCost = metrics.some(isMoney)
   const places = metrics.map(placeOf)
   const columnPlaces = columns.map(({ metric }) => placeOf(metric))
-  /** USAGE_NUMBERS of the current bucket that the builder has not got; all at these prices. */
+  /** USAGE_NUMBERS of the current bucket that the builder does not have yet; all at these prices. */
   const sums = new Float64Array(USAGE_NUMBERS)
   let sumPrices: UnitPrices | null = null
   let isBuilding = false
 
   const payForSums = () => (needsCost && sumPrices ? costOfSums(sums, sumPrices) : null)
 
-  /** Brings the sums to the builder. */
+  /** Moves the sums to the builder. */
   function settle(): void {
     const rows = sums[0] as number
     if (rows === 0) return
@@ -82,7 +82,7 @@ export function createModelTable(
     sums.fill(0)
   }
 
-  /** The bucket has nothing but the sums: writes what the builder would write, without it. */
+  /** Writes a bucket that has only sums directly, with the values that the builder would write. */
   function writeSums(bucket: number): void {
     const rows = sums[0] as number
     table.count[bucket] = rows
@@ -151,7 +151,7 @@ function costOfSums(sums: Float64Array, prices: UnitPrices): CostParts {
   return costParts(tokens, prices, sums[INPUT_MAX])
 }
 
-/** Where a metric stands in USAGE_NUMBERS; -1 for money. */
+/** Returns the index of a metric in USAGE_NUMBERS; -1 for costs. */
 function placeOf(metric: UsageMetric): number {
   const counter = (COUNTERS as readonly string[]).indexOf(metric)
   return counter === -1 ? -1 : counter + 1

@@ -1,4 +1,4 @@
-/** Tables of usage, one for each model, filled while rows come in order of time. Pure. */
+/** Tables of usage, one for each model, filled in time order. Pure. */
 
 import { linearInputMax } from '../../../domain/prices/cost.ts'
 import type { PriceTable, UnitPrices } from '../../../domain/prices/price-table.ts'
@@ -9,7 +9,7 @@ import { ApiError } from '../../../errors.ts'
 import type { UsageMetric } from '../../../schemas/stats/stats.ts'
 import { createModelTable, isSummable, type ModelTable } from './usage-sums.ts'
 
-/** Limit: models of one answer; each costs memory for every bucket. */
+/** Limit: models of one result; each costs memory for every bucket. */
 const MODELS_MAX = 1000
 
 interface UsageTablesOptions {
@@ -20,15 +20,15 @@ interface UsageTablesOptions {
   readonly prices: PriceTable
 }
 
-/** Takes the usage of a model by its sums. */
+/** Adds the usage of a model by sums. */
 export interface SumsTaker {
-  /** The paid input of the longest call may be as long; of calls with a longer one the rows are needed. */
+  /** Limit: the longest paid input of a call; with a longer one, the rows are needed. */
   readonly inputMax: number
-  /** Calls of the current bucket: USAGE_NUMBERS from `at` on. */
+  /** Adds calls to the current bucket by their USAGE_NUMBERS, which start at `at`. */
   add(numbers: Float64Array, at: number): void
 }
 
-/** Prices that hold from fromUs to before untilUs. */
+/** Prices that are valid in [fromUs, untilUs). */
 interface Steady {
   readonly fromUs: number
   readonly untilUs: number
@@ -37,7 +37,7 @@ interface Steady {
 
 const FREE: Steady = { fromUs: 0, untilUs: Number.POSITIVE_INFINITY, prices: null }
 
-/** @throws ApiError validation_failed from `add` and `openSums`, when the answer would have too many values */
+/** Creates the tables. `add` and `openSums` throw ApiError validation_failed when the result has too many values. */
 export function createUsageTables({ columns, buckets, valuesMax, prices }: UsageTablesOptions) {
   const byModel = new Map<string, ModelTable>()
   const unpriced = new Set<string>()
@@ -65,16 +65,16 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
   }
 
   return {
-    /** Whether sums can tell what the columns ask for. */
+    /** Whether sums suffice for the columns. */
     takesSums,
-    /** A row of the current bucket. */
+    /** Adds a row to the current bucket. */
     add(usage: ModelUsage, startedAtUs: number): void {
       const { model } = usage
       const found = needsCost ? prices.find(model, startedAtUs) : null
       if (needsCost && !found) unpriced.add(model)
       open(model).addRow(usage, found)
     },
-    /** @returns for calls from fromUs to before toUs; null where the columns need the rows themselves */
+    /** @returns a taker for calls in [fromUs, toUs); null when the columns need the rows */
     openSums(model: string, fromUs: number, toUs: number): SumsTaker | null {
       if (!takesSums) return null
       const { untilUs, prices: found } = needsCost ? steadyAt(model, fromUs) : FREE
@@ -86,7 +86,7 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
         add: (numbers, at) => table.addSums(numbers, at, found),
       }
     },
-    /** Writes down what came since the last flush as the values of a bucket. */
+    /** Stores what was added since the last flush as the values of a bucket. */
     flush(bucket: number): void {
       for (const table of byModel.values()) table.flush(bucket)
     },
@@ -100,7 +100,7 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
   }
 }
 
-/** The refusal of an answer with too many values. */
+/** Returns the error for a result with too many values. */
 export function tooLarge(): ApiError {
   return new ApiError('validation_failed', {
     message: 'granularity gives too many values: ask for longer buckets, fewer metrics or a filter',
@@ -108,7 +108,7 @@ export function tooLarge(): ApiError {
   })
 }
 
-/** By code unit, as the machine's language must not decide. */
+/** Compares by code unit, independent of the locale. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

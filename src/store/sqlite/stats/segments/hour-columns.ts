@@ -1,20 +1,20 @@
 /**
- * What happened in one hour as columns: one number an entry, texts by their place in a list. An entry is the start
- * of a call, its end, or both, so that entries are only ever added. Pure.
+ * What happened in one hour, as columns: one number per entry, texts as indexes in a list. An entry is the start of a
+ * call, its end, or both, so entries are only ever added. Pure.
  */
 import type { CountedUsage } from '../../../../domain/usage/own-usage.ts'
 import type { ModelUsage } from '../../../../domain/usage/usage.ts'
 
 export const HOUR_US = 3_600_000_000
-/** Sums of parts of an hour that begin and end at multiples of it are kept ready. */
+/** Pieces hold sums for slots of this length, so parts of an hour that begin and end at its multiples need no rows. */
 export const SLOT_US = 300_000_000
 export const SLOTS = HOUR_US / SLOT_US
 
-/** Limit: entries, and rows of usage, in columns; 2^20 numbers below 2^32 add up exactly. */
+/** Limit: entries, and rows of usage, in columns; sums of 2^20 numbers below 2^32 are exact. */
 export const HOUR_ROWS_MAX = 2 ** 20
 /** Limit: models in columns. */
 export const HOUR_MODELS_MAX = 1000
-/** Limit: calls that are taken out of columns, at some 50 bytes each. */
+/** Limit: calls that are removed from columns, at some 50 bytes each. */
 const HOUR_REMOVED_MAX = 2 ** 16
 const NUMBER_MAX = 2 ** 32 - 1
 const CAPACITY_MIN = 256
@@ -22,15 +22,15 @@ const CAPACITY_MIN = 256
 export const IS_ERROR = 1
 export const IS_ROOT = 2
 export const IS_ENDED = 4
-/** The entry counts the call; without it the call was counted by another one, and this is its end. */
+/** The entry counts the call; without this flag it is the end of a call that another entry counts. */
 export const IS_STARTED = 8
 
 export type Integers = Uint8Array | Uint16Array | Uint32Array
 
-/** Texts of a column; null is one of them where entries have none. */
+/** The texts of a column; null stands for entries without one. */
 export interface Names {
   readonly names: readonly (string | null)[]
-  /** The place in `names` of each entry. */
+  /** The index in `names` of each entry. */
   readonly ids: Integers
 }
 
@@ -46,13 +46,13 @@ export const COUNTERS = [
   'uncached_input_tokens',
 ] as const satisfies readonly (keyof ModelUsage)[]
 
-/** One value a row: a model of an entry. */
+/** One value per row; a row is one model of an entry. */
 export interface UsageColumns {
   readonly rows: number
-  /** Which entry. */
+  /** The index of the entry. */
   readonly calls: Integers
   readonly models: readonly string[]
-  /** Places in `models`. */
+  /** Indexes in `models`. */
   readonly modelIds: Integers
   /** In the order of COUNTERS. */
   readonly counters: readonly Integers[]
@@ -60,30 +60,30 @@ export interface UsageColumns {
   readonly counts: Integers
 }
 
-/** The columns of an hour or of a piece of it; each is read when it is asked for. */
+/** The columns of an hour or of a piece of it; each is read on demand. */
 export interface HourColumns {
-  /** Entries. */
+  /** The number of entries. */
   readonly count: number
-  /** Whether entries stand in order of latency, those without an end last. */
+  /** Whether entries are sorted by latency, those without an end last. */
   readonly isSorted: boolean
-  /** Entries with an end. */
+  /** The number of entries with an end. */
   readonly ended: number
-  /** The call of each entry, as of entryKey. */
+  /** The call of each entry, from entryKey. */
   keys(): Integers
-  /** Milliseconds; without a meaning where there is no end. */
+  /** Milliseconds; meaningless for entries without an end. */
   latencies(): Integers
   /** IS_ERROR, IS_ROOT, IS_ENDED, IS_STARTED. */
   flags(): Uint8Array
   /** Microseconds from the beginning of the hour to the start of the call. */
   offsets(): Integers
-  /** The parts of SLOT_US that calls started in. */
+  /** The slots of SLOT_US in which the calls started. */
   slots(): Integers
   names(column: NamesColumn): Names
   usage(): UsageColumns
 }
 
 export interface HourEntry {
-  /** As of entryKey. */
+  /** From entryKey. */
   readonly key: number
   readonly flags: number
   readonly offsetUs: number
@@ -94,23 +94,23 @@ export interface HourEntry {
   readonly usage: readonly CountedUsage[]
 }
 
-/** Columns that grow. Whatever does not fit makes `isFit` false, and the columns are of no use then. */
+/** Columns that grow. `isFit` turns false when something does not fit; the columns are unusable then. */
 export interface GrowingHour extends HourColumns {
   isFit(): boolean
   add(entry: HourEntry): void
-  /** Adds all entries of others. */
+  /** Adds all entries of other columns. */
   addAll(others: HourColumns): void
-  /** Entries of this call that were added before do not count any more. They stay where they are. */
+  /** Marks earlier entries of this call as not counting any more. They stay in the columns. */
   remove(key: number): void
-  /** By the key of a call: how many entries there were when it was removed. */
+  /** By key of a call: the number of entries when it was removed. */
   removed(): ReadonlyMap<number, number>
-  /** Rows of usage. */
+  /** The number of rows of usage. */
   usageRows(): number
-  /** Models of the usage. */
+  /** The number of models in the usage. */
   modelCount(): number
 }
 
-/** What names a call among the entries of an hour: the last 32 bits of its key, since no hour has four billion calls. */
+/** Identifies a call within its hour: the low 32 bits of its key, since no hour has four billion calls. */
 export function entryKey(call_key: number | bigint): number {
   return Number(call_key) % 2 ** 32
 }
@@ -189,7 +189,7 @@ function createGrowingUsage() {
     rows: calls.length,
     models: models.size,
     isFit: () => isFit && calls.length() <= HOUR_ROWS_MAX && models.size() <= HOUR_MODELS_MAX,
-    /** @param place - of the entry */
+    /** @param place - the index of the entry */
     add(place: number, usage: CountedUsage): void {
       calls.push(place)
       counts.push(usage.counts)
@@ -200,7 +200,7 @@ function createGrowingUsage() {
         counters[index]?.push(value)
       }
     },
-    /** @param first - the place of the first of their entries */
+    /** @param first - the index of the first of their entries */
     addAll(first: number, used: UsageColumns): void {
       calls.pushAll(Uint32Array.from(used.calls, (place) => first + place))
       models.pushAll({ names: used.models, ids: used.modelIds })

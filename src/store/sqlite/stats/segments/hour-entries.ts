@@ -1,6 +1,6 @@
 /**
- * Entries of an hour as they are written down with each commit, in JSON: little for a commit of one call, and
- * read back several times as fast as the rows of the calls. Pure.
+ * Entries of an hour in the JSON form that each commit writes: small for a commit of one call, and read back several
+ * times as fast as the rows of the calls. Pure.
  */
 import { latencyMs } from '../../../../domain/calls/call-view.ts'
 import type { CountedUsage, Counts } from '../../../../domain/usage/own-usage.ts'
@@ -16,7 +16,7 @@ import {
 } from './hour-columns.ts'
 import { BrokenSegmentError } from './segment.ts'
 
-/** What a commit did in an hour: an entry as a list, or the key of a call whose entries before count no more. */
+/** One change of an hour: an entry as a list, or the key of a call whose earlier entries no longer count. */
 type Change = EntryTuple | number
 
 type EntryTuple = readonly [
@@ -30,10 +30,10 @@ type EntryTuple = readonly [
   key: number,
 ]
 
-/** The counters in the order of COUNTERS; then how they count, where that is not both ways. */
+/** The counters in the order of COUNTERS, then how they count unless that is both ways. */
 type UsageTuple = readonly [model: string, ...numbers: number[]]
 
-/** What an entry needs of a call. */
+/** The fields of a call that an entry needs. */
 export interface EntryCall {
   readonly started_at_us: number
   readonly parent_id: string | null
@@ -42,7 +42,7 @@ export interface EntryCall {
   readonly svc_run_id: string | null
 }
 
-/** What an entry needs of its end. */
+/** The fields of a call's end that an entry needs. */
 export interface EntryEnd {
   readonly ended_at_us: number
   readonly exception: string | null
@@ -50,8 +50,8 @@ export interface EntryEnd {
 }
 
 /**
- * @param isStart - whether the entry counts the call; else it adds the end of one that was counted
- * @param end - null while it runs
+ * @param isStart - whether the entry counts the call; otherwise it adds the end of a counted one
+ * @param end - null while the call runs
  */
 export function toEntry(
   call_key: number | bigint,
@@ -75,7 +75,7 @@ export function toEntry(
   }
 }
 
-/** @param changes - entries, and keys of calls that were removed, in order */
+/** Encodes changes as JSON. @param changes - entries and keys of removed calls, in order */
 export function encodeChanges(changes: readonly (HourEntry | number)[]): string {
   const written = changes.map((change): Change => {
     if (typeof change === 'number') return change
@@ -91,8 +91,10 @@ function toTuple(used: CountedUsage): UsageTuple {
 }
 
 /**
- * @returns how many there are
- * @throws BrokenSegmentError for entries that name no call, as they were written once
+ * Adds encoded changes to columns.
+ *
+ * @returns the number of changes
+ * @throws BrokenSegmentError for entries of an older form that name no call
  */
 export function addChanges(
   columns: Pick<GrowingHour, 'add' | 'remove'>,

@@ -1,4 +1,4 @@
-/** The filters of statistics that the columns of an hour can tell. Pure. */
+/** The filters of statistics that the columns of an hour can evaluate. Pure. */
 
 import { runNames } from '../../../../domain/calls/run-names.ts'
 import { wildcardPrefix } from '../../../../domain/objects/refs.ts'
@@ -25,7 +25,7 @@ const ROW_FIELDS = [
   'output_refs',
 ] as const satisfies readonly (keyof CallsFilter)[]
 
-/** The filter for columns; null where it has a field that they do not tell. */
+/** Returns the filter for columns; null when it has a field that is not in them. */
 export function toHourFilter(project_id: string, filter: CallsFilter): HourFilter | null {
   if (ROW_FIELDS.some((field) => (filter[field] ?? []).length > 0)) return null
   return {
@@ -51,12 +51,12 @@ export function isUnfiltered({ op, user, run, rootsOnly }: HourFilter): boolean 
   return !op && !user && !run && !rootsOnly
 }
 
-/** Whether groups of op and root tell all that the filter asks. */
+/** Whether sums by op and root suffice for the filter. */
 export function fitsGroups({ user, run }: HourFilter): boolean {
   return !user && !run
 }
 
-/** 0 for each group that counts, -1 for the others. */
+/** Returns the part of each group: 0 when it matches, -1 otherwise. */
 export function groupParts({ op, rootsOnly }: HourFilter, { names }: OpGroups): Int8Array {
   const parts = new Int8Array(names.length * 2).fill(-1)
   names.forEach((name, place) => {
@@ -67,7 +67,7 @@ export function groupParts({ op, rootsOnly }: HourFilter, { names }: OpGroups): 
   return parts
 }
 
-/** Takes the calls that do not count out of their parts. */
+/** Sets the part of calls that do not match to -1. */
 export function applyFilter(filter: HourFilter, columns: HourColumns, partOf: Int16Array): void {
   applyNames(filter.op, columns, 'op', partOf)
   applyNames(filter.user, columns, 'user', partOf)
@@ -89,7 +89,7 @@ function applyNames(
   applyMask(ids, (id) => counts[id] === true, partOf)
 }
 
-/** Why a mask: a branch that depends on each call's value takes several times as long. */
+/** Uses a mask because a branch on the value of each call takes several times as long. */
 function applyMask(values: Integers, counts: (value: number) => boolean, partOf: Int16Array): void {
   const size = values instanceof Uint8Array ? 2 ** 8 : greatest(values) + 1
   const masks = Int16Array.from({ length: size }, (_, value) => (counts(value) ? 0 : -1))

@@ -1,22 +1,22 @@
-/** How the buckets of a window cut an hour. Pure. */
+/** Cuts hours into parts by the buckets of a window. Pure. */
 import { HOUR_US, SLOT_US, SLOTS } from './hour-columns.ts'
 
-/** The pieces of an hour: each lies in one bucket. Times are microseconds from the hour's beginning. */
+/** The parts of an hour, each within one bucket. Times are microseconds from the start of the hour. */
 export interface HourParts {
   readonly hourUs: number
   readonly firstBucket: number
-  /** Where the pieces begin, and where the last ends; one more than there are pieces. */
+  /** The start of each part, then the end of the last; one more than there are parts. */
   readonly bounds: readonly number[]
 }
 
 const WHOLE = new Int16Array(SLOTS)
 
-/** The hours of a window, from the first to the last. */
+/** Returns the first and last hour of a window. */
 export function hoursOf(startUs: number, endUs: number): { from: number; to: number } {
   return { from: Math.floor(startUs / HOUR_US), to: Math.ceil(endUs / HOUR_US) - 1 }
 }
 
-/** Cuts hours that are asked for in ascending order. */
+/** Returns a function that cuts hours; call it with ascending hours. */
 export function createHourCutter(startsUs: Float64Array, startUs: number, endUs: number) {
   let bucket = 0
 
@@ -38,7 +38,7 @@ export function isWhole({ bounds }: HourParts): boolean {
   return bounds.length === 2 && bounds[0] === 0 && bounds[1] === HOUR_US
 }
 
-/** The piece of each slot, -1 for none; null where a cut lies inside a slot. */
+/** Returns the part of each slot, -1 for none; null when a cut is inside a slot. */
 export function slotParts(parts: HourParts): Int16Array | null {
   if (isWhole(parts)) return WHOLE
   const { bounds } = parts
@@ -50,7 +50,7 @@ export function slotParts(parts: HourParts): Int16Array | null {
   return partOfSlot
 }
 
-/** The piece of each call, -1 for none. */
+/** Returns the part of each call, -1 for none. */
 export function offsetParts({ bounds }: HourParts, offsets: ArrayLike<number>): Int16Array {
   const parts = new Int16Array(offsets.length)
   const last = bounds.length - 1

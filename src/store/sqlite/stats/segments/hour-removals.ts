@@ -1,13 +1,13 @@
-/** Entries of calls that were removed after them: found by their keys, and left out. Pure. */
+/** Finds and drops entries of calls that were removed later, by the keys of the calls. Pure. */
 import { type HourColumns, type Integers, IS_ENDED } from './hour-columns.ts'
 
-/** By the key of a call: how many entries of the last columns there were when it was removed. */
+/** By key of a call: the number of entries in the newest columns when it was removed. */
 type Removed = ReadonlyMap<number, number>
 
 /**
- * The places of entries that do not count any more, ascending.
+ * Returns the indexes of entries that do not count any more, ascending.
  *
- * @param isEarlier - whether all of these entries were there before any call was removed
+ * @param isEarlier - whether all of these entries existed before any call was removed
  */
 export function findRemoved(keys: Integers, removed: Removed, isEarlier: boolean): number[] {
   const places: number[] = []
@@ -22,13 +22,13 @@ export function findRemoved(keys: Integers, removed: Removed, isEarlier: boolean
   return places
 }
 
-/** Whether a removed call may have entries in columns whose keys lie in a range. */
+/** Whether a removed call may have entries in columns with keys in this range. */
 export function mayHold([least, most]: readonly [number, number], removed: Removed): boolean {
   for (const key of removed.keys()) if (key >= least && key <= most) return true
   return false
 }
 
-/** The least and the greatest key. */
+/** Returns the least and the greatest key. */
 export function rangeOf(keys: ArrayLike<number>): [least: number, most: number] {
   let [least, most] = [2 ** 32, 0]
   for (let index = 0; index < keys.length; index++) {
@@ -39,7 +39,7 @@ export function rangeOf(keys: ArrayLike<number>): [least: number, most: number] 
   return [least, most]
 }
 
-/** The columns without the entries at some places. */
+/** Returns the columns without the entries at these indexes. */
 export function withoutEntries(columns: HourColumns, places: readonly number[]): HourColumns {
   const placeOf = new Int32Array(columns.count)
   for (const place of places) placeOf[place] = -1

@@ -6,10 +6,10 @@ import { type GrowingHour, HOUR_US, type HourEntry } from './hour-columns.ts'
 import { toEntry } from './hour-entries.ts'
 import { SELECT_HOUR_CALL, SELECT_HOUR_CALLS } from './segments.sql.ts'
 
-/** Limit: rows between two looks at whether somebody still waits. */
+/** Limit: rows between two checkpoints, which notice a cancelled read. */
 const CHECKPOINT_ROWS = 4096
 
-/** A call, once for each model of its usage: a row of call_usage, all null where it has none. */
+/** A call and one row of its call_usage, all null when it has none; one for each model. */
 type HourRow = [
   callKey: number,
   startedAtUs: number,
@@ -29,18 +29,18 @@ export interface HourId {
   readonly hour: number
 }
 
-/** A call of an hour, by time and key. */
+/** The position of a call in its hour, by time and key. */
 export interface HourPlace {
   readonly from_us: number
   readonly after_key: number
 }
 
 /**
- * Adds the calls of an hour, one entry each, in order of time.
+ * Adds the calls of an hour, one entry each, in time order.
  *
- * @param after - the last call that is left out, or null
- * @param isFull - asked before each call
- * @returns the last call that was added when it was full, null when there are no more
+ * @param after - skips the calls up to this one; null skips none
+ * @param isFull - called before each call
+ * @returns the last call added when `isFull` stopped it, or null when there are no more
  */
 export function addRows(
   db: Connection,
@@ -75,7 +75,7 @@ export function addRows(
   return null
 }
 
-/** The call as one entry of its hour; null where it does not count. */
+/** Returns the call as one entry of its hour; null when it does not count. */
 export function readEntry(
   db: Connection,
   call_key: number | bigint,

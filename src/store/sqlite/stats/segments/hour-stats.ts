@@ -1,4 +1,4 @@
-/** Adds one hour to the tables of a question, made from as little of the hour as the question needs. Pure. */
+/** Sums one hour for the tables of a query, reading as little of the hour as the query needs. Pure. */
 
 import { type Counts, leftOut } from '../../../../domain/usage/own-usage.ts'
 import type { ModelUsage } from '../../../../domain/usage/usage.ts'
@@ -15,31 +15,31 @@ import { type HourParts, isWhole, offsetParts, slotParts } from './hour-parts.ts
 import { type KeyedSums, latencyRuns, type Runs, sumParts, toKeyed } from './hour-summary.ts'
 import type { OpGroups, RootSums } from './segment.ts'
 
-/** An hour, with the sums that are ready. */
+/** An hour with its precomputed sums. */
 export interface HourView {
   readonly columns: HourColumns
-  /** The places of entries that do not count; where there are some, no sums are ready. */
+  /** The indexes of entries that do not count; if there are any, no sums are precomputed. */
   readonly removed: readonly number[]
-  /** Whether some calls used themselves something else than they report. */
+  /** Whether some calls report other usage than their own. */
   readonly differs: boolean
   /** Sums by slot, or null. */
   slots(counting: UsageCounting): KeyedSums | null
-  /** Latencies by slot, where there are sums by slot. */
+  /** Latencies by slot; only with sums by slot. */
   slotRuns(): Runs
-  /** Sums by op and root with usage as it is reported, or null. */
+  /** Sums by op and root with reported usage, or null. */
   groups(): OpGroups | null
-  /** The same of the roots, or null. */
+  /** The same for the roots, or null. */
   roots(): RootSums | null
 }
 
-/** What an hour, or a piece of it, adds to the tables of a question. */
+/** What an hour, or a piece of it, adds to the tables of a query. */
 export interface HourSums {
   readonly sums: KeyedSums
-  /** The part that the calls of a key lie in, ascending with the keys; -1 for none. */
+  /** The part of the calls of each key, ascending with the keys; -1 for none. */
   readonly partOfKey: ArrayLike<number>
-  /** Latencies by key, each ascending; null where they were not asked for. */
+  /** Latencies by key, each ascending; null when not requested. */
   readonly runs: Runs | null
-  /** Gives the usage of a part by these models, row by row, for what sums do not tell. */
+  /** Reads the usage of a part by these models row by row, when sums do not suffice. */
   readonly rowsOf: UsageRows
 }
 
@@ -49,7 +49,7 @@ type UsageRows = (
   add: (row: ModelUsage, startedAtUs: number) => void,
 ) => void
 
-/** What a question asks of its calls. */
+/** What a query needs of its calls. */
 interface HourWants {
   readonly wantsCalls: boolean
   readonly wantsUsage: boolean
@@ -58,7 +58,7 @@ interface HourWants {
 }
 
 /**
- * Reads what a question needs of an hour.
+ * Reads what a query needs of an hour.
  *
  * @throws BrokenSegmentError, also from rowsOf
  */
@@ -83,7 +83,7 @@ export function sumHour(
 
 type FoundSums = Pick<HourSums, 'sums' | 'partOfKey' | 'runs'>
 
-/** The sums and runs that were made when the segment was built; null where the question asks for other ones. */
+/** Returns the sums and runs that were built with the segment; null when the query needs others. */
 function readySums(
   view: HourView,
   parts: HourParts,
@@ -111,14 +111,14 @@ function readySums(
   }
 }
 
-/** All latencies of sorted columns as the run of the first key. */
+/** Returns all latencies of sorted columns as the run of the first key. */
 function wholeRuns({ ended, latencies }: HourColumns, { callKeys }: KeyedSums): Runs {
   const first = callKeys[0] ?? 0
   const bounds = new Array<number>(SLOTS + 1).fill(ended).fill(0, 0, first + 1)
   return { values: latencies(), bounds }
 }
 
-/** Call by call. */
+/** Adds up the calls one by one. */
 function addUp(
   columns: HourColumns,
   partOf: Int16Array,
@@ -131,7 +131,7 @@ function addUp(
   return { sums, partOfKey: Int16Array.from({ length: parts }, (_, part) => part), runs }
 }
 
-/** The part of each call that counts, -1 for the others. */
+/** Returns the part of each call that counts, -1 for the others. */
 function assignParts(
   { columns, removed }: HourView,
   parts: HourParts,
@@ -154,7 +154,7 @@ function cutCalls(columns: HourColumns, parts: HourParts): Int16Array {
   return partOf
 }
 
-/** The usage of each part, row by row; sorted into parts when it is first asked for. */
+/** Returns a reader of the usage of each part, row by row; its first call sorts the rows by part. */
 function createUsageRows(
   columns: HourColumns,
   partOf: () => Int16Array,

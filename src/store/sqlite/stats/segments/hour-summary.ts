@@ -1,4 +1,4 @@
-/** Sums over the calls of an hour, by part: what most statistics are made of. Pure. */
+/** Sums over the calls of an hour, by part, from which most statistics are computed. Pure. */
 import { type Counts, leftOut } from '../../../../domain/usage/own-usage.ts'
 import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
 import {
@@ -11,23 +11,23 @@ import {
   type UsageColumns,
 } from './hour-columns.ts'
 
-/** Numbers of a part's calls: how many, ended, errors, latency sum, least, most, ones, zeros. */
+/** Numbers per part for calls: count, ended, errors, latency sum, minimum, maximum, ones, zeros. */
 export const CALL_NUMBERS = 8
-/** Numbers of a part's usage by one model: rows, COUNTERS, the longest paid input. */
+/** Numbers per part and model for usage: rows, COUNTERS, the longest paid input. */
 export const USAGE_NUMBERS = COUNTERS.length + 2
-/** Up to so many parts are picked out one after the other. */
+/** Up to this many parts are picked in one pass each. */
 const PASSES_MAX = 4
 const INPUT_MAX = USAGE_NUMBERS - 1
 const [CACHE_READ, CACHE_CREATION, UNCACHED] = [3, 4, 5]
 
-/** Ascending values by part: those of a part end where those of the next begin. */
+/** Ascending values by part: the values of a part end where those of the next begin. */
 export interface Runs {
   readonly values: Integers
-  /** Where the parts begin, and where the last ends; one more than there are parts. */
+  /** The start of each part, then the end of the last; one more than there are parts. */
   readonly bounds: ArrayLike<number>
 }
 
-/** Sums by part, then for usage by model. */
+/** Sums by part, and for usage also by model. */
 interface PartSums {
   readonly parts: number
   /** CALL_NUMBERS for each part. */
@@ -37,13 +37,13 @@ interface PartSums {
   readonly usage: Float64Array
 }
 
-/** The same for a few of many parts, which are named by keys: rows in order of their keys. */
+/** The same for a few of many parts, which are identified by keys; rows are in key order. */
 export interface KeyedSums {
   readonly callKeys: Integers
   readonly calls: Float64Array
   readonly models: readonly string[]
   readonly usageKeys: Integers
-  /** Places in `models`. */
+  /** Indexes in `models`. */
   readonly usageModels: Integers
   readonly usage: Float64Array
 }
@@ -52,7 +52,7 @@ export interface KeyedSums {
  * Adds up an hour.
  *
  * @param partOf - the part of each call, -1 for none
- * @param wants - what is added up, and how usage is counted; the rest stays empty
+ * @param wants - what to add up, and how to count usage; the rest stays empty
  */
 export function sumParts(
   columns: HourColumns,
@@ -71,7 +71,7 @@ export function sumParts(
   return { parts, calls, models: used.models, usage }
 }
 
-/** CALL_NUMBERS of parts without calls. */
+/** Returns the CALL_NUMBERS of parts without calls. */
 export function emptyCalls(parts: number): Float64Array {
   const calls = new Float64Array(parts * CALL_NUMBERS)
   for (let at = 0; at < calls.length; at += CALL_NUMBERS) {
@@ -109,7 +109,7 @@ function sumUsage(
   skipped: Counts,
 ): void {
   const { rows, calls, models, modelIds, counters, counts } = used
-  // The rows that count, and where each is added: often a few of many.
+  // The rows that count, often few of many, and the index each is added at.
   const chosen = new Uint32Array(rows)
   const placeOf = new Uint32Array(rows)
   let count = 0
@@ -150,14 +150,14 @@ function addColumn(
   }
 }
 
-/** Leaves out the parts without entries; the part is the key. */
+/** Drops the parts without entries; the part becomes the key. */
 export function toKeyed({ parts, calls, models, usage }: PartSums): KeyedSums {
   const callKeys: number[] = []
   const usageKeys: number[] = []
   const usageModels: number[] = []
   for (let part = 0; part < parts; part++) {
     const at = part * CALL_NUMBERS
-    // Ends alone, where another piece holds the starts, count too. Without calls there are no numbers.
+    // Ends whose starts are in another piece count, too. Without calls there are no numbers.
     if ((calls[at] as number) + (calls[at + 1] as number) > 0) callKeys.push(part)
     models.forEach((_model, model) => {
       if ((usage[(part * models.length + model) * USAGE_NUMBERS] as number) === 0) return
@@ -186,7 +186,7 @@ function gather(numbers: Float64Array, places: readonly number[], stride: number
   return gathered
 }
 
-/** The latencies of the calls of each part, ascending. */
+/** Returns the latencies of the calls of each part, ascending. */
 export function latencyRuns(columns: HourColumns, partOf: Int16Array, parts: number): Runs {
   const latencies = columns.latencies()
   if (columns.isSorted) return splitRuns(latencies.subarray(0, columns.ended), partOf, parts)
@@ -199,7 +199,7 @@ export function latencyRuns(columns: HourColumns, partOf: Int16Array, parts: num
   return { values, bounds }
 }
 
-/** The values of each part, in their order. */
+/** Groups the values by part and keeps their order. */
 function splitRuns(values: Integers, partOf: Int16Array, parts: number) {
   const bounds = new Uint32Array(parts + 1)
   if (parts <= PASSES_MAX) {
@@ -229,10 +229,10 @@ function splitRuns(values: Integers, partOf: Int16Array, parts: number) {
 }
 
 /**
- * Writes every value and keeps those of the part: a branch on each would take several times as long.
+ * Writes every value but advances only past those of the part: a branch per value would take several times as long.
  *
  * @param picked - written from `from` on; one longer than all values
- * @returns where the values of the part end
+ * @returns the end of the part's values
  */
 function pickPart(
   values: Integers,
@@ -245,7 +245,7 @@ function pickPart(
   for (let call = 0; call < values.length; call++) {
     picked[end] = values[call] as number
     const difference = (partOf[call] as number) ^ part
-    // 1 where there is no difference.
+    // 1 when there is no difference.
     end += ((difference - 1) & ~difference) >>> 31
   }
   return end

@@ -1,44 +1,44 @@
 /**
- * The hours whose pieces a thread has read lately, so that asking again reads and decodes nothing. The key of an hour
- * is what its row says of its pieces, so an hour that was built anew is another one.
+ * A cache of the hours whose pieces a thread has read recently, so that the next read decodes nothing. Entries are
+ * matched by generation and built revision, so a rebuilt hour is a miss.
  */
 import type { HourState } from './live-hours.ts'
 import type { StoredPiece } from './segment.ts'
 
-/** Limit: bytes of blobs that a thread keeps, with what it takes to read them. */
+/** Limit: bytes of blobs in the cache of a thread, including the overhead of decoding. */
 export const KEPT_BYTES_MAX = 32 * 1024 * 1024
-/** What a decoded blob takes beside its bytes, about. */
+/** The approximate overhead of a decoded blob, in bytes. */
 const BLOB_BYTES = 1024
 
 /** An hour whose pieces are open. */
 export interface OpenHour {
   readonly state: HourState
-  /** Set by who opens it. */
+  /** Set by the caller of `open`. */
   pieces: readonly StoredPiece[]
   readonly blobs: Uint8Array[]
   bytes: number
-  /** How many reads have it open; its blobs stay as long. */
+  /** The number of reads that have it open; its blobs are valid until there are none. */
   users: number
   isKept: boolean
 }
 
 export interface KeptHours {
-  /** The hour, opened once more; null where it is not known as it is. */
+  /** Opens a cached hour; returns null when this state of it is not cached. */
   find(state: HourState): OpenHour | null
-  /** An hour that was not known; without pieces as yet. */
+  /** Opens an hour that was not cached; it has no pieces yet. */
   open(state: HourState): OpenHour
-  /** A blob of an open hour. Where hours that are being read fill the room, the hour goes when it is closed. */
+  /** Adds a blob to an open hour. If hours in use fill the cache, this hour is dropped when it is closed. */
   addBlob(hour: OpenHour, blob: Uint8Array): void
-  /** The reader is done with it. */
+  /** Ends the use of an hour by one read. */
   close(hour: OpenHour): void
-  /** Has it found no more. */
+  /** Removes an hour from the cache. */
   forget(hour: OpenHour): void
 }
 
-/** @param bytesMax - limit of what is kept while nothing is read */
+/** Creates an empty cache. @param bytesMax - limit of the cached bytes while no read is open */
 export function createKeptHours(bytesMax: number): KeptHours {
   const hours = new Map<number, OpenHour>()
-  /** Those that nobody reads, in the order in which they were closed. */
+  /** Cached hours without readers, in the order in which they were closed. */
   const idle = new Set<OpenHour>()
   let bytes = 0
 
@@ -90,12 +90,12 @@ export function createKeptHours(bytesMax: number): KeptHours {
   }
 }
 
-/** No key of an hour is given out twice, and neither number of it. */
+/** Keys of hours, their generations and revisions are never reused, so equal numbers mean equal pieces. */
 function isSame(known: HourState, { generation, built_revision }: HourState): boolean {
   return known.generation === generation && known.built_revision === built_revision
 }
 
-/** Gives buffers back at once. A collector, which sees small objects alone, would let many pile up. */
+/** Frees buffers at once: the garbage collector sees only the small objects and would let many buffers pile up. */
 function release({ blobs }: OpenHour): void {
   for (const { buffer, byteLength } of blobs) {
     if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)

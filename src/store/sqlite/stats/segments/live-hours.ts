@@ -1,6 +1,6 @@
 /**
- * What happened in an hour since its pieces were built, as columns that the reader keeps: a poll reads only
- * what came since the last one, however many calls run.
+ * Caches the changes of an hour since its pieces were built, as columns in the reader: a poll reads only the changes
+ * since the last poll, however many calls run.
  */
 
 import type { Connection } from '../../db/connection.ts'
@@ -9,30 +9,30 @@ import { addChanges } from './hour-entries.ts'
 import { addRows, type HourId } from './hour-rows.ts'
 import { SELECT_CHANGES } from './segments.sql.ts'
 
-/** Limit: entries and removed calls of all hours that a thread keeps; some 60 bytes each. */
+/** Limit: entries and removed calls of all hours that a thread caches; some 60 bytes each. */
 const ENTRIES_MAX = HOUR_ROWS_MAX
-/** Limit: rows that columns begin with; to read them takes half a second, in which nobody else has the thread. */
+/** Limit: rows that new columns are read from; reading them takes half a second without a pause. */
 const BEGUN_ROWS_MAX = 2 ** 17
-/** Limit: hours that a thread keeps. */
+/** Limit: hours that a thread caches. */
 const HOURS_MAX = 256
 
 interface LiveHour {
   /** null when it does not fit into columns. */
   readonly columns: GrowingHour | null
   readonly generation: number
-  /** What it holds begins behind this revision; null: it holds all, read from the rows. */
+  /** The columns hold the changes after this revision; null: all calls, read from the rows. */
   readonly after: number | null
   readonly revision: number
 }
 
-/** The state of an hour as `stats_hours` tells it. */
+/** The state of an hour, from its row in `stats_hours`. */
 export interface HourState extends HourId {
   readonly hour_key: number
   /** Raised by each change. */
   readonly revision: number
-  /** Raised when what was built is of no use any more. */
+  /** Raised when the pieces become invalid. */
   readonly generation: number
-  /** What the pieces hold; null when they hold nothing that can be used. */
+  /** The pieces hold the changes up to this revision; null when they are unusable. */
   readonly built_revision: number | null
   readonly pieces: number
 }
@@ -40,7 +40,7 @@ export interface HourState extends HourId {
 const hoursByConnection = new WeakMap<Connection, Map<number, LiveHour>>()
 
 /**
- * What the pieces of an hour do not hold, as the transaction sees it; null when it does not fit into columns.
+ * Returns what the pieces of an hour do not hold, as the transaction sees it; null when it does not fit into columns.
  *
  * @throws BrokenSegmentError
  */
@@ -52,7 +52,7 @@ export function readLiveHour(
   const hours = hoursByConnection.get(db) ?? new Map<number, LiveHour>()
   hoursByConnection.set(db, hours)
   const known = hours.get(state.hour_key)
-  // A read that is cancelled half way must not leave its half behind.
+  // A cancelled read must not leave half of its columns in the cache.
   hours.delete(state.hour_key)
   const { generation, built_revision: after, revision } = state
   const isUsable = known?.generation === generation && known.after === after
@@ -61,7 +61,7 @@ export function readLiveHour(
     for (const { entries_json } of readChanges(db, state.hour_key, live.revision)) {
       addChanges(live.columns, entries_json)
       checkpoint()
-      // It does not fit any more, whatever follows.
+      // No later change can make it fit again.
       if (!live.columns.isFit()) break
     }
   }
@@ -71,7 +71,7 @@ export function readLiveHour(
   return columns
 }
 
-/** What commits did in an hour behind a revision, in order. */
+/** Returns the changes of an hour after a revision, in order. */
 export function readChanges(
   db: Connection,
   hour_key: number,
@@ -89,7 +89,7 @@ function begin(db: Connection, state: HourState, checkpoint: () => void): LiveHo
   return { columns: rest ? null : columns, generation, after, revision: state.revision }
 }
 
-/** Lets the hours go that were not read for the longest time; the last one stays. */
+/** Evicts the least recently read hours, but never the last one. */
 function limit(hours: Map<number, LiveHour>, lastKey: number): void {
   const sizeOf = ({ columns }: LiveHour) => (columns ? columns.count + columns.removed().size : 0)
   let size = 0

@@ -1,4 +1,4 @@
-/** Named arrays of numbers and a little JSON in one blob, each number as narrow as the array allows. Pure. */
+/** Encodes named arrays of numbers and a little JSON in one blob, in the smallest array type that fits. Pure. */
 import { crc32 } from 'node:zlib'
 
 export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array
@@ -6,9 +6,9 @@ export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array
 const TYPES = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array } as const
 type TypeName = keyof typeof TYPES
 
-/** Written into each blob; a reader of another format takes a blob for broken. */
+/** The version in each blob; a reader treats another version as broken. */
 const FORMAT = 1
-/** Format, checksum of all that follows, length of the JSON. */
+/** The format, the checksum of everything after it, and the length of the JSON. */
 const HEAD_BYTES = 12
 const CHECKED_FROM = 8
 const ALIGNMENT = 8
@@ -18,14 +18,14 @@ interface Frame<Meta> {
   readonly arrays: readonly (readonly [name: string, type: TypeName, length: number])[]
 }
 
-/** A blob read back. */
+/** A decoded blob. */
 export interface Segment<Meta> {
   readonly meta: Meta
   /** @returns the array; empty when it was not written */
   array(name: string): Numbers
 }
 
-/** The smallest array type that holds all values. */
+/** Copies values into the smallest array type that holds all of them. */
 export function narrow(values: Uint8Array | Uint16Array | Uint32Array): Numbers {
   let max = 0
   for (let index = 0; index < values.length; index++) {
@@ -64,7 +64,7 @@ export function encodeSegment(
   return blob
 }
 
-/** Reads a blob back without copying; null for one that is broken, cut or of another format. */
+/** Decodes a blob without copying it; returns null when it is broken, truncated or of another format. */
 export function decodeSegment<Meta>(bytes: Uint8Array): Segment<Meta> | null {
   if (bytes.length < HEAD_BYTES) return null
   const blob = bytes.byteOffset % ALIGNMENT === 0 ? bytes : Uint8Array.from(bytes)
@@ -84,7 +84,7 @@ export function decodeSegment<Meta>(bytes: Uint8Array): Segment<Meta> | null {
   }
   return {
     meta,
-    // Why only now: most are never asked for, and an array takes more memory than its place.
+    // Created on demand: most are never read, and an array takes more memory than its position.
     array(name) {
       const place = places[name]
       if (!place) return new Uint8Array()
@@ -96,7 +96,7 @@ export function decodeSegment<Meta>(bytes: Uint8Array): Segment<Meta> | null {
 interface Place {
   readonly type: TypeName
   readonly length: number
-  /** Bytes from the beginning of the buffer. */
+  /** The offset in the buffer, in bytes. */
   readonly at: number
 }
 

@@ -1,11 +1,11 @@
-/** A piece of an hour read back: its columns sorted by latency, and its sums, as blobs. Pure. */
+/** Reads back a piece of an hour: its sums, and its columns sorted by latency, from blobs. Pure. */
 import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
 import { COUNTERS, type HourColumns, type Integers, type NamesColumn } from './hour-columns.ts'
 import { findRemoved, mayHold } from './hour-removals.ts'
 import type { KeyedSums, Runs } from './hour-summary.ts'
 import type { Segment } from './segment-blob.ts'
 
-/** Columns that lie apart, by the number under which they are stored: 1..15. */
+/** Separately stored columns, by the number in their key: 1..15. */
 export const SEGMENT_COLUMNS = {
   latency: 1,
   offset: 2,
@@ -27,14 +27,14 @@ export type SegmentColumn = keyof typeof SEGMENT_COLUMNS
 export interface HeadMeta {
   /** The state of the hour that the segment was built from. */
   readonly revision: number
-  /** The hour does not fit into columns: its rows have to be read. */
+  /** The hour does not fit into columns: its rows must be read. */
   readonly isUnfit?: boolean
   readonly count: number
   readonly ended: number
   readonly models: readonly string[]
-  /** The least and the greatest key of its entries; missing in a piece that does not name its calls. */
+  /** The least and greatest key of its entries; missing in a piece that does not name its calls. */
   readonly keys?: readonly [least: number, most: number]
-  /** Some calls used themselves something else than they report: sums of reports lie apart. */
+  /** Some calls report other usage than their own: sums of reported usage are stored separately. */
   readonly differs?: boolean
 }
 
@@ -44,7 +44,7 @@ export interface ColumnMeta {
   readonly models?: readonly string[]
 }
 
-/** Sums by group, which is the place of the op times two, plus one for roots. */
+/** Sums by group: the index of the op times two, plus one for roots. */
 export interface OpGroups {
   readonly names: readonly (string | null)[]
   readonly sums: KeyedSums
@@ -68,13 +68,13 @@ export interface RootSums {
   readonly runs: Runs
 }
 
-/** Thrown by a column that cannot be read; the hour has to be read from its rows. */
+/** Thrown by a column that cannot be read; the hour must be read from its rows then. */
 export class BrokenSegmentError extends Error {}
 
-/** The head of a segment and what is read through it. */
+/** A decoded segment: its head, and its sums and columns, which are read on demand. */
 export interface StoredHour {
   readonly head: HeadMeta
-  /** Some calls used themselves something else than they report. */
+  /** Some calls report other usage than their own. */
   readonly differs: boolean
   /** Sums by slot. @throws BrokenSegmentError */
   slots(counting: UsageCounting): KeyedSums
@@ -83,19 +83,19 @@ export interface StoredHour {
   readonly removed: readonly number[]
   /** Latencies by slot, each ascending. @throws BrokenSegmentError */
   slotRuns(): Runs
-  /** With usage as it is reported; null where there are too many groups. @throws BrokenSegmentError */
+  /** Sums by group, with reported usage; null when there are too many groups. @throws BrokenSegmentError */
   groups(): OpGroups | null
-  /** Sums of the roots under one key, with usage as it is reported; null in a segment that was built without, or when they are broken. */
+  /** Sums of the roots under one key, with reported usage; null when broken or in a segment built without them. */
   roots(): RootSums | null
 }
 
-/** A piece, and where it is stored. */
+/** A piece and its key. */
 export interface StoredPiece {
   readonly segment_key: number
   readonly hour: StoredHour
 }
 
-/** The places of entries of calls that were removed since. @throws BrokenSegmentError where it does not name its calls */
+/** Returns the indexes of entries whose calls were removed since. @throws BrokenSegmentError if no keys were stored */
 export function findStoredRemoved(
   { head, columns }: StoredHour,
   removed: ReadonlyMap<number, number>,
@@ -105,14 +105,14 @@ export function findStoredRemoved(
   return mayHold(head.keys, removed) ? findRemoved(columns.keys(), removed, true) : []
 }
 
-/** A blob of a segment, decoded. */
+/** A decoded blob of a segment. */
 export type SegmentPart = Segment<HeadMeta | ColumnMeta>
 
 /**
- * Reads a segment back. Its columns throw BrokenSegmentError.
+ * Decodes a segment. Its columns throw BrokenSegmentError.
  *
- * @param revision - the hour's, and the head's
- * @param read - a column of the segment, null when it is broken or missing
+ * @param revision - the revision of the hour and of the head
+ * @param read - returns a column of the segment, or null when it is broken or missing
  */
 export function decodeHour(
   revision: number,

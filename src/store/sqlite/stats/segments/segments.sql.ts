@@ -1,8 +1,8 @@
-/** Statements of the hours of statistics, what happened in them, their pieces and the rows of their calls. */
+/** Statements for the hours of statistics, their changes, their pieces and the rows of their calls. */
 import { OP_NAME, PROJECT_KEY } from '../../calls/columns/id-columns.sql.ts'
 import { USAGE_ROW } from '../../usage/nested-usage.sql.ts'
 
-/** Tells that an hour has changed (stats_hours_project_id_hour). A rewrite lets go of what was built. */
+/** Marks an hour as changed (stats_hours_project_id_hour). A rewrite invalidates its pieces. */
 export const MARK_HOUR = `
 INSERT INTO stats_hours (project_id, hour, pending)
 VALUES (@project_id, @hour, @entries)
@@ -14,7 +14,7 @@ ON CONFLICT (project_id, hour) DO UPDATE SET
 RETURNING hour_key, revision
 `
 
-/** What a commit did in an hour (primary key). */
+/** Changes of a commit in an hour (primary key). */
 export const INSERT_CHANGES = `
 INSERT INTO stats_changes (hour_key, revision, entries_json)
 VALUES (@hour_key, @revision, @entries_json)
@@ -45,7 +45,7 @@ ${HOUR_STATE}
 WHERE hour_key = @hour_key
 `
 
-/** What happened in an hour behind a revision, in order (primary key). */
+/** Changes of an hour after a revision, in order (primary key). */
 export const SELECT_CHANGES = `
 SELECT
   revision,
@@ -55,7 +55,7 @@ WHERE hour_key = @hour_key AND revision > @after_revision
 ORDER BY revision
 `
 
-/** Hours whose pieces do not hold all (stats_hours_unbuilt). */
+/** Hours whose pieces are incomplete (stats_hours_unbuilt). */
 export const SELECT_UNBUILT_HOURS = `
 SELECT
   hour_key,
@@ -106,7 +106,7 @@ DELETE FROM stats_columns
 WHERE column_key BETWEEN @from_key * 16 AND @to_key * 16 + 15
 `
 
-/** From here on the pieces hold what happened up to a revision (primary key). */
+/** Records that the pieces hold all changes up to a revision (primary key). */
 export const SETTLE_HOUR = `
 UPDATE stats_hours
 SET built_revision = @to_revision,
@@ -115,20 +115,20 @@ SET built_revision = @to_revision,
 WHERE hour_key = @hour_key
 `
 
-/** Replaces a piece by one that holds the same calls without those that were removed (primary key). */
+/** Raises the generation when a piece was replaced by one without its removed calls (primary key). */
 export const RAISE_GENERATION = `
 UPDATE stats_hours
 SET generation = generation + 1
 WHERE hour_key = @hour_key
 `
 
-/** What the pieces hold (primary key). */
+/** Deletes the changes that the pieces hold (primary key). */
 export const DELETE_CHANGES = `
 DELETE FROM stats_changes
 WHERE hour_key = @hour_key AND revision <= @to_revision
 `
 
-/** The pieces of an hour are of no use any more (primary key). */
+/** Invalidates the pieces of an hour (primary key). */
 export const SPOIL_HOUR = `
 UPDATE stats_hours
 SET built_revision = NULL,
@@ -149,7 +149,7 @@ SELECT
   ${USAGE_ROW}
 `.trim()
 
-/** A call that counts, once for each model of its usage (primary keys). */
+/** A call that counts, one row for each model of its usage (primary keys). */
 export const SELECT_HOUR_CALL = `
 ${HOUR_CALL}
 FROM calls
@@ -159,7 +159,7 @@ WHERE calls.call_key = @call_key
   AND calls.deleted_at_us IS NULL
 `
 
-/** The calls of an hour behind a place, once for each model of their usage (calls_project_key_started_at_us). */
+/** The calls of an hour after a cursor, one row for each model of their usage (calls_project_key_started_at_us). */
 export const SELECT_HOUR_CALLS = `
 ${HOUR_CALL}
 FROM calls INDEXED BY calls_project_key_started_at_us

@@ -13,25 +13,25 @@ import {
 import { decodeSegment } from './segment-blob.ts'
 import { SELECT_COLUMN, SELECT_HEADS } from './segments.sql.ts'
 
-/** Limit: pieces of an hour; what comes behind the last one makes it larger, until it does not fit. */
+/** Limit: pieces of an hour; later entries enlarge the last one until it does not fit. */
 export const PIECES_MAX = 4096
 
 const keptByConnection = new WeakMap<Connection, KeptHours>()
 
 /**
- * Where a piece of an hour is stored, the first or the second time: one that replaces another is written beside it,
- * and answers when it is whole.
+ * Returns the key of a piece. Each piece has two: a replacement is written under the other key and used once it is
+ * complete.
  */
 export function segmentKey(hour_key: number, piece: number, turn: 0 | 1 = 0): number {
   return (hour_key * PIECES_MAX + piece) * 2 + turn
 }
 
-/** The keys of all pieces that an hour can have. */
+/** Returns the range of the keys of an hour's pieces. */
 export function segmentRange(hour_key: number): { from_key: number; to_key: number } {
   return { from_key: segmentKey(hour_key, 0), to_key: segmentKey(hour_key, PIECES_MAX - 1, 1) }
 }
 
-/** Where a column of a piece is stored. */
+/** Returns the key of a column of a piece. */
 export function columnKey(segment_key: number, column: SegmentColumn): number {
   return segment_key * 16 + SEGMENT_COLUMNS[column]
 }
@@ -41,7 +41,7 @@ export type SegmentReader = ReturnType<typeof createSegmentReader>
 /**
  * Opens pieces inside one transaction.
  *
- * @param kept - default: what the thread keeps of the database
+ * @param kept - a cache of hours; default: the thread's cache for this database
  */
 export function createSegmentReader(db: Connection, kept: KeptHours = keptOf(db)) {
   const selectHeads = db.prepare(SELECT_HEADS).raw()
@@ -77,7 +77,7 @@ export function createSegmentReader(db: Connection, kept: KeptHours = keptOf(db)
   }
 
   return {
-    /** The pieces of an hour, in order. @throws BrokenSegmentError, as their columns do */
+    /** Returns the pieces of an hour, in order. @throws BrokenSegmentError, as do their columns */
     open(state: HourState): readonly StoredPiece[] {
       const known = kept.find(state)
       const hour = known ?? kept.open(state)
@@ -93,8 +93,8 @@ export function createSegmentReader(db: Connection, kept: KeptHours = keptOf(db)
     },
 
     /**
-     * The hours that were opened before the last one are not read any more. Those that are kept stay open, so that they
-     * are found the next time.
+     * Closes all hours but the last one opened, except those in the cache: they stay open, so that the next read finds
+     * them.
      */
     leave(): void {
       const last = opened.at(-1)
@@ -103,7 +103,7 @@ export function createSegmentReader(db: Connection, kept: KeptHours = keptOf(db)
       opened = opened.filter(stays)
     },
 
-    /** What was opened must not be read any more. */
+    /** Closes all hours; what was opened must not be read any more. */
     close(): void {
       for (const hour of opened) kept.close(hour)
       opened = []

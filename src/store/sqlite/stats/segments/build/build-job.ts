@@ -1,7 +1,7 @@
 /**
- * The read job that brings an hour's pieces forward: it adds what happened since to the last piece, and begins new
- * ones where that is full. Before that, pieces that hold calls that were removed since are made again without them.
- * Where nothing is built that can be used, the pieces come from the rows of the calls.
+ * The read job that updates the pieces of an hour: it adds new changes to the last piece and starts further pieces
+ * when that is full. Before that, it rebuilds pieces with calls that were removed since, without these calls. When no
+ * usable pieces exist, it builds them from the rows of the calls.
  */
 
 import type { Connection } from '../../../db/connection.ts'
@@ -23,33 +23,33 @@ import { type EncodedPiece, encodePiece } from './segment-build.ts'
 
 export interface BuildInput {
   readonly hour_key: number
-  /** Entries of a piece; rows of usage likewise. */
+  /** Limit: entries of a piece, and its rows of usage. */
   readonly pieceRowsMax: number
-  /** To go on with pieces from the rows: where the last one ended. */
+  /** When building from rows: where the last piece ended. */
   readonly from: RestOfRows | null
 }
 
-/** A piece, and the state of the hour that it was built from. */
+/** A piece and the state of the hour from which it was built. */
 export interface BuiltPiece extends EncodedPiece {
   readonly hour_key: number
-  /** The piece is built upon this state: it holds while the hour still has it. */
+  /** The piece is valid while the hour still has this generation and built revision. */
   readonly generation: number
   readonly built_revision: number | null
-  /** What the pieces hold with this one. */
+  /** With this piece, the pieces hold the changes up to this revision. */
   readonly to_revision: number
-  /** Which piece it is, and where one that it replaces was stored. */
+  /** The index of the piece, and the key of the one it replaces. */
   readonly piece: number
   readonly replaces: number | null
-  /** Entries and removals that came to the pieces. */
+  /** The number of entries and removals added to the pieces. */
   readonly entries: number
   /**
-   * It holds what the replaced one held, except calls that were removed since; other pieces may hold those,
-   * too.
+   * The piece holds what the replaced one held, except calls that were removed since. Other pieces may still hold
+   * removed calls.
    */
   readonly isThinned: boolean
-  /** More rows of the calls are to come, for further pieces, if the hour is still the same then. */
+  /** Where the rows for further pieces begin, if the hour has not changed by then. */
   readonly rest: RestOfRows | null
-  /** The pieces hold all that had happened. */
+  /** The pieces hold all changes. */
   readonly isLast: boolean
 }
 
@@ -64,7 +64,10 @@ interface RestOfRows {
   readonly revision: number
 }
 
-/** The next piece of an hour; null when there is no such hour or no more to build, `broken` when the last piece or what came since cannot be read. */
+/**
+ * Builds the next piece of an hour. Returns null when the hour does not exist or nothing is left to build, and
+ * `broken` when the last piece or the changes since cannot be read.
+ */
 export function buildSegment(
   db: Connection,
   input: BuildInput,
@@ -121,7 +124,7 @@ function buildFromChanges(
       entries += addChanges(columns, change.entries_json)
       to_revision = change.revision
     }
-    // What happened is not written down, so that only the rows tell it.
+    // The changes are missing, so only the rows have them.
     if (to_revision === built_revision) return 'broken'
     const thinned = thinOne(last ? stored.slice(0, -1) : stored, columns.removed(), state.revision)
     const base = { hour_key, generation, built_revision, to_revision, rest: null }
@@ -145,7 +148,7 @@ function withoutRemoved(columns: GrowingHour): HourColumns {
   return places.length === 0 ? columns : withoutEntries(columns, places)
 }
 
-/** The first of the pieces that hold removed calls, without them. @throws BrokenSegmentError */
+/** Rebuilds the first piece that holds removed calls, without them. @throws BrokenSegmentError */
 function thinOne(
   stored: readonly StoredPiece[],
   removed: ReadonlyMap<number, number>,
@@ -165,7 +168,7 @@ function isPieceFull(columns: GrowingHour, pieceRowsMax: number): boolean {
   return rows >= pieceRowsMax || columns.modelCount() >= HOUR_MODELS_MAX / 2
 }
 
-/** The last piece, when there is room in it or no place for another. @throws BrokenSegmentError */
+/** Returns the last piece if it has room or the hour can have no further piece. @throws BrokenSegmentError */
 function findLast(stored: readonly StoredPiece[], pieceRowsMax: number): StoredPiece | null {
   const last = stored.at(-1)
   if (!last || last.hour.head.isUnfit || stored.length === PIECES_MAX) return last ?? null

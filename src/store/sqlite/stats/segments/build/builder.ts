@@ -1,7 +1,7 @@
 /**
- * Brings the pieces of hours forward: when an hour has come to rest, or when much has happened in it. The work is
- * done in a thread of its own, which reads; what it made is written by the writer, and only while the hour's
- * pieces are as they were read. A crash loses nothing: what stands in no piece is still written down.
+ * Updates the pieces of hours when an hour has become idle or has many new entries. A separate thread reads and
+ * encodes them. The writer stores the result, but only if the pieces have not changed since they were read. A crash
+ * loses nothing: changes that are in no piece stay in `stats_changes`.
  */
 import { ApiError } from '../../../../../errors.ts'
 import type { Connection } from '../../../db/connection.ts'
@@ -10,18 +10,18 @@ import type { Writes } from '../../../write/writes.ts'
 import { SELECT_UNBUILT_HOURS } from '../segments.sql.ts'
 import type { BuildInput, BuildResult, BuiltPiece } from './build-job.ts'
 
-/** An hour that has not changed from one look to the next has come to rest. */
+/** Milliseconds between two checks. An hour that has not changed in between is idle. */
 const LOOK_EVERY_MS = 2000
-/** An hour with so many new entries is not waited for: questions read them one by one. */
+/** An hour with this many new entries is built without waiting for it to be idle: queries read them one by one. */
 const PENDING_MAX = 8192
-/** An hour with so many is not left alone either. */
+/** An hour with this many is built even while it is spared. */
 const PENDING_SPARED_MAX = 32_768
 /**
- * An hour is left alone this many times as long as its last build took, so that calls that come with short rests
- * do not have its last piece written anew after each.
+ * An hour is spared for this many times the duration of its last build, so that calls with short pauses in between
+ * do not rewrite its last piece after each pause.
  */
 const SPARED_TIMES = 20
-/** Limit: hours of one look. */
+/** Limit: hours in one check. */
 const LOOK_HOURS_MAX = 256
 /** Limit: bytes of columns that one commit writes, so that it stays short. */
 const WRITE_BYTES_MAX = 512 * 1024
@@ -30,22 +30,22 @@ const PIECE_ROWS_MAX = 2 ** 17
 
 export interface SegmentBuilder {
   /**
-   * Builds what stands in no piece now, at rest or not.
+   * Builds everything that is in no piece, idle or not.
    *
-   * @returns how many pieces were written
+   * @returns the number of pieces written
    */
   buildAll(): Promise<number>
-  /** Ends the work at the next piece. */
+  /** Stops before the next piece. */
   close(): Promise<void>
 }
 
 interface SegmentBuilderOptions {
-  /** For what is read here. */
+  /** For reads on this thread. */
   readonly db: Connection
   readonly writes: Writes
-  /** A pool of its own, which the builder closes. */
+  /** The builder's own pool, which it closes. */
   readonly reads: ReadPool
-  /** Whether it looks for work by itself, without keeping the process alive. */
+  /** Whether it checks for work periodically, without keeping the process alive. */
   readonly isAutomatic: boolean
   /** Limit: entries of a piece, and its rows of usage. */
   readonly pieceRowsMax?: number
@@ -63,7 +63,7 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
   const closing = new AbortController()
   const caller = { keyId: '', project_id: '', signal: closing.signal }
   let seen: ReadonlyMap<number, number> | null = null
-  /** Hours that were built of late, and until when they are left alone, by `performance.now()`. */
+  /** Recently built hours, and until when they are spared, by `performance.now()`. */
   const spared = new Map<number, number>()
   let lastKey = 0
   let running: Promise<unknown> = Promise.resolve()
@@ -73,7 +73,7 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
     return selectUnbuilt.all({ after_key, limit: LOOK_HOURS_MAX }) as UnbuiltHour[]
   }
 
-  /** Builds all pieces of an hour, as it was when each was begun. @returns how many were written */
+  /** Builds all pieces of an hour, each from its state at that time. @returns the number of pieces written */
   async function build({ hour_key }: UnbuiltHour): Promise<number> {
     let from: BuildInput['from'] = null
     for (let written = 0; ; written++) {
@@ -90,7 +90,7 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
     }
   }
 
-  /** Looks at the next hours, round and round, each time twice; those that did not change in between are built. */
+  /** Checks each batch of unbuilt hours twice, then builds those that did not change in between and moves on. */
   async function look(): Promise<void> {
     if (!db.open) return
     const unbuilt = findUnbuilt(lastKey)
@@ -114,7 +114,7 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
       const endedMs = performance.now()
       const tookMs = endedMs - startedMs
       spared.set(hour.hour_key, endedMs + tookMs * SPARED_TIMES)
-      // Half of the time belongs to those who wait for an answer.
+      // Leaves half of the time to requests.
       await pause(tookMs, closing.signal)
     }
   }
@@ -151,7 +151,7 @@ export function createSegmentBuilder(options: SegmentBuilderOptions): SegmentBui
   }
 }
 
-/** @returns whether the piece stands; false when the hour has been built or rewritten since it was read */
+/** Writes a piece in batches. @returns false when the hour has been built or rewritten since it was read */
 async function writePiece(writes: Writes, built: BuiltPiece): Promise<boolean> {
   const { head, ...piece } = built
   const batches = inBatches(built.columns)
@@ -163,7 +163,7 @@ async function writePiece(writes: Writes, built: BuiltPiece): Promise<boolean> {
   return true
 }
 
-/** At least one. */
+/** Splits columns into batches, at least one. */
 function inBatches(columns: BuiltPiece['columns']): BuiltPiece['columns'][] {
   const batches: BuiltPiece['columns'][number][][] = [[]]
   let bytes = 0
@@ -178,12 +178,12 @@ function inBatches(columns: BuiltPiece['columns']): BuiltPiece['columns'][] {
   return batches
 }
 
-/** A look that was refused, because the store is full or closes, is taken up again at the next one. */
+/** Ignores a refusal by a full or closing store: the next check tries again. */
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof ApiError)) throw error
 }
 
-/** Leaves no listener behind: the signal lives as long as the process. */
+/** Removes its listener at the end, because the signal lives as long as the process. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -1,4 +1,4 @@
-/** Makes a piece of an hour's segment out of its columns, as blobs. Pure. */
+/** Encodes the columns of an hour as the blobs of a piece. Pure. */
 import { COUNTS_BOTH } from '../../../../../domain/usage/own-usage.ts'
 import {
   COUNTERS,
@@ -14,16 +14,16 @@ import { type KeyedSums, latencyRuns, sumParts, toKeyed } from '../hour-summary.
 import type { ColumnMeta, HeadMeta, SegmentColumn } from '../segment.ts'
 import { encodeSegment, type Numbers, narrow } from '../segment-blob.ts'
 
-/** Limit: groups of op, root and model whose sums are kept; an hour with more is added up call by call. */
+/** Limit: groups of op, root and model with stored sums; an hour with more is added up call by call. */
 const GROUPS_MAX = 2 ** 14
 
-/** What is stored of a piece. */
+/** The stored form of a piece. */
 export interface EncodedPiece {
   readonly head: Uint8Array
   readonly columns: readonly { readonly column: SegmentColumn; readonly body: Uint8Array }[]
 }
 
-/** @param hour - null for one that does not fit */
+/** Encodes a piece. @param hour - null for one that does not fit */
 export function encodePiece(hour: HourColumns | null, revision: number): EncodedPiece {
   if (hour === null) {
     const meta: HeadMeta = { revision, isUnfit: true, count: 0, ended: 0, models: [] }
@@ -56,7 +56,7 @@ export function encodePiece(hour: HourColumns | null, revision: number): Encoded
   }
 }
 
-/** The places of the entries by latency, those without an end last. */
+/** Returns the indexes of the entries sorted by latency, those without an end last. */
 function sortedOrder(hour: HourColumns): Uint32Array {
   const flags = hour.flags()
   const width = hour.count
@@ -108,7 +108,7 @@ function encodeReported(hour: HourColumns, revision: number): Uint8Array {
   return encodeSegment(meta, keyedArrays(sums))
 }
 
-/** The group of each call; null where there are too many. */
+/** Returns the group of each call; null when there are too many groups. */
 function groupCalls(hour: HourColumns): { groupOf: Int16Array; groups: number } | null {
   const { names, ids } = hour.names('op')
   const groups = names.length * 2
@@ -121,7 +121,7 @@ function groupCalls(hour: HourColumns): { groupOf: Int16Array; groups: number } 
   return { groupOf, groups }
 }
 
-/** Nothing but the revision where there are too many groups. */
+/** Encodes the sums by group, or only the revision when there are too many groups. */
 function encodeGroups(hour: HourColumns, revision: number): Uint8Array {
   const grouped = groupCalls(hour)
   if (!grouped) return encodeSegment({ revision } satisfies ColumnMeta, {})

@@ -1,11 +1,11 @@
-/** The writes of pieces: each only while the hour's pieces are as they were when it was built. */
+/** The writes of pieces. Each is refused when the pieces of its hour have changed since it was built. */
 import type { Connection } from '../../../db/connection.ts'
 import type { HourState } from '../live-hours.ts'
 import * as SQL from '../segments.sql.ts'
 import { columnKey, segmentKey, segmentRange } from '../stored-hours.ts'
 import type { BuiltPiece } from './build-job.ts'
 
-/** Some columns of a piece; the head comes with the last ones. */
+/** Some columns of a piece; the last batch also has the head. */
 interface PieceBatch extends Omit<BuiltPiece, 'head'> {
   readonly isFirst: boolean
   readonly head: Uint8Array | null
@@ -26,7 +26,7 @@ export function createSegmentWrites(db: Connection) {
     const state = selectHour.get({ hour_key: built.hour_key }) as HourState | undefined
     if (state?.generation !== built.generation) return false
     if (state.built_revision !== built.built_revision) return false
-    // Rows that were read in several goes are of one state.
+    // Pieces from rows are read in several jobs, which must all see the same state.
     const isOneOfMany = built.built_revision === null && (built.piece > 0 || built.rest !== null)
     return !isOneOfMany || state.revision === built.to_revision
   }
@@ -36,7 +36,7 @@ export function createSegmentWrites(db: Connection) {
     deleteColumns.run(range)
   }
 
-  /** Has the piece answer, in the place of the one that it replaces. */
+  /** Puts the piece into use and deletes the one it replaces. */
   function settle(built: PieceBatch, segment_key: number): void {
     const { hour_key, to_revision, replaces, entries, piece } = built
     if (replaces !== null) deletePieces({ from_key: replaces, to_key: replaces })
@@ -48,7 +48,7 @@ export function createSegmentWrites(db: Connection) {
   }
 
   return {
-    /** False, and nothing written, when the hour has been built or rewritten since it was read. */
+    /** Writes a batch. Returns false and writes nothing when the hour has been built or rewritten since it was read. */
     put_segment(batch: PieceBatch): boolean {
       const { hour_key, piece, replaces } = batch
       if (!isAsRead(batch)) return false
@@ -62,7 +62,7 @@ export function createSegmentWrites(db: Connection) {
       if (batch.head !== null) settle(batch, segment_key)
       return true
     },
-    /** Has hours built again. */
+    /** Invalidates the pieces of hours, so that they are built again. */
     spoil_hours(hour_keys: readonly number[]): void {
       for (const hour_key of hour_keys) spoilHour.run({ hour_key })
     },
