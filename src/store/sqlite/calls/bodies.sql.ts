@@ -1,26 +1,26 @@
 /**
- * Columns of call_bodies: short texts as they are, long ones compressed in a column of their own
+ * Columns of call_bodies: short texts are stored verbatim, long ones compressed in separate columns
  * (body-compression.ts).
  */
 import { insertRow } from '../db/rows.sql.ts'
 
-/** Those that come with a start, and with an end, in the order of their parameters. */
+/** The bodies of a start, and of an end, in the order of their parameters. */
 export const START_BODIES = ['attributes', 'inputs', 'otel_dump'] as const
 export const END_BODIES = ['output', 'summary'] as const
 export const BODY_NAMES = [...START_BODIES, ...END_BODIES] as const
 export type BodyName = (typeof BODY_NAMES)[number]
 
-/** The text of a body under its name with `_json`, whichever column it lies in. */
+/** Selects the text of a body as `<name>_json`, whichever column holds it. */
 export function bodyText(name: BodyName): string {
   return `coalesce(call_bodies.${name}_json, unzstd(call_bodies.${name}_zstd)) AS ${name}_json`
 }
 
-/** INSERT of a row with some bodies; parameters: its key, then those of packBodies. */
+/** Returns the INSERT of a row with some bodies; parameters: its key, then those of packBodies. */
 export function insertBodies(names: readonly BodyName[]): string {
   return insertRow('call_bodies', ['call_key', ...names.flatMap(columnsOf)])
 }
 
-/** UPDATE of some bodies of a row; by primary key. Parameters: those of packBodies, then its key. */
+/** Returns the UPDATE of some bodies of a row; by primary key. Parameters: those of packBodies, then its key. */
 export function updateBodies(names: readonly BodyName[]): string {
   const sets = names.flatMap(columnsOf).map((column) => `${column} = ?`)
   return `

@@ -1,4 +1,4 @@
-/** Calls as the parameters of the statements that are run for each: in the order of their columns. */
+/** Converts calls to the parameters of the statements that run for each, in the order of their columns. */
 import type { CallEnd, CallStart } from '../../../domain/calls/new-call.ts'
 import { packBodies } from './body-compression.ts'
 import { packId, packOptional } from './columns/id-columns.ts'
@@ -7,14 +7,14 @@ import type { NameKeys } from './columns/name-keys.ts'
 type Key = number | bigint
 type Parameter = string | number | bigint | Buffer | null
 
-/** Of INSERT_CALL_START. */
+/** Returns the parameters of INSERT_CALL_START. */
 export function toStartParameters(start: CallStart, keys: NameKeys): Parameter[] {
   const parameters = listStart(start, keys)
   parameters.push(start.start_size_bytes)
   return parameters
 }
 
-/** Of INSERT_WHOLE_CALL. */
+/** Returns the parameters of INSERT_WHOLE_CALL. */
 export function toWholeParameters(start: CallStart, end: CallEnd, keys: NameKeys): Parameter[] {
   const parameters = listStart(start, keys)
   const sizeBytes = start.start_size_bytes + end.end_size_bytes
@@ -22,7 +22,7 @@ export function toWholeParameters(start: CallStart, end: CallEnd, keys: NameKeys
   return parameters
 }
 
-/** What both begin with. */
+/** Returns the parameters that both begin with. */
 function listStart(start: CallStart, keys: NameKeys): Parameter[] {
   return [
     keys.projectKey(start.project_id),
@@ -41,7 +41,7 @@ function listStart(start: CallStart, keys: NameKeys): Parameter[] {
   ]
 }
 
-/** Of UPDATE_CALL_START. */
+/** Returns the parameters of UPDATE_CALL_START. */
 export function toLateStartParameters(call_key: Key, start: CallStart, keys: NameKeys) {
   return {
     ...start,
@@ -54,7 +54,7 @@ export function toLateStartParameters(call_key: Key, start: CallStart, keys: Nam
   }
 }
 
-/** Of a call in the statements that write nothing of its start. */
+/** Returns the parameters that identify a call, for statements that write nothing of its start. */
 export function toIdParameters<Call extends { readonly project_id: string; readonly id: string }>(
   call: Call,
   keys: NameKeys,
@@ -62,12 +62,12 @@ export function toIdParameters<Call extends { readonly project_id: string; reado
   return { ...call, project_key: keys.projectKey(call.project_id), packed_id: packId(call.id) }
 }
 
-/** The bodies of a start, as of packBodies. */
+/** Returns the bodies of a start, from packBodies. */
 export function packStart({ attributes_json, inputs_json, otel_dump_json }: CallStart) {
   return packBodies(attributes_json, inputs_json, otel_dump_json)
 }
 
-/** The bodies of an end, as of packBodies. */
+/** Returns the bodies of an end, from packBodies. */
 export function packEnd({ output_json, summary_json }: CallEnd) {
   return packBodies(output_json, summary_json)
 }

@@ -1,4 +1,4 @@
-/** Rows of the call tables: to the call that is read, and compared with what a client sends again. */
+/** Converts rows of the call tables to calls, and compares them with parts that a client sends again. */
 import type { StoredCall } from '../../../domain/calls/call-view.ts'
 import type { CallEnd, CallStart } from '../../../domain/calls/new-call.ts'
 import { parseLossless } from '../../../domain/json/json-text.ts'
@@ -32,7 +32,7 @@ export interface CallRow {
   readonly otel_dump_json: string | null
 }
 
-/** The call of a row; null when its start has not come or it was deleted. */
+/** Returns the call of a row; null when it has no start yet or was deleted. */
 export function toStoredCall(row: CallRow): StoredCall | null {
   const { started_at_us, trace_id, op_name } = row
   if (started_at_us === null || trace_id === null || op_name === null) return null
@@ -63,7 +63,7 @@ export function toStoredCall(row: CallRow): StoredCall | null {
   }
 }
 
-/** Whether a start that came again is the one that is stored. The name may have been changed since. */
+/** Whether a start that was sent again equals the stored one. The name may have changed since. */
 export function isSameStart(row: CallRow, start: CallStart): boolean {
   return (
     (start.sent_trace_id === null || row.trace_id === start.sent_trace_id) &&
@@ -80,7 +80,7 @@ export function isSameStart(row: CallRow, start: CallStart): boolean {
   )
 }
 
-/** Whether an end that came again is the one that is stored. */
+/** Whether an end that was sent again equals the stored one. */
 export function isSameEnd(row: CallRow, end: CallEnd): boolean {
   return (
     row.ended_at_us === end.ended_at_us &&

@@ -1,6 +1,6 @@
 /**
- * The writes of calls: starts, ends, both at once, batches, new names. All run inside a transaction of the
- * caller's. A refusal is decided before anything is written, so that a part can fail alone in a batch.
+ * The writes of calls: starts, ends, both at once, batches, new names. All run inside the caller's transaction. A
+ * refusal is decided before anything is written, so one part of a batch can fail alone.
  */
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
 import type { PartResult, StartedIds } from '../../../domain/calls/part-result.ts'
@@ -25,7 +25,7 @@ import type { NameKeys } from './columns/name-keys.ts'
 
 type Key = number | bigint
 
-/** What writes of calls write besides, on the same connection. */
+/** What writes of calls update besides the calls, on the same connection. */
 interface CallParties {
   readonly hours: HourMarks
   readonly keys: NameKeys
@@ -36,7 +36,7 @@ export function createCallWriter(db: Connection, parties: CallParties) {
   const parts = createPartWriter(db, parties)
   const { findExisting, insertWhole, writeStart, writeEnd } = parts
 
-  /** Start and end at once; writes nothing when either contradicts what is stored. */
+  /** Writes start and end at once; writes nothing when either conflicts with the stored call. */
   function writeBoth(start: CallStart, end: CallEnd): StartedIds {
     if (insertWhole(start, end)) return { id: start.id, trace_id: start.trace_id }
     const row = findExisting(start)
@@ -62,7 +62,7 @@ export function createCallWriter(db: Connection, parties: CallParties) {
   return {
     ...parts,
 
-    /** A start whose end is in the same batch becomes one row at once, which is half the work. */
+    /** Writes a batch. A start and its end in the same batch are inserted as one row, which is half the work. */
     writeParts(batch: readonly CallParts[]): PartResult[] {
       const ends = indexEnds(batch)
       const results: PartResult[] = []
@@ -83,7 +83,7 @@ export function createCallWriter(db: Connection, parties: CallParties) {
   }
 }
 
-/** The first lone end of each call in a batch, by keyOf. */
+/** Returns the index of the first end without a start of each call in a batch, by keyOf. */
 function indexEnds(batch: readonly CallParts[]): ReadonlyMap<string, number> {
   const ends = new Map<string, number>()
   batch.forEach(({ start, end }, index) => {
@@ -93,7 +93,7 @@ function indexEnds(batch: readonly CallParts[]): ReadonlyMap<string, number> {
 }
 
 function keyOf({ project_id, id }: { readonly project_id: string; readonly id: string }): string {
-  // A project id has exactly one slash, so that the pair can be told from the text.
+  // A project id has exactly one slash, so the text is unambiguous.
   return `${project_id}/${id}`
 }
 
@@ -101,7 +101,7 @@ function conflict(param: string): ApiError {
   return new ApiError('call_conflict', { param })
 }
 
-/** Writes of single parts. */
+/** Creates the writes of single parts. */
 function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
   const statements = prepareStatements(db)
 
@@ -111,7 +111,7 @@ function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
     return statements.findCall.get({ project_id, id }) as CallRow
   }
 
-  /** A start whose end or new name came first. */
+  /** Writes a start whose end or new name came first. */
   function writeLateStart(row: CallRow, start: CallStart): void {
     const { call_key } = row
     const isDeleted = row.deleted_at_us !== null
@@ -127,7 +127,7 @@ function createPartWriter(db: Connection, { hours, keys, usage }: CallParties) {
   return {
     findExisting,
 
-    /** Both parts of a call that is new; false, and nothing written, when the id is taken. */
+    /** Inserts both parts of a new call; returns false and writes nothing when the id is taken. */
     insertWhole(start: CallStart, end: CallEnd): boolean {
       const inserted = statements.insertWhole.run(toWholeParameters(start, end, keys))
       if (inserted.changes === 0) return false
@@ -208,7 +208,7 @@ function createRefWriter(db: Connection, keys: NameKeys) {
   }
 }
 
-/** An end that came before its start. */
+/** Returns the end of a call whose end came before its start, or null. */
 function findEnd(
   { call_key, ended_at_us, exception }: CallRow,
   usage: Pick<NestedUsage, 'count'>,
@@ -236,12 +236,12 @@ function prepareStatements(db: Connection) {
   }
 }
 
-/** Whether statistics count a call that was not deleted: it was started. */
+/** Whether statistics count a call that is not deleted: only if it was started. */
 function isCounted(row: CallRow): row is CallRow & EntryCall {
   return row.started_at_us !== null && row.op_name !== null
 }
 
-/** What the narrow row keeps of a call that was deleted before its start came: as of FREE_CALL. */
+/** Returns what the narrow row keeps of a call that was deleted before its start came: the same as FREE_CALL keeps. */
 function withoutTexts(start: CallStart): CallStart {
   return {
     ...start,

@@ -1,4 +1,4 @@
-/** The writes of calls: of clients, and of completions that the server records. */
+/** The write jobs of calls: those that clients send, and completions that the server records. */
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
 import { type PackedParts, unpackParts } from '../../../domain/calls/packed-parts.ts'
 import type { StartedIds } from '../../../domain/calls/part-result.ts'
@@ -13,7 +13,7 @@ import { createCallWriter } from './call-writer.ts'
 import { DELETE_CALLS } from './calls.sql.ts'
 import type { NameKeys } from './columns/name-keys.ts'
 
-/** The result of a part on its way from the writer's thread, where an error cannot go as one. */
+/** The result of a part in a form that the writer thread can send: errors cannot be cloned. */
 export interface PartReply extends Failure {
   readonly started: StartedIds | null
 }
@@ -23,7 +23,7 @@ interface DeletedCall {
   readonly started_at_us: number | null
 }
 
-/** @param hours - and `keys`: of the same connection */
+/** @param hours - like `keys`, over the same connection */
 export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKeys) {
   const usage = createNestedUsage(db, hours, keys)
   const writer = createCallWriter(db, { hours, keys, usage })
@@ -41,11 +41,11 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
     start_call: (start: CallStart) => writer.writeStart(start),
     end_call: (end: CallEnd) => writer.writeEnd(end),
     write_parts: writeParts,
-    /** Gives why some were refused. */
+    /** Returns the reasons of refused parts. */
     write_packed: (packed: PackedParts): Failure[] =>
       writeParts(unpackParts(packed)).filter(isRefused),
     rename_call: (rename: CallRename) => writer.writeName(rename),
-    /** How many were deleted. */
+    /** Returns the number of deleted calls. */
     delete_calls({ project_id, ids, deleted_at_us }: CallDeletion): number {
       const parameters = { project_id, ids: JSON.stringify(ids), deleted_at_us }
       const deleted = deleteCalls.all(parameters) as DeletedCall[]
@@ -55,7 +55,7 @@ export function createCallWrites(db: Connection, hours: HourMarks, keys: NameKey
       }
       return deleted.length
     },
-    /** Gives why some were refused, which leaves the others alone. */
+    /** Returns the reasons of refused calls; the others are written. */
     record_calls(calls: PackedCalls): Failure[] {
       const refused: Failure[] = []
       for (const call of unpackCalls(calls)) {
@@ -72,7 +72,7 @@ function isRefused({ failure, crash }: PartReply): boolean {
   return (failure ?? crash) !== undefined
 }
 
-/** The parts of a recorded call; null for one that is refused, which is added. */
+/** Returns the parts of a recorded call; for a refused one, adds the reason and returns null. */
 function resolve(call: RecordedCall, refused: Failure[]): CallParts | null {
   try {
     return resolveRecordedCall(call)

@@ -1,4 +1,4 @@
-/** Statements over calls and their bodies, usage and refs. */
+/** Statements for calls and their bodies, usage and refs. */
 import { insertRow } from '../db/rows.sql.ts'
 import {
   BODY_NAMES,
@@ -10,7 +10,7 @@ import {
 } from './bodies.sql.ts'
 import { idTexts, OP_NAME, PROJECT_KEY, packedId } from './columns/id-columns.sql.ts'
 
-/** What a start brings, in the order of the parameters. */
+/** The columns that a start sets, in the order of the parameters. */
 const START_COLUMNS = [
   'project_key',
   'id',
@@ -28,8 +28,8 @@ const START_COLUMNS = [
 ]
 
 /**
- * A start whose id is new; nothing happens when the id is taken (calls_project_key_id). Parameters by their place,
- * which are bound faster: call-parameters.ts.
+ * Inserts a start with a new id; does nothing when the id is taken (calls_project_key_id). Positional parameters,
+ * which bind faster: call-parameters.ts.
  */
 export const INSERT_CALL_START = `${insertRow('calls', [
   ...START_COLUMNS,
@@ -37,7 +37,7 @@ export const INSERT_CALL_START = `${insertRow('calls', [
 ])}ON CONFLICT (project_key, id) DO NOTHING
 `
 
-/** The start of a call whose end or new name came first; by primary key. */
+/** Adds the start to a call whose end or new name came first; by primary key. */
 export const UPDATE_CALL_START = `
 UPDATE calls
 SET
@@ -56,13 +56,13 @@ SET
 WHERE call_key = @call_key
 `
 
-/** The bodies of a start whose id is new. */
+/** Inserts the bodies of a start with a new id. */
 export const INSERT_START_BODIES = insertBodies(START_BODIES)
 
-/** The bodies of a start whose end came first; by primary key. */
+/** Adds the bodies of a start whose end came first; by primary key. */
 export const UPDATE_START_BODIES = updateBodies(START_BODIES)
 
-/** An end whose start has not come; nothing happens when the id is taken (calls_project_key_id). */
+/** Inserts an end without a start; does nothing when the id is taken (calls_project_key_id). */
 export const INSERT_CALL_END = `
 INSERT INTO calls (
   project_key,
@@ -83,7 +83,7 @@ VALUES (
 ON CONFLICT (project_key, id) DO NOTHING
 `
 
-/** The end of a call that runs; by primary key. */
+/** Adds the end to a running call; by primary key. */
 export const UPDATE_CALL_END = `
 UPDATE calls
 SET
@@ -94,15 +94,15 @@ SET
 WHERE call_key = @call_key
 `
 
-/** The bodies of an end whose start has not come. */
+/** Inserts the bodies of an end without a start. */
 export const INSERT_END_BODIES = insertBodies(END_BODIES)
 
-/** The bodies of the end of a call that runs; by primary key. */
+/** Adds the bodies of the end of a running call; by primary key. */
 export const UPDATE_END_BODIES = updateBodies(END_BODIES)
 
 /**
- * Start and end at once of a call whose id is new; nothing happens when it is taken (calls_project_key_id). Parameters
- * by their place.
+ * Inserts start and end of a call with a new id at once; does nothing when the id is taken (calls_project_key_id).
+ * Positional parameters.
  */
 export const INSERT_WHOLE_CALL = `${insertRow('calls', [
   ...START_COLUMNS,
@@ -113,23 +113,23 @@ export const INSERT_WHOLE_CALL = `${insertRow('calls', [
 ])}ON CONFLICT (project_key, id) DO NOTHING
 `
 
-/** All bodies of a call that was written at once. */
+/** Inserts all bodies of such a call. */
 export const INSERT_WHOLE_BODIES = insertBodies(BODY_NAMES)
 
-/** A new name of a call whose start has not come; nothing happens when the id is taken (calls_project_key_id). */
+/** Inserts the new name of a call without a start; does nothing when the id is taken (calls_project_key_id). */
 export const INSERT_CALL_NAME = `
 INSERT INTO calls (project_key, id, display_name, is_renamed)
 VALUES (@project_key, @packed_id, @display_name, 1)
 ON CONFLICT (project_key, id) DO NOTHING
 `
 
-/** The row that the bodies of a call that was only named will come to. */
+/** Inserts the still empty row of bodies of a call that has only a name. */
 export const INSERT_NO_BODIES = `
 INSERT INTO call_bodies (call_key)
 VALUES (@call_key)
 `
 
-/** A new name of a call; by primary key. */
+/** Renames a call; by primary key. */
 export const UPDATE_CALL_NAME = `
 UPDATE calls
 SET
@@ -139,8 +139,8 @@ WHERE call_key = @call_key
 `
 
 /**
- * Marks calls and all that descend from them as deleted, each once (calls_project_key_id, then
- * calls_project_key_parent_id). UNION ends a circle of parents.
+ * Marks calls and all their descendants as deleted, each once (calls_project_key_id, then
+ * calls_project_key_parent_id). UNION stops at cycles of parents.
  */
 export const DELETE_CALLS = `
 WITH RECURSIVE doomed (call_key, id) AS (
@@ -164,13 +164,13 @@ WHERE call_key IN (SELECT call_key FROM doomed) AND deleted_at_us IS NULL
 RETURNING call_key, started_at_us
 `
 
-/** One ref of a call's inputs or output. Parameters by their place. */
+/** Inserts one ref of a call's inputs or output. Positional parameters. */
 export const INSERT_CALL_REF = `
 INSERT INTO call_refs (call_key, is_output, ref_key, path_key)
 VALUES (?, ?, ?, ?)
 `
 
-/** One call with its bodies, started or not, deleted or not (calls_project_key_id). One that was freed has none. */
+/** One call with its bodies, started or not, deleted or not (calls_project_key_id). A freed call has no bodies. */
 export const FIND_CALL = `
 SELECT
   calls.call_key,

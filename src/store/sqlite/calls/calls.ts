@@ -1,4 +1,4 @@
-/** Calls in SQLite: both parts of a call meet in one row, whichever comes first. */
+/** Calls in SQLite: the start and the end of a call share one row, whichever comes first. */
 import type { PartResult } from '../../../domain/calls/part-result.ts'
 import type { CallStore } from '../../api/calls/calls.ts'
 import type { Connection } from '../db/connection.ts'
@@ -11,8 +11,8 @@ import type { PartReply } from './call-writes.ts'
 import * as SQL from './calls.sql.ts'
 
 /**
- * @param db - for what is read here
- * @param arrivals - recorded calls that are on their way
+ * @param db - for reads on this thread
+ * @param arrivals - recorded calls that are not stored yet
  */
 export function createCallStore(db: Connection, writes: Writes, arrivals: Arrivals): CallStore {
   const findCall = db.prepare(SQL.FIND_CALL)

@@ -1,6 +1,6 @@
-/** Ids and names of calls in SQL: how they lie in the columns of `calls` (id-columns.ts), and back. */
+/** Converts ids and names of calls in SQL to the columns of `calls` (id-columns.ts) and back. */
 
-/** The value of the column for the text that an expression gives. */
+/** Returns the column value of an id, given the expression of its text. */
 export function packedId(text: string): string {
   return `CASE octet_length(${text})
     WHEN 36 THEN iif(
@@ -23,7 +23,7 @@ export function packedId(text: string): string {
   END`
 }
 
-/** The text of a column of an id; null stays null. */
+/** Returns the text of an id's column; null stays null. */
 export function idText(column: string): string {
   const part = (from: number, bytes: number) => `lower(hex(substr(${column}, ${from}, ${bytes})))`
   const uuid = [part(1, 4), part(5, 2), part(7, 2), part(9, 2), part(11, 6)].join(" || '-' || ")
@@ -35,12 +35,12 @@ export function idText(column: string): string {
   END`
 }
 
-/** The columns of ids of a call as text, under their own names. */
+/** Selects columns of ids of a call as text, under their own names. */
 export function idTexts(columns: readonly string[]): string {
   return columns.map((column) => `${idText(`calls.${column}`)} AS ${column}`).join(',\n  ')
 }
 
-/** The key of the project that a parameter names; null when nothing of it is stored (unique in projects). */
+/** The key of the project `@project_id`; null when nothing of it is stored (unique in projects). */
 export const PROJECT_KEY = '(SELECT project_key FROM projects WHERE project_id = @project_id)'
 
 /** The project and the op of a call, by their primary keys. */

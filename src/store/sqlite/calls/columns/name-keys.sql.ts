@@ -1,4 +1,4 @@
-/** Statements over the names that calls hold by number. */
+/** Statements for the names that calls hold as numbers. */
 
 /** Each by its unique index. */
 export const FIND_PROJECT = 'SELECT project_key FROM projects WHERE project_id = ?'

@@ -1,4 +1,4 @@
-/** Numbers of projects, ops, refs and paths of refs for the writes of calls; a name that is new gets one. Known for one transaction. */
+/** Maps projects, ops, refs and paths of refs to numbers for writes of calls; cached for one transaction. */
 import type { Connection } from '../../db/connection.ts'
 import type { GroupCommit } from '../../write/group-commit.ts'
 import * as SQL from './name-keys.sql.ts'
@@ -25,7 +25,7 @@ export function createNameKeys(db: Connection, commit: Pick<GroupCommit, 'join'>
     paths.forget()
   }
 
-  // What was undone may have been the first to give a name.
+  // The undone write may have inserted a name.
   commit.join({ begin: forget, beginWrite() {}, undoWrite: forget, beforeCommit() {} })
   return {
     projectKey: projects.keyOf,

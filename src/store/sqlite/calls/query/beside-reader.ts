@@ -1,4 +1,4 @@
-/** What walks over the calls of another store read of this one: feedback and the values of refs. */
+/** What walks over the calls of another store read from this one: feedback and the values of refs. */
 import type { CallBeside, ScannedCall } from '../../../../domain/calls/call-fields.ts'
 import { callRef } from '../../../../domain/calls/call-ref.ts'
 import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
@@ -8,13 +8,13 @@ import type { Connection } from '../../db/connection.ts'
 import type { ReadPool } from '../../read/read-pool.ts'
 import { createCallBeside } from './call-beside.ts'
 
-/** For calls elsewhere: what is beside them, and what has to be read before it is asked. */
+/** Data about the calls of another store; feedback should be read ahead with `prepare`. */
 export interface BesideReader {
   readonly beside: CallBeside
   /**
-   * Reads what the fields of some calls of a project need. Only these calls may be asked about next.
+   * Reads the feedback that these fields of some calls of one project need. It replaces what an earlier call read.
    *
-   * @param caller - who waits
+   * @param caller - in whose turn the read runs
    */
   prepare(
     calls: readonly ScannedCall[],
@@ -23,7 +23,7 @@ export interface BesideReader {
   ): Promise<void>
 }
 
-/** Feedback is read in pages by a reader, what a page does not hold and values of refs when they are asked. */
+/** A reader fetches feedback in pages. Other feedback, and values of refs, are read on demand on this thread. */
 export function createBesideReader(
   db: Connection,
   reads: ReadPool,

@@ -1,6 +1,6 @@
 /**
- * What is known of calls without their texts: their keys, and the refs whose places were stored with them. Fields behind
- * such refs are the same for all calls that have the same refs there, and are looked at once.
+ * Evaluates calls without reading their texts: by their keys, and by the refs that were stored with their paths. Fields
+ * behind such refs are equal for all calls with the same refs there, and are evaluated once.
  */
 import type { CallBeside, ScannedCall } from '../../../../domain/calls/call-fields.ts'
 import type { CallTexts } from '../../../../domain/calls/call-view.ts'
@@ -13,35 +13,35 @@ import { FIND_REF_PATH } from '../columns/name-keys.sql.ts'
 import { FIND_REF_TEXT, refColumn } from './calls-query.sql.ts'
 import type { FoundKey, MoreColumns } from './calls-walk.ts'
 
-/** Limit: refs, or combinations of them, that are known at once; then all are let go. */
+/** Limit: cached combinations of refs; the cache is cleared when it is full. */
 const KEPT_MAX = 50_000
 
-/** Fields that the key of a call tells. */
+/** Fields that are part of a call's key. */
 const OF_KEY: ReadonlySet<string> = new Set(['id', 'project_id', 'started_at'])
 
 type Path = readonly string[]
 
 interface RefPlace {
   readonly body: 'inputs' | 'output'
-  /** Into the body. */
+  /** The path within the body. */
   readonly keys: Path
 }
 
-/** Calls with the same refs. */
+/** What calls with the same refs have in common. */
 interface Alike {
-  /** Their bodies, as far as they are asked for. */
+  /** Their bodies, as far as the selection reads them. */
   readonly parsed: ScannedCall['parsed']
-  /** Whether those without feedback meet the condition, once it was asked. */
+  /** Whether those without feedback meet the condition; null until evaluated. */
   truth: boolean | null
 }
 
-/** A call about which everything is known that a selection asks for. */
+/** A call for which everything that the selection reads is known. */
 interface KnownCall extends ScannedCall {
   readonly alike: Alike
 }
 
 export interface CallsByRefs extends MoreColumns {
-  /** Null when the texts of the call must be read. */
+  /** Returns the call, or null when its texts must be read. */
   see(key: FoundKey): KnownCall | null
   /** Whether the call meets the condition of the selection. */
   meets(call: KnownCall): boolean
@@ -49,8 +49,8 @@ export interface CallsByRefs extends MoreColumns {
 
 /**
  * @param meets - the condition of the selection
- * @param columnsBefore - columns that stand in keys before those of refs
- * @returns null when a field of the selection is told by other columns or texts alone
+ * @param columnsBefore - columns that precede those of refs in keys
+ * @returns null when a field of the selection needs other columns or texts
  */
 export function planByRefs(
   db: Connection,
@@ -66,7 +66,7 @@ export function planByRefs(
   const parameters: Record<string, unknown> = {}
   for (const [at, { keys }] of places.entries()) {
     const path_key = db.prepare(FIND_REF_PATH).pluck().get(refPath(keys))
-    // No call is known to have a ref there.
+    // No call was stored with a ref at this path.
     if (path_key === undefined) return null
     parameters[`path_${at}`] = path_key
   }
@@ -98,7 +98,7 @@ export function planByRefs(
   }
 }
 
-/** Where the refs of fields stand; null when a field is told by neither key, refs nor feedback. */
+/** Returns the paths of the refs of fields; null when a field is in neither key, refs nor feedback. */
 function findPlaces(paths: readonly Path[], beside: CallBeside): readonly RefPlace[] | null {
   const places = new Map<string, RefPlace>()
   for (const [body = '', ...path] of paths) {
@@ -131,14 +131,14 @@ function createAlikes(db: Connection, places: readonly RefPlace[]) {
   }
 }
 
-/** A body with a ref at its place, beside those that it has. */
+/** Returns a body with one more ref at this path. */
 function withRef(body: unknown, [key, ...rest]: Path, ref: unknown): unknown {
   if (key === undefined) return ref
   const members = (body ?? {}) as Record<string, unknown>
   return { ...members, [key]: withRef(members[key], rest, ref) }
 }
 
-/** For calls that are asked about nothing else. */
+/** Empty values for the fields that are not read. */
 const NOTHING: CallTexts = {
   ...{ project_id: '', id: '', trace_id: '', parent_id: null, thread_id: null, turn_id: null },
   ...{ op_name: '', display_name: null, started_at_us: 0, ended_at_us: null, exception: null },

@@ -1,4 +1,4 @@
-/** The calls filter as conditions and parameters of a statement. */
+/** Converts the calls filter to conditions and parameters of a statement. */
 import { runNames } from '../../../../domain/calls/run-names.ts'
 import { wildcardPrefix } from '../../../../domain/objects/refs.ts'
 import type { CallsFilter } from '../../../../schemas/calls/calls-filter.ts'
@@ -26,12 +26,12 @@ const EXACT_FIELDS = [
   'svc_run_ids',
 ] as const
 
-/** Limit: uses of refs, up to which calls are looked for by them. */
+/** Limit: uses of refs up to which calls are found through them. */
 const FEW_USES = 4096
 
 /**
- * Only fields that narrow: an absent, null or empty list and a false switch give nothing. Whether few calls use the refs
- * is looked up, since some are used by most of them.
+ * Returns conditions only for fields that narrow: an absent, null or empty list and a false switch add none. Counts the
+ * uses of refs, since most calls may use a ref.
  */
 export function toFilterClause(
   db: Connection,

@@ -1,4 +1,4 @@
-/** Walks the calls of a selection that meet its condition. No body and no text is read in vain. */
+/** Walks the calls of a selection that meet its condition. Reads only the bodies and texts that it needs. */
 import {
   BODIES,
   type Body,
@@ -15,9 +15,9 @@ import { type CallsByRefs, planByRefs } from './calls-by-refs.ts'
 import { NAMED_COLUMNS, type NamedColumn, SIZE_COLUMN } from './calls-query.sql.ts'
 import { type CallsPlace, createCallReader, type FoundKey, walkKeys } from './calls-walk.ts'
 
-/** Calls between two looks at whether others wait. */
+/** Calls between two checkpoints. */
 const CHUNK_CALLS = 256
-/** Columns of keys behind the id. */
+/** Columns of keys after the id. */
 const COLUMNS = [SIZE_COLUMN]
 
 /** A call that meets the condition. */
@@ -27,15 +27,15 @@ interface MatchingCall {
   readonly storage_size_bytes: number
 }
 
-/** Columns that stand behind a field of another name. */
+/** Columns from which a field of another name is computed. */
 const READ_BY: Readonly<Record<string, readonly NamedColumn[]>> = {
   ended_at: ['ended_at_us'],
-  // What summary.weave is made of.
+  // The columns behind summary.weave.
   summary: ['ended_at_us', 'exception', 'display_name', 'op_name'],
   feedback: ['project_id', 'id'],
 }
 
-/** Hands calls over, with the columns and bodies that the selection reads, until `take` wants no more. */
+/** Passes calls with the columns and bodies that the selection needs to `take`, until it returns false. */
 export function walkMatching(
   db: Connection,
   selection: CallsSelection,
@@ -65,16 +65,16 @@ export function walkMatching(
   return walkKeys(db, selection, place, checkpoint, (keys) => takeExpected(keys), more)
 }
 
-/** Gives a call on; false to end the walk. */
+/** Passes a call on; returns false to end the walk. */
 type TakeIf = (isMatch: boolean, seen: ScannedCall, key: FoundKey) => boolean
 
-/** Reads calls and takes each, after what is to come before it; false to end the walk. */
+/** Reads calls and takes each, but first calls `before` with its key; returns false to end the walk. */
 type ReadCalls = (
   keys: readonly FoundKey[],
   before?: (key: FoundKey) => boolean,
 ) => Generator<void, boolean>
 
-/** Reads only the calls about which something is not known yet, and takes all calls in their order. */
+/** Reads only the calls that their keys and refs do not decide, and takes all calls in order. */
 function createMixedReader(
   byRefs: CallsByRefs,
   checkpoint: Checkpoint,
@@ -107,7 +107,7 @@ function createMixedReader(
   }
 }
 
-/** What of its calls a selection reads. */
+/** Returns the bodies and columns that a selection needs. */
 function wantedBy({ expression, sort }: CallsSelection) {
   const paths = [...(expression ? fieldPaths(expression) : []), ...sort.map(({ path }) => path)]
   const fields = new Set(paths.map(([first = '']) => first))

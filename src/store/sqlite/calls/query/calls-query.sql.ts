@@ -4,7 +4,7 @@ import { type BodyName, bodyText } from '../bodies.sql.ts'
 import { idText, idTexts, OP_NAME, PROJECT_ID, PROJECT_KEY } from '../columns/id-columns.sql.ts'
 import { callsBy, type FilterCondition, renderConditions } from './filter-conditions.sql.ts'
 
-/** Columns beside the key and the start. */
+/** Columns besides the key and the start. */
 export const NAMED_COLUMNS = [
   'project_id',
   'id',
@@ -27,7 +27,7 @@ export type NamedColumn = (typeof NAMED_COLUMNS)[number]
 
 const IDS: readonly NamedColumn[] = ['id', 'trace_id', 'parent_id', 'thread_id', 'turn_id']
 
-/** NULL for those that nobody wants: most take some work to read. */
+/** Selects NULL for columns that are not wanted: most take some work to read. */
 function namedColumns(wanted: ReadonlySet<NamedColumn>): string {
   return NAMED_COLUMNS.map((column) => {
     if (!wanted.has(column)) return `NULL AS ${column}`
@@ -37,7 +37,7 @@ function namedColumns(wanted: ReadonlySet<NamedColumn>): string {
   }).join(',\n  ')
 }
 
-/** Texts that hold a body of a call. */
+/** The texts that hold each body of a call. */
 const BODY_COLUMNS: Readonly<Record<Body, readonly BodyName[]>> = {
   attributes: ['attributes', 'otel_dump'],
   inputs: ['inputs'],
@@ -45,7 +45,7 @@ const BODY_COLUMNS: Readonly<Record<Body, readonly BodyName[]>> = {
   summary: ['summary'],
 }
 
-/** A column for each body; NULL for those that nobody wants, so that their pages are not read. */
+/** Selects a column for each body; NULL for bodies that are not wanted, so that their pages are not read. */
 function bodyColumns(wanted: ReadonlySet<Body>): string {
   return (Object.keys(BODY_COLUMNS) as Body[])
     .flatMap((body) =>
@@ -56,7 +56,7 @@ function bodyColumns(wanted: ReadonlySet<Body>): string {
     .join(',\n  ')
 }
 
-/** Calls that started in a part of time, not after a walk began, and are not deleted. */
+/** Calls that started in a part of time, were stored before the walk began, and are not deleted. */
 function liveCalls(conditions: readonly FilterCondition[]): string {
   return `
 WHERE calls.project_key = ${PROJECT_KEY}
@@ -73,9 +73,9 @@ SELECT max(call_key)
 FROM calls
 `
 
-/** The time of the call that `@calls` others precede in a part of time (calls_project_key_started_at_us alone). */
+/** The start of the call after the first `@calls` of a part of time (covered by calls_project_key_started_at_us). */
 export const FIND_TIME_AFTER = findTime('asc')
-/** The same from the end of the part. */
+/** The same, from the end of the part. */
 export const FIND_TIME_BEFORE = findTime('desc')
 
 function findTime(direction: 'asc' | 'desc'): string {
@@ -91,11 +91,11 @@ LIMIT 1 OFFSET @calls
 }
 
 /**
- * Keys, times and ids of calls in order of time behind a call, or from the beginning for null
- * (calls_project_key_started_at_us; by other fields the index of callsBy serves and the rows are sorted).
- * By the texts of ids where times are equal, as ClickHouse has them.
+ * Keys, times and ids of calls in time order after a call, or from the beginning for null
+ * (calls_project_key_started_at_us; for other fields, the index of callsBy, and the rows are sorted).
+ * Equal times are ordered by the texts of ids, as in ClickHouse.
  *
- * @param more - expressions of columns that are wanted besides
+ * @param more - expressions of additional columns
  */
 export function selectCallKeys(
   conditions: readonly FilterCondition[],
@@ -116,10 +116,10 @@ LIMIT @limit
 `
 }
 
-/** Bytes of a call, as a column of selectCallKeys. */
+/** The bytes of a call, as a column of selectCallKeys. */
 export const SIZE_COLUMN = 'calls.storage_size_bytes'
 
-/** The same of the ref at a path; null where none is known to stand (primary key of call_refs). */
+/** The key of the ref at a path, as such a column; null when none is stored there (primary key of call_refs). */
 export function refColumn(body: 'inputs' | 'output', pathParameter: string): string {
   return `(
     SELECT call_refs.ref_key
@@ -130,10 +130,10 @@ export function refColumn(body: 'inputs' | 'output', pathParameter: string): str
   )`
 }
 
-/** By primary key. */
+/** The text of a ref; by primary key. */
 export const FIND_REF_TEXT = 'SELECT ref FROM refs WHERE ref_key = ?'
 
-/** How many calls, up to a limit, and their bytes (the same indexes). */
+/** The number of calls, up to a limit, and their bytes (the same indexes). */
 export function countCalls(conditions: readonly FilterCondition[]): string {
   return `
 SELECT
@@ -148,7 +148,7 @@ FROM (
 `
 }
 
-/** Calls by their keys, in the order of the keys (primary keys). */
+/** Calls by key, in the given order (primary keys). */
 export function findCallsByKey(
   wanted: ReadonlySet<Body>,
   named: ReadonlySet<NamedColumn> = new Set(NAMED_COLUMNS),

@@ -1,7 +1,7 @@
 /**
- * Lists of calls in SQLite: a reader finds the keys, batch by batch as the client takes them, the bodies are
- * then read a few calls at a time between other work. Never holds more than a batch of keys and a slice of bodies,
- * and no read transaction while the reader takes its time.
+ * Lists of calls in SQLite: a reader finds the keys, batch by batch as the client consumes them; the bodies are then
+ * read a few calls at a time between other work. Never holds more than a batch of keys and a slice of bodies, and
+ * keeps no read transaction open for a slow client.
  */
 import { BODIES, type Body } from '../../../../domain/calls/call-fields.ts'
 import type { CallTexts } from '../../../../domain/calls/call-view.ts'
@@ -16,7 +16,7 @@ import { SUM_TRACE_SIZE } from '../calls.sql.ts'
 import { findCallsByKey } from './calls-query.sql.ts'
 import type { CallsBatch, CallsCursor } from './calls-scan.ts'
 
-/** Limit: calls of one slice, some 1 ms on the event loop. */
+/** Limit: calls of one slice, which takes some 1 ms on the event loop. */
 const SLICE_ROWS = 100
 /** Limit: characters after which a slice ends. */
 const SLICE_CHARACTERS = 1024 * 1024
@@ -24,8 +24,8 @@ const SLICE_CHARACTERS = 1024 * 1024
 type KeyedCall = CallTexts & { readonly call_key: number }
 
 /**
- * @param db - for what is read here
- * @param arrivals - recorded calls that are on their way
+ * @param db - for reads on this thread
+ * @param arrivals - recorded calls that are not stored yet
  */
 export function createCallsQueryStore(
   db: Connection,
@@ -59,11 +59,11 @@ export function createCallsQueryStore(
 
 interface Slice {
   readonly calls: readonly ListedCall[]
-  /** How many of the keys were read; at least one. */
+  /** The number of keys read; at least one. */
   readonly read: number
 }
 
-/** Reads the calls of keys, fewer when they are large. */
+/** Returns a function that reads the calls of keys, fewer when they are large. */
 function createSliceReader(db: Connection, shape: CallsShape): (keys: Float64Array) => Slice {
   const findCalls = db.prepare(findCallsByKey(wantedBodies(shape)))
   const sumTraceSize = db.prepare(SUM_TRACE_SIZE).pluck()
@@ -104,7 +104,7 @@ function charactersOf(call: CallTexts): number {
   return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0)
 }
 
-/** Costs and feedback lie in the summary. */
+/** Returns the bodies to read; costs and feedback are in the summary. */
 function wantedBodies({ columns, withCosts, withFeedback }: CallsShape): ReadonlySet<Body> {
   const isWanted = (body: Body) =>
     columns === null || columns.has(body) || (body === 'summary' && (withCosts || withFeedback))

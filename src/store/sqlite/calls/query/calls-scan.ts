@@ -1,4 +1,4 @@
-/** The read jobs behind lists of calls: which calls, in which order, and how many. They read no body in vain. */
+/** The read jobs behind lists of calls: which calls, in which order, and how many. They read only bodies they need. */
 import { callField, type ScannedCall } from '../../../../domain/calls/call-fields.ts'
 import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
 import { createRowSelection, type RowQuery } from '../../../../domain/query/row-query.ts'
@@ -23,9 +23,9 @@ const BATCH_KEYS = 50_000
 /** Limit: calls of one list that has to be sorted, at some 200 bytes each. */
 const SORTED_MAX = 500_000
 
-/** Where a list goes on. Plain data. */
+/** The position from which a list resumes. Plain data. */
 export interface CallsCursor extends CallsPlace {
-  /** Calls that the list has passed, those before its offset among them. */
+  /** The number of calls that the list has passed, including those before its offset. */
   readonly passed: number
 }
 
@@ -39,17 +39,17 @@ interface CallsBatchQuery {
 
 export interface CallsBatch {
   readonly keys: Float64Array
-  /** Null when there is no more. */
+  /** Null at the end of the list. */
   readonly next: CallsCursor | null
 }
 
-/** Keys of the next calls of a selection, in its order. @throws ApiError validation_failed for too many */
+/** Returns the keys of the next calls of a selection, in its order. @throws ApiError validation_failed for too many */
 export const selectCalls: ReadJob<CallsBatchQuery, CallsBatch> = (db, query, checkpoint) =>
   query.selection.sort.length === 0
     ? listKeys(db, query, checkpoint)
     : sortKeys(db, query.selection, checkpoint)
 
-/** How many calls a selection holds, up to its limit. */
+/** Counts the calls of a selection, up to its limit. */
 export const countSelected: ReadJob<CallsSelection, CallsCount> = (db, selection, checkpoint) =>
   selection.expression === null
     ? countFound(db, selection, checkpoint)
@@ -66,7 +66,7 @@ function* listKeys(
   let passed = cursor?.passed ?? 0
   let next: CallsCursor | null = null
 
-  /** False when the batch or the list is whole. */
+  /** Adds a key; returns false when the batch or the list is complete. */
   function add(call_key: number, after_us: number, after_id: string): boolean {
     if (passed >= offset + limit) return false
     passed += 1
@@ -81,7 +81,7 @@ function* listKeys(
     const take = function* (found: readonly FoundKey[]) {
       return found.every(([key, us, id]) => add(key, us, id))
     }
-    // At least one, which ends a list that wants none.
+    // At least one, which ends even a list with limit 0.
     const callsMax = Math.max(1, offset + limit - passed)
     yield* walkKeys(db, selection, place, checkpoint, take, { ...NO_MORE, callsMax })
   } else {
@@ -92,7 +92,7 @@ function* listKeys(
   return { keys: Float64Array.from(keys), next }
 }
 
-/** A call that may be kept; its texts are let go as soon as it was looked at. */
+/** A call that may be kept; its texts are released as soon as it has been compared. */
 interface Candidate {
   readonly key: number
   seen: ScannedCall | null
@@ -158,7 +158,7 @@ function* countMatching(
   return { count, storage_size_bytes }
 }
 
-/** SQLite takes a negative limit for none. */
+/** SQLite treats a negative limit as none. */
 function toSqlLimit(limit: number): number {
   return Number.isFinite(limit) ? limit : -1
 }

@@ -1,6 +1,6 @@
 /**
- * Walks the calls of a selection in its order, a bounded part at a time, so that a read can stop between any two
- * parts and go on later behind the last call.
+ * Walks the calls of a selection in order, a bounded part at a time, so that a read can pause between two parts and
+ * resume later after the last call.
  */
 import type { Body } from '../../../../domain/calls/call-fields.ts'
 import type { CallTexts } from '../../../../domain/calls/call-view.ts'
@@ -19,24 +19,24 @@ import {
 } from './calls-query.sql.ts'
 import { type FilterCondition, isByTime } from './filter-conditions.sql.ts'
 
-/** Limit: calls of one statement, whether a filter lets them through or not; some 20 ms. */
+/** Limit: calls that one statement visits, whether they pass the filter or not; some 20 ms. */
 const PART_CALLS = 16_384
 /** Calls whose bodies one statement reads. */
 const CHUNK_CALLS = 256
 
-/** Which calls a walk meets, in which order of time. */
+/** Which calls a walk visits, and in which time order. */
 type WalkedCalls = Pick<CallsSelection, 'project_id' | 'filter' | 'startedUs' | 'direction'>
 
-/** Where a walk goes on. Plain data. */
+/** The position from which a walk resumes. Plain data. */
 export interface CallsPlace {
-  /** The last call that was looked at; no call has the time of the beginning. */
+  /** The last call visited; before the first call, a time that no call has. */
   readonly after_us: number
   readonly after_id: string
-  /** Calls that came later than the walk began are left out. */
+  /** Skips calls that were stored after the walk began. */
   readonly max_key: number
 }
 
-/** A call that the filter lets through; behind its id the columns that were wanted besides. */
+/** A call that passes the filter; additional columns follow its id. */
 export type FoundKey = readonly [
   call_key: number,
   started_at_us: number,
@@ -44,14 +44,14 @@ export type FoundKey = readonly [
   ...more: (number | null)[],
 ]
 
-/** Columns that are wanted besides, as of selectCallKeys, and their parameters. */
+/** Additional columns, for selectCallKeys, and their parameters. */
 export interface MoreColumns {
   readonly columns: readonly string[]
   readonly parameters: Readonly<Record<string, unknown>>
 }
 
 interface WalkOptions extends MoreColumns {
-  /** Calls that are taken at most: for a page no whole part need be read. */
+  /** Limit: calls to take; a page does not need a whole part. */
   readonly callsMax?: number
 }
 
@@ -59,13 +59,13 @@ export const NO_MORE: MoreColumns = { columns: [], parameters: {} }
 
 export type ScannedRow = CallTexts & { readonly call_key: number }
 
-/** The place before the first call, as of now. */
+/** Returns the position before the first call; the walk will see the calls stored so far. */
 export function beginWalk(db: Connection): CallsPlace {
   const max_key = (db.prepare(MAX_CALL_KEY).pluck().get() as number | null) ?? 0
   return { after_us: Number.NaN, after_id: '', max_key }
 }
 
-/** Conditions of the filter, and parameters but those of time. */
+/** Returns the conditions of the filter, and all parameters except the times. */
 export function toClause(
   db: Connection,
   { project_id, filter }: WalkedCalls,
@@ -76,9 +76,9 @@ export function toClause(
 }
 
 /**
- * Hands the keys over in parts of bounded size, until `take` wants no more; it is a generator that pauses by itself.
+ * Passes keys in parts of bounded size to `take`, until that returns false. `take` is a generator that may pause, too.
  *
- * @param place - begins there
+ * @param place - where to begin
  */
 export function* walkKeys(
   db: Connection,
@@ -113,7 +113,7 @@ export function* walkKeys(
   }
 }
 
-/** Parts of the time of a selection with about PART_CALLS calls each; the whole where an index finds few calls. */
+/** Cuts the time of a selection into parts of about PART_CALLS calls, but not when an index finds few calls. */
 export function* cutTime(
   db: Connection,
   conditions: readonly FilterCondition[],
@@ -134,7 +134,7 @@ export function* cutTime(
       yield { from, to }
       return
     }
-    // All calls of one time stay together: the order within is by id.
+    // Keeps calls of the same time together, because they are ordered by id.
     if (isUp) {
       const last = Math.max(end - 1, from)
       yield { from, to: last }
@@ -154,7 +154,7 @@ function startBehind({ from, to }: TimeBounds, direction: 'asc' | 'desc', after_
     : { from, to: Math.min(to, after_us) }
 }
 
-/** Reads calls with some of their bodies and names, until `take` wants no more and gives false; pauses by itself. */
+/** Returns a generator that reads calls with the wanted bodies and columns until `take` returns false; it pauses. */
 export function createCallReader(
   db: Connection,
   wanted: ReadonlySet<Body>,
@@ -174,7 +174,7 @@ export function createCallReader(
       let isDue = false
       for (const row of find.iterate({ keys: `[${keys.slice(at, end).join()}]` })) {
         const call = row as ScannedRow
-        // Calls that were deleted meanwhile are passed over.
+        // Skips calls that were deleted meanwhile.
         while (keys[at] !== call.call_key) at += 1
         if (!take(call, found[at] as FoundKey)) return false
         at += 1

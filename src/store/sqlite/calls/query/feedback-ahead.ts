@@ -1,4 +1,4 @@
-/** Feedback about the calls of a walk, read at once for those that come next. */
+/** Reads feedback about the calls of a walk ahead, in one statement for the next calls. */
 import { callRef } from '../../../../domain/calls/call-ref.ts'
 import type { CallTexts } from '../../../../domain/calls/call-view.ts'
 import type { FeedbackRow } from '../../../../domain/feedback/feedback-view.ts'
@@ -6,32 +6,32 @@ import type { Connection } from '../../db/connection.ts'
 import { countFeedback, createFeedbackAboutMany } from '../../feedback/feedback-about.ts'
 import type { FoundKey } from './calls-walk.ts'
 
-/** Limit: rows that are read ahead, unless one call has more. */
+/** Limit: rows read ahead, unless one call has more. */
 const ROWS_MAX = 256
 const NONE: readonly FeedbackRow[] = []
 
 export interface FeedbackAhead {
-  /** Names the calls that are asked for next, in this order; some may be skipped. */
+  /** Announces the next calls, in order; some may be skipped. */
   expect(keys: readonly FoundKey[]): void
-  /** Feedback about a call, the oldest first. */
+  /** Returns the feedback about a call, oldest first. */
   feedbackOf(call: Pick<CallTexts, 'project_id' | 'id'>): readonly FeedbackRow[]
 }
 
 /**
- * For the calls of one project. Why ahead: a statement for each call takes 23 us of CPU a call, one for many 2 us.
+ * For the calls of one project. Why ahead: one statement per call takes 23 us of CPU a call, one for many 2 us.
  *
- * @param refScheme - of the refs under which feedback speaks of calls
+ * @param refScheme - the URI scheme of the refs by which feedback names calls
  */
 export function createFeedbackAhead(db: Connection, refScheme: string): FeedbackAhead {
   const readMany = createFeedbackAboutMany(db)
-  /** How much feedback calls have, by their ids; null where too many have any. */
+  /** The number of feedback rows by id of the call; null when too many calls have any. */
   let counts: ReadonlyMap<string, number> | null | undefined
   let coming: readonly FoundKey[] = []
-  /** Place in `coming` behind what was read. */
+  /** The index in `coming` after what was read. */
   let at = 0
   let page: ReadonlyMap<string, readonly FeedbackRow[]> = new Map()
 
-  /** The call, and as many of those behind it as have ROWS_MAX rows together. */
+  /** Returns the call and as many of the following ones as have ROWS_MAX rows in total. */
   function nextIds(id: string): ReadonlySet<string> {
     const ids = new Set([id])
     if (!counts) return ids

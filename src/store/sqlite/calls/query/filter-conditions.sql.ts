@@ -1,10 +1,10 @@
 /** The fields of the calls filter as conditions of statements over `calls`, and the indexes that serve them. */
 import { packedId } from '../columns/id-columns.sql.ts'
 
-/** No text has this byte, which is behind all that text has. */
+/** A byte that no text has and that sorts after all text. */
 const BEHIND_ALL_TEXT = "CAST(x'ff' AS TEXT)"
 
-/** Conditions of the filter's fields; each reads its entries out of one JSON array. */
+/** The condition of each field of the filter; each reads its entries from one JSON array. */
 const FILTER_CONDITIONS = {
   op_names: `calls.op_key IN (${selectNamed('ops', 'op_key', 'op_name', 'op_names')})`,
   input_refs: hasRef(0, 'input_refs'),
@@ -21,15 +21,15 @@ const FILTER_CONDITIONS = {
   trace_roots_only: 'calls.parent_id IS NULL',
 } as const
 
-/** A field of the filter that needs a condition; `few_` where few calls use the refs, and are found by these. */
+/** A field of the filter that needs a condition; `few_` when few calls use the refs and are found through them. */
 export type FilterCondition = keyof typeof FILTER_CONDITIONS
 
-/** The conditions of a filter, to follow others; they read `calls`. */
+/** Renders the conditions of a filter on `calls`, to be appended to others. */
 export function renderConditions(conditions: readonly FilterCondition[]): string {
   return conditions.map((name) => `\n  AND ${FILTER_CONDITIONS[name]}`).join('')
 }
 
-/** Conditions that few calls meet and how these are found, the fewest first. */
+/** Conditions that few calls meet, and how these calls are found; the most selective first. */
 const SEEKS = [
   ['call_ids', 'INDEXED BY calls_project_key_id'],
   // By primary key, after call_refs_ref_key.
@@ -41,15 +41,15 @@ const SEEKS = [
   ['thread_ids', 'INDEXED BY calls_project_key_thread_id'],
 ] as const satisfies readonly (readonly [FilterCondition, string])[]
 
-/** Whether calls are found by the index of time, where a filter may let few of very many through. */
+/** Whether calls are found by the time index, so that a filter may pass few of very many visited calls. */
 export function isByTime(conditions: readonly FilterCondition[]): boolean {
   return !SEEKS.some(([name]) => conditions.includes(name))
 }
 
 /**
- * `calls`, read by the index that fits the filter.
+ * Returns `calls` with the index that fits the filter.
  *
- * Why: without figures SQLite takes the index of time for any filter, since it spares the sort.
+ * Why: without table statistics, SQLite chooses the time index for any filter, because it avoids the sort.
  */
 export function callsBy(conditions: readonly FilterCondition[]): string {
   const seek = SEEKS.find(([name]) => conditions.includes(name))
@@ -58,7 +58,7 @@ export function callsBy(conditions: readonly FilterCondition[]): string {
   return `calls INDEXED BY calls_project_key_${isByOp ? 'op_key_' : ''}started_at_us`
 }
 
-/** How many uses refs have on one side of calls, up to a limit (unique in refs, then call_refs_ref_key). */
+/** The number of uses of refs in inputs or outputs, up to a limit (unique in refs, then call_refs_ref_key). */
 export const COUNT_INPUT_USES = countUses(0, 'input_refs')
 export const COUNT_OUTPUT_USES = countUses(1, 'output_refs')
 
@@ -75,12 +75,12 @@ function isIn(column: string, parameter: string): string {
   return `${column} IN (SELECT value FROM json_each(@${parameter}))`
 }
 
-/** The same of ids. */
+/** The same for ids. */
 function isId(column: string, parameter: string): string {
   return `${column} IN (SELECT ${packedId('value')} FROM json_each(@${parameter}))`
 }
 
-/** Keys of these names, or of those that begin with one of the prefixes: ranges of names, which are unique. */
+/** Keys of these names, and of names with one of the prefixes: ranges of the unique index of names. */
 function selectNamed(table: string, key: string, name: string, parameter: string): string {
   return `
     SELECT ${key}
@@ -103,7 +103,7 @@ function selectUsers(isOutput: 0 | 1, parameter: string): string {
       AND call_refs.ref_key IN (${selectNamed('refs', 'ref_key', 'ref', parameter)})`
 }
 
-/** A ref on one side of the call (primary key of call_refs). */
+/** Whether the inputs or output of a call have one of the refs (primary key of call_refs). */
 function hasRef(isOutput: 0 | 1, parameter: string): string {
   return `EXISTS (
     SELECT 1
