@@ -1,10 +1,10 @@
-/** Statements that keep beside a call's usage what its children report. */
+/** Statements that store the sums of what a call's children report beside its own usage. */
 import { USAGE_COUNTERS } from '../../../domain/usage/own-usage.ts'
 import { insertRow } from '../db/rows.sql.ts'
 
 const nested = (counter: string) => `nested_${counter}`
 
-/** Sums stay numbers that a double counts exactly. */
+/** Limit: sums stay integers that a double holds exactly. */
 const SUM_MAX = Number.MAX_SAFE_INTEGER
 
 const NESTED_COLUMNS = USAGE_COUNTERS.map(nested)
@@ -12,10 +12,10 @@ const NESTED_COLUMNS = USAGE_COUNTERS.map(nested)
 /** In the order of the parameters. */
 const USAGE_COLUMNS = ['call_key', 'model', 'tells_requests', ...USAGE_COUNTERS, ...NESTED_COLUMNS]
 
-/** One model of a call's usage, and what its children report of it. Parameters by their place. */
+/** Inserts one model of a call's usage, with what its children report of it. Positional parameters. */
 export const INSERT_CALL_USAGE = insertRow('call_usage', USAGE_COLUMNS)
 
-/** What is read of a row of call_usage: usage-rows.ts. */
+/** The columns that usage-rows.ts reads from call_usage. */
 export const USAGE_ROW = ['model', 'tells_requests', ...USAGE_COUNTERS, ...NESTED_COLUMNS]
   .map((column) => `call_usage.${column}`)
   .join(',\n  ')
@@ -28,7 +28,7 @@ FROM call_usage
 WHERE call_key = @call_key
 `
 
-/** Whether a call has children (calls_project_key_parent_id). It takes 3 us; to sum up none takes 55. */
+/** Whether a call has children (calls_project_key_parent_id). Takes 3 us; summing up no children takes 55. */
 export const HAS_CHILDREN = `
 SELECT EXISTS (
   SELECT 1
@@ -37,7 +37,7 @@ SELECT EXISTS (
 )
 `
 
-/** What the children of a call report, by model (calls_project_key_parent_id, then the primary key of call_usage). */
+/** The sums of children's reports by model (calls_project_key_parent_id, then the primary key of call_usage). */
 export const SUM_CHILDREN_USAGE = `
 SELECT
   model,
@@ -53,7 +53,7 @@ GROUP BY model
 `
 
 /**
- * Adds to what the children of a call report of a model, or takes off: nothing where the call is not known or reports
+ * Adds to, or subtracts from, the sums of a parent for a model. Does nothing when the parent is unknown or reports
  * nothing of the model (calls_project_key_id, then the primary key of call_usage).
  */
 export const ADD_NESTED_USAGE = `
@@ -75,7 +75,7 @@ RETURNING
   ${USAGE_ROW.replaceAll('call_usage.', '')}
 `
 
-/** What statistics know of a call (primary key). */
+/** The project and start of a call that statistics count (primary key). */
 export const FIND_COUNTED_CALL = `
 SELECT
   (SELECT project_id FROM projects WHERE projects.project_key = calls.project_key) AS project_id,
@@ -86,7 +86,7 @@ WHERE call_key = @call_key
   AND deleted_at_us IS NULL
 `
 
-/** Calls that are being deleted and whose parents stay, with a report (primary keys, then calls_project_key_id). */
+/** Calls with usage that are being deleted while their parents stay (primary keys, then calls_project_key_id). */
 export const SELECT_ORPHANING_CALLS = `
 SELECT
   calls.call_key,

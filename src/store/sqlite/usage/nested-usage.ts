@@ -1,6 +1,6 @@
 /**
- * Keeps beside a call's usage what its children report of it, in the write that changes either: nothing is read for
- * calls that report nothing.
+ * Maintains the sums of what a call's children report beside the call's own usage, in the write that changes either.
+ * Reads nothing for calls without usage.
  */
 
 import type { CallEnd, CallStart } from '../../../domain/calls/new-call.ts'
@@ -22,7 +22,7 @@ import { readCounted, readNested, readReport } from './usage-rows.ts'
 
 type Key = number | bigint
 
-/** A call with a parent, as its columns name them. */
+/** A call with a parent, in the form of its columns. */
 interface PackedChild {
   readonly call_key: Key
   readonly project_key: Key
@@ -31,7 +31,7 @@ interface PackedChild {
 
 export type NestedUsage = ReturnType<typeof createNestedUsage>
 
-/** @param hours - and `keys`: of the same connection */
+/** @param hours - like `keys`, over the same connection */
 export function createNestedUsage(
   db: Connection,
   hours: Pick<HourMarks, 'recount'>,
@@ -45,7 +45,7 @@ export function createNestedUsage(
   const findCounted = db.prepare(SQL.FIND_COUNTED_CALL)
   const selectOrphaning = db.prepare(SQL.SELECT_ORPHANING_CALLS)
 
-  /** Has the hour of a parent counted again where the parent's own usage has changed. */
+  /** Adds a child's report to its parent's sums, and recounts the parent if its own usage has changed. */
   function add(child: PackedChild, model: string, counters: UsageCounters): void {
     const row = addNested.get({ ...child, model, ...counters }) as unknown[] | undefined
     if (!row) return
@@ -66,7 +66,7 @@ export function createNestedUsage(
   }
 
   return {
-    /** Writes down what a call reports. @returns how it counts */
+    /** Stores what a call reports. @returns how it counts */
     report(call_key: Key, { project_id, id, usage }: CallEnd): CountedUsage[] {
       if (usage.length === 0) return []
       const call = { call_key, project_key: keys.projectKey(project_id), packed_id: packId(id) }
@@ -87,11 +87,11 @@ export function createNestedUsage(
       })
     },
 
-    /** How the usage of a call counts. */
+    /** Returns how the usage of a call counts. */
     count: (call_key: Key): CountedUsage[] =>
       (find.all({ call_key }) as unknown[][]).flatMap((row) => readCounted(row)),
 
-    /** From now on the call counts, and so do its reports at its parent. */
+    /** Adds the reports of a call that counts from now on to its parent. */
     addToParent(
       call_key: Key,
       { project_id, parent_id }: Pick<CallStart, 'project_id' | 'parent_id'>,
@@ -105,7 +105,7 @@ export function createNestedUsage(
 
     findReports,
 
-    /** Tells the parents of calls that are deleted, where the parents stay. */
+    /** Subtracts the reports of deleted calls from parents that stay. */
     takeFromParents(call_keys: readonly number[]): void {
       const orphaning = selectOrphaning.all({ call_keys: JSON.stringify(call_keys) })
       for (const child of orphaning as PackedChild[]) {

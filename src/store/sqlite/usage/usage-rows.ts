@@ -1,4 +1,4 @@
-/** Rows of call_usage as they are read: a report, and what the children of the call report of the same model. */
+/** Reads rows of call_usage: a call's report, and the sums of what its children report of the same model. */
 import {
   type CountedUsage,
   countUsage,
@@ -7,24 +7,24 @@ import {
 import type { CallUsage } from '../../../domain/usage/usage.ts'
 
 /**
- * Where counters begin among the columns of USAGE_ROW, behind the model and whether it tells requests: those of the
- * report, then those of the children, both in the order of USAGE_COUNTERS.
+ * Where counters begin in USAGE_ROW, after `model` and `tells_requests`: first those of the report, then those of the
+ * children, both in the order of USAGE_COUNTERS.
  */
 const REPORTED_AT = 2
 const NESTED_AT = 9
 
-/** The report of a row whose columns begin at `at`. */
+/** Returns the report of a row whose columns begin at `at`. */
 export function readReport(row: readonly unknown[], at = 0): CallUsage {
   const [model, tellsRequests] = [row[at] as string, row[at + 1] === 1]
   return { model, tells_requests: tellsRequests, ...readCounters(row, at + REPORTED_AT) }
 }
 
-/** What the row says of the children's reports; null where there are none. */
+/** Returns the sums of the children's reports; null when there are none. */
 export function readNested(row: readonly unknown[], at = 0): UsageCounters | null {
   return row[at + NESTED_AT] === null ? null : readCounters(row, at + NESTED_AT)
 }
 
-/** The report and the call's own usage, as one row where they are the same. */
+/** Returns the report and the call's own usage, as one row when they are equal. */
 export function readCounted(row: readonly unknown[], at = 0): CountedUsage[] {
   return countUsage(readReport(row, at), readNested(row, at))
 }

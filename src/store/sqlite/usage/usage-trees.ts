@@ -1,4 +1,4 @@
-/** What usage over trees of calls is made of besides their rows: which calls count, and which lie below others. Pure. */
+/** Selects the calls of usage over trees: which of them count, and which descend from others. Pure. */
 import type { Expression } from '../../../domain/query/query-expression.ts'
 import { createMatcher } from '../../../domain/query/query-matcher.ts'
 import { timeValue } from '../../../domain/query/query-values.ts'
@@ -9,13 +9,13 @@ export interface FoundCall extends UsageCall {
   readonly isFinished: boolean
 }
 
-/** What a sieve looks at by name, besides the other columns of a call. */
+/** The columns that a sieve converts, besides the other columns of a call. */
 interface SievedRow {
   readonly started_at_us: number
   readonly ended_at_us: number | null
 }
 
-/** Whether a call meets an expression; null is met by all. */
+/** Returns a predicate for calls that meet an expression; null accepts all. */
 export function createSieve(expression: Expression | null): (row: SievedRow) => boolean {
   if (expression === null) return () => true
   const meets = createMatcher(expression)
@@ -28,16 +28,16 @@ export function createSieve(expression: Expression | null): (row: SievedRow) => 
     })
 }
 
-/** The calls of these ids and all that they called. */
+/** Returns the ids of these calls and of all their descendants. */
 export function descendantsOf(ids: readonly string[], calls: readonly UsageCall[]): Set<string> {
   const children = Map.groupBy(calls, ({ parent_id }) => parent_id)
   const found = new Set(ids)
-  // The set grows while it is walked.
+  // The set grows during the iteration.
   for (const id of found) for (const child of children.get(id) ?? []) found.add(child.id)
   return found
 }
 
-/** The refusal of a question about more calls than its limit. */
+/** Returns the error for a query over more calls than its limit. */
 export function tooMany(limit: number): ApiError {
   const message = `There are more than ${limit} calls: raise the limit or narrow the filter.`
   return new ApiError('validation_failed', { param: 'limit', message })

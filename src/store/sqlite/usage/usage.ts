@@ -1,4 +1,4 @@
-/** Usage over trees of calls in SQLite, summed up in TypeScript, in a reader. */
+/** Usage over trees of calls in SQLite, summed up in TypeScript in a reader. */
 
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import { ANY_TIME } from '../../../domain/query/time-bounds.ts'
@@ -57,7 +57,7 @@ export const sumCallsUsage: ReadJob<CallsUsageQuery, UsageResponse> = function* 
   }
 }
 
-/** Pauses by itself, as a query may let few of very many calls through. */
+/** Finds the calls of a query; pauses, because it may visit many calls for each match. */
 function* findCalls(
   db: Connection,
   { project_id, filter, expression, prices: own, limit }: TraceUsageQuery,
