@@ -1,6 +1,6 @@
 /**
- * Large files beside the database: received under a name of their own, then moved to where their project
- * keeps them. Knows nothing of rows; a file without a row is waste, never a fault.
+ * Large files beside the database: received under a temporary name, then moved to the folder of their project.
+ * Independent of rows; a file without a row is waste, never a fault.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
@@ -9,11 +9,11 @@ import { dirname, join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
 import { DataDirectoryError } from '../db/connection.ts'
 
-/** Folder of uploaded files in the data directory. */
+/** The folder of uploaded files in the data directory. */
 export const FILES_DIRECTORY = 'files'
-/** Folder of the weights of checkpoints in the data directory. */
+/** The folder of the weights of checkpoints in the data directory. */
 export const ARTIFACTS_DIRECTORY = 'artifacts'
-/** Folder of the payloads of training jobs in the data directory. */
+/** The folder of the payloads of training jobs in the data directory. */
 export const PAYLOADS_DIRECTORY = 'training-payloads'
 const RECEIVED_DIRECTORY = 'received'
 
@@ -22,35 +22,35 @@ export interface FileWriter {
   write(bytes: Buffer): Promise<void>
   /** Resolves when all bytes are on the disk. */
   finish(): Promise<void>
-  /** Moves a finished file, also one that was moved before; resolves when its new name is on the disk. */
+  /** Moves a finished file, even one that was moved before; resolves when its new name is on the disk. */
   moveTo(path: string): Promise<void>
-  /** Closes and removes what was not moved. Never fails. */
+  /** Closes the file and removes it if it was not moved. Never fails. */
   discard(): Promise<void>
 }
 
 export interface FileFolder {
-  /** Where a project keeps a content, relative to the data directory. */
+  /** Returns the path of a project's content, relative to the data directory. */
   pathOf(projectId: string, digest: string): string
   openWriter(): Promise<FileWriter>
-  /** Fails when the file is not there, before anything is read. */
+  /** Rejects when the file does not exist, before anything is read. */
   openReader(path: string): Promise<Readable>
-  /** Removes a file that no row names. Never fails: a file that stays is waste. */
+  /** Removes a file that no row names. Never fails: a leftover file is only waste. */
   remove(path: string): Promise<void>
   /**
-   * Removes all files that are not in use, and what was being received. Only for the start, when nothing
-   * is on its way between the folder and the rows.
+   * Removes all unused files and incomplete uploads. Only for the start, when no file is between the folder and its
+   * row.
    *
    * @param isUsed - whether a row names the path
    * @param wanted - paths that rows name
-   * @returns how many of the wanted are not there
+   * @returns the number of wanted files that do not exist
    */
   sweep(isUsed: (path: string) => boolean, wanted: ReadonlySet<string>): Promise<number>
-  /** Whether a file is there. */
+  /** Whether a file exists. */
   has(path: string): Promise<boolean>
 }
 
 /**
- * Opens the folder, and makes it when it is missing.
+ * Opens the folder, and creates it when it is missing.
  *
  * @param root - the data directory
  * @param directory - its name in the data directory
@@ -75,7 +75,7 @@ export function openFileFolder(root: string, directory: string): FileFolder {
     },
     remove: (path) => removeQuietly(join(root, path)),
     async sweep(isUsed, wanted) {
-      // One list of the folder, not a look at each file.
+      // Lists the folder once instead of checking each file.
       const paths = await listFiles(root, directory)
       const unused = paths.filter((path) => !isUsed(path))
       for (const path of unused) await removeQuietly(join(root, path))
@@ -91,7 +91,7 @@ async function openWriter(root: string, directory: string, received: string): Pr
   const handle: FileHandle = await open(received, 'wx', 0o600)
   let file = received
   return {
-    // Why: a single write may take less than it was given; writeFile goes on until all is written.
+    // Why: a single write may be partial; writeFile continues until all bytes are written.
     write: (bytes) => handle.writeFile(bytes),
     async finish() {
       await handle.sync()
@@ -102,7 +102,7 @@ async function openWriter(root: string, directory: string, received: string): Pr
       await mkdir(dirname(target), { recursive: true, mode: 0o700 })
       await rename(file, target)
       file = target
-      // The file's name, and the name of its folder, which may be new.
+      // Syncs the name of the file and of its folder, which may be new.
       for (const folder of new Set([dirname(target), join(root, directory)])) {
         await syncDirectory(folder)
       }
@@ -114,7 +114,7 @@ async function openWriter(root: string, directory: string, received: string): Pr
   }
 }
 
-/** All files of a folder, relative to the root. */
+/** Lists all files of a folder, relative to the root. */
 async function listFiles(root: string, directory: string): Promise<string[]> {
   const entries = await readdir(join(root, directory), { recursive: true, withFileTypes: true })
   return entries
@@ -122,7 +122,7 @@ async function listFiles(root: string, directory: string): Promise<string[]> {
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
 }
 
-/** How many wanted paths are not among those that are there. */
+/** Counts the wanted paths that are not among the existing ones. */
 function countMissing(wanted: ReadonlySet<string>, paths: readonly string[]): number {
   return wanted.size - paths.filter((path) => wanted.has(path)).length
 }
@@ -131,7 +131,7 @@ async function removeQuietly(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => undefined)
 }
 
-/** So that a folder that was just made outlives a crash, as its files do. */
+/** Syncs a folder, so that new entries survive a crash. */
 function syncFolder(directory: string): void {
   const handle = openSync(directory, 'r')
   fsyncSync(handle)
@@ -147,7 +147,7 @@ async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** Hexadecimal names: some file systems do not tell upper case from lower case. */
+/** Returns a path with hexadecimal names, because some file systems ignore case. */
 export function pathOfContent(directory: string, projectId: string, digest: string): string {
   return join(directory, hexOf(projectId).slice(0, 32), hexOf(digest))
 }

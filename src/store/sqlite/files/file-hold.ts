@@ -1,18 +1,18 @@
-/** Keeps files where they are while somebody copies them. */
+/** Defers the removal of files while they are copied. */
 import type { FileFolder } from './file-folder.ts'
 
-/** Limit: removals that wait. What is beyond it stays until the sweep of the next start. */
+/** Limit: deferred removals. Files beyond it stay until the sweep at the next start. */
 const WAITING_MAX = 100_000
 
 export interface FileHold {
-  /** From here on no file is removed. @returns ends it, once; what waited is removed then */
+  /** Defers all removals from now on. @returns a function that ends this, once, and removes the deferred files */
   begin(): () => Promise<void>
-  /** A folder whose removals wait. */
+  /** Returns the folder with deferred removals. */
   over(folder: FileFolder): FileFolder
 }
 
 export function createFileHold(): FileHold {
-  /** By path, the folders of which none has the same. */
+  /** Deferred removals by path, which is unique across folders. */
   const waiting = new Map<string, FileFolder>()
   let holders = 0
 

@@ -1,4 +1,4 @@
-/** Files beside a database in memory: they end with it, too, however the process ends. */
+/** Files for a database in memory: they are in memory, too, and so end with the process. */
 import { Readable } from 'node:stream'
 import { type FileFolder, type FileWriter, pathOfContent } from './file-folder.ts'
 

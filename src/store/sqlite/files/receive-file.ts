@@ -1,21 +1,21 @@
-/** Takes in the bytes of a file: counted, hashed and on the disk before anything is said of them. */
+/** Receives the bytes of a file: counts them, hashes them and syncs them to the disk before it resolves. */
 import { createHash } from 'node:crypto'
 import { ApiError, bodyTooLarge } from '../../../errors.ts'
 import type { FileFolder, FileWriter } from './file-folder.ts'
 
-/** A file whose bytes are on the disk, under a name that does not last. */
+/** A file whose bytes are on the disk under a temporary name. */
 export interface ReceivedBytes {
   readonly sha256: string
   readonly bytes: number
-  /** Puts it under its lasting name, relative to the data directory. @throws ApiError store_unavailable */
+  /** Moves it to its final path, relative to the data directory. @throws ApiError store_unavailable */
   keep(path: string): Promise<void>
-  /** Removes what was not kept. Never fails. */
+  /** Removes the file if it was not kept. Never fails. */
   discard(): Promise<void>
 }
 
 /**
  * @param bytesMax - Infinity for no limit
- * @throws ApiError request_too_large, store_unavailable, and what the source throws; then nothing is left
+ * @throws ApiError request_too_large, store_unavailable, and what the source throws; no file is left then
  */
 export async function receiveBytes(
   source: AsyncIterable<Buffer> | Iterable<Buffer>,
@@ -54,7 +54,7 @@ async function writeAll(
   return { sha256: hash.digest('hex'), bytes }
 }
 
-/** Runs what needs the disk; its failures are the store's. */
+/** Runs a disk operation and maps its errors to store_unavailable. */
 export async function onDisk<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run()

@@ -1,4 +1,4 @@
-/** Statements of the sweep: they read whole tables, once, before anything is served. */
+/** Statements of the sweep: they read whole tables once, before the server accepts requests. */
 
 /** The files of all payloads. */
 export const LIST_PAYLOAD_PATHS = `
@@ -6,14 +6,14 @@ SELECT payload_path
 FROM training_jobs
 `
 
-/** The uploaded files that do not lie in their rows. */
+/** The uploaded files that are not stored in their rows. */
 export const LIST_FILE_PATHS = `
 SELECT path
 FROM files
 WHERE path IS NOT NULL
 `
 
-/** The weights of the checkpoints that are shown; several checkpoints may share them. */
+/** The weights of visible checkpoints; several checkpoints may share them. */
 export const LIST_ARTIFACT_PATHS = `
 SELECT DISTINCT artifact_path
 FROM checkpoints

@@ -1,6 +1,6 @@
 /**
- * Removes what a crash has left between files and rows: the file always comes first, and goes last. Counts the rows whose
- * files are gone, which no crash makes.
+ * Removes files that a crash has left without rows: a file is always created before its row and removed after it.
+ * Counts rows whose files are missing, which no crash can cause.
  */
 import type { MissingFiles } from '../../api/health.ts'
 import type { Connection } from '../db/connection.ts'
@@ -16,7 +16,7 @@ interface SweptParts {
   readonly artifacts: CheckpointArtifacts
 }
 
-/** @returns sweeps once and tells what is missing */
+/** @returns a function that sweeps once and returns what is missing */
 export function createSweep(
   db: Connection,
   { payloads, folder, artifacts }: SweptParts,

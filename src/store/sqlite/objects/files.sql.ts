@@ -1,6 +1,6 @@
 /** Statements of files. */
 
-/** A file, unless the project has it (files_project_id_digest). */
+/** Inserts a file unless the project has it (files_project_id_digest). */
 export const INSERT_FILE = `
 INSERT INTO files (project_id, digest, size_bytes, content, path)
 VALUES (@project_id, @digest, @size_bytes, @content, @path)

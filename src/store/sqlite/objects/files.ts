@@ -1,4 +1,4 @@
-/** Files in SQLite: small ones in their rows, large ones in a folder; the file always comes before the row. */
+/** Files in SQLite: small ones in their rows, large ones in a folder. A file is always written before its row. */
 import { createBytesDigest } from '../../../domain/objects/digests.ts'
 import { ApiError } from '../../../errors.ts'
 import type { FileStore } from '../../api/objects/files.ts'
@@ -9,12 +9,12 @@ import type { Writes } from '../write/writes.ts'
 import * as SQL from './files.sql.ts'
 
 /**
- * Limit: larger files lie in the folder. A row costs its bytes twice, in the log and in the database, and
- * shares its sync with others; a file costs three syncs of its own.
+ * Limit: larger files are stored in the folder. A row writes its bytes twice, to the log and to the database, and
+ * shares its sync with others; a file needs three syncs of its own.
  */
 const ROW_BYTES_MAX = 65_536
 
-/** Bytes that have come to their end. */
+/** A completely received file. */
 interface Received {
   readonly digest: string
   readonly size_bytes: number
@@ -24,7 +24,7 @@ interface Received {
   readonly writer: FileWriter | null
 }
 
-/** @param db - for what is read here */
+/** @param db - for reads on this thread */
 export function createFileStore(db: Connection, writes: Writes, folder: FileFolder): FileStore {
   const findFile = db.prepare(SQL.FIND_FILE)
   const sumBytes = db.prepare(SQL.SUM_FILE_BYTES).pluck()
@@ -35,7 +35,7 @@ export function createFileStore(db: Connection, writes: Writes, folder: FileFold
       | undefined
   }
 
-  /** Puts the bytes in their place when they are gone from it. */
+  /** Restores a stored file that has gone missing. */
   async function heal(path: string | null, writer: FileWriter | null): Promise<void> {
     if (path === null || writer === null || (await folder.has(path))) return
     await onDisk(() => writer.moveTo(path))
@@ -80,7 +80,7 @@ export function createFileStore(db: Connection, writes: Writes, folder: FileFold
   }
 }
 
-/** Keeps the first bytes in memory; opens a file when there are more than a row takes. */
+/** Keeps the first bytes in memory; opens a file when there are too many for a row. */
 async function receive(source: AsyncIterable<Buffer>, folder: FileFolder): Promise<Received> {
   const hash = createBytesDigest()
   let chunks: Buffer[] = []
@@ -107,7 +107,7 @@ async function receive(source: AsyncIterable<Buffer>, folder: FileFolder): Promi
   return { digest: hash.digest(), size_bytes, content, writer }
 }
 
-/** Runs what needs the disk; its failures are the store's. */
+/** Runs a disk operation and maps its errors to those of the store. */
 async function onDisk<T>(run: () => T | Promise<T>): Promise<T> {
   try {
     return await run()

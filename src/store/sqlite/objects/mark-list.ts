@@ -2,7 +2,7 @@
 import type { ReadJob } from '../read/read-job.ts'
 import { LIST_ALIASES, LIST_TAGS } from './marks.sql.ts'
 
-/** Limit: different names in one answer; what comes after in the order of the alphabet is left out. */
+/** Limit: distinct names in one result; names after them in sort order are left out. */
 const NAMES_MAX = 10_000
 
 export const listTags = createNameList(LIST_TAGS)
@@ -15,7 +15,7 @@ function createNameList(statement: string): ReadJob<string, string[]> {
       checkpoint()
       names.add(name as string)
     }
-    // In the order of bytes, as everywhere in the store; that of code units has '😀' before '\uffee'.
+    // Sorts by bytes, as everywhere in the store; sorting by code units would put '😀' before '\uffee'.
     const sorted = [...names].map((name) => Buffer.from(name)).sort(Buffer.compare)
     return sorted.slice(0, NAMES_MAX).map(String)
   }

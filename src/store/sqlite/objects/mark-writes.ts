@@ -47,7 +47,7 @@ export function createMarkWrites(db: Connection) {
   }
 }
 
-/** What was written before it throws is undone with it. */
+/** Checks the count after the write; an error undoes the write. */
 function requireFew(count: number, param: string): void {
   if (count <= MARKS_MAX) return
   const message = `An object has at most ${MARKS_MAX} ${param}.`

@@ -1,6 +1,6 @@
 /** Statements of the tags and aliases of objects. */
 
-/** By primary key, as are the others of tags. */
+/** By primary key, like the other statements for tags. */
 export const INSERT_TAG = `
 INSERT INTO object_tags (object_key, tag)
 VALUES (@object_key, @tag)
@@ -18,7 +18,7 @@ FROM object_tags
 WHERE object_key = @object_key
 `
 
-/** Has the alias lead to a version, wherever it led before; by primary key, as are the others of aliases. */
+/** Points an alias to a version, whatever it pointed to before; by primary key, like the others for aliases. */
 export const SET_ALIAS = `
 INSERT INTO object_aliases (project_id, object_id, alias, object_key)
 VALUES (@project_id, @object_id, @alias, @object_key)

@@ -1,4 +1,4 @@
-/** The read job that lists objects: narrow rows first, then the contents of those that matched. */
+/** The read job that lists objects: narrow rows first, then the contents of the matching ones. */
 
 import type { ObjectVersion } from '../../../domain/objects/object-view.ts'
 import { ApiError } from '../../../errors.ts'
@@ -32,7 +32,7 @@ export const findObjects: ReadJob<ObjectListing, ListedObject[]> = (db, listing,
   return found
 }
 
-/** Parameters of the conditions that hold. */
+/** Returns the parameters of the conditions that apply. */
 function toFilter({ filter }: ObjectListing): Partial<Record<ObjectCondition, string | number>> {
   const { is_op, latest_only } = filter
   const parameters = {

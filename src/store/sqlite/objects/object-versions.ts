@@ -1,17 +1,17 @@
-/** Looks up versions of published objects by their names. */
+/** Finds versions of published objects by name. */
 import { type ObjectVersion, parseVersionName } from '../../../domain/objects/object-view.ts'
 import type { Connection } from '../db/connection.ts'
 import * as SQL from './objects.sql.ts'
 
-/** @returns the version of a name, deleted or not; null when there is none */
+/** @returns a function that finds the version of a name, deleted or not; null when there is none */
 export function createVersionFinder(db: Connection) {
   return createFinder<ObjectVersion>(db, SQL.FIND_VERSIONS)
 }
 
-/** Where the content of a version lies. */
+/** The digest of a version's content. */
 type VersionPlace = Pick<ObjectVersion, 'digest' | 'deleted_at_us'>
 
-/** The same for those who only read contents. */
+/** The same for callers that only read the content. */
 export function createPlaceFinder(db: Connection) {
   return createFinder<VersionPlace>(db, SQL.FIND_PLACES)
 }

@@ -12,7 +12,7 @@ import { INSERT_TABLE, INSERT_TABLE_BLOCK } from './tables.sql.ts'
 interface ObjectDeletion {
   readonly project_id: string
   readonly object_id: string
-  /** Names of versions; null: all that live. */
+  /** Names of versions; null: all that are not deleted. */
   readonly versions: readonly string[] | null
   readonly deleted_at_us: number
 }
@@ -23,7 +23,7 @@ interface NewRows {
 }
 
 interface NewTable extends Omit<StoredTable, 'table_key'> {
-  /** As of toBlock, in their order. */
+  /** From toBlock, in order. */
   readonly blocks: readonly Uint8Array[]
 }
 
@@ -50,7 +50,7 @@ export function createObjectWrites(db: Connection) {
       insertValue.run({ project_id, digest, val_json })
       insertObject.run(object)
     },
-    /** The versions that it deleted, as they were. */
+    /** Returns the deleted versions as they were before. */
     delete_objects(deletion: ObjectDeletion): ObjectVersion[] {
       const { project_id, object_id, deleted_at_us } = deletion
       const chosen = chooseVersions(deletion)
@@ -74,7 +74,7 @@ export function createObjectWrites(db: Connection) {
   }
 }
 
-/** All names are looked up before the first is deleted, so that `latest` is the latest of before. */
+/** Resolves all names before the first deletion, so that `latest` does not shift. */
 function createVersionChoice(db: Connection) {
   const find = createVersionFinder(db)
   const listLive = db.prepare(SQL.LIST_LIVE_VERSIONS)

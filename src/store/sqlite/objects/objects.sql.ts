@@ -1,6 +1,6 @@
 /** Statements of published objects and their contents. */
 
-/** A content, unless the project has it (json_values_project_id_digest). */
+/** Inserts a content unless the project has it (json_values_project_id_digest). */
 export const INSERT_JSON_VALUE = `
 INSERT INTO json_values (project_id, digest, val_json)
 VALUES (@project_id, @digest, @val_json)
@@ -14,7 +14,10 @@ FROM json_values
 WHERE project_id = @project_id AND digest = @digest
 `
 
-/** The next version of an object, unless it has the content; one that was deleted is made anew (objects_project_id_object_id_version_index). */
+/**
+ * Inserts the next version of an object unless a version has the content; a deleted one is restored
+ * (objects_project_id_object_id_version_index).
+ */
 export const INSERT_OBJECT = `
 INSERT INTO objects (
   project_id,
@@ -46,7 +49,7 @@ ON CONFLICT (project_id, object_id, digest) DO UPDATE SET
 WHERE deleted_at_us IS NOT NULL
 `
 
-/** objects_project_id_object_id_version_index */
+/** Whether a version is the latest (objects_project_id_object_id_version_index). */
 const IS_LATEST = `objects.version_index IS (
     SELECT newer.version_index
     FROM objects AS newer
@@ -90,10 +93,10 @@ JOIN json_values
 `
 
 const WHOLE_VERSION = `SELECT ${OBJECT_COLUMNS} ${OBJECT_TABLES}`
-/** Where the content lies: no tags, aliases or sizes are looked for. */
+/** Only the digest of the content, without tags, aliases or sizes. */
 const PLACE_OF_VERSION = 'SELECT objects.digest, objects.deleted_at_us FROM objects'
 
-/** How a version is found by each kind of name. */
+/** The statement that finds a version by each kind of name. */
 export interface VersionStatements {
   readonly byDigest: string
   readonly byNumber: string
@@ -104,21 +107,21 @@ export interface VersionStatements {
 
 function findVersions(select: string): VersionStatements {
   return {
-    /** By its content (objects_project_id_object_id_digest). */
+    /** By content (objects_project_id_object_id_digest). */
     byDigest: `
 ${select}
 WHERE objects.project_id = @project_id
   AND objects.object_id = @object_id
   AND objects.digest = @digest
 `,
-    /** By its number (objects_project_id_object_id_version_index). */
+    /** By number (objects_project_id_object_id_version_index). */
     byNumber: `
 ${select}
 WHERE objects.project_id = @project_id
   AND objects.object_id = @object_id
   AND objects.version_index = @version_index
 `,
-    /** The one that an alias leads to (primary key of object_aliases). */
+    /** By alias (primary key of object_aliases). */
     byAlias: `
 ${select}
 WHERE objects.object_key = (
@@ -175,7 +178,7 @@ WHERE project_id = @project_id
   AND deleted_at_us IS NULL
 `
 
-/** What versions are sorted by, as text of a statement; nothing else may stand there. */
+/** The SQL of the allowed sort orders of versions. */
 export const OBJECT_ORDERS = {
   object_id: { asc: 'objects.object_id ASC', desc: 'objects.object_id DESC' },
   created_at: {
@@ -186,7 +189,7 @@ export const OBJECT_ORDERS = {
 
 const among = (list: string) => `IN (SELECT value FROM json_each(@${list}))`
 
-/** What versions may have to meet; each has its parameter. */
+/** The conditions on versions, each with a parameter of its name. */
 const OBJECT_CONDITIONS = {
   object_ids: `objects.object_id ${among('object_ids')}`,
   kind: 'objects.kind = @kind',
@@ -216,8 +219,8 @@ const OBJECT_CONDITIONS = {
 export type ObjectCondition = keyof typeof OBJECT_CONDITIONS
 
 /**
- * The versions of a project that are not deleted and match: their page first, then their columns
- * (objects_project_id_created_at_us, which has that order; objects_project_id_object_id_version_index).
+ * The matching versions of a project that are not deleted. Selects the page first, then its columns
+ * (objects_project_id_created_at_us for the order by time; objects_project_id_object_id_version_index).
  *
  * @param order - entries of OBJECT_ORDERS
  */

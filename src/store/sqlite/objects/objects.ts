@@ -1,4 +1,4 @@
-/** Published objects in SQLite: narrow version rows, contents apart and once per project. */
+/** Published objects in SQLite: narrow rows of versions; contents are stored separately, once per project. */
 import type { ObjectStore } from '../../api/objects/objects.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
@@ -7,7 +7,7 @@ import type { Writes } from '../write/writes.ts'
 import { createVersionFinder } from './object-versions.ts'
 import { FIND_JSON_VALUE } from './objects.sql.ts'
 
-/** @param db - for what is read here */
+/** @param db - for reads on this thread */
 export function createObjectStore(db: Connection, writes: Writes, reads: ReadPool): ObjectStore {
   const find = createVersionFinder(db)
   const findValue = db.prepare(FIND_JSON_VALUE).pluck()

@@ -1,6 +1,6 @@
 /**
- * Reads what refs point at where a condition over many rows needs it: at once, and each content once. Routes that
- * give values to clients read them by `routes/objects/ref-reader.ts`, which keeps every digit.
+ * Reads the targets of refs for conditions over many rows: synchronously, and each content once. Routes that return
+ * values to clients use `routes/objects/ref-reader.ts`, which keeps every digit.
  */
 import { canUseProject } from '../../../domain/access/permissions.ts'
 import {
@@ -16,19 +16,19 @@ import { FIND_JSON_VALUE } from './objects.sql.ts'
 import { openTableBlocks } from './table-blocks.ts'
 import { FIND_ROW, FIND_TABLE } from './tables.sql.ts'
 
-/** Limit: refs that one ref leads through. */
+/** Limit: refs to follow from one ref. */
 const HOPS_MAX = 16
-/** Limit: characters of contents that are kept parsed, and of their names; then all are let go. */
+/** Limit: characters of cached parsed contents and of their names; the cache is cleared when it is full. */
 const KEPT_CHARACTERS_MAX = 32 * 1024 * 1024
-/** Limit: refs whose values are kept; then all are let go. */
+/** Limit: refs with cached values; the cache is cleared when it is full. */
 const KEPT_REFS_MAX = 100_000
 
 type Place = { readonly table: StoredTable } | { readonly value: unknown }
 
 /**
  * @param projects - patterns of the projects that may be read
- * @returns the value of a ref: undefined for text that is no ref of an object, op or table, where nothing lies,
- * for what was deleted and for other projects
+ * @returns a function that returns the value of a ref: undefined for text that is no ref of an object, op or table, for
+ * missing or deleted targets, and for other projects
  */
 export function createRefValues(
   db: Connection,
@@ -70,7 +70,7 @@ export function createRefValues(
   }
 
   function stepIntoTable(table: StoredTable, { kind, value }: RefEdge): unknown {
-    // A row is found by what it holds: whether the table has it costs a look at all of its keys.
+    // Finds a row by its digest. Checking that it belongs to the table would read all keys of the table.
     if (kind === 'id') return readContent(table.project_id, value)
     if (kind !== 'index' || Number(value) >= table.row_count) return undefined
     const row = findRow.get(openTableBlocks(db, table).keyAt(Number(value))) as NewRow

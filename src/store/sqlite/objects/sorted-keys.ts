@@ -1,6 +1,6 @@
-/** Keys as an ascending list: eight bytes each. */
+/** Ascending lists of keys, eight bytes each. */
 
-/** Whether an ascending list has a key. */
+/** Whether an ascending list contains a key. */
 export function includesKey(keys: Float64Array, key: number): boolean {
   let from = 0
   let until = keys.length

@@ -1,4 +1,4 @@
-/** The rows of a table in blocks of keys, which are read one at a time. Knows nothing of contents. */
+/** The rows of a table as blocks of keys, which are read one at a time. Independent of their contents. */
 import type { Statement } from 'better-sqlite3'
 import type { StoredTable } from '../../api/objects/tables.ts'
 import type { Connection } from '../db/connection.ts'
@@ -8,25 +8,25 @@ import { FIND_TABLE_BLOCK } from './tables.sql.ts'
 export const BLOCK_ROWS = 1024
 const KEY_BYTES = 8
 
-/** The keys of a block as they are stored. */
+/** Encodes the keys of a block. */
 export function toBlock(keys: readonly number[]): Buffer {
   const block = Buffer.allocUnsafe(keys.length * KEY_BYTES)
   keys.forEach((key, at) => void block.writeDoubleLE(key, at * KEY_BYTES))
   return block
 }
 
-/** The keys that a block holds. */
+/** Decodes the keys of a block. */
 export function fromBlock(block: Buffer): number[] {
   const length = block.length / KEY_BYTES
   return Array.from({ length }, (_, at) => block.readDoubleLE(at * KEY_BYTES))
 }
 
 interface TableBlocks {
-  /** The key of the row at a place; the place must be inside the table. */
+  /** Returns the key of the row at an index, which must be inside the table. */
   keyAt(place: number): number
 }
 
-/** Reads the blocks of one table; the last block is kept, so that places in order are cheap. */
+/** Reads the blocks of one table; caches the last block, so that sequential access is cheap. */
 export function openTableBlocks(db: Connection, table: StoredTable): TableBlocks {
   const { table_key } = table
   const findBlock: Statement = db.prepare(FIND_TABLE_BLOCK).pluck()

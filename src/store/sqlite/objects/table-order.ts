@@ -1,4 +1,4 @@
-/** The read job that sorts the rows of a table by fields inside them. Answers places, never contents. */
+/** The read job that sorts the rows of a table by fields inside them. Returns their indexes, never contents. */
 import { createTableOrder } from '../../../domain/objects/table-order.ts'
 import type { StoredTable, TableSort } from '../../api/objects/tables.ts'
 import type { ReadJob } from '../read/read-job.ts'
@@ -10,7 +10,7 @@ interface TableOrderInput {
   readonly sort: TableSort
 }
 
-/** All places, sorted; equals keep their order. */
+/** Returns the indexes of all rows in sorted order; the sort is stable. */
 export const sortTable: ReadJob<TableOrderInput, Uint32Array> = function* (
   db,
   { table, sort },

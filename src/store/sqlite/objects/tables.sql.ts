@@ -7,14 +7,14 @@ FROM json_values
 WHERE project_id = @project_id AND digest = @digest
 `
 
-/** A table, unless the project has it (tables_project_id_digest). */
+/** Inserts a table unless the project has it (tables_project_id_digest). */
 export const INSERT_TABLE = `
 INSERT INTO tables (project_id, digest, row_count, storage_size_bytes)
 VALUES (@project_id, @digest, @row_count, @storage_size_bytes)
 ON CONFLICT (project_id, digest) DO NOTHING
 `
 
-/** One block of a table that is new. */
+/** Inserts one block of a new table. */
 export const INSERT_TABLE_BLOCK = `
 INSERT INTO table_blocks (table_key, block, value_keys)
 VALUES (@table_key, @block, @value_keys)
@@ -39,14 +39,14 @@ FROM table_blocks
 WHERE table_key = @table_key AND block = @block
 `
 
-/** Digest of a row by primary key. */
+/** The digest of a row; by primary key. */
 export const FIND_ROW_DIGEST = `
 SELECT digest
 FROM json_values
 WHERE value_key = ?
 `
 
-/** Digest and content of a row by primary key. */
+/** The digest and content of a row; by primary key. */
 export const FIND_ROW = `
 SELECT digest, val_json
 FROM json_values

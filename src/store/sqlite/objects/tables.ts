@@ -1,4 +1,4 @@
-/** Tables in SQLite: blocks of keys of contents. Long lists are walked in slices that let others work. */
+/** Tables in SQLite: blocks of keys of contents. Long lists are processed in slices, between which other work runs. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ApiError } from '../../../errors.ts'
 import type { NewRow, StoredTable, TableRow, TableStore } from '../../api/objects/tables.ts'
@@ -10,12 +10,12 @@ import { includesKey } from './sorted-keys.ts'
 import { BLOCK_ROWS, openTableBlocks, toBlock } from './table-blocks.ts'
 import * as SQL from './tables.sql.ts'
 
-/** Limit: rows of one group, so that one turn stays at about a millisecond. */
+/** Limit: rows of one group, which takes about a millisecond of the event loop. */
 const GROUP_ROWS = 512
 /** Limit: characters of contents of one group. */
 const GROUP_CHARACTERS = 1_048_576
 
-/** @param db - for what is read here */
+/** @param db - for reads on this thread */
 export function createTableStore(db: Connection, writes: Writes, reads: ReadPool): TableStore {
   const findTable = db.prepare(SQL.FIND_TABLE)
   const findRow = db.prepare(SQL.FIND_ROW)
@@ -86,7 +86,7 @@ export function createTableStore(db: Connection, writes: Writes, reads: ReadPool
   }
 }
 
-/** Groups that one transaction takes in a few milliseconds. */
+/** Splits rows into groups that one transaction writes in a few milliseconds. */
 function* groupRows(rows: readonly NewRow[]): Generator<readonly NewRow[]> {
   let from = 0
   let characters = 0
@@ -100,7 +100,7 @@ function* groupRows(rows: readonly NewRow[]): Generator<readonly NewRow[]> {
   if (from < rows.length) yield rows.slice(from)
 }
 
-/** The keys of all rows, ascending: eight bytes a row. */
+/** Returns the keys of all rows, ascending: eight bytes per row. */
 async function readSortedKeys(db: Connection, table: StoredTable): Promise<Float64Array> {
   const blocks = openTableBlocks(db, table)
   const keys = new Float64Array(table.row_count)
@@ -116,7 +116,7 @@ interface RowKey {
   readonly size_bytes: number
 }
 
-/** From digests of rows to their keys. */
+/** Maps digests of rows to their keys. */
 function createRowKeys(db: Connection) {
   const findKey = db.prepare(SQL.FIND_ROW_KEY)
   const find = (project_id: string, digest: string) =>
@@ -124,7 +124,7 @@ function createRowKeys(db: Connection) {
 
   return {
     find,
-    /** The keys in order, and the bytes of all rows. @throws ApiError validation_failed */
+    /** Returns the keys in order, and the bytes of all rows. @throws ApiError validation_failed */
     async list(project_id: string, digests: readonly string[]) {
       const keys: number[] = []
       let bytes = 0
@@ -140,7 +140,7 @@ function createRowKeys(db: Connection) {
       }
       return { keys, bytes }
     },
-    /** The keys of those that exist. */
+    /** Returns the keys of those that exist. */
     async set(project_id: string, digests: readonly string[]) {
       const keys = new Set<number>()
       for (const [at, digest] of digests.entries()) {
