@@ -1,5 +1,5 @@
 /**
- * Chooses the feedback that a payload schema looks into: the newest of each trigger_ref. Reads indexes alone,
+ * Chooses the feedback from which a payload schema is derived: the newest of each trigger_ref. Reads only indexes,
  * never a payload.
  */
 import {
@@ -10,13 +10,13 @@ import {
 import type { Connection } from '../db/connection.ts'
 import * as SQL from './feedback.sql.ts'
 
-/** How far each way to choose is tried before the next. */
+/** How much work each strategy may do before the next is tried. */
 interface SampleEffort {
   readonly walkRowsMax: number
   readonly askedGroupsMax: number
 }
 
-/** Limit: a walked row takes about 1 us, an asked group 10 to 40 us: each try costs less than a second. */
+/** Limit: walking a row takes about 1 us, querying a group 10 to 40 us, so each try takes less than a second. */
 const EFFORT: SampleEffort = { walkRowsMax: 20_000, askedGroupsMax: 20_000 }
 const ROWS_PER_CHECKPOINT = 1000
 
@@ -32,9 +32,9 @@ interface GroupRow {
 }
 
 /**
- * Keys of the newest feedback of the `sample_limit` newest trigger_refs, the newest first. A short window is
- * walked; in a long one, where few groups may have very many rows, each group is asked for its newest; when
- * there are very many groups too, the whole window is walked.
+ * Returns the keys of the newest feedback of the `sample_limit` newest trigger_refs, newest first. Walks a short
+ * window. In a long one, where few groups may have very many rows, queries the newest of each group; with very many
+ * groups, walks the whole window.
  */
 export function chooseSample(
   db: Connection,
@@ -51,8 +51,8 @@ export function chooseSample(
 }
 
 /**
- * Walks the window from its end: the first row of a group is its newest, and the walk stops with the last
- * group that is wanted.
+ * Walks the window from its end: the first row of a group is its newest, and the walk stops at the last wanted
+ * group.
  *
  * @returns null when `rows_max` rows did not suffice
  */
@@ -76,7 +76,7 @@ function walkWindow(
 }
 
 /**
- * Asks each type and trigger_ref for its newest feedback in the window.
+ * Queries the newest feedback of each type and trigger_ref in the window.
  *
  * @returns null when there are more than `groupsMax` groups
  */
@@ -131,7 +131,7 @@ function* triggersOf(
   }
 }
 
-/** Negative when `a` is the newer one; ids in the order of the index, which is that of their bytes. */
+/** Returns a negative number when `a` is newer; compares ids by bytes, as the index does. */
 function compareNewest(a: GroupRow, b: GroupRow): number {
   if (a.created_at_us !== b.created_at_us) return b.created_at_us - a.created_at_us
   return Buffer.compare(Buffer.from(b.id), Buffer.from(a.id))

@@ -8,21 +8,21 @@ import {
   SELECT_FEEDBACK_ABOUT_MANY,
 } from './feedback.sql.ts'
 
-/** Limit: feedback about one thing, the newest. */
+/** Limit: feedback rows about one thing, the newest. */
 const FEEDBACK_MAX = 1000
-/** Limit: things with feedback that are known at once, some 200 bytes each. */
+/** Limit: things with feedback that are counted at once, some 200 bytes each. */
 const JUDGED_MAX = 200_000
 
 /** Limit: characters of payloads after which a page of feedback ends. */
 const PAGE_CHARS_MAX = 4 * 1024 * 1024
 
-/** Things by their refs. */
+/** Things, by ref. */
 interface FeedbackAbout {
   readonly project_id: string
   readonly refs: readonly string[]
 }
 
-/** The read job behind feedback about many things: of the first of them, at least of one, in their order. */
+/** The read job for feedback about many things: returns that of the first things, at least one, in order. */
 export const pageFeedbackAbout: ReadJob<FeedbackAbout, FeedbackRow[][]> = (
   db,
   { project_id, refs },
@@ -41,14 +41,14 @@ export const pageFeedbackAbout: ReadJob<FeedbackAbout, FeedbackRow[][]> = (
   return page
 }
 
-/** @returns the newest feedback about a thing, the oldest first */
+/** @returns a function that returns the newest feedback about a thing, oldest first */
 export function createFeedbackAbout(db: Connection) {
   const select = db.prepare(SELECT_FEEDBACK_ABOUT)
   return (project_id: string, weave_ref: string): FeedbackRow[] =>
     (select.all({ project_id, weave_ref, limit: FEEDBACK_MAX }) as FeedbackRow[]).reverse()
 }
 
-/** @returns the newest feedback about each of some things, by their refs, the oldest first; a thing without has none */
+/** @returns a function that returns the newest feedback about things by ref, oldest first; omits things without any */
 export function createFeedbackAboutMany(db: Connection) {
   const select = db.prepare(SELECT_FEEDBACK_ABOUT_MANY)
   return (project_id: string, weave_refs: readonly string[]): Map<string, FeedbackRow[]> => {
@@ -58,10 +58,10 @@ export function createFeedbackAboutMany(db: Connection) {
 }
 
 /**
- * Of many things few have feedback: to ask for it thing by thing would take longer than all else.
+ * Counts feedback by thing. Few of many things have any, so querying them one by one would dominate the time.
  *
- * @param start - with which the refs of the things begin, as `weave:///acme/demo/call/`
- * @returns how much those have that have any, by the rest of their refs; null for too many to be kept
+ * @param start - the prefix of the refs of the things, such as `weave:///acme/demo/call/`
+ * @returns the counts of things with feedback by the rest of their refs; null when there are too many
  */
 export function countFeedback(
   db: Connection,
@@ -69,7 +69,7 @@ export function countFeedback(
   start: string,
 ): ReadonlyMap<string, number> | null {
   const select = db.prepare(COUNT_FEEDBACK_BY_REF).raw()
-  // The character behind a slash ends what begins with it.
+  // The end of the range of refs with this prefix: '0' follows '/'.
   const end = `${start.slice(0, -1)}0`
   const counts = select.all({ project_id, start, end, limit: JUDGED_MAX + 1 }) as [string, number][]
   return counts.length > JUDGED_MAX ? null : new Map(counts)

@@ -1,4 +1,4 @@
-/** The read job behind `/feedback/query`. Payloads are read only where the query or the answer needs them. */
+/** The read job behind `/feedback/query`. Reads payloads only when the query or the result needs them. */
 import { renderFeedbackPage } from '../../../domain/feedback/feedback-page.ts'
 import { type FeedbackRow, feedbackField } from '../../../domain/feedback/feedback-view.ts'
 import { type FeedbackWalk, planFeedbackWalk } from '../../../domain/feedback/feedback-walk.ts'
@@ -13,10 +13,10 @@ import {
   selectFeedback,
 } from './feedback.sql.ts'
 
-/** Limit: feedback of a type that is read and sorted in one go; where there is more, a walk in order of time meets it. */
+/** Limit: feedback of a type that is read and sorted at once; with more, all feedback is walked in time order. */
 const TYPE_ROWS = 4096
 
-/** What the job needs. */
+/** The input of the job. */
 interface FeedbackQuery {
   readonly project_id: string
   readonly query: RowQuery
@@ -26,7 +26,7 @@ interface KeyedRow extends FeedbackRow {
   readonly feedback_key: number
 }
 
-/** Walks the feedback that can match, in order of time. Pauses where an index has that order; few rows are read in one go. */
+/** Walks the feedback that can match, in time order. Pauses only if an index has that order; few rows need no pause. */
 export const queryFeedback: ReadJob<FeedbackQuery, FeedbackRows> = function* (
   db,
   { project_id, query },
@@ -47,7 +47,7 @@ export const queryFeedback: ReadJob<FeedbackQuery, FeedbackRows> = function* (
     last = null
     for (const row of readFrom(from)) {
       const isWanted = selection.add(row)
-      // What is kept keeps no payload: there may be very many rows.
+      // Releases the payload of the row: the selection may keep very many rows.
       parsed.delete(row)
       row.payload_json = null
       if (!isWanted) break
@@ -103,7 +103,7 @@ function renderRows(db: Connection, rows: readonly KeyedRow[], { fields }: RowQu
   for (const row of rows) {
     const { feedback_key } = row
     const payload_json = withPayload ? findPayload.get({ feedback_key }) : null
-    // It was deleted while others had their turn.
+    // It was deleted during a pause.
     if (payload_json === undefined) continue
     page.add([{ ...row, payload_json: payload_json as string | null }])
   }

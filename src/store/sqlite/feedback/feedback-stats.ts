@@ -1,4 +1,4 @@
-/** The read jobs behind statistics over feedback: they walk a window in order of time and read what is chosen alone. */
+/** The read jobs behind statistics of feedback: they walk a window in time order and read only the chosen records. */
 import {
   type FeedbackWindow,
   isInWindow,
@@ -19,7 +19,7 @@ import type { Connection } from '../db/connection.ts'
 import type { Checkpoint, ReadJob } from '../read/read-job.ts'
 import { FIND_PAYLOAD, FIND_SCORES, SELECT_WINDOW_PART } from './feedback.sql.ts'
 
-/** Limit: feedback of one statement, some 2 ms. */
+/** Limit: feedback rows of one statement, some 2 ms. */
 const PART_ROWS = 1024
 
 interface WalkedEntry extends WindowEntry {
@@ -30,7 +30,7 @@ interface WalkedEntry extends WindowEntry {
 
 type WalkedTime = Pick<FeedbackWindow, 'project_id' | 'start_us' | 'end_us'>
 
-/** Hands the feedback of a part of time over in its order; pauses by itself. */
+/** Passes the feedback of a part of time to `take`, in time order; pauses. */
 function* walkWindow(
   db: Connection,
   { project_id, start_us, end_us }: WalkedTime,
@@ -51,7 +51,7 @@ function* walkWindow(
   }
 }
 
-/** Numbers of payloads by bucket, and over the whole window. */
+/** Sums up numbers in payloads by bucket and over the whole window. */
 export const measureFeedback: ReadJob<FeedbackMeasure, FeedbackSums> = function* (
   db,
   { window, metrics, startsUs },
@@ -63,13 +63,13 @@ export const measureFeedback: ReadJob<FeedbackMeasure, FeedbackSums> = function*
     if (!isInWindow(entry, window)) return
     const isCounted = metrics.metrics.length === 0
     const json = isCounted ? null : (findPayload.get({ feedback_key }) as string | undefined)
-    // It was deleted while others had their turn.
+    // It was deleted during a pause.
     if (json !== undefined) sums.add(created_at_us, json)
   })
   return sums.end()
 }
 
-/** Scores by time and group. */
+/** Aggregates scores by time and group. */
 export const aggregateFeedback: ReadJob<
   FeedbackAggregateRequest,
   FeedbackAggregateResponse['buckets']
@@ -81,7 +81,7 @@ export const aggregateFeedback: ReadJob<
   yield* walkWindow(db, window, checkpoint, (entry) => {
     if (!isChosenByIndex(entry, request)) return
     const row = findScores.get({ feedback_key: entry.feedback_key }) as ScoredRow | undefined
-    // It was deleted while others had their turn.
+    // It was deleted during a pause.
     if (row !== undefined) groups.add(row)
   })
   return groups.buckets()

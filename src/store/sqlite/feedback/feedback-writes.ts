@@ -5,7 +5,7 @@ import type { Connection } from '../db/connection.ts'
 import { type Failure, renderFailure } from '../db/thread-failure.ts'
 import * as SQL from './feedback.sql.ts'
 
-/** What became of one of a batch: as it is stored, or why it was refused. */
+/** The result of one record of a batch: the stored feedback, or why it was refused. */
 export interface WrittenFeedback extends Failure {
   readonly feedback?: Feedback
 }

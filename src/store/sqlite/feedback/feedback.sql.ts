@@ -1,4 +1,4 @@
-/** Statements over feedback. */
+/** Statements for feedback. */
 import { insertNamed } from '../db/rows.sql.ts'
 
 export const FEEDBACK_COLUMNS = [
@@ -18,7 +18,7 @@ export const FEEDBACK_COLUMNS = [
   'payload_json',
 ]
 
-/** Feedback whose id is new; nothing happens when the id is taken (feedback_project_id_id). */
+/** Inserts feedback with a new id; does nothing when the id is taken (feedback_project_id_id). */
 export const INSERT_FEEDBACK = `${insertNamed('feedback', FEEDBACK_COLUMNS)}ON CONFLICT (project_id, id) DO NOTHING
 `
 
@@ -31,7 +31,7 @@ WHERE project_id = @project_id AND id = @id
 `
 
 /**
- * The newest feedback of a window, at most @rows_max, without payloads: the index alone is read
+ * The newest feedback of a window, at most @rows_max, without payloads; reads only the index
  * (feedback_project_id_created_at_us_id_feedback_type_trigger_ref).
  */
 export const SELECT_FEEDBACK_WINDOW = `
@@ -48,7 +48,7 @@ LIMIT @rows_max
 `
 
 /**
- * The feedback of a window in order of time behind a place, without payloads: the index alone is read
+ * The feedback of a window in time order after a cursor, without payloads; reads only the index
  * (feedback_project_id_created_at_us_id_feedback_type_trigger_ref).
  */
 export const SELECT_WINDOW_PART = `
@@ -67,7 +67,7 @@ ORDER BY created_at_us, id
 LIMIT @limit
 `
 
-/** The first type behind another (feedback_project_id_feedback_type_trigger_ref_created_at_us_id). */
+/** The next type after another (feedback_project_id_feedback_type_trigger_ref_created_at_us_id). */
 export const FIND_NEXT_TYPE = `
 SELECT feedback_type
 FROM feedback
@@ -77,7 +77,7 @@ LIMIT 1
 `
 
 /**
- * The first trigger_ref of a type behind another; nulls are never found
+ * The next trigger_ref of a type after another; never null
  * (feedback_project_id_feedback_type_trigger_ref_created_at_us_id).
  */
 export const FIND_NEXT_TRIGGER = `
@@ -110,7 +110,7 @@ ORDER BY created_at_us DESC, id DESC
 LIMIT 1
 `
 
-/** What queries always read. */
+/** The columns that queries always read. */
 const NARROW_COLUMNS = [
   'feedback_key',
   ...FEEDBACK_COLUMNS.filter((name) => name !== 'payload_json'),
@@ -119,8 +119,8 @@ const NARROW_COLUMNS = [
 const AMONG_TEXTS = 'IN (SELECT value FROM json_each(@texts))'
 
 /**
- * Which feedback of a project a query has to look at. Why INDEXED BY: the planner would rather walk the
- * whole project in order than sort the few rows that are named.
+ * The sets of a project's feedback that a query may read. Why INDEXED BY: the planner would walk the whole project in
+ * order rather than sort the few rows of a set.
  */
 const SOURCES = {
   all: {
@@ -148,8 +148,8 @@ const SOURCES = {
 export type FeedbackSource = keyof typeof SOURCES
 
 /**
- * Feedback of a part of time behind a place, by the index of its source; payloads only where the query reads them.
- * The first two sources are read in order of time, the others are sorted. What has one time is in ascending order of ids.
+ * Feedback of a part of time after a cursor, by the index of its source, with payloads only if the query reads them.
+ * The first two sources are read in time order, the others are sorted. Equal times are in ascending order of ids.
  */
 export function selectFeedback(
   source: FeedbackSource,
@@ -170,7 +170,10 @@ ORDER BY created_at_us ${direction}, id
 `
 }
 
-/** How much feedback has one of some types, counted up to @limit (feedback_project_id_feedback_type_trigger_ref_created_at_us_id alone). */
+/**
+ * The number of feedback rows of some types, up to @limit (covered by
+ * feedback_project_id_feedback_type_trigger_ref_created_at_us_id).
+ */
 export const COUNT_OF_TYPES = `
 SELECT count(*)
 FROM (
@@ -182,7 +185,7 @@ FROM (
 `
 
 /**
- * The newest feedback about one thing, the newest first, at most @limit
+ * The newest feedback about one thing, newest first, at most @limit
  * (feedback_project_id_weave_ref_created_at_us).
  */
 export const SELECT_FEEDBACK_ABOUT = `
@@ -196,7 +199,7 @@ LIMIT @limit
 `
 
 /**
- * The newest feedback about each of some things, the oldest first, at most @limit of each
+ * The newest feedback about each of some things, oldest first, at most @limit of each
  * (feedback_project_id_weave_ref_created_at_us, then by primary key).
  */
 export const SELECT_FEEDBACK_ABOUT_MANY = `
@@ -214,8 +217,8 @@ ORDER BY feedback.created_at_us, feedback.id
 `
 
 /**
- * Refs between two texts that have feedback, without the first text, and how much they have
- * (feedback_project_id_weave_ref_created_at_us alone).
+ * The refs between two texts that have feedback, without the first text, and the number of rows of each
+ * (covered by feedback_project_id_weave_ref_created_at_us).
  */
 export const COUNT_FEEDBACK_BY_REF = `
 SELECT
@@ -235,7 +238,7 @@ DELETE FROM feedback
 WHERE project_id = @project_id AND id = @id
 `
 
-/** What a scorer said in one record; by primary key. */
+/** The scores of one record; by primary key. */
 export const FIND_SCORES = `
 SELECT
   created_at_us,

@@ -1,4 +1,4 @@
-/** Feedback in SQLite. Queries are jobs of the readers; feedback about a page of things is read here, in slices. */
+/** Feedback in SQLite. Queries run in readers; feedback about a page of things is read on this thread, in slices. */
 import type { FeedbackRow } from '../../../domain/feedback/feedback-view.ts'
 import type { Feedback } from '../../../domain/feedback/new-feedback.ts'
 import type { ApiError } from '../../../errors.ts'
@@ -12,11 +12,11 @@ import type { Writes } from '../write/writes.ts'
 import { createFeedbackAbout } from './feedback-about.ts'
 import type { WrittenFeedback } from './feedback-writes.ts'
 
-/** Limits of one slice, some 1 ms on the event loop: things that are looked at, and rows that are found. */
+/** Limits of one slice, some 1 ms on the event loop: things looked up, and rows found. */
 const SLICE_LOOKS = 128
 const SLICE_ROWS = 256
 
-/** @param db - for what is read here */
+/** @param db - for reads on this thread */
 export function createFeedbackStore(
   db: Connection,
   writes: Writes,

@@ -1,4 +1,4 @@
-/** The read job behind payload schemas: chooses the sample, then reads one payload after the other. */
+/** The read job behind payload schemas: chooses the sample, then reads its payloads one by one. */
 import type { FeedbackSample } from '../../../domain/feedback/feedback-sample.ts'
 import { createLeafPaths } from '../../../domain/json/json-paths.ts'
 import type { PayloadPaths } from '../../api/feedback/feedback.ts'
@@ -6,10 +6,10 @@ import type { ReadJob } from '../read/read-job.ts'
 import { chooseSample } from './choose-sample.ts'
 import { FIND_PAYLOAD } from './feedback.sql.ts'
 
-/** Limit: characters of payload that one answer looks into, about three seconds of parsing. */
+/** Limit: characters of payloads parsed for one result, about three seconds of parsing. */
 const SAMPLE_CHARACTERS_MAX = 256 * 1024 * 1024
 
-/** Leaf paths of a sample; the newest payloads are read first, so that a limit leaves out old ones. */
+/** Returns the leaf paths of a sample; reads the newest payloads first, so that a limit skips old ones. */
 export const findPayloadPaths: ReadJob<FeedbackSample, PayloadPaths> = function* (
   db,
   sample,
@@ -21,7 +21,7 @@ export const findPayloadPaths: ReadJob<FeedbackSample, PayloadPaths> = function*
   for (const feedback_key of chooseSample(db, sample, checkpoint)) {
     if (checkpoint()) yield
     const json = findPayload.get({ feedback_key }) as string | undefined
-    // It was deleted while others had their turn.
+    // It was deleted during a pause.
     if (json === undefined) continue
     characters += json.length
     if (characters > SAMPLE_CHARACTERS_MAX) return { paths: leaves.list(), is_complete: false }

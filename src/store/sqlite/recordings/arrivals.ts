@@ -1,21 +1,21 @@
-/** Recorded calls that are told of before they are stored: who reads one of them waits for it. */
+/** Recorded calls that are announced before they are stored: reads of them wait until they are. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Limit: calls that are known to be on their way; of more, reads do not wait. */
+/** Limit: announced calls; reads do not wait for more. */
 const CALLS_MAX = 10_000
 /** Limit: how long a read waits. */
 const WAIT_MS_MAX = 2_000
 
 export interface Arrivals {
-  /** @returns to be called when the call is stored, or will not be */
+  /** @returns a function to call when the call is stored, or will not be */
   expect(projectId: string, id: string): () => void
-  /** Resolves when none of these ids is on its way any more, or after two seconds. */
+  /** Resolves when none of these ids is pending any more, or after two seconds. */
   wait(projectId: string, ids: readonly string[]): Promise<void>
 }
 
 export function createArrivals(waitMs = WAIT_MS_MAX): Arrivals {
   const expected = new Map<string, PromiseWithResolvers<void>>()
-  // A project id has exactly one slash, so that the pair can be told from the text.
+  // A project id has exactly one slash, so the text is unambiguous.
   const keyOf = (projectId: string, id: string) => `${projectId}/${id}`
 
   return {

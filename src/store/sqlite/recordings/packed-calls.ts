@@ -1,22 +1,22 @@
 /**
- * Recorded calls as bytes on their way to the writer. Why: as texts they wait in the heap of this thread and come out of
- * a message all at once into that of the writer, and the collectors of both copy them until they are written. In two runs
- * of `bench:relay` each, answers of 32 KB took 413 and 440 us of the processor as texts, 356 and 374 as bytes, and pieces
- * of streams 9.8 and 10.0 us, 7.2 and 7.7 as bytes; at 1 KB it makes no difference. Serialised one by one, as
- * `domain/calls/packed-parts` does, they took 408 and 498 us at 32 KB where this took 345 to 369, and 157 and 165 at 1 KB
- * where this took 144 to 151: each is then an object of its own, which the message copies.
+ * Packs recorded calls as bytes for the writer. Why: as texts they wait in the heap of this thread, a message copies
+ * them all at once into that of the writer, and the garbage collectors of both copy them until they are written. In two
+ * runs of `bench:relay` each, responses of 32 KB took 413 and 440 us of CPU as texts, 356 and 374 as bytes, and chunks
+ * of streams 9.8 and 10.0 us, 7.2 and 7.7 as bytes; at 1 KB there is no difference. Serialised one by one, as
+ * `domain/calls/packed-parts` does, they took 408 and 498 us at 32 KB where this took 345 to 369, and 157 and 165 at 1
+ * KB where this took 144 to 151: each is then a separate object, which the message copies.
  */
 import type { RecordedCall } from '../../../domain/calls/recorded-call.ts'
 
-/** Bytes of a piece; a call that is larger has one of its own. */
+/** Bytes of a piece; a larger call has a piece of its own. */
 const PIECE_BYTES = 256 * 1024
-/** Texts of a call: its facts as JSON, its inputs and its output. */
+/** The number of texts per call: its facts as JSON, its inputs and its output. */
 const CALL_TEXTS = 3
 
-/** Whole calls, one behind the other. Its memory is shared, so that no message copies it. */
+/** Complete calls, one after another, in shared memory, so that no message copies them. */
 interface CallPiece {
   readonly bytes: Uint8Array
-  /** Bytes of each text, in their order. */
+  /** Bytes of each text, in order. */
   readonly lengths: readonly number[]
 }
 
@@ -25,9 +25,9 @@ export type PackedCalls = readonly CallPiece[]
 interface CallPacker {
   add(call: RecordedCall): void
   count(): number
-  /** Bytes of all texts. */
+  /** The bytes of all texts. */
   bytes(): number
-  /** All that was added, in order; the packer is empty then. */
+  /** Returns all added calls in order, and empties the packer. */
   take(): PackedCalls
 }
 
@@ -75,7 +75,7 @@ export function createCallPacker(): CallPacker {
   }
 }
 
-/** The calls one by one, so that a reader holds the texts of only one in memory. */
+/** Yields the calls one by one, so that the caller holds the texts of only one in memory. */
 export function* unpackCalls(packed: PackedCalls): Generator<RecordedCall> {
   for (const { bytes, lengths } of packed) {
     const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)

@@ -1,31 +1,31 @@
-/** Recorded calls on their way to the store: gathered for a moment, so that many go in one message. */
+/** Batches recorded calls for a short time, so that many are written in one message. */
 import type { RecordingLoss, RecordingStore } from '../../api/chat/recordings.ts'
 import { type Failure, toReplyError } from '../db/thread-failure.ts'
 import type { Arrivals } from './arrivals.ts'
 import { createCallPacker, type PackedCalls } from './packed-calls.ts'
 
 /**
- * How long calls gather. The more of them share a commit, the fewer pages of indexes are written: 200 take some 72 us
- * of the writer's time each, 400 take 63 us, 800 take 57 us.
+ * How long calls are gathered. The more of them share a commit, the fewer index pages are written: in batches of 200
+ * each call takes some 72 us of the writer's time, of 400 63 us, of 800 57 us.
  */
 const GATHER_MS = 100
-/** Limits of one write, calls and bytes of their texts: some 30 ms of work, while others wait. */
+/** Limits of one write, in calls and in bytes of their texts: some 30 ms of work, for which other writes wait. */
 const CALLS_MAX = 512
 const BYTES_MAX = 2 * 1024 * 1024
 
-/** The store, and how many were added that are neither stored nor told as lost. */
+/** The store, and the number of calls that are neither stored nor reported as lost. */
 interface Recordings extends RecordingStore {
   waiting(): number
 }
 
-/** @param record - stores calls, each alone; gives why some were refused */
+/** @param record - stores calls, each by itself; returns the reasons of refused ones */
 export function createRecordings(
   record: (calls: PackedCalls) => Promise<readonly Failure[]>,
   arrivals: Arrivals,
 ): Recordings {
   const unwritten = new Set<Promise<void>>()
   const packer = createCallPacker()
-  /** Of the calls that are gathered. */
+  /** The `end` callbacks of the gathered calls. */
   let arrive: (() => void)[] = []
   let timer: NodeJS.Timeout | undefined
   let waiting = 0
