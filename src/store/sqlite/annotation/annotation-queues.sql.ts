@@ -1,4 +1,4 @@
-/** Statements of annotation queues and their items. */
+/** Statements for annotation queues and their items. */
 import { insertRow } from '../db/rows.sql.ts'
 
 export const QUEUE_COLUMNS = [
@@ -16,7 +16,7 @@ export const QUEUE_ROW: readonly (typeof QUEUE_COLUMNS)[number][] = QUEUE_COLUMN
 
 export const INSERT_QUEUE = insertRow('annotation_queues', QUEUE_COLUMNS)
 
-/** annotation_queues_project_id, as the next. */
+/** The number of queues of a project (annotation_queues_project_id, like the next). */
 export const COUNT_QUEUES = `
 SELECT count(*)
 FROM annotation_queues
@@ -30,14 +30,14 @@ WHERE project_id = @project_id AND deleted_at_us IS NULL
 ORDER BY queue_key
 `
 
-/** A queue that is not deleted (its unique id, as the next two). */
+/** A queue that is not deleted (its unique id, like the next two). */
 export const FIND_QUEUE = `
 SELECT ${QUEUE_COLUMNS.join(', ')}, queue_key
 FROM annotation_queues
 WHERE id = @id AND project_id = @project_id AND deleted_at_us IS NULL
 `
 
-/** Null keeps what is there. */
+/** Updates a queue; null keeps the current value. */
 export const UPDATE_QUEUE = `
 UPDATE annotation_queues
 SET
@@ -54,7 +54,7 @@ SET deleted_at_us = @deleted_at_us, updated_at_us = @deleted_at_us
 WHERE id = @id AND project_id = @project_id AND deleted_at_us IS NULL
 `
 
-/** A call in a queue, unless it is in it (annotation_items_queue_key_call_id). */
+/** Adds a call to a queue unless it is in it (annotation_items_queue_key_call_id). */
 export const INSERT_ITEM = `
 INSERT INTO annotation_items (
   id,
@@ -85,7 +85,7 @@ VALUES (
 ON CONFLICT (queue_key, call_id) DO NOTHING
 `
 
-/** How many items, and how many of them are done (annotation_items_queue_key_is_done alone). */
+/** The number of items, and of those that are done (covered by annotation_items_queue_key_is_done). */
 export const COUNT_ITEMS = `
 SELECT
   count(*) AS total_items,
@@ -94,7 +94,7 @@ FROM annotation_items
 WHERE queue_key = @queue_key
 `
 
-/** The queue is known where they are read. */
+/** The columns of an item; its queue comes from parameters. */
 const ITEM_COLUMNS = `
   item_key,
   id,
@@ -112,7 +112,7 @@ const ITEM_COLUMNS = `
   created_at_us,
   updated_at_us`.trimStart()
 
-/** An item of a queue by its unique id. */
+/** An item of a queue (its unique id). */
 export const FIND_ITEM = `
 SELECT
   ${ITEM_COLUMNS},
@@ -121,7 +121,7 @@ FROM annotation_items
 WHERE id = @item_id AND queue_key = @queue_key
 `
 
-/** What items are sorted by, as text of a statement; nothing else may stand there. */
+/** The SQL of the allowed sort orders of items. */
 export const ITEM_ORDERS = {
   created_at: 'created_at_us',
   updated_at: 'updated_at_us',
@@ -130,11 +130,11 @@ export const ITEM_ORDERS = {
 } as const
 
 /**
- * The items of a queue that match; null parameters do not filter (annotation_items_queue_key, which has their order
- * where nothing else is asked for).
+ * The matching items of a queue; null parameters do not filter (annotation_items_queue_key, which also has the default
+ * order).
  *
  * @param order - entries of ITEM_ORDERS with a direction
- * @param withPosition - whether their places among all are wanted, for which all are sorted
+ * @param withPosition - whether to return positions in the queue, for which all items are sorted
  */
 export function listItems(order: readonly string[], withPosition: boolean): string {
   const terms = [...order, 'item_key ASC'].join(', ')
@@ -161,14 +161,14 @@ LIMIT @limit OFFSET @offset
 `
 }
 
-/** Where an annotator is with an item; by primary key, as the next two. */
+/** The progress of an annotator with an item; by primary key, like the next two. */
 export const FIND_PROGRESS = `
 SELECT annotation_state
 FROM annotation_progress
 WHERE item_key = @item_key AND annotator_user_id = @annotator_user_id
 `
 
-/** Whether another annotator has an item since a time. */
+/** Whether another annotator has held an item since a time. */
 export const FIND_HOLDER = `
 SELECT 1
 FROM annotation_progress

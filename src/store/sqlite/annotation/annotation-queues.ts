@@ -1,6 +1,6 @@
 /**
- * Annotation queues in SQLite. Their items name calls by id, wherever those are, and hold what a call is found and sorted
- * by, which its start settles; what may come later is looked up for the items that are shown.
+ * Annotation queues in SQLite. Their items name calls by id, whichever store has those, and copy the fields for filters
+ * and orders, which a call's start determines. Fields that may come later are read for the items that are shown.
  */
 import type { AnnotationItem } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
@@ -14,13 +14,13 @@ import { FIND_QUEUE } from './annotation-queues.sql.ts'
 import { createQueuedCalls } from './queued-calls.ts'
 
 interface AnnotationParts {
-  /** For what is read here. */
+  /** For reads on this thread. */
   readonly db: Connection
   readonly writes: Writes
   readonly reads: ReadPool
 }
 
-/** @param callsQuery - where the calls are */
+/** @param callsQuery - of the store that has the calls */
 export function createAnnotationStore(
   { db, writes, reads }: AnnotationParts,
   callsQuery: Pick<CallsQueryStore, 'pages'>,

@@ -25,7 +25,7 @@ import * as SQL from './annotation-queues.sql.ts'
 /** Limit: items of one queue. */
 const ITEMS_MAX = 100_000
 
-/** Calls for a queue, in the order in which they were named; null: unknown. */
+/** Calls to add to a queue, in the given order; null: unknown. */
 interface QueuedCalls extends Omit<ItemsAddition, 'call_ids'> {
   readonly calls: readonly (QueuedCall | null)[]
 }
@@ -83,7 +83,7 @@ function createItemWrites(db: Connection, newId: () => string) {
   }
 
   return {
-    /** What was written before it throws is undone with it. */
+    /** Adds items; if it throws, all of them are undone. */
     add_annotation_items({ calls, isStrict, id, ...addition }: QueuedCalls): ItemsAdded {
       const { project_id, ...common } = addition
       const { queue_key } = requireQueue({ project_id, id })
@@ -112,7 +112,7 @@ function createItemWrites(db: Connection, newId: () => string) {
       const since_us = updated_at_us - CLAIM_US
       const isHeld = findHolder.get({ ...who, since_us }) !== undefined
       requireStep(own ?? null, annotation_state, isHeld)
-      // To finish again changes nothing; to claim again holds on to it.
+      // Finishing again changes nothing; claiming again extends the claim.
       if (own !== annotation_state || annotation_state === 'in_progress') {
         setProgress.run({ ...who, annotation_state, updated_at_us })
         updateItem.run({ ...who, annotation_state, updated_at_us })
@@ -123,7 +123,7 @@ function createItemWrites(db: Connection, newId: () => string) {
   }
 }
 
-/** @throws ApiError annotation_queue_not_found */
+/** @returns a function that finds a queue. @throws ApiError annotation_queue_not_found */
 export function createQueueFinder(db: Connection): (name: QueueName) => KeyedQueue {
   const findQueue = db.prepare(SQL.FIND_QUEUE)
   return ({ project_id, id }) => {

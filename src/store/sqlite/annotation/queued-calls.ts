@@ -1,4 +1,4 @@
-/** What annotation queues look up of calls, wherever those are, for this store and for others. */
+/** Looks up the calls of annotation queues, for this store and others, whichever store has the calls. */
 import type { AnnotationItem, QueuedCall } from '../../../domain/annotation/annotation-item.ts'
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import { resolveCallsSelection } from '../../../domain/calls/calls-query.ts'
@@ -6,13 +6,13 @@ import type { CallsQueryStore } from '../../api/calls/calls-query.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
 
 interface QueuedCalls {
-  /** The calls of ids in their order; null for one that has not begun or is deleted. */
+  /** Returns the calls of these ids in order; null for a call without a start or a deleted one. */
   find(call_ids: readonly string[], caller: ReadCaller): Promise<(QueuedCall | null)[]>
-  /** The items with ends that came after they were added. */
+  /** Adds the ends of calls that came after their items were added. */
   addEnds(items: readonly AnnotationItem[], caller: ReadCaller): Promise<AnnotationItem[]>
 }
 
-/** @param callsQuery - where the calls are */
+/** @param callsQuery - of the store that has the calls */
 export function createQueuedCalls(callsQuery: Pick<CallsQueryStore, 'pages'>): QueuedCalls {
   async function findCalls(call_ids: readonly string[], caller: ReadCaller) {
     const found = new Map<string, QueuedCall>()

@@ -1,4 +1,4 @@
-/** The files of checkpoints, and which of them may be removed. */
+/** The files of checkpoints, and the removal of unused ones. */
 import { join } from 'node:path'
 import type { Artifact } from '../../../domain/models/checkpoint.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
@@ -8,17 +8,17 @@ import * as SQL from './checkpoints.sql.ts'
 
 export interface CheckpointArtifacts {
   readonly folder: FileFolder
-  /** A name for the artifact of a job's attempt, relative to the data directory. @param unique - never used before */
+  /** Returns the path of an attempt's artifact, relative to the data directory. @param unique - never used before */
   pathOf(job: Pick<TrainingJob, 'id' | 'model_id'>, unique: string): string
   isUsed(path: string): boolean
   /**
-   * Removes those files that neither a checkpoint shows nor a running job needs. Never fails: a file that
-   * stays is removed at the next start.
+   * Removes those files that no visible checkpoint has and no running job needs. Never fails: a leftover file is
+   * removed at the next start.
    */
   removeUnused(paths: readonly (string | null)[]): Promise<void>
 }
 
-/** @param db - for what is read here */
+/** @param db - for reads on this thread */
 export function createCheckpointArtifacts(db: Connection, folder: FileFolder): CheckpointArtifacts {
   const isArtifactUsed = db.prepare(SQL.IS_ARTIFACT_USED).pluck()
   const isUsed = (path: string) => isArtifactUsed.get({ path }) === 1
@@ -35,7 +35,7 @@ export function createCheckpointArtifacts(db: Connection, folder: FileFolder): C
   }
 }
 
-/** The columns of an artifact; all null without one. */
+/** Returns the columns of an artifact; all null without one. */
 export function toArtifactColumns(artifact: Artifact | null) {
   return {
     artifact_path: artifact?.path ?? null,

@@ -1,8 +1,8 @@
-/** Hides checkpoints, inside transactions of its callers'. */
+/** Hides checkpoints, inside the caller's transaction. */
 import type { Connection } from '../db/connection.ts'
 import * as SQL from './checkpoints.sql.ts'
 
-/** What was hidden, and the files it had. */
+/** The number of hidden checkpoints, and their files. */
 export interface Hidden {
   readonly count: number
   readonly paths: readonly string[]
@@ -19,7 +19,7 @@ export function createCheckpointHiding(db: Connection) {
     /** Hides all checkpoints of a model. */
     hideAll: (model_id: string, deleted_at_us: number): Hidden =>
       toHidden(deleteAll.all({ model_id, deleted_at_us }) as HiddenRow[]),
-    /** Hides the checkpoint of a step; null when there is none. */
+    /** Hides the checkpoint of a step; returns null when there is none. */
     hideStep(model_id: string, step: number, deleted_at_us: number): Hidden | null {
       const rows = deleteStep.all({ model_id, step, deleted_at_us }) as HiddenRow[]
       return rows.length === 0 ? null : toHidden(rows)

@@ -1,4 +1,4 @@
-/** Checkpoints out of their rows. */
+/** Converts rows to checkpoints. */
 import { parseLossless } from '../../../domain/json/json-text.ts'
 import type { Checkpoint, StoredCheckpoint } from '../../../domain/models/checkpoint.ts'
 import type { JsonObject } from '../../../schemas/primitives.ts'
@@ -21,7 +21,7 @@ export function toCheckpoint({ metrics_json, ...row }: CheckpointRow): Checkpoin
   return { ...row, metrics: parseLossless(metrics_json) as JsonObject }
 }
 
-/** A checkpoint out of its row. */
+/** Converts a row to a checkpoint. */
 export function toStoredCheckpoint(row: StoredCheckpointRow): StoredCheckpoint {
   const { artifact_path: path, artifact_sha256: sha256, artifact_bytes: bytes, ...rest } = row
   const hasArtifact = path !== null && sha256 !== null && bytes !== null

@@ -1,4 +1,4 @@
-/** Statements over checkpoints. */
+/** Statements for checkpoints. */
 import { insertNamed } from '../db/rows.sql.ts'
 
 const OWN_COLUMNS = ['id', 'model_id', 'step', 'metrics_json', 'created_at_us']
@@ -13,20 +13,20 @@ const STORED_COLUMN_NAMES = [
 ]
 const STORED_COLUMNS = `\n  ${STORED_COLUMN_NAMES.join(',\n  ')}\n`
 
-/** A new checkpoint; fails when the id or the step is taken (checkpoints_model_id_step). */
+/** Inserts a checkpoint; fails when the id or the step is taken (checkpoints_model_id_step). */
 export const INSERT_CHECKPOINT = insertNamed('checkpoints', OWN_COLUMNS)
 
-/** A new checkpoint of a job, with its artifact. */
+/** Inserts a checkpoint of a job, with its artifact. */
 export const INSERT_JOB_CHECKPOINT = insertNamed('checkpoints', STORED_COLUMN_NAMES)
 
-/** Keeps the steps to come behind one that no job made; by primary key. */
+/** Keeps future steps above one that no job made; by primary key. */
 export const RAISE_LAST_STEP = `
 UPDATE preview_models
 SET last_step = max(last_step, @step)
 WHERE id = @model_id
 `
 
-/** The column may be narrower than what is asked for, which is then refused where the parameter takes its type. */
+/** Why the cast: without it, a parameter takes the type of the column, which may be too narrow for the value. */
 const IS_STEP = 'step = CAST(@step AS bigint)'
 
 /** Hides the checkpoint of a step (checkpoints_model_id_step). */
@@ -69,8 +69,8 @@ WHERE id = @id
 `
 
 /**
- * Whether a file is in use: by a checkpoint that is not deleted (checkpoints_artifact_path), or as what a
- * running job goes on from or has staged (training_jobs_running).
+ * Whether a file is in use: by a checkpoint that is not deleted (checkpoints_artifact_path), or by a running job that
+ * resumes from it or has staged it (training_jobs_running).
  */
 export const IS_ARTIFACT_USED = `
 SELECT
@@ -91,7 +91,7 @@ FROM checkpoints
 WHERE id = @id AND model_id = @model_id
 `
 
-/** The next checkpoints upwards (checkpoints_model_id_step). */
+/** The next checkpoints, ascending (checkpoints_model_id_step). */
 export const LIST_CHECKPOINTS_ASC = `
 SELECT
   id,
@@ -105,7 +105,7 @@ ORDER BY step
 LIMIT @count
 `
 
-/** The next checkpoints downwards (checkpoints_model_id_step). */
+/** The next checkpoints, descending (checkpoints_model_id_step). */
 export const LIST_CHECKPOINTS_DESC = `
 SELECT
   id,

@@ -1,4 +1,4 @@
-/** Checkpoints in SQLite, their weights in files. */
+/** Checkpoints in SQLite, with weights in files. */
 
 import { ApiError } from '../../../errors.ts'
 import type { CheckpointListing, CheckpointStore } from '../../api/models/checkpoints.ts'
@@ -14,10 +14,10 @@ import {
 } from './checkpoint-rows.ts'
 import * as SQL from './checkpoints.sql.ts'
 
-/** Steps before the first and behind the last. */
+/** Cursors before the first and after the last step. */
 const BEFORE_ALL = { asc: -1, desc: Number.MAX_SAFE_INTEGER } as const
 
-/** @param db - for what is read here */
+/** @param db - for reads on this thread */
 export function createCheckpointStore(
   db: Connection,
   writes: Writes,

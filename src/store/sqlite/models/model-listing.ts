@@ -1,4 +1,4 @@
-/** Which models a list shows, in this store and in others. */
+/** Decides which models a list shows, for this store and others. */
 import { canUseProject } from '../../../domain/access/permissions.ts'
 import { modelProjectId, type PreviewModel } from '../../../domain/models/preview-model.ts'
 import type { ModelListing } from '../../api/models/preview-models.ts'

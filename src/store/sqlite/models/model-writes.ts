@@ -21,7 +21,7 @@ interface StepDeletion {
   readonly deleted_at_us: number
 }
 
-/** What was hidden, and the files of it. */
+/** The deleted steps, and the files of their checkpoints. */
 interface HiddenSteps extends DeletedSteps {
   readonly paths: readonly string[]
 }
@@ -39,7 +39,7 @@ export function createModelWrites(db: Connection, moves: JobMoves) {
       insertModel.run(model)
       return findByName.get(model) as PreviewModel
     },
-    /** What it hid; null when there is no such model. */
+    /** Deletes a model and hides its checkpoints; returns null when there is no such model. */
     delete_model({ id, now_us }: ModelDeletion): Hidden | null {
       if (deleteModel.run({ id, deleted_at_us: now_us }).changes === 0) return null
       for (const job of moves.listUnfinished(id)) {

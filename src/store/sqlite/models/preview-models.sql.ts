@@ -1,8 +1,8 @@
-/** Statements over preview models. */
+/** Statements for preview models. */
 
 /**
- * A model whose name is new in its project; nothing happens otherwise (preview_models_entity_project_name).
- * Its steps go on behind those of deleted models of the name (preview_models_past_names).
+ * Inserts a model whose name is new in its project; does nothing otherwise (preview_models_entity_project_name).
+ * Its steps continue after those of deleted models with this name (preview_models_past_names).
  */
 export const INSERT_PREVIEW_MODEL = `
 INSERT INTO preview_models (
@@ -49,21 +49,21 @@ FROM preview_models
 WHERE entity = @entity AND project = @project AND name = @name AND deleted_at_us IS NULL
 `
 
-/** One model that is not deleted, by primary key. */
+/** One model that is not deleted; by primary key. */
 export const FIND_PREVIEW_MODEL = `
 SELECT ${COLUMNS}
 FROM preview_models
 WHERE id = @id AND deleted_at_us IS NULL
 `
 
-/** A model, deleted or not, as the cursor of a list or that of a job; by primary key. */
+/** A model, deleted or not, for the cursor of a list or for a job; by primary key. */
 export const FIND_ANY_PREVIEW_MODEL = `
 SELECT ${COLUMNS}
 FROM preview_models
 WHERE id = @id
 `
 
-/** Models behind a place, upwards (preview_models_created_at_us). */
+/** Models after a cursor, ascending (preview_models_created_at_us). */
 export const LIST_PREVIEW_MODELS_ASC = `
 SELECT ${COLUMNS}
 FROM preview_models
@@ -73,7 +73,7 @@ WHERE (created_at_us, id) > (@after_us, @after_id)
 ORDER BY created_at_us, id
 `
 
-/** Models behind a place, downwards (preview_models_created_at_us). */
+/** Models after a cursor, descending (preview_models_created_at_us). */
 export const LIST_PREVIEW_MODELS_DESC = `
 SELECT ${COLUMNS}
 FROM preview_models

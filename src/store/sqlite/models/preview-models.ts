@@ -16,7 +16,7 @@ interface PreviewModelParts {
   readonly artifacts: CheckpointArtifacts
 }
 
-/** @param db - for what is read here */
+/** @param db - for reads on this thread */
 export function createPreviewModelStore(
   db: Connection,
   writes: Writes,

@@ -1,9 +1,9 @@
-/** Wakes those that wait for jobs when some have moved. */
+/** Notifies listeners that training jobs have changed. */
 
 export interface JobBell {
-  /** Tells all listeners. Called after the commit. */
+  /** Calls all listeners. Must be called after the commit. */
   ring(): void
-  /** @returns the end of the listening */
+  /** @returns a function that removes the listener */
   listen(listener: () => void): () => void
 }
 

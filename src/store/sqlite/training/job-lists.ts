@@ -19,8 +19,8 @@ import * as SQL from './training-jobs.sql.ts'
 const BEFORE_ALL = { asc: 0, desc: Number.MAX_SAFE_INTEGER } as const
 
 /**
- * @param findJob - null when the id is unknown
- * @param toView - what else is shown of a job
+ * @param findJob - returns null when the id is unknown
+ * @param toView - adds what else is shown of a job
  */
 export function createJobLists(
   db: Connection,
@@ -38,7 +38,7 @@ export function createJobLists(
   const findPosition = db.prepare(EVENTS.FIND_EVENT_POSITION).pluck()
   const listEvents = db.prepare(EVENTS.LIST_EVENTS)
 
-  /** The rows behind the cursor, read as they are asked for. */
+  /** Returns the rows after the cursor, read lazily. */
   function readRows({
     model_id,
     status,

@@ -1,4 +1,4 @@
-/** Stores what moves make of training jobs, with their events; runs inside transactions of its callers'. */
+/** Stores the results of state transitions of training jobs, with their events, inside the caller's transaction. */
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import type { JobEvent, Moved } from '../../../domain/training/training-moves.ts'
 import type { Connection } from '../db/connection.ts'
@@ -8,15 +8,15 @@ import * as QUEUE from './training-queue.sql.ts'
 
 export interface JobMoves {
   find(id: string): TrainingJob | null
-  /** Queued and running jobs of a model in their order. */
+  /** Returns the queued and running jobs of a model, in order. */
   listUnfinished(model_id: string): TrainingJob[]
   /**
-   * Stores a job after a move, and its last event if it has ended.
+   * Stores a job after a transition, and its last event if it has ended.
    *
    * @param before - the job as it was read in the same transaction
    */
   save(before: TrainingJob, after: Moved, now_us: number): TrainingJob
-  /** Adds an event to a job's attempt, a training_started before the first of another type. */
+  /** Adds an event to a job's attempt, preceded by training_started if needed. */
   addEvent(
     job: TrainingJob,
     event: JobEvent & { readonly seq: number | null },
@@ -24,7 +24,7 @@ export interface JobMoves {
   ): void
 }
 
-/** @param newId - ids of events */
+/** @param newId - returns ids for events */
 export function createJobMoves(db: Connection, newId: () => string): JobMoves {
   const findJob = db.prepare(JOBS.FIND_TRAINING_JOB)
   const listUnfinished = db.prepare(JOBS.LIST_UNFINISHED_JOBS)
@@ -55,7 +55,7 @@ export function createJobMoves(db: Connection, newId: () => string): JobMoves {
       return job
     },
     addEvent(job, event, now_us) {
-      // Clients refuse a gradient step before the start. A failure needs none.
+      // Clients reject a gradient step before training_started. A failure needs no start.
       const needsStart = event.type === 'gradient_step' || event.type === 'training_ended'
       const { id: job_id, attempt, trainable_count } = job
       if (needsStart && findFirstEvent.get({ job_id, attempt }) === undefined) {

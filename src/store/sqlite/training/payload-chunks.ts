@@ -1,9 +1,9 @@
-/** Payloads that come as texts, in bytes. */
+/** Encodes text payloads as bytes. */
 
-/** Characters that are encoded and written at a time, so that a large payload does not block others. */
+/** Characters encoded and written at a time, so that a large payload does not block the event loop. */
 const CHUNK_CHARS = 1_048_576
 
-/** A text as bytes, in parts. */
+/** Yields a text as bytes, in chunks. */
 export function* chunksOf(text: string): Generator<Buffer> {
   for (let from = 0; from < text.length; ) {
     const until = endOfChunk(text, from)
@@ -12,7 +12,7 @@ export function* chunksOf(text: string): Generator<Buffer> {
   }
 }
 
-/** The end of the chunk that begins at `from`, never between the halves of a surrogate pair. */
+/** Returns the end of the chunk that begins at `from`; never splits a surrogate pair. */
 function endOfChunk(text: string, from: number): number {
   const until = Math.min(from + CHUNK_CHARS, text.length)
   const last = text.charCodeAt(until - 1)

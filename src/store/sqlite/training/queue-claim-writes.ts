@@ -1,4 +1,4 @@
-/** The queue's own moves: jobs are given out, and what is overdue ends. */
+/** The queue's own transitions: assigns jobs to workers, and ends overdue ones. */
 import { canUseProject } from '../../../domain/access/permissions.ts'
 import { modelProjectId, type PreviewModel } from '../../../domain/models/preview-model.ts'
 import { resolveTrainingConfig } from '../../../domain/training/resolve-training-config.ts'
@@ -17,13 +17,13 @@ import * as SQL from './training-queue.sql.ts'
 
 const US_PER_MS = 1000
 
-/** What a claim did: the jobs that it ended, as they were before, and the one that it gave out. */
+/** The result of a claim: the jobs it ended, as they were before, and the job it assigned. */
 interface ClaimOutcome {
   readonly ended: readonly TrainingJob[]
   readonly claimed: ClaimedJob | null
 }
 
-/** As of TrainingQueue. */
+/** The arguments of the method of TrainingQueue. */
 interface LeaseResumption {
   readonly now_us: number
   readonly lease_ms: number
@@ -36,7 +36,7 @@ export function createClaimWrites(db: Connection, moves: JobMoves, rows: QueueRo
   const moveWaits = db.prepare(SQL.MOVE_WAITS)
   const endAllOverdue = prepareEndOverdue(db, moves)
 
-  /** The oldest job that may run and that the worker accepts. */
+  /** Returns the oldest job that may run and that the worker accepts. */
   function findClaimable({ times, base_models, projects }: Claim): FoundJob | null {
     const { now_us } = times
     for (const job of listClaimable.iterate({ now_us }) as Iterable<TrainingJob>) {
@@ -64,7 +64,7 @@ export function createClaimWrites(db: Connection, moves: JobMoves, rows: QueueRo
       const found = findClaimable(claim)
       return { ended, claimed: found && start(claim, found) }
     },
-    /** The jobs that it ended, as they were before. */
+    /** Returns the ended jobs, as they were before. */
     end_overdue: endAllOverdue,
     resume_leases({ now_us, lease_ms, moved_us }: LeaseResumption): void {
       extendLeases.run({ lease_expires_at_us: now_us + lease_ms * US_PER_MS, moved_us })

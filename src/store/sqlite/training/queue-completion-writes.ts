@@ -1,4 +1,4 @@
-/** The end of a job that has made a checkpoint: one write, and the same answer when it is asked again. */
+/** Completes a job that has produced a checkpoint: one write, which returns the same result when it is repeated. */
 
 import { renderJson } from '../../../domain/json/json-text.ts'
 import type { StoredCheckpoint } from '../../../domain/models/checkpoint.ts'
@@ -13,7 +13,7 @@ import type { JobMoves } from './job-moves.ts'
 import type { QueueRows } from './queue-rows.ts'
 import * as SQL from './training-queue.sql.ts'
 
-/** What a completion did: `ended` is the job before it, null when nothing has changed. */
+/** The result of a completion: `ended` is the job before it, or null when nothing has changed. */
 interface Completion {
   readonly ended: TrainingJob | null
   /** Null when the job was cancelled. */
@@ -56,7 +56,7 @@ export function createCompletionWrites(db: Connection, moves: JobMoves, rows: Qu
     }
     const checkpoint = insert(job, outcome, now_us)
     const { id, step } = checkpoint
-    // What a repeat must be equal to.
+    // A repeated completion is compared with this digest.
     const completed = { ...job, staged_sha256: sha256 }
     moves.save(job, completeJob(completed, { id, step, reason }, now_us), now_us)
     return { ended: job, checkpoint }
@@ -65,7 +65,7 @@ export function createCompletionWrites(db: Connection, moves: JobMoves, rows: Qu
   return { complete_job: complete }
 }
 
-/** The staged artifact, or the parent's when the worker has trained nothing. */
+/** Returns the staged artifact, or the parent's when the worker has trained nothing. */
 function chooseArtifact(job: TrainingJob, { sha256 }: Outcome, rows: QueueRows) {
   if (sha256 === null) return rows.findCheckpoint(job.parent_checkpoint_id)?.artifact ?? null
   const { staged_path: path, staged_bytes: bytes } = job

@@ -1,4 +1,4 @@
-/** The moves of the training queue. Each is one write over the rows that it reads. */
+/** The state transitions of the training queue. Each is one write, which reads and updates its rows. */
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import {
   failAttempt,
@@ -75,7 +75,7 @@ export function createQueueWrites(db: Connection, moves: JobMoves) {
       }
       for (const event of events) moves.addEvent(job, event, lease.now_us)
     },
-    /** The path of the file that was staged before, or null. */
+    /** Returns the path of the previously staged file, or null. */
     stage_artifact({ lease, staged }: { lease: Lease; staged: StagedFile }): string | null {
       const job = rows.requireLeased(lease)
       moves.save(job, { job: { ...job, ...staged }, event: null }, lease.now_us)

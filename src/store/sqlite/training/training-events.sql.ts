@@ -1,6 +1,6 @@
-/** Statements over the events of training jobs. */
+/** Statements for the events of training jobs. */
 
-/** An event, unless its attempt has one of the seq (training_events_job_id_attempt_seq). */
+/** Inserts an event unless its attempt has one with this seq (training_events_job_id_attempt_seq). */
 export const INSERT_EVENT = `
 INSERT INTO training_events (
   id,
@@ -39,14 +39,14 @@ ORDER BY position
 LIMIT 1
 `
 
-/** The place of an event of a job (training_events_id). */
+/** The position of an event of a job (training_events_id). */
 export const FIND_EVENT_POSITION = `
 SELECT position
 FROM training_events
 WHERE id = @id AND job_id = @job_id
 `
 
-/** The events of an attempt behind a place (training_events_job_id_position). */
+/** The events of an attempt after a position (training_events_job_id_position). */
 export const LIST_EVENTS = `
 SELECT
   id,

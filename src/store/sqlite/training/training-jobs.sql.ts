@@ -1,8 +1,8 @@
-/** Statements over training jobs. */
+/** Statements for training jobs. */
 
 /**
- * A job at the end of its model's queue; nothing happens when the model has its idempotency key.
- * The next seq is read off training_jobs_model_id_seq.
+ * Inserts a job at the end of its model's queue; does nothing when the model has its idempotency key.
+ * The next seq comes from training_jobs_model_id_seq.
  */
 export const INSERT_TRAINING_JOB = `
 INSERT INTO training_jobs (
@@ -44,7 +44,7 @@ VALUES (
 ON CONFLICT (model_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
 `
 
-/** The columns of a job that moves change. */
+/** The columns of a job that transitions change. */
 export const MOVING_COLUMNS = [
   'state',
   'attempt',
@@ -94,7 +94,7 @@ export const JOB_COLUMNS = [
 
 const COLUMNS = JOB_COLUMNS.map((name) => `training_jobs.${name}`).join(',\n  ')
 
-/** One job by primary key. */
+/** One job; by primary key. */
 export const FIND_TRAINING_JOB = `
 SELECT ${COLUMNS}
 FROM training_jobs
@@ -108,7 +108,7 @@ FROM training_jobs
 WHERE model_id = @model_id AND idempotency_key = @idempotency_key
 `
 
-/** Jobs behind a place, upwards (training_jobs_created_at_us). */
+/** Jobs after a cursor, ascending (training_jobs_created_at_us). */
 export const LIST_TRAINING_JOBS_ASC = `
 SELECT ${COLUMNS}
 FROM training_jobs
@@ -117,7 +117,7 @@ WHERE (created_at_us, id) > (@after_us, @after_id)
 ORDER BY created_at_us, id
 `
 
-/** Jobs behind a place, downwards (training_jobs_created_at_us). */
+/** Jobs after a cursor, descending (training_jobs_created_at_us). */
 export const LIST_TRAINING_JOBS_DESC = `
 SELECT ${COLUMNS}
 FROM training_jobs
@@ -126,7 +126,7 @@ WHERE (created_at_us, id) < (@after_us, @after_id)
 ORDER BY created_at_us DESC, id DESC
 `
 
-/** The jobs of one model behind a place, upwards (training_jobs_model_id_seq). */
+/** The jobs of one model after a cursor, ascending (training_jobs_model_id_seq). */
 export const LIST_MODEL_JOBS_ASC = `
 SELECT ${COLUMNS}
 FROM training_jobs
@@ -134,7 +134,7 @@ WHERE model_id = @model_id AND seq > @after_seq AND (@status IS NULL OR state = 
 ORDER BY seq
 `
 
-/** The jobs of one model behind a place, downwards (training_jobs_model_id_seq). */
+/** The jobs of one model after a cursor, descending (training_jobs_model_id_seq). */
 export const LIST_MODEL_JOBS_DESC = `
 SELECT ${COLUMNS}
 FROM training_jobs
@@ -142,7 +142,7 @@ WHERE model_id = @model_id AND seq < @after_seq AND (@status IS NULL OR state = 
 ORDER BY seq DESC
 `
 
-/** The unfinished jobs of a model in their order (training_jobs_unfinished). */
+/** The unfinished jobs of a model, in order (training_jobs_unfinished). */
 export const LIST_UNFINISHED_JOBS = `
 SELECT ${COLUMNS}
 FROM training_jobs
@@ -150,7 +150,7 @@ WHERE model_id = @model_id AND state IN ('queued', 'running')
 ORDER BY seq
 `
 
-/** How many unfinished jobs there are, as far as the first 10,000 tell (training_jobs_unfinished). */
+/** The number of queued and running jobs among the first 10,000 unfinished ones (training_jobs_unfinished). */
 export const COUNT_UNFINISHED_JOBS = `
 SELECT
   count(*) FILTER (WHERE state = 'queued') AS queued,

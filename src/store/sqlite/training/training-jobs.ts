@@ -1,4 +1,4 @@
-/** Training jobs in SQLite, their payloads in files. The file always comes before the row. */
+/** Training jobs in SQLite, with payloads in files. A file is always written before its row. */
 import { join } from 'node:path'
 import type { PreviewModel } from '../../../domain/models/preview-model.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
@@ -16,12 +16,12 @@ import { chunksOf } from './payload-chunks.ts'
 import * as SQL from './training-jobs.sql.ts'
 
 interface TrainingJobParts {
-  /** Folder of the payloads. */
+  /** The folder of the payloads. */
   readonly payloads: FileFolder
   readonly bell: JobBell
 }
 
-/** @param db - for what is read here */
+/** @param db - for reads on this thread */
 export function createTrainingJobStore(
   db: Connection,
   writes: Writes,
@@ -42,7 +42,7 @@ export function createTrainingJobStore(
   return {
     async insertJob(job, payload) {
       const payload_path = join(PAYLOADS_DIRECTORY, `${job.id}.json`)
-      // What is there is another job's, which stays as it is.
+      // A file at this path belongs to another job and must not be overwritten.
       if (await payloads.has(payload_path)) throw new ApiError('store_unavailable')
       const chunks = typeof payload === 'string' ? chunksOf(payload) : payload
       const file = await receiveBytes(chunks, Number.POSITIVE_INFINITY, payloads)
@@ -53,7 +53,7 @@ export function createTrainingJobStore(
           ...{ ...job, payload_path, payload_sha256, payload_bytes },
         })
         if (stored.id === job.id) bell.ring()
-        // The job was there before: only a payload that is gone from the disk is needed.
+        // The job existed before: its payload is only needed when the stored file is missing.
         else if (await payloads.has(stored.payload_path)) await payloads.remove(payload_path)
         else await file.keep(stored.payload_path)
         return stored

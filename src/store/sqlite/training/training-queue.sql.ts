@@ -1,12 +1,12 @@
-/** Statements over the queue of training jobs. */
+/** Statements for the queue of training jobs. */
 import { JOB_COLUMNS, MOVING_COLUMNS } from './training-jobs.sql.ts'
 
 const COLUMNS = JOB_COLUMNS.map((name) => `training_jobs.${name}`).join(',\n  ')
 const CHANGES = MOVING_COLUMNS.map((name) => `${name} = @${name}`).join(',\n  ')
 
 /**
- * Stores a job after a move, unless another move came between; by primary key. Every move goes through
- * here, so that a stale attempt changes nothing.
+ * Stores a job after a state transition, unless another one came in between; by primary key. Every transition uses
+ * this statement, so a stale attempt changes nothing.
  */
 export const SAVE_MOVED_JOB = `
 UPDATE training_jobs
@@ -16,8 +16,8 @@ WHERE id = @id AND state = @state_before AND attempt = @attempt_before
 `
 
 /**
- * The first unfinished job of each model: one step through training_jobs_unfinished for each model, however
- * many jobs wait behind the first.
+ * The first unfinished job of each model: one seek in training_jobs_unfinished per model, however many jobs wait
+ * behind the first.
  */
 export const HEADS = `
 RECURSIVE unfinished_models (model_id) AS (
@@ -47,8 +47,8 @@ heads AS (
 `
 
 /**
- * Jobs that may run, oldest first. A model whose first unfinished job runs or waits for its next attempt has
- * none: its order is strict.
+ * Jobs that may run, oldest first. A model whose first unfinished job is running or waiting for its next attempt has
+ * none, because the jobs of a model run strictly in order.
  */
 export const LIST_CLAIMABLE_JOBS = `
 WITH ${HEADS}
@@ -59,7 +59,7 @@ WHERE training_jobs.state = 'queued' AND training_jobs.available_at_us <= @now_u
 ORDER BY training_jobs.created_at_us, training_jobs.id
 `
 
-/** Running jobs whose lease or time has run out (training_jobs_running). */
+/** Running jobs whose lease or deadline has passed (training_jobs_running). */
 export const LIST_OVERDUE_JOBS = `
 SELECT ${COLUMNS}
 FROM training_jobs INDEXED BY training_jobs_running
@@ -67,8 +67,8 @@ WHERE state = 'running' AND (lease_expires_at_us <= @now_us OR attempt_deadline_
 `
 
 /**
- * The time since which the first job of a model waits: since it came, since the job before it ended by a
- * worker or a client, or since its next attempt may begin.
+ * The time since which the first job of a model waits: the latest of its creation, the end of the previous job by a
+ * worker or a client, and the time when its next attempt may begin.
  */
 const WAITS_SINCE = `
 max(
@@ -89,7 +89,7 @@ max(
 )
 `
 
-/** Queued jobs that could have run since a time and did not. */
+/** Queued jobs that have been ready to run since a time. */
 export const LIST_NEGLECTED_JOBS = `
 WITH ${HEADS}
 SELECT ${COLUMNS}
@@ -98,14 +98,14 @@ JOIN training_jobs ON training_jobs.model_id = heads.model_id AND training_jobs.
 WHERE training_jobs.state = 'queued' AND ${WAITS_SINCE} <= @waits_since_us
 `
 
-/** When the first lease or attempt ends (training_jobs_running). */
+/** The time at which the first lease or attempt ends (training_jobs_running). */
 export const NEXT_LEASE_END = `
 SELECT min(min(lease_expires_at_us, attempt_deadline_us)) AS due_us
 FROM training_jobs INDEXED BY training_jobs_running
 WHERE state = 'running'
 `
 
-/** When the first job may run that may not yet, and since when the longest waits. */
+/** The time at which the next delayed job becomes ready, and the time since which the longest has waited. */
 export const NEXT_WAIT_END = `
 WITH ${HEADS}
 SELECT
@@ -117,7 +117,7 @@ JOIN training_jobs ON training_jobs.model_id = heads.model_id AND training_jobs.
 WHERE training_jobs.state = 'queued'
 `
 
-/** Whole leases for all running jobs, whose limits move with the clock (training_jobs_running). */
+/** Renews the leases of all running jobs, and moves their deadlines with the clock (training_jobs_running). */
 export const EXTEND_LEASES = `
 UPDATE training_jobs
 SET
@@ -126,14 +126,14 @@ SET
 WHERE state = 'running'
 `
 
-/** The waits of queued jobs move with the clock, and none ends later than a wait may take. */
+/** Moves the delays of queued jobs with the clock; none may exceed the longest delay. */
 export const MOVE_WAITS = `
 UPDATE training_jobs
 SET available_at_us = min(available_at_us + @moved_us, @available_us_max)
 WHERE state = 'queued' AND (@moved_us <> 0 OR available_at_us > @available_us_max)
 `
 
-/** The next step of a model, taken; by primary key. */
+/** Takes the next step of a model; by primary key. */
 export const TAKE_NEXT_STEP = `
 UPDATE preview_models
 SET last_step = last_step + 1

@@ -1,4 +1,4 @@
-/** The queue of training jobs in SQLite: moves are writes (queue-writes.ts), and what they leave behind is removed here. */
+/** The queue of training jobs in SQLite: transitions are writes (queue-writes.ts); leftover files are removed here. */
 import { randomUUID } from 'node:crypto'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import { leaseLost } from '../../../domain/training/training-states.ts'
@@ -16,7 +16,7 @@ import { NEXT_LEASE_END, NEXT_WAIT_END } from './training-queue.sql.ts'
 const US_PER_MS = 1000
 
 interface QueueParts {
-  /** For what is read here. */
+  /** For reads on this thread. */
   readonly db: Connection
   readonly writes: Writes
   readonly bell: JobBell
@@ -90,8 +90,8 @@ export function createTrainingQueue(parts: QueueParts): TrainingQueue {
 }
 
 /**
- * To be called after the commit of attempts that ended, with the jobs as they were before: tells waiting workers, and
- * removes staged files and hidden parents that nothing needs any more.
+ * Returns a function to call after the commit of ended attempts, with the jobs as they were before. It wakes waiting
+ * workers, and removes staged files and hidden parents that are not needed any more.
  */
 function createCleanUp({ db, bell, artifacts }: QueueParts) {
   const { findCheckpoint } = createQueueRows(db)

@@ -1,4 +1,4 @@
-/** The writes of training jobs that clients ask for. */
+/** The writes of training jobs that clients request. */
 import type { NewTrainingJob } from '../../../domain/training/training-job.ts'
 import { requireSameJob, type TrainingJob } from '../../../domain/training/training-job.ts'
 import { cancelJob } from '../../../domain/training/training-moves.ts'
@@ -22,10 +22,10 @@ export function createTrainingWrites(db: Connection, moves: JobMoves) {
   const findModel = db.prepare(FIND_PREVIEW_MODEL)
 
   return {
-    /** Gives back the first one on a repeat. */
+    /** Inserts a job; for a repeated request, returns the first one. */
     insert_job(row: NewJobRow): TrainingJob {
       const { model_id, idempotency_key } = row
-      // Deleted since the request was looked at.
+      // The model was deleted since the request was checked.
       if (findModel.get({ id: model_id }) === undefined) throw new ApiError('model_not_found')
       const isNew = insertJob.run(row).changes === 1
       if (isNew) return moves.find(row.id) as TrainingJob
