@@ -1,10 +1,10 @@
-/** Rows of keys, as this store and others keep them. */
+/** Rows of API keys, in this store and others. */
 import { randomBytes } from 'node:crypto'
 import { hashKey, KEY_BYTES, renderKey } from '../../../domain/access/keys.ts'
 import type { Principal, Scope } from '../../../domain/access/permissions.ts'
 import type { NewKey, StoredKey } from '../../api/access/keys.ts'
 
-/** A row of `keys` that is not revoked. */
+/** A row of `keys` for a new key. */
 export interface NewKeyRow {
   readonly id: string
   /** SHA-256 of the key. */
@@ -21,7 +21,7 @@ export interface KeyRow extends Omit<NewKeyRow, 'hash'> {
   readonly revoked_at_us: number | null
 }
 
-/** A new key: its row, and the text that is not stored. */
+/** Creates a key: its row, and its text, which is not stored. */
 export function makeKey(key: NewKey, id: string, created_at_us: number) {
   const { svc_user_id, svc_username, scopes, projects } = key
   const secret = renderKey(randomBytes(KEY_BYTES))

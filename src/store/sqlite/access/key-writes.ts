@@ -8,7 +8,7 @@ export function createKeyWrites(db: Connection) {
   const revokeKey = db.prepare(REVOKE_KEY)
   return {
     create_key: (key: NewKeyRow): void => void insertKey.run(key),
-    /** Whether there was a live key. */
+    /** Revokes a key; returns whether there was a live one. */
     revoke_key: (revocation: { readonly id: string; readonly revoked_at_us: number }): boolean =>
       revokeKey.run(revocation).changes > 0,
   }

@@ -1,12 +1,12 @@
-/** Statements over API keys. */
+/** Statements for API keys. */
 
-/** A new key. */
+/** Inserts a key. */
 export const INSERT_KEY = `
 INSERT INTO keys (id, hash, svc_user_id, svc_username, scopes_json, projects_json, created_at_us)
 VALUES (@id, @hash, @svc_user_id, @svc_username, @scopes_json, @projects_json, @created_at_us)
 `
 
-/** One live key by the unique index on hash. */
+/** One live key (unique index of hash). */
 export const FIND_KEY = `
 SELECT id, hash, svc_user_id, svc_username, scopes_json, projects_json, created_at_us, revoked_at_us
 FROM keys

@@ -1,4 +1,4 @@
-/** API keys in SQLite, with a short cache so that authentication costs no statement. */
+/** API keys in SQLite, cached for a short time so that authentication needs no statement. */
 import { randomBytes } from 'node:crypto'
 import { hashKey, isSameBytes } from '../../../domain/access/keys.ts'
 import type { Principal } from '../../../domain/access/permissions.ts'
@@ -12,7 +12,7 @@ import { FIND_KEY, LIST_KEYS } from './keys.sql.ts'
 import { createPrincipalCache } from './principal-cache.ts'
 
 /**
- * @param db - for what is read here
+ * @param db - for reads on this thread
  */
 export function createKeyStore(db: Connection, writes: Writes): KeyStore {
   const findKey = db.prepare(FIND_KEY)

@@ -1,7 +1,7 @@
-/** What keys stand for, remembered for a second, so that authentication costs no statement. Of this store and of others. */
+/** Caches the principals of keys for a second, so that authentication needs no statement, for this store and others. */
 import type { Principal } from '../../../domain/access/permissions.ts'
 
-/** Limit: how long a revoked key may still be taken. */
+/** Limit: how long a revoked key may still be accepted. */
 const CACHE_TTL_MS = 1000
 /** Limit: 10,000 entries of about 300 bytes. */
 const CACHE_ENTRIES_MAX = 10_000
@@ -9,15 +9,15 @@ const CACHE_ENTRIES_MAX = 10_000
 type Found = Promise<Principal | null>
 
 interface PrincipalCache {
-  /** The caller behind a key, as it was found in the last second, or as it is found now. */
+  /** Returns the principal of a key, from the cache or from a lookup. */
   find(secret: string): Found
-  /** Forgets all. */
+  /** Clears the cache. */
   clear(): void
 }
 
-/** @param lookUp - by the key's text; what it throws comes through and is not remembered */
+/** @param lookUp - finds the principal by the text of the key; its errors are passed on and not cached */
 export function createPrincipalCache(lookUp: (secret: string) => Found): PrincipalCache {
-  /** By the key's text, since hashing it costs more than all else here; forgotten as a whole, and soon. */
+  /** By the text of the key, since hashing it would cost more than the rest; cleared as a whole after a second. */
   let cache = new Map<string, Found>()
   let cachedUntil = 0
 
@@ -30,7 +30,7 @@ export function createPrincipalCache(lookUp: (secret: string) => Found): Princip
       }
       const cached = cache.get(secret)
       if (cached !== undefined) return cached
-      // Kept: what is found late goes into the map that was there when it was asked for.
+      // Keeps the map: a late lookup must not change the map that has replaced it.
       const asked = cache
       const finding = lookUp(secret)
       asked.set(secret, finding)

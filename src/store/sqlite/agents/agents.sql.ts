@@ -1,9 +1,9 @@
-/** Statements over calls that came as spans of OpenTelemetry. */
+/** Statements for calls that were received as spans of OpenTelemetry. */
 import { idText, PROJECT_KEY, packedId } from '../calls/columns/id-columns.sql.ts'
 
 const IS_SPAN = '(call_bodies.otel_dump_json IS NOT NULL OR call_bodies.otel_dump_zstd IS NOT NULL)'
 
-/** Those of some calls that are spans (primary keys). */
+/** Filters some calls for spans (primary keys). */
 export const KEEP_SPANS = `
 SELECT wanted.value AS call_key
 FROM json_each(@keys) AS wanted
@@ -11,7 +11,7 @@ CROSS JOIN call_bodies ON call_bodies.call_key = wanted.value
 WHERE ${IS_SPAN}
 `
 
-/** Traces that spans of a conversation belong to, one row a span (calls_project_key_thread_id). */
+/** The traces of the spans of a conversation, one row per span (calls_project_key_thread_id). */
 export const FIND_CONVERSATION_TRACES = `
 SELECT
   ${idText('calls.trace_id')} AS trace_id,

@@ -56,7 +56,7 @@ export const listSpans: ReadJob<SpanList, SpanPage> = function* (db, list, check
   return { spans: page.rows(), total_count: picked.count() }
 }
 
-/** A job that looks at each span of a scope once. */
+/** Creates a job that visits each span of a scope once. */
 function createScanJob<Query extends { readonly scope: SpanScope }, Answer>(
   begin: (query: Query) => SpanSums<Answer>,
   optionsOf: (query: Query) => ScanOptions,

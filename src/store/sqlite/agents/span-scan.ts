@@ -1,4 +1,4 @@
-/** Walks the calls that came as spans, a bounded part at a time. */
+/** Walks the calls that were received as spans, a bounded part at a time. */
 import { type AgentSpan, toAgentSpan } from '../../../domain/agents/agent-span.ts'
 import { createScopeMatcher, type SpanScope } from '../../../domain/agents/span-scope.ts'
 import type { Body } from '../../../domain/calls/call-fields.ts'
@@ -8,22 +8,22 @@ import type { Connection } from '../db/connection.ts'
 import type { Checkpoint } from '../read/read-job.ts'
 import { KEEP_SPANS } from './agents.sql.ts'
 
-/** Calls that one statement asks whether they are spans. */
+/** Calls that one statement filters for spans. */
 const CHUNK_CALLS = 1024
-/** Limit: spans of one microsecond that are put in order together; of more, each part by itself. */
+/** Limit: spans of one microsecond that are sorted together; more are sorted in parts. */
 const TIES_MAX = 10_000
 
 export interface ScanOptions {
   readonly direction: 'asc' | 'desc'
-  /** Whether messages are read. */
+  /** Whether to read messages. */
   readonly withMessages: boolean
 }
 
 /**
- * Hands the keys of spans over in order of time, those of one microsecond by their nanoseconds. The expression of the
- * scope is not asked.
+ * Passes the keys of spans to `take` in time order, those of one microsecond by nanoseconds. Ignores the expression of
+ * the scope.
  *
- * @param take - false when no more are wanted
+ * @param take - returns false to stop
  */
 export function* walkSpanKeys(
   db: Connection,
@@ -52,10 +52,10 @@ export function* walkSpanKeys(
   if (last.length > 0) yield* take(last)
 }
 
-/** Puts keys that come in the order of their microseconds in that of their nanoseconds, which only the spans tell. */
+/** Sorts keys that arrive in microsecond order by nanoseconds, for which it reads the spans. */
 function createTieOrder(db: Connection, direction: 'asc' | 'desc', checkpoint: Checkpoint) {
   const readSpans = createSpanReader(db, false, checkpoint)
-  /** Those of the last microsecond, which may not be complete yet. */
+  /** The keys of the last microsecond, which may be incomplete. */
   let held: readonly FoundKey[] = []
 
   function* sortTies(keys: readonly FoundKey[]): Generator<void, readonly FoundKey[]> {
@@ -72,7 +72,7 @@ function createTieOrder(db: Connection, direction: 'asc' | 'desc', checkpoint: C
   }
 
   return {
-    /** Those that are settled. */
+    /** Adds keys; returns those whose order is final. */
     *add(keys: readonly FoundKey[]): Generator<void, readonly FoundKey[]> {
       const all = [...held, ...keys]
       const ordered: FoundKey[] = []
@@ -92,12 +92,12 @@ function createTieOrder(db: Connection, direction: 'asc' | 'desc', checkpoint: C
   }
 }
 
-/** The reader of calls gives their keys along. */
+/** Returns the key of a span; the reader of calls includes it. */
 export function keyOfSpan({ call }: AgentSpan): number {
   return (call as typeof call & { readonly call_key: number }).call_key
 }
 
-/** Hands the spans of a scope over in order of time, until `take` wants no more and gives false. */
+/** Passes the spans of a scope to `take` in time order, until that returns false. */
 export function scanSpans(
   db: Connection,
   scope: SpanScope,
@@ -112,7 +112,7 @@ export function scanSpans(
   )
 }
 
-/** Reads the spans of keys, in their order. */
+/** Returns a function that reads the spans of keys, in order. */
 export function createSpanReader(db: Connection, withMessages: boolean, checkpoint: Checkpoint) {
   const wanted: Body[] = ['attributes', ...(withMessages ? (['inputs', 'output'] as const) : [])]
   const readCalls = createCallReader(db, new Set(wanted), new Set(NAMED_COLUMNS), checkpoint)

@@ -63,7 +63,7 @@ function takeAll(taker: { add(span: AgentSpan): void }) {
   }
 }
 
-/** The traces of a conversation, the oldest first. */
+/** Returns the traces of a conversation, oldest first. */
 function findTraces(
   db: Connection,
   project_id: string,

@@ -10,7 +10,7 @@ export function createResponseWrites(db: Connection) {
     insert_response(response: StoredResponse): void {
       insert.run(response)
     },
-    /** Whether there was one. */
+    /** Deletes a response; returns whether it existed. */
     delete_response(id: string): boolean {
       return remove.run({ id }).changes > 0
     },

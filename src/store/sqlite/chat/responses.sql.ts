@@ -1,4 +1,4 @@
-/** Statements over responses; all by primary key. */
+/** Statements for responses; all by primary key. */
 import { insertNamed } from '../db/rows.sql.ts'
 
 const COLUMNS = [

@@ -6,7 +6,7 @@ import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'
 import * as SQL from './responses.sql.ts'
 
-/** @param db - for what is read here */
+/** @param db - for reads on this thread */
 export function createResponseStore(db: Connection, writes: Writes): ResponseStore {
   const findById = db.prepare(SQL.FIND_RESPONSE)
   return {

@@ -1,12 +1,12 @@
-/** The health of a store that stands on the node's own: of both at once. */
+/** The combined health of the node's own store and of another store beside it. */
 import type { StoreHealth } from '../../api/health.ts'
 
-/** What was found is told again for so long: probes of many may ask. */
+/** How long a result is reused, milliseconds: many probes may ask. */
 const KEPT_MS = 1000
 
 /**
- * @param check - null when the store can be used, else why not; it ends within a time of its own
- * @param failing - what is told then
+ * @param check - resolves to null when the store can be used, otherwise to the reason; has its own timeout
+ * @param failing - the message to report in that case
  */
 export function createBesideHealth(
   node: StoreHealth,

@@ -1,13 +1,13 @@
-/** How large the database is, and how much room its disk has. */
+/** Measures the size of the database and the free space of its disk. */
 import { stat, statfs } from 'node:fs/promises'
 import type { DiskFigures } from '../../api/figures.ts'
 
-/** @param path - of the database. @returns null where the disk does not tell */
+/** @param path - of the database. @returns null when the file system cannot report it */
 export async function readDiskFigures(path: string): Promise<DiskFigures | null> {
   try {
     const [database, log, disk] = await Promise.all([
       stat(path),
-      // There is none before the first commit.
+      // There is no log before the first commit.
       stat(`${path}-wal`).catch(() => ({ size: 0 })),
       statfs(path),
     ])

@@ -1,6 +1,6 @@
-/** What a look at the health of the database reads: the ends of the trees that every request needs. */
+/** The reads of a health check: the ends of the b-trees that every request needs. */
 
-/** The newest rows: they lie at the end of the file, where a database that was cut has nothing. */
+/** Reads the newest rows: they are at the end of the file, which a truncated database does not have. */
 export const READ_NEWEST = [
   'SELECT id FROM calls ORDER BY call_key DESC LIMIT 1',
   'SELECT call_key FROM call_bodies ORDER BY call_key DESC LIMIT 1',

@@ -1,6 +1,6 @@
 /**
- * Whether the database can be read and written now: tried, not remembered. A write is a row's way to the disk and back,
- * with all that waits before it; a read goes to the file and not to what a connection has kept of it.
+ * Checks by trying whether the database can be read and written now. The write goes through the queue of all writes to
+ * the disk; the read goes to the file, not to the cache of an open connection.
  */
 import { stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,17 +11,17 @@ import { type Connection, openReadOnlyDatabase } from '../db/connection.ts'
 import type { FileFolder } from '../files/file-folder.ts'
 import { READ_NEWEST } from './store-health.sql.ts'
 
-/** What was found is told again for so long: probes of many may ask. */
+/** How long a result is reused, milliseconds: many probes may ask. */
 const KEPT_MS = 1000
-/** Limit: a write that takes longer has failed. */
+/** Limit: a write that takes longer counts as failed. */
 const WRITE_MS_MAX = 2000
-/** Written beside the database: a full disk may still have room in the pages that the log has already. */
+/** Bytes of a file written beside the database: on a full disk, the log may still have allocated pages to reuse. */
 const FILE_BYTES = 65_536
 
 interface StoreHealthParts {
   /** The database file; null in memory. */
   readonly path: string | null
-  /** Writes something through the way that all writes go. */
+  /** Writes through the queue of all writes. */
   readonly write: () => Promise<unknown>
   readonly folder: FileFolder
   readonly missing: () => MissingFiles
@@ -56,7 +56,7 @@ export function createStoreHealth(parts: StoreHealthParts): StoreHealth & { clos
       const first = await Promise.race([write(), isSlow])
       if (first === 'slow') throw new Error('a write takes too long')
     } catch (error) {
-      // A full queue is told by its 503; the store itself works.
+      // A full queue is reported by its own 503; the store itself works.
       if (!(error instanceof ApiError && error.code === 'server_overloaded')) throw error
     } finally {
       slow.abort()
@@ -115,7 +115,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/too long/, 'the disk is too slow'],
 ]
 
-/** In words that tell no path. */
+/** Describes an error without paths. */
 function describe(error: unknown): string {
   const texts: string[] = []
   for (let at = error; at instanceof Error && texts.length < 5; at = at.cause) {

@@ -1,4 +1,4 @@
-/** The figures of the node's own store, each from the part that knows it. */
+/** The figures of the node's own store, each from the part that counts it. */
 import type { JobFigures, ReadFigures, StoreMeters, WriteFigures } from '../../api/figures.ts'
 import type { Connection } from '../db/connection.ts'
 import { COUNT_UNFINISHED_JOBS } from '../training/training-jobs.sql.ts'

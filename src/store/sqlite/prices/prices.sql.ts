@@ -1,4 +1,4 @@
-/** Statements over the prices of projects. */
+/** Statements for the prices of projects. */
 import { insertNamed } from '../db/rows.sql.ts'
 
 export const PRICE_COLUMNS = [
@@ -15,17 +15,17 @@ export const PRICE_COLUMNS = [
   'created_at_us',
 ]
 
-/** A new price; its id is the server's own. */
+/** Inserts a price; the server has chosen its id. */
 export const INSERT_PRICE = insertNamed('prices', PRICE_COLUMNS)
 
-/** How many prices a project has (prices_project_id_id). */
+/** The number of prices of a project (prices_project_id_id). */
 export const COUNT_PRICES = `
 SELECT count(*)
 FROM prices
 WHERE project_id = @project_id
 `
 
-/** All prices of a project, as they came (prices_project_id_id, then sorted). */
+/** All prices of a project, in order of creation (prices_project_id_id, then sorted). */
 export const SELECT_PRICES = `
 SELECT
   ${PRICE_COLUMNS.join(',\n  ')}

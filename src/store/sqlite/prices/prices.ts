@@ -1,4 +1,4 @@
-/** Prices of projects in SQLite. Few rows, always read anew: a change is seen by the next request. */
+/** Prices of projects in SQLite. Few rows, which are never cached: the next request sees a change. */
 import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
 import type { PriceStore } from '../../api/prices/prices.ts'
 import type { Connection } from '../db/connection.ts'
@@ -6,7 +6,7 @@ import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'
 import * as SQL from './prices.sql.ts'
 
-/** @param db - for what is read here */
+/** @param db - for reads on this thread */
 export function createPriceStore(db: Connection, writes: Writes): PriceStore {
   const selectPrices = db.prepare(SQL.SELECT_PRICES)
   return {

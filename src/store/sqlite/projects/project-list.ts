@@ -2,7 +2,7 @@
 import type { ReadJob } from '../read/read-job.ts'
 import { LIST_PROJECTS } from './projects.sql.ts'
 
-/** Limit: projects of one part of the work. */
+/** Limit: projects of one statement. */
 const PART_PROJECTS = 4096
 
 export const listProjects: ReadJob<null, string[]> = function* (db, _input, checkpoint) {

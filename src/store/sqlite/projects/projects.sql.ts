@@ -1,6 +1,6 @@
-/** Statements over a project as a whole. */
+/** Statements for projects as a whole. */
 
-/** Bytes of the next live versions behind a version (objects_project_id_object_id_version_index). */
+/** The bytes of the next live versions after a version (objects_project_id_object_id_version_index). */
 export const SELECT_OBJECT_BYTES = `
 SELECT
   objects.object_id,
@@ -16,14 +16,14 @@ ORDER BY objects.object_id, objects.version_index
 LIMIT @limit
 `
 
-/** Bytes of the rows of a project's tables (tables_project_id_digest). */
+/** The bytes of the rows of a project's tables (tables_project_id_digest). */
 export const SUM_TABLE_BYTES = `
 SELECT coalesce(sum(storage_size_bytes), 0) AS bytes
 FROM tables
 WHERE project_id = @project_id
 `
 
-/** The next projects in the order of their names (index of the unique project_id). */
+/** The next projects by name (unique index of project_id). */
 export const LIST_PROJECTS = `
 SELECT project_id
 FROM projects

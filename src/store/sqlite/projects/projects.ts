@@ -1,4 +1,4 @@
-/** What is stored of projects as a whole, over SQLite. */
+/** Projects in SQLite: their list, and the sizes of their contents. */
 import type { ProjectStore } from '../../api/projects/projects.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 

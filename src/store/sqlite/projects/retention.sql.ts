@@ -1,4 +1,4 @@
-/** Statements over how long projects keep their calls. */
+/** Statements for how long projects keep their calls. */
 
 /** By primary key. */
 export const FIND_RETENTION = `
@@ -13,7 +13,7 @@ VALUES (@project_id, @retention_days)
 ON CONFLICT (project_id) DO UPDATE SET retention_days = excluded.retention_days
 `
 
-/** The next settings in the order of the projects (primary key). */
+/** The next settings by project (primary key). */
 export const LIST_RETENTIONS = `
 SELECT project_id, retention_days
 FROM project_retention

@@ -6,7 +6,7 @@ import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'
 import * as SQL from './retention.sql.ts'
 
-/** @param db - for what is read here */
+/** @param db - for reads on this thread */
 export function createRetentionStore(db: Connection, writes: Writes): RetentionStore {
   const find = db.prepare(SQL.FIND_RETENTION)
   const list = db.prepare(SQL.LIST_RETENTIONS)

@@ -1,4 +1,4 @@
-/** The read job that lists threads: walks the calls of threads in parts, between which it can pause. */
+/** The read job that lists threads: walks the calls of threads in parts and can pause in between. */
 import {
   createThreadList,
   type ThreadListing,
@@ -46,7 +46,7 @@ export const listThreads: ReadJob<ThreadListing, ThreadSums[]> = function* (
   return list.page()
 }
 
-/** Calls in parts; null where the job has to pause. */
+/** Yields calls in parts; null when the job must pause. */
 function* walkParts(
   db: Connection,
   statement: string,

@@ -1,7 +1,7 @@
 /** Statements of lists of threads. */
 import { idText, PROJECT_KEY, packedId } from '../calls/columns/id-columns.sql.ts'
 
-/** What of a call in a thread is read: `place` goes on behind it, `is_turn` tells whether it counts. */
+/** The columns of a call in a thread: `place` is its cursor, `is_turn` whether it counts. */
 const TURN_COLUMNS = `
   calls.call_key,
   calls.thread_id AS place,
@@ -13,7 +13,7 @@ const TURN_COLUMNS = `
   calls.started_at_us,
   calls.ended_at_us`.trimStart()
 
-/** The next calls in threads behind a call, thread by thread (calls_project_key_thread_id). */
+/** The next calls in threads after a call, thread by thread (calls_project_key_thread_id). */
 export const SELECT_TURNS = `
 SELECT
   ${TURN_COLUMNS}
@@ -25,7 +25,7 @@ ORDER BY calls.thread_id, calls.call_key
 LIMIT @limit
 `
 
-/** The next calls of one thread behind a call (calls_project_key_thread_id). */
+/** The next calls of one thread after a call (calls_project_key_thread_id). */
 export const SELECT_TURNS_OF_THREAD = `
 SELECT
   ${TURN_COLUMNS}
