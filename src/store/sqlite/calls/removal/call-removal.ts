@@ -1,13 +1,13 @@
-/** Takes calls off the disk, step by step, by writes of the one writer. */
+/** Removes calls from the disk, step by step, by writes of the one writer. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallRemoval } from '../../../api/calls/call-removal.ts'
 import { HOUR_US } from '../../stats/segments/hour-columns.ts'
 import type { Writes } from '../../write/writes.ts'
 import type { StepResult } from './removal-writes.ts'
 
-/** Rest after a step, in times of what it took: two thirds of the time belong to others. */
+/** The rest after a step, as a multiple of its duration: two thirds of the time belong to others. */
 const REST_TIMES = 2
-/** A step that is lost with the power is done again. */
+/** A step that is lost in a power failure is repeated. */
 const UNACKNOWLEDGED = { isUnacknowledged: true }
 
 export function createCallRemoval(writes: Writes): CallRemoval {
@@ -30,7 +30,7 @@ export function createCallRemoval(writes: Writes): CallRemoval {
   }
 }
 
-/** @returns the calls of all steps */
+/** Repeats a step until nothing is left. @returns the number of calls of all steps */
 async function repeat(step: () => Promise<StepResult>, signal: AbortSignal): Promise<number> {
   let calls = 0
   while (!signal.aborted) {

@@ -1,24 +1,24 @@
-/** The writes that take calls off the disk. Each is one bounded step, and tells whether another one has work. */
+/** The writes that remove calls from the disk. Each is one bounded step, and returns whether work is left. */
 import type { CallExpiry } from '../../../api/calls/call-removal.ts'
 import type { Connection } from '../../db/connection.ts'
 import { HOUR_US } from '../../stats/segments/hour-columns.ts'
 import { segmentRange } from '../../stats/segments/stored-hours.ts'
 import * as SQL from './removal.sql.ts'
 
-/** Limits of a step, so that it is one short write among others: calls, and milliseconds after which it takes no other. */
+/** Limits of a step, which is one short write among others: calls, and milliseconds after which it takes no more. */
 const STEP_CALLS_MAX = 256
 const STEP_MS_MAX = 2
-/** Free pages that stay in the file to be written over: so many, or that share of the file. */
+/** Free pages that stay in the file to be reused: this many, or this share of the file, whichever is more. */
 const FREE_PAGES_MIN = 1024
 const FREE_SHARE = 0.05
-/** Pages that are given back between two looks at the clock. */
+/** Pages returned between two checks of the clock. */
 const PAGES_AT_ONCE = 4
-/** Of `PRAGMA auto_vacuum`: pages can be given back one by one. */
+/** The value of `PRAGMA auto_vacuum` with which pages can be returned one by one. */
 const INCREMENTAL = 2
 
-/** What a step has done. */
+/** The result of a step. */
 export interface StepResult {
-  /** Calls that were freed, or have left. */
+  /** The number of freed or removed calls. */
   readonly calls: number
   /** Nothing is left to do. */
   readonly isDone: boolean
@@ -62,7 +62,7 @@ export function createRemovalWrites(db: Connection) {
       })
     },
 
-    /** Lets go of calls that are too old, hour by hour: each hour's calls, then what statistics hold of it. */
+    /** Removes expired calls, hour by hour: first the calls of an hour, then its statistics. */
     expire_calls({ project_id, before_us }: CallExpiry): StepResult {
       const startedUs = findFirstStart.get({ project_id, before_us }) as number | undefined
       const before_hour = Math.floor((startedUs ?? before_us) / HOUR_US)
@@ -81,7 +81,7 @@ export function createRemovalWrites(db: Connection) {
       return { calls: takeInTime(keys, expireCall), isDone: false }
     },
 
-    /** Gives free pages back to the file system. `calls` is 0. */
+    /** Returns free pages to the file system. `calls` is 0. */
     give_back_room(_input: null): StepResult {
       if (db.pragma('auto_vacuum', { simple: true }) !== INCREMENTAL) return DONE
       const untilMs = performance.now() + STEP_MS_MAX
@@ -96,7 +96,7 @@ export function createRemovalWrites(db: Connection) {
 
 const DONE: StepResult = { calls: 0, isDone: true }
 
-/** @returns how many had their turn before the time of a step was over; the first has it always */
+/** Takes keys until the time of a step is over, but at least one. @returns the number taken */
 function takeInTime(keys: readonly number[], take: (key: number) => void): number {
   const untilMs = performance.now() + STEP_MS_MAX
   let taken = 0
@@ -108,7 +108,7 @@ function takeInTime(keys: readonly number[], take: (key: number) => void): numbe
   return taken
 }
 
-/** Somebody wants these texts gone: pages that become free are overwritten, too. */
+/** Overwrites freed pages with zeros, too, because these texts were deleted on request. */
 function withZeros<T>(db: Connection, run: () => T): T {
   db.pragma('secure_delete = ON')
   try {
@@ -124,7 +124,7 @@ function hasMuchRoom(db: Connection): boolean {
   return free > (db.pragma('page_count', { simple: true }) as number) * FREE_SHARE
 }
 
-/** Deletes what statistics hold of an hour without calls, as far as the time of a step goes; the hour itself at the end. */
+/** Deletes the statistics of an hour without calls, within the time of a step, and finally the hour itself. */
 function createHourDrop(db: Connection): (hour: FirstHour) => void {
   const deleteOne = [SQL.DELETE_HOUR_COLUMN, SQL.DELETE_HOUR_HEAD, SQL.DELETE_HOUR_CHANGE].map(
     (sql) => db.prepare(sql),

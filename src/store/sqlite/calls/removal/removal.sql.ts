@@ -1,7 +1,7 @@
-/** Statements that take calls off the disk. */
+/** Statements that remove calls from the disk. */
 import { PROJECT_KEY } from '../columns/id-columns.sql.ts'
 
-/** Deleted calls that still hold something (calls_unfreed). */
+/** Deleted calls that are not freed yet (calls_unfreed). */
 export const SELECT_UNFREED = `
 SELECT call_key
 FROM calls INDEXED BY calls_unfreed
@@ -9,14 +9,14 @@ WHERE deleted_at_us IS NOT NULL AND is_freed = 0
 LIMIT @limit
 `
 
-/** Each by the beginning of its primary key. */
+/** Each by the prefix of its primary key. */
 export const DELETE_BODIES = 'DELETE FROM call_bodies WHERE call_key = ?'
 export const DELETE_USAGE = 'DELETE FROM call_usage WHERE call_key = ?'
 export const DELETE_REFS = 'DELETE FROM call_refs WHERE call_key = ?'
 export const DELETE_CALL = 'DELETE FROM calls WHERE call_key = ?'
 
 /**
- * Leaves of a deleted call what keeps it deleted, and leads to those below it and to the time when it expires (primary
+ * Frees a deleted call. Keeps what marks it as deleted, leads to its children, and determines when it expires (primary
  * key).
  */
 export const FREE_CALL = `
@@ -31,7 +31,7 @@ SET
 WHERE call_key = ?
 `
 
-/** When the first call of a project began that is too old (calls_project_key_started_at_us). */
+/** The start of the oldest expired call of a project (calls_project_key_started_at_us). */
 export const FIND_FIRST_START = `
 SELECT started_at_us
 FROM calls INDEXED BY calls_project_key_started_at_us
@@ -51,7 +51,7 @@ ORDER BY started_at_us
 LIMIT @limit
 `
 
-/** Ends whose start has not come, and that are too old (calls_unstarted). */
+/** Expired ends without a start (calls_unstarted). */
 export const SELECT_UNSTARTED = `
 SELECT call_key
 FROM calls INDEXED BY calls_unstarted
@@ -62,8 +62,8 @@ LIMIT @limit
 `
 
 /**
- * From here on the rows of the calls tell what is left of an hour, and nothing that was read of it before or is written
- * down in the same commit (stats_hours_project_id_hour).
+ * Invalidates the pieces and changes of an hour, even those read before or written in the same commit: from now on only
+ * the rows of its calls count (stats_hours_project_id_hour).
  */
 export const LEAVE_HOUR = `
 INSERT INTO stats_hours (project_id, hour, built_revision)
@@ -75,8 +75,8 @@ ON CONFLICT (project_id, hour) DO UPDATE SET
 `
 
 /**
- * The first hour of statistics that is too old and holds anything (stats_hours_project_id_hour). The newest row stays
- * until there is a newer one, so that no key is given out twice.
+ * The first expired hour of statistics that is not empty (stats_hours_project_id_hour). The newest row stays until
+ * there is a newer one, so that no key is reused.
  */
 export const FIND_FIRST_HOUR = `
 SELECT
@@ -95,7 +95,7 @@ ORDER BY hour
 LIMIT 1
 `
 
-/** What is stored of an hour, one row at a time (primary keys). */
+/** Delete what is stored of an hour, one row at a time (primary keys). */
 export const DELETE_HOUR_COLUMN = `
 DELETE FROM stats_columns
 WHERE column_key BETWEEN @from_key * 16 AND @to_key * 16 + 15
@@ -115,7 +115,7 @@ LIMIT 1
 /** By primary key. */
 export const DELETE_HOUR = 'DELETE FROM stats_hours WHERE hour_key = @hour_key'
 
-/** An hour without calls (primary key). */
+/** Marks an hour as built and empty (primary key). */
 export const EMPTY_HOUR = `
 UPDATE stats_hours
 SET
