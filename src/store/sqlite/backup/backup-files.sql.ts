@@ -1,8 +1,8 @@
-/** Statements of a backup: they read whole tables of the copy, which nobody else uses. */
+/** Statements of a backup: they read whole tables of the copy, which nothing else uses. */
 
 /**
  * The files that rows name, with the bytes and the digest of each: uploads, payloads of training jobs, weights of
- * checkpoints that are shown, and what running jobs go on from or have staged.
+ * visible checkpoints, and what running jobs resume from or have staged.
  */
 export const LIST_NAMED_FILES = `
 SELECT path, size_bytes AS bytes, digest, 'files' AS kind

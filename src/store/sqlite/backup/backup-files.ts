@@ -1,4 +1,4 @@
-/** The copy of a data directory: its database is checked, and the files that its rows name are brought and checked. */
+/** Checks the copied database, then copies and checks the files that its rows name. */
 import { createHash } from 'node:crypto'
 import { constants, createReadStream } from 'node:fs'
 import { copyFile, stat } from 'node:fs/promises'
@@ -20,14 +20,14 @@ interface NamedFile {
   readonly kind: keyof MissingFiles
 }
 
-/** What became of a file: copied, gone from the source, or copied with other bytes than its row names. */
+/** The result for a file: copied, missing in the source, or copied with other content than its row says. */
 export type FileOutcome = 'whole' | 'missing' | 'damaged'
 
 /**
- * Looks through a copied database, which is left as it is.
+ * Checks a copied database without changing it.
  *
  * @returns the files that its rows name
- * @throws Error when it is broken, MigrationError when it is of a newer version
+ * @throws Error when it is broken, MigrationError when it has a newer version
  */
 export function checkDatabase(path: string): readonly NamedFile[] {
   const db = new Database(path, { fileMustExist: true })
@@ -44,7 +44,7 @@ export function checkDatabase(path: string): readonly NamedFile[] {
   }
 }
 
-/** Copies a file, or shares its blocks where the file system can, and compares the copy with its row. */
+/** Copies a file, sharing its blocks if the file system can, and compares the copy with its row. */
 export async function bringFile(
   { path, bytes, digest, kind }: NamedFile,
   from: string,

@@ -1,9 +1,9 @@
 /**
- * The socket in the data directory at which the process that has the directory copies its database for a backup. Only the
- * user that runs the process can open it, and may read the directory anyway.
+ * A socket in the data directory through which the owning process copies its database for a backup. Only the user that
+ * runs the process can open it, and that user can read the directory anyway.
  *
- * A client sends one line, `{"copy_to": PATH}`. It gets lines: `{"done", "total"}` in pages while the copy is made, then
- * `{"error"}`, which is null when the copy is whole. Until it hangs up, no file is removed.
+ * A client sends one line, `{"copy_to": PATH}`. It receives lines: `{"done", "total"}` in pages during the copy, then
+ * `{"error"}`, which is null when the copy is complete. Until the client disconnects, no file is removed.
  */
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -13,11 +13,11 @@ import type { BackupParts } from '../open.ts'
 import { createCopyMemory, openCopyProgress } from '../write/database-copy.ts'
 
 const SOCKET_FILE = 'weft.sock'
-/** Limits: connections, and the line that each sends. */
+/** Limits: connections, the length of the line that each sends, and the wait for it. */
 const CONNECTIONS_MAX = 4
 const LINE_LENGTH_MAX = 16_384
 const LINE_MS_MAX = 5000
-/** Limit: how long a backup may take, and files wait to be removed. */
+/** Limit: how long a backup may take, and so how long removals of files may be deferred. */
 const BACKUP_MS_MAX = 24 * 3_600_000
 const TELL_EVERY_MS = 200
 
@@ -29,24 +29,24 @@ const Reply = z.union([
 
 type BackupReply = z.output<typeof Reply>
 
-/** An address has room for some hundred bytes: the shorter of two ways to write the path. */
+/** Returns the shorter form of the path, relative or absolute: a socket address holds only some hundred bytes. */
 export function addressOfSocket(dataDir: string): string {
   const path = join(dataDir, SOCKET_FILE)
   const near = relative(process.cwd(), path)
   return near.length < path.length ? near : path
 }
 
-/** @throws Error when a line is no reply */
+/** Parses a reply. @throws Error when the line is no reply */
 export function readReply(line: string): BackupReply {
   return Reply.parse(JSON.parse(line))
 }
 
 /**
- * Begins to listen. Where that cannot be, as on file systems without sockets, the process serves all the same, and only
- * the command that makes backups fails.
+ * Starts listening. If that fails, for example on a file system without sockets, the server still runs and only the
+ * backup command fails.
  *
- * @param dataDir - whose lock this process has; ':memory:' has no socket
- * @returns its `close` ends the backup that is under way
+ * @param dataDir - a directory that this process has locked; ':memory:' has no socket
+ * @returns a handle; its `close` ends a running backup
  */
 export async function openBackupSocket(
   dataDir: string,
@@ -84,7 +84,7 @@ export async function openBackupSocket(
   }
 }
 
-/** What a process that was killed has left is in the way. */
+/** Listens, after removing a socket that a killed process has left. Resolves even when it cannot listen. */
 function listen(server: Server, address: string): Promise<void> {
   rmSync(address, { force: true })
   return new Promise((resolve) => {
@@ -107,7 +107,7 @@ function awaitLine(socket: Socket, onLine: (line: string) => void): void {
     if (end < 0 && text.length <= LINE_LENGTH_MAX) return
     clearTimeout(timer)
     socket.off('data', take)
-    // What comes behind it is read and dropped, so that the end is seen.
+    // Reads and drops further input, so that the end of the connection is noticed.
     socket.resume()
     onLine(text.slice(0, Math.max(0, end)))
   })
@@ -121,7 +121,7 @@ function readPath(line: string): string | null {
   }
 }
 
-/** Resolves when the client has hung up. */
+/** Runs a backup; resolves when the client has disconnected. */
 async function runBackup(socket: Socket, path: string, parts: BackupParts): Promise<void> {
   const memory = createCopyMemory()
   const progress = openCopyProgress(memory)

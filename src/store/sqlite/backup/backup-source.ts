@@ -1,4 +1,4 @@
-/** The data directory that is backed up: this process has it, or asks the one that has it. */
+/** The source of a backup: a data directory that this process locks, or that another process owns and copies for it. */
 import { existsSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -20,13 +20,13 @@ const TELL_EVERY_MS = 200
 type TellProgress = (done: number, total: number) => void
 
 export interface BackupSource {
-  /** @param path - an empty file. @throws Error with one line that says why there is no whole copy */
+  /** @param path - an empty file. @throws Error with a one-line reason when the copy is incomplete */
   copyDatabase(path: string, onProgress: TellProgress): Promise<void>
-  /** Until then nothing removes a file that the copy names. */
+  /** Ends the backup. Until then, no file that the copy names is removed. */
   close(): void
 }
 
-/** @throws DataDirectoryError, Error when the process that has the directory takes no backups */
+/** @throws DataDirectoryError, Error when the process that owns the directory accepts no backups */
 export async function openBackupSource(dataDir: string): Promise<BackupSource> {
   if (!existsSync(join(dataDir, DATABASE_FILE))) {
     const message = `cannot use the data directory ${dataDir}: it has no ${DATABASE_FILE}`
@@ -36,7 +36,7 @@ export async function openBackupSource(dataDir: string): Promise<BackupSource> {
   return lock === null ? openBesideOwner(dataDir) : openOwned(dataDir, lock.release)
 }
 
-/** Nobody else has it. Its migrations are not run: the copy is of the version that the directory has. */
+/** Copies an otherwise unused directory. Runs no migrations: the copy has the version of the directory. */
 function openOwned(dataDir: string, release: () => void): BackupSource {
   return {
     async copyDatabase(path, onProgress) {

@@ -1,4 +1,4 @@
-/** Where a backup goes: it is written beside its place and moved there when it is whole and on the disk. */
+/** The target of a backup: written under a temporary name, and renamed when it is complete and on the disk. */
 import {
   chmodSync,
   chownSync,
@@ -19,12 +19,12 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 import { DATABASE_FILE } from '../db/connection.ts'
 import { LOCK_FILE, lockDataDirectory } from '../db/directory-lock.ts'
 
-/** Room beyond the source's bytes for what is written while the backup runs. */
+/** Space beyond the size of the source, for what is written while the backup runs. */
 const SPARE_SHARE = 0.05
 const SPARE_BYTES = 64 * 1024 * 1024
 const ROOT_UID = 0
 
-/** A place that a backup cannot go to; the message is one line. */
+/** A target that cannot be used; the message is one line. */
 class BackupTargetError extends Error {
   constructor(message: string) {
     super(message)
@@ -33,27 +33,27 @@ class BackupTargetError extends Error {
 }
 
 export interface BackupTarget {
-  /** Where it is written until it is whole. */
+  /** The temporary folder, used until the backup is complete. */
   readonly path: string
   readonly databasePath: string
-  /** Has what is written of the database go to the disk meanwhile: whoever ends it would else wait for all of it. */
+  /** Syncs the database in the background while it is written, so that the final sync is short. */
   syncMeanwhile(): void
-  /** Makes the folder of a file, relative to the target. */
+  /** Creates the folder of a file, relative to the target. */
   makeFolderOf(file: string): void
-  /** Makes a file the source's owner's alone, and waits until it is on the disk. */
+  /** Restricts a file to the owner of the source, and syncs it to the disk. */
   settle(file: string): void
-  /** Moves the backup to its place. */
+  /** Moves the backup to its final path. */
   finish(): void
   /** Removes what was written. */
   discard(): void
 }
 
 /**
- * Makes the folder in which a backup is written; what a killed backup has left there is removed.
+ * Creates the temporary folder of a backup; removes what a killed backup has left there.
  *
- * @param dataDir - the source; its folders are read for the room that is needed
- * @param to - a folder that is missing or empty, in one that exists
- * @throws BackupTargetError; then nothing was written
+ * @param dataDir - the source; its size determines the space needed
+ * @param to - a missing or empty folder in an existing one
+ * @throws BackupTargetError; nothing was written then
  */
 export function openBackupTarget(dataDir: string, to: string): BackupTarget {
   const place = requirePlace(dataDir, resolve(to))
@@ -62,7 +62,7 @@ export function openBackupTarget(dataDir: string, to: string): BackupTarget {
   takePartial(path)
   const { uid, gid } = statSync(dataDir)
 
-  /** As root, the copy is the user's who runs the server, which writes its part of it. */
+  /** Sets mode and owner; as root, the owner is the user of the server, which must be able to write the database. */
   function own(file: string, mode: number): void {
     chmodSync(file, mode)
     if (process.getuid?.() === ROOT_UID) chownSync(file, uid, gid)
@@ -113,7 +113,7 @@ export function openBackupTarget(dataDir: string, to: string): BackupTarget {
   }
 }
 
-/** @returns the real path of the place */
+/** Checks the target. @returns its real path */
 function requirePlace(dataDir: string, to: string): string {
   const parent = dirname(to)
   if (!existsSync(parent)) throw new BackupTargetError(`there is no folder ${parent}`)
@@ -142,7 +142,7 @@ function requireRoom(dataDir: string, parent: string): void {
   throw new BackupTargetError(`${has}, and the backup needs ${inMb(needed)}`)
 }
 
-/** Bytes of all files below a folder; some may go meanwhile. */
+/** Returns the bytes of all files below a folder; files may disappear meanwhile. */
 function sizeOf(directory: string): number {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -150,7 +150,7 @@ function sizeOf(directory: string): number {
     .reduce((sum, found) => sum + (found?.size ?? 0), 0)
 }
 
-/** Makes the folder anew. Only what a backup has begun, and none goes on with, is removed. */
+/** Creates the folder anew. Removes an existing one only if a backup created it and no running backup uses it. */
 function takePartial(path: string): void {
   if (existsSync(path)) {
     if (readdirSync(path).length > 0 && !existsSync(join(path, LOCK_FILE))) {
@@ -166,7 +166,7 @@ function takePartial(path: string): void {
   }
 }
 
-/** Never fails: what cannot be written is told by who writes it. */
+/** Never fails: the writer of the file reports errors. */
 async function syncLater(path: string): Promise<void> {
   const handle = await open(path, 'r').catch(() => null)
   await handle?.datasync().catch(() => undefined)
