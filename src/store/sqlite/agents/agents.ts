@@ -1,4 +1,4 @@
-/** Agents in SQLite: jobs of the read threads. */
+/** Agents in SQLite: jobs of the readers. */
 import type { AgentStore } from '../../api/agents/agents.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 

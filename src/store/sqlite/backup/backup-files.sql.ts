@@ -1,4 +1,4 @@
-/** Statements of a backup: they read whole tables of the copy, which nothing else uses. */
+/** Statements for a backup: they read whole tables of the copy, which nothing else uses. */
 
 /**
  * The files that rows name, with the bytes and the digest of each: uploads, payloads of training jobs, weights of

@@ -12,7 +12,7 @@ interface CopiedFilesOptions {
   readonly chunkBytes: number
 }
 
-/** Rows in the order of their keys. */
+/** Rows in key order. */
 interface CopiedList {
   readonly count: number
   /** Returns the rows after a cursor; null: all rows. */

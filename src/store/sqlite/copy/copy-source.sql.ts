@@ -1,4 +1,4 @@
-/** Statements of a copy: all rows of tables, in the order of their keys. */
+/** Statements for a copy: all rows of tables, in key order. */
 import type { CopiedTable } from '../../api/copy.ts'
 
 /** All columns of the rows; by the key. */

@@ -39,7 +39,7 @@ export function openDatabase(dataDir: string, image: Buffer | null = null): Conn
     // Must come first: a database file keeps the mode it was created with.
     db.pragma('auto_vacuum = INCREMENTAL')
     db.pragma('journal_mode = WAL')
-    // FULL: a commit is on the disk before it is acknowledged, power loss included.
+    // FULL: a commit is on the disk before it is acknowledged, and so survives a power failure.
     db.pragma('synchronous = FULL')
     db.pragma(`journal_size_limit = ${LOG_BYTES_KEPT}`)
     db.pragma('foreign_keys = ON')

@@ -32,7 +32,7 @@ export const readMigrations = (directory: string = DIRECTORY): Migration[] =>
 /**
  * Migrates a database to this version. Only for the process that holds the lock of its directory.
  *
- * @returns how many migrations were applied
+ * @returns the number of migrations applied
  * @throws MigrationError when the database is newer or an applied file has changed
  */
 export function migrate(db: Connection, directory: string = DIRECTORY): number {

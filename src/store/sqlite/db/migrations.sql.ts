@@ -1,4 +1,4 @@
-/** Statements over the migration table and the schema itself. */
+/** Statements for the migration table and the schema itself. */
 
 /** Created before anything else; its own schema never changes. */
 export const CREATE_MIGRATIONS = `

@@ -1,4 +1,4 @@
-/** Reads the feedback about single things. */
+/** Reads the feedback about things, one by one or many at once. */
 import type { FeedbackRow } from '../../../domain/feedback/feedback-view.ts'
 import type { Connection } from '../db/connection.ts'
 import type { ReadJob } from '../read/read-job.ts'

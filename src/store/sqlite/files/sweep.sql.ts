@@ -1,4 +1,4 @@
-/** Statements of the sweep: they read whole tables once, before the server accepts requests. */
+/** Statements for the sweep: they read whole tables once, before the server accepts requests. */
 
 /** The files of all payloads. */
 export const LIST_PAYLOAD_PATHS = `

@@ -36,7 +36,7 @@ export function createStoreHealth(parts: StoreHealthParts): StoreHealth & { clos
   async function tryRead(): Promise<void> {
     if (path === null) return
     try {
-      // A process that has a removed file open can still read it.
+      // An open handle can still read a removed file, so check that the file exists.
       await stat(path)
       db ??= openReadOnlyDatabase(path)
       for (const sql of READ_NEWEST) db.prepare(sql).get()

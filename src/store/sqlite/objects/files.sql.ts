@@ -1,4 +1,4 @@
-/** Statements of files. */
+/** Statements for files. */
 
 /** Inserts a file unless the project has it (files_project_id_digest). */
 export const INSERT_FILE = `

@@ -1,4 +1,4 @@
-/** Statements of the tags and aliases of objects. */
+/** Statements for the tags and aliases of objects. */
 
 /** By primary key, like the other statements for tags. */
 export const INSERT_TAG = `

@@ -6,7 +6,7 @@ import type { ListedObject, ObjectListing } from '../../api/objects/objects.ts'
 import type { ReadJob } from '../read/read-job.ts'
 import { FIND_JSON_VALUE, listObjects, OBJECT_ORDERS, type ObjectCondition } from './objects.sql.ts'
 
-/** The input without a signal, which stays with the caller. */
+/** Lists objects; the signal of the listing stays with the caller. */
 export const findObjects: ReadJob<ObjectListing, ListedObject[]> = (db, listing, checkpoint) => {
   const { project_id, limit, offset } = listing
   const order = listing.sort_by.map(({ field, direction }) => OBJECT_ORDERS[field][direction])

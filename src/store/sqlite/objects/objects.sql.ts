@@ -1,4 +1,4 @@
-/** Statements of published objects and their contents. */
+/** Statements for published objects and their contents. */
 
 /** Inserts a content unless the project has it (json_values_project_id_digest). */
 export const INSERT_JSON_VALUE = `

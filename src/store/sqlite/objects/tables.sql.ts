@@ -1,4 +1,4 @@
-/** Statements of tables, their blocks and their rows. */
+/** Statements for tables, their blocks and their rows. */
 
 /** The key and size of a row's content (json_values_project_id_digest). */
 export const FIND_ROW_KEY = `

@@ -1,4 +1,4 @@
-/** The write of how long a project keeps its calls. */
+/** The write that sets how long a project keeps its calls. */
 import type { ProjectRetention } from '../../../domain/projects/retention.ts'
 import type { Connection } from '../db/connection.ts'
 import { SET_RETENTION } from './retention.sql.ts'

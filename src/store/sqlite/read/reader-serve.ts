@@ -51,7 +51,7 @@ class ReadCancelledError extends Error {}
 /** A started job. */
 interface RunningJob {
   /**
-   * Runs one slice in a read transaction of its own, so that all its statements see the same commits.
+   * Runs one slice in its own read transaction, so that all its statements see the same snapshot.
    *
    * @param checkpoint - the checkpoint of this slice
    * @returns the value of the job, or null when it must be resumed

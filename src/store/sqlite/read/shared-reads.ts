@@ -1,12 +1,12 @@
 /**
- * Lets callers with the same question share one read. A caller that comes while it runs waits for the next one, which
+ * Lets callers with the same query share one read. A caller that comes while it runs waits for the next one, which
  * sees everything written before the caller asked. A read stops when its last caller has left.
  */
 import { ApiError } from '../../../errors.ts'
 
 interface SharedReads<Value> {
   /**
-   * @param key - the whole question
+   * @param key - identifies the query completely
    * @param start - produces the value; its signal aborts when nobody waits any more
    * @param signal - of this caller alone
    */
@@ -23,7 +23,7 @@ interface Flight<Value> {
   waiting: number
 }
 
-/** The reads of one question: at most one that runs and one that waits for its end. */
+/** The reads of one query: at most one running, and one waiting for its end. */
 interface Lane<Value> {
   running: Flight<Value>
   next: Flight<Value> | null

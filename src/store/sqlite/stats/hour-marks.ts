@@ -71,7 +71,7 @@ export function createHourMarks(db: Connection, commit: Pick<GroupCommit, 'join'
         marks[place as number] = { ...mark, entry: { ...mark.entry, usage } }
         continue
       }
-      // A later write of the commit may have removed it.
+      // A later write of the same commit may have removed the call.
       const entry = readEntry(db, call_key, hour)
       if (entry) marks.push({ ...recount, entry: null }, { ...recount, entry })
     }

@@ -1,4 +1,4 @@
-/** Statements of the statistics: narrow rows of a window, in time order. */
+/** Statements for the statistics: narrow rows of a window, in time order. */
 import { PROJECT_KEY } from '../calls/columns/id-columns.sql.ts'
 import {
   callsBy,

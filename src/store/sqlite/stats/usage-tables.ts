@@ -90,7 +90,7 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
     flush(bucket: number): void {
       for (const table of byModel.values()) table.flush(bucket)
     },
-    /** By model, sorted by name. */
+    /** Returns the tables by model, sorted by name. */
     tables(): { model: string; table: BucketTable }[] {
       return [...byModel]
         .map(([model, { table }]) => ({ model, table }))

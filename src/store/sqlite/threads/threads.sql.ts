@@ -1,4 +1,4 @@
-/** Statements of lists of threads. */
+/** Statements for lists of threads. */
 import { idText, PROJECT_KEY, packedId } from '../calls/columns/id-columns.sql.ts'
 
 /** The columns of a call in a thread: `place` is its cursor, `is_turn` whether it counts. */

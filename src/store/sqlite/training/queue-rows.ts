@@ -12,13 +12,13 @@ import { FIND_ANY_PREVIEW_MODEL } from '../models/preview-models.sql.ts'
 import { FIND_TRAINING_JOB } from './training-jobs.sql.ts'
 
 export interface QueueRows {
-  /** A checkpoint, deleted or not. */
+  /** Returns a checkpoint, deleted or not. */
   findCheckpoint(id: string | null): StoredCheckpoint | null
-  /** The newest checkpoint that is not deleted. */
+  /** Returns the newest checkpoint that is not deleted. */
   findLatest(model_id: string): StoredCheckpoint | null
-  /** A model, deleted or not. */
+  /** Returns a model, deleted or not. */
   findModel(id: string): PreviewModel
-  /** The job under a lease. @throws ApiError lease_lost */
+  /** Returns the job under a lease. @throws ApiError lease_lost */
   requireLeased(lease: Lease): TrainingJob
 }
 

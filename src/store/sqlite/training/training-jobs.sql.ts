@@ -101,7 +101,7 @@ FROM training_jobs
 WHERE id = @id
 `
 
-/** The job of an idempotency key (training_jobs_model_id_idempotency_key). */
+/** The job with an idempotency key (training_jobs_model_id_idempotency_key). */
 export const FIND_TRAINING_JOB_BY_IDEMPOTENCY_KEY = `
 SELECT ${COLUMNS}
 FROM training_jobs

@@ -1,4 +1,4 @@
-/** Statements of usage over trees of calls. */
+/** Statements for usage over trees of calls. */
 import { idText, PROJECT_KEY, packedId } from '../calls/columns/id-columns.sql.ts'
 
 /** The traces of calls (calls_project_key_id). */

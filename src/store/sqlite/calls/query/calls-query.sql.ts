@@ -1,4 +1,4 @@
-/** Statements of the lists of calls. */
+/** Statements for the lists of calls. */
 import type { Body } from '../../../../domain/calls/call-fields.ts'
 import { type BodyName, bodyText } from '../bodies.sql.ts'
 import { idText, idTexts, OP_NAME, PROJECT_ID, PROJECT_KEY } from '../columns/id-columns.sql.ts'

@@ -6,13 +6,13 @@ import type { CountedUsage } from '../../../../domain/usage/own-usage.ts'
 import type { ModelUsage } from '../../../../domain/usage/usage.ts'
 
 export const HOUR_US = 3_600_000_000
-/** Pieces hold sums for slots of this length, so parts of an hour that begin and end at its multiples need no rows. */
+/** The length of a slot. Pieces have precomputed sums by slot, for parts of an hour that consist of whole slots. */
 export const SLOT_US = 300_000_000
 export const SLOTS = HOUR_US / SLOT_US
 
 /** Limit: entries, and rows of usage, in columns; sums of 2^20 numbers below 2^32 are exact. */
 export const HOUR_ROWS_MAX = 2 ** 20
-/** Limit: models in columns. */
+/** Limit: distinct models in columns. */
 export const HOUR_MODELS_MAX = 1000
 /** Limit: calls that are removed from columns, at some 50 bytes each. */
 const HOUR_REMOVED_MAX = 2 ** 16

@@ -17,7 +17,7 @@ const BEGUN_ROWS_MAX = 2 ** 17
 const HOURS_MAX = 256
 
 interface LiveHour {
-  /** null when it does not fit into columns. */
+  /** Null when the hour does not fit into columns. */
   readonly columns: GrowingHour | null
   readonly generation: number
   /** The columns hold the changes after this revision; null: all calls, read from the rows. */
