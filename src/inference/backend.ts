@@ -1,6 +1,6 @@
 /**
- * The contract of an inference backend: what the chat route asks and what comes back.
- * A backend never knows HTTP statuses or sockets; it throws ApiError codes.
+ * The contract between the chat routes and an inference backend: requests in, deltas out.
+ * A backend knows nothing of HTTP statuses or sockets; it throws ApiErrors.
  */
 import type { Readable } from 'node:stream'
 import type { FieldUse } from '../domain/chat/chat-rules.ts'
@@ -21,19 +21,19 @@ import type { ModerationRequest } from '../schemas/chat/services/moderations.ts'
 import type { TextCompletionRequest } from '../schemas/chat/services/text-completion.ts'
 import type { DetokenizeRequest, TokenizeRequest } from '../schemas/chat/services/tokens.ts'
 
-/** Total over the request's fields, so that a new field does not compile until it is decided. */
+/** A record over all request fields: a new field does not compile until each backend has decided on it. */
 export type FieldSupport = Readonly<Record<keyof ChatCompletionRequest, FieldUse>>
 
-/** The weights of a checkpoint, which are added to a model's. */
+/** The weights of a checkpoint, added to those of the base model. */
 export interface Adapter {
   /** SHA-256 of the bytes, in hex. */
   readonly sha256: string
   readonly bytes: number
-  /** The bytes. @throws ApiError checkpoint_not_found when they were removed meanwhile */
+  /** The bytes. @throws ApiError checkpoint_not_found when the checkpoint was removed in the meantime */
   open(): Promise<Readable>
 }
 
-/** One completion to be made. */
+/** One completion request as a backend sees it. */
 export interface CompletionCall {
   /** The validated request; `model` may still be an alias. */
   readonly request: ChatCompletionRequest
@@ -47,15 +47,15 @@ export interface CompletionCall {
   readonly adapter?: Adapter | null
   /** Whether the model is served as one that calls tools. Default true. */
   readonly callsTools?: boolean
-  /** Id of the caller's key, for backends that share their places out among keys. */
+  /** Id of the caller's key, for backends that divide their capacity among keys. */
   readonly keyId?: string
-  /** Told the number of the upstream, from 1, that is asked; called again for another try. */
+  /** Called with the number of the upstream, from 1, before each try. */
   readonly onUpstream?: (number: number) => void
-  /** Told how long a try was waited for, milliseconds: until its answer began, or it failed. */
+  /** Called with the milliseconds that a try took to begin its answer or to fail. */
   readonly onTried?: (ms: number) => void
 }
 
-/** What a model may be asked, as the models file says it. `tokenize` stands for both ways. */
+/** Kinds of requests that a model can answer, by their names in the models file. `tokenize` includes detokenize. */
 export const CAPABILITIES = [
   'chat',
   'completions',
@@ -72,7 +72,7 @@ export const CAPABILITIES = [
 ] as const
 export type Capability = (typeof CAPABILITIES)[number]
 
-/** What is asked beside chats, and the request of each. */
+/** Services other than chats, each with the type of its request. */
 interface ServiceRequests {
   readonly completions: TextCompletionRequest
   readonly embeddings: EmbeddingRequest
@@ -89,13 +89,13 @@ interface ServiceRequests {
 }
 export type Service = keyof ServiceRequests
 
-/** A field of a form, or a file of it. Names are as the client sent them: any text. */
+/** A field or file of a form. Names are exactly as the client sent them and may be any text. */
 export type FormPart =
   | { readonly name: string; readonly value: string }
   | {
       readonly name: string
       readonly filename: string
-      /** As the client tells it, visible ASCII. */
+      /** As declared by the client; visible ASCII. */
       readonly contentType: string
       readonly bytes: Uint8Array
     }
@@ -104,9 +104,9 @@ export type FormPart =
 export interface ServiceCallOf<S extends Service> extends Omit<CompletionCall, 'request'> {
   readonly service: S
   readonly request: ServiceRequests[S]
-  /** Of a request that came as a form, in the place of `body`. */
+  /** The form, in place of `body`, for requests sent as forms. */
   readonly form?: readonly FormPart[]
-  /** Name of the model for answers that the backend makes itself. */
+  /** Model name to put in answers that the backend builds itself. */
   readonly answersAs: string
 }
 export type ServiceCall = { readonly [S in Service]: ServiceCallOf<S> }[Service]
@@ -123,7 +123,7 @@ export interface TokenLogprob {
   }>
 }
 
-/** For each token of a prompt, by id: the token itself and its likeliest alternatives. Null for the first. */
+/** Per prompt token, keyed by token id: the token itself and its most likely alternatives. Null for the first token. */
 export type PromptLogprobs = ReadonlyArray<Readonly<
   Record<
     string,
@@ -131,22 +131,22 @@ export type PromptLogprobs = ReadonlyArray<Readonly<
   >
 > | null>
 
-/** First of a completion, once: the prompt was read. */
+/** The first delta of a completion, sent once when the prompt has been processed. */
 export interface PromptDelta {
   readonly type: 'prompt'
   readonly promptTokens: number
   readonly cachedTokens: number
-  /** Ids of the prompt's tokens, where they were asked for. */
+  /** Ids of the prompt's tokens, if requested. */
   readonly promptIds?: readonly number[]
-  /** Where they were asked for. */
+  /** Log-probabilities of the prompt's tokens, if requested. */
   readonly promptLogprobs?: PromptLogprobs
 }
 
-/** What is added to one tool call of a choice. */
+/** An increment to one tool call of a choice. */
 export interface ToolCallPiece {
-  /** Which call of the choice, from 0. */
+  /** Index of the call within the choice, from 0. */
   readonly index: number
-  /** In the first piece of a call only, as `name`. */
+  /** Like `name`, set in the first piece of a call only. */
   readonly id?: string
   readonly name?: string
   /** Next piece of the arguments, JSON text. May be empty. */
@@ -163,64 +163,64 @@ export interface ChoiceDelta {
   /** Tokens of this piece; counted into usage. */
   readonly tokenCount: number
   readonly logprobs: readonly TokenLogprob[] | null
-  /** `tool_calls`: it ended with calls that are whole. */
+  /** `tool_calls`: the choice ended with complete tool calls. */
   readonly finish_reason: 'stop' | 'length' | 'tool_calls' | null
-  /** What stopped it: a stop token's id, a stop string, or null. */
+  /** The stop token's id or the stop string that ended the choice, or null. */
   readonly stop_reason: number | string | null
-  /** Ids of the tokens of this piece, where they were asked for. */
+  /** Ids of the tokens of this piece, if requested. */
   readonly tokenIds?: readonly number[]
   /** Next piece of the reasoning before the answer. */
   readonly reasoning?: string
-  /** What is added to its tool calls; never empty. */
+  /** Increments to the tool calls of the choice; never empty. */
   readonly toolCalls?: readonly ToolCallPiece[]
 }
 
-/** A whole JSON text of an upstream: one event's data when streaming, the body otherwise. */
+/** A complete JSON text from an upstream: the data of one event when streaming, the body otherwise. */
 export interface RelayedText {
   readonly json: string
   /** The same, parsed; its numbers may be rounded. */
   readonly value: Readonly<Record<string, unknown>>
-  /** True for what only this server asked for: it is looked at and not passed on. */
+  /** True for an event that only this server requested: it is recorded but not sent to the client. */
   readonly isHidden?: boolean
 }
 
 /**
- * What an upstream sent: events in their order, at least one, or the one body of an answer that is not streamed.
- * Events that came together stay together on their way, which costs far less than one by one.
+ * Text from an upstream: one or more events in order, or the single body of an answer that is not streamed.
+ * Events that arrived together stay in one delta, which is far cheaper than one delta each.
  */
 export interface RelayedDelta {
   readonly type: 'relayed'
   readonly texts: readonly RelayedText[]
 }
 
-/** What an upstream sent that is no JSON, as audio: part of the one body of the answer. */
+/** Part of an answer's body that is not JSON, such as audio. */
 export interface BytesDelta {
   readonly type: 'bytes'
-  /** Media type of the whole, the same in each part. */
+  /** Media type of the whole body, repeated in each part. */
   readonly contentType: string
-  /** In their order, at least one. */
+  /** In order, at least one. */
   readonly pieces: readonly Uint8Array[]
 }
 
 export type Delta = PromptDelta | ChoiceDelta | RelayedDelta | BytesDelta
 
-/** What is known of a model beyond its name. */
+/** What a backend knows about a model beyond its name. */
 export interface ModelDetails {
-  /** Tokens of prompt and answer together. */
+  /** Context length: tokens of prompt and answer together. */
   readonly max_model_len?: number
 }
 
-/** How one of several upstreams does. */
+/** The state of one upstream. */
 export interface UpstreamState {
   /** From 1. */
   readonly number: number
-  /** Where it is: an address without credentials. */
+  /** Its address, without credentials. */
   readonly address: string
-  /** Requests that are there now. */
+  /** Requests in flight. */
   readonly busyCount: number
-  /** Failures in a row; 0 once it has answered. */
+  /** Consecutive failures; 0 after an answer. */
   readonly failureCount: number
-  /** Milliseconds that it is still left alone after failures; 0: it is asked. */
+  /** Remaining milliseconds of its back-off after failures; 0 when it takes requests. */
   readonly restsMs: number
 }
 
@@ -228,40 +228,40 @@ export interface InferenceBackend {
   /** Name used in logs and headers, never an address. */
   readonly kind: string
   readonly fields: FieldSupport
-  /** Whether it passes over fields of a request that the schema does not name. Default false: it forwards them. */
+  /** Whether it ignores request fields that the schema does not name. Default false: it forwards them. */
   readonly ignoresUnknown?: boolean
   /** Whether it honours `adapter`. Default false. */
   readonly takesAdapters?: boolean
   /**
-   * Makes one completion. Yields one PromptDelta, then ChoiceDeltas of all choices (in order for each
-   * index) until each index had its `finish_reason`; or RelayedDeltas only. Stops within one step of the
-   * signal's abort by throwing the signal's reason. The consumer may leave the iteration at any time.
+   * Runs one completion. Yields one PromptDelta and then ChoiceDeltas (in order for each index) until every
+   * index has a `finish_reason`; or RelayedDeltas only. Throws the signal's reason within one step of its
+   * abort. The consumer may stop iterating at any time.
    *
    * @throws ApiError context_length_exceeded, invalid_value, server_overloaded, upstream_*
    */
   complete(call: CompletionCall, options: { readonly signal: AbortSignal }): AsyncIterable<Delta>
   /**
-   * The one delta of an answer that is not streamed, where a backend has it at once; with it `complete` is asked for
-   * streams only. It stops and throws as `complete` does.
+   * Returns the single delta of an answer that is not streamed. A backend that has this method gets `complete` calls
+   * for streams only. Aborts and throws as `complete` does.
    */
   completeWhole?(
     call: CompletionCall,
     options: { readonly signal: AbortSignal },
   ): Promise<RelayedDelta>
-  /** What it can be asked. Default: chats alone. */
+  /** Kinds of requests it can answer. Default: chats only. */
   readonly offers?: readonly Capability[]
   /**
    * Answers requests that are not chats, with RelayedDeltas (the events of a stream, or one JSON text) or with
-   * BytesDeltas. Absent when it offers only chats. It stops and throws as `complete` does.
+   * BytesDeltas. Absent when the backend offers only chats. Aborts and throws as `complete` does.
    */
   serve?(
     call: ServiceCall,
     options: { readonly signal: AbortSignal },
   ): AsyncIterable<RelayedDelta | BytesDelta>
-  /** How its upstreams do now. Absent where there are none. */
+  /** Returns the current state of its upstreams. Absent when it has none. */
   describeUpstreams?(): readonly UpstreamState[]
-  /** What is known now of a model, by the backend's name for it; never waits. */
+  /** Returns what is known now of a model, by the backend's name for it, without waiting for an upstream. */
   describeModel?(model: string): ModelDetails
-  /** Ends what is running and frees threads and sockets. */
+  /** Aborts running requests and frees threads and sockets. */
   close(): Promise<void>
 }

@@ -1,18 +1,18 @@
 /**
- * How many completions run at once, of this process, of a model and of a key. Those without a place wait
- * in one bounded queue, in order of priority; a full queue refuses at once.
+ * Limits how many completions run at once: per process, per model and per key. The others wait in one
+ * bounded queue, ordered by priority; a full queue rejects new ones at once.
  */
 import { ApiError } from '../../errors.ts'
 
-/** What a completion needs a place for. */
+/** A completion's request for a slot. */
 export interface AdmissionRequest {
   readonly modelId: string
   /** Completions of the model that may run at once; null: any number. */
   readonly modelMax: number | null
   readonly keyId: string
-  /** Lower goes first; of equals the one that came first. */
+  /** Lower values run first; equal ones in order of arrival. */
   readonly priority: number
-  /** Ends the wait. */
+  /** Cancels the wait. */
   readonly signal: AbortSignal
 }
 
@@ -20,10 +20,10 @@ type Leave = () => void
 
 export interface Admission {
   /**
-   * Waits for a place.
+   * Waits for a slot.
    *
-   * @returns what gives the place back, to be called once; a promise only where there is a wait
-   * @throws ApiError server_overloaded when all places are taken; the signal's reason when it has aborted or
+   * @returns a function that releases the slot, to be called once; a promise only if the caller must wait
+   * @throws ApiError server_overloaded when the queue is full; the signal's reason when it has aborted or
    * aborts during the wait
    */
   enter(request: AdmissionRequest): Leave | Promise<Leave>
@@ -33,12 +33,12 @@ export interface Admission {
 export interface AdmissionFigures {
   readonly running: number
   readonly waiting: number
-  /** Since the start, because all places were taken. */
+  /** Completions rejected since the start because the queue was full. */
   readonly refused: number
 }
 
 interface AdmissionOptions {
-  /** Completions that may run or wait. */
+  /** Completions that may run or wait together. */
   readonly placesMax: number
   /** Completions of one key that may run at once; null: any number. */
   readonly keyMax: number | null
@@ -51,7 +51,7 @@ interface Waiter {
   readonly go: () => void
 }
 
-/** Spec: §8 (quotas not shown). Choice: a full server refuses at once, so that clients go elsewhere. */
+/** Spec: §8 (quotas not shown). Choice: a full server rejects at once, so that clients can try another one. */
 export function createAdmission({ placesMax, keyMax }: AdmissionOptions): Admission {
   const models = createCounter()
   const keys = createCounter()
@@ -127,7 +127,7 @@ export function createAdmission({ placesMax, keyMax }: AdmissionOptions): Admiss
   }
 }
 
-/** Counts by name; names that count nothing are forgotten. */
+/** Counters by name; names whose count drops to zero are removed. */
 function createCounter() {
   const counts = new Map<string, number>()
   return {

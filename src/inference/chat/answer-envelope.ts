@@ -1,4 +1,4 @@
-/** What all parts of one answer share. Pure; the clock and the id come in. */
+/** The fields that all parts of one answer share. Pure: the caller passes the clock and the id. */
 import { resolveAddGenerationPrompt } from '../../domain/chat/chat-rules.ts'
 import { ApiError } from '../../errors.ts'
 import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
@@ -10,21 +10,21 @@ export interface AnswerEnvelope {
   readonly id: string
   /** Seconds since the epoch. */
   readonly created: number
-  /** The name that was asked for. */
+  /** The model name from the request. */
   readonly model: string
   /** Role of the speaker. */
   readonly role: string
-  /** How many choices must end. */
+  /** Number of choices that must finish. */
   readonly choiceCount: number
 }
 
 /**
- * The envelope of the answer to a request.
+ * Returns the envelope of the answer to a request.
  *
- * @param model - name to answer under: the one asked for, or the id of the default model
+ * @param model - name to put in the answer: the requested one, or the id of the default model
  *
  * Spec: §4.3 request_id (returned in the response), n, add_generation_prompt.
- * Choice: without a generation prompt the model goes on in the role of the last message.
+ * Choice: without a generation prompt the model continues in the role of the last message.
  */
 export function resolveAnswerEnvelope(
   request: ChatCompletionRequest,
@@ -53,7 +53,7 @@ export function renderUsage(prompt: PromptDelta | null, completionTokens: number
 }
 
 /**
- * Refuses an answer that a backend ended too early: it must not look like a whole one.
+ * Throws if a backend ended an answer too early: it must not look complete.
  *
  * @throws ApiError internal_error
  */

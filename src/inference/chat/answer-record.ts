@@ -1,6 +1,6 @@
 /**
- * What an answer was, put together from its deltas while they pass. It only looks: it never holds a
- * delta back and never grows beyond its limit.
+ * Reassembles an answer from its deltas as they pass, for recording. It never delays a delta and never
+ * grows beyond its limit.
  */
 
 import { isObject } from '../../domain/json/is-object.ts'
@@ -9,26 +9,26 @@ import type { ChoiceDelta, Delta, PromptDelta, RelayedText } from '../backend.ts
 import { renderUsage } from './answer-envelope.ts'
 import { createStreamedChoices, type StreamedChoices } from './streamed-choices.ts'
 
-/** Limit: characters of text that are kept of one answer; 4 Mi. */
+/** Limit: characters of text kept of one answer; 4 Mi. */
 export const RECORDED_CHARS_MAX = 4 * 1024 * 1024
 
 export interface AnswerRecord {
   note(delta: Delta): void
-  /** The usage that was told or counted so far, or null. */
+  /** The usage reported or counted so far, or null. */
   usage(): Readonly<Record<string, unknown>> | null
-  /** Tokens used so far, for limits: of a stream without usage at least one for each piece of text. */
+  /** Tokens used so far, for limits: a stream without usage counts at least one for each piece of text. */
   tokenCount(): number
-  /** When the first text, reasoning or tool call came, in the clock's unit; null before. */
+  /** When the first text, reasoning or tool call arrived, in the clock's unit; null before. */
   firstTokenAt(): number | null
-  /** The answer as far as it came, as JSON text; `null` when nothing did. */
+  /** The answer received so far, as JSON text; `null` if nothing has arrived. */
   output(): string
-  /** Whether text was left out because there was too much of it. */
+  /** Whether text beyond the limit was left out. */
   isCut(): boolean
 }
 
 interface AnswerRecordOptions {
   readonly isStream: boolean
-  /** Whether `output` is wanted; without it nothing is kept but counts. */
+  /** Whether `output` is needed; otherwise only counts are kept. */
   readonly keepsOutput: boolean
   readonly now: () => number
 }
@@ -37,8 +37,8 @@ interface AnswerRecordOptions {
  * Opens the record of one answer.
  *
  * Spec: §4.3 (nothing says what of a completion is recorded).
- * Choice: a relayed whole answer is recorded as it came; of others the messages are put together, with the
- * ids and log-probabilities of their tokens where they were asked for, but without alternatives.
+ * Choice: a relayed whole answer is recorded verbatim; other answers are reassembled into messages, with the
+ * ids and log-probabilities of their tokens if requested, but without alternatives.
  */
 export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
   const { isStream, keepsOutput, now } = options
@@ -52,7 +52,7 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
   let whole: RelayedText | null = null
   let prompt: PromptDelta | null = null
   let tokenCount = 0
-  /** Pieces of text in a relayed stream, which engines make of a token or more. */
+  /** Pieces of text in a relayed stream; engines put one or more tokens in each. */
   let pieceCount = 0
   let told: Readonly<Record<string, unknown>> | null = null
   let firstTokenAt: number | null = null
@@ -61,7 +61,7 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
     const { usage, choices, id, created, model, system_fingerprint, prompt_token_ids } = text.value
     const { response, delta } = text.value
     if (isObject(usage)) told = usage
-    // Typed events, as of responses: text comes as deltas, and the usage in the response of the last one.
+    // Typed events, such as those of responses, carry text in deltas and the usage in the last event's response.
     if (isObject(response) && isObject(response.usage)) told = response.usage
     if (typeof delta === 'string' && delta !== '') {
       firstTokenAt ??= now()
@@ -107,7 +107,7 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
   }
 }
 
-/** All tokens of a usage; null for none that can be read. */
+/** Returns the total tokens of a usage; null when it cannot be read. */
 function countTokens(usage: Readonly<Record<string, unknown>> | null): number | null {
   if (usage === null) return null
   const { total_tokens, prompt_tokens, completion_tokens } = usage

@@ -1,8 +1,9 @@
 /**
- * The way of an answer's deltas from a backend to their reader: within admission, from the first candidate that
- * begins, under the eyes of a watcher. It never changes, holds back or adds a delta.
+ * Runs an answer: waits for admission, passes on the deltas of the first candidate that begins, and shows each to a
+ * watcher. It never changes, delays or adds a delta.
  *
- * Why all in one function: one for each would take every delta through the microtask queue three times as often.
+ * Why one function does it all: with a generator for each step, every delta would pass the microtask queue three
+ * times as often.
  */
 import { ApiError } from '../../errors.ts'
 import type { Delta, RelayedDelta } from '../backend.ts'
@@ -15,7 +16,7 @@ import type { AnswerTimer, ModelMeter } from './model-meter.ts'
 /** A model that may answer. */
 export interface Candidate {
   readonly place: AdmissionRequest
-  /** Starts the completion; called when there is a place. */
+  /** Starts the completion; called once a slot is free. */
   start(): AsyncIterable<Delta>
   /** The same for an answer that is not streamed and comes at once; else undefined. */
   startWhole?: (() => Promise<RelayedDelta>) | undefined
@@ -24,10 +25,10 @@ export interface Candidate {
 export interface AnswerWatcher {
   note(delta: Delta): void
   /**
-   * The answer is over; called once.
+   * Called once when the answer is over.
    *
-   * @param error - null after a whole answer, else what broke it; client_closed_request when its reader
-   * left
+   * @param error - null after a complete answer, else its cause of failure; client_closed_request when the
+   * client disconnected
    */
   end(error: unknown): void
 }
@@ -35,17 +36,17 @@ export interface AnswerWatcher {
 export interface AnswerRunOptions {
   readonly admission: Admission
   readonly watcher: AnswerWatcher | null
-  /** Told how long answers take. Default: nobody is. */
+  /** Receives the time that answers take. Default: none. */
   readonly meter?: ModelMeter
 }
 
 /**
- * The deltas of the first candidate that begins to answer; what breaks later stays broken. The candidate holds
- * its place until the end, a failure, or the reader's leaving.
+ * Yields the deltas of the first candidate that begins to answer; a failure after that is final. The candidate
+ * holds its slot until the answer ends or fails or the reader stops.
  *
- * @param candidates - at least one, in order; each is called when it comes to it
- * @throws what the last candidate threw; of a failure after a fallback client libraries are told not to
- * try again; what admission throws
+ * @param candidates - at least one, in order; each is started only after the one before has failed
+ * @throws what admission throws, or what the last candidate threw; after a fallback the error tells client
+ * libraries not to retry
  */
 export async function* streamAnswer(
   candidates: readonly (() => Candidate)[],
@@ -89,10 +90,9 @@ export async function* streamAnswer(
 }
 
 /**
- * The JSON text of the whole answer of the first candidate that answers. Everything else is as in
- * `streamAnswer`.
+ * Returns the JSON text of the whole answer of the first candidate that answers. Otherwise like `streamAnswer`.
  *
- * @throws as `streamAnswer` does, before or while it is read; ApiError internal_error for an answer without an
+ * @throws as `streamAnswer` does, before or during reading; ApiError internal_error for an answer without an
  * end
  */
 export async function answerWhole(

@@ -1,6 +1,6 @@
 /**
- * A backend's deltas to the JSON texts of stream chunks, a delta at a time and only when asked for.
- * An upstream's chunks pass as they came. The end of the stream, `[DONE]`, is not among them.
+ * Converts a backend's deltas to the JSON texts of stream chunks, lazily, one delta at a time.
+ * An upstream's chunks pass unchanged. The final `[DONE]` is not included.
  */
 import type { ChatChunkChoice, ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
 import type { ChatUsage } from '../../schemas/chat/chat-response.ts'
@@ -16,14 +16,14 @@ export interface ChunkOptions {
 }
 
 /**
- * Chunks in order, at least one at a time: a role chunk for each choice, pieces of the choices as they come, each choice's last
- * piece with its `finish_reason`, a usage chunk if wanted.
+ * Yields chunks in order, at least one at a time: a role chunk for each choice, the pieces of the choices as they
+ * arrive, the last piece of each with its `finish_reason`, and a usage chunk if requested.
  *
  * @throws ApiError internal_error when a choice has no end; whatever the backend throws
  *
  * Spec: §4.3 stream, stream_options (chunk format not shown).
- * Choice: the order of common engines; the last text of a choice comes with its `finish_reason`; the
- * prompt's token ids come with the very first chunk.
+ * Choice: the order of common engines; the last text of a choice is in the chunk with its `finish_reason`; the
+ * prompt's token ids are in the very first chunk.
  */
 export async function* renderChunks(
   deltas: AsyncIterable<Delta>,
@@ -88,7 +88,7 @@ function roleChoice(index: number, role: string): ChatChunkChoice {
   return { index, delta: { role, content: '' }, logprobs: null, finish_reason: null }
 }
 
-/** Whether a client must see the delta: tokens whose text is held back say nothing yet. */
+/** Whether a client must see the delta: a token whose text is held back has nothing to show yet. */
 function hasNews(delta: ChoiceDelta): boolean {
   const { content, logprobs, finish_reason, tokenIds, reasoning, toolCalls } = delta
   const isSilent = content === '' && logprobs === null && finish_reason === null
@@ -111,7 +111,7 @@ function toChoice(delta: ChoiceDelta): ChatChunkChoice {
   }
 }
 
-/** Spec: §4.3 (chunk format not shown). Choice: a call's first piece has its id, type and name. */
+/** Spec: §4.3 (chunk format not shown). Choice: the first piece of a call has its id, type and name. */
 function toCallPiece({ index, id, name, arguments: text }: ToolCallPiece) {
   if (id === undefined) return { index, function: { arguments: text } }
   return { index, id, type: 'function' as const, function: { name, arguments: text } }

@@ -1,4 +1,4 @@
-/** A backend's deltas to one whole answer. An upstream's answer passes as it came. */
+/** Collects a backend's deltas into one whole answer. An upstream's answer passes unchanged. */
 import type {
   ChatChoice,
   ChatCompletionResponse,
@@ -20,7 +20,7 @@ interface CollectedChoice {
 interface Collector {
   add(delta: Delta): void
   /**
-   * The JSON text of the answer, choices in the order of their index.
+   * Returns the JSON text of the answer, its choices ordered by index.
    *
    * @throws ApiError internal_error when a choice has no end
    */
@@ -116,7 +116,7 @@ function addCall(calls: ChatToolCall[], { index, id = '', name = '', ...piece }:
   else calls[index] = { id, type: 'function', function: { name, arguments: piece.arguments } }
 }
 
-/** Spec: §4.3 message tool_calls. Choice: without any text the content of an answer with calls is null. */
+/** Spec: §4.3 message tool_calls. Choice: the content of an answer with calls and no text is null. */
 function renderMessage(role: string, { content, reasoning, calls }: CollectedChoice) {
   const isCall = calls.length > 0
   return {
@@ -149,7 +149,7 @@ export function renderReasoning(
 
 type LogprobEntries = NonNullable<NonNullable<ChatChoice['logprobs']>['content']>
 
-/** The entries as the schema types them: the same values, not marked as read-only. */
+/** Returns the same entries typed as in the schema, which is not read-only. */
 export function toWritable(entries: readonly TokenLogprob[]): LogprobEntries {
   return entries as unknown as LogprobEntries
 }

@@ -1,6 +1,6 @@
 /**
- * Records completions as calls, beside their answers: recording never delays or fails an answer. What could not be
- * recorded is reported; what waits is written when the store is closed.
+ * Records completions as calls. Recording never delays or fails an answer. Completions that could not be recorded
+ * are reported; those still queued are written when the store is closed.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Principal } from '../../domain/access/permissions.ts'
@@ -11,64 +11,64 @@ import type { JsonObject } from '../../schemas/primitives.ts'
 import type { RecordingLoss, RecordingStore } from '../../store/api/chat/recordings.ts'
 import { type AnswerRecord, RECORDED_CHARS_MAX } from './answer-record.ts'
 
-/** Name of the operation that a completion is. */
+/** Operation name of a completion's call. */
 export const COMPLETION_OP_NAME = 'chat.completions'
-/** Limit: characters of a request that are kept; 4 Mi, images included. */
+/** Limit: characters kept of a request, images included; 4 Mi. */
 export const INPUT_CHARS_MAX = 4 * 1024 * 1024
-/** How long a closing server waits for answers that are just ending. */
+/** How long a closing server waits for answers that are about to end. */
 const CLOSE_MS_MAX = 300
 const POLL_MS = 10
-/** The store's bound for names of models in a usage. */
+/** The store's limit for model names in a usage. */
 const USAGE_NAME_MAX = 256
 
-/** How a completion is recorded that was asked for otherwise than as a chat. */
+/** How to record a completion that was not requested as a chat. */
 export interface RecordedAs {
   /** Name of the operation. */
   readonly opName: string
-  /** The request as it was received, JSON text of an object. */
+  /** The request verbatim: JSON text of an object. */
   readonly body: string
-  /** The answer as far as it came, as JSON text; asked for when the completion has ended. Default: as it came. */
+  /** Returns the answer received so far as JSON text; called when the completion ends. Default: the answer verbatim. */
   output?(): string
-  /** Where the call lies. Default: a root of its own trace, in no thread. */
+  /** Position of the call. Default: the root of its own trace, in no thread. */
   readonly place?: {
     readonly traceId: string
     readonly parentId: string | null
     readonly threadId: string | null
   }
-  /** Besides those of all completions. */
+  /** In addition to those of all completions. */
   readonly attributes?: JsonObject
 }
 
-/** A completion that begins. */
+/** A completion that is starting. */
 interface Completion {
   readonly projectId: string
   readonly caller: Principal
-  /** The request as it was received. */
+  /** The request verbatim. */
   readonly body: string
   readonly record: AnswerRecord
-  /** Default: as a chat. */
+  /** Default: recorded as a chat. */
   readonly recordAs?: RecordedAs | undefined
 }
 
-/** What is known of a completion when it ends. */
+/** The outcome of a completion. */
 interface CompletionEnd {
-  /** What broke the answer, or null. */
+  /** The error that ended the answer, or null. */
   readonly error: ApiError | null
-  /** Id of the model that answered, under which its tokens are counted. */
+  /** Id of the model that answered; its tokens are counted under this id. */
   readonly model: string
   readonly attributes: JsonObject
 }
 
 interface Recording {
-  /** Id of the call, told to the client before the call is written. */
+  /** Id of the call, sent to the client before the call is written. */
   readonly callId: string
-  /** Ends it; nothing is recorded without that. */
+  /** Ends the recording; without this call nothing is recorded. */
   end(end: CompletionEnd): void
 }
 
 export interface CompletionRecorder {
   begin(completion: Completion): Recording
-  /** Waits a moment for answers that are just ending, then hands all to the store, which is closed later. */
+  /** Waits briefly for answers that are about to end, then hands all calls to the store, which is closed later. */
   close(): Promise<void>
 }
 
@@ -79,14 +79,14 @@ interface CompletionRecorderOptions {
   readonly nowUs: () => number
   /** Makes the ids of calls and traces. */
   readonly newId: () => string
-  /** Told of completions that could not be recorded. */
+  /** Called for each completion that could not be recorded. */
   readonly onLoss: (loss: RecordingLoss) => void
 }
 
 /**
  * Spec: §4.3, §4.7 (project of a completion).
- * Choice: one call per completion, written when it ends. What admission refuses has not begun and is no
- * call. No answer says that it is stored, so nothing waits for the disk.
+ * Choice: one call per completion, written when it ends. A completion rejected by admission never began and
+ * makes no call. No answer claims to be stored, so nothing waits for the disk.
  */
 export function createCompletionRecorder(options: CompletionRecorderOptions): CompletionRecorder {
   const { recordings, nowUs, newId, onLoss } = options
@@ -106,7 +106,7 @@ export function createCompletionRecorder(options: CompletionRecorderOptions): Co
     }
   }
 
-  /** Behind the answers of this turn of the event loop, which go out at its end. */
+  /** Runs after the answers of this turn of the event loop have been sent. */
   function recordSoon(completion: Ended): void {
     ended.push(completion)
     if (ended.length === 1) setImmediate(() => setImmediate(record))
@@ -193,7 +193,7 @@ function toRecordedCall(
   }
 }
 
-/** The request as it came, or how large it was when it was too large to keep. */
+/** Returns the request verbatim, or only its size if it is too large to keep. */
 function toInputs(body: string): string {
   return body.length > INPUT_CHARS_MAX ? renderJson({ omitted_chars: body.length }) : body
 }

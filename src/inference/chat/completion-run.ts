@@ -1,6 +1,6 @@
 /**
- * Runs one completion: asks its model, then that model's fallbacks, each within admission, and records it when it
- * names a project. Headers tell who answers; the answer itself is sent by the route.
+ * Runs one completion: tries its model, then that model's fallbacks, each under admission, and records it if the
+ * request names a project. Sets headers that name the answering model; the route sends the answer itself.
  */
 import type { Principal } from '../../domain/access/permissions.ts'
 import {
@@ -36,26 +36,26 @@ export interface CompletionRunOptions {
   readonly limits: KeyLimits
   readonly recorder: CompletionRecorder
   readonly meter: ModelMeter
-  /** Told of every completion. */
+  /** Observes every completion. */
   readonly watch: CompletionWatch
   /** Microseconds since the epoch. */
   readonly nowUs: () => number
 }
 
-/** What all kinds of requests have that a model may be asked. */
+/** The fields that all kinds of model requests share. */
 export type AnyRequest = Pick<ChatCompletionRequest, 'stream' | 'priority' | 'user'>
 
-/** How requests of one kind are asked. */
+/** How to run requests of one kind. */
 export interface RequestKind<R extends AnyRequest> {
-  /** @throws ApiError for a request that the model cannot answer */
+  /** Checks the request. @throws ApiError if the model cannot answer it */
   requireAnswerable(request: R, model: ServedModel): void
-  /** Starts the answer of a model. */
+  /** Starts a model's answer. */
   start(
     model: ServedModel,
     call: Omit<CompletionCall, 'request'> & { readonly request: R },
     options: { readonly signal: AbortSignal },
   ): Pick<Candidate, 'start' | 'startWhole'>
-  /** Headers that name who answers. @param upstream - its number from 1, or null */
+  /** Returns the headers that name the answering model. @param upstream - its number from 1, or null */
   nameBackend(
     request: R,
     model: ServedModel,
@@ -67,20 +67,20 @@ export interface CompletionExchange<R extends AnyRequest = ChatCompletionRequest
   readonly caller: Principal
   readonly call: Omit<CompletionCall, 'model' | 'request'> & { readonly request: R }
   readonly model: ServedModel
-  /** Project that it is recorded in, or null. */
+  /** Project to record the completion in, or null. */
   readonly projectId: string | null
-  /** How it is recorded. Default: as a chat. */
+  /** How to record the completion. Default: as a chat. */
   readonly recordAs?: RecordedAs
   readonly signal: AbortSignal
-  /** Sets headers of the answer, or takes them back (null); does nothing once they were sent. */
+  /** Sets headers of the answer, or removes them (null); does nothing once they have been sent. */
   readonly setHeaders: (headers: Readonly<Record<string, string | null>>) => void
 }
 
 /**
- * Lets a request pass that a model can answer.
+ * Checks that a model can answer a request.
  *
- * @throws ApiError capability_missing; of the rule that it breaks; unsupported_parameter naming the first field that the
- * model's backend rejects
+ * @throws ApiError capability_missing; the error of a broken rule between fields; unsupported_parameter naming the
+ * first field that the model's backend rejects
  */
 export function requireAnswerable(body: ChatCompletionRequest, model: ServedModel): void {
   requireOffered(model, 'chat')
@@ -92,7 +92,7 @@ export function requireAnswerable(body: ChatCompletionRequest, model: ServedMode
 }
 
 /**
- * The deltas of a streamed completion; nothing goes to a backend before the first is asked for.
+ * Returns the deltas of a streamed completion; no backend is called before the first delta is pulled.
  *
  * @throws ApiError rate_limit_exceeded
  */
@@ -105,9 +105,9 @@ export function streamCompletion(
 }
 
 /**
- * The JSON text of a completion that is not streamed.
+ * Returns the JSON text of a completion that is not streamed.
  *
- * @throws ApiError rate_limit_exceeded at once; what broke the answer later
+ * @throws ApiError rate_limit_exceeded at once; later the error that ended the answer
  */
 export function completeWhole(
   exchange: CompletionExchange,
@@ -136,7 +136,7 @@ interface PreparedRun {
   readonly run: AnswerRunOptions
 }
 
-/** Counts the request to its key's limits, and opens its record where one is wanted. */
+/** Charges the request to its key's limits, and opens its record if one is wanted. */
 export function prepareRun<R extends AnyRequest>(
   exchange: CompletionExchange<R>,
   options: CompletionRunOptions,
@@ -177,7 +177,7 @@ export function prepareRun<R extends AnyRequest>(
   return { turns: [model, ...others].map(toTurn), run: { admission, watcher, meter } }
 }
 
-/** Spec: §4.3 priority. Choice: it orders the queue of models that are served with priorities. */
+/** Spec: §4.3 priority. Choice: it orders the queue only for models served with priorities. */
 function toPlace(
   { id: modelId, concurrentMax = null, capabilities }: ServedModel,
   keyId: string,
@@ -188,7 +188,7 @@ function toPlace(
   return { modelId, modelMax: concurrentMax, keyId, priority, signal }
 }
 
-/** The fallbacks of a model that are still served and can answer the request. */
+/** Returns the fallbacks of a model that are still served and can answer the request. */
 function listFallbacks(
   model: ServedModel,
   models: ModelRegistry,
@@ -206,12 +206,12 @@ function listFallbacks(
 }
 
 /**
- * The headers that tell which model answers, which of its upstreams where it has several, which fields of the
- * request its engine will not see, and which ones nothing knows.
+ * Returns the headers that name the answering model (and its upstream if it has several), the request fields that
+ * are not sent to its engine, and the unknown fields that its backend ignores.
  *
  * @param upstream - its number from 1, or null
  *
- * Spec: §4.3 (headers not shown). Choice: names of the models file, never an address.
+ * Spec: §4.3 (headers not shown). Choice: names from the models file, never an address.
  */
 function nameBackend(
   body: ChatCompletionRequest,
@@ -225,7 +225,7 @@ function nameBackend(
   }
 }
 
-/** The header that tells who answers. */
+/** Returns the header that names the answering model. */
 export function nameModel(
   { id, upstreamCount = 1 }: Pick<ServedModel, 'id' | 'upstreamCount'>,
   upstream: number | null,
@@ -234,20 +234,20 @@ export function nameModel(
   return { 'x-weft-backend': upstreamCount > 1 && upstream ? `${name}#${upstream}` : name }
 }
 
-/** A header is ASCII, and the names of a client may be anything. */
+/** Escapes names for a header: headers are ASCII, but a client may send any name. */
 export function nameFields(names: readonly string[]): string | null {
   if (names.length === 0) return null
   return names.map((name) => encodeURIComponent(name.toWellFormed())).join(', ')
 }
 
 interface WatchOptions extends Pick<CompletionRunOptions, 'recorder' | 'limits' | 'nowUs'> {
-  /** The model that answers, as far as that is known. */
+  /** The model that answers, once it is known. */
   readonly answering: () => ServedModel
 }
 
 /**
- * The observers of the deltas. Tokens are charged to the key. With a project the completion becomes a call of
- * it, whose id is in the answer.
+ * Returns the watcher of the deltas. It charges tokens to the key. With a project it also records the completion as
+ * a call there, whose id is sent with the answer.
  *
  * Spec: §4.7 (project of a request).
  * Choice: the scope inference is enough: the server records, not the key, and usage must not depend on the

@@ -1,19 +1,19 @@
-/** What is told of completions while they run: plain numbers, once for each answer. */
+/** Observes running completions and reports plain figures, once for each answer. */
 import { isObject } from '../../domain/json/is-object.ts'
 import { ApiError, type ErrorCode } from '../../errors.ts'
 import type { Delta } from '../backend.ts'
 import type { ModelRegistry, ServedModel } from '../models/registry.ts'
 import type { AnswerWatcher } from './answer-run.ts'
 
-/** Name of all models that were trained here, which clients make as many of as they like. */
+/** One shared name for all models trained here: clients can create any number of them. */
 const TRAINED = 'trained'
 
 export interface CompletionWatch {
-  /** An answer is over. */
+  /** Called when an answer is over. */
   completed(answer: CompletedAnswer): void
-  /** A model has failed, and the next one is asked. */
+  /** Called when a model has failed and the next one is tried. */
   fellBack(model: string): void
-  /** A model's upstream is asked. @param isRetry - whether another try of the same request came before */
+  /** Called before a request to an upstream. @param isRetry - whether it repeats an earlier try of the same request */
   upstreamAsked(model: string, isRetry: boolean): void
   streamBegan(): void
   streamEnded(): void
@@ -22,29 +22,29 @@ export interface CompletionWatch {
 export interface CompletedAnswer {
   /** Id in the models file, or `trained`. */
   readonly model: string
-  /** What broke it; client_closed_request when its reader left; null: it is whole. */
+  /** The error that ended it; client_closed_request when the client disconnected; null for a complete answer. */
   readonly failure: ErrorCode | null
   readonly seconds: number
-  /** Until it began, as a stream or whole; null: it did not. */
+  /** Time until the answer began, streamed or whole; null if it never did. */
   readonly firstSeconds: number | null
   readonly isStream: boolean
-  /** Of `firstSeconds`, what was not spent in waiting for upstreams; null where none was asked. */
+  /** The part of `firstSeconds` not spent waiting for upstreams; null if no upstream was asked. */
   readonly ownSeconds: number | null
-  /** As far as they were told. */
+  /** As far as they were reported. */
   readonly promptTokens: number
   readonly outputTokens: number
 }
 
-/** Follows one completion. Its clock begins here. */
+/** Starts to follow one completion, and its clock. */
 interface CompletionTold extends AnswerWatcher {
-  /** A model gets its turn. @returns to be told of the tries of its upstreams */
+  /** Called when a model is tried. @returns callbacks for the tries at its upstreams */
   turnTo(model: ServedModel): UpstreamTold
 }
 
 interface UpstreamTold {
-  /** It is asked. */
+  /** Called before each try. */
   asked(): void
-  /** A try has ended, or its answer has begun. @param ms - since it was asked */
+  /** Called when a try has failed or its answer has begun. @param ms - duration of the try so far */
   waited(ms: number): void
 }
 
@@ -58,7 +58,7 @@ export function openCompletionTold(
   const tokens = createTokenCount()
   let model: string | null = null
   let firstSeconds: number | null = null
-  /** Spent in waiting for upstreams before the answer began. */
+  /** Time spent waiting for upstreams before the answer began. */
   let upstreamMs: number | null = null
 
   return {
@@ -96,7 +96,7 @@ export function openCompletionTold(
   }
 }
 
-/** Both are told of the same. */
+/** Combines two watches: both receive every report. */
 export function joinWatchers(first: AnswerWatcher, second: AnswerWatcher): AnswerWatcher {
   return {
     note(delta) {
@@ -115,7 +115,7 @@ function failureOf(error: unknown): ErrorCode | null {
   return error instanceof ApiError ? error.code : 'internal_error'
 }
 
-/** The tokens of an answer: as the upstream tells them last, or as the backend counts them. */
+/** Returns the tokens of an answer: the last usage that the upstream reported, or the backend's own count. */
 function createTokenCount() {
   let promptTokens = 0
   let outputTokens = 0

@@ -1,10 +1,10 @@
-/** What is recorded of an answer that may be no JSON: texts as they are, of others how large they were. */
+/** Records an answer that need not be JSON: text verbatim, other content only by its size. */
 import type { Delta } from '../backend.ts'
 import { RECORDED_CHARS_MAX } from './answer-record.ts'
 
 export interface FileRecord {
   note(delta: Delta): void
-  /** JSON text of the answer as far as it came. */
+  /** Returns the JSON text of the answer received so far. */
   output(): string
 }
 

@@ -1,11 +1,11 @@
 /**
- * Requests and tokens per minute of each key. Allowances refill evenly; tokens are charged when an answer has told
- * them, so that a key that has used too many waits before its next request.
+ * Limits requests and tokens per minute for each key. Allowances refill evenly. Tokens are charged once an answer
+ * has reported them, so a key that has used too many must wait before its next request.
  */
 import { ApiError } from '../../errors.ts'
 
 const MINUTE_MS = 60_000
-/** Limit: keys that are remembered; those with a full allowance are forgotten first. */
+/** Limit: keys in memory; those with a full allowance are removed first. */
 const KEYS_MAX = 10_000
 
 interface KeyLimitsOptions {
@@ -19,13 +19,13 @@ interface KeyLimitsOptions {
 export interface KeyLimits {
   readonly countsTokens: boolean
   /**
-   * Takes one request out of a key's allowance.
+   * Takes one request from a key's allowance.
    *
-   * @returns the headers that tell the limits and what is left; none without limits
+   * @returns headers with the limits and what is left of them; none if there are no limits
    * @throws ApiError rate_limit_exceeded with these headers and the time to wait
    */
   take(keyId: string): Readonly<Record<string, string>>
-  /** Takes the tokens of an answer; the allowance may fall below zero. */
+  /** Charges the tokens of an answer; the allowance may drop below zero. */
   charge(keyId: string, tokens: number): void
 }
 
@@ -93,7 +93,7 @@ function refill(bucket: Bucket, now: number): void {
   bucket.filledAtMs = now
 }
 
-/** Forgets keys whose allowance is full, or else the one that came first. */
+/** Removes the keys whose allowance is full and, if the table is still full, the oldest key. */
 function forget(keys: Map<string, Buckets>, now: number): void {
   for (const [keyId, buckets] of keys) {
     const list = Object.values(buckets)
@@ -115,7 +115,7 @@ function renderHeaders(buckets: Buckets): Record<string, string> {
   return headers
 }
 
-/** The limit that opens last, and how long that takes; 0: none is used up. */
+/** Returns the exhausted limit that takes longest to refill, and that time; 0 if none is exhausted. */
 function longestWait(buckets: Buckets) {
   const waits = (Object.entries(buckets) as [Kind, Bucket][]).map(([kind, bucket]) => {
     const waitMs = Math.ceil(((1 - bucket.level) / bucket.perMinute) * MINUTE_MS)

@@ -1,23 +1,23 @@
-/** How fast and how well models answer: the last answers of each, in memory, since the server began. */
+/** Latencies and failures of each model since the server started, from its last answers, kept in memory. */
 import { ApiError } from '../../errors.ts'
 
-/** Limit: answers of a model that its figures are made of; 500 answers are 8 KB. */
+/** Limit: answers per model that its figures are computed from; 500 answers take 8 KB. */
 const ANSWERS_KEPT = 500
-/** Limit: models that are known; the one that answered longest ago is forgotten first. */
+/** Limit: models in memory; the one that answered longest ago is removed first. */
 const MODELS_KEPT = 1_000
 
 export interface AnswerTimer {
-  /** The answer begins. */
+  /** Called when the answer begins. */
   first(): void
-  /** The answer is whole (null) or broke. Answers whose reader left are not told of. */
+  /** Called when the answer is complete (null) or failed, but not when the client disconnected. */
   end(error: unknown): void
 }
 
 export interface ModelFigures {
-  /** Whole answers and failures since the server began. */
+  /** Complete answers and failures since the server started. */
   readonly answers: number
   readonly failures: number
-  /** Milliseconds of the last answers to their beginning and to their end, sorted; as long as each other. */
+  /** Milliseconds until the last answers began and until they ended; both lists sorted and of equal length. */
   readonly firstMs: readonly number[]
   readonly totalMs: readonly number[]
   /** Milliseconds since the epoch. */
@@ -26,9 +26,9 @@ export interface ModelFigures {
 }
 
 export interface ModelMeter {
-  /** An answer of a model is asked for now. */
+  /** Starts to measure an answer of a model. */
   begin(modelId: string): AnswerTimer
-  /** What is known of the models that have answered or failed, by their ids. */
+  /** Returns the figures of the models that have answered or failed, by model id. */
   read(): ReadonlyMap<string, ModelFigures>
 }
 
@@ -41,7 +41,7 @@ interface Sums {
 }
 
 /**
- * @param steadyMs - a clock that nobody can set, in milliseconds
+ * @param steadyMs - a monotonic clock in milliseconds
  * @param wallMs - milliseconds since the epoch
  */
 export function createModelMeter(steadyMs: () => number, wallMs: () => number): ModelMeter {
@@ -96,7 +96,7 @@ function toFigures({ times, ...sums }: Sums): ModelFigures {
   }
 }
 
-/** The code of a failure of the model or its upstream; null for a fault of the client, who may also have left. */
+/** Returns the error code if the model or its upstream failed; null if the client was at fault or disconnected. */
 function failureOf(error: unknown): string | null {
   if (!(error instanceof ApiError)) return null
   return /^(?:upstream_|internal_error$)/.test(error.code) ? error.code : null

@@ -1,6 +1,6 @@
 /**
- * A response that an engine makes itself, told under ids of this server, which keeps it. All else of it passes as it
- * came. Pure.
+ * Rewrites the ids of a response made by an engine to ids of this server, which stores it. Everything else passes
+ * unchanged. Pure.
  */
 
 import {
@@ -15,7 +15,7 @@ import type { InputItem } from '../../schemas/chat/responses/responses-input.ts'
 import { isLastEvent } from '../openai/event-rules.ts'
 import { editMembers, findMember } from '../openai/request.ts'
 
-/** Limit: items whose ids are replaced; later ones keep theirs. */
+/** Limit: items whose ids are replaced; later items keep theirs. */
 const ITEMS_MAX = 10_000
 
 type Fields = Readonly<Record<string, unknown>>
@@ -27,13 +27,13 @@ export interface PassedEvent {
 }
 
 interface PassedResponse {
-  /** The next event, in the words of this server. @param json - as it came */
+  /** Returns the next event with ids of this server. @param json - the event verbatim */
   event(json: string): PassedEvent
-  /** The response that came whole. @param json - as it came */
+  /** Takes a response that is not streamed. @param json - the response verbatim */
   whole(json: string): void
-  /** The last event after a failure, or because it was cancelled. */
+  /** Returns the last event after a failure or a cancellation. */
   fail(error: { readonly code: string; readonly message: string } | 'cancelled'): PassedEvent
-  /** As it stands. */
+  /** Returns the response in its current state. */
   response(): ResponseBody
   /** The same as JSON text. */
   json(): string
@@ -43,7 +43,7 @@ export function createPassedResponse(head: ResponseHead): PassedResponse {
   const ids = new Map<string, string>()
   const started = renderResponse(head, { status: 'in_progress', output: [] })
   let json = JSON.stringify(started)
-  /** Items that are whole, JSON texts, for a response that breaks off. */
+  /** JSON texts of the complete items, for a response that breaks off. */
   let items: string[] = []
   let sequence = -1
 
@@ -114,22 +114,22 @@ function setMembers(text: string, members: Readonly<Record<string, string>>): st
   return editMembers(text, { set: new Map(Object.entries(members)) })
 }
 
-/** An item of an input, and its text as it came, where it came. */
+/** An item of an input, with its verbatim text if the client sent it. */
 export interface ToldItem {
   readonly item: InputItem
   readonly json?: string | undefined
 }
 
 /**
- * The request as an engine is told it that keeps nothing.
+ * Returns the request to send to the engine, which must store nothing.
  *
- * Choice: responses that an engine makes are kept here and nowhere else: the engine is told `store: false`, and what came
- * before as items. Reasoning that only the engine can read is told where it came with `encrypted_content`, and is
- * otherwise left out, since the engine no longer knows it.
+ * Choice: responses made by an engine are stored only here. The engine gets `store: false`, and earlier turns as
+ * items. Reasoning that only the engine can read is sent if it has `encrypted_content`; otherwise it is left out,
+ * since the engine no longer has it.
  * Spec: §4 (responses are an addition).
  *
  * @param body - JSON text
- * @param items - the whole input; null: it stays as it came
+ * @param items - the whole input; null leaves the input unchanged
  */
 export function renderPassedRequest(body: string, items: readonly ToldItem[] | null): string {
   const input = items?.flatMap(renderItem)

@@ -1,6 +1,6 @@
 /**
- * Asks a model for something other than a chat, such as embeddings, with the same limits, places, fallbacks and
- * records. Answers pass as they come.
+ * Runs requests other than chats, such as embeddings, with the same limits, admission, fallbacks and recording.
+ * Answers pass unchanged.
  */
 import { findUnknownFields } from '../../domain/chat/unknown-fields.ts'
 import { ApiError } from '../../errors.ts'
@@ -21,7 +21,7 @@ import {
 } from './completion-run.ts'
 import type { FileRecord } from './file-record.ts'
 
-/** Any request of a service; its schema has let fields pass that it does not name. */
+/** Any request of a service. It may have fields that the service's schema does not name. */
 export interface ServiceRequest extends AnyRequest {
   readonly model?: string | null | undefined
   readonly [name: string]: unknown
@@ -29,7 +29,7 @@ export interface ServiceRequest extends AnyRequest {
 
 export interface ServiceKind {
   readonly service: Service
-  /** Fields that its schema names. */
+  /** Fields named by its schema. */
   readonly shape: object
 }
 
@@ -40,26 +40,26 @@ export interface ServiceExchange extends CompletionExchange<ServiceRequest> {
   }
 }
 
-/** An answer that may be no JSON, and has begun. */
+/** An answer that has begun and need not be JSON. */
 interface ServedFile {
   readonly contentType: string
   readonly pieces: AsyncGenerator<Uint8Array>
-  /** Lets go of an answer that nobody reads, or reads no longer. Idempotent. */
+  /** Releases an answer that will not be read further. Idempotent. */
   close(): void
 }
 
-/** Nothing of it is told: the answer carries its own. */
+/** A placeholder that is never sent: the upstream's answer has its own envelope. */
 const PASSED_ON: AnswerEnvelope = { id: '', created: 0, model: '', role: '', choiceCount: 0 }
 
-/** What a model must offer to be asked a service. */
+/** The capability that a model needs for each service. */
 function capabilityOf(service: Service): Capability {
   return service === 'detokenize' ? 'tokenize' : service
 }
 
 /**
- * The JSON text of the answer.
+ * Returns the JSON text of the answer.
  *
- * @throws ApiError capability_missing, unsupported_parameter, rate_limit_exceeded; what broke the answer
+ * @throws ApiError capability_missing, unsupported_parameter, rate_limit_exceeded; the error that ended the answer
  */
 export function serveWhole(
   exchange: ServiceExchange,
@@ -69,7 +69,7 @@ export function serveWhole(
   return answerWhole(turns, run, PASSED_ON)
 }
 
-/** The JSON texts of the events of a stream. @throws what serveWhole throws */
+/** Yields the JSON texts of a stream's events. @throws what serveWhole throws */
 export function serveStream(
   exchange: ServiceExchange,
   options: CompletionRunOptions,
@@ -80,7 +80,7 @@ export function serveStream(
 }
 
 /**
- * An answer that may be no JSON, as soon as it begins.
+ * Returns an answer that need not be JSON, as soon as it begins.
  *
  * @throws what serveWhole throws
  */
@@ -124,7 +124,7 @@ function toRequestKind({ service, shape }: ServiceKind): RequestKind<ServiceRequ
     start(model, call, options) {
       const { backend } = model
       const answersAs = model.answersAs ?? call.request.model ?? model.id
-      // The schema of the service has read the request.
+      // The service's schema has already validated the request.
       const asked = { ...call, service, answersAs } as unknown as ServiceCall
       return {
         start() {
@@ -145,7 +145,7 @@ function nameIgnored(request: ServiceRequest, { backend }: ServedModel, shape: o
 }
 
 /**
- * Nothing is put in between two texts, by any model; images come whole.
+ * Rejects `suffix` for completions and `stream` for images, which are supported for no model.
  *
  * @throws ApiError unsupported_parameter
  */

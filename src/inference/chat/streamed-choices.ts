@@ -1,6 +1,6 @@
 /**
- * The choices of a streamed answer, added up piece by piece as client libraries do. Pieces of an unknown shape are
- * left out, since a recording must never fail an answer.
+ * Assembles the choices of a streamed answer from their pieces, as client libraries do. Pieces of an unknown shape
+ * are skipped, since recording must never fail an answer.
  */
 
 import { isObject } from '../../domain/json/is-object.ts'
@@ -8,11 +8,11 @@ import type { ChoiceDelta, ToolCallPiece } from '../backend.ts'
 import { renderReasoning } from './collect.ts'
 import { createTokenParts, type TokenParts } from './token-parts.ts'
 
-/** Limits: an upstream could name any number of choices and calls. */
+/** Limits: an upstream could send any number of choices and calls. */
 const CHOICES_MAX = 1_000
 const CALLS_MAX = 1_000
 
-/** Texts of a message that come in pieces. */
+/** Texts of a message that arrive in pieces. */
 const TEXTS = ['content', 'refusal', 'reasoning', 'reasoning_content'] as const
 
 interface CallParts {
@@ -32,16 +32,16 @@ interface StreamedChoice {
 }
 
 export interface StreamedChoices {
-  /** Adds an element of a chunk's `choices`; whether it brought text, reasoning or a call. */
+  /** Adds an element of a chunk's `choices`. @returns whether it contained text, reasoning or a call */
   addChunkChoice(choice: Readonly<Record<string, unknown>>): boolean
   /** The same for a backend's own delta. */
   addDelta(delta: ChoiceDelta): boolean
-  /** The choices so far in the order of their index, as in a whole answer. */
+  /** Returns the choices so far, ordered by index, as in a whole answer. */
   render(): unknown[]
   isCut(): boolean
 }
 
-/** @param charsMax - characters that are kept over all choices; 0 keeps nothing */
+/** @param charsMax - characters to keep in all choices together; 0 keeps nothing */
 export function createStreamedChoices(charsMax: number): StreamedChoices {
   const choices = new Map<number, StreamedChoice>()
   let left = charsMax
@@ -107,7 +107,7 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
       if (parts === null) return false
       parts.finish_reason ??= choice.finish_reason
       parts.stop_reason ??= choice.stop_reason
-      // Legacy completions have their text in the choice itself.
+      // Legacy completions have the text in the choice itself.
       const delta = isObject(choice.delta) ? choice.delta : { content: choice.text }
       if (typeof delta.role === 'string' && delta.role !== '') parts.role = delta.role
       const { content } = isObject(choice.logprobs) ? choice.logprobs : {}
@@ -132,7 +132,7 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
   }
 }
 
-/** A piece as chunks have it. */
+/** Returns a piece in the format of chunks. */
 function toChunkCall({ index, id, ...called }: ToolCallPiece): unknown {
   return { index, id, function: called }
 }

@@ -1,26 +1,26 @@
 /**
- * Token ids and log-probabilities of one choice, added up piece by piece. A list that became too long is left out as
- * a whole, since nobody could tell a part of it from the whole.
+ * Collects the token ids and log-probabilities of one choice piece by piece. A list that becomes too long is dropped
+ * entirely, since a partial list would look complete.
  */
 
 type Entry = Readonly<Record<string, unknown>>
 
 export interface TokenParts {
-  /** Adds a piece's ids and entries; anything that is no list adds nothing. */
+  /** Adds a piece's ids and entries; ignores values that are not lists. */
   add(tokenIds: unknown, logprobs: unknown): void
-  /** The fields of a whole choice; only those that pieces had. */
+  /** Returns the fields for a whole choice; only those that occurred in pieces. */
   render(): { readonly logprobs?: unknown; readonly token_ids?: unknown }
 }
 
-/** What an entry and an id take in JSON beside the entry's own text. Characters. */
+/** Characters of JSON that an entry and an id take in addition to the entry's text. */
 const ENTRY_CHARS = 64
 const ID_CHARS = 7
 
 /**
- * @param spend - takes characters from what is left; false when there are not as many
+ * @param spend - takes characters from the remaining budget; returns false when too few are left
  *
  * Spec: §4.3 logprobs, return_token_ids (nothing says what of them is recorded).
- * Choice: the tokens that were drawn, without their alternatives.
+ * Choice: only the sampled tokens, without alternatives.
  */
 export function createTokenParts(spend: (chars: number) => boolean): TokenParts {
   let ids: unknown[] | null = null

@@ -1,5 +1,5 @@
 /**
- * Reads the file of certificates by which an upstream is trusted. A file that cannot be used is told in one line.
+ * Reads the file of certificates trusted for an upstream. The error for an unusable file is one line.
  */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
@@ -9,16 +9,16 @@ const BYTES_MAX = 1024 * 1024
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g
 
 /**
- * The text of a file of PEM certificates.
+ * Returns the text of a file of PEM certificates.
  *
- * @throws Error whose message says what is wrong with the file, without its path
+ * @throws Error with the reason in its message, without the path
  */
 export function readCaFile(path: string): string {
   const text = readBounded(path)
   const certificates = text.match(CERTIFICATE)
   if (certificates === null) throw new Error('holds no certificate in PEM')
   for (const [index, certificate] of certificates.entries()) {
-    // TLS itself would pass over a broken one in silence.
+    // TLS itself would silently skip a broken certificate.
     if (!isCertificate(certificate))
       throw new Error(`holds a broken certificate, number ${index + 1}`)
   }

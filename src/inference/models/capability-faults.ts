@@ -1,4 +1,4 @@
-/** Whether a model can be what the models file says of it. Pure. */
+/** Checks whether a model can do what the models file claims. Pure. */
 import type { Capability } from '../backend.ts'
 import { ENGINE_OFFERS, type Engine } from '../openai/profiles.ts'
 import { TINY_OFFERS } from '../tiny/offers.ts'
@@ -11,7 +11,7 @@ interface Claims {
   readonly capabilities?: readonly Capability[] | undefined
 }
 
-/** The first claim that cannot be kept, beginning with the field's name and naming the model; or null. */
+/** Returns a message for the first false claim, starting with the field's name and naming the model; or null. */
 export function findCapabilityFault(claims: Claims): string | null {
   const { id, backend, tools, engine = 'generic', capabilities } = claims
   if (capabilities === undefined) return null
@@ -23,7 +23,7 @@ export function findCapabilityFault(claims: Claims): string | null {
     if (possible.includes(name)) continue
     return `capabilities[${index}] of ${id} is ${name}, which ${kind} does not have; it has ${possible.join(', ')}`
   }
-  // Why not of tiny: there it is true where the file says nothing.
+  // The tiny backend is exempt: its `tools` is true by default.
   if (!tools || backend === 'tiny' || capabilities.includes('chat')) return null
   return `tools of ${id} is true, but its capabilities leave chat out, and only chats call tools`
 }

@@ -1,7 +1,7 @@
-/** Other models for a request whose model fails before its answer has begun. */
+/** Decides when a failed request may be repeated at another model. */
 import { ApiError, type ErrorCode } from '../../errors.ts'
 
-/** Failures of a model that another model need not share. */
+/** Failures that may be specific to one model. */
 const FALLBACK_CODES: readonly ErrorCode[] = [
   'upstream_unreachable',
   'upstream_error',
@@ -12,12 +12,12 @@ const FALLBACK_CODES: readonly ErrorCode[] = [
 ]
 
 /**
- * Lets the next candidate answer where one failed, or throws what the answer fails with.
+ * Returns if the next candidate may answer after a failure; otherwise throws the error for the client.
  *
- * @param index - of the one that failed
- * @param hasBegun - whether something of its answer was passed on
+ * @param index - of the candidate that failed
+ * @param hasBegun - whether any part of its answer was passed on
  *
- * Spec: §8 (not shown). Choice: a client's own fault is never tried at another model.
+ * Spec: §8 (not shown). Choice: a request at fault itself is never repeated at another model.
  */
 export function requireFallback(
   error: unknown,
@@ -27,7 +27,7 @@ export function requireFallback(
   if (isLast) throw index === 0 ? error : withoutClientRetries(error)
 }
 
-/** The same error; client libraries will not try again. */
+/** Returns the same error with a header that tells client libraries not to retry. */
 export function withoutClientRetries(error: ApiError): ApiError {
   const { code, message, param, retryAfterS, headers, cause } = error
   return new ApiError(code, {

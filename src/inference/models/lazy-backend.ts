@@ -1,13 +1,13 @@
 /**
- * A backend that is opened by its first completion: a server that only records calls never loads a
- * model. It must not be opened again once it is closed.
+ * A backend that opens on its first completion, so a server that only records calls never loads a
+ * model. Once closed it must not be opened again.
  */
 import { ApiError } from '../../errors.ts'
 import type { Capability, FieldSupport, InferenceBackend } from '../backend.ts'
 
 interface LazyBackendOptions {
   readonly kind: string
-  /** Those of the backend that `open` makes. */
+  /** The fields of the backend that `open` creates. */
   readonly fields: FieldSupport
   readonly ignoresUnknown?: boolean
   readonly takesAdapters: boolean
@@ -15,7 +15,7 @@ interface LazyBackendOptions {
   readonly open: () => InferenceBackend
 }
 
-/** Keeps the backend's contract; completions after `close` throw server_draining. */
+/** Creates the lazy backend; completions after `close` throw server_draining. */
 export function createLazyBackend({ open, ...told }: LazyBackendOptions): InferenceBackend {
   let backend: InferenceBackend | null = null
   let isClosed = false

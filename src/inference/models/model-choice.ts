@@ -1,6 +1,6 @@
 /**
- * Which model a name means to a caller: one of the models file, or a checkpoint of a model that was trained
- * here. A checkpoint is looked up anew for each request.
+ * Resolves a model name for a caller: to a model from the models file, or to a checkpoint of a model trained
+ * here. Checkpoints are looked up for each request.
  */
 import type { Principal } from '../../domain/access/permissions.ts'
 import type { PreviewModel } from '../../domain/models/preview-model.ts'
@@ -22,7 +22,7 @@ interface ModelChoiceOptions {
   readonly checkpoints: CheckpointStore
 }
 
-/** Who asks, and for which project; null: none was named. */
+/** The caller and the project of the request; null if it names none. */
 export interface Asker {
   readonly caller: Principal
   readonly projectId: string | null
@@ -30,18 +30,18 @@ export interface Asker {
 
 export interface ModelChoice {
   /**
-   * The model of a name, the default model for null and undefined; a promise only for trained models.
+   * Returns the model of a name, the default model for null or undefined; a promise only for trained models.
    *
-   * @throws ApiError model_not_found; invalid_value when trained models of several projects have the name
+   * @throws ApiError model_not_found; invalid_value when several projects have a trained model of this name
    */
   choose(name: string | null | undefined, asker: Asker): ServedModel | Promise<ServedModel>
-  /** The listing's entry of a name. @throws what `choose` throws */
+  /** Returns the listing entry for a name. @throws what `choose` throws */
   describe(name: string, asker: Asker): Promise<ModelListEntry>
-  /** The trained models that the asker may use, newest first: each by its name and by its newest steps. */
+  /** Returns the trained models that the caller may use, newest first: each by its name and its newest steps. */
   listTrained(asker: Asker): Promise<ModelListEntry[]>
 }
 
-/** A checkpoint that can be asked, and the model it belongs to. */
+/** A checkpoint that can be served, with the model it belongs to. */
 interface Found {
   readonly model: PreviewModel
   readonly served: ServedModel
@@ -49,26 +49,26 @@ interface Found {
 
 /** Limit: trained models in a listing. */
 const MODELS_LISTED_MAX = 100
-/** Limit: steps of a trained model in a listing. */
+/** Limit: steps per trained model in a listing. */
 const STEPS_LISTED_MAX = 20
-/** The step of a model that has no checkpoint: its base. */
+/** The step of a model without a checkpoint: its base model. */
 const BASE_STEP = 0
 
 /**
  * Spec: §4.3 model, §4.7.
- * Choice: a name of the models file wins; a trained model without a checkpoint answers as its base, step 0;
- * answers carry the name with the step.
+ * Choice: names in the models file take precedence; a trained model without a checkpoint answers as its base,
+ * step 0; answers have the name with the step.
  */
 export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
   const { registry, trained, checkpoints } = options
 
-  /** The model that a trained one starts from, when checkpoints of it can be served. */
+  /** Returns the base of a trained model if checkpoints of that base can be served. */
   function findBase({ base_model }: PreviewModel): ServedModel | null {
     const base = registry.findModel(base_model)
     return base?.backend.takesAdapters === true ? base : null
   }
 
-  /** The names of all models whose checkpoints can be served. */
+  /** Returns the names of all models whose checkpoints can be served. */
   function listBases(): string[] {
     const served = registry.listEntries().map(({ id }) => registry.getModel(id))
     const bases = served.filter(({ backend }) => backend.takesAdapters === true)

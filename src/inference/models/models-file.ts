@@ -1,6 +1,6 @@
 /**
- * The file that lists the served models. A wrong file is one ModelsFileError of one line that names
- * the place in it; keys of upstreams are never in the file, only the names of their variables.
+ * Reads the file that lists the served models. A fault in it throws one ModelsFileError whose single line
+ * gives the position. Upstream keys are never in the file, only the names of their environment variables.
  */
 import { readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
@@ -8,7 +8,7 @@ import { CAPABILITIES } from '../backend.ts'
 import { ENGINES } from '../openai/profiles.ts'
 import { findCapabilityFault } from './capability-faults.ts'
 
-/** Limits of the file. */
+/** Limits for the file. */
 const MODELS_MAX = 1_000
 const ALIASES_MAX = 100
 const NAME_CHARS_MAX = 512
@@ -129,7 +129,7 @@ const Upstream = z.strictObject({
     .describe('Share of the load. Default 1.'),
 })
 
-/** One of several servers, as the file has it; weight 1 when there is none. */
+/** One of several upstreams of a model; the weight is 1 if absent. */
 export type UpstreamEntry = Omit<z.output<typeof Upstream>, 'weight'> & { weight?: number }
 
 const OpenAiEntry = z.strictObject({
@@ -170,7 +170,7 @@ export const ModelEntry = z.discriminatedUnion('backend', [TinyEntry, OpenAiEntr
 })
 export type ModelEntry = z.output<typeof ModelEntry>
 
-/** The whole file. Spec: §4.7 (which models there are is not shown). Choice: a JSON file lists them. */
+/** The whole file. Spec: §4.7 (the available models are not shown). Choice: a JSON file lists them. */
 const ModelsFile = z.strictObject({
   models: z
     .array(ModelEntry, 'must be a list')
@@ -179,14 +179,14 @@ const ModelsFile = z.strictObject({
     .describe('The served models, in the order of the listing.'),
 })
 
-/** Entries of a file and when it was last changed, seconds since the epoch. */
+/** The entries of a file and its modification time in seconds since the epoch. */
 interface ModelsFileContent {
   readonly entries: readonly ModelEntry[]
   readonly changed: number
 }
 
 /**
- * Reads the file; null when there is none and none is needed.
+ * Reads the file; returns null if it is missing and not required.
  *
  * @param isRequired - whether a missing file is an error
  * @throws ModelsFileError
@@ -206,10 +206,10 @@ export function readModelsFile(path: string, isRequired: boolean): ModelsFileCon
 }
 
 /**
- * The entries that a file's text holds.
+ * Parses the entries in the text of a file.
  *
- * @param path - for messages
- * @throws ModelsFileError for text that is no JSON, breaks a rule, or uses a name twice
+ * @param path - for error messages
+ * @throws ModelsFileError for text that is not JSON, breaks a rule, or uses a name twice
  */
 export function parseModelsFile(text: string, path: string): readonly ModelEntry[] {
   const result = ModelsFile.safeParse(parseJson(text, path))
@@ -239,7 +239,7 @@ function renderIssue(issue: z.core.$ZodIssue): string {
   return `${place} ${issue.message.replace('Invalid input: ', 'is wrong: ')}`
 }
 
-/** The first rule between fields that an entry breaks, beginning with the field's name; or null. */
+/** Returns a message for the first rule between fields that an entry breaks, starting with the field; or null. */
 function findEntryFault(entry: ModelEntry, names: ReadonlyMap<string, string>): string | null {
   const own = [entry.id, ...entry.aliases]
   for (const [index, name] of entry.fallbacks.entries()) {
@@ -254,7 +254,7 @@ function findEntryFault(entry: ModelEntry, names: ReadonlyMap<string, string>): 
   return entry.base_url === undefined ? null : 'base_url stands beside upstreams, which replace it'
 }
 
-/** @returns each name and its place */
+/** Returns each name with its position in the file. */
 function requireDistinctNames(
   entries: readonly ModelEntry[],
   path: string,

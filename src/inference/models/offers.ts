@@ -1,9 +1,9 @@
-/** What a model may be asked: chats, embeddings and so on; and the words for one that may not. */
+/** The capabilities of models (chats, embeddings and so on), and the error for a model that lacks one. */
 import { ApiError } from '../../errors.ts'
 import type { Capability } from '../backend.ts'
 import type { ModelRegistry, ServedModel } from './registry.ts'
 
-/** Limit: models that a refusal names. */
+/** Limit: models named in an error message. */
 const NAMED_MAX = 5
 
 const CHAT_ALONE: readonly Capability[] = ['chat']
@@ -14,9 +14,9 @@ export function listOffers({ offers, backend }: ServedModel): readonly Capabilit
 }
 
 /**
- * Lets a request pass that is for a model of its kind.
+ * Checks that a model offers what a request needs.
  *
- * @param models - where others may be found that can be named
+ * @param models - searched for alternatives to name in the error
  * @throws ApiError capability_missing
  */
 export function requireOffered(

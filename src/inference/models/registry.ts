@@ -1,4 +1,4 @@
-/** The served models: which name means which backend, and what the listing tells. */
+/** The served models: maps names to backends and builds the listing. */
 import { dirname, resolve } from 'node:path'
 import type { ChatCapabilities } from '../../domain/chat/chat-rules.ts'
 import { ApiError } from '../../errors.ts'
@@ -15,7 +15,7 @@ import {
   type UpstreamEntry,
 } from './models-file.ts'
 
-/** A model that can be asked. */
+/** A model that can be served. */
 export interface ServedModel {
   readonly id: string
   readonly aliases: readonly string[]
@@ -24,43 +24,43 @@ export interface ServedModel {
   readonly created: number
   readonly capabilities: ChatCapabilities
   readonly backend: InferenceBackend
-  /** What it may be asked. Default: what the backend offers. */
+  /** Kinds of requests it can answer. Default: those of the backend. */
   readonly offers?: readonly Capability[]
-  /** The name under which the backend knows it. */
+  /** The backend's name for the model. */
   readonly backendModel: string
-  /** Of the checkpoint that answers; the backend takes adapters. Default null. */
+  /** Adapter of the checkpoint that answers; only with a backend that takes adapters. Default null. */
   readonly adapter?: Adapter | null
-  /** The name that answers carry, whatever was asked for. Default: the name that was asked for. */
+  /** The model name in all answers. Default: the requested name. */
   readonly answersAs?: string
-  /** Names of the models to ask when it fails. */
+  /** Names of the models to try when it fails. */
   readonly fallbacks: readonly string[]
-  /** Completions that run at once; null: any number. Default null. */
+  /** Completions that may run at once; null: any number. Default null. */
   readonly concurrentMax?: number | null
-  /** Addresses that serve it. Default 1. */
+  /** Number of upstreams that serve it. Default 1. */
   readonly upstreamCount?: number
 }
 
 export interface ModelRegistry {
   /**
-   * The model of that id or alias; the default model for null and undefined.
+   * Returns the model with that id or alias; the default model for null or undefined.
    *
    * @throws ApiError model_not_found
    */
   getModel(name: string | null | undefined): ServedModel
-  /** The model of that id or alias, or null. */
+  /** Returns the model with that id or alias, or null. */
   findModel(name: string): ServedModel | null
-  /** The listing's entry of an id or alias. @throws ApiError model_not_found */
+  /** Returns the listing entry for an id or alias. @throws ApiError model_not_found */
   getEntry(name: string): ModelListEntry
-  /** All models, without their aliases, in the order of the file. */
+  /** Returns all models in the order of the file, without aliases. */
   listEntries(): readonly ModelListEntry[]
-  /** The backends of all models, each once. */
+  /** Returns the backends of all models, each once. */
   backends(): ReadonlySet<InferenceBackend>
   /** Closes every backend once. */
   close(): Promise<void>
 }
 
 /**
- * A registry of models with distinct names.
+ * Creates a registry of models with distinct names.
  *
  * @param models - at least one
  * @param defaultModel - one of them
@@ -109,15 +109,15 @@ export interface OpenModelsOptions {
   readonly path: string
   /** Whether the file must exist. */
   readonly isRequired: boolean
-  /** The value of an environment variable, or null when it is not set. */
+  /** Returns the value of an environment variable, or null if it is not set. */
   readonly readSecret: (name: string) => string | null
-  /** The proxies that upstreams are asked through. Default: none. */
+  /** Proxies for requests to upstreams. Default: none. */
   readonly proxies?: ProxySettings | null
-  /** Makes the embedded backend; called at most once. */
+  /** Creates the embedded backend; called at most once. */
   readonly createTiny: () => InferenceBackend
 }
 
-/** When the embedded model was made: 2026-01-01, so that the listing is the same on every machine. */
+/** Creation time of the embedded model: 2026-01-01, so that the listing is the same on every machine. */
 const TINY_CREATED = 1_767_225_600
 
 const TINY_ENTRY: ModelEntry = {
@@ -132,7 +132,7 @@ const TINY_ENTRY: ModelEntry = {
 }
 
 /**
- * The registry that the models file asks for; without a file it serves `tiny` alone.
+ * Opens the registry described by the models file; without a file it serves only `tiny`.
  *
  * @throws ModelsFileError
  */
@@ -170,10 +170,10 @@ export function openModelRegistry(options: OpenModelsOptions): ModelRegistry {
   return createModelRegistry(models, models[Math.max(index, 0)] as ServedModel)
 }
 
-/** A line break in a key, as files often have at their end, would become a header of its own. */
+/** Printable ASCII only: a line break in a key, common at the end of files, would start a new header. */
 const HEADER_TEXT = /^[ -~]+$/
 
-/** The addresses of a model with their keys and certificates; none of the embedded model. */
+/** Returns the addresses of a model with their keys and certificates; an empty list for the embedded model. */
 function readUpstreams(
   entry: ModelEntry,
   place: string,
@@ -211,7 +211,7 @@ function readCa(path: string, place: string): string {
 
 /**
  * Spec: §4.3 reasoning_effort, logits_processors.
- * Choice: an upstream judges efforts itself; whether it takes processors, the profile of its engine says.
+ * Choice: the upstream validates efforts itself; the profile of its engine decides whether it takes processors.
  */
 function toCapabilities(entry: ModelEntry): ChatCapabilities {
   return {

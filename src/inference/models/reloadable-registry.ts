@@ -1,21 +1,21 @@
 /**
- * A registry that can be read anew. Completions that run keep the backend they began with; a file that
- * cannot be used changes nothing.
+ * A registry that can be reloaded. Running completions keep the backend they began with; an unusable
+ * file changes nothing.
  */
 import type { InferenceBackend } from '../backend.ts'
 import type { ModelRegistry } from './registry.ts'
 
-/** Nothing can still run on a backend that was replaced so long ago: an answer lasts an hour at most. */
+/** After this time nothing can run on a replaced backend any more: an answer takes an hour at most. */
 const RETIRED_MS = 2 * 3_600_000
 
 export interface ReloadableRegistry extends ModelRegistry {
-  /** @throws what opening throws; the models then stay as they were */
+  /** Reads the models again. @throws what opening throws; the models then stay unchanged */
   reload(): void
 }
 
 /**
- * @param open - reads the models; called at once and by each reload
- * @param shared - the backend that every reading shares; it is closed at the end only
+ * @param open - reads the models; called immediately and on each reload
+ * @param shared - the backend shared by all readings; closed only at the end
  */
 export function createReloadableRegistry(
   open: () => ModelRegistry,
