@@ -1,6 +1,6 @@
 /**
- * What an answer with a success status holds: a whole completion or a stream of events, as text that is
- * never rebuilt. A broken answer never looks like a whole one.
+ * Reads the body of an answer with a success status: a whole completion or a stream of events, as text that is
+ * never rebuilt. A broken answer never looks complete.
  */
 import { ApiError } from '../../errors.ts'
 import type { RelayedDelta, RelayedText, Service } from '../backend.ts'
@@ -10,26 +10,26 @@ import { readBytes, type UpstreamAnswer } from './upstream/client.ts'
 import { parseObject, toEventError } from './upstream/errors.ts'
 import type { Pieces } from './upstream/exchange.ts'
 
-/** Limits of what is read of an answer, in bytes. */
+/** Limits of what is read from an answer, in bytes. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 const ERROR_BODY_BYTES_MAX = 64 * 1024
 
-/** The start of the body of an answer that is no success, as text. */
+/** Returns the start of the body of an error answer, as text. */
 export async function readErrorText(answer: UpstreamAnswer): Promise<string> {
   return (await readText(answer, ERROR_BODY_BYTES_MAX)).text
 }
 
 /**
- * The body of a completion that is not streamed, as it came.
+ * Returns the body of a completion that is not streamed, unchanged.
  *
- * @param host - of the upstream, kept out of messages
- * @throws ApiError of an error in it; upstream_invalid_response when it is not a completion, or too large
+ * @param host - of the upstream, to be removed from messages
+ * @throws ApiError for an error in the body; upstream_invalid_response if it is not a completion or too large
  */
 export function readCompletion(answer: UpstreamAnswer, host: string): Promise<RelayedDelta> {
   return readWhole(answer, host, 'choices')
 }
 
-/** The member that tells an answer of a service from anything else; the first that is there. */
+/** The members that identify an answer of a service; one of them must be present. */
 const MARKS: Readonly<Record<Service, readonly string[]>> = {
   completions: ['choices'],
   embeddings: ['data'],
@@ -40,7 +40,7 @@ const MARKS: Readonly<Record<Service, readonly string[]>> = {
   responses: ['output'],
   image_edits: ['data'],
   image_variations: ['data'],
-  // It comes as audio.
+  // Its answers are audio, not JSON.
   speech: [],
   transcriptions: ['text'],
   translations: ['text'],
@@ -52,7 +52,7 @@ export function readAnswerOf(service: Service) {
     readWhole(answer, host, ...MARKS[service])
 }
 
-/** @param marks - one of these members must be a list or text, else it is no such answer */
+/** @param marks - one of these members must be a list or text, otherwise the answer is invalid */
 async function readWhole(
   answer: UpstreamAnswer,
   host: string,
@@ -76,11 +76,11 @@ async function readWhole(
 /** The events of a streamed answer. */
 interface EventReader {
   /**
-   * The data of the events that came since the last read, unchanged and at least one, or null behind the last
-   * one. One read at a time.
+   * Returns the data of the events received since the last read, unchanged and at least one, or null after the
+   * last one. One read at a time.
    *
-   * @throws ApiError of an error event; upstream_invalid_response when it is not a stream of JSON objects;
-   * upstream_error for a stream that breaks off. All events before the fault have been read by then
+   * @throws ApiError for an error event; upstream_invalid_response if it is not a stream of JSON objects;
+   * upstream_error if the stream breaks off. All events before the fault are returned first
    */
   next(): Promise<readonly RelayedText[] | null>
 }
@@ -89,7 +89,7 @@ interface EventReader {
  * Reads events up to `[DONE]`. A stream may end without `[DONE]` once its answer is whole.
  *
  * Spec: §4.3 (chunk format not shown).
- * Choice: one event that is no JSON ends the stream as an error; to skip it would lose text unseen.
+ * Choice: an event that is not JSON ends the stream with an error; skipping it would silently lose text.
  */
 export function createEventReader(
   answer: UpstreamAnswer,
@@ -98,10 +98,10 @@ export function createEventReader(
 ): EventReader {
   const decoder = createSseDecoder()
   let isBegun = false
-  /** How the stream ended, with null for an error where it came whole; told when all before it was read. */
+  /** How the stream ended, with a null error if it was complete; reported after all events before it. */
   let ending: { readonly error: unknown } | null = null
 
-  /** The text of an event; null for the end. */
+  /** Returns the text of an event; null for the end. */
   function readEvent(json: string): RelayedText | null {
     if (json.startsWith('[DONE]')) {
       if (!isBegun) throw new ApiError('upstream_invalid_response')
@@ -157,7 +157,7 @@ export function createEventReader(
   }
 }
 
-/** A stream was asked for and something else came: the error in it, or nonsense. */
+/** Returns the error for an answer that is not the requested stream: the error in it, or an invalid response. */
 async function refuseBody(answer: UpstreamAnswer, host: string): Promise<never> {
   const { text } = await readText(answer, ERROR_BODY_BYTES_MAX)
   const error = parseObject(text)?.error
@@ -170,10 +170,10 @@ function requireObject(json: string): Record<string, unknown> {
   return value
 }
 
-/** Decodes whole texts only, so that it holds nothing between two of them. */
+/** Decodes whole texts only, so it has no state between them and can be shared. */
 const DECODER = new TextDecoder()
 
-/** The body as text, at most `bytesMax` of it; without a byte order mark. */
+/** Returns at most `bytesMax` of the body as text, without a byte order mark. */
 async function readText(
   answer: UpstreamAnswer,
   bytesMax: number,

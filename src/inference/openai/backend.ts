@@ -1,6 +1,6 @@
 /**
- * Relays completions to an OpenAI-compatible upstream. Requests and answers pass as text: nothing
- * that the upstream says is rebuilt, and a broken answer never looks like a whole one.
+ * Relays completions to an OpenAI-compatible upstream. Requests and answers pass as text: no answer
+ * is rebuilt, and a broken answer never looks complete.
  */
 import { ApiError } from '../../errors.ts'
 import type {
@@ -32,21 +32,21 @@ import { type Ask, askChat, askService, isFileService } from './upstream-ask.ts'
 
 /** One address that serves the model. */
 export interface Upstream extends Omit<UpstreamClientOptions, 'timeoutMs'> {
-  /** Name of the model there; null: that of the call. */
+  /** Model name at this upstream; null: the name in the call. */
   readonly model?: string | null
   /** Share of the load, above 0. Default 1. */
   readonly weight?: number
 }
 
 interface OpenAiBackendOptions {
-  /** At least one; requests go to the least busy that works. */
+  /** At least one; each request goes to the least busy one that works. */
   readonly upstreams: readonly Upstream[]
   readonly timeoutMs: UpstreamTimeouts
-  /** Kind of the engine, which decides how fields are told to it. Default: generic. */
+  /** Kind of the engine, which decides how fields are sent to it. Default: generic. */
   readonly engine?: Engine
-  /** What becomes of fields that the engine does not honour. Default: reject. */
+  /** How to treat fields that the engine does not honour. Default: reject. */
   readonly unsupported?: 'reject' | 'drop'
-  /** Whether the model calls tools; else upstreams are told that it does not. Default false. */
+  /** Whether the model calls tools; if not, upstreams are told so. Default false. */
   readonly callsTools?: boolean
   /** For tests. */
   readonly clock?: RetryClock
@@ -67,7 +67,7 @@ interface Relay {
   readonly describe: (model: string) => ModelDetails
 }
 
-/** A backend over upstreams that serve the same model, each with a pool of connections of its own. */
+/** Creates a backend over upstreams that serve the same model, each with its own connection pool. */
 export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBackend {
   const { upstreams, engine = 'generic', unsupported = 'reject', clock = SYSTEM_CLOCK } = options
   const targets = upstreams.map((upstream) => ({
@@ -115,16 +115,16 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
   }
 }
 
-/** Some gateways take a key in the query. */
+/** Removes the query, since some gateways take a key there. */
 function withoutQuery(address: string): string {
   const { origin, pathname } = new URL(address)
   return origin + pathname
 }
 
-/** What comes of an answer: its first part, and the parts behind it. */
+/** The beginning of an answer and a reader for the rest. */
 interface Begun<T> {
   readonly first: T
-  /** null behind the last one. */
+  /** Returns null after the last part. */
   readonly rest: { next(): Promise<T | null> }
 }
 
@@ -132,11 +132,11 @@ interface Begun<T> {
 interface Opened<T> {
   readonly answer: UpstreamAnswer
   readonly use: TargetUse<Target>
-  /** What was read of it. */
+  /** What was read of the answer so far. */
   readonly begun: T
 }
 
-/** Reads the beginning of an answer. @throws ApiError of an error in it */
+/** Reads the beginning of an answer. @throws ApiError for an error in it */
 type Begin<T> = (answer: UpstreamAnswer, host: string) => Promise<T>
 
 async function relayWhole(
@@ -224,9 +224,9 @@ function openWithRetries<T>(
 }
 
 /**
- * One try: an answer whose beginning is no error.
+ * Makes one try and returns an answer that does not begin with an error.
  *
- * @param tried - numbers of the upstreams that were asked; the one asked now is added
+ * @param tried - numbers of the upstreams tried so far; this one is added
  * @throws TryFailure where another try may help
  */
 async function open<T>(
@@ -253,7 +253,7 @@ async function open<T>(
   } catch (error) {
     const failure = signal.aborted ? error : toTryFailure(error)
     answer?.close({ isComplete: false, isTrusted: !isNonsense(error) })
-    // A caller without patience says nothing of the upstream.
+    // An abort by the caller is no failure of the upstream.
     if (!signal.aborted) noteFailure(use, failure)
     use.end()
     throw failure
@@ -264,7 +264,7 @@ async function open<T>(
 
 /**
  * Spec: §8 (not shown).
- * Choice: engines that answer 200 and then an error have not begun; it counts as a failed status does.
+ * Choice: a 200 whose first event is an error counts as a failed status: the answer has not begun.
  */
 async function beginStream(answer: UpstreamAnswer, host: string, rules: EventRules) {
   const rest = createEventReader(answer, host, rules)
@@ -273,7 +273,7 @@ async function beginStream(answer: UpstreamAnswer, host: string, rules: EventRul
   return { first, rest }
 }
 
-/** The error of an answer that is not a success. */
+/** Returns the error for an answer without a success status. */
 async function readStatusError(answer: UpstreamAnswer, host: string): Promise<ApiError> {
   const { status, retryAfter } = answer
   const text = await readErrorText(answer)

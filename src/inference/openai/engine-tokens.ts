@@ -1,4 +1,4 @@
-/** Tokens in the words of vLLM, for engines that have words of their own. Pure. */
+/** Translates tokenize requests and answers between the format of vLLM and those of other engines. Pure. */
 import { isObject } from '../../domain/json/is-object.ts'
 import { ApiError } from '../../errors.ts'
 import type { RelayedDelta, Service, ServiceCall } from '../backend.ts'
@@ -6,8 +6,8 @@ import type { Engine } from './profiles.ts'
 import { editMembers } from './request.ts'
 
 /**
- * The body of `/tokenize` or `/detokenize` of SGLang. It has the fields of vLLM except the texts of tokens, and
- * leaves special tokens out of a text unless told otherwise.
+ * Returns the body for `/tokenize` or `/detokenize` of SGLang. It has the fields of vLLM except the texts of tokens,
+ * and omits special tokens from a text by default.
  *
  * @throws ApiError unsupported_parameter
  */
@@ -22,9 +22,9 @@ export function renderSglangTokens({ service, request, body }: ServiceCall, mode
 }
 
 /**
- * The body of `/tokenize` or `/detokenize` of llama-server.
+ * Returns the body for `/tokenize` or `/detokenize` of llama-server.
  *
- * Its tokenizer takes no chat. As in vLLM, special tokens are put around a text unless the client says no.
+ * Its tokenizer takes no chats. As in vLLM, special tokens are added to a text unless the client disables them.
  *
  * @throws ApiError unsupported_parameter for a chat
  */
@@ -46,12 +46,12 @@ export function renderLlamaTokens(call: ServiceCall): string {
 interface Told {
   readonly engine: Engine
   readonly service: Service
-  /** Tokens of prompt and answer together, or null. */
+  /** Context length: tokens of prompt and answer together, or null. */
   readonly contextTokens: () => number | null
 }
 
 /**
- * An answer in the words of vLLM; one that has them, or that is not about tokens, as it is.
+ * Returns an answer in the format of vLLM; answers already in it, or not about tokens, are returned unchanged.
  *
  * @throws ApiError upstream_invalid_response
  */
@@ -74,7 +74,7 @@ export function toVllmTokens(answer: RelayedDelta, told: Told): RelayedDelta {
   })
 }
 
-/** A piece that is no UTF-8 comes as a list of its bytes. */
+/** A piece that is not valid UTF-8 is sent as a list of its bytes. */
 function toText(piece: unknown): string {
   return Array.isArray(piece) ? Buffer.from(piece).toString('utf8') : String(piece)
 }

@@ -1,4 +1,4 @@
-/** What the events of a streamed answer mean: which of them are for the client, and when the answer is whole. */
+/** Interprets the events of a streamed answer: which ones the client gets, and when the answer is complete. */
 import { ApiError } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import { toEventError } from './upstream/errors.ts'
@@ -10,23 +10,23 @@ export interface EventRules {
   /**
    * Takes the next event.
    *
-   * @returns whether only this server asked for it
-   * @throws ApiError of an error in it
+   * @returns whether only this server requested the event
+   * @throws ApiError for an error in the event
    */
   note(event: Fields): boolean
-  /** Whether the answer came whole, so that nothing need follow. */
+  /** Whether the answer is complete, so that nothing more is required. */
   isWhole(): boolean
-  /** Whether `[DONE]` ends an answer that did not come whole. */
+  /** Whether `[DONE]` is a valid end even if the answer does not look complete. */
   readonly endsWithDone: boolean
 }
 
-/** What of a request the stream of its completion depends on. */
+/** The request fields that determine the shape of the stream. */
 interface StreamRequest extends Pick<ChatCompletionRequest, 'stream_options' | 'n'> {
-  /** Of a legacy completion: a choice has `n` for each. */
+  /** Of a legacy completion: there are `n` choices for each prompt. */
   readonly prompt?: unknown
 }
 
-/** Chunks of a completion: each choice tells its end, and the usage may come behind. */
+/** Rules for completion chunks: each choice marks its end, and a usage chunk may follow. */
 export function createChunkRules(request: StreamRequest, host: string): EventRules {
   const hidesUsage = request.stream_options?.include_usage !== true
   const choiceCount = (request.n ?? 1) * countPrompts(request.prompt)
@@ -44,14 +44,14 @@ export function createChunkRules(request: StreamRequest, host: string): EventRul
   }
 }
 
-/** The last event of a response. */
+/** Types of the last event of a response. */
 const LAST_EVENTS: ReadonlySet<unknown> = new Set([
   'response.completed',
   'response.incomplete',
   'response.failed',
 ])
 
-/** Typed events of a response: one of them is the last. */
+/** Rules for the typed events of a response, whose last event has a type of its own. */
 export function createTypedRules(host: string): EventRules {
   let isWhole = false
   return {
@@ -72,12 +72,12 @@ export function isLastEvent({ type }: Fields): boolean {
   return LAST_EVENTS.has(type)
 }
 
-/** Whether a chunk is there for the usage alone. */
+/** Whether a chunk carries only the usage. */
 function isUsageChunk({ choices, usage }: Fields): boolean {
   return Array.isArray(choices) && choices.length === 0 && typeof usage === 'object'
 }
 
-/** A list of token ids is one prompt. */
+/** Counts the prompts; a list of token ids is one prompt. */
 function countPrompts(prompt: unknown): number {
   return Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1
 }

@@ -1,6 +1,6 @@
 /**
- * How single fields are told to an engine that takes them otherwise. Each edit gives JSON texts: digits
- * of a client are never parsed and printed again.
+ * Edits of single fields for engines that expect them in another form. Each edit returns JSON texts, so a
+ * client's digits are never parsed and printed again.
  */
 import { splitItems } from '../../domain/json/json-members.ts'
 import { ApiError } from '../../errors.ts'
@@ -10,7 +10,7 @@ import { editMembers, findMember } from './request.ts'
 
 export type FieldName = keyof ChatCompletionRequest
 
-/** The model that a request goes to. */
+/** The model at the upstream that receives the request. */
 export interface TargetModel {
   /** Its name at the upstream. */
   readonly model: string
@@ -18,17 +18,17 @@ export interface TargetModel {
   readonly callsTools: boolean
 }
 
-/** What an edit may look at. */
+/** The input of an edit. */
 export interface FieldContext extends TargetModel {
   readonly request: ChatCompletionRequest
-  /** A field's value as it came, JSON text; undefined when it is absent or null. */
+  /** Returns a field's value verbatim, as JSON text; undefined if it is absent or null. */
   textOf(name: FieldName): string | undefined
 }
 
 /**
- * Members to set (JSON text) or to leave out (null); members that are not named stay as they came.
+ * Members to set (JSON text) or remove (null); other members stay unchanged.
  *
- * @throws ApiError unsupported_parameter, invalid_value for values that the engine has no word for
+ * @throws ApiError unsupported_parameter, invalid_value for values that the engine cannot express
  */
 export type FieldEdit = (
   context: FieldContext,
@@ -40,7 +40,7 @@ const INT64_MAX = 2n ** 63n - 1n
 export const nameModel: FieldEdit = ({ request, model }) =>
   request.model === model ? {} : { model: JSON.stringify(model) }
 
-/** Spec: §4.3 seed. Choice: 2^63, which doubles make of the largest seed, counts as that seed. */
+/** Spec: §4.3 seed. Choice: 2^63, the double nearest to the largest seed, counts as that seed. */
 export const clampSeed: FieldEdit = ({ textOf }) => {
   const text = textOf('seed')
   if (text === undefined) return {}
@@ -49,13 +49,13 @@ export const clampSeed: FieldEdit = ({ textOf }) => {
   return seed < INT64_MIN ? { seed: String(INT64_MIN) } : {}
 }
 
-/** Spec: §4.3 truncate_prompt_tokens. Choice: more than any context means no truncation. */
+/** Spec: §4.3 truncate_prompt_tokens. Choice: a value above any context length means no truncation. */
 export const withoutHugeTruncation: FieldEdit = ({ request }) => {
   const count = request.truncate_prompt_tokens
   return (count ?? 0) > Number.MAX_SAFE_INTEGER ? { truncate_prompt_tokens: null } : {}
 }
 
-/** Usage in each chunk goes with include_usage alone: without it nobody asked for either. */
+/** Usage in each chunk is only valid with include_usage: without that, the client requested neither. */
 export const withUsage: FieldEdit = ({ textOf, request }) => {
   if (request.stream !== true || request.stream_options?.include_usage === true) return {}
   const text = textOf('stream_options')
@@ -65,11 +65,11 @@ export const withUsage: FieldEdit = ({ textOf, request }) => {
   return { stream_options: editMembers(text, { set, remove }) }
 }
 
-/** An empty list is the same as none, and newer engines refuse it. */
+/** An empty list means none, and newer engines reject it. */
 export const someTools: FieldEdit = ({ request }) =>
   request.tools?.length === 0 ? { tools: null } : {}
 
-/** The engine takes the older name only; the newer one wins where both are given. */
+/** The engine takes only the older name; the newer one takes precedence if both are given. */
 export const asMaxTokens: FieldEdit = ({ textOf }) => {
   const text = textOf('max_completion_tokens')
   return { max_completion_tokens: null, ...(text === undefined ? {} : { max_tokens: text }) }
@@ -77,14 +77,14 @@ export const asMaxTokens: FieldEdit = ({ textOf }) => {
 
 /**
  * Spec: §4.3 continue_final_message.
- * Choice: it alone turns the generation prompt off; templates refuse both at once.
+ * Choice: this field alone turns the generation prompt off, since templates reject both together.
  */
 export const closeTurn: FieldEdit = ({ request }) =>
   (request.add_generation_prompt ?? null) === null && request.continue_final_message === true
     ? { add_generation_prompt: 'false' }
     : {}
 
-/** Continuing the last message implies it; by itself the engine cannot leave the prompt out. */
+/** Continuing the last message implies it; otherwise the engine cannot omit the generation prompt. */
 export const dropImpliedTurn: FieldEdit = ({ request }) => {
   if (request.add_generation_prompt === false && request.continue_final_message !== true) {
     throw unsupported('add_generation_prompt')
@@ -92,7 +92,7 @@ export const dropImpliedTurn: FieldEdit = ({ request }) => {
   return { add_generation_prompt: null }
 }
 
-/** The engine can go on with a last message of the assistant only; older ones do it by themselves. */
+/** The engine can continue only a last message of the assistant; older versions always do. */
 export const requireLastMessage: FieldEdit = ({ request }) => {
   const isContinued = request.continue_final_message === true
   if (isContinued && request.messages.at(-1)?.role !== 'assistant') {
@@ -101,7 +101,7 @@ export const requireLastMessage: FieldEdit = ({ request }) => {
   return {}
 }
 
-/** The engine knows the older role only. */
+/** The engine knows only the older role. */
 export const developerAsSystem: FieldEdit = ({ textOf, request }) => {
   if (!request.messages.some(({ role }) => role === 'developer')) return {}
   const set = new Map([['role', '"system"']])
@@ -113,15 +113,15 @@ export const developerAsSystem: FieldEdit = ({ textOf, request }) => {
 
 /**
  * Spec: §4.3 tool_choice (default none).
- * Choice: engines take tools without a choice as auto, which is the default of models that call tools; for others they
- * are told the default of the interface.
+ * Choice: engines read tools without a choice as auto, which is the default of models that call tools. For other
+ * models they are sent the default of the interface.
  */
 export const namedToolChoice: FieldEdit = ({ request, callsTools }) => {
   const isOpen = (request.tool_choice ?? null) === null && (request.tools ?? []).length > 0
   return isOpen && !callsTools ? { tool_choice: '"none"' } : {}
 }
 
-/** The engine passes over the choice: it calls the tools that it sees. */
+/** The engine ignores the choice and may call any tool that it is sent. */
 export const ollamaToolChoice: FieldEdit = ({ request, callsTools }) => {
   const choice = request.tool_choice ?? (callsTools ? 'auto' : 'none')
   if (choice === 'none') return { tool_choice: null, tools: null }
@@ -129,14 +129,14 @@ export const ollamaToolChoice: FieldEdit = ({ request, callsTools }) => {
   return { tool_choice: null }
 }
 
-/** Formats of the OpenAI API only. */
+/** Allows only the formats of the OpenAI API. */
 export const plainFormat: FieldEdit = ({ request }) => {
   if (request.response_format?.type === 'structural_tag') throw unsupported('response_format.type')
   return {}
 }
 
 /**
- * Which constraint engine a client library chose is not the upstream's to know; and engines count
+ * The constraint engine chosen by a client library is not meant for the upstream, and engines count
  * `json_object: false` as a second constraint.
  */
 export const stripBackend: FieldEdit = ({ textOf, request }) => {
@@ -147,7 +147,7 @@ export const stripBackend: FieldEdit = ({ textOf, request }) => {
   return { structured_outputs: editMembers(text, { remove }) }
 }
 
-/** Where an engine takes constraints that `response_format` has no word for. */
+/** Members in which an engine takes constraints that `response_format` cannot express. */
 interface ConstraintNames {
   /** Member for a regular expression. */
   readonly regex?: string
@@ -158,7 +158,7 @@ interface ConstraintNames {
 }
 
 /**
- * structured_outputs in the words of an engine that has none: schemas become a `response_format`.
+ * Translates structured_outputs for an engine without that field: schemas become a `response_format`.
  *
  * Spec: §4.3 structured_outputs.
  */
@@ -178,7 +178,7 @@ export function toEngineConstraint(names: ConstraintNames): FieldEdit {
   }
 }
 
-/** A schema comes as an object, or as the JSON text of one. */
+/** Returns a schema, which is sent as an object or as its JSON text. */
 function renderFormat(text: string, json: unknown): string {
   const schema = typeof json === 'string' ? json : (findMember(text, 'json') ?? '{}')
   try {
@@ -199,7 +199,7 @@ export function choiceRegex(choices: readonly string[]): Readonly<Record<string,
 
 export function choiceGrammar(choices: readonly string[]): Readonly<Record<string, string>> {
   const options = choices.map((text) =>
-    // The escapes of JSON are those of the grammar, with two exceptions.
+    // The grammar has the escapes of JSON, with two exceptions.
     JSON.stringify(text).replace(/\\(?:\\|[bf])/g, (code) => CONTROL_ESCAPES[code] ?? code),
   )
   return { grammar: JSON.stringify(`root ::= ${options.join(' | ')}`) }

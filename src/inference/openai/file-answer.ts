@@ -1,4 +1,4 @@
-/** Answers that may be no JSON, as audio: passed on as bytes, piece by piece, within a limit. */
+/** Answers that need not be JSON, such as audio: passed on as bytes, piece by piece, up to a limit. */
 import { ApiError } from '../../errors.ts'
 import type { BytesDelta, RelayedDelta, Service } from '../backend.ts'
 import { readAnswerOf } from './answer-body.ts'
@@ -12,7 +12,7 @@ const AUDIO = /^(?:audio\/[\w.+-]{1,64}|application\/octet-stream)$/
 const TEXT = /^(?:text\/(?:plain|vtt|srt)|application\/x-subrip)$/
 const EVENTS = /^text\/event-stream$/
 
-/** What an answer may be besides JSON. A page of a proxy is none of it. */
+/** Media types that an answer may have besides JSON. HTML is not among them: it is the error page of a proxy. */
 const TYPES: Partial<Record<Service, readonly RegExp[]>> = {
   speech: [AUDIO, EVENTS],
   transcriptions: [TEXT, EVENTS],
@@ -20,11 +20,11 @@ const TYPES: Partial<Record<Service, readonly RegExp[]>> = {
 }
 
 /**
- * The beginning of an answer, and what follows it.
+ * Returns the beginning of an answer and a reader for the rest.
  *
- * Events pass as bytes, too: engines do not agree on what they look like.
+ * Events pass as bytes, too, since engines do not agree on their format.
  *
- * @throws ApiError upstream_invalid_response; of an error in it
+ * @throws ApiError upstream_invalid_response; the error in the answer
  */
 export async function readFileAnswer(answer: UpstreamAnswer, host: string, service: Service) {
   const contentType = answer.mediaType()

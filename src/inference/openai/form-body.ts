@@ -1,12 +1,12 @@
-/** Forms for upstreams: `multipart/form-data` out of parts. Pure. */
+/** Builds `multipart/form-data` bodies for upstreams. Pure. */
 import type { FormPart } from '../backend.ts'
 
 const LINE = '\r\n'
 
 /**
- * The bytes of a form, with the upstream's name of the model.
+ * Returns the bytes of a form, with the upstream's name for the model.
  *
- * @param boundary - occurs in no part
+ * @param boundary - must not occur in any part
  */
 export function renderForm(
   parts: readonly FormPart[],
@@ -29,7 +29,7 @@ function renderHead(part: FormPart): string {
   return `${file}${LINE}content-type: ${part.contentType}`
 }
 
-/** As browsers write names. */
+/** Escapes names as browsers do. */
 function quote(name: string): string {
   return name.toWellFormed().replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22')
 }

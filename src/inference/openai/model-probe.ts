@@ -1,24 +1,24 @@
 /**
- * What the upstreams of a model tell of it, asked now and then in the background. No request waits for it. One
- * upstream that answers is enough, and while all of them fail the last answer stands.
+ * Caches what the upstreams report about a model, refreshed in the background; no request waits for it. One
+ * upstream that answers is enough, and while all of them fail the last answer is kept.
  */
 import type { ModelDetails } from '../backend.ts'
 
-/** How long an answer stands before the next one is asked for. */
+/** How long an answer is used before it is refreshed. */
 export const PROBE_TTL_MS = 30_000
-/** Limit: models of one upstream that are remembered. */
+/** Limit: cached models per upstream. */
 const MODELS_MAX = 10_000
 
-/** An upstream that may be asked. */
+/** An upstream that can be probed. */
 interface ProbeSource {
-  /** Its name of the model; null: that of the reader. */
+  /** Its name for the model; null: the name passed to `read`. */
   readonly model: string | null
-  /** The body of its model listing, parsed; rejects when there is none. */
+  /** Returns the parsed body of its model listing; rejects if it has none. */
   readonly load: () => Promise<unknown>
 }
 
 interface ModelProbeOptions {
-  /** Asked in this order, beginning with the one that answered last. */
+  /** Probed in this order, starting with the one that answered last. */
   readonly sources: readonly ProbeSource[]
   /** Milliseconds. */
   readonly nowMs: () => number
@@ -26,9 +26,9 @@ interface ModelProbeOptions {
 
 interface ModelProbe {
   /**
-   * What is known of a model now; asks for news when that is old.
+   * Returns what is known of a model now, and starts a refresh if that is stale.
    *
-   * @param model - the name for upstreams without one of their own
+   * @param model - name at upstreams that have no own name for it
    */
   find(model: string): ModelDetails
 }
@@ -55,7 +55,7 @@ export function createModelProbe({ sources, nowMs }: ModelProbeOptions): ModelPr
         known = { source, models: readModels(await source.load()) }
         break
       } catch {
-        // The next one may answer; else what was told last stands.
+        // The next one may answer; otherwise the last answer is kept.
       }
     }
     isAsking = false

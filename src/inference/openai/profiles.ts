@@ -1,6 +1,6 @@
 /**
- * What each kind of engine does with each field of a request: one row a field, one column an engine,
- * total in both, so that a new field does not compile until it is decided for all of them.
+ * What each kind of engine does with each request field: one row per field, one column per engine. The
+ * table must be complete: a new field does not compile until each engine has a rule for it.
  */
 import type { FieldUse } from '../../domain/chat/chat-rules.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
@@ -26,18 +26,18 @@ import {
   withUsage,
 } from './field-edits.ts'
 
-/** Kinds of engine that a model of the models file may name. */
+/** Kinds of engines that the models file may name. */
 export const ENGINES = ['vllm', 'sglang', 'llama-server', 'ollama', 'openai', 'generic'] as const
 export type Engine = (typeof ENGINES)[number]
 
 interface EngineOffers {
-  /** What its models offer where the models file does not say. */
+  /** Capabilities of its models if the models file lists none. */
   readonly usual: readonly Capability[]
-  /** What else a model may be said to offer. */
+  /** Further capabilities that the models file may list. */
   readonly more: readonly Capability[]
 }
 
-/** What the OpenAI API has besides. */
+/** Further capabilities of the OpenAI API. */
 const VENDOR_SERVICES: readonly Capability[] = [
   'responses',
   'moderations',
@@ -50,10 +50,10 @@ const VENDOR_SERVICES: readonly Capability[] = [
 ]
 
 /**
- * What each kind of engine has an address for.
+ * The capabilities for which each kind of engine has an endpoint.
  *
- * A generic engine judges by itself what it has; tokens are cut where the addresses are those of vLLM, SGLang or
- * llama-server.
+ * A generic engine decides itself what it supports. Tokenizing is offered only where the endpoints are those of
+ * vLLM, SGLang or llama-server.
  */
 export const ENGINE_OFFERS: Readonly<Record<Engine, EngineOffers>> = {
   vllm: {
@@ -77,8 +77,8 @@ export const ENGINE_OFFERS: Readonly<Record<Engine, EngineOffers>> = {
 }
 
 /**
- * What becomes of a field: it passes as it came, passes under another name, is edited, is rejected when a
- * request uses it, is dropped and named in the answer, or is done by this server and not sent.
+ * The rule for a field: it passes unchanged, passes under another name, is edited, is rejected when a
+ * request uses it, is dropped and named in the answer, or is handled by this server and not sent.
  */
 export type FieldRule =
   | 'pass'
@@ -95,11 +95,11 @@ const pass = 'pass'
 const no = 'reject'
 const named: FieldRule = { edit: namedToolChoice }
 const all = (rule: FieldRule): Row => [rule, rule, rule, rule, rule, rule]
-/** What vLLM alone knows; a generic engine judges by itself. */
+/** Known only to vLLM; a generic engine decides itself. */
 const vllmOnly: Row = [pass, no, no, no, no, pass]
-/** What the two GPU engines know. */
+/** Known to the two GPU engines. */
 const gpuOnly: Row = [pass, pass, no, no, no, pass]
-/** Sampling that all local engines except Ollama know. */
+/** Sampling fields known to all local engines except Ollama. */
 const localOnly: Row = [pass, pass, pass, no, no, pass]
 
 const sglangConstraint = toEngineConstraint({
@@ -112,8 +112,8 @@ const formatConstraint = toEngineConstraint({})
 
 /**
  * Spec: §4.3 (every field).
- * Choice: what an engine is known not to honour is rejected rather than sent, since most engines pass
- * over unknown fields in silence; a generic engine gets everything as it came.
+ * Choice: fields that an engine is known not to honour are rejected rather than sent, since most engines
+ * silently ignore unknown fields; a generic engine gets everything unchanged.
  */
 const FIELDS: Readonly<Record<keyof ChatCompletionRequest, Row>> = {
   messages: [pass, pass, pass, { edit: developerAsSystem }, pass, pass],
@@ -201,7 +201,7 @@ const FIELDS: Readonly<Record<keyof ChatCompletionRequest, Row>> = {
   engine_xargs: [{ rename: 'vllm_xargs' }, no, no, no, no, pass],
 }
 
-/** The column of one engine. */
+/** Returns the column of one engine. */
 export type Profile = Readonly<Record<keyof ChatCompletionRequest, FieldRule>>
 
 export const PROFILES: Readonly<Record<Engine, Profile>> = Object.fromEntries(
@@ -212,9 +212,9 @@ export const PROFILES: Readonly<Record<Engine, Profile>> = Object.fromEntries(
 ) as Record<Engine, Profile>
 
 /**
- * A profile in the words of the backend contract.
+ * Converts a profile to the field support of the backend contract.
  *
- * @param unsupported - what becomes of the fields that the engine does not honour
+ * @param unsupported - how to treat the fields that the engine does not honour
  */
 export function toFieldSupport(profile: Profile, unsupported: 'reject' | 'drop'): FieldSupport {
   const uses = Object.entries(profile).map(([name, rule]) => [name, toUse(rule, unsupported)])

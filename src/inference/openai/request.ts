@@ -1,26 +1,26 @@
 /**
- * Edits of a request's JSON text. It must not be parsed and printed again, which would round 64-bit
- * integers and reorder keys: whatever is not edited stays as it came.
+ * Edits the JSON text of a request. It must not be parsed and printed again, which would round 64-bit
+ * integers and reorder keys: whatever is not edited stays verbatim.
  */
 import { findMembers, type MemberPlace } from '../../domain/json/json-members.ts'
 
 const BYTE_ORDER_MARK = 0xfeff
 
-/** What is to become of the outermost members of an object. */
+/** Edits of the top-level members of an object. */
 export interface MemberEdits {
-  /** Name to its new value, JSON text; a missing member is put first. */
+  /** Maps a name to its new value, JSON text; a missing member is inserted first. */
   readonly set?: ReadonlyMap<string, string>
-  /** Name to its new name. */
+  /** Maps a name to its new name. */
   readonly rename?: ReadonlyMap<string, string>
   readonly remove?: ReadonlySet<string>
 }
 
 /**
- * Edits members of a JSON object in its text; all other characters stay. Of equal names the last one
- * is set, as parsers read it, and all of them are renamed or removed.
+ * Edits members of a JSON object in its text; all other characters stay. If a name is repeated, the
+ * last member is set, since parsers read that one; renaming and removing applies to all of them.
  *
  * @param json - a valid object; a byte order mark is dropped
- * @param places - of its members where they are known; then it has no byte order mark
+ * @param places - positions of its members if known; `json` then has no byte order mark
  */
 export function editMembers(
   json: string,
@@ -49,12 +49,12 @@ export function editMembers(
   return text.slice(0, open) + all + text.slice(close)
 }
 
-/** Some clients send one; JSON has none. */
+/** Removes a byte order mark: some clients send one, but JSON allows none. */
 export function withoutByteOrderMark(text: string): string {
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
 }
 
-/** The text of a value in a JSON object, or undefined; of equal names the last one. */
+/** Returns the text of a value in a JSON object, or undefined; the last one if the name is repeated. */
 export function findMember(json: string, name: string): string | undefined {
   const member = findMembers(json).findLast((place) => place.name === name)
   return member && json.slice(member.valueStart, member.valueEnd)
@@ -72,7 +72,7 @@ function renderMember(
 
 type IndexedPlace = MemberPlace & { readonly index: number }
 
-/** What stands between two members: as it came where they were neighbours. */
+/** Returns the text between two members: verbatim if they were neighbours. */
 function gapBefore(
   text: string,
   previous: IndexedPlace | undefined,

@@ -1,6 +1,6 @@
 /**
- * Decodes server-sent events piece by piece: bytes in, the data of whole events out. Where the bytes
- * are cut never changes the events. It must not know what the data means.
+ * Decodes server-sent events incrementally: bytes in, the data of whole events out. How the bytes are
+ * split into chunks never changes the events. It must not know what the data means.
  */
 import { ApiError } from '../../errors.ts'
 
@@ -18,12 +18,12 @@ interface SseDecoder {
 
 /**
  * Lines end in LF, CR or CRLF; a first byte order mark is skipped; comments and fields other than
- * `data` are dropped; several data lines are joined by LF; an event without data is none. What follows
- * the last blank line is no event, as the standard has it.
+ * `data` are dropped; several data lines are joined by LF; an event without data is ignored. Text after
+ * the last blank line is not an event, as the standard says.
  */
 export function createSseDecoder({ charsMax = EVENT_CHARS_MAX } = {}): SseDecoder {
   const decoder = new TextDecoder()
-  /** Pieces of the line that has not ended yet: joined once, so one-byte pieces cost no more. */
+  /** Pieces of the unfinished line: joined only once, so one-byte chunks do not cost quadratic time. */
   let line: string[] = []
   let data: string[] = []
   let charCount = 0
@@ -89,7 +89,7 @@ function nearest(left: number, right: number): number {
   return right === -1 ? left : Math.min(left, right)
 }
 
-/** The value of a `data` line, or null for a comment or another field. */
+/** Returns the value of a `data` line, or null for a comment or another field. */
 function readData(line: string): string | null {
   if (line === 'data') return ''
   if (!line.startsWith('data:')) return null

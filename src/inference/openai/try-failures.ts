@@ -1,4 +1,4 @@
-/** What a try that failed says: whether another one may help, and what becomes of its upstream. */
+/** Decides after a failed try whether to retry, and how the upstream is treated. */
 import { ApiError } from '../../errors.ts'
 import { isSurelyUnprocessed, statusOf } from './upstream/errors.ts'
 import { RETRY_AFTER_S_MAX, TryFailure } from './upstream/retry.ts'
@@ -6,8 +6,8 @@ import type { TargetUse } from './upstream/target-pool.ts'
 
 /**
  * Spec: §8 (not shown).
- * Choice: only what the upstream surely did not process is sent again, since a completion costs money and may have
- * effects. 502 and 504 come of proxies whose server may still be at work, as do resets and timeouts.
+ * Choice: a request is sent again only if the upstream certainly did not process it, since a completion costs money
+ * and may have effects. After 502 and 504 of a proxy, resets and timeouts, the upstream may still be at work.
  */
 export function toTryFailure(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error
@@ -19,7 +19,7 @@ export function toTryFailure(error: unknown): unknown {
   return status === 429 && isShortWait ? new TryFailure(error, retryAfterS * 1000) : error
 }
 
-/** An upstream that asks for rest gets it; one that fails is left alone for a while. */
+/** Notes a failure at its upstream, which is then not used for a while, or for the time that it asked for. */
 export function noteFailure(use: TargetUse<unknown>, failure: unknown): void {
   const error = failure instanceof TryFailure ? failure.error : failure
   if (!(error instanceof ApiError)) return
@@ -32,7 +32,7 @@ export function isUpstreamFault(error: unknown): boolean {
   return error instanceof ApiError && codes.includes(error.code)
 }
 
-/** Whether what came was no answer: it may have been meant for nobody, or for another request. */
+/** Whether the bytes received are no valid answer; they may even belong to another request. */
 export function isNonsense(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'upstream_invalid_response'
 }

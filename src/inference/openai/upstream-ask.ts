@@ -1,4 +1,4 @@
-/** What is asked of an upstream: the path behind its address, and the body for it. */
+/** Builds the request for an upstream: the path after its base address, and the body. */
 import { randomUUID } from 'node:crypto'
 import type { CompletionCall, Service, ServiceCall } from '../backend.ts'
 import { renderLlamaTokens, renderSglangTokens } from './engine-tokens.ts'
@@ -8,18 +8,18 @@ import type { Engine, Profile } from './profiles.ts'
 import { editMembers } from './request.ts'
 import { renderUpstreamBody } from './upstream-body.ts'
 
-/** What is asked, at whichever upstream. */
+/** A request, independent of the upstream that gets it. */
 export interface Ask
   extends Pick<CompletionCall, 'model' | 'requestId' | 'onUpstream' | 'onTried'> {
   readonly path: string
   readonly isStream: boolean
-  /** Whether the path stands beside `/v1` of the address. Default false. */
+  /** Whether the path replaces the `/v1` of the address instead of following it. Default false. */
   readonly isAtRoot?: boolean
-  /** Of the body. Default: JSON. */
+  /** Media type of the body. Default: JSON. */
   readonly contentType?: string
-  /** What is asked for. Default: JSON, or events of a stream. */
+  /** Accepted media types. Default: JSON, or the events of a stream. */
   readonly accept?: string
-  /** The body for an upstream. */
+  /** Renders the body for an upstream. */
   render(target: TargetModel): string | Uint8Array
 }
 
@@ -49,7 +49,7 @@ const PATHS: Readonly<Record<Service, string>> = {
   detokenize: '/detokenize',
 }
 
-/** Services whose answers may be no JSON, or whose requests come as forms. */
+/** Services whose answers need not be JSON, or whose requests are forms. */
 const FILE_SERVICES: ReadonlySet<Service> = new Set([
   'image_edits',
   'image_variations',
@@ -62,7 +62,7 @@ export function isFileService(service: Service): boolean {
   return FILE_SERVICES.has(service)
 }
 
-/** The text that the client sent, with the upstream's name of the model. Tokens are cut beside `/v1`, not in it. */
+/** Asks with the client's text and the upstream's model name. The endpoints for tokens are not under `/v1`. */
 export function askService(engine: Engine, call: ServiceCall): Ask {
   const { service, request } = call
   if (isFileService(service)) return askFile(call)
@@ -75,7 +75,7 @@ export function askService(engine: Engine, call: ServiceCall): Ask {
     return { ...ask, render: ({ model }) => renderSglangTokens(call, model) }
   }
   const set = (name: string, value: unknown) => [name, JSON.stringify(value)] as const
-  // Usage is asked for in streams too: the server counts it, and hides it where the client did not ask.
+  // Usage is requested in streams, too: the server counts it, and hides it unless the client requested it.
   const usage =
     service === 'completions' && isStream
       ? [set('stream_options', { ...request.stream_options, include_usage: true })]
@@ -85,7 +85,7 @@ export function askService(engine: Engine, call: ServiceCall): Ask {
   return { ...ask, render }
 }
 
-/** A form anew, so that the parts are those that were checked; or JSON that is answered with audio. */
+/** Asks with a rebuilt form, so that exactly the checked parts are sent, or with JSON that is answered with audio. */
 function askFile(call: ServiceCall): Ask {
   const { service, form, body } = call
   const ask = { ...call, path: PATHS[service], isStream: false, accept: '*/*' }

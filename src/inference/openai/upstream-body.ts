@@ -1,4 +1,4 @@
-/** The body that goes upstream: the received text with what the engine has to be told otherwise. */
+/** Builds the body for an upstream: the received text, edited where the engine needs another form. */
 import { findMembers, type MemberPlace } from '../../domain/json/json-members.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { FieldContext, FieldName, TargetModel } from './field-edits.ts'
@@ -6,12 +6,12 @@ import type { FieldRule, Profile } from './profiles.ts'
 import { editMembers, type MemberEdits, withoutByteOrderMark } from './request.ts'
 
 /**
- * The text of a request for the upstream.
+ * Returns the text of a request for the upstream.
  *
- * @param body - the text as received: a JSON object, already parsed once without fault
+ * @param body - the received text: a JSON object that has already been parsed successfully
  * @param request - the same, parsed; it uses nothing that the profile rejects
  * @param target - the model at the upstream
- * @throws ApiError unsupported_parameter, invalid_value for values that the engine has no word for
+ * @throws ApiError unsupported_parameter, invalid_value for values that the engine cannot express
  *
  * Spec: §4.3 (every field).
  * Choice: the received text is edited, not printed anew, so that fields and digits that this server does
@@ -24,7 +24,7 @@ export function renderUpstreamBody(
   profile: Profile,
 ): string {
   const text = withoutByteOrderMark(body)
-  /** Looked for when the text of the first is asked for: most requests have no field to edit. */
+  /** Searched only when the first text is needed: most requests have no field to edit. */
   let places: readonly MemberPlace[] | undefined
   const textOf = (name: FieldName) => {
     if (!isSent(request, name)) return undefined
@@ -36,7 +36,7 @@ export function renderUpstreamBody(
   return changes.length === 0 ? text : editMembers(text, toMemberEdits(changes), places)
 }
 
-/** A member that is to be left out, set to a JSON text, or renamed. */
+/** A member to remove, set to a JSON text, or rename. */
 interface Change {
   readonly kind: 'remove' | 'set' | 'rename'
   readonly name: string
@@ -86,7 +86,7 @@ function toMemberEdits(changes: readonly Change[]): MemberEdits {
 
 type ActiveRule = readonly [name: FieldName, rule: Exclude<FieldRule, 'pass'>]
 
-/** The rules of a profile that do something, so that a request meets no others. */
+/** The rules of each profile other than `pass`, cached so that a request visits only these. */
 const ACTIVE_RULES = new WeakMap<Profile, readonly ActiveRule[]>()
 
 function listActiveRules(profile: Profile): readonly ActiveRule[] {
