@@ -1,8 +1,13 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, it } from 'vitest'
+import { Worker } from 'node:worker_threads'
+import { expect, it, onTestFinished } from 'vitest'
+import { DATABASE_FILE, openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { startGuardedThread } from '../../src/store/sqlite/db/guarded-thread.ts'
+import { ENDING, INSIDE } from '../../src/store/sqlite/db/whole-work.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
 
 const FILE = new URL('./support/packing-thread.ts', import.meta.url)
 
@@ -23,4 +28,20 @@ it('lets a process end while a thread compresses', async () => {
   const [begun, ended] = stdout.split(' ').map(Number)
   expect(begun).toBeGreaterThan(0)
   expect(ended).toBe(begun)
+})
+
+it('opens no database in a thread that is being ended', async () => {
+  const dataDir = makeTempDir()
+  openDatabase(dataDir).close()
+  const wholeWork = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
+  const words = new Int32Array(wholeWork)
+  Atomics.store(words, ENDING, 1)
+  const { async: isAsync, value: hasLeft } = Atomics.waitAsync(words, INSIDE, 0)
+  expect(isAsync).toBe(true)
+  const entry = new URL('./support/opening-thread.ts', import.meta.url)
+  const workerData = { path: join(dataDir, DATABASE_FILE), wholeWork }
+  const worker = new Worker(entry, { workerData })
+  onTestFinished(async () => void (await worker.terminate()))
+  const first = await Promise.race([hasLeft, once(worker, 'message').then(([text]) => text)])
+  expect(first).toBe('ok')
 })

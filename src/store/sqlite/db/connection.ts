@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { addBodyFunctions } from '../calls/body-compression.ts'
 import { prepareWhenUsed } from './lazy-statements.ts'
+import { runWhole } from './whole-work.ts'
 
 export type Connection = Database.Database
 
@@ -35,7 +36,7 @@ export function openDatabase(dataDir: string, image: Buffer | null = null): Conn
   try {
     if (dataDir !== ':memory:') mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     const path = dataDir === ':memory:' ? dataDir : join(dataDir, DATABASE_FILE)
-    const db = new Database(image ?? path, { timeout: BUSY_TIMEOUT_MS })
+    const db = connect(image ?? path)
     // Must come first: a database file keeps the mode it was created with.
     db.pragma('auto_vacuum = INCREMENTAL')
     db.pragma('journal_mode = WAL')
@@ -60,7 +61,7 @@ export function openDatabase(dataDir: string, image: Buffer | null = null): Conn
 
 /** Opens an existing database read-only, for worker threads. */
 export function openReadOnlyDatabase(path: string): Connection {
-  const db = new Database(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
+  const db = connect(path, { readonly: true, fileMustExist: true })
   db.pragma('temp_store = MEMORY')
   // Smaller than the writer's: there are several readers, and the system caches the pages of the file anyway.
   db.pragma('cache_size = -8192')
@@ -71,9 +72,14 @@ export function openReadOnlyDatabase(path: string): Connection {
 
 /** Opens an existing database for the thread that checkpoints its log. */
 export function openCheckpointDatabase(path: string): Connection {
-  const db = new Database(path, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
+  const db = connect(path, { fileMustExist: true })
   db.pragma('synchronous = NORMAL')
   return db
+}
+
+/** The first connection of a thread loads the native library, which must not be interrupted (guarded-thread.ts). */
+function connect(source: string | Buffer, options: Database.Options = {}): Connection {
+  return runWhole(() => new Database(source, { timeout: BUSY_TIMEOUT_MS, ...options }))
 }
 
 /** Checkpoints the log and closes. Safe to call twice. */

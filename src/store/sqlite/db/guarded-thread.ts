@@ -1,9 +1,10 @@
 /**
- * Threads that compress and can be terminated.
+ * Threads that use SQLite and zstd and can be terminated.
  *
- * Why: Node 24 aborts the whole process ("close before init") when a thread is terminated after zstdCompressSync or
- * zstdDecompressSync has created its handle and before it has used it. The exit of the process terminates its threads,
- * too. So a thread sets a flag during such work, and its owner waits for the flag to clear, which takes milliseconds.
+ * Why: Node 24 aborts the whole process when a thread is terminated while it loads the native library of SQLite
+ * ("Error::New napi_get_last_error_info"), or after zstdCompressSync or zstdDecompressSync has created its handle and
+ * before it has used it ("close before init"). The exit of the process terminates its threads, too. So a thread sets a
+ * flag during such work, and its owner waits for the flag to clear, which takes milliseconds.
  */
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { ENDING, INSIDE } from './whole-work.ts'
@@ -12,7 +13,7 @@ import { ENDING, INSIDE } from './whole-work.ts'
 const LEAVE_MS_MAX = 2000
 const WORDS = 2
 
-interface GuardedThread {
+export interface GuardedThread {
   readonly worker: Worker
   /** Terminates the thread, after the current work if that must not be interrupted. */
   endByForce(): void

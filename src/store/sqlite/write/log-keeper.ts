@@ -5,7 +5,7 @@
  * Why: otherwise SQLite moves them inside a commit, every 4 MB of log. At ten million calls these pages are spread
  * over the whole file, and commits wait for them.
  */
-import { Worker } from 'node:worker_threads'
+import { type GuardedThread, startGuardedThread } from '../db/guarded-thread.ts'
 import { openLogGate } from '../db/log-gate.ts'
 import type { LogKeeperData, LogLimits } from './log-keeper-serve.ts'
 
@@ -41,13 +41,13 @@ export function createLogKeeper(options: LogKeeperOptions): LogKeeper {
   const { path, gate, limits = LIMITS, entry = ENTRY } = options
   let commits = 0
   let commitsBefore = COMMITS_BEFORE
-  let worker: Worker | null = null
+  let thread: GuardedThread | null = null
   let isClosed = false
 
   /** The writer checkpoints by itself until enough commits have passed. */
-  function giveUp(lost: Worker): void {
-    if (worker !== lost) return
-    worker = null
+  function giveUp(lost: GuardedThread): void {
+    if (thread !== lost) return
+    thread = null
     commits = 0
     commitsBefore *= 2
     openLogGate(gate).open()
@@ -55,23 +55,23 @@ export function createLogKeeper(options: LogKeeperOptions): LogKeeper {
 
   function start(path: string): void {
     const workerData: LogKeeperData = { path, gate, limits }
-    const started = new Worker(entry, { workerData })
-    started.unref()
-    started.on('error', () => giveUp(started))
-    started.on('exit', () => giveUp(started))
-    worker = started
+    const started = startGuardedThread(entry, { workerData })
+    started.worker.unref()
+    started.worker.on('error', () => giveUp(started))
+    started.worker.on('exit', () => giveUp(started))
+    thread = started
   }
 
   return {
     noteCommit() {
-      if (isClosed || worker || path === null) return
+      if (isClosed || thread || path === null) return
       commits += 1
       if (commits === commitsBefore) start(path)
     },
     close() {
       isClosed = true
-      void worker?.terminate()
-      worker = null
+      thread?.endByForce()
+      thread = null
       openLogGate(gate).open()
     },
   }
