@@ -1,6 +1,6 @@
 /**
- * HTTP to one upstream: a bounded pool, four timeouts, and an abort that cuts the connection in every
- * phase. It knows statuses and bytes, never what a completion is.
+ * HTTP client for one upstream: a bounded pool, four timeouts, and an abort that cuts the connection in
+ * any phase. It knows statuses and bytes, but not what a completion is.
  */
 import { ApiError } from '../../../errors.ts'
 import { decodeBody } from './decoded-body.ts'
@@ -19,11 +19,11 @@ const LISTING_MS_MAX = 5_000
 const LISTING_BYTES_MAX = 4 * 1024 * 1024
 
 export interface UpstreamTimeouts {
-  /** Until the connection stands. */
+  /** Until the connection is open. */
   readonly connect: number
   /** From the request to the first byte of a stream. */
   readonly first_byte: number
-  /** Between two pieces of an answer. */
+  /** Between two chunks of an answer. */
   readonly idle: number
   /** For the whole answer. */
   readonly total: number
@@ -45,29 +45,29 @@ export interface UpstreamClientOptions {
 interface PostOptions {
   readonly requestId: string
   readonly signal: AbortSignal
-  /** Behind the base address, as `/chat/completions`. */
+  /** Appended to the base address, such as `/chat/completions`. */
   readonly path: string
-  /** Whether the path stands beside the `/v1` that the base address ends with. */
+  /** Whether the path replaces the `/v1` at the end of the base address. */
   readonly isAtRoot?: boolean
-  /** Whether the answer is to come in pieces; else only `total` bounds its first byte. */
+  /** Whether the answer is streamed; if not, only `total` bounds its first byte. */
   readonly isStream: boolean
-  /** Of the body. Default: JSON. */
+  /** Media type of the body. Default: JSON. */
   readonly contentType?: string
-  /** What is asked for. Default: JSON, or events of a stream. */
+  /** Accepted media types. Default: JSON, or the events of a stream. */
   readonly accept?: string
 }
 
-/** An answer whose body is still to be read. The taker must close it. */
+/** An answer with an unread body. The caller must close it. */
 export interface UpstreamAnswer {
   readonly status: number
-  /** As `text/event-stream`, lower case, without parameters. */
+  /** Such as `text/event-stream`; lower case, without parameters. */
   mediaType(): string
-  /** Whether the body can be read; false for a compression that is not known. */
+  /** Whether the body can be read; false for an unknown compression. */
   readonly isReadable: boolean
   readonly retryAfter: string | undefined
   /**
-   * The pieces that came since the last read, decompressed and at least one, or null at the end; a promise only where
-   * none has come yet. One read at a time.
+   * Returns the chunks received since the last read, decompressed and at least one, or null at the end; a promise
+   * only if none has arrived yet. One read at a time.
    *
    * @throws ApiError upstream_timeout, upstream_error, upstream_invalid_response, or the reason of the signal
    */
@@ -77,17 +77,17 @@ export interface UpstreamAnswer {
 }
 
 export interface UpstreamClient {
-  /** `host:port`, for taking it out of messages. */
+  /** `host:port`, to be removed from messages. */
   readonly host: string
   /** @throws ApiError upstream_unreachable, upstream_timeout, or the reason of the signal */
   post(body: string | Uint8Array, options: PostOptions): Promise<UpstreamAnswer>
-  /** The body of the model listing, parsed. @throws anything when there is none */
+  /** Returns the parsed body of the model listing. @throws any error if there is none */
   listModels(): Promise<unknown>
   /** Cuts all connections. Idempotent. */
   close(): Promise<void>
 }
 
-/** Opens a pool; connections are made when they are needed. */
+/** Opens a pool; connections are opened on demand. */
 export function createUpstreamClient(options: UpstreamClientOptions): UpstreamClient {
   const { apiKey, timeoutMs, ca = null, proxies = null } = options
   const url = new URL(options.baseUrl)
@@ -152,7 +152,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   }
 }
 
-/** The body, at most `bytesMax` of it. */
+/** Reads at most `bytesMax` of the body. */
 export async function readBytes(
   answer: UpstreamAnswer,
   bytesMax: number,
@@ -185,23 +185,23 @@ function createAnswer({ status, headers }: ResponseHead, exchange: Exchange): Up
     read: coding === '' ? exchange.read : () => readDecoded(decoded),
     close(how) {
       exchange.close(how)
-      // Frees the decompressor, which may still hold what nobody will read.
+      // Frees the decompressor, which may still hold unread data.
       decoded?.return?.().catch(() => {})
     },
   }
 }
 
-/** The values of a header that was sent more than once are one list. */
+/** Joins the values of a repeated header into one list. */
 function textOf(header: string | string[] | undefined): string {
   return Array.isArray(header) ? header.join(',') : (header ?? '')
 }
 
-/** Of a header that was sent twice the first. */
+/** Returns the first value of a repeated header. */
 function mediaTypeOf(contentType: string): string {
   return contentType.split(/[;,]/)[0]?.trim().toLowerCase() ?? ''
 }
 
-/** @param pieces - null for a compression that is not known */
+/** @param pieces - null for an unknown compression */
 async function readDecoded(pieces: AsyncIterator<Uint8Array> | null): Promise<Pieces | null> {
   if (pieces === null) throw new ApiError('upstream_invalid_response')
   try {

@@ -1,6 +1,6 @@
 /**
- * Decompresses an answer's body while it arrives: what the upstream flushed can be read at once. It bounds
- * what a small body may swell to, and it never looks at what the bytes mean.
+ * Decompresses an answer's body as it arrives: data flushed by the upstream can be read at once. It bounds
+ * the decompressed size and never interprets the bytes.
  */
 import { pipeline, Readable, type Transform } from 'node:stream'
 import {
@@ -12,12 +12,12 @@ import {
 } from 'node:zlib'
 import { ApiError } from '../../../errors.ts'
 
-/** Limit: bytes that one compressed body may become; 256 Mi. */
+/** Limit: decompressed bytes of one body; 256 Mi. */
 const DECODED_BYTES_MAX = 256 * 1024 * 1024
-/** Limit: codings upon one another. */
+/** Limit: stacked codings. */
 const CODINGS_MAX = 2
 
-// A body that ends early gives what it has: its reader sees by the content that more should have come.
+// A truncated body is not an error here: its reader notices from the content that the end is missing.
 const FLUSHED = { flush: zlib.Z_SYNC_FLUSH, finishFlush: zlib.Z_SYNC_FLUSH }
 const FLUSHED_BR = {
   flush: zlib.BROTLI_OPERATION_FLUSH,
@@ -34,16 +34,16 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 }
 
 /**
- * The plain bytes of a body, piece by piece; null for a coding that is not known.
+ * Returns the decompressed chunks of a body; null for an unknown coding.
  *
- * @param body - not read yet; a body that is not compressed is given back as it is
- * @param contentEncoding - the header's value, as `gzip` or `deflate, br`
+ * @param body - not read yet; an uncompressed body is returned unchanged
+ * @param contentEncoding - the header's value, such as `gzip` or `deflate, br`
  * @throws while it is read: ApiError upstream_invalid_response for a body that becomes too large, what the
  * body throws, and errors of node:zlib
  *
  * Spec: §8 (not shown).
- * Choice: compression is not asked for, since it would hold back the pieces of a stream; an upstream that
- * compresses all the same is understood.
+ * Choice: compression is not requested, since it would delay the chunks of a stream, but answers of an
+ * upstream that compresses anyway are decompressed.
  */
 export function decodeBody(
   body: AsyncIterableIterator<Uint8Array>,
@@ -76,7 +76,7 @@ async function* readDecoded(
     try {
       yield* body
     } catch (cause) {
-      // Told when all that came before was read: a pipeline would throw that away.
+      // Reported only after all earlier data was read: a pipeline would discard that data.
       failure = { cause }
     }
   }

@@ -1,33 +1,33 @@
 /**
- * What goes wrong upstream, in this server's codes. The client must never see the upstream's address,
- * its HTML, or that our key was refused as if it were the client's.
+ * Maps failures of upstreams to this server's error codes. The client must never see the upstream's address
+ * or HTML, nor a rejection of our key as if it were the client's.
  */
 
 import { isObject } from '../../../domain/json/is-object.ts'
 import { ApiError, type ErrorCode } from '../../../errors.ts'
 
-/** Limits of what is passed on of an upstream's words, in characters. */
+/** Limits for upstream texts that are passed on, in characters. */
 const MESSAGE_CHARS_MAX = 1_000
 const PARAM_CHARS_MAX = 256
-/** Limit: longer waits are told as this; one day. */
+/** Limit: longer waits are reported as this one; one day. */
 const RETRY_AFTER_S_MAX = 86_400
 
 /** How engines say that a prompt does not fit. */
 const CONTEXT_EXCEEDED =
   /maximum context length|exceeds the available context size|longer than the model's context length|exceed_context_size|context_length_exceeded|You passed \d+ input tokens/
 
-/** What an upstream answered besides a completion. */
+/** An upstream's answer that is not a completion. */
 interface UpstreamFailure {
   readonly status: number
-  /** The body, or the part that was read of it. */
+  /** The body, or the part of it that was read. */
   readonly text: string
   readonly retryAfter?: string | undefined
-  /** `host:port` of the upstream, to be kept out of messages. */
+  /** `host:port` of the upstream, to be removed from messages. */
   readonly host: string
   readonly nowMs: number
 }
 
-/** Why an upstream's answer is an error, for the log and for the choice whether to try again. */
+/** The cause of an upstream error, for the log and for the decision whether to retry. */
 class UpstreamStatus extends Error {
   readonly status: number
   constructor(status: number, message: string) {
@@ -37,21 +37,21 @@ class UpstreamStatus extends Error {
   }
 }
 
-/** The status that an upstream answered, or told in its answer; null where there was none. */
+/** Returns the status of an upstream's answer, or the one in its error object; null if there was none. */
 export function statusOf({ cause }: ApiError): number | null {
   return cause instanceof UpstreamStatus ? cause.status : null
 }
 
 /**
- * The error of an upstream's answer that is not a success.
+ * Returns the error for an upstream's answer without a success status.
  *
  * Spec: §7 row 4 (statuses not shown).
- * Choice: 400, 413 and 422 are the client's own faults and pass with the upstream's words; 401 and 403
- * concern our key; 404 concerns a model that we list; those and all else are 502.
+ * Choice: 400, 413 and 422 are the client's own faults and pass with the upstream's message; 401 and 403
+ * concern our key; 404 concerns a model that we list; these and all others are 502.
  */
 export function toStatusError(failure: UpstreamFailure): ApiError {
   const { status, retryAfter, nowMs } = failure
-  // For the log, which gets no text of an upstream: it may repeat prompts or keys.
+  // For the log, which must not get upstream texts: they may contain prompts or keys.
   const words = [`upstream status ${status}`, ...namesOf(failure.text)]
   const cause = new UpstreamStatus(status, words.join(' '))
   if (status === 401 || status === 403) return new ApiError('upstream_auth', { cause })
@@ -74,8 +74,8 @@ const CLIENT_FAULTS: Readonly<Record<number, ErrorCode>> = {
 }
 
 /**
- * The error of an `error` object that came with a success status, in a body or as an event. Its own
- * `code` is the status where it is a number, as common engines have it.
+ * Returns the error for an `error` object sent with a success status, in a body or as an event. If its
+ * `code` is a number, it is taken as the status, as common engines send it.
  */
 export function toEventError(error: unknown, host: string, nowMs: number): ApiError {
   const object = isObject(error) ? error : { message: error }
@@ -87,11 +87,11 @@ export function toEventError(error: unknown, host: string, nowMs: number): ApiEr
 
 const TIMEOUT_CODES = /^UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT$|^ETIMEDOUT$/
 /**
- * Answers that are not HTTP/1.1, or too much of it; the end of a connection inside an answer is not among it.
+ * Codes for answers that are not HTTP/1.1 or have too large a head; not for a connection lost inside an answer.
  */
 const NONSENSE_CODES = /^HPE_(?!INVALID_EOF_STATE$)|^UND_ERR_HEADERS_OVERFLOW$/
 
-/** The upstream surely did not process the request. */
+/** Marks a request that the upstream certainly did not process. */
 class UnprocessedRequest extends Error {
   constructor(cause: unknown) {
     super('the request was not processed', { cause })
@@ -99,22 +99,22 @@ class UnprocessedRequest extends Error {
   }
 }
 
-/** Whether the upstream surely did not process the request of an error. */
+/** Whether the upstream certainly did not process the failed request. */
 export function isSurelyUnprocessed({ cause }: ApiError): boolean {
   return cause instanceof UnprocessedRequest
 }
 
-/** Whether the upstream, or what is between, closed the connection. */
+/** Whether the upstream or an intermediary closed the connection. */
 export function isCutByPeer(cause: unknown): boolean {
   return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(codeOf(cause))
 }
 
-/** Whether this server closes its connections. */
+/** Whether this server is closing its connections. */
 export function isClosing(cause: unknown): boolean {
   return ['UND_ERR_CLOSED', 'UND_ERR_DESTROYED'].includes(codeOf(cause))
 }
 
-/** The error of a request that got no answer. */
+/** Returns the error for a request that got no answer. */
 export function toConnectionError(error: unknown, isUnprocessed: boolean): ApiError {
   const code = codeOf(error)
   const cause = isUnprocessed ? new UnprocessedRequest(error) : error
@@ -123,10 +123,10 @@ export function toConnectionError(error: unknown, isUnprocessed: boolean): ApiEr
   return new ApiError('upstream_unreachable', { cause })
 }
 
-/** How node:zlib says that bytes are not of the named compression. */
+/** Codes of node:zlib for bytes that are not in the declared compression. */
 const CODING_CODES = /^Z_|^ERR__ERROR_|^ZSTD_error_/
 
-/** The error of an answer that broke off, or that cannot be decompressed. */
+/** Returns the error for an answer that broke off or cannot be decompressed. */
 export function toBodyError(cause: unknown): ApiError {
   if (cause instanceof ApiError) return cause
   if (CODING_CODES.test(codeOf(cause)) || NONSENSE_CODES.test(codeOf(cause))) {
@@ -136,7 +136,7 @@ export function toBodyError(cause: unknown): ApiError {
   return new ApiError(code, { message: 'The upstream broke off its answer.', cause })
 }
 
-/** Seconds of a Retry-After header, a number or a date; null when there is none that can be read. */
+/** Parses the seconds of a Retry-After header, a number or a date; null if it is missing or malformed. */
 export function parseRetryAfter(header: string | undefined, nowMs: number): number | null {
   if (header === undefined) return null
   const seconds = /^\d{1,9}$/.test(header) ? Number(header) : (Date.parse(header) - nowMs) / 1000
@@ -144,14 +144,14 @@ export function parseRetryAfter(header: string | undefined, nowMs: number): numb
   return Math.min(Math.max(Math.ceil(seconds), 0), RETRY_AFTER_S_MAX)
 }
 
-/** The error in a body; older engines answer it flat, without a wrapper. */
+/** Returns the error object in a body; older engines send it without the `error` wrapper. */
 function errorOf(body: object | null): unknown {
   return isObject(body) && 'error' in body ? body.error : body
 }
 
 const NAME = /^[A-Za-z][\w.-]{0,63}$/
 
-/** What an upstream calls its error, as `InternalServerError`. */
+/** Returns an upstream's names for its error, such as `InternalServerError`. */
 function namesOf(text: string): string[] {
   const error = errorOf(parseObject(text))
   if (!isObject(error)) return []
@@ -170,7 +170,7 @@ function toClientFault(code: ErrorCode, body: object | null, host: string): ApiE
   })
 }
 
-/** An upstream's sentence without addresses, or null when it is no sentence. */
+/** Returns an upstream's message without addresses, or null if it is not plain text. */
 function toPublicText(message: string, host: string): string | null {
   if (message === '' || /<\/?(?:!doctype|html|head|body|title|h1|p|center)\b/i.test(message))
     return null
@@ -180,7 +180,7 @@ function toPublicText(message: string, host: string): string | null {
     .replaceAll(host, '[address]')
 }
 
-/** The object that a JSON text holds, or null. */
+/** Parses a JSON object; returns null for anything else. */
 export function parseObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text)

@@ -1,6 +1,6 @@
 /**
- * One request and its answer over a pool of connections: its clocks, its abort, its pace. Why not the pool's own
- * `request`: it makes a Node stream, an iterator and two abort signals for each answer.
+ * One request and its answer over a connection pool, with timeouts, abort and backpressure. It does not use the
+ * pool's own `request`, which creates a Node stream, an iterator and two abort signals for each answer.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
@@ -8,24 +8,24 @@ import { ApiError } from '../../../errors.ts'
 import { isClosing, isCutByPeer, toBodyError, toConnectionError } from './errors.ts'
 import type { ConnectedHandler, Connection, SentRequest } from './upstream-pool.ts'
 
-/** Limit: bytes of an answer that may wait for their reader before the socket is no longer read. */
+/** Limit: unread bytes of an answer; beyond it the socket is paused. */
 const WAITING_BYTES_MAX = 64 * 1024
-/** How long the end of an answer that was read to its last event may take before the socket is cut. */
+/** How long an answer may take to end after its last event before the socket is cut. */
 const TRAILER_MS_MAX = 1_000
 
 interface ExchangeTimeouts {
   /** From the request to the first byte of the body; null: only `total` bounds it. */
   readonly first_byte: number | null
-  /** Between two pieces of an answer. */
+  /** Between two chunks of an answer. */
   readonly idle: number
   /** For the whole answer. */
   readonly total: number
 }
 
-/** How an answer is let go: a complete body frees the connection for reuse, any other cuts it. */
+/** How an answer is released: after a complete body the connection can be reused, otherwise it is cut. */
 export interface CloseOptions {
   readonly isComplete: boolean
-  /** False for what was no answer at all: its connection is not used again, complete or not. */
+  /** False after an invalid answer: its connection is not reused even if the body was complete. */
   readonly isTrusted?: boolean
 }
 
@@ -34,15 +34,15 @@ export interface ResponseHead {
   readonly headers: IncomingHttpHeaders
 }
 
-/** Parts of a body in their order. */
+/** Parts of a body, in order. */
 export type Pieces = readonly Uint8Array[]
 
 export interface Exchange {
   /** @throws ApiError upstream_unreachable, upstream_timeout, or the reason of the signal */
   readonly head: Promise<ResponseHead>
   /**
-   * The pieces of the body that came since the last read, as they came from the socket and at least one, or null at
-   * the end; a promise only where none has come yet. One read at a time.
+   * Returns the raw chunks of the body received since the last read, at least one, or null at the end; a promise
+   * only if none has arrived yet. One read at a time.
    *
    * @throws ApiError upstream_timeout, upstream_error, or the reason of the signal
    */
@@ -52,9 +52,9 @@ export interface Exchange {
 }
 
 /**
- * Sends a request. The clocks count while the upstream is waited for, not while the reader is at work.
+ * Sends a request. Timeouts run only while waiting for the upstream, not while the reader is busy.
  *
- * @param caller - cuts the connection in every phase
+ * @param caller - cuts the connection in any phase
  */
 export function startExchange(
   pool: Dispatcher,
@@ -65,7 +65,7 @@ export function startExchange(
   const head = Promise.withResolvers<ResponseHead>()
   const inbox: Inbox = { pieces: [], waitingBytes: 0, reader: null, ending: null }
   let connection: Connection | null = null
-  /** Of the request once it is written. */
+  /** Set once the request is written. */
   let controller: Dispatcher.DispatchController | null = null
   let sent: SentRequest | null = null
   let hasHead = false
@@ -74,7 +74,7 @@ export function startExchange(
   const clocks = startClocks(timeouts, () => cut(new ApiError('upstream_timeout')))
   const onAbort = () => cut(caller.reason)
 
-  /** Ends clocks and leaves the caller's signal. */
+  /** Stops the timers and stops listening to the caller's signal. */
   function settle(): void {
     clocks.stop()
     clearTimeout(trailer)
@@ -93,7 +93,7 @@ export function startExchange(
     else connection?.abandon()
   }
 
-  /** Whether the upstream surely did not process a request that failed: it was not written, or lost on its way. */
+  /** Whether the upstream certainly did not process a failed request: it was not written, or lost in transit. */
   function isUnprocessed(error: unknown): boolean {
     if (sent === null) return !isClosing(error)
     return isCutByPeer(error) && sent.isLostOnTheWay()
@@ -152,20 +152,20 @@ export function startExchange(
         return
       }
       settle()
-      // The rest is read and thrown away, which frees the connection.
+      // The rest is read and discarded, which frees the connection.
       trailer = setTimeout(() => controller?.abort(new Error('no end')), TRAILER_MS_MAX).unref()
       if (controller?.paused) controller.resume()
     },
   }
 }
 
-/** What came of a body and was not read yet. */
+/** The unread part of a body. */
 interface Inbox {
   pieces: Uint8Array[]
   waitingBytes: number
-  /** Woken by the first piece, so that it finds all that came with it. */
+  /** Resolves on the first chunk, so that the reader finds all chunks that arrived with it. */
   reader: PromiseWithResolvers<void> | null
-  /** The first end counts. */
+  /** Ends the body; only the first call counts. */
   ending: { readonly failure: Failure | null } | null
 }
 
@@ -190,7 +190,7 @@ function wake(inbox: Inbox): void {
   inbox.reader = null
 }
 
-/** The pieces or the end where they are there; else undefined. @throws what the body failed with */
+/** Returns the available chunks or the end; else undefined. @throws the error that the body failed with */
 function takePieces(inbox: Inbox): Pieces | null | undefined {
   const { pieces } = inbox
   if (pieces.length > 0) {
@@ -203,7 +203,7 @@ function takePieces(inbox: Inbox): Pieces | null | undefined {
   return null
 }
 
-/** The clocks of one answer; `expire` is called at most once. */
+/** The timeouts of one answer; `expire` is called at most once. */
 function startClocks({ first_byte, idle, total }: ExchangeTimeouts, expire: () => void) {
   const whole = setTimeout(expire, total)
   const first = first_byte === null ? null : setTimeout(expire, first_byte)
@@ -211,15 +211,15 @@ function startClocks({ first_byte, idle, total }: ExchangeTimeouts, expire: () =
   let isFirst = true
   let isAwaited = false
   return {
-    /** The upstream is waited for: its silence counts. */
+    /** Starts to count the upstream's silence: the reader is waiting. */
     await() {
       if (isFirst) return
       isAwaited = true
-      // Why not a new timer for each piece: this one is moved, which costs next to nothing.
+      // Refreshing one timer costs almost nothing compared with a new timer for each chunk.
       if (silence === null) silence = setTimeout(() => isAwaited && expire(), idle)
       else silence.refresh()
     },
-    /** A piece came: the reader is at work, and its slowness does not count. */
+    /** Stops counting: a chunk arrived, and a slow reader is not the upstream's fault. */
     rest() {
       isAwaited = false
       if (!isFirst) return

@@ -1,22 +1,22 @@
 /**
- * Upstreams may send interim answers (`100 Continue`, `103 Early Hints`) although nobody asked for them. They are
- * skipped before the HTTP client reads, which takes `100 Continue` for a broken answer.
+ * Upstreams may send unsolicited interim answers (`100 Continue`, `103 Early Hints`). They are removed before the
+ * HTTP client sees them, since it treats `100 Continue` as a broken answer.
  */
 import type { Socket } from 'node:net'
 
-/** Limit: bytes of one interim answer; a longer one is left to the HTTP client, which refuses it. */
+/** Limit: bytes of one interim answer; a longer one is passed to the HTTP client, which rejects it. */
 const INTERIM_BYTES_MAX = 16 * 1024
 const START = 'HTTP/1.1 1'
 const STATUS_END = 'HTTP/1.1 1xx'.length
-/** Switching protocols is no interim answer: what follows is no HTTP. */
+/** `101 Switching Protocols` is not an interim answer: HTTP ends with it. */
 const INTERIM = /^HTTP\/1\.1 1(?!01)\d\d/
 const END = '\r\n\r\n'
 
 /**
- * Takes interim answers out of what is read of a socket between a request and its answer. The bytes of an answer are
- * never looked at: after its first one nothing is skipped until the next request.
+ * Removes interim answers from the bytes read between a request and its answer. The answer itself is never
+ * inspected: after its first byte nothing is skipped until the next request.
  *
- * @param onBytes - told when anything comes in answer to a request
+ * @param onBytes - called when anything arrives in answer to a request
  */
 export function skipInterimAnswers(socket: Socket, onBytes: () => void): { expect(): void } {
   const read = socket.read
@@ -39,7 +39,7 @@ export function skipInterimAnswers(socket: Socket, onBytes: () => void): { expec
     return piece
   }
   return {
-    /** A request is sent: an answer comes next. */
+    /** Notes that a request was sent, so an answer comes next. */
     expect() {
       isExpected = true
       held = null
@@ -47,7 +47,7 @@ export function skipInterimAnswers(socket: Socket, onBytes: () => void): { expec
   }
 }
 
-/** What follows an interim answer; the bytes themselves when they begin otherwise; null when that cannot be told yet. */
+/** Returns the bytes after an interim answer, all bytes if there is none, or null if more bytes are needed to tell. */
 function findRest(bytes: Buffer): Buffer | null {
   const start = bytes.toString('latin1', 0, STATUS_END)
   if (start.length < STATUS_END && START.startsWith(start.slice(0, START.length))) return null

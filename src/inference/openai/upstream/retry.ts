@@ -1,4 +1,4 @@
-/** The one retry loop: tries again what may be sent again, a few times, within a bounded time. */
+/** The one retry loop: repeats requests that may be sent again, a few times and within a bounded time. */
 import { setTimeout } from 'node:timers/promises'
 import { ApiError } from '../../../errors.ts'
 import { withoutClientRetries } from '../../models/fallbacks.ts'
@@ -6,15 +6,15 @@ import { withoutClientRetries } from '../../models/fallbacks.ts'
 /** Limits: tries of one request, and the time in which the last of them must begin. */
 export const TRIES_MAX = 3
 const BUDGET_MS = 10_000
-/** Waits are drawn evenly from 0 to this, doubled per try. */
+/** Waits are uniformly random from 0 to this, which doubles with each try. */
 const WAIT_MS = 200
-/** Longer waits that an upstream asks for are the client's to decide on. */
+/** If an upstream asks for a longer wait, the client decides whether to retry. */
 export const RETRY_AFTER_S_MAX = 5
 
 /** A failure after which another try may help. */
 export class TryFailure extends Error {
   readonly error: ApiError
-  /** What the upstream asks to wait, or null. */
+  /** The wait that the upstream asks for, or null. */
   readonly afterMs: number | null
   constructor(error: ApiError, afterMs: number | null = null) {
     super(error.message, { cause: error })
@@ -24,7 +24,7 @@ export class TryFailure extends Error {
   }
 }
 
-/** Time and chance, so that tests can hold them. */
+/** Time and randomness, so that tests can control them. */
 export interface RetryClock {
   /** Milliseconds. */
   nowMs(): number
@@ -37,20 +37,20 @@ export interface RetryClock {
 interface RetryOptions {
   readonly clock: RetryClock
   readonly signal: AbortSignal
-  /** Whether the next try meets another upstream, which need not be waited for. */
+  /** Whether the next try goes to another upstream, so that no wait is needed. */
   readonly hasOther: () => boolean
 }
 
 /**
- * What the first try that succeeds gives.
+ * Returns the result of the first try that succeeds.
  *
- * @param attempt - throws a TryFailure where another try may help
+ * @param attempt - throws a TryFailure if another try may help
  * @throws ApiError of the last try, with `x-should-retry: false` after more than one; else what `attempt`
  * throws
  *
  * Spec: §8 (no limits of an upstream are shown).
- * Choice: client libraries try again too; after tries of our own they are told not to, or one request
- * would become nine.
+ * Choice: client libraries retry, too; after retries of our own they are told not to, or one request would
+ * become nine.
  */
 export async function withRetries<T>(
   attempt: () => Promise<T>,
@@ -72,7 +72,7 @@ export async function withRetries<T>(
   }
 }
 
-/** Errors of an upstream say that they were tried; others pass. */
+/** Marks errors of an upstream as retried; other errors pass unchanged. */
 function withoutRetries(error: unknown): unknown {
   const isUpstreams = error instanceof ApiError && error.code.startsWith('upstream_')
   return isUpstreams ? withoutClientRetries(error) : error
@@ -83,7 +83,7 @@ export const SYSTEM_CLOCK: RetryClock = {
   nowMs: () => performance.now(),
   random: Math.random,
   async sleep(ms, signal) {
-    // The promise of the timer rejects with an error of its own.
+    // The timer's promise rejects with its own error, not with the signal's reason.
     await setTimeout(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
   },
 }

@@ -1,9 +1,9 @@
 /**
- * Which of several upstreams gets a request: the least busy of those that work. When none works, the request goes to
- * the one whose rest ends first, since a failure there tells the client more than a refusal here.
+ * Chooses the upstream for a request: the least busy one that works. If none works, the request goes to the one
+ * whose back-off ends first, since a failure there tells the client more than a rejection here.
  */
 
-/** Limits of the time that a failing upstream is left alone, in milliseconds; doubled per failure in a row. */
+/** Limits of the back-off of a failing upstream, in milliseconds; doubled with each consecutive failure. */
 const COOLDOWN_MS_MIN = 1_000
 const COOLDOWN_MS_MAX = 60_000
 
@@ -18,31 +18,31 @@ export interface TargetUse<T> {
   readonly value: T
   /** Number of the upstream, from 1. */
   readonly number: number
-  /** The upstream answers: what went before is forgotten. */
+  /** Notes that the upstream answers, which clears its failures. */
   succeed(): void
-  /** The upstream failed, or asks to be left alone for a while. */
+  /** Notes that the upstream failed or asked for a back-off. */
   fail(options?: { readonly restMs?: number }): void
-  /** The request has ended there. Idempotent. */
+  /** Notes that the request has ended there. Idempotent. */
   end(): void
 }
 
-/** How an upstream does. */
+/** The state of an upstream. */
 interface TargetLook<T> {
   readonly value: T
   readonly number: number
   readonly busyCount: number
-  /** In a row. */
+  /** Consecutive failures. */
   readonly failureCount: number
-  /** Milliseconds that it is still left alone. */
+  /** Remaining milliseconds of its back-off. */
   readonly restsMs: number
 }
 
 export interface TargetPool<T> {
   readonly size: number
   look(): TargetLook<T>[]
-  /** @param tried - numbers of upstreams that this request should not meet again if there are others */
+  /** @param tried - numbers of upstreams to avoid if there are others */
   take(tried: ReadonlySet<number>): TargetUse<T>
-  /** Whether a working upstream is left that the request has not tried. */
+  /** Whether there is a working upstream that the request has not tried. */
   hasFresh(tried: ReadonlySet<number>): boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Connections to one upstream: undici's pool of HTTP/1.1 connections, through a proxy where one is set. What the pool
- * does not tell of its connections is noted here: which one carries a request, and whether it was used before.
+ * Connections to one upstream: undici's pool of HTTP/1.1 connections, optionally through a proxy. It tracks what
+ * undici does not expose: which connection carries a request, and whether that was used before.
  */
 import type { Socket } from 'node:net'
 import { type buildConnector, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
@@ -8,28 +8,28 @@ import { skipInterimAnswers } from './interim-answers.ts'
 
 /** Limit: sockets to one upstream. */
 const CONNECTIONS_MAX = 4_096
-/** Limit: bytes of the head of an answer. */
+/** Limit: bytes of the header section of an answer. */
 const HEAD_BYTES_MAX = 16 * 1024
-/** A kept connection is given up this long before the upstream said that it would, so that no request meets its end. */
+/** An idle connection is closed this long before the upstream's announced timeout, so that no request meets it. */
 const KEPT_MARGIN_MS = 1_000
 /**
- * A connection that was kept too long is closed by the upstream before the request on it arrives; that is seen within
- * the time of one way there and back. A close that comes later may be that of an upstream that was at work.
+ * If a connection was idle too long, the upstream closes it before a new request arrives, which shows within one
+ * round trip. After a later close the upstream may already have been working on the request.
  */
 const LOST_ON_THE_WAY_MS_MAX = 500
 
-/** The proxies that upstreams are asked through, as addresses; an empty text is none. */
+/** Addresses of the proxies for upstreams; empty for none. */
 export interface ProxySettings {
-  /** For upstreams of http. */
+  /** For http upstreams. */
   readonly http: string
-  /** For upstreams of https; where it is empty, `http` serves these, too. */
+  /** For https upstreams; if empty, `http` is used for these, too. */
   readonly https: string
-  /** Hosts that are asked directly, as in NO_PROXY. */
+  /** Hosts reached directly, as in NO_PROXY. */
   readonly except: string
 }
 
 interface UpstreamPoolOptions {
-  /** Milliseconds until a connection stands. */
+  /** Milliseconds to open a connection. */
   readonly connectMs: number
   /** Certificates (PEM) that are trusted in place of the default ones; null: those. */
   readonly ca: string | null
@@ -38,21 +38,21 @@ interface UpstreamPoolOptions {
 
 /** A request that was written to a connection. */
 export interface SentRequest {
-  /** Cuts the connection, even when another request is on it by now. */
+  /** Cuts the connection, even if it carries another request by now. */
   distrust(): void
-  /** Whether the connection, used before, closed without a byte so soon that the request cannot have been read. */
+  /** Whether a reused connection closed, without a byte, so soon that the request cannot have been read. */
   isLostOnTheWay(): boolean
 }
 
 /** The connection of a request. */
 export interface Connection {
-  /** Notes that a request is written now. */
+  /** Notes that a request is being written. */
   send(): SentRequest
-  /** Gives up connecting. */
+  /** Cancels connecting. */
   abandon(): void
 }
 
-/** A handler of the pool that is told its connection before the request is written. */
+/** A handler that gets its connection before the request is written. */
 export interface ConnectedHandler extends Dispatcher.DispatchHandler {
   onConnection(connection: Connection): void
 }
@@ -63,8 +63,8 @@ export interface ConnectedHandler extends Dispatcher.DispatchHandler {
  * @param origin - scheme, host and port of the upstream
  *
  * Spec: §8 (not shown).
- * Choice: no HTTP/2, even where an upstream offers it: an answer has a connection of its own, so that one that
- * is cut or slow never holds up another.
+ * Choice: no HTTP/2, even if an upstream offers it: each answer has its own connection, so that a cut or slow
+ * one never delays another.
  */
 export function createUpstreamPool(
   origin: string,
@@ -78,7 +78,7 @@ export function createUpstreamPool(
     connect: tls,
     maxHeaderSize: HEAD_BYTES_MAX,
     keepAliveTimeoutThreshold: KEPT_MARGIN_MS,
-    // The clocks of an exchange are exact and told apart; those of the pool are neither.
+    // An exchange has its own timeouts, which are exact and distinguishable; those of the pool are neither.
     headersTimeout: 0,
     bodyTimeout: 0,
   }
@@ -89,22 +89,22 @@ export function createUpstreamPool(
     ...options,
     requestTls: tls,
     factory: openPool,
-    // To the proxy itself, whose answer to CONNECT belongs to connecting.
+    // Applies to the proxy itself, whose answer to CONNECT is part of connecting.
     clientFactory: (to, given) => new Pool(to, { ...given, headersTimeout: connectMs }),
-    // Never undefined, or undici would read the environment by itself.
+    // Never undefined, or undici would read the environment itself.
     httpProxy: proxies.http,
     httpsProxy: proxies.https,
     noProxy: proxies.except,
   })
 }
 
-/** One client of a pool, which has one connection at a time and one request on it. */
+/** One client of a pool: one connection at a time with one request on it. */
 function createNotedClient(origin: URL, options: object): Client {
   const { connect, ...rest } = options as { readonly connect: buildConnector.connector }
   let socket: Socket | null = null
   /** Requests that were written to the socket. */
   let sentCount = 0
-  /** Whether the upstream has said anything since the last one. */
+  /** Whether the upstream has sent anything since the last request. */
   let hasSpoken = false
   let skip: ReturnType<typeof skipInterimAnswers> | null = null
 
@@ -112,7 +112,7 @@ function createNotedClient(origin: URL, options: object): Client {
     ...rest,
     connect(target, done) {
       sentCount = 0
-      // The types leave out that the connector gives back the socket that is to connect; a proxy's does not.
+      // Not in the types: the connector returns the connecting socket, except a proxy's connector.
       const connecting: unknown = connect(target, (...result) => {
         const [, connected = null] = result
         socket = connected
