@@ -34,18 +34,21 @@ const inTurn = (characters: string): Fields => ({
 
 describe('a completion', () => {
   it('tells of the prompt once, before anything else', () => {
-    const deltas = run({ max_tokens: 3, ignore_eos: true })
-    const length = engine.prompt.encode(promptOf(MESSAGES)).length
+    const fresh = createEngine(modelFile())
+    const deltas = runOn(fresh, { max_tokens: 3, ignore_eos: true })
+    const length = fresh.prompt.encode(promptOf(MESSAGES)).length
     expect(deltas[0]).toEqual({ type: 'prompt', promptTokens: length, cachedTokens: 0 })
     expect(deltas.filter(({ type }) => type === 'prompt')).toHaveLength(1)
   })
 
   it('reads a long prompt in several short steps', () => {
-    const generation = begin(engine, { messages: [{ role: 'user', content: 'x'.repeat(50) }] })
-    const first = advance(engine, generation, null)
-    const second = advance(engine, generation, first.asked)
-    const third = advance(engine, generation, second.asked)
-    const fourth = advance(engine, generation, third.asked)
+    // No other test has left the beginning of the prompt in its cache.
+    const fresh = createEngine(modelFile())
+    const generation = begin(fresh, { messages: [{ role: 'user', content: 'x'.repeat(50) }] })
+    const first = advance(fresh, generation, null)
+    const second = advance(fresh, generation, first.asked)
+    const third = advance(fresh, generation, second.asked)
+    const fourth = advance(fresh, generation, third.asked)
     expect([first, second, third].flatMap(({ deltas }) => deltas)).toEqual([])
     expect(first.asked?.[0]?.ids).toHaveLength(32)
     expect(fourth.deltas[0]).toMatchObject({ type: 'prompt' })
