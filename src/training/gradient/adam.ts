@@ -1,6 +1,6 @@
 /**
- * The optimizer: Adam with bias correction over a gradient that is cut to a norm. Its state goes with
- * the checkpoint, so that the next job goes on where this one stopped.
+ * The optimizer: Adam with bias correction over a gradient clipped to a norm. Its state is saved with
+ * the checkpoint, so that the next job continues where this one stopped.
  */
 import { PROJECTIONS } from '../../inference/tiny/lora/adapter.ts'
 import { tensorNames } from '../../inference/tiny/lora/artifact.ts'
@@ -19,20 +19,20 @@ const STEP_KEY = 'step'
 /** An optimizer of one network. */
 interface Adam {
   /**
-   * Changes the adapter by one step; the network must be refreshed afterwards.
+   * Updates the adapter by one step; the network must be refreshed afterwards.
    *
-   * @param gradient - left as it is
-   * @returns the gradient's norm before it was cut
+   * @param gradient - not modified
+   * @returns the gradient's norm before clipping
    */
   step(gradient: Gradient, learningRate: number): number
-  /** The state, as it goes into a checkpoint. */
+  /** Returns the state for a checkpoint. */
   save(): Safetensors
 }
 
 /**
- * An optimizer that goes on from a saved state.
+ * Creates an optimizer that continues from a saved state.
  *
- * @param saved - null, or of an adapter of another shape: it starts anew
+ * @param saved - if null, or of an adapter of another shape, the optimizer starts fresh
  */
 export function createAdam(network: Network, saved: Safetensors | null): Adam {
   const parameters = listNumbers(network.adapter.layers)
@@ -89,7 +89,7 @@ interface Named {
   readonly values: Float64Array
 }
 
-/** All matrices of an adapter or a gradient, in the order and with the names of the file. */
+/** Returns all matrices of an adapter or a gradient, in the order and with the names of the file. */
 function listNumbers(layers: Gradient): Named[] {
   return layers.flatMap((layer, index) =>
     PROJECTIONS.flatMap((projection) => {
@@ -102,7 +102,7 @@ function listNumbers(layers: Gradient): Named[] {
   )
 }
 
-/** Fills the lists with what was saved. @returns the steps so far */
+/** Fills the lists from the saved state. @returns the steps so far */
 function restore(
   saved: Safetensors | null,
   means: readonly Named[],

@@ -4,7 +4,7 @@ import { addScaled, dot } from '../../inference/tiny/model/matrix.ts'
 import type { ModelShape } from '../../inference/tiny/model/model.ts'
 import type { Layout } from './layout.ts'
 
-/** Queries, keys and values, one row per token, already turned. */
+/** Queries, keys and values, one row per token, already rotated. */
 interface Heads {
   readonly query: Float64Array
   readonly key: Float64Array
@@ -25,8 +25,8 @@ export function attendRows(out: Float64Array, heads: Heads, shape: ModelShape, l
 }
 
 /**
- * The derivatives of queries, keys and values. The weights are computed anew: kept, they would need
- * memory by the square of the length.
+ * Computes the derivatives of queries, keys and values. The attention weights are recomputed: storing
+ * them would take memory quadratic in the length.
  *
  * @param dOut - derivative of the mixed values
  */

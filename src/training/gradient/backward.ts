@@ -1,6 +1,6 @@
 /**
- * The derivative of a loss by the adapter's numbers, from its derivative by the logits. Written by hand
- * for this network; tests hold it to finite differences. The base model gets no derivatives.
+ * Computes the derivative of a loss by the adapter's weights from its derivative by the logits. Written by
+ * hand for this network; tests compare it with finite differences. The base model gets no derivatives.
  */
 import type { LowRank, Projection } from '../../inference/tiny/lora/adapter.ts'
 import { addScaled, addTo, multiply } from '../../inference/tiny/model/matrix.ts'
@@ -15,10 +15,10 @@ import {
   transpose,
 } from './network.ts'
 
-/** One number for each of the adapter's. */
+/** One number for each weight of the adapter. */
 export type Gradient = readonly FullLayer[]
 
-/** A gradient of zeros. */
+/** Returns a gradient of zeros. */
 export function createGradient(network: Network): Gradient {
   return network.adapter.layers.map((layer) =>
     mapProjections((projection) => ({
@@ -29,7 +29,7 @@ export function createGradient(network: Network): Gradient {
 }
 
 /**
- * Adds one pass's part to the gradient.
+ * Adds the contribution of one pass to the gradient.
  *
  * @param dLogits - derivative by `pass.logits`, in its order
  */
@@ -49,7 +49,7 @@ export function runBackward(
   }
 }
 
-/** From the logits back to what the last layer gave. */
+/** Propagates from the logits back to the output of the last layer. */
 function outputGradient(network: Network, pass: Pass, dLogits: Float64Array): Float64Array {
   const { shape, outputNorm, outputTransposed } = network
   const { width } = shape
@@ -72,13 +72,13 @@ interface LayerStep {
   readonly pairs: FullLayer
   readonly into: FullLayer
   readonly pass: Pass
-  /** Derivative by what the layer gave. */
+  /** Derivative by the layer's output. */
   readonly dx: Float64Array
-  /** Nothing below the first layer is trained. */
+  /** True for the first layer, since nothing below it is trained. */
   readonly isFirst: boolean
 }
 
-/** The derivative by what the layer got; adds those of its adapter. */
+/** Returns the derivative by the layer's input; adds those of its adapter to the gradient. */
 function layerGradient(
   network: Network,
   { layer, trace, pairs, into, pass, dx, isFirst }: LayerStep,
@@ -113,7 +113,7 @@ function layerGradient(
   return dMiddle
 }
 
-/** y gets scale * b * (a * x): adds the derivatives of a and b. */
+/** Adds the derivatives of a and b in y += scale * b * (a * x). */
 function addPairGradient(
   into: LowRank,
   { a, b }: LowRank,

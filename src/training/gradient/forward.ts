@@ -1,6 +1,6 @@
 /**
- * The pass over whole sequences that keeps what the way back needs. It must give the logits of the inference
- * engine, up to rounding.
+ * The forward pass over whole sequences, which keeps what the backward pass needs. Its logits must equal those of
+ * the inference engine, up to rounding.
  */
 import type { Projection } from '../../inference/tiny/lora/adapter.ts'
 import {
@@ -15,11 +15,11 @@ import { rotateRows } from './layer-gradient.ts'
 import type { Layout } from './layout.ts'
 import type { Network, NetworkLayer } from './network.ts'
 
-/** What a layer saw, one row per token. */
+/** The intermediate values of a layer, one row per token. */
 export interface LayerTrace {
   readonly x: Float64Array
   readonly normed: Float64Array
-  /** Turned by the positions' angles. */
+  /** Rotated by the angles of the positions. */
   readonly query: Float64Array
   readonly key: Float64Array
   readonly value: Float64Array
@@ -32,18 +32,18 @@ export interface LayerTrace {
   readonly hidden: Float64Array
 }
 
-/** A pass with all that its derivative needs. */
+/** A pass with everything its derivative needs. */
 export interface Pass {
   readonly layout: Layout
   readonly angles: Angles
   readonly layers: readonly LayerTrace[]
-  /** What the last layer gave. */
+  /** Output of the last layer. */
   readonly last: Float64Array
   /** One row of the vocabulary per wanted row, sequence by sequence. The owner of the pass may overwrite them. */
   readonly logits: Float64Array
 }
 
-/** Runs sequences of ids of the vocabulary, none longer than the context, through the network. */
+/** Runs sequences of token ids, none longer than the context, through the network. */
 export function runForward(network: Network, layout: Layout): Pass {
   const { shape, outputNorm, output } = network
   const { width, headSize, ropeBase, epsilon } = shape
@@ -66,7 +66,7 @@ export function runForward(network: Network, layout: Layout): Pass {
   return { layout, angles, layers, last: x, logits }
 }
 
-/** A copy of the rows, in the given order; a row may come more than once. */
+/** Copies rows in the given order; a row may be repeated. */
 export function pickRows(x: Float64Array, rows: readonly number[], width: number): Float64Array {
   const picked = new Float64Array(rows.length * width)
   for (const [place, row] of rows.entries()) {

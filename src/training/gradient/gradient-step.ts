@@ -1,5 +1,5 @@
 /**
- * One gradient step: the loss of its sequences, its derivative by the adapter, and what is told of both.
+ * One gradient step: the loss of its sequences, its derivative by the adapter, and the metrics of both.
  */
 import { type LossConfig, policyLoss } from '../../domain/training/policy-loss.ts'
 import type { Datum } from '../worker/batch.ts'
@@ -9,14 +9,14 @@ import { type Pass, runForward } from './forward.ts'
 import { findRuns, layOut } from './layout.ts'
 import type { Network } from './network.ts'
 
-/** What a step found, summed over its sequences. */
+/** Metrics of a step over all its sequences. */
 interface StepResult {
   readonly gradient: Gradient
-  /** Weighed mean over the tokens that train. */
+  /** Weighted mean over the trained tokens. */
   readonly loss: number
-  /** Mean over the tokens that train, natural logarithm. */
+  /** Mean over the trained tokens, natural logarithm. */
   readonly entropy: number
-  /** Estimate of the divergence from the sampling policy, mean over the tokens that train; >= 0. */
+  /** Estimated divergence from the sampling policy, mean over the trained tokens; >= 0. */
   readonly klDiv: number
 }
 
@@ -26,7 +26,7 @@ const TOKENS_FLOOR = 1e-6
  * Computes the gradient of a step.
  *
  * @param data - one sequence or more
- * @param pause - awaited between passes, so that others get their turn; may throw to stop
+ * @param pause - awaited between passes, so that other work can run; may throw to stop
  */
 export async function computeStep(
   network: Network,
@@ -54,7 +54,7 @@ export async function computeStep(
   return { gradient, loss, entropy: entropy / tokens, klDiv: klDiv / tokens }
 }
 
-/** One sequence's part of a step's numbers. Its logits are overwritten with the derivative by them. */
+/** Returns one sequence's part of the step's metrics. Overwrites its logits with the derivative by them. */
 function judge(
   logits: readonly Float64Array[],
   { sequence, advantage, weight }: Datum,
@@ -76,7 +76,7 @@ function judge(
   return { loss: loss * share, entropy, klDiv }
 }
 
-/** The log-probabilities of the tokens that train, under the network's weights as they are. */
+/** Returns the log-probabilities of the trained tokens under the current weights. */
 export function scoreSequences(
   network: Network,
   sequences: readonly TrainingSequence[],
@@ -87,13 +87,13 @@ export function scoreSequences(
   )
 }
 
-/** The logits of each sequence, a view per token that trains. */
+/** Returns the logits of each sequence, one view per trained token. */
 function splitLogits({ layout, logits }: Pass, vocab: number): Float64Array[][] {
   let at = 0
   return layout.wanted.map((rows) => rows.map(() => logits.subarray(at * vocab, ++at * vocab)))
 }
 
-/** What the logits before a token say of it. */
+/** Values for a token, computed from the logits before it. */
 interface RowReading {
   readonly id: number
   readonly logprob: number
@@ -128,7 +128,7 @@ function toGradient(
   logits[id] = (logits[id] ?? 0) + slope
 }
 
-/** exp(d) - d - 1 of the difference to the sampled logarithm: never negative; 0 where that is not known. */
+/** Returns exp(d) - d - 1 for d, the difference to the sampled logarithm: never negative; 0 if that is unknown. */
 function divergence(current: number, sampled: number): number {
   if (Number.isNaN(sampled)) return 0
   const difference = sampled - current

@@ -1,9 +1,9 @@
-/** The turning of whole batches, and the derivatives of norm and activation. Pure except for their outputs. */
+/** Rotation of whole batches, and the derivatives of norm and activation. Pure except for the output arrays. */
 import { type Angles, rotate } from '../../inference/tiny/model/layer-math.ts'
 import { dot } from '../../inference/tiny/model/matrix.ts'
 
 /**
- * Turns each row by the angles of its position.
+ * Rotates each row by the angles of its position.
  *
  * @param positions - of the rows
  * @param direction - 1 forward; -1 undoes it, which is also its derivative
@@ -21,7 +21,7 @@ export function rotateRows(
   }
 }
 
-/** Adds to `dx` what `dy`, the derivative of a norm's output, means for its input `x`. */
+/** Adds to `dx` the derivative by a norm's input `x`, given `dy`, the derivative by its output. */
 export function addNormGradient(
   dx: Float64Array,
   dy: Float64Array,
@@ -44,7 +44,7 @@ export function addNormGradient(
   }
 }
 
-/** Turns `dOut`, the derivative of SwiGLU's output, into those of its inputs. */
+/** Computes the derivatives by SwiGLU's inputs from `dOut`, the derivative by its output. */
 export function activateGradient(
   dGate: Float64Array,
   dUp: Float64Array,

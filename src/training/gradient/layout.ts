@@ -1,19 +1,19 @@
 /**
- * Lays sequences that begin alike out in one pass: their common beginning is computed once, as rollouts of one
- * task share their prompt. Pure. A sequence must get the same numbers as by itself, up to rounding.
+ * Lays out sequences with a common prefix in one pass, so that the prefix is computed once: rollouts of one task
+ * share their prompt. Pure. A sequence must get the same results as in a pass of its own, up to rounding.
  */
 import type { TrainingSequence } from '../worker/trajectory-reader.ts'
 
 /** The rows of a pass, one per token: first those that all sequences share, then each one's own. */
 export interface Layout {
   readonly ids: readonly number[]
-  /** Place of each row's token in its sequence. */
+  /** Position of each row's token in its sequence. */
   readonly positions: readonly number[]
-  /** How many rows all sequences share. */
+  /** Number of rows that all sequences share. */
   readonly shared: number
   /** For each row the first one of its sequence's own; 0 for a shared one. It sees these and the shared. */
   readonly starts: readonly number[]
-  /** For each sequence the rows that foretell its trained tokens; they may be shared. */
+  /** For each sequence the rows that predict its trained tokens; they may be shared. */
   readonly wanted: readonly (readonly number[])[]
 }
 
@@ -26,8 +26,8 @@ interface Holder {
 export const PASS_ROWS_MAX = 512
 
 /**
- * Splits sequences into runs that are laid out together, in their order. A run grows as long as it has
- * fewer rows than its parts would have, and at most PASS_ROWS_MAX unless it is a single sequence.
+ * Splits sequences into runs that are laid out together, in order. A run grows while it has fewer rows
+ * than its parts would have, to at most PASS_ROWS_MAX unless it is a single sequence.
  */
 export function findRuns<T extends Holder>(holders: readonly T[]): T[][] {
   const runs: T[][] = []
@@ -53,7 +53,7 @@ export function findRuns<T extends Holder>(holders: readonly T[]): T[][] {
   return runs
 }
 
-/** One pass for the sequences, one or more. */
+/** Lays out one pass for one or more sequences. */
 export function layOut(sequences: readonly TrainingSequence[]): Layout {
   const [first] = sequences
   if (first === undefined) throw new RangeError('a pass without a sequence')
@@ -75,7 +75,7 @@ export function layOut(sequences: readonly TrainingSequence[]): Layout {
   return { ids, positions, shared, starts, wanted }
 }
 
-/** Tokens that must be read: nothing follows from the last one that trains. */
+/** Returns the number of tokens to read: nothing after the last trained token matters. */
 function readLength({ places }: TrainingSequence): number {
   return places.at(-1) ?? 0
 }

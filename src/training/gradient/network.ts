@@ -1,6 +1,6 @@
 /**
- * A model with an adapter under training: its weights in 64 bits, ready for passes forward and backward.
- * The base model's numbers must never change.
+ * A model with an adapter in training: its weights in 64 bits, ready for forward and backward passes.
+ * The base model's weights must never change.
  */
 import {
   type Adapter,
@@ -12,7 +12,7 @@ import {
 } from '../../inference/tiny/lora/adapter.ts'
 import type { Model, ModelShape } from '../../inference/tiny/model/model.ts'
 
-/** An adapter that covers every projection, as training changes them all. */
+/** An adapter that covers every projection, since all of them are trained. */
 export type FullLayer = Readonly<Record<Projection, LowRank>>
 export interface FullAdapter extends Adapter {
   readonly layers: readonly FullLayer[]
@@ -45,11 +45,11 @@ export interface Network {
   readonly output: Float64Array
   /** width x vocab. */
   readonly outputTransposed: Float64Array
-  /** Brings the weights up to the adapter, after the adapter's numbers were changed. */
+  /** Updates the weights after the adapter has changed. */
   refresh(): void
 }
 
-/** A network whose adapter may be changed in place; `refresh` must follow. */
+/** Creates a network whose adapter may be changed in place, followed by `refresh`. */
 export function createNetwork(model: Model, adapter: FullAdapter): Network {
   const { shape } = model
   const layers = model.layers.map((layer) => ({
@@ -96,7 +96,7 @@ export function createNetwork(model: Model, adapter: FullAdapter): Network {
   }
 }
 
-/** A record of all projections. */
+/** Builds a record of all projections. */
 export function mapProjections<T>(make: (projection: Projection) => T): Record<Projection, T> {
   return {
     query: make('query'),

@@ -1,4 +1,4 @@
-/** The adapter that a model's first job starts with, and a parent's one made ready to be trained. */
+/** Creates the adapter for a model's first job, and prepares a parent's adapter for training. */
 import {
   type Adapter,
   PROJECTIONS,
@@ -17,10 +17,10 @@ export interface AdapterSize {
   readonly alpha: number
 }
 
-/** The same first numbers for every model: the same job must give the same bytes. */
+/** A fixed seed, since the same job must produce the same bytes. */
 const SEED = 0n
 
-/** An adapter that changes nothing yet: `a` is random, `b` is 0. */
+/** Creates an adapter without effect yet: `a` is random, `b` is 0. */
 export function createAdapter(shape: ModelShape, { rank, alpha }: AdapterSize): FullAdapter {
   const layers = Array.from({ length: shape.layers }, (_, index) =>
     mapProjections((projection) => newPair(shape, index, projection, rank)),
@@ -28,7 +28,7 @@ export function createAdapter(shape: ModelShape, { rank, alpha }: AdapterSize): 
   return { rank, alpha, layers }
 }
 
-/** The parent's adapter with pairs for the projections that it lacks. Its arrays are used as they are. */
+/** Returns the parent's adapter with pairs added for missing projections. Its arrays are reused, not copied. */
 export function completeAdapter(shape: ModelShape, adapter: Adapter): FullAdapter {
   const layers = adapter.layers.map(
     (layer, index): FullLayer =>
@@ -45,7 +45,7 @@ function newPair(shape: ModelShape, layer: number, projection: Projection, rank:
   return { a: spread(random, rank * inputs, inputs), b: new Float64Array(outputs * rank) }
 }
 
-/** Evenly from -1/sqrt(inputs) to 1/sqrt(inputs), as adapters commonly start. */
+/** Uniform from -1/sqrt(inputs) to 1/sqrt(inputs), a common initialization of adapters. */
 function spread(random: Random, count: number, inputs: number): Float64Array {
   const bound = 1 / Math.sqrt(inputs)
   return Float64Array.from({ length: count }, () => (2 * random.next() - 1) * bound)

@@ -1,4 +1,4 @@
-/** Files of large bodies of training jobs while these are taken in. Nothing of them outlives the process. */
+/** Temporary files for large bodies of training jobs while they are received. None outlives the process. */
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { mkdir, open, rm } from 'node:fs/promises'
@@ -8,13 +8,13 @@ import { ApiError } from '../../errors.ts'
 
 /** A body that is being received. */
 export interface StagedBody {
-  /** Where the bytes are. */
+  /** Path of the received bytes. */
   readonly file: string
-  /** Where its groups may be written. */
+  /** Path to write its groups to. */
   readonly payloadFile: string
   /** @throws ApiError store_unavailable */
   write(bytes: Buffer): Promise<void>
-  /** Closes the file; nothing is written after it. */
+  /** Closes the file for writing. */
   finish(): Promise<void>
   /** Removes both files. Never fails. */
   discard(): Promise<void>
@@ -27,11 +27,11 @@ interface BodyFolder {
   close(): void
 }
 
-/** In the data directory: the folder of the system's temporary files may be small, or be memory. */
+/** In the data directory, since the system's temporary folder may be small or in memory. */
 const DIRECTORY = 'training-bodies'
 
 /**
- * Removes what a crash has left, and makes the folder with the first body.
+ * Removes files left by a crash, and creates the folder with the first body.
  *
  * @param dataDir - a directory that no other process uses, or ':memory:' for a temporary one
  */
@@ -58,7 +58,7 @@ async function stageBody(file: string): Promise<StagedBody> {
   return {
     file,
     payloadFile,
-    // Why: a single write may take less than it was given; writeFile goes on until all is written.
+    // A single write may be partial; writeFile continues until everything is written.
     write: (bytes) => onDisk(() => handle.writeFile(bytes)),
     finish: () => onDisk(() => handle.close()),
     async discard() {
@@ -70,7 +70,7 @@ async function stageBody(file: string): Promise<StagedBody> {
   }
 }
 
-/** Runs what needs the disk. */
+/** Runs a disk operation. */
 async function onDisk<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run()

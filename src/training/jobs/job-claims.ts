@@ -1,6 +1,6 @@
 /**
- * Workers that wait for jobs, and the clock of the queue. The queue tells when this process has
- * changed it, and a timer rings when the next lease, backoff or timeout ends, or to look for what another process did.
+ * Workers that wait for jobs, and the queue's timer. The queue reports changes made by this process. The
+ * timer fires when the next lease, backoff or timeout ends, and to check for changes made by other processes.
  */
 import type { Clock } from '../../domain/time/clock.ts'
 import { ApiError } from '../../errors.ts'
@@ -12,22 +12,22 @@ import type {
 } from '../../store/api/training/training-queue.ts'
 import { createLeaseClock } from './lease-clock.ts'
 
-/** Limit: workers that wait at the same time; each change of the queue asks for all of them. */
+/** Limit: workers that wait at the same time; each change of the queue tries a claim for all of them. */
 const CLAIM_WAITERS_MAX = 256
-/** The timer looks at least this often, so that a clock that was set is noticed soon. */
+/** Longest interval of the timer, so that a change of the system clock is noticed soon. */
 const LOOK_MS_MAX = 30_000
-/** While workers wait it looks this often, since nothing tells what another process has queued. */
+/** Longest interval while workers wait, since jobs queued by another process are not reported. */
 const WAITING_LOOK_MS_MAX = 5_000
-/** Wait before the timer tries again when the store failed. */
+/** Delay before the timer retries after the store failed. */
 const FAULT_MS = 1_000
 const US_PER_MS = 1000
 
 interface QueueSettings {
-  /** Time that a worker has from one heartbeat to the next. */
+  /** Maximum time between two heartbeats of a worker. */
   readonly leaseMs: number
-  /** Time that an attempt has in all. */
+  /** Maximum total time of an attempt. */
   readonly wallMs: number
-  /** A job that could have run for this long has failed; 0: never. */
+  /** A job fails when it has been ready for this long without a worker; 0: never. */
   readonly queueTimeoutMs: number
   /** Wait before another attempt; doubles with each. */
   readonly retryMs: number
@@ -37,7 +37,7 @@ export interface JobClaimsOptions {
   readonly queue: TrainingQueue
   readonly settings: QueueSettings
   readonly clock: Clock
-  /** Called with what the timer could not do; it tries again. */
+  /** Called with each error of the timer, which then retries. */
   onFault(error: unknown): void
 }
 
@@ -45,22 +45,22 @@ export interface JobClaimsOptions {
 type Wanted = Omit<Claim, 'times' | 'lease_ms' | 'wall_ms'>
 
 export interface JobClaims {
-  /** The times of a move that happens at this moment. */
+  /** Returns the times for a state transition made now. */
   times(): QueueTimes
   /**
    * Claims a job, or waits for one.
    *
-   * @param signal - aborted when the worker has left or the server stops; a job that comes at the same
-   * moment is released
-   * @returns null when none came in time, or the signal aborted
+   * @param signal - aborted when the worker has disconnected or the server stops; a job claimed at the same
+   * time is released
+   * @returns null if there was none in time, or the signal aborted
    * @throws ApiError server_overloaded when too many wait, and what the queue throws
    */
   claim(wanted: Wanted, waitMs: number, signal: AbortSignal): Promise<ClaimedJob | null>
-  /** Resolves when the leases in the rows are those of the clock as it is now. @throws what the queue throws */
+  /** Resolves when the leases in the rows match the current clock. @throws what the queue throws */
   settle(): Promise<void>
-  /** Gives running jobs whole leases and starts the timer. */
+  /** Gives running jobs full leases and starts the timer. */
   start(): Promise<void>
-  /** Ends the timer and all waits. */
+  /** Stops the timer and ends all waits. */
   close(): void
 }
 
@@ -100,7 +100,7 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
     return claimed
   }
 
-  /** Gives back a job that nobody waits for any more. */
+  /** Releases a job whose worker no longer waits. */
   async function giveBack({ job }: ClaimedJob): Promise<void> {
     const token_hash = job.lease_token_hash ?? ''
     await queue.releaseJob({ job_id: job.id, token_hash, now_us: nowUs() })
@@ -117,7 +117,7 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
     }
   }
 
-  /** Asks for all waiters in the order in which they came, until nothing has changed meanwhile. */
+  /** Tries a claim for all waiters in order of arrival, and repeats if the queue changed in the meantime. */
   async function serve(): Promise<void> {
     hasChanged = true
     if (isServing) return
@@ -136,7 +136,7 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
     const { waiter, claimed } = openWaiter(wanted, waitMs, signal)
     waiters.add(waiter)
     timer.arm()
-    // A job may have come while the first look was on its way.
+    // A job may have been queued during the first claim.
     void serve()
     return claimed.finally(() => waiters.delete(waiter))
   }
@@ -171,7 +171,7 @@ export function createJobClaims(options: JobClaimsOptions): JobClaims {
   }
 }
 
-/** A wait that ends with a job, in time, or with the signal. */
+/** Opens a wait that ends with a job, at the timeout, or with the signal. */
 function openWaiter(wanted: Wanted, waitMs: number, signal: AbortSignal) {
   const { promise: claimed, resolve, reject } = Promise.withResolvers<ClaimedJob | null>()
   const leave = () => waiter.settle(null)
@@ -195,13 +195,13 @@ function openWaiter(wanted: Wanted, waitMs: number, signal: AbortSignal) {
 interface QueueTimerParts {
   readonly times: () => QueueTimes
   readonly settle: () => Promise<void>
-  /** The longest time from one look to the next. */
+  /** Returns the longest time between two checks. */
   readonly lookMsMax: () => number
-  /** Called after each look. */
+  /** Called after each check. */
   readonly onRing: () => void
 }
 
-/** Ends what is overdue at the moment it falls due. */
+/** Creates the timer that ends leases and jobs as soon as they are overdue. */
 function createQueueTimer(
   { queue, settings, clock: { nowUs }, onFault }: JobClaimsOptions,
   { times, settle, lookMsMax, onRing }: QueueTimerParts,
@@ -241,7 +241,7 @@ function createQueueTimer(
     }
   }
 
-  /** Sets the timer anew, once for all changes of a turn. */
+  /** Resets the timer, once for all changes in one turn of the event loop. */
   function arm(): void {
     if (isArming || isClosed) return
     isArming = true

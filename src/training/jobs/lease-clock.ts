@@ -1,6 +1,6 @@
 /**
- * Keeps the times in the queue's rows in step with a wall clock that was set: leases, limits and waits are spans, which
- * no clock may shorten or stretch. Each is moved by as much as the clock was.
+ * Shifts the times in the queue's rows when the wall clock is set: leases, limits and waits are durations, which
+ * a change of the clock must not shorten or extend. All are shifted by as much as the clock.
  */
 import type { Clock } from '../../domain/time/clock.ts'
 import type { TrainingQueue } from '../../store/api/training/training-queue.ts'
@@ -9,17 +9,17 @@ interface LeaseClockOptions {
   readonly queue: TrainingQueue
   readonly clock: Clock
   readonly leaseMs: number
-  /** Called when rows have been moved. */
+  /** Called when rows have been shifted. */
   onMoved(): void
-  /** Called with what could not be done yet; it is tried again before the next use. */
+  /** Called with an error of a shift, which is retried before the next use. */
   onFault(error: unknown): void
 }
 
 interface LeaseClock {
   /**
-   * Resolves when the rows are in step with the clock. To be called before a lease is looked at.
+   * Resolves when the rows match the clock. Must be called before a lease is checked.
    *
-   * @throws ApiError store_unavailable, server_overloaded when they cannot be brought into step
+   * @throws ApiError store_unavailable, server_overloaded when the rows cannot be shifted
    */
   settle(): Promise<void>
   close(): void
@@ -27,14 +27,14 @@ interface LeaseClock {
 
 export function createLeaseClock(options: LeaseClockOptions): LeaseClock {
   const { queue, clock, leaseMs, onMoved, onFault } = options
-  /** By how much the clock was moved and the rows were not. */
+  /** Clock change that has not been applied to the rows yet. */
   let owedUs = 0
   let moving: Promise<void> | null = null
 
   async function moveRows(): Promise<void> {
     while (owedUs !== 0) {
       const movedUs = owedUs
-      // Before anything else of this turn: what is written with the new time must come after.
+      // Queued before anything else in this turn: writes with the new time must come after it.
       await queue.resumeLeases(clock.nowUs(), leaseMs, movedUs)
       owedUs -= movedUs
     }
@@ -55,7 +55,7 @@ export function createLeaseClock(options: LeaseClockOptions): LeaseClock {
 
   return {
     async settle() {
-      // The look at the clock is what notices.
+      // Reading the clock detects a change of it.
       clock.nowUs()
       if (moving || owedUs !== 0) await move()
     },

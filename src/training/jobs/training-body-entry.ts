@@ -6,15 +6,15 @@ import type { JobContent } from '../../domain/training/training-job.ts'
 import { ApiError, type ErrorCode } from '../../errors.ts'
 import { readTrainingBody } from './training-body-text.ts'
 
-/** A body to be read. */
+/** A body to read. */
 export interface BodyRequest {
-  /** Where the body is. */
+  /** Path of the body. */
   readonly file: string
-  /** Where its groups go; never there before. */
+  /** Path for its groups; the file must not exist. */
   readonly payloadFile: string
 }
 
-/** What became of it: a job, or a refusal, since an ApiError does not cross threads as one. */
+/** The result: a job, or an error as plain data, since an ApiError loses its class between threads. */
 export type BodyReply =
   | { readonly value: JobContent; readonly refusal?: undefined }
   | {
@@ -28,7 +28,7 @@ export type BodyReply =
 
 const containersMax = containersMaxOf(resourceLimits.maxOldGenerationSizeMb ?? 0)
 
-/** The pool calls it by its name. */
+/** Called by the pool by this name. */
 export function readBody({ file, payloadFile }: BodyRequest): BodyReply {
   try {
     const { content, payload } = readTrainingBody(readFileSync(file), containersMax)

@@ -1,4 +1,4 @@
-/** Large bodies of training jobs off the event loop: one thread, which takes them in their order. */
+/** Parses large bodies of training jobs off the event loop, in one thread, in order. */
 import { Piscina } from 'piscina'
 import type { JobContent } from '../../domain/training/training-job.ts'
 import { ApiError } from '../../errors.ts'
@@ -8,25 +8,25 @@ import type { BodyReply, BodyRequest } from './training-body-entry.ts'
 const HEAP_BYTES_PER_BODY_BYTE = 16
 const HEAP_MIB_MIN = 4096
 const MIB = 1024 * 1024
-/** An idle thread is ended after this, since it keeps the memory of the largest body. */
+/** Idle time before the thread is stopped, since it keeps the memory of the largest body. */
 const IDLE_MS_MAX = 10_000
 
 export interface TrainingBodyThread {
   /**
-   * Reads a body from its file and writes its groups to the other. The caller bounds how many wait.
+   * Reads a body from one file and writes its groups to another. The caller bounds how many wait.
    *
-   * @throws ApiError invalid_json, validation_failed, request_too_large when the memory does not do,
+   * @throws ApiError invalid_json, validation_failed, request_too_large when the memory does not suffice,
    * server_draining, internal_error
    */
   read(body: BodyRequest): Promise<JobContent>
-  /** Fails what waits and ends the thread. */
+  /** Fails the waiting bodies and stops the thread. */
   close(): Promise<void>
 }
 
 interface TrainingBodyThreadOptions {
   /** Memory of the thread. */
   readonly heapMibMax: number
-  /** Its entry; tests give one of their own. */
+  /** Entry file of the thread; tests pass their own. */
   readonly entry: URL
 }
 
@@ -38,7 +38,7 @@ export function optionsOfBodyThread(bodyBytesMax: number): TrainingBodyThreadOpt
   }
 }
 
-/** MiB of heap for a thread that parses a training body, or the groups of one. */
+/** Returns the MiB of heap for a thread that parses a training body, or the groups of one. */
 export function heapMibOf(bodyBytesMax: number): number {
   return Math.max(HEAP_MIB_MIN, Math.ceil((bodyBytesMax * HEAP_BYTES_PER_BODY_BYTE) / MIB))
 }
@@ -67,12 +67,12 @@ export function createTrainingBodyThread({
       return await taken.run(request)
     } catch (cause) {
       if (isClosed) throw new ApiError('server_draining')
-      // It waited behind a body that took the thread with it, and was not begun.
+      // Not begun yet: it waited behind a body that killed the thread.
       if (pool !== taken) return run(request)
       if ((cause as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') {
         throw new ApiError('internal_error', { cause })
       }
-      // The pool starts no thread for what waits behind one that has died.
+      // When a thread dies, the pool starts no new one for the waiting tasks.
       pool = null
       void taken.destroy()
       throw new ApiError('request_too_large', { cause })

@@ -1,4 +1,4 @@
-/** Takes in the body of a training job: a small one in memory, a large one through a file and a thread. */
+/** Receives the body of a training job: a small one in memory, a large one through a file and a thread. */
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import type { JobContent } from '../../domain/training/training-job.ts'
@@ -16,7 +16,7 @@ export const LARGE_BODIES_MAX = 32
 interface TrainingBody {
   readonly content: JobContent
   readonly payload: TrainingPayload
-  /** Removes what was kept of the body. Never fails. */
+  /** Removes the stored body. Never fails. */
   discard(): Promise<void>
 }
 
@@ -51,7 +51,7 @@ export async function takeTrainingBody(
   }
 }
 
-/** Opens the file when it is first asked for bytes. */
+/** Opens the file on the first read. */
 async function* readFile(path: string): AsyncGenerator<Buffer> {
   yield* createReadStream(path) as AsyncIterable<Buffer>
 }
@@ -77,7 +77,7 @@ export function limitLargeBodies(open: () => Promise<StagedBody>): () => Promise
   }
 }
 
-/** Keeps the first bytes in memory; opens a file when there are more. */
+/** Buffers the first bytes in memory; opens a file when there are more. */
 async function receive(
   source: Readable | undefined,
   stageBody: () => Promise<StagedBody>,
@@ -104,7 +104,7 @@ async function receive(
   }
 }
 
-/** The chunks of a request. A reader that stops early leaves the connection open for the answer. */
+/** Yields the chunks of a request. Stopping early leaves the connection open for the answer. */
 export async function* readChunks(source: Readable | undefined): AsyncGenerator<Buffer> {
   if (source === undefined) return
   try {

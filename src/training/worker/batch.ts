@@ -1,6 +1,6 @@
 /**
- * Plans a job: which tokens train, what each counts, and in which steps. Groups that can train nothing
- * must be told apart by their reason.
+ * Plans a job: which tokens are trained, with which weights, and in which steps. For groups without
+ * trainable tokens it must report the reason.
  */
 import {
   groupAdvantages,
@@ -21,20 +21,20 @@ import {
 /** Limit: tokens of one gradient step, for its time; 200 short rollouts fit. */
 export const STEP_TOKENS_MAX = 8_192
 
-/** A sequence with what its tokens count. */
+/** A sequence with the weights of its tokens. */
 export interface Datum {
   readonly sequence: TrainingSequence
   readonly advantage: number
   readonly weight: number
 }
 
-/** What a job will do. */
+/** The plan of a job. */
 interface Batch {
   /** The sequences of each gradient step, in order; none when nothing trains. */
   readonly steps: readonly (readonly Datum[])[]
   /** Why nothing trains; null when something does. */
   readonly reason: UntrainedReason | null
-  /** Numbers by name that hold for the whole job. */
+  /** Metrics of the whole job, by name. */
   readonly metrics: Readonly<Record<string, number>>
 }
 
@@ -43,15 +43,15 @@ interface Candidate extends WeighedTrajectory {
 }
 
 /**
- * Reads the groups of a job.
+ * Plans a job from its groups.
  *
- * @param pause - awaited between groups; what it throws ends the reading
+ * @param pause - awaited between groups; an error from it ends the planning
  *
  * Spec: §2.12 trajectory_groups, §4.8 (what trains is not shown).
  * Choice: advantages compare all rollouts of a group, also those without choices; those of exactly 0 are
- * left out. A job tells the reason of the group that came nearest to training.
+ * left out. A job reports the reason of the group that came nearest to training.
  *
- * @throws TrajectoryError for a rollout that cannot be one of the model; it names its place
+ * @throws TrajectoryError for a rollout that cannot be one of the model; its message gives the position
  */
 export async function planBatch(
   groups: readonly TrajectoryGroup[],
@@ -124,12 +124,12 @@ function emptyReason(
   return candidates.length > 0 ? 'no_variance' : nearestReason(reasons)
 }
 
-/** The reasons stand in the order of how near they are to training. Nothing at all has no choice. */
+/** Returns the reason nearest to training: UNTRAINED_REASONS is in that order. Without rollouts it is `no_choice`. */
 function nearestReason(reasons: readonly UntrainedReason[]): UntrainedReason {
   return UNTRAINED_REASONS.findLast((reason) => reasons.includes(reason)) ?? 'no_choice'
 }
 
-/** Sequences in their order, in steps of a bounded length. */
+/** Packs sequences, in order, into steps of bounded length. */
 function packSteps(data: readonly Datum[]): Datum[][] {
   const steps: Datum[][] = []
   let room = 0

@@ -1,27 +1,27 @@
 /**
- * Renews the lease of a job from outside the thread that trains: a pass over a long rollout may take longer
- * than a lease, and nothing can be sent within it. Progress and cancellations are handled in the thread.
+ * Renews a job's lease from outside the training thread: a pass over a long rollout may take longer than a
+ * lease, and the thread can send nothing during it. Progress and cancellation are handled in the thread.
  */
 import type { ClaimResponse } from '../../schemas/training/worker.ts'
 import { LeaseLostError } from './worker-client.ts'
 
-/** A lease as its worker holds it: what it takes to report on the job, and how often to. */
+/** A worker's lease: the token needed to report on the job, and the heartbeat interval. */
 export type HeldLease = Pick<ClaimResponse, 'id' | 'lease_token' | 'heartbeat_seconds'>
 
 /** Renews one lease at a time. */
 interface LeaseKeeper {
-  /** @param lease - renewed from now on in place of the one before; null: none */
+  /** @param lease - renewed from now on instead of the previous one; null: none */
   keep(lease: HeldLease | null): void
-  /** The lease that is kept, or null. */
+  /** Returns the current lease, or null. */
   current(): HeldLease | null
 }
 
 /**
- * A keeper without a lease. A renewal that fails is tried again when the next one is due; a lease that is
- * lost is no longer renewed, and the thread learns of it by its next report.
+ * Creates a keeper without a lease. A failed renewal is retried when the next one is due. A lost lease is
+ * no longer renewed, and the thread learns of the loss from its next report.
  *
  * @param renew - given a signal that ends the request when the next one is due
- * @param onFailure - told of what will be tried again
+ * @param onFailure - called with each failure that will be retried
  */
 export function createLeaseKeeper(
   renew: (lease: HeldLease, signal: AbortSignal) => Promise<void>,

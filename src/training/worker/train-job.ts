@@ -1,6 +1,6 @@
 /**
- * One training job, from its groups to the artifact of its checkpoint. The same job on the same parent
- * gives the same bytes. It knows neither the queue nor the server.
+ * Runs one training job, from its groups to the artifact of its checkpoint. The same job on the same parent
+ * produces the same bytes. It knows neither the queue nor the server.
  */
 import { meanOf } from '../../domain/training/advantages.ts'
 import type { ResolvedTrainingConfig } from '../../domain/training/resolve-training-config.ts'
@@ -19,7 +19,7 @@ import { type AdapterSize, completeAdapter, createAdapter } from '../gradient/ne
 import { type Datum, planBatch } from './batch.ts'
 import { createTrajectoryReader, type TrajectoryReader } from './trajectory-reader.ts'
 
-/** What is trained, and on what. */
+/** The input of a job. */
 interface TrainingInput {
   readonly groups: readonly TrajectoryGroup[]
   readonly config: ResolvedTrainingConfig
@@ -27,27 +27,27 @@ interface TrainingInput {
   readonly parent: Uint8Array | null
 }
 
-/** How the job tells of itself while it runs. */
+/** Callbacks for the progress of a job. */
 interface TrainingHooks {
-  /** Before the first step. @param steps - gradient steps to come; 0 when nothing trains */
+  /** Called before the first step. @param steps - number of gradient steps; 0 when nothing trains */
   onStart(steps: number): void
-  /** After each step, with its numbers by name. */
+  /** Called after each step with its metrics by name. */
   onStep(metrics: Readonly<Record<string, number>>): void
-  /** Awaited between passes; what it throws ends the job. */
+  /** Awaited between passes; an error from it ends the job. */
   pause(): Promise<void>
 }
 
-/** What came out. */
+/** The result of a job. */
 export interface TrainingResult {
   /** The checkpoint's file; null when nothing trained. */
   readonly artifact: Uint8Array | null
   /** Why nothing trained; null when something did. */
   readonly reason: UntrainedReason | null
-  /** Numbers of the checkpoint by name. */
+  /** Metrics of the checkpoint by name. */
   readonly metrics: Readonly<Record<string, number>>
 }
 
-/** The weights or a gradient are no numbers any more: the learning rate is too high for these rollouts. */
+/** Thrown when weights or a gradient are not finite: the learning rate is too high for these rollouts. */
 export class DivergedError extends Error {
   constructor() {
     super('the training diverged: lower the learning rate')
@@ -60,7 +60,7 @@ export interface JobTrainer {
   /**
    * Runs a job.
    *
-   * @throws TrajectoryError, AdapterFileError, DivergedError; they would come again at another attempt
+   * @throws TrajectoryError, AdapterFileError, DivergedError; another attempt would throw them again
    */
   train(input: TrainingInput, hooks: TrainingHooks): Promise<TrainingResult>
 }
@@ -72,7 +72,7 @@ const ADAPTER_SIZE: AdapterSize = { rank: 8, alpha: 16 }
 const SEQUENCE_TOKENS_MAX = 4_096
 
 /**
- * A trainer.
+ * Creates a trainer.
  *
  * @param baseModel - name of the model, for the adapter's config
  */
@@ -127,7 +127,7 @@ export function createJobTrainer(
   }
 }
 
-/** The same steps with the log-probabilities of the weights before the job in place of the sampled ones. */
+/** Returns the steps with log-probabilities under the weights before the job instead of the sampled ones. */
 async function rescore(
   network: Network,
   steps: readonly (readonly Datum[])[],
@@ -152,7 +152,7 @@ async function rescore(
   return scored
 }
 
-/** @throws DivergedError when a number is none, or does not fit into the 32 bits of the file */
+/** @throws DivergedError when a number is not finite, or does not fit into the 32 bits of the file */
 function requireFinite({ adapter }: Network, told: readonly number[]): void {
   const matrices = adapter.layers.flatMap((layer) =>
     Object.values(layer).flatMap(({ a, b }: LowRank) => [a, b]),
@@ -162,7 +162,7 @@ function requireFinite({ adapter }: Network, told: readonly number[]): void {
   if (!areFinite) throw new DivergedError()
 }
 
-/** The means of numbers that all steps have. */
+/** Returns the means of the metrics that all steps have. */
 function meanMetrics(told: readonly Record<string, number>[]): Record<string, number> {
   const names = Object.keys(told[0] ?? {})
   return Object.fromEntries(

@@ -1,5 +1,5 @@
 /**
- * The thread of the built-in trainer: a worker like any other, which talks to its server over HTTP alone.
+ * The thread of the built-in trainer: a worker like any other, which talks to its server only over HTTP.
  */
 import { readFileSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -28,5 +28,5 @@ await runWorker({
   log: (entry) => tell({ type: 'log', entry }),
   onLease: (lease) => tell({ type: 'lease', lease }),
 })
-// Connections that are kept alive would hold the thread up.
+// Idle keep-alive connections would keep the thread from ending.
 process.exit(0)

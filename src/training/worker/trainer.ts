@@ -1,6 +1,6 @@
 /**
- * The server's end of the built-in trainer: starts its thread, starts another one when it dies, stops it.
- * It must never run on the server's thread, nor hold the shutdown up.
+ * The server's side of the built-in trainer: starts its thread, replaces it when it dies, and stops it.
+ * Training must never run on the server's thread, nor delay the shutdown.
  */
 import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
@@ -10,43 +10,43 @@ import { createLeaseKeeper, type HeldLease } from './lease-keeper.ts'
 import { createWorkerClient } from './worker-client.ts'
 import type { WorkerLogEntry } from './worker-loop.ts'
 
-/** What the thread is started with; plain data. */
+/** Start data of the thread; plain data. */
 export interface TrainerThreadOptions {
-  /** The server itself, as `http://127.0.0.1:8080`. */
+  /** Address of the server itself, such as `http://127.0.0.1:8080`. */
   readonly baseUrl: string
   /** A key with the scope `worker` on all projects. Secret. */
   readonly token: string
   readonly workerId: string
   readonly workerVersion: string
-  /** Name of the model that it trains. */
+  /** Name of the base model that it trains. */
   readonly baseModel: string
   /** GGUF file of that model. */
   readonly modelPath: string
 }
 
 interface TrainerOptions extends Omit<TrainerThreadOptions, 'modelPath'> {
-  /** Null: the model that ships with the server. */
+  /** Null: the model shipped with the server. */
   readonly modelPath: string | null
   /** Of the largest job. */
   readonly bodyBytesMax: number
   readonly log: (entry: WorkerLogEntry) => void
 }
 
-/** What the thread tells. */
+/** Messages from the thread. */
 export type FromTrainer =
   | { readonly type: 'log'; readonly entry: WorkerLogEntry }
-  /** The job that it works on, or null. */
+  /** The job in progress, or null. */
   | { readonly type: 'lease'; readonly lease: HeldLease | null }
 
 /** A running trainer. */
 export interface Trainer {
-  /** Gives a job under way back to the queue and ends the thread; resolves within a second. */
+  /** Releases a job in progress to the queue and stops the thread; resolves within a second. */
   stop(): Promise<void>
 }
 
-/** Limit: what the thread gets to give its job back; in the middle of a long pass it cannot. */
+/** Limit: time for the thread to release its job; in the middle of a long pass it cannot. */
 const STOP_MS_MAX = 400
-/** Limit: what giving it back from here may take; a lease that is not given back runs out. */
+/** Limit: time to release the job from here; otherwise its lease expires. */
 const RELEASE_MS_MAX = 400
 const RESTART_MS_MIN = 1_000
 const RESTART_MS_MAX = 60_000
@@ -54,8 +54,8 @@ const RESTART_MS_MAX = 60_000
 const MODEL_BYTES_MAX = 33_554_432
 
 /**
- * Starts a trainer; the server must be listening. The caller must stop it. A model that is too large for
- * it is left to other workers.
+ * Starts a trainer; the server must be listening. The caller must stop it. A model that is too large is
+ * left to other workers.
  */
 export function createTrainer({ log, modelPath, bodyBytesMax, ...names }: TrainerOptions): Trainer {
   const options: TrainerThreadOptions = { ...names, modelPath: modelPath ?? TINY_MODEL_PATH }
@@ -88,7 +88,7 @@ export function createTrainer({ log, modelPath, bodyBytesMax, ...names }: Traine
     begun.on('exit', (code) => {
       if (isStopped) return
       keeper.keep(null)
-      // One that ends by itself has done its work, and only frees its memory.
+      // A thread that exits normally has finished its work and only frees its memory.
       const pauseMs = code === 0 ? 0 : restartMs
       if (code !== 0) restartMs = Math.min(2 * restartMs, RESTART_MS_MAX)
       timer = setTimeout(() => {
@@ -104,7 +104,7 @@ export function createTrainer({ log, modelPath, bodyBytesMax, ...names }: Traine
       if (timer !== null) clearTimeout(timer)
       const { promise: ended, resolve } = Promise.withResolvers<void>()
       worker.once('exit', () => resolve())
-      // A thread that has ended already never says so again.
+      // A thread that has already ended emits no second exit event.
       if (worker.threadId === -1) resolve()
       worker.postMessage('stop')
       const limit = setTimeout(resolve, STOP_MS_MAX)

@@ -1,6 +1,6 @@
 /**
- * Turns rollouts into token ids with marks on those that the model chose. Only choices train; messages
- * are context. It must never guess at tokens: a choice whose tokens are not known trains nothing.
+ * Converts rollouts to token ids and marks those sampled by the model. Only choices are trained; messages
+ * are context. It must never guess tokens: a choice with unknown tokens is not trained.
  */
 
 import { ApiError } from '../../errors.ts'
@@ -12,26 +12,26 @@ import type { Trajectory } from '../../schemas/training/trajectory.ts'
 import { isTrajectoryChoice } from '../../schemas/training/trajectory-choice.ts'
 import type { UntrainedReason } from '../../schemas/training/worker.ts'
 
-/** One run of tokens with the ones that train. */
+/** One sequence of tokens, with the positions to train. */
 export interface TrainingSequence {
   readonly ids: readonly number[]
-  /** Places of the tokens that train, ascending; none is the first token. */
+  /** Positions of the trained tokens, ascending; never the first token. */
   readonly places: readonly number[]
-  /** Their log-probabilities when they were sampled; NaN where that is not known. */
+  /** Their log-probabilities when they were sampled; NaN if unknown. */
   readonly sampled: readonly number[]
 }
 
 /** Reads rollouts of one model. */
 export interface TrajectoryReader {
   /**
-   * The sequences of a rollout, one or more, or why there are none.
+   * Returns the sequences of a rollout, one or more, or why there are none.
    *
    * @throws TrajectoryError for a rollout that cannot be one of this model
    */
   read(trajectory: Trajectory): readonly TrainingSequence[] | UntrainedReason
 }
 
-/** A rollout that does not fit the model; the message names no text of it. */
+/** Thrown for a rollout that does not fit the model; the message contains no text of it. */
 export class TrajectoryError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause })
@@ -42,7 +42,7 @@ export class TrajectoryError extends Error {
 type Item = Readonly<Record<string, unknown>>
 type History = Pick<Trajectory, 'messages_and_choices' | 'tools'>
 
-/** What a choice tells of its tokens. */
+/** The known tokens of a choice. */
 interface ChoiceTokens {
   readonly ids: readonly number[]
   readonly sampled: readonly number[]
@@ -57,13 +57,13 @@ interface OpenSequence {
 const TOKEN_ID = /^token_id:(\d{1,9})$/
 
 /**
- * A reader for one model.
+ * Creates a reader for one model.
  *
  * A choice's tokens are its `token_ids`, or those that its log-probabilities name as `token_id:<id>`, or
  * those whose bytes they give; its prompt is its `prompt_token_ids`, or else the messages before it in
- * the chat template. A choice whose prompt goes on from the tokens of the one before joins its sequence.
+ * the chat template. A choice whose prompt continues the tokens of the previous one joins its sequence.
  *
- * @param contextTokens - tokens of prompt and answers together, at most
+ * @param contextTokens - maximum tokens of prompt and answers together
  *
  * Spec: §2.12 messages_and_choices, additional_histories, tools (meaning not shown).
  * Choice: an assistant message that is no choice is context; tokens without a log-probability train.
@@ -97,7 +97,7 @@ export function createTrajectoryReader(
   function readPrompt(choice: Item, before: readonly Item[], { tools }: History): number[] {
     const named = listOfIds(choice.prompt_token_ids)
     if (named !== null) return named
-    // Why: the same reading as in a chat request, so that a rollout's prompt has the same tokens.
+    // Parsed like a chat request, so that a rollout's prompt has the same tokens.
     const request = { messages: before.map(toMessage), tools: tools ?? null }
     const plan = planPrompt(request as unknown as ChatCompletionRequest)
     return prompt.encode({ ...plan, tokensKept: null })
@@ -150,7 +150,7 @@ export function createTrajectoryReader(
   }
 }
 
-/** A choice as the message that later turns see. */
+/** Converts a choice to the message that later turns see. */
 function toMessage(item: Item): unknown {
   return isTrajectoryChoice(item) ? item.message : item
 }
@@ -170,7 +170,7 @@ function startsWith(ids: readonly number[], start: readonly number[]): boolean {
   return ids.length >= start.length && start.every((id, place) => ids[place] === id)
 }
 
-/** Bytes as a text, a character each. */
+/** Converts bytes to a string with one character per byte. */
 function spell(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes)
 }

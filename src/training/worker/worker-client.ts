@@ -1,6 +1,6 @@
 /**
- * The worker protocol as a client of it: claims, fetches, reports. It tells a lost lease from a failure that
- * passes, tries the latter again, and must never send its key anywhere but to its server.
+ * Client of the worker protocol: claims, fetches, reports. It distinguishes a lost lease from a transient
+ * failure, retries the latter, and must never send its key anywhere but to its server.
  */
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,7 +16,7 @@ import {
   type WorkerEvent,
 } from '../../schemas/training/worker.ts'
 
-/** A job of another worker by now, or one that has ended. */
+/** Thrown when the job belongs to another worker by now, or has ended. */
 export class LeaseLostError extends Error {
   constructor() {
     super('the lease is lost')
@@ -24,7 +24,7 @@ export class LeaseLostError extends Error {
   }
 }
 
-/** An answer that another try would not change. */
+/** Thrown for an answer that a retry would not change. */
 class RefusedError extends Error {
   readonly status: number
 
@@ -54,19 +54,19 @@ export interface JobClient {
 type HeartbeatAnswer = z.infer<typeof HeartbeatResponse>
 type Fetchable = ClaimResponse['payload']
 
-/** A worker's way to its server. */
+/** A worker's connection to its server. */
 export interface WorkerClient {
-  /** Waits for a job; null when none came. @param signal - ends the wait */
+  /** Waits for a job; null if there was none. @param signal - ends the wait */
   claim(request: ClaimRequest, signal: AbortSignal): Promise<ClaimResponse | null>
   job(claimed: ClaimResponse): JobClient
-  /** Renews a lease in place of the one who claimed it. @param signal - ends the request */
+  /** Renews a lease on behalf of the thread that claimed it. @param signal - ends the request */
   renew(lease: Pick<ClaimResponse, 'id' | 'lease_token'>, signal: AbortSignal): Promise<void>
-  /** Gives a job back in place of the one who claimed it. @param signal - ends the request */
+  /** Releases a job on behalf of the thread that claimed it. @param signal - ends the request */
   release(lease: Pick<ClaimResponse, 'id' | 'lease_token'>, signal: AbortSignal): Promise<void>
 }
 
 const ROOT = '/v1/preview/worker'
-/** Limit: a request whose answer takes longer has failed; a claim waits 30 s at most. */
+/** Limit: timeout of a request; a claim waits 30 s at most. */
 const REQUEST_MS_MAX = 60_000
 /** Limit: tries of one report, over about 6 seconds. */
 const TRIES_MAX = 6
@@ -81,7 +81,7 @@ interface Call {
 }
 
 /**
- * A client.
+ * Creates a client.
  *
  * @param baseUrl - the server, as `http://127.0.0.1:8080`
  * @param token - a key with the scope `worker`. Secret.
@@ -103,8 +103,8 @@ export function createWorkerClient(baseUrl: string, token: string): WorkerClient
   }
 
   /**
-   * The whole answer, which may break off as well. Every report may come twice: the server knows it by its lease, its
-   * number or its hash.
+   * Returns the whole answer; a broken answer is retried, too. Every report may be sent twice: the server recognizes
+   * it by its lease, its number or its hash.
    */
   async function sendSurely(call: Call): Promise<Uint8Array> {
     for (let tried = 1; ; tried++) {
@@ -189,12 +189,12 @@ export function createWorkerClient(baseUrl: string, token: string): WorkerClient
   }
 }
 
-/** Why: the key goes with the request, so an address of another host must never be asked. */
+/** @throws Error for an address on another host: the request would send the key there */
 function requireOwnPath(url: string): void {
   if (!/^\/(?!\/)/.test(url)) throw new Error('the server named a file outside of itself')
 }
 
-/** Lost connections, timeouts and answers of an overloaded or failing server. */
+/** Whether an error is a lost connection, a timeout, or an answer of an overloaded or failing server. */
 function mayPass(error: unknown): boolean {
   if (error instanceof LeaseLostError) return false
   if (error instanceof RefusedError) return error.status >= 500 || error.status === 429

@@ -1,6 +1,6 @@
 /**
- * The life of a worker: waits for a job, trains it, reports, waits again. Whatever happens to a job, it
- * must be completed, failed or given back, unless its lease is lost.
+ * The main loop of a worker: waits for a job, trains it, reports, repeats. Whatever happens, a job must be
+ * completed, failed or released, unless its lease is lost.
  */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { ResolvedTrainingConfig } from '../../domain/training/resolve-training-config.ts'
@@ -18,20 +18,20 @@ import { type JobClient, LeaseLostError, type WorkerClient } from './worker-clie
 
 interface WorkerLoopOptions {
   readonly client: WorkerClient
-  /** Names of this worker, told with each claim. */
+  /** Names of this worker, sent with each claim. */
   readonly workerId: string
   readonly workerVersion: string
   readonly baseModel: string
-  /** Called with the first job: a server that trains nothing loads no second model. */
+  /** Called for the first job, so that a server that trains nothing loads no second model. */
   readonly openTrainer: () => JobTrainer
-  /** Aborted when the worker must stop; a job under way is given back. */
+  /** Aborted when the worker must stop; a job in progress is released. */
   readonly signal: AbortSignal
   readonly log: (entry: WorkerLogEntry) => void
-  /** Told with each claimed job, and with null when nothing is to be done for it any more. */
+  /** Called with each claimed job, and with null when it is finished. */
   readonly onLease: (lease: HeldLease | null) => void
 }
 
-/** What a worker tells of its work; no text of a payload. */
+/** Log events of a worker; they contain no text of a payload. */
 export interface WorkerLogEntry {
   readonly level: 'info' | 'warn' | 'error'
   readonly message: string
@@ -51,8 +51,8 @@ class CancelledError extends Error {}
 class StoppedError extends Error {}
 
 /**
- * Runs until the signal is aborted, or until a job with a large payload is done: a thread that is idle keeps
- * the memory of it, so another thread should go on. Failures of claims are waited out.
+ * Runs until the signal is aborted, or until a job with a large payload is done: an idle thread would keep the
+ * memory of it, so another thread should continue. After a failed claim it waits and retries.
  */
 export async function runWorker(options: WorkerLoopOptions): Promise<void> {
   const { client, signal, log } = options
@@ -148,7 +148,7 @@ async function trainAndComplete(
   await job.complete({ sha256, metrics: { ...metrics }, trained: artifact !== null, reason })
 }
 
-/** Tells the server why the job does not go on here. */
+/** Reports to the server why the job does not continue here. */
 async function giveUp(job: JobClient, error: unknown): Promise<void> {
   if (error instanceof LeaseLostError) return
   if (error instanceof StoppedError || error instanceof CancelledError) return await job.release()
@@ -159,12 +159,12 @@ async function giveUp(job: JobClient, error: unknown): Promise<void> {
   })
 }
 
-/** A job that is another's has nothing to be told. */
+/** Ignores a lost lease: there is nothing left to report. */
 function dropLostLease(error: unknown): void {
   if (!(error instanceof LeaseLostError)) throw error
 }
 
-/** A name for what another attempt would not change; null for anything else. */
+/** Returns a code for errors that another attempt would not change; null for others. */
 function codeOf(error: unknown): string | null {
   if (error instanceof TrajectoryError) return 'invalid_trajectory'
   if (error instanceof AdapterFileError) return 'invalid_parent_artifact'
