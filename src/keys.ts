@@ -4,7 +4,7 @@ import { type Config, readConfig } from './config.ts'
 import { isProjectPattern, type Scope } from './domain/access/permissions.ts'
 import { SCOPES } from './schemas/access/key.ts'
 import { renderTimestamp } from './schemas/timestamp.ts'
-import type { KeyStore } from './store/api/access/keys.ts'
+import { type KeyStore, listKeyParts, type StoredKey } from './store/api/access/keys.ts'
 import { openPostgresKeys } from './store/postgres/open.ts'
 import { tryLockDataDirectory } from './store/sqlite/db/directory-lock.ts'
 import { openSqliteKeys } from './store/sqlite/open.ts'
@@ -70,15 +70,15 @@ function readOptions(args: readonly string[]) {
 }
 
 async function list(keys: KeyStore): Promise<void> {
-  for (const key of await keys.listKeys()) {
-    const state = key.revoked_at_us === null ? 'live' : 'revoked'
-    const made = renderTimestamp(key.created_at_us).slice(0, 19)
-    print(
-      [key.id, state, made, key.svc_user_id, key.scopes.join(','), key.projects.join(',')].join(
-        '  ',
-      ),
-    )
-  }
+  for await (const part of listKeyParts(keys)) part.forEach(printKey)
+}
+
+function printKey(key: StoredKey): void {
+  const state = key.revoked_at_us === null ? 'live' : 'revoked'
+  const made = renderTimestamp(key.created_at_us).slice(0, 19)
+  print(
+    [key.id, state, made, key.svc_user_id, key.scopes.join(','), key.projects.join(',')].join('  '),
+  )
 }
 
 async function revoke(keys: KeyStore, [id]: readonly string[]): Promise<void> {

@@ -200,6 +200,8 @@ CREATE TABLE keys (
   revoked_at_us INTEGER
 ) STRICT;
 
+CREATE INDEX keys_created_at_us ON keys (created_at_us, id);
+
 CREATE TABLE migrations (
   version INTEGER NOT NULL PRIMARY KEY,
   name TEXT NOT NULL,
@@ -266,6 +268,9 @@ CREATE INDEX preview_models_created_at_us ON preview_models (created_at_us, id);
 
 CREATE UNIQUE INDEX preview_models_entity_project_name
 ON preview_models (entity, project, name) WHERE deleted_at_us IS NULL;
+
+CREATE INDEX preview_models_name_created_at_us
+ON preview_models (name, created_at_us, id) WHERE deleted_at_us IS NULL;
 
 CREATE INDEX preview_models_past_names
 ON preview_models (entity, project, name, last_step) WHERE deleted_at_us IS NOT NULL;
@@ -444,6 +449,8 @@ ON training_jobs (model_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE UNIQUE INDEX training_jobs_model_id_seq ON training_jobs (model_id, seq);
 
 CREATE UNIQUE INDEX training_jobs_running ON training_jobs (model_id) WHERE state = 'running';
+
+CREATE INDEX training_jobs_state_created_at_us ON training_jobs (state, created_at_us, id);
 
 CREATE INDEX training_jobs_unfinished
 ON training_jobs (model_id, seq) WHERE state IN ('queued', 'running');

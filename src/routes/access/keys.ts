@@ -1,8 +1,9 @@
 /** API keys over HTTP, as `npm run keys` has them on the machine. Spec: §5; additions to the spec. */
 import { ownsProjects, renderKeyRow, resolveNewKey } from '../../domain/access/key-view.ts'
-import { requireScope } from '../../domain/access/permissions.ts'
+import { type Principal, requireScope } from '../../domain/access/permissions.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
+import { sendLines } from '../../http/stream/json-lines.ts'
 import {
   KeyCreateRequest,
   KeyCreateResponse,
@@ -10,7 +11,7 @@ import {
   KeyParams,
   KeyResponse,
 } from '../../schemas/access/key.ts'
-import type { KeyStore } from '../../store/api/access/keys.ts'
+import { type KeyStore, listKeyParts, type StoredKey } from '../../store/api/access/keys.ts'
 
 interface KeyRoutesOptions {
   readonly keys: KeyStore
@@ -30,10 +31,9 @@ export async function keyRoutes(app: App, { keys }: KeyRoutesOptions): Promise<v
         response: { 200: KeyListResponse },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const caller = requireScope(request.principal, 'admin')
-      const found = (await keys.listKeys()).filter((key) => ownsProjects(caller, key.projects))
-      return { object: 'list' as const, data: found.map(renderKeyRow) }
+      await sendLines(reply, renderKeys(listKeyParts(keys), caller), 'application/json')
     },
   )
 
@@ -52,8 +52,8 @@ export async function keyRoutes(app: App, { keys }: KeyRoutesOptions): Promise<v
       const caller = requireScope(request.principal, 'admin')
       const rights = resolveNewKey(request.body, caller)
       const { id, secret } = await keys.createKey(rights)
-      const made = (await keys.listKeys()).find((key) => key.id === id)
-      if (made === undefined) throw new ApiError('key_not_found')
+      const made = await keys.findKey(id)
+      if (made === null) throw new ApiError('key_not_found')
       reply.header('cache-control', 'no-store')
       return { ...renderKeyRow(made), secret }
     },
@@ -74,14 +74,28 @@ export async function keyRoutes(app: App, { keys }: KeyRoutesOptions): Promise<v
     async (request) => {
       const caller = requireScope(request.principal, 'admin')
       const { key_id } = request.params
-      const list = async () => (await keys.listKeys()).find(({ id }) => id === key_id)
-      const found = await list()
+      const found = await keys.findKey(key_id)
       // A key of other projects reads as none, so that ids of others cannot be probed.
-      const isOwn = found !== undefined && ownsProjects(caller, found.projects)
+      const isOwn = found !== null && ownsProjects(caller, found.projects)
       if (!isOwn || !(await keys.revokeKey(key_id))) {
         throw new ApiError('key_not_found', { param: 'key_id' })
       }
-      return renderKeyRow((await list()) ?? found)
+      return renderKeyRow((await keys.findKey(key_id)) ?? found)
     },
   )
+}
+
+/** The list of the keys that the caller owns, as pieces of one JSON text: there may be very many. */
+async function* renderKeys(
+  parts: AsyncIterable<readonly StoredKey[]>,
+  caller: Principal,
+): AsyncGenerator<string> {
+  let opening = '{"object":"list","data":['
+  for await (const part of parts) {
+    const shown = part.filter((key) => ownsProjects(caller, key.projects))
+    if (shown.length === 0) continue
+    yield opening + shown.map((key) => JSON.stringify(renderKeyRow(key))).join(',')
+    opening = ','
+  }
+  yield opening === ',' ? ']}' : `${opening}]}`
 }

@@ -3,7 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { hashKey, isSameBytes } from '../../../domain/access/keys.ts'
 import { createOrderedIds } from '../../../domain/time/ordered-ids.ts'
 import type { KeyStore } from '../../api/access/keys.ts'
-import { type KeyRow, makeKey, toPrincipal, toStoredKey } from '../../sqlite/access/key-rows.ts'
+import {
+  type KeyRow,
+  makeKey,
+  partBehind,
+  toPrincipal,
+  toStoredKey,
+} from '../../sqlite/access/key-rows.ts'
 import * as SQL from '../../sqlite/access/keys.sql.ts'
 import { createPrincipalCache } from '../../sqlite/access/principal-cache.ts'
 import type { Postgres } from '../db/client.ts'
@@ -22,8 +28,12 @@ export function createKeyStore(db: Postgres): KeyStore {
       return { id: row.id, secret }
     },
     findPrincipal: cache.find,
-    async listKeys() {
-      return (await db.all<KeyRow>(SQL.LIST_KEYS)).map(toStoredKey)
+    async findKey(id) {
+      const row = await db.first<KeyRow>(SQL.FIND_KEY_BY_ID, { id })
+      return row ? toStoredKey(row) : null
+    },
+    async listKeys(after) {
+      return (await db.all<KeyRow>(SQL.LIST_KEYS, partBehind(after))).map(toStoredKey)
     },
     async revokeKey(id) {
       const changed = await db.run(SQL.REVOKE_KEY, { id, revoked_at_us: readClockUs() })

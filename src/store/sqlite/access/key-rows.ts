@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { hashKey, KEY_BYTES, renderKey } from '../../../domain/access/keys.ts'
 import type { Principal, Scope } from '../../../domain/access/permissions.ts'
-import type { NewKey, StoredKey } from '../../api/access/keys.ts'
+import { KEYS_PER_PART, type NewKey, type StoredKey } from '../../api/access/keys.ts'
+import { placeBefore } from '../db/listing.ts'
 
 /** A row of `keys` for a new key. */
 export interface NewKeyRow {
@@ -48,4 +49,11 @@ export function toStoredKey(row: Omit<KeyRow, 'hash'>): StoredKey {
 export function toPrincipal(row: KeyRow): Principal {
   const { id, svc_user_id, svc_username, scopes, projects } = toStoredKey(row)
   return Object.freeze({ keyId: id, svc_user_id, svc_username, scopes, projects })
+}
+
+/** What a statement needs to list the keys behind one, or the first. */
+export function partBehind(after: StoredKey | undefined) {
+  const place =
+    after === undefined ? placeBefore('asc') : { after_us: after.created_at_us, after_id: after.id }
+  return { ...place, limit: KEYS_PER_PART }
 }

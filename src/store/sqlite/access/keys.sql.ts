@@ -13,11 +13,20 @@ FROM keys
 WHERE hash = @hash AND revoked_at_us IS NULL
 `
 
-/** All keys; there are few. */
+/** One key, live or revoked, by primary key. */
+export const FIND_KEY_BY_ID = `
+SELECT id, svc_user_id, svc_username, scopes_json, projects_json, created_at_us, revoked_at_us
+FROM keys
+WHERE id = @id
+`
+
+/** The next keys behind a place (keys_created_at_us). */
 export const LIST_KEYS = `
 SELECT id, svc_user_id, svc_username, scopes_json, projects_json, created_at_us, revoked_at_us
 FROM keys
+WHERE (created_at_us, id) > (@after_us, @after_id)
 ORDER BY created_at_us, id
+LIMIT @limit
 `
 
 /** By primary key. */

@@ -7,8 +7,8 @@ import type { KeyStore } from '../../api/access/keys.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'
-import { type KeyRow, makeKey, toPrincipal, toStoredKey } from './key-rows.ts'
-import { FIND_KEY, LIST_KEYS } from './keys.sql.ts'
+import { type KeyRow, makeKey, partBehind, toPrincipal, toStoredKey } from './key-rows.ts'
+import { FIND_KEY, FIND_KEY_BY_ID, LIST_KEYS } from './keys.sql.ts'
 import { createPrincipalCache } from './principal-cache.ts'
 
 /**
@@ -16,6 +16,7 @@ import { createPrincipalCache } from './principal-cache.ts'
  */
 export function createKeyStore(db: Connection, writes: Writes): KeyStore {
   const findKey = db.prepare(FIND_KEY)
+  const findKeyById = db.prepare(FIND_KEY_BY_ID)
   const listKeys = db.prepare(LIST_KEYS)
   const newKeyId = createOrderedIds(readClockUs, randomBytes)
   const cache = createPrincipalCache(lookUp)
@@ -37,9 +38,17 @@ export function createKeyStore(db: Connection, writes: Writes): KeyStore {
       return { id: row.id, secret }
     },
     findPrincipal: cache.find,
-    async listKeys() {
+    async findKey(id) {
       try {
-        return (listKeys.all() as KeyRow[]).map(toStoredKey)
+        const row = findKeyById.get({ id }) as KeyRow | undefined
+        return row ? toStoredKey(row) : null
+      } catch (error) {
+        throw toStoreError(error)
+      }
+    },
+    async listKeys(after) {
+      try {
+        return (listKeys.all(partBehind(after)) as KeyRow[]).map(toStoredKey)
       } catch (error) {
         throw toStoreError(error)
       }

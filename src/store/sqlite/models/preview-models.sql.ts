@@ -69,7 +69,14 @@ SELECT ${COLUMNS}
 FROM preview_models
 WHERE (created_at_us, id) > (@after_us, @after_id)
   AND deleted_at_us IS NULL
-  AND (@name IS NULL OR name = @name)
+ORDER BY created_at_us, id
+`
+
+/** Models of one name behind a place, upwards (preview_models_name_created_at_us). */
+export const LIST_NAMED_MODELS_ASC = `
+SELECT ${COLUMNS}
+FROM preview_models
+WHERE name = @name AND (created_at_us, id) > (@after_us, @after_id) AND deleted_at_us IS NULL
 ORDER BY created_at_us, id
 `
 
@@ -79,7 +86,14 @@ SELECT ${COLUMNS}
 FROM preview_models
 WHERE (created_at_us, id) < (@after_us, @after_id)
   AND deleted_at_us IS NULL
-  AND (@name IS NULL OR name = @name)
+ORDER BY created_at_us DESC, id DESC
+`
+
+/** Models of one name behind a place, downwards (preview_models_name_created_at_us). */
+export const LIST_NAMED_MODELS_DESC = `
+SELECT ${COLUMNS}
+FROM preview_models
+WHERE name = @name AND (created_at_us, id) < (@after_us, @after_id) AND deleted_at_us IS NULL
 ORDER BY created_at_us DESC, id DESC
 `
 

@@ -28,6 +28,10 @@ export function createPreviewModelStore(
     asc: db.prepare(SQL.LIST_PREVIEW_MODELS_ASC),
     desc: db.prepare(SQL.LIST_PREVIEW_MODELS_DESC),
   }
+  const listNamed = {
+    asc: db.prepare(SQL.LIST_NAMED_MODELS_ASC),
+    desc: db.prepare(SQL.LIST_NAMED_MODELS_DESC),
+  }
 
   function placeOf(listing: ModelListing) {
     const { after, order } = listing
@@ -51,7 +55,9 @@ export function createPreviewModelStore(
     async listModels(listing) {
       const { order, name, count } = listing
       try {
-        const rows = list[order].iterate({ ...placeOf(listing), name })
+        const place = placeOf(listing)
+        const rows =
+          name === null ? list[order].iterate(place) : listNamed[order].iterate({ ...place, name })
         return takeAccepted(rows as Iterable<PreviewModel>, count, (model) =>
           isShown(model, listing),
         )

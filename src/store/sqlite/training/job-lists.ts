@@ -31,6 +31,10 @@ export function createJobLists(
     asc: db.prepare(SQL.LIST_TRAINING_JOBS_ASC),
     desc: db.prepare(SQL.LIST_TRAINING_JOBS_DESC),
   }
+  const listOfStatus = {
+    asc: db.prepare(SQL.LIST_STATUS_JOBS_ASC),
+    desc: db.prepare(SQL.LIST_STATUS_JOBS_DESC),
+  }
   const listOfModel = {
     asc: db.prepare(SQL.LIST_MODEL_JOBS_ASC),
     desc: db.prepare(SQL.LIST_MODEL_JOBS_DESC),
@@ -59,7 +63,11 @@ export function createJobLists(
     const place = cursor
       ? { after_us: cursor.created_at_us, after_id: cursor.id }
       : placeBefore(order)
-    return listAll[order].iterate({ ...place, status }) as Iterable<TrainingJob>
+    const rows =
+      status === null
+        ? listAll[order].iterate(place)
+        : listOfStatus[order].iterate({ ...place, status })
+    return rows as Iterable<TrainingJob>
   }
 
   function readEvents({ job_id, after, count }: EventListing): StoredJobEvent[] {

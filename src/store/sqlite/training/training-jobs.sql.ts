@@ -113,7 +113,14 @@ export const LIST_TRAINING_JOBS_ASC = `
 SELECT ${COLUMNS}
 FROM training_jobs
 WHERE (created_at_us, id) > (@after_us, @after_id)
-  AND (@status IS NULL OR state = @status)
+ORDER BY created_at_us, id
+`
+
+/** Jobs of one status behind a place, upwards (training_jobs_state_created_at_us). */
+export const LIST_STATUS_JOBS_ASC = `
+SELECT ${COLUMNS}
+FROM training_jobs
+WHERE state = @status AND (created_at_us, id) > (@after_us, @after_id)
 ORDER BY created_at_us, id
 `
 
@@ -122,7 +129,14 @@ export const LIST_TRAINING_JOBS_DESC = `
 SELECT ${COLUMNS}
 FROM training_jobs
 WHERE (created_at_us, id) < (@after_us, @after_id)
-  AND (@status IS NULL OR state = @status)
+ORDER BY created_at_us DESC, id DESC
+`
+
+/** Jobs of one status behind a place, downwards (training_jobs_state_created_at_us). */
+export const LIST_STATUS_JOBS_DESC = `
+SELECT ${COLUMNS}
+FROM training_jobs
+WHERE state = @status AND (created_at_us, id) < (@after_us, @after_id)
 ORDER BY created_at_us DESC, id DESC
 `
 
