@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { KEYS_PER_PART } from '../../src/store/api/access/keys.ts'
 import { buildTestApp, type TestApp } from '../support/build-test-app.ts'
 
 const URL = '/v1/keys'
@@ -54,6 +55,24 @@ describe('POST /v1/keys', () => {
 })
 
 describe('GET and DELETE /v1/keys', () => {
+  it('list the keys of the projects of the caller among many others', async () => {
+    const { get, createKey, deps } = await buildTestApp()
+    const key = { svc_user_id: 'u', svc_username: 'U', scopes: [] }
+    const make = (_: unknown, at: number) =>
+      deps.keys.createKey({ ...key, projects: [at % 400 === 399 ? 'acme/demo' : 'other/demo'] })
+    const made = await Promise.all(Array.from({ length: 2 * KEYS_PER_PART }, make))
+    const caller = await createKey({ scopes: ['admin'], projects: ['acme/*'] })
+    const me = await get('/me', { key: caller })
+    const own = [...made.filter((_, at) => at % 400 === 399), { id: me.body.key_id }]
+    const [mine, all] = [await get(URL, { key: caller }), await get(URL)]
+    expect(mine.headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(mine.body.object).toBe('list')
+    const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id).toSorted()
+    expect(idsOf(mine.body.data)).toEqual(idsOf(own))
+    expect(all.body.data).toHaveLength(made.length + 2)
+    expect(idsOf(all.body.data)).toEqual(expect.arrayContaining(idsOf(made)))
+  })
+
   it('revoke a key, which then is refused, and once', async () => {
     const { get, post, delete: remove } = await buildTestApp()
     const { id, secret } = (await post(URL, WANTED)).body

@@ -7,6 +7,7 @@ import {
   type Scope,
 } from '../../src/domain/access/permissions.ts'
 import { createServerKeys } from '../../src/http/server-keys.ts'
+import { KEYS_PER_PART, listKeyParts, type StoredKey } from '../../src/store/api/access/keys.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 
 function principal(scopes: Scope[], projects: string[]): Principal {
@@ -97,6 +98,21 @@ describe('key store', () => {
     expect(await keys.revokeKey(id)).toBe(true)
     expect(await keys.findPrincipal(secret)).toBeNull()
     expect(await keys.revokeKey(id)).toBe(false)
+  })
+})
+
+describe('the parts of a list of keys', () => {
+  it('leave other work its turn between them', async () => {
+    const store = openKeys()
+    await store.createKey({ svc_user_id: 'u', svc_username: 'U', scopes: [], projects: [] })
+    const [key] = await store.listKeys()
+    const full = Array.from({ length: KEYS_PER_PART }, () => key as StoredKey)
+    const turns: string[] = []
+    const listKeys = async () => (turns.length < 4 ? full : [])
+    const note = () => void (turns.push('other') < 4 && setImmediate(note))
+    setImmediate(note)
+    for await (const part of listKeyParts({ ...store, listKeys })) turns.push(`${part.length}`)
+    expect(turns).toEqual([`${KEYS_PER_PART}`, 'other', `${KEYS_PER_PART}`, 'other', '0'])
   })
 })
 

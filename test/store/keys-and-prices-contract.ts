@@ -2,7 +2,13 @@
 import { describe, expect, it } from 'vitest'
 import { PRICES_PER_PROJECT_MAX } from '../../src/domain/prices/price-limits.ts'
 import { resolvePrice } from '../../src/domain/prices/project-prices.ts'
-import type { KeyStore, NewKey } from '../../src/store/api/access/keys.ts'
+import {
+  KEYS_PER_PART,
+  type KeyStore,
+  listKeyParts,
+  type NewKey,
+  type StoredKey,
+} from '../../src/store/api/access/keys.ts'
 import type { PriceStore } from '../../src/store/api/prices/prices.ts'
 
 const RIGHTS: NewKey = {
@@ -36,7 +42,34 @@ export function describeKeyStoreContract(name: string, create: () => Promise<Key
       expect(listed.map(({ revoked_at_us }) => revoked_at_us === null)).toEqual([false, true])
       expect(JSON.stringify(listed)).not.toContain(second.secret)
     })
+
+    it('lists many keys in parts, each key once', async () => {
+      const keys = await create()
+      const making = Array.from({ length: KEYS_PER_PART + 3 }, () => keys.createKey(RIGHTS))
+      const made = (await Promise.all(making)).map(({ id }) => id)
+      const parts: StoredKey[][] = []
+      for await (const part of listKeyParts(keys)) parts.push(part)
+      expect(parts.map(({ length }) => length)).toEqual([KEYS_PER_PART, 3])
+      const places = parts.flat().map(({ created_at_us, id }) => [created_at_us, id] as const)
+      expect(places).toEqual(places.toSorted(comparePlaces))
+      expect(places.map(([, id]) => id).toSorted()).toEqual(made.toSorted())
+    })
+
+    it('finds a key by its id, live or revoked', async () => {
+      const keys = await create()
+      const { id } = await keys.createKey(RIGHTS)
+      expect(await keys.findKey(id)).toMatchObject({ id, ...RIGHTS, revoked_at_us: null })
+      await keys.revokeKey(id)
+      expect(await keys.findKey(id)).toEqual((await keys.listKeys())[0])
+      expect(await keys.findKey('unknown')).toBeNull()
+    })
   })
+}
+
+type Place = readonly [created_at_us: number, id: string]
+
+function comparePlaces([left_us, left]: Place, [right_us, right]: Place): number {
+  return left_us - right_us || (left < right ? -1 : 1)
 }
 
 function priceOf(id: string, project_id = 'acme/demo') {

@@ -82,6 +82,32 @@ export function describePreviewListsContract(
       }
     })
 
+    it('lists the models of one name in all projects, in pages', async () => {
+      const { previewModels } = await create()
+      const models = numbers.slice(0, 40).map((at) => ({
+        ...{ ...MODEL, id: idOf('m', at), entity: at % 3 === 0 ? 'beta' : 'acme' },
+        ...{ project: idOf('p', at), name: at % 4 === 0 ? 'other' : 'same' },
+        created_at_us: 100 - (at >> 2),
+      }))
+      await Promise.all(models.map((model) => previewModels.insertModel(model)))
+      await previewModels.deleteModel('m007', 200)
+      const wanted = models
+        .filter(({ id, name, entity }) => name === 'same' && entity === 'acme' && id !== 'm007')
+        .sort((a, b) => a.created_at_us - b.created_at_us || (a.id < b.id ? -1 : 1))
+        .map(({ id }) => id)
+      for (const order of ['asc', 'desc'] as const) {
+        const got: string[] = []
+        for (let page = ['']; page.length > 0; got.push(...page)) {
+          const found = await previewModels.listModels({
+            ...{ name: 'same', project_id: null, base_models: null, projects: ['acme/*'] },
+            ...{ order, count: 4, after: got.at(-1) ?? null },
+          })
+          page = found.map(({ id }) => id)
+        }
+        expect(got).toEqual(order === 'asc' ? wanted : wanted.toReversed())
+      }
+    })
+
     it('lists jobs of models, by state, in pages, with the steps that they made', async () => {
       const { previewModels, trainingJobs, trainingQueue } = await create()
       await previewModels.insertModel(MODEL)
@@ -129,6 +155,12 @@ export function describePreviewListsContract(
       const before = await list({ ...ofModel, order: 'desc', after: next ?? '' })
       expect(before).toEqual([one])
       expect(await list({ status: 'running' })).toEqual([next])
+      const queued = shown.filter((id) => id !== one && id !== next)
+      expect(await list({ status: 'queued' })).toEqual(queued)
+      expect(await list({ status: 'queued', order: 'desc' })).toEqual(queued.toReversed())
+      const behind = { status: 'queued', count: 2, after: queued[4] ?? '' } as const
+      expect(await list(behind)).toEqual(queued.slice(5, 7))
+      expect(await list({ ...behind, order: 'desc' })).toEqual([queued[3], queued[2]])
       expect(await list({ ...ofModel, status: 'succeeded' })).toEqual([one])
       expect(await list({ model_id: 'far', projects: ['*'], status: 'failed' })).toEqual([])
       const done = await view({ status: 'succeeded' })

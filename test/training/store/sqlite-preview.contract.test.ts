@@ -171,7 +171,8 @@ describe('statements of the preview', () => {
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${JOBS.COUNT_UNFINISHED_JOBS}`).all()
     expect(plan).toContainEqual(
       expect.objectContaining({
-        detail: 'SCAN training_jobs USING INDEX training_jobs_unfinished',
+        detail:
+          'SEARCH training_jobs USING COVERING INDEX training_jobs_state_created_at_us (state=?)',
       }),
     )
   })

@@ -164,7 +164,7 @@ WHERE model_id = @model_id AND state IN ('queued', 'running')
 ORDER BY seq
 `
 
-/** The number of queued and running jobs among the first 10,000 unfinished ones (training_jobs_unfinished). */
+/** The number of queued and running jobs among the first 10,000 unfinished ones (training_jobs_state_created_at_us). */
 export const COUNT_UNFINISHED_JOBS = `
 SELECT
   count(*) FILTER (WHERE state = 'queued') AS queued,

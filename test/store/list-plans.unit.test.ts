@@ -1,0 +1,34 @@
+/** Lists seek the rows that they show, in their order: what else there is costs them nothing. */
+import { describe, expect, it, onTestFinished } from 'vitest'
+import * as KEYS from '../../src/store/sqlite/access/keys.sql.ts'
+import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
+import { migrate } from '../../src/store/sqlite/db/migrate.ts'
+import * as MODELS from '../../src/store/sqlite/models/preview-models.sql.ts'
+import * as JOBS from '../../src/store/sqlite/training/training-jobs.sql.ts'
+
+function planOf(sql: string): string {
+  const db = openDatabase(':memory:')
+  onTestFinished(() => void db.close())
+  migrate(db)
+  const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, 1])
+  const rows = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(names))
+  return rows.map((row) => (row as { detail: string }).detail).join('\n')
+}
+
+const KEY_PLACE = 'keys_created_at_us ((created_at_us,id)>(?,?))'
+const JOB_PLACE = 'training_jobs_state_created_at_us (state=? AND (created_at_us,id)'
+const MODEL_PLACE = 'preview_models_name_created_at_us (name=? AND (created_at_us,id)'
+
+describe('lists', () => {
+  it.each([
+    ['keys', KEYS.LIST_KEYS, KEY_PLACE],
+    ['jobs of a status', JOBS.LIST_STATUS_JOBS_ASC, `${JOB_PLACE}>`],
+    ['jobs of a status, the newest first', JOBS.LIST_STATUS_JOBS_DESC, `${JOB_PLACE}<`],
+    ['models of a name', MODELS.LIST_NAMED_MODELS_ASC, `${MODEL_PLACE}>`],
+    ['models of a name, the newest first', MODELS.LIST_NAMED_MODELS_DESC, `${MODEL_PLACE}<`],
+  ])('of %s seek by an index and do not sort', (_name, sql, seek) => {
+    const plan = planOf(sql)
+    expect(plan).toContain(seek)
+    expect(plan).not.toContain('TEMP B-TREE')
+  })
+})
