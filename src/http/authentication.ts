@@ -1,6 +1,6 @@
 /**
- * Who asks: Basic or Bearer credentials to `request.principal`. Throws, never answers by itself.
- * Each scheme is installed in a scope of its own, so that a route takes exactly one.
+ * Turns Basic or Bearer credentials into `request.principal`. Throws; never sends an answer itself.
+ * Each scheme is registered in its own Fastify scope, so a route accepts exactly one.
  */
 import basicAuthPlugin from '@fastify/basic-auth'
 import type { FastifyRequest } from 'fastify'

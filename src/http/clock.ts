@@ -1,4 +1,4 @@
-/** The server's clock for times that the server itself gives. The domain never reads it. */
+/** The clock for timestamps that the server assigns. The domain never reads it. */
 import type { Clock } from '../domain/time/clock.ts'
 
 const US_PER_MS = 1000
@@ -7,7 +7,7 @@ const JUMP_MS = 1000
 
 /**
  * @param wallMs - the wall clock in milliseconds
- * @param steadyMs - a clock that nobody can set, in milliseconds
+ * @param steadyMs - a monotonic clock, in milliseconds
  */
 export function createClock(
   wallMs: () => number = () => Date.now(),

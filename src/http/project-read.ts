@@ -1,11 +1,11 @@
-/** Routes that read of one project, and answer in one piece: authorize, then answer. */
+/** Routes that read from one project and send the answer whole: authorize, then answer. */
 import type { FastifySchema } from 'fastify'
 import type { z } from 'zod'
 import { requireAccess } from '../domain/access/permissions.ts'
 import type { App } from './app-type.ts'
 import { openReadCaller, type WaitingCaller } from './stream/read-caller.ts'
 
-/** What the document tells of the route. */
+/** The route's part of the OpenAPI document. */
 interface ProjectReadSchema<Body extends z.ZodType, Answer extends z.ZodType> {
   readonly tags: readonly string[]
   readonly operationId: string

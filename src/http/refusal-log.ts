@@ -1,26 +1,26 @@
 /**
- * One line a second for each kind of 503, with how many there were: a server that is full or has lost its disk refuses
- * thousands of requests a second, and a line for each would fill the disk next.
+ * Logs one line per second and kind of 503, with a count. A server that is overloaded or has lost its disk refuses
+ * thousands of requests a second; a line for each would fill the disk.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { ApiError, ErrorCode } from '../errors.ts'
 
-/** What one line counts. */
+/** The count of one line. */
 const GATHER_MS = 1000
-/** Limit: routes that a line names, the first ones. */
+/** Limit: routes named in one line; the first ones are. */
 const ROUTES_MAX = 16
 
 export interface RefusalLog {
-  /** Counts a refusal. @param route - its pattern, null where there is none */
+  /** Counts a refusal. @param route - the route pattern, or null */
   note(error: ApiError, route: string | null): void
-  /** Writes what was counted. */
+  /** Logs the counts. */
   flush(): void
 }
 
 interface Refusals {
   count: number
   readonly routes: Map<string, number>
-  /** Why, of the first one. */
+  /** The error of the first refusal. */
   readonly error: ApiError
 }
 
@@ -33,7 +33,7 @@ export function createRefusalLog(log: FastifyBaseLogger): RefusalLog {
     timer = null
     for (const [code, { count, routes, error }] of kinds) {
       const fields = { code, count, routes: Object.fromEntries(routes) }
-      // Only a lost store has a cause that somebody must look at.
+      // Only a failed store has a cause that an operator must look at.
       if (error.cause === undefined) log.warn(fields, 'requests refused')
       else log.error({ ...fields, err: error.cause }, 'requests refused')
     }

@@ -1,12 +1,12 @@
-/** Tells of each answer, by words that the server bounds: a client's path or method is none of them. */
+/** Reports each answer under labels from a fixed set: route patterns and known methods, never what a client sent. */
 import fp from 'fastify-plugin'
 import type { ErrorCode } from '../errors.ts'
 import type { App } from './app-type.ts'
 
 export interface AnsweredRequest {
-  /** The pattern of its route, `unknown` where there is none. */
+  /** The route pattern, or `unknown`. */
   readonly route: string
-  /** That of the route, `other` where there is none. */
+  /** The method of the route, or `other`. */
   readonly method: string
   readonly status: number
   /** From the request's head to the end of the answer. */
@@ -16,7 +16,7 @@ export interface AnsweredRequest {
 }
 
 export interface RequestWatch {
-  /** Told when the answer has ended or its client has left; must not throw. */
+  /** Called when the answer has ended or its client has disconnected; must not throw. */
   answered(request: AnsweredRequest): void
 }
 

@@ -1,22 +1,22 @@
 /**
- * The clock that calls expire by. What is removed does not come back, so a wall clock that was set ahead is believed
- * only after it has stood so for a while; one that was set back is followed at once.
+ * The clock for the expiry of calls. Removal cannot be undone, so a wall clock that was set ahead is trusted only after
+ * an hour; one that was set back is followed at once.
  */
 
-/** A wall clock that is ahead by more than this since the last look was set, or the machine slept. */
+/** A wall clock that gained more than this since the last reading was set, or the machine slept. */
 const JUMP_MS = 3_600_000
-/** How long such a clock is doubted. */
+/** How long such a clock is distrusted. */
 const DOUBT_MS = 3_600_000
 
 interface CautiousClockOptions {
-  /** Told once for each time that the clock was set ahead. */
+  /** Called once each time the clock was set ahead. */
   readonly onDoubt: (aheadMs: number) => void
   readonly wallMs?: () => number
-  /** A clock that nobody can set. */
+  /** A monotonic clock. */
   readonly steadyMs?: () => number
 }
 
-/** @returns the time in microseconds; the clock that it begins with is believed */
+/** @returns a function that reads the time in microseconds; the first reading of the clock is trusted */
 export function createCautiousClock({
   onDoubt,
   wallMs = () => Date.now(),

@@ -1,26 +1,26 @@
-/** One round of removal: calls that projects do not keep any longer, then what deleted calls hold on the disk. */
+/** One round of removal: first calls past the retention of their project, then the content of deleted calls. */
 import { resolveRetention, toExpiryUs } from '../domain/projects/retention.ts'
 import { RETENTIONS_LISTED_MAX } from '../store/api/projects/retention.ts'
 import type { Stores } from '../store/api/stores.ts'
 
-/** Limit: failures after which a round ends; the store is away then. */
+/** Limit: failures after which a round ends, because the store is probably unavailable. */
 const FAILURES_MAX = 10
 
 export interface RoundOptions {
   readonly stores: Pick<Stores, 'projects' | 'removal' | 'retention'>
-  /** Days that projects without a setting keep calls; null: for ever. */
+  /** Days for which projects without a setting keep calls; null: forever. */
   readonly defaultDays: number | null
   readonly nowUs: () => number
-  /** Told what was removed, when it was anything. */
+  /** Called when anything was removed. */
   readonly onRemoved: (removed: { readonly project_id?: string; readonly calls: number }) => void
 }
 
-/** @returns a round: where one project fails the others go on, and the first failure is thrown at the end */
+/** @returns a round, which continues with other projects after a failure and throws the first failure at the end */
 export function createRemovalRound(options: RoundOptions): (signal: AbortSignal) => Promise<void> {
   const { stores, defaultDays, nowUs, onRemoved } = options
 
   async function expire(project_id: string, signal: AbortSignal): Promise<void> {
-    // Read as late as can be: a round may be long, and who keeps calls after all means it at once.
+    // Read just before use: a round can be long, and a project that was just set to keep its calls must lose none.
     const days = resolveRetention(await stores.retention.findRetention(project_id), defaultDays)
     if (days === null) return
     const before_us = toExpiryUs(nowUs(), days)
@@ -45,7 +45,7 @@ export function createRemovalRound(options: RoundOptions): (signal: AbortSignal)
   }
 }
 
-/** Projects that may not keep their calls for ever. */
+/** Lists the projects whose calls expire. */
 async function listRetained(
   { stores, defaultDays }: RoundOptions,
   signal: AbortSignal,

@@ -1,13 +1,13 @@
-/** Removes calls in the background, round after round, for as long as the server runs. */
+/** Removes calls in the background, in rounds, while the server runs. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createCautiousClock } from './cautious-clock.ts'
 import { createRemovalRound, type RoundOptions } from './removal-round.ts'
 
-/** The start is over by then, and a clock that is set at the start of a machine has been set. */
+/** By then the server has started, and a machine that sets its clock at boot has set it. */
 const FIRST_MS = 60_000
-/** From the end of a round to the next. */
+/** Pause between two rounds. */
 const PAUSE_MS = 300_000
-/** Limit: how long a round under way holds up the end of the process. */
+/** Limit: how long a running round delays the exit of the process. */
 const STOP_MS_MAX = 500
 
 interface RemoverOptions extends Omit<RoundOptions, 'nowUs' | 'onRemoved'> {
@@ -15,7 +15,7 @@ interface RemoverOptions extends Omit<RoundOptions, 'nowUs' | 'onRemoved'> {
 }
 
 export interface Remover {
-  /** Ends the round under way; resolves within a second. */
+  /** Stops the running round; resolves within a second. */
   stop(): Promise<void>
 }
 
@@ -34,11 +34,11 @@ export function startRemover({ log, ...options }: RemoverOptions): Remover {
 interface RepeatOptions {
   readonly firstMs: number
   readonly pauseMs: number
-  /** Told of a failure, and not of those that follow it without a good round in between. */
+  /** Called for the first of consecutive failures only. */
   readonly onFailure: (error: unknown) => void
 }
 
-/** Runs rounds one after the other, whether they fail or not. */
+/** Runs rounds one after the other, also after failures. */
 export function repeatRounds(
   round: (signal: AbortSignal) => Promise<void>,
   { firstMs, pauseMs, onFailure }: RepeatOptions,

@@ -1,4 +1,4 @@
-/** How long the client of a request waits by itself, as client libraries tell it in a header. */
+/** The client's own timeout, which client libraries send in a header. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError } from '../../errors.ts'
 

@@ -1,7 +1,7 @@
-/** The caller of a read of a store: key, project, and a signal that ends when nobody waits any more. */
+/** The caller of a store read: key, project, and a signal that aborts when the client no longer waits. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** What a store is told of the caller. */
+/** What a store knows about the caller. */
 export interface WaitingCaller {
   readonly keyId: string
   readonly project_id: string

@@ -25,7 +25,7 @@ export const KEEP_ALIVE = ': keep-alive\n\n'
 export interface Framing {
   readonly render: (text: string) => string
   readonly end: string
-  /** What tells in silence that the stream lives; null: nothing. Default: a comment. */
+  /** Sent as a keep-alive while there is nothing to send; null: nothing. Default: a comment. */
   readonly keepAlive?: string | null
   /** Content type. Default: events. */
   readonly type?: string
@@ -38,19 +38,19 @@ export function renderNamedEvent(name: string, json: string): string {
   return `event: ${name}\ndata: ${json}\n\n`
 }
 
-/** Texts that are events already, and tell the end by themselves. */
+/** For texts that are whole events and include the final one. */
 export const WHOLE_EVENTS: Framing = { render: (event) => event, end: '' }
 
 interface EventStreamOptions {
   /** Default: events without a name, and `[DONE]`. */
   readonly framing?: Framing
-  /** What `texts.next()` gave; it may still be pending. */
+  /** The first result of `texts.next()`; may still be pending. */
   readonly first: Promise<IteratorResult<readonly string[]>>
-  /** Whether a comment comes first, so that headers leave before the first text. */
+  /** Whether to send a comment first, so that the headers leave before the first text. */
   readonly opensWithComment: boolean
-  /** Silence after which a comment is sent, in milliseconds. */
+  /** Idle time after which a keep-alive is sent, in milliseconds. */
   readonly keepAliveMs: number
-  /** The texts failed: the JSON text of the error event, or null when nobody is there to read it. */
+  /** Called when the texts failed: returns the JSON text of the error event, or null when the client has left. */
   readonly renderFailure: (error: unknown) => string | null
 }
 

@@ -1,4 +1,4 @@
-/** What the server tells of itself, for Prometheus. An addition to the spec. */
+/** Metrics of the server for Prometheus. An addition to the spec. */
 import { z } from 'zod'
 import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
@@ -17,8 +17,8 @@ interface MetricsRoutesOptions extends StoreMeters {
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 /**
- * Spec: §5 (not shown). Choice: a scope of its own, so that a scraper needs no right to anything else; the projects of
- * its key do not matter, since no metric tells of one.
+ * Spec: §5 (not shown). Choice: a separate scope, so that a scraper needs no other right. The projects of its key do not
+ * matter, since no metric is about one.
  */
 export async function metricsRoutes(app: App, options: MetricsRoutesOptions): Promise<void> {
   const { metrics, inference, version, readFigures } = options

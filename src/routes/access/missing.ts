@@ -19,7 +19,7 @@ export async function missingRoutes(app: App): Promise<void> {
   }
 }
 
-/** Tells the log once that somebody asked: a client may ask at every call. */
+/** Logs the first request only: a client may send one with every call. */
 function createRefusal(app: App, { feature, reason }: MissingFeature): () => Promise<never> {
   let isTold = false
   return async () => {

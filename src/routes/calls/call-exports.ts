@@ -63,7 +63,7 @@ export async function callExportRoutes(app: App, { tickets }: ExportRequestOptio
   )
 }
 
-/** What would be refused when the download begins is refused here, where somebody reads the answer. */
+/** Refuses here what the download would refuse, since a user reads this answer. */
 function requireSound(request: CallExportRequest, { projects }: Principal): void {
   const { list, columns } = toList(request)
   resolveCallsSelection(list, { refScheme: '', projects })
@@ -78,7 +78,7 @@ interface CallDownloadOptions extends CallLinesOptions, ExportRequestOptions {
   readonly findPrincipal: (secret: string) => Promise<Principal | null>
 }
 
-/** Needs a scope without credentials: the token of the address stands for the key that got it. */
+/** Must be registered in a scope without authentication: the token in the URL stands for the key that requested it. */
 export async function callDownloadRoutes(app: App, options: CallDownloadOptions): Promise<void> {
   app.get(
     '/calls/exports/:token',

@@ -101,7 +101,7 @@ export function createEvalReader(
   }
 }
 
-/** Rows with what their refs lead to; a ref that leads nowhere stays, and is told. */
+/** Replaces the refs in rows by their targets; a ref without a target stays and is reported. */
 export async function resolveRows(
   rows: readonly EvalRow[],
   options: Omit<RefReaderOptions, 'contentBytesMax'>,

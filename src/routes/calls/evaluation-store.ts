@@ -71,7 +71,7 @@ interface Who {
   readonly user: Principal
 }
 
-/** What both ways of writing stand on. */
+/** Dependencies of both ways of writing. */
 function createParts({ calls, refScheme }: EvaluationCallOptions, { project_id, user }: Who) {
   const { svc_user_id, svc_username } = user
 
@@ -158,7 +158,7 @@ export function createEvaluationFinisher(options: EvaluationCallOptions, who: Wh
   const { endOf, requireCall } = createParts(options, who)
   const { project_id } = who
   return {
-    /** Ends the call above a prediction of a run; one that has ended stays as it is. */
+    /** Ends the parent call of a prediction; no effect when it has ended. */
     async finishPrediction(id: string, readCalls: ReturnType<typeof createEvaluationReader>) {
       const prediction = await requireCall(id, 'prediction', 'prediction_id')
       const { parent_id } = prediction
@@ -172,7 +172,7 @@ export function createEvaluationFinisher(options: EvaluationCallOptions, who: Wh
       const output = predictAndScoreOutput(prediction, scores)
       await calls.endCall(endOf(above.id, output, {}, nowUs()))
     },
-    /** Ends a run with the means over its predictions; one that has ended stays as it is. */
+    /** Ends a run with the means over its predictions; no effect when it has ended. */
     async finishRun(
       id: string,
       summary: object,

@@ -1,4 +1,4 @@
-/** Puts values for the refs that lie in expanded columns of calls. */
+/** Replaces the refs in expanded columns of calls by their values. */
 import type { CallTexts } from '../../domain/calls/call-view.ts'
 import type { CallsShape } from '../../domain/calls/calls-query.ts'
 import { isObject } from '../../domain/json/is-object.ts'
@@ -8,19 +8,19 @@ import { ApiError } from '../../errors.ts'
 import { CONTENT_BYTES_MAX } from '../objects/objects.ts'
 import { createRefReader, type RefReaderOptions } from '../objects/ref-reader.ts'
 
-/** Limit: calls that one reader, which remembers what it read, serves. */
+/** Limit: calls per reader, which caches what it has read. */
 const CALLS_PER_READER = 1000
 
-/** A call with values in the place of refs. */
+/** A call with values instead of refs. */
 export type ExpandCall = (call: CallTexts) => Promise<CallTexts>
 
 type Container = Record<string, unknown>
 
 /**
- * @param columns - the shorter first, so that refs inside what a ref leads to are met in their turn
+ * @param columns - shorter ones first, so that refs inside an expanded value are expanded after it
  *
- * Spec: §2.7 (lists are an addition). Choice: as the vendor does, an object that stands for its ref has it as `_ref`.
- * A ref that is unknown, of another kind, or of a project that the caller may not use stays as it is.
+ * Spec: §2.7 (lists are an addition). Choice: as the vendor does, an object that replaces its ref keeps it as `_ref`.
+ * A ref that is unknown, of another kind, or of a project that the caller may not use is left unchanged.
  */
 export function createCallExpander(
   columns: readonly (readonly string[])[],
@@ -32,7 +32,7 @@ export function createCallExpander(
   let calls = 0
   let read = createRefReader({ ...options, contentBytesMax: CONTENT_BYTES_MAX })
 
-  /** What stands for a value; the value itself where it leads nowhere. */
+  /** Returns the target of a ref; any other value unchanged. */
   async function valueBehind(value: unknown): Promise<unknown> {
     const ref = typeof value === 'string' ? parseReadableRef(value) : null
     if (ref === null || ref.target.kind !== 'object') return value

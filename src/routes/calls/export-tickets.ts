@@ -1,11 +1,11 @@
-/** Exports that somebody may fetch once, soon, by a token instead of a key. Kept in memory alone. */
+/** Tickets for exports: each allows one download, soon, by a token instead of a key. In memory only. */
 import { createHash, randomBytes } from 'node:crypto'
 import { ApiError } from '../../errors.ts'
 import type { CallExportRequest } from '../../schemas/calls/call-export.ts'
 
-/** Limit: how long a ticket waits for its download to begin. */
+/** Limit: lifetime of a ticket until its download begins. */
 export const TICKET_TTL_MS = 60_000
-/** Limit: tickets of a key; its oldest one goes first. */
+/** Limit: tickets per key; the oldest is dropped first. */
 const KEY_TICKETS_MAX = 10
 /** Limit: tickets of all keys. */
 const TICKETS_MAX = 200
@@ -13,21 +13,21 @@ const TOKEN_BYTES = 32
 
 interface ExportTicket {
   readonly keyId: string
-  /** Asked about again when the download begins, so that a key that was revoked meanwhile gets nothing. */
+  /** Checked again when the download begins, so that a key revoked meanwhile gets nothing. */
   readonly secret: string
   readonly request: CallExportRequest
 }
 
 export interface ExportTickets {
-  /** The token of a new ticket. @throws ApiError server_overloaded when too many wait */
+  /** Issues a ticket. @returns its token. @throws ApiError server_overloaded when there are too many */
   issue(ticket: ExportTicket): string
-  /** The ticket of a token, which is worth nothing after that; null for any other. */
+  /** Redeems a token, once. @returns its ticket, or null */
   take(token: string): ExportTicket | null
 }
 
-/** @param nowMs - a steady clock */
+/** @param nowMs - a monotonic clock */
 export function createExportTickets(nowMs: () => number = () => performance.now()): ExportTickets {
-  /** By the hash of the token, the oldest first: how long a look takes tells nothing of a token. */
+  /** By the hash of the token, oldest first: the time of a lookup reveals nothing about a token. */
   const waiting = new Map<string, ExportTicket & { readonly endsMs: number }>()
 
   function dropEnded(): void {

@@ -27,7 +27,7 @@ export function setReplyHeaders(reply: FastifyReply, headers: AnswerHeaders): vo
   }
 }
 
-/** Answers JSON text as it is: to print it again could lose an upstream's digits and unknown keys. */
+/** Sends JSON text unchanged: parsing and printing it could lose digits or unknown keys of an upstream. */
 export async function sendWhole(
   reply: FastifyReply,
   answer: Promise<string>,
@@ -36,14 +36,14 @@ export async function sendWhole(
   const askedAt = performance.now()
   const json = await (deadline === null ? answer : answer.finally(deadline.lift))
   const waitedMs = performance.now() - askedAt
-  // Answers of one turn of the event loop go out together: each by itself would wake its client, and be
-  // interrupted by it, while the others are still to be read.
+  // Answers of one turn of the event loop are written together: written one by one, each would wake its client and
+  // compete with it for the processor while the others are still to be read.
   await nextTurn()
   nameOverhead(reply, waitedMs)
   reply.header('content-type', 'application/json; charset=utf-8').send(json)
 }
 
-/** What all answers of this turn of the event loop wait for; null while there is none. */
+/** Resolves when the answers of this turn of the event loop are written; null while there are none. */
 let turnEnd: Promise<void> | null = null
 
 function nextTurn(): Promise<void> {

@@ -32,11 +32,11 @@ interface InferenceOptions {
   readonly keyCompletionsMax: number | null
   readonly keyRequestsPerMinute: number | null
   readonly keyTokensPerMinute: number | null
-  /** Where completions that name a project are recorded. */
+  /** Records the completions that name a project. */
   readonly recordings: RecordingStore
-  /** Told of every completion, and of those that could not be recorded. */
+  /** Called for every completion, and for those that could not be recorded. */
   readonly watch: CompletionWatch & { recordingsLost(count: number): void }
-  /** Scheme of the refs that are looked for in requests and answers. */
+  /** URI scheme of the refs to find in requests and answers. */
   readonly refScheme: string
   /** Microseconds since the epoch. */
   readonly nowUs: () => number

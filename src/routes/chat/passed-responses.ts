@@ -1,4 +1,4 @@
-/** Responses of engines that make them: passed on under ids of this server, and kept by it as all others. */
+/** Passes responses through from engines that produce them, under ids of this server, and stores them like all others. */
 import type { ResponseHead } from '../../domain/chat/responses-answer.ts'
 import type { PlacedItem } from '../../domain/chat/responses-input.ts'
 import { splitItems, splitMembers } from '../../domain/json/json-members.ts'
@@ -19,18 +19,18 @@ import { type ResponseMaker, renderTyped } from './response-run.ts'
 
 export const RESPONSES_KIND = { service: 'responses', shape: ResponseCreateRequest.shape } as const
 
-/** Whether the engine of a model makes its responses; else they are made of its chats. */
+/** Whether the engine of a model produces responses itself; otherwise they are produced from chats. */
 export function makesResponses(model: ServedModel): boolean {
   return listOffers(model).includes('responses')
 }
 
-/** What the response goes on from and is asked. */
+/** The previous items and the new input of a response. */
 interface PassedInput {
   readonly body: ResponseCreateRequest
-  /** As it was received, JSON text. */
+  /** The JSON text as received. */
   readonly bodyText: string
   readonly context: readonly PlacedItem[]
-  /** Its own items; none is a reference. */
+  /** Its own items, with references resolved. */
   readonly input: readonly InputItem[]
 }
 
@@ -43,7 +43,7 @@ export function renderEngineRequest({ body, bodyText, context, input }: PassedIn
   const own = input.map((item, index): ToldItem => {
     const sent = Array.isArray(body.input) ? body.input[index] : undefined
     if (sent === undefined) return { item: { role: 'user', content: body.input as string } }
-    // Texts of the client stand as they came; only references give way to what they name.
+    // The client's texts are passed on unchanged; only references are replaced by what they name.
     return sent.type === 'item_reference' ? { item } : { item: sent, json: texts[index] }
   })
   return renderPassedRequest(bodyText, [...context, ...own])

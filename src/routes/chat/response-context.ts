@@ -1,4 +1,4 @@
-/** What a response is told of those before it: read from the store, as far back as there is any. */
+/** The context of a response: all responses before it, read from the store. */
 import type { Principal } from '../../domain/access/permissions.ts'
 import type { PlacedItem } from '../../domain/chat/responses-input.ts'
 import {
@@ -14,7 +14,7 @@ import { ApiError } from '../../errors.ts'
 import type { InputItem } from '../../schemas/chat/responses/responses-input.ts'
 import type { ResponseStore } from '../../store/api/chat/responses.ts'
 
-/** The response, where the caller may see it; else null. */
+/** Returns the response if the caller may see it, else null. */
 export async function findOwnResponse(
   responses: ResponseStore,
   id: string,
@@ -25,7 +25,7 @@ export async function findOwnResponse(
 }
 
 /**
- * The items of a response and of all that it goes on from, the oldest first.
+ * Returns the items of a response and of all previous ones, oldest first.
  *
  * @throws ApiError previous_response_not_found, context_length_exceeded
  */

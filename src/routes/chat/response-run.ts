@@ -1,4 +1,4 @@
-/** Answers one response, whole or as events, and keeps it before its end is told. */
+/** Answers one response, whole or as events, and stores it before its end is sent. */
 import type { ResponseBody } from '../../domain/chat/responses-answer.ts'
 import type { ResponseEvent, ResponseWriter } from '../../domain/chat/responses-events.ts'
 import { toChunk } from '../../domain/chat/responses-events.ts'
@@ -13,17 +13,17 @@ import {
   streamCompletion,
 } from '../../inference/chat/completion-run.ts'
 
-/** How a response is made: of a chat, or by an engine. */
+/** How a response is produced: from a chat, or by an engine. */
 export interface ResponseMaker {
-  /** Makes it at once. @throws what the model fails with */
+  /** Produces it whole. @throws the error of the model */
   whole(): Promise<void>
-  /** Its events, as texts that are whole events, without those of its end. @throws what the model fails with */
+  /** Its events, each text a whole event, without the final ones. @throws the error of the model */
   events(): AsyncGenerator<readonly string[]>
-  /** The events of its end, behind all others. */
+  /** The final events. */
   end(): readonly string[]
-  /** The same after a failure, or because it was cancelled. */
+  /** The final events after a failure or a cancellation. */
   fail(error: { readonly code: string; readonly message: string } | 'cancelled'): readonly string[]
-  /** As it stands. */
+  /** Its current state. */
   response(): ResponseBody
   /** The same as JSON text. */
   json(): string
@@ -31,9 +31,9 @@ export interface ResponseMaker {
 
 export interface ResponseRun {
   readonly maker: ResponseMaker
-  /** Stores the response, JSON text; null: it is not kept. */
+  /** Stores the response as JSON text; null: it is not stored. */
   readonly keep: ((json: string) => Promise<void>) | null
-  /** Told what broke an answer that had begun. */
+  /** Called with the error that broke an answer after it had begun. */
   readonly noteFailure: (failure: ApiError) => void
 }
 
@@ -137,7 +137,7 @@ function renderEvent(event: ResponseEvent): string {
   return renderNamedEvent(event.type, JSON.stringify(event))
 }
 
-/** An event of an engine; line breaks stand between its tokens alone. */
+/** An event of an engine; it has line breaks only between JSON tokens. */
 export function renderTyped(type: string, json: string): string {
   return renderNamedEvent(type, json.replace(/[\r\n]+/g, ' '))
 }

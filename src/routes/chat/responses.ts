@@ -1,6 +1,6 @@
 /**
- * `POST /v1/responses`, an addition to the spec: a response is a chat in other words, or is made by an engine that has
- * them, through the same models, limits and records. What it becomes is kept before it is told.
+ * `POST /v1/responses`, an addition to the spec. A response is a chat in another format, or comes from an engine that
+ * supports responses; models, limits and recording are the same. Each state is stored before it is sent.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Principal, requireScope } from '../../domain/access/permissions.ts'
@@ -117,7 +117,7 @@ interface Job extends Pick<ResponseRoutesOptions, 'run' | 'nowUs'> {
   readonly projectId: string | null
   readonly model: ServedModel
   readonly head: ResponseHead
-  /** Items of what it goes on from. */
+  /** Items of the previous responses. */
   readonly context: readonly PlacedItem[]
   readonly input: readonly InputItem[]
   readonly abort: AbortController

@@ -10,14 +10,14 @@ import { ApiError } from '../../errors.ts'
 interface RunningResponse {
   readonly owner: Pick<StoredResponse, 'project_id' | 'key_id'>
   readonly abort: AbortController
-  /** As it stands. */
+  /** Returns its current state. */
   response(): ResponseBody
 }
 
 export interface RunningResponses {
-  /** @returns takes it off; idempotent */
+  /** @returns a function that removes it; idempotent */
   add(id: string, running: RunningResponse): () => void
-  /** Cancels one that the caller may see; null when there is none. */
+  /** Cancels a response that the caller may see; returns null when there is none. */
   cancel(id: string, caller: Principal): ResponseBody | null
 }
 

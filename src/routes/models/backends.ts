@@ -18,8 +18,8 @@ const UNASKED: ModelFigures = {
 }
 
 /**
- * Spec: §4.7. Choice: for admins, since addresses of upstreams and use by others are nobody else's affair. Trained models
- * are told to admins of all projects, since the names that were asked for do not say whose they are.
+ * Spec: §4.7. Choice: for admins only, since the answer shows addresses of upstreams and other users' usage. Trained
+ * models are listed for admins of all projects only, since a model's name does not say which project owns it.
  */
 export async function backendRoutes(
   app: App,

@@ -1,4 +1,4 @@
-/** The table of kinds of objects: where their routes stand, what they take and give. */
+/** The kinds of objects, with the paths of their routes and what these accept and return. */
 import type { z } from 'zod'
 import { splitMembers } from '../../domain/json/json-members.ts'
 import * as KINDS from '../../domain/objects/object-kinds.ts'

@@ -75,7 +75,7 @@ export function createRefReader(options: RefReaderOptions): ReadRef {
     return { value: await readContent(project_id, digest, size_bytes) }
   }
 
-  /** The place that a value's own ref leads to; a broken one leads nowhere. */
+  /** The target of a ref that is itself a value; a broken one has none. */
   async function follow(value: unknown): Promise<Node> {
     const ref = typeof value === 'string' ? parseReadableRef(value) : null
     if (ref === null || hopsLeft === 0) return { value }

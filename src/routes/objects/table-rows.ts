@@ -1,6 +1,6 @@
 /**
- * Rows of tables between their text in a request, the store, and their text in an answer. Long lists are
- * walked in slices that let others work; an answer is written out as it is read.
+ * Moves table rows between the text of a request, the store, and the text of an answer. Long lists are processed
+ * in slices that yield to the event loop; an answer is written while it is read.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { splitMembers } from '../../domain/json/json-members.ts'
@@ -32,9 +32,9 @@ export async function digestRows(text: string): Promise<NewRow[]> {
 }
 
 /**
- * The changes of an update with the digests of their rows, and the rows.
+ * Returns the changes of an update with the digests of their rows, and the rows.
  *
- * @param bodyText - the request's text, in which the rows stand byte for byte
+ * @param bodyText - the text of the request, from which the rows are taken byte for byte
  */
 export async function digestChanges(updates: TableUpdateRequest['updates'], bodyText: string) {
   const rows: NewRow[] = []
@@ -60,7 +60,7 @@ export async function digestChanges(updates: TableUpdateRequest['updates'], body
   return { rows, changes }
 }
 
-/** The answer of a table query, piece by piece; contents go out as they came in. */
+/** Yields the answer of a table query in pieces; contents are written as they were received. */
 export async function* renderRows(
   tables: TableStore,
   table: StoredTable,

@@ -13,10 +13,10 @@ import { otlpGrpc } from './otlp-grpc.ts'
 interface SpanIntakeOptions extends SpanRecorderOptions {
   readonly findPrincipal: GrpcServerOptions['findPrincipal']
   readonly host: string
-  /** Port of OTLP over gRPC; null: it is not taken. */
+  /** Port of OTLP over gRPC; null: disabled. */
   readonly otlpGrpcPort: number | null
   readonly otlpBodyBytesMax: number
-  /** Told of what came over gRPC; of HTTP the app tells. */
+  /** Counts gRPC requests; the app counts those over HTTP. */
   readonly watch: RequestWatch
 }
 
@@ -33,7 +33,7 @@ export async function spanIntake(otlp: App, options: SpanIntakeOptions): Promise
   })
 }
 
-/** As the same refusal over HTTP is told. */
+/** Reports a refusal as the same one over HTTP is reported. */
 function toAnswered({ path: route, refusal, seconds }: GrpcAnswer) {
   const status = refusal === null ? 200 : ERRORS[refusal].status
   return { route, method: 'POST', status, seconds, refusal }

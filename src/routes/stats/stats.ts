@@ -94,7 +94,7 @@ export async function statsRoutes(app: App, options: StatsRoutesOptions): Promis
   )
 }
 
-/** Asks again for longer buckets while there are too many values, which only the store can tell: by models. */
+/** Retries with longer buckets while there are too many values, which only the store can count: they vary with the models. */
 async function widenWhileTooLarge<Found>(
   asked: BucketGrid,
   window: TimeWindow,

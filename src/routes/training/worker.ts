@@ -1,6 +1,6 @@
 /**
- * The worker protocol: jobs are claimed under a lease, worked on, and handed in. docs/training.md tells it
- * from a worker's side.
+ * The worker protocol: a worker claims a job under a lease, runs it and submits the result. docs/training.md
+ * describes it from the worker's side.
  *
  * Spec: §4.8 (nothing of the spec runs a job). Choice: leases over HTTP, so that a worker needs no open port.
  */
