@@ -9,6 +9,6 @@ const root = document.getElementById('page')
 if (root === null) throw new Error('the document has no place for the page')
 followLinks()
 void openSession()
-// Beside the question who looks, and not after it.
+// In parallel with the request for the signed-in user, not after it.
 if (place.value !== null) loadView(place.value.view).catch(() => undefined)
 render(html`<${App} />`, root)

@@ -1,8 +1,8 @@
-/** Asks the server's public API with the key of the person who looks. */
+/** Calls the server's public API with the key of the signed-in user. */
 import { noteServerTime } from './clock.ts'
 import { dropKey, key } from './key.ts'
 
-/** A refusal of the server, or no answer at all (status 0). */
+/** An error answer of the server, or no answer at all (status 0). */
 export class ApiFailure extends Error {
   override readonly name = 'ApiFailure'
   readonly status: number
@@ -22,24 +22,24 @@ interface Asking {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The answer of a route as JSON. @throws ApiFailure */
+/** Returns the JSON answer of a route. @throws ApiFailure */
 export async function ask<T>(path: string, body?: unknown, asking: Asking = {}): Promise<T> {
   const response = await request(path, body, asking)
   return (await response.json()) as T
 }
 
-/** The values of an answer in JSON lines, as they come. @throws ApiFailure */
+/** Yields the values of an answer in JSON lines as they arrive. @throws ApiFailure */
 export async function* askLines<T>(path: string, body: unknown, asking: Asking = {}) {
   for await (const line of askLineTexts(path, body, asking)) yield JSON.parse(line) as T
 }
 
-/** The lines themselves, each without its end. @throws ApiFailure */
+/** Yields the lines as text, without line ends. @throws ApiFailure */
 export async function* askLineTexts(
   path: string,
   body: unknown,
   asking: Asking = {},
 ): AsyncGenerator<string> {
-  // Kept in pieces: a line of many megabytes comes in hundreds of them.
+  // Kept in pieces: a line of many megabytes arrives in hundreds of chunks.
   let rest: string[] = []
   for await (const text of textsOf(await request(path, body, asking))) {
     const [first = '', ...lines] = text.split('\n')
@@ -53,7 +53,7 @@ export async function* askLineTexts(
   if (line !== '') yield line
 }
 
-/** The text of an answer as it comes; who stops reading ends the answer. @throws ApiFailure when it breaks off */
+/** Yields the text of an answer as it arrives; stopping early cancels it. @throws ApiFailure when it breaks off */
 export async function* textsOf(response: Response): AsyncGenerator<string> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   if (reader === undefined) return
@@ -71,7 +71,7 @@ export async function* textsOf(response: Response): AsyncGenerator<string> {
   }
 }
 
-/** The answer itself, once its status is good. @throws ApiFailure */
+/** Returns the response if its status is a success. @throws ApiFailure */
 export async function request(
   path: string,
   body: unknown,
@@ -85,7 +85,7 @@ export async function request(
     response = await fetch(path, {
       method,
       headers,
-      // Else the browser would open its own password dialog at a 401.
+      // Otherwise the browser would open its own password dialog on a 401.
       credentials: 'omit',
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
@@ -96,14 +96,14 @@ export async function request(
   }
   noteServerTime(response.headers.get('date'))
   if (response.ok) return response
-  // An answer to a key that was given up meanwhile says nothing of the next one.
+  // An answer for a key that was replaced in the meantime says nothing about the new one.
   if (response.status === 401 && secret === key.value) {
     dropKey('The key is not known, or was revoked.')
   }
   throw await readFailure(response)
 }
 
-/** The trace API takes Basic, what is below /v1 takes Bearer. */
+/** The trace API takes Basic authorization, the routes under /v1 take Bearer. */
 function credentials(path: string, secret: string): string {
   return path.startsWith('/v1/') ? `Bearer ${secret}` : `Basic ${btoa(`page:${secret}`)}`
 }
@@ -115,7 +115,7 @@ async function readFailure(response: Response): Promise<ApiFailure> {
   return new ApiFailure(response.status, code, message)
 }
 
-/** What went wrong, in words for people; null for a question that nobody waits for any more. */
+/** Returns a readable error message; null for a request that was aborted. */
 export function wordsOf(error: unknown): string | null {
   if (error instanceof DOMException && error.name === 'AbortError') return null
   return error instanceof Error ? error.message : String(error)

@@ -1,6 +1,6 @@
-/** The server's clock, as far as the browser's is wrong: else the newest calls would lie in the future, and be left out. */
+/** Corrects the browser's clock by the server's; with a wrong one the newest calls would lie in the future. */
 
-/** Limit: smaller differences come of the way and of whole seconds. */
+/** Limit: smaller differences come from latency and from rounding to seconds. */
 const DIFFERENCE_MIN_MS = 2000
 
 let aheadMs = 0

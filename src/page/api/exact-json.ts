@@ -1,4 +1,4 @@
-/** JSON whose numbers keep every digit: those that a double would round stay the text that they were. */
+/** JSON whose numbers keep every digit: those that a double would round stay text. */
 
 interface RawNumber {
   readonly rawJSON: string
@@ -16,7 +16,7 @@ interface ExactJson {
 
 const exact = JSON as unknown as ExactJson
 
-/** Digits that every double keeps. */
+/** Number of digits that every double preserves. */
 const DIGITS_KEPT = 15
 
 export function parseExact<T>(text: string): T {

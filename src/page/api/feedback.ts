@@ -22,7 +22,7 @@ export interface FeedbackAbout {
 /** @throws ApiFailure */
 export async function giveFeedback(about: FeedbackAbout, given: Given): Promise<void> {
   const { project, call, queue } = about
-  // Below /traces any ref is taken; the spec's own route takes objects alone.
+  // The route under /traces takes any ref; the spec's own route takes only objects.
   await ask('/traces/feedback/create', {
     project_id: project,
     weave_ref: `${refScheme()}:///${project}/call/${call}`,

@@ -1,10 +1,10 @@
-/** The API key of the person who looks: kept in this tab and nowhere else. */
+/** The API key of the signed-in user, kept only in this tab. */
 import { signal } from '@preact/signals'
 
 const NAME = 'weft.key'
 
 export const key = signal<string | null>(readKey())
-/** Why there is no key any more. */
+/** Why the key was removed. */
 export const signedOutBecause = signal<string | null>(null)
 
 function readKey(): string | null {
@@ -14,14 +14,14 @@ function readKey(): string | null {
   return linked
 }
 
-/** A link with `#key=...` signs in; the key leaves the address at once, and never reaches the server's log. */
+/** A link with `#key=...` signs in; the key is removed from the address at once, and never reaches the server's log. */
 export function takeLinkedKey(): string | null {
   const linked = new URLSearchParams(location.hash.slice(1)).get('key')
   if (linked !== null) history.replaceState(null, '', location.pathname + location.search)
   return linked
 }
 
-/** Whether a header can carry it. */
+/** Whether the key is valid in a header. */
 export function isKeyText(secret: string): boolean {
   return /^[\x21-\x7e]+$/.test(secret)
 }

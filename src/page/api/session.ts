@@ -8,10 +8,10 @@ import { dropKey, isKeyText, keepKey, key, takeLinkedKey } from './key.ts'
 type Caller = z.infer<typeof CallerResponse>
 
 export const caller = signal<Caller | null>(null)
-/** Why it is not known yet who is signed in. */
+/** Why the signed-in user is not known yet. */
 export const sessionFailure = signal<string | null>(null)
 
-/** Signs in with the key that this tab has, if any, and with that of each link that is followed later. */
+/** Signs in with the key stored in this tab, if any, and with the key of each link followed later. */
 export async function openSession(): Promise<void> {
   addEventListener('hashchange', () => {
     const linked = takeLinkedKey()
@@ -24,7 +24,7 @@ export async function readCallerAgain(): Promise<void> {
   if (key.value !== null) await readCaller()
 }
 
-/** Tries a key. @returns why it does not work, or null */
+/** Tries a key. @returns the reason why it is rejected, or null */
 export async function signIn(secret: string): Promise<string | null> {
   if (!isKeyText(secret)) return 'A key has letters, digits and signs, and no spaces.'
   caller.value = null

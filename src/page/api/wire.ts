@@ -1,4 +1,4 @@
-/** What the API takes and gives, as far as the page uses it. */
+/** The types of the API's requests and answers, as far as the page uses them. */
 import type {
   AnnotationItemSchema,
   AnnotationState,
@@ -43,7 +43,7 @@ export interface Feedback {
 
 export type Status = 'success' | 'error' | 'running' | 'descendant_error'
 
-/** What the server adds to a call's summary. */
+/** The part of a call's summary that the server adds. */
 interface CallFacts {
   readonly status: Status
   readonly latency_ms?: number
@@ -86,7 +86,7 @@ export function usageOf(call: Call): {
   }
 }
 
-/** The members of what a program wrote: what should be an object may be anything, and then has none. */
+/** Returns the members of a value written by a program; a value that is not an object has none. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   return isObject ? (value as Record<string, unknown>) : {}
@@ -96,14 +96,14 @@ function sumOf(model: Readonly<Record<string, unknown>>, ...names: string[]): nu
   return names.reduce((sum, name) => sum || Number(model[name]) || 0, 0)
 }
 
-/** Tokens and cost of usage that the server has added up. */
+/** Returns tokens and cost of usage summed by the server. */
 export function totalOf(usage: Usage): { tokens: number; cost: number | null } {
   const models = Object.values(usage)
   const tokens = models.reduce((sum, { total_tokens }) => sum + total_tokens, 0)
   return { tokens, cost: costOf(models) }
 }
 
-/** Null where no model has a price. */
+/** Null if no model has a price. */
 function costOf(models: readonly CostFacts[]): number | null {
   const parts = models
     .flatMap((model) => [

@@ -73,7 +73,7 @@ interface TableProps {
   /** Null while it is not known. */
   readonly count: number | null
   readonly project: string
-  /** Calls up to then are listed. */
+  /** Time up to which calls are listed. */
   readonly untilMs: number
 }
 
@@ -84,7 +84,7 @@ function Table({ question, count, project, untilMs }: TableProps) {
   const [shown] = useState(() => columns.value)
   const [startAt] = useState(() => {
     const left = findLeftAt()
-    // A list that was asked for anew begins with its newest row.
+    // A refreshed list starts at its newest row.
     return left?.untilMs === untilMs ? left.top : undefined
   })
   useLayoutEffect(() => {
@@ -93,7 +93,7 @@ function Table({ question, count, project, untilMs }: TableProps) {
       onChange: () => redraw((last) => last + 1),
       onFailure: (error) => setFailure(error === null ? null : wordsOf(error)),
     })
-    // The first page waits for no count.
+    // The first page does not wait for the count.
     opened.show(0, 1)
     setPages(opened)
     return opened.close

@@ -1,4 +1,4 @@
-/** The columns of the table: those that every call has, and any path inside bodies. The address has the choice. */
+/** The columns of the table: those that every call has, and any path inside bodies. The choice is in the address. */
 import { computed } from '@preact/signals'
 import { type Call, factsOf, usageOf } from '../api/wire.ts'
 import { formatCost, formatCount, formatMs, formatTime, preview, shortOp } from '../parts/format.ts'
@@ -15,11 +15,11 @@ export interface Column {
   readonly name: string
   readonly label: string
   readonly isNumber?: boolean
-  /** As a track of a grid. */
+  /** Width as a grid track. */
   readonly width: string
-  /** What an export calls it; by default its name. */
+  /** Its name in an export; by default the column's name. */
   readonly fields?: readonly string[]
-  /** The body that must be read for it. */
+  /** The body that must be fetched for it. */
   readonly body?: string
   read(call: Call): unknown
   /** As the table shows it; by default as a text. */
@@ -132,7 +132,7 @@ export function chooseColumns(names: readonly string[]): void {
   setQuery({ cols: text === DEFAULT || text === '' ? null : text })
 }
 
-/** A column by its name, or by its path inside a body: `inputs.question`; null when it is neither. */
+/** Returns a column by its name or by a path inside a body, such as `inputs.question`; null if it is neither. */
 export function columnNamed(name: string): Column | null {
   const fixed = FIXED.find((column) => column.name === name)
   if (fixed !== undefined) return fixed
@@ -151,7 +151,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   }, value)
 }
 
-/** What a question must ask for, so that the columns can be shown and no more is sent. */
+/** Returns the fields to request: those that the columns show and no others. */
 export function askedFor(shown: readonly Column[]) {
   const has = (name: string) => shown.some((column) => column.name === name)
   const bodies = shown.flatMap(({ body }) => body ?? [])
@@ -162,10 +162,10 @@ export function askedFor(shown: readonly Column[]) {
   }
 }
 
-/** Characters of a cell. */
+/** Limit: characters of a cell. */
 const CELL_CHARS = 160
 
-/** What a row keeps of a value: numbers and short texts, so that bodies can be forgotten. */
+/** Reduces a value to what a row keeps, numbers and short texts, so that bodies can be released. */
 export function cellOf(value: unknown): string | number | null {
   if (value === null || value === undefined) return null
   return typeof value === 'number' ? value : preview(value, CELL_CHARS)

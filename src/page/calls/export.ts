@@ -22,7 +22,7 @@ export async function exportCalls({ question, kind, columns }: Export): Promise<
   })
   const link = document.createElement('a')
   link.href = path
-  // The server names the file. With the attribute, a refusal does not lead away from here.
+  // The server names the file. The attribute keeps an error answer from navigating away from the page.
   link.download = ''
   link.click()
 }

@@ -5,7 +5,7 @@ import { setQuery } from '../shell/location.ts'
 import { FILTERS, type Filter, type FilterName, filterValues, withChildren } from './filters.ts'
 import { afterPress } from './press.ts'
 
-/** How long a person may pause between two keys. */
+/** Pause after a key press before the text is applied. */
 const TYPING_MS = 300
 
 export function FilterBar() {
@@ -55,7 +55,7 @@ function TextField({ name, kind }: Filter) {
     isBegun.current = true
   }
   useEffect(() => {
-    // Only what came from elsewhere: somebody may have typed on since it was applied.
+    // Only for changes from elsewhere: the user may have typed more since it was applied.
     if (value === applied.current) return
     applied.current = value
     isBegun.current = false

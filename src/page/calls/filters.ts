@@ -1,4 +1,4 @@
-/** Which calls the table shows, as the address has it, and the question that asks for them. */
+/** The filters of the table, as in the address, and the query built from them. */
 import { computed } from '@preact/signals'
 import type { CallsQuestion } from '../api/wire.ts'
 import { query } from '../shell/location.ts'
@@ -6,10 +6,10 @@ import { query } from '../shell/location.ts'
 export interface Filter {
   /** In the address. */
   readonly name: string
-  /** What a person reads beside the field. */
+  /** Label of the field. */
   readonly label: string
   readonly kind: 'text' | 'number' | 'choice'
-  /** Of a choice: what stands in the address, and the words for it. */
+  /** Options of a choice: the value in the address and its label. */
   readonly choices?: Readonly<Record<string, string>>
 }
 
@@ -51,7 +51,7 @@ export const filterValues = computed(
     >,
 )
 
-/** Whether calls below other calls are shown, too. */
+/** Whether child calls are shown, too. */
 export const withChildren = computed(() => query.value.get('all') === '1')
 
 const field = (name: string) => ({ $getField: name })
@@ -70,7 +70,7 @@ const FEEDBACK: Readonly<Record<string, object>> = {
   note: isThere('feedback.[*].payload.note'),
 }
 
-/** A text as it stands alone, and as it stands inside of JSON: with quotes and the like escaped. */
+/** Returns a text verbatim and as escaped inside JSON. */
 function spellingsOf(text: string): string[] {
   return [...new Set([text, JSON.stringify(text).slice(1, -1)])]
 }
@@ -93,9 +93,9 @@ const CONDITIONS: Readonly<Partial<Record<FilterName, (value: string) => object 
 }
 
 /**
- * The question for the calls of the address.
+ * Returns the query for the calls that the address selects.
  *
- * @param untilMs - calls that began later are left out, so that places in the list stay the same while it is read
+ * @param untilMs - later calls are left out, so that positions in the list stay stable while it is read
  */
 export function questionOf(project_id: string, untilMs: number): CallsQuestion {
   const values = filterValues.value
@@ -117,15 +117,15 @@ export function questionOf(project_id: string, untilMs: number): CallsQuestion {
   }
 }
 
-/** Whether anything but the time leaves calls out. */
+/** Whether any filter other than the time is set. */
 export const isFiltered = computed(() =>
   Object.values(filterValues.value).some((value) => value !== ''),
 )
 
-/** Whether a time is chosen. */
+/** Whether a time range is set. */
 export const isStretch = computed(() => query.value.has('from') || query.value.has('to'))
 
-/** Changes with what is asked for. */
+/** Returns a key that changes with the query. */
 export const questionName = computed(() =>
   JSON.stringify([
     filterValues.value,

@@ -1,18 +1,18 @@
-/** Where the list of calls was left, for the way back to it. Gone when the page is loaded anew. */
+/** Scroll position of the list of calls, for returning to it. Lost when the page is reloaded. */
 import { cameBack } from '../shell/location.ts'
 
 interface LeftAt {
-  /** Calls up to then were listed; later ones would move the rows. */
+  /** Time up to which calls were listed; later ones would shift the rows. */
   readonly untilMs: number
-  /** Pixels above the rows in sight. */
+  /** Pixels above the visible rows. */
   readonly top: number
 }
 
-/** Limit: lists that are kept, the newest ones. */
+/** Limit: remembered lists, the newest ones. */
 const LISTS_MAX = 50
 const lists = new Map<string, LeftAt>()
 
-/** Null for who did not come back. */
+/** Returns null if the user did not return to a list. */
 export function findLeftAt(): LeftAt | null {
   return cameBack() ? (lists.get(location.href) ?? null) : null
 }

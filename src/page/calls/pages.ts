@@ -1,15 +1,15 @@
-/** Calls of a list by their place in it, read page by page as they come into sight. */
+/** Calls of a list by index, fetched page by page as they scroll into view. */
 import { askLines } from '../api/client.ts'
 import type { Call, CallsQuestion } from '../api/wire.ts'
 import { askedFor, type Column, cellOf } from './columns.ts'
 
 const PAGE_CALLS = 100
-/** Limit: pages that are kept; the one looked at longest ago goes first. */
+/** Limit: cached pages; the least recently viewed is removed first. */
 const PAGES_MAX = 200
-/** Limit: pages that are read at once; fast scrolling passes hundreds. */
+/** Limit: pages fetched at once; fast scrolling passes hundreds. */
 const READS_MAX = 3
 
-/** What the table keeps of a call. */
+/** The data of a call that the table keeps. */
 export interface ShownCall {
   readonly id: string
   readonly opName: string
@@ -18,11 +18,11 @@ export interface ShownCall {
 }
 
 export interface CallPages {
-  /** The call at a place; undefined while it is not there yet. */
+  /** Returns the call at an index; undefined while it is loading. */
   at(index: number): ShownCall | undefined
-  /** Calls that are known to be there. */
+  /** Number of calls known to exist. */
   known(): number
-  /** Has the pages of these places read, before all others that were asked for. */
+  /** Fetches the pages of these indexes, before all pages requested earlier. */
   show(first: number, last: number): void
   close(): void
 }
@@ -30,9 +30,9 @@ export interface CallPages {
 interface CallPagesOptions {
   readonly question: CallsQuestion
   readonly columns: readonly Column[]
-  /** Called when more calls are there. */
+  /** Called when more calls have arrived. */
   readonly onChange: () => void
-  /** Called with what went wrong, and with null when it is tried again. */
+  /** Called with an error, and with null when the fetch is retried. */
   readonly onFailure: (error: unknown) => void
 }
 
@@ -40,7 +40,7 @@ export function openCallPages(options: CallPagesOptions): CallPages {
   const { question, columns, onChange, onFailure } = options
   const pages = new Map<number, readonly ShownCall[]>()
   const reading = new Map<number, AbortController>()
-  /** Read again when somebody scrolls, and not before: what is refused would be asked for without an end. */
+  /** Failed pages are retried only on the next scroll: otherwise a rejected request would repeat forever. */
   const failed = new Set<number>()
   let wanted: readonly number[] = []
   let isClosed = false

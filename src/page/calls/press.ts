@@ -1,9 +1,9 @@
-/** What must wait while the mouse is pressed: a row that goes away between press and release is not clicked. */
+/** Defers updates while the mouse is pressed: a row removed between press and release would not get the click. */
 
 let isPressed = false
 let waiting: (() => void)[] = []
 
-/** Runs at once; or with the click that the press becomes, before all that it does; or after a press that becomes none. */
+/** Runs at once; during a press, just before its click is handled, or after a press that becomes no click. */
 export function afterPress(run: () => void): void {
   if (isPressed) waiting.push(run)
   else run()

@@ -32,7 +32,7 @@ interface LoadedProps {
 function Loaded({ project, ids }: LoadedProps) {
   const loaded = useLoad(project, async (signal) => {
     const runs = await readRunsOf(project, ids, signal)
-    // One after the other: they are long answers.
+    // Sequentially, since the answers are long.
     const examples: Examples[] = []
     for (const run of runs) examples.push(await readExamples(project, run, signal))
     return { runs, examples }

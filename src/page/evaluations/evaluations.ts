@@ -72,7 +72,7 @@ function Choices({ project, runs, evaluation }: ChoicesProps) {
   </div>`
 }
 
-/** All versions of an evaluation together, and each alone where there are several. */
+/** Lists all versions of an evaluation together, and each version alone if there are several. */
 function evaluationChoices(runs: readonly Run[], chosen: string): readonly [string, string][] {
   const versions = new Map<string, Set<string>>()
   for (const value of [...runs.map(({ evaluation }) => evaluation), chosen]) {

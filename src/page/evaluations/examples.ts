@@ -82,7 +82,7 @@ function exampleOf(call: Call): Example {
   }
 }
 
-/** What was to be predicted. */
+/** Returns the input of a prediction. */
 export function exampleIn(call: Call): unknown {
   return (call.inputs as { example?: unknown }).example ?? call.inputs
 }

@@ -48,7 +48,7 @@ export function Home({ project }: { readonly project: string }) {
     return { question, answer: await ask<StatsAnswer>('/calls/stats', question, { signal }) }
   }
   const stats = useLoad(name, read, turn)
-  // From the end of an answer: a slow one is never given up for the next.
+  // Counted from the end of an answer, so that a slow one is never aborted for the next.
   usePause(isLive && !stats.isLoading ? PAUSE_MS : null, () => setTurn(turn + 1))
   return html`<h1 class="hidden">Home</h1>
     <${RangeBar} isLoading=${stats.isLoading} isLive=${isLive} />
@@ -63,7 +63,7 @@ interface ChartsProps {
 }
 
 function Charts({ project, question, answer }: ChartsProps) {
-  // The same lines for the same answer: a chart that is given new ones loses what is being drawn on it.
+  // The same lines for the same answer: new ones would discard a selection being drawn on the chart.
   const { calls, errors, tokens, costs, latencies, times } = useMemo(
     () => linesOf(answer),
     [answer],
@@ -91,7 +91,7 @@ function Charts({ project, question, answer }: ChartsProps) {
     </div>`
 }
 
-/** Of a time without calls, whether there are others. */
+/** For a time range without calls: whether the project has any others. */
 function NoCalls({ project }: { readonly project: string }) {
   const others = useLoad(`${project} ${rangeName.value}`, (signal) =>
     ask<{ count: number }>('/calls/query_stats', { project_id: project, limit: 1 }, { signal }),

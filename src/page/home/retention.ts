@@ -65,13 +65,13 @@ interface ChangeProps {
   readonly onLeave: () => void
 }
 
-/** Two clicks where calls would go: what is removed cannot be had back. */
+/** Two clicks when calls would be deleted, since that cannot be undone. */
 function Change({ project, days, onSet, onLeave }: ChangeProps) {
   const [text, setText] = useState(days === null ? '' : String(days))
   const [doomed, setDoomed] = useState<Doomed | null>(null)
   const [failure, setFailure] = useState<string | null>(null)
   const wayOut = useRef<HTMLButtonElement>(null)
-  // The button that had the focus is gone, and a second Enter must remove nothing.
+  // The focused button is gone, and a second Enter must delete nothing.
   useEffect(() => {
     if (doomed !== null) wayOut.current?.focus()
   }, [doomed])

@@ -1,17 +1,17 @@
 /** Aligns two lists by what they have in common: lines of texts, items of arrays. Pure. */
 
-/** Limit: cells of the table that is filled; longer stretches are taken as replaced whole. */
+/** Limit: cells of the alignment table; longer stretches count as replaced entirely. */
 const CELLS_MAX = 4_000_000
 
 export interface Step {
   readonly kind: 'same' | 'removed' | 'added'
-  /** Place in the list before; -1 for what was added. */
+  /** Index in the old list; -1 for an added item. */
   readonly before: number
-  /** Place in the list after; -1 for what was removed. */
+  /** Index in the new list; -1 for a removed item. */
   readonly after: number
 }
 
-/** The fewest steps from one list to another; of neighbours what was removed comes first. */
+/** Returns the fewest steps from one list to another; removals come before adjacent additions. */
 export function align(before: readonly string[], after: readonly string[]): Step[] {
   const shorter = Math.min(before.length, after.length)
   let head = 0
@@ -27,7 +27,7 @@ export function align(before: readonly string[], after: readonly string[]): Step
   return steps
 }
 
-/** @param offset - place of the stretch in both lists */
+/** @param offset - index of the stretch in both lists */
 function alignMiddle(before: readonly string[], after: readonly string[], offset: number): Step[] {
   const common = commonLengths(before, after)
   const width = after.length + 1

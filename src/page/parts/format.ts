@@ -5,7 +5,7 @@ import { timeZone } from '../shell/settings.ts'
 const MS_PER_S = 1000
 const S_PER_MIN = 60
 
-/** By zone: to make one takes longer than to format a hundred times. */
+/** Formatters by zone: creating one takes longer than a hundred uses. */
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 function formatOf(zone: string): Intl.DateTimeFormat {

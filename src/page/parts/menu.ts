@@ -10,7 +10,7 @@ interface MenuProps {
   readonly children?: ComponentChildren
 }
 
-/** Escape closes it and leads back to its button; so does the focus that goes elsewhere, which stays there. */
+/** Escape closes it and focuses its button; it also closes when the focus moves elsewhere, and then stays there. */
 export function Menu({ words, children }: MenuProps) {
   const [isOpen, setOpen] = useState(false)
   const press = (event: KeyboardEvent) => {
@@ -20,7 +20,7 @@ export function Menu({ words, children }: MenuProps) {
     menu.querySelector('summary')?.focus()
   }
   const leave = ({ currentTarget, relatedTarget }: FocusEvent) => {
-    // Without a target it has left for no other part of the page: for another window, or with a button that is disabled.
+    // No target: the focus moved to another window, or the focused button was disabled.
     if (relatedTarget === null) return
     if (!(currentTarget as HTMLElement).contains(relatedTarget as Node)) setOpen(false)
   }

@@ -58,7 +58,7 @@ function ContentPart({ part }: { readonly part: Part | null }) {
   return html`<${JsonTree} value=${part} />`
 }
 
-/** Only pictures that the trace itself carries: fetching from elsewhere would tell that address who looks. */
+/** Only pictures embedded in the trace: fetching others would reveal the viewer to their hosts. */
 function pictureOf(part: Part | null): string | null {
   const given = part?.image_url
   const url = typeof given === 'object' ? (given as { url?: unknown } | null)?.url : given

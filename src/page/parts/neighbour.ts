@@ -1,17 +1,17 @@
-/** Where the focus goes when what has it goes away. */
+/** Moves the focus when the focused element is removed. */
 
 interface Neighbours {
-  /** What goes away, and its like beside it. */
+  /** Selector of the removed item and its siblings. */
   readonly item: string
-  /** What has the focus in each. */
+  /** Selector of the focusable button in each item. */
   readonly button: string
-  /** Has the focus where nothing of its like is left. */
+  /** Selector of the element to focus if no sibling is left. */
   readonly instead: string
-  /** Around all of that. */
+  /** Selector of a common ancestor. */
   readonly within: string
 }
 
-/** Leads the focus to the item behind that of a button, else to the one before it; nowhere when it has gone on already. */
+/** Focuses the next sibling of a button's item, else the previous one; does nothing if the focus has moved already. */
 export function focusNeighbour(from: Element, { item, button, instead, within }: Neighbours): void {
   const own = from.closest(item)
   if (own === null || !own.contains(document.activeElement)) return

@@ -1,4 +1,4 @@
-/** Loads what a view shows, again when what it depends on has changed, and drops answers that came too late. */
+/** Loads what a view shows, again when what it depends on has changed, and drops answers that arrive too late. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { wordsOf } from '../api/client.ts'
 
@@ -25,7 +25,7 @@ export function useLoad<T>(
   // At once, and not when the next frame is drawn.
   useLayoutEffect(() => {
     const abort = new AbortController()
-    // What went wrong stays as long as what was there: else it would flicker where one asks again and again.
+    // An error stays shown until the next result: otherwise it would flicker in views that poll.
     setLoaded((last) => (last.isLoading ? last : { ...last, isLoading: true }))
     const show = (next: Loaded<T>) => {
       shownName.current = name

@@ -1,8 +1,8 @@
-/** Waits between two turns of what is asked for again and again. */
+/** Pauses between two polls. */
 import { useEffect } from 'preact/hooks'
 
 /**
- * Calls back once after a pause, and then only when somebody looks.
+ * Calls back once after a pause, and only while the page is visible.
  *
  * @param pauseMs - null ends the pause; it begins when there is a number again
  */

@@ -73,7 +73,7 @@ export function openQueue(project_id: string, queue: string, user: string | null
       return { total: stats[0]?.total_items ?? 0, done: stats[0]?.completed_items ?? 0 }
     },
     async claimNext(signal) {
-      // What one has begun comes first, then what nobody has, then what others left lying.
+      // First the user's own items in progress, then unstarted ones, then those that others abandoned.
       const [begun, waiting] = await Promise.all([
         listItems({ annotation_states: ['in_progress'] }, signal),
         listItems({ annotation_states: ['unstarted'] }, signal),

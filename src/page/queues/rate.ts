@@ -28,7 +28,7 @@ export function Rate({ project, subject }: ViewProps) {
     let rest = draft ?? EMPTY
     for (const [part, given] of givenIn(rest)) {
       await giveFeedback({ project, call: claimed.item.call_id, queue: id }, given)
-      // What was sent is not sent again when the rest fails.
+      // Feedback already sent is not sent again when the rest fails.
       rest = { ...rest, [part]: EMPTY[part] }
       onSent(rest)
     }

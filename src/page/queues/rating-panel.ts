@@ -59,7 +59,7 @@ function useKeys(props: RatingPanelProps, focusNote: () => void): void {
   useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
-      // A key that is held would go on with the next call, which nobody has seen.
+      // A held key would also rate the next call, which nobody has seen yet.
       if (event.repeat) return
       const target = event.target as HTMLElement
       const isTyping = target.matches('input, textarea, select')

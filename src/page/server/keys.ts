@@ -57,7 +57,7 @@ function Row({ row, onRevoked }: RowProps) {
   </tr>`
 }
 
-/** Two clicks: what is revoked cannot be had back. */
+/** Two clicks, since revoking cannot be undone. */
 function Revoke({ row, isOwn, onRevoked }: RowProps & { readonly isOwn: boolean }) {
   const [isAsked, setAsked] = useState(false)
   const [failure, setFailure] = useState<string | null>(null)
@@ -79,7 +79,7 @@ function Revoke({ row, isOwn, onRevoked }: RowProps & { readonly isOwn: boolean 
   if (!isAsked) {
     return html`<button ref=${first} aria-label=${`Revoke the key of ${row.svc_username}`} onClick=${() => setAsked(true)}>Revoke</button>`
   }
-  // Where the first click was stands the way out: a double click revokes nothing.
+  // Keep takes the position of the first click, so that a double click revokes nothing.
   return html`<button ref=${first} onKeyDown=${leave} onClick=${() => setAsked(false)}>Keep</button>
     <button class="danger" onKeyDown=${leave} onClick=${revoke}>${isOwn ? 'Revoke and sign out' : 'Revoke for good'}</button>
     <${Failure} words=${failure} />`

@@ -24,7 +24,7 @@ export function App() {
   const name = at === null ? serverView.value : `${at.project} ${at.view} ${at.subject}`
   useFocusAt(name)
   if (key.value === null) return html`<${SignIn} />`
-  // Home depends on no right of who looks: what it asks need not wait for that answer.
+  // Home depends on no rights of the user, so its requests need not wait for that answer.
   const isEarly = at?.view === 'home' && sessionFailure.value === null
   if (caller.value === null && !isEarly) return html`<${NotYet} />`
   if (at === null) return html`<${Header} /><main tabindex="-1">${withoutProject()}</main>`

@@ -1,4 +1,4 @@
-/** Where the page is: all state that a link should carry stands in the address. */
+/** The page's location: all state that a link should carry is in the address. */
 import { computed, signal } from '@preact/signals'
 import { type Place, parsePlace, parseServerView } from './place.ts'
 
@@ -21,7 +21,7 @@ export function cameBack(): boolean {
 
 export function go(href: string): void {
   const next = new URL(href, address.value)
-  // The way back should not lead to where one is.
+  // The back button should not lead to the current address.
   write(next, next.href !== address.value.href)
   scrollTo(0, 0)
 }

@@ -1,4 +1,4 @@
-/** What a person has set for this browser. */
+/** The user's settings in this browser. */
 import { effect, signal } from '@preact/signals'
 
 const NAME = 'weft.time'

@@ -1,4 +1,4 @@
-/** The views, each read when it is first opened, so that the first paint waits for one of them alone. */
+/** The views, each loaded when it is first opened, so that the first paint waits for only one of them. */
 import type { FunctionComponent } from 'preact'
 import type { View, ViewProps } from './place.ts'
 

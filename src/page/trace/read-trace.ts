@@ -1,4 +1,4 @@
-/** What a trace is made of, as the server tells it. */
+/** Fetches the calls of a trace and their usage. */
 import { ask, askLines } from '../api/client.ts'
 import type { Call, Usage, UsageAnswer } from '../api/wire.ts'
 
@@ -13,7 +13,7 @@ const USAGE_CALLS_MAX = 50_000
 const COLUMNS = ['display_name', 'parent_id', 'thread_id', 'ended_at', 'exception', 'summary']
 
 /**
- * The calls of the trace that a call is of, in the order of their starts.
+ * Returns the calls of the trace that contains a call, ordered by start.
  *
  * @param tell - called with the calls of a long trace that are there so far
  */

@@ -158,7 +158,7 @@ function keysOf({ rows, at, folded, fold, onChoose }: Walk) {
   }
 }
 
-/** All calls but the roots that have others below them. */
+/** Returns the ids of all calls with children, except the roots. */
 function parentsBelow(trees: readonly Node[]): Set<string> {
   const parents = listRows(trees, new Set()).filter(
     ({ depth, children }) => depth > 0 && children.length > 0,

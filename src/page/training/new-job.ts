@@ -151,7 +151,7 @@ function nameSent(job: object, last: Sent | null): Sent {
   return last?.text === text ? last : { text, once: newName() }
 }
 
-/** Browsers give `crypto.randomUUID` to pages over HTTPS alone. */
+/** Browsers offer `crypto.randomUUID` only to pages over HTTPS. */
 function newName(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('-')
 }

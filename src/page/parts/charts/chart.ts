@@ -1,5 +1,5 @@
 /**
- * A chart of values over time, or over steps. A stretch that is drawn with the mouse zooms, a click chooses a bucket;
+ * A chart of values over time, or over steps. Dragging with the mouse zooms into a range, a click selects a bucket;
  * keys do the same.
  */
 import { html } from 'htm/preact'
@@ -244,7 +244,7 @@ function seriesFor(
     stroke,
     width: isBars ? 0 : 1.5,
     points: isBars ? { show: false } : pointsFor(unit !== undefined),
-    // Nothing where no mouse is, and a dash where it is on a bucket without a value.
+    // Empty without the mouse, and a dash on a bucket without a value.
     value: (_plot, value, _series, index) => {
       if (value !== null) return format(value)
       return index === null ? '' : '–'
@@ -284,7 +284,7 @@ function nameSteps(ticks: readonly number[]): string[] {
   return ticks.map((tick) => (Number.isInteger(tick) ? String(tick) : ''))
 }
 
-/** The hour, or the day where the ticks are that far apart. */
+/** Returns the hour, or the day if the ticks are that far apart. */
 function nameTimes(ticks: readonly number[]): string[] {
   const [first = 0, second = first] = ticks
   const isDaily = second - first >= S_PER_DAY

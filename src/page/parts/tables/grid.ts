@@ -1,4 +1,4 @@
-/** A table of any length with columns of its own. Only the rows in sight are in the document. */
+/** A table of any length with columns of its own. Only the visible rows are in the document. */
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
 import { WindowList } from './window-list.ts'

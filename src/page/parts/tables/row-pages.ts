@@ -1,18 +1,18 @@
-/** Rows of a long list by their place in it, read page by page as they come into sight. */
+/** Rows of a long list by index, fetched page by page as they scroll into view. */
 
-/** Limit: pages that are kept; the one looked at longest ago goes first. */
+/** Limit: cached pages; the least recently viewed is removed first. */
 const PAGES_MAX = 60
 const PAGE_ROWS = 100
 
 export interface RowPages<Row> {
-  /** The row at a place; undefined while it is not there yet. */
+  /** Returns the row at an index; undefined while it is loading. */
   at(index: number): Row | undefined
-  /** Has the pages of these places read. */
+  /** Fetches the pages of these indexes. */
   show(first: number, last: number): void
   close(): void
 }
 
-/** Some rows, from a place on. */
+/** Fetches some rows, starting at an index. */
 type ReadRows<Row> = (
   page: { readonly offset: number; readonly limit: number },
   signal: AbortSignal,
@@ -32,7 +32,7 @@ export function openRowPages<Row>(
     try {
       const place = { offset: page * PAGE_ROWS, limit: PAGE_ROWS }
       const rows = await readRows(place, abort.signal)
-      // Else it was forgotten meanwhile.
+      // Otherwise the page was evicted in the meantime.
       if (pages.has(page)) pages.set(page, rows)
       onChange()
     } catch (error) {

@@ -1,4 +1,4 @@
-/** A list of any length. Only the rows in sight are in the document. */
+/** A list of any length. Only the visible rows are in the document. */
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -7,7 +7,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 const MARGIN_ROWS = 10
 /** Pixels of a list before its own are known. */
 const HEIGHT_PX = 800
-/** Limit: browsers draw no element that is higher, and end the list without a word. */
+/** Limit: browsers silently cut off elements that are higher. */
 const HEIGHT_MAX_PX = 16_000_000
 
 interface WindowListProps {
@@ -74,7 +74,7 @@ export function WindowList(props: WindowListProps) {
   useEffect(() => {
     const element = box.current
     if (element === null || startAt.current === 0) return
-    // Who has scrolled in the meantime stays there.
+    // Do not move readers who have scrolled in the meantime.
     if (element.scrollTop > 0) startAt.current = 0
     else if (element.scrollHeight - element.clientHeight >= startAt.current) {
       element.scrollTop = startAt.current
