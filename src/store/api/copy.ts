@@ -1,19 +1,19 @@
-/** What a copy of all that is no call goes between: rows by tables that both stores have under the same names. */
+/** The two sides of a copy of everything but calls: rows of tables that have the same names in both stores. */
 import type { MissingFiles } from './health.ts'
 
 type CopiedValue = string | number | Buffer | readonly number[] | null
-/** A row by the names of its columns. */
+/** A row by column name. */
 export type CopiedRow = Readonly<Record<string, CopiedValue>>
-/** Where a copy of a table is: the key of the last row. */
+/** The progress of a table: the key of the last row copied. */
 export type CopyPlace = readonly (string | number)[]
 
 export interface CopiedTable {
   readonly name: string
-  /** Columns that tell its rows apart and order them. */
+  /** Columns that identify and order its rows. */
   readonly key: readonly string[]
 }
 
-/** All of them, each behind those that it refers to. Jobs and checkpoints refer to each other. */
+/** All tables, each after the ones it references. Jobs and checkpoints reference each other. */
 export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'keys', key: ['id'] },
   { name: 'prices', key: ['price_key'] },
@@ -39,44 +39,44 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'annotation_progress', key: ['item_key', 'annotator_user_id'] },
 ]
 
-/** A store that nothing changes while it is open. */
+/** A store that does not change while it is open. */
 export interface CopySource {
-  /** Files whose rows are there and whose bytes are gone: they are left out. */
+  /** Files that have rows but no bytes: they are not copied. */
   readonly missing: MissingFiles
   countRows(table: CopiedTable): number
-  /** The rows behind a place, in the order of their keys; null: all of them. */
+  /** The rows after a key, in key order; null: all rows. */
   rows(table: CopiedTable, after: CopyPlace | null): AsyncIterable<CopiedRow>
   close(): void
 }
 
-/** Where rows are read: those that servers have, or those of a copy that has not ended. */
+/** Which rows are read: those that servers use, or those of an unfinished copy. */
 export type CopyStage = 'served' | 'staged'
 
-/** A store that is filled beside the one that servers have, and takes its place at once. */
+/** A store that is filled next to the one that servers use, and then replaces it in one step. */
 export interface CopyTarget {
-  /** A table that servers have and that holds rows, or null. */
+  /** A table in use by servers that has rows, or null. */
   findFilled(): Promise<string | null>
-  /** Goes on with a copy that was cut off, or begins one. @returns whether there was one */
+  /** Resumes an interrupted copy, or begins one. @returns whether there was one */
   begin(): Promise<boolean>
-  /** The last row of a table that was written. */
+  /** The key of the last row written to a table. */
   findPlace(table: CopiedTable): Promise<CopyPlace | null>
-  /** Writes rows and how far the copy is, both or nothing. @throws CopyError */
+  /** Writes rows together with the progress, atomically. @throws CopyError */
   write(table: CopiedTable, rows: readonly CopiedRow[]): Promise<void>
-  /** Tells all rows of a table, by the columns that are named. */
+  /** Yields all rows of a table with the given columns. */
   readRows(
     stage: CopyStage,
     table: CopiedTable,
     columns: readonly string[],
     take: (row: CopiedRow) => void,
   ): Promise<void>
-  /** Puts what was copied in the place of what servers have. @throws CopyError when that holds rows */
+  /** Replaces the tables that servers use by the copied ones. @throws CopyError when those have rows */
   publish(): Promise<void>
-  /** Throws away what was copied. */
+  /** Discards the copy. */
   discard(): Promise<void>
   close(): Promise<void>
 }
 
-/** A copy that cannot be made; the message is one line. */
+/** A failed copy; the message is one line. */
 export class CopyError extends Error {
   constructor(message: string) {
     super(message)

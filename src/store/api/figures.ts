@@ -1,6 +1,6 @@
-/** What stores tell of their work: events as they happen, to a watch; and how much waits, when they are asked. */
+/** Metrics of stores: events, reported to a watch as they happen, and gauges, read on request. */
 
-/** Told at once; must not throw. */
+/** Called synchronously; must not throw. */
 export interface StoreWatch {
   /**
    * Writes are on the disk.

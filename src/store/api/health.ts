@@ -1,16 +1,16 @@
-/** The contract of a store that tells how it is. */
+/** The contract of health checks of a store. */
 
 export interface StoreState {
-  /** What fails now, in public words: `writes fail: the disk is full`; empty when the store can be used. */
+  /** What fails now, as public text: `writes fail: the disk is full`; empty when the store works. */
   readonly failing: readonly string[]
-  /** Why, of the first; for the log. */
+  /** The error behind the first of them, for the log. */
   readonly cause: unknown
   readonly missing: MissingFiles
 }
 
-/** Files whose rows were there at the start and whose bytes were not. */
+/** Files that had rows at the start but no bytes. */
 export interface MissingFiles {
-  /** Uploaded files; one that is sent again is whole again. */
+  /** Uploaded files; uploading one again repairs it. */
   readonly files: number
   readonly training_payloads: number
   /** Weights of checkpoints. */
@@ -18,6 +18,6 @@ export interface MissingFiles {
 }
 
 export interface StoreHealth {
-  /** Reads and writes; what it found is told again for a second. Never fails, and takes two seconds at most. */
+  /** Tries a read and a write; the result is cached for a second. Never fails; takes two seconds at most. */
   checkStore(): Promise<StoreState>
 }

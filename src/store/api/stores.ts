@@ -25,7 +25,7 @@ import type { TrainingJobStore } from './training/training-jobs.ts'
 import type { TrainingQueue } from './training/training-queue.ts'
 import type { UsageStore } from './usage/usage.ts'
 
-/** What an opener gives is ready to be used; whether it still is, `checkStore` tells. */
+/** Stores are ready when opened; `checkStore` shows whether they still work. */
 export interface Stores extends StoreHealth, StoreMeters {
   readonly keys: KeyStore
   readonly calls: CallStore

@@ -17,18 +17,18 @@ export interface StoredKey extends NewKey {
 
 interface CreatedKey {
   readonly id: string
-  /** The text that callers send; it cannot be had again. */
+  /** The secret that callers send; it cannot be recovered. */
   readonly secret: string
 }
 
-/** Limit: keys of one read. */
+/** Limit: keys per read. */
 export const KEYS_PER_PART = 500
 
 export interface KeyStore {
   /** Stores a new key. Resolves only after it is durable. @throws ApiError server_overloaded, store_unavailable */
   createKey(key: NewKey): Promise<CreatedKey>
   /**
-   * The caller behind a key, or null when it is unknown or revoked. Asked for by every request, so that it must be
+   * Returns the caller behind a key, or null when it is unknown or revoked. Called for every request, so it must be
    * cheap: it may lag a revocation by a second.
    *
    * @throws ApiError store_unavailable
@@ -37,7 +37,7 @@ export interface KeyStore {
   /** One key, live or revoked; null when there is none. @throws ApiError store_unavailable */
   findKey(id: string): Promise<StoredKey | null>
   /**
-   * Keys, oldest first: the first ones, or those behind a key of the list. Fewer than KEYS_PER_PART are the last.
+   * Returns keys, oldest first: the first ones, or those after a key. Fewer than KEYS_PER_PART means the last part.
    *
    * @throws ApiError store_unavailable
    */
@@ -46,7 +46,7 @@ export interface KeyStore {
   revokeKey(id: string): Promise<boolean>
 }
 
-/** All keys in parts, oldest first; other requests have their turn between two parts. */
+/** Yields all keys in parts, oldest first, and lets other requests run between two parts. */
 export async function* listKeyParts(keys: KeyStore): AsyncGenerator<StoredKey[]> {
   let after: StoredKey | undefined
   do {

@@ -1,4 +1,4 @@
-/** The contract of agents: what calls that came as spans of OpenTelemetry tell of them. */
+/** The contract of agents, derived from calls that were received as OpenTelemetry spans. */
 
 import type { AttributesPage } from '../../../domain/agents/groups/span-attributes.ts'
 import type { GroupPage, SpanGrouping } from '../../../domain/agents/groups/span-groups.ts'
@@ -19,13 +19,13 @@ import type { ReadCaller } from '../read-caller.ts'
 
 export interface SpanList {
   readonly scope: SpanScope
-  /** Empty: by the start, in `direction`. */
+  /** Empty: by start time, in `direction`. */
   readonly sort: RowQuery['sort']
   readonly direction: 'asc' | 'desc'
   readonly offset: number
   readonly limit: number
   readonly shape: SpanRowShape
-  /** The project's own; null: no costs are wanted. */
+  /** The project's own prices; null: no costs are wanted. */
   readonly prices: readonly ProjectPrice[] | null
 }
 
@@ -47,7 +47,7 @@ export interface TurnsQuery {
 export interface Turns {
   /** Without feedback. */
   readonly turns: readonly TraceChat[]
-  /** Turns in all; spans that a page cuts off count. */
+  /** Total number of turns, including those beyond the page. */
   readonly total: number
 }
 
@@ -60,13 +60,13 @@ export interface ConversationsQuery {
 
 export interface SpansOfConversation {
   readonly conversation_id: string
-  /** The traces that it takes part in, at whatever time; the oldest first. */
+  /** Its traces at any time, oldest first. */
   readonly trace_ids: readonly string[]
   readonly spans: readonly ConversationSpan[]
 }
 
 /**
- * All methods look at calls that were sent as spans, and at no other. Deleted ones are out. Each throws ApiError
+ * All methods read only calls that were sent as spans and are not deleted. Each throws ApiError
  * validation_failed for an answer or a state that is too large, server_overloaded, read_timeout,
  * client_closed_request, store_unavailable.
  */
@@ -88,9 +88,9 @@ export interface AgentStore {
     search: MessageSearch,
     caller: ReadCaller,
   ): Promise<AgentSearchResponse>
-  /** A trace or conversation that nothing is stored of has no turns. */
+  /** An unknown trace or conversation has no turns. */
   readTurns(query: TurnsQuery, caller: ReadCaller): Promise<Turns>
-  /** Spans of all traces that a conversation takes part in. */
+  /** Spans of all traces of a conversation. */
   listConversationSpans(
     query: ConversationsQuery,
     caller: ReadCaller,

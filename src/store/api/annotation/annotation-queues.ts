@@ -10,7 +10,7 @@ export interface QueueName {
   readonly id: string
 }
 
-/** What changes; null keeps. */
+/** The fields to change; null keeps the current value. */
 export interface QueueChange extends QueueName {
   readonly name: string | null
   readonly description: string | null
@@ -28,7 +28,7 @@ export interface ItemsAddition extends QueueName {
   readonly display_fields_json: string
   readonly added_by: string
   readonly created_at_us: number
-  /** Whether an unknown call fails the whole; else it is passed over. */
+  /** Whether an unknown call fails the request; otherwise it is skipped. */
   readonly isStrict: boolean
 }
 
@@ -53,13 +53,13 @@ export interface QueueStats {
 
 export type ItemListing = AnnotationItemsQueryRequest & { readonly queue_id: string }
 
-/** All throw server_overloaded and store_unavailable besides; reads of many rows read_timeout too. */
+/** All methods also throw server_overloaded and store_unavailable; reads of many rows also read_timeout. */
 export interface AnnotationStore {
   /** @throws ApiError validation_failed (param `project_id`) when the project has 10,000 queues */
   createQueue(queue: AnnotationQueue): Promise<void>
   /** The queue; null when it is unknown or deleted. */
   findQueue(name: QueueName): Promise<AnnotationQueue | null>
-  /** The queues of the caller's project, as they were made, without those that were deleted. */
+  /** The queues of the caller's project in the order of their creation, without deleted ones. */
   listQueues(caller: ReadCaller): Promise<AnnotationQueue[]>
   /** The queue after the change. @throws ApiError annotation_queue_not_found */
   changeQueue(change: QueueChange): Promise<AnnotationQueue>
@@ -73,19 +73,18 @@ export interface AnnotationStore {
    */
   addItems(addition: ItemsAddition, caller: ReadCaller): Promise<ItemsAdded>
   /**
-   * The items of a queue of the caller's project; of those that are equal in the order the first added first. A
-   * call that was deleted since is shown as it was, without an end that was not known when it was added.
+   * Returns the items of a queue of the caller's project; equal ones in the order in which they were added. A call
+   * deleted since then is shown as it was added: without an end that came later.
    *
    * @throws ApiError annotation_queue_not_found
    */
   listItems(listing: ItemListing, caller: ReadCaller): Promise<AnnotationItem[]>
-  /** How far queues are, in the order of the ids; an unknown one has no items. */
+  /** The progress of queues, in the order of the ids; an unknown queue has no items. */
   sumQueues(queueIds: readonly string[], caller: ReadCaller): Promise<QueueStats[]>
   /**
-   * Takes a step, as one with the look at whether it may be taken: of annotators who claim an item at once one
-   * gets it.
+   * Checks and takes a step atomically: of annotators who claim an item at the same time, one gets it.
    *
-   * @returns the item afterwards; when its call cannot be read the step was taken all the same, and may be taken again
+   * @returns the item afterwards. When its call cannot be read, the step was still taken, and may be repeated
    * @throws ApiError annotation_queue_not_found, annotation_item_not_found, annotation_conflict
    */
   takeStep(step: ItemStep, caller: ReadCaller): Promise<AnnotationItem>

@@ -1,32 +1,32 @@
-/** The contract of what takes calls off the disk: those that were deleted, and those that are too old. */
+/** The contract of the removal of calls from disk: deleted ones, and those past their retention. */
 
 export interface CallExpiry {
   readonly project_id: string
-  /** A whole hour in UTC; what begins in it or later stays. */
+  /** A full hour in UTC; calls that start at it or later are kept. */
   readonly before_us: number
 }
 
 /**
- * Both works go in bounded steps, between which writes of others have their turn, and rest longer than they work. Each
- * step is whole: after a crash the next round goes on from there. An abort ends the work after the step under way.
+ * Both methods work in bounded, atomic steps with longer pauses in between, in which other writes run. After a crash
+ * the next round continues from the last step. An abort takes effect after the current step.
  */
 export interface CallRemoval {
   /**
-   * Frees what deleted calls hold: bodies, usage, refs. Their ids stay deleted, and parts that come later are
-   * acknowledged and not kept. Then room that is free is given back to the file system.
+   * Removes the content of deleted calls: bodies, usage, refs. Their ids stay deleted; parts that arrive later are
+   * acknowledged and dropped. Then returns free space to the file system.
    *
    * @returns how many calls were freed
-   * @throws ApiError server_overloaded, store_unavailable, server_draining: what was freed before stays so
+   * @throws ApiError server_overloaded, store_unavailable, server_draining: calls freed before stay freed
    */
   removeDeleted(signal: AbortSignal): Promise<number>
   /**
-   * Lets go of all calls of a project that began before a time, deleted ones included, with their bodies, usage, refs
-   * and statistics; also of ends whose start has not come, by their own time. Feedback and annotations that name them
-   * stay, as after a deletion. What remains counts as before: a parent's own usage is still what it was without the
-   * child that left. A call that is sent again or later is stored as any other, and leaves the next time. Then room
-   * that is free is given back.
+   * Removes all calls of a project that started before a time, including deleted ones, with their bodies, usage, refs
+   * and statistics; also ends without a start, by their own time. Feedback and annotations about them stay, as after
+   * a deletion. The remaining calls keep their numbers: the own usage of a parent does not change when a child is
+   * removed. A call that is sent again or late is stored like any other, and removed in the next round. Then returns
+   * free space to the file system.
    *
-   * @returns how many calls left, ends without a start included
+   * @returns how many calls were removed, including ends without a start
    * @throws as removeDeleted does
    */
   expireCalls(expiry: CallExpiry, signal: AbortSignal): Promise<number>

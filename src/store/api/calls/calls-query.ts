@@ -3,7 +3,7 @@ import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { CallsSelection, CallsShape } from '../../../domain/calls/calls-query.ts'
 import type { ReadCaller } from '../read-caller.ts'
 
-/** A call with what was asked for beside it. */
+/** A call with the additional data that was requested. */
 export interface ListedCall {
   readonly call: CallTexts
   /** Over the trace; null unless asked for. */
@@ -17,12 +17,11 @@ export interface CallsCount {
 
 export interface CallsQueryStore {
   /**
-   * The calls of a selection, in pages. Calls that came after the list began are not in it. The contents of the
-   * others, and whether they meet the condition, are read as the list goes on, so calls that were deleted
-   * meanwhile are left out. Each call comes once. Memory does not grow with the list, except for up to 500,000
-   * keys of one that has to be sorted.
+   * Yields the calls of a selection in pages, each call once. Calls stored after the list began are not included. The
+   * others are read and filtered as the list proceeds, so calls deleted meanwhile are left out. Memory does not grow
+   * with the list, except for up to 500,000 keys when it has to be sorted.
    *
-   * @param shape - bodies that it does not want are null in the calls
+   * @param shape - bodies it does not request are null in the calls
    * @param caller - who waits
    * @throws ApiError validation_failed (param `limit`) when too many calls have to be sorted;
    * server_overloaded, read_timeout, client_closed_request (or the signal's reason), store_unavailable

@@ -8,7 +8,7 @@ import type { ApiError } from '../../../errors.ts'
 export interface CallRename {
   readonly project_id: string
   readonly id: string
-  /** null takes the name away. */
+  /** null removes the name. */
   readonly display_name: string | null
 }
 
@@ -20,45 +20,45 @@ export interface CallDeletion {
 
 export interface CallStore {
   /**
-   * Stores the start of a call. Resolves only after it is durable. The end may have come before. The same
-   * start again is answered as the first time and changes nothing.
+   * Stores the start of a call. Resolves only after it is durable. The end may have been stored before. Repeating
+   * the same start changes nothing and returns the same.
    *
-   * @returns the stored id and trace_id, which on a repeat are those of the first time
+   * @returns the stored id and trace_id; on a repeat those of the first start
    * @throws ApiError call_conflict when the id holds another start; server_overloaded, store_unavailable
    */
   startCall(start: CallStart): Promise<StartedIds>
   /**
-   * Stores the end of a call. Resolves only after it is durable. The start may come later: until then the
-   * call cannot be read. The same end again changes nothing.
+   * Stores the end of a call. Resolves only after it is durable. The start may come later; until then the call
+   * cannot be read. Repeating the same end changes nothing.
    *
    * @throws ApiError call_conflict when the id holds another end; server_overloaded, store_unavailable
    */
   endCall(end: CallEnd): Promise<void>
   /**
-   * Stores many parts in one commit, as if each had come alone, in order. A part that is refused leaves
-   * the others alone. Resolves only after it is durable.
+   * Stores many parts in one commit, in order, with the same results as one by one. A refused part does not affect
+   * the others. Resolves only after all are durable.
    *
-   * @returns a result for each part, in their order
+   * @returns a result for each part, in order
    * @throws ApiError server_overloaded, store_unavailable: then nothing is stored
    */
   writeParts(parts: readonly CallParts[]): Promise<readonly PartResult[]>
   /**
-   * The same with parts that were packed, as in another thread.
+   * The same with packed parts, as another thread may have prepared them.
    *
-   * @returns why some were refused, in their order
+   * @returns the reasons of the refused ones, in order
    */
   writePacked(packed: PackedParts): Promise<readonly ApiError[]>
   /**
-   * Gives a call a name, which its start does not take away when it comes later.
+   * Names a call. A start that is stored later keeps this name.
    *
    * @throws ApiError call_not_found when the call was deleted; server_overloaded, store_unavailable
    */
   renameCall(rename: CallRename): Promise<void>
   /**
-   * Deletes calls and everything that descends from them by parent_id, in one commit. A deleted call stays
-   * deleted when parts of it come later; descendants that come later are not deleted.
+   * Deletes calls and all their descendants by parent_id, in one commit. A deleted call stays deleted when parts
+   * of it arrive later; descendants that arrive later are not deleted.
    *
-   * @returns how many were deleted now; unknown ids and deleted calls do not count
+   * @returns how many were deleted by this request; unknown ids and deleted calls do not count
    */
   deleteCalls(deletion: CallDeletion): Promise<number>
   /** The call, or null when the id is unknown in the project, deleted, or has no start yet. */

@@ -1,29 +1,29 @@
-/** The contract of the store of recordings: calls that the server itself makes, beside the way of an answer. */
+/** The contract of the recording store: calls that the server records itself, without delaying answers. */
 import type { RecordedCall } from '../../../domain/calls/recorded-call.ts'
 
 /** Recorded calls that could not be stored. */
 export interface RecordingLoss {
   readonly count: number
-  /** Why, for the log. */
+  /** The error, for the log. */
   readonly error: unknown
 }
 
 export interface RecordingStore {
   /**
-   * Has reads of a call wait for it, at most two seconds, since its id is told before it is stored.
+   * Makes reads of a call wait until it is stored, at most two seconds, since clients get its id earlier.
    *
-   * @returns ends the wait; to be handed to `add`, or called when the call will not be added
+   * @returns a function that ends the wait: pass it to `add`, or call it when the call will not be added
    */
   announce(projectId: string, id: string): () => void
   /**
-   * Takes a whole call, which is stored within a moment. Nobody is told, so it may reach the disk a moment later
-   * still. A call whose id is taken changes nothing when it is the same.
+   * Queues a complete call, which is stored shortly after. It is not acknowledged, so it may reach the disk later
+   * still. Storing the same call again changes nothing.
    *
-   * @param arrive - called when the call is stored or was told as lost
+   * @param arrive - called when the call is stored or was reported as lost
    */
   add(call: RecordedCall, arrive?: () => void): void
-  /** Resolves when all that was added before is stored or was told as lost. */
+  /** Resolves when all calls added before are stored or were reported as lost. */
   flush(): Promise<void>
-  /** Has the one listener told of every loss from here on. */
+  /** Sets the one listener for lost calls. */
   onLoss(listener: (loss: RecordingLoss) => void): void
 }

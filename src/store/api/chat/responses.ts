@@ -8,8 +8,8 @@ export interface ResponseStore {
    * @throws ApiError server_overloaded, store_unavailable
    */
   insertResponse(response: StoredResponse): Promise<void>
-  /** The response, or null. One that was inserted is found from then on. */
+  /** The response, or null. Finds every response inserted before. */
   findResponse(id: string): Promise<StoredResponse | null>
-  /** Deletes a response with its texts; false when there is none. Others that go on from it stay. */
+  /** Deletes a response with its texts; false when there is none. Responses that continue it stay. */
   deleteResponse(id: string): Promise<boolean>
 }

@@ -5,7 +5,7 @@ import type { ListOrder } from '../../../schemas/query/page-query.ts'
 
 export interface CheckpointListing {
   readonly model_id: string
-  /** Id of a checkpoint of the model, deleted or not; rows behind its step are read. null: from the beginning. */
+  /** Id of a checkpoint of the model, deleted or not; rows after its step are read. null: from the beginning. */
   readonly after: string | null
   readonly order: ListOrder
   /** Rows to read at most. */
@@ -14,23 +14,23 @@ export interface CheckpointListing {
 
 export interface DeletedSteps {
   readonly deleted_count: number
-  /** In the order in which they were asked for. */
+  /** In the order of the request. */
   readonly not_found_steps: number[]
 }
 
 export interface CheckpointStore {
   /**
-   * Stores a checkpoint that no job made, of a model that exists. Resolves only after it is durable; every
-   * list that is asked for later has it, and later jobs make later steps.
+   * Stores a checkpoint that no job has produced, of an existing model. Resolves only after it is durable; every
+   * later list includes it, and later jobs produce later steps.
    *
-   * @throws when the id is taken or the model has, or had, a checkpoint of the step: an error of the
-   * trainer's, not of a client's
+   * @throws Error when the id is taken or the model has, or had, a checkpoint of the step: a fault of the trainer,
+   * not of a client
    * @throws ApiError server_overloaded, store_unavailable
    */
   insertCheckpoint(checkpoint: Checkpoint): Promise<void>
   /**
-   * Hides checkpoints from lists, all at once. They stay known as cursors, and their steps stay taken. Their
-   * files are removed when no running job goes on from them.
+   * Hides checkpoints from lists, atomically. They remain valid as cursors, and their steps stay taken. Their files
+   * are removed once no running job resumes from them.
    *
    * @param steps - each step counts once
    */
@@ -40,8 +40,8 @@ export interface CheckpointStore {
     deleted_at_us: number,
   ): Promise<DeletedSteps>
   /**
-   * The checkpoints of a model that are not deleted, by step. Rows that come or go while a client pages
-   * neither repeat nor hide others.
+   * Lists the checkpoints of a model that are not deleted, by step. Rows that are added or removed while a client
+   * pages neither repeat nor hide others.
    *
    * @throws ApiError checkpoint_not_found when `after` never was a checkpoint of the model
    */

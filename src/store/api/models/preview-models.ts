@@ -11,7 +11,7 @@ export interface ModelListing {
   readonly projects: readonly string[]
   /** Only models that start from one of these; null: from any. */
   readonly base_models: readonly string[] | null
-  /** Id of a model, deleted or not; those behind it are read. null: from the beginning. */
+  /** Id of a model, deleted or not; the models after it are read. null: from the beginning. */
   readonly after: string | null
   readonly order: ListOrder
   /** Rows to read at most. */
@@ -20,10 +20,10 @@ export interface ModelListing {
 
 export interface PreviewModelStore {
   /**
-   * Stores a model, unless its project has one of the name: that one is left as it is. Resolves only
-   * after the model is durable. Its first step is behind those of deleted models of the name.
+   * Stores a model, unless its project has one of the name, which is left unchanged. Resolves only after the
+   * model is durable. Its steps continue after those of deleted models of the name.
    *
-   * @returns the stored model of that name; its id tells whether it is the given one
+   * @returns the stored model of that name; compare its id to see whether it is the given one
    * @throws ApiError server_overloaded, store_unavailable
    */
   insertModel(model: PreviewModel): Promise<PreviewModel>
@@ -36,8 +36,8 @@ export interface PreviewModelStore {
    */
   listModels(listing: ModelListing): Promise<PreviewModel[]>
   /**
-   * Hides a model with its checkpoints, cancels its queued jobs and asks a running one to stop. Its name is
-   * free again; jobs and their events stay readable.
+   * Hides a model with its checkpoints, cancels its queued jobs and asks a running one to stop. Its name becomes
+   * available again; jobs and their events stay readable.
    *
    * @returns checkpoints that were hidden, or null when there is no such model
    */

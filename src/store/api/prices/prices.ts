@@ -3,8 +3,7 @@ import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
 
 export interface PriceStore {
   /**
-   * Stores prices, all or none. Resolves only after they are durable; everything that is priced later is
-   * priced by them.
+   * Stores prices, all or none. Resolves only after they are durable; every later pricing uses them.
    *
    * @throws ApiError validation_failed for more than PRICES_PER_PROJECT_MAX in the project,
    * server_overloaded, store_unavailable
@@ -13,8 +12,8 @@ export interface PriceStore {
   /** All prices of a project, in the order in which they were stored. @throws ApiError store_unavailable */
   listPrices(projectId: string): Promise<ProjectPrice[]>
   /**
-   * Removes the prices of these ids; ids that are unknown in the project count for nothing. Resolves only
-   * after it is durable.
+   * Removes the prices with these ids; ids unknown in the project are ignored. Resolves only after the change is
+   * durable.
    *
    * @throws ApiError server_overloaded, store_unavailable
    */

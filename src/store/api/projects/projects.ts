@@ -3,7 +3,7 @@ import type { ReadCaller } from '../read-caller.ts'
 
 /** Bytes. */
 export interface ContentSizes {
-  /** Contents of versions that are not deleted, each as often as there is a version of it. */
+  /** Contents of versions that are not deleted, counted once per version. */
   readonly objects: number
   /** Rows of tables. */
   readonly tables: number
@@ -11,15 +11,15 @@ export interface ContentSizes {
 
 export interface ProjectStore {
   /**
-   * How much the contents of the caller's project hold.
+   * Sums the sizes of the contents of the caller's project.
    *
    * @param caller - who waits
    * @throws ApiError server_overloaded, read_timeout, client_closed_request, store_unavailable
    */
   sumContents(caller: ReadCaller): Promise<ContentSizes>
   /**
-   * All projects that calls, or names for them, were ever sent to, in the order of bytes, also those that the
-   * caller may not use. Throws as sumContents does.
+   * Lists all projects that calls or call names were ever sent to, in byte order, including those that the caller
+   * may not use. Throws as sumContents does.
    */
   listProjects(caller: ReadCaller): Promise<string[]>
 }

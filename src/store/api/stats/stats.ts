@@ -16,14 +16,14 @@ export interface StatsQuery {
   readonly endUs: number
   /** Where the buckets begin: ascending, the first not after startUs, all before endUs. */
   readonly startsUs: Float64Array
-  /** Empty: calls are not looked at by themselves. */
+  /** Empty: no metrics of calls. */
   readonly callColumns: readonly StatColumn<CallMetric>[]
-  /** Empty: usage is not looked at. */
+  /** Empty: no metrics of usage. */
   readonly usageColumns: readonly StatColumn<UsageMetric>[]
   /** The project's own prices, as the store of prices lists them; none where no column is money. */
   readonly prices: readonly ProjectPrice[]
   readonly counting: UsageCounting
-  /** Limit on values of all tables together. */
+  /** Limit: values in all tables together. */
   readonly valuesMax: number
 }
 
@@ -41,7 +41,7 @@ export interface StatsResult {
   readonly unpricedModels: readonly string[]
 }
 
-/** The same as the API shows it: lists of buckets in JSON, UTF-8, each cut into pieces. */
+/** The same in the format of the API: lists of buckets as JSON in UTF-8, each split into chunks. */
 export interface StatsTexts {
   readonly callBuckets: readonly Uint8Array<ArrayBuffer>[]
   readonly usageBuckets: readonly Uint8Array<ArrayBuffer>[]
@@ -50,9 +50,9 @@ export interface StatsTexts {
 
 export interface StatsStore {
   /**
-   * The exact values of every bucket, over all calls that were acknowledged before. Deleted calls and ends
-   * without a start are out; a call that still runs counts, without latency and usage. Costs are those
-   * at the start of each call.
+   * Returns the exact values of every bucket over all calls acknowledged before. Deleted calls and ends without
+   * a start are excluded; a running call counts, without latency and usage. Costs use the prices at the start
+   * of each call.
    *
    * @param caller - who waits
    * @throws ApiError validation_failed (param `granularity`) for more than valuesMax values,
@@ -60,8 +60,8 @@ export interface StatsStore {
    */
   aggregate(query: StatsQuery, caller: ReadCaller): Promise<StatsResult>
   /**
-   * The same, rendered. Callers that ask the same at the same time may share one computation, which stops when
-   * the last of them has left; it never begins before any of them has asked.
+   * The same, rendered. Concurrent callers with the same query may share one computation, which stops when the
+   * last of them has left; it never begins before any of their requests.
    *
    * @throws what aggregate throws
    */

@@ -13,7 +13,7 @@ export interface JobListing {
   /** null: of all models. */
   readonly model_id: string | null
   readonly status: TrainingJobState | null
-  /** Id of a job; those behind it are read. null: from the beginning. */
+  /** Id of a job; the jobs after it are read. null: from the beginning. */
   readonly after: string | null
   readonly order: ListOrder
   /** Rows to read at most. */
@@ -22,7 +22,7 @@ export interface JobListing {
   readonly projects: readonly string[]
 }
 
-/** A job with what else clients see of it. */
+/** A job with the other data that clients see. */
 export interface JobView {
   readonly job: TrainingJob
   readonly model: PreviewModel
@@ -39,7 +39,7 @@ export interface StoredJobEvent {
 
 export interface EventListing {
   readonly job_id: string
-  /** Id of an event of the job, of any attempt; later ones are read. null: from the beginning. */
+  /** Id of an event of any attempt of the job; later events are read. null: from the beginning. */
   readonly after: string | null
   /** Rows to read at most. */
   readonly count: number
@@ -53,7 +53,7 @@ export interface TrainingJobStore {
    *
    * @param job - of a model that exists
    * @returns the stored job, which on a repeat is the first one, in its present state
-   * @throws ApiError idempotency_conflict when the key stands for other content; model_not_found when the
+   * @throws ApiError idempotency_conflict when the key was used with other content; model_not_found when the
    * model was deleted meanwhile; server_overloaded, store_unavailable: then nothing is stored. What the payload
    * throws comes through
    */

@@ -31,7 +31,7 @@ export interface Claim extends Omit<AttemptStart, 'now_us' | 'parent' | 'resolve
 export interface ClaimedJob {
   readonly job: TrainingJob
   readonly model: PreviewModel
-  /** What it goes on from: the newest checkpoint that is not deleted. */
+  /** The checkpoint that training resumes from: the newest that is not deleted. */
   readonly parent: StoredCheckpoint | null
 }
 
@@ -42,7 +42,7 @@ export interface Lease {
   readonly now_us: number
 }
 
-/** An event of a worker's. */
+/** An event that a worker reports. */
 export interface NewJobEvent extends JobEvent {
   /** Number of the event in its attempt, >= 0. */
   readonly seq: number
@@ -59,7 +59,7 @@ export interface Outcome {
 
 export interface TrainingQueue {
   /**
-   * Gives out the oldest job that may run and that the worker accepts, after ending what is overdue.
+   * Leases the oldest job that may run and that the worker accepts, after ending what is overdue.
    *
    * @returns null when there is none
    */
@@ -69,15 +69,15 @@ export interface TrainingQueue {
   /** @throws ApiError lease_lost */
   renewLease(lease: Lease, renewal: LeaseRenewal): Promise<TrainingJob>
   /**
-   * Adds events to the attempt; one whose seq is there is dropped. A training_started stands before the
-   * first of another type, whether or not the worker has written it.
+   * Adds events to the attempt; an event whose seq is already stored is dropped. A training_started precedes the
+   * first event of another type, whether or not the worker has sent it.
    *
    * @throws ApiError lease_lost; validation_failed when the attempt has too many
    */
   recordEvents(lease: Lease, events: readonly NewJobEvent[]): Promise<void>
   /**
-   * Ends the job with a new checkpoint, which every list that is asked for later has, and its last event.
-   * The same lease and sha256 once more give the same checkpoint.
+   * Ends the job with its last event and a new checkpoint, which every later list includes. Repeating the call with
+   * the same lease and sha256 returns the same checkpoint.
    *
    * @throws ApiError artifact_conflict when the sha256 is not that of the staged or completed artifact;
    * lease_lost, also when a client has cancelled the job, which then ends as cancelled
@@ -85,11 +85,11 @@ export interface TrainingQueue {
   completeJob(lease: Lease, outcome: Outcome): Promise<StoredCheckpoint>
   /** Ends the attempt as failed. @returns the job, queued, failed or cancelled @throws ApiError lease_lost */
   failAttempt(lease: Lease, failure: Failure, end: AttemptEnd): Promise<TrainingJob>
-  /** Gives the job back. @returns the job, queued or cancelled @throws ApiError lease_lost */
+  /** Returns the job to the queue. @returns the job, queued or cancelled @throws ApiError lease_lost */
   releaseJob(lease: Lease): Promise<TrainingJob>
-  /** Ends what is overdue. @returns jobs that were moved */
+  /** Ends what is overdue. @returns how many jobs changed state */
   endOverdue(times: QueueTimes): Promise<number>
-  /** When the next thing falls due: a lease, an attempt, a wait; null when there is none. */
+  /** The next deadline of a lease, an attempt or a wait; null when there is none. */
   nextDueUs(now_us: number, queue_timeout_ms: number): Promise<number | null>
   /**
    * Gives every running job a whole lease: the server was away or its clock was set, and its worker knows nothing of

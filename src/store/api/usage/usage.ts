@@ -6,16 +6,16 @@ import type { UsageResponse } from '../../../schemas/usage/usage.ts'
 import type { UsageCounting } from '../../../schemas/usage/usage-counting.ts'
 import type { ReadCaller } from '../read-caller.ts'
 
-/** What is asked besides calls. */
+/** Options of both queries. */
 interface UsageWants {
-  /** The project's own, as the store of prices lists them; null: no costs are wanted. */
+  /** The project's own prices, as the price store lists them; null: no costs are wanted. */
   readonly prices: readonly ProjectPrice[] | null
   readonly counting: UsageCounting
-  /** Calls to look at, at most. */
+  /** Limit: calls to read. */
   readonly limit: number
 }
 
-/** Calls that a filter selects, each with its descendants among them. */
+/** Calls selected by a filter, each with those of its descendants that are selected, too. */
 export interface TraceUsageQuery extends UsageWants {
   readonly project_id: string
   readonly filter: CallsFilter
@@ -38,6 +38,6 @@ export interface UsageStore {
    * read_timeout, client_closed_request, store_unavailable
    */
   sumTraceUsage(query: TraceUsageQuery, caller: ReadCaller): Promise<UsageResponse>
-  /** Usage of every call that is named; an unknown one has none. Throws as sumTraceUsage. */
+  /** Usage of every given call; an unknown one has none. Throws as sumTraceUsage does. */
   sumCallsUsage(query: CallsUsageQuery, caller: ReadCaller): Promise<UsageResponse>
 }
