@@ -16,7 +16,7 @@ const AXIS_PX = 12
 const CHARACTER_PX = 7
 const MS_PER_S = 1000
 const S_PER_DAY = 86_400
-/** A shorter stretch is a click. */
+/** A shorter drag counts as a click. */
 const DRAG_MIN_PX = 4
 /** Top of a scale whose values are all 0. */
 const TOP_MIN = 1e-9
@@ -36,7 +36,7 @@ export interface ChartProps {
   readonly lines: readonly Line[]
   readonly format: (value: number) => string
   readonly isBars?: boolean
-  /** What `times` counts where it is no time. */
+  /** Unit of `times` if it is not time. */
   readonly unit?: string
   /** @param from - and `to`: seconds */
   readonly onZoom?: (from: number, to: number) => void
@@ -64,7 +64,7 @@ export function Chart(props: ChartProps) {
     }
     draw()
     const resize = new ResizeObserver(() => {
-      // It also tells of the width that the plot was made for.
+      // The observer also fires for the initial width.
       if (plot.current?.width !== element.clientWidth)
         plot.current?.setSize({ width: element.clientWidth, height: HEIGHT_PX })
     })
@@ -82,31 +82,31 @@ export function Chart(props: ChartProps) {
   useLayoutEffect(() => plot.current?.setData(dataOf(props)), [props.times, props.lines])
 
   const walk = useWalk(plot, props)
-  // Beside the slider: what is in one is not told.
+  // Next to the slider, since screen readers skip the content of one.
   return html`<div class="chart">
     <div ref=${box} aria-label=${describe(props)} ...${walk}></div>
     <div ref=${legend} role="group" aria-label=${`Lines of ${props.title}`}></div>
   </div>`
 }
 
-/** Makes a chart a slider over its buckets: what its keys do, and what it tells of itself. */
+/** Makes a chart a slider over its buckets: key handlers and ARIA attributes. */
 function useWalk(plot: { readonly current: uPlot | null }, props: ChartProps) {
   const { times, lines, unit, onZoom, onChoose } = props
   const [cursor, setCursor] = useState<Cursor | null>(null)
-  // Where the time goes on, a bucket leaves the chart at last.
+  // As time goes on, a bucket eventually drops out of the chart.
   const shown = cursor !== null && times.includes(cursor.at) ? cursor : newCursor(times)
   useLayoutEffect(() => {
     if (cursor === null || shown === null) return
-    // New data have their scale a moment later.
+    // New data get their scale in a microtask.
     queueMicrotask(() => plot.current && showCursor(plot.current, shown))
   }, [cursor, times, lines])
   const press = (event: KeyboardEvent) => {
-    // With others, keys are the browser's.
+    // Key combinations with other modifiers belong to the browser.
     if (event.altKey || event.ctrlKey || event.metaKey || shown === null) return
     const moved = moveCursor(times, shown, event.key, event.shiftKey && onZoom !== undefined)
     if (moved !== null) setCursor(moved)
     else if (event.key === 'Escape' && hasStretch(shown)) setCursor({ ...shown, anchor: shown.at })
-    // Not where no cursor is seen: Enter that is held would open a bucket of what it has zoomed into.
+    // Ignored without a visible cursor: a held Enter would open a bucket of the range just zoomed into.
     else if (event.key !== 'Enter' || cursor === null) return
     else if (hasStretch(shown)) {
       onZoom?.(...stretchOf(times, shown))
@@ -115,7 +115,7 @@ function useWalk(plot: { readonly current: uPlot | null }, props: ChartProps) {
     event.preventDefault()
   }
   const enter = ({ currentTarget }: FocusEvent) => {
-    // A click has the focus, too, and a cursor of its own.
+    // A click also focuses the chart, but has its own cursor.
     if ((currentTarget as HTMLElement).matches(':focus-visible')) setCursor(newCursor(times))
   }
   const leave = () => {
@@ -178,13 +178,13 @@ function optionsFor(
     padding: [8, 18, 0, 0],
     cursor: {
       drag: { x: last.current.onZoom !== undefined, y: false, setScale: false },
-      // Only where the mouse is: a stretch that is drawn in one chart is drawn once.
+      // Synchronize only mouse moves: a range dragged in one chart must not be drawn in the others.
       sync: { key: unit ?? 'time', filters: { pub: (type) => /^mouse(?:move|leave)$/.test(type) } },
     },
     legend: legendIn(legend),
     scales: {
       x: { time: unit === undefined },
-      // Losses may be negative; all else begins at 0.
+      // Losses may be negative; all other scales start at 0.
       y: { range: (_plot, min, max) => [Math.min(min, 0) * 1.1, (max > 0 ? max : TOP_MIN) * 1.1] },
     },
     axes: [

@@ -1,9 +1,9 @@
 /** A cursor on the buckets of a chart, which keys move. Pure. */
 
 export interface Cursor {
-  /** The bucket that it is on, as `times` has it: a place in the list changes when newer buckets come. */
+  /** The current bucket by its value in `times`: its index would change when newer buckets arrive. */
   readonly at: number
-  /** The other end of a stretch; the same bucket where none is chosen. */
+  /** The other end of the selected range; the same bucket if nothing is selected. */
   readonly anchor: number
 }
 
@@ -23,7 +23,7 @@ const STEPS: Readonly<Record<string, number>> = {
   End: Infinity,
 }
 
-/** On the newest bucket; null where there is none. */
+/** Returns a cursor on the newest bucket; null if there is none. */
 export function newCursor(times: readonly number[]): Cursor | null {
   const at = times.at(-1)
   return at === undefined ? null : { at, anchor: at }
@@ -47,7 +47,7 @@ export function hasStretch({ at, anchor }: Cursor): boolean {
   return at !== anchor
 }
 
-/** From the start of the first bucket to the end of the last. */
+/** Returns the selected range, from the start of its first bucket to the end of its last. */
 export function stretchOf(times: readonly number[], { at, anchor }: Cursor): [number, number] {
   const [from, last] = [Math.min(at, anchor), Math.max(at, anchor)]
   const index = times.indexOf(last)

@@ -1,7 +1,7 @@
-/** The legend of a chart, whose labels are buttons that show and hide lines: a plot gives them to the mouse alone. */
+/** The legend of a chart, whose labels are buttons that show and hide lines: by default only the mouse works. */
 import type uPlot from 'uplot'
 
-/** A label; the plot hears its clicks. */
+/** Creates a label; its clicks reach the plot. */
 export function labelButton(label: string): HTMLButtonElement {
   const button = document.createElement('button')
   Object.assign(button, { type: 'button', className: 'quiet', textContent: label })
@@ -9,7 +9,7 @@ export function labelButton(label: string): HTMLButtonElement {
   return button
 }
 
-/** Tells of each line whether it is shown. */
+/** Marks each label with whether its line is shown. */
 export function tellShown({ series }: uPlot): void {
   for (const { label, show } of series)
     if (label instanceof HTMLElement) label.setAttribute('aria-pressed', String(show))

@@ -1,4 +1,4 @@
-/** The stretch of time that is looked at, as the address has it. */
+/** The shown time range, as stored in the address. */
 import { computed } from '@preact/signals'
 import { query, setQuery } from '../../shell/location.ts'
 
@@ -6,7 +6,7 @@ const MIN_MS = 60_000
 const HOUR_MS = 60 * MIN_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** Stretches that end now, by the name in the address. */
+/** Ranges that end now, by their names in the address. */
 export const PRESETS: Readonly<Record<string, { readonly label: string; readonly ms: number }>> = {
   '15m': { label: '15 minutes', ms: 15 * MIN_MS },
   '1h': { label: '1 hour', ms: HOUR_MS },
@@ -25,11 +25,11 @@ const BUCKETS_MAX = 120
 interface Range {
   readonly fromMs: number
   readonly toMs: number
-  /** The preset; null for a stretch that was drawn. */
+  /** The preset; null for a dragged range. */
   readonly preset: string | null
 }
 
-/** The range in the address; a preset ends at the time of this call. */
+/** Returns the range in the address; a preset ends at the time of this call. */
 export function readRange(nowMs: number): Range {
   const [from, to] = ['from', 'to'].map((name) => Date.parse(query.value.get(name) ?? ''))
   if (from !== undefined && to !== undefined && from < to)
@@ -43,7 +43,7 @@ const presetName = computed(() => {
   return Object.hasOwn(PRESETS, name) ? name : PRESET_DEFAULT
 })
 
-/** Names the range: it changes with the address alone, and not with the clock. */
+/** Returns a key for the range that changes only with the address, not with the clock. */
 export const rangeName = computed(
   () => `${query.value.get('from')} ${query.value.get('to')} ${presetName.value}`,
 )
