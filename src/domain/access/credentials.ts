@@ -1,4 +1,4 @@
-/** The key in the headers of a client that can set headers and not choose their scheme. Pure. */
+/** Reads the key from the headers of clients that cannot choose an authorization scheme. Pure. */
 
 type HeaderValues = Readonly<Record<string, string | string[] | undefined>>
 

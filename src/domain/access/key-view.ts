@@ -1,4 +1,4 @@
-/** API keys as the API shows and takes them. Pure. */
+/** Converts API keys from and to the format of the API. Pure. */
 import { ApiError } from '../../errors.ts'
 import type { KeyCreateRequest, KeyResponse } from '../../schemas/access/key.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'

@@ -1,4 +1,4 @@
-/** API keys: their text and their hash. Pure; randomness comes in. */
+/** Generates and hashes API keys. Pure; the caller provides the random bytes. */
 import { hash, timingSafeEqual } from 'node:crypto'
 
 /** Bytes of randomness in a key. */

@@ -1,4 +1,4 @@
-/** Who may do what: scopes and project patterns of a key. Pure. */
+/** Permissions: the scopes and project patterns of a key. Pure. */
 import { ApiError } from '../../errors.ts'
 import type { SCOPES } from '../../schemas/access/key.ts'
 

@@ -1,4 +1,4 @@
-/** A call that came as a span of OpenTelemetry, in the words of agents. Pure. */
+/** A call that was received as an OpenTelemetry span, in the terms of the agent API. Pure. */
 import type { CallTexts } from '../calls/call-view.ts'
 import { parseLossless } from '../json/json-text.ts'
 import { MODEL_KINDS, type StepKind } from '../otel/dialects.ts'

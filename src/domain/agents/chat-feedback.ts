@@ -1,4 +1,4 @@
-/** Feedback about spans, turns and conversations, and the refs that name them. Pure. */
+/** Feedback about spans, turns and conversations, and their refs. Pure. */
 
 import type { ChatFeedback, ConversationSpans, TraceChat } from '../../schemas/agents/agent-chat.ts'
 import type { SCORE_DEFAULTS } from '../../schemas/feedback/score-defaults.ts'

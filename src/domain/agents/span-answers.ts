@@ -1,4 +1,4 @@
-/** What is made of the spans of a scope, which come in order of time, by whatever store. Pure. */
+/** Computes answers from the spans of a scope, which every store delivers in order of time. Pure. */
 import { ApiError } from '../../errors.ts'
 import type { AgentSpanRow } from '../../schemas/agents/agent-spans.ts'
 import { layerPrices, type ProjectPrice } from '../prices/project-prices.ts'

@@ -1,4 +1,4 @@
-/** What an agent span cost. Pure; the prices come in. */
+/** The cost of an agent span. Pure; the caller provides the prices. */
 
 import type { SpanUsage } from '../otel/span-usage.ts'
 import { costParts, inputCost, totalCost, toUsd } from '../prices/cost.ts'

@@ -1,4 +1,4 @@
-/** A list of spans: its order, its page, and what is shown of each. Pure. */
+/** Lists of spans: order, paging and the fields of each span. Pure. */
 
 import { ApiError } from '../../errors.ts'
 import type { AgentSpansQueryRequest } from '../../schemas/agents/agent-spans.ts'

@@ -1,4 +1,4 @@
-/** The messages of an agent span, read of the bodies of its call. Pure. */
+/** The messages of an agent span, read from the bodies of its call. Pure. */
 import type { AgentMessage } from '../../schemas/agents/agent-spans.ts'
 import { isObject } from '../json/is-object.ts'
 import type { AgentSpan } from './agent-span.ts'

@@ -1,4 +1,4 @@
-/** Which agent spans a question is about. Pure; what it makes is plain data. */
+/** Resolves which agent spans a query covers, as plain data. Pure. */
 import type { AgentSearchRequest } from '../../schemas/agents/agent-search.ts'
 import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
 import type { Query } from '../../schemas/query/query-expression.ts'

@@ -1,4 +1,4 @@
-/** What a query, a group or a measure reads of an agent span. Pure. */
+/** The values of an agent span that queries, groups and measures read. Pure. */
 
 import { ApiError } from '../../errors.ts'
 import type { SpanValueRef } from '../../schemas/agents/span-values.ts'

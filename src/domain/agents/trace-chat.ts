@@ -1,4 +1,4 @@
-/** The spans of a trace as a chat: who asked what, which agent ran which tool, what came of it. Pure. */
+/** Renders the spans of a trace as a chat: prompts, agents, tool calls and their results. Pure. */
 import type { ChatMessage, TraceChat } from '../../schemas/agents/agent-chat.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import { MODEL_KINDS } from '../otel/dialects.ts'

@@ -1,4 +1,4 @@
-/** The spans of traces and conversations as answers show them, within their limits. Pure. */
+/** The spans of traces and conversations in the format of answers, within limits. Pure. */
 import { ApiError } from '../../errors.ts'
 import type { ConversationSpan, TraceChat } from '../../schemas/agents/agent-chat.ts'
 import { layerPrices, type ProjectPrice } from '../prices/project-prices.ts'

@@ -1,4 +1,4 @@
-/** Items of annotation queues: how they are read, and which steps annotators may take. Pure. Spec: §2.2 queue_id. */
+/** Items of annotation queues: their format, and the steps that annotators may take. Pure. Spec: §2.2 queue_id. */
 import { ApiError } from '../../errors.ts'
 import type {
   AnnotationItemSchema,

@@ -1,4 +1,4 @@
-/** Annotation queues as they are listed and read. Pure. Spec: §2.2 queue_id. */
+/** Annotation queues in the format of the API. Pure. Spec: §2.2 queue_id. */
 import type {
   AnnotationQueueSchema,
   AnnotationQueuesQueryRequest,

@@ -1,4 +1,4 @@
-/** Batches of calls: items made ready one by one, results put back into their order. Pure. */
+/** Batches of calls: prepares items one by one and returns their results in the order of the request. Pure. */
 import { ApiError } from '../../errors.ts'
 import type {
   CallBatchResponse,

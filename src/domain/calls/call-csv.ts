@@ -1,4 +1,4 @@
-/** Calls as a table in CSV. Pure. */
+/** Writes calls as CSV. Pure. */
 import { isObject } from '../json/is-object.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'
 import { parsePath } from '../query/query-expression.ts'

@@ -1,4 +1,4 @@
-/** The fields of a call that queries read: columns, bodies, what refs in the bodies lead to, and feedback. Pure. */
+/** The fields of a call that queries read: columns, bodies, targets of refs in the bodies, and feedback. Pure. */
 import { ApiError } from '../../errors.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { FEEDBACK_FIELDS, type FeedbackRow, feedbackField } from '../feedback/feedback-view.ts'

@@ -1,6 +1,6 @@
 /**
- * One call as one line of JSON. The large bodies are spliced in as the texts that they are stored as, so
- * that none is parsed and no digit is lost. Pure.
+ * Writes a call as one line of JSON. The large bodies are inserted as their stored texts, so that none is parsed
+ * and no digit is lost. Pure.
  */
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { parseLossless, renderJson } from '../json/json-text.ts'

@@ -1,4 +1,4 @@
-/** The ref under which feedback speaks of a call. Pure. */
+/** The ref by which feedback refers to a call. Pure. */
 export function callRef(scheme: string, project_id: string, id: string): string {
   return `${scheme}:///${project_id}/call/${id}`
 }

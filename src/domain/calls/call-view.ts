@@ -1,4 +1,4 @@
-/** A stored call as the API shows it: derived summary fields, sizes on demand. Pure. */
+/** A stored call in the format of the API, with derived summary fields and, on request, sizes. Pure. */
 import type { CallSchema } from '../../schemas/calls/call.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'

@@ -1,4 +1,4 @@
-/** Queries over calls: checked and resolved to plain data. Pure. */
+/** Validates queries over calls and resolves them to plain data. Pure. */
 import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
 import type { CallsQueryRequest, CallsQueryStatsRequest } from '../../schemas/calls/calls-query.ts'
 import type { ProjectPrice } from '../prices/project-prices.ts'

@@ -1,4 +1,4 @@
-/** A stored call as the parts that a client would have sent, for another store. Pure. */
+/** Converts a stored call back to the parts that a client would have sent, to copy it to another store. Pure. */
 import { findRefs } from '../objects/refs.ts'
 import { readUsage } from '../usage/usage.ts'
 import type { CallTexts } from './call-view.ts'

@@ -1,4 +1,4 @@
-/** Columns of calls whose refs are followed. Pure: what refs lead to comes in. */
+/** Columns of calls whose refs are expanded. Pure; the caller provides the targets of refs. */
 import { parsePath } from '../query/query-expression.ts'
 import { valueAt } from '../query/query-values.ts'
 

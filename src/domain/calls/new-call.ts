@@ -1,4 +1,4 @@
-/** What a client sends of a call, made ready to be stored. Pure: ids and user come in. */
+/** Prepares the parts of a call that a client sends for the store. Pure; the caller provides ids and user. */
 import type {
   EndedCallSchemaForInsert,
   StartedCallSchemaForInsert,

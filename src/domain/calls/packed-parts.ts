@@ -1,6 +1,6 @@
 /**
- * Calls as bytes on their way between threads: who only passes them on neither makes them again nor copies them one by
- * one, and they wait outside of the heap.
+ * Calls serialized for transfer between threads. A thread that only forwards them neither parses nor copies them, and
+ * they wait outside the heap.
  */
 import { deserialize, serialize } from 'node:v8'
 import type { CallParts } from './new-call.ts'

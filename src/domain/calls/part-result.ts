@@ -1,4 +1,4 @@
-/** What became of one part of a batch of calls. Pure types. */
+/** The result of one part of a batch of calls. Pure types. */
 import type { ApiError } from '../../errors.ts'
 
 /** Ids of a stored start. */

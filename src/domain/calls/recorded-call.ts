@@ -1,6 +1,6 @@
 /**
- * A call that the server itself made and records whole, start and end at once. Pure. Its large bodies are JSON that is
- * not parsed and printed again: that would cost more than all else of a record.
+ * A call that the server itself makes and records complete, with start and end. Pure. Its large bodies are JSON texts
+ * that are not parsed and printed again, which would cost more than the rest of the recording.
  */
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-depth.ts'

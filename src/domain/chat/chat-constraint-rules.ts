@@ -1,6 +1,6 @@
 /**
- * Rules of `response_format` and `structured_outputs`: each well-formed, and only one of them
- * constraining the answer. Whether a schema or grammar compiles is for the engine to say.
+ * Rules of `response_format` and `structured_outputs`: each must be well-formed, and only one may constrain the
+ * answer. Whether a schema or grammar compiles is up to the engine.
  */
 import { ApiError, type ErrorCode } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'

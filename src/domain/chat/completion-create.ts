@@ -1,4 +1,4 @@
-/** A completion in the envelope of tracing SDKs as the chat that is asked. Pure. */
+/** Converts a completion request in the envelope of the tracing SDKs to a chat request. Pure. */
 import type { CompletionCreateRequest } from '../../schemas/chat/completion-create.ts'
 import { isObject } from '../json/is-object.ts'
 

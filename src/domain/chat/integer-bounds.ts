@@ -1,6 +1,6 @@
 /**
- * The bounds of 64-bit fields, to the digit. A double cannot tell the bound from the integers next to it, so the
- * source text is looked at where the double lies on the bound. Pure.
+ * Checks the bounds of 64-bit fields exactly. A double cannot distinguish a bound from the integers next to it, so the
+ * source text decides when the double equals the bound. Pure.
  */
 import { ApiError } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'

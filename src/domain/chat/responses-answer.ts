@@ -1,4 +1,4 @@
-/** The response object: what of its request it repeats, and how it stands. Pure. */
+/** The response object: its status, and the fields that it repeats from the request. Pure. */
 import type { ResponseCreateRequest } from '../../schemas/chat/responses/responses-request.ts'
 
 /** An item that the model made. Only what the writer of events changes is named. */

@@ -1,4 +1,4 @@
-/** The items of a response's input as messages of a chat. Pure. A message of an error never repeats prompt text. */
+/** Converts the input items of a response to chat messages. Pure. Error messages never repeat prompt text. */
 import { ApiError } from '../../errors.ts'
 import type { ChatMessage } from '../../schemas/chat/chat-message.ts'
 import type { InputItem, InputPart } from '../../schemas/chat/responses/responses-input.ts'

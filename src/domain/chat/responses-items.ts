@@ -1,4 +1,4 @@
-/** The output items of a response, made piece by piece, with the events that tell of them. Pure. One is open at a time. */
+/** Builds the output items of a response from pieces, with their events. Pure. One item is open at a time. */
 import { ApiError } from '../../errors.ts'
 import type { OutputItem, OutputPart } from './responses-answer.ts'
 import { toItemId } from './responses-record.ts'

@@ -1,4 +1,4 @@
-/** Which fields of a request no schema names. Pure. */
+/** Finds the fields of a request that are not in its schema. Pure. */
 import { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 
 /** Limits of the names that an answer tells: how many, and characters of each. */

@@ -1,4 +1,4 @@
-/** Metrics over values of payloads: what is computed under which keys, and the numbers that payloads hold. Pure. */
+/** Metrics over values of payloads: the keys and functions to compute, and the numbers found in payloads. Pure. */
 import { ApiError } from '../../errors.ts'
 import type { ValueType } from '../../schemas/feedback/feedback.ts'
 import type { FeedbackMetricSpec } from '../../schemas/feedback/feedback-stats.ts'

@@ -1,4 +1,4 @@
-/** The texts of a page of feedback, within a limit. Pure. */
+/** Writes a page of feedback as text, within a size limit. Pure. */
 import { ApiError } from '../../errors.ts'
 import type { RowQuery } from '../query/row-query.ts'
 import { type FeedbackRow, renderFeedbackRow } from './feedback-view.ts'

@@ -1,4 +1,4 @@
-/** Which feedback payload schemas and statistics look into. Pure: the time comes in. */
+/** Selects the feedback that payload schemas and statistics read. Pure; the caller provides the time. */
 
 import { ApiError } from '../../errors.ts'
 import type { FeedbackPayloadSchemaRequest } from '../../schemas/feedback/feedback.ts'

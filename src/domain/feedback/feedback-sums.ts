@@ -1,4 +1,4 @@
-/** Numbers of payloads summed up by bucket and over a whole window. Pure. */
+/** Aggregates numbers of payloads by bucket and over the whole window. Pure. */
 import { ApiError } from '../../errors.ts'
 import { createBucketCursor } from '../stats/bucket-cursor.ts'
 import { type BucketTable, createBucketTable } from '../stats/bucket-table.ts'

@@ -1,4 +1,4 @@
-/** Stored feedback as queries see it: fields to compare and sort by, and the text of a row. Pure. */
+/** Stored feedback as queries read it: fields to compare and sort by, and the JSON of a row. Pure. */
 import {
   SCORE_DEFAULTS,
   SCORE_FIELDS,

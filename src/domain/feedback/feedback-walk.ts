@@ -1,4 +1,4 @@
-/** How a store walks the feedback that can match a query, so that it reads no more than it has to. Pure. */
+/** Plans how a store reads the feedback that can match a query, so that it reads no more than needed. Pure. */
 import { fieldPaths } from '../query/query-expression.ts'
 import { type RowQuery, requiredTexts } from '../query/row-query.ts'
 import { type TimeBounds, timeBounds } from '../query/time-bounds.ts'

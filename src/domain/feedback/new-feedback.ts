@@ -1,4 +1,4 @@
-/** What a client sends of feedback, made ready to be stored, and the answer. Pure: id, user, time come in. */
+/** Prepares feedback from a client for the store, and its answer. Pure; the caller provides id, user and time. */
 
 import { ApiError } from '../../errors.ts'
 import type {

@@ -1,4 +1,4 @@
-/** Paths of leaves of payloads, as payload schemas tell them, and the values that lie there. Pure. */
+/** Leaf paths of payloads, as in payload schemas, and the values at them. Pure. */
 
 /** Keys of objects, and null for each element of an array. */
 export type PayloadPath = readonly (string | null)[]

@@ -1,4 +1,4 @@
-/** Scores of feedback counted by time and group. Pure. */
+/** Counts scores of feedback by time and group. Pure. */
 import { ApiError } from '../../errors.ts'
 import type {
   FeedbackAggregateRequest,

@@ -1,4 +1,4 @@
-/** Reads stored contents so that every number is written out again as its client sent it. Pure. */
+/** Parses stored contents so that every number is printed again exactly as its client sent it. Pure. */
 
 type Reviver = (this: unknown, key: string, value: unknown, context: { source: string }) => unknown
 

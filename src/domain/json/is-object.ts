@@ -1,4 +1,4 @@
-/** What is an object to JSON. Pure. */
+/** Whether a value is a JSON object. Pure. */
 
 /**
  * Whether a parsed value is a JSON object: neither null nor a list. A number that was kept as its text

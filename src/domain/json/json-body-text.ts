@@ -1,4 +1,4 @@
-/** The text of a JSON body and its value: UTF-8 and the depth limit. */
+/** Decodes and parses a JSON body; checks UTF-8 and nesting depth. */
 import { isUtf8 } from 'node:buffer'
 import { ApiError } from '../../errors.ts'
 import {

@@ -1,4 +1,4 @@
-/** JSON written as bytes, in pieces: no long text is made and turned into bytes afterwards. Pure. */
+/** Writes JSON as bytes in chunks, without building a long string first. Pure. */
 
 /** Bytes of a piece that is full. */
 const PIECE_BYTES = 2 ** 18

@@ -1,4 +1,4 @@
-/** How deep a JSON text nests and how much it holds, told without parsing it. */
+/** Measures the nesting depth and the number of containers of a JSON text without parsing it. */
 
 /** Limit: deeper values would overflow the stack where they are written out again. */
 export const JSON_DEPTH_MAX = 512

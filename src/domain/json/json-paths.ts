@@ -1,4 +1,4 @@
-/** Leaf paths of JSON values and what type their values have, united over many values. Pure. */
+/** Collects the leaf paths of JSON values and the types found there, over many values. Pure. */
 import type { FeedbackPayloadPath, ValueType } from '../../schemas/feedback/feedback.ts'
 
 /** Limit: distinct paths of one answer, about 1 MiB of JSON; keys that are ids would have no end. */

@@ -1,6 +1,6 @@
 /**
- * JSON text to values and back without losing a digit or the sign of a zero: a number that JavaScript would write
- * otherwise is kept as its source text (JSON.rawJSON) and written out again as it came.
+ * Parses and prints JSON without losing a digit or the sign of a zero: a number that JavaScript would print
+ * differently is kept as its source text (JSON.rawJSON) and printed unchanged.
  */
 
 interface RawJson {

@@ -1,6 +1,6 @@
 /**
- * The text that Python's `json.dumps(json.loads(text), sort_keys=True)` writes, straight from JSON text to
- * text. Nothing is parsed to values, since a JavaScript number no longer tells 1 from 1.0.
+ * Writes what Python's `json.dumps(json.loads(text), sort_keys=True)` writes, directly from text to text. Values are
+ * not parsed, since a JavaScript number does not distinguish 1 from 1.0.
  */
 
 const QUOTE = 34

@@ -1,4 +1,4 @@
-/** Checkpoints: what is kept of them, and how they are shown. Pure. */
+/** Checkpoints: the stored record and its format in the API. Pure. */
 import type {
   CheckpointDetail,
   CheckpointListResponse,

@@ -1,4 +1,4 @@
-/** Models of the training preview: made from a request, found by their users, shown. Pure. */
+/** Models of the training preview: creation from a request, lookup and format in the API. Pure. */
 import { ApiError } from '../../errors.ts'
 import type {
   PreviewModelCreateRequest,

@@ -1,4 +1,4 @@
-/** Names under which trained models are asked for. Pure. */
+/** The names of trained models in requests. Pure. */
 import { ProjectId } from '../../schemas/primitives.ts'
 
 /** What a name asks for. */

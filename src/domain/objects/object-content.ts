@@ -1,4 +1,4 @@
-/** What a client publishes, made ready to be stored. Pure: user and time come in. */
+/** Prepares a published object for the store. Pure; the caller provides user and time. */
 import { ApiError } from '../../errors.ts'
 import type { ObjectCreateRequest } from '../../schemas/objects/object.ts'
 import { isObject } from '../json/is-object.ts'

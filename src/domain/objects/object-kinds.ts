@@ -1,5 +1,5 @@
 /**
- * Objects by kind: what the content of a model, a scorer, ... says, and how it is written. Pure.
+ * Objects by kind: reads and writes the content of models, scorers and so on. Pure.
  *
  * Spec: §2.1 (what contents hold is not shown). Choice: as the public clients write them.
  */

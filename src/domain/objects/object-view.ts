@@ -1,4 +1,4 @@
-/** Versions of objects as they are read. Pure. */
+/** Versions of objects in the format of the API. Pure. */
 import { ApiError } from '../../errors.ts'
 import type { ObjectSchema } from '../../schemas/objects/object.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'

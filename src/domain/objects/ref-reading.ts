@@ -1,4 +1,4 @@
-/** Refs that can be read, and the way inside a value. Pure. Spec: §2.1. */
+/** Refs that can be resolved, and the path inside a value. Pure. Spec: §2.1. */
 
 type RefEdgeKind = 'attr' | 'key' | 'index' | 'id'
 

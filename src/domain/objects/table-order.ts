@@ -1,4 +1,4 @@
-/** The order of the rows of a table by fields inside them. Pure. */
+/** Sorts the rows of a table by fields inside them. Pure. */
 
 /** Numbers, texts, true and false, anything else, nothing: in this order. */
 type SortKey = readonly [rank: number, value: number | string]

@@ -1,4 +1,4 @@
-/** Changes to a table: from the digests of its rows to those of the new one. Pure. */
+/** Applies changes to a table, from the row digests of the old one to those of the new one. Pure. */
 import { ApiError } from '../../errors.ts'
 import { TABLE_ROWS_MAX } from '../../schemas/objects/table.ts'
 

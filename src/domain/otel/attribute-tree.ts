@@ -1,6 +1,6 @@
 /**
- * Dotted attribute keys as a tree: `llm.input_messages.0.message.role` becomes an array of objects. Pure. Keys come from
- * strangers, so indexes and depth are bounded and objects have no prototype.
+ * Converts dotted attribute keys to a tree: `llm.input_messages.0.message.role` becomes an array of objects. Pure. Keys
+ * are untrusted, so indexes and depth are bounded and objects have no prototype.
  */
 import type { Attributes } from './span.ts'
 

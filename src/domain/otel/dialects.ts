@@ -1,6 +1,6 @@
 /**
- * Where each dialect of GenAI spans keeps what a call shows: one table a dialect, tried in this order, the first place
- * that holds something counts. Pure data. Paths are dotted attribute keys, or the beginnings of flattened ones.
+ * Where each dialect of GenAI spans stores the fields of a call: one table per dialect, tried in this order; the first
+ * path with a value wins. Pure data. Paths are dotted attribute keys, or prefixes of flattened ones.
  */
 
 /** What is looked for in a span. */

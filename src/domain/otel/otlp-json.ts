@@ -1,4 +1,4 @@
-/** OTLP trace requests in JSON. Pure. Unknown members are ignored, as OTLP asks for. */
+/** Reads OTLP trace requests in JSON. Pure. Unknown members are ignored, as OTLP requires. */
 
 import { isObject } from '../json/is-object.ts'
 import { readSource, readSpan } from './otlp-fields.ts'

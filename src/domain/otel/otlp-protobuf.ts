@@ -1,6 +1,6 @@
 /**
- * OTLP trace requests in protobuf. Pure. A request is opened in two steps, so that a large one can be read a span at a
- * time: first the frame, in which spans are bytes, then each span.
+ * Reads OTLP trace requests in protobuf. Pure. A request is decoded in two steps, so that a large one can be read span
+ * by span: first the frame, in which spans are bytes, then each span.
  */
 import protobuf from 'protobufjs'
 import { type Message, readSource, readSpan } from './otlp-fields.ts'

@@ -1,4 +1,4 @@
-/** Statuses of HTTP as the codes of gRPC. Pure. */
+/** Maps HTTP statuses to gRPC codes. Pure. */
 
 const CODES: Readonly<Record<number, number>> = {
   400: 3,

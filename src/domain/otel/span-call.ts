@@ -1,4 +1,4 @@
-/** A span as the start and the end of a call. Pure. The whole span stays readable as `attributes.otel_span`. */
+/** Converts a span to the start and the end of a call. Pure. The whole span is kept as `attributes.otel_span`. */
 import type { TimedEnd, TimedStart } from '../calls/new-call.ts'
 import { isObject } from '../json/is-object.ts'
 import { MODEL_KINDS } from './dialects.ts'

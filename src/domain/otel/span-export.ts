@@ -1,4 +1,4 @@
-/** Calls as spans of OTLP in JSON, the way back. Pure. What was a span is given back as it came. */
+/** Exports calls as OTLP spans in JSON. Pure. A call that was received as a span is exported unchanged. */
 import { createHash } from 'node:crypto'
 import type { StoredCall } from '../calls/call-view.ts'
 

@@ -1,4 +1,4 @@
-/** Evaluations that came with a span, as feedback about its call. Pure. */
+/** Converts the evaluations in a span to feedback about its call. Pure. */
 import { createHash } from 'node:crypto'
 import type { FeedbackCreateRequest } from '../../schemas/feedback/feedback.ts'
 import { callRef } from '../calls/call-ref.ts'

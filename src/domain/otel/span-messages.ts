@@ -1,6 +1,6 @@
 /**
- * Messages of any dialect as chat messages: `role`, `content` (text, or parts for images), `tool_calls`, `tool_call_id`.
- * Pure. What is not understood is kept as it came.
+ * Converts messages of any dialect to chat messages: `role`, `content` (text, or parts for images), `tool_calls`,
+ * `tool_call_id`. Pure. Unknown shapes are kept unchanged.
  */
 
 import { isObject } from '../json/is-object.ts'

@@ -1,4 +1,4 @@
-/** Looks a span up in the tables of the dialects, and remembers what was taken. Pure. */
+/** Reads a span by the tables of the dialects, and tracks which attributes were used. Pure. */
 import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-depth.ts'
 import { findAt, growTree, removeAt, type Tree } from './attribute-tree.ts'
 import { DIALECTS, type Dialect, STEP_KINDS, type StepKind } from './dialects.ts'

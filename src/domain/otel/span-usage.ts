@@ -1,4 +1,4 @@
-/** Tokens of a span in one normal form, that of `summary.usage`. Pure. */
+/** Normalizes the tokens of a span to the form of `summary.usage`. Pure. */
 import type { SpanReader } from './span-reader.ts'
 
 /** What one span reports; input includes what a cache had or took. */

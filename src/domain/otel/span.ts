@@ -1,4 +1,4 @@
-/** A span of OpenTelemetry, the same whichever encoding brought it. Pure types. */
+/** An OpenTelemetry span, independent of the encoding. Pure types. */
 
 /** Attributes by their full dotted key; values are JSON. */
 export type Attributes = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-/** What a call cost, by model. Pure; the prices come in. */
+/** The cost of a call, by model. Pure; the caller provides the prices. */
 import type { JsonObject } from '../../schemas/primitives.ts'
 import type { Measured } from '../stats/exact-sum.ts'
 import { type CallUsage, type ModelUsage, readUsage } from '../usage/usage.ts'

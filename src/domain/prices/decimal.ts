@@ -1,4 +1,4 @@
-/** Decimal text of money: from a JSON number without rounding, and to whole atoms. Pure. */
+/** Decimal amounts of money: read from JSON numbers without rounding, converted to whole atoms. Pure. */
 import type { Measured } from '../stats/exact-sum.ts'
 
 /** Places of an atom: 10^-15 dollars. */

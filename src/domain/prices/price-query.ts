@@ -1,4 +1,4 @@
-/** Queries over a project's own prices. Pure: the rows come in. */
+/** Queries over a project's own prices. Pure; the caller provides the rows. */
 import { COST_FIELDS, type CostQueryOutput } from '../../schemas/prices/cost.ts'
 import type { RowQueryRequest } from '../../schemas/query/row-query.ts'
 import { timestampUs } from '../../schemas/timestamp.ts'

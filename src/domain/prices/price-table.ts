@@ -1,6 +1,6 @@
 /**
- * What a token of a model costs at a time. Prices come out of the data of @pydantic/genai-prices, which
- * is part of the package: nothing is fetched.
+ * The price of a token of a model at a given time. Prices come from the data of @pydantic/genai-prices, which is part
+ * of the package; nothing is fetched.
  */
 import { type ConditionalPrice, calcPrice, type ModelPrice } from '@pydantic/genai-prices'
 import type { Measured } from '../stats/exact-sum.ts'

@@ -1,4 +1,4 @@
-/** Prices of a project laid over the defaults. Pure: the rows come in. */
+/** Overrides the default prices with those of a project. Pure; the caller provides the rows. */
 import type { CostCreateInput, CostQueryOutput } from '../../schemas/prices/cost.ts'
 import { renderTimestamp, timestampUs } from '../../schemas/timestamp.ts'
 import { decimalAtoms, renderDecimal } from './decimal.ts'

@@ -1,4 +1,4 @@
-/** Cursor pages out of rows. Pure: it never reads rows, it only cuts what a store gave. */
+/** Cursor pages over rows. Pure: it only slices rows that a store has returned. */
 import { type ListOrder, PAGE_LIMIT_DEFAULT } from '../../schemas/query/page-query.ts'
 
 /** Where a page begins and how long it is. */

@@ -1,4 +1,4 @@
-/** The query language: from JSON to a checked tree. Pure. */
+/** The query language: parses JSON to a validated tree. Pure. */
 
 import { ApiError } from '../../errors.ts'
 import { QUERY_DEPTH_MAX, QUERY_NODES_MAX } from '../../schemas/limits.ts'

@@ -1,4 +1,4 @@
-/** The truth of a query expression over rows. Pure. */
+/** Evaluates query expressions over rows. Pure. */
 import type { Comparison, Expression } from './query-expression.ts'
 import { convert, eachOf, equals, isMissing, order, severalValues, toText } from './query-values.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Values of the query language: JSON values, instants, and `undefined` for what is not there. How they
- * are compared, converted and sorted. Pure; numbers are doubles.
+ * Values of the query language (JSON values, instants, and `undefined` for missing ones): comparison, conversion and
+ * sorting. Pure; numbers are doubles.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { parseTimestampUs, renderTimestamp } from '../../schemas/timestamp.ts'

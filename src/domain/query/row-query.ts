@@ -1,4 +1,4 @@
-/** Queries over rows with named fields: checked, then answered row by row. Pure; what it makes is plain data. */
+/** Queries over rows with named fields: validated to plain data, then evaluated row by row. Pure. */
 import { COUNT_FIELD, ROWS_MAX } from '../../schemas/limits.ts'
 import type { RowQueryRequest } from '../../schemas/query/row-query.ts'
 import { type Expression, parsePath, parseQuery } from './query-expression.ts'

@@ -1,4 +1,4 @@
-/** The part of time that an expression leaves to a field that holds an instant. Pure. */
+/** Derives the time range that an expression allows for a field that holds an instant. Pure. */
 import type { Expression } from './query-expression.ts'
 import { toTimeUs } from './query-values.ts'
 

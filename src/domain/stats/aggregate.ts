@@ -1,4 +1,4 @@
-/** Sums, extremes and exact percentiles of one metric, bucket after bucket. Pure. */
+/** Sums, extremes and exact percentiles of one metric, bucket by bucket. Pure. */
 import { addToSum, createSum, type Measured, meanOf, totalOf } from './exact-sum.ts'
 import type { StatColumn } from './metric-names.ts'
 import { createOrderStatistics } from './order-statistics.ts'

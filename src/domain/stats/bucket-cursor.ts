@@ -1,4 +1,4 @@
-/** Walks the buckets along with what comes in order of time. Pure. */
+/** Advances through the buckets along with rows that arrive in order of time. Pure. */
 
 interface BucketCursor {
   /** To the bucket of a time. */

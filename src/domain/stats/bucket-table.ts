@@ -1,4 +1,4 @@
-/** The values of all buckets, column by column, filled while rows come in order of time. Pure. */
+/** The values of all buckets by column, filled while rows arrive in order of time. Pure. */
 
 import { ATOMS_PER_USD } from '../prices/price-table.ts'
 import { type Accumulator, createAccumulator, type Summary } from './aggregate.ts'

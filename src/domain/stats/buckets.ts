@@ -1,6 +1,6 @@
 /**
- * The grid of buckets over a window, as sorted instants. Every store gets this list and does no
- * arithmetic of zones by itself. Pure.
+ * Divides a window into buckets, as sorted instants. Every store gets this list and does no time zone arithmetic
+ * itself. Pure.
  */
 
 import { createLocalClock, DAY_US, type LocalClock } from '../time/local-clock.ts'

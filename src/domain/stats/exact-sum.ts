@@ -1,4 +1,4 @@
-/** Sums whose whole part is exact, in whatever order values come and however large they are, with their means. Pure. */
+/** Sums and means with an exact integer part, for any order and magnitude of the values. Pure. */
 import { withinDoubles } from './within-doubles.ts'
 
 /**

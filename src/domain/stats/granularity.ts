@@ -1,4 +1,4 @@
-/** How long a bucket is. Pure numbers; the zone comes in only with buckets.ts. */
+/** Chooses the length of a bucket. Pure numbers; time zones matter only in buckets.ts. */
 
 const MINUTE_S = 60
 export const HOUR_S = 3600

@@ -1,4 +1,4 @@
-/** Metric specs to the columns of a bucket: what to compute and under which key it is answered. Pure. */
+/** Resolves metric specs to the columns of a bucket: what to compute, and its key in the answer. Pure. */
 import type { Aggregation } from '../../schemas/stats/stats.ts'
 
 /** One value of each bucket. */

@@ -1,4 +1,4 @@
-/** Exact percentiles over loose values and runs that are sorted already, without sorting all of them. Pure. */
+/** Exact percentiles over unsorted values and sorted runs, without sorting everything. Pure. */
 import { createRunSearch, type SortedRun, type SortedValues } from './run-search.ts'
 
 const LOOSE_MIN = 64

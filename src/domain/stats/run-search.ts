@@ -1,4 +1,4 @@
-/** Finds the values at places of the order of several sorted runs, without merging them. Pure. */
+/** Finds the values at given ranks in several sorted runs without merging them. Pure. */
 
 /** Ascending. */
 export type SortedValues = Float64Array | Uint32Array | Uint16Array | Uint8Array

@@ -1,5 +1,5 @@
 /**
- * Tables of statistics as the API shows them: JSON, written by hand, since there can be hundreds of
+ * Renders tables of statistics in the format of the API. The JSON is written by hand, since there can be hundreds of
  * thousands of values. Pure.
  */
 

@@ -1,4 +1,4 @@
-/** Threads as sums of their turns, filtered and sorted. Pure. Spec: §2.5 thread_id, turn_id. */
+/** Aggregates threads from their turns, filters and sorts them. Pure. Spec: §2.5 thread_id, turn_id. */
 import { ApiError } from '../../errors.ts'
 import type { ThreadSchema, ThreadsQueryRequest } from '../../schemas/threads/thread.ts'
 import { renderTimestamp, timestampUs } from '../../schemas/timestamp.ts'

@@ -1,4 +1,4 @@
-/** What a clock offers to those who are given one. */
+/** The interface of a clock. */
 
 export interface Clock {
   /**

@@ -1,4 +1,4 @@
-/** Local days of a time zone over a range, fast: the zone's changes are looked up once. Pure. */
+/** Local days of a time zone over a range. Fast: looks up the zone's transitions once. Pure. */
 import { Temporal } from 'temporal-polyfill'
 
 export const DAY_US = 86_400_000_000

@@ -1,4 +1,4 @@
-/** Ids that sort by the time at which they were made. */
+/** Ids that sort by the time of their creation. */
 import { v7 as uuidv7 } from 'uuid'
 
 const US_PER_MS = 1000

@@ -1,4 +1,4 @@
-/** Tells when what came with load should be given back. */
+/** Decides when memory taken under load should be released. */
 
 /** How often is looked. */
 export const LOOK_EVERY_MS = 5000

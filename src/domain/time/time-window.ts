@@ -1,4 +1,4 @@
-/** The window of a request, resolved against the clock that the handler brings. Pure. */
+/** Resolves the time window of a request against the current time, which the handler provides. Pure. */
 import { ApiError } from '../../errors.ts'
 import { timestampUs } from '../../schemas/timestamp.ts'
 import type { TimeWindow } from '../stats/buckets.ts'

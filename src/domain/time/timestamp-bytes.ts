@@ -1,4 +1,4 @@
-/** Timestamps as bytes, fast where many follow each other. Pure. */
+/** Writes timestamps as bytes; fast for sequences of them. Pure. */
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import { utf8 } from '../json/json-bytes.ts'
 

@@ -1,4 +1,4 @@
-/** From rewards to what each trajectory weighs in a training step. Pure. */
+/** Computes the weight of each trajectory in a training step from rewards. Pure. */
 
 /** What a trajectory of the batch brings. */
 export interface WeighedTrajectory {

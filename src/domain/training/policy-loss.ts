@@ -1,6 +1,6 @@
 /**
- * The loss of one sequence by its tokens' log-probabilities, with its derivative: CISPO or PPO.
- * Pure: it knows no network.
+ * The loss of one sequence over its tokens' log-probabilities, with its derivative: CISPO or PPO. Pure; independent of
+ * the network.
  */
 import type { ResolvedTrainingConfig } from './resolve-training-config.ts'
 

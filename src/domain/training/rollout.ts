@@ -1,4 +1,4 @@
-/** One recorded chat completion as part of a trajectory. Pure. */
+/** A recorded chat completion as part of a trajectory. Pure. */
 import type { LeftOutReason } from '../../schemas/training/trajectory-from-calls.ts'
 import { callField, type ScannedCall } from '../calls/call-fields.ts'
 import { isObject } from '../json/is-object.ts'

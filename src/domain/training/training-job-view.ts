@@ -1,4 +1,4 @@
-/** Training jobs and their events as the API shows them. Pure. */
+/** Training jobs and their events in the format of the API. Pure. */
 import type { JsonObject } from '../../schemas/primitives.ts'
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import type { TrainingJobResponse } from '../../schemas/training/training-job.ts'

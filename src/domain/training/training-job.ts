@@ -1,4 +1,4 @@
-/** Training jobs: made from a request, compared with what a client sends again, shown. Pure. */
+/** Training jobs: creation from a request, comparison with a repeated request. Pure. */
 import { ApiError } from '../../errors.ts'
 import type {
   TrainingJobCreateRequest,

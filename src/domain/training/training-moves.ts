@@ -1,6 +1,6 @@
 /**
- * What each move makes of a training job: its next row and, when it ends, its last event. Pure: times and
- * chance come in, the caller stores what comes out in one transaction.
+ * Computes the effect of each transition of a training job: its next row and, at its end, its last event. Pure: the
+ * caller provides times and randomness, and stores the result in one transaction.
  */
 import type { JobEventType } from '../../schemas/training/worker.ts'
 import type { TrainingJob } from './training-job.ts'

@@ -1,4 +1,4 @@
-/** The states of a training job and the moves between them: the only place that knows which are possible. Pure. */
+/** The states of a training job and the allowed transitions between them, defined here only. Pure. */
 import { ApiError } from '../../errors.ts'
 import type { TrainingJobState } from '../../schemas/training/training-job.ts'
 

@@ -1,4 +1,4 @@
-/** How much a training job holds. Pure. */
+/** Counts the contents of a training job. Pure. */
 
 import type { TrajectoryGroup } from '../../schemas/training/training-job.ts'
 import type { Trajectory } from '../../schemas/training/trajectory.ts'

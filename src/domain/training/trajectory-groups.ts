@@ -1,4 +1,4 @@
-/** Builds trajectory groups out of calls, one after the other. Pure. */
+/** Builds trajectory groups from calls, one after the other. Pure. */
 import { ApiError } from '../../errors.ts'
 import { Trajectory } from '../../schemas/training/trajectory.ts'
 import {

@@ -1,4 +1,4 @@
-/** What a worker is told of a job. Pure. */
+/** A job in the format of the worker protocol. Pure. */
 import { renderTimestamp } from '../../schemas/timestamp.ts'
 import type { ClaimResponse } from '../../schemas/training/worker.ts'
 import type { StoredCheckpoint } from '../models/checkpoint.ts'

@@ -1,4 +1,4 @@
-/** Each token once: what a call used itself, out of what it and the calls below it report. Pure. */
+/** Counts each token once: derives the own usage of a call from what it and its descendants report. Pure. */
 import type { CallsFilter } from '../../schemas/calls/calls-filter.ts'
 import type { UsageCounting } from '../../schemas/usage/usage-counting.ts'
 import type { CallUsage, ModelUsage } from './usage.ts'

@@ -1,4 +1,4 @@
-/** Usage of calls with all that they called. Pure: calls come in with their own usage and prices. */
+/** Sums the usage of calls with their descendants. Pure; calls come with their own usage and prices. */
 import type { ModelUsageTotals } from '../../schemas/usage/usage.ts'
 import type { UsageCounting } from '../../schemas/usage/usage-counting.ts'
 import { add, type CostParts, costParts, toUsd } from '../prices/cost.ts'

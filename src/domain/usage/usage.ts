@@ -1,4 +1,4 @@
-/** Tokens by model out of a call's `summary.usage`. Pure. */
+/** Reads the tokens by model from a call's `summary.usage`. Pure. */
 import { ApiError } from '../../errors.ts'
 import { isObject } from '../json/is-object.ts'
 

@@ -1,4 +1,4 @@
-/** The attributes of their own that spans carry, and how many carry each. Pure. */
+/** Counts the custom attributes of spans. Pure. */
 import type { SpanAttributesResponse } from '../../../schemas/agents/agent-stats.ts'
 import { type AgentSpan, type CustomSource, readCustomAttributes } from '../agent-span.ts'
 import { createBudget } from './span-measures.ts'

@@ -1,4 +1,4 @@
-/** Spans in groups, with what is counted and measured of each. Pure. */
+/** Groups spans, with the counts and measures of each group. Pure. */
 
 import { ApiError } from '../../../errors.ts'
 import type { AgentSpanGroup, AgentSpansQueryRequest } from '../../../schemas/agents/agent-spans.ts'

@@ -1,4 +1,4 @@
-/** What is counted of every group of agent spans. Pure. */
+/** The counts of a group of agent spans. Pure. */
 import { renderTimestamp } from '../../../schemas/timestamp.ts'
 import type { SpanUsage } from '../../otel/span-usage.ts'
 import { type AgentSpan, durationUs, isInvocation, statusOf, textColumn } from '../agent-span.ts'

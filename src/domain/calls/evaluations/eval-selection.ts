@@ -1,4 +1,4 @@
-/** Which rows of evaluations are told, and in which order. Pure. */
+/** Selects and orders the rows of evaluations. Pure. */
 import type { EvalResultsRequest, EvalRow } from '../../../schemas/calls/eval-results.ts'
 import { parsePath, parseQuery } from '../../query/query-expression.ts'
 import { createMatcher } from '../../query/query-matcher.ts'

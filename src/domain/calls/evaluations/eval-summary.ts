@@ -1,4 +1,4 @@
-/** Scores of evaluations summed up: one entry for each value that scorers give. Pure. */
+/** Summarizes the scores of evaluations: one entry per value that scorers return. Pure. */
 import type {
   EvalRow,
   EvalScorerStats,

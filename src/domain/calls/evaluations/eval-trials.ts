@@ -1,4 +1,4 @@
-/** Trials of evaluations out of their calls: what was given, what the model made of it, what scorers said. Pure. */
+/** Reads the trials of evaluations from their calls: example, prediction and scores. Pure. */
 import type { EvalRow, EvalTrial } from '../../../schemas/calls/eval-results.ts'
 import { isObject } from '../../json/is-object.ts'
 import { renderJson } from '../../json/json-text.ts'
