@@ -1,6 +1,6 @@
 /**
- * What the tiny model does with each field of a chat request, in one total table.
- * `ignored` may stand only where leaving a field out changes nothing that a client could notice.
+ * How the tiny model handles each field of a chat request, in one complete table. `ignored` is allowed only where a
+ * client could not notice that the field has no effect.
  */
 import type { FieldSupport } from '../backend.ts'
 

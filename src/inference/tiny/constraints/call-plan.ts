@@ -1,6 +1,6 @@
 /**
- * Reads which tools an answer may call, and what a call must keep. Like all constraints it refuses what the
- * grammar engine would pass over, so that every whole call keeps the schema of its tool. Pure.
+ * Determines which tools an answer may call, and the schema of each call. Like all constraints it refuses what the
+ * grammar engine would ignore, so that every complete call conforms to the schema of its tool. Pure.
  */
 import { resolveToolChoice } from '../../../domain/chat/chat-rules.ts'
 import { isObject } from '../../../domain/json/is-object.ts'

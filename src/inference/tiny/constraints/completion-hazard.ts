@@ -1,6 +1,6 @@
 /**
- * Tells which requests could hold up the model's process. Apart from the making of plans, which
- * needs the schemas: without them a process is ready in half of the time.
+ * Decides which requests could block the model's process. Separate from the planning of completions, which needs the
+ * schemas: without them a process starts in half the time.
  */
 import type { CompletionPlan } from '../sampling/completion-plan.ts'
 

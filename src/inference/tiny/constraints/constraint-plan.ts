@@ -1,6 +1,6 @@
 /**
- * Reads which form a chat request wants its answer to have. It must refuse what the grammar engine would
- * quietly pass over, so that every finished answer keeps its constraint.
+ * Reads the constraint on the answer of a chat request. It must refuse what the grammar engine would silently ignore,
+ * so that every finished answer satisfies its constraint.
  */
 import { resolveResponseFormatType } from '../../../domain/chat/chat-constraint-rules.ts'
 import { ApiError } from '../../../errors.ts'

@@ -1,6 +1,6 @@
 /**
- * Names of properties that a schema lets come beside the ones that it names. The engine would take any name there,
- * a named one included, whose value its own schema would then not hold. Pure.
+ * Names of additional properties of a schema. The engine would accept any name there, including a declared one, whose
+ * value would then not be checked by its own schema. Pure.
  */
 import { spellText } from './pattern-grammar.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Grammars that answers are held to, by the WebAssembly engine that also serves vLLM. A compilation can take for
- * ever and a failed one breaks the engine: it must only run in a process that can be ended.
+ * Constrains answers to grammars, with the WebAssembly build of the engine that vLLM uses. A compilation can run
+ * forever and a failed one breaks the engine: use it only in a process that can be killed.
  */
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * Rewrites a grammar so that the engine keeps to it. The engine joins alternatives that begin or end alike,
- * also those of other rules, and then lets texts through that the grammar does not have.
+ * Rewrites a grammar so that the engine enforces it exactly. The engine merges alternatives that begin or end alike,
+ * even across rules, and then accepts texts that the grammar does not allow.
  */
 
 /** An element as the engine prints it: a text, characters with or without a star, or a rule's name. */

@@ -1,6 +1,6 @@
 /**
- * Schemas as the grammar engine gets them: what it would enforce wrongly is said in another way. Whatever
- * keeps the new schema must keep the old one; the reverse need not hold. Pure.
+ * Rewrites the parts of schemas that the grammar engine would enforce wrongly. Every value that satisfies the new
+ * schema must satisfy the old one; the reverse need not hold. Pure.
  */
 
 import { isObject } from '../../../domain/json/is-object.ts'

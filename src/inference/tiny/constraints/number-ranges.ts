@@ -1,6 +1,6 @@
 /**
- * Numbers within bounds as patterns of digits. The grammar engine's own ranges let numbers outside
- * through, so schemas get these in their place. Pure.
+ * Writes numeric ranges as patterns of digits. The grammar engine's own ranges accept numbers outside the bounds, so
+ * schemas use these instead. Pure.
  */
 import type { Pattern } from './pattern-grammar.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Grammars of finitely many texts, one rule per state, each choosing by one character. The engine joins
- * longer alternatives that begin or end alike and then lets other texts through; these it cannot join.
+ * Grammars of finite sets of texts: one rule per state, each choosing by one character. The engine would merge longer
+ * alternatives that begin or end alike and then accept other texts; it cannot merge these.
  */
 
 /** A text as the characters that may stand at each of its places. */

@@ -1,4 +1,4 @@
-/** How large a regular expression is for the grammar engine, which writes repeated groups out. Pure. */
+/** Measures the size of a regular expression in the grammar engine, which expands repeated groups. Pure. */
 
 /** Limit: places of a pattern whose repeated groups are written out; these take a second to compile. */
 export const PATTERN_PLACES_MAX = 20_000

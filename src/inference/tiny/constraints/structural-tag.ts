@@ -1,5 +1,5 @@
 /**
- * Structural tags: answers with parts in forms of their own. Anything else passes unchanged; the grammar engine
+ * Structural tags: answers whose parts have separate constraints. Anything else passes unchanged; the grammar engine
  * refuses it. Pure.
  */
 import { isObject } from '../../../domain/json/is-object.ts'

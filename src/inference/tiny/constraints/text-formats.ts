@@ -1,6 +1,6 @@
 /**
- * Formats of texts as patterns of characters: days that are in the calendar, minutes below 60, addresses
- * without leading zeros. The grammar engine's own let others through. Pure.
+ * String formats as character patterns: valid calendar days, minutes below 60, addresses without leading zeros. The
+ * grammar engine's own formats accept invalid ones. Pure.
  */
 import type { Pattern } from './pattern-grammar.ts'
 

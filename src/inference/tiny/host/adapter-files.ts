@@ -1,6 +1,6 @@
 /**
- * Adapters as files, which the model's processes read: those that were asked for last. A file that a request needs
- * stays until the request has ended.
+ * Stores recently used adapters as files that the model's processes read. A file in use by a request is kept until the
+ * request has ended.
  */
 import { randomUUID } from 'node:crypto'
 import { createWriteStream, rmSync } from 'node:fs'

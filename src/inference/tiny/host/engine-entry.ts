@@ -1,6 +1,6 @@
 /**
- * The model's process: loads the file, then steps through what the server asks for.
- * Between two steps it reads its messages, so that a cancelled request stops at once.
+ * The model's process: loads the file, then runs the requests of the server step by step. It reads its messages between
+ * two steps, so that a cancelled request stops at once.
  */
 import { readFileSync, statSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'

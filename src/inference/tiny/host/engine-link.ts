@@ -1,6 +1,6 @@
 /**
- * The server's end of the model's process: starts it, hands out requests, brings back their pieces.
- * When the process dies it must fail what was running and start another one.
+ * The server's side of the model's process: starts it, sends requests and receives their pieces. When the process dies,
+ * it must fail the running requests and start another process.
  */
 import { ApiError } from '../../../errors.ts'
 import {

@@ -1,5 +1,5 @@
 /**
- * What the server and the model's process say to each other.
+ * The messages between the server and the model's process.
  * Only plain data that can be cloned; errors travel as code, text and field.
  */
 import { ApiError, type ErrorCode } from '../../../errors.ts'

@@ -1,6 +1,6 @@
 /**
- * The engines of the model's process: the model as it is, and the checkpoints that were asked for last. One that is
- * put away lives on until the answers that it has begun are done.
+ * The engines of the model's process: the base model and recently used checkpoints. An evicted engine lives until its
+ * running answers are done.
  */
 import { readFileSync } from 'node:fs'
 import { ApiError } from '../../../errors.ts'

@@ -1,4 +1,4 @@
-/** What the model's process can be given to do, and what it says of each. */
+/** The kinds of work of the model's process, and their results. */
 import type { Delta } from '../../backend.ts'
 import type { CompletionPlan } from '../sampling/completion-plan.ts'
 import { createGeneration } from '../sampling/generation.ts'

@@ -1,6 +1,6 @@
 /**
- * A loaded model with all that generations share: tokenizer, prompt maker, transformer. One engine serves one
- * process; its generations take turns and never overlap.
+ * A loaded model with the parts that generations share: tokenizer, prompt template, transformer. An engine belongs to
+ * one process; its generations are interleaved and never run in parallel.
  */
 
 import { type GrammarEngine, openGrammarEngine } from '../constraints/grammar-engine.ts'

@@ -1,6 +1,6 @@
 /**
- * Gives out a few places to many owners. The owner that was served longest ago is next, and one owner never
- * gets all places. It only waits, and does not know what the places are for.
+ * Distributes a few slots fairly among many owners. The owner served longest ago is next, and one owner never gets all
+ * slots. It is independent of what the slots are used for.
  */
 import { ApiError } from '../../../errors.ts'
 

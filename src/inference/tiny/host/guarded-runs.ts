@@ -1,6 +1,6 @@
 /**
- * Processes for requests that could loop or fill the memory: a template of the client, a grammar. Each
- * request has one to itself; one that takes too much ends with its process. No key gets all of them.
+ * Processes for requests that could loop or exhaust memory: a client's template, a grammar. Each request gets its own
+ * process, which is killed when it takes too much. No key gets all of them.
  */
 import { ApiError } from '../../../errors.ts'
 import type { Delta } from '../../backend.ts'

@@ -1,6 +1,6 @@
 /**
- * The process that the model runs in. It can loop or run out of memory without taking the server with it,
- * which a thread cannot. Of the environment it gets the folder of compiled code alone: secrets have no business there.
+ * The process in which the model runs. Unlike a thread, it can loop or run out of memory without ending the server. Its
+ * environment has only the folder of the compile cache, and so no secrets.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { getCompileCacheDir } from 'node:module'

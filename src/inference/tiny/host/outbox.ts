@@ -1,6 +1,5 @@
 /**
- * Collects what the model's process has to say: a message of its own for every token would take longer
- * than the token.
+ * Batches the messages of the model's process: a separate message for every token would take longer than the token.
  */
 import type { FromEngine } from './engine-messages.ts'
 

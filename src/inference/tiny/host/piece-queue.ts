@@ -1,6 +1,6 @@
 /**
- * The pieces of one completion between the engine's messages and the consumer.
- * It holds at most what the protocol lets the engine send ahead.
+ * Buffers the pieces of a completion between the engine's messages and the consumer. Its size is bounded by what the
+ * protocol allows the engine to send ahead.
  */
 import type { EnginePiece } from './engine-work.ts'
 

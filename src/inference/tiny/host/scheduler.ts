@@ -1,6 +1,6 @@
 /**
- * Runs the requests of the model's process together: each step puts the next tokens of several into one
- * pass. It must not run further ahead of a consumer than the protocol allows, whatever it is asked.
+ * Runs the requests of the model's process concurrently: each step batches the next tokens of several requests into one
+ * pass. It must never run further ahead of a consumer than the protocol allows.
  */
 import { ApiError } from '../../../errors.ts'
 import { findHazard } from '../constraints/completion-hazard.ts'

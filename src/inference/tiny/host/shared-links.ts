@@ -1,6 +1,6 @@
 /**
- * Several processes of the same model behind one link. Few requests stay together in the first one; when
- * more run, another one is started and takes its share once it is ready.
+ * Several processes of the same model behind one link. A few requests share the first process; when there are more,
+ * another process is started and takes its share once it is ready.
  */
 import type { EngineLink } from './engine-link.ts'
 import type { EnginePlan } from './engine-work.ts'

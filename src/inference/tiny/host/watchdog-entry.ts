@@ -1,6 +1,6 @@
 /**
- * A thread of the model's process that ends the process: with its parent, for a server that is killed says
- * nothing; and when a template or grammar takes too much, for such a loop never gets to notice anything.
+ * A thread that ends the model's process: when its parent has died, since a killed server sends no message; and when a
+ * template or grammar takes too much, since a loop cannot check itself.
  */
 import { workerData } from 'node:worker_threads'
 

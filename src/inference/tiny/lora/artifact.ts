@@ -1,7 +1,7 @@
 /**
  * The file of a checkpoint: a tar of a standard adapter (`adapter_model.safetensors` with its
- * `adapter_config.json`) and, where training goes on from it, `optimizer.safetensors`.
- * It must refuse what would be computed wrongly, rather than compute it.
+ * `adapter_config.json`) and, where training resumes from it, `optimizer.safetensors`.
+ * It must refuse what it would compute wrongly.
  */
 import type { ModelShape } from '../model/model.ts'
 import {

@@ -1,6 +1,6 @@
 /**
- * Reads the head of a GGUF file: metadata and where each tensor lies.
- * It must not trust a single count or length of the file: all are checked before memory is taken.
+ * Reads the header of a GGUF file: metadata and the offset of each tensor. It must not trust any count or length in the
+ * file: all are checked before memory is allocated.
  */
 
 /** A file that is not a usable model; the message says where it fails. */

@@ -1,6 +1,5 @@
 /**
- * The keys and values that attention has seen, for one sequence of tokens.
- * It grows with the sequence and must never grow past the context.
+ * The attention keys and values of one sequence of tokens. It grows with the sequence, never beyond the context.
  */
 import type { ModelShape } from './model.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Norm, activation and turning of a llama layer, shared by inference and training. Pure except for their
- * outputs; each row is computed alone.
+ * Normalization, activation and rotary embedding of a llama layer, shared by inference and training. Pure except for
+ * their outputs; each row is computed independently.
  */
 import { dot, type Floats } from './matrix.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Makes a llama model out of a GGUF file: its shape, its weights, its tokenizer's data.
- * It must refuse what the forward pass would compute wrongly, rather than compute it.
+ * Reads a llama model from a GGUF file: its shape, its weights and the data of its tokenizer. It must refuse what the
+ * forward pass would compute wrongly.
  */
 
 import { IDS_MAX } from '../sampling/ranking.ts'

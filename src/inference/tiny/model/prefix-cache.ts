@@ -1,6 +1,6 @@
 /**
- * Remembers what attention has seen of earlier prompts, so that one that begins alike is read faster.
- * It must never hand out anything across two salts: the time it saves would tell of others' prompts.
+ * Caches the attention state of earlier prompts, so that a prompt with the same beginning is read faster. It must never
+ * share entries between two salts: the time saved would reveal the prompts of others.
  */
 import { createKvCache, type KvCache } from './kv-cache.ts'
 import type { ModelShape } from './model.ts'

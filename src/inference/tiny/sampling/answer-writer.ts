@@ -1,6 +1,6 @@
 /**
- * Turns the chosen tokens of one choice into pieces of its answer: text, log-probabilities, ids, and how
- * it ended. It must give out every token exactly once and say exactly once how the choice ended.
+ * Turns the chosen tokens of one choice into pieces of its answer: text, log-probabilities, ids and the finish reason.
+ * It must return every token exactly once, and the finish reason exactly once.
  */
 import { createHash } from 'node:crypto'
 import type { ChoiceDelta, TokenLogprob } from '../../backend.ts'

@@ -1,6 +1,6 @@
 /**
- * Searches the likeliest whole answers, several beginnings at a time. Nothing is drawn: the same request
- * gives the same answers whatever its seed.
+ * Finds the most likely complete answers by beam search. Nothing is sampled: the same request gives the same answers
+ * for every seed.
  */
 import type { Engine } from '../host/engine.ts'
 import type { KvCache } from '../model/kv-cache.ts'

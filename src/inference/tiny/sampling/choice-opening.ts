@@ -1,4 +1,4 @@
-/** What every choice says before its first sampled token: an echo of the prompt, a scripted reasoning. */
+/** The beginning of every choice, before its first sampled token: an echo of the prompt, a scripted reasoning. */
 import type { ChoiceDelta } from '../../backend.ts'
 import { renderReasoning } from '../text/reasoning-script.ts'
 import { decodeText } from '../text/text-assembler.ts'

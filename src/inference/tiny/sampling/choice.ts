@@ -1,6 +1,6 @@
 /**
- * One sampled choice of a completion: token after token, until something ends it.
- * It computes nothing itself; it says what it wants computed and takes the logits.
+ * One sampled choice of a completion: token by token, until something ends it. It requests computations from its caller
+ * and gets the logits back.
  */
 import type { ChoiceDelta } from '../../backend.ts'
 import type { GrammarFollower } from '../constraints/grammar-engine.ts'

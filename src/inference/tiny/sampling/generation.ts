@@ -1,6 +1,6 @@
 /**
- * One request's completion as a series of small steps: it says what it wants computed, and goes on with the logits.
- * The scheduler can so put the steps of many requests into one pass.
+ * The completion of one request as a series of small steps: it requests a computation and resumes with the logits, so
+ * that the scheduler can batch the steps of many requests into one pass.
  */
 import { ApiError } from '../../../errors.ts'
 import type { ChoiceDelta, Delta, PromptDelta, PromptLogprobs } from '../../backend.ts'

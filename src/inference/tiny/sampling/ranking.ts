@@ -1,6 +1,4 @@
-/**
- * Puts tokens in the order of their values. Pure. Equal values must stand by id, so that runs are equal.
- */
+/** Ranks tokens by value. Pure. Equal values must be ordered by id, so that runs are reproducible. */
 
 /** The largest value of 32 bits; with an id below IDS_MAX behind it, a number is still exact. */
 const ASCENDING_MAX = 0x7fffffff

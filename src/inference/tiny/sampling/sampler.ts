@@ -1,6 +1,6 @@
 /**
- * Chooses the next token from logits. Pure: all randomness comes in with the state.
- * The log-probabilities that it states must be those of the distribution that it draws from.
+ * Samples the next token from logits. Pure: all randomness is part of the state. The log-probabilities that it reports
+ * must be those of the distribution that it samples from.
  */
 import type { Random } from './random.ts'
 import { rank } from './ranking.ts'

@@ -1,4 +1,4 @@
-/** The steps that a request's completion is made of, as they pass between the completion and the scheduler. */
+/** The steps of a completion, as exchanged between the completion and the scheduler. */
 import type { Delta } from '../../backend.ts'
 import type { Part, PassLogits } from '../model/transformer.ts'
 

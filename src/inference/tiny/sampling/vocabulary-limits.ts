@@ -1,6 +1,6 @@
 /**
- * What is done to the model's logits before a token is chosen: bans, biases and penalties. Pure.
- * The order is that of vLLM; what is not asked for must not change a logit.
+ * Applies bans, biases and penalties to the model's logits before a token is chosen. Pure. The order is that of vLLM;
+ * neutral settings must not change a logit.
  */
 
 const LOGIT_BIAS_MAX = 100

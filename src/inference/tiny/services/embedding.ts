@@ -1,6 +1,6 @@
 /**
- * Vectors of texts: what the last layer makes of their tokens, averaged and of length 1. The model has never learnt to
- * embed, so that texts of the same words are near to each other, and that is all.
+ * Embeddings of texts: the outputs of the last layer, averaged over the tokens and normalized to length 1. The model
+ * was not trained for embeddings: texts with the same words are close to each other, and no more.
  */
 import { ApiError } from '../../../errors.ts'
 import type { Engine } from '../host/engine.ts'
@@ -77,8 +77,8 @@ function* sumStates(
 }
 
 /**
- * The vector in the same direction whose length is 1, in numbers of 32 bits, which both encodings hold. The mean has the
- * direction of the sum.
+ * The vector in the same direction whose length is 1, in numbers of 32 bits, which both encodings hold. The mean has
+ * the direction of the sum.
  */
 export function toUnitLength(values: ArrayLike<number>): number[] {
   const numbers = Array.from(values)

@@ -1,4 +1,4 @@
-/** What the tiny model answers beside chats, as JSON texts: legacy completions, embeddings, tokens. */
+/** The services of the tiny model other than chats, answered as JSON texts: legacy completions, embeddings, tokens. */
 import { ApiError } from '../../../errors.ts'
 import type { Delta, RelayedDelta, ServiceCall, ServiceCallOf } from '../../backend.ts'
 import type { EnginePlan, PieceOf } from '../host/engine-work.ts'

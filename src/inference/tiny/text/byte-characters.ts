@@ -1,6 +1,6 @@
 /**
- * GPT-2's table of printable stand-in characters, one for each byte.
- * A vocabulary spells its tokens in them; they must never reach a client.
+ * GPT-2's table of printable characters that stand for bytes. The tokens of a vocabulary are spelled in them; they must
+ * never reach a client.
  */
 
 /** The stand-in character of each byte, by byte. */

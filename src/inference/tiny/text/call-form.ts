@@ -1,4 +1,4 @@
-/** How the model writes a call of a tool. The chat template of the shipped model shows calls in the same form. */
+/** The format in which the model writes a tool call. The chat template of the shipped model uses the same format. */
 
 export const CALL_OPENING = '<tool_call>'
 export const CALL_CLOSING = '</tool_call>'

@@ -1,4 +1,4 @@
-/** A prompt that is no chat: a text or tokens as they are. */
+/** A prompt that is not a chat: a text or tokens, used unchanged. */
 import { ApiError } from '../../../errors.ts'
 import { promptTooLong } from './chat-prompt.ts'
 import type { Tokenizer } from './tokenizer.ts'

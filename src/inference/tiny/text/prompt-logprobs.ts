@@ -1,4 +1,4 @@
-/** The log-probabilities of a prompt's tokens, in the shape that vLLM answers them. Pure. */
+/** The log-probabilities of a prompt's tokens, in vLLM's format. Pure. */
 import type { PromptLogprobs } from '../../backend.ts'
 import { placeOf } from '../sampling/ranking.ts'
 import { describeToken } from '../sampling/sampler.ts'

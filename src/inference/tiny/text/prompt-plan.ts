@@ -1,4 +1,4 @@
-/** Reads what a chat request says about its prompt. It knows no vocabulary and no template. */
+/** Reads the prompt settings of a chat request. Independent of vocabulary and template. */
 import { resolveAddGenerationPrompt } from '../../../domain/chat/chat-rules.ts'
 import { ApiError } from '../../../errors.ts'
 import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'

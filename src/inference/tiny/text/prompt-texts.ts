@@ -1,6 +1,6 @@
 /**
- * The texts inside what a chat template gets: messages, tools, documents and the client's variables.
- * What a client writes must never become a control token: this marks its texts so that it cannot.
+ * The texts in the input of a chat template: messages, tools, documents and the client's variables. A client's text
+ * must never become a control token: this marks the texts so that it cannot.
  */
 import { ApiError } from '../../../errors.ts'
 

@@ -1,5 +1,5 @@
 /**
- * The reasoning of a model that was not asked to think: a few fixed sentences, as long as the effort asks for. It must
+ * A scripted reasoning for a model that does not reason: a few fixed sentences, as many as the effort asks for. It must
  * say that it is a script, and it never changes the answer.
  */
 import type { ReasoningEffort } from '../../../schemas/chat/chat-tool-fields.ts'

@@ -1,6 +1,6 @@
 /**
- * Finds stop strings in text that comes in pieces, also across the pieces' borders.
- * It must never let go of text that could still turn out to be the start of a stop string.
+ * Finds stop strings in text that arrives in pieces, also across the boundaries of pieces. It must never release text
+ * that could still be the start of a stop string.
  */
 
 /** A search through one answer. */

@@ -1,6 +1,5 @@
 /**
- * Puts tokens together to text, holding back characters that are not whole yet.
- * It must never give out half a character, nor lose a byte.
+ * Joins tokens to text and holds back incomplete characters. It must never return half a character, nor lose a byte.
  */
 import type { Tokenizer } from './tokenizer.ts'
 
