@@ -1,4 +1,4 @@
-/** The application without a process: everything is registered here, in the order a request meets it. */
+/** The application without its process: registers everything in the order in which a request passes it. */
 import Fastify, { type FastifyServerOptions, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import packageJson from '../package.json' with { type: 'json' }
@@ -80,7 +80,7 @@ export async function buildApp(
   const app: App = Fastify({
     logger,
     logController: new LogController({ disableRequestLogging: true }),
-    // A logger for each request would cost as much as its log line; the few that name it do so themselves.
+    // A logger per request would cost as much as its log line; the few lines that need its id add it themselves.
     childLoggerFactory: (log) => log,
     bodyLimit: config.bodyBytesMax,
     // Missing ones are refused with the other odd requests. Node looks for late requests every 30 s by default.

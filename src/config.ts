@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 
-/** Limit: whatever happens, the process is gone this long after a signal. */
+/** Limit: the process exits at most this long after a signal. */
 export const SHUTDOWN_MS_MAX = 9_500
 
 const MIB = 1024 * 1024
@@ -19,7 +19,7 @@ function whole(min: number, max: number) {
     .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`)
 }
 
-/** The address of a proxy; as common tools have it, without a scheme it is one of http. */
+/** The URL of a proxy; without a scheme it is http, as in common tools. */
 function proxyAddress() {
   return z
     .string()
@@ -92,7 +92,7 @@ const DEFAULTS = Environment.parse({})
 /** The names of all variables, as `.env.example` must list them. */
 export const VARIABLE_NAMES: readonly string[] = Object.keys(Environment.shape)
 
-/** Default of each variable, for the test that holds `.env.example` and the README true. */
+/** The default of each variable, for the test that keeps `.env.example` and the README correct. */
 export const VARIABLE_DEFAULTS: Readonly<Record<string, unknown>> = DEFAULTS
 
 /** Variables that Weft shares with other programs. */
@@ -113,9 +113,9 @@ export interface Config {
   readonly store: 'sqlite' | 'clickhouse'
   /** Where the store `clickhouse` has the calls; null with any other store. */
   readonly clickhouse: ClickHouseConfig | null
-  /** Where processes of one store `clickhouse` share keys and what else is no call; null: each has its own. Secret. */
+  /** Where processes with the store `clickhouse` share all but calls; null: each has its own. Secret. */
   readonly metaUrl: string | null
-  /** Days that projects without a setting of their own keep calls; null: for ever. */
+  /** Days for which projects without a setting keep calls; null: forever. */
   readonly retentionDays: number | null
   readonly logLevel: string
   readonly bodyBytesMax: number
@@ -137,25 +137,25 @@ export interface Config {
   readonly chatQueueMax: number
   /** A GGUF file in place of the built-in model, or null. */
   readonly tinyModel: string | null
-  /** Whether requests to `tiny` may bring a chat template of their own. */
+  /** Whether requests to `tiny` may contain a chat template. */
   readonly tinyChatTemplates: boolean
   /** Whether this server trains `tiny` itself. */
   readonly trainer: boolean
-  /** Of one key at once; null: any number. The same holds for the next two. */
+  /** Per key, concurrently; null: unlimited, also in the next two. */
   readonly keyCompletionsMax: number | null
   readonly keyRequestsPerMinute: number | null
   readonly keyTokensPerMinute: number | null
-  /** What upstreams are asked through; null: nothing. */
+  /** Proxies for requests to upstreams; null: none. */
   readonly proxies: ProxyConfig | null
 }
 
-/** Proxies as other programs are told of them; an empty text is none. */
+/** Proxies from the usual environment variables; an empty text is none. */
 interface ProxyConfig {
-  /** For addresses of http. Secret: it may hold a password. */
+  /** For http URLs. Secret: it may hold a password. */
   readonly http: string
-  /** For addresses of https. Secret. Empty: as `http`. */
+  /** For https URLs. Secret. Empty: as `http`. */
   readonly https: string
-  /** Hosts that are asked directly. */
+  /** Hosts that bypass the proxies. */
   readonly except: string
 }
 
@@ -169,13 +169,13 @@ interface ClickHouseConfig {
 
 /** Times of the training queue. */
 interface TrainingConfig {
-  /** From one heartbeat of a worker to the next, at most. */
+  /** Longest time between two heartbeats of a worker. */
   readonly leaseMs: number
-  /** Of one attempt in all. */
+  /** Total time of one attempt. */
   readonly wallMs: number
-  /** Before a second attempt; it doubles with each. */
+  /** Before the second attempt; doubles with each further one. */
   readonly retryMs: number
-  /** That a job may wait for a worker; 0: any time. */
+  /** How long a job may wait for a worker; 0: unlimited. */
   readonly queueTimeoutMs: number
 }
 
@@ -275,7 +275,7 @@ function toClickHouse(values: z.output<typeof Environment>): ClickHouseConfig | 
   return { url, cluster }
 }
 
-/** With SQLite one process has the calls: there is nobody to share the rest with. */
+/** With SQLite one process owns the calls, so there is no other process to share with. */
 function toMetaUrl({ WEFT_META_URL: url, WEFT_STORE: store }: z.output<typeof Environment>) {
   if (url === undefined) return null
   if (store !== 'clickhouse') throw new ConfigError('WEFT_META_URL needs WEFT_STORE=clickhouse')

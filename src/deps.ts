@@ -21,25 +21,25 @@ import type { NodeStores, SqliteStore } from './store/sqlite/open.ts'
 import { openSqliteStores } from './store/sqlite/open-locked.ts'
 
 /**
- * Part of the time of a shutdown that belongs neither to the drain nor to the writer: the trainer gives its job back
- * (0.8 s), and requests that were aborted write their last words (1.5 s).
+ * The part of the shutdown time used neither by draining nor by the writer: the trainer returns its job (0.8 s), and
+ * aborted requests send their final message (1.5 s).
  */
 const CLOSE_REST_MS = 2_500
 
-/** What the app stands on. The opener closes it. */
+/** The dependencies of the app. Whoever opens them closes them. */
 export interface Deps extends Stores {
-  /** Knows besides the stored keys those of the server. */
+  /** Includes the server's own keys besides the stored ones. */
   readonly keys: KeyStore & Pick<ServerKeys, 'createProcessKey'>
   readonly models: ModelRegistry
   /**
-   * Reads the models file anew.
+   * Reloads the models file.
    *
-   * @throws ModelsFileError; the models then stay as they were
+   * @throws ModelsFileError; the models are then unchanged
    */
   reloadModels(): void
   /** Reads OpenTelemetry exports. */
   readonly traceReader: TraceReader
-  /** What the server tells of itself. */
+  /** Metrics of the server. */
   readonly metrics: Metrics
 }
 
@@ -90,15 +90,15 @@ const STORE_OPENERS: Readonly<Record<Config['store'], OpenStores>> = {
 }
 
 /**
- * Opens what several processes share where the settings name a place for it. Closing it closes the node's stores, too, as
- * does a failure.
+ * Opens the store shared by several processes, if one is configured. Closing it also closes the node's stores, as does
+ * a failure.
  *
  * @throws MigrationError
  */
 async function openShared(node: SqliteStore, config: Config): Promise<NodeStores> {
   if (config.metaUrl === null) return node
   try {
-    // Loaded where the settings name them alone: most servers start without.
+    // Loaded only when configured: most servers run without.
     const { openPostgresStores } = await import('./store/postgres/open.ts')
     return await openPostgresStores(node, {
       url: config.metaUrl,
@@ -153,7 +153,7 @@ export function openNodeStores(config: Config, watch?: StoreWatch): Promise<Sqli
   })
 }
 
-/** What the requests leave of the time of a shutdown, less a rest for all others that close. */
+/** The shutdown time that remains after draining, minus a reserve for everything else that closes. */
 function closeMsOf({ drainTimeoutMs }: Config): number {
   return SHUTDOWN_MS_MAX - drainTimeoutMs - CLOSE_REST_MS
 }
@@ -170,7 +170,7 @@ function openModels(config: Config, tiny: InferenceBackend): ReloadableRegistry 
   return createReloadableRegistry(open, tiny)
 }
 
-/** The built-in model opens with the first completion; a file of the user's at once, to tell what is wrong. */
+/** Opens the built-in model with the first completion, but a user's file at once, to report faults at the start. */
 async function openTiny(config: Config): Promise<InferenceBackend> {
   const { chatQueueMax: queueMax, tinyChatTemplates: allowsChatTemplate, tinyModel } = config
   const options = { name: 'tiny', queueMax, allowsChatTemplate }

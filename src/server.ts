@@ -10,7 +10,7 @@ import { type Remover, startRemover } from './retention/remover.ts'
 import { SCOPES } from './schemas/access/key.ts'
 import { createTrainer, type Trainer } from './training/worker/trainer.ts'
 
-/** What a person can mend. */
+/** Errors that an operator can fix. */
 const EXPECTED_ERRORS: readonly string[] = [
   'DataDirectoryError',
   'DirectoryLockedError',
@@ -22,7 +22,7 @@ const EXPECTED_ERRORS: readonly string[] = [
 const REDACTED = ['req.headers', 'headers', '*.authorization', '*.api_key', '*.password']
 
 async function main(): Promise<void> {
-  // What is wrong with the settings or the store is told before what only a server that runs needs is loaded.
+  // Faults of settings and store are reported before loading what only a running server needs.
   const config = readConfig()
   const { openDeps } = await import('./deps.ts')
   const deps = await openDeps(config)
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
     stream: output,
   })
   await tellMissing(app, deps)
-  // Before the address is open: who sees it open may send a signal at once.
+  // Before listening: a supervisor may send a signal as soon as the port is open.
   let trainer: Trainer | null = null
   let remover: Remover | null = null
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -59,19 +59,19 @@ async function main(): Promise<void> {
   if (config.trainer) trainer = awaitJobs(app, deps, () => startTrainer(app, deps, config))
 }
 
-/** The reader of the log may end before the server. Then only its lines are lost. */
+/** The reader of the log may exit before the server; then only log lines are lost. */
 function outliveLogReaders(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 }
 
-/** One line about files whose rows are there and whose bytes are gone; none when all is well. */
+/** Logs one line if files that the database names are missing. */
 async function tellMissing(app: App, deps: Deps): Promise<void> {
   const { missing } = await deps.checkStore()
   if (Object.values(missing).every((count) => count === 0)) return
   app.log.warn({ missing }, 'files are missing in the data directory')
 }
 
-/** A trainer that starts with the first job: without jobs its thread would only take memory. */
+/** Starts the trainer with the first job: without jobs its thread would only take memory. */
 function awaitJobs(app: App, deps: Deps, start: () => Trainer): Trainer {
   let trainer: Trainer | null = null
   let isStopped = false
@@ -107,7 +107,7 @@ async function hasUnfinishedJobs({ trainingJobs }: Deps): Promise<boolean> {
   return queued.length + running.length > 0
 }
 
-/** Trains jobs of `tiny` as any worker would, with a key that ends with the process. */
+/** Trains jobs of `tiny` like any worker, with a key that is valid until the process ends. */
 function startTrainer(app: App, deps: Deps, config: Config): Trainer {
   const token = deps.keys.createProcessKey({
     svc_user_id: 'trainer',
@@ -127,7 +127,7 @@ function startTrainer(app: App, deps: Deps, config: Config): Trainer {
   })
 }
 
-/** The address under which the server reaches itself. */
+/** The URL at which the server reaches itself. */
 function ownUrl(app: App): string {
   const [bound] = app.addresses()
   if (typeof bound !== 'object') throw new Error('the server does not listen')
@@ -137,7 +137,7 @@ function ownUrl(app: App): string {
   return family === 'IPv6' ? `http://[${address}]:${port}` : `http://${address}:${port}`
 }
 
-/** Reads the models file anew; a wrong one is logged and the models stay as they were. */
+/** Reloads the models file; an invalid one is logged and changes nothing. */
 function reloadModels(app: App, deps: Deps): void {
   try {
     deps.reloadModels()
@@ -147,7 +147,7 @@ function reloadModels(app: App, deps: Deps): void {
   }
 }
 
-/** Makes the first key of a fresh database and shows it once, apart from the log. */
+/** Creates the first key of a new database and prints it once, outside the log. */
 async function announceFirstKey(app: App, config: Config, deps: Deps): Promise<void> {
   if (config.bootstrapKey !== null || (await deps.keys.listKeys()).length > 0) return
   const { secret } = await deps.keys.createKey({
@@ -171,7 +171,7 @@ async function shutDown(
   app.log.info({ signal }, 'draining')
   setTimeout(() => process.exit(1), SHUTDOWN_MS_MAX).unref()
   try {
-    // Before requests are refused: the trainer gives its job back.
+    // The trainer returns its job before requests are refused.
     await Promise.all(inBackground.map((work) => work?.stop()))
     await app.close()
     await deps.close()
@@ -183,7 +183,7 @@ async function shutDown(
   }
 }
 
-/** One clear line for what a person can mend; the stack for what is a bug. */
+/** One line for errors that an operator can fix; the stack for bugs. */
 function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { code, address, port } = error as NodeJS.ErrnoException & {

@@ -1,13 +1,13 @@
-/** Stores that tell how often their work was done, whichever store does it. */
+/** Wraps stores of any kind to count their operations. */
 import type { CallStore } from '../store/api/calls/calls.ts'
 import type { TrainingQueue } from '../store/api/training/training-queue.ts'
 
 export interface StoreCounts {
-  /** Parts of calls that were answered as stored, repeats included. */
+  /** Parts of calls that were acknowledged, including repeats. */
   partsStored(part: 'start' | 'end', count: number): void
-  /** A worker got a job. */
+  /** A worker claimed a job. */
   jobClaimed(): void
-  /** A worker has ended its attempt at a job; one that is overdue ends without it. */
+  /** A worker ended its attempt at a job. Overdue attempts, which the server ends, do not count. */
   attemptEnded(end: AttemptEnd): void
 }
 

@@ -1,4 +1,4 @@
-/** How it is now: what waits, runs and is left, as those who know tell it when they are asked. */
+/** Gauges: current queues, running work and free capacity, read from their owners at each scrape. */
 import type { UpstreamState } from '../inference/backend.ts'
 import type { AdmissionFigures } from '../inference/chat/admission.ts'
 import type { ReadFigures, StoreFigures, WriteFigures } from '../store/api/figures.ts'
@@ -11,7 +11,7 @@ interface ServerFigures {
   readonly upstreams: readonly (UpstreamState & { readonly model: string })[]
 }
 
-/** All of them, in the text format of Prometheus. */
+/** Renders all gauges in the Prometheus text format. */
 export function renderGauges(figures: ServerFigures): string {
   const { version, stores } = figures
   const build = { name: 'weft_build_info', help: 'The running version.', labels: ['version'] }

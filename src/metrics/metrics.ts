@@ -1,6 +1,6 @@
 /**
- * What has happened since the server began, counted where it happens by those who know. Each count costs a look into
- * a map; no label holds what a client wrote.
+ * Counts events since the start of the server, at the place where they happen. Each count costs a map lookup; no label
+ * holds text from a client.
  */
 import type { AnsweredRequest, RequestWatch } from '../http/request-watch.ts'
 import type { CompletedAnswer, CompletionWatch } from '../inference/chat/completion-watch.ts'
@@ -9,17 +9,17 @@ import type { StoreCounts } from './counted-stores.ts'
 import { createCounter, createHistogram, renderGauge } from './tallies.ts'
 
 export interface Metrics extends RequestWatch, StoreWatch, StoreCounts, CompletionWatch {
-  /** Spans that came by OpenTelemetry. */
+  /** Spans received over OpenTelemetry. */
   spansStored(count: number): void
   /** Recorded completions that could not be stored. */
   recordingsLost(count: number): void
-  /** All of them, in the text format of Prometheus. */
+  /** Renders all metrics in the Prometheus text format. */
   render(): string
 }
 
-/** By the first digit of a status. */
+/** By the first digit of the status. */
 const STATUS_CLASSES = ['other', '1xx', '2xx', '3xx', '4xx', '5xx']
-/** Upper ends of buckets, in seconds. */
+/** Upper bounds of buckets, in seconds. */
 const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
 const COMMIT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 const COMMIT_WRITES = [1, 3, 10, 30, 100, 300, 1000]
@@ -28,8 +28,8 @@ const ANSWER_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 const OWN_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1, 10]
 
 /**
- * Spec: §4.7 (not shown). Choice: no metric has a label for a project, a key or a user, so that whoever may scrape sees
- * how the server does and not who does what.
+ * Spec: §4.7 (not shown). Choice: no metric has a label for a project, a key or a user, so that a scraper sees the
+ * state of the server but not who does what.
  */
 export function createMetrics(): Metrics {
   const requests = createRequestMetrics()

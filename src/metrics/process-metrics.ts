@@ -1,10 +1,10 @@
-/** What Node tells of the process: memory, processor, event loop, collected garbage. */
+/** Metrics of the Node process: memory, CPU, event loop, garbage collection. */
 import type { Registry } from 'prom-client'
 
-/** Of the process, so once in it: what watches it is never taken away. */
+/** One per process: its observers cannot be removed. */
 let opened: Promise<Registry> | null = null
 
-/** Loaded with the first scrape, from which on garbage and delays of the event loop are counted. */
+/** Loaded at the first scrape; garbage collection and event loop delays are counted from then on. */
 async function openRegistry(): Promise<Registry> {
   const { collectDefaultMetrics, Registry } = await import('prom-client')
   const register = new Registry()
@@ -12,7 +12,7 @@ async function openRegistry(): Promise<Registry> {
   return register
 }
 
-/** Their text, in the format of Prometheus. */
+/** Renders them in the Prometheus text format. */
 export async function renderProcessMetrics(): Promise<string> {
   opened ??= openRegistry()
   return (await opened).metrics()

@@ -22,9 +22,9 @@ export interface GrpcServerOptions {
   readonly bodyBytesMax: number
   readonly findPrincipal: (key: string) => Promise<Principal | null>
   readonly recordSpans: RecordSpans
-  /** Told of each answer. */
+  /** Called for each answer. */
   readonly onAnswer: (answer: GrpcAnswer) => void
-  /** Faults that are no refusals. */
+  /** Called for unexpected errors. */
   readonly onFault: (error: unknown) => void
 }
 

@@ -15,11 +15,11 @@ export type Encoding = 'protobuf' | 'json'
 
 export interface ReadRequest {
   readonly encoding: Encoding
-  /** The whole body, not compressed. */
+  /** The whole body, decompressed. */
   readonly bytes: Uint8Array
-  /** The project that the request itself names; it goes before what resources say. */
+  /** The project named by the request itself; overrides the resources. */
   readonly project_id: string | null
-  /** The project of spans that no one names one for. */
+  /** The project of spans without another one. */
   readonly default_project_id: string | null
   readonly refScheme: string
   readonly svc_user_id: string

@@ -14,7 +14,7 @@ export interface SpanRecorderOptions {
   readonly refScheme: string
   readonly feedbackPayloadBytesMax: number
   readonly nowUs: () => number
-  /** Told how many spans of an export were stored; of one that failed in its middle nothing is told. */
+  /** Called with the number of spans of an export after all were stored; not called when it failed midway. */
   readonly onStored: (spans: number) => void
 }
 
@@ -64,7 +64,7 @@ export function createSpanRecorder(options: SpanRecorderOptions): RecordSpans {
   }
 }
 
-/** Some commits one after the other, each durable; what a later one fails is sent again and found stored. */
+/** Writes in several commits, each durable. After a failure the client resends all; stored calls are recognized. */
 async function writeCalls(spans: OpenSpans, store: CallStore) {
   let count = 0
   let message: string | null = null

@@ -1,6 +1,6 @@
 /**
- * How the calls of a large trace request come from the thread that reads it: a batch at a time, each when it is asked
- * for, so that neither side has to take all of them over in one turn.
+ * Transfers the calls of a large trace request from the thread that reads it: in batches on demand, so that neither
+ * side handles all of them in one turn of its event loop.
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { CallParts } from '../domain/calls/new-call.ts'
@@ -12,10 +12,10 @@ const BATCH_CALLS = 1000
 /** Limit: characters of its bodies; one call alone may have more. */
 const BATCH_CHARACTERS = 4 * 1024 * 1024
 
-/** Everything of a request but its calls. */
+/** A request without its calls. */
 export type SpansHead = Omit<ReadSpans, 'calls'>
 
-/** To the reader: the head, then batches, then null. */
+/** Messages to the receiver: the head, then batches, then null. */
 type Sent = SpansHead | PackedParts | null
 
 /** Calls in their order, in parts of bounded size. */

@@ -76,10 +76,10 @@ export function createTraceReader({ heapMibMax, threadFile }: TraceReaderOptions
       })
     } catch (cause) {
       if (isClosed) throw new ApiError('server_draining')
-      // It waited behind a request that took the thread with it, and was not begun.
+      // It waited behind a request that crashed the thread, and was not started.
       if (pool !== taken) return run(request)
       if ((cause as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') throw cause
-      // The pool starts no thread for what waits behind one that has died.
+      // The pool starts no new thread for requests that wait behind a crashed one.
       pool = null
       void taken.destroy()
       throw new ApiError('request_too_large', { cause })
@@ -98,7 +98,7 @@ export function createTraceReader({ heapMibMax, threadFile }: TraceReaderOptions
           refusal && reject(new ApiError(refusal.code, { message: refusal.message }))
         run({ ...request, port }).then(onAnswer, reject)
       })
-      // It is told of while somebody waits; else nobody wants to know.
+      // Reported to those who wait for it; otherwise it must not be an unhandled rejection.
       failed.catch(() => undefined)
       const spans = receiveSpans(port1, failed)
       try {
