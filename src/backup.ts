@@ -11,11 +11,11 @@ import { DATABASE_FILE } from './store/sqlite/db/connection.ts'
 const USAGE = `usage:
   npm run backup -- --to DIR
 
-Copies WEFT_DATA_DIR to DIR and checks the copy, also while a server runs on it, which must be able to
-write there. DIR is made; it may be there when it is empty. WEFT_DATA_DIR=DIR npm start serves the copy.
+Copies WEFT_DATA_DIR to DIR and verifies the copy. A server may be running on WEFT_DATA_DIR; its user must be
+able to write to DIR, which must be missing or empty. WEFT_DATA_DIR=DIR npm start serves the copy.
 
-Ends with 0 when the copy is whole, with 2 when it is made but files were gone or damaged in the
-data directory already, and with 1 when there is no copy.`
+Exit codes: 0 for a complete copy, 2 for a copy of a data directory that already had missing or damaged
+files, 1 for no copy.`
 const EXIT_SOURCE_DAMAGED = 2
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -39,7 +39,7 @@ async function main(args: readonly string[]): Promise<void> {
     const told = `${Math.ceil(bytes / 1e6)} MB with ${counts.whole} files, all checked`
     process.stdout.write(`${dataDir} is backed up to ${to}: ${told}\n`)
     if (counts.missing + counts.damaged === 0) return
-    const faults = `${counts.missing} files gone and ${counts.damaged} files damaged`
+    const faults = `${counts.missing} missing and ${counts.damaged} damaged files`
     process.stderr.write(`weft: the data directory ${dataDir} has ${faults}\n`)
     process.exitCode = EXIT_SOURCE_DAMAGED
   } finally {
@@ -93,7 +93,7 @@ async function discardOnFailure<T>(target: BackupTarget, run: () => Promise<T>):
 
 function giveUp(target: BackupTarget, signal: NodeJS.Signals): void {
   target.discard()
-  process.stderr.write(`weft: ended by ${signal}, there is no backup\n`)
+  process.stderr.write(`weft: stopped by ${signal}; no backup was made\n`)
   process.exit(1)
 }
 

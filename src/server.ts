@@ -141,7 +141,7 @@ function ownUrl(app: App): string {
 function reloadModels(app: App, deps: Deps): void {
   try {
     deps.reloadModels()
-    app.log.info({ models: deps.models.listEntries().length }, 'models read anew')
+    app.log.info({ models: deps.models.listEntries().length }, 'models reloaded')
   } catch (error) {
     app.log.error(describeFailure(error))
   }

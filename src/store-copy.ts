@@ -57,7 +57,7 @@ async function copyToPostgres({ dataDir, metaUrl }: Config): Promise<void> {
     }
     for (const [kind, count] of Object.entries(source.missing)) {
       if (count === 0) continue
-      process.stderr.write(`left out, as they are gone from ${dataDir}: ${count} ${kind}\n`)
+      process.stderr.write(`not copied, because they are missing in ${dataDir}: ${count} ${kind}\n`)
     }
   } finally {
     source.close()

@@ -23,7 +23,11 @@ export interface Remover {
 export function startRemover({ log, ...options }: RemoverOptions): Remover {
   const nowUs = createCautiousClock({
     onDoubt: (ahead_ms) =>
-      log('warn', { ahead_ms }, 'the clock was set ahead: for an hour, calls expire as before'),
+      log(
+        'warn',
+        { ahead_ms },
+        'the clock was set ahead and is not trusted for an hour: calls expire by the previous time',
+      ),
   })
   const onRemoved = (removed: object) => log('info', removed, 'calls were removed')
   const round = createRemovalRound({ ...options, nowUs, onRemoved })

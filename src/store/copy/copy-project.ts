@@ -77,7 +77,7 @@ export async function copyProject(
     const results = await to.calls.writeParts(calls.map((call) => toCopiedParts(call, refScheme)))
     const refused = results.findIndex(({ error }) => error)
     if (refused < 0) return
-    throw new CopyError(`call ${calls[refused]?.id} is there with other content`)
+    throw new CopyError(`call ${calls[refused]?.id} exists with different content`)
   })
   const found = await sumUp(to, 'compared', async () => undefined)
   for (const name of ['calls', 'storage_size_bytes', 'checksum'] as const) {

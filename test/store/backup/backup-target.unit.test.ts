@@ -34,10 +34,10 @@ describe('the target of a backup', () => {
       [join(root, 'full'), 'not an empty folder'],
       [join(root, 'file'), 'not an empty folder'],
       [join(root, 'nowhere', 'copy'), 'there is no folder'],
-      [dataDir, 'lies in the data directory'],
-      [join(dataDir, 'copy'), 'lies in the data directory'],
-      [join(root, 'link', 'copy'), 'lies in the data directory'],
-      [join(root, 'foreign'), 'no backup has made it'],
+      [dataDir, 'is inside the data directory'],
+      [join(dataDir, 'copy'), 'is inside the data directory'],
+      [join(root, 'link', 'copy'), 'is inside the data directory'],
+      [join(root, 'foreign'), 'was not created by a backup'],
     ]
     const before = readdirSync(root, { recursive: true })
     for (const [to, reason] of refused) expect(() => openBackupTarget(dataDir, to)).toThrow(reason)

@@ -132,7 +132,7 @@ describe('npm run backup beside the process that has the directory', () => {
       socket.end(`${line}\n`)
       return text(socket)
     }
-    expect(await ask('{"copy_to": 1}')).toContain('no request')
+    expect(await ask('{"copy_to": 1}')).toContain('not a valid backup request')
     await ask(JSON.stringify({ copy_to: join(makeTempDir(), 'copy.db') }))
     const to = join(makeTempDir(), 'copy')
     expect((await startBackup(dataDir, to).ended)[0]).toBe(0)
@@ -152,7 +152,7 @@ describe('npm run backup without a server', () => {
     const before = readdirSync(dataDir, { recursive: true }).sort()
     const to = join(makeTempDir(), 'copy')
     const [code, , stderr] = await startBackup(dataDir, to).ended
-    expect([code, stderr]).toEqual([2, expect.stringContaining('1 files gone and 1 files damaged')])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('1 missing and 1 damaged files')])
     expect(readdirSync(dataDir, { recursive: true }).sort()).toEqual(before)
     const copy = await openStores(to)
     expect(await copy.files.findFile(PROJECT, kept).catch(({ code }) => code)).toBe(

@@ -95,7 +95,7 @@ describe.skipIf(!hasPostgres)('a copy of all that is no call in PostgreSQL', () 
       },
     })
     const refused = copy(dataDir, url, writeMeanwhile)
-    await expect(refused).rejects.toThrow('PostgreSQL holds something since (see its table keys)')
+    await expect(refused).rejects.toThrow('PostgreSQL is no longer empty (see its table keys)')
     expect(await stores.keys.listKeys()).toHaveLength(1)
     expect(await stores.prices.listPrices(PROJECT)).toEqual([])
   })

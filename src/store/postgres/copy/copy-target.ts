@@ -92,7 +92,7 @@ function toTarget(url: string, client: Client, served: string): CopyTarget {
           await db.run(SQL.lockTables(served, COPIED_TABLES))
           const filled = await findFilled()
           if (filled !== null) {
-            throw new CopyError(`PostgreSQL holds something since (see its table ${filled})`)
+            throw new CopyError(`PostgreSQL is no longer empty (see its table ${filled})`)
           }
           await publish(db, served)
         }),

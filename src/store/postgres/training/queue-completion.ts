@@ -72,7 +72,7 @@ async function chooseArtifact(tx: JobMoves['tx'], job: TrainingJob, { sha256 }: 
 }
 
 function artifactConflict(): ApiError {
-  const message = 'The sha256 is not that of the artifact that was uploaded.'
+  const message = 'The sha256 does not match the uploaded artifact.'
   return new ApiError('artifact_conflict', {
     message,
     param: 'sha256',

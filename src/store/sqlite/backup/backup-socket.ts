@@ -58,7 +58,7 @@ export async function openBackupSocket(
 
   async function serve(socket: Socket, line: string): Promise<void> {
     const path = readPath(line)
-    if (path === null) return hangUp(socket, 'this is no request for a copy')
+    if (path === null) return hangUp(socket, 'not a valid backup request')
     if (isTaken) return hangUp(socket, 'another backup is under way')
     isTaken = true
     try {

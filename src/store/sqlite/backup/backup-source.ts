@@ -70,7 +70,7 @@ async function openBesideOwner(dataDir: string): Promise<BackupSource> {
         if ('error' in reply) return requireWhole(reply.error, `the server, to ${path}`)
         onProgress(reply.done, reply.total)
       }
-      throw new Error('the server ended before the copy was whole')
+      throw new Error('the server stopped before the copy was complete')
     },
     close: () => socket.destroy(),
   }
@@ -82,9 +82,9 @@ function connectToOwner(dataDir: string): Promise<Socket> {
     const socket = connect(address)
     socket.once('connect', () => resolve(socket))
     socket.once('error', ({ message }) => {
-      const who = `the process that uses ${dataDir} takes no backups`
+      const who = `the process that uses ${dataDir} does not accept backups`
       reject(
-        new Error(`${who} (${message}); it may be starting, of an older version, or no server`),
+        new Error(`${who} (${message}): it may be starting, be an older version, or be no server`),
       )
     })
     socket.on('error', () => undefined)

@@ -120,15 +120,15 @@ function requirePlace(dataDir: string, to: string): string {
   const place = join(realpathSync(parent), basename(to))
   const source = realpathSync(dataDir)
   if (`${place}${sep}`.startsWith(`${source}${sep}`)) {
-    throw new BackupTargetError(`${to} lies in the data directory ${dataDir}`)
+    throw new BackupTargetError(`${to} is inside the data directory ${dataDir}`)
   }
   const found = statSync(place, { throwIfNoEntry: false })
   if (found === undefined) return place
   if (!found.isDirectory() || readdirSync(place).length > 0) {
-    throw new BackupTargetError(`${to} is there and not an empty folder`)
+    throw new BackupTargetError(`${to} exists and is not an empty folder`)
   }
   if (found.dev !== statSync(parent).dev) {
-    throw new BackupTargetError(`${to} is a disk of its own; name a folder in it`)
+    throw new BackupTargetError(`${to} is a mount point; name a folder inside it`)
   }
   return place
 }
@@ -154,7 +154,7 @@ function sizeOf(directory: string): number {
 function takePartial(path: string): void {
   if (existsSync(path)) {
     if (readdirSync(path).length > 0 && !existsSync(join(path, LOCK_FILE))) {
-      throw new BackupTargetError(`${path} is in the way, and no backup has made it`)
+      throw new BackupTargetError(`${path} is in the way and was not created by a backup`)
     }
     lockDataDirectory(path).release()
     rmSync(path, { recursive: true })

@@ -67,7 +67,7 @@ export function requireMigrated(db: Connection, directory: string = DIRECTORY): 
   requireKnown(applied, migrations, DATABASE)
   if (applied.length === migrations.length) return
   throw new MigrationError(
-    'the database is of an older version of Weft than this command, and the server that uses it still runs; stop it first',
+    'the database belongs to an older version of Weft whose server is still running; stop it first',
   )
 }
 

@@ -69,7 +69,7 @@ export function createFileStore(db: Connection, writes: Writes, folder: FileFold
       const { size_bytes, content, path } = row
       if (path === null) return { size_bytes, content: content as Buffer }
       if (!(await folder.has(path))) {
-        const message = 'The bytes of the file are gone from the server; send it again.'
+        const message = 'The content of the file is missing on the server; upload it again.'
         throw new ApiError('file_not_found', { message, param: 'digest' })
       }
       return { size_bytes, content: await onDisk(() => folder.openReader(path)) }

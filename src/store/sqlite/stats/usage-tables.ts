@@ -103,7 +103,8 @@ export function createUsageTables({ columns, buckets, valuesMax, prices }: Usage
 /** Returns the error for a result with too many values. */
 export function tooLarge(): ApiError {
   return new ApiError('validation_failed', {
-    message: 'granularity gives too many values: ask for longer buckets, fewer metrics or a filter',
+    message:
+      'granularity results in too many values: use longer buckets, fewer metrics or a filter',
     param: 'granularity',
   })
 }

@@ -74,7 +74,7 @@ function chooseArtifact(job: TrainingJob, { sha256 }: Outcome, rows: QueueRows) 
 }
 
 function artifactConflict(): ApiError {
-  const message = 'The sha256 is not that of the artifact that was uploaded.'
+  const message = 'The sha256 does not match the uploaded artifact.'
   return new ApiError('artifact_conflict', {
     message,
     param: 'sha256',
