@@ -14,7 +14,7 @@ export function hashKey(secret: string): Buffer {
   return hash('sha256', secret, 'buffer')
 }
 
-/** Whether two hashes, or two keys, are equal, in a time that does not tell where they differ. */
+/** Compares two hashes, or two keys, in constant time. */
 export function isSameBytes(left: Buffer, right: Buffer): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }

@@ -39,7 +39,7 @@ type Dump = Omit<Span, 'start_ns' | 'end_ns'> & { readonly start_time_unix_nano?
 const KINDS = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'] as const
 const STATUSES = ['UNSET', 'OK', 'ERROR'] as const
 
-/** Names of the conventions for steps that another dialect tells in its own words. */
+/** The conventions' names for steps that another dialect names differently. */
 const OPERATIONS: Partial<Record<StepKind, string>> = {
   agent: 'invoke_agent',
   llm: 'chat',

@@ -23,7 +23,7 @@ function spanRefs({ refScheme, project_id }: RefPlace, id: string): readonly str
   return [callRef(refScheme, project_id, id), `${refScheme}:///${project_id}/agent_span/${id}`]
 }
 
-/** The refs under which a turn and the spans that it tells of are spoken of. */
+/** The refs of a turn and of its spans. */
 export function refsOfTurn(place: RefPlace, { trace_id, messages }: TraceChat): string[] {
   const spanIds = new Set(messages.flatMap(({ span_id }) => span_id ?? []))
   const { refScheme, project_id } = place

@@ -25,7 +25,7 @@ export function createGroups(grouping: SpanGrouping): SpanSums<GroupPage> {
     : createSpanGroups(grouping)
 }
 
-/** Picks the keys of a page of spans: what was read of a span is let go when it was looked at. All are counted. */
+/** Picks the keys of a page of spans and counts all of them; the data of a span is released after use. */
 export function createSpanPicker<Key>(query: Pick<RowQuery, 'sort' | 'offset' | 'limit'>): {
   add(key: Key, span: AgentSpan | null): boolean
   keys(): Key[]

@@ -47,12 +47,12 @@ export function resolveScope(request: ScopeRequest, filter: CallsFilter = {}): S
   }
 }
 
-/** Whether a span belongs to the scope, as far as its expression tells. */
+/** Whether a span belongs to the scope, judged by the expression of the scope alone. */
 export function createScopeMatcher({ expression }: SpanScope): (span: AgentSpan) => boolean {
   return createSpanMatcher(expression)
 }
 
-/** Whether a span meets an expression; all do when there is none. */
+/** Whether a span satisfies an expression; true without one. */
 export function createSpanMatcher(expression: Expression | null): (span: AgentSpan) => boolean {
   if (expression === null) return () => true
   const meets = createMatcher(expression)

@@ -15,12 +15,12 @@ import { addUsd, costsOf } from './span-costs.ts'
 import { answerOf, questionOf, readSpanMessages } from './span-messages.ts'
 import { contentRefs } from './span-row.ts'
 
-/** Limit: levels of the tree that are told apart; deeper spans are left out. */
+/** Limit: levels of the tree; deeper spans are left out. */
 const DEPTH_MAX = 200
 
 interface TraceChatOptions {
   readonly prices: PriceTable
-  /** Whether tool calls that answers ask for and no span runs are told, too. */
+  /** Whether to include tool calls that answers request and no span runs. */
   readonly withModelToolCalls: boolean
 }
 
@@ -97,7 +97,7 @@ function findRoot(roots: readonly Node[]): AgentSpan {
   )
 }
 
-/** What was asked: of the first agent that was, else of the first span that holds a question. */
+/** The question: that of the first agent that has one, else of the first span that has one. */
 function tellQuestion(roots: readonly Node[]): ChatMessage[] {
   const spans = [...walk(roots)]
   const ordered = [...spans.filter(isInvocation), ...spans]
@@ -128,7 +128,7 @@ function tellAll(
   const tell = (span: AgentSpan, type: ChatMessage['type'], agent: string | null, part: object) =>
     told.push({ ...describe(span, type, agent), ...part } as ChatMessage)
 
-  /** Whether an answer was told: an agent's own repeats that of its last model call. */
+  /** Whether an answer was shown already: an agent's own repeats that of its last model call. */
   function visit({ span, children }: Node, outer: string | null, depth: number): boolean {
     if (depth > DEPTH_MAX) return false
     const agent = textColumn(span, 'agent_name') ?? outer

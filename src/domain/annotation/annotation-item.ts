@@ -27,7 +27,7 @@ export interface AnnotationItem extends QueuedCall {
   readonly annotator_user_id: string | null
   readonly created_at_us: number
   readonly updated_at_us: number
-  /** From 1; null when it was not asked for. */
+  /** From 1; null when not requested. */
   readonly position_in_queue: number | null
 }
 
@@ -48,7 +48,7 @@ export function renderItem(item: AnnotationItem): AnnotationItemSchema {
 
 export type ReachedState = Exclude<AnnotationState, 'unstarted'>
 
-/** Limit: how long a claim keeps others away, microseconds: an hour. */
+/** Limit: lifetime of a claim, in microseconds: an hour. */
 export const CLAIM_US = 60 * 60 * 1_000_000
 
 /**

@@ -45,11 +45,11 @@ export const ASKED_FIELDS: ReadonlySet<string> = new Set([...CALL_FIELDS, 'feedb
 /** What of other tables fields of a call lie in. */
 export interface CallBeside {
   readonly expanded: Expansion | null
-  /** The value that a ref leads to; undefined when it leads nowhere. */
+  /** The target of a ref; undefined when it has none. */
   readRef(ref: string): unknown
   /** Feedback about a call, the oldest first. */
   feedbackOf(call: CallTexts): readonly FeedbackRow[]
-  /** What tokens cost; null where no cost is asked about. */
+  /** The prices of tokens; null when no cost is needed. */
   readonly prices: PriceTable | null
   /** Payloads of feedback that were parsed before. */
   readonly payloads: WeakMap<FeedbackRow, unknown>
@@ -86,10 +86,10 @@ export function callField(scanned: ScannedCall, path: readonly string[]): unknow
 }
 
 /**
- * Whether a path leads to what a call cost.
+ * Whether a path refers to the cost of a call.
  *
- * Spec: §2.7 (queries are an addition). Choice: `summary.weave.total_cost` and `summary.weave.costs.<model>.<field>`, as
- * `include_costs` shows them.
+ * Spec: §2.7 (queries are an addition). Choice: `summary.weave.total_cost` and `summary.weave.costs.<model>.<field>`,
+ * as `include_costs` shows them.
  */
 export function isCostPath([first, second, third]: readonly string[]): boolean {
   return first === 'summary' && second === 'weave' && (third === 'costs' || third === 'total_cost')

@@ -46,7 +46,7 @@ function pickShown(small: object, view: LineView): object {
   return Object.fromEntries(Object.entries(small).filter(([name]) => isShown(name, view)))
 }
 
-/** What was asked for beside the columns is shown too. */
+/** Whether a field is written: requested columns, and fields that other options add. */
 function isShown(name: string, view: LineView): boolean {
   const { columns, withCosts, withFeedback } = view.shape
   if (columns === null || columns.has(name)) return true

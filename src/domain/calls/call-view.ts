@@ -45,12 +45,12 @@ export type CallTexts = Omit<
 }
 
 export interface CallViewOptions {
-  /** Null when they were not asked for. */
+  /** Null when not requested. */
   readonly costs: CallCosts | null
-  /** Feedback about the call, or null when it was not asked for. */
+  /** Feedback about the call, or null when not requested. */
   readonly feedback?: readonly unknown[] | null
   readonly includeStorageSize: boolean
-  /** Bytes over the trace, or null when not asked for. */
+  /** Bytes of the trace, or null when not requested. */
   readonly totalStorageSizeBytes: number | null
 }
 

@@ -15,7 +15,7 @@ export const SHOWN_FIELDS: ReadonlySet<string> = new Set([
   'total_storage_size_bytes',
 ])
 
-/** Calls that are always told, whatever the columns. */
+/** Columns that are always included. */
 const ALWAYS = ['id', 'project_id', 'trace_id', 'op_name', 'started_at']
 
 /** What `summary.weave` is made of, which readers of the summary look for. */
@@ -48,7 +48,7 @@ export interface CallsSelection {
   readonly sort: RowQuery['sort']
   readonly direction: 'asc' | 'desc'
   readonly offset: number
-  /** Infinity when there is none. */
+  /** Infinity: no limit. */
   readonly limit: number
 }
 
@@ -60,7 +60,7 @@ export interface CallsShape {
   readonly withFeedback: boolean
   readonly withStorageSize: boolean
   readonly withTotalStorageSize: boolean
-  /** Whether values stand for the refs of expanded columns. */
+  /** Whether refs of expanded columns are replaced by values. */
   readonly withExpandedValues: boolean
 }
 

@@ -12,7 +12,7 @@ export interface Expansion {
 }
 
 /**
- * The paths of `expand_columns`, each behind those that lead to it.
+ * Returns the paths of `expand_columns`, each after its prefixes.
  *
  * Spec: §2.7 (lists are an addition). Choice: a column says where a ref lies; refs inside what it leads to are
  * columns of their own. A body that is no ref itself, as `inputs`, stands for each of its members.

@@ -62,7 +62,7 @@ export interface StartDefaults {
   readonly svc_username: string
 }
 
-/** A call whose times, in microseconds, were not told by the client. */
+/** A call whose times, in microseconds, do not come from the client. */
 export type TimedStart = Omit<StartedCallSchemaForInsert, 'started_at'> & {
   readonly started_at_us: number
 }

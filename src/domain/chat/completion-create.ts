@@ -6,7 +6,7 @@ import { isObject } from '../json/is-object.ts'
 const OWN_FIELDS: readonly string[] = ['messages', 'prompt', 'template_vars', 'stream']
 
 /**
- * The chat before it is checked: null fields, which say nothing, are left out.
+ * Returns the chat before validation, without null fields.
  *
  * @param promptMessages - messages of the published prompt, which go first
  */
@@ -24,7 +24,7 @@ export function toChatDraft(
   return { ...Object.fromEntries(kept), messages: filled, stream: isStream }
 }
 
-/** The messages of a published prompt, or null for an object that is none. */
+/** The messages of a published prompt, or null for any other object. */
 export function toPromptMessages(value: unknown): readonly unknown[] | null {
   if (!isObject(value)) return null
   if (Array.isArray(value.messages)) return value.messages

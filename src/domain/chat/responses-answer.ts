@@ -33,11 +33,11 @@ export interface ResponseHead {
 
 type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled'
 
-/** How a response stands. */
+/** The state of a response. */
 export interface ResponseState {
   readonly status: ResponseStatus
   readonly output: readonly OutputItem[]
-  /** Usage of the chat, where it was told. */
+  /** Usage of the chat, if known. */
   readonly usage?: unknown
   readonly incompleteReason?: 'max_output_tokens' | 'content_filter'
   readonly error?: { readonly code: string; readonly message: string }
@@ -89,7 +89,7 @@ export function renderResponse(head: ResponseHead, state: ResponseState): Respon
   }
 }
 
-/** Tokens in the words of responses; null when the chat told none. */
+/** Tokens under the names of the responses API; null when the chat has none. */
 function renderResponseUsage(usage: unknown) {
   if (typeof usage !== 'object' || usage === null) return null
   const { prompt_tokens, completion_tokens, total_tokens, ...details } = usage as Readonly<

@@ -2,8 +2,9 @@
  * The pieces of a chat's answer as the typed events of a response, in the documented order. Pure. A whole answer goes
  * the same way as one piece, so that there is one translation and not two.
  *
- * Order: response.created, response.in_progress; for each item output_item.added, its parts and deltas, output_item.done;
- * at last one of response.completed, response.incomplete, response.failed. One item is open at a time.
+ * Order: response.created, response.in_progress; for each item output_item.added, its parts and deltas,
+ * output_item.done; at last one of response.completed, response.incomplete, response.failed. One item is open at a
+ * time.
  */
 import { ApiError } from '../../errors.ts'
 import {
@@ -36,7 +37,7 @@ export interface ResponseWriter {
   end(completedAt: number): ResponseEvent[]
   /** Closes what is open after a failure, or because it was cancelled. */
   fail(error: { readonly code: string; readonly message: string } | 'cancelled'): ResponseEvent[]
-  /** The response as it stands. */
+  /** The current response. */
   response(): ResponseBody
 }
 
@@ -46,7 +47,7 @@ export function createResponseWriter(head: ResponseHead): ResponseWriter {
   let finishReason: unknown = null
 
   function emit(type: string, fields: Fields): void {
-    // Items go on changing: an event tells what they are now.
+    // Items change later: the event has a copy of their current state.
     events.push({ type, sequence_number: sequence++, ...structuredClone(fields) })
   }
 
@@ -128,7 +129,7 @@ function createTextPieces(output: OutputItems) {
 /** Limit: calls whose name has not come yet. */
 const UNNAMED_CALLS_MAX = 1_000
 
-/** Adds the pieces of calls. Pieces before a call's name wait for it: an item is told with its name. */
+/** Adds the pieces of calls. Pieces that arrive before a call's name are buffered: an item is announced with its name. */
 function createCallPieces(output: OutputItems) {
   const unnamed = new Map<number, { id: unknown; arguments: string }>()
   return {

@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts'
 import type { ChatMessage } from '../../schemas/chat/chat-message.ts'
 import type { InputItem, InputPart } from '../../schemas/chat/responses/responses-input.ts'
 
-/** Kinds of items that can be told to a model. */
+/** Kinds of items that can be converted to messages. */
 const ITEM_TYPES = ['message', 'function_call', 'function_call_output', 'reasoning'] as const
 
 type Part = Exclude<ChatMessage['content'], string | null | undefined>[number]
@@ -24,7 +24,7 @@ export function toMessages(items: readonly PlacedItem[]): ChatMessage[] {
   const messages: ChatMessage[] = []
   let reasoning: string | null = null
 
-  /** The assistant's turn that goes on, or a new one. */
+  /** The assistant's current turn, or a new one. */
   function turnFor(isMessage: boolean): ChatMessage {
     const last = messages.at(-1)
     const isOpen = last?.role === 'assistant' && reasoning === null && !isMessage
@@ -102,7 +102,7 @@ function readReasoning({ content, summary }: InputItem): string | null {
   return text === '' ? null : text
 }
 
-/** One text is told as such, which every chat template can read. */
+/** A single text stays a plain string, which every chat template can read. */
 function toContent(content: string | InputPart[], place: string): string | Part[] {
   if (typeof content === 'string') return content
   const parts = content.map((part, index) => toPart(part, `${place}[${index}]`))

@@ -16,13 +16,13 @@ export interface StoredResponse {
   readonly key_id: string
   readonly created_at_us: number
   readonly previous_response_id: string | null
-  /** The response as it was answered. */
+  /** The response as sent to the client. */
   readonly response_json: string
   /** A list of the items of its own input, each with an id. */
   readonly input_json: string
 }
 
-/** Limits of what one response goes on from. */
+/** Limits on the previous responses of a response. */
 export const CONTEXT_RESPONSES_MAX = 1_000
 export const CONTEXT_CHARS_MAX = 16 * 1024 * 1024
 
@@ -40,7 +40,7 @@ export function toItemId(prefix: string, responseId: string, place: string | num
 }
 
 /**
- * The id here of an item that an engine made and gave an id of its own, which stands behind ours.
+ * Returns our id of an item that an engine produced: our prefix followed by the id of the engine.
  *
  * @param place - number of the item in its response
  */
@@ -68,7 +68,7 @@ export function findResponseOfItem(itemId: string): string | null {
 /**
  * Whether a caller may see a response: the keys of its project, or without one the key that made it.
  *
- * Choice: a response of somebody else reads as one that does not exist.
+ * Choice: a response of another user is reported as not existing.
  * Spec: §5 (permission rules not shown).
  */
 export function isOwnResponse(
@@ -112,7 +112,7 @@ function toParts({ content, role }: InputItem): InputItem['content'] {
     : [{ type: 'input_text', text: content }]
 }
 
-/** What a later response is told of one: its input, then its output. */
+/** The items of a response that later ones get: its input, then its output. */
 export function listTurnItems({ input_json, response_json }: StoredResponse): InputItem[] {
   const input = JSON.parse(input_json) as InputItem[]
   const { output } = JSON.parse(response_json) as { output: InputItem[] }

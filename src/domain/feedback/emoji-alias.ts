@@ -48,7 +48,7 @@ interface EmojiAlias {
 /**
  * The names of Weave.
  *
- * @param emoji - one, as isOneEmoji tells
+ * @param emoji - a text for which isOneEmoji is true
  */
 export function emojiAlias(emoji: string): EmojiAlias {
   const characters = [...withoutSelectors(emoji)]

@@ -65,7 +65,7 @@ export function resolveFeedbackSample(
   return { ...resolveFeedbackWindow(request, nowUs), sample_limit }
 }
 
-/** What the index of a window tells of feedback. */
+/** The fields of feedback that the index of a window contains. */
 export interface WindowEntry {
   readonly feedback_type: string
   readonly trigger_ref: string | null

@@ -47,7 +47,7 @@ export function createFeedbackSums({ metrics, columns }: FeedbackMetrics, starts
     /**
      * Takes feedback in order of time.
      *
-     * @param payload_json - null where there is none to look into: it is counted, and nothing else
+     * @param payload_json - null when the payload is not read: the feedback is only counted
      */
     add(created_at_us: number, payload_json: string | null): void {
       cursor.moveTo(created_at_us)

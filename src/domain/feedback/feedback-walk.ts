@@ -14,7 +14,7 @@ export interface FeedbackWalk {
   readonly direction: 'asc' | 'desc'
   /** Whether that is the order of the first sort: the walk can end with the page. */
   readonly isPresorted: boolean
-  /** What is left to do with the rows: they need no sorting when they come in the whole order. */
+  /** The query to apply to the rows; without a sort when the walk delivers them in the full order. */
   readonly query: RowQuery
   /** Whether the condition or the order reads payloads. */
   readonly readsPayload: boolean

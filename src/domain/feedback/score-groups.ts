@@ -36,7 +36,7 @@ interface OpenBucket extends Pick<Bucket, 'time_bucket_start_ms' | 'group'> {
   readonly ratings: Map<string, ExactSum>
 }
 
-/** Whether feedback is of a wanted type and monitor, which an index tells. */
+/** Whether feedback has a wanted type and monitor, known from an index. */
 export function isChosenByIndex(
   { feedback_type, trigger_ref }: Pick<ScoredRow, 'feedback_type' | 'trigger_ref'>,
   { feedback_types, monitor_ids }: FeedbackAggregateRequest,

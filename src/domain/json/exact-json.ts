@@ -12,7 +12,7 @@ const keepSource: Reviver = (_key, value, context) =>
 
 /**
  * Parses JSON; a number that JavaScript would write in another way comes back as a JSON.rawJSON object, so
- * that 1.0 stays what it is to clients that tell it from 1.
+ * that 1.0 stays 1.0 for clients that distinguish it from 1.
  *
  * @throws SyntaxError
  */

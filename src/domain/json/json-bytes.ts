@@ -9,7 +9,7 @@ const DIGITS_END = 2 ** 31
 /** Numbers below DECIMALS_END with at most nine decimals are written digit by digit, too. */
 const DECIMALS = 9
 const DECIMAL_UNITS = 10 ** DECIMALS
-/** Fifteen digits tell numbers apart, so that a decimal of no more is the shortest text of its number. */
+/** Fifteen digits identify a double, so a decimal with no more digits is the shortest text of its number. */
 const DECIMALS_END = 10 ** (15 - DECIMALS)
 /** Below it JSON has an exponent. */
 const DECIMALS_MIN = 1e-6

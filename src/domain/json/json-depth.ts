@@ -4,8 +4,9 @@
 export const JSON_DEPTH_MAX = 512
 
 /**
- * Limit: objects and lists of one text. Each takes up to 220 bytes of heap while it is parsed without losing digits, and a heap that is too
- * small for JSON.parse ends the whole process, threads included: these take half of 2 GB at most.
+ * Limit: objects and lists of one text. Each takes up to 220 bytes of heap while it is parsed without losing digits,
+ * and a heap that is too small for JSON.parse ends the whole process, threads included: these take half of 2 GB at
+ * most.
  */
 export const JSON_CONTAINERS_MAX = 4_194_304
 /** Bytes of heap for each object and list, so that half of a heap holds as many as are allowed. */
@@ -47,7 +48,7 @@ export function exceedsContainers(text: string, countMax: number): boolean {
   return objects > countMax || objects + countOf(text, '[', countMax) > countMax
 }
 
-/** How often a character stands in a text; counts no further than one more than `countMax`. */
+/** Counts a character in a text; stops at one more than `countMax`. */
 function countOf(text: string, character: string, countMax: number): number {
   let count = 0
   for (let at = text.indexOf(character); at !== -1 && count <= countMax; count++) {

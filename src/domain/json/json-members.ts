@@ -7,7 +7,7 @@ const QUOTE = 34
 const COMMA = 44
 const BACKSLASH = 92
 
-/** Where a member of an object stands in its text: indexes, ends are behind the last character. */
+/** The position of a member in the text of its object: indexes; ends are exclusive. */
 export interface MemberPlace {
   readonly name: string
   readonly nameStart: number
@@ -31,7 +31,7 @@ export function findMembers(text: string): MemberPlace[] {
     const name: string = JSON.parse(text.slice(nameStart, nameEnd))
     members.push({ name, nameStart, valueStart, valueEnd })
     at = skipSpace(text, valueEnd)
-    // Behind the comma stands the next name; behind the closing brace nothing of interest.
+    // After the comma comes the next name; after the closing brace nothing of interest.
     if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
   }
   return members

@@ -45,7 +45,7 @@ export function parseLossless(text: string): unknown {
 function losesDigits(value: number, source: string): boolean {
   if (Object.is(value, -0)) return true
   if (String(value) === source) return false
-  // Doubles below 1e21 are written digit by digit: another text means rounding. Above it is kept as it came.
+  // Doubles below 1e21 are written digit by digit: another text means rounding. Larger ones keep their source text.
   if (value !== 0 && WHOLE_NUMBER.test(source)) return true
   return !Number.isFinite(value) || canonicalDigits(String(value)) !== canonicalDigits(source)
 }

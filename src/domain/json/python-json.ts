@@ -24,7 +24,7 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\t': '\\t',
 }
 
-/** One element of a JSON array: as it was sent, and as Python writes it. */
+/** An element of a JSON array: its source text, and as Python writes it. */
 interface JsonElement {
   readonly json: string
   readonly python: string

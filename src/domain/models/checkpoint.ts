@@ -34,7 +34,7 @@ export interface StoredCheckpoint extends Checkpoint {
   readonly artifact: Artifact | null
   /** The job that made it, or null. */
   readonly job_id: string | null
-  /** Who trained it, or null. */
+  /** The worker that trained it, or null. */
   readonly worker_id: string | null
   readonly worker_version: string | null
 }

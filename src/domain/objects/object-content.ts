@@ -53,7 +53,7 @@ export function classifyObject(val: unknown): ObjectClasses {
 /**
  * Resolves a content that is well-formed.
  *
- * @param bodyText - the request's text, in which the content stands byte for byte
+ * @param bodyText - the text of the request, from which the content is taken byte for byte
  * @throws ApiError validation_failed for a class that does not fit, digest_mismatch
  *
  * Spec: §2.1 (digests are not explained). Choice: a class given beside the content is written into it, unchecked.

@@ -54,7 +54,7 @@ export function classContent(kind: Exclude<KindName, 'op'>, fields: object): obj
 }
 
 /**
- * Refuses further fields of a content that would stand in the place of its own.
+ * Refuses additional fields of a content that would override its own.
  *
  * @param own - the fields that it has anyway
  * @throws ApiError validation_failed

@@ -21,7 +21,7 @@ const SHAPE =
   /^[a-z][a-z0-9+.-]*:\/\/\/([^/\s]+\/[^/]+)\/(?:(?:object|op)\/([^/:\s]+):([^/:\s]+)|table\/([^/:\s]+))((?:\/[^/]*)*)$/u
 const EDGE_KINDS: readonly string[] = ['attr', 'key', 'index', 'id'] satisfies RefEdgeKind[]
 const INDEX = /^\d{1,15}$/
-/** Stands in no name and no digest; not every store can be asked for a text with it. */
+/** Occurs in no name and no digest; not every store can query a text that contains it. */
 const NUL = '\0'
 /** Limit: steps of one ref. */
 const EDGES_MAX = 64

@@ -26,11 +26,11 @@ export interface ParsedRef {
 /** A ref inside a value. */
 export interface FoundRef {
   readonly ref: string
-  /** Where it stands, as of refPath; null where no path is kept. */
+  /** Its path, in the form of refPath; null when no path is kept. */
   readonly path: string | null
 }
 
-/** Parses a ref; null when the text is none. */
+/** Parses a ref; returns null for any other text. */
 export function parseRef(text: string): ParsedRef | null {
   if (!isRefShape(text, ALL_KINDS)) return null
   const [scheme = '', path = ''] = text.split(':///', 2)

@@ -21,7 +21,7 @@ export const MOVES_MAX = 1000
 /**
  * Applies changes one after the other. Places are those after the changes before.
  *
- * @param rows - the caller gives it away
+ * @param rows - ownership passes to this function
  * @throws ApiError validation_failed, param `updates[2].pop.index`, for a place outside the table and
  * for more than MOVES_MAX places or TABLE_ROWS_MAX rows
  */

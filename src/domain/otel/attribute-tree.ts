@@ -37,7 +37,7 @@ export function growTree(attributes: Attributes): Tree {
 }
 
 /**
- * What stands at a dotted path of a dialect; undefined for nothing.
+ * Returns the value at a dotted path of a dialect, or undefined.
  *
  * @param parts - of the path, where they are known
  */
@@ -55,7 +55,7 @@ export function findAt(
   return node
 }
 
-/** Takes what stands at a dotted path out of the tree, and objects that it leaves empty. */
+/** Removes the value at a dotted path from the tree, with objects that become empty. */
 export function removeAt(tree: Tree, path: string): void {
   if (path in tree) {
     delete tree[path]
@@ -76,7 +76,7 @@ export function removeAt(tree: Tree, path: string): void {
   }
 }
 
-/** The objects that stand for beginnings of keys; all others are values as they came. */
+/** The objects created for key prefixes; all others are attribute values. */
 type Grown = Set<unknown>
 
 function newTree(grown: Grown): Tree {
@@ -103,7 +103,7 @@ function place(tree: Tree, parts: readonly string[], value: unknown, grown: Grow
   return true
 }
 
-/** Objects whose keys are all indexes become arrays without holes; values of attributes stay as they came. */
+/** Converts objects with only index keys to arrays without holes; attribute values are left unchanged. */
 function foldArrays(node: unknown, grown: Grown): unknown {
   if (!grown.has(node)) return node
   const tree = node as Tree

@@ -20,7 +20,7 @@ export interface Dialect {
   readonly input?: readonly string[]
   /** Messages or texts of a model that came out. */
   readonly answers?: readonly string[]
-  /** Tool calls of an answer whose text stands elsewhere. */
+  /** Tool calls of an answer whose text is in another attribute. */
   readonly toolCalls?: readonly string[]
   /** What else came out. */
   readonly output?: readonly string[]
@@ -183,7 +183,7 @@ export const DIALECTS: readonly Dialect[] = [
   LOGFIRE,
 ]
 
-/** What a kind of step means here. Usage counts only where a model is called: what stands above repeats it. */
+/** The meaning of a kind of step. Usage counts only in model calls, since spans above repeat it. */
 export type StepKind =
   | 'llm'
   | 'embedding'

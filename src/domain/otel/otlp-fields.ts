@@ -93,7 +93,7 @@ const READERS: Readonly<Record<string, (value: unknown, depth: number) => unknow
   },
 }
 
-/** A number where a double holds it, else its digits as they are. */
+/** Returns a number if a double represents it exactly, else its digits as text. */
 function exactNumber(integer: bigint): unknown {
   const number = Number(integer)
   return Number.isSafeInteger(number) ? number : JSON.rawJSON(String(integer))

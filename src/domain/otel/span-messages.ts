@@ -24,7 +24,7 @@ interface ToolCall {
   function: { name: string; arguments: string }
 }
 
-/** Limit: messages of one span that are made into chat messages; more are left as they came. */
+/** Limit: messages of one span converted to chat messages; further ones are left unchanged. */
 const MESSAGES_MAX = 2_000
 
 /**
@@ -34,7 +34,7 @@ const MESSAGES_MAX = 2_000
 export function toMessages(value: unknown, role: string): ChatMessage[] {
   const parsed = parseText(value)
   if (isObject(parsed)) {
-    // The whole request of the Vercel AI SDK, whose system prompt stands beside the rest.
+    // The whole request of the Vercel AI SDK, in which the system prompt is a separate field.
     const sent = Array.isArray(parsed.messages) ? parsed.messages : parsed.prompt
     const system = parsed.system ? toMessages(parsed.system, 'system') : []
     if (sent !== undefined) return [...system, ...toMessages(sent, role)]
@@ -127,7 +127,7 @@ function joinContents(contents: readonly unknown[]): unknown {
   return texts.every((text) => typeof text === 'string') ? texts.join('') : contents
 }
 
-/** Tool calls of any spelling; what is none is left out. */
+/** Reads tool calls in any spelling; skips everything else. */
 export function toToolCalls(value: unknown): ToolCall[] {
   const parsed = parseText(value)
   if (!Array.isArray(parsed)) return []
@@ -173,7 +173,7 @@ function withFinish(message: ChatMessage, item: Json): ChatMessage {
     : message
 }
 
-/** `gen_ai.user.message` tells the role of what the event holds. */
+/** An event name like `gen_ai.user.message` contains the role of the message. */
 export function roleOfEvent(name: unknown): string | null {
   const match = /^gen_ai\.(system|user|assistant|tool)\.message$/.exec(String(name))
   if (match?.[1]) return match[1]

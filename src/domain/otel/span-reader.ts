@@ -20,7 +20,7 @@ export interface SpanReader {
   takeId(field: Field): string | null
   /** The first value of a field that is a number, or null; missing is not zero. */
   takeCount(field: Field): number | null
-  /** What the span is, or null where no dialect tells. */
+  /** The kind of the span, or null when no dialect defines it. */
   readonly kind: StepKind | null
   /** What nothing was made of. */
   rest(): Tree
@@ -107,7 +107,7 @@ function parseHolders(tree: Tree): void {
   for (const name of HOLDERS) if (name in tree) tree[name] = parseText(tree[name])
 }
 
-/** A text that looks like JSON as its value; what is none stays a text. */
+/** Parses a text that looks like JSON; any other stays a text. */
 export function parseText(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{"]/.test(value)) return value
   if (exceedsDepth(value, TEXT_DEPTH_MAX)) return value

@@ -76,7 +76,7 @@ export function toUsd(atoms: Measured): number {
   return Number(atoms) / ATOMS_PER_USD
 }
 
-/** What `summary.weave` tells of money: both entries, or none of them. */
+/** The cost entries of `summary.weave`: both or none. */
 export interface CallCosts {
   /** By model. */
   readonly costs?: JsonObject
@@ -85,11 +85,12 @@ export interface CallCosts {
 }
 
 /**
- * What the usage that a call reports costs: in `costs` an entry for each of its models that has a price, in `total_cost` their
- * sum. The four total costs of a model add up to what it cost: the cached tokens are not in prompt_tokens_total_cost.
+ * What the usage that a call reports costs: in `costs` an entry for each of its models that has a price, in
+ * `total_cost` their sum. The four total costs of a model add up to what it cost: the cached tokens are not in
+ * prompt_tokens_total_cost.
  *
- * Spec: §4.5 include_costs (shape not shown). Choice: `costs` has the shape of Weave, in which a model without a price has
- * no entry; `total_cost` is an addition, absent where nothing has a price.
+ * Spec: §4.5 include_costs (shape not shown). Choice: `costs` has the shape of Weave, in which a model without a price
+ * has no entry; `total_cost` is an addition, absent where nothing has a price.
  */
 export function renderCallCosts(
   summary: JsonObject,

@@ -32,7 +32,7 @@ export function decimalAtoms(text: string): Measured {
   return atoms <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(atoms) : atoms
 }
 
-/** The digits of a decimal and how many of them stand behind the point, which may be negative. */
+/** The digits of a decimal and the number of digits after the point, which may be negative. */
 function split(text: string): { digits: string; places: number } {
   const match = PARTS.exec(text)
   if (!match) throw new TypeError('not a decimal >= 0')

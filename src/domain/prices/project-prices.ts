@@ -12,7 +12,7 @@ import {
 /** The package's prices; the same for all, and a model's periods are read once. */
 const PACKAGE_PRICES = createPriceTable()
 
-/** A price as it is stored. USD for one token as decimal text, times in microseconds. */
+/** A stored price: USD per token as decimal text, times in microseconds. */
 export interface ProjectPrice {
   readonly project_id: string
   readonly id: string

@@ -1,6 +1,6 @@
 /** How long a project keeps its calls. Pure. */
 
-/** What a project was told to keep. */
+/** The setting of a project. */
 export interface ProjectRetention {
   readonly project_id: string
   /** Days after which calls go; null: they stay until they are deleted. */
@@ -13,7 +13,7 @@ const DAY_US = 24 * HOUR_US
 /**
  * The days that hold for a project; null: for ever.
  *
- * @param own - what the project was told, or null
+ * @param own - the setting of the project, or null
  * @param defaultDays - of the server
  *
  * Spec: §4 (the routes are not shown). Choice: a project that was told null keeps its calls, whatever the server's

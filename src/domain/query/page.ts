@@ -39,7 +39,7 @@ interface Page<T> {
   readonly last_id: string
 }
 
-/** Rows that a store must be asked for, so that toPage can see whether more follow. */
+/** The number of rows to request from a store, so that toPage can tell whether more follow. */
 export function rowsToRead(limit: number): number {
   return limit + 1
 }

@@ -186,7 +186,7 @@ function lower(texts: Texts): Texts {
   return texts.map((text) => text?.toLowerCase() ?? null)
 }
 
-/** The value of a key; made when it is asked for first. */
+/** The value of a key, computed on first use. */
 function keep<Value>(kept: Map<number, Value>, key: number, make: () => Value): Value {
   const known = kept.get(key)
   if (known !== undefined || kept.has(key)) return known as Value

@@ -124,7 +124,7 @@ function toBoolean(value: unknown): boolean | null {
   return value === 'false' || value === '0' ? false : null
 }
 
-/** Strings as they are, instants as they are shown, other values as JSON; null for null and nothing. */
+/** Strings unchanged, instants in the API format, other values as JSON; null for null and undefined. */
 export function toText(value: unknown): string | null {
   if (isMissing(value)) return null
   if (typeof value === 'string') return value

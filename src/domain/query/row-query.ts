@@ -96,7 +96,7 @@ export function createRowSelection<Row>(
     return left.index - right.index
   }
 
-  /** The row may be let go of afterwards: its keys are all read. */
+  /** The row can be released afterwards: all of its keys have been read. */
   function keep(one: Kept<Row>): void {
     if (last !== undefined && compare(one, last) > 0) return
     keyAt(one, sort.length - 1)

@@ -28,7 +28,7 @@ export interface Accumulator {
    * @param sorted - ascending from `from` to before `to`; not changed before the next reset
    */
   addSorted(sorted: SortedValues, from?: number, to?: number): void
-  /** The column's value in units, or null where there is none. */
+  /** The column's value in units, or null. */
   read(of: StatColumn['of']): number | null
   reset(): void
 }

@@ -8,7 +8,7 @@ interface BucketCursor {
   end(): void
 }
 
-/** @param flush - called for a bucket when it is left */
+/** @param flush - called when the cursor leaves a bucket */
 export function createBucketCursor(
   startsUs: Float64Array,
   flush: (bucket: number) => void,

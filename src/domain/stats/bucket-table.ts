@@ -6,11 +6,11 @@ import type { Measured } from './exact-sum.ts'
 import type { StatColumn } from './metric-names.ts'
 import type { SortedValues } from './run-search.ts'
 
-/** One entry a bucket; NaN stands for null. */
+/** One entry per bucket; NaN means null. */
 export interface BucketTable {
   /** Rows of each bucket. */
   readonly count: Float64Array
-  /** One array for each column asked for. */
+  /** One array per requested column. */
   readonly values: readonly Float64Array[]
 }
 
@@ -27,7 +27,7 @@ interface BucketTableBuilder {
   addSummary(metric: number, summary: Summary): void
   /** Values of many rows, for percentiles alone: from `from` to before `to`, ascending, not changed before the next flush. */
   addSorted(metric: number, sorted: SortedValues, from?: number, to?: number): void
-  /** Whether percentiles of the metric were asked for. */
+  /** Whether percentiles of the metric were requested. */
   hasPercentiles(metric: number): boolean
   /** Writes down what came since the last flush as the values of a bucket. */
   flush(bucket: number): void

@@ -40,7 +40,7 @@ export interface BucketGrid {
  * change of clocks makes a bucket shorter or longer; time that the clock shows twice is a bucket of its own
  * where it fills one, as an hour does. Shorter lengths step in elapsed time and are cut at the next midnight.
  * Whole days are local days, weeks begin on Monday and other numbers of days are counted from Monday
- * 1970-01-05; all other lengths stand on the epoch.
+ * 1970-01-05; all other lengths are aligned to the epoch.
  */
 export function buildBucketGrid(
   window: TimeWindow,
@@ -85,7 +85,7 @@ function* partsOfDays(
   while (us < endUs) {
     yield us
     us = Math.min(us + lengthUs, nextMidnightUs)
-    // More than once only where a zone left out a day.
+    // More than once only where a zone skipped a day.
     while (us < endUs && us >= nextMidnightUs) {
       day += 1
       nextMidnightUs = clock.startOfDayUs(day + 1)

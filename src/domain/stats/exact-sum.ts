@@ -33,7 +33,7 @@ export function addToSum(sum: ExactSum, value: Measured, count = 1): void {
   }
 }
 
-/** @param unitsPerOne - units that make 1 in what is told */
+/** @param unitsPerOne - units per 1 in the result */
 export function totalOf(sum: ExactSum, unitsPerOne = 1): number {
   return withinDoubles((sum.high === 0n ? sum.low : Number(wholeOf(sum))) / unitsPerOne)
 }

@@ -21,7 +21,7 @@ interface MetricSpec<Metric extends string> {
 }
 
 /**
- * The columns of a list of specs, in request order; a key asked for twice comes once.
+ * The columns of a list of specs, in request order; a repeated key is included once.
  *
  * Spec: §2.8, §4.4 (key names not shown). Choice: `<aggregation>_<metric>`, `p95_latency_ms`; a spec
  * with neither aggregations nor percentiles gives the sum.

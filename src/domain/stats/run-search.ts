@@ -13,7 +13,7 @@ export interface SortedRun {
 /** So few values are sorted rather than divided once more. */
 const FEW_MAX = 24
 
-/** What could stand at a place: the values from `low` to `high`, which lie from `froms` to before `tos`. */
+/** The candidates for a rank: values from `low` to `high`, at the indexes from `froms` to before `tos`. */
 interface Window {
   readonly runs: readonly SortedRun[]
   readonly froms: Uint32Array
@@ -27,8 +27,8 @@ interface Window {
 }
 
 /**
- * A value is guessed and each run is cut at it, until few values are left that could stand at the place.
- * Places that are asked for in ascending order are found the faster.
+ * A value is guessed and each run is cut at it, until few candidates for the rank are left.
+ * Ranks requested in ascending order are found faster.
  *
  * @param runs - whole numbers; none is empty
  * @returns the value at a place of the order, from 0, and the one behind it; behind the last one stands
@@ -111,7 +111,7 @@ function narrow(window: Window, place: number, ends: Uint32Array): void {
   }
 }
 
-/** What stands at about the right place in the run that has the most left. */
+/** The value at about the right position in the run with the most candidates. */
 function guess({ runs, froms, tos, below, left }: Window, place: number): number {
   let longest = 0
   let length = 0
@@ -154,7 +154,7 @@ function countUpTo(values: SortedValues, value: number, from: number, to: number
   return low
 }
 
-/** Sorts what is left into `few`. */
+/** Sorts the remaining candidates into `few`. */
 function gather({ runs, froms, tos }: Window, few: Float64Array): void {
   let count = 0
   for (let index = 0; index < runs.length; index++) {
@@ -172,7 +172,7 @@ function gather({ runs, froms, tos }: Window, few: Float64Array): void {
   }
 }
 
-/** The least value behind those that are left; `last` where there is none. */
+/** The least value after the candidates; `last` if there is none. */
 function findNext({ runs, tos }: Window, last: number): number {
   let next = Number.POSITIVE_INFINITY
   for (let index = 0; index < runs.length; index++) {

@@ -68,7 +68,7 @@ function createThreadSums(thread_id: string) {
       ended += 1
       durations.add((turn.ended_at_us - turn.started_at_us) / US_PER_MS)
     },
-    /** Null for a thread without a turn. */
+    /** Null for a thread without turns. */
     sums(): ThreadSums | null {
       if (first === null || last === null) return null
       return {
@@ -102,7 +102,7 @@ export function createThreadList(listing: ThreadListing) {
 
   return {
     /**
-     * @param turn - null for a call of the thread that is none
+     * @param turn - null for a call of the thread that is not a turn
      * @throws ApiError validation_failed for too many threads; so does `page`
      */
     add(thread_id: string, turn: Turn | null): void {
@@ -126,7 +126,7 @@ function tooMany(): ApiError {
 }
 
 /**
- * When a turn was last heard of.
+ * Returns the time of the last activity of a turn.
  *
  * Spec: §2.5 ended_at may be null. Choice: a turn that still runs counts by its start.
  */

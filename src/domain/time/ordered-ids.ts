@@ -7,9 +7,9 @@ const RANDOM_BYTES = 16
 const SEQUENCE_MAX = 2 ** 32 - 1
 
 /**
- * @param nowUs - the time of the next id, microseconds. Ids follow it back when the clock was set, so that they sort as the times do
- * that stand beside them in rows
- * @param drawBytes - gives that many bytes that nobody can guess
+ * @param nowUs - the time of the next id, microseconds. Ids follow it back when the clock was set, so that they sort as
+ * the times do that stand beside them in rows
+ * @param drawBytes - returns that many unpredictable bytes
  * @returns gives UUIDv7, lower case; those of one millisecond sort in their order
  *
  * Spec: RFC 9562 §5.7, §6.2 (method 1: a count that begins at a random number).

@@ -5,7 +5,7 @@ import { utf8 } from '../json/json-bytes.ts'
 const US_PER_DAY = 86_400_000_000
 const US_PER_S = 1_000_000
 const ZERO = 48
-/** Where the time of day stands in `2026-01-31T09:30:00.123456Z`. */
+/** The index of the time of day in `2026-01-31T09:30:00.123456Z`. */
 const HOURS_AT = 11
 const MINUTES_AT = 14
 const SECONDS_AT = 17

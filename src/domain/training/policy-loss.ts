@@ -112,7 +112,7 @@ function ratiosOf(
   })
 }
 
-/** The bound and the mask; `isFree` tells whether the ratio is still its own. */
+/** Applies the bound and the mask; `isFree`: neither has changed the ratio. */
 function limit(
   config: LossConfig,
   ratio: number,

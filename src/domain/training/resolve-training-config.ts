@@ -28,7 +28,7 @@ export interface ResolvedTrainingConfig {
 /**
  * Fills in defaults.
  *
- * @param config - checked, as it was sent; null or absent: all defaults
+ * @param config - validated, as sent; null or absent: all defaults
  * @returns the settings, after them the keys that have no meaning here, as they were sent
  *
  * Spec: §2.12 experimental_config (defaults not shown).

@@ -51,7 +51,7 @@ export interface TrainingJob extends NewTrainingJob {
   readonly lease_expires_at_us: number | null
   readonly attempt_deadline_us: number | null
   readonly last_heartbeat_at_us: number | null
-  /** 0..1, as the worker tells it. */
+  /** 0..1, as reported by the worker. */
   readonly progress: number | null
   readonly cancel_requested: 0 | 1
   /** The uploaded artifact, relative to the data directory; all three or none. */
@@ -103,7 +103,7 @@ export function readJobContent(
 }
 
 /**
- * Refuses a job whose idempotency key stands for another one.
+ * Refuses a job whose idempotency key was used for a different one.
  *
  * Spec: §4.8 (retries not shown).
  * Choice: the same request is the same model, groups and config, each letter by letter.

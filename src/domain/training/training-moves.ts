@@ -16,7 +16,7 @@ export interface JobEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** A job after a move. `event` is the last one of its stream, null while it goes on. */
+/** A job after a transition. `event` is the last one of its stream, null while the job continues. */
 export interface Moved {
   readonly job: TrainingJob
   readonly event: JobEvent | null
@@ -31,7 +31,7 @@ export interface AttemptStart {
   readonly worker_id: string
   readonly worker_version: string
   readonly resolved_config_json: string
-  /** What it goes on from; null: the base model. */
+  /** The checkpoint that it resumes from; null: the base model. */
   readonly parent: { readonly id: string; readonly step: number } | null
 }
 

@@ -28,7 +28,7 @@ export type TrainingMove = (typeof TRAINING_MOVES)[number]
 /** Why a move is refused. `impossible` is a fault of the server's own. */
 type Refusal = 'lease_lost' | 'training_job_ended' | 'impossible'
 
-/** What a job that runs for nobody answers to a worker, and to the server's own moves. */
+/** The result for a worker, and for the server's own transitions, when no worker holds the job. */
 const WITHOUT_LEASE = {
   claim: 'impossible',
   keep: 'lease_lost',
@@ -41,7 +41,7 @@ const WITHOUT_LEASE = {
 } as const
 
 /**
- * The state after a move, or why there is none.
+ * Returns the state after a transition, or why it is not allowed.
  *
  * Spec: §3 (no states are given). Choice: what has ended stays as it is; a job that runs learns of a cancel
  * and ends by `stop`.

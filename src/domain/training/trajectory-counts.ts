@@ -9,7 +9,7 @@ export interface TrajectoryCounts {
   readonly trajectory_count: number
   /** Trajectories with at least one choice, in any of their histories: the others can train nothing. */
   readonly trainable_count: number
-  /** The least initial_policy_version of all trajectories; null when none tells. */
+  /** The lowest initial_policy_version of all trajectories; null when none has one. */
   readonly oldest_policy_version: number | null
 }
 

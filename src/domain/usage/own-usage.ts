@@ -35,7 +35,7 @@ export function leftOut(counting: UsageCounting): Counts {
   return counting === 'own' ? COUNTS_REPORTED : COUNTS_OWN
 }
 
-/** What a report adds to the sum of its siblings: requests that nobody told are none. */
+/** What a report adds to the sum of its siblings; a missing count of requests adds 0. */
 export function addedUsage(usage: CallUsage): UsageCounters {
   const { model: _model, requests, tells_requests, ...counters } = usage
   return { ...counters, requests: tells_requests ? requests : 0 }
@@ -45,9 +45,9 @@ export function addedUsage(usage: CallUsage): UsageCounters {
  * What a call used of a model itself.
  *
  * Spec: §2.5 summary (usage not shown). Choice: SDKs that add the usage of children to the summary of their parent
- * always tell `requests` and add them up, so a report without it is the call's own. So is one that has fewer requests, or
- * fewer tokens of any kind, than those of the children together. From any other the children's reports are taken off, kind
- * by kind, never below zero. Only children that are stored and not deleted report.
+ * always tell `requests` and add them up, so a report without it is the call's own. So is one that has fewer requests,
+ * or fewer tokens of any kind, than those of the children together. From any other the children's reports are taken
+ * off, kind by kind, never below zero. Only children that are stored and not deleted report.
  *
  * @param nested - the sum of addedUsage over the children's reports of this model; null: there are none
  * @returns null for a report that only repeats its children's

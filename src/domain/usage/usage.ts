@@ -19,10 +19,10 @@ export interface ModelUsage {
   readonly cache_creation_input_tokens: number
 }
 
-/** With the number of requests that it stands for; 1 when the client does not tell. */
+/** With its number of requests; 1 when the client does not report it. */
 export interface CallUsage extends ModelUsage {
   readonly requests: number
-  /** Whether the client told them. */
+  /** Whether the client reported them. */
   readonly tells_requests: boolean
 }
 

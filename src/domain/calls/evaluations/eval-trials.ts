@@ -30,7 +30,7 @@ export interface TrialChild {
   readonly id: string
   readonly name: string
   readonly isScore: boolean
-  /** Ref of what was called; null where it is none. */
+  /** Ref of the called model; null when it is not a ref. */
   readonly self: string | null
   readonly seconds: number | null
   readonly tokens: number | null
@@ -86,7 +86,7 @@ export function toChild(call: StoredCall, prices: PriceTable | null): TrialChild
   }
 }
 
-/** A trial with what the calls below it tell. They name themselves in many ways: names are matched as well as they can be. */
+/** Builds a trial from its child calls. These have no fixed names, so names are matched heuristically. */
 export function withChildren(
   { model, trial }: PlacedTrial,
   children: readonly TrialChild[],

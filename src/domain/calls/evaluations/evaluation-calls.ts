@@ -2,7 +2,8 @@
  * Runs of evaluations, predictions and scores as calls: a run is a root; a prediction of a run lies with its scores
  * below a call that is open until the prediction is finished. Pure.
  *
- * Spec: §2.5 (what attributes hold is not given). Choice: marks below `attributes.weave`, as the public clients' server.
+ * Spec: §2.5 (what attributes hold is not given). Choice: marks below `attributes.weave`, as the public clients'
+ * server.
  */
 import { ApiError } from '../../../errors.ts'
 import type { JsonObject } from '../../../schemas/primitives.ts'
@@ -15,7 +16,7 @@ import type { CallTexts, StoredCall } from '../call-view.ts'
 
 export type EvaluationCallKind = 'evaluation_run' | 'prediction' | 'score'
 
-/** Ops of the calls of each kind; they stand for code that the server does not have. */
+/** Op names of the calls of each kind; they stand for code that the server does not have. */
 export const EVALUATION_OPS: Readonly<Record<EvaluationCallKind, string>> = {
   evaluation_run: 'Evaluation.evaluate',
   prediction: 'Model.predict',

@@ -1,4 +1,4 @@
-/** Agents in ClickHouse: it gives the spans of a scope in order of time; what they tell is made of them in the domain. */
+/** Agents in ClickHouse: it delivers the spans of a scope in order of time; the domain computes the answers. */
 import type { AgentSpan } from '../../../domain/agents/agent-span.ts'
 import { createSpanAttributes } from '../../../domain/agents/groups/span-attributes.ts'
 import { createSpanStats } from '../../../domain/agents/groups/span-stats.ts'

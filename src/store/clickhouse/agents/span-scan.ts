@@ -1,4 +1,4 @@
-/** Reads the calls that came as spans in one statement, in order of time, and hands them over as they come. */
+/** Reads the calls that were received as spans, in one statement in order of time, and streams them. */
 import { type AgentSpan, toAgentSpan } from '../../../domain/agents/agent-span.ts'
 import { createScopeMatcher, type SpanScope } from '../../../domain/agents/span-scope.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
@@ -46,7 +46,7 @@ export async function* scanSpans(
   yield order.end().filter(matches)
 }
 
-/** Holds rows back until all of their microsecond are there: only the spans tell the nanoseconds. */
+/** Buffers rows until all of their microsecond have arrived: only the spans have the nanoseconds. */
 function createTieOrder(direction: 'asc' | 'desc') {
   let held: FoundRow[] = []
   let characters = 0

@@ -27,7 +27,7 @@ interface EarlyEnd {
 }
 
 interface StatesOptions {
-  /** Whether it is asked which were deleted: a third of what the look at a batch costs ClickHouse. */
+  /** Whether to look up deletions: a third of the cost of the lookups of a batch. */
   readonly withDeleted: boolean
 }
 

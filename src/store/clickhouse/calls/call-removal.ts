@@ -11,7 +11,7 @@ const PARTITION_US = 2_629_800_000_000
 /** Limits of the ids of one statement: a deletion is kept and read again as text, by default of 256 KiB at most. */
 const IDS_MAX = 1_000
 const ID_BYTES_MAX = 100_000
-/** Bytes of a time and of what stands between values. */
+/** Bytes of a time and of separators. */
 const BYTES_BESIDE_ID = 24
 /** Tables that grow with the calls. */
 const FREED_TABLES = ['calls', 'call_ids']
@@ -148,7 +148,7 @@ function createExpiry(db: ClickHouse) {
       await db.remove(SQL.DELETE_EARLY_ENDS, { ...expiry })
       return counted.calls
     },
-    /** Every read looks at deletions, so that those of calls that are gone must not be kept for ever. */
+    /** Every read checks the deletions, so deletions of removed calls must not be kept forever. */
     async forgetDeletions(expiry: CallExpiry, signal: AbortSignal): Promise<number> {
       const { project_id } = expiry
       let [after, forgotten] = ['', 0]
@@ -174,7 +174,7 @@ function noteProject(db: ClickHouse, project_id: string): Promise<void> {
   return db.insert('call_projects', [{ project_id }], randomUUID())
 }
 
-/** Notes with the deletions of calls when these began, before that is gone. @returns how many were not noted before */
+/** Adds the start times of calls to their deletions before the calls are removed. @returns how many were added */
 async function noteFreed(
   db: ClickHouse,
   project_id: string,

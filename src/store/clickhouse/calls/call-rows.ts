@@ -22,7 +22,7 @@ export interface KnownStart {
   readonly svc_run_step: number | null
 }
 
-/** A row of `calls` as it is read. */
+/** A row of `calls` as read. */
 export interface FoundRow extends KnownStart {
   readonly project_id: string
   readonly id: string
@@ -51,7 +51,7 @@ export function hashStart(start: CallStart): string {
   ])
 }
 
-/** What an end that comes again must be equal in. */
+/** The fields in which a repeated end must be equal. */
 export function hashEnd(end: CallEnd): string {
   const { ended_at_us, exception, svc_run_step_end, output_json, summary_json } = end
   return hash([ended_at_us, exception, svc_run_step_end, output_json, summary_json])

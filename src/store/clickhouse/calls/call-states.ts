@@ -120,7 +120,7 @@ export function createBatch(states: ReadonlyMap<string, CallState>, nested: Nest
   }
 }
 
-/** The end that the batch stores; null where there is none, or its start has not come. */
+/** The end that the batch stores; null if there is none, or its start has not arrived. */
 function storedEnd({ start, newStart, newEnd, earlyEnd }: CallState): CallEnd | null {
   if (newStart) return newEnd ?? earlyEnd
   return start ? newEnd : null

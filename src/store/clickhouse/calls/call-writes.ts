@@ -23,7 +23,7 @@ interface CallWritesOptions {
   readonly queueMax: number
   /** Bytes of them. */
   readonly queueBytesMax: number
-  /** How long a caller waits before it is told to come again; default 10 s. */
+  /** How long a caller waits before it is told to retry; default 10 s. */
   readonly waitMs?: number
   /** How long `close` waits for what is queued. */
   readonly closeMs: number
@@ -108,7 +108,7 @@ export function createCallWrites(db: ClickHouse, options: CallWritesOptions): Ca
     const job: Job = { parts: [], rename: null, deletion: null, ...fields, bytes, resolve, reject }
     const timer = setTimeout(() => {
       const at = waiting.indexOf(job)
-      // What is being written goes on: its caller is told that it may be stored or not.
+      // The running write continues: its caller is told that it may or may not be stored.
       if (at >= 0) {
         waiting.splice(at, 1)
         waitingBytes -= bytes

@@ -1,4 +1,4 @@
-/** Lists of calls in ClickHouse: it finds the keys by the filter; expressions and other sorts are asked call by call. */
+/** Lists of calls in ClickHouse: it finds keys by the filter; expressions and other sorts are evaluated per call. */
 import {
   BODIES,
   type CallBeside,
@@ -164,7 +164,7 @@ async function* matchingCalls(
   }
 }
 
-/** A call that may be kept; its texts are let go as soon as it was looked at. */
+/** A candidate call; its texts are released as soon as it has been checked. */
 interface KeptCall {
   readonly key: CallKey
   seen: ScannedCall | null

@@ -84,7 +84,7 @@ interface ReadShape {
   readonly rowsMax: number
 }
 
-/** The calls of keys in their order, in slices of bounded size; what was deleted since is left out. */
+/** Yields the calls of keys in their order, in slices of bounded size, without those deleted since. */
 export async function* readCalls(
   reads: Reads,
   keys: readonly CallKey[],

@@ -1,7 +1,8 @@
 /**
  * What the children of calls report, as far as this process has written them: a call that ends is stored with what it
- * used itself. What is missing here (written by another process, forgotten, to come) makes an answer slower, never wrong:
- * each call keeps the sum of the marks of the reports that it knew, which statistics compare with those that are stored.
+ * used itself. What is missing here (written by another process, forgotten, to come) makes an answer slower, never
+ * wrong: each call keeps the sum of the marks of the reports that it knew, which statistics compare with those that are
+ * stored.
  */
 import { createHash } from 'node:crypto'
 import { addedUsage, USAGE_COUNTERS, type UsageCounters } from '../../../domain/usage/own-usage.ts'
@@ -67,7 +68,7 @@ export function createNestedReports(sumsMax = SUMS_MAX): NestedReportsCache {
   }
 }
 
-/** The number of a report; 0 where there is none, or it is below no other call. */
+/** The number of a report; 0 if there is none, or its call has no parent. */
 export function markOf({ id, parent_id, usage }: ChildReport): bigint {
   if (usage.length === 0 || parent_id === null || parent_id === id) return 0n
   const digest = createHash('sha256')

@@ -1,4 +1,4 @@
-/** Statements of the statistics: sums by bucket, which ClickHouse makes, and rows where sums do not tell enough. */
+/** Statements of the statistics: sums by bucket, computed by ClickHouse, and rows where sums are not enough. */
 import { USAGE_COUNTERS } from '../../../domain/usage/own-usage.ts'
 import { COUNTERS } from '../../sqlite/stats/segments/hour-columns.ts'
 import { type FilterCondition, liveRows } from '../calls/calls.sql.ts'
@@ -91,7 +91,7 @@ function reportedRows(conditions: readonly FilterCondition[]): string {
     AND ${windowOf(conditions)}`
 }
 
-/** What each call used itself: as it was noted where that still holds, else from the reports of its children. */
+/** The own usage of each call: the stored value if still valid, else computed from the reports of its children. */
 function ownRows(conditions: readonly FilterCondition[]): string {
   return `
   ${notedRows(conditions).trim()}
@@ -115,7 +115,7 @@ function notedRows(conditions: readonly FilterCondition[]): string {
     AND ${windowOf(conditions)}`
 }
 
-/** The sums of what the children of calls report, and of each call what is left. */
+/** The sums of the reports of children, and the rest that remains for each call. */
 function joinedRows(conditions: readonly FilterCondition[]): string {
   const nested = (counter: string) => `nested_${counter}`
   const holds = HELD.map((counter) => `toFloat64(reports.${counter}) >= ${nested(counter)}`).join(

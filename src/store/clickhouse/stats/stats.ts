@@ -67,7 +67,7 @@ interface CallSums {
   readonly latency_max: number | null
   readonly ones: number
   readonly zeros: number
-  /** For each share that was asked for, the value at its place and the one behind it. */
+  /** For each requested percentile, the value at its rank and the next one. */
   readonly ranks: readonly (readonly [number, number])[]
 }
 
