@@ -1,6 +1,6 @@
 /**
  * The embedded backend: a very small llama-architecture model that ships with the server and runs in
- * processes of its own. It must never block the server's thread, nor take more requests than it was told.
+ * processes of its own. It must never block the server's thread, nor exceed its limit of requests.
  */
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
@@ -94,7 +94,7 @@ export function createTinyBackend(options: TinyBackendOptions): TinyBackend {
     )
   }
 
-  /** What the process says of a plan, until the end or the abort. */
+  /** The messages of the process about a plan, until its end or an abort. */
   async function* runPlan<P extends EnginePlan>(
     plan: P,
     keyId: string,

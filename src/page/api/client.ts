@@ -96,7 +96,7 @@ export async function request(
   }
   noteServerTime(response.headers.get('date'))
   if (response.ok) return response
-  // An answer for a key that was replaced in the meantime says nothing about the new one.
+  // An answer to a request with a replaced key says nothing about the new key.
   if (response.status === 401 && secret === key.value) {
     dropKey('The key is not known, or was revoked.')
   }

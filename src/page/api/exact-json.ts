@@ -35,7 +35,7 @@ function isRounded(value: number, source: string): boolean {
   return digits.length > DIGITS_KEPT && String(value) !== source
 }
 
-/** Any JSON value as a text: texts as they are, all else as JSON. */
+/** Any JSON value as text: strings unchanged, all else as JSON. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   return isExactNumber(value) ? value.rawJSON : (JSON.stringify(value) ?? '')

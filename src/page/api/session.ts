@@ -1,4 +1,4 @@
-/** Who is signed in. */
+/** The signed-in user. */
 import { signal } from '@preact/signals'
 import type { z } from 'zod'
 import type { CallerResponse } from '../../schemas/projects/project.ts'

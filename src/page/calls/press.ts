@@ -18,6 +18,6 @@ function end(): void {
 
 addEventListener('mousedown', ({ button }) => (isPressed = button === 0), { capture: true })
 addEventListener('click', end, { capture: true })
-// The click comes right after the first of them; after the others there is none.
+// The click follows the first of them only.
 for (const type of ['mouseup', 'dragend', 'contextmenu'])
   addEventListener(type, () => setTimeout(end), { capture: true })

@@ -1,6 +1,6 @@
 /** A stretch of time of a project's feedback. */
 
-/** As the address has it, with the times that it stands for now. */
+/** The window in the address, with its current times. */
 export interface FeedbackWindow {
   readonly project_id: string
   readonly start: string

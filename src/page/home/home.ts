@@ -114,7 +114,7 @@ function linesOf(answer: StatsAnswer) {
 }
 
 function showBucket(project: string, answer: StatsAnswer, index: number): void {
-  // The first bucket may begin before the time that was asked for, and counts none of that.
+  // The first bucket may begin before the requested time, but counts nothing before it.
   const beginMs = Date.parse(answer.call_buckets[index]?.timestamp ?? '')
   const fromMs = Math.max(beginMs, Date.parse(answer.start))
   const toMs = Date.parse(answer.call_buckets[index + 1]?.timestamp ?? answer.end)

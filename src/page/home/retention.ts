@@ -1,4 +1,4 @@
-/** How long the project keeps its calls, and for those who may, the change of it. */
+/** Shows how long the project keeps its calls; administrators can change it. */
 import { html } from 'htm/preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, wordsOf } from '../api/client.ts'
@@ -71,7 +71,7 @@ function Change({ project, days, onSet, onLeave }: ChangeProps) {
   const [doomed, setDoomed] = useState<Doomed | null>(null)
   const [failure, setFailure] = useState<string | null>(null)
   const wayOut = useRef<HTMLButtonElement>(null)
-  // The focused button is gone, and a second Enter must delete nothing.
+  // The focused button was removed, and a second Enter must delete nothing.
   useEffect(() => {
     if (doomed !== null) wayOut.current?.focus()
   }, [doomed])

@@ -1,4 +1,4 @@
-/** Tags and aliases of a version: shown, and put on and taken off by those who may write. */
+/** Tags and aliases of a version, editable for users who may write. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import { ask, wordsOf } from '../api/client.ts'

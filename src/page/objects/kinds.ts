@@ -1,4 +1,4 @@
-/** Kinds of objects, as the page tells them apart. Pure. */
+/** The kinds of objects on the page. Pure. */
 import type { ObjectSchema } from '../../schemas/objects/object.ts'
 
 export type ObjectVersion = ObjectSchema

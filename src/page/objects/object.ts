@@ -50,7 +50,7 @@ interface ChosenProps {
 }
 
 function Chosen({ loaded, versions, onChanged }: ChosenProps) {
-  // One version must not stand below the address of another.
+  // A version must not be shown at the address of another.
   const object = loaded.failure === null ? loaded.value : null
   if (object === null) return html`<section>${loaded.isLoading && html`<${Loading} />`}</section>`
   const against = query.value.get('against')

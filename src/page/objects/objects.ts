@@ -117,7 +117,7 @@ export interface Mark {
   readonly name: string
 }
 
-/** Aliases but `latest`, which is told anyway, and tags. */
+/** Tags, and aliases except `latest`, which is shown anyway. */
 export function marksOf({ aliases = [], tags = [] }: ObjectVersion): readonly Mark[] {
   return [
     ...aliases

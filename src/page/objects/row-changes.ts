@@ -14,8 +14,8 @@ export interface RowChange {
 }
 
 /**
- * Rows of the same digest are the same wherever they stand. Of the others those of one `id`, or of the same place, are one
- * row that was changed.
+ * Rows of the same digest are the same wherever they stand. Of the others those of one `id`, or of the same place, are
+ * one row that was changed.
  */
 export function listRowChanges(before: readonly Row[], after: readonly Row[]): RowChange[] {
   const removed = without(before, after)
@@ -35,7 +35,7 @@ function placeOf({ before, after }: RowChange): number {
   return (after ?? before)?.original_index ?? 0
 }
 
-/** The rows that the others do not have, each as often as it is too many. */
+/** The surplus rows: those that the others lack, with multiplicity. */
 function without(rows: readonly Row[], others: readonly Row[]): Row[] {
   const counts = new Map<string, number>()
   for (const { digest } of others) counts.set(digest, (counts.get(digest) ?? 0) + 1)

@@ -40,7 +40,7 @@ function changesOfRecords(before: Json, after: Json, path: string): Change[] {
   })
 }
 
-/** Names that would be read as a path stand in quotes. */
+/** Quotes names that would be read as a path. */
 function nameOf(name: string): string {
   return /^[^.[\]"]+$/.test(name) ? name : JSON.stringify(name)
 }

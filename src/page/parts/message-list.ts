@@ -15,7 +15,7 @@ interface MessageItemProps {
   readonly children?: ComponentChildren
 }
 
-/** The role stands in an attribute of its own: it is a text of the trace, and no name of a class. */
+/** The role is a data attribute: it is text from the trace, not a class name. */
 export function MessageItem({ message, children }: MessageItemProps) {
   const { role, content, tool_calls } = message
   const thought = message.reasoning ?? message.reasoning_content

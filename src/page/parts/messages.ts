@@ -36,7 +36,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-/** Messages, or nothing where one of the values is none. */
+/** The messages; an empty list when one of the values is not a message. */
 function asMessages(values: unknown): readonly Message[] {
   if (!Array.isArray(values)) return []
   const messages = values.map(asMessage)
@@ -46,7 +46,7 @@ function asMessages(values: unknown): readonly Message[] {
 function asMessage(value: unknown): Message | null {
   const fields = fieldsOf(value)
   if (typeof fields.role === 'string') return value as Message
-  // Items of the Responses API that nobody says.
+  // Items of the Responses API without a role.
   if (fields.type === 'function_call') {
     const called = { function: { name: textOrNone(fields.name), arguments: fields.arguments } }
     return { role: 'assistant', content: null, tool_calls: [called] }
@@ -60,7 +60,7 @@ function textOrNone(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** What the last of messages says in a line: its text, or the tools that it calls; null where it says neither. */
+/** The last message in one line: its text or its tool calls; null when it has neither. */
 export function saidLast(messages: readonly Message[]): string | null {
   const { content, tool_calls } = messages.at(-1) ?? {}
   const parts = Array.isArray(content) ? content : [content]
@@ -71,7 +71,7 @@ export function saidLast(messages: readonly Message[]): string | null {
   return calls.length === 0 ? null : `→ ${calls.join(', ')}`
 }
 
-/** What was asked last: the messages behind the last answer. */
+/** The last question: the messages after the last answer. */
 export function newestOf(messages: readonly Message[]): readonly Message[] {
   const last = messages.findLastIndex(({ role }) => role === 'assistant')
   return messages.slice(last + 1).filter(({ role }) => role !== 'system' && role !== 'developer')

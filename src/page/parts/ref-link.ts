@@ -2,7 +2,7 @@
 import { html } from 'htm/preact'
 import { parseRef, pathOfRef, wordsOfRef } from './refs.ts'
 
-/** Any value. One that is not a ref, or leads nowhere, is shown as text. */
+/** Any value. Shown as text when it is not a ref or has no page. */
 export function RefLink({ value }: { readonly value: unknown }) {
   const ref = parseRef(value)
   const path = ref === null ? null : pathOfRef(ref)

@@ -11,7 +11,7 @@ export interface Draft {
 
 export const EMPTY: Draft = { emoji: '', number: '', name: 'rating', note: '' }
 
-/** What a draft says, by the part of it that says it. */
+/** The contents of a draft by its parts. */
 export function givenIn({ emoji, number, name, note }: Draft): [keyof Draft, Given][] {
   const given: [keyof Draft, Given][] = []
   if (emoji !== '') given.push(['emoji', { kind: 'reaction', emoji }])

@@ -3,7 +3,7 @@ import { ApiFailure, ask, askLineTexts } from '../api/client.ts'
 import { parseExact } from '../api/exact-json.ts'
 import type { Call, Queue, QueueItem } from '../api/wire.ts'
 
-/** Items that are asked for at once; others may claim some of them meanwhile. */
+/** Items per request; others may claim some of them meanwhile. */
 const TRIED = 20
 
 export interface Progress {
@@ -20,7 +20,7 @@ export interface Claimed {
 interface QueueApi {
   readQueue(signal: AbortSignal): Promise<Queue>
   readProgress(signal?: AbortSignal): Promise<Progress>
-  /** The next call that nobody has, claimed; null when there is none. */
+  /** Claims the next free call; null when there is none. */
   claimNext(signal?: AbortSignal): Promise<Claimed | null>
   finish(item: string, state: 'completed' | 'skipped'): Promise<void>
 }
@@ -40,7 +40,7 @@ export function openQueue(project_id: string, queue: string, user: string | null
     })
   }
 
-  /** False when somebody else has it. */
+  /** False when another annotator has it. */
   async function claim({ id }: QueueItem): Promise<boolean> {
     try {
       await step(id, 'in_progress')

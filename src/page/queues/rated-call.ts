@@ -1,4 +1,4 @@
-/** The call that is rated: what it was asked and what it answered, and no more. */
+/** The call to be rated: only its input and its output. */
 import { html } from 'htm/preact'
 import { textOf } from '../api/exact-json.ts'
 import { type Call, factsOf } from '../api/wire.ts'

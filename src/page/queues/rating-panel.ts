@@ -51,15 +51,15 @@ export function RatingPanel(props: RatingPanelProps) {
   </form>`
 }
 
-/** Single keys work wherever nobody types. */
+/** Single-key shortcuts work outside text fields. */
 function useKeys(props: RatingPanelProps, focusNote: () => void): void {
   const last = useRef(props)
   last.current = props
-  // Before the call is painted: who rates fast presses a key as soon as they see it.
+  // Before the call is painted: fast raters press a key as soon as they see it.
   useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
-      // A held key would also rate the next call, which nobody has seen yet.
+      // A held key would also rate the next call, which has not been seen yet.
       if (event.repeat) return
       const target = event.target as HTMLElement
       const isTyping = target.matches('input, textarea, select')

@@ -1,4 +1,4 @@
-/** The models, who answers for them, how fast and how well. */
+/** The models with their upstreams, latencies and failures. */
 import { html } from 'htm/preact'
 import { useState } from 'preact/hooks'
 import type { Backend } from '../../schemas/models/backend.ts'

@@ -1,4 +1,4 @@
-/** The API keys: who has which rights, new ones, and revoking. */
+/** The API keys: list with rights, creation and revocation. */
 import { html } from 'htm/preact'
 import { useRef, useState } from 'preact/hooks'
 import type { KeyResponse } from '../../schemas/access/key.ts'

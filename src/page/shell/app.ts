@@ -1,4 +1,4 @@
-/** The page as a whole: who is signed in, and the view that the address names. */
+/** The root of the page: the session, and the view named by the address. */
 import { effect } from '@preact/signals'
 import { html } from 'htm/preact'
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks'
@@ -31,7 +31,7 @@ export function App() {
   return html`<${Header} /><main tabindex="-1"><${OpenedView} key=${name} ...${at} /></main>`
 }
 
-/** A link that is gone with its view leaves the focus nowhere: the next view takes it. @param name - of the view */
+/** Moves the focus to the new view when the focused link was removed with the old one. @param name - of the view */
 function useFocusAt(name: string | null): void {
   const last = useRef(name)
   useEffect(() => {
@@ -48,7 +48,7 @@ function withoutProject() {
   return html`<${OpenedView} key=${name} view="server" project="" subject=${name} />`
 }
 
-/** While the server is asked whose key it is, or when that failed. */
+/** Shown while the owner of the key is looked up, or when that failed. */
 function NotYet() {
   if (sessionFailure.value === null) return html`<${Loading} />`
   return html`<main>

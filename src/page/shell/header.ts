@@ -1,4 +1,4 @@
-/** The top of every view: project, views, time, who is signed in. */
+/** The header of every view: project, views, time, user. */
 import { html } from 'htm/preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { caller, may, signOut } from '../api/session.ts'

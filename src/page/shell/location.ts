@@ -26,20 +26,20 @@ export function go(href: string): void {
   scrollTo(0, 0)
 }
 
-/** @param isStep - whether the way back leads to the address before */
+/** @param isStep - whether to add a history entry */
 function write(next: URL, isStep: boolean): void {
   isBack = false
   try {
     if (isStep) history.pushState(null, '', next)
     else history.replaceState(null, '', next)
   } catch {
-    // Browsers refuse many changes in a short time. The next one that is taken tells of this one, too.
+    // Browsers refuse many changes in a short time. The next accepted one includes this one.
   }
   address.value = next
 }
 
 interface QueryChange {
-  /** Whether the way back leads to the query before. Default false. */
+  /** Whether to add a history entry. Default false. */
   readonly isStep?: boolean
 }
 

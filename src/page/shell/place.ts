@@ -28,7 +28,7 @@ export interface Place {
   readonly version?: string
 }
 
-/** What each view is told. */
+/** The props of each view. */
 export type ViewProps = Omit<Place, 'view'>
 
 /** By the word in the address: the view of all of a kind, and that of one. */
@@ -79,7 +79,7 @@ export function parseServerView(path: string): 'keys' | 'models' | null {
   return name === 'keys' || name === 'models' ? name : null
 }
 
-/** A part that is badly encoded stays as it is. */
+/** An invalid encoding is left unchanged. */
 function decodePart(part: string): string {
   try {
     return decodeURIComponent(part)

@@ -139,7 +139,7 @@ function Start({ project, choices, groups }: StartProps) {
     <${Failure} words=${failure} />`
 }
 
-/** A job as it was sent, and the name under which it is sent again. */
+/** A job as sent, and the idempotency key of its repeats. */
 interface Sent {
   readonly text: string
   readonly once: string

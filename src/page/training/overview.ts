@@ -35,7 +35,7 @@ interface Seen {
 
 /**
  * @param seen - what was read last: of long lists only what may have changed is read again
- * @param turn - counts how often it was read
+ * @param turn - how often it was read
  */
 async function readTraining(
   project: string,

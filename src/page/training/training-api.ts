@@ -153,7 +153,7 @@ export function cancelJob(id: string): Promise<Job> {
   return ask(path, undefined, { method: 'POST' })
 }
 
-/** The model of that name, made when it is not there. */
+/** Returns the model of that name; creates it when it is missing. */
 export function makeModel(project_id: string, name: string, base_model: string): Promise<Model> {
   const [entity, project] = project_id.split('/')
   return ask(`${BASE}/models`, { entity, project, name, base_model, return_existing: true })

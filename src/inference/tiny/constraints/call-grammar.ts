@@ -1,9 +1,9 @@
-/** The grammar of an answer that may call tools, made of the grammars of their arguments. Pure. */
+/** Composes the grammar of an answer with tool calls from the grammars of the arguments. Pure. */
 
 import { CALL_CLOSING, CALL_OPENING, writeCallHead } from '../text/call-form.ts'
 import { spellText } from './pattern-grammar.ts'
 
-/** What the grammar of an answer with calls is made of. */
+/** The parts of the grammar of an answer with calls. */
 interface CallGrammarParts {
   readonly tools: readonly {
     readonly name: string
@@ -23,7 +23,7 @@ const PIECES = /"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|[A-Za-z_][\w.-]*/gu
 const RULE = /^\s*([A-Za-z_][\w.-]*)\s*::=/gmu
 
 /**
- * The grammar. Free text goes on until it opens a call; behind a call there are only further ones.
+ * Returns the grammar. Free text continues until it opens a call; after a call only further calls may follow.
  *
  * @returns a grammar whose first rule is `root`
  */

@@ -22,7 +22,7 @@ export interface JsonForm {
   readonly kind: 'json'
   /** JSON text. */
   readonly schema: string
-  /** Texts that stand in the schema for other texts. */
+  /** Placeholders in the schema for other texts. */
   readonly marks: MarkedSchema['marks']
   readonly taken: MarkedSchema['taken']
   readonly space: JsonSpace
@@ -49,7 +49,7 @@ interface CallForm {
   readonly otherwise: ConstraintForm | null
 }
 
-/** A form and the field that asked for it. */
+/** A form and the field that requested it. */
 export interface Constraint {
   readonly form: ConstraintForm
   readonly param: string

@@ -29,7 +29,7 @@ export interface Grammar {
   end(): void
 }
 
-/** Where one answer stands in a grammar. */
+/** The state of one answer in a grammar. */
 export interface GrammarFollower {
   /** What may come next; null while that is being worked out. */
   mask(): TokenMask | null
@@ -47,7 +47,7 @@ const SPACE_MAX = '[ \\n\\t]{0,8}'
 const SPACE_WRITTEN = '[ \\n\\t]*'
 /** What it writes between the name of a property and its value. */
 const COLON_WRITTEN = ` ${SPACE_WRITTEN} ":" ${SPACE_WRITTEN} `
-/** What stands between the tokens of JSON where white space is fixed. */
+/** The separators between JSON tokens where white space is fixed. */
 const SEPARATORS: Readonly<Record<string, [string, string] | undefined>> = {
   none: [',', ':'],
   line: [', ', ': '],
@@ -180,7 +180,7 @@ async function renderTag(library: Library, source: string, param: string): Promi
   return JSON.stringify(fillTag(tag, grammars))
 }
 
-/** The grammar of a schema, its white space as it is wanted. */
+/** The grammar of a schema with the requested white space. */
 async function renderSchema(library: Library, form: JsonForm): Promise<string> {
   const { schema, marks, taken, space } = form
   const separators = typeof space === 'string' ? SEPARATORS[space] : undefined

@@ -8,7 +8,7 @@ const ELEMENT = /(?:"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]\*?|[A-Za-z_][\w.-]*)/
 const ELEMENTS = new RegExp(ELEMENT, 'gu')
 const SEQUENCE = `(?:""|\\(${ELEMENT.source}(?: ${ELEMENT.source})*\\))`
 const SEQUENCES = new RegExp(SEQUENCE, 'gu')
-/** A rule of alternatives. Others, as those that look ahead, stay as they are. */
+/** A rule of alternatives. Other rules, such as lookaheads, are left unchanged. */
 const RULE = new RegExp(`^(\\S+) ::= \\((${SEQUENCE}(?: \\| ${SEQUENCE})*)\\)$`, 'u')
 /** The first character of a text as the engine spells it, and what follows. */
 const FIRST = /^"(\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\U[0-9a-f]{8}|\\[^xuU]|[^\\])(.+)"$/u
@@ -16,7 +16,7 @@ const NAME = /^[A-Za-z_]/
 /** Characters beyond ASCII as the engine spells them. */
 const WIDE = /\\(?:x[89a-f]|u|U)/u
 
-/** Whether characters beyond ASCII stand in brackets: of these the engine takes but one byte. */
+/** Whether brackets contain characters beyond ASCII, of which the engine matches only one byte. */
 export function hasWideBrackets(printed: string): boolean {
   return (printed.match(ELEMENTS) ?? []).some(
     (element) => element.startsWith('[') && WIDE.test(element),

@@ -10,7 +10,7 @@ import { listPatterns, readBounds } from './number-ranges.ts'
 import type { Pattern } from './pattern-grammar.ts'
 import { listFormat } from './text-formats.ts'
 
-/** A schema with marks in the place of some of its schemas, and what each mark stands for. */
+/** A schema with placeholders for some of its subschemas, and the meaning of each. */
 export interface MarkedSchema {
   readonly schema: unknown
   /** Mark to texts. A mark is a text that occurs nowhere else in the schema. */

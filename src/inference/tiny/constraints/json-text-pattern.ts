@@ -14,7 +14,7 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const FIRST_PRINTABLE = 0x20
 
-/** What of a pattern cannot be enforced; null when all of it can, as far as this can tell. */
+/** Returns the part of a pattern that cannot be enforced, or null if none is found. */
 export function findPatternFault(pattern: string): string | null {
   if (countPlaces(pattern) > PATTERN_PLACES_MAX) {
     return `a pattern of more than ${PATTERN_PLACES_MAX} places once its groups are written out`
@@ -33,7 +33,7 @@ function hasWideCharacter(piece: string): boolean {
   return numbers.some((hex) => Number.parseInt(hex ?? '', 16) >= FIRST_WIDE)
 }
 
-/** Whether nothing that the pattern matches needs an escape in JSON. It may say no too often. */
+/** Whether no text that the pattern matches needs an escape in JSON. May return false needlessly. */
 export function isQuotable(pattern: string): boolean {
   const pieces = pattern.match(PIECES) ?? []
   return pieces.every((piece) => {

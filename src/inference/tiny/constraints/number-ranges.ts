@@ -4,7 +4,7 @@
  */
 import type { Pattern } from './pattern-grammar.ts'
 
-/** Bounds of a number; null where there is none. Both belong to the range. */
+/** Inclusive bounds of a number; null: unbounded. */
 interface NumberBounds {
   readonly low: number | null
   readonly high: number | null

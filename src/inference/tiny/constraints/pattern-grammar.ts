@@ -3,7 +3,7 @@
  * alternatives that begin or end alike and then accept other texts; it cannot merge these.
  */
 
-/** A text as the characters that may stand at each of its places. */
+/** A text as the allowed characters at each position. */
 export type Pattern = readonly string[]
 
 /**
@@ -53,7 +53,7 @@ function renderState(
     else behind.set(next, (behind.get(next) ?? '') + spell(character))
   }
   for (const [next, characters] of behind) choices.push(`[${characters}]${next}`)
-  // One that ends here may also go on as another.
+  // A text that ends here may be the prefix of another one.
   if (patterns.some((pattern) => pattern.length === 0)) choices.push('""')
   return choices.join(' | ')
 }

@@ -8,7 +8,7 @@ const PIECES =
 const COUNTS = /^\{(\d*)(,?)(\d*)\}/u
 
 interface Size {
-  /** Places as it stands: a repeated character is counted, not written out. */
+  /** Positions before expansion: a repeated character counts once. */
   readonly own: number
   /** Places inside a repeated group, where all of it is written out. */
   readonly full: number

@@ -38,7 +38,7 @@ interface KeptFile {
 
 export function createAdapterFiles(): AdapterFiles {
   const directory = join(tmpdir(), `weft-adapters-${randomUUID()}`)
-  /** By digest, the one that was asked for longest ago first. */
+  /** By digest, least recently used first. */
   const kept = new Map<string, KeptFile>()
 
   function take(adapter: Adapter): KeptFile {

@@ -32,7 +32,7 @@ function run(): void {
   if (text === undefined) throw new Error('engine-entry.ts must be started by the server')
   const options = JSON.parse(text) as EngineOptions
   const { modelPath, contextTokensMax, hazardCpuMsMax, requestCpuMsMax } = options
-  // A server that is gone leaves nobody to work for.
+  // Without its server the process has no work.
   process.on('disconnect', () => process.exit())
   const watchHazard = startWatchdog(Number(parentPid), hazardCpuMsMax)
   if (statSync(modelPath).size > MODEL_BYTES_MAX) {
@@ -73,7 +73,7 @@ function run(): void {
   flushCompileCache()
 }
 
-/** Starts the watchdog. @returns told when work under the limit begins, true, and when it ends, false */
+/** Starts the watchdog. @returns a function to call with true when limited work begins, and with false when it ends */
 function startWatchdog(parentPid: number, stretchCpuMsMax: number): (isHazard: boolean) => void {
   const stretch = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   const workerData: WatchdogOptions = { parentPid, stretch, stretchCpuMsMax }

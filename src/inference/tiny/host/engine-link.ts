@@ -21,7 +21,7 @@ export interface EngineLink {
   /**
    * Sends a request to the process.
    *
-   * @param onEnd - called once when the process has done with it, or is gone: not after `cancel`
+   * @param onEnd - called once when the process has finished the request or died; not after `cancel`
    * @throws ApiError server_draining after `close`
    */
   open<P extends EnginePlan>(plan: P, onEnd?: (isSound: boolean) => void): Run<PieceOf<P>>
@@ -30,7 +30,7 @@ export interface EngineLink {
   close(): Promise<void>
 }
 
-/** One request in the process. Its pieces are acknowledged as they are taken. */
+/** One request in the process. Its pieces are acknowledged when consumed. */
 export interface Run<Piece extends EnginePiece = EnginePiece> {
   next(): Promise<Piece | null>
   /** Ends the request, whether it is finished or not. A `next` under way throws the reason. */
@@ -57,7 +57,7 @@ interface OpenRun {
   readonly onEnd: (isSound: boolean) => void
 }
 
-/** A link to a process that starts right away. */
+/** Creates a link and starts its process at once. */
 export function createEngineLink(script: URL, options: EngineOptions): EngineLink {
   const runs = new Map<number, OpenRun>()
   let lastId = 0
@@ -75,7 +75,7 @@ export function createEngineLink(script: URL, options: EngineOptions): EngineLin
       ready: Promise.withResolvers(),
       isReady: false,
     }
-    // Nobody may be waiting for it; a failure to load also fails each request.
+    // There may be no waiter; a failure to load also fails each request.
     begun.ready.promise.catch(() => {})
     life = begun
     return begun
@@ -135,7 +135,7 @@ export function createEngineLink(script: URL, options: EngineOptions): EngineLin
     const cancel = () => {
       if (runs.delete(id)) send({ type: 'cancel', id })
     }
-    // The process says of a plan what is said of its kind.
+    // The messages of the process match the kind of the plan.
     return createRun(queue, { acknowledge, cancel }) as Run<PieceOf<typeof plan>>
   }
 

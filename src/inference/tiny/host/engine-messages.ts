@@ -30,7 +30,7 @@ export type ToEngine =
   /** The consumer took this many pieces. */
   | { readonly type: 'ack'; readonly id: number; readonly count: number }
 
-/** Messages from the model's process; they come in lists. After `done` or `failed` a request says no more. */
+/** Messages from the model's process, sent in lists. `done` or `failed` is the last one of a request. */
 export type FromEngine =
   | { readonly type: 'ready' }
   /** The model cannot be loaded; the process ends after that. */
@@ -48,7 +48,7 @@ interface PlainError {
   readonly detail: string | null
 }
 
-/** An error as plain data. Anything but an ApiError is told as internal_error. */
+/** Converts an error to plain data. Anything but an ApiError becomes internal_error. */
 export function toPlainError(error: unknown): PlainError {
   if (error instanceof ApiError) {
     const { code, message, param } = error
@@ -59,7 +59,7 @@ export function toPlainError(error: unknown): PlainError {
   return { code, message, param, detail }
 }
 
-/** The ApiError that the plain data tells of. */
+/** Converts plain data back to an ApiError. */
 export function fromPlainError({ code, message, param, detail }: PlainError): ApiError {
   return new ApiError(code, {
     message,

@@ -6,7 +6,7 @@ import { ApiError } from '../../../errors.ts'
 
 /** One request for a place. */
 interface Turn {
-  /** Resolves when the place is there; rejects when the turn is left before, or the queue is closed. */
+  /** Resolves when the slot is free; rejects when the caller leaves the queue before, or the queue is closed. */
   readonly granted: Promise<void>
   /** Gives the place back, or the waiting up. Further calls do nothing. */
   leave(): void
@@ -15,7 +15,7 @@ interface Turn {
 interface FairQueue {
   /** @param priority - lower is served earlier */
   enter(owner: string, priority: number): Turn
-  /** Refuses all who wait with server_draining. */
+  /** Rejects all waiting callers with server_draining. */
   close(): void
 }
 
@@ -29,7 +29,7 @@ interface Waiter {
 interface Owner {
   requests: number
   places: number
-  /** Number of the turn in which it was last given a place. */
+  /** Sequence number of its last slot. */
   servedAt: number
 }
 

@@ -52,7 +52,7 @@ export function createGuardedRuns(startLink: () => EngineLink, processesMax: num
       const ticket = Symbol('request')
       open.add(ticket)
       const turn = queue.enter(owner, plan.priority)
-      // Nobody may be waiting for it yet.
+      // There may be no waiter yet.
       turn.granted.catch(() => {})
       return guardRun(plan, {
         takeLink: async () => {
@@ -78,7 +78,7 @@ export function createGuardedRuns(startLink: () => EngineLink, processesMax: num
 interface Place {
   /** Waits for a process. */
   readonly takeLink: () => Promise<EngineLink>
-  /** Called once or more; `isSound` tells whether the process can be used again. */
+  /** Called once or more; `isSound`: the process can be reused. */
   readonly onEnd: (link: EngineLink | null, isSound: boolean) => void
 }
 
@@ -115,7 +115,7 @@ function guardRun(plan: CompletionPlan, { takeLink, onEnd }: Place): Run<Delta> 
   }
 }
 
-/** What a process that is lost says about the request. Anything else is told as it is. */
+/** Converts the loss of a process to an error of the request; other errors pass unchanged. */
 function toRefusal(error: unknown, plan: CompletionPlan): unknown {
   const param = findHazard(plan)
   const isLost = error instanceof ApiError && error.cause instanceof HostLostError

@@ -8,7 +8,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { EngineOptions, FromEngine, ToEngine } from './engine-messages.ts'
 
-/** A running process; it tells of its end once. */
+/** A running process; it reports its end once. */
 export interface ModelHost {
   send(message: ToEngine): void
   /** Ends it at once, whatever it is doing. */
@@ -18,7 +18,7 @@ export interface ModelHost {
 /** What a host reports. */
 interface HostListener {
   onMessages(messages: readonly FromEngine[]): void
-  /** It is gone, and not because `end` was called. */
+  /** The process has ended, but not because of `end`. */
   onLost(cause: unknown): void
 }
 
@@ -55,7 +55,7 @@ export function startHost(script: URL, options: EngineOptions, listener: HostLis
     listener.onLost(new Error(`the model's process ended with ${code ?? signal}`))
   })
   return {
-    // A message to a process that is just ending has nobody to read it.
+    // A process that is just ending does not read its messages.
     send: (message) => void child.send(message, () => {}),
     async end() {
       child.kill('SIGKILL')

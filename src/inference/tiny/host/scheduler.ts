@@ -35,7 +35,7 @@ interface SchedulerOptions {
   readonly requestCpuMsMax: number
 }
 
-/** A generation and the network that computes what it wants. */
+/** A generation and the network that runs its computations. */
 export interface Begun {
   readonly generation: Generation<EnginePiece>
   readonly transformer: Transformer
@@ -44,9 +44,9 @@ export interface Begun {
 interface Task {
   readonly id: number
   readonly plan: EnginePlan
-  /** Null until its first turn. It keeps its network, whatever becomes of the file that it came from. */
+  /** Null until its first turn. It keeps its network even when the file is removed. */
   begun: Begun | null
-  /** What it wants computed; null before its first turn. */
+  /** The computation it has requested; null before its first turn. */
   wanted: Step['parts'] | null
   /** Pieces sent and not yet acknowledged. */
   ahead: number
@@ -57,7 +57,7 @@ interface Task {
 /**
  * A scheduler; `begin` may throw ApiErrors, which become the request's failure.
  *
- * @param options.watchHazard - told when work for a template or a grammar begins and when it is over
+ * @param options.watchHazard - called when work for a template or a grammar begins and ends
  * @param options.readCpuMs - the processor's time that this process has used
  * @param options.requestCpuMsMax - how much of it one request may take
  *
@@ -127,7 +127,7 @@ export function createScheduler(
       running.delete(task.id)
       running.set(task.id, task)
     }
-    // The network's own time is nobody's fault.
+    // The time of the network itself does not count against a request.
     if (tasks.some(({ wanted }) => wanted?.length)) watchHazard(false)
     const logits = runPass(tasks, readCpuMs)
     let at = 0
@@ -166,10 +166,10 @@ export function createScheduler(
   }
 }
 
-/** Computes what the tasks want, which is of one network; each has its share of the time. */
+/** Runs the computations of tasks of one network; each is charged its share of the time. */
 function runPass(tasks: readonly Task[], readCpuMs: () => number): PassLogits {
   const parts = tasks.flatMap(({ wanted }) => wanted ?? [])
-  // Those that only wait for something want nothing computed.
+  // Tasks that only wait have no computation.
   if (parts.length === 0) return []
   const beganMs = readCpuMs()
   const logits = tasks[0]?.begun?.transformer.run(parts) ?? []
@@ -185,7 +185,7 @@ function tookTooLong(cpuMsMax: number): ApiError {
   })
 }
 
-/** The requests whose turn it is: a new one alone, or as many of one network as fit into a pass. */
+/** Picks the next requests: a new one alone, or as many of one network as fit into a pass. */
 function chooseTasks(running: ReadonlyMap<number, Task>): Task[] {
   const chosen: Task[] = []
   let room = PASS_TOKENS_MAX
@@ -204,7 +204,7 @@ function chooseTasks(running: ReadonlyMap<number, Task>): Task[] {
   return chosen
 }
 
-/** The most important first, of those the one that came or had its turn first. */
+/** By priority, then by arrival or last turn. */
 function inOrder(tasks: ReadonlyMap<number, Task>): Task[] {
   return [...tasks.values()].sort((a, b) => a.plan.priority - b.plan.priority)
 }

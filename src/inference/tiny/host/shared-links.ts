@@ -29,7 +29,7 @@ export function createSharedLinks(start: () => EngineLink, linksMax: number): En
     if (isClosed || members.length >= linksMax) return
     const member: Member = { link: start(), isReady: false }
     members.push(member)
-    // One that cannot be loaded is never used; the first one tells the reason.
+    // A process that cannot be loaded is never used; the first one reports the reason.
     member.link.ready().then(
       () => {
         member.isReady = true

@@ -16,7 +16,7 @@ export interface LowRank {
   readonly b: Float64Array
 }
 
-/** What an adapter holds of one layer; a projection that is missing stays as it is. */
+/** The part of an adapter for one layer; a missing projection is left unchanged. */
 export type AdapterLayer = Readonly<Partial<Record<Projection, LowRank>>>
 
 /** An adapter of one model shape. Its rows have the order of the model's own rows. */
@@ -32,7 +32,7 @@ export interface Adapter {
 /** Limit: a higher rank than this has more numbers than the small model's matrices. */
 export const RANK_MAX = 256
 
-/** An artifact that is no adapter of the model; the message says where it fails. */
+/** An artifact that is not an adapter of the model; the message says why. */
 export class AdapterFileError extends Error {
   constructor(message: string) {
     super(message)

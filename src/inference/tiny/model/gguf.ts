@@ -3,7 +3,7 @@
  * file: all are checked before memory is allocated.
  */
 
-/** A file that is not a usable model; the message says where it fails. */
+/** A file that is not a usable model; the message says why. */
 export class ModelFileError extends Error {
   constructor(message: string) {
     super(message)

@@ -24,7 +24,7 @@ export interface KvCache {
    */
   reserve(tokens: number): void
   layer(index: number): KvLayer
-  /** An own copy, to go on from the same tokens in another way. */
+  /** Returns a copy, to continue the same tokens differently. */
   fork(): KvCache
 }
 

@@ -49,7 +49,7 @@ export interface Model {
   readonly chatTemplate: string
 }
 
-/** What the file says of its tokens. */
+/** The tokens of the file. */
 export interface Vocabulary {
   /** By id; ordinary tokens in GPT-2's stand-in characters, control tokens as they are. */
   readonly tokens: readonly string[]

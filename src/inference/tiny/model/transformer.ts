@@ -21,7 +21,7 @@ export interface Part {
   readonly wants: 'last' | 'all' | 'states'
 }
 
-/** For each part the logits, or states, that it wants: views that the next pass overwrites. */
+/** The requested logits or states of each part: views that the next pass overwrites. */
 export type PassLogits = readonly (readonly Float32Array[])[]
 
 /** The network of one model. */
@@ -85,7 +85,7 @@ function createScratch(shape: ModelShape) {
   }
 }
 
-/** The parts one behind the other, with room made for them in their caches. */
+/** Concatenates the parts and reserves space for them in their caches. */
 function toRuns(parts: readonly Part[]): { runs: readonly Run[]; count: number } {
   let count = 0
   const runs = parts.map((part) => {

@@ -122,7 +122,7 @@ export function createAnswerWriter(
   }
 }
 
-/** The ids of a choice's calls: others for each request and choice, and the same when it is asked again. */
+/** The ids of a choice's calls: different for each request and choice, equal when the request is repeated. */
 function nameCalls(seed: string, index: number): (number: number) => string {
   return (number) => {
     const hash = createHash('sha256').update(JSON.stringify([seed, index, number]))

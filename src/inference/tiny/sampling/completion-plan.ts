@@ -49,7 +49,7 @@ export interface CompletionPlan {
   readonly priority: number
   /** Empty for none. */
   readonly cacheSalt: string
-  /** File of the adapter whose weights are added to the model's; null for the model as it is. */
+  /** File of the adapter to add to the model's weights; null for the base model. */
   readonly adapterPath: string | null
 }
 
@@ -72,7 +72,7 @@ const TEMPERATURE_MIN = 0.01
 /**
  * The plan of a request.
  *
- * @param body - the request as it was received, for the digits of its seed; may be empty
+ * @param body - the text of the request, for the digits of its seed; may be empty
  * @param drawSeed - entropy for a request without a seed
  * @throws ApiError invalid_value for a prompt that cannot be made
  *
@@ -133,7 +133,7 @@ export function planCompletion(
 }
 
 /**
- * The seed in its 64 bits; null when there is none.
+ * Returns the seed with all 64 bits, or null.
  *
  * Spec: §4.3 seed.
  * Choice: the digits of the body count, since a parsed number would be rounded; any whole number is
@@ -181,7 +181,7 @@ function resolveConstraint(
   })
 }
 
-/** @throws ApiError invalid_value when more beams are asked for than there may be */
+/** @throws ApiError invalid_value for too many beams */
 function resolveLengthPenalty(request: ChatCompletionRequest): number | null {
   const { use_beam_search: isSearched, length_penalty: penalty } = request
   if (isSearched !== true) return null

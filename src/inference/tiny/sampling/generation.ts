@@ -34,7 +34,7 @@ interface CheckedPrompt {
 }
 
 /**
- * A completion at its start: the prompt is made and checked, nothing is computed yet.
+ * Starts a completion: renders and checks the prompt; computes nothing yet.
  *
  * @throws ApiError context_length_exceeded, invalid_value
  *
@@ -78,7 +78,7 @@ function* answer(
   yield { deltas: said, parts: [] }
   const beams = yield* searchBeams(engine, { ...start, ...search, logits: read.logits })
   return Array.from({ length: plan.choices }, (_, index) => {
-    // Where there are fewer answers than choices, the worst one stands for the rest.
+    // If there are fewer answers than choices, the worst one is repeated.
     const tokens = beams[Math.min(index, beams.length - 1)] ?? []
     return writeTokens(createAnswerWriter(engine.tokenizer, plan, index, tokensMax), tokens)
   }).flat()
@@ -129,7 +129,7 @@ function* sample(
     for (;;) {
       while (running.length < CHOICES_AT_ONCE && started < plan.choices) {
         const index = started++
-        // The last choice may have the prompt's own cache; nobody needs it after that.
+        // The last choice may use the prompt's own cache, which is not needed after that.
         const own = started === plan.choices ? cache : cache.fork()
         const follower = grammar === null ? null : yield* settle(grammar.follow())
         if (follower !== null) followers.push(follower)
@@ -216,7 +216,7 @@ function makePrompt(engine: Engine, plan: CompletionPlan): CheckedPrompt {
   return { ids, tokensMax: Math.min(plan.tokensMax ?? room, room) }
 }
 
-/** Without any text a model goes on from the token that begins one. */
+/** Without any text a model continues from the token that begins one. */
 function encodePrompt({ prompt: chat, shape, tokenizer }: Engine, plan: CompletionPlan): number[] {
   const { prompt } = plan
   if ('plain' in prompt) {

@@ -31,7 +31,7 @@ export function rank(values: Float32Array, count = values.length): Uint32Array {
   return picked
 }
 
-/** How many tokens stand before this one when all are ranked. */
+/** The rank of a token, from 0. */
 export function placeOf(values: Float32Array, id: number): number {
   const own = values[id] ?? 0
   let place = 0

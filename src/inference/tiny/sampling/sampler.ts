@@ -13,7 +13,7 @@ import {
 
 /** Below this temperature the likeliest token is always taken. */
 export const GREEDY_TEMPERATURE = 1e-5
-/** JSON has no minus infinity; this stands for it. */
+/** Replaces minus infinity, which JSON does not have. */
 const LOGPROB_MIN = -9999
 
 /** Tokens that are looked at first where the likeliest ones of a share are wanted. */
@@ -49,7 +49,7 @@ export interface Ranked {
 
 /** A token that was chosen. */
 export interface Sampled extends Ranked {
-  /** The likeliest tokens first; null when log-probabilities are not asked for. */
+  /** The most likely tokens first; null when log-probabilities are not requested. */
   readonly top: readonly Ranked[] | null
 }
 
@@ -67,7 +67,7 @@ export function createSamplerState(
 /**
  * Draws the next token and counts it in the state.
  *
- * @param raw - the model's logits; left as they are
+ * @param raw - the model's logits; not modified
  * @param mask - what a grammar allows, or null
  * @returns null when no token may follow, as when all allowed ones are banned
  *
@@ -92,7 +92,7 @@ export function sampleToken(
   return { id, ...report(weights, logits, id, params.topLogprobs) }
 }
 
-/** A token with its log-probability among all tokens, and the likeliest ones if they are asked for. */
+/** A token with its log-probability among all tokens, and on request the most likely ones. */
 export function describeToken(
   logits: Float32Array,
   id: number,

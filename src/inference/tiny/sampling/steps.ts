@@ -2,7 +2,7 @@
 import type { Delta } from '../../backend.ts'
 import type { Part, PassLogits } from '../model/transformer.ts'
 
-/** What a generation has to say, and what it wants computed next; no parts when it only waits. */
+/** The deltas of a generation and its next computation; no parts when it only waits. */
 export interface Step<Piece = Delta> {
   readonly deltas: readonly Piece[]
   /** PASS_TOKENS_MAX tokens together at most. */

@@ -37,7 +37,7 @@ export function* embedTexts(engine: Engine, { inputs }: EmbeddingPlan): Generati
     tokensLeft -= ids.length
     if (tokensLeft < 0) throw tooMany()
     texts.push(ids)
-    // Others get their turn between two texts.
+    // Yields to other requests between two texts.
     yield { deltas: [], parts: [] }
   }
   for (const ids of texts) {

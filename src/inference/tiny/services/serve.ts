@@ -88,7 +88,7 @@ function toBase64(vector: readonly number[]): string {
   return bytes.toString('base64')
 }
 
-/** A chat is cut as its template writes it; nothing is put around a text unless that is asked for. */
+/** A chat is tokenized as rendered by its template; special tokens are added to a text only on request. */
 async function* tokenize(
   call: ServiceCallOf<'tokenize'>,
   { run }: ServeOptions,

@@ -31,7 +31,7 @@ interface WrittenChoice {
   readonly index: number
   text: string
   readonly judged: JudgedToken[]
-  /** How many of them a stream has told, and their characters. */
+  /** How many of them a stream has sent, and their characters. */
   toldTokens: number
   toldChars: number
   /** Of its own tokens. */
@@ -40,7 +40,7 @@ interface WrittenChoice {
   finish_reason: ChoiceDelta['finish_reason']
 }
 
-/** @param runs - of the prompts in their order, each begun when it is asked for */
+/** @param runs - of the prompts in order, each started on demand */
 export async function* answerText(
   head: TextHead,
   plan: TextPlan,
@@ -87,7 +87,7 @@ function judgeOwn(tokens: TokensPiece | null, { promptLogprobs }: PromptDelta): 
   return judgePrompt(tokens.ids, tokens.texts, promptLogprobs)
 }
 
-/** With an echo the tokens of the prompt stand before those of the answer. */
+/** With an echo the tokens of the prompt precede those of the answer. */
 function openChoice(index: number, judged: readonly JudgedToken[]): WrittenChoice {
   const told = { toldTokens: 0, toldChars: 0, logprobSum: 0, tokenCount: 0 }
   return { index, text: '', judged: [...judged], ...told, finish_reason: null }
@@ -101,7 +101,7 @@ interface Piece {
   readonly offset: number
 }
 
-/** Adds a delta; what a stream tells of it, null for nothing. */
+/** Adds a delta. @returns what a stream sends for it, or null */
 function addDelta(choice: WrittenChoice, delta: ChoiceDelta): Piece | null {
   const { content: text, finish_reason } = delta
   const fresh = judgeAnswer(delta)

@@ -4,7 +4,7 @@ import type { TextCompletionRequest } from '../../../schemas/chat/services/text-
 import type { ServiceCallOf } from '../../backend.ts'
 import { type CompletionPlan, planCompletion } from '../sampling/completion-plan.ts'
 
-/** Where the request says nothing. */
+/** Default of `max_tokens`. */
 const TEXT_TOKENS_MAX = 16
 /** Limit: choices of all prompts, those that are left out by `best_of` too. */
 const CHOICES_MAX = 2_048
@@ -13,7 +13,7 @@ export interface TextPlan {
   readonly prompts: readonly TextPrompt[]
   /** Answered choices of each prompt. */
   readonly choices: number
-  /** How many choices are made; the best of them are answered. */
+  /** How many choices are generated; the best of them are returned. */
   readonly tried: number
   /** Likeliest tokens at each place, or null for no log-probabilities. */
   readonly logprobs: number | null

@@ -3,7 +3,7 @@
 export const CALL_OPENING = '<tool_call>'
 export const CALL_CLOSING = '</tool_call>'
 
-/** What stands between the opening and the arguments. Behind these come a brace and the closing. */
+/** The text between the opening and the arguments, which a brace and the closing follow. */
 export function writeCallHead(name: string): string {
   return `{"name": ${JSON.stringify(name)}, "arguments": `
 }

@@ -110,7 +110,7 @@ export function createChatPrompt(
       const begin = plan.addSpecialTokens ? tokenizer.beginId : null
       const all = begin === null ? ids : [begin, ...ids]
       if (plan.tokensKept === null) return all
-      // A model goes on from something: without a prompt, from the token that begins a text.
+      // A model needs something to continue: without a prompt, the token that begins a text.
       if (plan.tokensKept === 0) return tokenizer.beginId === null ? [] : [tokenizer.beginId]
       return all.slice(-plan.tokensKept)
     },
@@ -135,7 +135,7 @@ export function createChatPrompt(
  * The refusal of a prompt that leaves no room for an answer.
  *
  * @param promptTokens - null when it is too long to be counted
- * @param param - field that it stands in
+ * @param param - the field of the request
  */
 export function promptTooLong(
   contextTokens: number,

@@ -5,13 +5,13 @@ import type { Tokenizer } from './tokenizer.ts'
 
 export interface PlainPrompt {
   readonly plain: string | readonly number[]
-  /** Field of the request that it stands in, as `prompt[2]`. */
+  /** The field of the request, such as `prompt[2]`. */
   readonly param: string
   /** Whether the answer begins with it. */
   readonly isEchoed: boolean
   /** Whether the token that begins a text comes first, if the model has one. */
   readonly addSpecialTokens: boolean
-  /** It has none; so that all prompts can be asked. */
+  /** Always absent; present so that all prompts have the same fields. */
   readonly template: null
 }
 

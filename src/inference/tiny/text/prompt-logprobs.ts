@@ -6,9 +6,9 @@ import { decodeText } from './text-assembler.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
 /**
- * What the model made of one token of the prompt: the token itself and the likeliest ones, by id.
+ * Returns the log-probabilities of one token of the prompt and of the most likely ones, by id.
  *
- * @param logits - after the token before; left as they are
+ * @param logits - after the previous token; not modified
  * @param count - alternatives, -1 for the whole vocabulary
  *
  * Spec: §4.3 prompt_logprobs.

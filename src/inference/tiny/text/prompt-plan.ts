@@ -10,7 +10,7 @@ type Message = ChatCompletionRequest['messages'][number]
 export interface PromptRequest extends Omit<PromptPlan, 'tokensKept'> {
   /** Tokens to keep, -1 for what fits beside the answer, null for all. */
   readonly truncateTo: number | null
-  /** Text that comes before the answer, because it goes on in the last message's role; or null. */
+  /** Text that precedes the answer, because the answer continues the last message; or null. */
   readonly echo: string | null
 }
 

@@ -14,7 +14,7 @@ interface TextAssembler {
 /** How special tokens are shown. */
 export interface SpecialTokens {
   readonly areSkipped: boolean
-  /** Whether a space stands between a special token and its neighbours. */
+  /** Whether special tokens are separated from their neighbours by a space. */
   readonly areSpaced: boolean
 }
 
@@ -34,7 +34,7 @@ export function createTextAssembler(tokenizer: Tokenizer, special: SpecialTokens
       const isSpecial = tokenizer.isControl(id)
       if (isSpecial && special.areSkipped) return ''
       const isApart = special.areSpaced && !isEmpty && (isSpecial || isBehindSpecial)
-      // A character cannot go on behind a special token.
+      // A character cannot continue after a special token.
       const rest = isSpecial ? decoder.decode() : ''
       isEmpty = false
       isBehindSpecial = isSpecial

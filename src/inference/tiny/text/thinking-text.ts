@@ -5,7 +5,7 @@
  */
 import { heldLength } from './stop-text.ts'
 
-/** A piece of text, told apart. */
+/** A piece of text, split into reasoning and answer. */
 interface ThinkingParts {
   readonly reasoning: string
   readonly content: string
@@ -13,7 +13,7 @@ interface ThinkingParts {
   readonly isThought: boolean
 }
 
-/** One answer being told apart. */
+/** Splits one answer. */
 interface ThinkingText {
   /** @param isLast - whether nothing follows: then nothing is held back */
   push(piece: string, isLast: boolean): ThinkingParts

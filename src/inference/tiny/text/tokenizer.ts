@@ -36,7 +36,7 @@ export interface Tokenizer {
 /**
  * The tokenizer of a vocabulary.
  *
- * @throws ModelFileError when a token holds a character that stands for no byte
+ * @throws ModelFileError when a token has a character that does not represent a byte
  */
 export function createTokenizer(vocabulary: Vocabulary): Tokenizer {
   const { tokens, endIds } = vocabulary

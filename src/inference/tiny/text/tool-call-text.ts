@@ -1,12 +1,12 @@
 /**
- * Tells the calls of tools in an answer from its text, which comes in pieces. Only for answers that keep the
- * grammar of calls: it trusts their form. Whatever the pieces, text and calls must come out the same.
+ * Separates tool calls from the text of an answer that arrives in pieces. Only for answers constrained to the grammar
+ * of calls: their form is trusted. The result must not depend on how the answer is split into pieces.
  */
 import type { ToolCallPiece } from '../../backend.ts'
 import { CALL_CLOSING, CALL_HEAD, CALL_OPENING } from './call-form.ts'
 import { heldLength } from './stop-text.ts'
 
-/** A piece of an answer, told apart. */
+/** A piece of an answer, split into text and calls. */
 interface ToolCallParts {
   readonly content: string
   /** What is added to the calls, in order. */
@@ -15,7 +15,7 @@ interface ToolCallParts {
   readonly isCalled: boolean
 }
 
-/** One answer being told apart. */
+/** Splits one answer. */
 interface ToolCallText {
   /** @param isLast - whether nothing follows: then no text is held back */
   push(piece: string, isLast: boolean): ToolCallParts
@@ -62,7 +62,7 @@ export function createToolCallText(nameCall: (number: number) => string): ToolCa
     return { index, id: nameCall(index), name: JSON.parse(name), arguments: '' }
   }
 
-  /** Whether the character closes what the arguments stand in. */
+  /** Whether the character closes the object around the arguments. */
   function isBehind(character: string): boolean {
     if (isEscaped) isEscaped = false
     else if (inText && character === '\\') isEscaped = true

@@ -11,7 +11,7 @@ interface RowPanelProps {
   readonly children?: ComponentChildren
 }
 
-/** Closed by its button or Escape, which lead back to where it was opened. Its key should be that of the row. */
+/** Closed by its button or Escape, which return the focus to the row. Its key should be that of the row. */
 export function RowPanel({ label, title, onClose, children }: RowPanelProps) {
   const panel = useRef<HTMLElement>(null)
   const [opener] = useState(() => document.activeElement as HTMLElement | null)

@@ -20,7 +20,7 @@ FROM annotation_queues
 WHERE project_id = @project_id AND deleted_at_us IS NULL
 `
 
-/** A queue for who changes it or its items: others wait for the end of the transaction. */
+/** Locks a queue for changes to it or its items, until the end of the transaction. */
 export const LOCK_QUEUE = `${FIND_QUEUE}FOR UPDATE
 `
 
@@ -74,7 +74,7 @@ const ITEM_COLUMNS = `
   created_at_us,
   updated_at_us`.trimStart()
 
-/** An item of a queue by its unique id, for who takes a step with it: others wait for the end of the transaction. */
+/** Locks an item of a queue, by its unique id, for a step, until the end of the transaction. */
 export const LOCK_ITEM = `
 SELECT
   ${ITEM_COLUMNS},

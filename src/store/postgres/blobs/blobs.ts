@@ -18,7 +18,7 @@ export interface ReceivedBlob {
 
 export interface Blobs {
   /**
-   * Stores bytes as they come; what breaks off leaves nothing.
+   * Streams bytes to the store; an aborted stream leaves nothing.
    *
    * @param path - never used before
    * @throws ApiError request_too_large, store_unavailable, and what the source throws
@@ -29,7 +29,7 @@ export interface Blobs {
     bytesMax: number,
   ): Promise<ReceivedBlob>
   /**
-   * @param bytes - how many there are: a reader is told when they end before
+   * @param bytes - their number: reading fails when they end before
    * @returns null when there is nothing under the path, before anything is read
    */
   open(path: string, bytes: number): Promise<Readable | null>
@@ -54,8 +54,8 @@ export function createBlobs(db: Postgres): Blobs {
   }
 
   /**
-   * What nothing needs is not needed again: paths are never used twice. It is chosen while no job moves, which may go on
-   * from it, and removed in parts, which others do not wait for.
+   * What nothing needs is not needed again: paths are never used twice. It is chosen while no job moves, which may go
+   * on from it, and removed in parts, which others do not wait for.
    */
   async function remove(sql: string, parameters: Parameters): Promise<void> {
     const unused = await db.transaction(async (tx) => {
@@ -83,7 +83,7 @@ export function createBlobs(db: Postgres): Blobs {
           await db.run(SQL.INSERT_CHUNK, { path, chunk, content })
           chunk += 1
         }
-        // Even nothing has a chunk, which tells it from what is gone.
+        // Even an empty file has a chunk, which tells it from a missing one.
         if (chunk === 0) await db.run(SQL.INSERT_CHUNK, { path, chunk, content: Buffer.alloc(0) })
       } catch (error) {
         await blobs.removeUnused([path])

@@ -1,4 +1,4 @@
-/** What lists of calls read beside the calls, where that lies in PostgreSQL: for some calls at once, before they are asked. */
+/** Prefetches what lists of calls read besides the calls from PostgreSQL, for several calls at once. */
 import { type CallBeside, callField } from '../../../domain/calls/call-fields.ts'
 import { callRef } from '../../../domain/calls/call-ref.ts'
 import { toExpansion } from '../../../domain/calls/expand-columns.ts'
@@ -11,7 +11,7 @@ import type { Statements } from '../db/client.ts'
 import { readAbout } from '../feedback/feedback-about.ts'
 import { createRefValues } from '../objects/ref-values.ts'
 
-/** Limit: refs whose values are kept; then all are let go. */
+/** Limit: refs with cached values; then the cache is cleared. */
 const KEPT_REFS_MAX = 100_000
 
 type Prepare = BesideReader['prepare']
@@ -20,7 +20,7 @@ export function createBesideOf(db: Pick<Statements, 'all' | 'first'>): NodeStore
   return ({ expanded, reach: { refScheme, projects }, prices }) => {
     const readValue = createRefValues(db, projects)
     const values = new Map<string, unknown>()
-    /** Refs that were asked for and not read yet. */
+    /** Refs that were requested and are not read yet. */
     const missing = new Set<string>()
     let about: ReadonlyMap<string, readonly FeedbackRow[]> = new Map()
     const beside: CallBeside = {
@@ -43,7 +43,7 @@ export function createBesideOf(db: Pick<Statements, 'all' | 'first'>): NodeStore
       about = new Map(refs.map((ref, at) => [ref, found[at] ?? []]))
     }
 
-    /** Each round asks the fields and reads the refs that they met: a value may lead to further ones. */
+    /** Each round evaluates the fields and reads the refs found there: a value may contain further refs. */
     const readRefs: Prepare = async (calls, paths, { signal }) => {
       if (beside.expanded === null) return
       if (values.size > KEPT_REFS_MAX) values.clear()

@@ -1,4 +1,4 @@
-/** Statements of a copy: it is made in a schema of its own, whose tables then take the place of the empty ones. */
+/** Statements of a copy: it is written to a separate schema, whose tables then replace the empty ones. */
 import type { CopiedTable } from '../../api/copy.ts'
 import { insertRows } from '../db/rows.sql.ts'
 
@@ -11,7 +11,7 @@ export const LOCK_COPY = 'SELECT pg_advisory_lock(8738003)'
 /** How long a copy waits for another: one that was killed has its connection until its last statement ends. */
 export const BOUND_COPY_WAIT = "SET LOCAL lock_timeout = '5s'"
 
-/** The schema of the tables that servers have, as it is written in statements. */
+/** The schema of the tables that servers use, quoted for statements. */
 export const FIND_SERVED_SCHEMA = 'SELECT quote_ident(current_schema()) AS name'
 
 /** The name of the copy's schema when it is there, or null. */
@@ -77,7 +77,7 @@ SELECT EXISTS (SELECT 1 FROM ${schema}.${name}) AS is_filled
 `
 }
 
-/** Nobody reads or writes the tables until the transaction ends. */
+/** Blocks reads and writes of the tables until the transaction ends. */
 export function lockTables(schema: string, tables: readonly CopiedTable[]): string {
   const names = tables.map(({ name }) => `${schema}.${name}`)
   return `LOCK TABLE ${names.join(', ')} IN ACCESS EXCLUSIVE MODE`
@@ -94,7 +94,7 @@ export function moveTable(schema: string, { name }: CopiedTable): string {
   return `ALTER TABLE ${COPY_SCHEMA}.${name} SET SCHEMA ${schema}`
 }
 
-/** Columns of the copy that give out numbers. */
+/** Columns of the copy with sequences. */
 export const LIST_NUMBERED = `
 SELECT relname AS name, attname AS column
 FROM pg_attribute

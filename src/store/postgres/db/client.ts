@@ -44,9 +44,9 @@ export interface Postgres extends Statements {
 const WRITE_TIMEOUT_MS = 10_000
 const CONNECTIONS_MAX = 10
 const QUEUE_MAX = 1_000
-/** Limit: how long a connection may take to be made, or to become free. */
+/** Limit: wait for a connection to be opened or to become free. */
 const CONNECT_MS_MAX = 5_000
-/** By how much the client waits longer than the server, whose end of a statement says more. */
+/** How much longer the client waits than the server, whose timeout has the better message. */
 const CLIENT_PATIENCE_MS = 1_000
 /** Limit: tries of a transaction that meets others. */
 const TRIES_MAX = 5
@@ -65,7 +65,7 @@ export function createOwnConnection(url: string): Client {
     ...{ connectionString: url, application_name: 'weft', types: TYPES, keepAlive: true },
     connectionTimeoutMillis: CONNECT_MS_MAX,
   })
-  // A connection that breaks while nobody waits for it; who uses it next is told.
+  // A connection that breaks while idle; its next user gets the error.
   client.on('error', () => undefined)
   return client
 }
@@ -81,7 +81,7 @@ export function connectPostgres(options: PostgresOptions): Postgres {
     idle_in_transaction_session_timeout: statementMs + CLIENT_PATIENCE_MS,
     query_timeout: statementMs + CLIENT_PATIENCE_MS,
   })
-  // A connection that breaks while nobody uses it, or between two statements; the next one is told, or gets another.
+  // A connection that breaks while idle or between two statements; its next user gets the error or another one.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => client.on('error', () => undefined))
 

@@ -1,4 +1,4 @@
-/** Reads of requests that may look at many rows: in turns, by statements that are short each, within a time. */
+/** Reads that may scan many rows: scheduled in turns, split into short statements, with a time limit. */
 import { ApiError } from '../../../errors.ts'
 import type { ReadFigures } from '../../api/figures.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
@@ -8,7 +8,7 @@ import { createReadTurns, type ReadTurnLimits, toLeft } from '../../sqlite/read/
 export type Checkpoint = () => void
 
 export interface Reads {
-  /** Runs a read when it has its turn. @throws ApiError as the checkpoint, and server_overloaded */
+  /** Runs a read when it is its turn. @throws ApiError as the checkpoint, and server_overloaded */
   run<T>(caller: ReadCaller, read: (checkpoint: Checkpoint) => Promise<T>): Promise<T>
   figures(): ReadFigures
 }

@@ -1,4 +1,4 @@
-/** What tells whether PostgreSQL takes writes: a server that only reads, or whose disk is full, refuses it. */
+/** Checks whether PostgreSQL accepts writes: a read-only server, or one with a full disk, refuses this. */
 
 /** A lock on a row is written; there is always one. */
 export const PROVE_WRITABLE = `

@@ -16,7 +16,7 @@ export function createStoreHealth(db: Postgres, node: StoreHealth): StoreHealth 
       .transaction((tx) => tx.all(PROVE_WRITABLE))
       .then(
         () => null,
-        // A full queue is told by its 503; the store itself works.
+        // A full queue is reported by its 503; the store itself works.
         (error: unknown) => (isFull(error) ? null : error),
       )
     return Promise.race([asked, slow])

@@ -35,7 +35,7 @@ LIMIT @limit
 `
 }
 
-/** Keeps the steps to come behind one that no job made; by primary key. */
+/** Makes later steps continue after one that no job has produced; by primary key. */
 export const RAISE_LAST_STEP = `
 UPDATE preview_models
 SET last_step = greatest(last_step, @step)

@@ -50,7 +50,7 @@ DELETE FROM files
 WHERE file_key = @file_key AND project_id IS NULL
 `
 
-/** Bytes that were left by who received them; no request takes so long (files_received_at). */
+/** Bytes of uploads that were never completed: older than any request can take (files_received_at). */
 export const LIST_LEFT_FILES = `
 SELECT file_key
 FROM files

@@ -61,7 +61,7 @@ interface Received {
   readonly size_bytes: number
 }
 
-/** Stores the bytes as they come; what breaks off is forgotten. */
+/** Streams the bytes to the store; an aborted upload is discarded. */
 async function receive(db: Postgres, source: AsyncIterable<Buffer>): Promise<Received> {
   const hash = createBytesDigest()
   const begun = await db.first<{ file_key: number }>(SQL.BEGIN_FILE)

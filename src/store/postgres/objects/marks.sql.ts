@@ -19,7 +19,7 @@ FROM object_tags
 WHERE object_key = @object_key
 `
 
-/** Has aliases lead to a version, wherever they led before; by primary key, as are the others of aliases. */
+/** Points aliases at a version, replacing earlier targets; by primary key, as are the other statements of aliases. */
 export const SET_ALIASES = `
 INSERT INTO object_aliases (project_id, object_id, alias, object_key)
 SELECT DISTINCT @project_id, @object_id, name, @object_key::bigint

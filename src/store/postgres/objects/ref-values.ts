@@ -18,7 +18,7 @@ import { readPlaces } from './table-rows.ts'
 
 /** Limit: refs that one ref leads through. */
 const HOPS_MAX = 16
-/** Limit: characters of contents that are kept parsed, and of their names; then all are let go. */
+/** Limit: characters of cached contents and their names; then the cache is cleared. */
 const KEPT_CHARACTERS_MAX = 32 * 1024 * 1024
 
 type Place = { readonly table: StoredTable } | { readonly value: unknown }

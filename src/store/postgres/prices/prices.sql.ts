@@ -12,7 +12,7 @@ FROM prices
 WHERE project_id = @project_id
 `
 
-/** All prices of a project, as they came (prices_project_id_id_key, then sorted). */
+/** All prices of a project in the order of insertion (prices_project_id_id_key, then sorted). */
 export const SELECT_PRICES = `
 SELECT
   ${PRICE_COLUMNS.join(',\n  ')}

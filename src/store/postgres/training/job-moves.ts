@@ -17,7 +17,7 @@ export interface JobMoves {
   /**
    * Stores a job after a move, and its last event if it has ended.
    *
-   * @param before - the job as it was read in the same transaction
+   * @param before - the job as read in the same transaction
    */
   save(before: TrainingJob, after: Moved, now_us: number): Promise<TrainingJob>
   /** Adds an event to a job's attempt, a training_started before the first of another type. */

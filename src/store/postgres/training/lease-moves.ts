@@ -1,4 +1,4 @@
-/** What a worker tells while it holds a job. */
+/** Reports of a worker while it holds a job. */
 import { renewLease } from '../../../domain/training/training-moves.ts'
 import { ApiError } from '../../../errors.ts'
 import type { TrainingQueue } from '../../api/training/training-queue.ts'

@@ -39,7 +39,7 @@ export function createQueueBell(url: string): QueueBell {
     try {
       await own.connect()
       await own.query(LISTEN_QUEUE)
-      // What happened while there was no connection was told to nobody here.
+      // Notifications sent while there was no connection are lost.
       if (isLate) bell.ring()
     } catch {
       again()

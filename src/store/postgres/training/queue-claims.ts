@@ -13,7 +13,7 @@ import * as SQL from './training-queue.sql.ts'
 
 const US_PER_MS = 1000
 
-/** The oldest job that may run and that the worker accepts, given out; null when there is none. */
+/** Leases the oldest job that may run and that the worker accepts; null when there is none. */
 export async function claimJob(moves: JobMoves, claim: Claim): Promise<ClaimedJob | null> {
   const found = await findClaimable(moves, claim)
   if (found === null) return null

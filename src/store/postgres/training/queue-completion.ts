@@ -1,4 +1,4 @@
-/** The end of a job that has made a checkpoint: one move, and the same answer when it is asked again. */
+/** Completes a job with a checkpoint, in one transition; repeating the call returns the same. */
 import { renderJson } from '../../../domain/json/json-text.ts'
 import type { StoredCheckpoint } from '../../../domain/models/checkpoint.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
