@@ -67,7 +67,7 @@ describe('the parameters of the form', () => {
     expect(valuesOf(texts, [...first, ...others])).toEqual({
       ...{ temperature: 0.5, logprobs: true, stop: 'END', tools: [{ type: 'function' }] },
     })
-    expect(() => valuesOf({ tools: '[{' }, first)).toThrow('tools is no JSON.')
+    expect(() => valuesOf({ tools: '[{' }, first)).toThrow('tools is not valid JSON.')
   })
 })
 
@@ -143,6 +143,6 @@ describe('messages that are edited', () => {
     const [first, second, third] = changeAll([said, parts, called], drafts)
     expect([first?.content, second?.content]).toEqual(['[1]', []])
     expect(third).toBe(called)
-    expect(() => changed(parts, '[')).toThrow('no JSON')
+    expect(() => changed(parts, '[')).toThrow('not valid JSON')
   })
 })

@@ -76,7 +76,7 @@ describe('npm start', () => {
 
   it.each([
     ['a wrong variable', { WEFT_PORT: 'many' }, /^weft: WEFT_PORT must be a whole number$/],
-    ['a misspelled variable', { WEFT_PROT: '1' }, /^weft: WEFT_PROT is not a variable of Weft/],
+    ['a misspelled variable', { WEFT_PROT: '1' }, /^weft: WEFT_PROT is not a Weft variable/],
   ])('ends with one clear line for %s', async (_, environment, line) => {
     const { code, stderr, stdout } = await runUntilExit(environment)
     expect(code).toBe(1)

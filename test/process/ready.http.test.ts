@@ -111,7 +111,7 @@ describe('a file whose row is there and whose bytes are gone', () => {
     expect(await read()).toMatchObject({
       status: 404,
       body: {
-        error: { code: 'file_not_found', message: expect.stringContaining('send it again') },
+        error: { code: 'file_not_found', message: expect.stringContaining('upload it again') },
       },
     })
     expect((await postForm(testApp, '/file/create', { project_id, file })).body).toEqual({ digest })

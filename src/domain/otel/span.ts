@@ -67,7 +67,7 @@ export function requireUsableSpan(span: Span): Span {
   if (!/^(?!0{16})[0-9a-f]{16}$/.test(span.span_id)) throw new SpanError('span_id is not 8 bytes')
   if (span.start_ns <= 0n) throw new SpanError('start_time_unix_nano is missing')
   if (span.start_ns / 1000n >= TIME_US_END || span.end_ns / 1000n >= TIME_US_END) {
-    throw new SpanError('a time lies behind the year 2254')
+    throw new SpanError('a time is after the year 2254')
   }
   return span
 }

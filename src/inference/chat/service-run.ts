@@ -151,11 +151,11 @@ function nameIgnored(request: ServiceRequest, { backend }: ServedModel, shape: o
  */
 function requireTaken(service: Service, request: ServiceRequest): void {
   if (service === 'completions' && request.suffix) {
-    const message = 'suffix is not supported: nothing is put in between.'
+    const message = 'suffix is not supported: text cannot be inserted.'
     throw new ApiError('unsupported_parameter', { param: 'suffix', message })
   }
   if (service === 'images' && request.stream === true) {
-    const message = 'stream is not supported for images: they come whole.'
+    const message = 'stream is not supported for images, which are returned whole.'
     throw new ApiError('unsupported_parameter', { param: 'stream', message })
   }
 }

@@ -139,7 +139,7 @@ export function createModelChoice(options: ModelChoiceOptions): ModelChoice {
 }
 
 function baseNotServed({ name, base_model }: PreviewModel): ApiError {
-  const message = `The model \`${name}\` cannot be asked here: \`${base_model}\`, on which it is based, is not served with adapters.`
+  const message = `The model \`${name}\` cannot be used here: its base model \`${base_model}\` is not served with adapters.`
   return new ApiError('model_not_found', { param: 'model', message })
 }
 

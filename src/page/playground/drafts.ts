@@ -24,7 +24,7 @@ export function changed(message: Message, text: string): Message {
   try {
     return { ...message, content: JSON.parse(text) }
   } catch {
-    throw new Error('The message that is being edited is no JSON.')
+    throw new Error('The edited message is not valid JSON.')
   }
 }
 

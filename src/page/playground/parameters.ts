@@ -124,7 +124,7 @@ function parsedValue(name: string, kind: ParameterKind, text: string): unknown {
     return JSON.parse(text)
   } catch {
     // Fields that take a text or a list, as stop, are written without quotes most of the time.
-    if (/^[[{"]/.test(text.trim())) throw new Error(`${name} is no JSON.`)
+    if (/^[[{"]/.test(text.trim())) throw new Error(`${name} is not valid JSON.`)
     return text
   }
 }

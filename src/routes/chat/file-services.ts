@@ -141,7 +141,7 @@ function addForm(app: App, endpoint: FormEndpoint, options: FileServiceRoutesOpt
       const { fields, parts, summary: body } = await readModelForm(request, schema, limits)
       const { model, user, stream } = fields as Record<string, string | undefined>
       if (service === 'image_edits' && stream === 'true') {
-        const message = 'stream is not supported for images: they come whole.'
+        const message = 'stream is not supported for images, which are returned whole.'
         throw new ApiError('unsupported_parameter', { param: 'stream', message })
       }
       const asked = { service, asked: { model, user }, body, form: parts, shape: schema.shape }

@@ -94,7 +94,7 @@ function charsOf({ input_json, response_json }: StoredResponse): number {
 }
 
 function tooLong(param: string): ApiError {
-  const message = 'The stored responses that this one goes on from are too many or too long.'
+  const message = 'The stored responses that this one continues are too many or too long.'
   return new ApiError('context_length_exceeded', { param, message })
 }
 

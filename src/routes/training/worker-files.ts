@@ -84,7 +84,7 @@ function addParentArtifact(app: App, { queue, checkpoints, nowUs }: WorkerFilesO
       schema: {
         tags,
         operationId: 'downloadParentArtifact',
-        summary: 'Fetch the weights that a leased job goes on from.',
+        summary: 'Fetch the weights that a leased job resumes from.',
         params: WorkerJobParams,
         headers: LeaseHeaders,
         shown: {

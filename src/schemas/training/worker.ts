@@ -111,7 +111,7 @@ export const ClaimResponse = z
         artifact: Fetchable.nullable().describe('Null: the weights are those of the base model.'),
       })
       .nullable()
-      .describe('What the training goes on from; null: the base model.'),
+      .describe('The checkpoint that training resumes from; null: the base model.'),
     resolved_config: ResolvedConfig.describe('Settings with defaults filled in.'),
     payload: Fetchable.describe('The trajectory groups, a JSON array as the client sent it.'),
     group_count: z.int().describe('Groups of the payload.'),

@@ -82,7 +82,7 @@ export async function copyProject(
   const found = await sumUp(to, 'compared', async () => undefined)
   for (const name of ['calls', 'storage_size_bytes', 'checksum'] as const) {
     if (sent[name] === found[name]) continue
-    throw new CopyError(`${name} differ: ${sent[name]} were read, ${found[name]} are there`)
+    throw new CopyError(`${name} differ: ${sent[name]} were read, ${found[name]} exist`)
   }
   return found
 }

@@ -54,7 +54,7 @@ describe.skipIf(!hasClickHouse)('a copy of a project in ClickHouse', () => {
     const [from, to] = [await openFilled(), await openTestStores()]
     const options = { project_id, refScheme: 'weave', onProgress: () => undefined }
     await to.calls.startCall(startOf({ id: 'running', op_name: 'other' }))
-    await expect(copyProject(from, to, options)).rejects.toThrow(/^call running is there with/)
+    await expect(copyProject(from, to, options)).rejects.toThrow(/^call running exists with/)
     await to.calls.deleteCalls({ project_id, ids: ['running'], deleted_at_us: 1 })
     const empty = openSqliteStore({ dataDir: ':memory:', ingestQueueMax: 10 })
     onTestFinished(() => empty.close())

@@ -136,7 +136,7 @@ function createNotedClient(origin: URL, options: object): Client {
       hasSpoken = false
       skip?.expect()
       return {
-        distrust: () => void own?.destroy(new Error('the upstream gave an answer that is none')),
+        distrust: () => void own?.destroy(new Error('the upstream sent an invalid response')),
         isLostOnTheWay: () =>
           wasUsed && !hasSpoken && performance.now() - sentAtMs <= LOST_ON_THE_WAY_MS_MAX,
       }

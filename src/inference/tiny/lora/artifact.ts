@@ -181,7 +181,7 @@ function parseJson(bytes: Uint8Array): Record<string, unknown> {
   } catch {
     // Told below.
   }
-  throw new AdapterFileError(`${CONFIG_FILE} is no JSON object`)
+  throw new AdapterFileError(`${CONFIG_FILE} is not a JSON object`)
 }
 
 function take(files: ReadonlyMap<string, Uint8Array>, name: string): Uint8Array {

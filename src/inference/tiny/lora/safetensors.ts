@@ -100,7 +100,7 @@ function readHeader(bytes: Uint8Array): Record<string, unknown> {
   } catch {
     // Told below.
   }
-  throw new AdapterFileError('the safetensors header is no JSON object')
+  throw new AdapterFileError('the safetensors header is not a JSON object')
 }
 
 /** Where a tensor lies in the data, and how its numbers are read. */

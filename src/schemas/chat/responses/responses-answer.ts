@@ -40,7 +40,7 @@ export const ResponseObject = z
     usage: optionalField(z.looseObject({}), 'Tokens that it used; null before its end.'),
     error: optionalField(z.looseObject({}), 'What broke it.'),
     incomplete_details: optionalField(z.looseObject({}), 'Why it is incomplete.'),
-    previous_response_id: optionalField(text(), 'The response that it goes on from.'),
+    previous_response_id: optionalField(text(), 'The response that it continues.'),
   })
   .meta({ id: 'ResponseObject', description: 'A response of a model.' })
 

@@ -94,7 +94,7 @@ const FIELDS = {
   ),
   previous_response_id: optionalField(
     boundedText({ min: 1, max: ID_CHARS_MAX }),
-    'Stored response that this one goes on from.',
+    'Stored response that this one continues.',
   ),
   store: optionalField(
     flag(),

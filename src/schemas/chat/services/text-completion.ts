@@ -43,7 +43,7 @@ export const TextCompletionRequest = z
         boundedText({ max: MODEL_CHARS_MAX }),
         'Id or alias of the model; the default model of the server when absent.',
       ),
-      suffix: optionalField(z.string(), 'Refused: nothing is put in between.'),
+      suffix: optionalField(z.string(), 'Refused: text cannot be inserted.'),
       echo: optionalField(
         flag(),
         'Whether the answer begins with the prompt. Default false.',

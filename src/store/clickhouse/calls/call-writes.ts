@@ -113,7 +113,7 @@ export function createCallWrites(db: ClickHouse, options: CallWritesOptions): Ca
         waiting.splice(at, 1)
         waitingBytes -= bytes
       }
-      reject(toStoreError(new Error('ClickHouse takes too long')))
+      reject(toStoreError(new Error('ClickHouse did not answer in time')))
     }, waitMs)
     waiting.push(job)
     waitingBytes += bytes

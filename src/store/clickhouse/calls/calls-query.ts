@@ -226,6 +226,6 @@ function requireWaiting({ signal }: ReadCaller): void {
 }
 
 function tooMany(): ApiError {
-  const message = `More than ${SORTED_MAX} calls match: filter or page them.`
+  const message = `More than ${SORTED_MAX} calls match: add a filter, or read them in pages.`
   return new ApiError('validation_failed', { param: 'limit', message })
 }

@@ -11,7 +11,9 @@ const ANSWER_MS_MAX = 2000
 
 export function createStoreHealth(db: Postgres, node: StoreHealth): StoreHealth {
   const check = () => {
-    const slow = sleep(ANSWER_MS_MAX, new Error('PostgreSQL is too slow'), { ref: false })
+    const slow = sleep(ANSWER_MS_MAX, new Error('PostgreSQL did not answer in time'), {
+      ref: false,
+    })
     const asked = db
       .transaction((tx) => tx.all(PROVE_WRITABLE))
       .then(

@@ -55,7 +55,7 @@ function createJobMoves(tx: Statements): JobMoves {
     async save(before, { job, event }, now_us) {
       const place = { state_before: before.state, attempt_before: before.attempt }
       const changed = await tx.run(SAVE_MOVED_JOB, { ...job, ...place })
-      if (changed !== 1) throw new Error(`the job ${job.id} has moved meanwhile`)
+      if (changed !== 1) throw new Error(`the job ${job.id} was changed by another request`)
       if (event) await moves.addEvent(job, { ...event, seq: null }, now_us)
       return job
     },

@@ -54,7 +54,7 @@ export function createStoreHealth(parts: StoreHealthParts): StoreHealth & { clos
     isSlow.catch(() => undefined)
     try {
       const first = await Promise.race([write(), isSlow])
-      if (first === 'slow') throw new Error('a write takes too long')
+      if (first === 'slow') throw new Error('a write did not finish in time')
     } catch (error) {
       // A full queue is reported by its own 503; the store itself works.
       if (!(error instanceof ApiError && error.code === 'server_overloaded')) throw error

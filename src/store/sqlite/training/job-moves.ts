@@ -50,7 +50,7 @@ export function createJobMoves(db: Connection, newId: () => string): JobMoves {
         state_before: before.state,
         attempt_before: before.attempt,
       })
-      if (changes !== 1) throw new Error(`the job ${job.id} has moved meanwhile`)
+      if (changes !== 1) throw new Error(`the job ${job.id} was changed by another request`)
       if (event) moves.addEvent(job, { ...event, seq: null }, now_us)
       return job
     },

@@ -164,6 +164,6 @@ function toSqlLimit(limit: number): number {
 }
 
 function tooMany(): ApiError {
-  const message = `More than ${SORTED_MAX} calls match: filter or page them.`
+  const message = `More than ${SORTED_MAX} calls match: add a filter, or read them in pages.`
   return new ApiError('validation_failed', { param: 'limit', message })
 }
