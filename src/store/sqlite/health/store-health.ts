@@ -54,7 +54,8 @@ export function createStoreHealth(parts: StoreHealthParts): StoreHealth & { clos
     isSlow.catch(() => undefined)
     try {
       const first = await Promise.race([write(), isSlow])
-      if (first === 'slow') throw new Error('a write did not finish in time')
+      if (first === 'slow')
+        throw Object.assign(new Error('a write timed out'), { code: 'ETIMEDOUT' })
     } catch (error) {
       // A full queue is reported by its own 503; the store itself works.
       if (!(error instanceof ApiError && error.code === 'server_overloaded')) throw error
@@ -112,7 +113,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/SQLITE_CANTOPEN|ENOENT/, 'the data directory is gone'],
   [/SQLITE_(?:BUSY|LOCKED)/, 'another process holds the database'],
   [/SQLITE_IOERR|EIO/, 'the disk fails'],
-  [/too long/, 'the disk is too slow'],
+  [/ETIMEDOUT/, 'the disk is too slow'],
 ]
 
 /** Describes an error without paths. */
