@@ -156,8 +156,12 @@ function takePartial(path: string): void {
     if (readdirSync(path).length > 0 && !existsSync(join(path, LOCK_FILE))) {
       throw new BackupTargetError(`${path} is in the way and was not created by a backup`)
     }
-    lockDataDirectory(path).release()
-    rmSync(path, { recursive: true })
+    const lock = lockDataDirectory(path)
+    try {
+      rmSync(path, { recursive: true })
+    } finally {
+      lock.release()
+    }
   }
   try {
     mkdirSync(path, { mode: 0o700 })
