@@ -32,17 +32,17 @@ function renderWrites({ writes }: StoreFigures): string[] {
   const labels = ['store']
   return [
     renderGauge(
-      { name: 'weft_writes_waiting', help: 'Writes without an answer yet.', labels },
+      { name: 'weft_writes_waiting', help: 'Writes that are not acknowledged yet.', labels },
       list(({ waiting }) => waiting),
     ),
     renderGauge(
-      { name: 'weft_writes_waiting_bytes', help: 'Memory that they take.', labels },
+      { name: 'weft_writes_waiting_bytes', help: 'Memory used by waiting writes.', labels },
       list(({ waitingBytes }) => waitingBytes),
     ),
     renderGauge(
       {
         name: 'weft_writes_refused_total',
-        help: 'Writes that were refused because too much waited.',
+        help: 'Writes refused because the queue was full.',
         labels,
       },
       list(({ refused }) => refused),
@@ -57,7 +57,7 @@ function renderReads({ reads }: StoreFigures): string[] {
   const labels = ['kind']
   return [
     renderGauge(
-      { name: 'weft_reads_running', help: 'Heavy reads under way.', labels },
+      { name: 'weft_reads_running', help: 'Running heavy reads.', labels },
       list(({ running }) => running),
     ),
     renderGauge(
@@ -67,7 +67,7 @@ function renderReads({ reads }: StoreFigures): string[] {
     renderGauge(
       {
         name: 'weft_reads_refused_total',
-        help: 'Heavy reads that were refused because too many waited.',
+        help: 'Heavy reads refused because too many waited.',
         labels,
       },
       list(({ refused }) => refused),
@@ -93,15 +93,15 @@ function renderStores({
   }
   const faults = {
     name: 'weft_store_faults_total',
-    help: 'Statements that failed because ClickHouse or PostgreSQL was away, slow or full.',
+    help: 'Statements that failed because ClickHouse or PostgreSQL was unavailable, slow or full.',
     labels: ['store'],
   }
   const bytes = (name: string, help: string, value: number | undefined) =>
     renderGauge({ name, help }, value === undefined ? [] : [[[], value]])
   return [
     bytes('weft_database_bytes', 'The SQLite database.', disk?.database),
-    bytes('weft_database_log_bytes', 'Its write-ahead log.', disk?.log),
-    bytes('weft_disk_free_bytes', 'Free on the disk of the data directory.', disk?.free),
+    bytes('weft_database_log_bytes', 'The write-ahead log of the SQLite database.', disk?.log),
+    bytes('weft_disk_free_bytes', 'Free space on the disk of the data directory.', disk?.free),
     renderGauge(
       faults,
       elsewhere.map((found) => [[found.store], found.faults]),
@@ -121,32 +121,37 @@ function renderCompletions({ admission, upstreams }: ServerFigures): string[] {
   const list = (value: (state: UpstreamState) => number): Value[] =>
     upstreams.map((state) => [[state.model, String(state.number)], value(state)])
   return [
-    renderGauge({ name: 'weft_completions_running', help: 'Completions that have a place.' }, [
+    renderGauge({ name: 'weft_completions_running', help: 'Running requests to models.' }, [
       [[], running],
     ]),
-    renderGauge({ name: 'weft_completions_waiting', help: 'Completions that wait for a place.' }, [
-      [[], waiting],
-    ]),
+    renderGauge(
+      { name: 'weft_completions_waiting', help: 'Requests to models that wait for a slot.' },
+      [[[], waiting]],
+    ),
     renderGauge(
       {
         name: 'weft_completions_refused_total',
-        help: 'Completions that were refused because all places were taken.',
+        help: 'Requests to models refused because the queue was full.',
       },
       [[[], refused]],
       'counter',
     ),
     renderGauge(
-      { name: 'weft_upstream_requests_running', help: 'Requests at an upstream.', labels },
+      {
+        name: 'weft_upstream_requests_running',
+        help: 'Requests in progress at an upstream.',
+        labels,
+      },
       list(({ busyCount }) => busyCount),
     ),
     renderGauge(
-      { name: 'weft_upstream_failures', help: 'Failures of an upstream in a row.', labels },
+      { name: 'weft_upstream_failures', help: 'Consecutive failures of an upstream.', labels },
       list(({ failureCount }) => failureCount),
     ),
     renderGauge(
       {
         name: 'weft_upstream_resting',
-        help: '1 while an upstream is left alone after failures.',
+        help: '1 while an upstream gets no requests after failures.',
         labels,
       },
       list(({ restsMs }) => (restsMs > 0 ? 1 : 0)),

@@ -69,28 +69,28 @@ function createRequestMetrics() {
 function createStoreMetrics() {
   const parts = createCounter({
     name: 'weft_call_parts_stored_total',
-    help: 'Starts and ends of calls that were answered as stored, but for spans.',
+    help: 'Starts and ends of calls that were acknowledged as stored, without spans.',
     labels: ['part'],
   })
   const spans = createCounter({
     name: 'weft_spans_stored_total',
-    help: 'OpenTelemetry spans that were answered as stored.',
+    help: 'OpenTelemetry spans that were acknowledged as stored.',
   })
   const commits = createHistogram(
     {
       name: 'weft_commit_duration_seconds',
-      help: 'Commits of the SQLite database, to the disk.',
+      help: 'Duration of commits of the SQLite database until they are on disk.',
     },
     COMMIT_SECONDS,
   )
   const writes = createHistogram(
-    { name: 'weft_commit_writes', help: 'Writes that shared a commit of the SQLite database.' },
+    { name: 'weft_commit_writes', help: 'Writes per commit of the SQLite database.' },
     COMMIT_WRITES,
   )
   const reads = createHistogram(
     {
       name: 'weft_read_duration_seconds',
-      help: 'Heavy reads of the SQLite database, their wait included.',
+      help: 'Duration of heavy reads of the SQLite database, including waits.',
       labels: ['kind'],
     },
     READ_SECONDS,
@@ -101,11 +101,11 @@ function createStoreMetrics() {
   })
   const claims = createCounter({
     name: 'weft_training_claims_total',
-    help: 'Training jobs that workers got.',
+    help: 'Training jobs claimed by workers.',
   })
   const attempts = createCounter({
     name: 'weft_training_attempts_total',
-    help: 'Attempts at training jobs that their workers have ended.',
+    help: 'Attempts at training jobs ended by their workers.',
     labels: ['end'],
   })
   const watch: StoreWatch & StoreCounts & Pick<Metrics, 'spansStored' | 'recordingsLost'> = {
@@ -127,14 +127,14 @@ function createStoreMetrics() {
 function createCompletionMetrics() {
   const ended = createCounter({
     name: 'weft_completions_total',
-    help: 'Completions by model and outcome: ok, cancelled, or the code of what broke them.',
+    help: 'Completions by model and outcome: ok, cancelled, or the code of the error.',
     labels: ['model', 'outcome'],
   })
   const labels = ['model', 'stream']
   const whole = createHistogram(
     {
       name: 'weft_completion_duration_seconds',
-      help: 'Whole answers, from the checked request to their end.',
+      help: 'Completed answers, from the validated request to their end.',
       labels,
     },
     ANSWER_SECONDS,
@@ -142,7 +142,7 @@ function createCompletionMetrics() {
   const first = createHistogram(
     {
       name: 'weft_completion_first_event_seconds',
-      help: 'Streamed answers, from the checked request to their first event.',
+      help: 'Streamed answers, from the validated request to their first event.',
       labels: ['model'],
     },
     ANSWER_SECONDS,
@@ -150,24 +150,24 @@ function createCompletionMetrics() {
   const own = createHistogram(
     {
       name: 'weft_completion_overhead_seconds',
-      help: 'Relayed answers, from the checked request to their beginning, less the time of upstreams.',
+      help: 'Relayed answers, from the validated request to their beginning, minus the wait for upstreams.',
       labels: ['model'],
     },
     OWN_SECONDS,
   )
   const tokens = createCounter({
     name: 'weft_completion_tokens_total',
-    help: 'Tokens of prompts and of answers, as far as they were told.',
+    help: 'Tokens of prompts and answers, as reported by upstreams.',
     labels: ['model', 'direction'],
   })
   const fallbacks = createCounter({
     name: 'weft_completion_fallbacks_total',
-    help: 'Completions that a model handed on to its fallback.',
+    help: 'Completions that a model passed to its fallback.',
     labels: ['model'],
   })
   const asked = createCounter({
     name: 'weft_upstream_requests_total',
-    help: 'Requests to upstreams, by whether another try came before.',
+    help: 'Requests to upstreams; retry is true for repeated attempts.',
     labels: ['model', 'retry'],
   })
   let streams = 0
@@ -192,7 +192,7 @@ function createCompletionMetrics() {
   }
   const open = {
     name: 'weft_completion_streams_open',
-    help: 'Streamed answers that are under way.',
+    help: 'Streamed answers in progress.',
   }
   const all = [ended, whole, first, own, tokens, fallbacks, asked]
   return {
