@@ -22,7 +22,7 @@ export const ProjectHeaders = z.object({
     'Project `<team>/<project>` that the request counts for; a completion is recorded as a call of it.',
   ),
   'OpenAI-Project': ProjectId.optional().describe(
-    'The same under the name that client libraries send; counts where Compat-Project is not sent.',
+    'The same, under the name that client libraries send; used when Compat-Project is absent.',
   ),
 })
 

@@ -4,10 +4,13 @@ import type { ApiError } from '../errors.ts'
 
 const fault = {
   code: z.string().describe('Stable code of the error.'),
-  message: z.string().describe('What is wrong, in words.'),
-  param: z.string().nullable().describe('Place of the fault, as `batch[3].payload.note`.'),
+  message: z.string().describe('Message for people.'),
+  param: z
+    .string()
+    .nullable()
+    .describe('Path of the invalid field, such as `batch[3].payload.note`.'),
 }
-const index = z.int().describe('Place of the item in the batch, from 0.')
+const index = z.int().describe('Index of the item in the batch, from 0.')
 
 /** In the place of an item's result. */
 export const RefusedItem = z.object({

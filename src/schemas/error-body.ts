@@ -6,10 +6,10 @@ export const ErrorAnswer = z
   .object({
     error: z
       .object({
-        message: z.string().describe('What is wrong, for people.'),
-        type: z.string().describe('Coarse class, as invalid_request_error.'),
-        param: z.string().nullable().describe('Dotted path of the field at fault, if any.'),
-        code: z.string().describe('Stable name of the error, for programs.'),
+        message: z.string().describe('Message for people.'),
+        type: z.string().describe('Class of the error, such as invalid_request_error.'),
+        param: z.string().nullable().describe('Dotted path of the invalid field, if any.'),
+        code: z.string().describe('Stable code of the error, for programs.'),
       })
       .describe('The error.'),
   })

@@ -26,7 +26,7 @@ export function fileAnswer(description: string, types: readonly string[]) {
 export function audioAnswer() {
   const bytes = z.string().meta({ format: 'binary', description: 'Audio.' })
   return {
-    description: 'The audio, in the type that the engine tells.',
+    description: 'The audio, with the content type that the engine reports.',
     content: { 'audio/*': { schema: bytes }, 'application/octet-stream': { schema: bytes } },
   }
 }
@@ -36,7 +36,7 @@ export function spokenAnswer() {
   const events = z.string().meta({ description: 'With `stream`: the events of the engine.' })
   const text = z.string().meta({ description: 'Text or subtitles.' })
   return {
-    description: 'What was said: JSON, or text in other forms.',
+    description: 'The transcript: JSON, or text in the requested format.',
     content: {
       'application/json': { schema: SpokenText },
       'text/plain': { schema: text },
@@ -50,7 +50,8 @@ export function spokenAnswer() {
 export function otlpAnswer(schema: z.ZodType) {
   const bytes = z.string().meta({ format: 'binary', description: 'The same in protobuf.' })
   return {
-    description: 'Stored, but for what `partialSuccess` tells; in the encoding of the request.',
+    description:
+      'Stored, except for what `partialSuccess` reports; in the encoding of the request.',
     content: {
       'application/json': { schema },
       'application/x-protobuf': { schema: bytes },
@@ -61,7 +62,7 @@ export function otlpAnswer(schema: z.ZodType) {
 /** JSON objects, one a line. @param item - their schema, which has a name in the document */
 export function linesAnswer(description: string, item: z.ZodType) {
   const schema = z.string().meta({
-    description: 'A JSON object a line.',
+    description: 'One JSON object per line.',
     'x-item-schema': refTo(item),
   })
   return { description, content: { [JSON_LINES]: { schema } } }

@@ -15,30 +15,42 @@ export const INFO = {
 } as const
 
 /** Relative: the server that gave the document, under whatever name and behind whatever proxy. */
-export const SERVERS = [{ url: '/', description: 'The server that gave this document.' }]
+export const SERVERS = [{ url: '/', description: 'The server that returned this document.' }]
 
 export const TAGS = [
   { name: 'calls', description: 'Traced calls: recorded, read, listed, counted.' },
-  { name: 'feedback', description: 'Feedback about objects and calls.' },
+  { name: 'feedback', description: 'Feedback on objects and calls.' },
   { name: 'annotation', description: 'Queues of calls that people annotate.' },
   { name: 'costs', description: "A project's own prices of models." },
-  { name: 'agents', description: 'Agents, their spans and turns, over calls that came as spans.' },
-  { name: 'otel', description: 'OpenTelemetry: spans come in as calls, traces go out as OTLP.' },
+  {
+    name: 'agents',
+    description: 'Agents with their spans and turns, read from calls that were received as spans.',
+  },
+  {
+    name: 'otel',
+    description: 'OpenTelemetry: spans are recorded as calls, and traces are exported as OTLP.',
+  },
   { name: 'objects', description: 'Published versions of objects and ops, and values by ref.' },
-  { name: 'tables', description: 'Tables of rows, as datasets keep them.' },
-  { name: 'files', description: 'Files by their content.' },
-  { name: 'projects', description: 'What projects hold.' },
+  { name: 'tables', description: 'Tables of rows, which hold the rows of datasets.' },
+  { name: 'files', description: 'Files, addressed by their content.' },
+  { name: 'projects', description: 'Sizes, settings and names of projects.' },
   { name: 'inference', description: 'Chat completions and the models that answer them.' },
-  { name: 'preview', description: 'Preview: models to train, jobs, checkpoints.' },
-  { name: 'worker', description: 'Preview: how a trainer takes jobs and hands in what it made.' },
-  { name: 'server', description: 'The server itself: health, versions, what SDKs ask first.' },
+  { name: 'preview', description: 'Preview: trainable models, training jobs, checkpoints.' },
+  {
+    name: 'worker',
+    description: 'Preview: how a training worker claims jobs and uploads results.',
+  },
+  {
+    name: 'server',
+    description: 'The server itself: health, versions, and what SDKs request first.',
+  },
 ]
 
 export const SECURITY_SCHEMES = {
   basic: {
     type: 'http',
     scheme: 'basic',
-    description: 'The password is the API key, the user name is free.',
+    description: 'The password is the API key; the user name is ignored.',
   },
   bearer: { type: 'http', scheme: 'bearer', description: 'The token is the API key.' },
 } as const

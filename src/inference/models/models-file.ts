@@ -41,53 +41,60 @@ const timeout = (fallback: number) =>
     .default(fallback)
 
 const Timeouts = z.strictObject({
-  connect: timeout(5_000).describe('Until the connection stands. Default 5000.'),
+  connect: timeout(5_000).describe('Until the connection is established. Default 5000.'),
   first_byte: timeout(120_000).describe(
-    'From the request to the first byte of a stream; other answers come whole, so only total bounds them. Default 120000.',
+    'From the request to the first byte of a stream; answers that are not streamed are bounded by total alone. Default 120000.',
   ),
-  idle: timeout(60_000).describe('Between two pieces of an answer. Default 60000.'),
+  idle: timeout(60_000).describe('Between two chunks of an answer. Default 60000.'),
   total: timeout(600_000).describe('For the whole answer. Default 600000.'),
 })
 
 const COMMON_FIELDS = {
-  id: modelName().describe('Name that clients send as `model`; may hold slashes.'),
+  id: modelName().describe('Name that clients send as `model`; may contain slashes.'),
   aliases: z
     .array(modelName())
     .max(ALIASES_MAX, `must have at most ${ALIASES_MAX} entries`)
     .default([])
-    .describe('Further names of the model.'),
+    .describe('Other names of the model.'),
   owned_by: z
     .string('must be a string')
     .min(1, 'must not be empty')
     .max(256, 'must have at most 256 characters')
     .default('weft')
-    .describe('Who offers the model, as the listing tells it. Default weft.'),
-  tools: z.boolean('must be true or false').default(false).describe('Whether it calls tools.'),
+    .describe('Owner of the model, shown in the listing as owned_by. Default weft.'),
+  tools: z
+    .boolean('must be true or false')
+    .default(false)
+    .describe('Whether it supports tool calls.'),
   capabilities: z
     .array(z.enum(CAPABILITIES, `must be one of ${CAPABILITIES.join(', ')}`), 'must be a list')
     .min(1, 'must not be empty')
     .max(CAPABILITIES.length, 'must name each one once')
     .optional()
-    .describe('What it can be asked. Default: what is usual for the engine.'),
+    .describe('Endpoints that it serves. Default: those that are usual for the engine.'),
   priority_scheduling: z
     .boolean('must be true or false')
     .default(false)
-    .describe('Whether `priority` may be other than 0; requests that wait go in its order.'),
+    .describe('Whether `priority` may be other than 0; waiting requests are then ordered by it.'),
   max_concurrent: z
     .int('must be a whole number')
     .min(1, 'must be 1 or more')
     .max(CONCURRENT_MAX, `must be at most ${CONCURRENT_MAX}`)
     .optional()
-    .describe('Completions of it that run at once; more of them wait. Default: any number.'),
+    .describe('Completions that may run at once; others wait. Default: no limit.'),
   fallbacks: z
     .array(modelName(), 'must be a list')
     .max(FALLBACKS_MAX, `must have at most ${FALLBACKS_MAX} entries`)
     .default([])
-    .describe('Models that are asked in this order when this one fails before its answer begins.'),
+    .describe(
+      'Models that are tried, in this order, when this one fails before its answer begins.',
+    ),
   default: z
     .boolean('must be true or false')
     .default(false)
-    .describe('Whether requests without a model get this one; else the first of the file.'),
+    .describe(
+      'Whether requests without a model use this one; otherwise they use the first of the file.',
+    ),
 } as const
 
 const TinyEntry = z.strictObject({
@@ -95,8 +102,8 @@ const TinyEntry = z.strictObject({
   tools: z
     .boolean('must be true or false')
     .default(true)
-    .describe('Whether it calls tools. Default true.'),
-  backend: z.literal('tiny').describe('The model inside of this server.'),
+    .describe('Whether it supports tool calls. Default true.'),
+  backend: z.literal('tiny').describe('The model embedded in this server.'),
 })
 
 const baseUrl = () =>
@@ -117,7 +124,7 @@ const caFile = () =>
     .optional()
 
 const Upstream = z.strictObject({
-  base_url: baseUrl().describe('As base_url of the model.'),
+  base_url: baseUrl().describe('Like base_url of the model.'),
   upstream_model: modelName().optional().describe('Default: that of the model.'),
   api_key_env: keyVariable().describe('Default: that of the model.'),
   ca_file: caFile().describe('Default: that of the model.'),
@@ -126,7 +133,7 @@ const Upstream = z.strictObject({
     .positive('must be above 0')
     .max(1_000, 'must be at most 1000')
     .default(1)
-    .describe('Share of the load. Default 1.'),
+    .describe('Its share of the load, relative to the other upstreams. Default 1.'),
 })
 
 /** One of several upstreams of a model; the weight is 1 if absent. */
@@ -138,20 +145,20 @@ const OpenAiEntry = z.strictObject({
   engine: z
     .enum(ENGINES, `must be one of ${ENGINES.join(', ')}`)
     .default('generic')
-    .describe('Kind of the server, which decides how fields are told to it. Default generic.'),
+    .describe('Kind of the server, which decides how fields are sent to it. Default generic.'),
   unsupported: z
     .enum(['reject', 'drop'], 'must be reject or drop')
     .default('reject')
-    .describe('What becomes of fields that the engine does not honour. Default reject.'),
+    .describe('What happens to fields that the engine does not support. Default reject.'),
   base_url: baseUrl()
     .optional()
-    .describe('Address that ends before /chat/completions, as http://127.0.0.1:8000/v1.'),
+    .describe('Address without /chat/completions, such as http://127.0.0.1:8000/v1.'),
   upstreams: z
     .array(Upstream, 'must be a list')
     .min(1, 'must not be empty')
     .max(UPSTREAMS_MAX, `must have at most ${UPSTREAMS_MAX} entries`)
     .optional()
-    .describe('Several servers of the same model, in place of base_url.'),
+    .describe('Several servers of the same model, instead of base_url.'),
   upstream_model: modelName()
     .optional()
     .describe('Name of the model at the upstream. Default: the id.'),
@@ -159,7 +166,7 @@ const OpenAiEntry = z.strictObject({
     'Environment variable that holds the key of the upstream. Default: no key is sent.',
   ),
   ca_file: caFile().describe(
-    'File of PEM certificates, seen from the folder of the models file, that the upstream is trusted by in place of the default ones.',
+    'File of PEM certificates that replace the default certificate authorities for the upstream; relative to the folder of the models file.',
   ),
   timeout_ms: Timeouts.prefault({}).describe('Timeouts, in milliseconds.'),
 })

@@ -11,7 +11,7 @@ export async function graphqlRoutes(app: App): Promise<void> {
       schema: {
         tags: ['server'],
         operationId: 'runGraphql',
-        summary: 'Three operations that tracing SDKs ask: project, upsertModel, viewer.',
+        summary: 'Three GraphQL operations that tracing SDKs use: project, upsertModel, viewer.',
         body: GraphqlRequest,
         response: { 200: GraphqlResponse },
       },

@@ -14,18 +14,18 @@ const Status = z.object({ status: z.literal('ok').describe('Always `ok`.') })
 const Readiness = Status.extend({
   missing: z
     .object({
-      files: Count.describe('Uploaded files; those that are sent again are whole again.'),
+      files: Count.describe('Uploaded files; uploading one again restores it.'),
       training_payloads: Count.describe('Bodies of training jobs.'),
       artifacts: Count.describe('Weights of checkpoints.'),
     })
     .describe(
-      'Files that were not in the data directory at the start, though the database names them.',
+      'Files that the database names and that were missing from the data directory at the start.',
     ),
 })
 
 export async function healthRoutes(app: App, { checkStore }: HealthRoutesOptions): Promise<void> {
   const documented = { tags: ['server'], security: [] }
-  const health = { operationId: 'getHealth', summary: 'The process lives.' }
+  const health = { operationId: 'getHealth', summary: 'The process is running.' }
   app.get(
     '/health',
     { schema: { ...documented, ...health, response: { 200: Status } } },
@@ -35,7 +35,7 @@ export async function healthRoutes(app: App, { checkStore }: HealthRoutesOptions
   )
   const ready = {
     operationId: 'getReadiness',
-    summary: 'The server can take work: it reads and writes its store now.',
+    summary: 'The server can take work: its store can be read and written.',
   }
   app.get(
     '/ready',

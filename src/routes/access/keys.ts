@@ -43,7 +43,7 @@ export async function keyRoutes(app: App, { keys }: KeyRoutesOptions): Promise<v
       schema: {
         tags,
         operationId: 'createKey',
-        summary: 'Make a key; its secret is told this once (addition to the spec).',
+        summary: 'Create a key; its secret is returned only once (addition to the spec).',
         body: KeyCreateRequest,
         response: { 200: KeyCreateResponse },
       },
@@ -66,7 +66,7 @@ export async function keyRoutes(app: App, { keys }: KeyRoutesOptions): Promise<v
         tags,
         operationId: 'revokeKey',
         summary:
-          'Revoke a key, which may be that of the request; within a second it is refused (addition to the spec).',
+          'Revoke a key, possibly that of the request; it is refused within a second (addition to the spec).',
         params: KeyParams,
         response: { 200: KeyResponse },
       },

@@ -42,7 +42,7 @@ export async function metricsRoutes(app: App, options: MetricsRoutesOptions): Pr
       schema: {
         tags: ['server'],
         operationId: 'getMetrics',
-        summary: 'What the server does and what waits, for Prometheus (addition to the spec).',
+        summary: 'Metrics of the server in the Prometheus format (addition to the spec).',
         shown: {
           response: {
             200: { description: 'All metrics.', content: { 'text/plain': { schema: text } } },

@@ -11,7 +11,9 @@ interface ServerInfoRoutesOptions {
 const CLIENT_VERSION_MIN = '0.0.1'
 
 const ServerInfo = z.object({
-  min_required_weave_python_version: z.string().describe('The oldest client that is served.'),
+  min_required_weave_python_version: z
+    .string()
+    .describe('The oldest client version that is supported.'),
   trace_server_version: z.string().describe('Version of this server.'),
 })
 const Version = z.object({ version: z.string().describe('Version of this server.') })

@@ -48,7 +48,7 @@ function addTraceChat(
     {
       tags,
       operationId: 'getTraceChat',
-      summary: 'The spans of a trace as a chat (addition to the spec).',
+      summary: 'Read the spans of a trace as a chat (addition to the spec).',
       body: TraceChatRequest,
       response: TraceChat,
     },
@@ -78,7 +78,7 @@ function addConversationChat(
     {
       tags,
       operationId: 'getConversationChat',
-      summary: 'The turns of a conversation as chats (addition to the spec).',
+      summary: 'Read the turns of a conversation as chats (addition to the spec).',
       body: ConversationChatRequest,
       response: ConversationChat,
     },
@@ -120,7 +120,7 @@ function addConversationSpans(
     {
       tags,
       operationId: 'listConversationSpans',
-      summary: 'The spans of conversations, in short (addition to the spec).',
+      summary: 'Read the spans of conversations in brief (addition to the spec).',
       body: ConversationSpansRequest,
       response: ConversationSpans,
     },

@@ -46,7 +46,7 @@ function addList(app: App, { agents, prices }: AgentRoutesOptions): void {
     {
       tags,
       operationId: 'queryAgentSpans',
-      summary: 'Spans, as rows or in groups (addition to the spec).',
+      summary: 'List spans, one by one or grouped (addition to the spec).',
       body: AgentSpansQueryRequest,
       response: AgentSpansQueryResponse,
     },
@@ -73,7 +73,7 @@ function addStats(app: App, { agents }: AgentRoutesOptions): void {
     {
       tags,
       operationId: 'getAgentSpanStats',
-      summary: 'Statistics over spans, by bucket of time (addition to the spec).',
+      summary: 'Time-bucketed statistics of spans (addition to the spec).',
       body: AgentSpanStatsRequest,
       response: AgentSpanStatsResponse,
     },
@@ -96,7 +96,7 @@ function addAttributes(app: App, { agents }: AgentRoutesOptions): void {
     {
       tags,
       operationId: 'listSpanAttributes',
-      summary: 'Attributes of their own that spans carry (addition to the spec).',
+      summary: 'List the custom attributes of spans (addition to the spec).',
       body: SpanAttributesRequest,
       response: SpanAttributesResponse,
     },
@@ -114,7 +114,7 @@ function addSearch(app: App, { agents }: AgentRoutesOptions): void {
     {
       tags,
       operationId: 'searchAgentMessages',
-      summary: 'Messages of spans that hold a text, by conversation (addition to the spec).',
+      summary: 'Search the messages of spans, grouped by conversation (addition to the spec).',
       body: AgentSearchRequest,
       response: AgentSearchResponse,
     },

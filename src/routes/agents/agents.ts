@@ -23,7 +23,8 @@ export async function agentRoutes(app: App, { agents, prices }: AgentRoutesOptio
     {
       tags: ['agents'],
       operationId: 'listAgents',
-      summary: 'Agents that spans name, with what these come to (addition to the spec).',
+      summary:
+        'List the agents that spans name, with totals of their spans (addition to the spec).',
       body: AgentsQueryRequest,
       response: AgentsQueryResponse,
     },
@@ -42,7 +43,7 @@ export async function agentRoutes(app: App, { agents, prices }: AgentRoutesOptio
     {
       tags: ['agents'],
       operationId: 'listAgentVersions',
-      summary: 'Versions of an agent, with what their spans come to (addition to the spec).',
+      summary: 'List the versions of an agent, with totals of their spans (addition to the spec).',
       body: AgentVersionsQueryRequest,
       response: AgentVersionsQueryResponse,
     },

@@ -37,7 +37,7 @@ function addAdd(app: App, { annotation, nowUs }: AnnotationRoutesOptions): void 
       schema: {
         tags,
         operationId: 'addAnnotationItems',
-        summary: 'Put calls into an annotation queue.',
+        summary: 'Add calls to an annotation queue.',
         params: AnnotationQueuePath,
         body: AnnotationItemsAddRequest,
         response: { 200: AnnotationItemsAddResponse },
@@ -88,7 +88,7 @@ function addProgress(app: App, { annotation, nowUs }: AnnotationRoutesOptions): 
       schema: {
         tags,
         operationId: 'updateAnnotationProgress',
-        summary: 'Claim a call of an annotation queue, complete it or skip it.',
+        summary: 'Claim, complete or skip a call of an annotation queue.',
         description:
           'The annotator is the user of the key. A claim keeps other annotators from claiming the call for an hour.',
         params: AnnotationItemPath,

@@ -50,7 +50,7 @@ function addCreate(app: App, { annotation, nowUs }: AnnotationRoutesOptions): vo
       schema: {
         tags,
         operationId: 'createAnnotationQueue',
-        summary: 'Make a queue of calls that people annotate.',
+        summary: 'Create a queue of calls for people to annotate.',
         body: AnnotationQueueCreateRequest,
         response: { 200: AnnotationQueueCreateResponse },
       },
@@ -77,7 +77,7 @@ function addQuery(app: App, { annotation }: AnnotationRoutesOptions): void {
       schema: {
         tags,
         operationId: 'queryAnnotationQueues',
-        summary: 'List annotation queues, one JSON object a line.',
+        summary: 'List annotation queues, one JSON object per line.',
         body: AnnotationQueuesQueryRequest,
         response: { 200: linesAnswer('A queue a line.', AnnotationQueueSchema) },
       },
@@ -108,7 +108,7 @@ function addStats(app: App, { annotation }: AnnotationRoutesOptions): void {
     {
       tags,
       operationId: 'sumAnnotationQueues',
-      summary: 'How many calls wait in queues and how many are done.',
+      summary: 'Count the calls of queues, and those that are done.',
       body: AnnotationQueuesStatsRequest,
       response: AnnotationQueuesStatsResponse,
     },

@@ -48,7 +48,8 @@ function addUpsertBatch(app: App, { calls, refScheme }: CallBatchRoutesOptions):
       schema: {
         tags,
         operationId: 'upsertCalls',
-        summary: 'Record starts and ends of calls in one durable commit; a bad item fails alone.',
+        summary:
+          'Record starts and ends of calls in one durable commit; an invalid item fails alone.',
         body: CallUpsertBatchRequest,
         response: { 200: CallBatchResponse },
       },
@@ -80,7 +81,7 @@ function addComplete(app: App, { calls, refScheme }: CallBatchRoutesOptions): vo
         tags,
         operationId: 'completeProjectCalls',
         summary:
-          'Record calls that have begun and ended in one durable commit; a bad item fails alone.',
+          'Record calls that have begun and ended in one durable commit; an invalid item fails alone.',
         params: ProjectPath,
         body: CallsCompleteRequest,
         response: { 200: CallBatchResponse },
@@ -108,7 +109,7 @@ function addProjectStart(app: App, { calls, refScheme }: CallBatchRoutesOptions)
       schema: {
         tags,
         operationId: 'startProjectCall',
-        summary: 'Record the start of a call of the project, as /call/start does.',
+        summary: 'Record the start of a call of the project, like /call/start.',
         params: ProjectPath,
         body: CallStartRequest,
         response: { 200: CallStartResponse },
@@ -132,7 +133,7 @@ function addProjectEnd(app: App, { calls, refScheme }: CallBatchRoutesOptions): 
       schema: {
         tags,
         operationId: 'endProjectCall',
-        summary: 'Record the end of a call of the project, as /call/end does.',
+        summary: 'Record the end of a call of the project, like /call/end.',
         params: ProjectPath,
         body: CallEndRequest,
         response: { 200: CallEndResponse },

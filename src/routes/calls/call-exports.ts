@@ -43,7 +43,7 @@ export async function callExportRoutes(app: App, { tickets }: ExportRequestOptio
       schema: {
         tags: ['calls'],
         operationId: 'exportCalls',
-        summary: 'Get an address from which calls are downloaded once (addition to the spec).',
+        summary: 'Create a single-use address for a download of calls (addition to the spec).',
         body: CallExportRequest,
         response: { 200: CallExportResponse },
       },
@@ -88,7 +88,7 @@ export async function callDownloadRoutes(app: App, options: CallDownloadOptions)
       schema: {
         tags: ['calls'],
         operationId: 'downloadCalls',
-        summary: 'Download calls from an address that works once (addition to the spec).',
+        summary: 'Download calls from a single-use address (addition to the spec).',
         security: [],
         params: CallExportParams,
         response: { 200: fileAnswer('The calls, as a file to be saved.', [JSON_LINES, CSV]) },

@@ -26,7 +26,7 @@ function addStreamQuery(app: App, options: CallLinesOptions): void {
       schema: {
         tags: ['calls'],
         operationId: 'streamCalls',
-        summary: 'List calls, one JSON object a line, streamed (addition to the spec).',
+        summary: 'List calls as a stream, one JSON object per line (addition to the spec).',
         body: CallsQueryRequest,
         response: { 200: linesAnswer('A call a line.', CallSchema) },
       },

@@ -53,7 +53,7 @@ function addCallStart(app: App, { calls, refScheme }: CallRoutesOptions): void {
       schema: {
         tags: ['calls'],
         operationId: 'startCall',
-        summary: 'Record the start of a call; the answer follows the durable commit.',
+        summary: 'Record the start of a call; answered after the durable commit.',
         body: CallStartRequest,
         response: { 200: CallStartResponse },
       },
@@ -137,7 +137,7 @@ function addCallUpdate(app: App, { calls }: CallRoutesOptions): void {
       schema: {
         tags: ['calls'],
         operationId: 'updateCall',
-        summary: 'Give a call a name, before or after its start (addition to the spec).',
+        summary: 'Name a call, before or after its start (addition to the spec).',
         body: CallUpdateRequest,
         response: { 200: CallEndResponse },
       },
@@ -158,7 +158,7 @@ function addCallsDelete(app: App, { calls, nowUs }: CallRoutesOptions): void {
       schema: {
         tags: ['calls'],
         operationId: 'deleteCalls',
-        summary: 'Delete calls and all that descends from them (addition to the spec).',
+        summary: 'Delete calls with all of their descendants (addition to the spec).',
         body: CallsDeleteRequest,
         response: { 200: CallsDeleteResponse },
       },

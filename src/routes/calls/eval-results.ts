@@ -39,7 +39,7 @@ export async function evalResultsRoutes(app: App, options: EvalResultsOptions): 
       schema: {
         tags: ['calls'],
         operationId: 'queryEvalResults',
-        summary: 'Lay the results of evaluations side by side, row by row (addition to the spec).',
+        summary: 'Compare the results of evaluations row by row (addition to the spec).',
         params: ProjectPath,
         body: EvalResultsRequest,
         response: { 200: EvalResultsResponse },

@@ -130,7 +130,7 @@ function addList(app: App, options: EvaluationCallOptions, kind: CallKind): void
       schema: {
         tags,
         operationId: `list${kind.word}s`,
-        summary: `List the ${kind.path} of a project, one JSON object a line (addition to the spec).`,
+        summary: `List the ${kind.path} of a project, one JSON object per line (addition to the spec).`,
         params: ProjectPath,
         querystring: kind.listQuery,
         response: { 200: linesAnswer('One a line, the oldest first.', kind.readResponse) },
@@ -199,7 +199,7 @@ function addDelete(app: App, { calls, nowUs }: EvaluationCallOptions, kind: Call
       schema: {
         tags,
         operationId: `delete${kind.word}s`,
-        summary: `Delete ${kind.path} of a project with all that lies below them (addition to the spec).`,
+        summary: `Delete ${kind.path} of a project with all of their descendants (addition to the spec).`,
         params: ProjectPath,
         querystring: kind.deleteQuery,
         response: { 200: WIRE.EvaluationDeleteResponse },
@@ -228,7 +228,8 @@ function addFinish(app: App, options: EvaluationCallOptions): void {
       schema: {
         tags,
         operationId: 'finishPrediction',
-        summary: 'Say that a prediction of a run has all of its scores (addition to the spec).',
+        summary:
+          'Finish a prediction of a run once it has all of its scores (addition to the spec).',
         params: WIRE.PredictionPath,
         ...answer,
       },
@@ -249,7 +250,8 @@ function addFinish(app: App, options: EvaluationCallOptions): void {
       schema: {
         tags,
         operationId: 'finishEvaluationRun',
-        summary: 'End a run; its output is the means over its predictions (addition to the spec).',
+        summary:
+          'Finish a run; its output is the means over its predictions (addition to the spec).',
         params: WIRE.RunPath,
         body: WIRE.RunFinishRequest,
         ...answer,

@@ -48,7 +48,7 @@ export async function completionCreateRoutes(
       schema: {
         tags: ['inference'],
         operationId: 'createTracedCompletion',
-        summary: 'Complete a chat as tracing SDKs ask for it (addition to the spec).',
+        summary: 'Complete a chat in the format of the tracing SDKs (addition to the spec).',
         body: CompletionCreateRequest,
         shown: { response: { 200: CompletionCreateResponse } },
       },
@@ -74,7 +74,8 @@ export async function completionCreateRoutes(
       schema: {
         tags: ['inference'],
         operationId: 'streamTracedCompletion',
-        summary: 'The same in pieces, as JSON lines (addition to the spec).',
+        summary:
+          'Complete a chat in the format of the tracing SDKs, streamed as JSON lines (addition to the spec).',
         body: CompletionCreateRequest,
         shown: {
           response: {

@@ -65,7 +65,7 @@ export async function responseRoutes(app: App, options: ResponseRoutesOptions): 
         tags: ['inference'],
         operationId: 'createResponse',
         summary:
-          'Make a response; with `stream` as typed server-sent events (addition to the spec).',
+          'Create a response; with `stream` as typed server-sent events (addition to the spec).',
         body: ResponseCreateRequest,
         shown: { headers: ProjectHeaders, response: { 200: responseAnswer() } },
       },

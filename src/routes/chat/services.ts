@@ -46,13 +46,13 @@ interface Endpoint {
 
 const TOKENIZE = {
   service: 'tokenize',
-  summary: 'Cut a text or a chat into tokens, as vLLM does (addition to the spec).',
+  summary: 'Tokenize a text or a chat, like vLLM (addition to the spec).',
   body: TokenizeRequest,
   answer: TokenizeResponse,
 } as const
 const DETOKENIZE = {
   service: 'detokenize',
-  summary: 'The text of tokens, as vLLM tells it (addition to the spec).',
+  summary: 'Detokenize ids of tokens, like vLLM (addition to the spec).',
   body: DetokenizeRequest,
   answer: DetokenizeResponse,
 } as const
@@ -63,7 +63,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     service: 'embeddings',
     path: '/v1/embeddings',
     operationId: 'createEmbedding',
-    summary: 'Embed texts (addition to the spec).',
+    summary: 'Create embeddings of texts (addition to the spec).',
     body: EmbeddingRequest,
     answer: EmbeddingResponse,
   },
@@ -71,7 +71,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     service: 'completions',
     path: '/v1/completions',
     operationId: 'createCompletion',
-    summary: 'Go on with texts (addition to the spec).',
+    summary: 'Complete texts (addition to the spec).',
     body: TextCompletionRequest,
     answer: TextCompletionResponse,
   },
@@ -79,7 +79,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     service: 'moderations',
     path: '/v1/moderations',
     operationId: 'createModeration',
-    summary: 'Judge texts or images with a model of an engine (addition to the spec).',
+    summary: 'Moderate texts or images with a model of an engine (addition to the spec).',
     body: ModerationRequest,
     answer: ModerationResponse,
   },
@@ -87,7 +87,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     service: 'images',
     path: '/v1/images/generations',
     operationId: 'createImage',
-    summary: 'Make images with a model of an engine (addition to the spec).',
+    summary: 'Generate images with a model of an engine (addition to the spec).',
     body: ImageRequest,
     answer: ImageResponse,
   },

@@ -62,7 +62,7 @@ export async function storedResponseRoutes(
       schema: {
         tags,
         operationId: 'cancelResponse',
-        summary: 'Cancel a response that is being made; one that has ended is answered as it is.',
+        summary: 'Cancel a response that is in progress; one that has ended is returned unchanged.',
         params: ResponseParams,
         shown,
       },
@@ -114,7 +114,8 @@ function addInputItems(app: App, find: Find): void {
       schema: {
         tags,
         operationId: 'listResponseInputItems',
-        summary: 'List the items of the own input of a stored response (addition to the spec).',
+        summary:
+          'List the input items of a stored response, without those of earlier responses (addition to the spec).',
         params: ResponseParams,
         querystring: InputItemsQuery,
         response: { 200: InputItemsPage },

@@ -30,8 +30,8 @@ export async function feedbackQueryRoutes(
     {
       tags: ['feedback'],
       operationId: 'queryFeedback',
-      summary: 'Feedback that meets a condition (addition to the spec).',
-      description: `The fields are ${FEEDBACK_FIELDS.join(', ')}; payload can be dotted into.`,
+      summary: 'List feedback that meets a condition (addition to the spec).',
+      description: `The fields are ${FEEDBACK_FIELDS.join(', ')}; payload also takes dotted paths.`,
       body: RowQueryRequest,
       response: FeedbackQueryResponse,
     },

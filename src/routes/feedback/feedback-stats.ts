@@ -44,9 +44,9 @@ function addStats(app: App, { feedback, nowUs }: FeedbackStatsRoutesOptions): vo
     {
       tags: ['feedback'],
       operationId: 'getFeedbackStats',
-      summary: 'Numbers of the payloads of feedback, by bucket of time (addition to the spec).',
+      summary: 'Time-bucketed statistics of feedback payloads (addition to the spec).',
       description:
-        'Numbers are doubles here. The slug of a metric is its path with `_` for other characters.',
+        'Numbers are doubles. The slug of a metric is its path, with `_` for each character that is not a letter or digit.',
       body: FeedbackStatsRequest,
       response: FeedbackStatsResponse,
     },

@@ -75,7 +75,7 @@ function addCreate(app: App, options: FeedbackRoutesOptions): void {
       schema: {
         tags: ['feedback'],
         operationId: 'createFeedback',
-        summary: 'Store feedback about an object; the answer follows the durable commit.',
+        summary: 'Store feedback on an object; answered after the durable commit.',
         body: schemasOf(app).create,
         response: { 200: FeedbackCreateResponse },
       },
@@ -96,7 +96,8 @@ function addBatchCreate(app: App, options: FeedbackRoutesOptions): void {
       schema: {
         tags: ['feedback'],
         operationId: 'createFeedbackBatch',
-        summary: 'Store feedback in one commit; a bad item fails alone (addition to the spec).',
+        summary:
+          'Store feedback in one commit; an invalid item fails alone (addition to the spec).',
         body: FeedbackBatchCreateRequest,
         response: { 200: FeedbackBatchCreateResponse },
       },
@@ -152,7 +153,7 @@ function addReplace(app: App, options: FeedbackRoutesOptions): void {
       schema: {
         tags: ['feedback'],
         operationId: 'replaceFeedback',
-        summary: 'Put feedback in the place of another (addition to the spec).',
+        summary: 'Replace feedback (addition to the spec).',
         body: schemasOf(app).replace,
         response: { 200: FeedbackCreateResponse },
       },
@@ -179,9 +180,9 @@ function addPayloadSchema(app: App, { feedback, nowUs }: FeedbackRoutesOptions):
       schema: {
         tags: ['feedback'],
         operationId: 'getFeedbackPayloadSchema',
-        summary: 'Leaf paths and value types of the payloads of a window.',
+        summary: 'List the leaf paths of the payloads in a time window, with their types.',
         description:
-          'The header `x-weft-paths-incomplete: true` says that a limit on paths or bytes left some out.',
+          'The header `x-weft-paths-incomplete: true` means that some were left out at a limit on paths or bytes.',
         body: FeedbackPayloadSchemaRequest,
         response: { 200: FeedbackPayloadSchemaResponse },
       },

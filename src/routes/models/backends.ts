@@ -32,7 +32,7 @@ export async function backendRoutes(
         tags: ['inference'],
         operationId: 'listBackends',
         summary:
-          'Which engines answer for the models, how fast and how well (addition to the spec).',
+          'List the engines behind the models, with their latencies and failures (addition to the spec).',
         response: { 200: BackendListResponse },
       },
     },

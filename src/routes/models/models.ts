@@ -19,7 +19,7 @@ interface ModelRoutesOptions {
 const modelId = z
   .string()
   .describe(
-    'Id or alias of the model, or the name of a trained one; slashes in it may be encoded or not.',
+    'Id or alias of the model, or the name of a trained one; slashes may be percent-encoded or not.',
   )
 const ModelParams = z.object({ '*': modelId })
 const shownModel = {

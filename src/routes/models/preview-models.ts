@@ -48,7 +48,7 @@ function addCreate(app: App, { models, nowUs }: PreviewModelRoutesOptions): void
       schema: {
         tags,
         operationId: 'createPreviewModel',
-        summary: 'Make a model to be trained (addition to the spec).',
+        summary: 'Create a model to train (addition to the spec).',
         body: PreviewModelCreateRequest,
         response: { 200: PreviewModelResponse },
       },
@@ -122,7 +122,7 @@ function addDelete(app: App, { models, nowUs }: PreviewModelRoutesOptions): void
       schema: {
         tags,
         operationId: 'deletePreviewModel',
-        summary: 'Delete a model and its checkpoints, stop its jobs (addition to the spec).',
+        summary: 'Delete a model and its checkpoints, and stop its jobs (addition to the spec).',
         params: PreviewModelParams,
         response: { 200: PreviewModelDeleteResponse },
       },

@@ -55,7 +55,7 @@ function addFileCreate(app: App, { url, operationId }: Name, files: FileStore): 
       schema: {
         tags,
         operationId,
-        summary: 'Store a file; the same content again is the same file.',
+        summary: 'Store a file; storing the same content again yields the same file.',
         consumes: ['multipart/form-data'],
         body: FileCreateForm,
         response: { 200: FileCreateResponse },

@@ -75,7 +75,7 @@ function addList(app: App, { objects, files }: KindStoreOptions, kind: ObjectKin
       schema: {
         tags,
         operationId: `list${kind.word}Versions`,
-        summary: `List the ${kind.path} of a project with all versions, one JSON object a line.`,
+        summary: `List the ${kind.path} of a project with all versions, one JSON object per line.`,
         params: ProjectPath,
         querystring: KindListQuery,
         response: { 200: linesAnswer('A version a line, the oldest first.', kind.readResponse) },

@@ -43,7 +43,7 @@ type Tagging = MarkChange<typeof TaggedVersionPath, typeof TagsChangeRequest>
 const ADD_TAGS: Tagging = {
   ...TAGGED,
   ...{ method: 'PUT', url: '/objs/:object_id/versions/:digest/tags', operationId: 'addTags' },
-  summary: 'Put tags on a version of an object.',
+  summary: 'Add tags to a version of an object.',
   change: (objects, { object_id, digest: version }, { project_id, tags: names }) =>
     objects.addTags({ project_id, object_id, version, names }),
 }
@@ -52,15 +52,15 @@ const REMOVE_TAGS: Tagging = {
   ...TAGGED,
   ...{ method: 'POST', url: '/objs/:object_id/versions/:digest/tags/remove' },
   operationId: 'removeTags',
-  summary: 'Take tags from a version of an object.',
+  summary: 'Remove tags from a version of an object.',
   change: (objects, { object_id, digest: version }, { project_id, tags: names }) =>
     objects.removeTags({ project_id, object_id, version, names }),
 }
 
 const SET_ALIASES: MarkChange<typeof AliasedObjectPath, typeof AliasesSetRequest> = {
   ...{ method: 'PUT', url: '/objs/:object_id/aliases', operationId: 'setAliases' },
-  summary: 'Have aliases lead to a version of an object.',
-  description: 'An alias stands wherever a version is named, in refs too.',
+  summary: 'Set aliases of a version of an object.',
+  description: 'An alias can be used wherever a version is named, also in refs.',
   ...{ params: AliasedObjectPath, body: AliasesSetRequest },
   change: (objects, { object_id }, { project_id, digest: version, aliases: names }) =>
     objects.setAliases({ project_id, object_id, version, names }),
@@ -68,7 +68,7 @@ const SET_ALIASES: MarkChange<typeof AliasedObjectPath, typeof AliasesSetRequest
 
 const REMOVE_ALIASES: MarkChange<typeof AliasedObjectPath, typeof AliasesRemoveRequest> = {
   ...{ method: 'POST', url: '/objs/:object_id/aliases/remove', operationId: 'removeAliases' },
-  summary: 'Take aliases from an object.',
+  summary: 'Remove aliases of an object.',
   ...{ params: AliasedObjectPath, body: AliasesRemoveRequest },
   change: (objects, { object_id }, { project_id, aliases: names }) =>
     objects.removeAliases({ project_id, object_id, names }),
@@ -111,7 +111,7 @@ function addLists(app: App, objects: ObjectStore): void {
       schema: {
         tags,
         operationId: 'listTags',
-        summary: 'The tags of a project.',
+        summary: 'List the tags of a project.',
         querystring: MarksListQuery,
         response: { 200: TagsListResponse },
       },
@@ -124,7 +124,7 @@ function addLists(app: App, objects: ObjectStore): void {
       schema: {
         tags,
         operationId: 'listAliases',
-        summary: 'The aliases of a project.',
+        summary: 'List the aliases of a project.',
         querystring: MarksListQuery,
         response: { 200: AliasesListResponse },
       },

@@ -49,7 +49,8 @@ function addObjectCreate(app: App, { objects, nowUs }: ObjectRoutesOptions): voi
       schema: {
         tags,
         operationId: 'createObject',
-        summary: 'Publish a version of an object; the same content again is the same version.',
+        summary:
+          'Publish a version of an object; publishing the same content again yields the same version.',
         body: ObjectCreateRequest,
         response: { 200: ObjectCreateResponse },
       },

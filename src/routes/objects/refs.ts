@@ -25,7 +25,7 @@ export async function refRoutes(app: App, { objects, tables }: RefRoutesOptions)
       schema: {
         tags: ['objects'],
         operationId: 'readRefs',
-        summary: 'Read the values that refs point at.',
+        summary: 'Read the values that refs point to.',
         body: RefsReadBatchRequest,
         response: { 200: RefsReadBatchResponse },
       },

@@ -54,7 +54,7 @@ function addTableCreate(app: App, tables: TableStore): void {
       schema: {
         tags,
         operationId: 'createTable',
-        summary: 'Store a table; the same rows again are the same table.',
+        summary: 'Store a table; storing the same rows again yields the same table.',
         body: TableCreateRequest,
         response: { 200: TableCreateResponse },
       },
@@ -82,7 +82,7 @@ function addTableUpdate(app: App, tables: TableStore): void {
       schema: {
         tags,
         operationId: 'updateTable',
-        summary: 'Store a table that differs from another by some rows.',
+        summary: 'Store a table by changes to another one.',
         body: TableUpdateRequest,
         response: { 200: TableUpdateResponse },
       },
@@ -108,7 +108,7 @@ function addTableCreateFromDigests(app: App, tables: TableStore): void {
       schema: {
         tags,
         operationId: 'createTableFromDigests',
-        summary: 'Store a table of rows that are stored already.',
+        summary: 'Store a table of rows that are already stored.',
         body: TableCreateFromDigestsRequest,
         response: { 200: TableCreateFromDigestsResponse },
       },
@@ -173,7 +173,7 @@ function addTableStats(app: App, tables: TableStore): void {
     {
       tags,
       operationId: 'countTablesRows',
-      summary: 'Count the rows of tables; those that do not exist are left out.',
+      summary: 'Count the rows of tables; tables that do not exist are left out.',
       body: TableQueryStatsBatchRequest,
       response: TableQueryStatsBatchResponse,
     },

@@ -33,8 +33,8 @@ function addTraces(app: App, path: string, options: OtlpRoutesOptions): void {
     operationId: 'recordSpans',
     summary: 'Record OpenTelemetry spans as calls (addition to the spec).',
     description:
-      'The answer follows the durable commit. The project comes from a header project_id or Compat-Project, the ' +
-      "resource attributes wandb.entity and wandb.project, or is the key's only one.",
+      'Answered after the durable commit. The project is that of a header project_id or Compat-Project, of the ' +
+      'resource attributes wandb.entity and wandb.project, or the only one of the key.',
     consumes: ['application/json', 'application/x-protobuf'],
     shown: { body: OtlpTrace, response: { 200: otlpAnswer(OtlpTraceResponse) } },
     hide: path !== '/v1/traces',
@@ -59,7 +59,7 @@ function addUnstored(
   path: string,
   field: 'rejectedDataPoints' | 'rejectedLogRecords',
 ): void {
-  const schema = { tags, summary: 'Taken and not stored: Weft keeps traces.', hide: true }
+  const schema = { tags, summary: 'Accepted and discarded: Weft stores traces only.', hide: true }
   const handler = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     requireScope(request.principal, 'traces:write')
     return answerExport(request, reply, {

@@ -23,10 +23,10 @@ const CALLS_MAX = 10_000
 const CHARS_MAX = 64 * 1024 * 1024
 
 const TraceParams = z.strictObject({
-  trace_id: ClientId.describe('Id of the trace, in hex or as calls have it.'),
+  trace_id: ClientId.describe('Id of the trace, in hex or as in its calls.'),
 })
 const TraceQuery = z.strictObject({
-  project_id: ProjectId.optional().describe("Project; default: the key's only one."),
+  project_id: ProjectId.optional().describe('Project. Default: the only one of the key.'),
 })
 export async function traceExportRoutes(app: App, options: TraceExportOptions): Promise<void> {
   app.get(
@@ -35,7 +35,7 @@ export async function traceExportRoutes(app: App, options: TraceExportOptions): 
       schema: {
         tags: ['otel'],
         operationId: 'exportTrace',
-        summary: 'A trace as OTLP in JSON (addition to the spec).',
+        summary: 'Export a trace as OTLP in JSON (addition to the spec).',
         params: TraceParams,
         querystring: TraceQuery,
         response: { 200: OtlpTrace },

@@ -35,7 +35,8 @@ function addCostCreate(app: App, { prices, nowUs }: CostRoutesOptions): void {
       schema: {
         tags: ['costs'],
         operationId: 'createCosts',
-        summary: 'Set prices of models in a project, each from a date on (addition to the spec).',
+        summary:
+          'Set prices of models in a project, each from a given time on (addition to the spec).',
         body: CostCreateRequest,
         response: { 200: CostCreateResponse },
       },
@@ -60,7 +61,7 @@ function addCostQuery(app: App, { prices }: CostRoutesOptions): void {
     {
       tags: ['costs'],
       operationId: 'queryCosts',
-      summary: "A project's own prices that meet a condition (addition to the spec).",
+      summary: "List a project's own prices that meet a condition (addition to the spec).",
       description: `The fields are ${COST_FIELDS.join(', ')}.`,
       body: RowQueryRequest,
       response: CostQueryResponse,

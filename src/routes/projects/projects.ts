@@ -71,7 +71,7 @@ function addInfo(app: App): void {
         tags,
         operationId: 'nameProjects',
         summary:
-          'The names of projects inside the server, which are the same (addition to the spec).',
+          'Return the internal names of projects, which equal their names (addition to the spec).',
         body: ProjectsInfoRequest,
         response: { 200: ProjectsInfoResponse },
       },
@@ -95,7 +95,7 @@ function addCaller(app: App, { projects }: ProjectRoutesOptions): void {
       schema: {
         tags,
         operationId: 'describeCaller',
-        summary: 'Who the key stands for, what it may do, and its projects (addition to the spec).',
+        summary: 'Return the user, scopes and projects of the key (addition to the spec).',
         response: { 200: CallerResponse },
       },
     },

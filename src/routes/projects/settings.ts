@@ -35,7 +35,7 @@ export async function projectSettingsRoutes(
       schema: {
         tags,
         operationId: 'readIngestSampling',
-        summary: 'How much of what is sent is kept: all (addition to the spec).',
+        summary: 'Return the sampling rate of a project, which is always 1 (addition to the spec).',
         body: ProjectOnlyRequest,
         response: { 200: IngestSamplingResponse },
       },
@@ -51,7 +51,8 @@ export async function projectSettingsRoutes(
       schema: {
         tags,
         operationId: 'readSensitiveData',
-        summary: 'Whether sensitive data is looked for: no (addition to the spec).',
+        summary:
+          'Return whether a project redacts sensitive data, which is always off (addition to the spec).',
         querystring: ProjectOnlyRequest,
         response: { 200: SensitiveDataResponse },
       },
@@ -70,9 +71,9 @@ function addRetention(app: App, { retention, defaultDays }: ProjectSettingsOptio
       schema: {
         tags,
         operationId: 'readRetention',
-        summary: 'How many days a project keeps its calls (addition to the spec).',
+        summary: 'Return for how many days a project keeps its calls (addition to the spec).',
         description:
-          'The default of the server (`WEFT_RETENTION_DAYS`) until the project has its own.',
+          'The default of the server (`WEFT_RETENTION_DAYS`) until the project has its own setting.',
         body: ProjectOnlyRequest,
         response: { 200: TtlSettingsResponse },
       },
@@ -90,7 +91,7 @@ function addRetention(app: App, { retention, defaultDays }: ProjectSettingsOptio
       schema: {
         tags,
         operationId: 'updateRetention',
-        summary: 'Set how many days a project keeps its calls (addition to the spec).',
+        summary: 'Set for how many days a project keeps its calls (addition to the spec).',
         description: 'Needs the scope `admin`. Older calls are removed for good.',
         body: TtlSettingsUpdateRequest,
         response: { 200: TtlSettingsResponse },

@@ -34,9 +34,9 @@ export async function statsRoutes(app: App, options: StatsRoutesOptions): Promis
       schema: {
         tags: ['calls'],
         operationId: 'getCallStats',
-        summary: 'Tokens, costs, latency and counts of calls, by bucket of time.',
+        summary: 'Time-bucketed statistics of calls: tokens, costs, latency, counts.',
         description:
-          'The header `x-weft-unpriced-models` names models whose costs are unknown, when costs were asked for.',
+          'When costs are requested, the header `x-weft-unpriced-models` names the models whose costs are unknown.',
         body: CallStatsRequest,
         response: { 200: CallStatsResponse },
       },

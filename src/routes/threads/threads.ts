@@ -26,7 +26,7 @@ export async function threadRoutes(app: App, { threads }: ThreadRoutesOptions): 
       schema: {
         tags: ['calls'],
         operationId: 'streamThreads',
-        summary: 'List threads by their turns, one JSON object a line (addition to the spec).',
+        summary: 'List threads, one JSON object per line (addition to the spec).',
         description:
           'A turn is a call whose id is its turn_id. A thread without a turn is not listed.',
         body: ThreadsQueryRequest,

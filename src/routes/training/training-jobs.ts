@@ -90,7 +90,7 @@ function addCreate(app: App, { models, jobs, ...options }: TrainingJobRoutesOpti
       schema: {
         tags,
         operationId: 'createTrainingJob',
-        summary: 'Queue a training job; the answer follows the durable commit.',
+        summary: 'Queue a training job; answered after the durable commit.',
         headers: TrainingJobCreateHeaders,
         body: TrainingJobCreateRequest,
         response: { 200: TrainingJobResponse },
@@ -141,7 +141,7 @@ function addList(app: App, { jobs }: TrainingJobRoutesOptions): void {
       schema: {
         tags,
         operationId: 'listTrainingJobs',
-        summary: 'List training jobs by creation (addition to the spec).',
+        summary: 'List training jobs in the order of creation (addition to the spec).',
         querystring: TrainingJobListQuery,
         response: { 200: TrainingJobListResponse },
       },
@@ -171,7 +171,7 @@ function addGet(app: App, { jobs }: TrainingJobRoutesOptions): void {
       schema: {
         tags,
         operationId: 'readTrainingJob',
-        summary: 'Read a training job and how far it is (addition to the spec).',
+        summary: 'Read a training job with its progress (addition to the spec).',
         params: TrainingJobParams,
         response: { 200: TrainingJobDetail },
       },
@@ -190,7 +190,7 @@ function addEvents(app: App, { jobs }: TrainingJobRoutesOptions): void {
       schema: {
         tags,
         operationId: 'listTrainingJobEvents',
-        summary: 'List what happened in the last attempt of a job (addition to the spec).',
+        summary: 'List the events of the last attempt of a job (addition to the spec).',
         params: TrainingJobParams,
         querystring: JobEventListQuery,
         response: { 200: JobEventListResponse },
@@ -212,7 +212,7 @@ function addCancel(app: App, { jobs, nowUs }: TrainingJobRoutesOptions): void {
       schema: {
         tags,
         operationId: 'cancelTrainingJob',
-        summary: 'Cancel a queued job, ask a running one to stop (addition to the spec).',
+        summary: 'Cancel a queued job, or ask a running one to stop (addition to the spec).',
         params: TrainingJobParams,
         response: { 200: TrainingJobDetail },
       },

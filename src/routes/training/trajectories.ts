@@ -37,7 +37,7 @@ export async function trajectoryRoutes(
         tags: ['preview'],
         operationId: 'createTrajectoryGroups',
         summary:
-          'Make trajectory groups out of recorded chats and their feedback (addition to the spec).',
+          'Build trajectory groups from recorded chats and their feedback (addition to the spec).',
         body: TrajectoriesFromCallsRequest,
         response: { 200: TrajectoriesFromCallsResponse },
       },

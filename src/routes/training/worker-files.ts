@@ -52,7 +52,7 @@ function addPayload(app: App, { queue, jobs, nowUs }: WorkerFilesOptions): void 
       schema: {
         tags,
         operationId: 'downloadJobPayload',
-        summary: 'Fetch the trajectory groups of a leased job, as the client sent them.',
+        summary: 'Download the trajectory groups of a leased job, exactly as the client sent them.',
         params: WorkerJobParams,
         headers: LeaseHeaders,
         shown: { headers: LeaseHeaders.required(), response: { 200: JobPayload } },
@@ -84,7 +84,7 @@ function addParentArtifact(app: App, { queue, checkpoints, nowUs }: WorkerFilesO
       schema: {
         tags,
         operationId: 'downloadParentArtifact',
-        summary: 'Fetch the weights that a leased job resumes from.',
+        summary: 'Download the weights that a leased job resumes from.',
         params: WorkerJobParams,
         headers: LeaseHeaders,
         shown: {
@@ -124,7 +124,7 @@ function addArtifact(app: App, { queue, artifactBytesMax, nowUs }: WorkerFilesOp
       schema: {
         tags,
         operationId: 'uploadArtifact',
-        summary: 'Upload the weights that a leased job has made; complete makes them visible.',
+        summary: 'Upload the weights that a leased job produced; complete makes them visible.',
         consumes: ['application/octet-stream'],
         shown: { body: ArtifactBody, headers: ArtifactHeaders.required() },
         params: WorkerJobParams,

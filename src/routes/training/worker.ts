@@ -88,7 +88,7 @@ function addClaim(app: App, claims: JobClaims, { settings }: WorkerRoutesOptions
       schema: {
         tags,
         operationId: 'claimJob',
-        summary: 'Take the oldest job that may run, or wait for one; 204 when there is none.',
+        summary: 'Claim the oldest job that may run, or wait for one; 204 when there is none.',
         body: ClaimRequest,
         response: { 200: ClaimResponse, 204: NoContent },
       },
@@ -120,7 +120,7 @@ function addHeartbeat(app: App, { queue, settings, nowUs }: WorkerRoutesOptions)
       schema: {
         tags,
         operationId: 'renewLease',
-        summary: 'Renew the lease; tells whether a client has cancelled the job.',
+        summary: 'Renew the lease; the answer says whether a client has cancelled the job.',
         params: WorkerJobParams,
         body: HeartbeatRequest,
         response: { 200: HeartbeatResponse },
@@ -145,7 +145,7 @@ function addEvents(app: App, { queue, nowUs }: WorkerRoutesOptions): void {
       schema: {
         tags,
         operationId: 'reportJobEvents',
-        summary: 'Report events; one that was reported before is dropped.',
+        summary: 'Report events; events that were reported before are ignored.',
         params: WorkerJobParams,
         body: JobEventsRequest,
         response: { 200: WorkerAck },
@@ -167,7 +167,7 @@ function addComplete(app: App, { queue, nowUs }: WorkerRoutesOptions): void {
       schema: {
         tags,
         operationId: 'completeJob',
-        summary: 'End the job with a checkpoint; the same request again gives the same one.',
+        summary: 'Complete the job with a checkpoint; repeating the request returns the same one.',
         params: WorkerJobParams,
         body: CompleteRequest,
         response: { 200: CompleteResponse },
@@ -194,7 +194,7 @@ function addEnds(app: App, claims: JobClaims, { queue, nowUs }: WorkerRoutesOpti
       schema: {
         tags,
         operationId: 'failJob',
-        summary: 'Report a failed attempt; there is another one while it may help.',
+        summary: 'Report a failed attempt; the job is queued again if a retry may help.',
         params: WorkerJobParams,
         body: FailRequest,
         response: { 200: LeaseEndResponse },
@@ -214,7 +214,7 @@ function addEnds(app: App, claims: JobClaims, { queue, nowUs }: WorkerRoutesOpti
       schema: {
         tags,
         operationId: 'releaseJob',
-        summary: 'Give the job back for another worker; the attempt does not count.',
+        summary: 'Release the job for another worker; the attempt does not count.',
         params: WorkerJobParams,
         body: ReleaseRequest,
         response: { 200: LeaseEndResponse },

@@ -24,7 +24,8 @@ export async function usageRoutes(app: App, { usage, prices }: UsageRoutesOption
     {
       tags: ['calls'],
       operationId: 'getTraceUsage',
-      summary: 'Usage of the calls of a trace, each with its descendants (addition to the spec).',
+      summary:
+        'Sum up the usage of each call of a trace with its descendants (addition to the spec).',
       body: TraceUsageRequest,
       response: UsageResponse,
     },
@@ -50,7 +51,7 @@ export async function usageRoutes(app: App, { usage, prices }: UsageRoutesOption
     {
       tags: ['calls'],
       operationId: 'getCallsUsage',
-      summary: 'Usage of calls by id, each with all its descendants (addition to the spec).',
+      summary: 'Sum up the usage of calls by id, each with its descendants (addition to the spec).',
       body: CallsUsageRequest,
       response: UsageResponse,
     },

@@ -9,18 +9,18 @@ export const GraphqlRequest = z
   .object({
     query: z.string().max(DOCUMENT_LENGTH_MAX).describe('The document, with one operation.'),
     variables: FreeObject.nullish().describe('Values of its variables.'),
-    operationName: z.string().max(256).nullish().describe('Name of the operation; not needed.'),
+    operationName: z.string().max(256).nullish().describe('Name of the operation; optional.'),
   })
-  .meta({ id: 'GraphqlRequest', description: 'One of the operations that tracing SDKs ask.' })
+  .meta({ id: 'GraphqlRequest', description: 'One of the operations that tracing SDKs use.' })
 export type GraphqlRequest = z.infer<typeof GraphqlRequest>
 
 export const GraphqlResponse = z
   .object({
-    data: FreeObject.nullable().describe('What was asked for; null when nothing can be told.'),
+    data: FreeObject.nullable().describe('The requested data; null after an error.'),
     errors: z
-      .array(z.object({ message: z.string().describe('What is wrong, in words.') }))
+      .array(z.object({ message: z.string().describe('Message for people.') }))
       .optional()
-      .describe('Absent when all went well.'),
+      .describe('Absent on success.'),
   })
   .meta({ id: 'GraphqlResponse', description: 'Data or errors.' })
 export type GraphqlResponse = z.infer<typeof GraphqlResponse>

@@ -34,42 +34,42 @@ const projects = z
 
 export const KeyCreateRequest = z
   .strictObject({
-    svc_user_id: nameOf(USER_CHARS_MAX).describe('User that the key stands for.'),
+    svc_user_id: nameOf(USER_CHARS_MAX).describe('User that the key belongs to.'),
     svc_username: nameOf(USER_CHARS_MAX)
       .nullish()
-      .describe('Name of that user; the user itself when absent.'),
+      .describe('Name of that user. Default: the user itself.'),
     scopes: scopes.describe('Rights of the key; `admin` includes all.'),
     projects: projects.describe(
-      'Projects that it may use: `acme/demo`, `acme/*` or `*`; those of the caller at most.',
+      'Projects that it may use: `acme/demo`, `acme/*` or `*`; no more than the caller may use.',
     ),
   })
-  .meta({ id: 'KeyCreateRequest', description: 'A key to be made.' })
+  .meta({ id: 'KeyCreateRequest', description: 'A key to create.' })
 export type KeyCreateRequest = z.infer<typeof KeyCreateRequest>
 
 export const KeyResponse = z
   .object({
-    id: z.string().describe('Id of the key, which is no secret.'),
-    svc_user_id: z.string().describe('User that it stands for.'),
+    id: z.string().describe('Id of the key; not secret.'),
+    svc_user_id: z.string().describe('User that it belongs to.'),
     svc_username: z.string().describe('Name of that user.'),
     scopes: z.array(z.string()).describe('Rights of the key.'),
     projects: z.array(z.string()).describe('Projects that it may use.'),
-    created_at: z.string().describe('When it was made, UTC.').meta({ format: 'date-time' }),
+    created_at: z.string().describe('When it was created, UTC.').meta({ format: 'date-time' }),
     revoked_at: z
       .string()
       .nullable()
-      .describe('Since when it is refused, UTC; null: it is taken.')
+      .describe('When it was revoked, UTC; null: it is valid.')
       .meta({ format: 'date-time' }),
   })
   .meta({ id: 'KeyResponse', description: 'An API key without its secret.' })
 export type KeyResponse = z.infer<typeof KeyResponse>
 
 export const KeyCreateResponse = KeyResponse.extend({
-  secret: z.string().describe('The key itself. It is told this once and not kept.'),
+  secret: z.string().describe('The key itself. It is returned only here and not stored.'),
 }).meta({ id: 'KeyCreateResponse', description: 'A new key with its secret.' })
 
 export const KeyListResponse = z.object({
   object: pageOf(KeyResponse).shape.object,
-  data: z.array(KeyResponse).describe('Keys, the oldest first, the revoked ones too.'),
+  data: z.array(KeyResponse).describe('Keys, oldest first, including revoked ones.'),
 })
 
 export const KeyParams = z.object({ key_id: z.string().max(128).describe('Id of the key.') })

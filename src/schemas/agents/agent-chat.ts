@@ -24,7 +24,7 @@ const include_model_tool_calls = z
   .boolean()
   .nullish()
   .describe(
-    'Whether tool calls that an answer asks for and no span runs are told, too. Default false.',
+    'Whether to include tool calls that an answer requests and no span runs. Default false.',
   )
 
 export const TraceChatRequest = z
@@ -47,8 +47,8 @@ export const ConversationChatRequest = z
       .min(1)
       .max(TURNS_MAX)
       .nullish()
-      .meta({ description: `Turns at most. Default ${TURNS_MAX}.`, default: TURNS_MAX }),
-    offset: z.int().min(0).nullish().describe('Newest turns to skip.'),
+      .meta({ description: `Maximum number of turns. Default ${TURNS_MAX}.`, default: TURNS_MAX }),
+    offset: z.int().min(0).nullish().describe('Number of newest turns to skip.'),
   })
   .meta({ id: 'ConversationChatRequest', description: 'Which turns of a conversation.' })
 
@@ -72,27 +72,27 @@ const status = statusCode.nullable()
 export const ChatFeedback = z
   .object({
     id: z.string().describe('Id of the feedback.'),
-    weave_ref: z.string().describe('What it is about.'),
+    weave_ref: z.string().describe('Its subject.'),
     feedback_type: z.string().describe('Kind of the feedback.'),
     payload: FreeObject.describe('Its content.'),
-    creator: text.describe('Name of who gave it.'),
+    creator: text.describe('Name of its author.'),
     created_at: time.describe('When it was stored, UTC.'),
     svc_user_id: text.describe('User whose key sent it.'),
     annotation_ref: text.describe('Annotation spec that was filled in.'),
     runnable_ref: text.describe('Op that made it.'),
     call_ref: text.describe('Call that made it.'),
     trigger_ref: text.describe('Object that started the op.'),
-    scorer_tags: z.array(z.string()).describe('Tags that were given.'),
+    scorer_tags: z.array(z.string()).describe('Tags that it gives.'),
     scorer_ratings: z.record(z.string(), z.number()).describe('Ratings that were given.'),
-    scorer_tag_reasons: z.record(z.string(), z.string()).describe('Why, by tag.'),
-    scorer_tag_confidences: z.record(z.string(), z.number()).describe('How sure, by tag.'),
-    scorer_rating_reasons: z.record(z.string(), z.string()).describe('Why, by rating.'),
-    scorer_rating_confidences: z.record(z.string(), z.number()).describe('How sure, by rating.'),
+    scorer_tag_reasons: z.record(z.string(), z.string()).describe('Reasons, by tag.'),
+    scorer_tag_confidences: z.record(z.string(), z.number()).describe('Confidence, by tag.'),
+    scorer_rating_reasons: z.record(z.string(), z.string()).describe('Reasons, by rating.'),
+    scorer_rating_confidences: z.record(z.string(), z.number()).describe('Confidence, by rating.'),
   })
-  .meta({ id: 'ChatFeedback', description: 'Feedback about a span, a turn or a conversation.' })
+  .meta({ id: 'ChatFeedback', description: 'Feedback on a span, a turn or a conversation.' })
 export type ChatFeedback = z.infer<typeof ChatFeedback>
 
-const feedback = z.array(ChatFeedback).nullable().describe('null unless asked for.')
+const feedback = z.array(ChatFeedback).nullable().describe('null unless requested.')
 
 export const ChatMessage = z
   .object({
@@ -105,9 +105,9 @@ export const ChatMessage = z
         'agent_start',
         'context_compacted',
       ])
-      .describe('Which of the parts below is there; a handoff has none.'),
+      .describe('Type of the step: which of the parts below is set; a handoff has none.'),
     span_id: text.describe('The span.'),
-    agent_name: text.describe('Name of the agent; null where none is named.'),
+    agent_name: text.describe('Name of the agent; null when none is named.'),
     agent_version: text.describe('Version of the agent.'),
     started_at: time.describe('When the span began, UTC.'),
     status_code: status.describe('Status of the span.'),
@@ -116,35 +116,35 @@ export const ChatMessage = z
     user_message: z
       .object({
         text: z.string().describe('The text.'),
-        content_refs: refs.describe('Refs of contents that it holds.'),
+        content_refs: refs.describe('Refs of contents in it.'),
       })
       .optional()
-      .describe('What a person said.'),
+      .describe('A message of a person.'),
     assistant_message: z
       .object({
         text: z.string().describe('The text.'),
-        model: text.describe('Model that was asked.'),
-        reasoning_content: text.describe('What the model thought.'),
+        model: text.describe('The model.'),
+        reasoning_content: text.describe('Reasoning of the model.'),
         reasoning_tokens: tokens.describe('Output tokens spent on reasoning.'),
         input_tokens: tokens.describe('Input tokens, cached ones included.'),
         output_tokens: tokens.describe('Output tokens.'),
         duration_ms: tokens.describe('Milliseconds.'),
         status: status.describe('Status of the span.'),
-        content_refs: refs.describe('Refs of contents that it holds.'),
+        content_refs: refs.describe('Refs of contents in it.'),
       })
       .optional()
-      .describe('What a model answered.'),
+      .describe('An answer of a model.'),
     tool_call: z
       .object({
         tool_name: text.describe('Name of the tool.'),
         tool_arguments: text.describe('Arguments, as JSON.'),
-        tool_result: text.describe('What the tool gave back.'),
+        tool_result: text.describe('Result of the tool.'),
         duration_ms: tokens.describe('Milliseconds.'),
         status: status.describe('Status of the span.'),
-        content_refs: refs.describe('Refs of contents that it holds.'),
+        content_refs: refs.describe('Refs of contents in it.'),
       })
       .optional()
-      .describe('A tool that was run.'),
+      .describe('A run of a tool.'),
     agent_start: z
       .object({
         model: text.describe('Model of the agent.'),
@@ -153,27 +153,27 @@ export const ChatMessage = z
         tool_definitions: text.describe('Tools that it has, as JSON.'),
       })
       .optional()
-      .describe('An agent that began.'),
+      .describe('The start of an agent.'),
     context_compacted: z
       .object({
-        compaction_summary: text.describe('What was kept of the context.'),
-        compaction_items_before: tokens.describe('Items before.'),
-        compaction_items_after: tokens.describe('Items after.'),
+        compaction_summary: text.describe('Summary of the context.'),
+        compaction_items_before: tokens.describe('Items before the compaction.'),
+        compaction_items_after: tokens.describe('Items after the compaction.'),
       })
       .optional()
-      .describe('A context that was made shorter.'),
+      .describe('A compaction of the context.'),
     feedback,
   })
-  .meta({ id: 'AgentChatMessage', description: 'A step of a turn; the part of its type is there.' })
+  .meta({ id: 'AgentChatMessage', description: 'A step of a turn; the part of its type is set.' })
 export type ChatMessage = z.infer<typeof ChatMessage>
 
 export const TraceChat = z
   .object({
     trace_id: z.string().describe('The trace.'),
     root_span_name: text.describe('Name of its root.'),
-    agent_name: text.describe('Name of the agent; null where none is named.'),
+    agent_name: text.describe('Name of the agent; null when none is named.'),
     agent_version: text.describe('Version of the agent.'),
-    provider: text.describe('Who serves the model.'),
+    provider: text.describe('Provider of the model.'),
     status_code: status.describe('Status of the span.'),
     started_at: time.describe('When the span began, UTC.'),
     ended_at: time.describe('When the span ended, UTC; null while it runs.'),
@@ -194,12 +194,12 @@ export type TraceChat = z.infer<typeof TraceChat>
 export const ConversationChat = z
   .object({
     conversation_id: z.string().describe('The conversation.'),
-    turns: z.array(TraceChat).describe('The page, the oldest first.'),
+    turns: z.array(TraceChat).describe('The page, oldest first.'),
     total_turns: count('Turns in all.'),
     has_more: z.boolean().describe('Whether there are older turns than the page.'),
-    limit: z.int().describe('Turns of the page at most.'),
-    offset: z.int().describe('Turns that were skipped.'),
-    total_cost_usd: usd.describe('Of the page.'),
+    limit: z.int().describe('Maximum number of turns of the page.'),
+    offset: z.int().describe('Number of skipped turns.'),
+    total_cost_usd: usd.describe('Number of turns of the page.'),
     feedback,
   })
   .meta({ id: 'ConversationChat', description: 'Turns of a conversation.' })
@@ -228,7 +228,7 @@ export const ConversationSpans = z
                   .enum(['wandb.agent_user_feedback', 'wandb.agent_monitor'])
                   .describe('Kind of the feedback.'),
                 trace_id: text.describe('The turn; null for the conversation.'),
-                tags: z.array(z.string()).describe('Tags that were given.'),
+                tags: z.array(z.string()).describe('Tags that it gives.'),
                 ratings: z
                   .array(
                     z.object({
@@ -242,7 +242,7 @@ export const ConversationSpans = z
             .describe('Feedback of users and monitors.'),
         }),
       )
-      .describe('Those that were asked for and have spans.'),
+      .describe('The requested conversations that have spans.'),
   })
   .meta({ id: 'ConversationSpans', description: 'The spans of conversations.' })
 export type ConversationSpans = z.infer<typeof ConversationSpans>

@@ -24,25 +24,27 @@ export const AgentSearchRequest = z
       .string()
       .max(QUERY_CHARS_MAX)
       .nullish()
-      .describe('Text that the messages hold, in any case; all when empty.'),
-    agent_name: nameOf(1024).nullish().describe('Only of this agent.'),
-    conversation_id: ClientId.nullish().describe('Only of this conversation.'),
-    trace_id: ClientId.nullish().describe('Only of this trace.'),
-    provider_name: nameOf(1024).nullish().describe('Only to models of this provider.'),
-    request_model: nameOf(1024).nullish().describe('Only to this model.'),
+      .describe('Text that the messages contain, ignoring case; all messages when empty.'),
+    agent_name: nameOf(1024).nullish().describe('Only messages of this agent.'),
+    conversation_id: ClientId.nullish().describe('Only messages of this conversation.'),
+    trace_id: ClientId.nullish().describe('Only messages of this trace.'),
+    provider_name: nameOf(1024)
+      .nullish()
+      .describe('Only messages to and from models of this provider.'),
+    request_model: nameOf(1024).nullish().describe('Only messages to and from this model.'),
     roles: z
       .array(z.enum(SEARCH_ROLES))
       .max(SEARCH_ROLES.length)
       .nullish()
-      .describe('Only of these roles.'),
+      .describe('Only messages of these roles.'),
     started_after,
     started_before,
     truncate_content: z
       .boolean()
       .nullish()
       .describe('Whether messages are cut to 500 characters. Default true.'),
-    limit: limitOf(SEARCH_LIMIT, SEARCH_LIMIT_MAX).describe('Messages at most.'),
-    offset: offset.describe('Messages to skip.'),
+    limit: limitOf(SEARCH_LIMIT, SEARCH_LIMIT_MAX).describe('Maximum number of messages.'),
+    offset: offset.describe('Number of messages to skip.'),
   })
   .meta({ id: 'AgentSearchRequest', description: 'Which messages.' })
 export type AgentSearchRequest = z.infer<typeof AgentSearchRequest>
@@ -53,16 +55,18 @@ export const AgentSearchResponse = z.object({
   results: z
     .array(
       z.object({
-        conversation_id: z.string().describe('Empty for messages of no conversation.'),
-        conversation_name: z.string().describe('Empty when it was not told.'),
+        conversation_id: z
+          .string()
+          .describe('The conversation; empty for messages outside of conversations.'),
+        conversation_name: z.string().describe('Its name; empty when unknown.'),
         agent_name: z.string().describe('Agent of its newest message.'),
         last_activity: time.describe('Start of the newest span with a match.'),
         matched_messages: z
           .array(
             z.object({
-              span_id: z.string().describe('Span that holds the message.'),
+              span_id: z.string().describe('Span of the message.'),
               trace_id: z.string().describe('Trace of the span.'),
-              role: z.string().describe('Who speaks.'),
+              role: z.string().describe('Role of the speaker.'),
               content_preview: z.string().describe('Beginning of the text.'),
               content_digest: z.string().describe('SHA-256 of the message, in hex.'),
               started_at: time.describe('When the span began.'),
@@ -71,7 +75,7 @@ export const AgentSearchResponse = z.object({
           .describe('Messages of the page.'),
       }),
     )
-    .describe('Conversations with the messages of the page, the newest first.'),
+    .describe('Conversations with the messages of the page, newest first.'),
   total_conversations: count('Conversations that hold a match.'),
 })
 export type AgentSearchResponse = z.infer<typeof AgentSearchResponse>

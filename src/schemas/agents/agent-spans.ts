@@ -30,20 +30,17 @@ export const AgentSpansQueryRequest = z
     query,
     group_by: groupRefs
       .nullish()
-      .describe('Values to group by; groups are then answered, not spans.'),
-    measures: measures.nullish().describe('Numbers over each group.'),
+      .describe('Values to group by; the answer then has groups instead of spans.'),
+    measures: measures.nullish().describe('Measures of each group.'),
     custom_attr_columns: valueRefs
       .nullish()
       .describe('Attributes to show of each span, by the source of their type.'),
     include_details: z.boolean().nullish().meta({
-      description:
-        'Whether to fill messages, all attributes and the span as it came. Default false.',
+      description: 'Whether to fill messages, all attributes and the received span. Default false.',
       default: false,
     }),
     include_costs,
-    sort_by: sort_by.describe(
-      'Order; by default started_at, groups span_count, the highest first.',
-    ),
+    sort_by: sort_by.describe('Order. Default: descending by started_at, groups by span_count.'),
     limit: limitOf(SPANS_LIMIT),
     offset,
     started_after,
@@ -58,9 +55,9 @@ export type AgentSpansQueryRequest = z.infer<typeof AgentSpansQueryRequest>
 
 export const AgentMessage = z
   .object({
-    role: z.string().describe('Who says it.'),
+    role: z.string().describe('Role of the speaker.'),
     content: z.string().describe('Text, or parts as JSON.'),
-    finish_reason: z.string().describe('Why an answer ended; empty for none.'),
+    finish_reason: z.string().describe('Why an answer ended; empty when unknown.'),
   })
   .meta({ id: 'AgentMessage', description: 'A message to or from a model.' })
 export type AgentMessage = z.infer<typeof AgentMessage>
@@ -75,7 +72,7 @@ export const AgentSpanRow = z
     span_id: z.string().describe('The span.'),
     parent_span_id: text.describe('The calling span; null for roots.'),
     span_name: text.describe('Name of the span.'),
-    span_kind: text.describe('Kind as of OpenTelemetry.'),
+    span_kind: text.describe('Span kind of OpenTelemetry.'),
     started_at: time.describe('When the span began, UTC.'),
     ended_at: time.describe('When the span ended, UTC; null while it runs.'),
     status_code: statusCode.describe('Status of the span.'),
@@ -86,13 +83,13 @@ export const AgentSpanRow = z
     conversation_name: text.describe('Name of the conversation.'),
     agent_name: text.describe('Name of the agent; null where none is named.'),
     agent_id: text.describe('Id of the agent.'),
-    agent_description: text.describe('What the agent is for.'),
+    agent_description: text.describe('Description of the agent.'),
     agent_version: text.describe('Version of the agent.'),
-    provider_name: text.describe('Who serves the model.'),
-    request_model: text.describe('Model that was asked for.'),
+    provider_name: text.describe('Provider of the model.'),
+    request_model: text.describe('Requested model.'),
     response_model: text.describe('Model that answered.'),
     response_id: text.describe('Id of the answer.'),
-    output_type: text.describe('Kind of output that was asked for.'),
+    output_type: text.describe('Requested kind of output.'),
     finish_reasons: texts.describe('Why answers ended.'),
     input_tokens: number.describe('Input tokens, cached ones included.'),
     output_tokens: number.describe('Output tokens.'),
@@ -108,51 +105,47 @@ export const AgentSpanRow = z
     request_frequency_penalty: number.describe('Parameter of the request.'),
     request_presence_penalty: number.describe('Parameter of the request.'),
     request_seed: number.describe('Parameter of the request.'),
-    request_choice_count: number.describe('Answers that were asked for.'),
-    request_stop_sequences: texts.describe('Texts that end an answer.'),
+    request_choice_count: number.describe('Requested number of answers.'),
+    request_stop_sequences: texts.describe('Stop sequences.'),
     tool_name: text.describe('Name of the tool.'),
     tool_type: text.describe('Kind of the tool.'),
     tool_call_id: text.describe('Id of the call of the tool.'),
-    tool_description: text.describe('What the tool is for.'),
+    tool_description: text.describe('Description of the tool.'),
     tool_definitions: text.describe('Tools that were offered, as JSON.'),
     tool_call_arguments: text.describe('Arguments, as JSON.'),
-    tool_call_result: text.describe('What the tool gave back.'),
-    server_address: text.describe('Host that was asked.'),
-    server_port: number.describe('Port that was asked.'),
-    compaction_summary: text.describe('What was kept of the context.'),
-    compaction_items_before: number.describe('Items before.'),
-    compaction_items_after: number.describe('Items after.'),
+    tool_call_result: text.describe('Result of the tool.'),
+    server_address: text.describe('Host of the server.'),
+    server_port: number.describe('Port of the server.'),
+    compaction_summary: text.describe('Summary of the compacted context.'),
+    compaction_items_before: number.describe('Items before the compaction.'),
+    compaction_items_after: number.describe('Items after the compaction.'),
     system_instructions: texts.describe('Instructions of the agent.'),
-    input_messages: z
+    input_messages: z.array(AgentMessage).describe('Messages to the model; empty without details.'),
+    output_messages: z
       .array(AgentMessage)
-      .describe('What the model was sent; empty without details.'),
-    output_messages: z.array(AgentMessage).describe('What it answered; empty without details.'),
-    reasoning_content: text.describe('What the model thought.'),
-    content_refs: texts.describe('Refs of contents that it holds.'),
+      .describe('Messages from the model; empty without details.'),
+    reasoning_content: text.describe('Reasoning of the model.'),
+    content_refs: texts.describe('Refs of contents in it.'),
     artifact_refs: texts.describe('Refs of artifacts.'),
     object_refs: texts.describe('Refs of objects.'),
-    custom_attrs_string: z.record(z.string(), z.string()).describe('Attributes that are texts.'),
-    custom_attrs_int: z
-      .record(z.string(), z.number())
-      .describe('Attributes that are whole numbers.'),
+    custom_attrs_string: z.record(z.string(), z.string()).describe('Attributes that are strings.'),
+    custom_attrs_int: z.record(z.string(), z.number()).describe('Attributes that are integers.'),
     custom_attrs_float: z
       .record(z.string(), z.number())
       .describe('Attributes that are other numbers.'),
-    custom_attrs_bool: z
-      .record(z.string(), z.boolean())
-      .describe('Attributes that are true or false.'),
-    raw_span_dump: text.describe('The span as it came, as JSON; only with details.'),
+    custom_attrs_bool: z.record(z.string(), z.boolean()).describe('Attributes that are booleans.'),
+    raw_span_dump: text.describe('The received span, as JSON; only with details.'),
     svc_user_id: text.describe('User whose key sent it.'),
     svc_run_id: text.describe('Training run.'),
     svc_run_step: number.describe('Step of the run at the start.'),
     svc_run_step_end: number.describe('Step of the run at the end.'),
   })
-  .meta({ id: 'AgentSpanRow', description: 'A span in the words of agents.' })
+  .meta({ id: 'AgentSpanRow', description: 'A span with the fields of agents.' })
 export type AgentSpanRow = z.infer<typeof AgentSpanRow>
 
 const preview = z
   .object({
-    role: z.enum(['user_message', 'assistant_message']).describe('Who speaks.'),
+    role: z.enum(['user_message', 'assistant_message']).describe('Role of the speaker.'),
     text: z.string().describe('The text.'),
   })
   .nullable()
@@ -177,19 +170,19 @@ export const AgentSpanGroup = z
     total_cost_usd: usd,
     agent_names: texts.describe('At most 100 of each of these lists.'),
     agent_versions: texts.describe('Versions of agents.'),
-    provider_names: texts.describe('Who serves the models.'),
-    request_models: texts.describe('Models that were asked for.'),
+    provider_names: texts.describe('Providers of the models.'),
+    request_models: texts.describe('Requested models.'),
     conversation_names: texts.describe('Names of the conversations.'),
     first_seen: time.describe('Start of the first span, UTC.'),
     last_seen: time.describe('Start of the last span, UTC.'),
-    first_message: preview.describe('What was asked first, when grouped by conversation_id.'),
-    last_message: preview.describe('What was answered last, when grouped by conversation_id.'),
+    first_message: preview.describe('First question, when grouped by conversation_id.'),
+    last_message: preview.describe('Last answer, when grouped by conversation_id.'),
   })
-  .meta({ id: 'AgentSpanGroup', description: 'What the spans of a group come to.' })
+  .meta({ id: 'AgentSpanGroup', description: 'Totals of the spans of a group.' })
 export type AgentSpanGroup = z.infer<typeof AgentSpanGroup>
 
 export const AgentSpansQueryResponse = z.object({
-  spans: z.array(AgentSpanRow).describe('The page, unless spans are grouped.'),
-  groups: z.array(AgentSpanGroup).describe('The page, when spans are grouped.'),
+  spans: z.array(AgentSpanRow).describe('The spans of the page; empty when grouped.'),
+  groups: z.array(AgentSpanGroup).describe('The groups of the page; empty unless grouped.'),
   total_count: count('Spans or groups in all.'),
 })

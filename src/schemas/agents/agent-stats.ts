@@ -35,7 +35,7 @@ export const AgentSpanStatsRequest = z
     timezone,
     group_by: groupRefs.nullish().describe('Values to group by, besides time.'),
     group_limit: limitOf(GROUP_LIMIT, GROUP_LIMIT_MAX, 1),
-    metrics: metrics.min(1, 'must have at least one entry').describe('What is measured.'),
+    metrics: metrics.min(1, 'must have at least one entry').describe('Measures.'),
     bucket_by: z
       .strictObject({ type: z.literal('time').default('time').describe('Only time.') })
       .nullish()
@@ -49,10 +49,10 @@ export type AgentSpanStatsRequest = z.infer<typeof AgentSpanStatsRequest>
 
 const StatsColumn = z.object({
   name: z.string().describe('Key in the rows.'),
-  role: z.enum(['time', 'bucket', 'group', 'metric']).describe('What the column is.'),
+  role: z.enum(['time', 'bucket', 'group', 'metric']).describe('Role of the column.'),
   value_type: z.enum(['datetime', 'number', 'boolean', 'string']).describe('Type of the values.'),
   metric: z.string().nullable().describe('Alias of the metric; null for other columns.'),
-  aggregation: z.string().nullable().describe('How it was summed up; null for other columns.'),
+  aggregation: z.string().nullable().describe('Its aggregation; null for other columns.'),
 })
 export type StatsColumn = z.infer<typeof StatsColumn>
 
@@ -61,12 +61,12 @@ export const AgentSpanStatsResponse = z
     start: z.string().meta({ format: 'date-time' }).describe('Start of the window, UTC.'),
     end: z.string().meta({ format: 'date-time' }).describe('End of the window, UTC.'),
     granularity: z.int().describe('Seconds of a bucket, as used.'),
-    timezone: z.string().describe('Zone that the buckets follow.'),
-    bucket_type: z.literal('time').describe('What buckets are made by.'),
-    columns: z.array(StatsColumn).describe('What the rows hold, in order.'),
+    timezone: z.string().describe('Time zone of the buckets.'),
+    bucket_type: z.literal('time').describe('Always time.'),
+    columns: z.array(StatsColumn).describe('The columns of the rows, in order.'),
     rows: z.array(z.record(z.string(), cell)).describe('By time, then group.'),
   })
-  .meta({ id: 'AgentSpanStatsResponse', description: 'Statistics of spans by time.' })
+  .meta({ id: 'AgentSpanStatsResponse', description: 'Time-bucketed statistics of spans.' })
 export type AgentSpanStatsResponse = z.infer<typeof AgentSpanStatsResponse>
 
 export const SpanAttributesRequest = z
@@ -78,7 +78,7 @@ export const SpanAttributesRequest = z
     limit: limitOf(ATTRIBUTES_LIMIT, ATTRIBUTES_LIMIT_MAX, 1),
     offset,
   })
-  .meta({ id: 'SpanAttributesRequest', description: 'Which spans to look at.' })
+  .meta({ id: 'SpanAttributesRequest', description: 'Which spans are searched.' })
 export type SpanAttributesRequest = z.infer<typeof SpanAttributesRequest>
 
 export const SpanAttributesResponse = z.object({
@@ -93,14 +93,14 @@ export const SpanAttributesResponse = z.object({
             'custom_attrs_float',
             'custom_attrs_bool',
           ])
-          .describe('Column that it is asked for by.'),
+          .describe('Column to request it by.'),
         value_type: z.enum(['string', 'int', 'float', 'bool']).describe('Type of its values.'),
         span_count: count('Spans that carry it.'),
       }),
     )
-    .describe('The page, the most frequent first.'),
-  has_more: z.boolean().describe('Whether more attributes come behind the page.'),
-  limit: z.int().describe('Attributes of the page at most.'),
-  offset: z.int().describe('Attributes that were skipped.'),
+    .describe('The page, most frequent first.'),
+  has_more: z.boolean().describe('Whether more attributes follow the page.'),
+  limit: z.int().describe('Maximum number of attributes of the page.'),
+  offset: z.int().describe('Number of skipped attributes.'),
 })
 export type SpanAttributesResponse = z.infer<typeof SpanAttributesResponse>

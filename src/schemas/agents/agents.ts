@@ -25,7 +25,7 @@ export const AgentsQueryRequest = z
     include_costs,
     limit: limitOf(AGENTS_LIMIT),
     offset,
-    sort_by: sort_by.describe('Order; by default last_seen, newest first.'),
+    sort_by: sort_by.describe('Order. Default: descending by last_seen.'),
   })
   .meta({ id: 'AgentsQueryRequest', description: 'Which agents of a project.' })
 export type AgentsQueryRequest = z.infer<typeof AgentsQueryRequest>
@@ -33,11 +33,11 @@ export type AgentsQueryRequest = z.infer<typeof AgentsQueryRequest>
 export const AgentVersionsQueryRequest = z
   .strictObject({
     project_id,
-    agent_name: AgentName.describe('Agent whose versions are wanted.'),
+    agent_name: AgentName.describe('Agent whose versions are listed.'),
     include_costs,
     limit: limitOf(AGENTS_LIMIT),
     offset,
-    sort_by: sort_by.describe('Order; by default last_seen, newest first.'),
+    sort_by: sort_by.describe('Order. Default: descending by last_seen.'),
   })
   .meta({ id: 'AgentVersionsQueryRequest', description: 'Which versions of an agent.' })
 export type AgentVersionsQueryRequest = z.infer<typeof AgentVersionsQueryRequest>
@@ -53,15 +53,15 @@ export const AgentRow = z
     total_output_tokens: count('Output tokens of its model calls.'),
     total_duration_ms: count('Milliseconds that these spans took in all.'),
     total_cost_usd: usd,
-    first_seen: time.describe('Start of the first one.'),
-    last_seen: time.describe('Start of the last one.'),
+    first_seen: time.describe('Start of its first span.'),
+    last_seen: time.describe('Start of its last span.'),
   })
-  .meta({ id: 'AgentRow', description: 'What the spans of an agent come to.' })
+  .meta({ id: 'AgentRow', description: 'Totals of the spans of an agent.' })
 export type AgentRow = z.infer<typeof AgentRow>
 
 const AgentVersionRow = AgentRow.extend({
-  agent_version: z.string().describe('Version; empty where spans name none.'),
-}).meta({ id: 'AgentVersionRow', description: 'What the spans of a version of an agent come to.' })
+  agent_version: z.string().describe('Version; empty when spans name none.'),
+}).meta({ id: 'AgentVersionRow', description: 'Totals of the spans of a version of an agent.' })
 
 export const AgentsQueryResponse = z.object({
   agents: z.array(AgentRow).describe('The page.'),

@@ -44,17 +44,17 @@ export const SpanValueRef = z
       .enum(SOURCES)
       .default('field')
       .describe(
-        'field (or column): a field of spans; derived: see key; else an attribute by its type.',
+        'field (or column): a field of spans; derived: a computed value, see key; otherwise an attribute of this type.',
       ),
     key: FieldPath.describe(
-      'Name of the field or attribute. Derived are duration_ms, total_tokens, is_error, is_invocation.',
+      'Name of the field or attribute. Derived values: duration_ms, total_tokens, is_error, is_invocation.',
     ),
   })
   .meta({ id: 'SpanValueRef', description: 'A value of a span.' })
 export type SpanValueRef = z.infer<typeof SpanValueRef>
 
 export const SpanGroupRef = SpanValueRef.extend({
-  alias: Alias.nullish().describe('Key of the group in the answer; default: the key.'),
+  alias: Alias.nullish().describe('Key of the group in the answer. Default: the key.'),
 }).meta({ id: 'SpanGroupRef', description: 'A value that spans are grouped by.' })
 export type SpanGroupRef = z.infer<typeof SpanGroupRef>
 
@@ -63,31 +63,31 @@ const valueType = z.enum(['datetime', 'number', 'boolean', 'string'])
 export const SpanMeasure = z
   .strictObject({
     alias: Alias.describe('Key of the value in the answer.'),
-    aggregation: z.enum(AGENT_AGGREGATIONS).describe('How the values are summed up.'),
-    value: SpanValueRef.nullish().describe('What is summed up; only count goes without.'),
-    value_type: valueType.nullish().describe('Type of the value, checked when given.'),
+    aggregation: z.enum(AGENT_AGGREGATIONS).describe('Aggregation of the values.'),
+    value: SpanValueRef.nullish().describe('The aggregated value; only count needs none.'),
+    value_type: valueType.nullish().describe('Type of the value; checked when present.'),
     filter: Query.nullish().describe('Condition on the spans that count.'),
   })
-  .meta({ id: 'SpanMeasure', description: 'A number over the spans of a group.' })
+  .meta({ id: 'SpanMeasure', description: 'A measure of the spans of a group.' })
 export type SpanMeasure = z.infer<typeof SpanMeasure>
 
 export const SpanMetric = z
   .strictObject({
-    alias: Alias.describe('Last part of the names of the columns, as sum_ALIAS.'),
-    value: SpanValueRef.describe('What is measured.'),
+    alias: Alias.describe('Suffix of the names of the columns, as in sum_ALIAS.'),
+    value: SpanValueRef.describe('The measured value.'),
     value_type: valueType.describe('Type of the value.'),
     aggregations: z
       .array(z.enum(AGENT_AGGREGATIONS))
       .max(AGENT_AGGREGATIONS.length)
       .default([])
-      .describe('Without any and without percentiles: sum for numbers, else count.'),
+      .describe('Aggregations. Default without percentiles: sum for numbers, otherwise count.'),
     percentiles: z
       .array(z.number().min(0).max(100))
       .max(SPECS_MAX)
       .default([])
-      .describe('Columns pNN_ALIAS; exact, linear between the two nearest values.'),
+      .describe('Columns pNN_ALIAS; exact, interpolated linearly between the two nearest values.'),
   })
-  .meta({ id: 'SpanMetric', description: 'One value of spans and how it is summed up.' })
+  .meta({ id: 'SpanMetric', description: 'A value of spans and its aggregations.' })
 export type SpanMetric = z.infer<typeof SpanMetric>
 
 /** Lists of refs and of measures. */
@@ -108,7 +108,7 @@ export function unsupportedList(what: string) {
     .array(z.unknown())
     .max(0, `is not supported: ${what}`)
     .nullish()
-    .describe(`Not supported: ${what}. May be sent empty.`)
+    .describe(`Not supported: ${what}. Must be empty or absent.`)
 }
 
 /** The same for a value that is not a list. */
@@ -116,7 +116,11 @@ export const unsupportedNull = z
   .null()
   .optional()
   // A type of null alone is unknown to generators of clients.
-  .meta({ description: 'Not supported. May be null.', type: ['string', 'null'], enum: [null] })
+  .meta({
+    description: 'Not supported. Must be null or absent.',
+    type: ['string', 'null'],
+    enum: [null],
+  })
 
 const AgentSortTerm = z
   .strictObject({
@@ -127,21 +131,26 @@ const AgentSortTerm = z
 
 export const project_id = ProjectId
 export const query = Query.nullish().describe('Condition that the spans meet.')
-export const started_after = Timestamp.nullish().describe('First start of a span, inclusive.')
-export const started_before = Timestamp.nullish().describe('Start of a span, exclusive.')
+export const started_after = Timestamp.nullish().describe('Earliest start of a span, inclusive.')
+export const started_before = Timestamp.nullish().describe('Latest start of a span, exclusive.')
 export const include_costs = z.boolean().nullish().meta({
   description: 'Whether to fill costs. Default false.',
   default: false,
 })
 export const sort_by = z.array(AgentSortTerm).max(SORT_TERMS_MAX).nullish()
-export const offset = z.int().min(0).max(AGENT_OFFSET_MAX).nullish().describe('Rows to skip.')
+export const offset = z
+  .int()
+  .min(0)
+  .max(AGENT_OFFSET_MAX)
+  .nullish()
+  .describe('Number of rows to skip.')
 export function limitOf(fallback: number, max: number = AGENT_ROWS_MAX, min = 0) {
   return z
     .int()
     .min(min)
     .max(max)
     .nullish()
-    .meta({ description: `Rows at most. Default ${fallback}.`, default: fallback })
+    .meta({ description: `Maximum number of rows. Default ${fallback}.`, default: fallback })
 }
 
 /** Counts and money of an answer. */
@@ -149,7 +158,7 @@ export const count = (what: string) => z.int().describe(what)
 export const usd = z
   .number()
   .nullable()
-  .describe('USD; null when not asked for or without a price.')
+  .describe('USD; null when not requested or without a price.')
 export const time = z.string().nullable().meta({ format: 'date-time' })
 export const text = z.string().nullable()
 export const statusCode = z.enum(['UNSET', 'OK', 'ERROR'])

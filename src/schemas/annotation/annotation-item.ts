@@ -23,16 +23,16 @@ export const AnnotationItemsAddRequest = z.strictObject({
   call_ids: z
     .array(ClientId)
     .max(CALLS_MAX, `must have at most ${CALLS_MAX} entries`)
-    .describe('Calls to put into the queue; each is in it once.'),
+    .describe('Calls to add to the queue; a call is in a queue at most once.'),
   display_fields: z
     .array(z.string().max(FIELD_CHARS_MAX))
     .max(FIELDS_MAX, `must have at most ${FIELDS_MAX} entries`)
-    .describe('Paths to show to annotators, as `inputs.prompt`.'),
+    .describe('Paths to show to annotators, such as `inputs.prompt`.'),
 })
 
 export const AnnotationItemsAddResponse = z.object({
-  added_count: z.int().describe('Calls that are in the queue now and were not before.'),
-  duplicates: z.int().describe('Calls that were in it already, or named twice.'),
+  added_count: z.int().describe('Calls that were added.'),
+  duplicates: z.int().describe('Calls that were in the queue already, or named twice.'),
 })
 
 const ITEM_SORT_FIELDS = ['created_at', 'updated_at', 'call_started_at', 'call_op_name'] as const
@@ -58,20 +58,25 @@ export const AnnotationItemsQueryRequest = z.strictObject({
   sort_by: z
     .array(
       z.strictObject({
-        field: z.enum(ITEM_SORT_FIELDS).describe('What to sort by.'),
+        field: z.enum(ITEM_SORT_FIELDS).describe('Field to sort by.'),
         direction: SortDirection,
       }),
     )
     .max(ITEM_SORT_FIELDS.length)
     .nullish()
-    .describe('Order; as they were added by default.'),
+    .describe('Order. Default: as added.'),
   limit: z
     .int()
     .min(0)
     .max(ITEMS_LIMIT_MAX)
     .nullish()
-    .describe(`Items at most. Default ${ITEMS_LIMIT_MAX}.`),
-  offset: z.int().min(0).max(1_000_000_000).nullish().describe('Items to skip. Default 0.'),
+    .describe(`Maximum number of items. Default ${ITEMS_LIMIT_MAX}.`),
+  offset: z
+    .int()
+    .min(0)
+    .max(1_000_000_000)
+    .nullish()
+    .describe('Number of items to skip. Default 0.'),
   include_position: z
     .boolean()
     .nullish()
@@ -92,20 +97,20 @@ export const AnnotationItemSchema = z
     call_op_name: z.string().describe('Op of the call.'),
     call_trace_id: z.string().describe('Trace of the call.'),
     display_fields: z.array(z.string()).describe('Paths to show to annotators.'),
-    added_by: z.string().nullable().describe('User whose key put it into the queue.'),
-    annotation_state: AnnotationState.describe('Of the annotator who was heard of last.'),
+    added_by: z.string().nullable().describe('User whose key added it.'),
+    annotation_state: AnnotationState.describe('State set by the last annotator.'),
     annotator_user_id: z
       .string()
       .nullable()
-      .describe('That annotator; null when nobody has begun.'),
-    created_at: time.describe('When it was put into the queue, UTC.'),
+      .describe('The last annotator; null when nobody has begun.'),
+    created_at: time.describe('When it was added, UTC.'),
     created_by: z.string().describe('The same as added_by.'),
-    updated_at: time.describe('When it changed last, UTC.'),
+    updated_at: time.describe('When it was last changed, UTC.'),
     deleted_at: time.nullable().describe('Always null.'),
     position_in_queue: z
       .int()
       .nullable()
-      .describe('Its place in the whole queue in this order, from 1; null unless asked for.'),
+      .describe('Its position in the whole queue in this order, from 1; null unless requested.'),
   })
   .meta({ id: 'AnnotationItemSchema', description: 'A call in a queue.' })
 export type AnnotationItemSchema = z.infer<typeof AnnotationItemSchema>
@@ -122,10 +127,10 @@ export const AnnotationItemPath = z.object({
 export const AnnotationProgressRequest = z.strictObject({
   project_id: ProjectId,
   annotation_state: AnnotationState.exclude(['unstarted']).describe(
-    '`in_progress` claims the item, which fails with annotation_conflict while another annotator has it.',
+    '`in_progress` claims the item; fails with annotation_conflict while another annotator holds it.',
   ),
 })
 
 export const AnnotationProgressResponse = z.object({
-  item: AnnotationItemSchema.describe('The item as it is now.'),
+  item: AnnotationItemSchema.describe('The changed item.'),
 })

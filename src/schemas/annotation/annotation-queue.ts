@@ -24,23 +24,25 @@ const ScorerRefs = z.array(AnyRef).max(SCORERS_MAX, `must have at most ${SCORERS
 
 export const AnnotationQueueCreateRequest = z.strictObject({
   project_id: ProjectId,
-  name: Name.describe('What the queue is called; names need not differ.'),
-  description: Description.nullish().describe('What annotators should know. Default empty.'),
-  scorer_refs: ScorerRefs.describe('Refs of what annotators fill in.'),
+  name: Name.describe('Name of the queue; need not be unique.'),
+  description: Description.nullish().describe('Instructions for annotators. Default empty.'),
+  scorer_refs: ScorerRefs.describe('Refs of the annotation specs that annotators fill in.'),
   svc_user_id: z
     .string()
     .max(256)
     .nullish()
-    .describe("Ignored: the stored user is the key's, whatever is sent."),
+    .describe('Ignored: the stored user is that of the key.'),
 })
 
 export const AnnotationQueueCreateResponse = z.object({ id: z.string().describe('Its id.') })
 
 export const AnnotationQueueUpdateRequest = z.strictObject({
   project_id: ProjectId,
-  name: Name.nullish().describe('The new name; null keeps the old one, as below.'),
-  description: Description.nullish().describe('The new description.'),
-  scorer_refs: ScorerRefs.nullish().describe('The new refs, in place of all of the old ones.'),
+  name: Name.nullish().describe('The new name; null keeps the old one.'),
+  description: Description.nullish().describe('The new description; null keeps the old one.'),
+  scorer_refs: ScorerRefs.nullish().describe(
+    'The new refs, which replace all old ones; null keeps those.',
+  ),
 })
 
 export const AnnotationQueuePath = z.object({
@@ -55,15 +57,19 @@ export const AnnotationQueueSchema = z
   .object({
     id: z.string().describe('Id of the queue.'),
     project_id: z.string().describe('Project, `<entity>/<project>`.'),
-    name: z.string().describe('What it is called.'),
-    description: z.string().describe('What annotators should know.'),
-    scorer_refs: z.array(z.string()).describe('Refs of what annotators fill in.'),
-    created_at: time.describe('When it was made, UTC.'),
-    created_by: z.string().describe('User whose key made it.'),
-    updated_at: time.describe('When it was changed last, UTC.'),
-    deleted_at: time.nullable().describe('When it was deleted; null but in the answer to that.'),
+    name: z.string().describe('Its name.'),
+    description: z.string().describe('Instructions for annotators.'),
+    scorer_refs: z
+      .array(z.string())
+      .describe('Refs of the annotation specs that annotators fill in.'),
+    created_at: time.describe('When it was created, UTC.'),
+    created_by: z.string().describe('User whose key created it.'),
+    updated_at: time.describe('When it was last changed, UTC.'),
+    deleted_at: time
+      .nullable()
+      .describe('When it was deleted; null except in the answer to its deletion.'),
   })
-  .meta({ id: 'AnnotationQueueSchema', description: 'A queue of calls to be annotated.' })
+  .meta({ id: 'AnnotationQueueSchema', description: 'A queue of calls to annotate.' })
 export type AnnotationQueueSchema = z.infer<typeof AnnotationQueueSchema>
 
 export const AnnotationQueueResponse = z.object({
@@ -78,19 +84,29 @@ export const AnnotationQueuesQueryRequest = z.strictObject({
     .string()
     .max(NAME_MAX)
     .nullish()
-    .describe('Queues whose name has this in it, in small or large letters.'),
+    .describe('Only queues whose name contains this, ignoring case.'),
   sort_by: z
     .array(
       z.strictObject({
-        field: z.enum(QUEUE_SORT_FIELDS).describe('What to sort by.'),
+        field: z.enum(QUEUE_SORT_FIELDS).describe('Field to sort by.'),
         direction: SortDirection,
       }),
     )
     .max(QUEUE_SORT_FIELDS.length)
     .nullish()
-    .describe('Order; the newest first by default.'),
-  limit: z.int().min(0).max(QUEUES_LIMIT_MAX).nullish().describe('Queues at most; all by default.'),
-  offset: z.int().min(0).max(1_000_000_000).nullish().describe('Queues to skip. Default 0.'),
+    .describe('Order. Default: newest first.'),
+  limit: z
+    .int()
+    .min(0)
+    .max(QUEUES_LIMIT_MAX)
+    .nullish()
+    .describe('Maximum number of queues. Default: all.'),
+  offset: z
+    .int()
+    .min(0)
+    .max(1_000_000_000)
+    .nullish()
+    .describe('Number of queues to skip. Default 0.'),
 })
 export type AnnotationQueuesQueryRequest = z.infer<typeof AnnotationQueuesQueryRequest>
 
@@ -99,7 +115,7 @@ export const AnnotationQueuesStatsRequest = z.strictObject({
   queue_ids: z
     .array(ClientId)
     .max(QUEUES_MAX, `must have at most ${QUEUES_MAX} entries`)
-    .describe('Queues; an unknown one has no items.'),
+    .describe('Ids of queues; an unknown one counts as empty.'),
 })
 
 export const AnnotationQueuesStatsResponse = z.object({
@@ -108,7 +124,7 @@ export const AnnotationQueuesStatsResponse = z.object({
       z.object({
         queue_id: z.string().describe('Id of the queue.'),
         total_items: z.int().describe('Calls in the queue.'),
-        completed_items: z.int().describe('Those that somebody has completed or skipped.'),
+        completed_items: z.int().describe('Calls that have been completed or skipped.'),
       }),
     )
     .describe('In the order of the request.'),

@@ -20,11 +20,11 @@ export const CallBatchItem = z
   .discriminatedUnion('mode', [
     z.strictObject({
       mode: z.literal('start').describe('A call that has begun.'),
-      req: CallStartRequest.describe('As for /call/start.'),
+      req: CallStartRequest.describe('Like the body of /call/start.'),
     }),
     z.strictObject({
       mode: z.literal('end').describe('A call that has ended.'),
-      req: CallEndRequest.describe('As for /call/end.'),
+      req: CallEndRequest.describe('Like the body of /call/end.'),
     }),
   ])
   .meta({ id: 'CallBatchItem', description: 'The start or the end of a call.' })
@@ -51,7 +51,7 @@ function batchOf(items: string, item: z.ZodType) {
       .array(z.unknown().describe(`A ${items}.`))
       .max(BATCH_ITEMS_MAX, `must have at most ${BATCH_ITEMS_MAX} items`)
       .meta({
-        description: `Each a ${items}; at most ${BATCH_ITEMS_MAX}. A bad item fails alone.`,
+        description: `Each a ${items}; at most ${BATCH_ITEMS_MAX}. An invalid item fails alone.`,
         items: describeJson(item),
       }),
   })
@@ -64,9 +64,12 @@ export const CallsCompleteRequest = batchOf(
 )
 
 const code = z.string().describe('Stable code of the error.')
-const message = z.string().describe('What is wrong, in words.')
-const param = z.string().nullable().describe('Place of the fault, as `batch[3].req.end.id`.')
-const index = z.int().describe('Place of the item in the batch, from 0.')
+const message = z.string().describe('Message for people.')
+const param = z
+  .string()
+  .nullable()
+  .describe('Path of the invalid field, such as `batch[3].req.end.id`.')
+const index = z.int().describe('Index of the item in the batch, from 0.')
 
 /** What became of each item. */
 export const CallBatchResponse = z
@@ -88,9 +91,9 @@ export const CallBatchResponse = z
       .describe('In the order of the batch: the ids of a start, {} for an end, or an error.'),
     errors: z
       .array(z.object({ index, code, message, param }))
-      .describe('The items that were not stored; empty when all were.'),
+      .describe('The items that were not stored.'),
   })
-  .meta({ id: 'CallBatchResponse', description: 'What became of each item of a batch.' })
+  .meta({ id: 'CallBatchResponse', description: 'The result of each item of a batch.' })
 export type CallBatchResponse = z.infer<typeof CallBatchResponse>
 
 /** A project in the address. */
@@ -105,8 +108,8 @@ export const CallUpdateRequest = z.strictObject({
   display_name: z
     .union([z.literal(''), nameOf(DISPLAY_NAME_MAX)])
     .nullish()
-    .describe('The new name; empty or null takes the name away.'),
-  svc_user_id: z.string().max(256).nullish().describe("Ignored: the user is the key's."),
+    .describe('The new name; empty or null removes the name.'),
+  svc_user_id: z.string().max(256).nullish().describe('Ignored: the user is that of the key.'),
 })
 
 export const CallsDeleteRequest = z.strictObject({
@@ -114,10 +117,10 @@ export const CallsDeleteRequest = z.strictObject({
   call_ids: z
     .array(ClientId)
     .max(DELETED_IDS_MAX, `must have at most ${DELETED_IDS_MAX} entries`)
-    .describe('Calls to delete, with all that descends from them.'),
-  svc_user_id: z.string().max(256).nullish().describe("Ignored: the user is the key's."),
+    .describe('Calls to delete, with all of their descendants.'),
+  svc_user_id: z.string().max(256).nullish().describe('Ignored: the user is that of the key.'),
 })
 
 export const CallsDeleteResponse = z.object({
-  num_deleted: z.int().describe('Calls that were deleted now, descendants included.'),
+  num_deleted: z.int().describe('Number of deleted calls, including descendants.'),
 })

@@ -7,13 +7,13 @@ export const CallExportRequest = z
   .strictObject({
     ...CallsQueryRequest.shape,
     columns: columns.describe(
-      'As in a list. In CSV the columns of the table: fields, dotted into JSON (`inputs.question`), or one of `status`, `latency_ms`, ' +
-        '`models`, `total_tokens`, `total_cost`, `feedback`; required there.',
+      'For JSON lines as in a list. For CSV, where it is required, the columns of the table: fields, dotted into JSON ' +
+        '(`inputs.question`), or one of `status`, `latency_ms`, `models`, `total_tokens`, `total_cost`, `feedback`.',
     ),
     format: z
       .enum(['jsonl', 'csv'])
       .nullish()
-      .describe('JSON lines, each as a list gives it, or CSV (RFC 4180).')
+      .describe('JSON lines as in a list, or CSV (RFC 4180).')
       .meta({ default: 'jsonl' }),
   })
   .meta({ id: 'CallExportRequest', description: 'Which calls to save, and how.' })
@@ -21,14 +21,17 @@ export type CallExportRequest = z.infer<typeof CallExportRequest>
 
 export const CallExportResponse = z
   .object({
-    path: z.string().describe('Address of the file on this server. It works once, without a key.'),
+    path: z.string().describe('Path of the file on this server. It works once, without a key.'),
     expires_at: z
       .string()
       .meta({ format: 'date-time' })
-      .describe('Until then the download must begin; it may last as long as it takes.'),
+      .describe('The download must begin before this time; its duration is not limited.'),
   })
-  .meta({ id: 'CallExportResponse', description: 'Where the file is.' })
+  .meta({ id: 'CallExportResponse', description: 'Address of the file.' })
 
 export const CallExportParams = z.object({
-  token: z.string().max(64, 'must have at most 64 characters').describe('Of the path.'),
+  token: z
+    .string()
+    .max(64, 'must have at most 64 characters')
+    .describe('The secret part of the address.'),
 })

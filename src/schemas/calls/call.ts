@@ -20,17 +20,17 @@ export const StartedCallSchemaForInsert = z
     parent_id: ClientId.nullish().describe('Id of the calling call, which may arrive later.'),
     thread_id: ClientId.nullish().describe('Conversation that the call belongs to.'),
     turn_id: ClientId.nullish().describe('Turn of the conversation that the call belongs to.'),
-    started_at: Timestamp.describe('When it began; microseconds are kept, no offset means UTC.'),
-    attributes: FreeObject.describe('Free metadata.'),
+    started_at: Timestamp.describe('When it began, to the microsecond; no offset means UTC.'),
+    attributes: FreeObject.describe('Arbitrary metadata.'),
     inputs: FreeObject.describe('Arguments of the operation.'),
     otel_dump: FreeObject.nullish().describe(
-      'The OpenTelemetry span that the call was made from; read as attributes.otel_span unless the attributes have one.',
+      'The OpenTelemetry span that the call was built from; returned as attributes.otel_span unless the attributes have one.',
     ),
     svc_user_id: z
       .string()
       .max(256)
       .nullish()
-      .describe("Ignored: the stored user is the key's, whatever is sent."),
+      .describe('Ignored: the stored user is that of the key.'),
     svc_run_id: nameOf(RUN_ID_MAX).nullish().describe('Training run that made the call.'),
     svc_run_step: SafeInteger.nullish().describe('Step of the run at the start.'),
   })
@@ -61,8 +61,8 @@ export const EndedCallSchemaForInsert = z
   .strictObject({
     project_id: ProjectId,
     id: ClientId.describe('Id of the call; its start may arrive later.'),
-    ended_at: Timestamp.describe('When it ended; microseconds are kept, no offset means UTC.'),
-    output: z.unknown().optional().describe('What the operation gave back; any JSON value.'),
+    ended_at: Timestamp.describe('When it ended, to the microsecond; no offset means UTC.'),
+    output: z.unknown().optional().describe('Result of the operation; any JSON value.'),
     exception: z.string().nullish().describe('Text of the error; null when there was none.'),
     summary: FreeObject.nullish().describe('Totals; `usage` maps a model to its tokens.'),
     svc_run_step_end: SafeInteger.nullish().describe('Step of the run at the end.'),
@@ -95,7 +95,7 @@ export const CallReadRequest = z
     include_storage_size: switchField('Whether to fill storage_size_bytes.'),
     include_total_storage_size: switchField('Whether to fill total_storage_size_bytes.'),
   })
-  .meta({ id: 'CallReadRequest', description: 'Which call, with what of it.' })
+  .meta({ id: 'CallReadRequest', description: 'Which call, and which optional fields to fill.' })
 
 const time = z.string().meta({ format: 'date-time' })
 
@@ -113,9 +113,9 @@ export const CallSchema = z
     started_at: time.describe('When it began, UTC.'),
     ended_at: time.nullable().describe('When it ended, UTC; null while it runs.'),
     exception: z.string().nullable().describe('Text of the error, if any.'),
-    attributes: FreeObject.describe('Free metadata.'),
+    attributes: FreeObject.describe('Arbitrary metadata.'),
     inputs: FreeObject.describe('Arguments of the operation.'),
-    output: z.unknown().describe('What the operation gave back; any JSON value.'),
+    output: z.unknown().describe('Result of the operation; any JSON value.'),
     summary: FreeObject.describe(
       'Totals of the client; `weave` holds status, latency_ms, names and costs.',
     ),
@@ -129,12 +129,12 @@ export const CallSchema = z
       .int()
       .nullable()
       .describe(
-        'Bytes of attributes, inputs, otel_dump, output and summary as JSON; null unless asked for.',
+        'Bytes of attributes, inputs, otel_dump, output and summary as JSON; null unless requested.',
       ),
     total_storage_size_bytes: z
       .int()
       .nullable()
-      .describe('storage_size_bytes summed over the trace; null unless asked for.'),
+      .describe('storage_size_bytes summed over the trace; null unless requested.'),
   })
   .meta({ id: 'CallSchema', description: 'A recorded call.' })
 export type CallSchema = z.infer<typeof CallSchema>
@@ -142,7 +142,7 @@ export type CallSchema = z.infer<typeof CallSchema>
 /** Spec: §4.5. */
 export const CallReadResponse = z
   .object({ call: CallSchema.describe('The call.') })
-  .meta({ id: 'CallReadResponse', description: 'The call that was asked for.' })
+  .meta({ id: 'CallReadResponse', description: 'The requested call.' })
 
 /** The same where a call that is not there is no error. */
 export const LooseCallReadResponse = z.object({ call: CallSchema.nullable() })

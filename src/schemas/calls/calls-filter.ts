@@ -34,5 +34,5 @@ export const CallsFilter = z
     svc_user_ids: listOf('Users whose keys started the calls.'),
     svc_run_ids: listOf('Training runs.'),
   })
-  .meta({ id: 'CallsFilter', description: 'Which calls to look at; all fields must match.' })
+  .meta({ id: 'CallsFilter', description: 'Filter of calls; all of its fields must match.' })
 export type CallsFilter = z.infer<typeof CallsFilter>

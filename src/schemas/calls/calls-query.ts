@@ -27,11 +27,12 @@ const expandColumns = z
   .max(EXPAND_COLUMNS_MAX, `must have at most ${EXPAND_COLUMNS_MAX} entries`)
   .nullish()
   .describe(
-    'Fields of attributes, inputs and output, as `inputs.model`, that hold refs of objects. Conditions and order ' +
-      'see what lies behind them, as `inputs.model.name`; a ref inside is a column of its own, as `inputs.model.config`.',
+    'Fields of attributes, inputs and output that hold refs of objects, such as `inputs.model`. Conditions and order ' +
+      'may then use fields of the objects, such as `inputs.model.name`. A ref inside an object needs a column of its ' +
+      'own, such as `inputs.model.config`.',
   )
 const filter = CallsFilter.nullish().describe('Which calls; all when absent.')
-const query = Query.nullish().describe('A condition that the calls must meet too.')
+const query = Query.nullish().describe('A further condition on the calls.')
 
 /** Which calls of a project, in which order, with what of each. */
 export const CallsQueryRequest = z
@@ -39,28 +40,28 @@ export const CallsQueryRequest = z
     project_id: ProjectId,
     filter,
     query,
-    limit: whole.nullish().describe('Calls to give at most; all when absent.'),
-    offset: whole.nullish().describe('Calls to skip. Default 0.'),
+    limit: whole.nullish().describe('Maximum number of calls. Default: all.'),
+    offset: whole.nullish().describe('Number of calls to skip. Default 0.'),
     sort_by: z
       .array(SortTerm)
       .max(SORT_TERMS_MAX, `must have at most ${SORT_TERMS_MAX} entries`)
       .nullish()
       .describe(
-        'Order, by default started_at and id ascending. Fields of CallSchema, but for deleted_at and total_storage_size_bytes, ' +
-          'and of feedback, as `feedback.[wandb.runnable.judge].payload.output.score`. summary.weave is as a read shows it, ' +
-          'with `summary.weave.total_cost` (US dollars) and `summary.weave.costs` whether include_costs is set or not.',
+        'Order. Default: ascending by started_at and id. Fields of CallSchema, except deleted_at and total_storage_size_bytes, ' +
+          'and of feedback, such as `feedback.[wandb.runnable.judge].payload.output.score`. summary.weave is as returned by a ' +
+          'read, with `summary.weave.total_cost` (US dollars) and `summary.weave.costs` whether include_costs is set or not.',
       ),
     columns: columns.describe(
-      'Fields to give, by their first segment; id, project_id, trace_id, op_name, started_at always. ' +
-        'attributes and inputs that were not asked for are {}; ended_at, exception and display_name come with summary. ' +
-        'All fields when absent or empty.',
+      'Fields to return, by their first segment. Default: all, also when empty. id, project_id, trace_id, op_name ' +
+        'and started_at are always returned. attributes and inputs that were not requested are {}; ended_at, exception ' +
+        'and display_name are returned with summary.',
     ),
     expand_columns: expandColumns,
     return_expanded_column_values: z
       .boolean()
       .nullish()
       .describe(
-        'Whether values are given for the refs of expand_columns; an object has its ref as `_ref`. Default true.',
+        'Whether refs in expand_columns are replaced by their values; an object then has its ref as `_ref`. Default true.',
       )
       .meta({ default: true }),
     include_costs: switchField('Whether to fill summary.weave.costs and summary.weave.total_cost.'),
@@ -69,9 +70,9 @@ export const CallsQueryRequest = z
     ),
     include_storage_size: switchField('Whether to fill storage_size_bytes.'),
     include_total_storage_size: switchField('Whether to fill total_storage_size_bytes.'),
-    include_usernames: switchField('Accepted: user names are always given.'),
+    include_usernames: switchField('Ignored: user names are always returned.'),
   })
-  .meta({ id: 'CallsQueryRequest', description: 'Which calls, in which order, with what of each.' })
+  .meta({ id: 'CallsQueryRequest', description: 'Which calls, in which order, with which fields.' })
 export type CallsQueryRequest = z.infer<typeof CallsQueryRequest>
 
 export const CallsQueryStatsRequest = z
@@ -79,7 +80,7 @@ export const CallsQueryStatsRequest = z
     project_id: ProjectId,
     filter,
     query,
-    limit: whole.nullish().describe('Count up to this number; all when absent.'),
+    limit: whole.nullish().describe('Count up to this number. Default: all.'),
     expand_columns: expandColumns,
     include_total_storage_size: switchField('Whether to fill total_storage_size_bytes.'),
   })
@@ -92,5 +93,5 @@ export const CallsQueryStatsResponse = z.object({
   total_storage_size_bytes: z
     .int()
     .nullable()
-    .describe('storage_size_bytes summed over the counted calls; null unless asked for.'),
+    .describe('storage_size_bytes summed over the counted calls; null unless requested.'),
 })

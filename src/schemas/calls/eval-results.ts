@@ -19,9 +19,9 @@ const evaluation = ClientId.nullish()
 const EvalResultsFilter = z
   .strictObject({
     query: Query.describe(`Condition on ${FIELDS} of a row.`),
-    evaluation_call_id: evaluation.describe('Looks at the trials of this evaluation alone.'),
+    evaluation_call_id: evaluation.describe('Tests only the trials of this evaluation.'),
   })
-  .meta({ id: 'EvalResultsFilter', description: 'A condition that rows meet.' })
+  .meta({ id: 'EvalResultsFilter', description: 'A condition on rows.' })
 
 const EvalResultsSort = z
   .strictObject({
@@ -29,13 +29,11 @@ const EvalResultsSort = z
       `One of ${FIELDS}; of several trials numbers by their mean, else the last.`,
     ),
     direction: z.enum(['asc', 'desc']).describe('Direction; missing values come last in both.'),
-    evaluation_call_id: evaluation.describe(
-      'Evaluation whose trials decide; the first when absent.',
-    ),
+    evaluation_call_id: evaluation.describe('Evaluation whose trials decide. Default: the first.'),
     mode: z
       .enum(['value', 'difference'])
       .default('value')
-      .describe('By the value, or by how far apart the evaluations are.'),
+      .describe('Order by the value, or by the difference between the evaluations.'),
   })
   .meta({ id: 'EvalResultsSort', description: 'One term of an order of rows.' })
 
@@ -44,7 +42,7 @@ export const EvalResultsRequest = z
     evaluation_call_ids: ids.nullish().describe('Ids of the calls of evaluations.'),
     evaluation_run_ids: ids
       .nullish()
-      .describe('More of them: the id of a run is that of its call.'),
+      .describe('More of them; the id of a run is that of its call.'),
     require_intersection: flag('Only rows that all of the evaluations have.'),
     include_rows: flag('Whether rows are told.', true),
     include_raw_data_rows: flag('Whether rows have what the model was given.'),
@@ -58,25 +56,27 @@ export const EvalResultsRequest = z
     summary_require_intersection: z
       .boolean()
       .nullish()
-      .describe('The same as require_intersection for the summary; as that when absent.'),
+      .describe('The same for the summary. Default: require_intersection.'),
     filters: z
       .array(EvalResultsFilter)
       .max(FILTERS_MAX, `must have at most ${FILTERS_MAX} entries`)
       .nullish()
-      .describe('Conditions; a row meets all of them.'),
+      .describe('Conditions, all of which a row must meet.'),
     filter_logic_operator: z
       .enum(['and', 'or'])
       .default('or')
-      .describe('Whether a condition without an evaluation is met in all of them or in any.'),
+      .describe(
+        'Whether a condition without an evaluation must hold in all evaluations or in any.',
+      ),
     sort_by: z
       .array(EvalResultsSort)
       .max(SORT_TERMS_MAX, `must have at most ${SORT_TERMS_MAX} terms`)
       .nullish()
-      .describe('Order of rows; by row_digest when absent, and among equals.'),
-    limit: z.int().min(0).max(ROWS_MAX).nullish().describe('Rows to tell.'),
-    offset: z.int().min(0).default(0).describe('Rows to leave out first.'),
+      .describe('Order of rows, ties by row_digest. Default: by row_digest.'),
+    limit: z.int().min(0).max(ROWS_MAX).nullish().describe('Maximum number of rows.'),
+    offset: z.int().min(0).default(0).describe('Number of rows to skip.'),
   })
-  .meta({ id: 'EvalResultsRequest', description: 'Evaluations to lay side by side.' })
+  .meta({ id: 'EvalResultsRequest', description: 'Evaluations to compare.' })
 export type EvalResultsRequest = z.infer<typeof EvalResultsRequest>
 
 const text = z.string().nullable()
@@ -86,18 +86,18 @@ const anything = (what: string) => z.unknown().describe(what)
 export const EvalTrial = z
   .object({
     predict_and_score_call_id: callId('the trial'),
-    predict_call_id: text.describe('Id of the call of the prediction; null when it is not found.'),
+    predict_call_id: text.describe('Id of the call of the prediction; null when not found.'),
     scorer_call_ids: z
       .record(z.string(), z.string())
       .describe('Ids of the calls of scorers, by score.'),
     model_output: anything('What the model gave.'),
-    scores: z.record(z.string(), z.unknown()).describe('What scorers gave, by name.'),
+    scores: z.record(z.string(), z.unknown()).describe('Results of scorers, by name.'),
     model_latency_seconds: z.number().nullable().describe('How long the prediction took.'),
     total_tokens: z.int().nullable().describe('Tokens of the prediction, calls below it included.'),
     total_cost: z
       .number()
       .nullable()
-      .describe('What it cost, USD; null when unknown or not asked for.'),
+      .describe('Its cost, USD; null when unknown or not requested.'),
     genai_span_ref: z.array(z.unknown()).nullable().describe('Always null.'),
   })
   .meta({ id: 'EvalTrial', description: 'One prediction for a row, with its scores.' })
@@ -107,13 +107,13 @@ export const EvalRow = z
   .object({
     row_digest: z
       .string()
-      .describe('Digest of what the model was given: the same in all evaluations.'),
+      .describe('Digest of the input of the model, by which rows of evaluations are matched.'),
     raw_data_row: anything('What the model was given; null when not asked for.'),
     evaluations: z
       .array(
         z.object({
           evaluation_call_id: callId('the evaluation'),
-          trials: z.array(EvalTrial).describe('Its trials of the row, the first started first.'),
+          trials: z.array(EvalTrial).describe('Its trials of the row, ordered by start.'),
         }),
       )
       .describe('The evaluations that have the row.'),
@@ -126,15 +126,15 @@ const count = (what: string) => z.int().describe(what)
 export const EvalScorerStats = z
   .object({
     scorer_key: z.string().describe('Name of the score.'),
-    path: text.describe('Dotted path of a value inside of it; null for the score itself.'),
-    value_type: z.enum(['binary', 'continuous', 'text']).describe('What its values are.'),
+    path: text.describe('Dotted path of a value inside it; null for the score itself.'),
+    value_type: z.enum(['binary', 'continuous', 'text']).describe('Type of its values.'),
     trial_count: count('Trials that have it.'),
     numeric_count: count('Numbers among them.'),
     numeric_mean: z.number().nullable().describe('Their mean.'),
     pass_known_count: count('Values true or false.'),
     pass_true_count: count('Values true.'),
-    pass_rate: z.number().nullable().describe('Part of true ones among them.'),
-    pass_signal_coverage: z.number().nullable().describe('Part of trials with true or false.'),
+    pass_rate: z.number().nullable().describe('Fraction of them that is true.'),
+    pass_signal_coverage: z.number().nullable().describe('Fraction of trials with true or false.'),
   })
   .meta({ id: 'EvalScorerStats', description: 'One kind of score of an evaluation.' })
 export type EvalScorerStats = z.infer<typeof EvalScorerStats>
@@ -157,7 +157,7 @@ export const EvalSummary = z
             .describe('When it began.'),
           trial_count: count('Its trials.'),
           predict_total_tokens: z.int().nullable().describe('Tokens of its predictions.'),
-          predict_total_cost: z.number().nullable().describe('What its predictions cost, USD.'),
+          predict_total_cost: z.number().nullable().describe('Cost of its predictions, USD.'),
           scorer_stats: z.array(EvalScorerStats).describe('Each kind of score.'),
         }),
       )
@@ -170,8 +170,8 @@ export const EvalResultsResponse = z
   .object({
     rows: z.array(EvalRow).describe('The page of rows.'),
     total_rows: count('Rows of all pages; 0 when rows are not told.'),
-    summary: EvalSummary.nullable().describe('Null when not asked for.'),
-    warnings: z.array(z.string()).describe('What could not be read.'),
+    summary: EvalSummary.nullable().describe('The summary; null when not requested.'),
+    warnings: z.array(z.string()).describe('Messages about data that could not be read.'),
   })
-  .meta({ id: 'EvalResultsResponse', description: 'Evaluations side by side.' })
+  .meta({ id: 'EvalResultsResponse', description: 'A comparison of evaluations.' })
 export type EvalResultsResponse = z.infer<typeof EvalResultsResponse>

@@ -21,20 +21,20 @@ const anything = (what: string) =>
 export const RunCreateRequest = z.strictObject({
   evaluation: AnyRef.describe('Ref of the evaluation.'),
   model: AnyRef.describe('Ref of the model.'),
-  source_evaluation_run_id: ClientId.nullish().describe('The run that this one scores anew.'),
+  source_evaluation_run_id: ClientId.nullish().describe('The run that this one rescores.'),
 })
 
 export const PredictionCreateRequest = z.strictObject({
   model: AnyRef.describe('Ref of the model.'),
-  inputs: FreeObject.describe('What the model was given.'),
-  output: anything('What it gave.'),
+  inputs: FreeObject.describe('Input of the model.'),
+  output: anything('Its output.'),
   evaluation_run_id: ClientId.nullish().describe('The run that it belongs to.'),
 })
 
 export const ScoreCreateRequest = z.strictObject({
   prediction_id: id('prediction'),
   scorer: AnyRef.describe('Ref of the scorer.'),
-  value: anything('What the scorer gave.'),
+  value: anything('Result of the scorer.'),
   evaluation_run_id: ClientId.nullish().describe('The run that it belongs to.'),
 })
 
@@ -43,7 +43,7 @@ export const PredictionCreateResponse = z.object({ prediction_id: id('prediction
 export const ScoreCreateResponse = z.object({ score_id: id('score') })
 
 const time = z.string().meta({ format: 'date-time' })
-const user = z.string().nullable().describe('User whose key made it.')
+const user = z.string().nullable().describe('User whose key created it.')
 const runId = z.string().nullable().describe('The run that it belongs to; null outside of runs.')
 
 export const EvaluationRun = z
@@ -51,11 +51,11 @@ export const EvaluationRun = z
     evaluation_run_id: id('run'),
     evaluation: z.string().describe('Ref of the evaluation.'),
     model: z.string().describe('Ref of the model.'),
-    source_evaluation_run_id: z.string().nullable().describe('The run that it scores anew.'),
+    source_evaluation_run_id: z.string().nullable().describe('The run that it rescores.'),
     status: z.string().describe('`running`, `success` or `error`.'),
     started_at: time.describe('When it began, UTC.'),
     finished_at: time.nullable().describe('When it ended; null while it runs.'),
-    summary: FreeObject.describe('What it was finished with.'),
+    summary: FreeObject.describe('Its summary.'),
   })
   .meta({ id: 'EvaluationRun', description: 'A run of an evaluation.' })
 
@@ -63,22 +63,22 @@ export const Prediction = z
   .object({
     prediction_id: id('prediction'),
     model: z.string().describe('Ref of the model.'),
-    inputs: FreeObject.describe('What the model was given.'),
-    output: z.unknown().describe('What it gave.'),
+    inputs: FreeObject.describe('Input of the model.'),
+    output: z.unknown().describe('Its output.'),
     evaluation_run_id: runId,
     svc_user_id: user,
   })
-  .meta({ id: 'Prediction', description: 'One answer of a model.' })
+  .meta({ id: 'Prediction', description: 'A prediction of a model.' })
 
 export const Score = z
   .object({
     score_id: id('score'),
     scorer: z.string().describe('Ref of the scorer.'),
-    value: z.unknown().describe('What the scorer gave.'),
+    value: z.unknown().describe('Result of the scorer.'),
     evaluation_run_id: runId,
     svc_user_id: user,
   })
-  .meta({ id: 'Score', description: 'What a scorer gave a prediction.' })
+  .meta({ id: 'Score', description: 'A score of a prediction.' })
 
 const project = {
   entity: z.string().describe('Entity of the project.'),
@@ -96,42 +96,43 @@ const page = {
     .min(0)
     .max(EVALUATION_CALLS_LIMIT_MAX)
     .optional()
-    .describe(`Entries at most. Default ${EVALUATION_CALLS_LIMIT_MAX}.`),
+    .describe(`Maximum number of entries. Default ${EVALUATION_CALLS_LIMIT_MAX}.`),
   offset: z.coerce
     .number()
     .int()
     .min(0)
     .max(1_000_000_000)
     .optional()
-    .describe('Entries to skip. Default 0.'),
+    .describe('Number of entries to skip. Default 0.'),
 }
 export const EvaluationCallsQuery = z.strictObject({
   ...page,
-  evaluation_run_id: ClientId.optional().describe('Those of one run.'),
+  evaluation_run_id: ClientId.optional().describe('Only those of this run.'),
 })
 const refs = z.union([AnyRef, z.array(AnyRef).max(IDS_MAX)]).optional()
 const ids = z.union([ClientId, z.array(ClientId).max(IDS_MAX)])
 
 export const RunsQuery = z.strictObject({
   ...page,
-  evaluations: refs.describe('Runs of these evaluations.'),
-  models: refs.describe('Runs of these models.'),
-  evaluation_run_ids: ids.optional().describe('These runs.'),
+  evaluations: refs.describe('Only runs of these evaluations.'),
+  models: refs.describe('Only runs of these models.'),
+  evaluation_run_ids: ids.optional().describe('Only these runs.'),
 })
 
-const named = (what: string) => ids.describe(`The ${what} to delete; unknown ones are passed over.`)
+const named = (what: string) =>
+  ids.describe(`Ids of the ${what} to delete; unknown ones are ignored.`)
 export const RunsDeleteQuery = z.strictObject({ evaluation_run_ids: named('runs') })
 export const PredictionsDeleteQuery = z.strictObject({ prediction_ids: named('predictions') })
 export const ScoresDeleteQuery = z.strictObject({ score_ids: named('scores') })
 
 export const RunFinishRequest = z.strictObject({
-  summary: FreeObject.nullish().describe('What to keep as the summary of the run.'),
+  summary: FreeObject.nullish().describe('Summary of the run.'),
 })
 
 export const EvaluationFinishResponse = z.object({
-  success: z.literal(true).describe('Always true: it is finished, now or before.'),
+  success: z.literal(true).describe('Always true.'),
 })
 
 export const EvaluationDeleteResponse = z.object({
-  num_deleted: z.int().describe('How many were deleted.'),
+  num_deleted: z.int().describe('Number of deleted ones.'),
 })

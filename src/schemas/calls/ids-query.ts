@@ -7,7 +7,7 @@ const IDS_MAX = 1000
 
 const idField = z.strictObject({ $getField: z.literal('id').describe('Only the id.') })
 const idLiteral = z.strictObject({ $literal: ClientId.describe('An id.') })
-const isId = z.strictObject({ $eq: z.tuple([idField, idLiteral]).describe('The id is this one.') })
+const isId = z.strictObject({ $eq: z.tuple([idField, idLiteral]).describe('The id equals this.') })
 const isOneOf = z.strictObject({
   $in: z
     .tuple([idField, z.array(idLiteral).min(1).max(IDS_MAX)])
@@ -18,7 +18,7 @@ const anyOf = z.strictObject({
     .array(z.union([isId, isOneOf]))
     .min(1)
     .max(IDS_MAX)
-    .describe('One of these holds.'),
+    .describe('At least one of these holds.'),
 })
 
 /**

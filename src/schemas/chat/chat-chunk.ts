@@ -7,7 +7,7 @@ import { optionalField } from '../bounded-fields.ts'
 import { ChatLogprobs, ChatUsage, SERVICE_TIERS } from './chat-response.ts'
 
 const ToolCallDelta = z.looseObject({
-  index: z.int().describe('Which call of the choice this adds to, from 0.'),
+  index: z.int().describe('Index of the tool call that this adds to, from 0.'),
   id: optionalField(z.string(), 'Id of the call; in its first piece only.'),
   type: optionalField(z.literal('function'), 'Always function; in the first piece only.'),
   function: optionalField(
@@ -31,7 +31,7 @@ const ChatDelta = z.looseObject({
 
 /** One choice of a chunk. */
 export const ChatChunkChoice = z.looseObject({
-  index: z.int().describe('Number of the choice, from 0; choices interleave.'),
+  index: z.int().describe('Index of the choice, from 0; choices interleave.'),
   delta: ChatDelta.describe('What is added to the message of the choice.'),
   logprobs: optionalField(ChatLogprobs, 'Log-probabilities of the tokens of this piece only.'),
   finish_reason: optionalField(z.string(), 'Why the choice ended; null in all but its last chunk.'),
@@ -52,10 +52,12 @@ export type ChatChunkChoice = z.infer<typeof ChatChunkChoice>
  */
 export const ChatCompletionChunk = z
   .looseObject({
-    id: z.string().describe('Same as the id of the whole answer, in every chunk.'),
+    id: z.string().describe('Id of the completion, the same in every chunk.'),
     object: z.literal('chat.completion.chunk').describe('Always chat.completion.chunk.'),
-    created: z.int().describe('When the answer began: seconds since the epoch; in every chunk.'),
-    model: z.string().describe('The model that answers, under the name that was asked for.'),
+    created: z
+      .int()
+      .describe('When the completion began, seconds since the epoch; the same in every chunk.'),
+    model: z.string().describe('The model, under the requested name.'),
     choices: z.array(ChatChunkChoice).describe('What is added; empty in the usage chunk.'),
     usage: optionalField(ChatUsage, 'Tokens used: in the usage chunk, or so far in every chunk.'),
     prompt_token_ids: optionalField(

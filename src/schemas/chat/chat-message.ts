@@ -61,7 +61,10 @@ const FunctionCall = z.looseObject(
 
 const ToolCall = z.looseObject(
   {
-    id: z.string(ruleError('a string')).nullish().describe('Id that the answering tool repeats.'),
+    id: z
+      .string(ruleError('a string'))
+      .nullish()
+      .describe('Id that the answering tool message repeats.'),
     type: z.string(ruleError('a string')).nullish().describe('Kind of the call: function.'),
     function: FunctionCall.nullish().describe('The called function and its arguments.'),
   },
@@ -71,18 +74,18 @@ const ToolCall = z.looseObject(
 // Why: only the type here; the variant checks the length, and one fault is to be told once.
 const anyRole = z
   .string(ruleError(`a string of 1 to ${ROLE_CHARS_MAX} characters`))
-  .describe('Role of the speaker; it picks the variant.')
+  .describe('Role of the speaker; it selects the variant.')
 const role = boundedText({ min: 1, max: ROLE_CHARS_MAX }).describe('Role of the speaker.')
-const requiredContent = Content.describe('What is said: a string, or a list of content parts.')
+const requiredContent = Content.describe('Content: a string, or a list of content parts.')
 const givenContent = Content.nullable().describe(
-  'What is said: a string, a list of content parts, or null for nothing.',
+  'Content: a string, a list of content parts, or null for nothing.',
 )
-const content = Content.nullish().describe('What is said: a string, or a list of content parts.')
+const content = Content.nullish().describe('Content: a string, or a list of content parts.')
 const text = (description: string) =>
   z.string(ruleError('a string')).nullish().describe(description)
 const name = boundedText({ max: NAME_CHARS_MAX })
   .nullish()
-  .describe('Name of the speaker, to tell speakers of the same role apart.')
+  .describe('Name of the speaker, to distinguish speakers of the same role.')
 const toolCalls = boundedList(ToolCall, { max: TOOL_CALLS_MAX })
   .nullish()
   .describe('Tool calls that the assistant made.')

@@ -72,7 +72,7 @@ const EXCHANGE_FIELDS = {
     max: MESSAGES_MAX,
     passes: isPlainMessage,
   }).describe(
-    `The conversation so far, 1 to ${MESSAGES_MAX} messages. Instructions of a developer message hold whatever users say; for newer reasoning models they take the place of system messages.`,
+    `The conversation so far, 1 to ${MESSAGES_MAX} messages. Models follow a developer message whatever users say; for newer reasoning models it replaces the system message.`,
   ),
   model: optionalField(
     boundedText({ max: MODEL_CHARS_MAX }),

@@ -71,11 +71,11 @@ const ChatResponseMessage = z
     reasoning: optionalField(text(), 'The reasoning before the answer.'),
     reasoning_content: optionalField(text(), 'Older name of reasoning.'),
   })
-  .meta({ id: 'ChatResponseMessage', description: 'What the model answered.' })
+  .meta({ id: 'ChatResponseMessage', description: 'The message of the model.' })
 
 const TOKEN_LOGPROB_FIELDS = {
-  token: z.string().describe('Text of the token, or token_id:<id> where that was asked for.'),
-  logprob: z.number().describe('Natural logarithm of its probability; -9999 at the least.'),
+  token: z.string().describe('Text of the token, or token_id:<id> if requested.'),
+  logprob: z.number().describe('Natural logarithm of its probability; at least -9999.'),
   bytes: optionalField(z.array(integer()), "The token's own bytes; null when not known."),
 } as const
 
@@ -88,7 +88,9 @@ export const ChatLogprobs = z
           ...TOKEN_LOGPROB_FIELDS,
           top_logprobs: z
             .array(z.looseObject(TOKEN_LOGPROB_FIELDS))
-            .describe('The likeliest tokens here, likeliest first; as many as were asked for.'),
+            .describe(
+              'The requested number of likeliest tokens at this position, likeliest first.',
+            ),
         }),
       ),
       'One entry per generated token.',
@@ -105,8 +107,8 @@ export type ChatLogprobs = z.infer<typeof ChatLogprobs>
  */
 export const ChatChoice = z
   .looseObject({
-    index: integer().describe('Number of the choice, from 0.'),
-    message: ChatResponseMessage.describe('What the model answered.'),
+    index: integer().describe('Index of the choice, from 0.'),
+    message: ChatResponseMessage.describe('The message of the model.'),
     logprobs: optionalField(ChatLogprobs, 'Log-probabilities, where they were asked for.'),
     finish_reason: optionalField(
       text(),
@@ -151,9 +153,9 @@ export const ChatCompletionResponse = z
       description: 'Always chat.completion.',
       default: 'chat.completion',
     }),
-    created: integer().optional().describe('When it was made: seconds since the epoch.'),
-    model: z.string().describe('The model that answered, under the name that was asked for.'),
-    choices: z.array(ChatChoice).describe('As many choices as `n` asked for.'),
+    created: integer().optional().describe('When it was created, seconds since the epoch.'),
+    model: z.string().describe('The model, under the requested name.'),
+    choices: z.array(ChatChoice).describe('The requested number of choices, `n`.'),
     usage: ChatUsage.describe('Tokens that it used.'),
     service_tier: optionalField(z.enum(SERVICE_TIERS), 'Tier that served it.'),
     system_fingerprint: optionalField(text(), 'Names the model file and the code that ran it.'),

@@ -62,7 +62,7 @@ const NamedToolChoice = z.looseObject(
         },
         ruleError('an object with a name'),
       )
-      .describe('The function that has to be called.'),
+      .describe('The function that must be called.'),
   },
   ruleError('an object with a type and a function'),
 )

@@ -51,7 +51,7 @@ const Inputs = z
     },
     ruleError('a JSON object'),
   )
-  .meta({ description: 'A chat: these fields, and all others of ChatCompletionRequest.' })
+  .meta({ description: 'A chat request: these fields, and all others of ChatCompletionRequest.' })
 
 /**
  * Body of both addresses.
@@ -71,16 +71,22 @@ export const CompletionCreateRequest = z
     svc_user_id: optionalField(z.string(), 'Not looked at: the key says who asks.'),
     inference_route: refused('models are served by the upstreams of the models file'),
   })
-  .meta({ id: 'CompletionCreateRequest', description: 'A chat to complete, and its place.' })
+  .meta({
+    id: 'CompletionCreateRequest',
+    description: 'A chat to complete, and the project to record it in.',
+  })
 
 const Place = {
-  weave_call_id: z.string().nullable().describe('Id of the recorded call; null without one.'),
-  trace_id: z.string().nullable().describe('Its trace; null without one.'),
-  conversation_id: z.string().nullable().describe('Conversation that was named, or null.'),
+  weave_call_id: z
+    .string()
+    .nullable()
+    .describe('Id of the recorded call; null when none was recorded.'),
+  trace_id: z.string().nullable().describe('Its trace; null when none was recorded.'),
+  conversation_id: z.string().nullable().describe('Conversation named by the request, or null.'),
 }
 
 export const CompletionCreateResponse = z
   .object({ response: ChatCompletionResponse, ...Place })
-  .meta({ id: 'CompletionCreateResponse', description: 'A completion, and where it is recorded.' })
+  .meta({ id: 'CompletionCreateResponse', description: 'A completion and its recorded call.' })
 
 export type CompletionCreateRequest = z.infer<typeof CompletionCreateRequest>

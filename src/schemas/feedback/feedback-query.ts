@@ -19,7 +19,7 @@ export const FeedbackBatchCreateRequest = z
       .array(z.unknown())
       .max(BATCH_MAX, `must have at most ${BATCH_MAX} items`)
       .meta({
-        description: 'Feedback as `/feedback/create` takes it. A bad item fails alone.',
+        description: 'Bodies of `/feedback/create`. An invalid item fails alone.',
         items: describeJson(FeedbackCreateRequest),
       }),
   })
@@ -28,22 +28,22 @@ export const FeedbackBatchCreateRequest = z
 export const FeedbackBatchCreateResponse = z.object({
   res: z
     .array(z.union([FeedbackCreateResponse, RefusedItem]))
-    .describe('For each item what is stored, or why it is not.'),
+    .describe('For each item the stored feedback, or the error.'),
   errors: z.array(BatchItemError).describe('The items that were not stored.'),
 })
 
-const replaced = ClientId.describe('Id of the feedback that is replaced.')
+const replaced = ClientId.describe('Id of the feedback to replace.')
 
 export const FeedbackReplaceRequest = FeedbackCreateRequest.extend({
   feedback_id: replaced,
-}).meta({ id: 'FeedbackReplaceRequest', description: 'Feedback in the place of another.' })
+}).meta({ id: 'FeedbackReplaceRequest', description: 'Feedback that replaces another.' })
 
 export const LooseFeedbackReplaceRequest = LooseFeedbackCreateRequest.extend({
   feedback_id: replaced,
 })
 
 export const FeedbackQueryResponse = z.object({
-  result: z.array(FreeObject).describe('The rows, each with the fields that were asked for.'),
+  result: z.array(FreeObject).describe('The rows, each with the requested fields.'),
 })
 
 /** An empty object. */

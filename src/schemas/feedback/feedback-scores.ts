@@ -21,12 +21,12 @@ export const FEEDBACK_SCORES = {
     .array(nameOf(NAME_MAX))
     .max(ENTRIES_MAX, `must have at most ${ENTRIES_MAX} entries`)
     .nullish()
-    .describe('Tags that a scorer gives.'),
-  scorer_tag_reasons: reasons.describe('Why, by tag.'),
-  scorer_tag_confidences: numbers.describe('How sure it is, 0 to 1, by tag.'),
+    .describe('Tags given by a scorer.'),
+  scorer_tag_reasons: reasons.describe('Reasons, by tag.'),
+  scorer_tag_confidences: numbers.describe('Confidence, 0 to 1, by tag.'),
   scorer_ratings: numbers.describe('Ratings, 0 to 1, by name.'),
-  scorer_rating_reasons: reasons.describe('Why, by name of the rating.'),
-  scorer_rating_confidences: numbers.describe('How sure it is, 0 to 1, by name of the rating.'),
+  scorer_rating_reasons: reasons.describe('Reasons, by name of the rating.'),
+  scorer_rating_confidences: numbers.describe('Confidence, 0 to 1, by name of the rating.'),
   scorer_trace_id: text.describe('Trace in which the scorer ran.'),
   span_agent_name: text.describe('Agent that was scored.'),
   span_agent_version: text.describe('Its version.'),

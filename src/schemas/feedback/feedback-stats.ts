@@ -20,21 +20,21 @@ export const FeedbackMetricSpec = z
       .string()
       .min(1, 'must not be empty')
       .max(PATH_MAX, `must have at most ${PATH_MAX} characters`)
-      .describe('Path of a value in payloads, as `/feedback/payload_schema` tells it.'),
+      .describe('Path of a value in payloads, as returned by `/feedback/payload_schema`.'),
     value_type: z
       .enum(VALUE_TYPES, `must be one of ${VALUE_TYPES.join(', ')}`)
       .default('numeric')
       .describe(
-        'Values of another type count for nothing; of `categorical` ones all that are not null count.',
+        'Values of another type are not counted; for `categorical` all values other than null are.',
       ),
     aggregations: Aggregations.default([]).describe(
-      'Keys `<aggregation>_<slug>`. When empty: `avg`, `min` and `max` of numbers, unless percentiles are asked for; `count_true` and `count_false` of booleans; `count` of others, which have no other.',
+      'Keys `<aggregation>_<slug>`. Default, also when empty: `avg`, `min` and `max` for numbers, unless percentiles are given; `count_true` and `count_false` for booleans; `count` for others, which have no other.',
     ),
     percentiles: Percentiles.default([]).describe(
-      'Keys `p<percentile>_<slug>`, of numbers alone: exact, linear between the two nearest values.',
+      'Keys `p<percentile>_<slug>`, for numbers only: exact, interpolated linearly between the two nearest values.',
     ),
   })
-  .meta({ id: 'FeedbackMetricSpec', description: 'Values of payloads and how they are summed up.' })
+  .meta({ id: 'FeedbackMetricSpec', description: 'A value of payloads and its aggregations.' })
 export type FeedbackMetricSpec = z.infer<typeof FeedbackMetricSpec>
 
 export const FeedbackStatsRequest = z
@@ -46,9 +46,9 @@ export const FeedbackStatsRequest = z
       .array(FeedbackMetricSpec)
       .max(METRIC_SPECS_MAX, `must have at most ${METRIC_SPECS_MAX} entries`)
       .default([])
-      .describe('What is summed up; without any, feedback is counted alone.'),
+      .describe('Metrics; without any, feedback is only counted.'),
   })
-  .meta({ id: 'FeedbackStatsRequest', description: 'A window of feedback, and metrics.' })
+  .meta({ id: 'FeedbackStatsRequest', description: 'A time window of feedback, and metrics.' })
 export type FeedbackStatsRequest = z.infer<typeof FeedbackStatsRequest>
 
 const time = z.string().meta({ format: 'date-time' })
@@ -59,12 +59,14 @@ export const FeedbackStatsResponse = z
     start: time.describe('Start of the window, UTC.'),
     end: time.describe('End of the window, UTC.'),
     granularity: z.int().describe('Seconds of a bucket, as used.'),
-    timezone: z.string().describe('Zone that the buckets follow.'),
+    timezone: z.string().describe('Time zone of the buckets.'),
     buckets: z
       .array(
         z
-          .object({ timestamp: time.describe('Where the bucket begins, UTC.') })
-          .catchall(value.describe('A metric value, or `count`, the feedback of the bucket.')),
+          .object({ timestamp: time.describe('Start of the bucket, UTC.') })
+          .catchall(
+            value.describe('A metric value, or `count`, the number of feedbacks in the bucket.'),
+          ),
       )
       .describe('By time: each bucket of the window.'),
     window_stats: z
@@ -74,7 +76,7 @@ export const FeedbackStatsResponse = z
       )
       .describe('By slug, then by aggregation or `p<percentile>`: values over the whole window.'),
   })
-  .meta({ id: 'FeedbackStatsResponse', description: 'Numbers of payloads by bucket of time.' })
+  .meta({ id: 'FeedbackStatsResponse', description: 'Time-bucketed statistics of payloads.' })
 export type FeedbackStatsResponse = z.infer<typeof FeedbackStatsResponse>
 
 /** Limit: entries of a list that filters. */
@@ -120,23 +122,25 @@ export const FeedbackAggregateRequest = z
       .array(z.enum(FEEDBACK_GROUPS, `must be one of ${FEEDBACK_GROUPS.join(', ')}`))
       .max(FEEDBACK_GROUPS.length, `must have at most ${FEEDBACK_GROUPS.length} entries`)
       .default([])
-      .describe('What each bucket is divided by; `scorer_id` is the name in runnable_ref.'),
-    feedback_types: texts.describe('Only types that begin with one of these.'),
-    scorer_ids: texts.describe(
-      'Only these names in runnable_ref; `<start>*` for all that begin so.',
-    ),
-    monitor_ids: texts.describe(
-      'Only these names in trigger_ref; `<start>*` for all that begin so.',
-    ),
-    span_agent_names: texts.describe('Only feedback about these agents.'),
+      .describe('Fields to group each bucket by; `scorer_id` is the name in runnable_ref.'),
+    feedback_types: texts.describe('Only types with one of these prefixes.'),
+    scorer_ids: texts.describe('Only these names in runnable_ref; `<prefix>*` matches by prefix.'),
+    monitor_ids: texts.describe('Only these names in trigger_ref; `<prefix>*` matches by prefix.'),
+    span_agent_names: texts.describe('Only feedback on these agents.'),
     span_types: listOf(z.enum(SPAN_TYPES, `must be one of ${SPAN_TYPES.join(', ')}`)).describe(
-      'Only feedback about turns or conversations.',
+      'Only feedback on turns or conversations.',
     ),
     tags: texts.describe('Only feedback with one of these tags.'),
-    rating_min: z.number().nullish().describe('Only feedback whose rating `_rating_` is no less.'),
-    rating_max: z.number().nullish().describe('Only feedback whose rating `_rating_` is no more.'),
+    rating_min: z
+      .number()
+      .nullish()
+      .describe('Only feedback whose rating `_rating_` is at least this.'),
+    rating_max: z
+      .number()
+      .nullish()
+      .describe('Only feedback whose rating `_rating_` is at most this.'),
   })
-  .meta({ id: 'FeedbackAggregateRequest', description: 'Which scores are counted, and how.' })
+  .meta({ id: 'FeedbackAggregateRequest', description: 'Which scores to count, and how.' })
 export type FeedbackAggregateRequest = z.infer<typeof FeedbackAggregateRequest>
 
 const count = z.int()
@@ -152,16 +156,16 @@ export const FeedbackAggregateResponse = z
           time_bucket_start_ms: z
             .int()
             .nullable()
-            .describe(
-              'Where the bucket begins, milliseconds since the epoch; null without buckets.',
-            ),
+            .describe('Start of the bucket, milliseconds since the epoch; null without buckets.'),
           group: z
             .record(z.string(), z.string())
-            .describe('Values of group_by; empty text where feedback has none.'),
-          total_count: count.describe('How much feedback.'),
-          scored_count: count.describe('How much of it has a tag or a rating.'),
-          tag_counts: z.record(z.string(), count).describe('How much has each tag.'),
-          rating_counts: z.record(z.string(), count).describe('How much has each rating.'),
+            .describe('Values of group_by; an empty string when feedback has none.'),
+          total_count: count.describe('Number of feedbacks.'),
+          scored_count: count.describe('Number of feedbacks with a tag or a rating.'),
+          tag_counts: z.record(z.string(), count).describe('Number of feedbacks with each tag.'),
+          rating_counts: z
+            .record(z.string(), count)
+            .describe('Number of feedbacks with each rating.'),
           rating_sums: z.record(z.string(), z.number()).describe('Sums of each rating.'),
         }),
       )

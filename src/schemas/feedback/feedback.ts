@@ -22,32 +22,34 @@ export const FeedbackCreateRequest = z
     weave_ref: refOf('object')
       .refine((text) => !isRefShape(text, ['call']), 'is about a call: see /traces/feedback/create')
       .describe(
-        'Object that the feedback is about; feedback about calls goes to `/traces/feedback/create`.',
+        'Ref of the object that the feedback is on; feedback on calls goes to `/traces/feedback/create`.',
       ),
     feedback_type: FeedbackType.describe(
-      'Free kind; `wandb.reaction`, `wandb.note`, `wandb.annotation.<name>` and `wandb.runnable.<name>` have rules.',
+      'Type of the feedback, any text; payloads of `wandb.reaction`, `wandb.note`, `wandb.annotation.<name>` and `wandb.runnable.<name>` have rules.',
     ),
     payload: FreeObject.describe(
-      'Free content; at most 1 MiB of JSON unless configured otherwise.',
+      'Content, any object; at most 1 MiB of JSON unless configured otherwise.',
     ),
-    creator: nameOf(CREATOR_MAX).nullish().describe('Name of who gave the feedback.'),
+    creator: nameOf(CREATOR_MAX).nullish().describe('Name of the author.'),
     annotation_ref: refOf('object').nullish().describe('Annotation spec that was filled in.'),
     runnable_ref: refOf('op').nullish().describe('Op that made the feedback.'),
     call_ref: refOf('call').nullish().describe('Call that made the feedback.'),
     trigger_ref: refOf('object').nullish().describe('Object that started the run of the op.'),
-    queue_id: ClientId.nullish().describe('Annotation queue it comes from; null outside queues.'),
+    queue_id: ClientId.nullish().describe(
+      'Annotation queue that it comes from; null outside of queues.',
+    ),
     ...FEEDBACK_SCORES,
     svc_user_id: z
       .null('must not be set, the server fills it in')
       .optional()
       .meta({
-        description: 'Must not be set: the server stores the user of the key.',
+        description: 'Must be absent or null: the server stores the user of the key.',
         // A type of null alone is unknown to generators of clients.
         type: ['string', 'null'],
         enum: [null],
       }),
   })
-  .meta({ id: 'FeedbackCreateRequest', description: 'Feedback about an object.' })
+  .meta({ id: 'FeedbackCreateRequest', description: 'Feedback on an object.' })
 export type FeedbackCreateRequest = z.infer<typeof FeedbackCreateRequest>
 
 const anyRef = AnyRef.nullish()
@@ -63,7 +65,7 @@ export const LooseFeedbackCreateRequest = FeedbackCreateRequest.extend({
     .unknown()
     .optional()
     .transform(() => null)
-    .describe("Ignored: the stored user is the key's, whatever is sent."),
+    .describe('Ignored: the stored user is that of the key.'),
   weave_ref: AnyRef,
   annotation_ref: anyRef,
   runnable_ref: anyRef,
@@ -77,7 +79,7 @@ export const FeedbackCreateResponse = z
     id: z.string().describe('Id of the feedback.'),
     created_at: z.string().meta({ format: 'date-time' }).describe('When it was stored, UTC.'),
     svc_user_id: z.string().describe('User whose key stored it.'),
-    payload: FreeObject.describe('The content as it is stored.'),
+    payload: FreeObject.describe('The content as stored.'),
   })
   .meta({ id: 'FeedbackCreateResponse', description: 'Stored feedback.' })
 export type FeedbackCreateResponse = z.infer<typeof FeedbackCreateResponse>
@@ -93,10 +95,10 @@ export const FeedbackPayloadSchemaRequest = z
       .optional()
       .meta({ default: SAMPLE_LIMIT_DEFAULT })
       .describe(
-        `Distinct trigger_refs to sample, the newest first. Default ${SAMPLE_LIMIT_DEFAULT}.`,
+        `Number of distinct trigger_refs to sample, newest first. Default ${SAMPLE_LIMIT_DEFAULT}.`,
       ),
   })
-  .meta({ id: 'FeedbackPayloadSchemaRequest', description: 'A window of feedback to look into.' })
+  .meta({ id: 'FeedbackPayloadSchemaRequest', description: 'A time window of feedback.' })
 export type FeedbackPayloadSchemaRequest = z.infer<typeof FeedbackPayloadSchemaRequest>
 
 /** Spec: §2.4 value_type. Choice: the three types that Weave knows. */
@@ -113,7 +115,9 @@ export const FeedbackPayloadPath = z
       ),
     value_type: z
       .enum(VALUE_TYPES)
-      .describe('`numeric` or `boolean` when all values are, nulls aside; else `categorical`.'),
+      .describe(
+        '`numeric` or `boolean` when all values other than null are; otherwise `categorical`.',
+      ),
   })
   .meta({ id: 'FeedbackPayloadPath', description: 'A leaf of the payloads.' })
 export type FeedbackPayloadPath = z.infer<typeof FeedbackPayloadPath>

@@ -6,26 +6,26 @@ const time = z.string().meta({ format: 'date-time' })
 
 const Upstream = z.object({
   number: z.int().describe('Number of the upstream, from 1.'),
-  address: z.string().describe('Where it is.'),
-  requests: z.int().describe('Requests that are there now.'),
-  failures: z.int().describe('Failures in a row; 0 once it has answered.'),
+  address: z.string().describe('Its address.'),
+  requests: z.int().describe('Requests in progress.'),
+  failures: z.int().describe('Consecutive failures; 0 after an answer.'),
   rests_ms: z
     .int()
-    .describe('Milliseconds for which it is left alone after failures; 0: it is asked.'),
+    .describe('Milliseconds for which it gets no requests after failures; 0: it gets requests.'),
 })
 
 const Backend = z
   .object({
-    id: z.string().describe('Model, as clients name it.'),
-    aliases: z.array(z.string()).describe('Its other names.'),
+    id: z.string().describe('Id of the model.'),
+    aliases: z.array(z.string()).describe('Its aliases.'),
     engine: z
       .string()
       .nullable()
-      .describe('What answers: tiny, or the engine of the models file; null for trained models.'),
-    offers: z.array(z.string()).describe('What it can be asked.'),
-    upstreams: z.array(Upstream).describe('Servers that are asked; none for the embedded model.'),
-    answers: z.int().describe('Whole answers since the server began.'),
-    failures: z.int().describe('Answers that the model or its upstream failed to give.'),
+      .describe('The engine: tiny, or that of the models file; null for trained models.'),
+    offers: z.array(z.string()).describe('Endpoints that it serves.'),
+    upstreams: z.array(Upstream).describe('Its upstreams; none for the embedded model.'),
+    answers: z.int().describe('Completed answers since the server started.'),
+    failures: z.int().describe('Failed answers since the server started.'),
     first_ms_p50: ms('Half of the last 500 answers began within this'),
     first_ms_p95: ms('95 % of them began within this'),
     total_ms_p50: ms('Half of them were whole within this'),
@@ -34,17 +34,17 @@ const Backend = z
     last_failure: z
       .object({
         code: z.string().describe('Code of the error.'),
-        at: time.describe('When it was, UTC.'),
+        at: time.describe('When it happened, UTC.'),
       })
       .nullable()
-      .describe('What went wrong last.'),
+      .describe('The last failure.'),
   })
-  .meta({ id: 'Backend', description: 'A model, who answers for it, and how.' })
+  .meta({ id: 'Backend', description: 'A model, its upstreams, and how they perform.' })
 export type Backend = z.infer<typeof Backend>
 
 export const BackendListResponse = z.object({
   object: z.literal('list').describe('Always `list`.'),
   data: z
     .array(Backend)
-    .describe('The models of the models file, then trained ones that were asked.'),
+    .describe('The models of the models file, then trained ones that have been used.'),
 })

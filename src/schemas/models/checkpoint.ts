@@ -34,8 +34,8 @@ export type CheckpointListQuery = z.infer<typeof CheckpointListQuery>
 export const CheckpointResponse = z
   .object({
     id: z.string().meta({ description: 'Id of the checkpoint.', format: 'uuid' }),
-    step: z.int().describe('Training step that it holds, >= 0; unique in its model.'),
-    metrics: FreeObject.describe('Numbers of the training step by name.'),
+    step: z.int().describe('Its training step, >= 0; unique in its model.'),
+    metrics: FreeObject.describe('Metrics of the training step by name.'),
   })
   .meta({ id: 'CheckpointResponse', description: 'The weights of a model after a step.' })
 export type CheckpointResponse = z.infer<typeof CheckpointResponse>
@@ -51,25 +51,25 @@ export type CheckpointListResponse = z.infer<typeof CheckpointListResponse>
 export const CheckpointDetail = z
   .object({
     ...CheckpointResponse.shape,
-    created_at: z.string().describe('When it was made, UTC.').meta({ format: 'date-time' }),
-    job_id: z.string().nullable().describe('Job that made it.'),
+    created_at: z.string().describe('When it was created, UTC.').meta({ format: 'date-time' }),
+    job_id: z.string().nullable().describe('Job that produced it.'),
     worker: z
       .object({
         id: z.string().describe('Name of the worker.'),
         version: z.string().describe('Its version.'),
       })
       .nullable()
-      .describe('Who trained it: the same settings mean other steps to other trainers.'),
+      .describe('The worker that trained it; workers may interpret the same settings differently.'),
     artifact: z
       .object({
-        url: z.string().describe('Path on this server that gives the file.'),
+        url: z.string().describe('Path of the file on this server.'),
         sha256: z.string().describe('SHA-256 of the file, in hex.'),
-        bytes: z.int().describe('Length of the file.'),
+        bytes: z.int().describe('Length of the file in bytes.'),
       })
       .nullable()
-      .describe('Its weights as a file of the trainer; null: those of the base model.'),
+      .describe('Its weights as a file of the worker; null: those of the base model.'),
   })
-  .meta({ id: 'CheckpointDetail', description: 'A checkpoint and where it comes from.' })
+  .meta({ id: 'CheckpointDetail', description: 'A checkpoint and its origin.' })
 export type CheckpointDetail = z.infer<typeof CheckpointDetail>
 
 /** Input of the deletion (addition to the spec, as training clients send it). */
@@ -85,6 +85,6 @@ export const CheckpointDeleteRequest = z
 export const CheckpointDeleteResponse = z
   .object({
     deleted_count: z.int().describe('Checkpoints that were deleted.'),
-    not_found_steps: z.array(z.int()).describe('Asked steps without a checkpoint.'),
+    not_found_steps: z.array(z.int()).describe('Requested steps without a checkpoint.'),
   })
-  .meta({ id: 'CheckpointDeleteResponse', description: 'What was deleted.' })
+  .meta({ id: 'CheckpointDeleteResponse', description: 'The result.' })

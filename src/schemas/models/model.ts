@@ -9,11 +9,11 @@ import { z } from 'zod'
  */
 export const ModelListEntry = z
   .looseObject({
-    id: z.string().describe('Name to send as `model`; may hold slashes.'),
+    id: z.string().describe('Name to send as `model`; may contain slashes.'),
     object: z.literal('model').describe('Always model.'),
-    created: z.int().describe('When the model was made: seconds since the epoch.'),
-    owned_by: z.string().describe('Who offers the model.'),
-    root: z.string().describe('The model behind the name; the id itself when it is no alias.'),
+    created: z.int().describe('When the model was created, seconds since the epoch.'),
+    owned_by: z.string().describe('Owner of the model.'),
+    root: z.string().describe('The model that an alias stands for; otherwise the id itself.'),
   })
   .meta({ id: 'ModelListEntry', description: 'A served model.' })
 export type ModelListEntry = z.infer<typeof ModelListEntry>

@@ -30,14 +30,16 @@ export const PreviewModelCreateRequest = z
       .string()
       .regex(/^[\w.-]{1,128}$/, 'must be 1 to 128 letters, digits, dots, dashes or underscores')
       .describe('Name of the model, unique in its project.'),
-    base_model: nameOf(BASE_MODEL_MAX).describe('Model that the training starts from.'),
+    base_model: nameOf(BASE_MODEL_MAX).describe('Base model that training starts from.'),
     return_existing: z
       .boolean()
       .optional()
-      .describe('Answer the model of this name when there is one. Default false: model_conflict.')
+      .describe(
+        'Whether to return an existing model of this name. Default false: it is an error, model_conflict.',
+      )
       .meta({ default: false }),
   })
-  .meta({ id: 'PreviewModelCreateRequest', description: 'A model to be trained.' })
+  .meta({ id: 'PreviewModelCreateRequest', description: 'A model to train.' })
 export type PreviewModelCreateRequest = z.infer<typeof PreviewModelCreateRequest>
 
 /** A model of the preview. Spec: §2.12 model_id. Choice: the shape that training clients read. */
@@ -50,8 +52,8 @@ export const PreviewModelResponse = z
     entity: z.string().describe('First half of the project id.'),
     project: z.string().describe('Second half of the project id.'),
     name: z.string().describe('Name of the model.'),
-    base_model: z.string().describe('Model that the training starts from.'),
-    run_id: z.string().nullable().describe('Always null: Weft keeps no runs.'),
+    base_model: z.string().describe('Base model that training starts from.'),
+    run_id: z.string().nullable().describe('Always null: Weft has no runs.'),
   })
   .meta({ id: 'PreviewModelResponse', description: 'A model of the training preview.' })
 export type PreviewModelResponse = z.infer<typeof PreviewModelResponse>
@@ -81,7 +83,7 @@ export const PreviewModelListResponse = pageOf(PreviewModelResponse).meta({
 export const PreviewModelDeleteResponse = z
   .object({
     model_id: z.string().describe('Id of the deleted model.'),
-    deleted_checkpoints: z.int().describe('Checkpoints that were deleted with it.'),
-    deleted_run: z.boolean().describe('Always false: Weft keeps no runs.'),
+    deleted_checkpoints: z.int().describe('Number of checkpoints deleted with it.'),
+    deleted_run: z.boolean().describe('Always false: Weft has no runs.'),
   })
   .meta({ id: 'PreviewModelDeleteResponse', description: 'A deleted model.' })

@@ -21,19 +21,23 @@ const DIGESTS_MAX = 1000
 export const KINDS_LIMIT_MAX = 1000
 
 const Name = nameOf(NAME_MAX)
-const name = Name.describe('Name; versions of one name belong together.')
-const description = z.string().max(DESCRIPTION_MAX).nullish().describe('What it is.')
+const name = Name.describe('Name of the object; publishing it again adds a version.')
+const description = z.string().max(DESCRIPTION_MAX).nullish().describe('Description.')
 const source = (what: string) => z.string().max(SOURCE_CHARACTERS_MAX).describe(what)
 
 export const OpCreateRequest = z.strictObject({
-  name: Name.nullish().describe('Name; versions of one name belong together. Default `Op`.'),
+  name: Name.nullish().describe(
+    'Name of the object; publishing it again adds a version. Default `Op`.',
+  ),
   source_code: source('Source of the op with its imports.')
     .nullish()
-    .describe('Source of the op with its imports. Default none.'),
+    .describe('Source code of the op with its imports. Default none.'),
 })
 
 export const DatasetCreateRequest = z.strictObject({
-  name: Name.nullish().describe('Name; versions of one name belong together. Default `Dataset`.'),
+  name: Name.nullish().describe(
+    'Name of the object; publishing it again adds a version. Default `Dataset`.',
+  ),
   description,
   rows: z.array(FreeObject).max(TABLE_ROWS_MAX).describe('Rows, in order; each an object.'),
 })
@@ -60,8 +64,13 @@ export const EvaluationCreateRequest = z.strictObject({
     .max(SCORERS_MAX)
     .nullish()
     .describe('Refs of the scorers. Default none.'),
-  trials: z.int().min(1).max(TRIALS_MAX).nullish().describe('Trials of each row. Default 1.'),
-  evaluation_name: Name.nullish().describe('Name of runs of it.'),
+  trials: z
+    .int()
+    .min(1)
+    .max(TRIALS_MAX)
+    .nullish()
+    .describe('Number of trials of each row. Default 1.'),
+  evaluation_name: Name.nullish().describe('Name of its runs.'),
   eval_attributes: FreeObject.nullish().describe('Further fields of the evaluation.'),
 })
 
@@ -83,13 +92,13 @@ const read = {
 }
 const named = {
   ...read,
-  name: z.string().describe('Name, as its content says.'),
-  description: z.string().nullable().describe('What it is.'),
+  name: z.string().describe('Name in its content.'),
+  description: z.string().nullable().describe('Description.'),
 }
 const text = z.string().nullable()
 
 export const OpVersion = z
-  .object({ ...read, code: z.string().describe('Source; empty when it has none.') })
+  .object({ ...read, code: z.string().describe('Source code; empty when it has none.') })
   .meta({ id: 'OpVersion', description: 'A version of an op.' })
 
 export const DatasetVersion = z
@@ -99,7 +108,7 @@ export const DatasetVersion = z
 export const ModelVersion = z
   .object({
     ...named,
-    source_code: z.string().describe('Source; empty when it has none.'),
+    source_code: z.string().describe('Source code; empty when it has none.'),
     attributes: FreeObject.describe('All other fields of its content.'),
   })
   .meta({ id: 'ModelVersion', description: 'A version of a model.' })
@@ -113,8 +122,8 @@ export const EvaluationVersion = z
     ...named,
     dataset: z.string().describe('Ref of the dataset.'),
     scorers: z.array(z.string()).describe('Refs of the scorers.'),
-    trials: z.int().describe('Trials of each row.'),
-    evaluation_name: text.describe('Name of runs of it.'),
+    trials: z.int().describe('Number of trials of each row.'),
+    evaluation_name: text.describe('Name of its runs.'),
     evaluate_op: text.describe('Ref of its op `evaluate`, when it has one.'),
     predict_and_score_op: text.describe('Ref of its op `predict_and_score`, when it has one.'),
     summarize_op: text.describe('Ref of its op `summarize`, when it has one.'),
@@ -141,18 +150,18 @@ export const KindListQuery = z.strictObject({
     .min(0)
     .max(KINDS_LIMIT_MAX)
     .optional()
-    .describe(`Versions at most. Default ${KINDS_LIMIT_MAX}.`),
+    .describe(`Maximum number of versions. Default ${KINDS_LIMIT_MAX}.`),
   offset: z.coerce
     .number()
     .int()
     .min(0)
     .max(1_000_000_000)
     .optional()
-    .describe('Versions to skip. Default 0.'),
+    .describe('Number of versions to skip. Default 0.'),
 })
 
 export const KindReadQuery = z.strictObject({
-  eager: z.enum(['true', 'false']).optional().describe('Accepted: all is always read.'),
+  eager: z.enum(['true', 'false']).optional().describe('Ignored: reads are always consistent.'),
 })
 
 export const KindDeleteQuery = z.strictObject({
@@ -163,5 +172,5 @@ export const KindDeleteQuery = z.strictObject({
 })
 
 export const KindDeleteResponse = z.object({
-  num_deleted: z.int().describe('Number of versions that were deleted.'),
+  num_deleted: z.int().describe('Number of deleted versions.'),
 })

@@ -53,14 +53,16 @@ export const AliasesRemoveRequest = z.strictObject({
 })
 
 /** An answer without anything to tell. */
-export const DoneResponse = z.object({}).describe('Empty: it was done.')
+export const DoneResponse = z.object({}).describe('Empty on success.')
 
 export const MarksListQuery = z.strictObject({ project_id: ProjectId })
 
 export const TagsListResponse = z.object({
-  tags: z.array(z.string()).describe('Sorted, each once; at most 10,000.'),
+  tags: z.array(z.string()).describe('Tags, sorted and distinct; at most 10,000.'),
 })
 
 export const AliasesListResponse = z.object({
-  aliases: z.array(z.string()).describe('Sorted, each once; without `latest`; at most 10,000.'),
+  aliases: z
+    .array(z.string())
+    .describe('Aliases, sorted and distinct, without `latest`; at most 10,000.'),
 })

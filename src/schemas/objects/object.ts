@@ -49,7 +49,9 @@ export const ExpectedDigest = z
   .string()
   .max(128)
   .nullish()
-  .describe('Digest that the client computed; another one is refused with digest_mismatch.')
+  .describe(
+    'Digest that the client expects; if the computed one differs, the request fails with digest_mismatch.',
+  )
 
 const switchField = (what: string) =>
   z
@@ -65,14 +67,14 @@ export const ObjectCreateRequest = z.strictObject({
       val: z.unknown().describe('Content; any JSON value.'),
       builtin_object_class: className
         .nullish()
-        .describe('Class to give to an object that names none in `_class_name` and `_bases`.'),
+        .describe('Class of an object that names none in `_class_name` and `_bases`.'),
       set_base_object_class: className.nullish().describe('Old name of builtin_object_class.'),
       expected_digest: ExpectedDigest,
       svc_user_id: z
         .string()
         .max(256)
         .nullish()
-        .describe("Ignored: the stored user is the key's, whatever is sent."),
+        .describe('Ignored: the stored user is that of the key.'),
     })
     .refine(({ val }) => val !== undefined, { path: ['val'], message: 'is required' })
     .describe('The object to publish.'),
@@ -104,16 +106,16 @@ export const ObjectSchema = z
     version_index: z.int().describe('Number of the version, from 0.'),
     is_latest: z.int().describe('1 for the newest version that is not deleted, else 0.'),
     kind: z.string().describe('`op` or `object`.'),
-    base_object_class: z.string().nullable().describe("First class below the clients' own."),
+    base_object_class: z.string().nullable().describe('Base class of the object.'),
     leaf_object_class: z.string().nullable().describe('Class of the object.'),
     val: z.unknown().describe('Content; any JSON value.'),
     svc_user_id: z.string().nullable().describe('User whose key published the version.'),
-    size_bytes: z.int().optional().describe('Bytes of the content; only when asked for.'),
-    tags: z.array(z.string()).optional().describe('Its tags, sorted; only when asked for.'),
+    size_bytes: z.int().optional().describe('Bytes of the content; only when requested.'),
+    tags: z.array(z.string()).optional().describe('Its tags, sorted; only when requested.'),
     aliases: z
       .array(z.string())
       .optional()
-      .describe('Names that lead to it, `latest` the first; only when asked for.'),
+      .describe('Its aliases, `latest` first; only when requested.'),
   })
   .meta({ id: 'ObjectSchema', description: 'A version of a published object.' })
 export type ObjectSchema = z.infer<typeof ObjectSchema>
@@ -136,7 +138,10 @@ export const ObjectVersionFilter = z
     tags: names('Versions with one of these tags.'),
     aliases: names('Versions with one of these aliases, of which `latest` is one.'),
   })
-  .meta({ id: 'ObjectVersionFilter', description: 'Empty lists and null do not filter.' })
+  .meta({
+    id: 'ObjectVersionFilter',
+    description: 'Filter of versions; empty lists and null do not filter.',
+  })
 export type ObjectVersionFilter = z.infer<typeof ObjectVersionFilter>
 
 /** Direction of a sort. */
@@ -150,18 +155,23 @@ export const ObjectQueryRequest = z.strictObject({
     .min(0)
     .max(OBJECTS_LIMIT_MAX)
     .nullish()
-    .describe(`Versions at most. Default ${OBJECTS_LIMIT_MAX}.`),
-  offset: z.int().min(0).max(OFFSET_MAX).nullish().describe('Versions to skip. Default 0.'),
+    .describe(`Maximum number of versions. Default ${OBJECTS_LIMIT_MAX}.`),
+  offset: z
+    .int()
+    .min(0)
+    .max(OFFSET_MAX)
+    .nullish()
+    .describe('Number of versions to skip. Default 0.'),
   sort_by: z
     .array(
       z.strictObject({
-        field: z.enum(['object_id', 'created_at']).describe('What to sort by.'),
+        field: z.enum(['object_id', 'created_at']).describe('Field to sort by.'),
         direction: SortDirection,
       }),
     )
     .max(2)
     .nullish()
-    .describe('Order; the oldest first by default.'),
+    .describe('Order. Default: oldest first.'),
   metadata_only: switchField('Whether to leave the contents out; `val` is then {}.'),
   include_storage_size: switchField('Whether to fill size_bytes.'),
   include_tags_and_aliases: switchField('Whether to fill tags and aliases.'),
@@ -184,7 +194,7 @@ export const ObjectDeleteRequest = z.strictObject({
 })
 
 export const ObjectDeleteResponse = z.object({
-  num_deleted: z.int().describe('Number of versions that were deleted.'),
+  num_deleted: z.int().describe('Number of deleted versions.'),
   deleted_versions: z
     .array(
       z.object({
@@ -193,5 +203,5 @@ export const ObjectDeleteResponse = z.object({
         leaf_object_class: z.string().nullable().describe('Class of the version.'),
       }),
     )
-    .describe('What was deleted.'),
+    .describe('The result.'),
 })

@@ -14,13 +14,11 @@ export const RefsReadBatchRequest = z.strictObject({
     .array(z.string().max(REF_LENGTH_MAX, `must have at most ${REF_LENGTH_MAX} characters`))
     .max(REFS_MAX, `must have at most ${REFS_MAX} refs`)
     .describe(
-      'Refs of objects, ops and tables; `/attr/..`, `/key/..`, `/index/..`, `/id/..` lead inside.',
+      'Refs of objects, ops and tables; `/attr/..`, `/key/..`, `/index/..`, `/id/..` select values inside them.',
     ),
 })
 
 export const RefsReadBatchResponse = z.object({
-  vals: z
-    .array(z.unknown())
-    .describe('Their values, in order; null where nothing lies at the end of the path.'),
+  vals: z.array(z.unknown()).describe('Their values, in order; null when the path leads nowhere.'),
 })
 export type RefsReadBatchResponse = z.infer<typeof RefsReadBatchResponse>

@@ -45,23 +45,23 @@ const append = z
   .describe('Adds a row at the end.')
 const pop = z
   .strictObject({ index: position.describe('Which row, from 0.') })
-  .describe('Takes a row out.')
+  .describe('Removes a row.')
 const insert = z
   .strictObject({
-    index: position.describe('Before which row, from 0.'),
+    index: position.describe('Index of the row to insert before, from 0.'),
     row: FreeObject.describe('The row.'),
   })
-  .describe('Adds a row before another.')
+  .describe('Inserts a row before another.')
 
 export const TableUpdateRequest = z.strictObject({
   project_id: ProjectId,
-  base_digest: TableDigest.describe('Digest of the table to begin with.'),
+  base_digest: TableDigest.describe('Digest of the base table.'),
   updates: z
     .array(
       z.union([z.strictObject({ append }), z.strictObject({ pop }), z.strictObject({ insert })]),
     )
     .max(UPDATES_MAX)
-    .describe('Changes, one after the other.'),
+    .describe('Changes, applied in order.'),
 })
 export type TableUpdateRequest = z.infer<typeof TableUpdateRequest>
 
@@ -69,7 +69,7 @@ export const TableUpdateResponse = z.object({
   digest,
   updated_row_digests: z
     .array(z.string())
-    .describe('For each change the digest of the row that it added or took out.'),
+    .describe('For each change the digest of the row that it added or removed.'),
 })
 
 export const TableCreateFromDigestsRequest = z.strictObject({
@@ -77,7 +77,7 @@ export const TableCreateFromDigestsRequest = z.strictObject({
   row_digests: z
     .array(RowDigest)
     .max(TABLE_ROWS_MAX)
-    .describe('Digests of rows that are stored in the project, in order.'),
+    .describe('Digests of rows stored in the project, in order.'),
   expected_digest: ExpectedDigest,
 })
 
@@ -92,12 +92,12 @@ export const TableQueryRequest = z.strictObject({
         .array(RowDigest)
         .max(DIGESTS_MAX)
         .nullish()
-        .describe('Rows of these digests; an empty list or null does not filter.'),
+        .describe('Only rows with these digests; an empty list or null does not filter.'),
     })
     .nullish()
     .describe('Which rows; all when absent.'),
-  limit: position.nullish().describe('Rows at most. Default: all.'),
-  offset: position.nullish().describe('Rows to skip. Default 0.'),
+  limit: position.nullish().describe('Maximum number of rows. Default: all.'),
+  offset: position.nullish().describe('Number of rows to skip. Default 0.'),
   sort_by: z
     .array(
       z.strictObject({
@@ -112,7 +112,7 @@ export const TableQueryRequest = z.strictObject({
     )
     .max(SORT_FIELDS_MAX)
     .nullish()
-    .describe("Order; the table's own by default."),
+    .describe('Order. Default: that of the table.'),
 })
 export type TableQueryRequest = z.infer<typeof TableQueryRequest>
 
@@ -121,7 +121,7 @@ const TableRowSchema = z
   .object({
     digest: z.string().describe('Digest of the row.'),
     val: z.unknown().describe('The row.'),
-    original_index: z.int().describe('Place in the table, from 0.'),
+    original_index: z.int().describe('Index in the table, from 0.'),
   })
   .meta({ id: 'TableRowSchema', description: 'A row of a table.' })
 
@@ -154,8 +154,8 @@ export const TableQueryStatsBatchResponse = z.object({
       z.object({
         digest,
         count: z.int().describe('Number of rows.'),
-        storage_size_bytes: z.int().optional().describe('Bytes of the rows; only when asked for.'),
+        storage_size_bytes: z.int().optional().describe('Bytes of the rows; only when requested.'),
       }),
     )
-    .describe('The tables that exist, in the order asked for.'),
+    .describe('The tables that exist, in the order of the request.'),
 })

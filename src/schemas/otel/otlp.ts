@@ -7,7 +7,7 @@ export const OtlpTrace = z
     resourceSpans: z
       .array(FreeObject)
       .optional()
-      .describe('Spans below their scopes and resources, as ResourceSpans of opentelemetry-proto.'),
+      .describe('Spans by scope and resource: ResourceSpans of opentelemetry-proto.'),
   })
   .meta({
     id: 'OtlpTrace',
@@ -18,11 +18,13 @@ export const OtlpTraceResponse = z
   .object({
     partialSuccess: z
       .object({
-        rejectedSpans: z.string().describe('How many spans were not stored, in digits.'),
-        errorMessage: z.string().describe('Why the first of them was not.'),
+        rejectedSpans: z
+          .string()
+          .describe('Number of spans that were not stored, as a decimal string.'),
+        errorMessage: z.string().describe('Why the first of them was not stored.'),
       })
       .optional()
-      .describe('Left out where every span was stored.'),
+      .describe('Absent when every span was stored.'),
   })
   .meta({
     id: 'OtlpTraceResponse',
@@ -31,7 +33,7 @@ export const OtlpTraceResponse = z
 
 export const RpcStatus = z
   .object({
-    code: z.int().describe('Code of gRPC.'),
-    message: z.string().describe('What is wrong.'),
+    code: z.int().describe('Status code of gRPC.'),
+    message: z.string().describe('Message for people.'),
   })
   .meta({ id: 'RpcStatus', description: 'google.rpc.Status, in the encoding of the request.' })

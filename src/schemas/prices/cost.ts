@@ -33,10 +33,12 @@ export const CostCreateInput = z
     cache_creation_input_token_cost: tokenCost
       .nullish()
       .describe('USD for one input token written to a cache; prompt_token_cost when absent.'),
-    prompt_token_cost_unit: unit.describe('Only USD.'),
-    completion_token_cost_unit: unit.describe('Only USD.'),
-    effective_date: Timestamp.nullish().describe('From when it holds; now when absent.'),
-    provider_id: nameOf(PROVIDER_ID_MAX).nullish().describe('Provider; `default` when absent.'),
+    prompt_token_cost_unit: unit.describe('Only `USD`.'),
+    completion_token_cost_unit: unit.describe('Only `USD`.'),
+    effective_date: Timestamp.nullish().describe(
+      'Time from which the price applies. Default: now.',
+    ),
+    provider_id: nameOf(PROVIDER_ID_MAX).nullish().describe('Provider. Default: `default`.'),
   })
   .meta({ id: 'CostCreateInput', description: 'Prices of a model in a project.' })
 export type CostCreateInput = z.infer<typeof CostCreateInput>
@@ -48,16 +50,16 @@ export const CostCreateRequest = z.strictObject({
       (costs) => Object.keys(costs).every((llm_id) => nameOf(LLM_ID_MAX).safeParse(llm_id).success),
       `must have names of 1..${LLM_ID_MAX} characters`,
     )
-    .describe('Prices by the name of the model, exactly as it stands in summary.usage.'),
+    .describe('Prices by the name of the model, exactly as in summary.usage.'),
   svc_user_id: z
     .string()
     .max(256)
     .nullish()
-    .describe("Ignored: the stored user is the key's, whatever is sent."),
+    .describe('Ignored: the stored user is that of the key.'),
 })
 
 export const CostCreateResponse = z.object({
-  ids: z.array(z.array(z.string())).describe("Pairs of the price's id and the model."),
+  ids: z.array(z.array(z.string())).describe('Pairs of the id of the price and the model.'),
 })
 
 const cost = z.number().nullable()
@@ -82,7 +84,10 @@ export const CostQueryOutput = z
     id: z.string().describe('Id of the price.'),
     llm_id: z.string().describe('Name of the model.'),
     provider_id: z.string().describe('Provider.'),
-    effective_date: z.string().meta({ format: 'date-time' }).describe('From when it holds, UTC.'),
+    effective_date: z
+      .string()
+      .meta({ format: 'date-time' })
+      .describe('Time from which the price applies, UTC.'),
     prompt_token_cost: z.number().describe('USD for one input token.'),
     completion_token_cost: z.number().describe('USD for one output token.'),
     cache_read_input_token_cost: cost.describe('USD for one input token read from a cache.'),
@@ -95,7 +100,7 @@ export const CostQueryOutput = z
 export type CostQueryOutput = z.infer<typeof CostQueryOutput>
 
 export const CostQueryResponse = z.object({
-  results: z.array(CostQueryOutput).describe('The prices, in the order that was asked for.'),
+  results: z.array(CostQueryOutput).describe('The prices, in the requested order.'),
 })
 
 /** An empty object. */

@@ -18,7 +18,7 @@ const size = (what: string) =>
 export const LISTED_PROJECTS_MAX = 1000
 
 export const CallerResponse = z.object({
-  key_id: z.string().describe('Id of the key, which is no secret.'),
+  key_id: z.string().describe('Id of the key; not secret.'),
   svc_user_id: z.string().describe('User of the key.'),
   svc_username: z.string().describe('Name of that user.'),
   scopes: z.array(z.string()).describe('Rights of the key; `admin` includes all.'),
@@ -27,7 +27,7 @@ export const CallerResponse = z.object({
     .describe('Projects that the key may use: `acme/demo`, `acme/*` or `*`.'),
   projects: z
     .array(z.string())
-    .describe(`Those of them that have calls, sorted; at most ${LISTED_PROJECTS_MAX}.`),
+    .describe(`Those of its projects that have calls, sorted; at most ${LISTED_PROJECTS_MAX}.`),
 })
 
 export const ProjectStatsRequest = z.strictObject({
@@ -38,8 +38,7 @@ export const ProjectStatsRequest = z.strictObject({
   include_file_storage_size: size('files'),
 })
 
-const bytes = (what: string) =>
-  z.int().describe(`Bytes of ${what}; 0 when they were not asked for.`)
+const bytes = (what: string) => z.int().describe(`Bytes of ${what}; 0 when not requested.`)
 
 export const ProjectStatsResponse = z.object({
   trace_storage_size_bytes: bytes('the bodies of calls that are not deleted'),
@@ -57,7 +56,9 @@ export const TtlSettingsResponse = z.object({
   retention_days: z
     .int()
     .nullable()
-    .describe('Days after their start in which calls are removed; null: when they are deleted.'),
+    .describe(
+      'Days after its start when a call is removed; null: calls are kept until they are deleted.',
+    ),
 })
 
 export const TtlSettingsUpdateRequest = z.strictObject({
@@ -68,32 +69,32 @@ export const TtlSettingsUpdateRequest = z.strictObject({
     .max(RETENTION_DAYS_MAX, `must be null or at most ${RETENTION_DAYS_MAX}`)
     .nullish()
     .describe(
-      'Days. Calls that began earlier are removed within minutes, also those that are there already. null or absent: calls are kept until they are deleted, also where the server has a default.',
+      'Days after its start when a call is removed; existing calls that are older are removed within minutes. null or absent: calls are kept until they are deleted, even if the server has a default.',
     ),
   svc_user_id: z.string().max(256).nullish().describe('Ignored.'),
 })
 
 export const IngestSamplingResponse = z.object({
-  sample_rate: z.literal(1).describe('Always 1: everything is kept.'),
+  sample_rate: z.literal(1).describe('Always 1: everything is stored.'),
   dry_run: z.literal(false).describe('Always false.'),
 })
 
 export const SensitiveDataResponse = z.object({
-  policy: z.literal('off').describe('Always `off`: nothing is looked for in what is sent.'),
+  policy: z.literal('off').describe('Always `off`: stored data is not scanned.'),
 })
 
 export const ProjectsInfoRequest = z.strictObject({
   project_ids: z
     .array(ProjectId)
     .max(PROJECTS_MAX, `must have at most ${PROJECTS_MAX} entries`)
-    .describe('Projects; those that the key may not use are left out of the answer.'),
+    .describe('Projects; those that the key may not use are omitted from the answer.'),
 })
 
 export const ProjectsInfoResponse = z
   .array(
     z.object({
       external_project_id: z.string().describe('The project.'),
-      internal_project_id: z.string().describe('The same: a project has one name.'),
+      internal_project_id: z.string().describe('Equal to external_project_id.'),
     }),
   )
   .describe('The projects that the key may use, in the order of the request.')

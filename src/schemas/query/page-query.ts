@@ -17,7 +17,7 @@ export const PageQuery = z.strictObject({
     .string('must be given once')
     .max(128, 'must have at most 128 characters')
     .optional()
-    .describe('Cursor: id of the last item of the previous page. Empty: from the beginning.'),
+    .describe('Cursor: id of the last item of the previous page. Empty: the first page.'),
   limit: z
     .string('must be given once')
     .refine(
@@ -25,7 +25,7 @@ export const PageQuery = z.strictObject({
       `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`,
     )
     .optional()
-    .describe(`Items of a page, 1 to ${PAGE_LIMIT_MAX}. Default ${PAGE_LIMIT_DEFAULT}.`)
+    .describe(`Items per page, 1 to ${PAGE_LIMIT_MAX}. Default ${PAGE_LIMIT_DEFAULT}.`)
     .meta({
       type: 'integer',
       minimum: 1,
@@ -47,7 +47,7 @@ export function orderField(by: string) {
 /** A page of items. Spec: §4.9. */
 export function pageOf<T extends z.ZodType>(item: T) {
   return z.object({
-    data: z.array(item).describe('The page, in the asked order.'),
+    data: z.array(item).describe('The page, in the requested order.'),
     has_more: z.boolean().describe('Whether more items follow the page.'),
     object: z.literal('list').describe('Always `list`.'),
     first_id: z.string().describe('Id of the first item of the page; empty without items.'),

@@ -20,7 +20,7 @@ export const Query = z
           `\`string\`, \`int\`, \`bool\`, \`exists\`. At most ${QUERY_DEPTH_MAX} deep and ${QUERY_NODES_MAX} long.`,
       ),
   })
-  .meta({ id: 'Query', description: 'A condition that every result meets.' })
+  .meta({ id: 'Query', description: 'A condition on the results.' })
 export type Query = z.infer<typeof Query>
 
 /** A name of a field, dotted into JSON. */

@@ -18,14 +18,19 @@ export const RowQueryRequest = z
       .max(FIELDS_MAX, `must have at most ${FIELDS_MAX} names`)
       .nullish()
       .describe(`Fields to answer, dotted into JSON, or only \`${COUNT_FIELD}\`; all when absent.`),
-    query: Query.nullish().describe('Condition that the rows meet.'),
+    query: Query.nullish().describe('A condition on the rows.'),
     sort_by: z
       .array(SortTerm)
       .max(SORT_TERMS_MAX, `must have at most ${SORT_TERMS_MAX} terms`)
       .nullish()
-      .describe('Order; as the rows came when absent.'),
-    limit: z.int().min(0).max(ROWS_MAX).nullish().describe(`Rows at most; default ${ROWS_MAX}.`),
-    offset: z.int().min(0).max(OFFSET_MAX).nullish().describe('Rows to leave out before.'),
+      .describe('Order. Default: as stored.'),
+    limit: z
+      .int()
+      .min(0)
+      .max(ROWS_MAX)
+      .nullish()
+      .describe(`Maximum number of rows. Default ${ROWS_MAX}.`),
+    offset: z.int().min(0).max(OFFSET_MAX).nullish().describe('Number of rows to skip.'),
   })
   .meta({ id: 'RowQueryRequest', description: 'A query over the rows of a project.' })
 export type RowQueryRequest = z.infer<typeof RowQueryRequest>

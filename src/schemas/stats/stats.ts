@@ -47,15 +47,15 @@ function specOf<const Names extends readonly string[]>(id: string, names: Names)
     .strictObject({
       metric: z
         .enum(names, `must be one of ${names.join(', ')}`)
-        .describe('What is measured of each row.'),
+        .describe('The measured value of each row.'),
       aggregations: Aggregations.default(['sum']).describe(
-        'Keys `<aggregation>_<metric>`. With percentiles, [] gives these alone.',
+        'Keys `<aggregation>_<metric>`. May be [] when percentiles are given.',
       ),
       percentiles: Percentiles.default([]).describe(
-        'Keys `p<percentile>_<metric>`: exact, linear between the two nearest values.',
+        'Keys `p<percentile>_<metric>`: exact, interpolated linearly between the two nearest values.',
       ),
     })
-    .meta({ id, description: 'One metric and how it is summed up in a bucket.' })
+    .meta({ id, description: 'A metric and its aggregations in a bucket.' })
 }
 
 /** Tokens and costs; a row is one model of one call. Spec: §2.8. */
@@ -82,7 +82,7 @@ export const Granularity = z
   .max(GRANULARITY_S_MAX, `must be at most ${GRANULARITY_S_MAX}`)
   .nullish()
   .describe(
-    'Seconds of a bucket; from the window when absent. Widened when it would give more than 10,000 buckets or 500,000 values.',
+    'Seconds of a bucket. Default: chosen for the window. Increased when there would be more than 10,000 buckets or 500,000 values.',
   )
 
 /** Spec: §4.4. */
@@ -93,7 +93,7 @@ export const TimeZone = z
   .default('UTC')
   .meta({
     description:
-      'IANA time zone, by its name or an alias, whose days and hours the buckets follow; no offset as +01:00.',
+      'IANA time zone, by name or alias, whose days and hours the buckets follow; not an offset such as +01:00.',
     pattern: '^[A-Za-z][A-Za-z0-9_+/-]*$',
     examples: ['Europe/Berlin'],
   })
@@ -109,13 +109,13 @@ export const CallStatsRequest = z
       .array(UsageMetricSpec)
       .max(METRIC_SPECS_MAX, `must have at most ${METRIC_SPECS_MAX} entries`)
       .nullish()
-      .describe('Tokens and costs, by bucket and model.'),
+      .describe('Metrics of tokens and costs, by bucket and model.'),
     call_metrics: z
       .array(CallMetricSpec)
       .max(METRIC_SPECS_MAX, `must have at most ${METRIC_SPECS_MAX} entries`)
       .nullish()
-      .describe('Latency and counts, by bucket.'),
-    filter: CallsFilter.nullish().describe('Which calls count; all when absent.'),
+      .describe('Metrics of latency and counts, by bucket.'),
+    filter: CallsFilter.nullish().describe('Which calls are counted; all when absent.'),
     usage_counting: UsageCounting.nullish().describe(
       'How usage is counted; an addition. When absent `own`, with a filter that takes calls out of their traces (ops, roots, ids of calls or parents, refs) `reported`.',
     ),
@@ -126,20 +126,23 @@ export type CallStatsRequest = z.infer<typeof CallStatsRequest>
 
 const time = z.string().meta({ format: 'date-time' })
 /** Metric values and `count`. Not named apart, so that the keys keep their order. */
-const values = z.number().nullable().describe('A metric value, or `count`, the rows of the bucket.')
+const values = z
+  .number()
+  .nullable()
+  .describe('A metric value, or `count`, the number of rows in the bucket.')
 
 /** Spec: §2.9 usage bucket. */
 const UsageBucket = z
   .object({
-    timestamp: time.describe('Where the bucket begins, UTC.'),
-    model: z.string().describe('Model as the calls name it.'),
+    timestamp: time.describe('Start of the bucket, UTC.'),
+    model: z.string().describe('Model, as named by the calls.'),
   })
   .catchall(values)
   .meta({ id: 'UsageBucket', description: 'Usage of one model in one bucket.' })
 
 /** Spec: §2.9 call bucket. */
 const CallBucket = z
-  .object({ timestamp: time.describe('Where the bucket begins, UTC.') })
+  .object({ timestamp: time.describe('Start of the bucket, UTC.') })
   .catchall(values)
   .meta({ id: 'CallBucket', description: 'Calls of one bucket.' })
 
@@ -149,7 +152,7 @@ export const CallStatsResponse = z
     start: time.describe('Start of the window, UTC.'),
     end: time.describe('End of the window, UTC.'),
     granularity: z.int().describe('Seconds of a bucket, as used.'),
-    timezone: z.string().describe('Zone that the buckets follow.'),
+    timezone: z.string().describe('Time zone of the buckets.'),
     usage_counting: UsageCounting.describe('How usage was counted; an addition.'),
     usage_buckets: z.array(UsageBucket).describe('By time, then model: each model in each bucket.'),
     call_buckets: z.array(CallBucket).describe('By time: each bucket of the window.'),

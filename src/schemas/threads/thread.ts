@@ -28,28 +28,28 @@ export const ThreadsQueryRequest = z.strictObject({
   project_id: ProjectId,
   filter: z
     .strictObject({
-      after_datetime: Timestamp.nullish().describe('Threads whose start_time is after it.'),
-      before_datetime: Timestamp.nullish().describe('Threads whose last_updated is before it.'),
+      after_datetime: Timestamp.nullish().describe('Only threads whose start_time is later.'),
+      before_datetime: Timestamp.nullish().describe('Only threads whose last_updated is earlier.'),
       thread_ids: z
         .array(ClientId)
         .max(THREAD_IDS_MAX, `must have at most ${THREAD_IDS_MAX} entries`)
         .nullish()
-        .describe('These threads alone.'),
+        .describe('Only these threads.'),
     })
     .nullish()
     .describe('Which threads; all when absent.'),
-  limit: whole.describe('Threads to give at most; all when absent.'),
-  offset: whole.describe('Threads to skip. Default 0.'),
+  limit: whole.describe('Maximum number of threads. Default: all.'),
+  offset: whole.describe('Number of threads to skip. Default 0.'),
   sort_by: z
     .array(
       z.strictObject({
-        field: z.enum(THREAD_SORT_FIELDS).describe('What to sort by.'),
+        field: z.enum(THREAD_SORT_FIELDS).describe('Field to sort by.'),
         direction: SortDirection,
       }),
     )
     .max(SORT_TERMS_MAX)
     .nullish()
-    .describe('Order, threads without the field last; by last_updated descending by default.'),
+    .describe('Order; threads without the field are last. Default: descending by last_updated.'),
 })
 export type ThreadsQueryRequest = z.infer<typeof ThreadsQueryRequest>
 
@@ -67,7 +67,7 @@ export const ThreadSchema = z
       .number()
       .nullable()
       .describe('Median of the durations of turns, milliseconds; null when none has ended.'),
-    p99_turn_duration_ms: z.number().nullable().describe('99th percentile, likewise.'),
+    p99_turn_duration_ms: z.number().nullable().describe('99th percentile of the same.'),
   })
-  .meta({ id: 'ThreadSchema', description: 'A thread as the sum of its turns.' })
+  .meta({ id: 'ThreadSchema', description: 'A thread, summed up from its turns.' })
 export type ThreadSchema = z.infer<typeof ThreadSchema>

@@ -35,51 +35,51 @@ export const TrainingJobDetail = z
     attempt: z.int().describe('Number of the last attempt; 0 before the first.'),
     max_attempts: z.int().describe('Failed attempts after which the job has failed.'),
     cancel_requested: z.boolean().describe('Whether a client has cancelled it.'),
-    last_heartbeat_at: time().describe('When its worker was last heard of, UTC.'),
-    progress: z.number().nullable().describe('Part that is done, 0 to 1, as the worker tells it.'),
+    last_heartbeat_at: time().describe('When its worker last reported, UTC.'),
+    progress: z.number().nullable().describe('Progress, 0 to 1, as reported by the worker.'),
     worker: z
       .object({
         id: z.string().describe('Name of the worker.'),
         version: z.string().describe('Its version.'),
       })
       .nullable()
-      .describe('Who ran the last attempt.'),
+      .describe('The worker of the last attempt.'),
     error: z
       .object({
         code: z
           .string()
           .describe('lease_expired, wall_limit, no_worker, cancelled, or a worker’s.'),
-        message: z.string().describe('What happened.'),
+        message: z.string().describe('Message for people.'),
       })
       .nullable()
-      .describe('Why it failed, or why its last attempt did.'),
+      .describe('Why the job, or its last attempt, failed.'),
     group_count: z.int().describe('Groups.'),
     trajectory_count: z.int().describe('Trajectories.'),
     trainable_count: z.int().describe('Trajectories with at least one choice.'),
     policy_lag: z
       .int()
       .nullable()
-      .describe('Steps between the oldest rollout policy and the weights that were trained.'),
+      .describe('Steps between the oldest rollout policy and the trained weights.'),
     resolved_config: ResolvedConfig.nullable().describe(
       'Settings of the last attempt, with defaults.',
     ),
     parent_checkpoint_id: z
       .string()
       .nullable()
-      .describe('What the last attempt went on from; null: the base model.'),
+      .describe('Checkpoint that the last attempt resumed from; null: the base model.'),
     checkpoint: z
       .object({
         id: z.string().describe('Id of the checkpoint.'),
         step: z.int().describe('Its step.'),
       })
       .nullable()
-      .describe('What it made.'),
+      .describe('The resulting checkpoint.'),
     untrained_reason: z
       .enum(UNTRAINED_REASONS)
       .nullable()
       .describe('Why there was nothing to train on; null when there was.'),
   })
-  .meta({ id: 'TrainingJobDetail', description: 'A training job and how far it is.' })
+  .meta({ id: 'TrainingJobDetail', description: 'A training job with its progress.' })
 export type TrainingJobDetail = z.infer<typeof TrainingJobDetail>
 
 export const TrainingJobListResponse = pageOf(TrainingJobDetail).meta({
@@ -96,9 +96,9 @@ export const JobEventResponse = z
     type: z
       .enum(JOB_EVENT_TYPES)
       .describe('training_ended or training_failed is the last one of every job.'),
-    data: FreeObject.describe('What happened, by name; error_message when it failed.'),
+    data: FreeObject.describe('Data of the event by name; error_message when it failed.'),
   })
-  .meta({ id: 'JobEventResponse', description: 'Something that happened in a training job.' })
+  .meta({ id: 'JobEventResponse', description: 'An event of a training job.' })
 export type JobEventResponse = z.infer<typeof JobEventResponse>
 
 export const JobEventListResponse = pageOf(JobEventResponse).meta({

@@ -115,7 +115,7 @@ export const ExperimentalConfig = z
  */
 export const TrainingJobCreateRequest = z
   .strictObject({
-    model_id: z.guid('must be a UUID').describe('Model to be trained.'),
+    model_id: z.guid('must be a UUID').describe('Model to train.'),
     trajectory_groups: boundedList(TrajectoryGroup, {
       min: 1,
       max: TRAJECTORY_GROUPS_MAX,
@@ -124,7 +124,7 @@ export const TrainingJobCreateRequest = z
       'Settings of the training step; null or absent: all defaults.',
     ),
   })
-  .meta({ id: 'TrainingJobCreateRequest', description: 'A step of training, from rollouts.' })
+  .meta({ id: 'TrainingJobCreateRequest', description: 'A training step on rollouts.' })
 export type TrainingJobCreateRequest = z.infer<typeof TrainingJobCreateRequest>
 
 /**

@@ -48,9 +48,9 @@ const RewardSource = z
     combine: z
       .enum(COMBINATIONS, ruleError(`one of ${COMBINATIONS.join(', ')}`))
       .default('newest')
-      .describe('What counts of several feedbacks about one rollout.'),
+      .describe('How several feedbacks on one rollout are combined.'),
   })
-  .meta({ id: 'RewardSource', description: 'Where rewards come from.' })
+  .meta({ id: 'RewardSource', description: 'The source of rewards.' })
 
 /**
  * Input of `POST /v1/preview/trajectory-groups/from-calls`.
@@ -61,12 +61,12 @@ export const TrajectoriesFromCallsRequest = z
   .strictObject({
     project_id: ProjectId,
     filter: CallsFilter.nullish().describe('Which calls; all when absent.'),
-    query: Query.nullish().describe('A condition that the calls must meet too.'),
+    query: Query.nullish().describe('A further condition on the calls.'),
     rollout_by: z
       .enum(ROLLOUT_UNITS, ruleError(`one of ${ROLLOUT_UNITS.join(', ')}`))
       .default('call')
       .describe(
-        'What makes one rollout: each call, or all chosen calls of a trace or conversation, whose later chats become additional_histories.',
+        'What one rollout is: a call, or all selected calls of a trace or conversation, whose later chats become additional_histories.',
       ),
     group_by: FieldPath.default('inputs.messages').describe(
       "Field of a rollout's first chat call: rollouts with the same value are one group, those without one are left out. Of `trace_id`, `thread_id`, `attributes.episode`, ...",
@@ -77,9 +77,12 @@ export const TrajectoriesFromCallsRequest = z
       .min(1, 'must be at least 1')
       .max(SOURCE_CALLS_MAX, `must be at most ${SOURCE_CALLS_MAX}`)
       .default(SOURCE_CALLS_DEFAULT)
-      .describe('Calls to look at, the newest first.'),
+      .describe('Maximum number of calls to read, newest first.'),
   })
-  .meta({ id: 'TrajectoriesFromCallsRequest', description: 'Which calls to make trajectories of.' })
+  .meta({
+    id: 'TrajectoriesFromCallsRequest',
+    description: 'Which calls to build trajectories from.',
+  })
 export type TrajectoriesFromCallsRequest = z.output<typeof TrajectoriesFromCallsRequest>
 
 const count = (what: string) => z.int().describe(what)
@@ -88,7 +91,7 @@ export const TrajectoriesFromCallsResponse = z
   .object({
     trajectory_groups: z
       .array(z.looseObject({}))
-      .describe('Groups as a training job takes them, in the order of their newest call.'),
+      .describe('Groups in the format of a training job, in the order of their newest call.'),
     stats: z
       .object({
         calls: count('Calls that were looked at.'),
@@ -105,7 +108,10 @@ export const TrajectoriesFromCallsResponse = z
           } satisfies Record<LeftOutReason, z.ZodInt>)
           .describe('Rollouts left out, by reason.'),
       })
-      .describe('How many there were.'),
+      .describe('Numbers of calls, groups and rollouts.'),
   })
-  .meta({ id: 'TrajectoriesFromCallsResponse', description: 'Groups, and what was left out.' })
+  .meta({
+    id: 'TrajectoriesFromCallsResponse',
+    description: 'Groups, and how many rollouts were left out.',
+  })
 export type TrajectoriesFromCallsResponse = z.infer<typeof TrajectoriesFromCallsResponse>

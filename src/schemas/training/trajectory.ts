@@ -43,7 +43,7 @@ const content = z
     ruleError(`a string or a list of at most ${CONTENT_PARTS_MAX} content parts`),
   )
   .nullish()
-  .describe('What is said: a string, a list of content parts, or null.')
+  .describe('Content: a string, a list of content parts, or null.')
 
 const TrajectoryMessage = z
   .looseObject(
@@ -75,7 +75,7 @@ const TokenLogprob = z.looseObject(
       .describe('UTF-8 bytes of the token.'),
     top_logprobs: boundedList(z.looseObject({}, ruleError('an object')), { max: TOP_LOGPROBS_MAX })
       .nullish()
-      .describe('The likeliest tokens at this place.'),
+      .describe('The likeliest tokens at this position.'),
   },
   ruleError('an object with token and logprob'),
 )
@@ -88,7 +88,7 @@ const TrajectoryChoice = z
       finish_reason: boundedText({ min: 1, max: SHORT_TEXT_CHARS_MAX }).describe(
         'Why the model stopped: stop, length, tool_calls, ...',
       ),
-      index: boundedInteger('a whole number from 0', { min: 0 }).describe('Place of the choice.'),
+      index: boundedInteger('a whole number from 0', { min: 0 }).describe('Index of the choice.'),
       message: z
         .looseObject(
           {
@@ -99,7 +99,7 @@ const TrajectoryChoice = z
           },
           ruleError('an object with the role assistant'),
         )
-        .describe('What the model said.'),
+        .describe('The message of the model.'),
       logprobs: z
         .looseObject(
           {
@@ -113,7 +113,7 @@ const TrajectoryChoice = z
     },
     ruleError('a choice'),
   )
-  .meta({ id: 'TrajectoryChoice', description: 'What a model said, which trains.' })
+  .meta({ id: 'TrajectoryChoice', description: 'A choice of a model, which is trained on.' })
 
 const HistoryItem = z
   .looseObject({}, ruleError('a message or a choice'))
@@ -131,7 +131,7 @@ const HistoryItem = z
   .meta({ anyOf: [describeJson(TrajectoryMessage), describeJson(TrajectoryChoice)] })
 
 const messagesAndChoices = boundedList(HistoryItem, { max: HISTORY_ITEMS_MAX }).describe(
-  'Messages, which are context, and choices of the model, which train.',
+  'Messages, which are context, and choices of the model, which are trained on.',
 )
 
 const TrajectoryTool = z.looseObject(
@@ -141,12 +141,12 @@ const TrajectoryTool = z.looseObject(
       .looseObject(
         {
           name: boundedText({ min: 1, max: NAME_CHARS_MAX }).describe('Name of the function.'),
-          description: string.nullish().describe('What the function does.'),
+          description: string.nullish().describe('Description of the function.'),
           parameters: z
             .looseObject({}, ruleError('an object'))
             .nullish()
             .describe('JSON Schema of its arguments.'),
-          strict: flag().nullish().describe('Whether arguments keep the schema exactly.'),
+          strict: flag().nullish().describe('Whether arguments follow the schema exactly.'),
         },
         ruleError('an object with a name'),
       )
@@ -184,15 +184,15 @@ export const Trajectory = z
       additional_histories: boundedList(TrajectoryHistory, { max: TRAJECTORY_ENTRIES_MAX })
         .optional()
         .describe('Further histories of the same rollout, which share its reward.'),
-      reward: number.describe('How good the rollout was; any finite number.'),
-      initial_policy_version: policyVersion.describe('Step of the model when it began.'),
-      final_policy_version: policyVersion.describe('Step of the model when it ended.'),
+      reward: number.describe('Reward of the rollout; any finite number.'),
+      initial_policy_version: policyVersion.describe('Step of the model when the rollout began.'),
+      final_policy_version: policyVersion.describe('Step of the model when the rollout ended.'),
       metrics: boundedObject(TRAJECTORY_ENTRIES_MAX)
         .optional()
-        .describe('Measures of the rollout by name.'),
+        .describe('Metrics of the rollout by name.'),
       metadata: boundedObject(TRAJECTORY_ENTRIES_MAX)
         .optional()
-        .describe('Anything else that is known of the rollout.'),
+        .describe('Arbitrary metadata of the rollout.'),
       logs: boundedList(string, { max: TRAJECTORY_ENTRIES_MAX })
         .optional()
         .describe('Log lines of the rollout.'),

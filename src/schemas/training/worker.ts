@@ -48,7 +48,7 @@ export const ClaimRequest = z
       .array(nameOf(256))
       .min(1, 'must name at least one base model')
       .max(BASE_MODELS_MAX, `must have at most ${BASE_MODELS_MAX} entries`)
-      .describe('Base models that it can train; only jobs of these are given out.'),
+      .describe('Base models that it can train; it is given only jobs of these.'),
     wait_seconds: boundedNumber(`a number from 0 to ${CLAIM_WAIT_SECONDS_MAX}`, {
       min: 0,
       max: CLAIM_WAIT_SECONDS_MAX,
@@ -56,7 +56,7 @@ export const ClaimRequest = z
       .optional()
       .describe('Seconds to wait for a job when there is none. Default 0.'),
   })
-  .meta({ id: 'ClaimRequest', description: 'A worker that asks for a job.' })
+  .meta({ id: 'ClaimRequest', description: 'A worker that requests a job.' })
 export type ClaimRequest = z.infer<typeof ClaimRequest>
 
 /** Bytes that a worker fetches from this server, with its key and its lease. */
@@ -71,37 +71,44 @@ export const ResolvedConfig = z.looseObject({
   advantage_balance: z.number().describe('Weight of good against bad rollouts, -1 to 1.'),
   epsilon: z.number().describe('Lower width of the clip range.'),
   epsilon_high: z.number().describe('Upper width of the clip range.'),
-  importance_sampling_level: z.string().describe('Over what probability ratios are taken.'),
+  importance_sampling_level: z.string().describe('Level at which probability ratios are taken.'),
   learning_rate: z.number().describe('Step size of the optimizer.'),
-  mask_prob_ratio: z.boolean().describe('Whether tokens outside of the clip range are left out.'),
+  mask_prob_ratio: z.boolean().describe('Whether tokens outside the clip range are masked.'),
   max_negative_advantage_importance_sampling_weight: z
     .number()
     .nullable()
     .describe('Upper bound of the probability ratio; null: none.'),
-  model_k2_tau: z.number().nullable().describe('Pull back to the sampling policy; null: none.'),
-  ppo: z.boolean().describe('Whether the loss is that of PPO instead of CISPO.'),
+  model_k2_tau: z
+    .number()
+    .nullable()
+    .describe('Weight of the penalty for moving away from the sampling policy; null: none.'),
+  ppo: z.boolean().describe('Whether to use the loss of PPO instead of CISPO.'),
   precalculate_logprobs: z
     .boolean()
-    .describe('Whether old log probabilities are computed anew before the first step.'),
-  scale_rewards: z.boolean().describe("Whether rewards are divided by their group's deviation."),
+    .describe('Whether old log probabilities are recomputed before the first step.'),
+  scale_rewards: z
+    .boolean()
+    .describe('Whether rewards are divided by the standard deviation of their group.'),
 })
 
 /** A claimed job. */
 export const ClaimResponse = z
   .object({
     id: z.string().describe('Id of the job, a UUID.'),
-    attempt: z.int().describe('Number of this attempt, from 1; never given twice.'),
-    lease_token: z.string().describe('Proof of the lease; every later request carries it. Secret.'),
+    attempt: z.int().describe('Number of this attempt, from 1; never reused.'),
+    lease_token: z
+      .string()
+      .describe('Token of the lease, which every later request must carry. Secret.'),
     lease_expires_at: z.string().describe('When the lease ends unless it is renewed, UTC.'),
     deadline_at: z.string().describe('When the attempt ends even if it is renewed, UTC.'),
-    heartbeat_seconds: z.number().describe('Send a heartbeat this often.'),
+    heartbeat_seconds: z.number().describe('Interval at which to send heartbeats.'),
     model: z
       .object({
         id: z.string().describe('Id of the model, a UUID.'),
         entity: z.string().describe('First half of its project id.'),
         project: z.string().describe('Second half of its project id.'),
         name: z.string().describe('Its name.'),
-        base_model: z.string().describe('What its training starts from.'),
+        base_model: z.string().describe('Its base model.'),
       })
       .describe('The model to train.'),
     parent_checkpoint: z
@@ -113,16 +120,20 @@ export const ClaimResponse = z
       .nullable()
       .describe('The checkpoint that training resumes from; null: the base model.'),
     resolved_config: ResolvedConfig.describe('Settings with defaults filled in.'),
-    payload: Fetchable.describe('The trajectory groups, a JSON array as the client sent it.'),
-    group_count: z.int().describe('Groups of the payload.'),
-    trajectory_count: z.int().describe('Trajectories of the payload.'),
+    payload: Fetchable.describe(
+      'The trajectory groups: the JSON array exactly as the client sent it.',
+    ),
+    group_count: z.int().describe('Number of groups in the payload.'),
+    trajectory_count: z.int().describe('Number of trajectories in the payload.'),
     trainable_count: z.int().describe('Trajectories with at least one choice.'),
     policy_lag: z
       .int()
       .nullable()
-      .describe("The parent's step less the oldest policy of the rollouts; null when not told."),
+      .describe(
+        'Step of the parent minus the oldest policy step of the rollouts; null when unknown.',
+      ),
   })
-  .meta({ id: 'ClaimResponse', description: 'A job and the lease on it.' })
+  .meta({ id: 'ClaimResponse', description: 'A job and its lease.' })
 export type ClaimResponse = z.infer<typeof ClaimResponse>
 
 export const HeartbeatRequest = z
@@ -130,7 +141,7 @@ export const HeartbeatRequest = z
     lease_token: LeaseToken,
     progress: boundedNumber('a number from 0 to 1', { min: 0, max: 1 })
       .nullish()
-      .describe('Part of the work that is done, 0 to 1; shown with the job.'),
+      .describe('Progress of the job, 0 to 1.'),
   })
   .meta({ id: 'HeartbeatRequest', description: 'Renews a lease.' })
 export type HeartbeatRequest = z.infer<typeof HeartbeatRequest>
@@ -146,7 +157,7 @@ export const HeartbeatResponse = z
 export type HeartbeatResponse = z.infer<typeof HeartbeatResponse>
 
 const seq = boundedInteger('a whole number from 0', { min: 0, max: EVENT_SEQ_MAX }).describe(
-  'Number of the event in its attempt; a second event of a number is dropped.',
+  'Number of the event in its attempt; a second event with the same number is ignored.',
 )
 
 const WorkerEvent = z.discriminatedUnion(
@@ -154,16 +165,18 @@ const WorkerEvent = z.discriminatedUnion(
   [
     z.strictObject({
       seq,
-      type: z.literal('training_started').describe('The attempt begins to train.'),
+      type: z.literal('training_started').describe('Training has begun.'),
       data: Numbers.refine(
         (data) => Number.isInteger(data.num_sequences),
         'must have a whole num_sequences',
-      ).describe('Numbers by name; num_sequences, the gradient steps to come, is required.'),
+      ).describe(
+        'Metrics by name; num_sequences, the number of planned gradient steps, is required.',
+      ),
     }),
     z.strictObject({
       seq,
       type: z.literal('gradient_step').describe('One step of the optimizer.'),
-      data: Numbers.describe('Numbers of one optimizer step by name.'),
+      data: Numbers.describe('Metrics of one optimizer step by name.'),
     }),
   ],
   ruleError('an event of type training_started or gradient_step'),
@@ -176,9 +189,9 @@ export const JobEventsRequest = z
     events: z
       .array(WorkerEvent)
       .max(EVENTS_PER_REQUEST_MAX, `must have at most ${EVENTS_PER_REQUEST_MAX} entries`)
-      .describe('Events in their order; one that was sent before is dropped.'),
+      .describe('Events in order; events that were sent before are ignored.'),
   })
-  .meta({ id: 'JobEventsRequest', description: 'What happened in a training attempt.' })
+  .meta({ id: 'JobEventsRequest', description: 'Events of a training attempt.' })
 export type JobEventsRequest = z.infer<typeof JobEventsRequest>
 
 /** The body of a job, as the client sent it. */
@@ -195,7 +208,7 @@ export const WorkerAck = z
 export const ArtifactResponse = z
   .object({
     sha256: z.string().describe('SHA-256 of the stored bytes, in hex.'),
-    bytes: z.int().describe('Their length.'),
+    bytes: z.int().describe('Length in bytes.'),
   })
   .meta({ id: 'ArtifactResponse', description: 'A staged artifact; complete makes it visible.' })
 
@@ -205,7 +218,7 @@ export const CompleteRequest = z
     sha256: Sha256.nullish().describe(
       'SHA-256 of the uploaded artifact. Null only with trained false: the weights of the parent stay.',
     ),
-    metrics: Numbers.describe('Numbers of the step by name, kept with the checkpoint.'),
+    metrics: Numbers.describe('Metrics of the step by name, stored with the checkpoint.'),
     trained: z.boolean().describe('Whether there was anything to train on.'),
     reason: z
       .enum(UNTRAINED_REASONS, `must be ${UNTRAINED_REASONS.join(', ')}`)
@@ -228,7 +241,7 @@ export const CompleteResponse = z
       })
       .describe('The new checkpoint.'),
   })
-  .meta({ id: 'CompleteResponse', description: 'The checkpoint that the job made.' })
+  .meta({ id: 'CompleteResponse', description: 'The checkpoint of the job.' })
 
 export const FailRequest = z
   .strictObject({
@@ -238,13 +251,13 @@ export const FailRequest = z
         code: z
           .string()
           .regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be a name in lower case')
-          .describe('Stable name of what went wrong.'),
+          .describe('Stable code of the error.'),
         message: z
           .string()
           .max(ERROR_MESSAGE_CHARS_MAX, `must have at most ${ERROR_MESSAGE_CHARS_MAX} characters`)
-          .describe('A sentence for the client.'),
+          .describe('Message for people.'),
       })
-      .describe('What went wrong; clients see it when the job has failed.'),
+      .describe('The error, shown to clients when the job has failed.'),
     retryable: z.boolean().describe('Whether another attempt may succeed.'),
   })
   .meta({ id: 'FailRequest', description: 'A training attempt that failed.' })
@@ -252,21 +265,21 @@ export type FailRequest = z.infer<typeof FailRequest>
 
 export const ReleaseRequest = z
   .strictObject({ lease_token: LeaseToken })
-  .meta({ id: 'ReleaseRequest', description: 'Gives a job back; the attempt does not count.' })
+  .meta({ id: 'ReleaseRequest', description: 'Releases a job; the attempt does not count.' })
 
 /** Answer of fail and release: where the job is. */
 export const LeaseEndResponse = z
   .object({
     status: z
       .enum(['queued', 'failed', 'cancelled'])
-      .describe('State of the job; queued: it will be given out again.'),
+      .describe('State of the job; queued: it can be claimed again.'),
   })
-  .meta({ id: 'LeaseEndResponse', description: 'The state of the job without the lease.' })
+  .meta({ id: 'LeaseEndResponse', description: 'State of the job after the end of the lease.' })
 
 export type LeaseEndResponse = z.infer<typeof LeaseEndResponse>
 
 /** Answer of a claim when no job came in time. */
-export const NoContent = z.undefined().meta({ description: 'No job came in time.' })
+export const NoContent = z.undefined().meta({ description: 'No job became available in time.' })
 
 export const WorkerJobParams = z.object({ job_id: z.string().describe('Id of the job, a UUID.') })
 

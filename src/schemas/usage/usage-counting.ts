@@ -4,6 +4,6 @@ import { z } from 'zod'
 export const UsageCounting = z.enum(['own', 'reported'], 'must be own or reported').meta({
   id: 'UsageCounting',
   description:
-    '`own`: each token once, at the call that spent it: what a call reports less what its children report. `reported`: what each call reports, as it is.',
+    '`own`: each token once, at the call that spent it: the report of a call minus those of its children. `reported`: the unchanged report of each call.',
 })
 export type UsageCounting = z.infer<typeof UsageCounting>

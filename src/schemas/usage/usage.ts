@@ -40,7 +40,7 @@ const common = {
     .max(USAGE_CALLS_MAX)
     .nullish()
     .describe(
-      `Calls to look at, at most; more are refused and not left out. Default ${USAGE_CALLS_DEFAULT}.`,
+      `Maximum number of calls; a request that selects more is refused. Default ${USAGE_CALLS_DEFAULT}.`,
     ),
 }
 
@@ -49,10 +49,10 @@ export const TraceUsageRequest = z
   .strictObject({
     project_id: ProjectId,
     filter: CallsFilter.nullish().describe('Which calls; usually those of a trace.'),
-    query: Query.nullish().describe('Condition that the calls meet; bodies cannot be asked.'),
+    query: Query.nullish().describe('A condition on the calls; it cannot use bodies.'),
     ...common,
   })
-  .meta({ id: 'TraceUsageRequest', description: 'Calls to add usage up for.' })
+  .meta({ id: 'TraceUsageRequest', description: 'Calls whose usage is summed up.' })
 
 /** Calls by id, each with all of its descendants. */
 export const CallsUsageRequest = z
@@ -64,11 +64,11 @@ export const CallsUsageRequest = z
       .describe('Ids of the calls.'),
     ...common,
   })
-  .meta({ id: 'CallsUsageRequest', description: 'Calls to add usage up for.' })
+  .meta({ id: 'CallsUsageRequest', description: 'Calls whose usage is summed up.' })
 
 const count = (what: string) => z.int().describe(what)
 const money = (what: string) =>
-  z.number().nullable().describe(`${what}, USD; null when not asked for or without a price.`)
+  z.number().nullable().describe(`${what}, USD; null when not requested or without a price.`)
 
 /** What one model was used for. */
 export const ModelUsageTotals = z
@@ -84,7 +84,7 @@ export const ModelUsageTotals = z
     cache_read_input_tokens_total_cost: money('Cost of the input read from a cache'),
     cache_creation_input_tokens_total_cost: money('Cost of the input written to a cache'),
   })
-  .meta({ id: 'ModelUsageTotals', description: 'What one model was used for.' })
+  .meta({ id: 'ModelUsageTotals', description: 'Usage of one model.' })
 export type ModelUsageTotals = z.infer<typeof ModelUsageTotals>
 
 export const UsageResponse = z.object({
@@ -94,6 +94,6 @@ export const UsageResponse = z.object({
     .describe('By id of the call, then by model.'),
   unfinished_call_ids: z
     .array(z.string())
-    .describe('Calls among them that still run: their usage is not known yet.'),
+    .describe('Number of calls among them that are still running, whose usage is unknown.'),
 })
 export type UsageResponse = z.infer<typeof UsageResponse>

@@ -17,7 +17,7 @@ const OutputPart = z.looseObject({
 const ResponseOutputItem = z
   .looseObject({
     type: text().describe('reasoning, message or function_call.'),
-    id: text().describe('Id of the item, made of the id of its response.'),
+    id: text().describe('Id of the item, which contains the id of its response.'),
     status: optionalField(text(), 'in_progress, completed or incomplete.'),
     role: optionalField(text(), 'Of a message: assistant.'),
     content: optionalField(z.array(OutputPart), 'Parts of a message or of reasoning.'),
@@ -26,17 +26,17 @@ const ResponseOutputItem = z
     name: optionalField(text(), 'Of a call: name of the function.'),
     arguments: optionalField(text(), 'Of a call: arguments as JSON text, as the model wrote them.'),
   })
-  .meta({ id: 'ResponseOutputItem', description: 'An item that the model made.' })
+  .meta({ id: 'ResponseOutputItem', description: 'An item of the output.' })
 
 /** A response. */
 export const ResponseObject = z
   .looseObject({
     id: text().describe('Id of the response, resp_ and 32 hexadecimal digits.'),
     object: z.literal('response').describe('Always response.'),
-    created_at: z.number().describe('When it was begun: seconds since the epoch.'),
+    created_at: z.number().describe('When it was created, seconds since the epoch.'),
     status: text().describe('in_progress, completed, incomplete, failed or cancelled.'),
-    model: text().describe('The model that answered, under the name that was asked for.'),
-    output: z.array(ResponseOutputItem).describe('What the model made, in its order.'),
+    model: text().describe('The model, under the requested name.'),
+    output: z.array(ResponseOutputItem).describe('The output items, in order.'),
     usage: optionalField(z.looseObject({}), 'Tokens that it used; null before its end.'),
     error: optionalField(z.looseObject({}), 'What broke it.'),
     incomplete_details: optionalField(z.looseObject({}), 'Why it is incomplete.'),
@@ -47,8 +47,8 @@ export const ResponseObject = z
 /** One typed event of a stream. */
 export const ResponseEvent = z
   .looseObject({
-    type: text().describe('Name of the event, as response.output_text.delta.'),
-    sequence_number: z.int().describe('Number of the event in its stream, from 0.'),
+    type: text().describe('Type of the event, such as response.output_text.delta.'),
+    sequence_number: z.int().describe('Sequence number of the event in its stream, from 0.'),
   })
   .meta({ id: 'ResponseEvent', description: 'A typed event of a streamed response.' })
 
@@ -62,7 +62,7 @@ export const ResponseReadQuery = z.looseObject({
 })
 
 export const ResponseDeleted = z.object({
-  id: text().describe('Id of the response that was deleted.'),
+  id: text().describe('Id of the deleted response.'),
   object: z.literal('response').describe('Always response.'),
   deleted: z.literal(true).describe('Always true.'),
 })
@@ -74,13 +74,13 @@ export const InputItemsQuery = z.looseObject({
   order: z
     .enum(['asc', 'desc'], 'must be asc or desc')
     .optional()
-    .describe(`Order of the items. Default desc; ${PAGE_LIMIT_DEFAULT} items a page.`)
+    .describe(`Order of the items. Default desc; ${PAGE_LIMIT_DEFAULT} items per page.`)
     .meta({ default: 'desc' }),
 })
 
 export const InputItemsPage = z.object({
   object: z.literal('list').describe('Always list.'),
-  data: z.array(z.looseObject({})).describe('The page, in the asked order.'),
+  data: z.array(z.looseObject({})).describe('The page, in the requested order.'),
   has_more: z.boolean().describe('Whether more items follow the page.'),
   first_id: text().describe('Id of the first item of the page; empty without items.'),
   last_id: text().describe('Id of the last item of the page; empty without items.'),

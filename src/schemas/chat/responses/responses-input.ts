@@ -59,7 +59,7 @@ export const InputItem = z
       content: z
         .union([Content, z.null()], ruleError('a string or a list of parts'))
         .optional()
-        .describe('What a message says, or the reasoning: a string, or a list of parts.'),
+        .describe('Content of a message or of reasoning: a string, or a list of parts.'),
       call_id: id('Which call this is, or which one it answers.'),
       name: optionalField(boundedText({ max: NAME_CHARS_MAX }), 'Name of the called function.'),
       arguments: text('Arguments of the call as JSON text.'),

@@ -83,7 +83,7 @@ const FIELDS = {
       ruleError(`a string or a list of at most ${INPUT_ITEMS_MAX} items`),
     )
     .nullish()
-    .describe('What is asked: a text of the user, or a list of items.'),
+    .describe('The input: a text of the user, or a list of items.'),
   model: optionalField(
     boundedText({ max: MODEL_CHARS_MAX }),
     'Id or alias of the model; the default model of the server when absent.',
@@ -158,17 +158,17 @@ const FIELDS = {
   background: optionalField(flag(), 'True is refused: an answer is made while its client waits.'),
   conversation: z.unknown().optional().describe('Refused: use previous_response_id.'),
   prompt: z.unknown().optional().describe('Refused: there are no stored prompts.'),
-  context_management: z.unknown().optional().describe('Refused: nothing is compacted.'),
+  context_management: z.unknown().optional().describe('Refused: contexts are not compacted.'),
   moderation: z.unknown().optional().describe('Refused: nothing is moderated.'),
   access_programs: z.unknown().optional().describe('Refused: there are none.'),
-  image: z.unknown().optional().describe('Refused: images pass as they are.'),
+  image: z.unknown().optional().describe('Refused: images are passed on unchanged.'),
 } as const
 
 /** Body of a response to be made; unknown fields pass to the engine, as in a chat. */
 export const ResponseCreateRequest = z.looseObject(FIELDS, ruleError('a JSON object')).meta({
   id: 'ResponseCreateRequest',
   description:
-    'A response to be made. What is refused here is passed on to engines that make responses themselves, but for background and conversation.',
+    'A response to create. Engines with a Responses API of their own get the fields that are refused here, except background and conversation.',
 })
 
 /** The named fields only, so that `keyof` stays the list of them. */

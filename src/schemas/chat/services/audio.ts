@@ -32,12 +32,12 @@ export const formFile = (description: string) =>
 export const SpeechRequest = z
   .looseObject(
     {
-      input: boundedText({ min: 1, max: INPUT_CHARS_MAX }).describe('What is to be said.'),
+      input: boundedText({ min: 1, max: INPUT_CHARS_MAX }).describe('Text to speak.'),
       model,
       voice: z
         .union([word(), z.looseObject({})], ruleError('a name or an object'))
         .nullish()
-        .describe('Who says it; the engine knows which voices there are.'),
+        .describe('Voice; the engine defines which ones exist.'),
       instructions: optionalField(text(), 'How it is to be said.'),
       response_format: optionalField(word(), 'As `mp3`; the engine knows which ones there are.'),
       speed: optionalField(
@@ -49,7 +49,7 @@ export const SpeechRequest = z
     },
     ruleError('a JSON object'),
   )
-  .meta({ id: 'SpeechRequest', description: 'A text to be said.' })
+  .meta({ id: 'SpeechRequest', description: 'A text to speak.' })
 export type SpeechRequest = z.infer<typeof SpeechRequest>
 
 const SPOKEN_FIELDS = {
@@ -67,7 +67,7 @@ export const TranscriptionForm = z
     language: optionalField(word(), 'Of what is said, as `en`.'),
     stream: optionalField(formFlag(), 'Whether the answer comes as events of the engine.'),
     'timestamp_granularities[]': words().optional().describe('`word`, `segment`.'),
-    'include[]': words().optional().describe('What else is told, as `logprobs`.'),
+    'include[]': words().optional().describe('Further data to include, such as `logprobs`.'),
     chunking_strategy: optionalField(text(), '`auto`, or an object as JSON text.'),
   })
   .meta({ id: 'TranscriptionForm', description: 'Fields of a transcription beside its file.' })
@@ -79,5 +79,5 @@ export const TranslationForm = z
 export type TranslationForm = z.infer<typeof TranslationForm>
 
 export const SpokenText = z
-  .looseObject({ text: z.string().describe('What was said.') })
-  .meta({ id: 'SpokenText', description: 'What was said in a file.' })
+  .looseObject({ text: z.string().describe('The text.') })
+  .meta({ id: 'SpokenText', description: 'The transcript of a file.' })

@@ -35,7 +35,7 @@ export const EmbeddingRequest = z
           ],
           ruleError(INPUT_RULE),
         )
-        .describe(`What is embedded: ${INPUT_RULE}.`),
+        .describe(`Input to embed: ${INPUT_RULE}.`),
       model: optionalField(
         boundedText({ max: MODEL_CHARS_MAX }),
         'Id or alias of the model; the default model of the server when absent.',
@@ -53,17 +53,17 @@ export const EmbeddingRequest = z
     },
     ruleError('a JSON object'),
   )
-  .meta({ id: 'EmbeddingRequest', description: 'Texts to be embedded.' })
+  .meta({ id: 'EmbeddingRequest', description: 'Texts to embed.' })
 export type EmbeddingRequest = z.infer<typeof EmbeddingRequest>
 
 export const EmbeddingResponse = z
   .looseObject({
     object: z.literal('list').optional().describe('Always list.'),
-    model: z.string().optional().describe('The model that answered.'),
+    model: z.string().optional().describe('The model.'),
     data: z
       .array(
         z.looseObject({
-          index: z.int().optional().describe('Number of the text, from 0.'),
+          index: z.int().optional().describe('Index of the text, from 0.'),
           embedding: z
             .union([z.array(z.number()), z.string()])
             .describe('The vector: numbers, or base64 of little-endian 32-bit floats.'),
@@ -72,4 +72,4 @@ export const EmbeddingResponse = z
       .describe('A vector for each text.'),
     usage: z.looseObject({}).optional().describe('Tokens that it used.'),
   })
-  .meta({ id: 'EmbeddingResponse', description: 'Vectors of texts.' })
+  .meta({ id: 'EmbeddingResponse', description: 'Embeddings of texts.' })

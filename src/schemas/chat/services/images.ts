@@ -19,7 +19,7 @@ const word = () => boundedText({ min: 1, max: WORD_CHARS_MAX })
 export const ImageRequest = z
   .looseObject(
     {
-      prompt: boundedText({ min: 1, max: PROMPT_CHARS_MAX }).describe('What is to be seen.'),
+      prompt: boundedText({ min: 1, max: PROMPT_CHARS_MAX }).describe('Description of the image.'),
       model: optionalField(
         boundedText({ max: MODEL_CHARS_MAX }),
         'Id or alias of the model; the default model of the server when absent.',
@@ -32,18 +32,18 @@ export const ImageRequest = z
       size: optionalField(word(), 'As `1024x1024`; the engine knows which ones there are.'),
       quality: optionalField(word(), 'As `high`; the engine knows which ones there are.'),
       response_format: optionalField(word(), '`url` or `b64_json`, where the engine has both.'),
-      stream: optionalField(flag(), 'Refused when true: images come whole.', false),
+      stream: optionalField(flag(), 'Refused when true: images are not streamed.', false),
       user: optionalField(boundedText({ max: USER_CHARS_MAX }), 'Who the request is made for.'),
     },
     ruleError('a JSON object'),
   )
-  .meta({ id: 'ImageRequest', description: 'An image to be made.' })
+  .meta({ id: 'ImageRequest', description: 'An image to generate.' })
 export type ImageRequest = z.infer<typeof ImageRequest>
 
 export const ImageResponse = z
   .looseObject({
     created: z.int().optional().describe('Seconds since the epoch.'),
-    data: z.array(z.looseObject({})).describe('An image each, as `url` or `b64_json`.'),
+    data: z.array(z.looseObject({})).describe('The images, each as `url` or `b64_json`.'),
   })
   .meta({ id: 'ImageResponse', description: 'Images.' })
 
@@ -62,7 +62,7 @@ const EDITED_FIELDS = {
 export const ImageEditForm = z
   .looseObject({
     ...EDITED_FIELDS,
-    prompt: boundedText({ min: 1, max: PROMPT_CHARS_MAX }).describe('What is to be changed.'),
+    prompt: boundedText({ min: 1, max: PROMPT_CHARS_MAX }).describe('Description of the edit.'),
     quality: optionalField(word(), 'As `high`; the engine knows which ones there are.'),
     background: optionalField(word(), 'As `transparent`.'),
     input_fidelity: optionalField(word(), 'As `high`.'),
@@ -70,7 +70,7 @@ export const ImageEditForm = z
     stream: z
       .enum(['true', 'false'], ruleError('true or false'))
       .nullish()
-      .describe('Refused when true: images come whole.'),
+      .describe('Refused when true: images are not streamed.'),
   })
   .meta({ id: 'ImageEditForm', description: 'Fields of an edited image beside its files.' })
 export type ImageEditForm = z.infer<typeof ImageEditForm>

@@ -23,7 +23,7 @@ export const ModerationRequest = z
           ],
           ruleError(INPUT_RULE),
         )
-        .describe(`What is judged: ${INPUT_RULE}.`),
+        .describe(`Input to moderate: ${INPUT_RULE}.`),
       model: optionalField(
         boundedText({ max: MODEL_CHARS_MAX }),
         'Id or alias of the model; the default model of the server when absent.',
@@ -31,13 +31,13 @@ export const ModerationRequest = z
     },
     ruleError('a JSON object'),
   )
-  .meta({ id: 'ModerationRequest', description: 'Texts or images to be judged.' })
+  .meta({ id: 'ModerationRequest', description: 'Texts or images to moderate.' })
 export type ModerationRequest = z.infer<typeof ModerationRequest>
 
 export const ModerationResponse = z
   .looseObject({
-    id: z.string().optional().describe('Id of the judgement.'),
-    model: z.string().optional().describe('The model that answered.'),
-    results: z.array(z.looseObject({})).describe('A judgement for each input.'),
+    id: z.string().optional().describe('Id of the moderation.'),
+    model: z.string().optional().describe('The model.'),
+    results: z.array(z.looseObject({})).describe('One result per input.'),
   })
-  .meta({ id: 'ModerationResponse', description: 'Judgements of inputs.' })
+  .meta({ id: 'ModerationResponse', description: 'Moderation results of inputs.' })

@@ -38,7 +38,7 @@ export const TextCompletionRequest = z
           ],
           ruleError(PROMPT_RULE),
         )
-        .describe(`What goes on: ${PROMPT_RULE}.`),
+        .describe(`Prompt to complete: ${PROMPT_RULE}.`),
       model: optionalField(
         boundedText({ max: MODEL_CHARS_MAX }),
         'Id or alias of the model; the default model of the server when absent.',
@@ -79,18 +79,18 @@ export const TextCompletionRequest = z
     },
     ruleError('a JSON object'),
   )
-  .meta({ id: 'TextCompletionRequest', description: 'A text to go on with.' })
+  .meta({ id: 'TextCompletionRequest', description: 'A text to complete.' })
 export type TextCompletionRequest = z.infer<typeof TextCompletionRequest>
 
 export const TextCompletionResponse = z
   .looseObject({
     id: z.string().optional().describe('Id of the completion.'),
-    model: z.string().optional().describe('The model that answered.'),
+    model: z.string().optional().describe('The model.'),
     choices: z
       .array(
         z.looseObject({
-          index: z.int().optional().describe('Number of the choice, from 0.'),
-          text: z.string().describe('What the model wrote.'),
+          index: z.int().optional().describe('Index of the choice, from 0.'),
+          text: z.string().describe('The generated text.'),
         }),
       )
       .describe('As many choices as `n` for each prompt.'),
@@ -98,5 +98,5 @@ export const TextCompletionResponse = z
   })
   .meta({
     id: 'TextCompletionResponse',
-    description: 'A text that went on; of a stream, a chunk of it.',
+    description: 'A completion of a text; in a stream, a chunk of it.',
   })

@@ -50,18 +50,18 @@ export const TokenizeRequest = z
     path: ['prompt'],
     error: 'is required, or messages',
   })
-  .meta({ id: 'TokenizeRequest', description: 'A text or a chat to be cut into tokens.' })
+  .meta({ id: 'TokenizeRequest', description: 'A text or a chat to tokenize.' })
 export type TokenizeRequest = z.infer<typeof TokenizeRequest>
 
 export const TokenizeResponse = z
   .looseObject({
-    count: z.int().describe('How many tokens.'),
+    count: z.int().describe('Number of tokens.'),
     max_model_len: z
       .int()
       .nullish()
-      .describe('Tokens that prompt and answer may have; null where that is not known.'),
+      .describe('Maximum number of tokens of prompt and answer together; null when unknown.'),
     tokens: z.array(z.int()).describe('Their ids.'),
-    token_strs: z.array(z.string()).nullish().describe('Their texts, where asked for.'),
+    token_strs: z.array(z.string()).nullish().describe('Their texts, if requested.'),
   })
   .meta({ id: 'TokenizeResponse', description: 'The tokens of a text.' })
 
@@ -75,7 +75,7 @@ export const DetokenizeRequest = z
     },
     ruleError('a JSON object'),
   )
-  .meta({ id: 'DetokenizeRequest', description: 'Tokens whose text is wanted.' })
+  .meta({ id: 'DetokenizeRequest', description: 'Ids of tokens to detokenize.' })
 export type DetokenizeRequest = z.infer<typeof DetokenizeRequest>
 
 export const DetokenizeResponse = z
