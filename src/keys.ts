@@ -83,7 +83,7 @@ function printKey(key: StoredKey): void {
 
 async function revoke(keys: KeyStore, [id]: readonly string[]): Promise<void> {
   if (!id) throw new UsageError(USAGE)
-  if (!(await keys.revokeKey(id))) throw new Error(`there is no live key ${id}`)
+  if (!(await keys.revokeKey(id))) throw new Error(`there is no such key, or it was revoked: ${id}`)
   print(`revoked ${id}`)
 }
 

@@ -48,7 +48,7 @@ it('a field that cannot be asked for lists those that can', async () => {
   const { post } = await buildTestApp()
   const query = { $expr: { $eq: [{ $getField: 'input.a' }, { $literal: 1 }] } }
   const { body } = await post('/calls/stream_query', { project_id: 'a/b', query })
-  expect(body.error.message).toMatch(/can be asked for; these are: .*inputs/)
+  expect(body.error.message).toMatch(/can be queried; these are: .*inputs/)
 })
 
 it.each([

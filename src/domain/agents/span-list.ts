@@ -23,7 +23,7 @@ export function resolveSpanList(
   limitDefault: number,
 ): ResolvedSpanList {
   if ((request.measures ?? []).length > 0) {
-    const message = 'measures are of groups: give group_by, too.'
+    const message = 'measures need group_by.'
     throw new ApiError('validation_failed', { param: 'measures', message })
   }
   const terms = sort_by ?? []

@@ -63,7 +63,7 @@ export function typeOfRef({ source, key }: SpanValueRef, param: string): ValueTy
     const column = columnOf(key)
     if (column) return COLUMN_TYPES[column]
   } else if (source !== 'derived') return CUSTOM_TYPES[source]
-  const message = `${param} is no field of spans; another attribute is named by its source, as custom_attrs_string.`
+  const message = `${param} is not a field of spans; name other attributes by their source, such as custom_attrs_string.`
   throw new ApiError('validation_failed', { param, message })
 }
 

@@ -116,7 +116,7 @@ function feedbackValues(
 export function requireFeedbackPaths(paths: readonly (readonly string[])[], param: string): void {
   for (const [first, , field] of paths) {
     if (first !== 'feedback' || FEEDBACK_FIELDS.some((name) => name === field)) continue
-    const message = `${param}: feedback is asked for as feedback.[<type>].<field>; fields are ${FEEDBACK_FIELDS.join(', ')}.`
+    const message = `${param}: name feedback as feedback.[<type>].<field>; fields are ${FEEDBACK_FIELDS.join(', ')}.`
     throw new ApiError('query_invalid', { param, message })
   }
 }

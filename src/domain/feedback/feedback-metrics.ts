@@ -55,7 +55,7 @@ export function resolveFeedbackMetrics(specs: readonly FeedbackMetricSpec[]): Fe
       refuse(`${param}.percentiles`, 'are for numeric values only')
     }
     if (value_type === 'categorical' && aggregations.some((name) => name !== 'count')) {
-      refuse(`${param}.aggregations`, 'of categorical values can be count only')
+      refuse(`${param}.aggregations`, 'must be count for categorical values')
     }
     const isBare = aggregations.length === 0 && percentiles.length === 0
     return {

@@ -144,14 +144,14 @@ function textOf(value: unknown): string {
 function objectOf(value: unknown): Message {
   if (value === undefined || value === null) return {}
   if (typeof value !== 'object' || Array.isArray(value))
-    throw new SpanError('a message is no object')
+    throw new SpanError('a message is not an object')
   return value as Message
 }
 
 /** The items of a repeated field. @throws SpanError for more than a number of them */
 function listOf(value: unknown, max: number): Message[] {
   if (value === undefined || value === null) return []
-  if (!Array.isArray(value)) throw new SpanError('a repeated field is no array')
+  if (!Array.isArray(value)) throw new SpanError('a repeated field is not an array')
   if (value.length > max) throw new SpanError(`a repeated field has more than ${max} items`)
   return value.map(objectOf)
 }

@@ -22,7 +22,7 @@ export function openJson(request: unknown): JsonGroup[] {
 
 /** Reads one span of a group. @throws SpanError */
 export function readJsonSpan(span: unknown, source: SpanSource): Span {
-  if (!isObject(span)) throw new SpanError('a span is no object')
+  if (!isObject(span)) throw new SpanError('a span is not an object')
   return readSpan(span, source)
 }
 
@@ -34,6 +34,6 @@ function listOf(value: unknown, name: string): readonly unknown[] {
 }
 
 function memberOf(value: unknown, name: string): unknown {
-  if (!isObject(value)) throw new SpanError('the request is no JSON object of OTLP')
+  if (!isObject(value)) throw new SpanError('the request is not a JSON object of OTLP')
   return value[name]
 }

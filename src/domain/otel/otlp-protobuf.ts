@@ -75,7 +75,7 @@ function decode(type: protobuf.Type, bytes: Uint8Array): Message {
   try {
     return type.decode(bytes) as unknown as Message
   } catch {
-    throw new SpanError(`the bytes are no ${type === FRAME ? 'trace request' : 'span'}`)
+    throw new SpanError(`the bytes are not a ${type === FRAME ? 'trace request' : 'span'}`)
   }
 }
 

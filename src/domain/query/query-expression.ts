@@ -159,7 +159,7 @@ export function parsePath(field: unknown, fields: ReadonlySet<string>, at: strin
   if (typeof field !== 'string') throw invalid(at, 'must be the name of a field')
   const path = splitPath(field)
   if (!fields.has(path[0] ?? '')) {
-    throw invalid(at, `is not a field that can be asked for; these are: ${[...fields].join(', ')}`)
+    throw invalid(at, `is not a field that can be queried; these are: ${[...fields].join(', ')}`)
   }
   return path
 }

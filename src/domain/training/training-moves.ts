@@ -155,10 +155,10 @@ export function failAttempt(job: TrainingJob, failure: Failure, end: AttemptEnd)
 /** Ends the attempt of a running job whose lease or time has run out. */
 export function endOverdue(job: TrainingJob, end: AttemptEnd): Moved {
   if (end.now_us >= (job.attempt_deadline_us ?? 0)) {
-    const message = 'The attempt took longer than an attempt may take.'
+    const message = 'The attempt exceeded its time limit.'
     return failAttempt(job, { code: 'wall_limit', message, isRetryable: false }, end)
   }
-  const message = 'The worker was not heard of any more.'
+  const message = 'The worker stopped sending heartbeats.'
   return failAttempt(job, { code: 'lease_expired', message, isRetryable: true }, end)
 }
 
@@ -192,7 +192,7 @@ export function stopJob(job: TrainingJob, now_us: number): Moved {
 
 /** Ends a queued job that no worker came for. */
 export function timeOutJob(job: TrainingJob, now_us: number): Moved {
-  const message = 'No worker that trains this base model took the job in time.'
+  const message = 'No worker for this base model claimed the job in time.'
   return endInFailure(job, 'time_out', { code: 'no_worker', message }, now_us)
 }
 

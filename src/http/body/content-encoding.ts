@@ -40,7 +40,7 @@ export const contentEncoding = fp(
 /** The refusal of an encoding, which tells those that are taken. @param taken - comma-separated */
 export function refuseEncoding(taken: string = TAKEN): ApiError {
   return new ApiError('unsupported_media_type', {
-    message: `The content-encoding of the body is not taken here; these are: ${taken}.`,
+    message: `This content-encoding is not supported here; use one of: ${taken}.`,
     headers: { 'accept-encoding': taken },
   })
 }

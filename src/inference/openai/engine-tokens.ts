@@ -15,7 +15,7 @@ export function renderSglangTokens({ service, request, body }: ServiceCall, mode
   const set = new Map([['model', JSON.stringify(model)]])
   if (service === 'detokenize') set.set('skip_special_tokens', 'false')
   else if (service === 'tokenize' && request.return_token_strs) {
-    const message = 'return_token_strs is not supported: SGLang tells the ids of tokens alone.'
+    const message = 'return_token_strs is not supported: SGLang returns only the ids of tokens.'
     throw new ApiError('unsupported_parameter', { param: 'return_token_strs', message })
   }
   return editMembers(body, { set })
@@ -33,7 +33,8 @@ export function renderLlamaTokens(call: ServiceCall): string {
   if (call.service !== 'tokenize') throw new ApiError('internal_error')
   const { prompt, add_special_tokens, return_token_strs, messages } = call.request
   if (messages) {
-    const message = 'messages is not supported: llama-server cuts plain texts alone, send prompt.'
+    const message =
+      'messages is not supported: llama-server tokenizes only plain texts; send prompt.'
     throw new ApiError('unsupported_parameter', { param: 'messages', message })
   }
   return JSON.stringify({

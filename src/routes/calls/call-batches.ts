@@ -164,5 +164,8 @@ function parseItem<T>(app: App, schema: z.ZodType<T>, json: unknown): T {
 /** @throws ApiError validation_failed when a body names another project than the address */
 function requireSameProject(sent: string, project_id: string, param: string): void {
   if (sent === project_id) return
-  throw new ApiError('validation_failed', { param, message: `${param} is not that of the address` })
+  throw new ApiError('validation_failed', {
+    param,
+    message: `${param} must equal that of the address`,
+  })
 }

@@ -62,7 +62,7 @@ function resolveMetric(metric: SpanMetric, param: string): SpanMetric {
   }
   for (const name of metric.aggregations) requireAggregation(type, name, `${param}.aggregations`)
   if (metric.percentiles.length > 0 && type !== 'number') {
-    const message = `${param}.percentiles are of numbers alone.`
+    const message = `${param}.percentiles are for numbers only.`
     throw new ApiError('validation_failed', { param: `${param}.percentiles`, message })
   }
   if (metric.aggregations.length + metric.percentiles.length > 0) return metric

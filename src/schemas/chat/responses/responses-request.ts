@@ -110,7 +110,7 @@ const FIELDS = {
     'Options of a stream.',
   ),
   include: optionalField(
-    boundedList(z.enum(RESPONSE_INCLUDES, { error: 'is nothing that can be included' }), {
+    boundedList(z.enum(RESPONSE_INCLUDES, { error: 'cannot be included' }), {
       max: RESPONSE_INCLUDES.length,
     }),
     'What the answer includes: message.output_text.logprobs. The other names ask for parts of items that the server never makes, or that are there anyway.',
