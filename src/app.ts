@@ -28,7 +28,7 @@ import { healthRoutes } from './routes/access/health.ts'
 import { keyRoutes } from './routes/access/keys.ts'
 import { metricsRoutes } from './routes/access/metrics.ts'
 import { missingRoutes } from './routes/access/missing.ts'
-import { serverInfoRoutes } from './routes/access/server-info.ts'
+import { serverInfoRoutes, versionRoutes } from './routes/access/server-info.ts'
 import { agentChatRoutes } from './routes/agents/agent-chat.ts'
 import { agentSpanRoutes } from './routes/agents/agent-spans.ts'
 import { agentRoutes } from './routes/agents/agents.ts'
@@ -108,7 +108,7 @@ export async function buildApp(
   await app.register(openapi, { version })
 
   await app.register(healthRoutes, { checkStore: deps.checkStore })
-  await app.register(serverInfoRoutes, { version })
+  await app.register(versionRoutes, { version })
   await app.register(pageRoutes, { refScheme: config.refScheme })
 
   const clock = createClock()
@@ -131,6 +131,7 @@ export async function buildApp(
     async (traces: App) => {
       useVendorNames(traces)
       await traces.register(healthRoutes, { checkStore: deps.checkStore })
+      await traces.register(versionRoutes, { version })
       await traces.register(serverInfoRoutes, { version })
       await traces.register(async (basic: App) => {
         await useBasicAuthentication(basic, deps.keys.findPrincipal)

@@ -94,7 +94,6 @@ describe('every route', () => {
     expect(open).toEqual({
       'GET /health': '200',
       'GET /ready': '200',
-      'GET /server_info': '200',
       'GET /version': '200',
       'GET /calls/exports/{token}': 'export_not_found',
     })

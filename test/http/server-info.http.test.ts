@@ -3,18 +3,30 @@ import { buildTestApp } from '../support/build-test-app.ts'
 
 const VERSION = expect.stringMatching(/^\d+\.\d+\.\d+/)
 
-describe.each(['', '/traces'])('below %s/', (root) => {
-  it.each([
-    ['/health', { status: 'ok' }],
-    ['/version', { version: VERSION }],
-    ['/server_info', { min_required_weave_python_version: '0.0.1', trace_server_version: VERSION }],
-  ])('GET %s answers with and without credentials', async (path, expected) => {
-    const { get } = await buildTestApp()
-    for (const options of [{}, { key: null }, { key: 'wk_wrong' }]) {
-      const { status, body } = await get(root + path, options)
-      expect([status, body]).toEqual([200, expected])
-    }
-  })
+it.each([
+  ['/health', { status: 'ok' }],
+  ['/traces/health', { status: 'ok' }],
+  ['/version', { version: VERSION }],
+  ['/traces/version', { version: VERSION }],
+  [
+    '/traces/server_info',
+    { min_required_weave_python_version: '0.0.1', trace_server_version: VERSION },
+  ],
+])('GET %s answers with and without credentials', async (path, expected) => {
+  const { get } = await buildTestApp()
+  for (const options of [{}, { key: null }, { key: 'wk_wrong' }]) {
+    const { status, body } = await get(path, options)
+    expect([status, body]).toEqual([200, expected])
+  }
+})
+
+it('tells an SDK whose address lacks /traces where to ask', async () => {
+  const { get } = await buildTestApp()
+  const { status, body } = await get('/server_info')
+  expect([status, body.error.message]).toEqual([
+    404,
+    expect.stringContaining('/traces/server_info'),
+  ])
 })
 
 describe('POST /graphql', () => {

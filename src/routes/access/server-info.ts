@@ -1,4 +1,4 @@
-/** What tracing SDKs ask before anything else: versions. No credentials, no secrets. Additions to the spec. */
+/** Versions, which tracing SDKs ask for before anything else. No credentials, no secrets. Additions to the spec. */
 import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
 
@@ -18,17 +18,11 @@ const ServerInfo = z.object({
 })
 const Version = z.object({ version: z.string().describe('Version of this server.') })
 
+/** Only where SDKs speak: one that is told of another address learns it here, before it loses its calls. */
 export async function serverInfoRoutes(
   app: App,
   { version }: ServerInfoRoutesOptions,
 ): Promise<void> {
-  const schemaOf = (operationId: string, summary: string, body: z.ZodType) => ({
-    tags: ['server'],
-    operationId,
-    summary,
-    security: [],
-    response: { 200: body },
-  })
   app.get(
     '/server_info',
     { schema: schemaOf('getServerInfo', 'Versions, for tracing SDKs.', ServerInfo) },
@@ -37,11 +31,16 @@ export async function serverInfoRoutes(
       trace_server_version: version,
     }),
   )
+}
+
+export async function versionRoutes(app: App, { version }: ServerInfoRoutesOptions): Promise<void> {
   app.get(
     '/version',
     { schema: schemaOf('getVersion', 'Version of the server.', Version) },
-    async () => ({
-      version,
-    }),
+    async () => ({ version }),
   )
+}
+
+function schemaOf(operationId: string, summary: string, body: z.ZodType) {
+  return { tags: ['server'], operationId, summary, security: [], response: { 200: body } }
 }
