@@ -2,7 +2,7 @@
 import type { Clock } from '../domain/time/clock.ts'
 
 const US_PER_MS = 1000
-/** A wall clock that is apart from the steady one by more than this since the last look was set anew. */
+/** If the wall clock drifts from the steady clock by more than this between two reads, it was set. */
 const JUMP_MS = 1000
 
 /**
@@ -15,7 +15,7 @@ export function createClock(
 ): Clock {
   const listeners = new Set<(movedUs: number) => void>()
   let lastUs = 0
-  /** How far the wall clock was ahead of the steady one at the last look. */
+  /** How far the wall clock was ahead of the steady one at the last read. */
   let aheadMs = wallMs() - steadyMs()
 
   return {
@@ -31,7 +31,7 @@ export function createClock(
       }
       lastUs = nowUs - 1
       for (const listener of listeners) listener(Math.round(movedMs * US_PER_MS))
-      // Listeners ask for the time, too.
+      // Listeners may read the clock, too.
       lastUs = Math.max(lastUs + 1, nowUs)
       return lastUs
     },

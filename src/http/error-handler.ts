@@ -14,7 +14,7 @@ import { bytesMaxOf } from './body/content-encoding.ts'
 import { SchemaError } from './body/validation.ts'
 import { createRefusalLog, type RefusalLog } from './refusal-log.ts'
 
-/** What the framework and its plugins throw, in our words. */
+/** Errors of the framework and its plugins, by their code. */
 const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_json',
@@ -28,7 +28,7 @@ const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
 
 const AUTHENTICATION_CODES = /^FST_BASIC_AUTH_MISSING_OR_BAD/
 
-/** Anything thrown as an ApiError: errors of the framework by their code, all others as internal_error. */
+/** Converts anything thrown to an ApiError: errors of the framework by their code, all others to internal_error. */
 export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof SchemaError) return fromProblems(error.problems, request)
@@ -45,13 +45,13 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   return new ApiError('internal_error', { cause: error })
 }
 
-/** What the server of static files throws for paths that no file can have, and for parts that a file does not have. */
+/** Errors of the static file server for paths that no file can have, and for ranges that a file does not have. */
 function isFileRefusal(error: unknown): boolean {
   const { expose, statusCode } = (error ?? {}) as { expose?: unknown; statusCode?: unknown }
   return expose === true && typeof statusCode === 'number' && statusCode < 500
 }
 
-/** Whether the connection was cut in the middle of the body: Node tells it as an error of the request's stream. */
+/** Whether the connection was closed inside the body, which Node reports as an error of the request's stream. */
 function hasLeft({ raw }: FastifyRequest, code: string): boolean {
   return code === 'ECONNRESET' && raw.complete === false
 }
@@ -70,13 +70,13 @@ const CLIENT_ERROR_CODES: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-/** Answers what the HTTP parser refuses, before there is a request. */
+/** Answers requests that the HTTP parser refuses, for which there is no request object. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy(error)
   else endWithError(socket, new ApiError(CLIENT_ERROR_CODES[error.code ?? ''] ?? 'invalid_http'))
 }
 
-/** Writes a whole answer to a socket that has no request, and ends it. */
+/** Writes a whole answer to a socket without a request object, and closes it. */
 export function endWithError(socket: Socket, error: ApiError): void {
   const { status } = ERRORS[error.code]
   const body = JSON.stringify(toErrorBody(error))
@@ -94,7 +94,7 @@ export function endWithError(socket: Socket, error: ApiError): void {
   )
 }
 
-/** Answers what the router refuses, before there is a route. */
+/** Answers requests that the router refuses, for which there is no route. */
 export function answerFrameworkError(
   error: FastifyError,
   request: FastifyRequest,
@@ -135,7 +135,7 @@ function keep(body: unknown): string {
   return body as string
 }
 
-/** One error body for everything. */
+/** Installs the handlers that give all errors one body. */
 export const errorHandler = fp(
   async (app: App) => {
     const refusals = createRefusalLog(app.log)

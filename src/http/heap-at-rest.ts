@@ -16,7 +16,7 @@ export function collectAtRest(collect = globalThis.gc): void {
     const { utilization } = performance.eventLoopUtilization(now, last)
     last = now
     if (!watch.isDue({ utilization, bytes: rss() })) return
-    // Other flavours keep the pages that they empty.
+    // Other kinds of collection keep the pages that they empty.
     collect({ type: 'major', flavor: 'last-resort', execution: 'sync' })
     watch.noteCollected(rss())
   }, LOOK_EVERY_MS).unref()

@@ -1,20 +1,20 @@
 /**
- * Where log lines go: gathered for a moment and written together, since a system call for each line costs an
- * answer as much as its validation. What is gathered is written when the process ends by itself.
+ * Buffers log lines briefly and writes them together, because a system call per line costs a request as much as its
+ * validation. The buffer is also written when the process exits.
  */
 
-/** Limits of what is gathered: characters and milliseconds. */
+/** Limits of the buffer: characters and milliseconds. */
 const GATHERED_CHARS_MAX = 64 * 1024
 const GATHER_MS = 20
 
 interface LogOutput {
-  /** Takes one line with its line break. */
+  /** Adds one line with its line break. */
   write(line: string): void
-  /** Writes what was gathered. */
+  /** Writes the buffer. */
   flush(): void
 }
 
-/** @param writeOut - writes before it returns */
+/** @param writeOut - must write synchronously */
 export function createLogOutput(writeOut: (text: string) => void): LogOutput {
   let lines: string[] = []
   let charCount = 0

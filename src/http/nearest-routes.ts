@@ -1,15 +1,15 @@
-/** Which routes an address that has none may have meant: those whose paths share most pairs of characters with it. */
+/** Suggests routes for an unknown address: those whose paths share the most pairs of characters with it. */
 
-/** Limits: routes that are named, and characters of an address that are looked at. */
+/** Limits: suggested routes, and compared characters of an address. */
 const NAMED_MAX = 3
 const PATH_CHARS_MAX = 256
-/** Shared pairs of all pairs, 0..1, from which on a route is near. */
+/** A route is near from this fraction of shared pairs on, 0..1. */
 const NEAR_MIN = 0.5
 
 interface NearestRoutes {
-  /** @param url - as the router knows it, with `:name` for parameters */
+  /** @param url - the route pattern, with `:name` for parameters */
   add(method: string, url: string): void
-  /** The nearest routes as `POST /call/start`, nearest first; none when nothing is near. */
+  /** Returns the nearest routes, such as `POST /call/start`, nearest first; none when nothing is near. */
   find(path: string): string[]
 }
 

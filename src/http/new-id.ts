@@ -1,6 +1,6 @@
 /**
- * New ids: UUIDv7, many at once out of one piece of randomness, because asking the system for each id and
- * spelling its bytes one by one costs more than all else that is done with it.
+ * Generates UUIDv7 ids from a pool of random bytes, because a system call and the formatting of 16 bytes per id cost
+ * more than everything else that is done with it.
  */
 import { randomFillSync } from 'node:crypto'
 
@@ -9,14 +9,14 @@ const IDS_PER_FILL = 256
 const pool = Buffer.alloc(IDS_PER_FILL * ID_BYTES)
 const ID_DIGITS = ID_BYTES * 2
 
-/** Hexadecimal digits of the pool; no digit is used twice. */
+/** The pool in hexadecimal; no digit is used twice. */
 let digits = ''
 let used = 0
-/** The millisecond that ids were last made in, and what they begin with. */
+/** The millisecond of the last id, and the beginning of ids of that millisecond. */
 let lastMs = -1
 let start = ''
 
-/** A UUIDv7, lower case. Ids of one millisecond have no order. */
+/** Returns a UUIDv7 in lower case. Ids of one millisecond are not ordered. */
 export function newId(): string {
   if (used === digits.length) fillPool()
   const nowMs = Date.now()
@@ -31,7 +31,7 @@ export function newId(): string {
   return `${start}-${low}-${digits.slice(at + 20, at + ID_DIGITS)}`
 }
 
-/** The first six bytes of each id are its time and stay unused here. Spec: RFC 9562 §5.7. */
+/** Fills the pool. The first six bytes of each id are unused, because they are its time. Spec: RFC 9562 §5.7. */
 function fillPool(): void {
   randomFillSync(pool)
   for (let at = 0; at < pool.length; at += ID_BYTES) {

@@ -1,5 +1,5 @@
 /**
- * Requests that Node or the router would answer by themselves, or not at all: brought into the one error body. An
+ * Answers requests that Node or the router would answer by themselves, or not at all, with the common error body. An
  * unknown address is refused before a body is read.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -10,10 +10,10 @@ import type { App } from './app-type.ts'
 import { endWithError } from './error-handler.ts'
 import { createNearestRoutes } from './nearest-routes.ts'
 
-/** Methods of HTTP that routes of this server use. */
+/** HTTP methods that routes of this server use. */
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const
 
-/** Needs a server that leaves the check of the Host header to it, and all routes behind it. */
+/** Must be installed before all routes, on a server with Node's own check of the Host header turned off. */
 export const oddRequests = fp(
   async (app: App) => {
     const nearest = createNearestRoutes()
@@ -24,7 +24,7 @@ export const oddRequests = fp(
     app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
       app.routing(request, response)
     })
-    // A tunnel has no address of this server, and no answer but this.
+    // CONNECT names no address of this server; it has no other answer.
     app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
       endWithError(socket, new ApiError('method_not_allowed', { headers: allow(METHODS) }))
     })
@@ -41,7 +41,7 @@ export const oddRequests = fp(
       done()
     })
     function refuseAddress(method: string, path: string): ApiError {
-      // `*` asks about the server as a whole, which a lookup would take for a wildcard.
+      // `*` means the server as a whole; the router would take it for a wildcard.
       const allowed = METHODS.filter(
         (known) => path !== '*' && app.findRoute({ method: known, url: path }) !== null,
       )

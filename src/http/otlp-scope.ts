@@ -1,6 +1,6 @@
 /**
- * The edge of OTLP over HTTP: bodies pass as bytes, and everything that is answered, refusals included, has the encoding
- * of the request. Spec: §7 row 4 (error bodies not shown). Choice: OTLP's own error body here, since exporters read it.
+ * The scope of OTLP over HTTP: bodies are passed on as bytes, and all answers, errors included, have the encoding of
+ * the request. Spec: §7 row 4 (error bodies not shown). Choice: OTLP's own error body here, since exporters read it.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { encodeRpcStatus, encodeTraceResponse } from '../domain/otel/otlp-protobuf.ts'
@@ -13,7 +13,7 @@ type OtlpEncoding = 'protobuf' | 'json'
 const PROTOBUF = 'application/x-protobuf'
 const JSON_TYPE = 'application/json'
 
-/** Bytes of a body in either encoding; others end as unsupported_media_type. */
+/** Accepts bodies of either encoding as bytes; others end as unsupported_media_type. */
 export function useOtlpBodies(app: App, bodyBytesMax: number): void {
   app.removeAllContentTypeParsers()
   for (const type of [PROTOBUF, JSON_TYPE]) {
@@ -33,11 +33,11 @@ export function encodingOf(request: FastifyRequest): OtlpEncoding {
   return request.headers['content-type']?.startsWith(JSON_TYPE) ? 'json' : 'protobuf'
 }
 
-/** What was not stored, or null; 0 rejected with a message is a warning. */
+/** The part that was not stored, or null; 0 rejected with a message is a warning. */
 interface PartialSuccess {
   readonly rejected: number
   readonly message: string
-  /** The member that names the count, as `rejectedSpans`. */
+  /** Name of the count, such as `rejectedSpans`. */
   readonly field: 'rejectedSpans' | 'rejectedDataPoints' | 'rejectedLogRecords'
 }
 
@@ -58,7 +58,7 @@ export function answerExport(
   return reply.header('content-type', JSON_TYPE).serializer(String).send(body)
 }
 
-/** A refusal as `google.rpc.Status`. */
+/** Returns an error as `google.rpc.Status`. */
 export function renderRpcStatus(error: ApiError, status: number, request: FastifyRequest) {
   const code = rpcCodeOf(status)
   return encodingOf(request) === 'protobuf'

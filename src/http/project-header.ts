@@ -1,6 +1,5 @@
 /**
- * The project that an inference request is made for: a header, since the body has no place for it.
- * Throws, never answers.
+ * Reads the project of an inference request from a header, because the body has no field for it. Throws, never answers.
  */
 
 import type { FastifyRequest } from 'fastify'
@@ -10,13 +9,13 @@ import { ApiError } from '../errors.ts'
 import { ProjectId } from '../schemas/primitives.ts'
 import { isProjectId } from '../schemas/shapes.ts'
 
-/** The first that is sent counts; the second is what client libraries send. */
+/** The first one present is used; client libraries send the second. */
 const NAMES = ['Compat-Project', 'OpenAI-Project'].map((name) => ({
   name,
   key: name.toLowerCase(),
 }))
 
-/** The same for the document: the handler reads them by itself, since a fault is an invalid_header. */
+/** The same for the document. The handler reads them itself, because a wrong one is an invalid_header. */
 export const ProjectHeaders = z.object({
   'Compat-Project': ProjectId.optional().describe(
     'Project `<team>/<project>` that the request counts for; a completion is recorded as a call of it.',
@@ -27,14 +26,14 @@ export const ProjectHeaders = z.object({
 })
 
 /**
- * The project `<team>/<project>` of the request, or null when it names none.
+ * Returns the project `<team>/<project>` of the request, or null when it names none.
  *
  * @throws ApiError invalid_header for another shape, project_forbidden when the key may not use it;
  * `param` is the header's name
  *
  * Spec: §4.7.
- * Choice: a wrong value is refused, since usage tracked nowhere would be noticed too late; chat takes
- * the header too.
+ * Choice: a wrong value is refused, since usage that is tracked nowhere would be noticed too late; chats read the
+ * header, too.
  */
 export function requireProjectHeader(request: FastifyRequest): string | null {
   for (const { name, key } of NAMES) {

@@ -1,4 +1,4 @@
-/** Routes that read from one project and send the answer whole: authorize, then answer. */
+/** Routes that read from one project and answer at once, not as a stream: authorize, then answer. */
 import type { FastifySchema } from 'fastify'
 import type { z } from 'zod'
 import { requireAccess } from '../domain/access/permissions.ts'

@@ -7,7 +7,7 @@ import type { ApiError, ErrorCode } from '../errors.ts'
 
 /** The count of one line. */
 const GATHER_MS = 1000
-/** Limit: routes named in one line; the first ones are. */
+/** Limit: routes named in one line, the first ones. */
 const ROUTES_MAX = 16
 
 export interface RefusalLog {

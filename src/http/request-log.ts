@@ -6,16 +6,16 @@ import { newId } from './new-id.ts'
 
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/
 
-/** The client's `x-request-id` when it is well-formed, else a new UUIDv7. */
+/** Returns the client's `x-request-id` if it is well-formed, otherwise a new UUIDv7. */
 export function chooseRequestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id']
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId()
 }
 
-/** Answers carry `x-request-id`; the log tells route, status, duration and caller. */
+/** Adds `x-request-id` to answers, and logs route, status, duration and caller. */
 export const requestLog = fp(
   async (app: App) => {
-    // Its fields are all named below, so nothing has to be taken out, which would cost more than the line.
+    // All logged fields are listed below, so nothing needs to be redacted, which would cost more than the line.
     const lines = app.log.child({}, { redact: [] })
     app.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id)

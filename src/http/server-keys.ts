@@ -1,4 +1,4 @@
-/** Keys that the server takes besides the stored ones: that of the settings, and one that ends with the process. */
+/** Keys that are accepted besides the stored ones: the bootstrap key, and one that ends with the process. */
 import { randomBytes } from 'node:crypto'
 import { isSameBytes, KEY_BYTES, renderKey } from '../domain/access/keys.ts'
 import type { Principal } from '../domain/access/permissions.ts'
@@ -6,17 +6,17 @@ import type { Principal } from '../domain/access/permissions.ts'
 type Rights = Omit<Principal, 'keyId'>
 
 interface ServerKey {
-  /** As bytes: to compare these costs a fraction of a hash, which every request would pay. */
+  /** As bytes: comparing these costs a fraction of a hash, which every request would pay. */
   readonly secret: Buffer
   readonly principal: Principal
 }
 
 export interface ServerKeys {
-  /** The caller behind one of these keys, or null. */
+  /** Returns the caller of one of these keys, or null. */
   findPrincipal(secret: string): Principal | null
   /**
-   * The secret text of a new key that is never stored: it ends with the process, or when another one is made. For
-   * the part of the server that talks to it as its clients do.
+   * Returns the secret of a new key that is never stored: it ends with the process, or when another one is created.
+   * For parts of the server that call its own HTTP API.
    */
   createProcessKey(rights: Rights): string
 }

@@ -1,6 +1,6 @@
 /**
- * Request bodies that come compressed, as telemetry exporters and some SDKs send them. They are unpacked as they
- * arrive, off the event loop. The compressed bytes and the plain ones have a limit each; at either unpacking stops.
+ * Decompresses request bodies, which telemetry exporters and some SDKs send compressed. They are decompressed as they
+ * arrive, off the event loop. Compressed and plain bytes have a limit each, at which decompression stops.
  */
 import type { IncomingMessage } from 'node:http'
 import { Readable, type Transform } from 'node:stream'
@@ -10,7 +10,7 @@ import fp from 'fastify-plugin'
 import { ApiError, bodyTooLarge } from '../../errors.ts'
 import type { App } from '../app-type.ts'
 
-/** Spec: §4 (bodies are JSON, nothing about encodings). Choice: what Node unpacks; one encoding at a time. */
+/** Spec: §4 (bodies are JSON, nothing about encodings). Choice: those that Node supports; one encoding at a time. */
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['gzip', createUnzip],
   ['x-gzip', createUnzip],
@@ -20,7 +20,7 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
 ])
 const TAKEN = 'gzip, deflate, br, zstd'
 
-/** Unpacks bodies before they are parsed, whatever their media type. */
+/** Decompresses bodies before they are parsed, whatever their media type. */
 export const contentEncoding = fp(
   async (app: App) => {
     app.addHook('preParsing', (request, _reply, payload, done) => {
@@ -37,7 +37,7 @@ export const contentEncoding = fp(
   { name: 'content-encoding' },
 )
 
-/** The refusal of an encoding, which tells those that are taken. @param taken - comma-separated */
+/** Returns the error for an unsupported encoding. @param taken - the supported ones, comma-separated */
 export function refuseEncoding(taken: string = TAKEN): ApiError {
   return new ApiError('unsupported_media_type', {
     message: `This content-encoding is not supported here; use one of: ${taken}.`,
@@ -45,12 +45,12 @@ export function refuseEncoding(taken: string = TAKEN): ApiError {
   })
 }
 
-/** Limit: bytes of the body of a request, before and after it is unpacked. */
+/** Returns the limit of a request's body in bytes, before and after decompression. */
 export function bytesMaxOf({ routeOptions }: FastifyRequest): number {
   return routeOptions.config.bodyBytesMax ?? routeOptions.bodyLimit ?? 0
 }
 
-/** @param bytesMax - bound of the bytes before and of the bytes after */
+/** @param bytesMax - limit of the bytes before and of those after decompression */
 function unpack(packed: IncomingMessage, decoder: Transform, bytesMax: number): Readable {
   let receivedEncodedLength = 0
   const tooLarge = () => bodyTooLarge(bytesMax)
@@ -77,12 +77,12 @@ function unpack(packed: IncomingMessage, decoder: Transform, bytesMax: number): 
       decoder.destroy()
     }
   }
-  // A refused body is unpiped, and what it has left must not be unpacked. At its end it is unpiped, too.
+  // A refused body is unpiped, and its rest must not be decompressed. A body is also unpiped at its end.
   decoder.once('unpipe', () => decoder.writableFinished || decoder.destroy())
   packed.on('data', onChunk).once('close', onClose).pipe(decoder)
   const body = Readable.from(read(), { objectMode: false })
-  // Nobody listens any more when the client leaves behind a refusal.
+  // Nothing listens any more when the client disconnects after a refusal.
   body.on('error', () => undefined)
-  // The framework compares it with the announced length.
+  // The framework compares this count with the Content-Length.
   return Object.defineProperty(body, 'receivedEncodedLength', { get: () => receivedEncodedLength })
 }

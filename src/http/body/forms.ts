@@ -1,4 +1,4 @@
-/** Bodies that are forms, `multipart/form-data`: their limits, and what is wrong with one. */
+/** Bodies that are `multipart/form-data`: their limits and their errors. */
 import multipart from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { ApiError, bodyTooLarge } from '../../errors.ts'
@@ -10,7 +10,7 @@ interface FormLimits {
   readonly fileBytesMax: number
   readonly fieldsMax: number
   readonly fieldBytesMax: number
-  /** As the client tells its length; what really comes, the reader counts. */
+  /** Checks the length that the client declares; the reader counts the bytes that arrive. */
   readonly bodyBytesMax: number
 }
 
@@ -47,7 +47,7 @@ export async function useForms(app: App, limits: FormLimits): Promise<void> {
   })
 }
 
-/** What a form that cannot be read is refused with. */
+/** Returns the error for a form that cannot be read. */
 export function toFormError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   const code = FORM_ERRORS[(error as { code?: string } | null)?.code ?? '']

@@ -1,5 +1,5 @@
 /**
- * Reads JSON bodies: media type, and the text itself where a route asks for it. Never answers by itself: it throws
+ * Parses JSON bodies by media type, and keeps the text for routes that need it. Never answers by itself: it throws
  * ApiError.
  */
 import fp from 'fastify-plugin'

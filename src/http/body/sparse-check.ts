@@ -1,26 +1,26 @@
 /**
- * Validates an object by those of its schema's fields that it has. Zod visits every field that a schema names, and a
- * request sends few of many. It can only say yes: an object that it is not sure of goes to the whole schema, which
- * alone refuses.
+ * Validates only those fields of a schema that an object has. Zod visits every field of a schema, and a request has
+ * few of many. The check can only accept: an object that it does not accept is validated by the whole schema, which
+ * also builds the error.
  */
 import { z } from 'zod'
 
-/** Limits: values that are remembered of a field, the first that came, and characters of one. */
+/** Limits: values that are cached per field, first come, and characters of one. */
 const KNOWN_VALUES_MAX = 32
 const KNOWN_CHARS_MAX = 64
 
 interface Field {
   readonly schema: z.ZodType
-  /** Plain values that it takes as they are: clients send the same ones again and again. */
+  /** Primitive values that it accepts unchanged: clients send the same ones again and again. */
   readonly known: Set<unknown>
 }
 
-/** The value that the schema gives for the data, or null when the schema has to be asked. */
+/** Returns the output of the schema for the data, or null when the whole schema must validate it. */
 type SparseCheck = (data: unknown) => Record<string, unknown> | null
 
 /**
- * Prepares the check of a schema; null where it could differ from the schema: for all but objects that
- * keep unknown keys, have no rules over several fields, and fill in nothing that is absent.
+ * Prepares the check of a schema. Returns null if it could differ from the schema: for all but objects that keep
+ * unknown keys, have no rules over several fields, and have no defaults.
  */
 export function createSparseCheck(schema: z.ZodType): SparseCheck | null {
   if (!(schema instanceof z.ZodObject) || (schema.def.checks?.length ?? 0) > 0) return null
@@ -38,7 +38,7 @@ export function createSparseCheck(schema: z.ZodType): SparseCheck | null {
     if (!required.every((name) => Object.hasOwn(data, name))) return null
     const value: Record<string, unknown> = {}
     for (const [name, given] of Object.entries(data)) {
-      // Set like any other name, it would change what the object is.
+      // Assigning this name would set the prototype.
       if (name === '__proto__') return null
       const field = fields.get(name)
       value[name] = given

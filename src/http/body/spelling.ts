@@ -1,6 +1,6 @@
 /**
- * The edge of a trace scope: strict with neutral names, or tolerant with the vendor's. Handlers see
- * neutral names only; they meet the difference as `app.spelling`.
+ * How a scope of trace routes reads and writes names: strictly with neutral names, or tolerantly with the vendor's.
+ * Handlers see only neutral names; the rest of the difference is in `app.spelling`.
  */
 import type { FastifyRequest } from 'fastify'
 import { ResponseSerializationError } from 'fastify-type-provider-zod'
@@ -9,13 +9,13 @@ import type { App } from '../app-type.ts'
 import { type ParseResult, parseStrictly, parseTolerantly } from './tolerant-parse.ts'
 import { toNeutralNames, toVendorNames, toVendorPath } from './vendor-names.ts'
 
-/** How a scope writes names, for what the framework's own validation and serialization do not see. */
+/** How a scope spells names, for data that bypasses the framework's validation and serialization. */
 interface Spelling {
-  /** False where clients send more and other things than the spec's tables allow. */
+  /** False if clients send more and other fields than the spec's tables allow. */
   readonly isStrict: boolean
-  /** Parses one item of a batch, already in neutral names; the item must belong to the caller. */
+  /** Parses one item of a batch, already in neutral names, and may modify it. */
   parse<T>(schema: z.ZodType<T>, item: unknown): ParseResult<T>
-  /** An object that is written out past the serializer, as a line of a stream. */
+  /** Renames an object that bypasses the serializer, such as a line of a stream. */
   spellOut<T>(value: T): T
 }
 
@@ -26,14 +26,14 @@ declare module 'fastify' {
   }
 }
 
-/** Neutral names; what a schema does not know is refused. */
+/** Neutral names; fields that a schema does not know are refused. */
 export function useNeutralNames(app: App): void {
   app.decorate('spelling', { isStrict: true, parse: parseStrictly, spellOut: (value) => value })
 }
 
 /**
- * Vendor names on the way in and out; what a schema does not know is dropped. The routes of the scope
- * are left out of the OpenAPI document, which describes them in neutral names.
+ * Vendor names in requests and answers; fields that a schema does not know are dropped. The OpenAPI document omits
+ * the routes of the scope, because it describes them with neutral names.
  */
 export function useVendorNames(app: App): void {
   app.decorate('spelling', {
@@ -45,7 +45,7 @@ export function useVendorNames(app: App): void {
     route.schema = { ...route.schema, hide: true }
   })
   app.addHook('preValidation', async (request: FastifyRequest) => {
-    // Other bodies than JSON, as files, are read as bytes and streams.
+    // Bodies other than JSON, such as files, are bytes or streams.
     if (isPlain(request.body)) request.body = toNeutralNames(request.body)
   })
   app.setValidatorCompiler<z.ZodType>(

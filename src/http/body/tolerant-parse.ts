@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { type Problem, toProblems } from '../../schemas/problems.ts'
 import { SchemaError } from './validation.ts'
 
-/** Limit: rounds of dropping; what is deeper than so many nested objects stays refused. */
+/** Limit: rounds of dropping; unknown names nested deeper are refused. */
 const ROUNDS_MAX = 8
 
 type Issue = z.core.$ZodIssue
@@ -12,7 +12,7 @@ export type ParseResult<T> =
   | { readonly value: T; readonly error?: undefined }
   | { readonly error: SchemaError; readonly value?: undefined }
 
-/** Parses by the schema alone. */
+/** Parses strictly by the schema. */
 export function parseStrictly<T>(schema: z.ZodType<T>, data: unknown): ParseResult<T> {
   const result = schema.safeParse(data)
   if (result.success) return { value: result.data }
@@ -20,7 +20,7 @@ export function parseStrictly<T>(schema: z.ZodType<T>, data: unknown): ParseResu
 }
 
 /**
- * Parses; unknown names are deleted from `data` on the way, which therefore must belong to the caller.
+ * Parses, and deletes unknown names from `data`, which is modified.
  *
  * @param renderPath - the client's spelling of a problem's path
  */
@@ -41,7 +41,7 @@ export function parseTolerantly<T>(
   }
 }
 
-/** Deletes what the issues call unknown; returns how many keys. */
+/** Deletes the keys that the issues report as unknown; returns their number. */
 function dropUnknown(data: unknown, issues: readonly Issue[]): number {
   let dropped = 0
   for (const issue of issues) {
@@ -55,7 +55,7 @@ function dropUnknown(data: unknown, issues: readonly Issue[]): number {
   return dropped
 }
 
-/** Of a union's options, the first that fails by unknown names alone is the one that was meant. */
+/** Returns the issues of the first option of a union that fails only by unknown names: the client meant that one. */
 function dropInUnion(data: unknown, options: readonly (readonly Issue[])[]): number {
   const meant = options.find(
     (issues) => issues.length > 0 && issues.every(({ code }) => code === 'unrecognized_keys'),

@@ -1,8 +1,8 @@
 /**
- * What becomes of a body that is still on its way when its answer is ready. The answer goes out at once; then the
- * rest is read and thrown away, so that it is not read as the connection's next request, and a client that writes
- * before it reads gets to its answer. Why not close at once: the system would reset the connection, and a reset
- * drops what the client has not read yet.
+ * Handles a body that is still arriving when its answer is ready. The answer is sent at once. Then the rest of the body
+ * is read and discarded, so that it is not parsed as the connection's next request, and a client that writes before it
+ * reads gets to its answer. Closing at once would make the system reset the connection, and a reset drops what the
+ * client has not read yet.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
@@ -10,10 +10,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { App } from '../app-type.ts'
 
-/** Limits of what is read on: bytes and milliseconds. Beyond them the connection is cut. */
+/** Limits of the discarded rest: bytes and milliseconds. Beyond them the connection is closed. */
 const READ_ON_BYTES_MAX = 268_435_456
 const READ_ON_MS_MAX = 30_000
-/** Limit: after a longer body, or one of unknown length, the connection is closed: reading costs more than a new one. */
+/** Limit in bytes: after a longer body, or one of unknown length, the connection is closed, which is cheaper. */
 const KEEP_BYTES_MAX = 1_048_576
 
 interface UnreadBodyOptions {
@@ -21,7 +21,7 @@ interface UnreadBodyOptions {
   readonly readOnMsMax?: number
 }
 
-/** Keeps or closes connections whose requests were refused in the middle. */
+/** Keeps or closes connections whose requests were refused before their end. */
 export const unreadBody = fp<UnreadBodyOptions>(
   async (app: App, { readOnBytesMax = READ_ON_BYTES_MAX, readOnMsMax = READ_ON_MS_MAX }) => {
     const limits = { bytesMax: readOnBytesMax, msMax: readOnMsMax }
@@ -35,7 +35,7 @@ export const unreadBody = fp<UnreadBodyOptions>(
 )
 
 function isBodyUnderWay({ raw }: FastifyRequest): boolean {
-  // Not every request is of a socket: injected ones have no such field.
+  // Injected requests have no socket.
   if (raw.complete !== false || raw.method === 'HEAD') return false
   return raw.headers['transfer-encoding'] !== undefined || announcedBytes(raw) > 0
 }
@@ -50,7 +50,7 @@ interface Held {
   readonly msMax: number
 }
 
-/** The answer as a stream that has all its bytes at once, and ends when the body does or a limit is reached. */
+/** Returns the answer as a stream that has all bytes at once, and ends when the body ends or a limit is reached. */
 function holdAnswer(
   { raw }: FastifyRequest,
   reply: FastifyReply,
@@ -80,14 +80,14 @@ function holdAnswer(
   answer.once('close', () => clearTimeout(timer))
   raw.once('end', end)
   raw.once('close', end)
-  // Another reader may have had it before, and is done with it.
+  // It may still be piped to the reader that refused it.
   raw.unpipe()
   raw.on('data', onData)
   raw.resume()
   return answer
 }
 
-/** The rest of the body would be read as the next request. */
+/** Closes the connection: the rest of the body would be parsed as the next request. */
 function cutBehind(response: ServerResponse, request: IncomingMessage): void {
   response.once('finish', () => request.socket.destroySoon())
 }

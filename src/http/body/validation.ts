@@ -6,7 +6,7 @@ import { type Problem, toProblems } from '../../schemas/problems.ts'
 import type { App } from '../app-type.ts'
 import { createSparseCheck } from './sparse-check.ts'
 
-/** A body, query or path that breaks its schema; error-handler.ts chooses the status. */
+/** A body, query or path that violates its schema; error-handler.ts chooses the status. */
 export class SchemaError extends Error {
   readonly problems: readonly Problem[]
   constructor(problems: readonly Problem[]) {
@@ -16,10 +16,10 @@ export class SchemaError extends Error {
   }
 }
 
-/** Validation by Zod on the way in and out. */
+/** Installs validation by Zod of requests and answers. */
 export const validation = fp(
   async (app: App) => {
-    // The type provider's own validator joins paths with slashes, which loses keys that hold one.
+    // The type provider's own validator joins paths with slashes, which is ambiguous for keys that contain one.
     app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => {
       const checkSparse = httpPart === 'body' ? createSparseCheck(schema) : null
       return (data) => {

@@ -1,6 +1,6 @@
 /**
- * The two spellings of the trace API: neutral names at `/`, the vendor's below `/traces`. One table; what
- * a user traced is never looked into.
+ * The two spellings of the trace API: neutral names at `/`, the vendor's below `/traces`. Names inside the data of
+ * users are never changed.
  */
 
 /** Neutral name to vendor name. Spec: naming note (the interface's own names carry a vendor prefix). */
@@ -14,7 +14,7 @@ const VENDOR_NAMES = {
   svc_run_ids: 'wb_run_ids',
 } as const
 
-/** Keys whose values belong to users: their content keeps its names. */
+/** Keys whose values are data of users, in which nothing is renamed. */
 const PAYLOADS = new Set([
   'attributes',
   'inputs',
@@ -47,7 +47,7 @@ const PAYLOADS = new Set([
   '$literal',
 ])
 
-/** Keys whose strings are names of fields, dotted paths included. */
+/** Keys whose strings are names or dotted paths of fields. */
 const FIELD_NAMES = new Set(['columns', 'expand_columns', 'fields', 'field', '$getField'])
 
 /** What `source` says of a ref whose `key` is the name of a field; other sources are attributes of users. */
@@ -60,17 +60,17 @@ const toNeutral: Names = new Map(
   Object.entries(VENDOR_NAMES).map(([ours, theirs]) => [theirs, ours]),
 )
 
-/** A request body in neutral names. Values that need no renaming are shared with the input. */
+/** Returns a request body with neutral names. Values that need no renaming are shared with the input. */
 export function toNeutralNames(body: unknown): unknown {
   return rename(body, toNeutral)
 }
 
-/** An answer in vendor names; feedback that the server put into a summary included. */
+/** Returns an answer with vendor names, also in the feedback that the server adds to summaries. */
 export function toVendorNames<T>(answer: T): T {
   return rename(answer, toVendor) as T
 }
 
-/** A dotted path of a problem in vendor names, as `start.wb_user_id`. */
+/** Returns the dotted path of a problem with vendor names, such as `start.wb_user_id`. */
 export function toVendorPath(path: string): string {
   return path.replace(/(?<=^|\.)svc_\w+/g, (name) => toVendor.get(name) ?? name)
 }
@@ -88,7 +88,7 @@ function rename(value: unknown, names: Names): unknown {
 
 function renameUnder(key: string, value: unknown, names: Names): unknown {
   if (key === 'summary' && names === toVendor) return renameFeedback(value)
-  // A column of a query's result, as `payload.score`, belongs to the user like the whole.
+  // A column inside of user data, such as `payload.score`, is user data, too.
   if (PAYLOADS.has(key) || PAYLOADS.has(firstSegment(key))) return value
   if (FIELD_NAMES.has(key)) return renameFieldNames(value, names)
   return rename(value, names)
@@ -101,13 +101,13 @@ function renameFieldNames(value: unknown, names: Names): unknown {
   return (names.get(first) ?? first) + value.slice(first.length)
 }
 
-/** A column that an answer describes has its name as a member. */
+/** Renames a column that an answer describes: its name is a value. */
 function renameColumn(column: unknown, names: Names): unknown {
   if (typeof column !== 'object' || column === null || !('name' in column)) return column
   return { ...column, name: renameFieldNames(column.name, names) }
 }
 
-/** `summary.weave.feedback` is the server's own: rows of feedback, whose payloads are not looked into. */
+/** Renames `summary.weave.feedback`, which the server adds: rows of feedback, except for their payloads. */
 function renameFeedback(summary: unknown): unknown {
   const weave = (summary as { weave?: { feedback?: unknown } } | null | undefined)?.weave
   if (!Array.isArray(weave?.feedback)) return summary

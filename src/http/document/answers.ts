@@ -1,4 +1,4 @@
-/** Answers of routes that are no JSON object, for the document: bytes, lines, events. */
+/** Describes answers that are not JSON objects for the OpenAPI document: bytes, lines, events. */
 import { z } from 'zod'
 import { ChatCompletionChunk } from '../../schemas/chat/chat-chunk.ts'
 import { ChatCompletionResponse } from '../../schemas/chat/chat-response.ts'
@@ -8,7 +8,7 @@ import { JSON_LINES } from '../stream/json-lines.ts'
 
 const BYTES = 'application/octet-stream'
 
-/** A file as it is. */
+/** The bytes of a file. */
 export function bytesAnswer(description: string) {
   return {
     description,
@@ -22,7 +22,7 @@ export function fileAnswer(description: string, types: readonly string[]) {
   return { description, content: Object.fromEntries(types.map((type) => [type, { schema }])) }
 }
 
-/** What is said, as audio. */
+/** Generated speech. */
 export function audioAnswer() {
   const bytes = z.string().meta({ format: 'binary', description: 'Audio.' })
   return {
@@ -31,7 +31,7 @@ export function audioAnswer() {
   }
 }
 
-/** What was said, in the form that was asked for. */
+/** A transcript in the requested format. */
 export function spokenAnswer() {
   const events = z.string().meta({ description: 'With `stream`: the events of the engine.' })
   const text = z.string().meta({ description: 'Text or subtitles.' })
@@ -59,7 +59,7 @@ export function otlpAnswer(schema: z.ZodType) {
   }
 }
 
-/** JSON objects, one a line. @param item - their schema, which has a name in the document */
+/** JSON objects, one per line. @param item - their schema, which has a name in the document */
 export function linesAnswer(description: string, item: z.ZodType) {
   const schema = z.string().meta({
     description: 'One JSON object per line.',
@@ -68,7 +68,7 @@ export function linesAnswer(description: string, item: z.ZodType) {
   return { description, content: { [JSON_LINES]: { schema } } }
 }
 
-/** A chat completion at once, or in pieces. */
+/** A chat completion, whole or as chunks. */
 export function completionAnswer() {
   const events = z.string().meta({
     description:
@@ -85,7 +85,7 @@ export function completionAnswer() {
   }
 }
 
-/** A response at once, or as typed events. */
+/** A response, whole or as typed events. */
 export function responseAnswer() {
   const events = z.string().meta({
     description:
@@ -112,7 +112,7 @@ interface Operation {
   readonly responses?: Readonly<Record<string, { description: string }>>
 }
 
-/** Puts words in the place of those that the framework gives an answer without a description. */
+/** Replaces the framework's description of answers that have none. */
 export function describeAnswers<T extends object>(document: T): T {
   const { paths } = document as { paths?: Readonly<Record<string, Record<string, Operation>>> }
   for (const operation of Object.values(paths ?? {}).flatMap((item) => Object.values(item))) {

@@ -1,6 +1,6 @@
 /**
- * The components of the document as tools can use them. Each schema comes twice out of the type provider, as it
- * is read and as it is written (`NameInput` and `Name`): one is left where both are the same, or only one is used.
+ * Tidies the components of the document for tools. The type provider emits each schema twice, for requests and for
+ * answers (`NameInput` and `Name`): only one is kept if both are equal, or only one is used.
  */
 
 type Json = { [key: string]: unknown }
@@ -14,7 +14,7 @@ interface Parts {
   readonly components: { schemas: Json }
 }
 
-/** The document with every reference resolved, and no component that nothing refers to. */
+/** Returns the document with every reference resolved, and without components that nothing refers to. */
 export function tidyComponents<T extends object>(document: T): T {
   const resolved = changeTree(document, readable) as T & Parts
   const { schemas } = resolved.components
@@ -30,7 +30,7 @@ export function tidyComponents<T extends object>(document: T): T {
   return renamed
 }
 
-/** A copy of a tree in which each object was changed, the innermost first. */
+/** Returns a copy of a tree in which each object was mapped, innermost first. */
 function changeTree(node: unknown, change: (object: Json) => Json): unknown {
   if (Array.isArray(node)) return node.map((entry) => changeTree(entry, change))
   if (typeof node !== 'object' || node === null) return node
@@ -38,22 +38,22 @@ function changeTree(node: unknown, change: (object: Json) => Json): unknown {
   return change(Object.fromEntries(entries))
 }
 
-/** An object of the document in words that common tools know. */
+/** Rewrites an object of the document with keywords that common tools support. */
 function readable(object: Json): Json {
   const { $defs, ...rest } = object
   const { $ref, prefixItems, items } = rest
   if (typeof $ref === 'string' && $ref.startsWith(NESTED_PREFIX)) {
-    // Where a schema describes another in its metadata, always as it is read.
+    // Where a schema refers to another in its metadata, it means the variant for requests.
     rest.$ref = `${PREFIX}${$ref.slice(NESTED_PREFIX.length)}${READ_SUFFIX}`
   }
-  // minItems and maxItems say the same; generators of clients take no boolean here.
+  // minItems and maxItems mean the same; client generators do not accept a boolean here.
   if (Array.isArray(prefixItems) && items === false) delete rest.items
-  // The format says it; one generator writes broken code where both are given.
+  // The format implies the pattern; one generator emits broken code if both are given.
   if (rest.format === 'uuid') delete rest.pattern
   return rest
 }
 
-/** Names of the components that paths reach, through others too. */
+/** Returns the names of the components that paths refer to, also indirectly. */
 function usedNames({ paths }: Parts, schemas: Json): Set<string> {
   const found = new Set<string>()
   const open = [paths]
@@ -75,14 +75,14 @@ function refsIn(node: unknown): string[] {
   return [...own, ...Object.values(node).flatMap(refsIn)]
 }
 
-/** The names of what is read that need no name of their own. */
+/** Returns the names of request variants that need no name of their own. */
 function mergedNames(schemas: Json, used: ReadonlySet<string>): Map<string, string> {
   const merged = new Map<string, string>()
   for (const name of used) {
     const written = name.slice(0, -READ_SUFFIX.length)
     if (name.endsWith(READ_SUFFIX) && written in schemas) merged.set(name, written)
   }
-  // Two that differ take those apart that refer to them, until all that are left are the same.
+  // If two variants differ, so do those that refer to them: repeat until the rest are equal.
   for (let before = -1; before !== merged.size; ) {
     before = merged.size
     for (const [name, written] of [...merged]) {

@@ -1,4 +1,4 @@
-/** What the document says of the server as a whole: title, groups of routes, credentials. */
+/** The general parts of the document: title, groups of routes, credentials. */
 
 export const INFO = {
   title: 'Weft',
@@ -14,7 +14,7 @@ export const INFO = {
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
 } as const
 
-/** Relative: the server that gave the document, under whatever name and behind whatever proxy. */
+/** Relative: the server that returned the document, under any name and behind any proxy. */
 export const SERVERS = [{ url: '/', description: 'The server that returned this document.' }]
 
 export const TAGS = [

@@ -2,7 +2,7 @@
 
 const PROJECT = 'acme/demo'
 
-/** Address of a route to an example of its body. */
+/** Examples of bodies by the path of their route. */
 export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   '/call/start': {
     start: {

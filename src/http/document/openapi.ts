@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document out of the routes' Zod schemas, and its rendered page at /docs. */
+/** The OpenAPI 3.1 document, generated from the Zod schemas of the routes, and its page at /docs. */
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import fp from 'fastify-plugin'
@@ -16,16 +16,16 @@ import { BODY_EXAMPLES } from './openapi-examples.ts'
 
 declare module 'fastify' {
   interface FastifySchema {
-    /** Schemas that the document shows for a route where the framework validates by others. */
+    /** Schemas that the document shows instead of those that the framework validates by. */
     shown?: {
-      /** In place of an address with a wildcard, which the document has no word for. */
+      /** Replaces a path with a wildcard, which OpenAPI cannot express. */
       readonly url?: string
       readonly params?: z.ZodType
-      /** Headers that the handler reads by itself. */
+      /** Headers that the handler reads itself. */
       readonly headers?: z.ZodType
-      /** A body that is no JSON. */
+      /** A body that is not JSON. */
       readonly body?: z.ZodType
-      /** Answers that are not serialized by the framework. */
+      /** Answers that the framework does not serialize. */
       readonly response?: Readonly<Record<number, object>>
     }
   }
@@ -81,7 +81,7 @@ export const openapi = fp<OpenapiOptions>(
   { name: 'openapi' },
 )
 
-/** What the page may load: a key is typed into it, and its own scripts are all that it needs. */
+/** The content security policy of the page: users type a key into it, and it needs only its own scripts. */
 const PAGE_POLICY: Record<string, string> = {
   'default-src': "'self'",
   'img-src': "'self' data:",
@@ -92,9 +92,9 @@ const PAGE_POLICY: Record<string, string> = {
 }
 
 /**
- * Tells the document which scheme the routes of a scope take, any one of several, and how they fail.
+ * Documents which credentials the routes of a scope accept, any one of several, and how they fail.
  *
- * @param failure - the body of what is refused
+ * @param failure - the body of errors
  */
 export function documentScope(
   app: App,

@@ -2,26 +2,26 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError } from '../../errors.ts'
 
-/** In this order: the first that can be read counts. */
+/** The first header with a valid value is used. */
 const TIMEOUT_HEADERS = ['x-stainless-timeout', 'x-stainless-read-timeout'] as const
-/** Limit: longer waits are as good as none, in seconds; one day. */
+/** Limit in seconds: one day. Longer timeouts are ignored. */
 const TIMEOUT_S_MAX = 86_400
 
-/** The end of a client's patience. */
+/** The running timeout of a client. */
 export interface ClientDeadline {
-  /** The client got what it waits for. Idempotent. */
+  /** Stops the timer: the client got its answer. Idempotent. */
   lift(): void
 }
 
 /**
- * Starts the clock of a request; null when its client names no timeout.
+ * Starts the timer of a request; returns null when its client sends no timeout.
  *
  * @param abort - aborted with upstream_timeout when the time is over
  *
  * Spec: §4.3 (headers not shown).
- * Choice: nothing is generated for longer than the client listens, even where a proxy hides that it left.
- * Libraries cut the seconds off behind the point, so the clock runs to the next whole second: it never ends
- * before theirs.
+ * Choice: nothing is generated for longer than the client waits, even if a proxy hides that it disconnected.
+ * Libraries truncate the timeout to whole seconds, so the timer runs to the next whole second: it never fires before
+ * theirs.
  */
 export function startClientDeadline(
   headers: IncomingHttpHeaders,

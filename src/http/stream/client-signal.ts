@@ -1,19 +1,19 @@
-/** Tells when the client of a request has left. Never answers and never ends anything by itself. */
+/** Signals when the client of a request has disconnected. Never answers and never ends anything by itself. */
 import type { FastifyReply } from 'fastify'
 import { ApiError } from '../../errors.ts'
 
 /**
- * Opens what ends one request: it is aborted when its connection closes before the answer is out (its reason is
- * then client_closed_request), and by any other holder.
+ * Opens the abort controller of one request. It is aborted when the connection closes before the answer is sent (with
+ * the reason client_closed_request), and by any other holder.
  */
 export type OpenAbort = (reply: FastifyReply) => AbortController
 
 /**
- * What ends requests together with a signal that outlives them all.
+ * Aborts requests when a signal that outlives them all is aborted.
  *
- * Why: Fastify's `request.signal` follows the request's message, which Node closes as soon as its body was read;
- * with a body it aborts under a client that is still there. AbortSignal.any keeps 1.2 kB of each request for as
- * long as the lasting signal lives. Here the lasting signal forgets a request when its answer is out.
+ * Why: Fastify's `request.signal` follows the incoming message, which Node closes once its body was read: with a body
+ * it aborts while the client is still connected. AbortSignal.any keeps 1.2 kB of each request for as long as the
+ * lasting signal lives. Here the lasting signal drops a request when its answer is sent.
  */
 export function createAborts(lasting: AbortSignal): OpenAbort {
   const running = new Set<AbortController>()

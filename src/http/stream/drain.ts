@@ -1,5 +1,5 @@
 /**
- * Shutdown in order: refuse new work, let running requests end for a while, then abort what is left.
+ * Orderly shutdown: refuse new work, give running requests time to end, then abort the rest.
  * `app.draining` is the signal that streams and long reads must obey.
  */
 import { setTimeout } from 'node:timers/promises'
@@ -12,22 +12,22 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Aborted when running requests must end now. */
     draining: AbortSignal
-    /** Aborted as soon as the shutdown begins: ends waits for what will not come any more. */
+    /** Aborted as soon as the shutdown begins: ends waits for things that will no longer happen. */
     stopping: AbortSignal
-    /** Opens what ends a request: its client leaves, or running requests must end. */
+    /** Opens the abort controller of a request: aborted when its client disconnects, or running requests must end. */
     openAbort: OpenAbort
-    /** Opens what ends a request that only waits: its client leaves, or the shutdown begins. */
+    /** The same for a request that only waits: aborted when its client disconnects, or the shutdown begins. */
     openWait: OpenAbort
   }
 }
 
 interface DrainOptions {
-  /** Time that running requests get to end by themselves. */
+  /** Milliseconds that running requests have to end by themselves. */
   readonly drainTimeoutMs: number
 }
 
 const POLL_MS = 20
-/** Limit: what aborted requests get to write their last words. */
+/** Limit: milliseconds that aborted requests have to finish their answers. */
 const LAST_WORDS_MS = 1_500
 
 /** Installs the drain; `app.close()` then never waits for a stream longer than the timeout. */
@@ -46,7 +46,7 @@ export const drain = fp<DrainOptions>(
     }
     app.addHook('onRequest', (_request, reply, done) => {
       running += 1
-      // Closed once, like every answer: there is no listener to take away then.
+      // Every answer closes once, so the listener need not be removed.
       reply.raw.on('close', leave)
       if (!isDraining) {
         done()
@@ -56,7 +56,7 @@ export const drain = fp<DrainOptions>(
       done(new ApiError('server_draining', { retryAfterS: 1 }))
     })
     app.addHook('onSend', (_request, reply, payload, done) => {
-      // Without it a finished keep-alive socket would hold the server open.
+      // Otherwise an idle keep-alive socket would keep the server open.
       if (isDraining) reply.header('connection', 'close')
       done(null, payload)
     })
@@ -71,7 +71,7 @@ export const drain = fp<DrainOptions>(
       await waitUntilIdle(drainTimeoutMs)
       abort.abort(new ApiError('server_draining'))
       await waitUntilIdle(LAST_WORDS_MS)
-      // What is left waits for a request that never comes, or for a reader that has stopped.
+      // The remaining connections wait for a request that never comes, or for a reader that has stopped.
       app.server.closeAllConnections()
     })
   },

@@ -1,16 +1,16 @@
-/** Answers of lines, streamed at the reader's pace. Knows nothing of what the lines mean. */
+/** Streams lines at the reader's pace. Knows nothing about their meaning. */
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
 export const JSON_LINES = 'application/jsonl'
 
 /**
- * Answers texts of whole lines. The first is waited for, so that what fails before it is answered as an
- * error with a status; later failures end the connection in the middle of the answer.
+ * Streams texts of whole lines. It awaits the first one, so that a failure before it is answered with an error status;
+ * later failures close the connection in the middle of the answer.
  *
- * @param texts - each ends in a line break; asked for only when the socket takes more, and returned when
- * the client leaves
- * @throws what the first text fails with
+ * @param texts - each ends in a line break; pulled only when the socket accepts more, and returned when the client
+ * disconnects
+ * @throws the error of the first text
  */
 export async function sendLines(
   reply: FastifyReply,

@@ -1,15 +1,15 @@
 /** The caller of a store read: key, project, and a signal that aborts when the client no longer waits. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** What a store knows about the caller. */
+/** The caller as seen by a store. */
 export interface WaitingCaller {
   readonly keyId: string
   readonly project_id: string
-  /** Aborted when the client leaves, and when running requests must end. */
+  /** Aborted when the client disconnects, and when running requests must end. */
   readonly signal: AbortSignal
 }
 
-/** The caller behind a request. */
+/** Returns the caller of a request. */
 export function openReadCaller(
   { principal, server }: FastifyRequest,
   reply: FastifyReply,

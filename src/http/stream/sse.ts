@@ -1,8 +1,8 @@
-/** Server-sent events out of JSON texts. Knows nothing of what the texts mean. */
+/** Renders JSON texts as server-sent events. Knows nothing about their meaning. */
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
-/** One event of a JSON text. Line breaks between its tokens become data lines of the same event. */
+/** Returns one event with a JSON text. Line breaks between its tokens start further data lines of the same event. */
 export function renderEvent(json: string): string {
   if (!/[\r\n]/.test(json)) return `data: ${json}\n\n`
   const lines = json.split(/\r\n|\r|\n/)
@@ -18,7 +18,7 @@ function renderEvents(texts: readonly string[], render: Framing['render']): stri
 /** The last event of a completion stream. Spec: §4.3 (chunk format not shown). */
 export const DONE_EVENT = 'data: [DONE]\n\n'
 
-/** A comment: readers drop it, and proxies see that the stream lives. */
+/** A comment: readers ignore it, and proxies see that the stream is alive. */
 export const KEEP_ALIVE = ': keep-alive\n\n'
 
 /** How texts become events, and what follows the last of them. */
@@ -33,7 +33,7 @@ export interface Framing {
 
 const UNNAMED_EVENTS: Framing = { render: renderEvent, end: DONE_EVENT }
 
-/** An event with a name, of a JSON text without line breaks. */
+/** Returns a named event with a JSON text without line breaks. */
 export function renderNamedEvent(name: string, json: string): string {
   return `event: ${name}\ndata: ${json}\n\n`
 }
@@ -46,7 +46,7 @@ interface EventStreamOptions {
   readonly framing?: Framing
   /** The first result of `texts.next()`; may still be pending. */
   readonly first: Promise<IteratorResult<readonly string[]>>
-  /** Whether to send a comment first, so that the headers leave before the first text. */
+  /** Whether to send a comment first, so that the headers are sent before the first text. */
   readonly opensWithComment: boolean
   /** Idle time after which a keep-alive is sent, in milliseconds. */
   readonly keepAliveMs: number
@@ -54,13 +54,13 @@ interface EventStreamOptions {
   readonly renderFailure: (error: unknown) => string | null
 }
 
-/** Limit: bytes that wait for the socket before the next text is asked for. */
+/** Limit: buffered bytes above which no further text is pulled. */
 const WAITING_BYTES_MAX = 16 * 1024
 
 /**
- * The whole of a stream: an event per text, comments while none comes, an error event if the texts fail,
- * `[DONE]` at the end of either. Texts that come together are written together; the next ones are asked for
- * only when the reader wants more. Ending the stream does not end the texts; their maker does.
+ * Returns the whole stream: an event per text, comments while there is none, an error event if the texts fail, and
+ * `[DONE]` at the end in either case. Texts that are available together are written together; more are pulled only when
+ * the reader wants more. Destroying the stream does not end the texts; their producer does.
  *
  * Spec: §4.3 stream (chunk format not shown).
  * Choice: a failure is an event `{"error": …}`, which client libraries throw, and then `[DONE]`.
@@ -81,7 +81,7 @@ export function createEventStream(
         next ??= texts.next()
         const result = await next
         next = null
-        // One timer is moved for each event: a new one each would cost more than the event.
+        // One timer is rescheduled for each event: a new timer would cost more than the event.
         silence.refresh()
         if (result.done) return finish(end)
         wantsMore = stream.push(renderEvents(result.value, render))
@@ -111,7 +111,7 @@ export function createEventStream(
     },
   })
   const silence = setTimeout(() => {
-    // A reader that does not keep up needs no sign of life.
+    // A reader that does not keep up needs no keep-alive.
     if (isPumping && stream.readableLength === 0 && keepAlive !== null) stream.push(keepAlive)
     silence.refresh()
   }, keepAliveMs)
@@ -133,7 +133,7 @@ export function settlesWithin(promise: Promise<unknown>, ms: number): Promise<bo
 
 const EVENTS = 'text/event-stream; charset=utf-8'
 
-/** Answers a stream of events; it is destroyed when the client leaves. */
+/** Sends a stream of events, which is destroyed when the client disconnects. */
 export function sendEvents(reply: FastifyReply, events: Readable, type = EVENTS): FastifyReply {
   return reply
     .header('content-type', type)
