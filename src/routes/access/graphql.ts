@@ -1,4 +1,4 @@
-/** The GraphQL operations that tracing SDKs ask when they start. An addition to the spec. */
+/** The GraphQL operations that tracing SDKs send when they start. An addition to the spec. */
 import { answerGraphql } from '../../domain/access/graphql.ts'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
@@ -17,7 +17,7 @@ export async function graphqlRoutes(app: App): Promise<void> {
       },
     },
     async ({ body, principal }) => {
-      // Any key may ask: what it may do with a project is decided where it does it.
+      // Any key may ask: access to projects is checked by the routes that use them.
       if (principal === null) throw new ApiError('missing_api_key')
       return answerGraphql(body, principal)
     },

@@ -1,4 +1,4 @@
-/** API keys over HTTP, as `npm run keys` has them on the machine. Spec: §5; additions to the spec. */
+/** API keys over HTTP, like `npm run keys` on the machine. Spec: §5; additions to the spec. */
 import { ownsProjects, renderKeyRow, resolveNewKey } from '../../domain/access/key-view.ts'
 import { type Principal, requireScope } from '../../domain/access/permissions.ts'
 import { ApiError } from '../../errors.ts'
@@ -75,7 +75,7 @@ export async function keyRoutes(app: App, { keys }: KeyRoutesOptions): Promise<v
       const caller = requireScope(request.principal, 'admin')
       const { key_id } = request.params
       const found = await keys.findKey(key_id)
-      // A key of other projects reads as none, so that ids of others cannot be probed.
+      // A key of other projects reads as missing, so that ids of others cannot be probed.
       const isOwn = found !== null && ownsProjects(caller, found.projects)
       if (!isOwn || !(await keys.revokeKey(key_id))) {
         throw new ApiError('key_not_found', { param: 'key_id' })
@@ -85,7 +85,7 @@ export async function keyRoutes(app: App, { keys }: KeyRoutesOptions): Promise<v
   )
 }
 
-/** The list of the keys that the caller owns, as pieces of one JSON text: there may be very many. */
+/** Yields the list of the keys that the caller owns as pieces of one JSON text: there may be very many. */
 async function* renderKeys(
   parts: AsyncIterable<readonly StoredKey[]>,
   caller: Principal,

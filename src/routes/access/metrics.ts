@@ -52,7 +52,7 @@ export async function metricsRoutes(app: App, options: MetricsRoutesOptions): Pr
     },
     async (request, reply) => {
       requireScope(request.principal, 'metrics')
-      // One at a time: who asks meanwhile gets the same.
+      // One at a time: concurrent requests share the result.
       running ??= render().finally(() => {
         running = null
       })

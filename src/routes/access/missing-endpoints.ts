@@ -1,7 +1,7 @@
-/** What the Weave SDKs can ask below /traces and Weft does not have, each with the reason. One table. */
+/** Endpoints that the Weave SDKs can call below /traces and Weft does not have, each with the reason. */
 
 export interface MissingFeature {
-  /** What is missing, as the object of a sentence. */
+  /** The missing feature, as the object of a sentence. */
   readonly feature: string
   /** Why, as a sentence. */
   readonly reason: string

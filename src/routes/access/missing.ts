@@ -1,12 +1,12 @@
 /**
- * Answers 501, with the name of what is missing, where a client of the trace API asks for what Weft does not have.
- * No body is read: what it holds could not be honoured. Additions to the spec.
+ * Answers 501 with the name of the missing feature when a client of the trace API calls an endpoint of the vendor
+ * that Weft does not have. Bodies are not read. Additions to the spec.
  */
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { MISSING_FEATURES, type MissingFeature } from './missing-endpoints.ts'
 
-/** Must be registered after all other routes: whatever is there wins. */
+/** Must be registered after all other routes, which take precedence. */
 export async function missingRoutes(app: App): Promise<void> {
   for (const missing of MISSING_FEATURES) {
     const refuse = createRefusal(app, missing)
@@ -27,7 +27,7 @@ function createRefusal(app: App, { feature, reason }: MissingFeature): () => Pro
     isTold = true
     throw new ApiError('not_implemented', {
       message: `Weft does not have ${feature}. ${reason}`,
-      // Clients of the OpenAI family try again after other answers of 500 and above.
+      // The OpenAI SDKs retry after other answers of 500 and above.
       headers: { 'x-should-retry': 'false' },
     })
   }

@@ -7,7 +7,7 @@ interface ServerInfoRoutesOptions {
   readonly version: string
 }
 
-/** Any client may connect: what it sends and this server does not know is dropped at the edge. */
+/** Any client may connect: fields that this server does not know are dropped. */
 const CLIENT_VERSION_MIN = '0.0.1'
 
 const ServerInfo = z.object({
@@ -18,7 +18,7 @@ const ServerInfo = z.object({
 })
 const Version = z.object({ version: z.string().describe('Version of this server.') })
 
-/** Only where SDKs speak: one that is told of another address learns it here, before it loses its calls. */
+/** Only below /traces: an SDK configured without that fails here, before it loses calls. */
 export async function serverInfoRoutes(
   app: App,
   { version }: ServerInfoRoutesOptions,

@@ -1,4 +1,4 @@
-/** Turns and conversations of agents. Additions to the spec, as the tracing SDKs ask for them. */
+/** Turns and conversations of agents. Additions to the spec, in the format of the tracing SDKs. */
 import {
   addFeedback,
   conversationRef,
@@ -26,7 +26,7 @@ import { findChatFeedback } from './feedback-about.ts'
 
 interface AgentChatRoutesOptions extends AgentRoutesOptions {
   readonly feedback: FeedbackStore
-  /** Scheme of the refs under which feedback is looked for. */
+  /** Scheme of the refs by which feedback is found. */
   readonly refScheme: string
 }
 

@@ -1,4 +1,4 @@
-/** Spans of agents: listed, grouped, measured, searched. Additions to the spec, as the tracing SDKs ask for them. */
+/** Spans of agents: lists, groups, statistics, search. Additions to the spec, in the format of the tracing SDKs. */
 
 import { resolveGrouping } from '../../domain/agents/groups/span-groups.ts'
 import { resolveSpanStats } from '../../domain/agents/groups/span-stats.ts'
@@ -29,7 +29,7 @@ import {
 import type { AgentRoutesOptions } from './agents.ts'
 
 const tags = ['agents']
-/** "Now" is the end of the current millisecond: spans that began in it count. */
+/** "Now" is the end of the current millisecond, so that spans that began in it are included. */
 const REST_OF_MS_US = 999
 
 export async function agentSpanRoutes(app: App, options: AgentRoutesOptions): Promise<void> {

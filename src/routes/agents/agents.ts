@@ -1,4 +1,4 @@
-/** Agents that calls tell of, and their versions. Additions to the spec, as the tracing SDKs ask for them. */
+/** Agents that spans name, and their versions. Additions to the spec, in the format of the tracing SDKs. */
 import { toAgentRow, toAgentsQuestion } from '../../domain/agents/groups/agent-rows.ts'
 import type { App } from '../../http/app-type.ts'
 import { addProjectRead } from '../../http/project-read.ts'

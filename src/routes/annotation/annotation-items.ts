@@ -50,7 +50,7 @@ function addAdd(app: App, { annotation, nowUs }: AnnotationRoutesOptions): void 
         ...{ project_id, id: request.params.queue_id, call_ids },
         display_fields_json: JSON.stringify(display_fields),
         ...{ added_by: svc_user_id, created_at_us: nowUs() },
-        // The vendor's clients do not expect an unknown call to fail the others.
+        // The vendor's clients do not expect that an unknown call fails the others.
         isStrict: app.spelling.isStrict,
       }
       return annotation.addItems(addition, openReadCaller(request, reply, project_id))

@@ -1,5 +1,5 @@
 /**
- * Annotation queues: made, listed, read, changed, deleted, summed up.
+ * Annotation queues: create, list, read, update, delete, count.
  *
  * Spec: §2.2 queue_id (queues are an addition). Choice: the routes of the public tracing clients.
  */
@@ -92,7 +92,7 @@ function addQuery(app: App, { annotation }: AnnotationRoutesOptions): void {
   )
 }
 
-/** Limit: lines of one piece of an answer. */
+/** Limit: lines of one chunk of an answer. */
 const PIECE_LINES = 100
 
 async function* inPieces(lines: readonly string[]): AsyncGenerator<string> {

@@ -26,7 +26,7 @@ import { projectOf } from '../projects/project-path.ts'
 
 interface CallBatchRoutesOptions {
   readonly calls: CallStore
-  /** Scheme of the refs that are looked for in inputs and outputs. */
+  /** Scheme of the refs that are extracted from inputs and outputs. */
   readonly refScheme: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * Files of calls that a browser saves by itself, at the pace of its disk: a request with a key is answered by an address
- * that works once and without one, because a link carries no header. Additions to the spec.
+ * Files of calls that a browser downloads directly to disk. A request with a key is answered with a single-use address
+ * that needs none, because a link cannot send headers. Additions to the spec.
  */
 import type { FastifyReply } from 'fastify'
 import { keyOfHeaders } from '../../domain/access/credentials.ts'
@@ -63,7 +63,7 @@ export async function callExportRoutes(app: App, { tickets }: ExportRequestOptio
   )
 }
 
-/** Refuses here what the download would refuse, since a user reads this answer. */
+/** Refuses here what the download would refuse, because the page shows this error to the user. */
 function requireSound(request: CallExportRequest, { projects }: Principal): void {
   const { list, columns } = toList(request)
   resolveCallsSelection(list, { refScheme: '', projects })
@@ -83,7 +83,7 @@ export async function callDownloadRoutes(app: App, options: CallDownloadOptions)
   app.get(
     '/calls/exports/:token',
     {
-      // A look at the headers alone would use the ticket up.
+      // A HEAD request would use up the ticket.
       exposeHeadRoute: false,
       schema: {
         tags: ['calls'],

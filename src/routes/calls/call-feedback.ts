@@ -1,4 +1,4 @@
-/** Calls with the feedback about them, which another store may keep. */
+/** Adds feedback to calls; it may be kept in another store. */
 import { callRef } from '../../domain/calls/call-ref.ts'
 import { type FeedbackRow, renderWholeFeedback } from '../../domain/feedback/feedback-view.ts'
 import type { ListedCall } from '../../store/api/calls/calls-query.ts'
@@ -6,13 +6,13 @@ import type { FeedbackStore } from '../../store/api/feedback/feedback.ts'
 import type { ReadCaller } from '../../store/api/read-caller.ts'
 
 export interface CallWithFeedback extends ListedCall {
-  /** JSON texts, the oldest first; null unless asked for. */
+  /** JSON texts, oldest first; null unless requested. */
   readonly feedback: readonly string[] | null
 }
 
 export interface FeedbackJoin {
   readonly feedback: FeedbackStore
-  /** Scheme of the refs under which feedback is looked for. */
+  /** Scheme of the refs by which feedback is found. */
   readonly refScheme: string
 }
 

@@ -1,4 +1,4 @@
-/** The calls of a list as lines of JSON, with all that a list may ask for beside them. */
+/** Renders the calls of a list as lines of JSON, with the costs, feedback and refs that the request asks for. */
 import type { Principal } from '../../domain/access/permissions.ts'
 import { canUseProject } from '../../domain/access/permissions.ts'
 import { parseSummary, renderCallLine } from '../../domain/calls/call-line.ts'
@@ -31,18 +31,18 @@ export interface CallLinesOptions {
   /** For `expand_columns`. */
   readonly objects: ObjectStore
   readonly tables: TableStore
-  /** Scheme of the refs under which feedback is looked for. */
+  /** Scheme of the refs by which feedback is found. */
   readonly refScheme: string
 }
 
 interface Asker {
   readonly principal: Principal
   readonly caller: ReadCaller
-  /** Writes the names of fields as the reader knows them. */
+  /** Spells the names of fields as the client knows them. */
   readonly spellOut: <T>(value: T) => T
 }
 
-/** What a line needs beside the call. */
+/** What a line contains besides the call. */
 interface LineContext {
   readonly shape: CallsShape
   readonly prices: PriceTable | null
@@ -51,9 +51,9 @@ interface LineContext {
 }
 
 /**
- * Texts of whole lines, a call a line.
+ * Yields texts of whole lines, one call per line.
  *
- * @throws ApiError query_invalid, before any line; while they come as the stores do
+ * @throws ApiError query_invalid before any line; afterwards the errors of the stores
  */
 export async function listCallLines(
   request: CallsQueryRequest,

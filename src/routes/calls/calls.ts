@@ -29,7 +29,7 @@ interface CallRoutesOptions {
   readonly calls: CallStore
   /** For `include_costs`. */
   readonly prices: PriceStore
-  /** Scheme of the refs that are looked for in inputs and outputs. */
+  /** Scheme of the refs that are extracted from inputs and outputs. */
   readonly refScheme: string
   /** Microseconds since the epoch. */
   readonly nowUs: () => number
@@ -107,7 +107,7 @@ function addCallRead(app: App, { calls, prices }: CallRoutesOptions): void {
       requireAccess(request.principal, 'traces:read', project_id)
       const call = await calls.findCall(project_id, id)
       if (call === null) {
-        // The vendor's clients look into the answer, not at its status.
+        // The vendor's clients read the body, not the status.
         if (!app.spelling.isStrict) return { call: null }
         throw new ApiError('call_not_found', { param: 'id' })
       }

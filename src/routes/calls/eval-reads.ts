@@ -1,4 +1,4 @@
-/** Reads the calls of evaluations, and the rows of datasets that they were given. */
+/** Reads the calls of evaluations, and the rows of the datasets that they ran on. */
 
 import type { StoredCall } from '../../domain/calls/call-view.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/calls-query.ts'
@@ -23,9 +23,9 @@ import { createRefReader, type RefReaderOptions } from '../objects/ref-reader.ts
 /** Limits: trials of one answer, and calls below them. */
 const TRIALS_MAX = 10_000
 const CHILDREN_MAX = 100_000
-/** Limit: characters of what trials were given and gave, in one answer. */
+/** Limit: characters of the inputs and outputs of trials in one answer. */
 const CHARACTERS_MAX = 64 * 1024 * 1024
-/** Calls whose children are asked for at once. */
+/** Calls whose children are read with one query. */
 const PARENTS = 500
 
 const TRIAL_COLUMNS = ['parent_id', 'inputs', 'output']
@@ -74,7 +74,7 @@ export function createEvalReader(
   }
 
   return {
-    /** The trials of evaluations, the first started first. @throws ApiError validation_failed for too many */
+    /** Returns the trials of evaluations, ordered by start. @throws ApiError validation_failed for too many */
     async readTrials(
       evaluations: readonly string[],
       withCallsBelow: boolean,

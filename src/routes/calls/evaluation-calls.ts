@@ -31,7 +31,7 @@ import {
   type EvaluationCallOptions,
 } from './evaluation-store.ts'
 
-/** One kind. Its routes differ in nothing else. */
+/** One kind: everything in which its routes differ. */
 interface CallKind {
   readonly kind: EvaluationCallKind
   readonly path: string

@@ -33,7 +33,7 @@ import type { ReadCaller } from '../../store/api/read-caller.ts'
 export interface EvaluationCallOptions {
   readonly calls: CallStore
   readonly callsQuery: CallsQueryStore
-  /** Scheme of the refs that are looked for in inputs and outputs. */
+  /** Scheme of the refs that are extracted from inputs and outputs. */
   readonly refScheme: string
   /** Microseconds since the epoch; never goes back. */
   readonly nowUs: () => number
@@ -164,7 +164,7 @@ export function createEvaluationFinisher(options: EvaluationCallOptions, who: Wh
       const { parent_id } = prediction
       const above = parent_id === null ? null : await calls.findCall(project_id, parent_id)
       if (above?.op_name !== PREDICT_AND_SCORE_OP || above.ended_at_us !== null) return
-      // Their values alone: a prediction may have been scored any number of times.
+      // Only their values: a prediction may have any number of scores.
       const scores = new Map<string, unknown>()
       for await (const call of readCalls({ parent_ids: [above.id] })) {
         if (isEvaluationCall(call, 'score')) scores.set(scorerNameOf(call), call.output)

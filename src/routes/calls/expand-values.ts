@@ -52,7 +52,7 @@ export function createCallExpander(
     const inner = holder[key]
     if (rest.length === 0) holder[key] = await valueBehind(inner)
     if (rest.length === 0 || !isContainer(inner)) return
-    // A copy, because the reader remembers what it gave.
+    // A copy, because the reader caches the value.
     const copy = (Array.isArray(inner) ? [...inner] : { ...inner }) as Container
     holder[key] = copy
     await expandIn(copy, rest)

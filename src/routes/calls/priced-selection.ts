@@ -1,8 +1,8 @@
-/** Prices for selections of calls that ask what calls cost. */
+/** Adds prices to selections of calls that use costs. */
 import { asksForCosts, type CallsSelection } from '../../domain/calls/calls-query.ts'
 import type { PriceStore } from '../../store/api/prices/prices.ts'
 
-/** The selection with the prices of its project, listed only where it asks for costs. */
+/** Returns the selection with the prices of its project, which are read only if it uses costs. */
 export async function withPrices(
   selection: CallsSelection,
   prices: PriceStore,

@@ -1,4 +1,4 @@
-/** How an answer of a model leaves: whole, or as events whose status waits for the first of them. */
+/** Sends an answer of a model: whole, or as events, whose status waits for the first of them. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ApiError, toErrorBody } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
@@ -11,14 +11,14 @@ import {
   settlesWithin,
 } from '../../http/stream/sse.ts'
 
-/** How long the status waits for the first chunk: until then a failure is a real 4xx or 5xx. */
+/** How long the status waits for the first chunk; until then a failure is a real 4xx or 5xx. */
 export const STATUS_HOLD_MS = 10_000
-/** Silence in a stream after which a comment is sent; proxies commonly cut after 30 to 60 s. */
+/** Idle time after which a comment is sent; proxies commonly close idle streams after 30 to 60 s. */
 export const KEEP_ALIVE_MS = 15_000
 
 export type AnswerHeaders = Readonly<Record<string, string | null>>
 
-/** Sets headers, or takes them back (null); too late once they were sent. */
+/** Sets headers, or removes them (null); no effect once they were sent. */
 export function setReplyHeaders(reply: FastifyReply, headers: AnswerHeaders): void {
   if (reply.sent) return
   for (const [name, value] of Object.entries(headers)) {
@@ -56,7 +56,7 @@ function nextTurn(): Promise<void> {
   return turnEnd
 }
 
-/** @param waitedMs - time of the request in which there was nothing to do but wait for the backend */
+/** @param waitedMs - time that the request spent waiting for the backend */
 function nameOverhead(reply: FastifyReply, waitedMs: number): void {
   reply.header('x-weft-overhead-ms', Math.max(0, reply.elapsedTime - waitedMs).toFixed(3))
 }
@@ -65,16 +65,16 @@ interface StreamExchange {
   readonly app: App
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** Until when the client waits for the status; libraries count no further. */
+  /** The client's timeout, which ends with the status: libraries do not count further. */
   readonly deadline: ClientDeadline | null
   /** Default: events without a name, and `[DONE]`. */
   readonly framing?: Framing
-  /** The text of a failure, which is framed as all others. Default: the error body. */
+  /** The text of a failure, framed like all others. Default: the error body. */
   readonly renderError?: (error: ApiError) => string
 }
 
 /**
- * Answers chunks as events. The status is held until the first chunk or STATUS_HOLD_MS, whichever
+ * Sends chunks as events. The status is held until the first chunk or for STATUS_HOLD_MS, whichever
  * comes first; from then on a failure can only be an event.
  */
 export async function sendStream(
@@ -82,9 +82,9 @@ export async function sendStream(
   chunks: AsyncGenerator<readonly string[]>,
 ): Promise<FastifyReply> {
   reply.raw.once('close', () => {
-    // A reader that left before the first read would leave the chunks open for ever.
+    // Otherwise the chunks would stay open if the client disconnects before the first read.
     void chunks.return(undefined).catch(() => {})
-    // A finished keep-alive socket would hold a draining server open.
+    // An idle keep-alive socket would keep a draining server open.
     if (app.draining.aborted) request.raw.socket.destroySoon()
   })
   const askedAt = performance.now()

@@ -58,22 +58,22 @@ export async function chatRoutes(app: App, { choice, run }: ChatRoutesOptions): 
         const chunks = renderChunks(streamCompletion(exchange, run), envelope, chunkOptions(body))
         return await sendStream({ app, request, reply, deadline }, chunks)
       }
-      // Nothing to return: the framework would look whether the reply has been sent.
+      // Returns nothing: for a value the framework would check whether the reply was sent.
       await sendWhole(reply, completeWhole(exchange, run, envelope), deadline)
     },
   )
 }
 
 /**
- * The id of the completion. Spec: §4.3 request_id.
- * Choice: a well-formed X-Request-Id header wins, then the body's, then a made one.
+ * Returns the id of the completion. Spec: §4.3 request_id.
+ * Choice: a well-formed X-Request-Id header comes first, then the id in the body, then a generated one.
  */
 function chooseRequestId(request: FastifyRequest, body: ChatCompletionRequest): string {
   const isFromHeader = request.headers['x-request-id'] === request.id
   return isFromHeader ? request.id : (body.request_id ?? request.id)
 }
 
-/** Spec: §4.3 stream_options. Choice: no usage chunk unless it is asked for. */
+/** Spec: §4.3 stream_options. Choice: no usage chunk unless it is requested. */
 export function chunkOptions({ stream_options: options }: ChatCompletionRequest): ChunkOptions {
   return {
     includeUsage: options?.include_usage ?? false,

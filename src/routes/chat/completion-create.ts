@@ -1,5 +1,5 @@
 /**
- * Completions among the trace routes, as tracing SDKs ask them: the same models, limits and records as chat, in an
+ * Completions in the format of the tracing SDKs: the same models, limits and recording as chats, in an
  * envelope that names the project. Additions to the spec.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -63,7 +63,7 @@ export async function completionCreateRoutes(
           throw toOwnWords(error, toInputsParam)
         },
       )
-      // Nothing to return: the framework would look whether the reply has been sent.
+      // Returns nothing: for a value the framework would check whether the reply was sent.
       await sendWhole(reply, whole, deadline)
     },
   )
@@ -111,7 +111,7 @@ const LINES = {
   type: `${JSON_LINES}; charset=utf-8`,
 }
 
-/** Texts before the first chunk, as soon as that is there: until then a failure has a status. */
+/** Yields the texts before the first chunk once that has arrived: until then a failure has a status. */
 async function* withHead(
   chunks: AsyncGenerator<readonly string[]>,
   head: () => readonly string[],
@@ -123,7 +123,7 @@ async function* withHead(
   }
 }
 
-/** Everything before the model is asked: who, for which project, which chat. */
+/** Everything before the request to the model: caller, project, chat. */
 async function prepare(
   app: App,
   options: CompletionCreateRoutesOptions,
@@ -163,7 +163,7 @@ async function prepare(
   }
   const names = { requestId: request.id, model: model.answersAs ?? inputs.model }
   const envelope = resolveAnswerEnvelope(chat, { ...names, nowMs: Date.now() })
-  /** Where it is recorded, JSON text of an object; known once the model was asked. */
+  /** The recorded call, as JSON text; known once the request to the model has begun. */
   const renderPlace = () => {
     const weave_call_id = reply.getHeader('x-weft-call-id') ?? null
     return JSON.stringify({ weave_call_id, trace_id: isTracked ? traceId : null, conversation_id })
@@ -171,7 +171,7 @@ async function prepare(
   return { exchange, envelope, deadline, renderPlace }
 }
 
-/** The messages of a published prompt. @throws ApiError validation_failed, scope_missing, object_not_found */
+/** Returns the messages of a published prompt. @throws ApiError validation_failed, scope_missing, object_not_found */
 async function readPrompt(
   text: string,
   { principal }: CreateRequest,

@@ -1,6 +1,6 @@
 /**
- * What models are asked with files or answer with audio, all additions to the spec. Nothing of it is made here: it is
- * relayed to engines whose models offer it, and refused by name for others.
+ * Requests to models with files, or for audio, all additions to the spec. They are only relayed to engines whose models
+ * offer them, and refused by name for others.
  */
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -38,9 +38,9 @@ interface FormEndpoint {
   readonly path: string
   readonly operationId: string
   readonly summary: string
-  /** Fields beside the files. */
+  /** Fields besides the files. */
   readonly fields: z.ZodObject
-  /** Name of the file that must come, and what it is. */
+  /** Name of the required file, and its description. */
   readonly file: readonly [name: string, description: string]
   readonly answer: object
 }
@@ -124,7 +124,7 @@ function addForm(app: App, endpoint: FormEndpoint, options: FileServiceRoutesOpt
     path,
     {
       config: { invalidBody: 'openai_400' },
-      // The form is read by the handler; its schema is for readers.
+      // The handler reads the form; the schema is for documentation.
       validatorCompiler: () => (value: unknown) => ({ value }),
       schema: {
         tags: ['inference'],
@@ -152,7 +152,7 @@ function addForm(app: App, endpoint: FormEndpoint, options: FileServiceRoutesOpt
 interface FileRequest {
   readonly service: Service
   readonly asked: Pick<ServiceRequest, 'model' | 'user'>
-  /** JSON text, or what is recorded of a form. */
+  /** JSON text, or the recorded part of a form. */
   readonly body: string
   readonly form?: readonly FormPart[]
   readonly shape: object
@@ -163,7 +163,7 @@ interface Exchange {
   readonly reply: FastifyReply
 }
 
-/** The status waits for the beginning of the answer; one that breaks later cuts the connection. */
+/** The status waits for the beginning of the answer; a later failure closes the connection. */
 async function relay(
   app: App,
   { request, reply }: Exchange,

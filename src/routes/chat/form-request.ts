@@ -1,4 +1,4 @@
-/** Requests to models that come as forms: their fields, checked, and their files, held in memory within a limit. */
+/** Requests to models as forms: their validated fields, and their files, held in memory within a limit. */
 import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
@@ -9,7 +9,7 @@ import { SchemaError } from '../../http/body/validation.ts'
 import type { FormPart } from '../../inference/backend.ts'
 import { toProblems } from '../../schemas/problems.ts'
 
-/** Limits of a form beside the bytes of all of it. */
+/** Limits of a form besides its total bytes. */
 const FILES_MAX = 20
 const FIELDS_MAX = 100
 const FIELD_BYTES_MAX = 4 * 1024 * 1024
@@ -23,14 +23,14 @@ export function useModelForms(app: App, bodyBytesMax: number): Promise<void> {
 interface ModelForm<Fields> {
   readonly fields: Fields
   readonly parts: readonly FormPart[]
-  /** What is recorded: fields, and of files how large they are; JSON text. */
+  /** The recorded part, as JSON text: fields, and sizes of files. */
   readonly summary: string
 }
 
 /**
  * Reads a form to its end.
  *
- * @param fileName - of a file that must be there
+ * @param fileName - of a required file
  * @throws ApiError unsupported_media_type, invalid_multipart, request_too_large, client_closed_request,
  * missing_required_parameter; SchemaError
  */
@@ -57,7 +57,7 @@ export async function readModelForm<Fields>(
   return { fields: parsed.data, parts, summary: JSON.stringify({ ...given, files }) }
 }
 
-/** Some clients write the name of a list of files with brackets. */
+/** Some clients append brackets to the name of a list of files. */
 function isNamed(name: string, wanted: string): boolean {
   return name === wanted || name === `${wanted}[]`
 }
@@ -87,7 +87,7 @@ async function readParts(request: FastifyRequest, bytesMax: number): Promise<For
   return parts
 }
 
-/** Null for a file that has more bytes. */
+/** Returns null for a file with more bytes. */
 async function readFile({ file }: MultipartFile, bytesMax: number): Promise<Buffer | null> {
   const pieces: Buffer[] = []
   let byteCount = 0
@@ -103,7 +103,7 @@ function typeOf({ mimetype }: MultipartFile): string {
   return /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(mimetype) ? mimetype : 'application/octet-stream'
 }
 
-/** Texts by name; a list where a name comes more than once. */
+/** Returns texts by name; a list if a name occurs more than once. */
 function toFields(parts: readonly FormPart[]): Record<string, string | string[]> {
   const values = new Map<string, string[]>()
   for (const part of parts) {

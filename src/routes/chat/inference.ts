@@ -1,4 +1,4 @@
-/** What models answer: all routes share one choice of models, one queue, the limits of keys and the record of calls. */
+/** The routes of models, which share the choice of models, one queue, the limits of keys and the recording of calls. */
 import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
 import { newId } from '../../http/new-id.ts'
@@ -42,13 +42,13 @@ interface InferenceOptions {
   readonly nowUs: () => number
 }
 
-/** What all routes that ask models share. */
+/** What all routes of models share. */
 export interface Inference {
   readonly choice: ModelChoice
   readonly run: CompletionRunOptions
 }
 
-/** Opens it; what waits to be recorded is handed over when the app closes. */
+/** Opens it; waiting recordings are handed over when the app closes. */
 export function openInference(app: App, options: InferenceOptions): Inference {
   const { models, trained, checkpoints, completionsMax, keyCompletionsMax } = options
   const { recordings, refScheme, nowUs, watch } = options
@@ -76,9 +76,9 @@ export function openInference(app: App, options: InferenceOptions): Inference {
 
 interface InferenceRoutesOptions {
   readonly inference: Inference
-  /** Where responses are kept. */
+  /** The store of responses. */
   readonly responses: ResponseStore
-  /** Of a form with its files. */
+  /** Limit: bytes of a form with its files. */
   readonly bodyBytesMax: number
   /** Microseconds since the epoch. */
   readonly nowUs: () => number

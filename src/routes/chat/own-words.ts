@@ -1,4 +1,4 @@
-/** Chats that other routes ask for: what is refused of them is named as the client's own request names it. */
+/** Runs chats for other routes, and translates their errors to the fields of the client's own request. */
 import { ApiError } from '../../errors.ts'
 import { SchemaError } from '../../http/body/validation.ts'
 import { requireAnswerable } from '../../inference/chat/completion-run.ts'
@@ -6,10 +6,10 @@ import type { ServedModel } from '../../inference/models/registry.ts'
 import { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import { toProblems } from '../../schemas/problems.ts'
 
-/** The path of a chat's field to that of the client's field. */
+/** Maps the path of a chat's field to that of the client's field. */
 type Rename = (param: string) => string
 
-/** The checked chat. @throws SchemaError, ApiError of the rule that it breaks */
+/** Returns the validated chat. @throws SchemaError, ApiError of the rule that it violates */
 export function requireChat(
   draft: unknown,
   model: ServedModel,
@@ -28,7 +28,7 @@ export function requireChat(
   return parsed.data
 }
 
-/** What a model makes; what it refuses, too, in the words of the client. */
+/** Runs a model, and translates its errors, too. */
 export async function* inOwnWords<T>(made: AsyncIterable<T>, rename: Rename): AsyncGenerator<T> {
   try {
     yield* made
@@ -37,7 +37,7 @@ export async function* inOwnWords<T>(made: AsyncIterable<T>, rename: Rename): As
   }
 }
 
-/** An error to throw in place of one of a chat. */
+/** Returns the error to throw instead of one of a chat. */
 export function toOwnWords(error: unknown, rename: Rename): unknown {
   if (!(error instanceof ApiError) || error.param === null) return error
   const { code, message, headers, cause, retryAfterS, param } = error
@@ -46,12 +46,12 @@ export function toOwnWords(error: unknown, rename: Rename): unknown {
   return new ApiError(code, retryAfterS === null ? options : { ...options, retryAfterS })
 }
 
-/** What may be the path of a field in a sentence. */
+/** Matches what may be the path of a field in a sentence. */
 const WORD = /(?<![\w.`])[a-z]\w*(?:\.\w+|\[\d+\])*/g
 
-/** Whether a word names a field: the one in question, or one with an underscore, which no other word has. */
+/** Whether a word names a field: the one of the error, or one with an underscore, which no other word has. */
 function isField(word: string, param: string): boolean {
-  // Sentences speak of models, and do not mean the field.
+  // In sentences `model` is a word, not the field.
   if (word === param) return word !== 'model'
   const [head = ''] = /^\w+/.exec(word) ?? []
   return head.includes('_') && Object.hasOwn(ChatCompletionRequest.shape, head)

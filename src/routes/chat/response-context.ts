@@ -14,7 +14,7 @@ import { ApiError } from '../../errors.ts'
 import type { InputItem } from '../../schemas/chat/responses/responses-input.ts'
 import type { ResponseStore } from '../../store/api/chat/responses.ts'
 
-/** Returns the response if the caller may see it, else null. */
+/** Returns the response if the caller may see it, otherwise null. */
 export async function findOwnResponse(
   responses: ResponseStore,
   id: string,
@@ -52,16 +52,16 @@ export async function readContext(
 }
 
 /**
- * Items with the items in the place of references to them.
+ * Replaces references to items by the items.
  *
- * @throws ApiError invalid_value for a reference to nothing that the caller may see, context_length_exceeded
+ * @throws ApiError invalid_value for a reference to something that the caller may not see, context_length_exceeded
  */
 export async function resolveReferences(
   responses: ResponseStore,
   items: readonly InputItem[],
   caller: Principal,
 ): Promise<InputItem[]> {
-  /** Each response is read once. */
+  /** Caches responses, each of which is read once. */
   const known = new Map<string, InputItem[]>()
   let readChars = 0
   /** A small request may name one large item many times. */

@@ -38,9 +38,9 @@ export interface ResponseRun {
 }
 
 /**
- * The JSON text of a response. What fails is answered with its status and not kept.
+ * Returns the JSON text of a response. A failed one is answered with its error and not stored.
  *
- * @throws what the maker throws, store_unavailable
+ * @throws what its production throws, store_unavailable
  */
 export async function answerWholeResponse({ maker, keep }: ResponseRun): Promise<string> {
   try {
@@ -55,8 +55,8 @@ export async function answerWholeResponse({ maker, keep }: ResponseRun): Promise
 }
 
 /**
- * The events of a response, as texts that are whole events. A failure after the first one is an event too, and the
- * response is kept as failed; one whose client has left is not kept.
+ * Yields the events of a response as texts. A failure after the first one is an event, too, and the
+ * response is stored as failed; one whose client has disconnected is not stored.
  *
  * @throws what fails before the first event; store_unavailable
  */
@@ -89,7 +89,7 @@ interface ChatSource {
 
 const CHUNKS = { includeUsage: true, continuousUsage: false } as const
 
-/** Makes a response out of the answer of a chat. */
+/** Builds a response from the answer of a chat. */
 export function createChatMaker(source: ChatSource): ResponseMaker {
   const { exchange, run, envelope, writer, nowUs } = source
   let isOpen = false
@@ -116,7 +116,7 @@ export function createChatMaker(source: ChatSource): ResponseMaker {
   }
 }
 
-/** The failure in the words of the OpenAI API, which knows few codes. */
+/** Maps an error to the few codes of the OpenAI API. */
 function toFailure({ noteFailure }: ResponseRun, error: unknown) {
   const failure =
     error instanceof ApiError ? error : new ApiError('internal_error', { cause: error })

@@ -109,7 +109,7 @@ export async function responseRoutes(app: App, options: ResponseRoutesOptions): 
   )
 }
 
-/** A response that is to be made. */
+/** A response to produce. */
 interface Job extends Pick<ResponseRoutesOptions, 'run' | 'nowUs'> {
   readonly request: FastifyRequest<{ Body: ResponseCreateRequest }>
   readonly reply: FastifyReply
@@ -123,7 +123,7 @@ interface Job extends Pick<ResponseRoutesOptions, 'run' | 'nowUs'> {
   readonly abort: AbortController
 }
 
-/** Made of a chat. @throws ApiError, SchemaError for a request that is no chat */
+/** Produced from a chat. @throws ApiError, SchemaError for a request that is not a chat */
 function openChat(job: Job): ResponseMaker {
   const { request, context, input, model, head, run, nowUs } = job
   const placed = input.map((item, index) => ({ item, place: `input[${index}]` }))
@@ -150,7 +150,7 @@ function openChat(job: Job): ResponseMaker {
   }
 }
 
-/** Made by the engine. */
+/** Produced by the engine. */
 function openPassed(job: Job): ResponseMaker {
   const { request, context, input, head, run } = job
   const { body } = request
@@ -214,7 +214,7 @@ function toKeeper(
     })
 }
 
-/** The event of a failure that is no failure of the model: nothing of the response is left to be told. */
+/** Returns the event for a failure that is not one of the model: it has no response. */
 function renderError({ code, message, param }: ApiError): string {
   const event = { type: 'error', sequence_number: 0, code, message, param }
   return renderNamedEvent('error', JSON.stringify(event))

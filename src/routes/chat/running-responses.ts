@@ -1,6 +1,6 @@
 /**
- * The responses that are being made, so that another request can cancel one. As many as requests that wait for an
- * answer: each is taken off when its request ends.
+ * The responses in progress, so that another request can cancel them. Bounded by the number of requests in progress:
+ * each is removed when its request ends.
  */
 import type { Principal } from '../../domain/access/permissions.ts'
 import type { ResponseBody } from '../../domain/chat/responses-answer.ts'

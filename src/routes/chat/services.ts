@@ -1,6 +1,6 @@
 /**
- * What models are asked beside chats, all additions to the spec: one story for all of them. A model that does not offer
- * one is refused by name.
+ * Requests to models other than chats, all additions to the spec, handled in one way. A model that does not offer
+ * one is named in the error.
  */
 import type { z } from 'zod'
 import { requireScope } from '../../domain/access/permissions.ts'
@@ -57,7 +57,7 @@ const DETOKENIZE = {
   answer: DetokenizeResponse,
 } as const
 
-/** Tokens are cut at vLLM's own addresses too. */
+/** Tokenization is also served at vLLM's own addresses. */
 const ENDPOINTS: readonly Endpoint[] = [
   {
     service: 'embeddings',

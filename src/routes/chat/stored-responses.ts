@@ -1,4 +1,4 @@
-/** Responses that are kept: read, deleted, their input listed, and those that are being made cancelled. */
+/** Stored responses: read, delete, list input items, and cancel those in progress. */
 import type { FastifyRequest } from 'fastify'
 import { requireScope } from '../../domain/access/permissions.ts'
 import { pageItems, type StoredResponse } from '../../domain/chat/responses-record.ts'

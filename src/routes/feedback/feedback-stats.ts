@@ -71,7 +71,7 @@ function addStats(app: App, { feedback, nowUs }: FeedbackStatsRoutesOptions): vo
   )
 }
 
-/** Longer buckets than asked for while there would be too many values. */
+/** Returns longer buckets than requested while there would be too many values. */
 function gridFor(
   window: TimeWindow,
   granularity: number | null,

@@ -46,14 +46,14 @@ export async function feedbackRoutes(app: App, options: FeedbackRoutesOptions): 
   addPayloadSchema(app, options)
 }
 
-/** The schemas of a scope: strict in the kinds of refs, or not. */
+/** The schemas of a scope: strict about the kinds of refs, or not. */
 function schemasOf(app: App) {
   return app.spelling.isStrict
     ? { create: FeedbackCreateRequest, replace: FeedbackReplaceRequest }
     : { create: LooseFeedbackCreateRequest, replace: LooseFeedbackReplaceRequest }
 }
 
-/** Feedback of a checked request as it is to be stored. @throws ApiError */
+/** Returns the feedback to store for a validated request. @throws ApiError */
 function toFeedback(
   body: FeedbackCreateRequest,
   principal: Principal | null,
@@ -126,8 +126,8 @@ function itemOrError(make: () => Feedback): Feedback | ApiError {
 }
 
 /**
- * @param items - of the request, or why they cannot be stored
- * @param stored - of the others, in their order
+ * @param items - of the request, or the errors of those that cannot be stored
+ * @param stored - the results of the others, in their order
  */
 function renderBatch(
   items: readonly (Feedback | ApiError)[],
@@ -164,7 +164,7 @@ function addReplace(app: App, options: FeedbackRoutesOptions): void {
       const { createFeedback, replaceFeedback } = options.feedback
       const stored = await replaceFeedback(feedback_id, created).catch((error) => {
         const isGone = error instanceof ApiError && error.code === 'feedback_not_found'
-        // The vendor's clients put it there all the same.
+        // The vendor's clients send it nevertheless.
         if (!isGone || app.spelling.isStrict) throw error
         return createFeedback(created)
       })

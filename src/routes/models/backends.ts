@@ -1,4 +1,4 @@
-/** Which engines answer for the models, and how fast. Spec: §4.7 (not shown); an addition to the spec. */
+/** The engines behind the models and their latencies. Spec: §4.7 (not shown); an addition to the spec. */
 import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
 import type { UpstreamState } from '../../inference/backend.ts'

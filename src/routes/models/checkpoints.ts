@@ -41,7 +41,7 @@ export async function checkpointRoutes(app: App, options: CheckpointRoutesOption
   addDownload(app, options)
 }
 
-/** The model that a path names. @throws ApiError missing_api_key, scope_missing, model_not_found */
+/** Returns the model named by a path. @throws ApiError missing_api_key, scope_missing, model_not_found */
 async function requireModel(
   principal: Principal | null,
   model_id: string,
@@ -51,7 +51,7 @@ async function requireModel(
   return requireUsableModel(await models.findModel(model_id.toLowerCase()), caller)
 }
 
-/** The checkpoint that a path names. @throws ApiError checkpoint_not_found, and what requireModel throws */
+/** Returns the checkpoint named by a path. @throws ApiError checkpoint_not_found, and what requireModel throws */
 async function requireCheckpoint(
   principal: Principal | null,
   params: { readonly model_id: string; readonly step: string },
@@ -159,7 +159,7 @@ function addDownload(app: App, options: CheckpointRoutesOptions): void {
   )
 }
 
-/** Model names are letters, digits, dots, dashes and underscores: nothing to be escaped. */
+/** Model names have only letters, digits, dots, dashes and underscores, so nothing needs escaping. */
 function fileName({ model, checkpoint }: { model: PreviewModel; checkpoint: StoredCheckpoint }) {
   return `${model.name}-step${checkpoint.step}.artifact`
 }

@@ -1,6 +1,6 @@
 /**
- * The form that brings a file: its fields, and its bytes on their way into the store. A form that breaks a
- * rule leaves nothing behind.
+ * Reads the form of a file upload: its fields, and its bytes, which are streamed into the store. An invalid form
+ * leaves nothing behind.
  */
 import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
@@ -9,14 +9,14 @@ import type { App } from '../../http/app-type.ts'
 import { toFormError, useForms } from '../../http/body/forms.ts'
 import type { FileStore, ReceivedFile } from '../../store/api/objects/files.ts'
 
-/** Limits of the form beside the file: clients send one or two short fields. */
+/** Limits of the form besides the file: clients send one or two short fields. */
 const FIELDS_MAX = 8
 const FIELD_BYTES_MAX = 4096
-/** Bytes of a form that are not the file's. */
+/** Bytes of a form that do not belong to the file. */
 const FORM_BYTES_MAX = 65_536
 
 interface FileForm {
-  /** Texts by name; the last one wins when a name comes twice. */
+  /** Texts by name; the last one if a name occurs twice. */
   readonly fields: Readonly<Record<string, string>>
   /** To be kept or discarded. */
   readonly file: ReceivedFile

@@ -1,5 +1,5 @@
 /**
- * Files by content: a form in, bytes out.
+ * Files by content: uploaded as a form, downloaded as bytes.
  *
  * Spec: §4 (bodies are JSON unless stated; files are not shown). Choice: the routes of the public clients,
  * under both of their names.
@@ -50,7 +50,7 @@ function addFileCreate(app: App, { url, operationId }: Name, files: FileStore): 
   app.post(
     url,
     {
-      // The form is read by the handler; its schema is for readers.
+      // The handler reads the form; the schema is for documentation.
       validatorCompiler: () => (value: unknown) => ({ value }),
       schema: {
         tags,

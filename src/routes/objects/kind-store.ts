@@ -1,4 +1,4 @@
-/** How the routes of objects by kind store and read what objects consist of: source, rows, versions. */
+/** Stores and reads the parts of objects for the routes by kind: source, rows, versions. */
 import { buffer } from 'node:stream/consumers'
 import { parseExact } from '../../domain/json/exact-json.ts'
 import { isObject } from '../../domain/json/is-object.ts'
@@ -77,7 +77,7 @@ export function createKindWriter(
 
 export type KindWriter = ReturnType<typeof createKindWriter>
 
-/** A version with its source. @throws ApiError file_not_found when the source is gone, validation_failed */
+/** Returns a version with its source. @throws ApiError file_not_found when the source is missing, validation_failed */
 export async function readKindVersion(
   files: FileStore,
   version: ObjectVersion,

@@ -6,7 +6,7 @@ import type { ObjectVersion } from '../../domain/objects/object-view.ts'
 import * as WIRE from '../../schemas/objects/object-kinds.ts'
 import type { KindWriter } from './kind-store.ts'
 
-/** One kind. Its routes differ in nothing else. */
+/** One kind: everything in which its routes differ. */
 export interface ObjectKind<Body extends z.ZodType = z.ZodType> {
   readonly kind: KINDS.KindName
   /** Part of the address, and the word for it in the document, in the singular and with a capital. */
@@ -17,7 +17,7 @@ export interface ObjectKind<Body extends z.ZodType = z.ZodType> {
   readonly readResponse: z.ZodType
   /** Field of the answer to a creation that has the ref; null when none has. */
   readonly refField: string | null
-  /** Stores what the content consists of, then the content. @param bodyText - the request's */
+  /** Stores the parts of the content, then the content. @param bodyText - text of the request */
   create(body: z.infer<Body>, writer: KindWriter, bodyText: string): Promise<ObjectVersion>
   render(version: KINDS.KindVersion): unknown
 }

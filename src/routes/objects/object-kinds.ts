@@ -1,5 +1,5 @@
 /**
- * Objects by kind: ops, datasets, models, scorers and evaluations, made, listed, read and deleted. The same versions
+ * Objects by kind: create, list, read and delete ops, datasets, models, scorers and evaluations. They are the versions
  * that /obj/create publishes.
  *
  * Spec: §2.1 (object refs; these routes are additions). Choice: the routes of the public tracing clients.

@@ -25,7 +25,7 @@ interface ObjectMarkRoutesOptions {
   readonly objects: ObjectStore
 }
 
-/** A change of tags or aliases. Their routes differ in nothing else. */
+/** A change of tags or aliases: everything in which their routes differ. */
 interface MarkChange<Params extends z.ZodType, Body extends z.ZodType> {
   readonly method: 'PUT' | 'POST'
   readonly url: string

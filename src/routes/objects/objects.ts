@@ -44,7 +44,7 @@ function addObjectCreate(app: App, { objects, nowUs }: ObjectRoutesOptions): voi
   app.post(
     '/obj/create',
     {
-      // The content is stored as it was sent and digested from its text.
+      // The text of the content is stored and digested unchanged.
       config: { keepsBodyText: true },
       schema: {
         tags,

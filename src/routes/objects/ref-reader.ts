@@ -1,5 +1,5 @@
 /**
- * Reads what refs point at: from an object or a table along edges, through refs that lie on the way. Reads
+ * Reads the targets of refs: from an object or a table along edges, following refs on the way. Reads
  * nothing of a project that the caller may not use.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -15,7 +15,7 @@ import { ApiError } from '../../errors.ts'
 import type { ObjectStore } from '../../store/api/objects/objects.ts'
 import type { NewRow, RowIndex, StoredTable, TableStore } from '../../store/api/objects/tables.ts'
 
-/** Limit: refs that one ref leads through, on all of its ways together. */
+/** Limit: refs followed for one ref, over all of its paths. */
 const HOPS_MAX = 16
 /** Limit: rows of a table that is read as a whole. */
 const ROWS_MAX = 10_000
@@ -23,21 +23,21 @@ const ROWS_MAX = 10_000
 export interface RefReaderOptions {
   readonly objects: ObjectStore
   readonly tables: TableStore
-  /** Limit on bytes of contents that are read for all refs together. */
+  /** Limit: bytes of contents that are read for all refs together. */
   readonly contentBytesMax: number
   canRead(projectId: string): boolean
 }
 
-/** Where a path has come to: a table whose rows are not read yet, or a value. */
+/** The current position of a path: a table whose rows are not read yet, or a value. */
 type Node = { readonly table: StoredTable } | { readonly value: unknown }
 
 const NOTHING: Node = { value: null }
 
-/** Reads one ref; made anew for every request, because it remembers contents. */
+/** Reads refs; one per request, because it caches contents. */
 type ReadRef = (ref: ReadableRef) => Promise<unknown>
 
 /**
- * The value at the end of a ref; null when nothing lies there, or the object was deleted.
+ * Returns the value at the end of a ref; null when there is none, or the object was deleted.
  *
  * @throws ApiError object_not_found, table_not_found for a ref that is unknown or of a project that the
  * caller may not use; validation_failed for more than contentBytesMax bytes
@@ -75,7 +75,7 @@ export function createRefReader(options: RefReaderOptions): ReadRef {
     return { value: await readContent(project_id, digest, size_bytes) }
   }
 
-  /** The target of a ref that is itself a value; a broken one has none. */
+  /** Returns the target of a ref that is itself a value; a malformed one has none. */
   async function follow(value: unknown): Promise<Node> {
     const ref = typeof value === 'string' ? parseReadableRef(value) : null
     if (ref === null || hopsLeft === 0) return { value }
@@ -121,7 +121,7 @@ function createBudget(bytesMax: number): (bytes: number) => void {
   }
 }
 
-/** Reads rows of tables; of a table whose rows are sought by digest the index is kept. */
+/** Reads rows of tables; caches the index of a table whose rows are looked up by digest. */
 function createRowReader(tables: TableStore, spend: (bytes: number) => void) {
   const indexes = new Map<number, Promise<RowIndex>>()
 

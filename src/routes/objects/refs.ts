@@ -63,7 +63,7 @@ function requireReadableRef(text: string, at: number) {
   throw new ApiError('validation_failed', { message, param })
 }
 
-/** Says which ref an error is about. */
+/** Adds the path of the ref to an error. */
 function atRef(at: number): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ApiError) || !error.code.endsWith('_not_found')) throw error

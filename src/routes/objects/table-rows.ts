@@ -14,7 +14,7 @@ import type { NewRow, StoredTable, TableStore } from '../../store/api/objects/ta
 const SLICE_CHARACTERS = 65_536
 
 /**
- * The rows of a list as they were sent, with their digests.
+ * Returns the rows of a list verbatim, with their digests.
  *
  * @param text - JSON of the list
  */

@@ -35,7 +35,7 @@ interface TableRoutesOptions {
 }
 
 const tags = ['tables']
-/** Rows are stored as they were sent and digested from their text. */
+/** The text of rows is stored and digested unchanged. */
 const config = { keepsBodyText: true }
 
 export async function tableRoutes(app: App, { tables }: TableRoutesOptions): Promise<void> {
@@ -193,7 +193,7 @@ function addTableStats(app: App, tables: TableStore): void {
 }
 
 /**
- * The answer about a table that is not there: the vendor's clients take it for an empty one.
+ * Returns the answer for a missing table: the vendor's clients treat it as empty.
  *
  * @throws ApiError table_not_found where names are neutral
  */
@@ -214,7 +214,7 @@ async function getTable(
   return table
 }
 
-/** Places of the rows that a query asks for, in its order. */
+/** Returns the indices of the rows of a query, in its order. */
 async function choosePlaces(
   tables: TableStore,
   table: StoredTable,

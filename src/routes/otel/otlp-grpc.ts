@@ -10,7 +10,7 @@ export async function otlpGrpc(
   let server: GrpcServer | null = null
   app.addHook('onReady', async () => {
     const onFault = (error: unknown) => app.log.error({ err: error }, 'OTLP over gRPC failed')
-    // Loaded with the port alone: its library is large, and most servers start without.
+    // Loaded only with the port: its library is large, and most servers run without.
     const { openGrpcServer } = await import('../../otel/grpc-server.ts')
     server = await openGrpcServer({ ...options, onFault })
     app.log.info(`OTLP over gRPC listening at ${options.host}:${server.port}`)

@@ -1,4 +1,4 @@
-/** OpenTelemetry in: OTLP over HTTP. Additions to the spec. */
+/** Receives OTLP over HTTP. Additions to the spec. */
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { requireScope } from '../../domain/access/permissions.ts'
 import type { App } from '../../http/app-type.ts'
@@ -12,7 +12,7 @@ interface OtlpRoutesOptions {
   readonly otlpBodyBytesMax: number
 }
 
-/** Where exporters send to: OTLP's own path, and those of the Weave service in both spellings. */
+/** The paths that exporters use: OTLP's own, and those of the Weave service in both spellings. */
 const BASES = ['', '/otel', '/agents/otel', '/traces/otel', '/traces/agents/otel'] as const
 
 const config = { renderError: renderRpcStatus }
@@ -53,7 +53,7 @@ function addTraces(app: App, path: string, options: OtlpRoutesOptions): void {
   })
 }
 
-/** Metrics and logs are taken and left: an exporter of all three would else report errors all day. */
+/** Accepts and discards metrics and logs: otherwise exporters of all three signals would report errors. */
 function addUnstored(
   app: App,
   path: string,

@@ -1,4 +1,4 @@
-/** Where spans come in, over HTTP and gRPC. */
+/** Receives spans, over HTTP and gRPC. */
 import { ERRORS } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { useEitherAuthentication } from '../../http/authentication.ts'
@@ -33,7 +33,7 @@ export async function spanIntake(otlp: App, options: SpanIntakeOptions): Promise
   })
 }
 
-/** Reports a refusal as the same one over HTTP is reported. */
+/** Reports an error like the same one over HTTP. */
 function toAnswered({ path: route, refusal, seconds }: GrpcAnswer) {
   const status = refusal === null ? 200 : ERRORS[refusal].status
   return { route, method: 'POST', status, seconds, refusal }

@@ -1,4 +1,4 @@
-/** OpenTelemetry out: a trace as OTLP in JSON. An addition to the spec. */
+/** Exports a trace as OTLP in JSON. An addition to the spec. */
 import { z } from 'zod'
 import { requireAccess } from '../../domain/access/permissions.ts'
 import type { CallTexts, StoredCall } from '../../domain/calls/call-view.ts'
@@ -18,7 +18,7 @@ interface TraceExportOptions {
   readonly refScheme: string
 }
 
-/** Limits of one exported trace, which is held in memory: calls, and characters of what they hold. */
+/** Limits of one exported trace, which is held in memory: calls, and characters of their data. */
 const CALLS_MAX = 10_000
 const CHARS_MAX = 64 * 1024 * 1024
 
@@ -67,7 +67,7 @@ export async function traceExportRoutes(app: App, options: TraceExportOptions): 
   )
 }
 
-/** @throws ApiError validation_failed for more than is held in memory */
+/** @throws ApiError validation_failed above these limits */
 async function readCalls(pages: ReturnType<CallsQueryStore['pages']>): Promise<StoredCall[]> {
   const calls: StoredCall[] = []
   let chars = 0

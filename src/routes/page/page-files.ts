@@ -1,6 +1,6 @@
 /**
- * The files of the page: TypeScript without its types, all of them compressed, so that there is nothing to build. Each is
- * made ready when it is first asked for: all at once would hold up other requests, and most servers that start are never
+ * The files of the page: TypeScript with its types stripped, compressed, without a build step. Each is
+ * prepared on first use: preparing all at once would delay other requests, and most servers are never
  * asked for the page.
  */
 import { createHash } from 'node:crypto'
@@ -35,9 +35,9 @@ const ENTRY = 'page-entry.ts'
 const VIEWS = 'shell/views.ts'
 const VIEW_IMPORTS = /^\s*(\w+): async \(\) => \(await import\('\.\.\/([\w./-]+)'\)/gm
 
-/** Imports that a module needs before it runs: not those of views that are opened later. */
+/** Static imports of a module; views are imported dynamically when they are opened. */
 const IMPORTS = /\b(?:from|import)\s*["']([@\w./-]+)["']/g
-/** Those of types, which are gone with the types. */
+/** Imports of types, which are stripped. */
 const TYPE_IMPORTS = /^import type [^'"]*["'][^'"]*["']/gm
 
 export interface PageFile {
@@ -48,23 +48,23 @@ export interface PageFile {
 
 export interface Page {
   /**
-   * The document of an address, which names what it needs below `/assets/<version>/`.
+   * Returns the HTML document of an address, which refers to its files below `/assets/<version>/`.
    *
-   * @param view - what is shown there first; null for none
+   * @param view - the view that is shown first; null for none
    */
   findDocument(view: string | null): PageFile
-  /** Of the Content-Security-Policy header. */
+  /** Value of the Content-Security-Policy header. */
   readonly policy: string
   /** Changes with any byte of any file. */
   readonly version: string
-  /** The file of the path behind the version; undefined when there is none. */
+  /** Returns the file of a path after the version; undefined when there is none. */
   findFile(path: string): PageFile | undefined
 }
 
 /**
  * Reads the page.
  *
- * @param refScheme - of the refs that the page makes
+ * @param refScheme - scheme of the refs that the page creates
  * @throws when a file or a library is missing
  */
 export function readPage(refScheme: string): Page {
@@ -137,7 +137,7 @@ function findPackages(): string {
   return dirname(dirname(entry))
 }
 
-/** What each module imports. */
+/** The imports of each module. */
 function readModules(texts: ReadonlyMap<string, string>): ReadonlyMap<string, readonly string[]> {
   const importsIn = (path: string, text: string) =>
     [...text.replaceAll(TYPE_IMPORTS, '').matchAll(IMPORTS)]
@@ -148,7 +148,7 @@ function readModules(texts: ReadonlyMap<string, string>): ReadonlyMap<string, re
   return new Map([...texts].map(([path, text]) => [path, importsIn(path, text)]))
 }
 
-/** All that modules import, and what that imports: a browser would find out one level after the other. */
+/** Returns all direct and indirect imports of modules: a browser would discover them level by level. */
 function listNeeded(
   modules: ReadonlyMap<string, readonly string[]>,
   entries: readonly string[],
@@ -167,14 +167,14 @@ function pack(type: string, text: string): PageFile {
   return { type, body, gzipped: gzipSync(body, { level: constants.Z_BEST_COMPRESSION }) }
 }
 
-/** The import map is the one script in the document itself, and is named by its hash. */
+/** The import map is the only inline script, and is allowed by its hash. */
 function renderPolicy(importMap: string): string {
   const hash = createHash('sha256').update(importMap).digest('base64')
   return [
     "default-src 'none'",
     `script-src 'self' 'sha256-${hash}'`,
     "style-src 'self'",
-    // Pictures that a trace carries itself; none is fetched from elsewhere.
+    // Pictures embedded in traces; none is fetched from elsewhere.
     "img-src 'self' data:",
     "connect-src 'self'",
     "base-uri 'none'",

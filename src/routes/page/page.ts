@@ -1,6 +1,6 @@
 /**
- * The page for people, at `/` and at every address that the tracing SDKs print. Its files are public; what it shows,
- * it asks of the API with the key of the person who looks. An addition to the spec.
+ * The web page, at `/` and at every address that the tracing SDKs print. Its files are public; its data comes
+ * from the API with the key of the signed-in user. An addition to the spec.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors.ts'

@@ -1,10 +1,10 @@
-/** The project that an address names. */
+/** The project named by an address. */
 import type { z } from 'zod'
 import { ApiError } from '../../errors.ts'
 import type { ProjectPath } from '../../schemas/calls/call-batch.ts'
 import { ProjectId } from '../../schemas/primitives.ts'
 
-/** @throws ApiError validation_failed when it cannot be the id of a project */
+/** @throws ApiError validation_failed when it is not the id of a project */
 export function projectOf({ entity, project }: z.infer<typeof ProjectPath>): string {
   const project_id = `${entity}/${project}`
   if (!ProjectId.safeParse(project_id).success) {

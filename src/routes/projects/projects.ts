@@ -1,4 +1,4 @@
-/** What projects hold, and their names. Additions to the spec. */
+/** Sizes and names of projects, and the caller of a key. Additions to the spec. */
 import { canUseProject, requireScope } from '../../domain/access/permissions.ts'
 import { resolveCallsSelection } from '../../domain/calls/calls-query.ts'
 import type { App } from '../../http/app-type.ts'

@@ -1,8 +1,8 @@
 /**
- * Settings of projects that the tracing clients ask for. How long calls are kept can be set; the others tell what Weft does.
+ * Settings of projects that the tracing clients read. The retention can be set; the others are constants of Weft.
  *
- * Spec: §4 (none of these routes is shown). Choice: clients that ask get the truth in the vendor's words.
- * Whoever records calls may delete those that they name; to let all go that are old takes `admin`.
+ * Spec: §4 (none of these routes is shown). Choice: the routes of the public tracing clients.
+ * Callers with `traces:write` may delete calls by id; setting the retention, which deletes many, needs `admin`.
  */
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { resolveRetention } from '../../domain/projects/retention.ts'
@@ -18,7 +18,7 @@ import type { RetentionStore } from '../../store/api/projects/retention.ts'
 
 interface ProjectSettingsOptions {
   readonly retention: RetentionStore
-  /** Days that projects without a setting keep calls; null: for ever. */
+  /** Days that projects without a setting keep calls; null: forever. */
   readonly defaultDays: number | null
 }
 

@@ -22,9 +22,9 @@ interface StatsRoutesOptions {
 
 /** Limit: values of one answer, some 20 MB of JSON, written out in one go. */
 const VALUES_MAX = 500_000
-/** Limit: so few buckets are not made fewer; any window may touch two. */
+/** Buckets are not made longer when there are only this many: any window may touch two. */
 const BUCKETS_MIN = 2
-/** "Now" is the end of the current millisecond: the clock tells no less, calls that began in it count. */
+/** "Now" is the end of the current millisecond, so that calls that began in it are included. */
 const REST_OF_MS_US = 999
 
 export async function statsRoutes(app: App, options: StatsRoutesOptions): Promise<void> {
@@ -86,7 +86,7 @@ export async function statsRoutes(app: App, options: StatsRoutesOptions): Promis
         ...found.callBuckets,
         Buffer.from('}'),
       ]
-      // Why a cast: these are the bytes of a CallStatsResponse; checking them would take longer than all else.
+      // Why a cast: these are the bytes of a CallStatsResponse; validating them would take longer than everything else.
       reply.type('application/json; charset=utf-8')
       reply.header('content-length', lengthOf(pieces))
       return reply.send(Readable.from(pieces) as unknown as CallStatsResponse)
@@ -94,7 +94,7 @@ export async function statsRoutes(app: App, options: StatsRoutesOptions): Promis
   )
 }
 
-/** Retries with longer buckets while there are too many values, which only the store can count: they vary with the models. */
+/** Retries with longer buckets while there are too many values, which depend on the models, known only to the store. */
 async function widenWhileTooLarge<Found>(
   asked: BucketGrid,
   window: TimeWindow,

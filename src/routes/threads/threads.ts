@@ -12,7 +12,7 @@ import { openReadCaller } from '../../http/stream/read-caller.ts'
 import { ThreadSchema, ThreadsQueryRequest } from '../../schemas/threads/thread.ts'
 import type { ThreadStore } from '../../store/api/threads/threads.ts'
 
-/** Lines of one piece of an answer. */
+/** Limit: lines of one chunk of an answer. */
 const PIECE_LINES = 100
 
 interface ThreadRoutesOptions {

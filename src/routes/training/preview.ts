@@ -11,7 +11,7 @@ interface PreviewRoutesOptions
     CheckpointRoutesOptions {}
 
 export async function previewRoutes(app: App, options: PreviewRoutesOptions): Promise<void> {
-  // Before bodies are read: a key without the scope must not send 256 MiB for nothing.
+  // Checked before bodies are read: a key without the scope must not upload 256 MiB in vain.
   app.addHook('onRequest', async (request) => {
     requireScope(request.principal, 'training')
   })

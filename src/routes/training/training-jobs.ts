@@ -45,7 +45,7 @@ export interface TrainingJobRoutesOptions {
   readonly models: PreviewModelStore
   readonly jobs: TrainingJobStore
   readonly trainingBodyBytesMax: number
-  /** Where large bodies lie while they are taken in: a directory, or ':memory:' for a temporary one. */
+  /** Where large bodies are kept while they are received: a directory, or ':memory:' for a temporary one. */
   readonly dataDir: string
   /** Microseconds since the epoch; never goes back. */
   readonly nowUs: () => number
@@ -84,7 +84,7 @@ function addCreate(app: App, { models, jobs, ...options }: TrainingJobRoutesOpti
   app.post(
     url,
     {
-      // The body is validated by the handler; its schema is for readers.
+      // The handler validates the body; the schema is for documentation.
       validatorCompiler: () => (value: unknown) => ({ value }),
       config: { bodyBytesMax: bytesMax },
       schema: {
@@ -117,7 +117,7 @@ function addCreate(app: App, { models, jobs, ...options }: TrainingJobRoutesOpti
 }
 
 /**
- * The job that a path names. A foreign one reads as none, so that ids of others cannot be probed.
+ * Returns the job named by a path. A job of other projects reads as missing, so that its id cannot be probed.
  *
  * @throws ApiError missing_api_key, scope_missing, training_job_not_found
  */

@@ -1,4 +1,4 @@
-/** Trajectory groups out of recorded calls. An addition to the spec; what it makes: §2.12. */
+/** Builds trajectory groups (§2.12) from recorded calls. An addition to the spec. */
 
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/calls-query.ts'

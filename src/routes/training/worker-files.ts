@@ -1,4 +1,4 @@
-/** The files of the worker protocol: payloads and parents go out, artifacts come in. Spec: §4.8 (not shown). */
+/** Files of the worker protocol: downloads of payloads and parents, uploads of artifacts. Spec: §4.8 (not shown). */
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
@@ -39,7 +39,7 @@ export async function workerFileRoutes(app: App, options: WorkerFilesOptions): P
   await app.register(async (uploads: App) => addArtifact(uploads, options))
 }
 
-/** A worker's proof as the store takes it: tokens are only kept as hashes. */
+/** Returns a worker's proof in the form of the store, which keeps only hashes of tokens. */
 export function leaseOf(job_id: string, lease_token: unknown, now_us: number): Lease {
   const token_hash = createHash('sha256').update(String(lease_token)).digest('hex')
   return { job_id: job_id.toLowerCase(), token_hash, now_us }
@@ -142,7 +142,7 @@ function addArtifact(app: App, { queue, artifactBytesMax, nowUs }: WorkerFilesOp
       }
       const length = Number(request.headers['content-length'] ?? 0)
       if (length > artifactBytesMax) throw bodyTooLarge(artifactBytesMax)
-      // Before the bytes are read: a worker that has lost the job must not send them for nothing.
+      // Checked before the bytes are read: a worker that has lost the job must not upload them in vain.
       await queue.findLeased(leaseOf(job_id, token, nowUs()))
       const source = readChunks(request.body as unknown as Readable | undefined)
       const file = await queue.receiveArtifact(source, artifactBytesMax)

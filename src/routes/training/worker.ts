@@ -66,7 +66,7 @@ export async function workerRoutes(app: App, options: WorkerRoutesOptions): Prom
 }
 
 /**
- * Refuses a job of a project that the key may not use, whatever token comes with it. It reads as a job that
+ * Refuses a job of a project that the key may not use, whatever its token. It reads as a job that
  * does not exist, so that ids of others cannot be probed.
  *
  * @throws ApiError scope_missing, lease_lost
