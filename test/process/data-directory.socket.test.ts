@@ -1,9 +1,17 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { basic } from '../support/build-test-app.ts'
 import { INHERITED } from '../support/inherited.ts'
 import { runUntilExit, spawnServer, TEST_KEY } from '../support/spawn-server.ts'
@@ -71,6 +79,45 @@ describe('a second start on the data directory of a running server', () => {
     })
     await server.stop()
     expect((await migrate()).stdout).toBe('0 migrations applied\n')
+  })
+})
+
+describe('a data directory that changes under its server', () => {
+  function start(url: string, id: string): Promise<Response> {
+    const started_at = '2026-01-31T09:30:00Z'
+    const call = { project_id: 'acme/demo', id, op_name: 'a', started_at, attributes: {} }
+    return fetch(`${url}/call/start`, {
+      method: 'POST',
+      headers: { authorization: basic(TEST_KEY), 'content-type': 'application/json' },
+      body: JSON.stringify({ start: { ...call, inputs: {} } }),
+    })
+  }
+
+  it.each([
+    ['removed', (dataDir: string) => rmSync(dataDir, { recursive: true })],
+    [
+      'moved, with a copy in its place',
+      (dataDir: string) => {
+        renameSync(dataDir, `${dataDir}-moved`)
+        cpSync(`${dataDir}-moved/weft.db`, `${dataDir}/weft.db`)
+      },
+    ],
+  ])('takes no write after it was %s', async (_name, change) => {
+    const dataDir = join(makeTempDir(), 'data')
+    const server = await spawnServer({ WEFT_DATA_DIR: dataDir })
+    expect((await start(server.url, 'before')).status).toBe(200)
+    change(dataDir)
+    const refused = await start(server.url, 'after')
+    expect([refused.status, await refused.text()]).toEqual([
+      503,
+      expect.stringContaining('moved or removed while the server was running'),
+    ])
+    // A result of the check is kept for a moment.
+    await vi.waitFor(async () => {
+      const ready = await fetch(`${server.url}/ready`)
+      expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('restart')])
+    }, 5000)
+    await server.stop()
   })
 })
 

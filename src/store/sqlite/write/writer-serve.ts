@@ -7,6 +7,7 @@ import { createLogGateMemory, type LogGate, openLogGate } from '../db/log-gate.t
 import { type Failure, renderFailure } from '../db/thread-failure.ts'
 import { createHourMarks } from '../stats/hour-marks.ts'
 import { copyDatabase } from './database-copy.ts'
+import { watchPlace } from './database-place.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createWriteJobs, type WriteInput, type WriteJobs } from './write-jobs.ts'
 
@@ -68,6 +69,7 @@ export function createWriterServer(
     keys: createNameKeys(db, commit),
     newId: createOrderedIds(() => Date.now() * US_PER_MS, randomBytes),
   })
+  if (!db.memory) commit.join(watchPlace(db.name))
   let results: WriteResult[] = []
 
   function send(): void {
