@@ -1,4 +1,5 @@
 /** Command line: makes, lists and revokes API keys in the data directory or in PostgreSQL, also while servers run. */
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Config, readConfig } from './config.ts'
 import { isProjectPattern, type Scope } from './domain/access/permissions.ts'
@@ -6,6 +7,7 @@ import { SCOPES } from './schemas/access/key.ts'
 import { renderTimestamp } from './schemas/timestamp.ts'
 import { type KeyStore, listKeyParts, type StoredKey } from './store/api/access/keys.ts'
 import { openPostgresKeys } from './store/postgres/open.ts'
+import { hasDatabase, requireDatabase } from './store/sqlite/db/connection.ts'
 import { tryLockDataDirectory } from './store/sqlite/db/directory-lock.ts'
 import { openSqliteKeys } from './store/sqlite/open.ts'
 
@@ -21,7 +23,7 @@ async function main(args: readonly string[]): Promise<void> {
   const [command, ...rest] = args
   const run = { create, list, revoke }[command ?? '']
   if (!run) throw new UsageError(USAGE)
-  const store = await openStore(readConfig())
+  const store = await openStore(readConfig(), run === create)
   try {
     await run(store.keys, rest)
   } finally {
@@ -30,8 +32,13 @@ async function main(args: readonly string[]): Promise<void> {
 }
 
 /** A server that runs has the lock; the database is then its own, except for the rows of keys. */
-async function openStore({ dataDir, metaUrl }: Config) {
+async function openStore({ dataDir, metaUrl }: Config, mayCreate: boolean) {
   if (metaUrl !== null) return openPostgresKeys(metaUrl)
+  if (!hasDatabase(dataDir)) {
+    if (!mayCreate) requireDatabase(dataDir)
+    const note = 'has no database yet; a new one is created there'
+    process.stderr.write(`note: the data directory ${resolve(dataDir)} ${note}\n`)
+  }
   const lock = tryLockDataDirectory(dataDir)
   try {
     return openSqliteKeys(dataDir, lock !== null)

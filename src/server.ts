@@ -186,13 +186,15 @@ async function shutDown(
 /** One line for errors that an operator can fix; the stack for bugs. */
 function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const { code, address, port } = error as NodeJS.ErrnoException & {
+  const { code, address, hostname, port } = error as NodeJS.ErrnoException & {
     address?: string
+    hostname?: string
     port?: number
   }
   if (code === 'EADDRINUSE') return `the address ${address}:${port} is taken (set WEFT_PORT)`
   if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return `cannot listen on ${address ?? 'WEFT_HOST'}:${port ?? ''} (${code})`
+    const place = `${address ?? hostname ?? 'WEFT_HOST'}${port === undefined ? '' : `:${port}`}`
+    return `cannot listen on ${place} (${code})`
   }
   const isExpected = error instanceof ConfigError || EXPECTED_ERRORS.includes(error.name)
   return isExpected ? error.message : (error.stack ?? error.message)

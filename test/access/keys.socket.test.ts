@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { basic } from '../support/build-test-app.ts'
@@ -48,6 +50,19 @@ describe('npm run keys', () => {
     await server.stop()
   })
 
+  it('lists and revokes nothing where there is no database, and creates none', async () => {
+    const dataDir = join(makeTempDir(), 'mistyped')
+    for (const args of [['list'], ['revoke', 'some-id']]) {
+      const result = await keys(dataDir, ...args)
+      expect(result).toMatchObject({ code: 1, stdout: '' })
+      expect(result.stderr).toBe(`cannot use the data directory ${dataDir}: it has no weft.db\n`)
+    }
+    expect(existsSync(dataDir)).toBe(false)
+    const made = await keys(dataDir, 'create', '--user', 'first')
+    expect(made.stderr).toContain(`${dataDir} has no database yet`)
+    expect((await keys(dataDir, 'create', '--user', 'second')).stderr).toBe('')
+  })
+
   it.each([
     [['create']],
     [['create', '--user', 'a', '--scopes', 'everything']],
@@ -57,7 +72,9 @@ describe('npm run keys', () => {
     [['destroy']],
     [[]],
   ])('refuses %j with a message and exit code 1', async (args) => {
-    const result = await keys(makeTempDir(), ...args)
+    const dataDir = makeTempDir()
+    await keys(dataDir, 'create', '--user', 'first')
+    const result = await keys(dataDir, ...args)
     expect(result).toMatchObject({ code: 1, stderr: expect.stringMatching(/\S/) })
     expect(result.stderr).not.toContain('at ')
   })

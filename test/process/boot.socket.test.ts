@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { basic } from '../support/build-test-app.ts'
+import { INHERITED } from '../support/inherited.ts'
 import { runUntilExit, spawnServer, TEST_KEY } from '../support/spawn-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
@@ -118,6 +121,16 @@ describe('npm start', () => {
     chmodSync(dataDir, 0o700)
     expect(code).toBe(1)
     expect(stderr).toMatch(/^weft: cannot use the data directory [^\n]*\n$/)
+  })
+
+  it('ends with one clear line when the disk has no room for the database', async () => {
+    const limited = 'ulimit -f 200; exec "$0" src/server.ts'
+    const env = { ...INHERITED, WEFT_DATA_DIR: makeTempDir(), WEFT_PORT: '0' }
+    const failed = promisify(execFile)('sh', ['-c', limited, process.execPath], { env })
+    await expect(failed).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/weft: cannot use the data directory [^\n]*\n$/),
+    })
   })
 
   it('ends with one clear line when the database is from a newer version', async () => {

@@ -20,9 +20,11 @@ import {
   DATABASE_FILE,
   openDatabase,
   openReadOnlyDatabase,
+  unusableDirectory,
 } from './db/connection.ts'
 import { createLogGateMemory } from './db/log-gate.ts'
 import { migrate, requireMigrated } from './db/migrate.ts'
+import { isUnavailable } from './db/store-error.ts'
 import { createFeedbackStore } from './feedback/feedback.ts'
 import {
   ARTIFACTS_DIRECTORY,
@@ -251,7 +253,7 @@ function openWritable({
     return db
   } catch (error) {
     db.close()
-    throw error
+    throw isUnavailable(error) ? unusableDirectory(dataDir, error) : error
   }
 }
 

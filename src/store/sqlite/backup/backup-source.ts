@@ -1,13 +1,12 @@
 /** The source of a backup: a data directory that this process locks, or that another process owns and copies for it. */
-import { existsSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import {
   closeDatabase,
   DATABASE_FILE,
-  DataDirectoryError,
   openCheckpointDatabase,
+  requireDatabase,
 } from '../db/connection.ts'
 import { tryLockDataDirectory } from '../db/directory-lock.ts'
 import { createLogGateMemory, openLogGate } from '../db/log-gate.ts'
@@ -28,10 +27,7 @@ export interface BackupSource {
 
 /** @throws DataDirectoryError, Error when the process that owns the directory accepts no backups */
 export async function openBackupSource(dataDir: string): Promise<BackupSource> {
-  if (!existsSync(join(dataDir, DATABASE_FILE))) {
-    const message = `cannot use the data directory ${dataDir}: it has no ${DATABASE_FILE}`
-    throw new DataDirectoryError(message, null)
-  }
+  requireDatabase(dataDir)
   const lock = tryLockDataDirectory(dataDir)
   return lock === null ? openBesideOwner(dataDir) : openOwned(dataDir, lock.release)
 }

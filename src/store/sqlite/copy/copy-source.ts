@@ -1,13 +1,12 @@
 /** A data directory as the source of a copy: locked, and changed by nothing but migrations. */
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CopiedRow, CopySource } from '../../api/copy.ts'
 import {
   closeDatabase,
   DATABASE_FILE,
-  DataDirectoryError,
   openDatabase,
   openReadOnlyDatabase,
+  requireDatabase,
 } from '../db/connection.ts'
 import { lockDataDirectory } from '../db/directory-lock.ts'
 import { migrate } from '../db/migrate.ts'
@@ -20,10 +19,7 @@ import * as SQL from './copy-source.sql.ts'
  * @throws DirectoryLockedError, DataDirectoryError, MigrationError
  */
 export function openSqliteSource(dataDir: string, chunkBytes: number): CopySource {
-  if (!existsSync(join(dataDir, DATABASE_FILE))) {
-    const message = `cannot use the data directory ${dataDir}: it has no ${DATABASE_FILE}`
-    throw new DataDirectoryError(message, null)
-  }
+  requireDatabase(dataDir)
   const lock = lockDataDirectory(dataDir)
   try {
     bringToVersion(dataDir)

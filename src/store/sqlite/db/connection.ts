@@ -1,5 +1,5 @@
 /** Opens the SQLite database with the pragmas that Weft relies on. The only place that opens it. */
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { addBodyFunctions } from '../calls/body-compression.ts'
@@ -18,7 +18,7 @@ const LOG_BYTES_KEPT = 32 * 1024 * 1024
 const CLOSE_BUSY_TIMEOUT_MS = 500
 
 /** A data directory that cannot be used; the message is one line. */
-export class DataDirectoryError extends Error {
+class DataDirectoryError extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause })
     this.name = 'DataDirectoryError'
@@ -54,9 +54,24 @@ export function openDatabase(dataDir: string, image: Buffer | null = null): Conn
     db.exec('BEGIN IMMEDIATE; COMMIT')
     return db
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new DataDirectoryError(`cannot use the data directory ${dataDir}: ${reason}`, cause)
+    throw unusableDirectory(dataDir, cause)
   }
+}
+
+export function unusableDirectory(dataDir: string, cause: unknown): DataDirectoryError {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new DataDirectoryError(`cannot use the data directory ${dataDir}: ${reason}`, cause)
+}
+
+export function hasDatabase(dataDir: string): boolean {
+  return existsSync(join(dataDir, DATABASE_FILE))
+}
+
+/** For what must not create one, least of all at a mistyped path. @throws DataDirectoryError when there is none */
+export function requireDatabase(dataDir: string): void {
+  if (hasDatabase(dataDir)) return
+  const message = `cannot use the data directory ${dataDir}: it has no ${DATABASE_FILE}`
+  throw new DataDirectoryError(message, null)
 }
 
 /** Opens an existing database read-only, for worker threads. */

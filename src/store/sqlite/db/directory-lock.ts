@@ -9,7 +9,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { DataDirectoryError } from './connection.ts'
+import { unusableDirectory } from './connection.ts'
 import { isLocked } from './store-error.ts'
 
 /** The file that is locked. */
@@ -68,8 +68,7 @@ function openLocked(dataDir: string): Database.Database {
   } catch (error) {
     db?.close()
     if (isLocked(error)) throw new DirectoryLockedError(dataDir, readPid(dataDir))
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new DataDirectoryError(`cannot use the data directory ${dataDir}: ${reason}`, error)
+    throw unusableDirectory(dataDir, error)
   }
 }
 

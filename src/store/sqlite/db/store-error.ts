@@ -8,11 +8,16 @@ const UNAVAILABLE =
 /** Returns the ApiError for a failed statement: store_unavailable, request_too_large, or the error unchanged. */
 export function toStoreError(error: unknown): unknown {
   if (!(error instanceof SqliteError)) return error
-  if (UNAVAILABLE.test(error.code)) {
+  if (isUnavailable(error)) {
     return new ApiError('store_unavailable', { cause: error, retryAfterS: 5 })
   }
   if (error.code === 'SQLITE_TOOBIG') return new ApiError('request_too_large', { cause: error })
   return error
+}
+
+/** Whether a statement failed because of the disk, the file or its locks. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof SqliteError && UNAVAILABLE.test(error.code)
 }
 
 /** Whether another connection holds the lock that a transaction needs. */

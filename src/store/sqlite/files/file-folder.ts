@@ -7,7 +7,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
-import { DataDirectoryError } from '../db/connection.ts'
+import { unusableDirectory } from '../db/connection.ts'
 
 /** The folder of uploaded files in the data directory. */
 export const FILES_DIRECTORY = 'files'
@@ -62,8 +62,7 @@ export function openFileFolder(root: string, directory: string): FileFolder {
     mkdirSync(received, { recursive: true, mode: 0o700 })
     syncFolder(root)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new DataDirectoryError(`cannot use the data directory ${root}: ${reason}`, cause)
+    throw unusableDirectory(root, cause)
   }
 
   return {
