@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { cpSync, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { basic } from '../support/build-test-app.ts'
 import { INHERITED } from '../support/inherited.ts'
@@ -61,6 +62,23 @@ describe('npm run keys', () => {
     const made = await keys(dataDir, 'create', '--user', 'first')
     expect(made.stderr).toContain(`${dataDir} has no database yet`)
     expect((await keys(dataDir, 'create', '--user', 'second')).stderr).toBe('')
+  })
+
+  it('succeeds where the disk has no room to move the log into the database', async () => {
+    const made = makeTempDir()
+    await keys(made, 'create', '--user', 'alice')
+    const db = new Database(join(made, 'weft.db'))
+    db.pragma('wal_autocheckpoint = 0')
+    db.exec('CREATE TABLE much AS SELECT zeroblob(2000000) AS bytes')
+    const full = join(makeTempDir(), 'full')
+    cpSync(made, full, { recursive: true })
+    db.close()
+    // The log just fits, and the database with its pages does not. `ulimit` counts blocks of 512 bytes.
+    const blocks = Math.ceil(statSync(join(full, 'weft.db-wal')).size / 512) + 200
+    const limited = `ulimit -f ${blocks}; exec "$0" src/keys.ts list`
+    const env = { ...INHERITED, WEFT_DATA_DIR: full }
+    const { stdout, stderr } = await run('sh', ['-c', limited, process.execPath], { env })
+    expect([stdout, stderr]).toEqual([expect.stringContaining('alice'), ''])
   })
 
   it.each([

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { addBodyFunctions } from '../calls/body-compression.ts'
 import { prepareWhenUsed } from './lazy-statements.ts'
+import { isUnavailable } from './store-error.ts'
 import { runWhole } from './whole-work.ts'
 
 export type Connection = Database.Database
@@ -103,6 +104,9 @@ export function closeDatabase(db: Connection): void {
   try {
     db.pragma(`busy_timeout = ${CLOSE_BUSY_TIMEOUT_MS}`)
     db.pragma('wal_checkpoint(TRUNCATE)')
+  } catch (error) {
+    // On a full disk. What is committed stays in the log, which the next connection reads.
+    if (!isUnavailable(error)) throw error
   } finally {
     db.close()
   }
