@@ -1,6 +1,6 @@
 /**
- * The stores with calls in ClickHouse: calls, lists, threads, statistics and usage lie there; keys, prices, feedback,
- * objects, files, models, jobs and responses where the node has them.
+ * The stores with ClickHouse: it has calls, lists, threads, statistics and usage; keys, prices, feedback,
+ * objects, files, models, jobs and responses stay in the node's own store.
  */
 import { closeOnce, type Stores } from '../api/stores.ts'
 import type { NodeStores } from '../sqlite/open.ts'
@@ -24,21 +24,21 @@ import { createUsageStore } from './usage/usage.ts'
 export interface ClickHouseStoreOptions {
   /** Address with user, password and database. Secret. */
   readonly url: string
-  /** Cluster on which tables are made; null: one server. */
+  /** Cluster on which tables are created; null: one server. */
   readonly cluster: string | null
-  /** Writes that may wait, and bytes of them. */
+  /** Limits of waiting writes: their number and bytes. */
   readonly ingestQueueMax: number
   readonly ingestQueueBytesMax: number
-  /** Reads that run at once, and those that may wait. */
+  /** Limits of reads: concurrent and waiting ones. */
   readonly readsMax: number
   readonly readQueueMax: number
   readonly readTimeoutMs: number
   readonly writeTimeoutMs?: number
-  /** How long a write waits before its caller is told to come again; default 10 s. */
+  /** How long a write waits before its caller is told to retry; default 10 s. */
   readonly writeWaitMs?: number
-  /** How long what waits may take when the store is closed. */
+  /** How long waiting writes may take when the store is closed. */
   readonly closeMs: number
-  /** Calls of a window up to which tokens are joined with those of children; default: where that costs as much. */
+  /** Up to this many calls of a window tokens are joined with those of children. Default: the break-even point. */
   readonly joinedMax?: number
 }
 

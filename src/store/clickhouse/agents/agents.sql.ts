@@ -6,7 +6,7 @@ import {
   selectedColumns,
 } from '../calls/calls.sql.ts'
 
-/** Of a call that is a span the row of the start tells it. */
+/** The row of the start says whether a call is a span. */
 const IS_SPAN = 'otel_dump_json IS NOT NULL'
 
 function startedRows(conditions: readonly FilterCondition[]): string {
@@ -18,7 +18,7 @@ WHERE ${liveRows(conditions)}
 `.trim()
 }
 
-/** The rows of spans in order of time; the end of a span may have come by itself. */
+/** The rows of spans in order of time; the end of a span may be a row of its own. */
 export function selectSpans(
   conditions: readonly FilterCondition[],
   direction: 'asc' | 'desc',
@@ -42,7 +42,7 @@ ORDER BY started_at_us ${direction}, id ${direction}, stored_at
 `
 }
 
-/** When the span at a place in order of time began. */
+/** Start of the span at a position in order of time. */
 export function selectPlace(
   conditions: readonly FilterCondition[],
   direction: 'asc' | 'desc',
@@ -56,7 +56,7 @@ LIMIT 1 OFFSET {offset:UInt64}
 `
 }
 
-/** How many spans there are, and how many began before, or in the other direction after, a time. */
+/** Number of spans, and of those that began before a time, or after it in descending order. */
 export function countSpans(
   conditions: readonly FilterCondition[],
   direction: 'asc' | 'desc',

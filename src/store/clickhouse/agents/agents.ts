@@ -52,7 +52,7 @@ export function createAgentStore(reads: Reads): AgentStore {
   }
 }
 
-/** All are counted, and those of the page read: from the microsecond on in which it begins. */
+/** Counts all spans, and reads only the page, from the microsecond on in which it begins. */
 async function listByTime(
   reads: Reads,
   { scope, direction, offset, limit, shape, prices }: SpanList,
@@ -83,7 +83,7 @@ async function listByTime(
   return { spans: page.rows(), total_count }
 }
 
-/** All are looked at. */
+/** Reads all spans. */
 async function listSorted(reads: Reads, list: SpanList, caller: ReadCaller): Promise<SpanPage> {
   const { scope, direction, shape, prices } = list
   const picked = createSpanPicker<CallKey>(list)

@@ -9,13 +9,13 @@ import type { CallKey } from '../calls/calls-walk.ts'
 import type { Reads } from '../db/reads.ts'
 import { selectSpans } from './agents.sql.ts'
 
-/** Limits: rows of one microsecond that are put in order together, and characters of them; of more, each part by itself. */
+/** Limits: rows of one microsecond that are sorted together, and their characters; beyond them in separate parts. */
 const TIES_MAX = 10_000
 const TIE_CHARS_MAX = 16 * 1024 * 1024
 
 const DUMP: ReadonlySet<BodyColumn> = new Set(['otel_dump_json'])
 const MESSAGES: ReadonlySet<BodyColumn> = new Set([...DUMP, 'inputs_json', 'output_json'])
-/** Nothing of a span shows the name that its call was given. */
+/** Agents do not show the names that were given to calls. */
 const NO_NAMES: ReadonlyMap<string, string | null> = new Map()
 
 interface ScanOptions {
@@ -29,7 +29,7 @@ export function boundsOf({ project_id, filter, startedUs }: SpanScope) {
   return { conditions, parameters: { ...parameters, from_us: startedUs.from, to_us: startedUs.to } }
 }
 
-/** Spans of a scope in order of time, those of one microsecond by their nanoseconds, in parts. */
+/** Yields the spans of a scope in order of time, within a microsecond by nanoseconds, in parts. */
 export async function* scanSpans(
   reads: Reads,
   scope: SpanScope,
@@ -62,7 +62,7 @@ function createTieOrder(direction: 'asc' | 'desc') {
   }
 
   return {
-    /** Spans that are settled. */
+    /** Spans whose order is final. */
     add(row: FoundRow): AgentSpan[] {
       const last = held.at(-1)
       const isFull = held.length >= TIES_MAX || characters > TIE_CHARS_MAX
@@ -81,7 +81,7 @@ function toSpans(rows: readonly FoundRow[]): AgentSpan[] {
   return [...mergeRows(rows, NO_NAMES).values()].flatMap((call) => toAgentSpan(call) ?? [])
 }
 
-/** Spans by their keys, in their order, in parts. */
+/** Yields spans by their keys, in the order of the keys, in parts. */
 export async function* readSpans(
   reads: Reads,
   project_id: string,

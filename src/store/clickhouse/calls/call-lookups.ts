@@ -1,4 +1,4 @@
-/** What is stored of calls that are named by their ids. */
+/** Looks up what is stored of calls by their ids. */
 import type { CallTexts } from '../../../domain/calls/call-view.ts'
 import type { CallEnd } from '../../../domain/calls/new-call.ts'
 import type { ClickHouse } from '../db/client.ts'
@@ -6,7 +6,7 @@ import { type FoundRow, type KnownStart, mergeRows, toKnownStart } from './call-
 import { type CallName, type CallState, keyOf, unknownCall } from './call-states.ts'
 import * as SQL from './calls.sql.ts'
 
-/** Reads a statement for no particular caller. */
+/** Runs a read on behalf of the server. */
 type Read = <Found>(sql: string, parameters: Readonly<Record<string, unknown>>) => Promise<Found[]>
 
 /** Limit: ids of one statement. */
@@ -31,7 +31,7 @@ interface StatesOptions {
   readonly withDeleted: boolean
 }
 
-/** The states of calls by keyOf, as they are stored. @throws ApiError store_unavailable */
+/** Returns the stored states of calls, by keyOf. @throws ApiError store_unavailable */
 export async function findStates(
   db: ClickHouse,
   names: readonly CallName[],
@@ -74,7 +74,7 @@ async function fillStates(
   for (const { id } of deleted) stateOf(id).isDeleted = true
 }
 
-/** The calls of ids, without those that were deleted, by id. */
+/** Returns the calls with these ids that are not deleted, by id. */
 export async function findCalls(
   read: Read,
   project_id: string,
@@ -89,7 +89,7 @@ export async function findCalls(
   return toLiveCalls(rows, beside)
 }
 
-/** What of calls lies in other tables. */
+/** Parts of calls in other tables. */
 interface Beside {
   readonly names: ReadonlyMap<string, string | null>
   readonly deleted: ReadonlySet<string>
@@ -117,7 +117,7 @@ export function toLiveCalls(
   return mergeRows(live, names)
 }
 
-/** Ids in parts that one statement takes. */
+/** Splits ids into parts for one statement each. */
 export function partsOf(ids: readonly string[]): string[][] {
   const parts: string[][] = []
   for (let at = 0; at < ids.length; at += IDS_MAX) parts.push(ids.slice(at, at + IDS_MAX))

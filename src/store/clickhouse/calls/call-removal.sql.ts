@@ -1,9 +1,9 @@
 /**
- * Statements that remove rows. What they delete is masked, so that reads miss it at once; to free the disk, parts are
- * written again without it. Replicas follow by themselves, so that no statement names a cluster.
+ * Statements that remove rows. Deleted rows are masked, so that reads skip them at once; to free the disk, parts are
+ * rewritten without them. Replicas follow by themselves, so no statement names a cluster.
  */
 
-/** The first call of a project that began before a time; also where a step was cut off. */
+/** The first call of a project that began before a time, also after an interrupted step. */
 export const FIND_EXPIRED = `
 SELECT
   count() AS found,
@@ -31,7 +31,7 @@ const IS_NOT_DELETED = `id NOT IN (
     WHERE project_id = {project_id:String}
   )`
 
-/** Deleted ones are counted when their deletion leaves. */
+/** Deleted calls are counted when their deletion is removed. */
 export const COUNT_OF_TIME = `
 SELECT uniqExact(id) AS calls
 FROM calls
@@ -39,7 +39,7 @@ WHERE ${OF_TIME}
   AND ${IS_NOT_DELETED}
 `
 
-/** The next deleted calls of a time that are not freed. */
+/** The next deleted calls of a period that are not freed. */
 export const LIST_UNFREED = `
 SELECT id
 FROM call_deletions
@@ -54,7 +54,7 @@ HAVING max(began_us) IS NULL
 LIMIT {limit:UInt32}
 `
 
-/** The next calls of a time that were given a name. */
+/** The next calls of a period that were given a name. */
 export const LIST_NAMED = `
 SELECT DISTINCT id
 FROM call_names
@@ -76,7 +76,7 @@ WHERE ${OF_TIME}
 
 const OLD_ENDS = `project_id = {project_id:String} AND ended_at_us < {before_us:Int64}`
 
-/** Ends that came before their start, and how many of them without one. Deleted ones are counted with their deletion. */
+/** Ends that arrived before their start, and how many have none. Deleted ones are counted with their deletion. */
 export const COUNT_EARLY_ENDS = `
 SELECT
   count() AS found,
@@ -121,7 +121,7 @@ WHERE project_id = {project_id:String} AND id IN {ids:Array(String)}
 GROUP BY id
 `
 
-/** Deleted calls of which something else is there. */
+/** Deleted calls that still have other rows. */
 export const LIST_DELETED = `
 SELECT DISTINCT
   project_id,
@@ -172,7 +172,7 @@ WHERE project_id = {project_id:String} AND id IN {ids:Array(String)}
 `
 }
 
-/** Rows by partition, with those that were deleted and still take room. */
+/** Rows by partition, including deleted ones that still take space. */
 export function countRows(table: string): string {
   return `
 SELECT
@@ -185,7 +185,7 @@ SETTINGS apply_deleted_mask = 0
 `
 }
 
-/** Writes the parts of a partition again without what was deleted. */
+/** Rewrites the parts of a partition without deleted rows. */
 export function freePartition(table: string): string {
   return `ALTER TABLE ${table} APPLY DELETED MASK IN PARTITION ID {partition:String}`
 }

@@ -15,7 +15,7 @@ const ID_BYTES_MAX = 100_000
 const BYTES_BESIDE_ID = 24
 /** Tables that grow with the calls. */
 const FREED_TABLES = ['calls', 'call_ids']
-/** Share of the rows of a partition that are deleted from which on it is written again. */
+/** A partition is rewritten when this fraction of its rows is deleted. */
 const FREED_FROM = 0.25
 
 /** Calls of a project that began from a time until another. */
@@ -41,7 +41,7 @@ interface PartitionRows {
 interface Deletion {
   readonly id: string
   readonly deleted_at_us: number
-  /** null: what the call holds is still there. */
+  /** null: the data of the call is still there. */
   readonly began_us: number | null
 }
 
@@ -63,14 +63,14 @@ export function createCallRemoval(db: ClickHouse): CallRemoval {
     const starts = await db.read<Start>(SQL.LIST_STARTS, { project_id, ids })
     const times = starts.map(({ started_at_us }) => started_at_us)
     if (times.length > 0) await db.remove(SQL.DELETE_CALLS, { project_id, ids, times })
-    // The ids last: until then the next round finds the call again.
+    // The ids come last: until then the next round finds the call again.
     for (const table of ['call_names', 'call_early_ends', 'call_ids'] as const) {
       await db.remove(SQL.deleteOfIds(table), { project_id, ids })
     }
     return freed
   }
 
-  /** ClickHouse itself frees what was deleted only where parts are merged, which old ones seldom are. */
+  /** Frees deleted rows: ClickHouse does so only when it merges parts, which is rare for old ones. */
   async function freeDisk(signal: AbortSignal): Promise<void> {
     for (const table of FREED_TABLES) {
       for (const found of await db.read<PartitionRows>(SQL.countRows(table), {})) {
@@ -120,7 +120,7 @@ export function createCallRemoval(db: ClickHouse): CallRemoval {
 
 /** The steps of an expiry. */
 function createExpiry(db: ClickHouse) {
-  /** Does something with all calls that a list finds and that are not found again after it. */
+  /** Runs a step for all calls of a list; the step must remove them from the list. */
   async function drain(sql: string, span: Span, act: (ids: readonly string[]) => Promise<unknown>) {
     while (true) {
       const found = await db.read<Named>(sql, { ...span, limit: IDS_MAX })
@@ -130,7 +130,7 @@ function createExpiry(db: ClickHouse) {
   }
 
   return {
-    /** @returns how many calls that were not deleted */
+    /** @returns the number of removed calls that were not deleted before */
     async expireSpan(span: Span): Promise<number> {
       const { project_id } = span
       const [counted] = await db.read<{ calls: number }>(SQL.COUNT_OF_TIME, { ...span })
@@ -141,7 +141,7 @@ function createExpiry(db: ClickHouse) {
       await db.remove(SQL.deleteOfTime('call_ids'), { ...span })
       return counted?.calls ?? 0
     },
-    /** Also those that a start has taken up: they are not looked at any more. */
+    /** Also removes ends whose start has arrived, which are no longer read. */
     async expireEarlyEnds(expiry: CallExpiry): Promise<number> {
       const [counted] = await db.read<FoundCalls>(SQL.COUNT_EARLY_ENDS, { ...expiry })
       if (counted === undefined || counted.found === 0) return 0
@@ -169,12 +169,12 @@ function createExpiry(db: ClickHouse) {
   }
 }
 
-/** Twice is as once. */
+/** Idempotent. */
 function noteProject(db: ClickHouse, project_id: string): Promise<void> {
   return db.insert('call_projects', [{ project_id }], randomUUID())
 }
 
-/** Adds the start times of calls to their deletions before the calls are removed. @returns how many were added */
+/** Adds the start times of calls to their deletions before the calls are removed. @returns their number */
 async function noteFreed(
   db: ClickHouse,
   project_id: string,
@@ -195,7 +195,7 @@ async function noteFreed(
   return rows.length
 }
 
-/** As many of the first ids as a statement holds; at least one. */
+/** Returns as many of the first ids as fit into a statement; at least one. */
 function fittingIds(calls: readonly Named[]): string[] {
   const ids: string[] = []
   let bytes = 0

@@ -7,7 +7,7 @@ import type { CallUsage } from '../../../domain/usage/usage.ts'
 import type { Row } from '../db/client.ts'
 import { markOf, type NestedReports } from './nested-reports.ts'
 
-/** What the rows of a call repeat of its start. */
+/** The fields of the start that all rows of a call repeat. */
 export interface KnownStart {
   readonly started_at_us: number
   readonly trace_id: string
@@ -71,9 +71,9 @@ export function toKnownStart(start: KnownStart): KnownStart {
 }
 
 /**
- * The row of a start, or of a whole call.
+ * Returns the row of a start, or of a whole call.
  *
- * @param nested - what is known of the reports of its children
+ * @param nested - the known reports of its children
  */
 export function toStartRow(
   start: CallStart,
@@ -91,7 +91,7 @@ export function toStartRow(
   }
 }
 
-/** The row of an end whose start is stored. */
+/** Returns the row of an end whose start is stored. */
 export function toEndRow(start: KnownStart, end: CallEnd, nested: NestedReports | null): Row {
   const { project_id, id, end_size_bytes: size_bytes } = end
   return {
@@ -116,7 +116,7 @@ function endColumns(start: KnownStart, end: CallEnd, nested: NestedReports | nul
   }
 }
 
-/** What a call used itself where it is not what it reports, and the reports that this follows from. */
+/** Returns the own usage of a call if it differs from its report, and the mark of the reports that it is based on. */
 function ownColumns(usage: readonly CallUsage[], nested: NestedReports | null): Row {
   if (nested === null) return {}
   const own = usage.map((report) => ownUsage(report, nested.sums.get(report.model) ?? null))
@@ -144,8 +144,8 @@ function nestedColumns(
 }
 
 /**
- * The calls of rows by id, in the order in which their starts were stored. Of parts that are there twice the first one
- * counts: two processes may have stored the same.
+ * Returns the calls of rows by id, in the order in which their starts were stored. Of duplicate parts the first one
+ * is used: two processes may have stored the same.
  */
 export function mergeRows(
   rows: readonly FoundRow[],

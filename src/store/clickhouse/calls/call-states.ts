@@ -1,6 +1,6 @@
 /**
- * What writes of one batch do to calls, decided in the order in which they came: what is stored, and what came before
- * in the batch, together. Pure; nothing is written until all is decided.
+ * Decides what the writes of one batch do to calls, in order of arrival, from what is stored and from earlier writes
+ * of the batch. Pure; nothing is written until everything is decided.
  */
 import type { CallEnd, CallParts, CallStart } from '../../../domain/calls/new-call.ts'
 import type { PartResult, StartedIds } from '../../../domain/calls/part-result.ts'
@@ -17,12 +17,12 @@ import {
 } from './call-rows.ts'
 import type { NestedReportsCache } from './nested-reports.ts'
 
-/** What is known of an id. */
+/** The state of an id. */
 export interface CallState {
   /** The stored start, or that of the batch. */
   start: { readonly known: KnownStart; readonly hash: string } | null
   endHash: string | null
-  /** A stored end whose start has not come. */
+  /** A stored end whose start has not arrived. */
   earlyEnd: CallEnd | null
   isDeleted: boolean
   /** Of the batch. */
@@ -39,7 +39,7 @@ interface BatchRows {
   readonly calls: Row[]
 }
 
-/** What of a call names it. */
+/** The fields that identify a call. */
 export type CallName = Pick<CallStart, 'project_id' | 'id'>
 
 export function unknownCall(): CallState {
@@ -50,13 +50,13 @@ export function unknownCall(): CallState {
 }
 
 export function keyOf({ project_id, id }: CallName): string {
-  // A project id has exactly one slash, so that the pair can be told from the text.
+  // A project id has exactly one slash, so the text is unambiguous.
   return `${project_id}/${id}`
 }
 
 /**
  * @param states - of all calls that the batch names, by keyOf; changed by what is written
- * @param nested - what earlier batches told of reports below others; that of this one is added
+ * @param nested - reports of children from earlier batches; those of this one are added
  */
 export function createBatch(states: ReadonlyMap<string, CallState>, nested: NestedReportsCache) {
   const stateOf = (name: CallName) => states.get(keyOf(name)) as CallState
@@ -83,7 +83,7 @@ export function createBatch(states: ReadonlyMap<string, CallState>, nested: Nest
     state.newEnd = end
   }
 
-  /** Writes nothing when either contradicts what is stored. */
+  /** Writes nothing when either conflicts with the stored call. */
   function writeBoth(start: CallStart, end: CallEnd): StartedIds {
     const state = stateOf(start)
     if (state.endHash !== null) requireSameEnd(state, end)
@@ -110,7 +110,7 @@ export function createBatch(states: ReadonlyMap<string, CallState>, nested: Nest
       if (state.isDeleted) throw new ApiError('call_not_found', { param: 'call_id' })
       state.newName = rename
     },
-    /** @param version - greater than that of any batch before */
+    /** @param version - greater than that of any earlier batch */
     rows(version: number): BatchRows {
       const rows: BatchRows = { call_ids: [], call_early_ends: [], call_names: [], calls: [] }
       for (const state of states.values()) addReport(nested, state)

@@ -1,7 +1,7 @@
 /**
- * The writer of calls: one batch at a time, made of all that waits. It looks up what is stored of the calls that the
- * batch names, decides, inserts, and answers. An insert whose end is not known is sent again, with the same rows and
- * the same token, until ClickHouse tells its end: until then nothing else is written, so that nothing is stored twice.
+ * The writer of calls: one batch at a time, of all waiting writes. It looks up what is stored of the calls that the
+ * batch names, decides, inserts, and answers. An insert with an unknown outcome is retried with the same rows and
+ * token until ClickHouse reports it: until then nothing else is written, so that nothing is stored twice.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallParts } from '../../../domain/calls/new-call.ts'
@@ -23,18 +23,18 @@ interface CallWritesOptions {
   readonly queueMax: number
   /** Bytes of them. */
   readonly queueBytesMax: number
-  /** How long a caller waits before it is told to retry; default 10 s. */
+  /** How long a caller waits until it is told to retry; default 10 s. */
   readonly waitMs?: number
-  /** How long `close` waits for what is queued. */
+  /** How long `close` waits for queued writes. */
   readonly closeMs: number
 }
 
 export interface CallWrites {
-  /** @throws ApiError server_overloaded, store_unavailable: it may be stored or not, and can be sent again */
+  /** @throws ApiError server_overloaded, store_unavailable: it may or may not be stored, and can be sent again */
   writeParts(parts: readonly CallParts[]): Promise<readonly PartResult[]>
   renameCall(rename: CallRename): Promise<void>
   deleteCalls(deletion: CallDeletion): Promise<number>
-  /** Writes what waits. */
+  /** Writes the queue. */
   close(): Promise<void>
   figures(): WriteFigures
 }
@@ -43,7 +43,7 @@ export interface CallWrites {
 const BATCH_PARTS_MAX = 5_000
 const BATCH_BYTES_MAX = 16 * 1024 * 1024
 const WAIT_MS = 10_000
-/** Limit: how long a try to insert holds up the end of the process. */
+/** Limit: how long an insert delays the end of the process. */
 const STOP_MS_MAX = 300
 
 interface Job {
@@ -150,7 +150,7 @@ async function writeBatch(
     ...parts.flatMap(({ start, end }) => [...(start ? [start] : []), ...(end ? [end] : [])]),
     ...(rename ? [rename] : []),
   ])
-  // A name is refused to a call that was deleted; its parts are not.
+  // Naming a deleted call is refused; its parts are accepted.
   const withDeleted = batch.some(({ rename }) => rename !== null)
   const calls = createBatch(await findStates(db, names, { withDeleted }), nested)
   const results = batch.map((job) => {
@@ -162,7 +162,7 @@ async function writeBatch(
     }
   })
   const rows = calls.rows(nextVersion())
-  // In this order: a call that can be listed can be found by its id, whatever happens in between.
+  // In this order a call that can be listed can always be found by its id.
   for (const table of ['call_early_ends', 'call_names', 'call_ids', 'calls'] as const) {
     await insert(table, rows[table])
   }
@@ -173,7 +173,7 @@ async function writeBatch(
   })
 }
 
-/** It may be stored or not. */
+/** It may or may not be stored. */
 function stopped(): ApiError {
   return new ApiError('store_unavailable', { retryAfterS: 1 })
 }

@@ -10,7 +10,7 @@ interface FilterClause {
   readonly parameters: Parameters
 }
 
-/** Only fields that narrow: an absent, null or empty list and a false switch give nothing. */
+/** Only fields that filter: an absent, null or empty list and a false switch add no condition. */
 export function toFilterClause(project_id: string, filter: CallsFilter): FilterClause {
   const conditions: FilterCondition[] = []
   const lists: Record<string, readonly string[]> = {}

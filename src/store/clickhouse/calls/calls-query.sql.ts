@@ -1,12 +1,12 @@
 /** Statements of the lists of calls. */
 import { type FilterCondition, liveRows } from './calls.sql.ts'
 
-/** Microseconds of ClickHouse's own clock, by which rows note when they were stored. */
+/** Microseconds of ClickHouse's own clock, which rows record when they are stored. */
 export const READ_CLOCK = `
 SELECT toUnixTimestamp64Micro(now64(6)) AS us
 `
 
-/** Calls that began in a part of time, and were stored before a list began. */
+/** Calls that began in a period, and were stored before a list began. */
 function startedCalls(conditions: readonly FilterCondition[]): string {
   return `
 FROM calls
@@ -16,7 +16,7 @@ WHERE ${liveRows(conditions)}
 `.trim()
 }
 
-/** Keys of calls in order of time behind a call. */
+/** Keys of calls in order of time after a call. */
 export function selectKeys(
   conditions: readonly FilterCondition[],
   direction: 'asc' | 'desc',
@@ -47,7 +47,7 @@ WHERE project_id = {project_id:String}
 GROUP BY id
 `
 
-/** How many calls, and their bytes. */
+/** Number of calls, and their bytes. */
 export function countCalls(conditions: readonly FilterCondition[]): string {
   return `
 SELECT
@@ -57,7 +57,7 @@ ${startedCalls(conditions)}
 `
 }
 
-/** The same of so many calls at most. */
+/** The same up to a number of calls. */
 export function countSomeCalls(conditions: readonly FilterCondition[]): string {
   return `
 SELECT

@@ -22,21 +22,21 @@ import { bodyColumnsOf, type CallKey, readCalls, walkKeys } from './calls-walk.t
 
 /** Limit: calls of one page. */
 const PAGE_ROWS = 100
-/** Limit: calls that are looked at together. */
+/** Limit: calls that are checked together. */
 const SCAN_ROWS = 1000
 /** Limit: calls whose feedback is read together. */
 const PREPARED_ROWS = 100
 /** Limit: calls of one list that has to be sorted, at some 200 bytes each. */
 const SORTED_MAX = 500_000
 
-/** Nothing of a selection but what meets its condition. */
+/** The fields of a selection that its condition reads. */
 const NO_PAGE = { sort: [], fields: [], offset: 0, limit: 0 } as const
 
 interface CallsQueryParts {
   readonly reads: Reads
-  /** What lists read beside the calls: feedback and values of refs, wherever those are, and prices. */
+  /** What lists read besides the calls: feedback and values of refs, from any store, and prices. */
   readonly besideOf: NodeStores['besideOf']
-  /** Recorded calls that are on their way. */
+  /** Recorded calls that are not stored yet. */
   readonly arrivals: Pick<Arrivals, 'wait'>
 }
 
@@ -86,7 +86,7 @@ async function sumTraces(
   return new Map(sums.map(({ trace_id, bytes }) => [trace_id, bytes]))
 }
 
-/** Keys of the page of a selection, in its order, in parts. */
+/** Yields the keys of the page of a selection, in its order, in parts. */
 async function* selectKeys(
   parts: CallsQueryParts,
   selection: CallsSelection,
@@ -125,7 +125,7 @@ interface Candidate extends ScannedCall {
   readonly beside: CallBeside
 }
 
-/** Calls of a selection with the bodies that it reads, whether they meet its condition or not. */
+/** Yields the calls of a selection with the bodies that it reads, before its condition is checked. */
 async function* scanCalls(
   { reads, besideOf }: CallsQueryParts,
   selection: CallsSelection,
@@ -208,7 +208,7 @@ async function countFound(
   return counted ?? { count: 0, storage_size_bytes: 0 }
 }
 
-/** Costs and feedback lie in the summary. */
+/** Costs and feedback are in the summary. */
 function wantedColumns({ columns, withCosts, withFeedback }: CallsShape): ReadonlySet<BodyColumn> {
   return bodyColumnsOf(
     BODIES.filter(

@@ -22,10 +22,10 @@ export interface CallKey {
   readonly id: string
 }
 
-/** Which calls a walk meets, in which order of time. */
+/** Which calls a walk visits, in which order of time. */
 type WalkedCalls = Pick<CallsSelection, 'project_id' | 'filter' | 'startedUs' | 'direction'>
 
-/** Texts that hold a body of a call. */
+/** Columns with a body of a call. */
 const COLUMNS_OF: Readonly<Record<Body, readonly BodyColumn[]>> = {
   attributes: ['attributes_json', 'otel_dump_json'],
   inputs: ['inputs_json'],
@@ -38,9 +38,9 @@ export function bodyColumnsOf(bodies: readonly Body[]): ReadonlySet<BodyColumn> 
 }
 
 /**
- * Keys of the calls that are stored now, in parts.
+ * Yields the keys of the calls that are stored now, in parts.
  *
- * @param keysMax - keys that are taken at most: for a page no whole part need be read
+ * @param keysMax - maximum number of keys: a page need not read a whole part
  */
 export async function* walkKeys(
   reads: Reads,
@@ -76,7 +76,7 @@ function isSame(key: CallKey, other: CallKey | undefined): boolean {
   return other !== undefined && key.id === other.id && key.started_at_us === other.started_at_us
 }
 
-/** What of calls is read. */
+/** Which parts of calls are read. */
 interface ReadShape {
   readonly project_id: string
   readonly wanted: ReadonlySet<BodyColumn>

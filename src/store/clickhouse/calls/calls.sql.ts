@@ -1,6 +1,6 @@
-/** Statements over calls. Each project is read by the keys of the tables, so that no other is looked at. */
+/** Statements over calls. Each reads one project by the sorting keys of the tables. */
 
-/** Left out of every read. */
+/** Excluded from every read. */
 const NOT_DELETED = `id NOT IN (SELECT id FROM call_deletions WHERE project_id = {project_id:String})`
 
 /** Conditions of the filter's fields. */
@@ -26,7 +26,7 @@ const FILTER_CONDITIONS = {
 /** A field of the filter that needs a condition. */
 export type FilterCondition = keyof typeof FILTER_CONDITIONS
 
-/** Rows of a project that a filter lets through, and that are not deleted; to follow WHERE. */
+/** Condition for rows of a project that match a filter and are not deleted; follows WHERE. */
 export function liveRows(conditions: readonly FilterCondition[]): string {
   return [
     'project_id = {project_id:String}',
@@ -47,7 +47,7 @@ function anyOf(text: string, parameter: string): string {
   )`
 }
 
-/** A ref on one side of the call, which may lie in its other row. */
+/** A ref in the inputs or the output, which may be in the other row of the call. */
 function hasRef(column: 'input_refs' | 'output_refs'): string {
   return `id IN (
     SELECT id
@@ -70,7 +70,7 @@ const REPEATED = `
   svc_run_id,
   svc_run_step`.trimStart()
 
-/** The rows of ids by the keys of calls, the first stored first. */
+/** The rows of ids by the keys of calls, in order of storage. */
 const ROWS_OF_IDS = `
 FROM calls
 WHERE project_id = {project_id:String}
@@ -82,7 +82,7 @@ WHERE project_id = {project_id:String}
   AND ${isIn('id', 'ids')}
 ORDER BY stored_at`.trim()
 
-/** What a write has to know of stored calls. */
+/** What a write needs to know about stored calls. */
 export const SELECT_KNOWN_ROWS = `
 SELECT
   id,
@@ -95,7 +95,7 @@ SELECT
 ${ROWS_OF_IDS}
 `
 
-/** Ends of ids whose start had not come. */
+/** Ends of ids that arrived before their start. */
 export const SELECT_EARLY_ENDS = `
 SELECT
   id,
@@ -105,7 +105,7 @@ FROM call_early_ends
 WHERE project_id = {project_id:String} AND ${isIn('id', 'ids')}
 `
 
-/** The newest names that ids were given. */
+/** The newest names of ids. */
 export const SELECT_NAMES = `
 SELECT
   id,

@@ -1,4 +1,4 @@
-/** Calls in ClickHouse: the parts of a call are rows that meet when they are read. */
+/** Calls in ClickHouse: the parts of a call are rows that are joined when they are read. */
 import { unpackParts } from '../../../domain/calls/packed-parts.ts'
 import type { CallStore } from '../../api/calls/calls.ts'
 import { toStoredCall } from '../../sqlite/calls/call-rows.ts'
@@ -10,7 +10,7 @@ import { BODY_COLUMNS, SUM_TRACE_SIZES } from './calls.sql.ts'
 
 const ALL_BODIES = new Set(BODY_COLUMNS)
 
-/** @param arrivals - recorded calls that are on their way */
+/** @param arrivals - recorded calls that are not stored yet */
 export function createCallStore(
   db: ClickHouse,
   writes: CallWrites,

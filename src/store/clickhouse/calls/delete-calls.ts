@@ -1,4 +1,4 @@
-/** Deletes calls with all that descend from them: a deletion is a row that every read looks at. */
+/** Deletes calls with all descendants: a deletion is a row that every read checks. */
 import type { CallDeletion } from '../../api/calls/calls.ts'
 import type { ClickHouse } from '../db/client.ts'
 import type { Inserts } from '../db/inserts.ts'
@@ -36,7 +36,7 @@ export async function deleteCalls(
   return rows.length
 }
 
-/** Those that were given a name, which may be all that is known of a call. */
+/** Calls that were given a name, which may be their only row. */
 async function findNamed(
   db: ClickHouse,
   project_id: string,

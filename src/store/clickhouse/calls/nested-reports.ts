@@ -1,6 +1,6 @@
 /**
- * What the children of calls report, as far as this process has written them: a call that ends is stored with what it
- * used itself. What is missing here (written by another process, forgotten, to come) makes an answer slower, never
+ * Caches the reports of the children of calls, as far as this process has written them: a call that ends is stored with
+ * its own usage. What is missing here (written by another process, evicted, not yet sent) makes an answer slower, never
  * wrong: each call keeps the sum of the marks of the reports that it knew, which statistics compare with those that are
  * stored.
  */
@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 import { addedUsage, USAGE_COUNTERS, type UsageCounters } from '../../../domain/usage/own-usage.ts'
 import type { CallUsage } from '../../../domain/usage/usage.ts'
 
-/** Limit: sums that are known, one for each call and model, at some 400 bytes; calls that were named last stay. */
+/** Limit: cached sums, one per call and model, at some 400 bytes; the least recently used are evicted. */
 const SUMS_MAX = 100_000
 const MARK_BITS = 64
 
@@ -34,7 +34,7 @@ export interface ChildReport {
 
 export interface NestedReportsCache {
   add(child: ChildReport): void
-  /** What is known below a call, which is forgotten with it. */
+  /** Removes the cached reports below a call and returns them. */
   take(project_id: string, id: string): NestedReports | null
 }
 
@@ -68,7 +68,7 @@ export function createNestedReports(sumsMax = SUMS_MAX): NestedReportsCache {
   }
 }
 
-/** The number of a report; 0 if there is none, or its call has no parent. */
+/** Returns the mark of a report; 0 if there is none, or its call has no parent. */
 export function markOf({ id, parent_id, usage }: ChildReport): bigint {
   if (usage.length === 0 || parent_id === null || parent_id === id) return 0n
   const digest = createHash('sha256')

@@ -1,4 +1,4 @@
-/** The one way to ClickHouse: its HTTP interface, with all settings that answers depend on pinned. */
+/** The only access to ClickHouse: its HTTP interface, with all settings pinned that results depend on. */
 import { type ClickHouseSettings, createClient } from '@clickhouse/client'
 import type { FaultFigures } from '../../api/figures.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
@@ -10,49 +10,49 @@ interface ClickHouseOptions {
   readonly url: string
   /** Limit: time of a read. */
   readonly readTimeoutMs: number
-  /** Limit: time of one try to write; default 10 s. */
+  /** Limit: time of one attempt to write; default 10 s. */
   readonly writeTimeoutMs?: number
 }
 
 /** Values of the placeholders `{name:Type}` of a statement. */
 export type Parameters = Readonly<Record<string, unknown>>
 
-/** A row to insert, by columns; those that are left out have their defaults. */
+/** A row to insert, by columns; absent ones have their defaults. */
 export type Row = Readonly<Record<string, unknown>>
 
 export interface ClickHouse {
   /** All rows of a statement. @throws ApiError store_unavailable, read_timeout, client_closed_request */
   read<Found>(sql: string, parameters: Parameters, signal?: AbortSignal): Promise<Found[]>
-  /** The same in parts as they come. */
+  /** The same as a stream of parts. */
   stream<Found>(
     sql: string,
     parameters: Parameters,
     caller: Pick<ReadCaller, 'signal'>,
   ): AsyncIterable<readonly Found[]>
   /**
-   * Resolves when the rows are on the disk. What fails may be stored or not.
+   * Resolves when the rows are on disk. After a failure they may or may not be stored.
    *
-   * @param token - rows whose token came before are not stored again
-   * @throws what the client throws: isPassing tells whether the same may be tried again
+   * @param token - rows with a known token are not stored again
+   * @throws what the client throws: isPassing says whether a retry may succeed
    */
   insert(table: string, rows: readonly Row[], token: string): Promise<void>
-  /** Runs a statement that gives nothing. @throws what the client throws */
+  /** Runs a statement without a result. @throws what the client throws */
   command(sql: string): Promise<void>
-  /** Removes rows, or frees what they held. Resolves when the server has done it. @throws what the client throws */
+  /** Removes rows, or frees their space. Resolves when the server is done. @throws what the client throws */
   remove(sql: string, parameters: Parameters): Promise<void>
   close(): Promise<void>
   figures(): FaultFigures
 }
 
 const WRITE_TIMEOUT_MS = 10_000
-/** Limit: connections at once; what else is asked waits. */
+/** Limit: concurrent connections; further statements wait. */
 const CONNECTIONS_MAX = 32
 /** Limit: bytes of a statement; boundaries of buckets are written out. */
 const STATEMENT_BYTES_MAX = 16 * 1024 * 1024
 /** Limit of changes of tables, which wait for the replicas of a cluster, and of rows that are removed. */
 const DDL_TIMEOUT_MS = 190_000
 
-/** What answers depend on, whatever a server's own defaults are. */
+/** Settings that results depend on, independent of the server's defaults. */
 const PINNED: ClickHouseSettings = {
   async_insert: 0,
   insert_deduplicate: 1,
@@ -63,7 +63,7 @@ const PINNED: ClickHouseSettings = {
   cancel_http_readonly_queries_on_client_close: 1,
 }
 
-/** Rows are removed when the server has done it; other replicas follow. */
+/** Removals return when the server is done; other replicas follow. */
 const DONE_HERE: ClickHouseSettings = { lightweight_deletes_sync: '1', mutations_sync: '1' }
 
 export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
@@ -74,7 +74,7 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
     max_open_connections: CONNECTIONS_MAX,
     use_multipart_params_auto: true,
     clickhouse_settings: PINNED,
-    // Its own log would go past Weft's.
+    // The client's own log would bypass Weft's.
     log: { level: 127 },
   } as const
   const reader = createClient({ ...shared, request_timeout: readTimeoutMs + 1000 })
@@ -144,7 +144,7 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
   }
 }
 
-/** A text with half of a character, which JSON may hold and UTF-8 not, with a mark in its place. */
+/** Replaces lone surrogates, which JSON may contain and UTF-8 not, by U+FFFD. */
 function wellFormed(row: Row): Row {
   const isBroken = (value: unknown) => typeof value === 'string' && !value.isWellFormed()
   if (!Object.values(row).some((value) => isBroken(value) || Array.isArray(value))) return row

@@ -1,19 +1,19 @@
-/** Inserts that happen once: what may have happened is sent again with the same token until its end is known. */
+/** Exactly-once inserts: one with an unknown outcome is retried with the same token until the outcome is known. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouse, Row } from './client.ts'
 import { isPassing } from './store-error.ts'
 
-/** Waits between tries: the first, and the longest. */
+/** Waits between attempts: the first, and the longest. */
 const RETRY_MS_MIN = 50
 const RETRY_MS_MAX = 2_000
 
 export interface Inserts {
   /** Greater than any before: microseconds, so that those of a process that starts later are greater, too. */
   nextVersion(): number
-  /** Resolves when the rows are on the disk, once. @throws what cannot pass, and after `stop` anything */
+  /** Resolves when the rows are on disk, once. @throws permanent errors, and after `stop` any error */
   insert(table: string, rows: readonly Row[]): Promise<void>
-  /** From now on nothing is tried again. */
+  /** Stops all retries. */
   stop(): void
 }
 

@@ -1,7 +1,7 @@
 /**
  * Applies the numbered files of migrations/clickhouse that are new, in order. ClickHouse has no transaction around
- * tables: each statement may be run again, and a file is noted when all of its statements ran. A process that dies in
- * between, or two that start at once, lead to the same tables.
+ * tables: each statement is idempotent, and a file is recorded when all of its statements ran. A process that dies in
+ * between, or two that start simultaneously, lead to the same tables.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -18,7 +18,7 @@ import { describe, isAlteredElsewhere } from './store-error.ts'
 
 const DIRECTORY = fileURLToPath(new URL('../../../../migrations/clickhouse/', import.meta.url))
 
-/** How often a statement is tried that comes while another process alters the same table, and the waits between. */
+/** Attempts of a statement that fails because another process alters the same table, and the waits between them. */
 const TRIES_MAX = 10
 const RETRY_MS = 500
 

@@ -1,6 +1,6 @@
 /** Statements over the applied migrations. */
 
-/** Where they are noted; the same placeholders as in migrations/clickhouse. */
+/** The table that records them; the same placeholders as in migrations/clickhouse. */
 export const CREATE_MIGRATIONS = `
 CREATE TABLE IF NOT EXISTS weft_migrations{on_cluster} (
   version UInt32,
@@ -11,7 +11,7 @@ ENGINE = {replicated}ReplacingMergeTree
 ORDER BY version
 `
 
-/** What was applied, in order. */
+/** The applied migrations, in order. */
 export const SELECT_MIGRATIONS = `
 SELECT DISTINCT
   version,

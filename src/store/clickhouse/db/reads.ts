@@ -1,4 +1,4 @@
-/** Reads of requests: a few at a time, the rest in a bounded queue in which keys and projects take turns. */
+/** Reads of requests: a few at a time, the rest in a bounded queue that is fair to keys and projects. */
 import type { ReadFigures } from '../../api/figures.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
 import { createReadTurns, type ReadTurnLimits } from '../../sqlite/read/read-turns.ts'
@@ -7,7 +7,7 @@ import type { ClickHouse, Parameters } from './client.ts'
 export interface Reads {
   /** All rows. @throws ApiError as ClickHouse.read; server_overloaded when the queue is full; read_timeout in it */
   read<Found>(sql: string, parameters: Parameters, caller: ReadCaller): Promise<Found[]>
-  /** The same in parts as they come; the place is kept until the last. */
+  /** The same as a stream of parts; the slot is held until the last. */
   stream<Found>(
     sql: string,
     parameters: Parameters,

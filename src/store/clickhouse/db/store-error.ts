@@ -1,4 +1,4 @@
-/** What the client of ClickHouse throws, in Weft's words. */
+/** Maps errors of the ClickHouse client to those of Weft. */
 import { ClickHouseError } from '@clickhouse/client'
 import { ApiError } from '../../../errors.ts'
 
@@ -6,11 +6,11 @@ import { ApiError } from '../../../errors.ts'
 const PASSING = new Set([
   // Timeouts, too many queries or parts at once, no thread, no time for this one, a full disk.
   ...['159', '209', '202', '203', '252', '439', '745', '243'],
-  // Ended by somebody else: an operator, or a server that stops.
+  // Cancelled: by an operator, or by a server that shuts down.
   ...['236', '394'],
-  // Memory, the network, a replica that cannot write now, an insert whose state is not known, keeper.
+  // Memory, the network, a read-only replica, an insert with an unknown status, keeper.
   ...['173', '241', '210', '279', '242', '319', '425', '225', '999'],
-  // Too few replicas for a quorum, the last one's that is not there yet, or a replica that has not its rows yet.
+  // Too few replicas for a quorum, an unsatisfied previous quorum, or a replica that lags behind.
   ...['285', '286', '289', '254'],
 ])
 const TIMEOUT = '159'
@@ -20,14 +20,14 @@ const RETRY_AFTER_S = 5
 const LINE_MAX = 200
 
 /**
- * Whether the same statement may succeed later: ClickHouse is away, slow or full. Whatever is no error of ClickHouse's
- * own (a reset, a timeout, the page of a proxy) passes.
+ * Whether the same statement may succeed later: ClickHouse is unavailable, slow or full. Anything that is not an error
+ * of ClickHouse itself (a reset, a timeout, the page of a proxy) is transient.
  */
 export function isPassing(error: unknown): boolean {
   return error instanceof ClickHouseError ? PASSING.has(error.code) : error instanceof Error
 }
 
-/** Whether a table was altered by another process in the same moment. */
+/** Whether another process altered the table concurrently. */
 export function isAlteredElsewhere(error: unknown): boolean {
   return error instanceof ClickHouseError && error.code === CANNOT_ASSIGN_ALTER
 }
@@ -44,7 +44,7 @@ export function toStoreError(error: unknown): ApiError {
     : new ApiError('internal_error', { cause })
 }
 
-/** What failed in one line, without what a server repeats of a statement or a proxy writes. */
+/** Returns the failure in one line, without text of the statement or of a proxy. */
 export function describe(error: unknown): string {
   if (error instanceof ClickHouseError) {
     return `ClickHouse: ${error.type ?? 'error'} (code ${error.code})`

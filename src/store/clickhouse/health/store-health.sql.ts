@@ -1,4 +1,4 @@
-/** What tells whether ClickHouse answers. */
+/** Checks whether ClickHouse answers. */
 export const READ_NEWEST = `
 SELECT max(version) AS version
 FROM weft_migrations

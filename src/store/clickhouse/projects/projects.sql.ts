@@ -1,6 +1,6 @@
 /** Statements over projects. */
 
-/** All projects that calls, or names for them, were sent to. */
+/** All projects with calls, or with names of calls. */
 export const LIST_PROJECTS = `
 SELECT DISTINCT project_id
 FROM (

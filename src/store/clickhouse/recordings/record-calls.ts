@@ -1,10 +1,10 @@
-/** Stores calls that the server itself makes. */
+/** Stores calls that the server itself records. */
 import type { CallParts } from '../../../domain/calls/new-call.ts'
 import { type RecordedCall, resolveRecordedCall } from '../../../domain/calls/recorded-call.ts'
 import { type Failure, renderFailure } from '../../sqlite/db/thread-failure.ts'
 import type { CallWrites } from '../calls/call-writes.ts'
 
-/** @returns why some were refused, which leaves the others alone */
+/** @returns the errors of refused calls; the others are stored */
 export async function recordCalls(
   writes: Pick<CallWrites, 'writeParts'>,
   calls: Iterable<RecordedCall>,

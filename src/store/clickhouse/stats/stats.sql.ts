@@ -3,7 +3,7 @@ import { USAGE_COUNTERS } from '../../../domain/usage/own-usage.ts'
 import { COUNTERS } from '../../sqlite/stats/segments/hour-columns.ts'
 import { type FilterCondition, liveRows } from '../calls/calls.sql.ts'
 
-/** Sums stay numbers that a double counts exactly. */
+/** Sums stay below the largest integer that a double represents exactly. */
 const SUM_MAX = Number.MAX_SAFE_INTEGER
 /**
  * The bloom filter of `parent_id` is used for at most so many parents. With more of them its 1 % of false hits
@@ -11,12 +11,12 @@ const SUM_MAX = Number.MAX_SAFE_INTEGER
  * 1.7 s at 1M calls).
  */
 const INDEXED_PARENTS_MAX = 500
-/** What a report that holds others has at least as much of: domain/usage/own-usage. */
+/** Counters of which a report that includes others has at least as much: domain/usage/own-usage. */
 const HELD = USAGE_COUNTERS.filter((counter) => counter !== 'uncached_input_tokens')
 
-/** The place of a time among the starts of buckets. */
+/** The index of a time among the starts of buckets. */
 function bucketOf(startsUs: Float64Array): string {
-  // An empty window has no bucket and no row, but ClickHouse takes no empty list.
+  // An empty window has no bucket and no row, but ClickHouse does not accept an empty list.
   const starts = startsUs.length === 0 ? '0' : startsUs.join(',')
   return `toInt64(roundDown(started_at_us, [${starts}]))`
 }
@@ -28,10 +28,10 @@ function windowOf(conditions: readonly FilterCondition[]): string {
 }
 
 /**
- * Calls by bucket. `ranks` has for each share of the order of latencies the value at its place and the one behind it:
- * what lies between is left to the domain, so that every store rounds alike.
+ * Calls by bucket. `ranks` has for each quantile the latency at its rank and the next one: the domain interpolates
+ * between them, so that all stores round alike.
  *
- * @param shares - 0..1; empty: no ranks are wanted, and nothing is sorted
+ * @param shares - quantiles, 0..1; if empty, nothing is sorted
  */
 export function sumCalls(
   conditions: readonly FilterCondition[],
@@ -69,7 +69,7 @@ ORDER BY bucket
 `
 }
 
-/** Rows of usage of a window: what calls report, or what each used itself. */
+/** Rows of usage of a window: reported or own usage. */
 function usageRows(conditions: readonly FilterCondition[], isOwn: boolean): string {
   return isOwn ? ownRows(conditions) : reportedRows(conditions)
 }
@@ -148,7 +148,7 @@ function joinedRows(conditions: readonly FilterCondition[]): string {
   )`
 }
 
-/** What the children of the calls of a window report, by call and model. */
+/** The reports of the children of the calls of a window, by call and model. */
 function nestedReports(conditions: readonly FilterCondition[]): string {
   const sums = USAGE_COUNTERS.map((counter) => {
     const value =
@@ -178,7 +178,7 @@ function nestedReports(conditions: readonly FilterCondition[]): string {
 }
 
 /**
- * Slots of calls of which some were noted from other reports than are stored below them: one came later, was written
+ * Slots with calls whose stored own usage is based on other reports than those stored: one arrived later, was written
  * by another process, or was deleted.
  */
 export const UNSETTLED = `
@@ -209,7 +209,7 @@ FROM (
 )
 `
 
-/** Looked up once for a statement. A window of few calls is joined: to find the slots, all of the project is looked at. */
+/** Looked up once per statement. A window of few calls is joined: finding the slots reads the whole project. */
 function withUnsettled(isOwn: boolean): string {
   if (!isOwn) return ''
   return `

@@ -1,4 +1,4 @@
-/** Statistics in ClickHouse: it sums up by bucket, the domain makes tables of the sums. */
+/** Statistics in ClickHouse: it sums up by bucket, the domain builds tables from the sums. */
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import { createBucketCursor } from '../../../domain/stats/bucket-cursor.ts'
 import type { BucketTable } from '../../../domain/stats/bucket-table.ts'
@@ -15,7 +15,7 @@ import { toFilterClause } from '../calls/calls-filter.ts'
 import type { Reads } from '../db/reads.ts'
 import { selectUsage, sumCalls, sumUsage } from './stats.sql.ts'
 
-/** Calls of a window up to which tokens that count once follow from a join: it costs as much as finding what was noted. */
+/** Up to this many calls of a window own usage is computed by a join: break-even with checking the stored values. */
 const JOINED_MAX = 50_000
 
 interface UsageReads {
@@ -56,7 +56,7 @@ export function createStatsStore(reads: Reads, joinedMax = JOINED_MAX): StatsSto
 type UsageResult = Pick<StatsResult, 'usage' | 'unpricedModels'>
 const NO_USAGE: UsageResult = { usage: [], unpricedModels: [] }
 
-/** Of a bucket, which is named by its start. */
+/** The sums of a bucket, identified by its start. */
 interface CallSums {
   readonly bucket: number
   readonly calls: number
@@ -125,7 +125,7 @@ function toCallNumbers(row: CallSums): Float64Array {
   )
 }
 
-/** Places of buckets by their starts. */
+/** Indices of buckets by their starts. */
 function placesOf(startsUs: Float64Array): (startUs: number) => number {
   const places = new Map([...startsUs].map((us, place) => [us, place]))
   return (us) => places.get(us) as number
@@ -146,7 +146,7 @@ async function readUsage(
   return (await sumUp(usage, query, caller)) ?? readRows(usage, query, caller)
 }
 
-/** From the sums of buckets; null where the columns, or prices that change or have tiers, need the rows. */
+/** Computes from the sums of buckets; null if the columns, or prices that change or have tiers, need the rows. */
 async function sumUp(
   { reads, joinedMax }: UsageReads,
   query: StatsQuery,

@@ -2,7 +2,7 @@
 import { USAGE_COUNTERS } from '../../../domain/usage/own-usage.ts'
 import { type FilterCondition, liveRows } from '../calls/calls.sql.ts'
 
-/** Rows of calls with their usage; those of one call stand together. */
+/** Rows of calls with their usage; rows of one call are adjacent. */
 export function selectUsageRows(conditions: readonly FilterCondition[]): string {
   return `
 SELECT

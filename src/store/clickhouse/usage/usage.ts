@@ -25,7 +25,7 @@ interface UsageRow {
   readonly exception: string | null
   readonly models: readonly string[]
   readonly tells_requests: readonly (0 | 1)[]
-  /** Of each of USAGE_COUNTERS the values by model. */
+  /** The values by model of each of USAGE_COUNTERS. */
   readonly counters: readonly (readonly number[])[]
 }
 
@@ -84,7 +84,7 @@ async function findCalls(
   return calls
 }
 
-/** Puts the rows of a start and its end together. */
+/** Merges the rows of a start and its end. */
 async function* wholeCalls(
   rows: AsyncIterable<readonly UsageRow[]>,
 ): AsyncGenerator<UsageRow, void> {
