@@ -5,7 +5,7 @@ import { toColumns } from '../../src/domain/stats/metric-names.ts'
 import type { ModelUsage } from '../../src/domain/usage/usage.ts'
 import { COUNTERS } from '../../src/store/sqlite/stats/segments/hour-columns.ts'
 import { USAGE_NUMBERS } from '../../src/store/sqlite/stats/segments/hour-summary.ts'
-import { createModelTable } from '../../src/store/sqlite/stats/usage-sums.ts'
+import { createModelTable } from '../../src/store/shared/stats/usage-sums.ts'
 
 const BUCKETS = 4
 

@@ -4,8 +4,8 @@
  */
 import { closeOnce, type Stores } from '../api/stores.ts'
 import type { NodeStores } from '../sqlite/open.ts'
-import { unpackCalls } from '../sqlite/recordings/packed-calls.ts'
-import { createRecordings } from '../sqlite/recordings/recordings.ts'
+import { unpackCalls } from '../shared/recordings/packed-calls.ts'
+import { createRecordings } from '../shared/recordings/recordings.ts'
 import { createAgentStore } from './agents/agents.ts'
 import { createCallRemoval } from './calls/call-removal.ts'
 import { createCallWrites } from './calls/call-writes.ts'

@@ -9,7 +9,7 @@ import {
   renderStatement,
   splitStatements,
 } from '../../../src/store/clickhouse/db/migrate.ts'
-import { readMigrationFiles } from '../../../src/store/sqlite/db/migration-files.ts'
+import { readMigrationFiles } from '../../../src/store/shared/db/migration-files.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { hasClickHouse, makeDatabase } from './clickhouse-server.ts'
 

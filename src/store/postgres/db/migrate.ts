@@ -9,7 +9,7 @@ import {
   MigrationError,
   readMigrationFiles,
   requireKnown,
-} from '../../sqlite/db/migration-files.ts'
+} from '../../shared/db/migration-files.ts'
 import { createOwnConnection } from './client.ts'
 import * as SQL from './migrations.sql.ts'
 import { bindNames } from './named-parameters.ts'

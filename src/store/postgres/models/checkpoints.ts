@@ -2,7 +2,7 @@
 import { renderJson } from '../../../domain/json/json-text.ts'
 import { ApiError } from '../../../errors.ts'
 import type { CheckpointListing, CheckpointStore } from '../../api/models/checkpoints.ts'
-import { type CheckpointRow, toCheckpoint } from '../../sqlite/models/checkpoint-rows.ts'
+import { type CheckpointRow, toCheckpoint } from '../../shared/models/checkpoint-rows.ts'
 import * as SQL from '../../sqlite/models/checkpoints.sql.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Postgres } from '../db/client.ts'

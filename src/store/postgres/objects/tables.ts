@@ -2,7 +2,7 @@
 import { createTableOrder } from '../../../domain/objects/table-order.ts'
 import { ApiError } from '../../../errors.ts'
 import type { NewRow, StoredTable, TableStore } from '../../api/objects/tables.ts'
-import { includesKey } from '../../sqlite/objects/sorted-keys.ts'
+import { includesKey } from '../../shared/objects/sorted-keys.ts'
 import { FIND_TABLE, INSERT_TABLE_BLOCK } from '../../sqlite/objects/tables.sql.ts'
 import type { Postgres } from '../db/client.ts'
 import { partsBySize } from '../db/parts.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import type { JobEvent, Moved } from '../../../domain/training/training-moves.ts'
-import * as EVENTS from '../../sqlite/training/training-events.sql.ts'
+import * as EVENTS from '../../shared/training/training-events.sql.ts'
 import * as JOBS from '../../sqlite/training/training-jobs.sql.ts'
 import { SAVE_MOVED_JOB } from '../../sqlite/training/training-queue.sql.ts'
 import type { Postgres, Statements } from '../db/client.ts'

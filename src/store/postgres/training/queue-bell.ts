@@ -3,7 +3,7 @@
  * connection is made again; callers look by themselves, too.
  */
 import type { Client } from 'pg'
-import { createJobBell, type JobBell } from '../../sqlite/training/job-bell.ts'
+import { createJobBell, type JobBell } from '../../shared/training/job-bell.ts'
 import { createOwnConnection } from '../db/client.ts'
 import { LISTEN_QUEUE } from './training-queue.sql.ts'
 

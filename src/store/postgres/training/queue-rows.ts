@@ -8,7 +8,7 @@ import type { Lease } from '../../api/training/training-queue.ts'
 import {
   type StoredCheckpointRow,
   toStoredCheckpoint,
-} from '../../sqlite/models/checkpoint-rows.ts'
+} from '../../shared/models/checkpoint-rows.ts'
 import * as CHECKPOINTS from '../../sqlite/models/checkpoints.sql.ts'
 import { FIND_ANY_PREVIEW_MODEL } from '../../sqlite/models/preview-models.sql.ts'
 import { FIND_TRAINING_JOB } from '../../sqlite/training/training-jobs.sql.ts'

@@ -7,9 +7,9 @@ import type { KeyStore } from '../../api/access/keys.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'
-import { type KeyRow, makeKey, partBehind, toPrincipal, toStoredKey } from './key-rows.ts'
-import { FIND_KEY, FIND_KEY_BY_ID, LIST_KEYS } from './keys.sql.ts'
-import { createPrincipalCache } from './principal-cache.ts'
+import { type KeyRow, makeKey, partBehind, toPrincipal, toStoredKey } from '../../shared/access/key-rows.ts'
+import { FIND_KEY, FIND_KEY_BY_ID, LIST_KEYS } from '../../shared/access/keys.sql.ts'
+import { createPrincipalCache } from '../../shared/access/principal-cache.ts'
 
 /**
  * @param db - for reads on this thread

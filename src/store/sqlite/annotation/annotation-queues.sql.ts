@@ -1,5 +1,5 @@
 /** Statements for annotation queues and their items. */
-import { insertRow } from '../db/rows.sql.ts'
+import { insertRow } from '../../shared/db/rows.sql.ts'
 
 export const QUEUE_COLUMNS = [
   'id',

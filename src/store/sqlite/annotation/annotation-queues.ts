@@ -11,7 +11,7 @@ import { toStoreError } from '../db/store-error.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import type { Writes } from '../write/writes.ts'
 import { FIND_QUEUE } from './annotation-queues.sql.ts'
-import { createQueuedCalls } from './queued-calls.ts'
+import { createQueuedCalls } from '../../shared/annotation/queued-calls.ts'
 
 interface AnnotationParts {
   /** For reads on this thread. */

@@ -7,7 +7,7 @@ import Database from 'better-sqlite3'
 import { createBytesDigest } from '../../../domain/objects/digests.ts'
 import type { MissingFiles } from '../../api/health.ts'
 import { readMigrations } from '../db/migrate.ts'
-import { type AppliedMigration, requireKnown } from '../db/migration-files.ts'
+import { type AppliedMigration, requireKnown } from '../../shared/db/migration-files.ts'
 import { SELECT_MIGRATIONS } from '../db/migrations.sql.ts'
 import * as SQL from './backup-files.sql.ts'
 

@@ -19,7 +19,7 @@ import {
   toStartParameters,
   toWholeParameters,
 } from './call-parameters.ts'
-import { type CallRow, isSameEnd, isSameStart } from './call-rows.ts'
+import { type CallRow, isSameEnd, isSameStart } from '../../shared/calls/call-rows.ts'
 import * as SQL from './calls.sql.ts'
 import type { NameKeys } from './columns/name-keys.ts'
 

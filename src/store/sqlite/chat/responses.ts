@@ -4,7 +4,7 @@ import type { ResponseStore } from '../../api/chat/responses.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'
-import * as SQL from './responses.sql.ts'
+import * as SQL from '../../shared/chat/responses.sql.ts'
 
 /** @param db - for reads on this thread */
 export function createResponseStore(db: Connection, writes: Writes): ResponseStore {

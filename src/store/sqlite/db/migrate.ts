@@ -10,7 +10,7 @@ import {
   MigrationError,
   readMigrationFiles,
   requireKnown,
-} from './migration-files.ts'
+} from '../../shared/db/migration-files.ts'
 import {
   CREATE_MIGRATIONS,
   INSERT_MIGRATION,

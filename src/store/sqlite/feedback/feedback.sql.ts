@@ -1,5 +1,5 @@
 /** Statements for feedback. */
-import { insertNamed } from '../db/rows.sql.ts'
+import { insertNamed } from '../../shared/db/rows.sql.ts'
 
 export const FEEDBACK_COLUMNS = [
   'project_id',

@@ -1,5 +1,5 @@
 /** Statements for checkpoints. */
-import { insertNamed } from '../db/rows.sql.ts'
+import { insertNamed } from '../../shared/db/rows.sql.ts'
 
 const OWN_COLUMNS = ['id', 'model_id', 'step', 'metrics_json', 'created_at_us']
 const STORED_COLUMN_NAMES = [

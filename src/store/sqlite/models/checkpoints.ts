@@ -11,7 +11,7 @@ import {
   type StoredCheckpointRow,
   toCheckpoint,
   toStoredCheckpoint,
-} from './checkpoint-rows.ts'
+} from '../../shared/models/checkpoint-rows.ts'
 import * as SQL from './checkpoints.sql.ts'
 
 /** Cursors before the first and after the last step. */

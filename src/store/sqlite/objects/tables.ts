@@ -6,7 +6,7 @@ import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import type { Writes } from '../write/writes.ts'
-import { includesKey } from './sorted-keys.ts'
+import { includesKey } from '../../shared/objects/sorted-keys.ts'
 import { BLOCK_ROWS, openTableBlocks, toBlock } from './table-blocks.ts'
 import * as SQL from './tables.sql.ts'
 

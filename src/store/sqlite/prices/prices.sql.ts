@@ -1,5 +1,5 @@
 /** Statements for the prices of projects. */
-import { insertNamed } from '../db/rows.sql.ts'
+import { insertNamed } from '../../shared/db/rows.sql.ts'
 
 export const PRICE_COLUMNS = [
   'project_id',

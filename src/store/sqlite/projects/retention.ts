@@ -4,7 +4,7 @@ import { RETENTIONS_LISTED_MAX, type RetentionStore } from '../../api/projects/r
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'
-import * as SQL from './retention.sql.ts'
+import * as SQL from '../../shared/projects/retention.sql.ts'
 
 /** @param db - for reads on this thread */
 export function createRetentionStore(db: Connection, writes: Writes): RetentionStore {

@@ -8,7 +8,7 @@ import type { Connection } from '../db/connection.ts'
 import type { Checkpoint } from '../read/read-job.ts'
 import { readCounted } from '../usage/usage-rows.ts'
 import { selectStatsCalls, selectStatsUsage } from './stats.sql.ts'
-import type { StatsTables } from './stats-tables.ts'
+import type { StatsTables } from '../../shared/stats/stats-tables.ts'
 
 /** Limit: rows between two checkpoints, which notice a cancelled read. */
 const CHECKPOINT_ROWS = 4096

@@ -1,7 +1,7 @@
 /** Statistics in SQLite: jobs of the readers, shared by callers with the same query at the same time. */
 import type { StatsQuery, StatsStore, StatsTexts } from '../../api/stats/stats.ts'
 import type { ReadPool } from '../read/read-pool.ts'
-import { createSharedReads } from '../read/shared-reads.ts'
+import { createSharedReads } from '../../shared/read/shared-reads.ts'
 import type { Writes } from '../write/writes.ts'
 
 export function createStatsStore(writes: Writes, reads: ReadPool): StatsStore {

@@ -18,7 +18,7 @@ import { BrokenSegmentError, findStoredRemoved, type StoredHour } from './segmen
 import { SELECT_HOURS } from './segments/segments.sql.ts'
 import { createSegmentReader, type SegmentReader } from './segments/stored-hours.ts'
 import { createRowScan } from './stats-rows.ts'
-import { createStatsTables, type StatsTables } from './stats-tables.ts'
+import { createStatsTables, type StatsTables } from '../../shared/stats/stats-tables.ts'
 
 /** Limit: hours of one query without pieces that are read into columns; of more, only the last ones are. */
 const LIVE_HOURS_MAX = 4

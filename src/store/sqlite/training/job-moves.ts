@@ -2,7 +2,7 @@
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import type { JobEvent, Moved } from '../../../domain/training/training-moves.ts'
 import type { Connection } from '../db/connection.ts'
-import * as EVENTS from './training-events.sql.ts'
+import * as EVENTS from '../../shared/training/training-events.sql.ts'
 import * as JOBS from './training-jobs.sql.ts'
 import * as QUEUE from './training-queue.sql.ts'
 

@@ -10,9 +10,9 @@ import { type FileFolder, PAYLOADS_DIRECTORY } from '../files/file-folder.ts'
 import { onDisk, receiveBytes } from '../files/receive-file.ts'
 import { FIND_ANY_PREVIEW_MODEL } from '../models/preview-models.sql.ts'
 import type { Writes } from '../write/writes.ts'
-import type { JobBell } from './job-bell.ts'
+import type { JobBell } from '../../shared/training/job-bell.ts'
 import { createJobLists } from './job-lists.ts'
-import { chunksOf } from './payload-chunks.ts'
+import { chunksOf } from '../../shared/training/payload-chunks.ts'
 import * as SQL from './training-jobs.sql.ts'
 
 interface TrainingJobParts {

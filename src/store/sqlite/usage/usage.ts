@@ -17,7 +17,7 @@ import type { Checkpoint, ReadJob } from '../read/read-job.ts'
 import { FIND_CALL_USAGE } from './nested-usage.sql.ts'
 import { SELECT_TRACES_OF_CALLS } from './usage.sql.ts'
 import { readReport } from './usage-rows.ts'
-import { createSieve, descendantsOf, type FoundCall, tooMany } from './usage-trees.ts'
+import { createSieve, descendantsOf, type FoundCall, tooMany } from '../../shared/usage/usage-trees.ts'
 
 export const sumTraceUsage: ReadJob<TraceUsageQuery, UsageResponse> = function* (
   db,
