@@ -3,8 +3,7 @@ import { expect, it } from 'vitest'
 import type { UnitPrices } from '../../src/domain/prices/price-table.ts'
 import { toColumns } from '../../src/domain/stats/metric-names.ts'
 import type { ModelUsage } from '../../src/domain/usage/usage.ts'
-import { COUNTERS } from '../../src/store/sqlite/stats/segments/hour-columns.ts'
-import { USAGE_NUMBERS } from '../../src/store/sqlite/stats/segments/hour-summary.ts'
+import { COUNTERS, USAGE_NUMBERS } from '../../src/store/shared/stats/sums.ts'
 import { createModelTable } from '../../src/store/shared/stats/usage-sums.ts'
 
 const BUCKETS = 4

@@ -3,7 +3,7 @@
  * objects, files, models, jobs and responses stay in the node's own store.
  */
 import { closeOnce, type Stores } from '../api/stores.ts'
-import type { NodeStores } from '../sqlite/open.ts'
+import type { NodeStores } from '../shared/node-stores.ts'
 import { unpackCalls } from '../shared/recordings/packed-calls.ts'
 import { createRecordings } from '../shared/recordings/recordings.ts'
 import { createAgentStore } from './agents/agents.ts'

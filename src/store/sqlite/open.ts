@@ -1,17 +1,19 @@
 /** Opens the SQLite stores: a reading connection here, one in the writer thread, and those of the reader threads. */
 import { join } from 'node:path'
-import type { CallsSelection } from '../../domain/calls/calls-query.ts'
 import type { KeyStore } from '../api/access/keys.ts'
-import type { AnnotationStore } from '../api/annotation/annotation-queues.ts'
 import type { CallsQueryStore } from '../api/calls/calls-query.ts'
 import type { StoreWatch } from '../api/figures.ts'
 import type { MissingFiles } from '../api/health.ts'
-import { closeOnce, type Stores } from '../api/stores.ts'
+import { closeOnce } from '../api/stores.ts'
+import type { NodeStores } from '../shared/node-stores.ts'
+import { createArrivals } from '../shared/recordings/arrivals.ts'
+import { createRecordings } from '../shared/recordings/recordings.ts'
+import { createJobBell } from '../shared/training/job-bell.ts'
 import { createKeyStore } from './access/keys.ts'
 import { createAgentStore } from './agents/agents.ts'
 import { createAnnotationStore } from './annotation/annotation-queues.ts'
 import { createCallStore } from './calls/calls.ts'
-import { type BesideReader, createBesideReader } from './calls/query/beside-reader.ts'
+import { createBesideReader } from './calls/query/beside-reader.ts'
 import { createCallsQueryStore } from './calls/query/calls-query.ts'
 import { createCallRemoval } from './calls/removal/call-removal.ts'
 import { createResponseStore } from './chat/responses.ts'
@@ -48,11 +50,8 @@ import { createPriceStore } from './prices/prices.ts'
 import { createProjectStore } from './projects/projects.ts'
 import { createRetentionStore } from './projects/retention.ts'
 import { openReadLanes, type ReadLimits } from './read/read-lanes.ts'
-import { type Arrivals, createArrivals } from '../shared/recordings/arrivals.ts'
-import { createRecordings } from '../shared/recordings/recordings.ts'
 import { createSegmentBuilder, type SegmentBuilder } from './stats/segments/build/builder.ts'
 import { createStatsStore } from './stats/stats-store.ts'
-import { createJobBell } from '../shared/training/job-bell.ts'
 import { createTrainingJobStore } from './training/training-jobs.ts'
 import { createTrainingQueue } from './training/training-queue.ts'
 import { createUsageStore } from './usage/usage-store.ts'
@@ -83,18 +82,6 @@ export interface SqliteOptions {
 
 const CLOSE_MS_MAX = 8_000
 const INGEST_QUEUE_BYTES_MAX = 256 * 1024 * 1024
-
-/** The stores of a node, in any database, with what a separate store of calls builds on. */
-export interface NodeStores extends Stores {
-  /** Reads what conditions of lists need besides the calls, whichever database has those. */
-  readonly besideOf: (
-    selection: Pick<CallsSelection, 'expanded' | 'reach' | 'prices'>,
-  ) => BesideReader
-  /** Annotation queues of calls, whichever database has those. */
-  readonly annotationOf: (callsQuery: CallsQueryStore) => AnnotationStore
-  /** Recorded calls that are not stored yet. */
-  readonly arrivals: Arrivals
-}
 
 export interface SqliteStore extends NodeStores {
   /**

@@ -5,7 +5,8 @@ import {
   type ClickHouseStoreOptions,
   openClickHouseStores,
 } from '../../../src/store/clickhouse/open.ts'
-import { type NodeStores, openSqliteStore } from '../../../src/store/sqlite/open.ts'
+import type { NodeStores } from '../../../src/store/shared/node-stores.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import { makeDatabase } from './clickhouse-server.ts'
 
 /** @param given - what calls are put beside; closed with the stores. Default: a node in memory */

@@ -2,7 +2,8 @@
 import { onTestFinished } from 'vitest'
 import type { Stores } from '../../../src/store/api/stores.ts'
 import { openPostgresStores } from '../../../src/store/postgres/open.ts'
-import { type NodeStores, openSqliteStore } from '../../../src/store/sqlite/open.ts'
+import type { NodeStores } from '../../../src/store/shared/node-stores.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import { openTestStores as openClickHouseStores } from '../clickhouse/open-clickhouse.ts'
 import { makeDatabase } from './postgres-server.ts'
 

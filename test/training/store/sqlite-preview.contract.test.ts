@@ -2,6 +2,12 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ApiError } from '../../../src/errors.ts'
+import * as CHECKPOINTS from '../../../src/store/shared/models/checkpoints.sql.ts'
+import * as SHARED_MODELS from '../../../src/store/shared/models/preview-models.sql.ts'
+import { createJobBell } from '../../../src/store/shared/training/job-bell.ts'
+import * as EVENTS from '../../../src/store/shared/training/training-events.sql.ts'
+import * as SHARED_JOBS from '../../../src/store/shared/training/training-jobs.sql.ts'
+import * as QUEUE from '../../../src/store/shared/training/training-queue.sql.ts'
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
 import {
@@ -10,15 +16,11 @@ import {
   PAYLOADS_DIRECTORY,
 } from '../../../src/store/sqlite/files/file-folder.ts'
 import { createCheckpointArtifacts } from '../../../src/store/sqlite/models/checkpoint-artifacts.ts'
-import * as CHECKPOINTS from '../../../src/store/sqlite/models/checkpoints.sql.ts'
 import * as MODELS from '../../../src/store/sqlite/models/preview-models.sql.ts'
 import { createPreviewModelStore } from '../../../src/store/sqlite/models/preview-models.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
-import { createJobBell } from '../../../src/store/shared/training/job-bell.ts'
-import * as EVENTS from '../../../src/store/shared/training/training-events.sql.ts'
 import * as JOBS from '../../../src/store/sqlite/training/training-jobs.sql.ts'
 import { createTrainingJobStore } from '../../../src/store/sqlite/training/training-jobs.ts'
-import * as QUEUE from '../../../src/store/sqlite/training/training-queue.sql.ts'
 import type { Writes } from '../../../src/store/sqlite/write/writes.ts'
 import { createInlineWrites } from '../../store/support/inline-writes.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
@@ -117,19 +119,19 @@ describe('training payloads', () => {
 
 describe('statements of the preview', () => {
   it.each([
-    ['FIND_PREVIEW_MODEL', MODELS.FIND_PREVIEW_MODEL, 'sqlite_autoindex_preview_models_1'],
+    ['FIND_PREVIEW_MODEL', SHARED_MODELS.FIND_PREVIEW_MODEL, 'sqlite_autoindex_preview_models_1'],
     [
       'FIND_PREVIEW_MODEL_BY_NAME',
-      MODELS.FIND_PREVIEW_MODEL_BY_NAME,
+      SHARED_MODELS.FIND_PREVIEW_MODEL_BY_NAME,
       'preview_models_entity_project_name',
     ],
-    ['FIND_TRAINING_JOB', JOBS.FIND_TRAINING_JOB, 'sqlite_autoindex_training_jobs_1'],
+    ['FIND_TRAINING_JOB', SHARED_JOBS.FIND_TRAINING_JOB, 'sqlite_autoindex_training_jobs_1'],
     [
       'FIND_TRAINING_JOB_BY_IDEMPOTENCY_KEY',
-      JOBS.FIND_TRAINING_JOB_BY_IDEMPOTENCY_KEY,
+      SHARED_JOBS.FIND_TRAINING_JOB_BY_IDEMPOTENCY_KEY,
       'training_jobs_model_id_idempotency_key',
     ],
-    ['INSERT_TRAINING_JOB', JOBS.INSERT_TRAINING_JOB, 'training_jobs_model_id_seq'],
+    ['INSERT_TRAINING_JOB', SHARED_JOBS.INSERT_TRAINING_JOB, 'training_jobs_model_id_seq'],
     ['LIST_CHECKPOINTS_ASC', CHECKPOINTS.LIST_CHECKPOINTS_ASC, 'checkpoints_model_id_step'],
     ['LIST_CHECKPOINTS_DESC', CHECKPOINTS.LIST_CHECKPOINTS_DESC, 'checkpoints_model_id_step'],
     ['FIND_CHECKPOINT_STEP', CHECKPOINTS.FIND_CHECKPOINT_STEP, 'sqlite_autoindex_checkpoints_1'],
@@ -140,12 +142,16 @@ describe('statements of the preview', () => {
     ['FIND_CHECKPOINT', CHECKPOINTS.FIND_CHECKPOINT, 'sqlite_autoindex_checkpoints_1'],
     ['LIST_PREVIEW_MODELS_ASC', MODELS.LIST_PREVIEW_MODELS_ASC, 'preview_models_created_at_us'],
     ['LIST_PREVIEW_MODELS_DESC', MODELS.LIST_PREVIEW_MODELS_DESC, 'preview_models_created_at_us'],
-    ['DELETE_PREVIEW_MODEL', MODELS.DELETE_PREVIEW_MODEL, 'sqlite_autoindex_preview_models_1'],
+    [
+      'DELETE_PREVIEW_MODEL',
+      SHARED_MODELS.DELETE_PREVIEW_MODEL,
+      'sqlite_autoindex_preview_models_1',
+    ],
     ['LIST_TRAINING_JOBS_ASC', JOBS.LIST_TRAINING_JOBS_ASC, 'training_jobs_created_at_us'],
     ['LIST_TRAINING_JOBS_DESC', JOBS.LIST_TRAINING_JOBS_DESC, 'training_jobs_created_at_us'],
     ['LIST_MODEL_JOBS_ASC', JOBS.LIST_MODEL_JOBS_ASC, 'training_jobs_model_id_seq'],
     ['LIST_MODEL_JOBS_DESC', JOBS.LIST_MODEL_JOBS_DESC, 'training_jobs_model_id_seq'],
-    ['LIST_UNFINISHED_JOBS', JOBS.LIST_UNFINISHED_JOBS, 'training_jobs_unfinished'],
+    ['LIST_UNFINISHED_JOBS', SHARED_JOBS.LIST_UNFINISHED_JOBS, 'training_jobs_unfinished'],
     ['SAVE_MOVED_JOB', QUEUE.SAVE_MOVED_JOB, 'sqlite_autoindex_training_jobs_1'],
     ['FIND_FIRST_EVENT', EVENTS.FIND_FIRST_EVENT, 'training_events_job_id_position'],
     ['LIST_EVENTS', EVENTS.LIST_EVENTS, 'training_events_job_id_position'],
@@ -168,7 +174,7 @@ describe('statements of the preview', () => {
     const db = openDatabase(':memory:')
     onTestFinished(() => void db.close())
     migrate(db)
-    const plan = db.prepare(`EXPLAIN QUERY PLAN ${JOBS.COUNT_UNFINISHED_JOBS}`).all()
+    const plan = db.prepare(`EXPLAIN QUERY PLAN ${SHARED_JOBS.COUNT_UNFINISHED_JOBS}`).all()
     expect(plan).toContainEqual(
       expect.objectContaining({
         detail:

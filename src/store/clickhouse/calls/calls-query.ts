@@ -12,7 +12,7 @@ import { createRowSelection, type RowQuery } from '../../../domain/query/row-que
 import { ApiError } from '../../../errors.ts'
 import type { CallsCount, CallsQueryStore, ListedCall } from '../../api/calls/calls-query.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
-import type { NodeStores } from '../../sqlite/open.ts'
+import type { NodeStores } from '../../shared/node-stores.ts'
 import type { Arrivals } from '../../shared/recordings/arrivals.ts'
 import type { Reads } from '../db/reads.ts'
 import { type BodyColumn, SUM_TRACE_SIZES } from './calls.sql.ts'

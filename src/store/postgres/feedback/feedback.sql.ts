@@ -1,5 +1,5 @@
 /** Statements over feedback. */
-import { FEEDBACK_COLUMNS } from '../../sqlite/feedback/feedback.sql.ts'
+import { FEEDBACK_COLUMNS } from '../../shared/feedback/feedback.sql.ts'
 import { insertRows } from '../db/rows.sql.ts'
 
 /** What queries always read, and how many bytes the payload has. */

@@ -11,7 +11,7 @@ import type {
 } from '../../api/training/training-jobs.ts'
 import { placeBefore } from '../../shared/db/listing.ts'
 import * as EVENTS from '../../shared/training/training-events.sql.ts'
-import { FIND_TRAINING_JOB } from '../../sqlite/training/training-jobs.sql.ts'
+import { FIND_TRAINING_JOB } from '../../shared/training/training-jobs.sql.ts'
 import type { Postgres } from '../db/client.ts'
 import { FIND_MODELS } from '../models/preview-models.sql.ts'
 import * as SQL from './training-jobs.sql.ts'

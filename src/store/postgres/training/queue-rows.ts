@@ -9,9 +9,9 @@ import {
   type StoredCheckpointRow,
   toStoredCheckpoint,
 } from '../../shared/models/checkpoint-rows.ts'
-import * as CHECKPOINTS from '../../sqlite/models/checkpoints.sql.ts'
-import { FIND_ANY_PREVIEW_MODEL } from '../../sqlite/models/preview-models.sql.ts'
-import { FIND_TRAINING_JOB } from '../../sqlite/training/training-jobs.sql.ts'
+import * as CHECKPOINTS from '../../shared/models/checkpoints.sql.ts'
+import { FIND_ANY_PREVIEW_MODEL } from '../../shared/models/preview-models.sql.ts'
+import { FIND_TRAINING_JOB } from '../../shared/training/training-jobs.sql.ts'
 import type { Statements } from '../db/client.ts'
 
 type Db = Pick<Statements, 'first'>

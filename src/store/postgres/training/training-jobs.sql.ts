@@ -1,5 +1,5 @@
 /** Statements over lists of training jobs, where PostgreSQL has words of its own. */
-import { JOB_COLUMNS } from '../../sqlite/training/training-jobs.sql.ts'
+import { JOB_COLUMNS } from '../../shared/training/training-jobs.sql.ts'
 
 const COLUMNS = JOB_COLUMNS.map((name) => `training_jobs.${name}`).join(',\n  ')
 

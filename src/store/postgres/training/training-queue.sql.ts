@@ -1,6 +1,6 @@
 /** Statements over the queue of training jobs, where PostgreSQL has words of its own. */
-import { JOB_COLUMNS } from '../../sqlite/training/training-jobs.sql.ts'
-import { HEADS } from '../../sqlite/training/training-queue.sql.ts'
+import { JOB_COLUMNS } from '../../shared/training/training-jobs.sql.ts'
+import { HEADS } from '../../shared/training/training-queue.sql.ts'
 
 const COLUMNS = JOB_COLUMNS.map((name) => `training_jobs.${name}`).join(',\n  ')
 

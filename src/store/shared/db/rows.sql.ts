@@ -1,3 +1,5 @@
+/** INSERT statements of single rows, built from lists of columns. */
+
 /** Returns the INSERT of a row, with positional parameters. */
 export function insertRow(table: string, columns: readonly string[]): string {
   return insert(table, columns, () => '?')

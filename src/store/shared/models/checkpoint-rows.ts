@@ -1,6 +1,6 @@
 /** Converts rows to checkpoints. */
 import { parseLossless } from '../../../domain/json/json-text.ts'
-import type { Checkpoint, StoredCheckpoint } from '../../../domain/models/checkpoint.ts'
+import type { Artifact, Checkpoint, StoredCheckpoint } from '../../../domain/models/checkpoint.ts'
 import type { JsonObject } from '../../../schemas/primitives.ts'
 
 export interface CheckpointRow extends Omit<Checkpoint, 'metrics'> {
@@ -32,5 +32,14 @@ export function toStoredCheckpoint(row: StoredCheckpointRow): StoredCheckpoint {
     job_id,
     worker_id,
     worker_version,
+  }
+}
+
+/** Returns the columns of an artifact; all null without one. */
+export function toArtifactColumns(artifact: Artifact | null) {
+  return {
+    artifact_path: artifact?.path ?? null,
+    artifact_sha256: artifact?.sha256 ?? null,
+    artifact_bytes: artifact?.bytes ?? null,
   }
 }

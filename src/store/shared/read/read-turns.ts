@@ -2,7 +2,7 @@
 import { ApiError } from '../../../errors.ts'
 import type { ReadFigures } from '../../api/figures.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
-import { createFairQueue } from '../../sqlite/read/fair-queue.ts'
+import { createFairQueue } from './fair-queue.ts'
 
 export interface ReadTurnLimits {
   /** Reads that run at once. */

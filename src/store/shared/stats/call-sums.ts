@@ -6,8 +6,8 @@ import { createBucketCursor } from '../../../domain/stats/bucket-cursor.ts'
 import { createBucketTable } from '../../../domain/stats/bucket-table.ts'
 import type { StatColumn } from '../../../domain/stats/metric-names.ts'
 import type { CallMetric } from '../../../schemas/stats/stats.ts'
-import type { Integers } from '../../sqlite/stats/segments/hour-columns.ts'
-import { CALL_NUMBERS, emptyCalls } from '../../sqlite/stats/segments/hour-summary.ts'
+import type { Integers } from './sums.ts'
+import { CALL_NUMBERS, emptyCalls } from './sums.ts'
 
 /** Larger sums are flushed first: adding another hour could exceed the integers that a double holds exactly. */
 const SUM_MAX = 2 ** 52

@@ -8,9 +8,8 @@ import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import type { CallMetric, UsageMetric } from '../../../schemas/stats/stats.ts'
 import type { UsageCounting } from '../../../schemas/usage/usage-counting.ts'
 import { createCallTable } from './call-sums.ts'
-import type { HourParts } from '../../sqlite/stats/segments/hour-parts.ts'
-import type { HourSums } from '../../sqlite/stats/segments/hour-stats.ts'
-import { CALL_NUMBERS, type KeyedSums, USAGE_NUMBERS } from '../../sqlite/stats/segments/hour-summary.ts'
+import type { HourParts, HourSums } from './sums.ts'
+import { CALL_NUMBERS, type KeyedSums, USAGE_NUMBERS } from './sums.ts'
 import { createUsageTables, type SumsTaker, tooLarge } from './usage-tables.ts'
 
 const INPUT_MAX = USAGE_NUMBERS - 1

@@ -13,8 +13,7 @@ import type { Measured } from '../../../domain/stats/exact-sum.ts'
 import { isMoney, type StatColumn } from '../../../domain/stats/metric-names.ts'
 import type { ModelUsage } from '../../../domain/usage/usage.ts'
 import type { UsageMetric } from '../../../schemas/stats/stats.ts'
-import { COUNTERS } from '../../sqlite/stats/segments/hour-columns.ts'
-import { USAGE_NUMBERS } from '../../sqlite/stats/segments/hour-summary.ts'
+import { COUNTERS, USAGE_NUMBERS } from './sums.ts'
 
 /** Larger sums are flushed first: adding another hour could exceed the integers that a double holds exactly. */
 const SUM_MAX = 2 ** 52

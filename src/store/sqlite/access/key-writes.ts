@@ -1,7 +1,8 @@
 /** The writes of API keys. */
-import type { Connection } from '../db/connection.ts'
+
 import type { NewKeyRow } from '../../shared/access/key-rows.ts'
 import { INSERT_KEY, REVOKE_KEY } from '../../shared/access/keys.sql.ts'
+import type { Connection } from '../db/connection.ts'
 
 export function createKeyWrites(db: Connection) {
   const insertKey = db.prepare(INSERT_KEY)

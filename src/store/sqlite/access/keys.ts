@@ -4,12 +4,18 @@ import { hashKey, isSameBytes } from '../../../domain/access/keys.ts'
 import type { Principal } from '../../../domain/access/permissions.ts'
 import { createOrderedIds } from '../../../domain/time/ordered-ids.ts'
 import type { KeyStore } from '../../api/access/keys.ts'
+import {
+  type KeyRow,
+  makeKey,
+  partBehind,
+  toPrincipal,
+  toStoredKey,
+} from '../../shared/access/key-rows.ts'
+import { FIND_KEY, FIND_KEY_BY_ID, LIST_KEYS } from '../../shared/access/keys.sql.ts'
+import { createPrincipalCache } from '../../shared/access/principal-cache.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'
-import { type KeyRow, makeKey, partBehind, toPrincipal, toStoredKey } from '../../shared/access/key-rows.ts'
-import { FIND_KEY, FIND_KEY_BY_ID, LIST_KEYS } from '../../shared/access/keys.sql.ts'
-import { createPrincipalCache } from '../../shared/access/principal-cache.ts'
 
 /**
  * @param db - for reads on this thread

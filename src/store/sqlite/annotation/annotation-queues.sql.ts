@@ -1,57 +1,17 @@
 /** Statements for annotation queues and their items. */
+
+import { QUEUE_COLUMNS } from '../../shared/annotation/annotation-queues.sql.ts'
 import { insertRow } from '../../shared/db/rows.sql.ts'
 
-export const QUEUE_COLUMNS = [
-  'id',
-  'project_id',
-  'name',
-  'description',
-  'scorer_refs_json',
-  'created_by',
-  'created_at_us',
-  'updated_at_us',
-  'deleted_at_us',
-] as const
 export const QUEUE_ROW: readonly (typeof QUEUE_COLUMNS)[number][] = QUEUE_COLUMNS
 
 export const INSERT_QUEUE = insertRow('annotation_queues', QUEUE_COLUMNS)
 
-/** The number of queues of a project (annotation_queues_project_id, like the next). */
+/** The number of queues of a project (annotation_queues_project_id). */
 export const COUNT_QUEUES = `
 SELECT count(*)
 FROM annotation_queues
 WHERE project_id = @project_id AND deleted_at_us IS NULL
-`
-
-export const LIST_QUEUES = `
-SELECT ${QUEUE_COLUMNS.join(', ')}
-FROM annotation_queues
-WHERE project_id = @project_id AND deleted_at_us IS NULL
-ORDER BY queue_key
-`
-
-/** A queue that is not deleted (its unique id, like the next two). */
-export const FIND_QUEUE = `
-SELECT ${QUEUE_COLUMNS.join(', ')}, queue_key
-FROM annotation_queues
-WHERE id = @id AND project_id = @project_id AND deleted_at_us IS NULL
-`
-
-/** Updates a queue; null keeps the current value. */
-export const UPDATE_QUEUE = `
-UPDATE annotation_queues
-SET
-  name = coalesce(@name, name),
-  description = coalesce(@description, description),
-  scorer_refs_json = coalesce(@scorer_refs_json, scorer_refs_json),
-  updated_at_us = @updated_at_us
-WHERE id = @id AND project_id = @project_id AND deleted_at_us IS NULL
-`
-
-export const DELETE_QUEUE = `
-UPDATE annotation_queues
-SET deleted_at_us = @deleted_at_us, updated_at_us = @deleted_at_us
-WHERE id = @id AND project_id = @project_id AND deleted_at_us IS NULL
 `
 
 /** Adds a call to a queue unless it is in it (annotation_items_queue_key_call_id). */
@@ -121,14 +81,6 @@ FROM annotation_items
 WHERE id = @item_id AND queue_key = @queue_key
 `
 
-/** The SQL of the allowed sort orders of items. */
-export const ITEM_ORDERS = {
-  created_at: 'created_at_us',
-  updated_at: 'updated_at_us',
-  call_started_at: 'call_started_at_us',
-  call_op_name: 'call_op_name',
-} as const
-
 /**
  * The matching items of a queue; null parameters do not filter (annotation_items_queue_key, which also has the default
  * order).
@@ -160,32 +112,6 @@ ORDER BY ${withPosition ? 'position_in_queue' : terms}
 LIMIT @limit OFFSET @offset
 `
 }
-
-/** The progress of an annotator with an item; by primary key, like the next two. */
-export const FIND_PROGRESS = `
-SELECT annotation_state
-FROM annotation_progress
-WHERE item_key = @item_key AND annotator_user_id = @annotator_user_id
-`
-
-/** Whether another annotator has held an item since a time. */
-export const FIND_HOLDER = `
-SELECT 1
-FROM annotation_progress
-WHERE item_key = @item_key
-  AND annotator_user_id <> @annotator_user_id
-  AND annotation_state = 'in_progress'
-  AND updated_at_us > @since_us
-LIMIT 1
-`
-
-export const SET_PROGRESS = `
-INSERT INTO annotation_progress (item_key, annotator_user_id, annotation_state, updated_at_us)
-VALUES (@item_key, @annotator_user_id, @annotation_state, @updated_at_us)
-ON CONFLICT (item_key, annotator_user_id) DO UPDATE SET
-  annotation_state = excluded.annotation_state,
-  updated_at_us = excluded.updated_at_us
-`
 
 /** By primary key. */
 export const UPDATE_ITEM = `

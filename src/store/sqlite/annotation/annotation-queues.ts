@@ -6,12 +6,12 @@ import type { AnnotationItem } from '../../../domain/annotation/annotation-item.
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
 import type { AnnotationStore } from '../../api/annotation/annotation-queues.ts'
 import type { CallsQueryStore } from '../../api/calls/calls-query.ts'
+import { FIND_QUEUE } from '../../shared/annotation/annotation-queues.sql.ts'
+import { createQueuedCalls } from '../../shared/annotation/queued-calls.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import type { Writes } from '../write/writes.ts'
-import { FIND_QUEUE } from './annotation-queues.sql.ts'
-import { createQueuedCalls } from '../../shared/annotation/queued-calls.ts'
 
 interface AnnotationParts {
   /** For reads on this thread. */

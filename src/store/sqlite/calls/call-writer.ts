@@ -7,6 +7,7 @@ import type { PartResult, StartedIds } from '../../../domain/calls/part-result.t
 import type { FoundRef } from '../../../domain/objects/refs.ts'
 import { ApiError } from '../../../errors.ts'
 import type { CallRename } from '../../api/calls/calls.ts'
+import { type CallRow, isSameEnd, isSameStart } from '../../shared/calls/call-rows.ts'
 import type { Connection } from '../db/connection.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import type { EntryCall, EntryEnd } from '../stats/segments/hour-entries.ts'
@@ -19,7 +20,6 @@ import {
   toStartParameters,
   toWholeParameters,
 } from './call-parameters.ts'
-import { type CallRow, isSameEnd, isSameStart } from '../../shared/calls/call-rows.ts'
 import * as SQL from './calls.sql.ts'
 import type { NameKeys } from './columns/name-keys.ts'
 

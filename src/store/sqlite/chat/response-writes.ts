@@ -1,7 +1,7 @@
 /** The writes of responses. */
 import type { StoredResponse } from '../../../domain/chat/responses-record.ts'
-import type { Connection } from '../db/connection.ts'
 import * as SQL from '../../shared/chat/responses.sql.ts'
+import type { Connection } from '../db/connection.ts'
 
 export function createResponseWrites(db: Connection) {
   const insert = db.prepare(SQL.INSERT_RESPONSE)

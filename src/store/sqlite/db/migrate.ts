@@ -3,7 +3,6 @@
  * Forward only; refuses a changed file or a newer database.
  */
 import { fileURLToPath } from 'node:url'
-import type { Connection } from './connection.ts'
 import {
   type AppliedMigration,
   type Migration,
@@ -11,6 +10,7 @@ import {
   readMigrationFiles,
   requireKnown,
 } from '../../shared/db/migration-files.ts'
+import type { Connection } from './connection.ts'
 import {
   CREATE_MIGRATIONS,
   INSERT_MIGRATION,

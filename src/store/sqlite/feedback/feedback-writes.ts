@@ -1,8 +1,8 @@
 /** The writes of feedback. */
 import { type Feedback, isSameFeedback } from '../../../domain/feedback/new-feedback.ts'
 import { ApiError } from '../../../errors.ts'
-import type { Connection } from '../db/connection.ts'
 import { type Failure, renderFailure } from '../../shared/db/thread-failure.ts'
+import type { Connection } from '../db/connection.ts'
 import * as SQL from './feedback.sql.ts'
 
 /** The result of one record of a batch: the stored feedback, or why it was refused. */

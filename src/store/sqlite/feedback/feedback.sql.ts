@@ -1,22 +1,6 @@
 /** Statements for feedback. */
 import { insertNamed } from '../../shared/db/rows.sql.ts'
-
-export const FEEDBACK_COLUMNS = [
-  'project_id',
-  'id',
-  'weave_ref',
-  'feedback_type',
-  'creator',
-  'annotation_ref',
-  'runnable_ref',
-  'call_ref',
-  'trigger_ref',
-  'queue_id',
-  'svc_user_id',
-  'created_at_us',
-  'scores_json',
-  'payload_json',
-]
+import { FEEDBACK_COLUMNS } from '../../shared/feedback/feedback.sql.ts'
 
 /** Inserts feedback with a new id; does nothing when the id is taken (feedback_project_id_id). */
 export const INSERT_FEEDBACK = `${insertNamed('feedback', FEEDBACK_COLUMNS)}ON CONFLICT (project_id, id) DO NOTHING

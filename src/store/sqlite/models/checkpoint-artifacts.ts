@@ -1,6 +1,5 @@
 /** The files of checkpoints, and the removal of unused ones. */
 import { join } from 'node:path'
-import type { Artifact } from '../../../domain/models/checkpoint.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import type { Connection } from '../db/connection.ts'
 import { ARTIFACTS_DIRECTORY, type FileFolder } from '../files/file-folder.ts'
@@ -32,14 +31,5 @@ export function createCheckpointArtifacts(db: Connection, folder: FileFolder): C
         if (path !== null && db.open && !isUsed(path)) await folder.remove(path)
       }
     },
-  }
-}
-
-/** Returns the columns of an artifact; all null without one. */
-export function toArtifactColumns(artifact: Artifact | null) {
-  return {
-    artifact_path: artifact?.path ?? null,
-    artifact_sha256: artifact?.sha256 ?? null,
-    artifact_bytes: artifact?.bytes ?? null,
   }
 }

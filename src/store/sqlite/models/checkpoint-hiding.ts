@@ -1,6 +1,7 @@
 /** Hides checkpoints, inside the caller's transaction. */
+
+import * as SQL from '../../shared/models/checkpoints.sql.ts'
 import type { Connection } from '../db/connection.ts'
-import * as SQL from './checkpoints.sql.ts'
 
 /** The number of hidden checkpoints, and their files. */
 export interface Hidden {

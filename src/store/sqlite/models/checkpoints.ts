@@ -2,17 +2,17 @@
 
 import { ApiError } from '../../../errors.ts'
 import type { CheckpointListing, CheckpointStore } from '../../api/models/checkpoints.ts'
-import type { Connection } from '../db/connection.ts'
-import { toStoreError } from '../db/store-error.ts'
-import type { Writes } from '../write/writes.ts'
-import type { CheckpointArtifacts } from './checkpoint-artifacts.ts'
 import {
   type CheckpointRow,
   type StoredCheckpointRow,
   toCheckpoint,
   toStoredCheckpoint,
 } from '../../shared/models/checkpoint-rows.ts'
-import * as SQL from './checkpoints.sql.ts'
+import * as SQL from '../../shared/models/checkpoints.sql.ts'
+import type { Connection } from '../db/connection.ts'
+import { toStoreError } from '../db/store-error.ts'
+import type { Writes } from '../write/writes.ts'
+import type { CheckpointArtifacts } from './checkpoint-artifacts.ts'
 
 /** Cursors before the first and after the last step. */
 const BEFORE_ALL = { asc: -1, desc: Number.MAX_SAFE_INTEGER } as const

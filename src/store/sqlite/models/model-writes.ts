@@ -4,11 +4,12 @@ import type { Checkpoint } from '../../../domain/models/checkpoint.ts'
 import type { PreviewModel } from '../../../domain/models/preview-model.ts'
 import { cancelJob } from '../../../domain/training/training-moves.ts'
 import type { DeletedSteps } from '../../api/models/checkpoints.ts'
+import * as SHARED_CHECKPOINTS from '../../shared/models/checkpoints.sql.ts'
+import * as SQL from '../../shared/models/preview-models.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import type { JobMoves } from '../training/job-moves.ts'
 import { createCheckpointHiding, type Hidden } from './checkpoint-hiding.ts'
 import * as CHECKPOINTS from './checkpoints.sql.ts'
-import * as SQL from './preview-models.sql.ts'
 
 interface ModelDeletion {
   readonly id: string
@@ -30,7 +31,7 @@ export function createModelWrites(db: Connection, moves: JobMoves) {
   const insertModel = db.prepare(SQL.INSERT_PREVIEW_MODEL)
   const findByName = db.prepare(SQL.FIND_PREVIEW_MODEL_BY_NAME)
   const deleteModel = db.prepare(SQL.DELETE_PREVIEW_MODEL)
-  const insertCheckpoint = db.prepare(CHECKPOINTS.INSERT_CHECKPOINT)
+  const insertCheckpoint = db.prepare(SHARED_CHECKPOINTS.INSERT_CHECKPOINT)
   const raiseLastStep = db.prepare(CHECKPOINTS.RAISE_LAST_STEP)
   const hiding = createCheckpointHiding(db)
 

@@ -1,71 +1,9 @@
 /** Statements for preview models. */
-
-/**
- * Inserts a model whose name is new in its project; does nothing otherwise (preview_models_entity_project_name).
- * Its steps continue after those of deleted models with this name (preview_models_past_names).
- */
-export const INSERT_PREVIEW_MODEL = `
-INSERT INTO preview_models (
-  id,
-  entity,
-  project,
-  name,
-  base_model,
-  created_at_us,
-  created_by,
-  last_step
-)
-VALUES (
-  @id,
-  @entity,
-  @project,
-  @name,
-  @base_model,
-  @created_at_us,
-  @created_by,
-  (
-    SELECT coalesce(max(last_step), 0)
-    FROM preview_models
-    WHERE entity = @entity AND project = @project AND name = @name AND deleted_at_us IS NOT NULL
-  )
-)
-ON CONFLICT (entity, project, name) WHERE deleted_at_us IS NULL DO NOTHING
-`
-
-const COLUMNS = `
-  id,
-  entity,
-  project,
-  name,
-  base_model,
-  created_at_us,
-  created_by
-`
-
-/** One model by its name in a project (preview_models_entity_project_name). */
-export const FIND_PREVIEW_MODEL_BY_NAME = `
-SELECT ${COLUMNS}
-FROM preview_models
-WHERE entity = @entity AND project = @project AND name = @name AND deleted_at_us IS NULL
-`
-
-/** One model that is not deleted; by primary key. */
-export const FIND_PREVIEW_MODEL = `
-SELECT ${COLUMNS}
-FROM preview_models
-WHERE id = @id AND deleted_at_us IS NULL
-`
-
-/** A model, deleted or not, for the cursor of a list or for a job; by primary key. */
-export const FIND_ANY_PREVIEW_MODEL = `
-SELECT ${COLUMNS}
-FROM preview_models
-WHERE id = @id
-`
+import { MODEL_COLUMN_LIST } from '../../shared/models/preview-models.sql.ts'
 
 /** Models after a cursor, ascending (preview_models_created_at_us). */
 export const LIST_PREVIEW_MODELS_ASC = `
-SELECT ${COLUMNS}
+SELECT ${MODEL_COLUMN_LIST}
 FROM preview_models
 WHERE (created_at_us, id) > (@after_us, @after_id)
   AND deleted_at_us IS NULL
@@ -74,7 +12,7 @@ ORDER BY created_at_us, id
 
 /** Models of one name behind a place, upwards (preview_models_name_created_at_us). */
 export const LIST_NAMED_MODELS_ASC = `
-SELECT ${COLUMNS}
+SELECT ${MODEL_COLUMN_LIST}
 FROM preview_models
 WHERE name = @name AND (created_at_us, id) > (@after_us, @after_id) AND deleted_at_us IS NULL
 ORDER BY created_at_us, id
@@ -82,7 +20,7 @@ ORDER BY created_at_us, id
 
 /** Models after a cursor, descending (preview_models_created_at_us). */
 export const LIST_PREVIEW_MODELS_DESC = `
-SELECT ${COLUMNS}
+SELECT ${MODEL_COLUMN_LIST}
 FROM preview_models
 WHERE (created_at_us, id) < (@after_us, @after_id)
   AND deleted_at_us IS NULL
@@ -91,15 +29,8 @@ ORDER BY created_at_us DESC, id DESC
 
 /** Models of one name behind a place, downwards (preview_models_name_created_at_us). */
 export const LIST_NAMED_MODELS_DESC = `
-SELECT ${COLUMNS}
+SELECT ${MODEL_COLUMN_LIST}
 FROM preview_models
 WHERE name = @name AND (created_at_us, id) < (@after_us, @after_id) AND deleted_at_us IS NULL
 ORDER BY created_at_us DESC, id DESC
-`
-
-/** Hides a model; by primary key. */
-export const DELETE_PREVIEW_MODEL = `
-UPDATE preview_models
-SET deleted_at_us = @deleted_at_us
-WHERE id = @id AND deleted_at_us IS NULL
 `

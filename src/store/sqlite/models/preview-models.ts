@@ -2,13 +2,14 @@
 import type { PreviewModel } from '../../../domain/models/preview-model.ts'
 import { ApiError } from '../../../errors.ts'
 import type { ModelListing, PreviewModelStore } from '../../api/models/preview-models.ts'
-import type { Connection } from '../db/connection.ts'
 import { placeBefore, takeAccepted } from '../../shared/db/listing.ts'
-import { toStoreError } from '../db/store-error.ts'
+import { isShown } from '../../shared/models/model-listing.ts'
+import * as SHARED from '../../shared/models/preview-models.sql.ts'
 import type { JobBell } from '../../shared/training/job-bell.ts'
+import type { Connection } from '../db/connection.ts'
+import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'
 import type { CheckpointArtifacts } from './checkpoint-artifacts.ts'
-import { isShown } from '../../shared/models/model-listing.ts'
 import * as SQL from './preview-models.sql.ts'
 
 interface PreviewModelParts {
@@ -22,8 +23,8 @@ export function createPreviewModelStore(
   writes: Writes,
   { bell, artifacts }: PreviewModelParts,
 ): PreviewModelStore {
-  const findById = db.prepare(SQL.FIND_PREVIEW_MODEL)
-  const findCursor = db.prepare(SQL.FIND_ANY_PREVIEW_MODEL)
+  const findById = db.prepare(SHARED.FIND_PREVIEW_MODEL)
+  const findCursor = db.prepare(SHARED.FIND_ANY_PREVIEW_MODEL)
   const list = {
     asc: db.prepare(SQL.LIST_PREVIEW_MODELS_ASC),
     desc: db.prepare(SQL.LIST_PREVIEW_MODELS_DESC),

@@ -3,11 +3,12 @@ import type { NewObject } from '../../../domain/objects/object-content.ts'
 import type { ObjectVersion } from '../../../domain/objects/object-view.ts'
 import { ApiError } from '../../../errors.ts'
 import type { NewRow, StoredTable } from '../../api/objects/tables.ts'
+import { INSERT_TABLE_BLOCK } from '../../shared/objects/tables.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { INSERT_FILE } from './files.sql.ts'
 import { createVersionFinder } from './object-versions.ts'
 import * as SQL from './objects.sql.ts'
-import { INSERT_TABLE, INSERT_TABLE_BLOCK } from './tables.sql.ts'
+import { INSERT_TABLE } from './tables.sql.ts'
 
 interface ObjectDeletion {
   readonly project_id: string

@@ -10,11 +10,12 @@ import {
   stepInto,
 } from '../../../domain/objects/ref-reading.ts'
 import type { NewRow, StoredTable } from '../../api/objects/tables.ts'
+import { FIND_TABLE } from '../../shared/objects/tables.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { createPlaceFinder } from './object-versions.ts'
 import { FIND_JSON_VALUE } from './objects.sql.ts'
 import { openTableBlocks } from './table-blocks.ts'
-import { FIND_ROW, FIND_TABLE } from './tables.sql.ts'
+import { FIND_ROW } from './tables.sql.ts'
 
 /** Limit: refs to follow from one ref. */
 const HOPS_MAX = 16

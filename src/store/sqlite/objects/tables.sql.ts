@@ -14,24 +14,6 @@ VALUES (@project_id, @digest, @row_count, @storage_size_bytes)
 ON CONFLICT (project_id, digest) DO NOTHING
 `
 
-/** Inserts one block of a new table. */
-export const INSERT_TABLE_BLOCK = `
-INSERT INTO table_blocks (table_key, block, value_keys)
-VALUES (@table_key, @block, @value_keys)
-`
-
-/** A table (tables_project_id_digest). */
-export const FIND_TABLE = `
-SELECT
-  table_key,
-  project_id,
-  digest,
-  row_count,
-  storage_size_bytes
-FROM tables
-WHERE project_id = @project_id AND digest = @digest
-`
-
 /** One block of a table (its primary key). */
 export const FIND_TABLE_BLOCK = `
 SELECT value_keys

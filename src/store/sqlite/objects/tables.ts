@@ -2,11 +2,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ApiError } from '../../../errors.ts'
 import type { NewRow, StoredTable, TableRow, TableStore } from '../../api/objects/tables.ts'
+import { includesKey } from '../../shared/objects/sorted-keys.ts'
+import * as SHARED from '../../shared/objects/tables.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { ReadPool } from '../read/read-pool.ts'
 import type { Writes } from '../write/writes.ts'
-import { includesKey } from '../../shared/objects/sorted-keys.ts'
 import { BLOCK_ROWS, openTableBlocks, toBlock } from './table-blocks.ts'
 import * as SQL from './tables.sql.ts'
 
@@ -17,7 +18,7 @@ const GROUP_CHARACTERS = 1_048_576
 
 /** @param db - for reads on this thread */
 export function createTableStore(db: Connection, writes: Writes, reads: ReadPool): TableStore {
-  const findTable = db.prepare(SQL.FIND_TABLE)
+  const findTable = db.prepare(SHARED.FIND_TABLE)
   const findRow = db.prepare(SQL.FIND_ROW)
   const findDigest = db.prepare(SQL.FIND_ROW_DIGEST).pluck()
   const rowKeys = createRowKeys(db)

@@ -1,19 +1,6 @@
 /** Statements for the prices of projects. */
 import { insertNamed } from '../../shared/db/rows.sql.ts'
-
-export const PRICE_COLUMNS = [
-  'project_id',
-  'id',
-  'llm_id',
-  'provider_id',
-  'effective_at_us',
-  'prompt_token_cost',
-  'completion_token_cost',
-  'cache_read_input_token_cost',
-  'cache_creation_input_token_cost',
-  'svc_user_id',
-  'created_at_us',
-]
+import { PRICE_COLUMNS } from '../../shared/prices/prices.sql.ts'
 
 /** Inserts a price; the server has chosen its id. */
 export const INSERT_PRICE = insertNamed('prices', PRICE_COLUMNS)

@@ -1,10 +1,10 @@
 /** How long projects keep their calls, in SQLite. */
 import type { ProjectRetention } from '../../../domain/projects/retention.ts'
 import { RETENTIONS_LISTED_MAX, type RetentionStore } from '../../api/projects/retention.ts'
+import * as SQL from '../../shared/projects/retention.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'
-import * as SQL from '../../shared/projects/retention.sql.ts'
 
 /** @param db - for reads on this thread */
 export function createRetentionStore(db: Connection, writes: Writes): RetentionStore {

@@ -4,13 +4,13 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { ApiError } from '../../../errors.ts'
+import { type Failure, renderFailure } from '../../shared/db/thread-failure.ts'
+import { createFairQueue, type Share } from '../../shared/read/fair-queue.ts'
 import { type Connection, openReadOnlyDatabase } from '../db/connection.ts'
 import { type LogGate, openLogGate } from '../db/log-gate.ts'
 import { toStoreError } from '../db/store-error.ts'
 import { collectThreadAtRest } from '../db/thread-at-rest.ts'
-import { type Failure, renderFailure } from '../../shared/db/thread-failure.ts'
 import { lowerThreadPriority } from '../db/thread-priority.ts'
-import { createFairQueue, type Share } from './fair-queue.ts'
 import type { Checkpoint, ReadJobs } from './read-job.ts'
 
 /** How long a job that can pause runs while others wait, milliseconds. */

@@ -2,13 +2,13 @@
 
 import type { TimeBounds } from '../../../domain/query/time-bounds.ts'
 import { leftOut } from '../../../domain/usage/own-usage.ts'
+import type { StatsTables } from '../../shared/stats/stats-tables.ts'
 import type { FilterClause } from '../calls/query/calls-filter.ts'
 import { cutTime } from '../calls/query/calls-walk.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint } from '../read/read-job.ts'
 import { readCounted } from '../usage/usage-rows.ts'
 import { selectStatsCalls, selectStatsUsage } from './stats.sql.ts'
-import type { StatsTables } from '../../shared/stats/stats-tables.ts'
 
 /** Limit: rows between two checkpoints, which notice a cancelled read. */
 const CHECKPOINT_ROWS = 4096

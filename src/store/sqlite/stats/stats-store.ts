@@ -1,7 +1,8 @@
 /** Statistics in SQLite: jobs of the readers, shared by callers with the same query at the same time. */
-import type { StatsQuery, StatsStore, StatsTexts } from '../../api/stats/stats.ts'
-import type { ReadPool } from '../read/read-pool.ts'
+import type { StatsStore, StatsTexts } from '../../api/stats/stats.ts'
 import { createSharedReads } from '../../shared/read/shared-reads.ts'
+import { keyOf } from '../../shared/stats/query-key.ts'
+import type { ReadPool } from '../read/read-pool.ts'
 import type { Writes } from '../write/writes.ts'
 
 export function createStatsStore(writes: Writes, reads: ReadPool): StatsStore {
@@ -28,11 +29,4 @@ export function createStatsStore(writes: Writes, reads: ReadPool): StatsStore {
       return texts.run(keyOf(query), read, caller.signal)
     },
   }
-}
-
-/** Returns the whole query as text. Prices never change, so their ids identify them. */
-export function keyOf({ startsUs, prices, ...rest }: StatsQuery): string {
-  const query = { ...rest, prices: prices.map(({ id }) => id) }
-  const { buffer, byteOffset, byteLength } = startsUs
-  return JSON.stringify(query) + Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
 }

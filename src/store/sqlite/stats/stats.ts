@@ -6,19 +6,20 @@
 import { layerPrices } from '../../../domain/prices/project-prices.ts'
 import { renderCallBuckets, renderUsageBuckets } from '../../../domain/stats/stats-view.ts'
 import type { StatsQuery, StatsResult, StatsTexts } from '../../api/stats/stats.ts'
+import { createStatsTables, type StatsTables } from '../../shared/stats/stats-tables.ts'
+import type { HourParts, HourSums } from '../../shared/stats/sums.ts'
 import { toFilterClause } from '../calls/query/calls-filter.ts'
 import type { Connection } from '../db/connection.ts'
 import type { Checkpoint } from '../read/read-job.ts'
 import { type HourFilter, toHourFilter } from './segments/hour-filter.ts'
-import { createHourCutter, type HourParts, hoursOf } from './segments/hour-parts.ts'
+import { createHourCutter, hoursOf } from './segments/hour-parts.ts'
 import { findRemoved } from './segments/hour-removals.ts'
-import { type HourSums, type HourView, sumHour } from './segments/hour-stats.ts'
+import { type HourView, sumHour } from './segments/hour-stats.ts'
 import { type HourState, readLiveHour } from './segments/live-hours.ts'
 import { BrokenSegmentError, findStoredRemoved, type StoredHour } from './segments/segment.ts'
 import { SELECT_HOURS } from './segments/segments.sql.ts'
 import { createSegmentReader, type SegmentReader } from './segments/stored-hours.ts'
 import { createRowScan } from './stats-rows.ts'
-import { createStatsTables, type StatsTables } from '../../shared/stats/stats-tables.ts'
 
 /** Limit: hours of one query without pieces that are read into columns; of more, only the last ones are. */
 const LIVE_HOURS_MAX = 4

@@ -10,10 +10,10 @@ import type {
   StoredJobEvent,
   TrainingJobStore,
 } from '../../api/training/training-jobs.ts'
-import type { Connection } from '../db/connection.ts'
 import { placeBefore, takeAccepted } from '../../shared/db/listing.ts'
-import { toStoreError } from '../db/store-error.ts'
 import * as EVENTS from '../../shared/training/training-events.sql.ts'
+import type { Connection } from '../db/connection.ts'
+import { toStoreError } from '../db/store-error.ts'
 import * as SQL from './training-jobs.sql.ts'
 
 const BEFORE_ALL = { asc: 0, desc: Number.MAX_SAFE_INTEGER } as const

@@ -10,6 +10,7 @@ import {
   timeOutJob,
 } from '../../../domain/training/training-moves.ts'
 import type { Claim, ClaimedJob, QueueTimes } from '../../api/training/training-queue.ts'
+import * as SHARED from '../../shared/training/training-queue.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import type { JobMoves } from './job-moves.ts'
 import type { QueueRows } from './queue-rows.ts'
@@ -31,7 +32,7 @@ interface LeaseResumption {
 }
 
 export function createClaimWrites(db: Connection, moves: JobMoves, rows: QueueRows) {
-  const listClaimable = db.prepare(SQL.LIST_CLAIMABLE_JOBS)
+  const listClaimable = db.prepare(SHARED.LIST_CLAIMABLE_JOBS)
   const extendLeases = db.prepare(SQL.EXTEND_LEASES)
   const moveWaits = db.prepare(SQL.MOVE_WAITS)
   const endAllOverdue = prepareEndOverdue(db, moves)

@@ -6,12 +6,12 @@ import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import { completeJob, stopJob } from '../../../domain/training/training-moves.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Lease, Outcome } from '../../api/training/training-queue.ts'
+import { toArtifactColumns } from '../../shared/models/checkpoint-rows.ts'
+import * as CHECKPOINTS from '../../shared/models/checkpoints.sql.ts'
+import * as SQL from '../../shared/training/training-queue.sql.ts'
 import type { Connection } from '../db/connection.ts'
-import { toArtifactColumns } from '../models/checkpoint-artifacts.ts'
-import * as CHECKPOINTS from '../models/checkpoints.sql.ts'
 import type { JobMoves } from './job-moves.ts'
 import type { QueueRows } from './queue-rows.ts'
-import * as SQL from './training-queue.sql.ts'
 
 /** The result of a completion: `ended` is the job before it, or null when nothing has changed. */
 interface Completion {

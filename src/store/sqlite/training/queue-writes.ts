@@ -13,12 +13,12 @@ import type {
   NewJobEvent,
   TrainingQueue,
 } from '../../api/training/training-queue.ts'
+import { COUNT_EVENTS } from '../../shared/training/training-events.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import type { JobMoves } from './job-moves.ts'
 import { createClaimWrites } from './queue-claim-writes.ts'
 import { createCompletionWrites } from './queue-completion-writes.ts'
 import { createQueueRows } from './queue-rows.ts'
-import { COUNT_EVENTS } from '../../shared/training/training-events.sql.ts'
 
 /** Limit: events of one attempt. */
 const ATTEMPT_EVENTS_MAX = 100_000

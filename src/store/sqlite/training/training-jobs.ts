@@ -4,15 +4,16 @@ import type { PreviewModel } from '../../../domain/models/preview-model.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import { ApiError } from '../../../errors.ts'
 import type { JobView, TrainingJobStore } from '../../api/training/training-jobs.ts'
+import { FIND_ANY_PREVIEW_MODEL } from '../../shared/models/preview-models.sql.ts'
+import type { JobBell } from '../../shared/training/job-bell.ts'
+import { chunksOf } from '../../shared/training/payload-chunks.ts'
+import * as SHARED from '../../shared/training/training-jobs.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import { type FileFolder, PAYLOADS_DIRECTORY } from '../files/file-folder.ts'
 import { onDisk, receiveBytes } from '../files/receive-file.ts'
-import { FIND_ANY_PREVIEW_MODEL } from '../models/preview-models.sql.ts'
 import type { Writes } from '../write/writes.ts'
-import type { JobBell } from '../../shared/training/job-bell.ts'
 import { createJobLists } from './job-lists.ts'
-import { chunksOf } from '../../shared/training/payload-chunks.ts'
 import * as SQL from './training-jobs.sql.ts'
 
 interface TrainingJobParts {
@@ -27,7 +28,7 @@ export function createTrainingJobStore(
   writes: Writes,
   { payloads, bell }: TrainingJobParts,
 ): TrainingJobStore {
-  const findJob = db.prepare(SQL.FIND_TRAINING_JOB)
+  const findJob = db.prepare(SHARED.FIND_TRAINING_JOB)
   const findModel = db.prepare(FIND_ANY_PREVIEW_MODEL)
   const findStep = db.prepare(SQL.FIND_RESULT_STEP).pluck()
 

@@ -1,67 +1,10 @@
 /** Statements for the queue of training jobs. */
-import { JOB_COLUMNS, MOVING_COLUMNS } from './training-jobs.sql.ts'
-
-const COLUMNS = JOB_COLUMNS.map((name) => `training_jobs.${name}`).join(',\n  ')
-const CHANGES = MOVING_COLUMNS.map((name) => `${name} = @${name}`).join(',\n  ')
-
-/**
- * Stores a job after a state transition, unless another one came in between; by primary key. Every transition uses
- * this statement, so a stale attempt changes nothing.
- */
-export const SAVE_MOVED_JOB = `
-UPDATE training_jobs
-SET
-  ${CHANGES}
-WHERE id = @id AND state = @state_before AND attempt = @attempt_before
-`
-
-/**
- * The first unfinished job of each model: one seek in training_jobs_unfinished per model, however many jobs wait
- * behind the first.
- */
-export const HEADS = `
-RECURSIVE unfinished_models (model_id) AS (
-  SELECT min(model_id)
-  FROM training_jobs
-  WHERE state IN ('queued', 'running')
-  UNION ALL
-  SELECT (
-    SELECT min(training_jobs.model_id)
-    FROM training_jobs
-    WHERE state IN ('queued', 'running') AND training_jobs.model_id > unfinished_models.model_id
-  )
-  FROM unfinished_models
-  WHERE unfinished_models.model_id IS NOT NULL
-),
-heads AS (
-  SELECT
-    model_id,
-    (
-      SELECT min(seq)
-      FROM training_jobs
-      WHERE training_jobs.model_id = unfinished_models.model_id AND state IN ('queued', 'running')
-    ) AS seq
-  FROM unfinished_models
-  WHERE model_id IS NOT NULL
-)
-`
-
-/**
- * Jobs that may run, oldest first. A model whose first unfinished job is running or waiting for its next attempt has
- * none, because the jobs of a model run strictly in order.
- */
-export const LIST_CLAIMABLE_JOBS = `
-WITH ${HEADS}
-SELECT ${COLUMNS}
-FROM heads
-JOIN training_jobs ON training_jobs.model_id = heads.model_id AND training_jobs.seq = heads.seq
-WHERE training_jobs.state = 'queued' AND training_jobs.available_at_us <= @now_us
-ORDER BY training_jobs.created_at_us, training_jobs.id
-`
+import { JOB_COLUMN_LIST } from '../../shared/training/training-jobs.sql.ts'
+import { HEADS } from '../../shared/training/training-queue.sql.ts'
 
 /** Running jobs whose lease or deadline has passed (training_jobs_running). */
 export const LIST_OVERDUE_JOBS = `
-SELECT ${COLUMNS}
+SELECT ${JOB_COLUMN_LIST}
 FROM training_jobs INDEXED BY training_jobs_running
 WHERE state = 'running' AND (lease_expires_at_us <= @now_us OR attempt_deadline_us <= @now_us)
 `
@@ -92,7 +35,7 @@ max(
 /** Queued jobs that have been ready to run since a time. */
 export const LIST_NEGLECTED_JOBS = `
 WITH ${HEADS}
-SELECT ${COLUMNS}
+SELECT ${JOB_COLUMN_LIST}
 FROM heads
 JOIN training_jobs ON training_jobs.model_id = heads.model_id AND training_jobs.seq = heads.seq
 WHERE training_jobs.state = 'queued' AND ${WAITS_SINCE} <= @waits_since_us
@@ -131,12 +74,4 @@ export const MOVE_WAITS = `
 UPDATE training_jobs
 SET available_at_us = min(available_at_us + @moved_us, @available_us_max)
 WHERE state = 'queued' AND (@moved_us <> 0 OR available_at_us > @available_us_max)
-`
-
-/** Takes the next step of a model; by primary key. */
-export const TAKE_NEXT_STEP = `
-UPDATE preview_models
-SET last_step = last_step + 1
-WHERE id = @id
-RETURNING last_step
 `

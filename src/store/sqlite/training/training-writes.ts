@@ -3,10 +3,10 @@ import type { NewTrainingJob } from '../../../domain/training/training-job.ts'
 import { requireSameJob, type TrainingJob } from '../../../domain/training/training-job.ts'
 import { cancelJob } from '../../../domain/training/training-moves.ts'
 import { ApiError } from '../../../errors.ts'
+import { FIND_PREVIEW_MODEL } from '../../shared/models/preview-models.sql.ts'
+import * as SQL from '../../shared/training/training-jobs.sql.ts'
 import type { Connection } from '../db/connection.ts'
-import { FIND_PREVIEW_MODEL } from '../models/preview-models.sql.ts'
 import type { JobMoves } from './job-moves.ts'
-import * as SQL from './training-jobs.sql.ts'
 
 type NewJobRow = NewTrainingJob &
   Pick<TrainingJob, 'payload_path' | 'payload_sha256' | 'payload_bytes'>

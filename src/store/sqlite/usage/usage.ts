@@ -5,6 +5,12 @@ import { ANY_TIME } from '../../../domain/query/time-bounds.ts'
 import { rollUpUsage } from '../../../domain/usage/usage-rollup.ts'
 import type { UsageResponse } from '../../../schemas/usage/usage.ts'
 import type { CallsUsageQuery, TraceUsageQuery } from '../../api/usage/usage.ts'
+import {
+  createSieve,
+  descendantsOf,
+  type FoundCall,
+  tooMany,
+} from '../../shared/usage/usage-trees.ts'
 import { NAMED_COLUMNS } from '../calls/query/calls-query.sql.ts'
 import {
   beginWalk,
@@ -17,7 +23,6 @@ import type { Checkpoint, ReadJob } from '../read/read-job.ts'
 import { FIND_CALL_USAGE } from './nested-usage.sql.ts'
 import { SELECT_TRACES_OF_CALLS } from './usage.sql.ts'
 import { readReport } from './usage-rows.ts'
-import { createSieve, descendantsOf, type FoundCall, tooMany } from '../../shared/usage/usage-trees.ts'
 
 export const sumTraceUsage: ReadJob<TraceUsageQuery, UsageResponse> = function* (
   db,

@@ -1,10 +1,10 @@
 /** Serves writes over the only writing connection: in the writer thread, or inline for a database in memory. */
 import { randomBytes } from 'node:crypto'
 import { createOrderedIds } from '../../../domain/time/ordered-ids.ts'
+import { type Failure, renderFailure } from '../../shared/db/thread-failure.ts'
 import { createNameKeys } from '../calls/columns/name-keys.ts'
 import { type Connection, closeDatabase } from '../db/connection.ts'
 import { createLogGateMemory, type LogGate, openLogGate } from '../db/log-gate.ts'
-import { type Failure, renderFailure } from '../../shared/db/thread-failure.ts'
 import { createHourMarks } from '../stats/hour-marks.ts'
 import { copyDatabase } from './database-copy.ts'
 import { watchPlace } from './database-place.ts'

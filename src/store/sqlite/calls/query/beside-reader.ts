@@ -1,27 +1,11 @@
 /** What walks over the calls of another store read from this one: feedback and the values of refs. */
-import type { CallBeside, ScannedCall } from '../../../../domain/calls/call-fields.ts'
 import { callRef } from '../../../../domain/calls/call-ref.ts'
 import type { CallsSelection } from '../../../../domain/calls/calls-query.ts'
 import type { FeedbackRow } from '../../../../domain/feedback/feedback-view.ts'
-import type { ReadCaller } from '../../../api/read-caller.ts'
+import type { BesideReader } from '../../../shared/calls/beside-reader.ts'
 import type { Connection } from '../../db/connection.ts'
 import type { ReadPool } from '../../read/read-pool.ts'
 import { createCallBeside } from './call-beside.ts'
-
-/** Data about the calls of another store; feedback should be read ahead with `prepare`. */
-export interface BesideReader {
-  readonly beside: CallBeside
-  /**
-   * Reads the feedback that these fields of some calls of one project need. It replaces what an earlier call read.
-   *
-   * @param caller - in whose turn the read runs
-   */
-  prepare(
-    calls: readonly ScannedCall[],
-    paths: readonly (readonly string[])[],
-    caller: ReadCaller,
-  ): Promise<void>
-}
 
 /** A reader fetches feedback in pages. Other feedback, and values of refs, are read on demand on this thread. */
 export function createBesideReader(

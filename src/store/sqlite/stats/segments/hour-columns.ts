@@ -3,7 +3,7 @@
  * call, its end, or both, so entries are only ever added. Pure.
  */
 import type { CountedUsage } from '../../../../domain/usage/own-usage.ts'
-import type { ModelUsage } from '../../../../domain/usage/usage.ts'
+import { COUNTERS, type Integers } from '../../../shared/stats/sums.ts'
 
 export const HOUR_US = 3_600_000_000
 /** The length of a slot. Pieces have precomputed sums by slot, for parts of an hour that consist of whole slots. */
@@ -25,8 +25,6 @@ export const IS_ENDED = 4
 /** The entry counts the call; without this flag it is the end of a call that another entry counts. */
 export const IS_STARTED = 8
 
-export type Integers = Uint8Array | Uint16Array | Uint32Array
-
 /** The texts of a column; null stands for entries without one. */
 export interface Names {
   readonly names: readonly (string | null)[]
@@ -36,15 +34,6 @@ export interface Names {
 
 const NAMES_COLUMNS = ['op', 'user', 'run'] as const
 export type NamesColumn = (typeof NAMES_COLUMNS)[number]
-
-export const COUNTERS = [
-  'input_tokens',
-  'output_tokens',
-  'total_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-  'uncached_input_tokens',
-] as const satisfies readonly (keyof ModelUsage)[]
 
 /** One value per row; a row is one model of an entry. */
 export interface UsageColumns {

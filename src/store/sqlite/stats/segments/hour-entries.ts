@@ -4,8 +4,8 @@
  */
 import { latencyMs } from '../../../../domain/calls/call-view.ts'
 import type { CountedUsage, Counts } from '../../../../domain/usage/own-usage.ts'
+import { COUNTERS } from '../../../shared/stats/sums.ts'
 import {
-  COUNTERS,
   entryKey,
   type GrowingHour,
   type HourEntry,

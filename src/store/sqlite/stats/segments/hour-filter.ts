@@ -3,7 +3,8 @@
 import { runNames } from '../../../../domain/calls/run-names.ts'
 import { wildcardPrefix } from '../../../../domain/objects/refs.ts'
 import type { CallsFilter } from '../../../../schemas/calls/calls-filter.ts'
-import { type HourColumns, type Integers, IS_ROOT, type NamesColumn } from './hour-columns.ts'
+import type { Integers } from '../../../shared/stats/sums.ts'
+import { type HourColumns, IS_ROOT, type NamesColumn } from './hour-columns.ts'
 import type { OpGroups } from './segment.ts'
 
 type NameTest = (name: string | null) => boolean

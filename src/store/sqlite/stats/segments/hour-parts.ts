@@ -1,13 +1,6 @@
 /** Cuts hours into parts by the buckets of a window. Pure. */
+import type { HourParts } from '../../../shared/stats/sums.ts'
 import { HOUR_US, SLOT_US, SLOTS } from './hour-columns.ts'
-
-/** The parts of an hour, each within one bucket. Times are microseconds from the start of the hour. */
-export interface HourParts {
-  readonly hourUs: number
-  readonly firstBucket: number
-  /** The start of each part, then the end of the last; one more than there are parts. */
-  readonly bounds: readonly number[]
-}
 
 const WHOLE = new Int16Array(SLOTS)
 

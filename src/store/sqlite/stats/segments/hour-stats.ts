@@ -3,7 +3,15 @@
 import { type Counts, leftOut } from '../../../../domain/usage/own-usage.ts'
 import type { ModelUsage } from '../../../../domain/usage/usage.ts'
 import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
-import { COUNTERS, type HourColumns, SLOTS, type UsageColumns } from './hour-columns.ts'
+import {
+  COUNTERS,
+  type HourParts,
+  type HourSums,
+  type KeyedSums,
+  type Runs,
+  type UsageRows,
+} from '../../../shared/stats/sums.ts'
+import { type HourColumns, SLOTS, type UsageColumns } from './hour-columns.ts'
 import {
   applyFilter,
   fitsGroups,
@@ -11,8 +19,8 @@ import {
   type HourFilter,
   isUnfiltered,
 } from './hour-filter.ts'
-import { type HourParts, isWhole, offsetParts, slotParts } from './hour-parts.ts'
-import { type KeyedSums, latencyRuns, type Runs, sumParts, toKeyed } from './hour-summary.ts'
+import { isWhole, offsetParts, slotParts } from './hour-parts.ts'
+import { latencyRuns, sumParts, toKeyed } from './hour-summary.ts'
 import type { OpGroups, RootSums } from './segment.ts'
 
 /** An hour with its precomputed sums. */
@@ -31,23 +39,6 @@ export interface HourView {
   /** The same for the roots, or null. */
   roots(): RootSums | null
 }
-
-/** What an hour, or a piece of it, adds to the tables of a query. */
-export interface HourSums {
-  readonly sums: KeyedSums
-  /** The part of the calls of each key, ascending with the keys; -1 for none. */
-  readonly partOfKey: ArrayLike<number>
-  /** Latencies by key, each ascending; null when not requested. */
-  readonly runs: Runs | null
-  /** Reads the usage of a part by these models row by row, when sums do not suffice. */
-  readonly rowsOf: UsageRows
-}
-
-type UsageRows = (
-  part: number,
-  models: ReadonlySet<string>,
-  add: (row: ModelUsage, startedAtUs: number) => void,
-) => void
 
 /** What a query needs of its calls. */
 interface HourWants {

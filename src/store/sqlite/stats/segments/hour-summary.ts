@@ -2,30 +2,25 @@
 import { type Counts, leftOut } from '../../../../domain/usage/own-usage.ts'
 import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
 import {
-  COUNTERS,
-  type HourColumns,
+  CALL_NUMBERS,
+  emptyCalls,
   type Integers,
+  type KeyedSums,
+  type Runs,
+  USAGE_NUMBERS,
+} from '../../../shared/stats/sums.ts'
+import {
+  type HourColumns,
   IS_ENDED,
   IS_ERROR,
   IS_STARTED,
   type UsageColumns,
 } from './hour-columns.ts'
 
-/** Numbers per part for calls: count, ended, errors, latency sum, minimum, maximum, ones, zeros. */
-export const CALL_NUMBERS = 8
-/** Numbers per part and model for usage: rows, COUNTERS, the longest paid input. */
-export const USAGE_NUMBERS = COUNTERS.length + 2
 /** Up to this many parts are picked in one pass each. */
 const PASSES_MAX = 4
 const INPUT_MAX = USAGE_NUMBERS - 1
 const [CACHE_READ, CACHE_CREATION, UNCACHED] = [3, 4, 5]
-
-/** Ascending values by part: the values of a part end where those of the next begin. */
-export interface Runs {
-  readonly values: Integers
-  /** The start of each part, then the end of the last; one more than there are parts. */
-  readonly bounds: ArrayLike<number>
-}
 
 /** Sums by part, and for usage also by model. */
 interface PartSums {
@@ -34,17 +29,6 @@ interface PartSums {
   readonly calls: Float64Array
   readonly models: readonly string[]
   /** USAGE_NUMBERS for each part and model. */
-  readonly usage: Float64Array
-}
-
-/** The same for a few of many parts, which are identified by keys; rows are in key order. */
-export interface KeyedSums {
-  readonly callKeys: Integers
-  readonly calls: Float64Array
-  readonly models: readonly string[]
-  readonly usageKeys: Integers
-  /** Indexes in `models`. */
-  readonly usageModels: Integers
   readonly usage: Float64Array
 }
 
@@ -69,16 +53,6 @@ export function sumParts(
   const usage = new Float64Array(parts * used.models.length * USAGE_NUMBERS)
   sumUsage(usage, partOf, used, leftOut(wants.usage))
   return { parts, calls, models: used.models, usage }
-}
-
-/** Returns the CALL_NUMBERS of parts without calls. */
-export function emptyCalls(parts: number): Float64Array {
-  const calls = new Float64Array(parts * CALL_NUMBERS)
-  for (let at = 0; at < calls.length; at += CALL_NUMBERS) {
-    calls[at + 4] = Number.POSITIVE_INFINITY
-    calls[at + 5] = Number.NEGATIVE_INFINITY
-  }
-  return calls
 }
 
 function sumCalls(sums: Float64Array, partOf: Int16Array, columns: HourColumns): void {

@@ -1,8 +1,9 @@
 /** Reads back a piece of an hour: its sums, and its columns sorted by latency, from blobs. Pure. */
 import type { UsageCounting } from '../../../../schemas/usage/usage-counting.ts'
-import { COUNTERS, type HourColumns, type Integers, type NamesColumn } from './hour-columns.ts'
+import type { Integers, KeyedSums, Runs } from '../../../shared/stats/sums.ts'
+import { COUNTERS } from '../../../shared/stats/sums.ts'
+import type { HourColumns, NamesColumn } from './hour-columns.ts'
 import { findRemoved, mayHold } from './hour-removals.ts'
-import type { KeyedSums, Runs } from './hour-summary.ts'
 import type { Segment } from './segment-blob.ts'
 
 /** Separately stored columns, by the number in their key: 1..15. */

@@ -1,16 +1,9 @@
 /** Encodes the columns of an hour as the blobs of a piece. Pure. */
 import { COUNTS_BOTH } from '../../../../../domain/usage/own-usage.ts'
-import {
-  COUNTERS,
-  type HourColumns,
-  type Integers,
-  IS_ENDED,
-  IS_ROOT,
-  type Names,
-  SLOTS,
-} from '../hour-columns.ts'
+import { COUNTERS, type Integers, type KeyedSums } from '../../../../shared/stats/sums.ts'
+import { type HourColumns, IS_ENDED, IS_ROOT, type Names, SLOTS } from '../hour-columns.ts'
 import { rangeOf } from '../hour-removals.ts'
-import { type KeyedSums, latencyRuns, sumParts, toKeyed } from '../hour-summary.ts'
+import { latencyRuns, sumParts, toKeyed } from '../hour-summary.ts'
 import type { ColumnMeta, HeadMeta, SegmentColumn } from '../segment.ts'
 import { encodeSegment, type Numbers, narrow } from '../segment-blob.ts'
 

@@ -1,0 +1,18 @@
+/** What lists of calls in one store read from another: feedback and the values of refs. */
+import type { CallBeside, ScannedCall } from '../../../domain/calls/call-fields.ts'
+import type { ReadCaller } from '../../api/read-caller.ts'
+
+/** Data about the calls of another store; feedback should be read ahead with `prepare`. */
+export interface BesideReader {
+  readonly beside: CallBeside
+  /**
+   * Reads the feedback that these fields of some calls of one project need. It replaces what an earlier call read.
+   *
+   * @param caller - in whose turn the read runs
+   */
+  prepare(
+    calls: readonly ScannedCall[],
+    paths: readonly (readonly string[])[],
+    caller: ReadCaller,
+  ): Promise<void>
+}

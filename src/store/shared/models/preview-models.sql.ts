@@ -1,0 +1,71 @@
+/** Statements for preview models that run on SQLite and PostgreSQL alike. */
+
+/**
+ * Inserts a model whose name is new in its project; does nothing otherwise (preview_models_entity_project_name).
+ * Its steps continue after those of deleted models with this name (preview_models_past_names).
+ */
+export const INSERT_PREVIEW_MODEL = `
+INSERT INTO preview_models (
+  id,
+  entity,
+  project,
+  name,
+  base_model,
+  created_at_us,
+  created_by,
+  last_step
+)
+VALUES (
+  @id,
+  @entity,
+  @project,
+  @name,
+  @base_model,
+  @created_at_us,
+  @created_by,
+  (
+    SELECT coalesce(max(last_step), 0)
+    FROM preview_models
+    WHERE entity = @entity AND project = @project AND name = @name AND deleted_at_us IS NOT NULL
+  )
+)
+ON CONFLICT (entity, project, name) WHERE deleted_at_us IS NULL DO NOTHING
+`
+
+export const MODEL_COLUMN_LIST = `
+  id,
+  entity,
+  project,
+  name,
+  base_model,
+  created_at_us,
+  created_by
+`
+
+/** One model by its name in a project (preview_models_entity_project_name). */
+export const FIND_PREVIEW_MODEL_BY_NAME = `
+SELECT ${MODEL_COLUMN_LIST}
+FROM preview_models
+WHERE entity = @entity AND project = @project AND name = @name AND deleted_at_us IS NULL
+`
+
+/** One model that is not deleted; by primary key. */
+export const FIND_PREVIEW_MODEL = `
+SELECT ${MODEL_COLUMN_LIST}
+FROM preview_models
+WHERE id = @id AND deleted_at_us IS NULL
+`
+
+/** A model, deleted or not, for the cursor of a list or for a job; by primary key. */
+export const FIND_ANY_PREVIEW_MODEL = `
+SELECT ${MODEL_COLUMN_LIST}
+FROM preview_models
+WHERE id = @id
+`
+
+/** Hides a model; by primary key. */
+export const DELETE_PREVIEW_MODEL = `
+UPDATE preview_models
+SET deleted_at_us = @deleted_at_us
+WHERE id = @id AND deleted_at_us IS NULL
+`
