@@ -1,6 +1,6 @@
 /**
- * The stores that several processes share: all that is no call lies in PostgreSQL. Calls are put into ClickHouse over
- * these; what is left of the node's own store holds nothing.
+ * The stores that several processes share: PostgreSQL has everything except calls. ClickHouse is opened on top of
+ * these; the rest of the node's own store stays empty.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallsQueryStore } from '../api/calls/calls-query.ts'
@@ -37,13 +37,13 @@ import { createTrainingQueue } from './training/training-queue.ts'
 interface PostgresStoreOptions {
   /** Address with user, password and database. Secret. */
   readonly url: string
-  /** Limits of reads that may look at many rows. */
+  /** Limits of reads that may scan many rows. */
   readonly reads: ReadTurnLimits
   /** Limit: time of a statement that writes; default 10 s. */
   readonly writeTimeoutMs?: number
 }
 
-/** Limit: how long figures wait for PostgreSQL. */
+/** Limit: how long metrics wait for PostgreSQL. */
 const FIGURES_MS_MAX = 1_000
 /** Connections besides those of the reads. */
 const CONNECTIONS_OF_REST = 8
@@ -123,7 +123,7 @@ function countJobs(db: Postgres): Promise<JobFigures | null> {
 }
 
 /**
- * The keys alone, for a command beside servers.
+ * Opens only the keys, for a command that runs beside servers.
  *
  * @throws MigrationError
  */
@@ -138,7 +138,7 @@ export async function openPostgresKeys(url: string) {
 const COMMAND_MS_MAX = 10_000
 
 /**
- * What is written before a copy has ended would be in its way. Closes the connections when it refuses.
+ * Refuses an incomplete copy, which would conflict with new rows. Closes the connections when it refuses.
  *
  * @throws MigrationError
  */

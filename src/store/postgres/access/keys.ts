@@ -1,4 +1,4 @@
-/** API keys in PostgreSQL, with a short cache: what another process revokes is refused here a second later at most. */
+/** API keys in PostgreSQL, with a short cache: a key revoked by another process is refused here within a second. */
 import { randomBytes } from 'node:crypto'
 import { hashKey, isSameBytes } from '../../../domain/access/keys.ts'
 import { createOrderedIds } from '../../../domain/time/ordered-ids.ts'

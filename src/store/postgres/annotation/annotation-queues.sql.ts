@@ -8,7 +8,7 @@ import { insertRows } from '../db/rows.sql.ts'
 
 export const INSERT_QUEUES = insertRows('annotation_queues', QUEUE_COLUMNS)
 
-/** One at a time adds queues to a project; the lock ends with the transaction. */
+/** Serializes additions of queues to a project; the lock ends with the transaction. */
 export const LOCK_PROJECT_QUEUES = `
 SELECT pg_advisory_xact_lock(hashtextextended('queues ' || @project_id, 0))
 `
@@ -24,7 +24,7 @@ WHERE project_id = @project_id AND deleted_at_us IS NULL
 export const LOCK_QUEUE = `${FIND_QUEUE}FOR UPDATE
 `
 
-/** Calls in a queue, those that are not in it (annotation_items_queue_key_call_id_key). */
+/** Adds calls to a queue, except those that are in it (annotation_items_queue_key_call_id_key). */
 export const INSERT_ITEMS = `${insertRows('annotation_items', [
   'id',
   'queue_key',
@@ -42,7 +42,7 @@ export const INSERT_ITEMS = `${insertRows('annotation_items', [
 ])}ON CONFLICT (queue_key, call_id) DO NOTHING
 `
 
-/** How many items, and how many of them are done, of each queue (annotation_items_queue_key_is_done alone). */
+/** Numbers of items and of done items of each queue (covered by annotation_items_queue_key_is_done). */
 export const COUNT_ITEMS = `
 SELECT
   annotation_queues.id AS queue_id,
@@ -88,7 +88,7 @@ FOR UPDATE
  * The items of a queue that match; null parameters do not filter (annotation_items_queue_key_item_key, which has their
  * order where nothing else is asked for).
  *
- * @param withPosition - whether their places among all are wanted, for which all are sorted
+ * @param withPosition - whether to return positions in the queue, for which all items are sorted
  */
 export function listItems(
   sort: readonly { readonly field: keyof typeof ITEM_ORDERS; readonly direction: 'asc' | 'desc' }[],

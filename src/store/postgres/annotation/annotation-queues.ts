@@ -1,4 +1,4 @@
-/** Annotation queues in PostgreSQL; their items name calls by id, wherever those are. */
+/** Annotation queues in PostgreSQL; their items refer to calls of any store by id. */
 import type { AnnotationItem } from '../../../domain/annotation/annotation-item.ts'
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
 import { ITEMS_LIMIT_MAX } from '../../../schemas/limits.ts'
@@ -20,7 +20,7 @@ interface AnnotationParts {
   readonly reads: Reads
 }
 
-/** @param callsQuery - where the calls are */
+/** @param callsQuery - the store of the calls */
 export function createAnnotationStore(
   { db, reads }: AnnotationParts,
   callsQuery: Pick<CallsQueryStore, 'pages'>,

@@ -114,7 +114,7 @@ export function takeStep(db: Postgres, step: ItemStep): Promise<AnnotationItem> 
     const since_us = updated_at_us - CLAIM_US
     const isHeld = (await tx.first(QUEUES.FIND_HOLDER, { ...who, since_us })) !== undefined
     requireStep(own, annotation_state, isHeld)
-    // To finish again changes nothing; to claim again holds on to it.
+    // Finishing again changes nothing; claiming again renews the claim.
     if (own !== annotation_state || annotation_state === 'in_progress') {
       await tx.run(QUEUES.SET_PROGRESS, { ...who, annotation_state, updated_at_us })
       await tx.run(SQL.UPDATE_ITEM, { ...who, annotation_state, updated_at_us })

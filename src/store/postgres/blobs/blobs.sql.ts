@@ -1,6 +1,6 @@
 /** Statements over the bytes of training: payloads of jobs, and weights of checkpoints. */
 
-/** Bytes that are about to come, under a name of their own. */
+/** Registers a new path before its bytes are received. */
 export const BEGIN_BLOB = `
 INSERT INTO blobs (path)
 VALUES (@path)
@@ -12,7 +12,7 @@ INSERT INTO blob_chunks (path, chunk, content)
 VALUES (@path, @chunk, @content)
 `
 
-/** Bytes from a place on; by primary key. */
+/** Bytes from an offset on; by primary key. */
 export const FIND_CHUNK = `
 SELECT content
 FROM blob_chunks
@@ -20,8 +20,8 @@ WHERE path = @path AND chunk = @chunk
 `
 
 /**
- * What no job and no checkpoint needs: a payload is its job's (training_jobs_payload_path); weights are in use by a
- * checkpoint that is not deleted (checkpoints_artifact_path), or as what a running job goes on from or has staged
+ * Paths that no job and no checkpoint needs: a payload belongs to its job (training_jobs_payload_path); weights are used by
+ * a checkpoint that is not deleted (checkpoints_artifact_path), or as what a running job goes on from or has staged
  * (training_jobs_running).
  */
 const UNUSED = `
@@ -40,21 +40,21 @@ const UNUSED = `
   )
 `
 
-/** Those of some that nothing needs; by primary key. */
+/** Those of some paths that nothing needs; by primary key. */
 export const LIST_UNUSED = `
 SELECT path
 FROM blobs
 WHERE path = ANY (@paths::text[]) AND ${UNUSED}
 `
 
-/** What was left; no upload takes so long. */
+/** Abandoned bytes: no upload takes this long. */
 export const LIST_LEFT = `
 SELECT path
 FROM blobs
 WHERE received_at < now() - interval '1 day' AND ${UNUSED}
 `
 
-/** The last bytes of a path: one statement would have to end in its time with all of them; by primary key. */
+/** The last bytes of a path: all of them could exceed the time of a statement; by primary key. */
 export const DELETE_CHUNKS = `
 DELETE FROM blob_chunks
 WHERE path = @path

@@ -1,4 +1,4 @@
-/** Bytes of training in PostgreSQL, in chunks, each under a path of its own. */
+/** Payloads and weights of training in PostgreSQL, in chunks, each under its own path. */
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { ApiError, bodyTooLarge } from '../../../errors.ts'
@@ -29,13 +29,13 @@ export interface Blobs {
     bytesMax: number,
   ): Promise<ReceivedBlob>
   /**
-   * @param bytes - their number: reading fails when they end before
-   * @returns null when there is nothing under the path, before anything is read
+   * @param bytes - expected number: reading fails if there are fewer
+   * @returns null, before anything is read, when the path does not exist
    */
   open(path: string, bytes: number): Promise<Readable | null>
-  /** Removes those that neither a job nor a checkpoint needs. Never fails: what stays is removed a day later. */
+  /** Removes those that neither a job nor a checkpoint needs. Never fails: leftovers are removed a day later. */
   removeUnused(paths: readonly (string | null)[]): Promise<void>
-  /** Removes all that nothing needs since a day. */
+  /** Removes everything that nothing has needed for a day. */
   sweep(): Promise<void>
 }
 
@@ -54,8 +54,8 @@ export function createBlobs(db: Postgres): Blobs {
   }
 
   /**
-   * What nothing needs is not needed again: paths are never used twice. It is chosen while no job moves, which may go
-   * on from it, and removed in parts, which others do not wait for.
+   * Unneeded bytes are never needed again: paths are never reused. They are chosen while no job moves, since a job may
+   * resume from them, and removed in parts, for which others do not wait.
    */
   async function remove(sql: string, parameters: Parameters): Promise<void> {
     const unused = await db.transaction(async (tx) => {
@@ -83,7 +83,7 @@ export function createBlobs(db: Postgres): Blobs {
           await db.run(SQL.INSERT_CHUNK, { path, chunk, content })
           chunk += 1
         }
-        // Even an empty file has a chunk, which tells it from a missing one.
+        // Even an empty file has a chunk, which distinguishes it from a missing one.
         if (chunk === 0) await db.run(SQL.INSERT_CHUNK, { path, chunk, content: Buffer.alloc(0) })
       } catch (error) {
         await blobs.removeUnused([path])

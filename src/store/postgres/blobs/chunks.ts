@@ -1,9 +1,9 @@
-/** Bytes in chunks of one size, as rows hold them. */
+/** Splits bytes into chunks of one size, one per row. */
 
 /** Bytes of a chunk, except the last. */
 export const CHUNK_BYTES = 262_144
 
-/** The same bytes in chunks, with flat memory; none of no bytes. */
+/** Yields the same bytes in chunks, in constant memory; no chunk for no bytes. */
 export async function* inChunks(
   source: AsyncIterable<Buffer> | Iterable<Buffer>,
 ): AsyncGenerator<Buffer, void> {

@@ -2,29 +2,29 @@
 import type { CopiedTable } from '../../api/copy.ts'
 import { insertRows } from '../db/rows.sql.ts'
 
-/** Schema of what is copied until all is there. */
+/** Schema of the copy until it is complete. */
 export const COPY_SCHEMA = 'weft_copy'
 
 /** One copy at a time; the lock ends with the connection. */
 export const LOCK_COPY = 'SELECT pg_advisory_lock(8738003)'
 
-/** How long a copy waits for another: one that was killed has its connection until its last statement ends. */
+/** How long a copy waits for another: the connection of a killed one stays until its last statement ends. */
 export const BOUND_COPY_WAIT = "SET LOCAL lock_timeout = '5s'"
 
 /** The schema of the tables that servers use, quoted for statements. */
 export const FIND_SERVED_SCHEMA = 'SELECT quote_ident(current_schema()) AS name'
 
-/** The name of the copy's schema when it is there, or null. */
+/** The name of the copy's schema if it exists, or null. */
 export const FIND_COPY = `SELECT to_regnamespace('${COPY_SCHEMA}')::text AS name`
 
 export const CREATE_COPY = `CREATE SCHEMA ${COPY_SCHEMA}`
 
 export const DROP_COPY = `DROP SCHEMA ${COPY_SCHEMA} CASCADE`
 
-/** Names of tables are those of the copy from now on. */
+/** Makes names of tables refer to the copy. */
 export const USE_COPY = `SET search_path TO ${COPY_SCHEMA}`
 
-/** How far the copy of each table is. */
+/** The progress of the copy by table. */
 export const CREATE_PLACES = `
 CREATE TABLE IF NOT EXISTS copy_places (
   name text NOT NULL PRIMARY KEY,
@@ -44,21 +44,21 @@ VALUES (@name, @place_json)
 ON CONFLICT (name) DO UPDATE SET place_json = excluded.place_json
 `
 
-/** Jobs and checkpoints refer to each other: while they are copied, one side may not be there yet. */
+/** Jobs and checkpoints refer to each other: during the copy one side may be missing. */
 export const DROP_REFERENCES = `
 ALTER TABLE training_jobs
 DROP CONSTRAINT IF EXISTS training_jobs_parent_checkpoint_id_fkey,
 DROP CONSTRAINT IF EXISTS training_jobs_result_checkpoint_id_fkey
 `
 
-/** As the migration has them. */
+/** Restores the constraints of the migration. */
 export const ADD_REFERENCES = `
 ALTER TABLE training_jobs
 ADD FOREIGN KEY (parent_checkpoint_id) REFERENCES checkpoints (id),
 ADD FOREIGN KEY (result_checkpoint_id) REFERENCES checkpoints (id)
 `
 
-/** INSERT of rows with the keys that they had. */
+/** INSERT of rows with their original keys. */
 export function insertCopies({ name }: CopiedTable, columns: readonly string[]): string {
   return insertRows(name, columns).replace('\nSELECT', '\nOVERRIDING SYSTEM VALUE\nSELECT')
 }
@@ -70,7 +70,7 @@ FROM ${schema}.${name}
 `
 }
 
-/** Whether a table holds anything. */
+/** Whether a table has any row. */
 export function findAny(schema: string, { name }: CopiedTable): string {
   return `
 SELECT EXISTS (SELECT 1 FROM ${schema}.${name}) AS is_filled
@@ -102,7 +102,7 @@ JOIN pg_class ON pg_class.oid = attrelid
 WHERE relnamespace = '${COPY_SCHEMA}'::regnamespace AND attidentity <> ''
 `
 
-/** The next number is behind all that are there. */
+/** Sets the next number after all existing ones. */
 export function setNextNumber(name: string, column: string): string {
   return `
 SELECT setval(pg_get_serial_sequence('${COPY_SCHEMA}.${name}', '${column}'), max(${column}))
@@ -110,7 +110,7 @@ FROM ${COPY_SCHEMA}.${name}
 `
 }
 
-/** What is left of a copy: a table that was not moved keeps the schema from being dropped. */
+/** Drops the empty schema; a table that was not moved prevents it. */
 export const DROP_LEFT = `
 DROP TABLE ${COPY_SCHEMA}.copy_places, ${COPY_SCHEMA}.weft_migrations;
 DROP SCHEMA ${COPY_SCHEMA}

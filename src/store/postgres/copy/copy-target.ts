@@ -1,4 +1,4 @@
-/** PostgreSQL as what is filled by a copy: beside the tables that servers have, whose place the copied ones then take. */
+/** PostgreSQL as the target of a copy: written beside the tables of servers, which the copied tables then replace. */
 import { once } from 'node:events'
 import { type Client, Query } from 'pg'
 import {
@@ -111,7 +111,7 @@ async function publish(db: Statements, served: string): Promise<void> {
   await db.run(SQL.DROP_LEFT)
 }
 
-/** Runs statements as one transaction of a connection of one's own. */
+/** Runs statements as one transaction of a dedicated connection. */
 async function transact(client: Client, run: () => Promise<void>): Promise<void> {
   await client.query('BEGIN')
   try {
@@ -123,7 +123,7 @@ async function transact(client: Client, run: () => Promise<void>): Promise<void>
   }
 }
 
-/** A text that PostgreSQL takes in no column is told by its place. */
+/** @throws CopyError with the position of a text that PostgreSQL cannot store */
 function requireTexts({ name, key }: CopiedTable, rows: readonly CopiedRow[]): void {
   for (const row of rows) {
     const broken = Object.entries(row).find(
@@ -137,7 +137,7 @@ function requireTexts({ name, key }: CopiedTable, rows: readonly CopiedRow[]): v
   }
 }
 
-/** A row as JSON holds it. */
+/** Converts a row to JSON. */
 function toWritten(row: CopiedRow): Record<string, unknown> {
   const values = Object.entries(row).map(([column, value]) => [
     column,
@@ -146,7 +146,7 @@ function toWritten(row: CopiedRow): Record<string, unknown> {
   return Object.fromEntries(values)
 }
 
-/** Lists of integers come as texts. */
+/** Lists of integers are sent as texts. */
 function toRead(row: CopiedRow): CopiedRow {
   const { value_keys } = row
   return Array.isArray(value_keys) ? { ...row, value_keys: value_keys.map(Number) } : row
@@ -160,7 +160,7 @@ async function orCopyError<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** One line, without what a server repeats of a statement. */
+/** Returns the failure in one line, without text of the statement. */
 function toCopyError(error: unknown): unknown {
   if (error instanceof Error && ['CopyError', 'MigrationError'].includes(error.name)) return error
   return new CopyError(`WEFT_META_URL: ${describe(error)}`)

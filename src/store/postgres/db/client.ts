@@ -1,4 +1,4 @@
-/** The one way to PostgreSQL: a pool of a few connections, with bounded waits and statements. */
+/** The only access to PostgreSQL: a small pool of connections, with bounded waits and statements. */
 import { Client, type ClientBase, DatabaseError, Pool, type PoolClient, types } from 'pg'
 import { ApiError } from '../../../errors.ts'
 import type { FaultFigures } from '../../api/figures.ts'
@@ -12,30 +12,30 @@ interface PostgresOptions {
   readonly readTimeoutMs: number
   /** Limit: time of a statement that writes, and of the wait for a connection; default 10 s. */
   readonly writeTimeoutMs?: number
-  /** Connections at once; default 10. */
+  /** Maximum number of connections; default 10. */
   readonly connectionsMax?: number
   /** Statements and transactions that may wait for a connection; default 1,000. */
   readonly queueMax?: number
 }
 
 export interface Statements {
-  /** All rows of a statement. @throws ApiError, or what PostgreSQL finds wrong with the statement */
+  /** Returns all rows of a statement. @throws ApiError, or PostgreSQL's error about the statement */
   all<Found>(sql: string, parameters?: Parameters): Promise<Found[]>
-  /** Its first row, or undefined. */
+  /** Returns its first row, or undefined. */
   first<Found>(sql: string, parameters?: Parameters): Promise<Found | undefined>
-  /** Runs a statement. @returns how many rows it changed */
+  /** Runs a statement. @returns the number of changed rows */
   run(sql: string, parameters?: Parameters): Promise<number>
 }
 
 export interface Postgres extends Statements {
   /**
-   * Runs statements as one transaction, whose end is durable when it resolves. One that met another is run again.
+   * Runs statements as one transaction, which is durable when the promise resolves. After a conflict it is retried.
    *
-   * @throws ApiError server_overloaded, store_unavailable: then it may have happened or not; what `run` throws: then
-   * nothing has happened
+   * @throws ApiError server_overloaded, store_unavailable: it may or may not be committed; what `run` throws:
+   * it is rolled back
    */
   transaction<T>(run: (statements: Statements) => Promise<T>): Promise<T>
-  /** Runs statements that only read, all of them on the same state, with the time of a read. */
+  /** Runs read-only statements on one snapshot, with the time limit of a read. */
   snapshot<T>(run: (statements: Statements) => Promise<T>): Promise<T>
   close(): Promise<void>
   figures(): FaultFigures
@@ -48,7 +48,7 @@ const QUEUE_MAX = 1_000
 const CONNECT_MS_MAX = 5_000
 /** How much longer the client waits than the server, whose timeout has the better message. */
 const CLIENT_PATIENCE_MS = 1_000
-/** Limit: tries of a transaction that meets others. */
+/** Limit: attempts of a transaction that conflicts with others. */
 const TRIES_MAX = 5
 
 const OID_INT8 = 20
@@ -59,13 +59,13 @@ const TYPES = {
   },
 } as typeof types
 
-/** A connection of its own, outside the pool and without its limits of time. The caller ends it. */
+/** Opens a connection outside the pool and without its time limits. The caller closes it. */
 export function createOwnConnection(url: string): Client {
   const client = new Client({
     ...{ connectionString: url, application_name: 'weft', types: TYPES, keepAlive: true },
     connectionTimeoutMillis: CONNECT_MS_MAX,
   })
-  // A connection that breaks while idle; its next user gets the error.
+  // A connection that breaks while idle: its next user gets the error.
   client.on('error', () => undefined)
   return client
 }
@@ -81,7 +81,7 @@ export function connectPostgres(options: PostgresOptions): Postgres {
     idle_in_transaction_session_timeout: statementMs + CLIENT_PATIENCE_MS,
     query_timeout: statementMs + CLIENT_PATIENCE_MS,
   })
-  // A connection that breaks while idle or between two statements; its next user gets the error or another one.
+  // A connection that breaks while idle or between statements: its next user gets the error or another connection.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => client.on('error', () => undefined))
 
@@ -92,7 +92,7 @@ export function connectPostgres(options: PostgresOptions): Postgres {
     return pool.connect()
   }
 
-  /** Lends a connection. One whose end of a statement is not known is not used again. */
+  /** Lends a connection. One with a statement of unknown outcome is not reused. */
   async function lend<T>(use: (client: PoolClient) => Promise<T>): Promise<T> {
     let client: PoolClient | null = null
     let isBroken = false
@@ -117,7 +117,7 @@ export function connectPostgres(options: PostgresOptions): Postgres {
         await client.query('COMMIT')
         return result
       } catch (error) {
-        // Any other connection is closed, which undoes it as well: it may still be busy.
+        // Otherwise the connection is closed, which also rolls back: it may still be busy.
         if (isKnown(error)) await client.query('ROLLBACK')
         throw error
       }
@@ -152,12 +152,12 @@ export function connectPostgres(options: PostgresOptions): Postgres {
   }
 }
 
-/** Whether a statement has ended for sure: by what PostgreSQL answered, or by a refusal of ours between two. */
+/** Whether a statement has certainly ended: by an answer of PostgreSQL, or by an error of ours between statements. */
 function isKnown(error: unknown): boolean {
   return error instanceof ApiError || error instanceof DatabaseError
 }
 
-/** Statements by a connection. They throw what it throws. */
+/** Runs statements on a connection. They throw what it throws. */
 export function statementsOf(client: ClientBase): Statements {
   async function all<Found>(sql: string, parameters: Parameters = {}): Promise<Found[]> {
     return (await client.query(bindNames(sql, parameters))).rows as Found[]

@@ -20,7 +20,7 @@ const DIRECTORY = fileURLToPath(new URL('../../../../migrations/postgres/', impo
 interface MigrateOptions {
   /** Where the files are; tests give their own. */
   readonly directory?: string
-  /** The schema of the tables. Default: the one that new tables of the user's are made in. */
+  /** The schema of the tables. Default: the user's default schema. */
   readonly schema?: string
 }
 
@@ -54,7 +54,7 @@ function openConnection(url: string): Client {
   try {
     return createOwnConnection(url)
   } catch {
-    // Its message has the address, and that the password.
+    // Its message contains the address with the password.
     throw new MigrationError('WEFT_META_URL: the address cannot be understood')
   }
 }

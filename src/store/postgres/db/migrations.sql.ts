@@ -1,15 +1,15 @@
 /** Statements over the applied migrations. */
 
-/** Processes that start at once come one after the other; the lock ends with the transaction. */
+/** Serializes processes that start simultaneously; the lock ends with the transaction. */
 export const LOCK_MIGRATIONS = 'SELECT pg_advisory_xact_lock(8738001)'
 
-/** Names of tables are then of one schema, until the transaction ends. */
+/** Makes names of tables refer to one schema until the transaction ends. */
 export const useSchema = (schema: string) => `SET LOCAL search_path TO ${schema}`
 
 /** How long a start waits for another's migrations. */
 export const BOUND_LOCK_WAIT = "SET LOCAL lock_timeout = '10min'"
 
-/** Made before anything else; its own shape never changes. */
+/** Created before anything else; its columns never change. */
 export const CREATE_MIGRATIONS = `
 CREATE TABLE IF NOT EXISTS weft_migrations (
   version integer NOT NULL PRIMARY KEY,
@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS weft_migrations (
 )
 `
 
-/** What was applied, in order. */
+/** The applied migrations, in order. */
 export const SELECT_MIGRATIONS = `
 SELECT version, name, checksum
 FROM weft_migrations

@@ -1,6 +1,6 @@
-/** Statements with names where PostgreSQL has numbers: `@id` for `$1`. */
+/** Named parameters for PostgreSQL: `@id` instead of `$1`. */
 
-/** Values by the names that a statement has for them. */
+/** Values by parameter name. */
 export type Parameters = Readonly<Record<string, unknown>>
 
 interface BoundStatement {
@@ -8,10 +8,10 @@ interface BoundStatement {
   readonly values: unknown[]
 }
 
-/** Statements are constants: as many are kept as there are. */
+/** Statements are constants, so the cache is bounded by their number. */
 const numbered = new Map<string, { readonly text: string; readonly names: readonly string[] }>()
 
-/** @throws Error for a name without a value: a fault of ours */
+/** @throws Error for a name without a value, which is a bug */
 export function bindNames(sql: string, parameters: Parameters): BoundStatement {
   let found = numbered.get(sql)
   if (found === undefined) {

@@ -1,9 +1,9 @@
-/** Parts of rows that hold large texts: what is in memory at once is bounded by bytes, not by rows. */
+/** Splits rows with large texts into parts, so that memory is bounded by bytes, not by rows. */
 
 /** Limit: bytes of the texts of one statement; a single text may be larger. */
 const PART_BYTES = 4 * 1024 * 1024
 
-/** Rows in their order, in parts whose bytes together keep the limit. */
+/** Yields rows in order, in parts within the limit of bytes. */
 export function* partsBySize<Row extends { readonly bytes: number }>(
   rows: readonly Row[],
 ): Generator<readonly Row[], void> {

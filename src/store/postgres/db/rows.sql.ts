@@ -1,6 +1,6 @@
-/** INSERT of many rows by one statement. */
+/** INSERT of many rows with one statement. */
 
-/** INSERT of the rows of `@rows`, in their order, as toRows gives them. */
+/** INSERT of the rows of `@rows`, in order, in the format of toRows. */
 export function insertRows(table: string, columns: readonly string[]): string {
   const list = columns.join(',\n  ')
   return `
@@ -18,7 +18,7 @@ export function toRows(rows: readonly object[]): string {
   return JSON.stringify(rows.map(wellFormed))
 }
 
-/** A row as it is stored: half of a character, which no text of PostgreSQL can hold, becomes a mark. */
+/** Returns the stored form of a row: lone surrogates, which PostgreSQL cannot store, become U+FFFD. */
 export function wellFormed<Row extends object>(row: Row): Row {
   const isBroken = (value: unknown) => typeof value === 'string' && !value.isWellFormed()
   if (!Object.values(row).some(isBroken)) return row

@@ -1,14 +1,14 @@
-/** What the client of PostgreSQL throws, in Weft's words. */
+/** Maps errors of the PostgreSQL client to those of Weft. */
 import { DatabaseError } from 'pg'
 import { ApiError } from '../../../errors.ts'
 
 const RETRY_AFTER_S = 5
 const LINE_MAX = 200
 
-/** Another transaction was in the way: a serialization failure, a deadlock. */
+/** Conflicts with another transaction: a serialization failure, a deadlock. */
 const REPEATABLE: readonly unknown[] = ['40001', '40P01']
 const STATEMENT_TIMEOUT = '57014'
-/** U+0000, which PostgreSQL takes in no text. */
+/** U+0000, which PostgreSQL cannot store in text. */
 const CHARACTER: readonly unknown[] = ['22021', '22P05']
 /**
  * Connections that fail, resources that are out, locks, the server's own ends, its disk, a server that only reads, and
@@ -16,12 +16,12 @@ const CHARACTER: readonly unknown[] = ['22021', '22P05']
  */
 const UNAVAILABLE = /^(?:08|25006|25P03|28|3D|40|53|55P03|57|58|XX)/
 
-/** Whether the same transaction may succeed at once. */
+/** Whether an immediate retry of the transaction may succeed. */
 export function isRepeatable(error: unknown): boolean {
   return REPEATABLE.includes(codeOf(error))
 }
 
-/** Whether the server ended a statement for its time. */
+/** Whether the server cancelled a statement because of its time limit. */
 export function isTimeout(error: unknown): boolean {
   return codeOf(error) === STATEMENT_TIMEOUT
 }
@@ -45,7 +45,7 @@ export function toStoreError(error: unknown): unknown {
   return toCause(error)
 }
 
-/** What failed in one line, without what a server repeats of a statement. */
+/** Returns the failure in one line, without text of the statement. */
 export function describe(error: unknown): string {
   if (error instanceof ApiError) return describe(error.cause)
   if (error instanceof AggregateError) return describe(error.errors[0])
@@ -65,7 +65,7 @@ function toCause(error: unknown): Error {
   return Object.assign(new Error(describe(error)), { code })
 }
 
-/** A reset, a name that is not found, a wait that ended, a connection that was closed: no fault of a statement's. */
+/** A reset, an unknown host, a timeout, a closed connection: not the fault of a statement. */
 function isOfNetwork(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof AggregateError || 'syscall' in error) return true

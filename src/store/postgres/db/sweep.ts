@@ -1,8 +1,8 @@
-/** Work that is done now and then, by whichever process comes first: two that do it at once do no harm. */
+/** Periodic work, done by any process; two that do it simultaneously do no harm. */
 
 const SWEEP_MS = 3_600_000
 
-/** Runs it at once and every hour. What fails is done the next time. @returns the end of it */
+/** Runs it immediately and every hour. After a failure the next run does the work. @returns a function that stops it */
 export function sweepHourly(sweep: () => Promise<unknown>): () => void {
   const run = () => void sweep().catch(() => undefined)
   run()

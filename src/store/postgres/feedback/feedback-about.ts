@@ -1,16 +1,16 @@
-/** Reads the feedback about single things, for many of them at once. */
+/** Reads the feedback on many refs at once. */
 import type { Feedback } from '../../../domain/feedback/new-feedback.ts'
 import type { Statements } from '../db/client.ts'
 import { SELECT_ABOUT } from './feedback.sql.ts'
 
-/** Limit: feedback about one thing, the newest. */
+/** Limit: feedback on one ref, the newest. */
 const FEEDBACK_MAX = 1000
-/** Limit: things of one statement. */
+/** Limit: refs of one statement. */
 const THINGS_MAX = 100
 
 /**
  * @param checkpoint - called before each statement
- * @returns for each ref in their order the newest feedback about it, the oldest first
+ * @returns for each ref, in order, the newest feedback on it, oldest first
  */
 export async function readAbout(
   db: Pick<Statements, 'all'>,

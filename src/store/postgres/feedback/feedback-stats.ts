@@ -1,4 +1,4 @@
-/** Statistics over feedback: a window is walked in order of time, and what is chosen of it is read. */
+/** Statistics over feedback: walks a window in order of time, and reads the selected rows. */
 
 import {
   type FeedbackSample,
@@ -26,7 +26,7 @@ import { readPayloads } from './payloads.ts'
 
 /** Limit: feedback of one statement. */
 const PART_ROWS = 1000
-/** Limit: characters of payload that one answer looks into, about three seconds of parsing. */
+/** Limit: characters of payloads parsed for one answer, about three seconds of parsing. */
 const SAMPLE_CHARACTERS_MAX = 256 * 1024 * 1024
 
 interface WalkedEntry extends WindowEntry {
@@ -45,7 +45,7 @@ async function* walkWindow(
   { project_id, start_us, end_us }: WalkedTime,
   checkpoint: Checkpoint,
 ): AsyncGenerator<readonly WalkedEntry[], void> {
-  // No id is empty, so that nothing of the first time lies before it.
+  // No id is empty, so this cursor is before everything at the first time.
   let place = { after_us: start_us, after_id: '' }
   while (true) {
     checkpoint()
@@ -102,7 +102,7 @@ export async function aggregateFeedback(
   return groups.buckets()
 }
 
-/** Leaf paths of a sample; the newest payloads are read first, so that a limit leaves out old ones. */
+/** Leaf paths of a sample; the newest payloads are read first, so that limits exclude old ones. */
 export async function findPayloadPaths(
   db: Postgres,
   sample: FeedbackSample,

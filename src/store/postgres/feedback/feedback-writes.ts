@@ -21,7 +21,7 @@ export function createFeedbackWrites(
           throw new ApiError('feedback_not_found', { param: 'feedback_id' })
         }
         const [written] = await write(tx, [wellFormed(feedback)])
-        // Thrown, it undoes what was deleted.
+        // Throwing rolls back the deletion.
         if (written === undefined || written instanceof ApiError) throw written
         return written
       }),
@@ -41,7 +41,7 @@ async function write(
     inserted.length === batch.length ? new Map<string, Feedback>() : await find(tx, batch)
   return batch.map((feedback) => {
     const name = nameOf(feedback)
-    // The first of an id in the batch was stored; what comes after it is compared with it.
+    // The first item with an id was stored; later ones are compared with it.
     if (fresh.delete(name)) return feedback
     const known = stored.get(name)
     if (known !== undefined && isSameFeedback(known, feedback)) return known

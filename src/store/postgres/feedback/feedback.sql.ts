@@ -2,14 +2,14 @@
 import { FEEDBACK_COLUMNS } from '../../shared/feedback/feedback.sql.ts'
 import { insertRows } from '../db/rows.sql.ts'
 
-/** What queries always read, and how many bytes the payload has. */
+/** The columns that queries always read, and the bytes of the payload. */
 const NARROW_COLUMNS = [
   'feedback_key',
   ...FEEDBACK_COLUMNS.filter((name) => name !== 'payload_json'),
   'octet_length(payload_json) AS bytes',
 ].join(',\n  ')
 
-/** Feedback whose ids are new, each id once; gives those ids (feedback_project_id_id_key). */
+/** Inserts feedback with new ids, each id once; returns those ids (feedback_project_id_id_key). */
 export const INSERT_FEEDBACK = `${insertRows('feedback', FEEDBACK_COLUMNS)}ON CONFLICT (project_id, id) DO NOTHING
 RETURNING project_id, id
 `
@@ -28,7 +28,7 @@ DELETE FROM feedback
 WHERE project_id = @project_id AND id = ANY (@ids::text[])
 `
 
-/** Which feedback of a project a query has to look at; all but types have an index. */
+/** The sets of a project's feedback that a query may read; all but types have an index. */
 const SOURCES = {
   all: '',
   one_ref: `AND hashtextextended(weave_ref, 0) = hashtextextended((@texts::text[])[1], 0)
@@ -39,7 +39,7 @@ const SOURCES = {
   feedback_type: 'AND feedback_type = ANY (@texts::text[])',
 } as const
 
-/** Feedback of a part of time behind a place, without payloads. What has one time is in ascending order of ids. */
+/** Feedback of a period after a cursor, without payloads. Equal times are in ascending order of ids. */
 export function selectFeedback(source: keyof typeof SOURCES, direction: 'asc' | 'desc'): string {
   return `
 SELECT
@@ -61,7 +61,7 @@ FROM feedback
 WHERE feedback_key = ANY (@keys::bigint[])
 `
 
-/** What scorers said; by primary key. */
+/** The scores; by primary key. */
 export const FIND_SCORES = `
 SELECT
   feedback_key,
@@ -75,7 +75,7 @@ FROM feedback
 WHERE feedback_key = ANY (@keys::bigint[])
 `
 
-/** The feedback of a window in order of time behind a place, without payloads (feedback_project_id_created_at_us_id). */
+/** The feedback of a window in time order after a cursor, without payloads (feedback_project_id_created_at_us_id). */
 export const SELECT_WINDOW_PART = `
 SELECT
   feedback_key,

@@ -1,4 +1,4 @@
-/** Payloads of rows that were read without them. */
+/** Adds payloads to rows that were read without them. */
 import type { Statements } from '../db/client.ts'
 import { FIND_PAYLOADS } from './feedback.sql.ts'
 
@@ -7,7 +7,7 @@ interface PayloadRow {
   readonly payload_json: string
 }
 
-/** The rows with their payloads, in their order; those that were deleted meanwhile are left out. */
+/** Returns the rows with their payloads, in order, without rows deleted meanwhile. */
 export async function readPayloads<Row extends { readonly feedback_key: number }>(
   db: Pick<Statements, 'all'>,
   rows: readonly Row[],

@@ -10,7 +10,7 @@ import { moveJobs } from '../training/job-moves.ts'
 import { findLatest, readCheckpoint } from '../training/queue-rows.ts'
 import { RAISE_LAST_STEP } from './preview-models.sql.ts'
 
-/** Steps before the first and behind the last. */
+/** Steps before the first and after the last. */
 const BEFORE_ALL = { asc: -1, desc: 2 ** 31 - 1 } as const
 
 export function createCheckpointStore(db: Postgres, blobs: Blobs): CheckpointStore {

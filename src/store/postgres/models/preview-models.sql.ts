@@ -1,4 +1,4 @@
-/** Statements over preview models and their checkpoints, where PostgreSQL has words of its own. */
+/** Statements for preview models and their checkpoints that only PostgreSQL has. */
 
 const COLUMNS = `
   id,
@@ -17,7 +17,7 @@ FROM preview_models
 WHERE id = ANY (@ids::text[])
 `
 
-/** Models behind a place, upwards or downwards (preview_models_created_at_us). */
+/** Models after a cursor, ascending or descending (preview_models_created_at_us). */
 export const LIST_PREVIEW_MODELS = {
   asc: list('>', 'created_at_us, id'),
   desc: list('<', 'created_at_us DESC, id DESC'),

@@ -1,6 +1,6 @@
 /** Statements of files and their chunks. */
 
-/** A file whose bytes are about to come. */
+/** Registers a file before its bytes are received. */
 export const BEGIN_FILE = `
 INSERT INTO files DEFAULT VALUES
 RETURNING file_key
@@ -12,7 +12,7 @@ INSERT INTO file_chunks (file_key, chunk, content)
 VALUES (@file_key, @chunk, @content)
 `
 
-/** Gives received bytes to a project, unless it has them (files_project_id_digest_key). */
+/** Assigns received bytes to a project, unless it has them (files_project_id_digest_key). */
 export const KEEP_FILE = `
 UPDATE files
 SET project_id = @project_id, digest = @digest, size_bytes = @size_bytes
@@ -25,7 +25,7 @@ WHERE file_key = @file_key
   )
 `
 
-/** One at a time gives a content to a project; the lock ends with the transaction. */
+/** Serializes additions of one content to a project; the lock ends with the transaction. */
 export const LOCK_FILE = `
 SELECT pg_advisory_xact_lock(hashtextextended('file ' || @project_id || ' ' || @digest, 0))
 `
@@ -37,14 +37,14 @@ FROM files
 WHERE project_id = @project_id AND digest = @digest
 `
 
-/** Bytes of a file from a place on; by primary key. */
+/** Bytes of a file from an offset on; by primary key. */
 export const FIND_CHUNK = `
 SELECT content
 FROM file_chunks
 WHERE file_key = @file_key AND chunk = @chunk
 `
 
-/** Forgets bytes that no project has, with their chunks. */
+/** Removes bytes that no project has, with their chunks. */
 export const DISCARD_FILE = `
 DELETE FROM files
 WHERE file_key = @file_key AND project_id IS NULL

@@ -1,4 +1,4 @@
-/** Files in PostgreSQL, in chunks: no process needs the disk of another. */
+/** Files in PostgreSQL, in chunks, so that processes need no shared disk. */
 import { Readable } from 'node:stream'
 import { createBytesDigest } from '../../../domain/objects/digests.ts'
 import { ApiError } from '../../../errors.ts'
@@ -82,12 +82,12 @@ async function receive(db: Postgres, source: AsyncIterable<Buffer>): Promise<Rec
   }
 }
 
-/** What cannot be forgotten is forgotten a day later. */
+/** Never fails: leftovers are removed a day later. */
 async function discard(db: Postgres, file_key: number): Promise<void> {
   await db.run(SQL.DISCARD_FILE, { file_key }).catch(() => undefined)
 }
 
-/** Forgets what processes that died have left, one by one: a statement has its time. */
+/** Removes leftovers of dead processes, one by one, because the time of a statement is limited. */
 export async function sweepFiles(db: Postgres): Promise<void> {
   const left = await db.all<{ file_key: number }>(SQL.LIST_LEFT_FILES)
   for (const { file_key } of left) await db.run(SQL.DISCARD_FILE, { file_key })

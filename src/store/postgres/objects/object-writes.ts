@@ -1,4 +1,4 @@
-/** The writes of objects: each is a transaction that has the object for itself. */
+/** The writes of objects: each is a transaction that locks the object. */
 import { requireObject } from '../../../domain/objects/object-view.ts'
 import { ApiError } from '../../../errors.ts'
 import type { ObjectMarks, ObjectStore } from '../../api/objects/objects.ts'
@@ -60,7 +60,7 @@ export function createObjectWrites(db: Postgres): Writes {
   }
 }
 
-/** All names are looked up before the first is deleted, so that `latest` is the latest of before. */
+/** Looks up all names before the first deletion, so that `latest` means the latest version before it. */
 async function chooseVersions(
   tx: Statements,
   name: ObjectName,
@@ -88,7 +88,7 @@ async function requireKey(tx: Statements, marks: ObjectMarks): Promise<number> {
   return found?.object_key as number
 }
 
-/** What was written before it throws is undone with it. */
+/** Throwing rolls back earlier writes. */
 async function requireFew(tx: Statements, sql: string, of: object, param: string): Promise<void> {
   const counted = await tx.first<{ count: number }>(sql, { ...of })
   if ((counted?.count ?? 0) <= MARKS_MAX) return

@@ -1,6 +1,6 @@
 /** Statements of published objects and their contents. */
 
-/** Contents, those that the project has not (json_values_project_id_digest_key). */
+/** Inserts contents that the project does not have (json_values_project_id_digest_key). */
 export const INSERT_JSON_VALUES = `
 INSERT INTO json_values (project_id, digest, val_json)
 SELECT @project_id, rows.digest, rows.val_json
@@ -15,7 +15,7 @@ FROM json_values
 WHERE project_id = @project_id AND digest = ANY (@digests::text[])
 `
 
-/** One at a time changes the versions, tags and aliases of an object; the lock ends with the transaction. */
+/** Serializes changes of the versions, tags and aliases of an object; the lock ends with the transaction. */
 export const LOCK_OBJECT = `
 SELECT pg_advisory_xact_lock(hashtextextended('object ' || @project_id || ' ' || @object_id, 0))
 `
@@ -99,7 +99,7 @@ JOIN json_values
   ON json_values.project_id = objects.project_id AND json_values.digest = objects.digest
 WHERE objects.project_id = @project_id AND objects.object_id = @object_id`
 
-/** By its content, or by the alias that leads to it (objects_project_id_object_id_digest_key, primary key of object_aliases). */
+/** A version by its content or an alias (objects_project_id_object_id_digest_key, primary key of object_aliases). */
 export const FIND_NAMED_VERSION = `${VERSION}
   AND (
     objects.digest = @name
@@ -139,7 +139,7 @@ SET deleted_at_us = @deleted_at_us
 WHERE object_key = ANY (@object_keys::bigint[]) AND deleted_at_us IS NULL
 `
 
-/** What versions are sorted by, as text of a statement; nothing else may stand there. */
+/** The SQL of the allowed sort orders. */
 export const OBJECT_ORDERS = {
   object_id: { asc: 'objects.object_id ASC', desc: 'objects.object_id DESC' },
   created_at: {

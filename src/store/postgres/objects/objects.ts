@@ -1,4 +1,4 @@
-/** Published objects in PostgreSQL: narrow version rows, contents apart and once per project. */
+/** Published objects in PostgreSQL: narrow version rows, and contents stored once per project. */
 
 import type { ObjectStore } from '../../api/objects/objects.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
@@ -9,7 +9,7 @@ import { findContents, findObjects } from './object-list.ts'
 import { findVersion } from './object-versions.ts'
 import { createObjectWrites } from './object-writes.ts'
 
-/** Limit: different names in one answer; what comes after in the order of the alphabet is left out. */
+/** Limit: distinct names in one answer; names later in alphabetical order are left out. */
 const NAMES_MAX = 10_000
 
 export function createObjectStore(db: Postgres, reads: Reads): ObjectStore {

@@ -54,7 +54,7 @@ export async function readDigests(db: Db, keys: readonly number[]) {
   return new Map(rows.map((row) => [row.value_key, row]))
 }
 
-/** The rows at some places, in the order given, in groups of bounded size. */
+/** Yields the rows at some indices, in the given order, in groups of bounded size. */
 export async function* readPlaces(
   db: Db,
   table: StoredTable,

@@ -38,7 +38,7 @@ export function createTableStore(db: Postgres, reads: Reads): TableStore {
     async insertRows(project_id, rows) {
       const sized = rows.map((row) => ({ ...row, bytes: row.val_json.length }))
       for (const part of partsBySize(sized)) {
-        // In one order, so that two that store the same rows wait for each other and not in a circle.
+        // In a fixed order, so that concurrent writers of the same rows cannot deadlock.
         const sorted = part.toSorted((left, right) => (left.digest < right.digest ? -1 : 1))
         const digests = sorted.map(({ digest }) => digest)
         const texts = sorted.map(({ val_json }) => val_json)

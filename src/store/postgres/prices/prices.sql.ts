@@ -27,7 +27,7 @@ DELETE FROM prices
 WHERE project_id = @project_id AND id = ANY (@ids::text[])
 `
 
-/** One at a time changes the prices of a project; the lock ends with the transaction. */
+/** Serializes changes of the prices of a project; the lock ends with the transaction. */
 export const LOCK_PROJECT_PRICES = `
 SELECT pg_advisory_xact_lock(hashtextextended('prices ' || @project_id, 0))
 `

@@ -1,4 +1,4 @@
-/** Prices of projects in PostgreSQL. Few rows, always read anew: a change is seen by the next request of any process. */
+/** Prices of projects in PostgreSQL. Few rows, never cached: the next request of any process sees a change. */
 import { PRICES_PER_PROJECT_MAX } from '../../../domain/prices/price-limits.ts'
 import type { ProjectPrice } from '../../../domain/prices/project-prices.ts'
 import { ApiError } from '../../../errors.ts'
@@ -14,7 +14,7 @@ export function createPriceStore(db: Postgres): PriceStore {
       if (first === undefined) return
       const { project_id } = first
       await db.transaction(async (tx) => {
-        // Else two that count at once would both find room.
+        // Otherwise two concurrent writers could both find room.
         await tx.all(SQL.LOCK_PROJECT_PRICES, { project_id })
         await tx.run(SQL.INSERT_PRICES, { rows: toRows(prices) })
         const counted = await tx.first<{ count: number }>(SQL.COUNT_PRICES, { project_id })

@@ -1,4 +1,4 @@
-/** How much the contents of a project hold. */
+/** Sizes of the contents of a project. */
 import type { ContentSizes } from '../../api/projects/projects.ts'
 import type { Postgres } from '../db/client.ts'
 import { SUM_OBJECT_BYTES, SUM_TABLE_BYTES } from '../objects/tables.sql.ts'

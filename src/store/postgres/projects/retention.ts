@@ -1,4 +1,4 @@
-/** How long projects keep their calls, in PostgreSQL. */
+/** Retention settings of projects in PostgreSQL. */
 import type { ProjectRetention } from '../../../domain/projects/retention.ts'
 import { RETENTIONS_LISTED_MAX, type RetentionStore } from '../../api/projects/retention.ts'
 import * as SQL from '../../shared/projects/retention.sql.ts'

@@ -77,7 +77,7 @@ export function createJobReads(db: Postgres): JobReads {
   }
 }
 
-/** Jobs with what else is shown of them. */
+/** Returns jobs with the other data of their views. */
 async function toViews(db: Postgres, jobs: readonly TrainingJob[]): Promise<JobView[]> {
   const models = await db.all<PreviewModel>(FIND_MODELS, {
     ids: [...new Set(jobs.map(({ model_id }) => model_id))],
@@ -94,7 +94,7 @@ async function toViews(db: Postgres, jobs: readonly TrainingJob[]): Promise<JobV
   }))
 }
 
-/** The jobs behind a place. */
+/** The jobs after a cursor. */
 function readPart(db: Postgres, { model_id, status, order }: JobListing, last: TrainingJob | null) {
   const more = { status, limit: PART_ROWS }
   if (model_id !== null) {

@@ -1,4 +1,4 @@
-/** Stores what moves make of training jobs, with their events. One at a time moves jobs, whichever process it is in. */
+/** Stores state transitions of training jobs, with their events. Transitions are serialized across processes. */
 import { randomUUID } from 'node:crypto'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import type { JobEvent, Moved } from '../../../domain/training/training-moves.ts'
@@ -8,7 +8,7 @@ import { SAVE_MOVED_JOB } from '../../shared/training/training-queue.sql.ts'
 import type { Postgres, Statements } from '../db/client.ts'
 import { LOCK_QUEUE } from './training-queue.sql.ts'
 
-/** What moves read and write, inside one transaction. */
+/** The reads and writes of transitions, inside one transaction. */
 export interface JobMoves {
   readonly tx: Statements
   find(id: string): Promise<TrainingJob | null>
@@ -28,7 +28,7 @@ export interface JobMoves {
   ): Promise<void>
 }
 
-/** Runs moves as one transaction that has the queue for itself. */
+/** Runs transitions as one transaction that locks the queue. */
 export function moveJobs<T>(db: Postgres, run: (moves: JobMoves) => Promise<T>): Promise<T> {
   return db.transaction(async (tx) => {
     await tx.all(LOCK_QUEUE)

@@ -1,6 +1,6 @@
 /**
- * Wakes those that wait for jobs when some have moved: in this process at once, in others by PostgreSQL. A lost
- * connection is made again; callers look by themselves, too.
+ * Wakes callers that wait for jobs after transitions: in this process at once, in others through PostgreSQL. A lost
+ * connection is reopened; callers also poll.
  */
 import type { Client } from 'pg'
 import { createJobBell, type JobBell } from '../../shared/training/job-bell.ts'

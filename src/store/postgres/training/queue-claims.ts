@@ -1,4 +1,4 @@
-/** The queue's own moves: jobs are given out, and what is overdue ends. */
+/** Transitions by the queue itself: claims, and the end of overdue attempts. */
 import { canUseProject } from '../../../domain/access/permissions.ts'
 import { modelProjectId, type PreviewModel } from '../../../domain/models/preview-model.ts'
 import { resolveTrainingConfig } from '../../../domain/training/resolve-training-config.ts'
@@ -41,7 +41,7 @@ async function findClaimable({ tx }: JobMoves, { times, base_models, projects }:
   return null
 }
 
-/** Ends what is overdue. @returns the jobs that it ended, as they were before */
+/** Ends overdue attempts. @returns their jobs, as they were before */
 export async function endAllOverdue(
   moves: JobMoves,
   { queue_timeout_ms, ...end }: QueueTimes,

@@ -1,4 +1,4 @@
-/** What all parts of the training queue read, in transactions and outside. */
+/** Reads shared by all parts of the training queue, inside and outside of transactions. */
 import type { StoredCheckpoint } from '../../../domain/models/checkpoint.ts'
 import type { PreviewModel } from '../../../domain/models/preview-model.ts'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'

@@ -1,15 +1,15 @@
-/** Statements over lists of training jobs, where PostgreSQL has words of its own. */
+/** Statements for lists of training jobs that only PostgreSQL has. */
 import { JOB_COLUMNS } from '../../shared/training/training-jobs.sql.ts'
 
 const COLUMNS = JOB_COLUMNS.map((name) => `training_jobs.${name}`).join(',\n  ')
 
-/** Jobs behind a place, upwards or downwards (training_jobs_created_at_us). */
+/** Jobs after a cursor, ascending or descending (training_jobs_created_at_us). */
 export const LIST_TRAINING_JOBS = {
   asc: listAll('>', 'created_at_us, id'),
   desc: listAll('<', 'created_at_us DESC, id DESC'),
 } as const
 
-/** The jobs of one model behind a place, upwards or downwards (training_jobs_model_id_seq). */
+/** The jobs of one model after a cursor, ascending or descending (training_jobs_model_id_seq). */
 export const LIST_MODEL_JOBS = {
   asc: listOfModel('>', 'seq'),
   desc: listOfModel('<', 'seq DESC'),

@@ -31,7 +31,7 @@ export function createTrainingJobStore({ db, blobs, bell }: TrainingJobParts): T
       const { model_id, idempotency_key } = row
       try {
         const stored = await moveJobs(db, async ({ tx, find: findMoved }) => {
-          // Deleted since the request was looked at.
+          // Deleted since the request was validated.
           const model = await tx.first(FIND_PREVIEW_MODEL, { id: model_id })
           if (model === undefined) throw new ApiError('model_not_found')
           const isNew = (await tx.run(JOBS.INSERT_TRAINING_JOB, { ...row })) === 1
@@ -44,7 +44,7 @@ export function createTrainingJobStore({ db, blobs, bell }: TrainingJobParts): T
         if (stored.id === job.id) bell.ring()
         return stored
       } finally {
-        // That of a repeat, or of a job that was refused.
+        // The payload of a repeated request, or of a refused job.
         await blobs.removeUnused([payload_path])
       }
     },

@@ -1,10 +1,10 @@
-/** Statements over the queue of training jobs, where PostgreSQL has words of its own. */
+/** Statements for the queue of training jobs that only PostgreSQL has. */
 import { JOB_COLUMNS } from '../../shared/training/training-jobs.sql.ts'
 import { HEADS } from '../../shared/training/training-queue.sql.ts'
 
 const COLUMNS = JOB_COLUMNS.map((name) => `training_jobs.${name}`).join(',\n  ')
 
-/** One at a time moves jobs; the lock ends with the transaction. */
+/** Serializes transitions of jobs; the lock ends with the transaction. */
 export const LOCK_QUEUE = 'SELECT pg_advisory_xact_lock(8738002)'
 
 /** Tells all processes that another job may be claimed, when the transaction is committed. */
@@ -12,7 +12,7 @@ export const NOTIFY_QUEUE = "SELECT pg_notify('weft_jobs', '')"
 
 export const LISTEN_QUEUE = 'LISTEN weft_jobs'
 
-/** Running jobs whose lease or time has run out (training_jobs_running). */
+/** Running jobs whose lease or deadline has passed (training_jobs_running). */
 export const LIST_OVERDUE_JOBS = `
 SELECT ${COLUMNS}
 FROM training_jobs
@@ -39,7 +39,7 @@ greatest(
 )
 `
 
-/** Queued jobs that could have run since a time and did not. */
+/** Queued jobs that have been ready to run since a time. */
 export const LIST_NEGLECTED_JOBS = `
 WITH ${HEADS}
 SELECT ${COLUMNS}
@@ -55,7 +55,7 @@ FROM training_jobs
 WHERE state = 'running'
 `
 
-/** When the first job may run that may not yet, and since when the longest waits. */
+/** The time at which the next delayed job becomes ready, and the time since which the longest has waited. */
 export const NEXT_WAIT_END = `
 WITH ${HEADS}
 SELECT
@@ -67,7 +67,7 @@ JOIN training_jobs ON training_jobs.model_id = heads.model_id AND training_jobs.
 WHERE training_jobs.state = 'queued'
 `
 
-/** The waits of queued jobs move with the clock, and none ends later than a wait may take. */
+/** Moves the delays of queued jobs with the clock; none may exceed the longest delay. */
 export const MOVE_WAITS = `
 UPDATE training_jobs
 SET available_at_us = least(available_at_us + @moved_us::bigint, @available_us_max::bigint)
@@ -75,7 +75,7 @@ WHERE state = 'queued'
   AND (@moved_us::bigint <> 0 OR available_at_us > @available_us_max::bigint)
 `
 
-/** Whole leases for all running jobs, whose limits move with the clock (training_jobs_running). */
+/** Renews the leases of all running jobs, and moves their deadlines with the clock (training_jobs_running). */
 export const EXTEND_LEASES = `
 UPDATE training_jobs
 SET

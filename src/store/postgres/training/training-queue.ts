@@ -1,4 +1,4 @@
-/** The queue of training jobs in PostgreSQL: each move is a transaction that has the queue for itself. */
+/** The queue of training jobs in PostgreSQL: each transition is a transaction that locks the queue. */
 import { randomUUID } from 'node:crypto'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import {
