@@ -92,6 +92,16 @@ describe('parseModelsFile', () => {
       [{ ...RELAYED, base_url: 'http://a:b@x' }],
       'models[0].base_url',
     ],
+    [
+      'a base_url with the path of an endpoint',
+      [{ ...RELAYED, base_url: 'http://x/v1/chat/completions' }],
+      'models[0].base_url must end before',
+    ],
+    [
+      'a key in the file',
+      [{ ...RELAYED, api_key: 'sk-1' }],
+      'models[0].api_key is not a field; api_key_env',
+    ],
     ['a wrong upstream_model', [{ ...RELAYED, upstream_model: 7 }], 'models[0].upstream_model'],
     [
       'a variable of our own',
@@ -163,6 +173,13 @@ describe('parseModelsFile', () => {
         ),
       }),
     )
+  })
+
+  it.each([
+    ['{"models": [\n{"id": "a",}]}', 'm: is not valid JSON: Expected .* \\(line 2 column 12\\)$'],
+    ['{"models": [{"key": "sk-secret"},]}', "m: is not valid JSON: Unexpected token ']'$"],
+  ])('says what is wrong with %s, without a piece of it', (text, message) => {
+    expect(() => parseModelsFile(text, 'm')).toThrow(new RegExp(`^${message}`))
   })
 
   it('refuses what is no JSON, or no object', () => {

@@ -110,6 +110,7 @@ const baseUrl = () =>
   z
     .string('must be a string')
     .refine(isBaseUrl, 'must be an http or https address without credentials or fragment')
+    .regex(/^(?!.*\/chat\/completions\/?(?:\?|$))/, 'must end before /chat/completions')
 const keyVariable = () =>
   z
     .string('must be a string')
@@ -234,14 +235,17 @@ export function parseModelsFile(text: string, path: string): readonly ModelEntry
 function parseJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text)
-  } catch {
-    throw new ModelsFileError(`${path}: is not valid JSON`)
+  } catch (error) {
+    // What follows a comma is a piece of the file, which may hold what should not be logged.
+    const [reason] = (error as Error).message.split(', ')
+    throw new ModelsFileError(`${path}: is not valid JSON: ${reason}`)
   }
 }
 
 function renderIssue(issue: z.core.$ZodIssue): string {
   const keys = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
   const place = z.core.toDotPath([...issue.path, ...keys]) || 'the file'
+  if (keys[0] === 'api_key') return `${place} is not a field; api_key_env names a variable with it`
   if (keys.length > 0) return `${place} is not a field`
   return `${place} ${issue.message.replace('Invalid input: ', 'is wrong: ')}`
 }
