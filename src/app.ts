@@ -18,7 +18,7 @@ import { unreadBody } from './http/body/unread-body.ts'
 import { validation } from './http/body/validation.ts'
 import { createClock } from './http/clock.ts'
 import { documentScope, openapi } from './http/document/openapi.ts'
-import { answerClientError, answerFrameworkError, errorHandler } from './http/error-handler.ts'
+import { answerClientErrors, answerFrameworkError, errorHandler } from './http/error-handler.ts'
 import { oddRequests } from './http/odd-requests.ts'
 import { chooseRequestId, requestLog } from './http/request-log.ts'
 import { requestWatch } from './http/request-watch.ts'
@@ -88,7 +88,7 @@ export async function buildApp(
     requestTimeout: config.requestTimeoutMs,
     return503OnClosing: false,
     genReqId: chooseRequestId,
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: answerClientErrors(deps.metrics),
     frameworkErrors: answerFrameworkError,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
   }).withTypeProvider<ZodTypeProvider>()
@@ -99,7 +99,7 @@ export async function buildApp(
   await app.register(requestLog)
   await app.register(requestWatch, { watch: deps.metrics })
   await app.register(drain, { drainTimeoutMs: config.drainTimeoutMs })
-  await app.register(oddRequests)
+  await app.register(oddRequests, { watch: deps.metrics })
   await app.register(unreadBody)
   await app.register(contentEncoding)
   await app.register(jsonBody)

@@ -13,6 +13,7 @@ import { BASIC_TAKEN, missingApiKey } from './authentication.ts'
 import { bytesMaxOf } from './body/content-encoding.ts'
 import { SchemaError } from './body/validation.ts'
 import { createRefusalLog, type RefusalLog } from './refusal-log.ts'
+import type { RequestWatch } from './request-watch.ts'
 
 /** Errors of the framework and its plugins, by their code. */
 const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
@@ -70,15 +71,24 @@ const CLIENT_ERROR_CODES: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-/** Answers requests that the HTTP parser refuses, for which there is no request object. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy(error)
-  else endWithError(socket, new ApiError(CLIENT_ERROR_CODES[error.code ?? ''] ?? 'invalid_http'))
+/** Returns a handler that answers requests that the HTTP parser refuses, for which there is no request object. */
+export function answerClientErrors(watch: RequestWatch) {
+  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    const code = CLIENT_ERROR_CODES[error.code ?? ''] ?? 'invalid_http'
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy(error)
+    else endWithError(socket, new ApiError(code), watch)
+  }
 }
 
-/** Writes a whole answer to a socket without a request object, and closes it. */
-export function endWithError(socket: Socket, error: ApiError): void {
+/** Writes a whole answer to a socket without a request object, counts it, and closes the socket. */
+export function endWithError(socket: Socket, error: ApiError, watch: RequestWatch): void {
   const { status } = ERRORS[error.code]
+  watch.answered({
+    ...{ route: 'unknown', method: 'other' },
+    status,
+    seconds: 0,
+    refusal: error.code,
+  })
   const body = JSON.stringify(toErrorBody(error))
   const headers = Object.entries(error.headers).map(([name, value]) => `${name}: ${value}`)
   socket.end(

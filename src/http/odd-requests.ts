@@ -9,13 +9,14 @@ import { ApiError } from '../errors.ts'
 import type { App } from './app-type.ts'
 import { endWithError } from './error-handler.ts'
 import { createNearestRoutes } from './nearest-routes.ts'
+import type { RequestWatch } from './request-watch.ts'
 
 /** HTTP methods that routes of this server use. */
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const
 
 /** Must be installed before all routes, on a server with Node's own check of the Host header turned off. */
 export const oddRequests = fp(
-  async (app: App) => {
+  async (app: App, { watch }: { readonly watch: RequestWatch }) => {
     const nearest = createNearestRoutes()
     app.addHook('onRoute', ({ method, url, schema }) => {
       const isShown = schema !== undefined && (schema.hide !== true || url.startsWith('/traces/'))
@@ -26,7 +27,7 @@ export const oddRequests = fp(
     })
     // CONNECT names no address of this server; it has no other answer.
     app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-      endWithError(socket, new ApiError('method_not_allowed', { headers: allow(METHODS) }))
+      endWithError(socket, new ApiError('method_not_allowed', { headers: allow(METHODS) }), watch)
     })
     app.addHook('onRequest', (request, _reply, done) => {
       const { headers, httpVersion } = request.raw

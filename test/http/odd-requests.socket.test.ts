@@ -93,3 +93,20 @@ it('a request that does not arrive whole is refused soon after its time', {
   const { status, body } = await client.read()
   expect([status, body.error.code]).toEqual([408, 'request_timeout'])
 })
+
+it.each([
+  ['bytes that are not HTTP', 'nonsense', 'invalid_http', '4xx'],
+  ['a tunnel', `CONNECT example.org:443 HTTP/1.1${HOST}`, 'method_not_allowed', '4xx'],
+])('counts %s', async (_name, head, code, status) => {
+  const { app, get, key } = await buildTestApp()
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const client = createRawClient((app.server.address() as AddressInfo).port)
+  onTestFinished(client.close)
+  client.write(`${head}\r\n\r\n`)
+  await client.read()
+  const { text } = await get('/metrics', { headers: { authorization: `Bearer ${key}` } })
+  expect(text).toContain(`weft_refusals_total{code="${code}"} 1\n`)
+  expect(text).toContain(
+    `weft_http_request_duration_seconds_count{route="unknown",method="other",status="${status}"} 1\n`,
+  )
+})
