@@ -39,8 +39,14 @@ async function main(): Promise<void> {
   // Before listening: a supervisor may send a signal as soon as the port is open.
   let trainer: Trainer | null = null
   let remover: Remover | null = null
+  let isStopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => void shutDown(app, deps, [trainer, remover], signal))
+    process.on(signal, () => {
+      // Ctrl-C comes twice below npm: from the terminal, and from npm, which passes it on.
+      if (isStopping) return
+      isStopping = true
+      void shutDown(app, deps, [trainer, remover], signal)
+    })
   }
   process.on('SIGHUP', () => reloadModels(app, deps))
   try {

@@ -81,6 +81,18 @@ describe('SIGTERM', () => {
     expect(await stopped).toEqual({ code: 0, signal: null })
   })
 
+  it('stops once, also when Ctrl-C comes from the terminal and again from npm', async () => {
+    const server = await spawnServer({ WEFT_DATA_DIR: makeTempDir() })
+    const stream = await openStream(server.url, { ...STORY, max_tokens: 40 })
+    const stopped = server.stop('SIGINT')
+    await expect.poll(() => server.output().stdout).toContain('"msg":"draining"')
+    server.process.kill('SIGINT')
+    server.process.kill('SIGTERM')
+    expect(await stream.text()).toContain('"finish_reason":"length"')
+    expect(await stopped).toEqual({ code: 0, signal: null })
+    expect(server.output().stdout.match(/"msg":"draining"/g)).toHaveLength(1)
+  })
+
   it('ends a stream that would go on with an error event and exits with 0', async () => {
     const server = await spawnServer({
       WEFT_DATA_DIR: makeTempDir(),
