@@ -14,7 +14,10 @@ const ADDRESS_FAULT = 'must be an http or https address'
 function whole(min: number, max: number) {
   return z
     .string()
-    .regex(/^-?\d{1,15}$/, 'must be a whole number')
+    .regex(/^-?\d{1,15}$/, {
+      // Quoted, because what is wrong may be a character that does not show.
+      error: ({ input }) => `must be a whole number, not ${JSON.stringify(input).slice(0, 40)}`,
+    })
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`)
 }

@@ -78,7 +78,11 @@ describe('npm start', () => {
   })
 
   it.each([
-    ['a wrong variable', { WEFT_PORT: 'many' }, /^weft: WEFT_PORT must be a whole number$/],
+    [
+      'a wrong variable',
+      { WEFT_PORT: '8080\r' },
+      /^weft: WEFT_PORT must be a whole number, not "8080\\r"$/,
+    ],
     ['a misspelled variable', { WEFT_PROT: '1' }, /^weft: WEFT_PROT is not a Weft variable/],
   ])('ends with one clear line for %s', async (_, environment, line) => {
     const { code, stderr, stdout } = await runUntilExit(environment)
