@@ -67,7 +67,7 @@ describe('the target of a backup', () => {
     const second = openBackupTarget(dataDir, to)
     expect(existsSync(join(second.path, 'left'))).toBe(false)
     second.finish()
-    expect(readdirSync(to)).toEqual(['weft.db'])
+    expect(readdirSync(to).sort()).toEqual(['weft.db', 'weft.db-wal'])
   })
 
   it('is open to its owner alone, whatever the source and an empty folder allow', () => {
@@ -81,7 +81,7 @@ describe('the target of a backup', () => {
     target.settle('files/project/digest')
     target.finish()
     const modeOf = (path: string) => (statSync(join(to, path)).mode & 0o777).toString(8)
-    const paths = ['.', 'weft.db', 'files', 'files/project', 'files/project/digest']
-    expect(paths.map(modeOf)).toEqual(['700', '600', '700', '700', '600'])
+    const paths = ['.', 'weft.db', 'weft.db-wal', 'files', 'files/project', 'files/project/digest']
+    expect(paths.map(modeOf)).toEqual(['700', '600', '600', '700', '700', '600'])
   })
 })

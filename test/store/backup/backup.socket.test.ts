@@ -1,8 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
+import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Stores } from '../../../src/store/api/stores.ts'
 import { openSqliteStores } from '../../../src/store/sqlite/open-locked.ts'
@@ -79,7 +80,7 @@ describe('npm run backup beside the process that has the directory', () => {
     await writing.end()
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toContain(`${dataDir} is backed up to ${to}`)
-    expect(readdirSync(to).sort()).toEqual(['files', 'weft.db'])
+    expect(readdirSync(to).sort()).toEqual(['files', 'weft.db', 'weft.db-wal'])
 
     const { url, stop } = await spawnServer({ WEFT_DATA_DIR: to })
     const headers = { authorization: basic(TEST_KEY), 'content-type': 'application/json' }
@@ -121,6 +122,23 @@ describe('npm run backup beside the process that has the directory', () => {
     renameSync(`${file}.aside`, file)
     expect((await startBackup(dataDir, to).ended)[0]).toBe(0)
     expect(readdirSync(root)).toEqual(['copy'])
+  })
+
+  it('makes a copy that can be put over a directory with the log of a crash', async () => {
+    const dataDir = makeTempDir()
+    const stores = await openStores(dataDir)
+    await stores.calls.startCall(startOf({ project_id: PROJECT, id: 'before' }))
+    const to = join(makeTempDir(), 'copy')
+    expect((await startBackup(dataDir, to).ended)[0]).toBe(0)
+    await stores.calls.startCall(startOf({ project_id: PROJECT, id: 'after' }))
+    const crashed = join(makeTempDir(), 'crashed')
+    // What a killed process leaves: the socket cannot be copied.
+    const filter = (path: string) => !path.endsWith('.sock')
+    cpSync(dataDir, crashed, { recursive: true, filter })
+    cpSync(to, crashed, { recursive: true })
+    const db = new Database(join(crashed, 'weft.db'))
+    expect(db.prepare('SELECT count(*) FROM calls').pluck().get()).toBe(1)
+    db.close()
   })
 
   it('stops when its client has left, also one that asks for nonsense', async () => {

@@ -100,6 +100,11 @@ export function openBackupTarget(dataDir: string, to: string): BackupTarget {
       for (const entry of readdirSync(path, { recursive: true, withFileTypes: true })) {
         if (entry.isDirectory()) sync(join(entry.parentPath, entry.name))
       }
+      // Without one, a log that a crash left would damage a backup that is copied over its directory.
+      const log = `${databasePath}-wal`
+      closeSync(openSync(log, 'wx', 0o600))
+      own(log, 0o600)
+      sync(log)
       lock.release()
       rmSync(join(path, LOCK_FILE))
       sync(path)
