@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser)('the page on a phone, in the dark', () => {
     await expect.poll(() => field.isVisible()).toBe(false)
     await page.getByRole('button', { name: 'Filter (1)' }).click()
     await field.fill('5')
-    await page.getByText('No call meets the filter.').waitFor()
+    await page.getByText('No calls match the filter.').waitFor()
     await field.fill('')
     await page.locator('a.row').first().waitFor()
     for (const words of ['Columns', 'Add to a queue']) {

@@ -20,11 +20,11 @@ describe.skipIf(!hasBrowser)('what the page says where nothing is to be shown', 
     for (const [path, words] of [
       [time, 'No calls in this time.'],
       [`/calls${time}`, 'No calls in this time.'],
-      ['/calls?op=none', 'No call meets the filter.'],
+      ['/calls?op=none', 'No calls match the filter.'],
       ['/feedback?range=1h', 'No feedback in this time.'],
       ['/feedback?range=1h&type=none', 'No feedback of this type in this time.'],
       ['/objects?kind=ops', 'No objects of this kind yet.'],
-      ['/objects?name=none', 'No object meets the filter.'],
+      ['/objects?name=none', 'No objects match the filter.'],
       ['/evaluations', 'No evaluations yet'],
       [
         `/evaluations?evaluation=weave:///${PROJECT}/object/exam:*`,

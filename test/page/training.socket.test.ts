@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser)('training on the page', () => {
     const test = await openPage()
     const { page, url, key, get } = test
     await page.goto(`${url}/acme/demo/weave/training#key=${key}`)
-    await page.getByText('Make a job out of calls').click()
+    await page.getByText('Create a job from calls').click()
     await page.getByText('no feedback with a number or a thumb').waitFor()
     await recordRatedChats(test, 'Why?')
     await page.reload()

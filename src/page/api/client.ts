@@ -65,7 +65,7 @@ export async function* textsOf(response: Response): AsyncGenerator<string> {
     }
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
-    throw new ApiFailure(0, 'broken_off', 'The answer broke off.')
+    throw new ApiFailure(0, 'broken_off', 'The answer was cut off.')
   } finally {
     reader.cancel().catch(() => undefined)
   }
@@ -98,7 +98,7 @@ export async function request(
   if (response.ok) return response
   // An answer to a request with a replaced key says nothing about the new key.
   if (response.status === 401 && secret === key.value) {
-    dropKey('The key is not known, or was revoked.')
+    dropKey('The key is invalid or was revoked.')
   }
   throw await readFailure(response)
 }

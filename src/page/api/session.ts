@@ -41,7 +41,7 @@ async function readCaller(): Promise<string | null> {
   sessionFailure.value = null
   const secret = key.value
   if (secret !== null && !isKeyText(secret)) {
-    dropKey('The link has no key that works.')
+    dropKey('The link has no valid key.')
     return null
   }
   try {

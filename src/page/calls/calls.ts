@@ -63,7 +63,7 @@ function Stretch() {
 }
 
 function NoCalls({ project }: { readonly project: string }) {
-  if (isFiltered.value) return 'No call meets the filter.'
+  if (isFiltered.value) return 'No calls match the filter.'
   if (isStretch.value) return 'No calls in this time.'
   return html`No calls yet. <a href=${pathTo(project)}>Home</a> shows how the first one is recorded.`
 }

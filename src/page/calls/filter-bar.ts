@@ -28,7 +28,7 @@ export function FilterBar() {
         checked=${withChildren.value}
         onChange=${() => setQuery({ all: withChildren.value ? null : '1' }, { isStep: true })}
       />
-      calls inside of calls, too
+      include nested calls
     </label>
   </form>`
 }

@@ -63,7 +63,7 @@ function Choices({ project, runs, evaluation }: ChoicesProps) {
       leaderboard: the newest run of each model
     </label>
     <span class="push"></span>
-    ${ids.length > 0 && html`<button class="quiet" onClick=${() => setQuery({ runs: null })}>choose none</button>`}
+    ${ids.length > 0 && html`<button class="quiet" onClick=${() => setQuery({ runs: null })}>clear selection</button>`}
     ${
       canCompare
         ? html`<a class="button main" href=${address}>Compare ${ids.length} runs</a>`
@@ -117,7 +117,7 @@ function RunGrid({ project, runs }: { readonly project: string; readonly runs: r
 }
 
 const PLACE: Column<Run> = {
-  ...{ name: 'place', label: 'Place', width: 44, isNumber: true },
+  ...{ name: 'place', label: 'Rank', width: 44, isNumber: true },
   cell: (_run, index) => index + 1,
 }
 

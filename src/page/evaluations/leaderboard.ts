@@ -118,7 +118,7 @@ function gridColumns(
 ): readonly Column<Place>[] {
   return [
     {
-      ...{ name: 'place', label: 'Place', width: 44, isNumber: true },
+      ...{ name: 'place', label: 'Rank', width: 44, isNumber: true },
       cell: (_place, at) => at + 1,
     },
     {

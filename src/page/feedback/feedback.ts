@@ -56,11 +56,11 @@ function Paths({ paths, chosen, isOfType }: PathsProps) {
   if (paths.length === 0 && isOfType)
     return html`<p class="notice">No feedback of this type in this time.</p>`
   if (paths.length === 0)
-    return html`<p class="notice">No feedback in this time. It is given on a trace, in a queue, or by an SDK:
+    return html`<p class="notice">No feedback in this time. Give it on a trace, in a queue, or with an SDK:
       <code>call.feedback.add("rating", {"value": 4})</code>.</p>`
   const choose = (path: string) =>
     setQuery({ path: path === chosen ? null : path }, { isStep: true })
-  return html`<h2>What payloads hold</h2>
+  return html`<h2>Fields of payloads</h2>
     <div class="scroll" tabindex="0"><table class="list">
       <thead><tr><th scope="col">Path</th><th scope="col">Type</th><th scope="col">Over time</th></tr></thead>
       <tbody>${paths.map(

@@ -93,8 +93,8 @@ function Change({ project, days, onSet, onLeave }: ChangeProps) {
       <label class="inline">Keep calls for
         <input class="retention-days" type="number" min="1" max=${DAYS_MAX} step="1" value=${text} onInput=${change} aria-describedby="for-ever" />
         days</label>
-      ${doomed === null && html`<button class="main">Set</button>`}
-      <button ref=${wayOut} type="button" onClick=${onLeave}>Leave it as it is</button>
+      ${doomed === null && html`<button class="main">Save</button>`}
+      <button ref=${wayOut} type="button" onClick=${onLeave}>Cancel</button>
       <span id="for-ever" class="faint">Empty: until they are deleted.</span>
     </div>
     ${doomed !== null && html`<${Warning} ...${doomed} onSure=${() => save(doomed.days)} />`}
@@ -112,7 +112,7 @@ function Warning({ days, beforeMs, count, has_more, onSure }: Doomed & { onSure:
       }${' '}
       From then on each call is removed ${days === 1 ? 'a day' : `${formatCount(days)} days`} after its start, with its part of the statistics. Feedback and objects stay.
     </p>
-    <button type="button" class="danger" onClick=${onSure}>${count === 0 ? 'Set' : 'Remove them'}</button>`
+    <button type="button" class="danger" onClick=${onSure}>${count === 0 ? 'Save' : 'Remove calls'}</button>`
 }
 
 async function countDoomed(project_id: string, days: number): Promise<Doomed> {

@@ -11,7 +11,7 @@ const SHOWN = 200
 export function ChangeList({ changes }: { readonly changes: readonly Change[] }) {
   const [shown, setShown] = useState(SHOWN)
   return html`<div class="table"><table class="changes">
-      <thead><tr><th scope="col">Member</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
+      <thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
       <tbody>${changes.slice(0, shown).map((change) => html`<${ChangeRow} key=${change.path} change=${change} />`)}</tbody>
     </table></div>
     ${changes.length > shown && html`<button onClick=${() => setShown(shown + 10 * SHOWN)}>${changes.length - shown} more differences</button>`}`

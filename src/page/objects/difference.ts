@@ -41,7 +41,8 @@ export function Difference({ object, against }: DifferenceProps) {
 
 function Members({ before, after }: { readonly before: unknown; readonly after: unknown }) {
   const changes = useMemo(() => listChanges(before, after), [before, after])
-  if (changes.length === 0) return html`<p class="notice">The contents have the same members.</p>`
+  if (changes.length === 0)
+    return html`<p class="notice">The contents have the same fields and values.</p>`
   return html`<${ChangeList} changes=${changes} />
     ${changes.map(({ path, before, after }) => html`<${OtherObject} key=${path} path=${path} before=${before} after=${after} />`)}`
 }

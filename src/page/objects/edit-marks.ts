@@ -37,7 +37,7 @@ export function EditMarks({ object, onChanged }: EditMarksProps) {
       (
         mark,
       ) => html`<span key=${`${mark.kind} ${mark.name}`} class=${`mark ${mark.kind}`} title=${mark.kind}>
-        ${mark.name} <button class="quiet" aria-label=${`Take off the ${mark.kind} ${mark.name}`} onClick=${(event: Event) => remove(mark, event.currentTarget as Element)}>×</button>
+        ${mark.name} <button class="quiet" aria-label=${`Remove the ${mark.kind} ${mark.name}`} onClick=${(event: Event) => remove(mark, event.currentTarget as Element)}>×</button>
       </span>`,
     )}
     <${NewMark} onAdd=${(mark: Mark) => change(putOn(object, mark))} />

@@ -46,7 +46,7 @@ export function Objects({ project, subject }: ViewProps) {
       count=${shown.length}
       at=${(index: number) => shown[index]}
     />
-    ${shown.length === 0 && html`<p class="notice">${name === '' ? 'No objects of this kind yet.' : 'No object meets the filter.'}</p>`}`
+    ${shown.length === 0 && html`<p class="notice">${name === '' ? 'No objects of this kind yet.' : 'No objects match the filter.'}</p>`}`
 }
 
 async function readNewest(

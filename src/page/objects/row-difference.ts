@@ -22,7 +22,7 @@ export function RowDifference({ before, after }: RowDifferenceProps) {
       ${formatCount(count('added'))} added, ${formatCount(count('removed'))} removed, ${formatCount(count('changed'))} changed,
       ${' '}${formatCount(kept)} kept
     </p>
-    ${changes.length === 0 && html`<p class="notice">The rows are the same, in another order.</p>`}
+    ${changes.length === 0 && html`<p class="notice">The rows are the same, in a different order.</p>`}
     ${
       changes.length > 0 &&
       html`<${Grid}
@@ -56,7 +56,7 @@ function columnsFor(choose: (change: RowChange) => void): readonly Column<RowCha
         html`<button class="quiet" title="Show what differs" onClick=${() => choose(change)}>${formatCount((change.after ?? change.before)?.original_index)}</button>`,
     },
     {
-      ...{ name: 'kind', label: 'What', width: 80 },
+      ...{ name: 'kind', label: 'Change', width: 80 },
       cell: ({ kind }) => html`<span class=${`change ${kind}`}>${kind}</span>`,
     },
     {

@@ -33,7 +33,7 @@ export function TextDifference({ before, after }: TextDifferenceProps) {
     ({ kind, text }, at) =>
       html`<span key=${at} class=${`line ${kind}`}>${MARKS[kind]} ${text}${'\n'}</span>`,
   )}</pre>
-    <button class="quiet" onClick=${() => setWhole(!isWhole)}>${isWhole ? 'show the differences alone' : 'show all lines'}</button>`
+    <button class="quiet" onClick=${() => setWhole(!isWhole)}>${isWhole ? 'show only the differences' : 'show all lines'}</button>`
 }
 
 function linesOf(before: readonly string[], after: readonly string[], isWhole: boolean): Line[] {

@@ -32,5 +32,5 @@ async function copyText(text: string): Promise<void> {
   const isCopied = document.execCommand('copy')
   field.remove()
   focused?.focus()
-  if (!isCopied) throw new Error('nothing was copied')
+  if (!isCopied) throw new Error('not copied')
 }

@@ -106,10 +106,10 @@ function Facts({ state: { answer, firstMs, wholeMs } }: { readonly state: PaneSt
   const { promptTokens, completionTokens, finishReason } = answer
   const facts = [
     firstMs !== null && `first token after ${formatMs(firstMs)}`,
-    wholeMs !== null && `whole after ${formatMs(wholeMs)}`,
+    wholeMs !== null && `complete after ${formatMs(wholeMs)}`,
     promptTokens !== null && `${formatCount(promptTokens)} tokens in`,
     completionTokens !== null && `${formatCount(completionTokens)} tokens out`,
-    finishReason !== null && `ended by ${finishReason}`,
+    finishReason !== null && `finish reason ${finishReason}`,
   ]
   return html`<p class="faint">${facts.filter(Boolean).join(' · ')}</p>`
 }
@@ -142,7 +142,7 @@ function Editable({ message, draft, isFixed, onEdit, onChange }: EditableProps) 
   }
   if (draft === null || isFixed) {
     return html`<${MessageItem} message=${message}>
-      ${!isFixed && html`<div class="bar"><button ref=${button} class="quiet" onClick=${() => onEdit(textOf(message))}>edit</button><button class="quiet" onClick=${takeOut}>take out</button></div>`}
+      ${!isFixed && html`<div class="bar"><button ref=${button} class="quiet" onClick=${() => onEdit(textOf(message))}>edit</button><button class="quiet" onClick=${takeOut}>remove</button></div>`}
     <//>`
   }
   const leave = (how: () => void) => () => {
@@ -151,6 +151,6 @@ function Editable({ message, draft, isFixed, onEdit, onChange }: EditableProps) 
   }
   return html`<li class="message" data-role=${message.role}>
     <textarea ref=${field} aria-label=${`Message of ${message.role}`} rows=${Math.min(20, draft.split('\n').length + 1)} value=${draft} onInput=${(event: Event) => onEdit((event.target as HTMLTextAreaElement).value)}></textarea>
-    <div class="bar"><button disabled=${!canChange(message, draft)} onClick=${leave(() => onChange(changed(message, draft)))}>Keep</button><button onClick=${leave(() => onEdit(null))}>Leave as it was</button></div>
+    <div class="bar"><button disabled=${!canChange(message, draft)} onClick=${leave(() => onChange(changed(message, draft)))}>Apply</button><button onClick=${leave(() => onEdit(null))}>Cancel</button></div>
   </li>`
 }

@@ -114,7 +114,7 @@ function Chat({ project, parameters, recorded }: ChatProps) {
       <${Failure} words=${failure} />
       <${Prompt} isRunning=${isRunning} onSend=${send} onStop=${() => running.current.abort()} />
       <div class="bar">
-        <button disabled=${isRunning || panes[0]?.messages.length === 0} onClick=${again}>Answer again</button>
+        <button disabled=${isRunning || panes[0]?.messages.length === 0} onClick=${again}>Regenerate</button>
         ${panes.length < 2 && html`<button disabled=${isRunning} onClick=${compare}>Compare with another model</button>`}
         <span class="push"></span>
         <button disabled=${isRunning} onClick=${() => startAnew(recorded, panes, setPanes)}>New chat</button>

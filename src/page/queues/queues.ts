@@ -60,12 +60,12 @@ export function Queues({ project }: ViewProps) {
       html`<div class="scroll" tabindex="0"><table class="list">
         <thead><tr>
           <th scope="col">Queue</th><th scope="col" class="number">Done</th><th scope="col" class="number">Calls</th>
-          <th scope="col">Progress</th><th scope="col">Made</th><th scope="col"><span class="hidden">Delete</span></th>
+          <th scope="col">Progress</th><th scope="col">Created</th><th scope="col"><span class="hidden">Delete</span></th>
         </tr></thead>
         <tbody>${queues.map((queue) => html`<${QueueRow} key=${queue.id} project=${project} queue=${queue} progress=${progress.get(queue.id)} onDelete=${() => remove(queue)} />`)}</tbody>
       </table></div>`
     }
-    ${queues.length === 0 && html`<p class="notice">There is no queue yet.</p>`}`
+    ${queues.length === 0 && html`<p class="notice">No queues yet.</p>`}`
 }
 
 interface QueueRowProps {

@@ -14,7 +14,7 @@ async function readBackends(signal: AbortSignal) {
   const [{ data }, ready] = await Promise.all([
     ask<{ data: Backend[] }>('/v1/backends', undefined, { signal }),
     request('/ready', undefined, { signal }).then(
-      () => 'The server takes work.',
+      () => 'The server is ready.',
       (error: Error) => `The server is not ready: ${error.message}`,
     ),
   ])
@@ -37,7 +37,7 @@ export function Backends() {
         <th scope="col">Model</th><th scope="col">Engine</th><th scope="col">Offers</th>
         <th scope="col" class="number">Answers</th><th scope="col" class="number">Failures</th>
         <th scope="col" class="number">First token p50</th><th scope="col" class="number">p95</th>
-        <th scope="col" class="number">Whole p50</th><th scope="col" class="number">p95</th>
+        <th scope="col" class="number">Complete p50</th><th scope="col" class="number">p95</th>
         <th scope="col">Last answer</th><th scope="col">Last failure</th>
       </tr></thead>
       <tbody>${data.map((backend) => html`<${Row} key=${backend.id} backend=${backend} />`)}</tbody>
@@ -72,14 +72,14 @@ function Upstreams({ id, upstreams }: UpstreamsProps) {
     <div class="scroll" tabindex="0"><table class="list" aria-label=${`Upstreams of ${id}`}>
       <thead><tr>
         <th scope="col" class="number">No.</th><th scope="col">Address</th>
-        <th scope="col" class="number">Requests now</th><th scope="col" class="number">Failures in a row</th>
+        <th scope="col" class="number">Requests in progress</th><th scope="col" class="number">Consecutive failures</th>
         <th scope="col">State</th>
       </tr></thead>
       <tbody>${upstreams.map(
         ({ number, address, requests, failures, rests_ms }) => html`<tr key=${number}>
           <td class="number">${number}</td><td>${address}</td>
           <td class="number">${requests}</td><td class="number">${failures}</td>
-          <td>${rests_ms > 0 ? html`<span class="status error">left alone for ${formatMs(rests_ms)}</span>` : 'asked'}</td>
+          <td>${rests_ms > 0 ? html`<span class="status error">paused for ${formatMs(rests_ms)}</span>` : 'active'}</td>
         </tr>`,
       )}</tbody>
     </table></div>`

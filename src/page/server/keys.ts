@@ -27,12 +27,12 @@ export function Keys() {
     ${loaded.value === null && loaded.isLoading && html`<${Loading} />`}
     <div class="bar">
       <h2>${shown.length} ${shown.length === 1 ? 'key' : 'keys'}</h2>
-      <label class="inline"><input type="checkbox" checked=${withRevoked} onChange=${() => setWithRevoked(!withRevoked)} /> revoked ones, too</label>
+      <label class="inline"><input type="checkbox" checked=${withRevoked} onChange=${() => setWithRevoked(!withRevoked)} /> show revoked keys</label>
     </div>
     <div class="scroll" tabindex="0"><table class="list" aria-label="Keys">
       <thead><tr>
         <th scope="col">User</th><th scope="col">Scopes</th><th scope="col">Projects</th>
-        <th scope="col">Made</th><th scope="col">Id</th><th scope="col"><span class="hidden">Revoke</span></th>
+        <th scope="col">Created</th><th scope="col">Id</th><th scope="col"><span class="hidden">Revoke</span></th>
       </tr></thead>
       <tbody>${shown.map((row) => html`<${Row} key=${row.id} row=${row} onRevoked=${reload} />`)}</tbody>
     </table></div>
@@ -79,8 +79,8 @@ function Revoke({ row, isOwn, onRevoked }: RowProps & { readonly isOwn: boolean 
   if (!isAsked) {
     return html`<button ref=${first} aria-label=${`Revoke the key of ${row.svc_username}`} onClick=${() => setAsked(true)}>Revoke</button>`
   }
-  // Keep takes the position of the first click, so that a double click revokes nothing.
-  return html`<button ref=${first} onKeyDown=${leave} onClick=${() => setAsked(false)}>Keep</button>
-    <button class="danger" onKeyDown=${leave} onClick=${revoke}>${isOwn ? 'Revoke and sign out' : 'Revoke for good'}</button>
+  // Cancel takes the position of the first click, so that a double click revokes nothing.
+  return html`<button ref=${first} onKeyDown=${leave} onClick=${() => setAsked(false)}>Cancel</button>
+    <button class="danger" onKeyDown=${leave} onClick=${revoke}>${isOwn ? 'Revoke and sign out' : 'Revoke key'}</button>
     <${Failure} words=${failure} />`
 }

@@ -13,7 +13,7 @@ const WHAT: Readonly<Record<(typeof SCOPES)[number], string>> = {
   'traces:write': 'record calls and feedback',
   inference: 'ask models',
   training: 'models, jobs, checkpoints',
-  worker: 'take training jobs',
+  worker: 'claim training jobs',
   metrics: 'read /metrics',
   admin: 'all of these, keys and models',
 }
@@ -48,7 +48,7 @@ export function NewKey({ onMade }: { readonly onMade: () => void }) {
       <div class="bar">
         <label>User<input required maxlength="128" value=${user} onInput=${textOf(setUser)} /></label>
         <label>Projects<input required value=${projects} onInput=${textOf(setProjects)} aria-describedby="patterns" /></label>
-        <span id="patterns" class="faint">*, acme/* or acme/demo; several with commas</span>
+        <span id="patterns" class="faint">*, acme/* or acme/demo; separated by commas</span>
       </div>
       <div class="bar" role="group" aria-label="Scopes">
         ${Object.entries(WHAT).map(
@@ -58,7 +58,7 @@ export function NewKey({ onMade }: { readonly onMade: () => void }) {
           </label>`,
         )}
       </div>
-      <button class="main">Make the key</button>
+      <button class="main">Create key</button>
       <${Failure} words=${failure} />
       ${made !== null && html`<${Shown} key=${made.id} made=${made} onClose=${() => setMade(null)} />`}
     </form>`
@@ -71,7 +71,7 @@ function textOf(set: (text: string) => void) {
 function Shown({ made, onClose }: { readonly made: Made; readonly onClose: () => void }) {
   const link = `${location.origin}/#key=${made.secret}`
   return html`<div class="secret" role="status">
-    <p>The key of <b>${made.svc_username}</b>, shown this once:</p>
+    <p>The key of <b>${made.svc_username}</b>, shown only once:</p>
     <pre tabindex="0">${made.secret}</pre>
     <${CopyButton} words="Copy the key" text=${made.secret} />
     <${CopyButton} words="Copy a link that signs in" text=${link} />

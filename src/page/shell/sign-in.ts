@@ -29,8 +29,8 @@ export function SignIn() {
     </form>
     <${Failure} words=${failure ?? signedOutBecause.value} />
     <p class="faint">
-      The key was printed when the server first started; <code>npm run keys -- create</code> makes another one. It is kept
-      in this tab alone.
+      The key was printed when the server first started; <code>npm run keys -- create</code> creates another one. It is
+      stored only in this tab.
     </p>
   </main>`
 }

@@ -89,8 +89,11 @@ function Facts({ call, project, usage }: FactsProps) {
     ['Latency', formatMs(latency_ms)],
     ['Model', (usage === undefined ? models : Object.keys(usage)).join(', ')],
     // What the server has added up counts each token once; what a call reports may hold its children's.
-    ['Tokens, with all below', usage !== undefined && all.tokens > 0 && formatCount(all.tokens)],
-    ['Cost, with all below', formatCost(all.cost)],
+    [
+      'Tokens, including descendants',
+      usage !== undefined && all.tokens > 0 && formatCount(all.tokens),
+    ],
+    ['Cost, including descendants', formatCost(all.cost)],
     ['Tokens reported', usage === undefined && formatCount(tokens)],
     ['Cost reported', usage === undefined && formatCost(cost)],
     ['User', call.svc_username],

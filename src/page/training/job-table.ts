@@ -44,7 +44,7 @@ export function JobTable({ project, jobs }: JobTableProps) {
         <thead><tr>
           <th scope="col">Created</th><th scope="col">State</th>
           <th scope="col" class="number">Step</th><th scope="col" class="number">Groups</th>
-          <th scope="col" class="number">Trajectories</th><th scope="col" class="number">Took</th>
+          <th scope="col" class="number">Trajectories</th><th scope="col" class="number">Duration</th>
           <th scope="col">Note</th>
         </tr></thead>
         <tbody>

@@ -80,7 +80,7 @@ export function JobView({ project, id }: JobViewProps) {
     <h2>Events</h2>
     <${Events} events=${events} />
     <h2>Settings</h2>
-    ${job.resolved_config === null ? html`<p class="faint">Told when the job begins.</p>` : html`<${JsonTree} value=${job.resolved_config} depth=${1} />`}`
+    ${job.resolved_config === null ? html`<p class="faint">Shown when the job starts.</p>` : html`<${JsonTree} value=${job.resolved_config} depth=${1} />`}`
 }
 
 function Cancel({ job, onDone }: { readonly job: Job; readonly onDone: () => void }) {
@@ -103,15 +103,15 @@ function Facts({ project, job, model }: FactsProps) {
   const canTry = model !== null && checkpoint !== null && may('inference')
   const facts: [string, ComponentChildren][] = [
     ['Model', model?.name ?? job.model_id],
-    ['Made', checkpoint && `step ${checkpoint.step}`],
+    ['Checkpoint', checkpoint && `step ${checkpoint.step}`],
     ['Created', formatTime(job.created_at, false)],
-    ['Took', formatMs(durationOf(job))],
+    ['Duration', formatMs(durationOf(job))],
     ['Groups', formatCount(job.group_count)],
     [
       'Trajectories',
       `${formatCount(job.trainable_count)} of ${formatCount(job.trajectory_count)} can train`,
     ],
-    ['Steps behind', policy_lag],
+    ['Policy lag', policy_lag],
     ['Attempt', job.attempt > 0 && `${job.attempt} of ${job.max_attempts}`],
     ['Worker', worker && `${worker.id} ${worker.version}`],
     ['Note', job.status === 'failed' ? '' : noteOf(job)],
@@ -128,7 +128,7 @@ function Facts({ project, job, model }: FactsProps) {
 function Events({ events }: { readonly events: readonly JobEvent[] }) {
   if (events.length === 0) return html`<p class="faint">None yet.</p>`
   return html`<div class="scroll" tabindex="0"><table class="list" aria-label="Events">
-    <thead><tr><th scope="col" class="number">No.</th><th scope="col">Event</th><th scope="col">What it tells</th></tr></thead>
+    <thead><tr><th scope="col" class="number">No.</th><th scope="col">Event</th><th scope="col">Data</th></tr></thead>
     <tbody>
       ${events.map(
         ({ id, type, data }, at) => html`<tr key=${id}>

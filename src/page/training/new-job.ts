@@ -71,7 +71,7 @@ function Composer({ project, sources, models }: ComposerProps) {
     </section>
     <${JobForm} sources=${sources} models=${models} choices=${choices} onChange=${change} />
     <section>
-      <h2>4. What is sent</h2>
+      <h2>4. Preview</h2>
       <${Failure} words=${groups.failure} />
       ${groups.isLoading && html`<${Loading} />`}
       ${!groups.isLoading && groups.value && html`<${GroupPreview} answer=${groups.value} />`}

@@ -113,6 +113,6 @@ function FirstJob({ project }: { readonly project: string }) {
       Chats train when they were recorded with their tokens: ask with <code>logprobs</code> and${' '}
       <code>return_token_ids</code>, as <code>npm run demo:training</code> does.
     </p>
-    <p><a href=${pathTo(project, 'training', 'new')}>Make a job out of calls</a></p>
+    <p><a href=${pathTo(project, 'training', 'new')}>Create a job from calls</a></p>
   </section>`
 }
