@@ -33,7 +33,7 @@ export interface Filled {
   /** Root calls of the evaluation's runs. */
   readonly runs: readonly string[]
   readonly queue: string
-  /** The last training job. */
+  /** The last training job that trained. */
   readonly job: string
 }
 
@@ -95,10 +95,15 @@ async function fillQueue({ send, project }: DemoApi, call_ids: readonly string[]
   return id
 }
 
+/** Prefers a job that trained: once all answers are right, rewards are equal and there is nothing to learn. */
 async function findLastJob({ get, project }: DemoApi): Promise<string> {
-  const query = new URLSearchParams({ project_id: project, order: 'desc', limit: '1' })
-  const { data } = await get<{ data: { id: string }[] }>(`/v1/preview/training-jobs?${query}`)
-  return data[0]?.id ?? ''
+  const query = new URLSearchParams({ project_id: project, order: 'desc', limit: '100' })
+  const { data } = await get<JobPage>(`/v1/preview/training-jobs?${query}`)
+  return (data.find(({ untrained_reason }) => untrained_reason === null) ?? data[0])?.id ?? ''
+}
+
+interface JobPage {
+  readonly data: readonly { readonly id: string; readonly untrained_reason: string | null }[]
 }
 
 /** Teaches the embedded model to name an owl. @returns the mean reward of each round */

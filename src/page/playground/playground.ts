@@ -29,7 +29,7 @@ export function Playground({ project }: ViewProps) {
     call === null ? null : readRecorded(project, call, signal),
   )
   if (!may('inference'))
-    return html`<${Failure} words="The key may not ask models (it lacks inference)." />`
+    return html`<${Failure} words="The key may not use models (it lacks inference)." />`
   if (parameters.isLoading || recorded.isLoading) return html`<${Loading} />`
   return html`<${Failure} words=${parameters.failure ?? recorded.failure} />
     <${Chat} key=${call} project=${project} parameters=${parameters.value} recorded=${recorded.value} />`

@@ -11,7 +11,7 @@ import { Failure } from '../parts/notice.ts'
 const WHAT: Readonly<Record<(typeof SCOPES)[number], string>> = {
   'traces:read': 'read calls, statistics, feedback',
   'traces:write': 'record calls and feedback',
-  inference: 'ask models',
+  inference: 'use models',
   training: 'models, jobs, checkpoints',
   worker: 'claim training jobs',
   metrics: 'read /metrics',
