@@ -1,18 +1,9 @@
 /** Statements for preview models and their checkpoints that only PostgreSQL has. */
-
-const COLUMNS = `
-  id,
-  entity,
-  project,
-  name,
-  base_model,
-  created_at_us,
-  created_by
-`
+import { MODEL_COLUMN_LIST } from '../../shared/models/preview-models.sql.ts'
 
 /** Models, deleted or not; by primary key. */
 export const FIND_MODELS = `
-SELECT ${COLUMNS}
+SELECT ${MODEL_COLUMN_LIST}
 FROM preview_models
 WHERE id = ANY (@ids::text[])
 `
@@ -25,7 +16,7 @@ export const LIST_PREVIEW_MODELS = {
 
 function list(sign: '<' | '>', order: string): string {
   return `
-SELECT ${COLUMNS}
+SELECT ${MODEL_COLUMN_LIST}
 FROM preview_models
 WHERE (created_at_us, id) ${sign} (@after_us, @after_id)
   AND deleted_at_us IS NULL

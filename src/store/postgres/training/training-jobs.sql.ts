@@ -1,7 +1,5 @@
 /** Statements for lists of training jobs that only PostgreSQL has. */
-import { JOB_COLUMNS } from '../../shared/training/training-jobs.sql.ts'
-
-const COLUMNS = JOB_COLUMNS.map((name) => `training_jobs.${name}`).join(',\n  ')
+import { JOB_COLUMN_LIST } from '../../shared/training/training-jobs.sql.ts'
 
 /** Jobs after a cursor, ascending or descending (training_jobs_created_at_us). */
 export const LIST_TRAINING_JOBS = {
@@ -17,7 +15,7 @@ export const LIST_MODEL_JOBS = {
 
 function listAll(sign: '<' | '>', order: string): string {
   return `
-SELECT ${COLUMNS}
+SELECT ${JOB_COLUMN_LIST}
 FROM training_jobs
 WHERE (created_at_us, id) ${sign} (@after_us, @after_id)
   AND (@status::text IS NULL OR state = @status::text)
@@ -28,7 +26,7 @@ LIMIT @limit
 
 function listOfModel(sign: '<' | '>', order: string): string {
   return `
-SELECT ${COLUMNS}
+SELECT ${JOB_COLUMN_LIST}
 FROM training_jobs
 WHERE model_id = @model_id
   AND seq ${sign} @after_seq::bigint

@@ -1,8 +1,6 @@
 /** Statements for the queue of training jobs that only PostgreSQL has. */
-import { JOB_COLUMNS } from '../../shared/training/training-jobs.sql.ts'
+import { JOB_COLUMN_LIST } from '../../shared/training/training-jobs.sql.ts'
 import { HEADS } from '../../shared/training/training-queue.sql.ts'
-
-const COLUMNS = JOB_COLUMNS.map((name) => `training_jobs.${name}`).join(',\n  ')
 
 /** Serializes transitions of jobs; the lock ends with the transaction. */
 export const LOCK_QUEUE = 'SELECT pg_advisory_xact_lock(8738002)'
@@ -14,7 +12,7 @@ export const LISTEN_QUEUE = 'LISTEN weft_jobs'
 
 /** Running jobs whose lease or deadline has passed (training_jobs_running). */
 export const LIST_OVERDUE_JOBS = `
-SELECT ${COLUMNS}
+SELECT ${JOB_COLUMN_LIST}
 FROM training_jobs
 WHERE state = 'running' AND (lease_expires_at_us <= @now_us OR attempt_deadline_us <= @now_us)
 `
@@ -42,7 +40,7 @@ greatest(
 /** Queued jobs that have been ready to run since a time. */
 export const LIST_NEGLECTED_JOBS = `
 WITH ${HEADS}
-SELECT ${COLUMNS}
+SELECT ${JOB_COLUMN_LIST}
 FROM heads
 JOIN training_jobs ON training_jobs.model_id = heads.model_id AND training_jobs.seq = heads.seq
 WHERE training_jobs.state = 'queued' AND ${WAITS_SINCE} <= @waits_since_us
