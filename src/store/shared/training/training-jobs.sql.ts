@@ -73,7 +73,7 @@ export const MOVING_COLUMNS = [
 ] as const
 
 /** All columns of a job. */
-export const JOB_COLUMNS = [
+const JOB_COLUMNS = [
   'id',
   'model_id',
   'seq',
