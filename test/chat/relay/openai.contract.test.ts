@@ -276,6 +276,11 @@ describe.each([false, true])('an upstream that fails before its answer, stream %
     })
   })
 
+  it('that does not know its address is named with its status', async () => {
+    const { text } = await ask(json(404, { message: 'no' }), { stream: isStream })
+    expect(JSON.parse(text).error.message).toBe('The upstream failed with status 404.')
+  })
+
   it('that is full passes Retry-After on', async () => {
     const behaviour = json(429, { error: { message: 'slow down' } }, { 'retry-after': '7' })
     const { status, headers, text } = await ask(behaviour, { stream: isStream })

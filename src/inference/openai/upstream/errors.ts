@@ -63,7 +63,10 @@ export function toStatusError(failure: UpstreamFailure): ApiError {
     })
   }
   const code = CLIENT_FAULTS[status]
-  if (code === undefined) return new ApiError('upstream_error', { cause })
+  if (code === undefined) {
+    const message = `The upstream failed with status ${status}.`
+    return new ApiError('upstream_error', { message, cause })
+  }
   return toClientFault(code, parseObject(failure.text), failure.host)
 }
 
