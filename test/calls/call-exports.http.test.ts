@@ -127,7 +127,7 @@ describe('the tickets of exports', () => {
     const own = Array.from({ length: 11 }, () => tickets.issue(ticket('k')))
     expect(tickets.take(own[0]!)).toBeNull()
     for (let n = 0; n < 190; n += 1) tickets.issue(ticket(`k${n}`))
-    expect(() => tickets.issue(ticket('one more'))).toThrow('full')
+    expect(() => tickets.issue(ticket('one more'))).toThrow('overloaded')
     expect(() => tickets.issue(ticket('k'))).not.toThrow()
     expect(tickets.take(own[1]!)).toBeNull()
     expect(tickets.take(own[2]!)).not.toBeNull()
