@@ -17,7 +17,7 @@ import { createTraceReader, optionsOfTraceReader, type TraceReader } from './ote
 import type { KeyStore } from './store/api/access/keys.ts'
 import type { StoreWatch } from './store/api/figures.ts'
 import type { Stores } from './store/api/stores.ts'
-import type { NodeStores } from './store/shared/node-stores.ts'
+import type { NodeStores } from './store/base/node-stores.ts'
 import type { SqliteStore } from './store/sqlite/open.ts'
 import { openSqliteStores } from './store/sqlite/open-locked.ts'
 

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest'
 import type { UnitPrices } from '../../src/domain/prices/price-table.ts'
 import { toColumns } from '../../src/domain/stats/metric-names.ts'
 import type { ModelUsage } from '../../src/domain/usage/usage.ts'
-import { COUNTERS, USAGE_NUMBERS } from '../../src/store/shared/stats/sums.ts'
-import { createModelTable } from '../../src/store/shared/stats/usage-sums.ts'
+import { COUNTERS, USAGE_NUMBERS } from '../../src/store/base/stats/sums.ts'
+import { createModelTable } from '../../src/store/base/stats/usage-sums.ts'
 
 const BUCKETS = 4
 

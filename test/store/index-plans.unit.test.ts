@@ -47,7 +47,7 @@ const MADE: readonly string[] = [
 
 async function readStatements(): Promise<string[]> {
   const found: string[] = [...MADE]
-  for (const path of globSync('src/store/{shared,sqlite}/**/*.sql.ts')) {
+  for (const path of globSync('src/store/{base,sqlite}/**/*.sql.ts')) {
     const module: Record<string, unknown> = await import(resolve(path))
     for (const value of Object.values(module)) {
       if (typeof value === 'string' && /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\s/.test(value)) {

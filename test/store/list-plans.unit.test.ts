@@ -1,6 +1,6 @@
 /** Lists seek the rows that they show, in their order: what else there is costs them nothing. */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import * as KEYS from '../../src/store/shared/access/keys.sql.ts'
+import * as KEYS from '../../src/store/base/access/keys.sql.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import * as MODELS from '../../src/store/sqlite/models/preview-models.sql.ts'

@@ -3,9 +3,9 @@
  * objects, files, models, jobs and responses stay in the node's own store.
  */
 import { closeOnce, type Stores } from '../api/stores.ts'
-import type { NodeStores } from '../shared/node-stores.ts'
-import { unpackCalls } from '../shared/recordings/packed-calls.ts'
-import { createRecordings } from '../shared/recordings/recordings.ts'
+import type { NodeStores } from '../base/node-stores.ts'
+import { unpackCalls } from '../base/recordings/packed-calls.ts'
+import { createRecordings } from '../base/recordings/recordings.ts'
 import { createAgentStore } from './agents/agents.ts'
 import { createCallRemoval } from './calls/call-removal.ts'
 import { createCallWrites } from './calls/call-writes.ts'

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ClickHouseError } from '@clickhouse/client'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { readMigrationFiles } from '../../../src/store/base/db/migration-files.ts'
 import { connectClickHouse } from '../../../src/store/clickhouse/db/client.ts'
 import {
   migrate,
   renderStatement,
   splitStatements,
 } from '../../../src/store/clickhouse/db/migrate.ts'
-import { readMigrationFiles } from '../../../src/store/shared/db/migration-files.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { hasClickHouse, makeDatabase } from './clickhouse-server.ts'
 

@@ -1,11 +1,11 @@
 /** The stores over an empty ClickHouse database of a test's own, closed by themselves when the test ends. */
 import { onTestFinished } from 'vitest'
 import type { Stores } from '../../../src/store/api/stores.ts'
+import type { NodeStores } from '../../../src/store/base/node-stores.ts'
 import {
   type ClickHouseStoreOptions,
   openClickHouseStores,
 } from '../../../src/store/clickhouse/open.ts'
-import type { NodeStores } from '../../../src/store/shared/node-stores.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import { makeDatabase } from './clickhouse-server.ts'
 

@@ -1,8 +1,8 @@
 /** The stores over an empty PostgreSQL database of a test's own, closed by themselves when the test ends. */
 import { onTestFinished } from 'vitest'
 import type { Stores } from '../../../src/store/api/stores.ts'
+import type { NodeStores } from '../../../src/store/base/node-stores.ts'
 import { openPostgresStores } from '../../../src/store/postgres/open.ts'
-import type { NodeStores } from '../../../src/store/shared/node-stores.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import { openTestStores as openClickHouseStores } from '../clickhouse/open-clickhouse.ts'
 import { makeDatabase } from './postgres-server.ts'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ApiError } from '../../../src/errors.ts'
-import { INSERT_KEY } from '../../../src/store/shared/access/keys.sql.ts'
+import { INSERT_KEY } from '../../../src/store/base/access/keys.sql.ts'
 import {
   type Connection,
   closeDatabase,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSharedReads } from '../../../src/store/shared/read/shared-reads.ts'
+import { createSharedReads } from '../../../src/store/base/read/shared-reads.ts'
 
 /** Reads that the test ends by hand. */
 function openRead() {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createCallPacker, unpackCalls } from '../../../src/store/shared/recordings/packed-calls.ts'
+import { createCallPacker, unpackCalls } from '../../../src/store/base/recordings/packed-calls.ts'
 import { recordedCall } from './recordings-contract.ts'
 
 const textOf = (length: number) => JSON.stringify('é€😀x'.repeat(length).slice(0, length))

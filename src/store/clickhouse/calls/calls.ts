@@ -1,8 +1,8 @@
 /** Calls in ClickHouse: the parts of a call are rows that are joined when they are read. */
 import { unpackParts } from '../../../domain/calls/packed-parts.ts'
 import type { CallStore } from '../../api/calls/calls.ts'
-import { toStoredCall } from '../../shared/calls/call-rows.ts'
-import type { Arrivals } from '../../shared/recordings/arrivals.ts'
+import { toStoredCall } from '../../base/calls/call-rows.ts'
+import type { Arrivals } from '../../base/recordings/arrivals.ts'
 import type { ClickHouse } from '../db/client.ts'
 import { findCalls } from './call-lookups.ts'
 import type { CallWrites } from './call-writes.ts'

@@ -2,7 +2,7 @@
 import { type ClickHouseSettings, createClient } from '@clickhouse/client'
 import type { FaultFigures } from '../../api/figures.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
-import { toLeft } from '../../shared/read/read-turns.ts'
+import { toLeft } from '../../base/read/read-turns.ts'
 import { isPassing, toStoreError } from './store-error.ts'
 
 interface ClickHouseOptions {

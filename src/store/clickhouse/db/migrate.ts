@@ -11,7 +11,7 @@ import {
   MigrationError,
   readMigrationFiles,
   requireKnown,
-} from '../../shared/db/migration-files.ts'
+} from '../../base/db/migration-files.ts'
 import type { ClickHouse } from './client.ts'
 import { CREATE_MIGRATIONS, SELECT_MIGRATIONS } from './migrations.sql.ts'
 import { describe, isAlteredElsewhere } from './store-error.ts'

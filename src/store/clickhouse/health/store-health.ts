@@ -1,6 +1,6 @@
 /** Whether the node's own store and ClickHouse can be used now. */
 import type { StoreHealth } from '../../api/health.ts'
-import { createBesideHealth } from '../../shared/health/beside-health.ts'
+import { createBesideHealth } from '../../base/health/beside-health.ts'
 import type { ClickHouse } from '../db/client.ts'
 import { READ_NEWEST } from './store-health.sql.ts'
 

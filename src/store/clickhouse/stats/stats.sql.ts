@@ -1,6 +1,6 @@
 /** Statements of the statistics: sums by bucket, computed by ClickHouse, and rows where sums are not enough. */
 import { USAGE_COUNTERS } from '../../../domain/usage/own-usage.ts'
-import { COUNTERS } from '../../shared/stats/sums.ts'
+import { COUNTERS } from '../../base/stats/sums.ts'
 import { type FilterCondition, liveRows } from '../calls/calls.sql.ts'
 
 /** Sums stay below the largest integer that a double represents exactly. */

@@ -10,7 +10,7 @@ import {
   descendantsOf,
   type FoundCall,
   tooMany,
-} from '../../shared/usage/usage-trees.ts'
+} from '../../base/usage/usage-trees.ts'
 import { toFilterClause } from '../calls/calls-filter.ts'
 import type { Reads } from '../db/reads.ts'
 import { SELECT_TRACES, selectUsageRows } from './usage.sql.ts'

@@ -9,9 +9,9 @@ import {
   partBehind,
   toPrincipal,
   toStoredKey,
-} from '../../shared/access/key-rows.ts'
-import * as SQL from '../../shared/access/keys.sql.ts'
-import { createPrincipalCache } from '../../shared/access/principal-cache.ts'
+} from '../../base/access/key-rows.ts'
+import * as SQL from '../../base/access/keys.sql.ts'
+import { createPrincipalCache } from '../../base/access/principal-cache.ts'
 import type { Postgres } from '../db/client.ts'
 
 export function createKeyStore(db: Postgres): KeyStore {

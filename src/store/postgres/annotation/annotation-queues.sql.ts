@@ -3,7 +3,7 @@ import {
   FIND_QUEUE,
   ITEM_ORDERS,
   QUEUE_COLUMNS,
-} from '../../shared/annotation/annotation-queues.sql.ts'
+} from '../../base/annotation/annotation-queues.sql.ts'
 import { insertRows } from '../db/rows.sql.ts'
 
 export const INSERT_QUEUES = insertRows('annotation_queues', QUEUE_COLUMNS)

@@ -8,8 +8,8 @@ import type {
   QueueStats,
 } from '../../api/annotation/annotation-queues.ts'
 import type { CallsQueryStore } from '../../api/calls/calls-query.ts'
-import * as QUEUES from '../../shared/annotation/annotation-queues.sql.ts'
-import { createQueuedCalls } from '../../shared/annotation/queued-calls.ts'
+import * as QUEUES from '../../base/annotation/annotation-queues.sql.ts'
+import { createQueuedCalls } from '../../base/annotation/queued-calls.ts'
 import type { Postgres } from '../db/client.ts'
 import type { Reads } from '../db/reads.ts'
 import * as SQL from './annotation-queues.sql.ts'

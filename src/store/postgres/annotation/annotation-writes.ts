@@ -18,7 +18,7 @@ import type {
   QueueName,
   QueueStats,
 } from '../../api/annotation/annotation-queues.ts'
-import * as QUEUES from '../../shared/annotation/annotation-queues.sql.ts'
+import * as QUEUES from '../../base/annotation/annotation-queues.sql.ts'
 import type { Postgres, Statements } from '../db/client.ts'
 import { toRows } from '../db/rows.sql.ts'
 import * as SQL from './annotation-queues.sql.ts'

@@ -1,7 +1,7 @@
 /** Responses in PostgreSQL. */
 import type { StoredResponse } from '../../../domain/chat/responses-record.ts'
 import type { ResponseStore } from '../../api/chat/responses.ts'
-import * as SQL from '../../shared/chat/responses.sql.ts'
+import * as SQL from '../../base/chat/responses.sql.ts'
 import type { Postgres } from '../db/client.ts'
 
 export function createResponseStore(db: Postgres): ResponseStore {

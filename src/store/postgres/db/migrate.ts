@@ -9,7 +9,7 @@ import {
   MigrationError,
   readMigrationFiles,
   requireKnown,
-} from '../../shared/db/migration-files.ts'
+} from '../../base/db/migration-files.ts'
 import { createOwnConnection } from './client.ts'
 import * as SQL from './migrations.sql.ts'
 import { bindNames } from './named-parameters.ts'

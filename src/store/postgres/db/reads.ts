@@ -2,7 +2,7 @@
 import { ApiError } from '../../../errors.ts'
 import type { ReadFigures } from '../../api/figures.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
-import { createReadTurns, type ReadTurnLimits, toLeft } from '../../shared/read/read-turns.ts'
+import { createReadTurns, type ReadTurnLimits, toLeft } from '../../base/read/read-turns.ts'
 
 /** To be called between statements. @throws ApiError read_timeout, client_closed_request or the signal's reason */
 export type Checkpoint = () => void

@@ -1,5 +1,5 @@
 /** Statements over feedback. */
-import { FEEDBACK_COLUMNS } from '../../shared/feedback/feedback.sql.ts'
+import { FEEDBACK_COLUMNS } from '../../base/feedback/feedback.sql.ts'
 import { insertRows } from '../db/rows.sql.ts'
 
 /** The columns that queries always read, and the bytes of the payload. */

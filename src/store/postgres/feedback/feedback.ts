@@ -1,7 +1,7 @@
 /** Feedback in PostgreSQL. */
 import { ApiError } from '../../../errors.ts'
 import type { FeedbackStore } from '../../api/feedback/feedback.ts'
-import { toLeft } from '../../shared/read/read-turns.ts'
+import { toLeft } from '../../base/read/read-turns.ts'
 import type { Postgres } from '../db/client.ts'
 import type { Reads } from '../db/reads.ts'
 import { readAbout } from './feedback-about.ts'

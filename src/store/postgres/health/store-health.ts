@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../../errors.ts'
 import type { StoreHealth } from '../../api/health.ts'
-import { createBesideHealth } from '../../shared/health/beside-health.ts'
+import { createBesideHealth } from '../../base/health/beside-health.ts'
 import type { Postgres } from '../db/client.ts'
 import { PROVE_WRITABLE } from './store-health.sql.ts'
 

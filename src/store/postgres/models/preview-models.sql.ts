@@ -1,5 +1,5 @@
 /** Statements for preview models and their checkpoints that only PostgreSQL has. */
-import { MODEL_COLUMN_LIST } from '../../shared/models/preview-models.sql.ts'
+import { MODEL_COLUMN_LIST } from '../../base/models/preview-models.sql.ts'
 
 /** Models, deleted or not; by primary key. */
 export const FIND_MODELS = `

@@ -10,7 +10,7 @@ import {
   stepInto,
 } from '../../../domain/objects/ref-reading.ts'
 import type { StoredTable } from '../../api/objects/tables.ts'
-import { FIND_TABLE } from '../../shared/objects/tables.sql.ts'
+import { FIND_TABLE } from '../../base/objects/tables.sql.ts'
 import type { Statements } from '../db/client.ts'
 import { findContents } from './object-list.ts'
 import { findVersion } from './object-versions.ts'

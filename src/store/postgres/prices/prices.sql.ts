@@ -1,5 +1,5 @@
 /** Statements over the prices of projects. */
-import { PRICE_COLUMNS } from '../../shared/prices/prices.sql.ts'
+import { PRICE_COLUMNS } from '../../base/prices/prices.sql.ts'
 import { insertRows } from '../db/rows.sql.ts'
 
 /** New prices; their ids are the server's own. */

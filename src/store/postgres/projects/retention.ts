@@ -1,7 +1,7 @@
 /** Retention settings of projects in PostgreSQL. */
 import type { ProjectRetention } from '../../../domain/projects/retention.ts'
 import { RETENTIONS_LISTED_MAX, type RetentionStore } from '../../api/projects/retention.ts'
-import * as SQL from '../../shared/projects/retention.sql.ts'
+import * as SQL from '../../base/projects/retention.sql.ts'
 import type { Postgres } from '../db/client.ts'
 
 export function createRetentionStore(db: Postgres): RetentionStore {

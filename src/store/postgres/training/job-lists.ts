@@ -9,9 +9,9 @@ import type {
   StoredJobEvent,
   TrainingJobStore,
 } from '../../api/training/training-jobs.ts'
-import { placeBefore } from '../../shared/db/listing.ts'
-import * as EVENTS from '../../shared/training/training-events.sql.ts'
-import { FIND_TRAINING_JOB } from '../../shared/training/training-jobs.sql.ts'
+import { placeBefore } from '../../base/db/listing.ts'
+import * as EVENTS from '../../base/training/training-events.sql.ts'
+import { FIND_TRAINING_JOB } from '../../base/training/training-jobs.sql.ts'
 import type { Postgres } from '../db/client.ts'
 import { FIND_MODELS } from '../models/preview-models.sql.ts'
 import * as SQL from './training-jobs.sql.ts'

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import type { JobEvent, Moved } from '../../../domain/training/training-moves.ts'
-import * as EVENTS from '../../shared/training/training-events.sql.ts'
-import * as JOBS from '../../shared/training/training-jobs.sql.ts'
-import { SAVE_MOVED_JOB } from '../../shared/training/training-queue.sql.ts'
+import * as EVENTS from '../../base/training/training-events.sql.ts'
+import * as JOBS from '../../base/training/training-jobs.sql.ts'
+import { SAVE_MOVED_JOB } from '../../base/training/training-queue.sql.ts'
 import type { Postgres, Statements } from '../db/client.ts'
 import { LOCK_QUEUE } from './training-queue.sql.ts'
 

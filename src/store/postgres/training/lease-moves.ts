@@ -2,7 +2,7 @@
 import { renewLease } from '../../../domain/training/training-moves.ts'
 import { ApiError } from '../../../errors.ts'
 import type { TrainingQueue } from '../../api/training/training-queue.ts'
-import { COUNT_EVENTS } from '../../shared/training/training-events.sql.ts'
+import { COUNT_EVENTS } from '../../base/training/training-events.sql.ts'
 import type { Postgres } from '../db/client.ts'
 import { moveJobs } from './job-moves.ts'
 import { requireLeased } from './queue-rows.ts'

@@ -3,7 +3,7 @@
  * connection is reopened; callers also poll.
  */
 import type { Client } from 'pg'
-import { createJobBell, type JobBell } from '../../shared/training/job-bell.ts'
+import { createJobBell, type JobBell } from '../../base/training/job-bell.ts'
 import { createOwnConnection } from '../db/client.ts'
 import { LISTEN_QUEUE } from './training-queue.sql.ts'
 

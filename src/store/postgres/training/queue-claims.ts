@@ -5,7 +5,7 @@ import { resolveTrainingConfig } from '../../../domain/training/resolve-training
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import { endOverdue, startAttempt, timeOutJob } from '../../../domain/training/training-moves.ts'
 import type { Claim, ClaimedJob, QueueTimes } from '../../api/training/training-queue.ts'
-import { LIST_CLAIMABLE_JOBS } from '../../shared/training/training-queue.sql.ts'
+import { LIST_CLAIMABLE_JOBS } from '../../base/training/training-queue.sql.ts'
 import { FIND_MODELS } from '../models/preview-models.sql.ts'
 import type { JobMoves } from './job-moves.ts'
 import { findLatest } from './queue-rows.ts'

@@ -1,6 +1,6 @@
 /** Statements for the queue of training jobs that only PostgreSQL has. */
-import { JOB_COLUMN_LIST } from '../../shared/training/training-jobs.sql.ts'
-import { HEADS } from '../../shared/training/training-queue.sql.ts'
+import { JOB_COLUMN_LIST } from '../../base/training/training-jobs.sql.ts'
+import { HEADS } from '../../base/training/training-queue.sql.ts'
 
 /** Serializes transitions of jobs; the lock ends with the transaction. */
 export const LOCK_QUEUE = 'SELECT pg_advisory_xact_lock(8738002)'

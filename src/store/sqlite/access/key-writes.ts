@@ -1,7 +1,7 @@
 /** The writes of API keys. */
 
-import type { NewKeyRow } from '../../shared/access/key-rows.ts'
-import { INSERT_KEY, REVOKE_KEY } from '../../shared/access/keys.sql.ts'
+import type { NewKeyRow } from '../../base/access/key-rows.ts'
+import { INSERT_KEY, REVOKE_KEY } from '../../base/access/keys.sql.ts'
 import type { Connection } from '../db/connection.ts'
 
 export function createKeyWrites(db: Connection) {

@@ -10,9 +10,9 @@ import {
   partBehind,
   toPrincipal,
   toStoredKey,
-} from '../../shared/access/key-rows.ts'
-import { FIND_KEY, FIND_KEY_BY_ID, LIST_KEYS } from '../../shared/access/keys.sql.ts'
-import { createPrincipalCache } from '../../shared/access/principal-cache.ts'
+} from '../../base/access/key-rows.ts'
+import { FIND_KEY, FIND_KEY_BY_ID, LIST_KEYS } from '../../base/access/keys.sql.ts'
+import { createPrincipalCache } from '../../base/access/principal-cache.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'

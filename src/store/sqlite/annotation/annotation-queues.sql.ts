@@ -1,7 +1,7 @@
 /** Statements for annotation queues and their items. */
 
-import { QUEUE_COLUMNS } from '../../shared/annotation/annotation-queues.sql.ts'
-import { insertRow } from '../../shared/db/rows.sql.ts'
+import { QUEUE_COLUMNS } from '../../base/annotation/annotation-queues.sql.ts'
+import { insertRow } from '../../base/db/rows.sql.ts'
 
 export const QUEUE_ROW: readonly (typeof QUEUE_COLUMNS)[number][] = QUEUE_COLUMNS
 

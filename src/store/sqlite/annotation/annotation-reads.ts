@@ -4,7 +4,7 @@ import type { AnnotationItem } from '../../../domain/annotation/annotation-item.
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
 import { ITEMS_LIMIT_MAX } from '../../../schemas/limits.ts'
 import type { ItemListing, QueueStats } from '../../api/annotation/annotation-queues.ts'
-import * as SHARED from '../../shared/annotation/annotation-queues.sql.ts'
+import * as SHARED from '../../base/annotation/annotation-queues.sql.ts'
 import type { ReadJob } from '../read/read-job.ts'
 import * as SQL from './annotation-queues.sql.ts'
 import { createQueueFinder } from './annotation-writes.ts'

@@ -19,7 +19,7 @@ import type {
   QueueName,
   QueueStats,
 } from '../../api/annotation/annotation-queues.ts'
-import * as SHARED from '../../shared/annotation/annotation-queues.sql.ts'
+import * as SHARED from '../../base/annotation/annotation-queues.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import * as SQL from './annotation-queues.sql.ts'
 

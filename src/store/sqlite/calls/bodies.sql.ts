@@ -2,7 +2,7 @@
  * Columns of call_bodies: short texts are stored verbatim, long ones compressed in separate columns
  * (body-compression.ts).
  */
-import { insertRow } from '../../shared/db/rows.sql.ts'
+import { insertRow } from '../../base/db/rows.sql.ts'
 
 /** The bodies of a start, and of an end, in the order of their parameters. */
 export const START_BODIES = ['attributes', 'inputs', 'otel_dump'] as const

@@ -7,7 +7,7 @@ import type { PartResult, StartedIds } from '../../../domain/calls/part-result.t
 import type { FoundRef } from '../../../domain/objects/refs.ts'
 import { ApiError } from '../../../errors.ts'
 import type { CallRename } from '../../api/calls/calls.ts'
-import { type CallRow, isSameEnd, isSameStart } from '../../shared/calls/call-rows.ts'
+import { type CallRow, isSameEnd, isSameStart } from '../../base/calls/call-rows.ts'
 import type { Connection } from '../db/connection.ts'
 import type { HourMarks } from '../stats/hour-marks.ts'
 import type { EntryCall, EntryEnd } from '../stats/segments/hour-entries.ts'

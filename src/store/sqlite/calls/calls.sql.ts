@@ -1,5 +1,5 @@
 /** Statements for calls and their bodies, usage and refs. */
-import { insertRow } from '../../shared/db/rows.sql.ts'
+import { insertRow } from '../../base/db/rows.sql.ts'
 import {
   BODY_NAMES,
   bodyText,

@@ -1,9 +1,9 @@
 /** Calls in SQLite: the start and the end of a call share one row, whichever comes first. */
 import type { PartResult } from '../../../domain/calls/part-result.ts'
 import type { CallStore } from '../../api/calls/calls.ts'
-import { type CallRow, toStoredCall } from '../../shared/calls/call-rows.ts'
-import { toReplyError } from '../../shared/db/thread-failure.ts'
-import type { Arrivals } from '../../shared/recordings/arrivals.ts'
+import { type CallRow, toStoredCall } from '../../base/calls/call-rows.ts'
+import { toReplyError } from '../../base/db/thread-failure.ts'
+import type { Arrivals } from '../../base/recordings/arrivals.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'

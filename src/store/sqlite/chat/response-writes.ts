@@ -1,6 +1,6 @@
 /** The writes of responses. */
 import type { StoredResponse } from '../../../domain/chat/responses-record.ts'
-import * as SQL from '../../shared/chat/responses.sql.ts'
+import * as SQL from '../../base/chat/responses.sql.ts'
 import type { Connection } from '../db/connection.ts'
 
 export function createResponseWrites(db: Connection) {

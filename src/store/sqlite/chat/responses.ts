@@ -1,7 +1,7 @@
 /** Responses in SQLite. */
 import type { StoredResponse } from '../../../domain/chat/responses-record.ts'
 import type { ResponseStore } from '../../api/chat/responses.ts'
-import * as SQL from '../../shared/chat/responses.sql.ts'
+import * as SQL from '../../base/chat/responses.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'

@@ -9,7 +9,7 @@ import {
   MigrationError,
   readMigrationFiles,
   requireKnown,
-} from '../../shared/db/migration-files.ts'
+} from '../../base/db/migration-files.ts'
 import type { Connection } from './connection.ts'
 import {
   CREATE_MIGRATIONS,

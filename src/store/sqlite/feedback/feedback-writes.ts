@@ -1,7 +1,7 @@
 /** The writes of feedback. */
 import { type Feedback, isSameFeedback } from '../../../domain/feedback/new-feedback.ts'
 import { ApiError } from '../../../errors.ts'
-import { type Failure, renderFailure } from '../../shared/db/thread-failure.ts'
+import { type Failure, renderFailure } from '../../base/db/thread-failure.ts'
 import type { Connection } from '../db/connection.ts'
 import * as SQL from './feedback.sql.ts'
 

@@ -1,6 +1,6 @@
 /** Statements for feedback. */
-import { insertNamed } from '../../shared/db/rows.sql.ts'
-import { FEEDBACK_COLUMNS } from '../../shared/feedback/feedback.sql.ts'
+import { insertNamed } from '../../base/db/rows.sql.ts'
+import { FEEDBACK_COLUMNS } from '../../base/feedback/feedback.sql.ts'
 
 /** Inserts feedback with a new id; does nothing when the id is taken (feedback_project_id_id). */
 export const INSERT_FEEDBACK = `${insertNamed('feedback', FEEDBACK_COLUMNS)}ON CONFLICT (project_id, id) DO NOTHING

@@ -1,6 +1,6 @@
 /** The figures of the node's own store, each from the part that counts it. */
 import type { JobFigures, ReadFigures, StoreMeters, WriteFigures } from '../../api/figures.ts'
-import { COUNT_UNFINISHED_JOBS } from '../../shared/training/training-jobs.sql.ts'
+import { COUNT_UNFINISHED_JOBS } from '../../base/training/training-jobs.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { readDiskFigures } from './disk-figures.ts'
 

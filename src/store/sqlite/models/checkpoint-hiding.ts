@@ -1,6 +1,6 @@
 /** Hides checkpoints, inside the caller's transaction. */
 
-import * as SQL from '../../shared/models/checkpoints.sql.ts'
+import * as SQL from '../../base/models/checkpoints.sql.ts'
 import type { Connection } from '../db/connection.ts'
 
 /** The number of hidden checkpoints, and their files. */

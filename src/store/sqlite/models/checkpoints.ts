@@ -7,8 +7,8 @@ import {
   type StoredCheckpointRow,
   toCheckpoint,
   toStoredCheckpoint,
-} from '../../shared/models/checkpoint-rows.ts'
-import * as SQL from '../../shared/models/checkpoints.sql.ts'
+} from '../../base/models/checkpoint-rows.ts'
+import * as SQL from '../../base/models/checkpoints.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'

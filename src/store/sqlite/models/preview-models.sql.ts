@@ -1,5 +1,5 @@
 /** Statements for preview models. */
-import { MODEL_COLUMN_LIST } from '../../shared/models/preview-models.sql.ts'
+import { MODEL_COLUMN_LIST } from '../../base/models/preview-models.sql.ts'
 
 /** Models after a cursor, ascending (preview_models_created_at_us). */
 export const LIST_PREVIEW_MODELS_ASC = `

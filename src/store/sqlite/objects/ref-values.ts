@@ -10,7 +10,7 @@ import {
   stepInto,
 } from '../../../domain/objects/ref-reading.ts'
 import type { NewRow, StoredTable } from '../../api/objects/tables.ts'
-import { FIND_TABLE } from '../../shared/objects/tables.sql.ts'
+import { FIND_TABLE } from '../../base/objects/tables.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { createPlaceFinder } from './object-versions.ts'
 import { FIND_JSON_VALUE } from './objects.sql.ts'

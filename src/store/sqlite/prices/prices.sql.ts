@@ -1,6 +1,6 @@
 /** Statements for the prices of projects. */
-import { insertNamed } from '../../shared/db/rows.sql.ts'
-import { PRICE_COLUMNS } from '../../shared/prices/prices.sql.ts'
+import { insertNamed } from '../../base/db/rows.sql.ts'
+import { PRICE_COLUMNS } from '../../base/prices/prices.sql.ts'
 
 /** Inserts a price; the server has chosen its id. */
 export const INSERT_PRICE = insertNamed('prices', PRICE_COLUMNS)

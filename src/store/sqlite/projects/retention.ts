@@ -1,7 +1,7 @@
 /** How long projects keep their calls, in SQLite. */
 import type { ProjectRetention } from '../../../domain/projects/retention.ts'
 import { RETENTIONS_LISTED_MAX, type RetentionStore } from '../../api/projects/retention.ts'
-import * as SQL from '../../shared/projects/retention.sql.ts'
+import * as SQL from '../../base/projects/retention.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { Writes } from '../write/writes.ts'

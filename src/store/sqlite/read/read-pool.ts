@@ -5,7 +5,7 @@
 import { ApiError } from '../../../errors.ts'
 import type { ReadFigures } from '../../api/figures.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
-import { createFairQueue } from '../../shared/read/fair-queue.ts'
+import { createFairQueue } from '../../base/read/fair-queue.ts'
 import { createLogGateMemory } from '../db/log-gate.ts'
 import { measureInput } from './input-size.ts'
 import { createPending, toAbortError } from './pending-read.ts'

@@ -4,8 +4,8 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { ApiError } from '../../../errors.ts'
-import { type Failure, renderFailure } from '../../shared/db/thread-failure.ts'
-import { createFairQueue, type Share } from '../../shared/read/fair-queue.ts'
+import { type Failure, renderFailure } from '../../base/db/thread-failure.ts'
+import { createFairQueue, type Share } from '../../base/read/fair-queue.ts'
 import { type Connection, openReadOnlyDatabase } from '../db/connection.ts'
 import { type LogGate, openLogGate } from '../db/log-gate.ts'
 import { toStoreError } from '../db/store-error.ts'

@@ -1,7 +1,7 @@
 /** The pool's side of one reader thread: it runs a few jobs in turns and can stop each. */
 import { ApiError } from '../../../errors.ts'
-import { toReplyError } from '../../shared/db/thread-failure.ts'
-import type { Share } from '../../shared/read/fair-queue.ts'
+import { toReplyError } from '../../base/db/thread-failure.ts'
+import type { Share } from '../../base/read/fair-queue.ts'
 import { startGuardedThread } from '../db/guarded-thread.ts'
 import type { ReaderData, ReaderReply, ReaderRequest } from './reader-serve.ts'
 

@@ -2,7 +2,7 @@
 
 import type { TimeBounds } from '../../../domain/query/time-bounds.ts'
 import { leftOut } from '../../../domain/usage/own-usage.ts'
-import type { StatsTables } from '../../shared/stats/stats-tables.ts'
+import type { StatsTables } from '../../base/stats/stats-tables.ts'
 import type { FilterClause } from '../calls/query/calls-filter.ts'
 import { cutTime } from '../calls/query/calls-walk.ts'
 import type { Connection } from '../db/connection.ts'

@@ -10,8 +10,8 @@ import type {
   StoredJobEvent,
   TrainingJobStore,
 } from '../../api/training/training-jobs.ts'
-import { placeBefore, takeAccepted } from '../../shared/db/listing.ts'
-import * as EVENTS from '../../shared/training/training-events.sql.ts'
+import { placeBefore, takeAccepted } from '../../base/db/listing.ts'
+import * as EVENTS from '../../base/training/training-events.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import * as SQL from './training-jobs.sql.ts'

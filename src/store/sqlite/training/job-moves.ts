@@ -1,9 +1,9 @@
 /** Stores the results of state transitions of training jobs, with their events, inside the caller's transaction. */
 import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import type { JobEvent, Moved } from '../../../domain/training/training-moves.ts'
-import * as EVENTS from '../../shared/training/training-events.sql.ts'
-import * as JOBS from '../../shared/training/training-jobs.sql.ts'
-import * as QUEUE from '../../shared/training/training-queue.sql.ts'
+import * as EVENTS from '../../base/training/training-events.sql.ts'
+import * as JOBS from '../../base/training/training-jobs.sql.ts'
+import * as QUEUE from '../../base/training/training-queue.sql.ts'
 import type { Connection } from '../db/connection.ts'
 
 export interface JobMoves {

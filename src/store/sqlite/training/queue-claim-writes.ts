@@ -10,7 +10,7 @@ import {
   timeOutJob,
 } from '../../../domain/training/training-moves.ts'
 import type { Claim, ClaimedJob, QueueTimes } from '../../api/training/training-queue.ts'
-import * as SHARED from '../../shared/training/training-queue.sql.ts'
+import * as SHARED from '../../base/training/training-queue.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import type { JobMoves } from './job-moves.ts'
 import type { QueueRows } from './queue-rows.ts'

@@ -5,13 +5,10 @@ import type { TrainingJob } from '../../../domain/training/training-job.ts'
 import { requireLease } from '../../../domain/training/training-moves.ts'
 import { leaseLost } from '../../../domain/training/training-states.ts'
 import type { Lease } from '../../api/training/training-queue.ts'
-import {
-  type StoredCheckpointRow,
-  toStoredCheckpoint,
-} from '../../shared/models/checkpoint-rows.ts'
-import * as CHECKPOINTS from '../../shared/models/checkpoints.sql.ts'
-import { FIND_ANY_PREVIEW_MODEL } from '../../shared/models/preview-models.sql.ts'
-import { FIND_TRAINING_JOB } from '../../shared/training/training-jobs.sql.ts'
+import { type StoredCheckpointRow, toStoredCheckpoint } from '../../base/models/checkpoint-rows.ts'
+import * as CHECKPOINTS from '../../base/models/checkpoints.sql.ts'
+import { FIND_ANY_PREVIEW_MODEL } from '../../base/models/preview-models.sql.ts'
+import { FIND_TRAINING_JOB } from '../../base/training/training-jobs.sql.ts'
 import type { Connection } from '../db/connection.ts'
 
 export interface QueueRows {

@@ -13,7 +13,7 @@ import type {
   NewJobEvent,
   TrainingQueue,
 } from '../../api/training/training-queue.ts'
-import { COUNT_EVENTS } from '../../shared/training/training-events.sql.ts'
+import { COUNT_EVENTS } from '../../base/training/training-events.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import type { JobMoves } from './job-moves.ts'
 import { createClaimWrites } from './queue-claim-writes.ts'

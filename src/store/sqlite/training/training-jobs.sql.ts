@@ -1,5 +1,5 @@
 /** Statements for training jobs. */
-import { JOB_COLUMN_LIST } from '../../shared/training/training-jobs.sql.ts'
+import { JOB_COLUMN_LIST } from '../../base/training/training-jobs.sql.ts'
 
 /** Jobs after a cursor, ascending (training_jobs_created_at_us). */
 export const LIST_TRAINING_JOBS_ASC = `

@@ -1,6 +1,6 @@
 /** Statements for the queue of training jobs. */
-import { JOB_COLUMN_LIST } from '../../shared/training/training-jobs.sql.ts'
-import { HEADS } from '../../shared/training/training-queue.sql.ts'
+import { JOB_COLUMN_LIST } from '../../base/training/training-jobs.sql.ts'
+import { HEADS } from '../../base/training/training-queue.sql.ts'
 
 /** Running jobs whose lease or deadline has passed (training_jobs_running). */
 export const LIST_OVERDUE_JOBS = `

@@ -1,6 +1,6 @@
 /** Statements that store the sums of what a call's children report beside its own usage. */
 import { USAGE_COUNTERS } from '../../../domain/usage/own-usage.ts'
-import { insertRow } from '../../shared/db/rows.sql.ts'
+import { insertRow } from '../../base/db/rows.sql.ts'
 
 const nested = (counter: string) => `nested_${counter}`
 

@@ -10,7 +10,7 @@ import {
   descendantsOf,
   type FoundCall,
   tooMany,
-} from '../../shared/usage/usage-trees.ts'
+} from '../../base/usage/usage-trees.ts'
 import { NAMED_COLUMNS } from '../calls/query/calls-query.sql.ts'
 import {
   beginWalk,

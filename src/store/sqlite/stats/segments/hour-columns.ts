@@ -3,7 +3,7 @@
  * call, its end, or both, so entries are only ever added. Pure.
  */
 import type { CountedUsage } from '../../../../domain/usage/own-usage.ts'
-import { COUNTERS, type Integers } from '../../../shared/stats/sums.ts'
+import { COUNTERS, type Integers } from '../../../base/stats/sums.ts'
 
 export const HOUR_US = 3_600_000_000
 /** The length of a slot. Pieces have precomputed sums by slot, for parts of an hour that consist of whole slots. */

@@ -4,7 +4,7 @@
  */
 import { latencyMs } from '../../../../domain/calls/call-view.ts'
 import type { CountedUsage, Counts } from '../../../../domain/usage/own-usage.ts'
-import { COUNTERS } from '../../../shared/stats/sums.ts'
+import { COUNTERS } from '../../../base/stats/sums.ts'
 import {
   entryKey,
   type GrowingHour,

@@ -3,7 +3,7 @@
 import { runNames } from '../../../../domain/calls/run-names.ts'
 import { wildcardPrefix } from '../../../../domain/objects/refs.ts'
 import type { CallsFilter } from '../../../../schemas/calls/calls-filter.ts'
-import type { Integers } from '../../../shared/stats/sums.ts'
+import type { Integers } from '../../../base/stats/sums.ts'
 import { type HourColumns, IS_ROOT, type NamesColumn } from './hour-columns.ts'
 import type { OpGroups } from './segment.ts'
 

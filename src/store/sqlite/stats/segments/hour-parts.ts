@@ -1,5 +1,5 @@
 /** Cuts hours into parts by the buckets of a window. Pure. */
-import type { HourParts } from '../../../shared/stats/sums.ts'
+import type { HourParts } from '../../../base/stats/sums.ts'
 import { HOUR_US, SLOT_US, SLOTS } from './hour-columns.ts'
 
 const WHOLE = new Int16Array(SLOTS)

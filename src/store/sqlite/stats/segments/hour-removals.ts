@@ -1,5 +1,5 @@
 /** Finds and drops entries of calls that were removed later, by the keys of the calls. Pure. */
-import type { Integers } from '../../../shared/stats/sums.ts'
+import type { Integers } from '../../../base/stats/sums.ts'
 import { type HourColumns, IS_ENDED } from './hour-columns.ts'
 
 /** By key of a call: the number of entries in the newest columns when it was removed. */

@@ -10,7 +10,7 @@ import {
   type KeyedSums,
   type Runs,
   type UsageRows,
-} from '../../../shared/stats/sums.ts'
+} from '../../../base/stats/sums.ts'
 import { type HourColumns, SLOTS, type UsageColumns } from './hour-columns.ts'
 import {
   applyFilter,

@@ -8,7 +8,7 @@ import {
   type KeyedSums,
   type Runs,
   USAGE_NUMBERS,
-} from '../../../shared/stats/sums.ts'
+} from '../../../base/stats/sums.ts'
 import {
   type HourColumns,
   IS_ENDED,

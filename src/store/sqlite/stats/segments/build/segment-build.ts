@@ -1,6 +1,6 @@
 /** Encodes the columns of an hour as the blobs of a piece. Pure. */
 import { COUNTS_BOTH } from '../../../../../domain/usage/own-usage.ts'
-import { COUNTERS, type Integers, type KeyedSums } from '../../../../shared/stats/sums.ts'
+import { COUNTERS, type Integers, type KeyedSums } from '../../../../base/stats/sums.ts'
 import { type HourColumns, IS_ENDED, IS_ROOT, type Names, SLOTS } from '../hour-columns.ts'
 import { rangeOf } from '../hour-removals.ts'
 import { latencyRuns, sumParts, toKeyed } from '../hour-summary.ts'
