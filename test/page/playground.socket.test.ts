@@ -24,6 +24,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser', () => {
     await page.getByText('All other parameters').click()
     await page.getByLabel('presence_penalty').fill('0.5')
     await page.getByText('Compare with another model').click()
+    await page.locator('.pane:last-child select:focus').waitFor()
     await expect.poll(() => page.locator('.pane select').first().inputValue()).toBe('tiny')
     await page.getByLabel('Message', { exact: true }).fill(QUESTION)
     await page.getByText('Send', { exact: true }).click()

@@ -18,6 +18,7 @@ describe.skipIf(!hasBrowser)('keys and models on the page', () => {
     })
     expect(await findBarriers(page)).toEqual([])
     await page.getByText('Done', { exact: true }).click()
+    await page.locator('.new-key input:focus').waitFor()
     const row = page.locator('[aria-label=Keys] tbody tr', { hasText: MARKUP })
     await row.getByText('Revoke', { exact: true }).dblclick()
     await row.getByText('Revoke', { exact: true }).click()

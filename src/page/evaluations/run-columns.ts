@@ -18,7 +18,10 @@ const MEASURES: Readonly<
   Record<string, { label: string; numberIn: (run: Run) => number | null; format: Format }>
 > = {
   latency: { label: 'Latency', numberIn: (run) => run.latencyMs, format: formatMs },
-  model_latency: { label: 'Of the model', numberIn: (run) => run.modelLatencyMs, format: formatMs },
+  model_latency: {
+    ...{ label: 'Model latency', numberIn: (run) => run.modelLatencyMs },
+    format: formatMs,
+  },
   tokens: { label: 'Tokens', numberIn: (run) => run.tokens, format: formatCount },
   cost: { label: 'Cost', numberIn: (run) => run.cost, format: formatCost },
 }
@@ -104,7 +107,7 @@ function scoreColumn(name: string, order: string): Column<Run> {
 export function measureColumn(name: string, order: string): Column<Run> {
   const measure = MEASURES[name]
   return {
-    ...{ name, label: measure?.label ?? name, width: 84, isNumber: true },
+    ...{ name, label: measure?.label ?? name, width: 96, isNumber: true },
     ...sorting(name, order),
     cell: (run) => measure?.format(measure.numberIn(run)) ?? '',
   }

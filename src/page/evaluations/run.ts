@@ -40,7 +40,7 @@ function Facts({ project, run }: { readonly project: string; readonly run: Run }
     ['Status', html`<${StatusMark} status=${run.status} />`],
     ['Started', formatTime(run.started_at, false)],
     ['Latency', formatMs(run.latencyMs)],
-    ['Of the model', formatMs(run.modelLatencyMs)],
+    ['Model latency', formatMs(run.modelLatencyMs)],
     ['Tokens', formatCount(run.tokens)],
     ['Cost', formatCost(run.cost)],
     ['Call', html`<a href=${pathTo(project, 'calls', run.id)}>the trace</a>`],

@@ -11,13 +11,24 @@ import type { FeedbackWindow } from './window.ts'
 
 /** Limit: feedback that is listed. */
 const ROWS_MAX = 100
-const FIELDS = ['id', 'created_at', 'feedback_type', 'creator', 'payload', 'weave_ref']
+const FIELDS = [
+  'id',
+  'created_at',
+  'feedback_type',
+  'creator',
+  'svc_user_id',
+  'payload',
+  'weave_ref',
+]
 
 interface FeedbackRow {
   readonly id: string
   readonly created_at: string
   readonly feedback_type: string
+  /** A name that the program gave. */
   readonly creator: string | null
+  /** The user of the key. */
+  readonly svc_user_id: string | null
   readonly payload: Readonly<Record<string, unknown>>
   readonly weave_ref: string
 }
@@ -54,7 +65,7 @@ function Row({ project, row }: RowProps) {
     <td>${formatTime(row.created_at, false)}</td>
     <td><button class="quiet" onClick=${() => setQuery({ type: row.feedback_type }, { isStep: true })}>${row.feedback_type}</button></td>
     <td class="wrap">${preview(emoji ?? note ?? value ?? row.payload)}</td>
-    <td>${row.creator}</td>
+    <td>${row.creator ?? row.svc_user_id}</td>
     <td><${About} project=${project} about=${row.weave_ref} /></td>
   </tr>`
 }

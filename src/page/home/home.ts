@@ -5,8 +5,9 @@ import { useMemo, useState } from 'preact/hooks'
 import { ask } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import type { StatsAnswer, StatsQuestion } from '../api/wire.ts'
-import { Chart, type ChartProps, type Line } from '../parts/charts/chart.ts'
+import { Chart, type ChartProps } from '../parts/charts/chart.ts'
 import { CopyCurl } from '../parts/charts/copy-curl.ts'
+import type { Line } from '../parts/charts/line.ts'
 import { chooseStretch, granularityOf, rangeName, readRange } from '../parts/charts/range.ts'
 import { RangeBar } from '../parts/charts/range-bar.ts'
 import { formatCost, formatCount, formatMs, formatShort } from '../parts/format.ts'
@@ -18,7 +19,7 @@ import { pathTo } from '../shell/place.ts'
 import { timeZone } from '../shell/settings.ts'
 import { FirstTrace } from './first-trace.ts'
 import { Retention } from './retention.ts'
-import { hasValue, lineOf, linesByModel, sumOf, timesOf } from './series.ts'
+import { lineOf, linesByModel, sumOf, timesOf } from './series.ts'
 
 const PAUSE_MS = 5000
 
@@ -80,7 +81,7 @@ function Charts({ project, question, answer }: ChartsProps) {
       <${Figure} label="calls" value=${formatCount(callCount)} />
       <${Figure} label="errors" value=${`${formatCount(errorCount)} (${((100 * errorCount) / callCount).toFixed(1)} %)`} />
       <${Figure} label="tokens" value=${formatShort(sumOf(tokens))} />
-      <${Figure} label="cost" value=${costs.some(hasValue) ? formatCost(sumOf(costs)) : html`<span title="no model of these calls has a price">–</span>`} />
+      <${Figure} label="cost" value=${costs.length > 0 ? formatCost(sumOf(costs)) : html`<span title="no model of these calls has a price">–</span>`} />
     </div>
     <div class="charts five">
       <${Card} ...${shared} title="Calls" lines=${calls} format=${formatShort} isBars />
@@ -103,12 +104,13 @@ function NoCalls({ project }: { readonly project: string }) {
 }
 
 function linesOf(answer: StatsAnswer) {
+  const tokens = linesByModel(answer, 'sum_total_tokens')
   return {
     times: timesOf(answer),
     calls: [lineOf(answer, 'calls', 'sum_call_count', '--chart-1')],
     errors: [lineOf(answer, 'errors', 'sum_error_count', '--bad')],
-    tokens: linesByModel(answer, 'sum_total_tokens'),
-    costs: linesByModel(answer, 'sum_total_cost'),
+    tokens,
+    costs: linesByModel(answer, 'sum_total_cost', tokens),
     latencies: [50, 95, 99].map((p) => lineOf(answer, `p${p}`, `p${p}_latency_ms`)),
   }
 }

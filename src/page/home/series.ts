@@ -1,10 +1,10 @@
 /** Buckets of statistics to lines of charts. */
 import type { StatsAnswer } from '../api/wire.ts'
-import type { Line } from '../parts/charts/chart.ts'
+import type { Line } from '../parts/charts/line.ts'
 
-/** Models with a line of their own; the others share one. */
-const MODELS_MAX = 5
-const OTHERS = 'other models'
+/** Colours of models with a line of their own; the others share one line. */
+const COLORS = ['--chart-1', '--chart-2', '--chart-3', '--chart-4', '--chart-5']
+const OTHERS = { label: 'other models', color: '--chart-6' }
 
 /** Starts of buckets, seconds. */
 export function timesOf({ call_buckets }: StatsAnswer): number[] {
@@ -16,33 +16,53 @@ export function lineOf(answer: StatsAnswer, label: string, metric: string, color
   return { label, values, ...(color === undefined ? {} : { color }) }
 }
 
-/** One line for each of the models that have most of a metric, and one for the rest. */
-export function linesByModel(answer: StatsAnswer, metric: string): Line[] {
+/**
+ * One line for each of the models that have most of a metric, and one for the rest. Models without a value, as a cost
+ * without a price, have none.
+ *
+ * @param like - lines of another metric, whose models keep their colours
+ */
+export function linesByModel(
+  answer: StatsAnswer,
+  metric: string,
+  like: readonly Line[] = [],
+): Line[] {
+  const buckets = answer.usage_buckets.flatMap((bucket) => {
+    const value = numberOf(bucket, metric)
+    // Without calls everything is 0, also the cost of a model that has no price.
+    if (value === null || bucket.count === 0) return []
+    return [{ model: bucket.model, timestamp: bucket.timestamp, value }]
+  })
   const totals = new Map<string, number>()
-  for (const bucket of answer.usage_buckets) {
-    totals.set(bucket.model, (totals.get(bucket.model) ?? 0) + (numberOf(bucket, metric) ?? 0))
-  }
+  for (const { model, value } of buckets) totals.set(model, (totals.get(model) ?? 0) + value)
   const ordered = [...totals].sort(([, a], [, b]) => b - a).map(([model]) => model)
-  const own = new Set(ordered.slice(0, MODELS_MAX))
+  const own = ordered.slice(0, COLORS.length)
   const index = new Map(answer.call_buckets.map(({ timestamp }, at) => [timestamp, at]))
   const lines = new Map<string, number[]>()
-  for (const bucket of answer.usage_buckets) {
-    const at = index.get(bucket.timestamp)
+  for (const { model, timestamp, value } of buckets) {
+    const at = index.get(timestamp)
     if (at === undefined) continue
-    const label = own.has(bucket.model) ? bucket.model : OTHERS
+    const label = own.includes(model) ? model : OTHERS.label
     const values = lines.get(label) ?? new Array(index.size).fill(0)
-    values[at] += numberOf(bucket, metric) ?? 0
+    values[at] += value
     lines.set(label, values)
   }
-  const order = [...ordered.slice(0, MODELS_MAX), OTHERS]
-  return order.flatMap((label) => {
+  return [...withColors(own, like), OTHERS].flatMap(({ label, color }) => {
     const values = lines.get(label)
-    return values === undefined ? [] : [{ label, values }]
+    return values === undefined ? [] : [{ label, values, color }]
   })
 }
 
-export function hasValue({ values }: Line): boolean {
-  return values.some((value) => value !== null)
+/** Each with the colour that it has in other lines, or else one that is free. */
+function withColors(models: readonly string[], like: readonly Line[]) {
+  const own = like.filter(({ label }) => models.includes(label))
+  const known = new Map(own.map(({ label, color }) => [label, color]))
+  const taken = new Set(known.values())
+  const free = COLORS.filter((color) => !taken.has(color))
+  return models.map((label) => ({
+    label,
+    color: known.get(label) ?? free.shift() ?? OTHERS.color,
+  }))
 }
 
 export function sumOf(lines: readonly Line[]): number {

@@ -21,6 +21,7 @@ export interface PaneState {
   readonly failure: string | null
   readonly isRunning: boolean
   readonly firstMs: number | null
+  /** Null also when the answer broke off. */
   readonly wholeMs: number | null
 }
 

@@ -52,6 +52,12 @@ function Chat({ project, parameters, recorded }: ChatProps) {
   const [failure, setFailure] = useState<string | null>(null)
   const running = useRef(new AbortController())
   useEffect(() => () => running.current.abort(), [])
+  const box = useRef<HTMLDivElement>(null)
+  // The button that added it is gone.
+  useEffect(() => {
+    if (panes.length > 1)
+      box.current?.querySelector<HTMLElement>('.pane:last-child select')?.focus()
+  }, [panes.length])
   const models = useLoad('models', (signal) =>
     ask<{ data: { id: string }[] }>('/v1/models', undefined, { signal }),
   )
@@ -99,7 +105,7 @@ function Chat({ project, parameters, recorded }: ChatProps) {
     </form>
     <section class="chat" aria-label="Chat">
       ${recorded !== null && html`<${Before} project=${project} recorded=${recorded} />`}
-      <div class="panes">
+      <div class="panes" ref=${box}>
         ${panes.map(
           (state, index) => html`<${Pane}
             key=${index}

@@ -42,5 +42,6 @@ export async function runPane(pane: PaneState, run: Run): Promise<void> {
   const { answer } = state
   const isSomething = answer !== null && (answer.content !== '' || answer.toolCalls.length > 0)
   const messages = isSomething ? [...state.messages, messageOf(answer)] : state.messages
-  onState({ ...state, messages, isRunning: false, wholeMs: performance.now() - begin })
+  const wholeMs = state.failure === null ? performance.now() - begin : null
+  onState({ ...state, messages, isRunning: false, wholeMs })
 }

@@ -1,6 +1,6 @@
 /** Makes a key, and shows it once. */
 import { html } from 'htm/preact'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { KeyResponse, SCOPES } from '../../schemas/access/key.ts'
 import { ask, wordsOf } from '../api/client.ts'
 import { caller } from '../api/session.ts'
@@ -29,6 +29,7 @@ export function NewKey({ onMade }: { readonly onMade: () => void }) {
   const [projects, setProjects] = useState(caller.value?.project_patterns.join(', ') ?? '*')
   const [failure, setFailure] = useState<string | null>(null)
   const [made, setMade] = useState<Made | null>(null)
+  const field = useRef<HTMLInputElement>(null)
   const submit = async (event: Event) => {
     event.preventDefault()
     setFailure(null)
@@ -41,12 +42,16 @@ export function NewKey({ onMade }: { readonly onMade: () => void }) {
       setFailure(wordsOf(error))
     }
   }
+  const close = () => {
+    setMade(null)
+    field.current?.focus()
+  }
   const toggle = (scope: string) =>
     setScopes(scopes.includes(scope) ? scopes.filter((each) => each !== scope) : [...scopes, scope])
   return html`<form class="card new-key" onSubmit=${submit}>
       <h2>New key</h2>
       <div class="bar">
-        <label>User<input required maxlength="128" value=${user} onInput=${textOf(setUser)} /></label>
+        <label>User<input ref=${field} required maxlength="128" value=${user} onInput=${textOf(setUser)} /></label>
         <label>Projects<input required value=${projects} onInput=${textOf(setProjects)} aria-describedby="patterns" /></label>
         <span id="patterns" class="faint">*, acme/* or acme/demo; separated by commas</span>
       </div>
@@ -60,7 +65,7 @@ export function NewKey({ onMade }: { readonly onMade: () => void }) {
       </div>
       <button class="main">Create key</button>
       <${Failure} words=${failure} />
-      ${made !== null && html`<${Shown} key=${made.id} made=${made} onClose=${() => setMade(null)} />`}
+      ${made !== null && html`<${Shown} key=${made.id} made=${made} onClose=${close} />`}
     </form>`
 }
 

@@ -67,5 +67,7 @@ function OpenedView({ view, ...shown }: Place) {
       <button onClick=${reset}>Try again</button>`
   }
   if (View !== null) return html`<${View} ...${shown} />`
-  return html`<${Failure} words=${loaded.failure} />${loaded.isLoading && html`<${Loading} />`}`
+  if (loaded.failure === null) return html`<${Loading} />`
+  return html`<${Failure} words=${loaded.failure} />
+    <button onClick=${() => location.reload()}>Reload the page</button>`
 }

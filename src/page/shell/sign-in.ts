@@ -1,6 +1,6 @@
 /** Asks for an API key. */
 import { html } from 'htm/preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { signedOutBecause } from '../api/key.ts'
 import { signIn } from '../api/session.ts'
 import { Failure } from '../parts/notice.ts'
@@ -8,6 +8,8 @@ import { Failure } from '../parts/notice.ts'
 export function SignIn() {
   const [secret, setSecret] = useState('')
   const [failure, setFailure] = useState<string | null>(null)
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => field.current?.focus(), [])
   const submit = async (event: Event) => {
     event.preventDefault()
     setFailure(await signIn(secret.trim()))
@@ -18,6 +20,7 @@ export function SignIn() {
       <label for="key">API key</label>
       <input
         id="key"
+        ref=${field}
         type="password"
         autocomplete="off"
         required

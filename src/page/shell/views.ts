@@ -32,7 +32,11 @@ export function knownView(view: View): ViewComponent | undefined {
 }
 
 export async function loadView(view: View): Promise<ViewComponent> {
-  const component = await LOADERS[view]()
+  const component = await LOADERS[view]().catch((cause: unknown) => {
+    throw new Error('This view cannot be loaded: the server does not answer, or was updated.', {
+      cause,
+    })
+  })
   known.set(view, component)
   return component
 }

@@ -5,8 +5,8 @@ import { formatCost, formatMs, formatShort, shortOp } from '../parts/format.ts'
 import { type Node, type Span, spanOf } from './tree.ts'
 
 const INDENT_PX = 14
-/** Deeper calls are moved no further to the right. */
-const INDENT_DEPTH_MAX = 20
+/** Of the column: deeper calls are moved no further to the right, so that their names stay legible. */
+const INDENT_MAX = '50%'
 /** Percent: a bar stays visible however short the call was. */
 const BAR_MIN = 0.3
 
@@ -30,7 +30,7 @@ export function TraceRow(props: TraceRowProps) {
   const { node, span, usage, isChosen, isFolded, onFold, onChoose } = props
   const { call, depth, children } = node
   const { status, latency_ms } = factsOf(call)
-  const indent = `${Math.min(depth, INDENT_DEPTH_MAX) * INDENT_PX}px`
+  const indent = `min(${depth * INDENT_PX}px, ${INDENT_MAX})`
   const fold = (event: Event) => {
     event.stopPropagation()
     onFold()

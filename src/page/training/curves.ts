@@ -1,7 +1,8 @@
 /** Numbers of training over steps, a chart for each. */
 import { html } from 'htm/preact'
-import { Chart, type Line } from '../parts/charts/chart.ts'
+import { Chart } from '../parts/charts/chart.ts'
 import { CopyCurl } from '../parts/charts/copy-curl.ts'
+import type { Line } from '../parts/charts/line.ts'
 import { formatNumber } from '../parts/format.ts'
 
 /** Shown first, in this order; the others unfold. */

@@ -9,6 +9,7 @@ import { timeMode, timeZone } from '../../shell/settings.ts'
 import { formatTime } from '../format.ts'
 import { type Cursor, hasStretch, moveCursor, newCursor, stretchOf, wordsAt } from './cursor.ts'
 import { labelButton, legendIn, tellShown } from './legend.ts'
+import type { Line } from './line.ts'
 
 const HEIGHT_PX = 180
 /** Width of the axis without its labels, and of a digit. */
@@ -21,13 +22,6 @@ const DRAG_MIN_PX = 4
 /** Top of a scale whose values are all 0. */
 const TOP_MIN = 1e-9
 const COLORS = ['--chart-1', '--chart-2', '--chart-3', '--chart-4', '--chart-5', '--chart-6']
-
-export interface Line {
-  readonly label: string
-  readonly values: readonly (number | null)[]
-  /** A name of a colour of the style sheet; by default the next one. */
-  readonly color?: string
-}
 
 export interface ChartProps {
   readonly title: string
@@ -49,7 +43,7 @@ export function Chart(props: ChartProps) {
   const plot = useRef<uPlot | null>(null)
   const last = useRef(props)
   last.current = props
-  const kind = `${props.lines.map(({ label }) => label).join('\n')} ${timeMode.value}`
+  const kind = `${props.lines.map(({ label, color }) => `${label} ${color}`).join('\n')} ${timeMode.value}`
 
   useLayoutEffect(() => {
     const element = box.current
