@@ -65,6 +65,17 @@ describe('the two spellings', () => {
     expect([status, body.error.param]).toEqual([422, 'start.wb_run_step'])
   })
 
+  it.each([
+    ['/calls/stream_query', 'svc_user_id'],
+    ['/traces/calls/stream_query', 'wb_user_id'],
+  ])('list the fields of queries on %s as %s', async (url, name) => {
+    const { post } = await buildTestApp()
+    const query = { $expr: { $eq: [{ $getField: 'nothing' }, { $literal: 1 }] } }
+    const { status, body } = await post(url, { project_id: 'acme/demo', query })
+    expect([status, body.error.code]).toEqual([422, 'query_invalid'])
+    expect(body.error.message.match(/\w+_user_id/g)).toEqual([name])
+  })
+
   it('take names that are not known below /traces only', async () => {
     const { post } = await buildTestApp()
     const body = { start: { ...STARTED, id: 'call-1', fresh: { a: 1 } }, also: 1 }

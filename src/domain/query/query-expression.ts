@@ -38,7 +38,15 @@ interface QueryRules {
  * QUERY_NODES_MAX nodes; `param` is the place, as `query.$expr.$and[0].$eq`
  */
 export function parseQuery(query: Query, { fields, param = 'query' }: QueryRules): Expression {
-  return createParser(fields).parse(query.$expr, `${param}.$expr`, 1)
+  return parseExpression(query.$expr, { fields, param: `${param}.$expr` })
+}
+
+/** Checks an expression that stands alone; `param` names it. @throws ApiError query_invalid, as parseQuery */
+export function parseExpression(
+  json: unknown,
+  { fields, param = 'query' }: QueryRules,
+): Expression {
+  return createParser(fields).parse(json, param, 1)
 }
 
 /** The dotted paths that an expression reads. */

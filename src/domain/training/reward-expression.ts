@@ -3,7 +3,7 @@
 import { ApiError } from '../../errors.ts'
 import { QUERY_DEPTH_MAX } from '../../schemas/limits.ts'
 import { isObject } from '../json/is-object.ts'
-import { type Expression, parseQuery } from '../query/query-expression.ts'
+import { type Expression, parseExpression, parsePath } from '../query/query-expression.ts'
 import { evaluate, type GetField } from '../query/query-matcher.ts'
 
 const ARITHMETIC = ['$add', '$subtract', '$multiply', '$divide', '$min', '$max'] as const
@@ -27,7 +27,8 @@ interface RewardRules {
 
 /** The reward that is one field. @throws ApiError query_invalid */
 export function parseRewardPath(path: string, rules: RewardRules): RewardExpression {
-  return parseReward({ $getField: path }, rules)
+  const field = parsePath(path, rules.fields, rules.param)
+  return { op: 'query', expression: { op: '$getField', path: field } }
 }
 
 /** @throws ApiError query_invalid for another grammar, too many levels or operands; param is the place */
@@ -36,7 +37,7 @@ export function parseReward(json: unknown, rules: RewardRules, depth = 1): Rewar
   const [name, operands] = onlyEntry(json)
   const isOwn = name === '$cond' || ARITHMETIC.some((op) => op === name)
   if (!isOwn) {
-    return { op: 'query', expression: parseQuery({ $expr: json }, { fields, param }) }
+    return { op: 'query', expression: parseExpression(json, rules) }
   }
   if (depth > QUERY_DEPTH_MAX) throw invalid(param, `must be at most ${QUERY_DEPTH_MAX} deep`)
   const at = `${param}.${name}`

@@ -5,9 +5,10 @@
 import type { FastifyRequest } from 'fastify'
 import { ResponseSerializationError } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { ApiError } from '../../errors.ts'
 import type { App } from '../app-type.ts'
 import { type ParseResult, parseStrictly, parseTolerantly } from './tolerant-parse.ts'
-import { toNeutralNames, toVendorNames, toVendorPath } from './vendor-names.ts'
+import { toNeutralNames, toVendorMessage, toVendorNames, toVendorPath } from './vendor-names.ts'
 
 /** How a scope spells names, for data that bypasses the framework's validation and serialization. */
 interface Spelling {
@@ -53,6 +54,11 @@ export function useVendorNames(app: App): void {
       (data) =>
         parseTolerantly(schema, data, toVendorPath),
   )
+  // Thrown on, the error reaches the handler of the whole server.
+  app.setErrorHandler((error) => {
+    if (error instanceof ApiError) error.message = toVendorMessage(error.message)
+    throw error
+  })
   app.setSerializerCompiler<z.ZodType>(({ schema, method, url }) => (data) => {
     const result = z.safeEncode(schema, data)
     if (result.error) throw new ResponseSerializationError(method, url, { cause: result.error })

@@ -75,6 +75,11 @@ export function toVendorPath(path: string): string {
   return path.replace(/(?<=^|\.)svc_\w+/g, (name) => toVendor.get(name) ?? name)
 }
 
+/** Returns a message of an error with vendor names. */
+export function toVendorMessage(message: string): string {
+  return message.replace(/\bsvc_\w+/g, (name) => toVendor.get(name) ?? name)
+}
+
 function rename(value: unknown, names: Names): unknown {
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value
   if (Array.isArray(value)) return value.map((item) => rename(item, names))

@@ -275,7 +275,7 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
   ])('refuses a bad %s by its place', async (param, fields) => {
     const { status, body } = await build(await buildTestApp(), fields)
     expect(status).toBe(422)
-    expect(body.error.param).toMatch(new RegExp(`^${param.replace(/[.$[\]]/g, '\\$&')}`))
+    expect(body.error.param).toBe(param)
   })
 
   it('needs both scopes and the project', async () => {
