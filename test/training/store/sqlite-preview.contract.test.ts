@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ApiError } from '../../../src/errors.ts'
 import * as CHECKPOINTS from '../../../src/store/base/models/checkpoints.sql.ts'
-import * as SHARED_MODELS from '../../../src/store/base/models/preview-models.sql.ts'
+import * as BASE_MODELS from '../../../src/store/base/models/preview-models.sql.ts'
 import { createJobBell } from '../../../src/store/base/training/job-bell.ts'
 import * as EVENTS from '../../../src/store/base/training/training-events.sql.ts'
-import * as SHARED_JOBS from '../../../src/store/base/training/training-jobs.sql.ts'
+import * as BASE_JOBS from '../../../src/store/base/training/training-jobs.sql.ts'
 import * as QUEUE from '../../../src/store/base/training/training-queue.sql.ts'
 import { openDatabase } from '../../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../../src/store/sqlite/db/migrate.ts'
@@ -119,19 +119,19 @@ describe('training payloads', () => {
 
 describe('statements of the preview', () => {
   it.each([
-    ['FIND_PREVIEW_MODEL', SHARED_MODELS.FIND_PREVIEW_MODEL, 'sqlite_autoindex_preview_models_1'],
+    ['FIND_PREVIEW_MODEL', BASE_MODELS.FIND_PREVIEW_MODEL, 'sqlite_autoindex_preview_models_1'],
     [
       'FIND_PREVIEW_MODEL_BY_NAME',
-      SHARED_MODELS.FIND_PREVIEW_MODEL_BY_NAME,
+      BASE_MODELS.FIND_PREVIEW_MODEL_BY_NAME,
       'preview_models_entity_project_name',
     ],
-    ['FIND_TRAINING_JOB', SHARED_JOBS.FIND_TRAINING_JOB, 'sqlite_autoindex_training_jobs_1'],
+    ['FIND_TRAINING_JOB', BASE_JOBS.FIND_TRAINING_JOB, 'sqlite_autoindex_training_jobs_1'],
     [
       'FIND_TRAINING_JOB_BY_IDEMPOTENCY_KEY',
-      SHARED_JOBS.FIND_TRAINING_JOB_BY_IDEMPOTENCY_KEY,
+      BASE_JOBS.FIND_TRAINING_JOB_BY_IDEMPOTENCY_KEY,
       'training_jobs_model_id_idempotency_key',
     ],
-    ['INSERT_TRAINING_JOB', SHARED_JOBS.INSERT_TRAINING_JOB, 'training_jobs_model_id_seq'],
+    ['INSERT_TRAINING_JOB', BASE_JOBS.INSERT_TRAINING_JOB, 'training_jobs_model_id_seq'],
     ['LIST_CHECKPOINTS_ASC', CHECKPOINTS.LIST_CHECKPOINTS_ASC, 'checkpoints_model_id_step'],
     ['LIST_CHECKPOINTS_DESC', CHECKPOINTS.LIST_CHECKPOINTS_DESC, 'checkpoints_model_id_step'],
     ['FIND_CHECKPOINT_STEP', CHECKPOINTS.FIND_CHECKPOINT_STEP, 'sqlite_autoindex_checkpoints_1'],
@@ -142,16 +142,12 @@ describe('statements of the preview', () => {
     ['FIND_CHECKPOINT', CHECKPOINTS.FIND_CHECKPOINT, 'sqlite_autoindex_checkpoints_1'],
     ['LIST_PREVIEW_MODELS_ASC', MODELS.LIST_PREVIEW_MODELS_ASC, 'preview_models_created_at_us'],
     ['LIST_PREVIEW_MODELS_DESC', MODELS.LIST_PREVIEW_MODELS_DESC, 'preview_models_created_at_us'],
-    [
-      'DELETE_PREVIEW_MODEL',
-      SHARED_MODELS.DELETE_PREVIEW_MODEL,
-      'sqlite_autoindex_preview_models_1',
-    ],
+    ['DELETE_PREVIEW_MODEL', BASE_MODELS.DELETE_PREVIEW_MODEL, 'sqlite_autoindex_preview_models_1'],
     ['LIST_TRAINING_JOBS_ASC', JOBS.LIST_TRAINING_JOBS_ASC, 'training_jobs_created_at_us'],
     ['LIST_TRAINING_JOBS_DESC', JOBS.LIST_TRAINING_JOBS_DESC, 'training_jobs_created_at_us'],
     ['LIST_MODEL_JOBS_ASC', JOBS.LIST_MODEL_JOBS_ASC, 'training_jobs_model_id_seq'],
     ['LIST_MODEL_JOBS_DESC', JOBS.LIST_MODEL_JOBS_DESC, 'training_jobs_model_id_seq'],
-    ['LIST_UNFINISHED_JOBS', SHARED_JOBS.LIST_UNFINISHED_JOBS, 'training_jobs_unfinished'],
+    ['LIST_UNFINISHED_JOBS', BASE_JOBS.LIST_UNFINISHED_JOBS, 'training_jobs_unfinished'],
     ['SAVE_MOVED_JOB', QUEUE.SAVE_MOVED_JOB, 'sqlite_autoindex_training_jobs_1'],
     ['FIND_FIRST_EVENT', EVENTS.FIND_FIRST_EVENT, 'training_events_job_id_position'],
     ['LIST_EVENTS', EVENTS.LIST_EVENTS, 'training_events_job_id_position'],
@@ -174,7 +170,7 @@ describe('statements of the preview', () => {
     const db = openDatabase(':memory:')
     onTestFinished(() => void db.close())
     migrate(db)
-    const plan = db.prepare(`EXPLAIN QUERY PLAN ${SHARED_JOBS.COUNT_UNFINISHED_JOBS}`).all()
+    const plan = db.prepare(`EXPLAIN QUERY PLAN ${BASE_JOBS.COUNT_UNFINISHED_JOBS}`).all()
     expect(plan).toContainEqual(
       expect.objectContaining({
         detail:

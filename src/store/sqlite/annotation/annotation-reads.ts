@@ -4,14 +4,14 @@ import type { AnnotationItem } from '../../../domain/annotation/annotation-item.
 import type { AnnotationQueue } from '../../../domain/annotation/annotation-queue.ts'
 import { ITEMS_LIMIT_MAX } from '../../../schemas/limits.ts'
 import type { ItemListing, QueueStats } from '../../api/annotation/annotation-queues.ts'
-import * as SHARED from '../../base/annotation/annotation-queues.sql.ts'
+import * as BASE from '../../base/annotation/annotation-queues.sql.ts'
 import type { ReadJob } from '../read/read-job.ts'
 import * as SQL from './annotation-queues.sql.ts'
 import { createQueueFinder } from './annotation-writes.ts'
 
 export const listQueues: ReadJob<string, AnnotationQueue[]> = (db, project_id, checkpoint) => {
   const queues: AnnotationQueue[] = []
-  for (const row of db.prepare(SHARED.LIST_QUEUES).iterate({ project_id })) {
+  for (const row of db.prepare(BASE.LIST_QUEUES).iterate({ project_id })) {
     checkpoint()
     queues.push(row as AnnotationQueue)
   }
@@ -22,8 +22,7 @@ export const listItems: ReadJob<ItemListing, AnnotationItem[]> = (db, listing, c
   const { project_id, queue_id, filter, sort_by, limit, offset, include_position } = listing
   const { queue_key } = createQueueFinder(db)({ project_id, id: queue_id })
   const order = (sort_by ?? []).map(
-    ({ field, direction }) =>
-      `${SHARED.ITEM_ORDERS[field]} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
+    ({ field, direction }) => `${BASE.ITEM_ORDERS[field]} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
   )
   const states = filter?.annotation_states ?? []
   const parameters = {
@@ -52,7 +51,7 @@ interface QueuesSum {
 }
 
 export const sumQueues: ReadJob<QueuesSum, QueueStats[]> = function* (db, query, checkpoint) {
-  const find = db.prepare(SHARED.FIND_QUEUE)
+  const find = db.prepare(BASE.FIND_QUEUE)
   const count = db.prepare(SQL.COUNT_ITEMS)
   const sums: QueueStats[] = []
   for (const queue_id of query.queueIds) {

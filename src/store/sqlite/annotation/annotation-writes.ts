@@ -19,7 +19,7 @@ import type {
   QueueName,
   QueueStats,
 } from '../../api/annotation/annotation-queues.ts'
-import * as SHARED from '../../base/annotation/annotation-queues.sql.ts'
+import * as BASE from '../../base/annotation/annotation-queues.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import * as SQL from './annotation-queues.sql.ts'
 
@@ -37,8 +37,8 @@ type KeyedItem = AnnotationItem & { readonly item_key: number }
 export function createAnnotationWrites(db: Connection, newId: () => string) {
   const insertQueue = db.prepare(SQL.INSERT_QUEUE)
   const countQueues = db.prepare(SQL.COUNT_QUEUES).pluck()
-  const updateQueue = db.prepare(SHARED.UPDATE_QUEUE)
-  const deleteQueue = db.prepare(SHARED.DELETE_QUEUE)
+  const updateQueue = db.prepare(BASE.UPDATE_QUEUE)
+  const deleteQueue = db.prepare(BASE.DELETE_QUEUE)
   const requireQueue = createQueueFinder(db)
   return {
     create_annotation_queue(queue: AnnotationQueue): void {
@@ -70,9 +70,9 @@ function createItemWrites(db: Connection, newId: () => string) {
   const insertItem = db.prepare(SQL.INSERT_ITEM)
   const countItems = db.prepare(SQL.COUNT_ITEMS)
   const findItem = db.prepare(SQL.FIND_ITEM)
-  const findProgress = db.prepare(SHARED.FIND_PROGRESS).pluck()
-  const findHolder = db.prepare(SHARED.FIND_HOLDER).pluck()
-  const setProgress = db.prepare(SHARED.SET_PROGRESS)
+  const findProgress = db.prepare(BASE.FIND_PROGRESS).pluck()
+  const findHolder = db.prepare(BASE.FIND_HOLDER).pluck()
+  const setProgress = db.prepare(BASE.SET_PROGRESS)
   const updateItem = db.prepare(SQL.UPDATE_ITEM)
   const requireQueue = createQueueFinder(db)
 
@@ -126,7 +126,7 @@ function createItemWrites(db: Connection, newId: () => string) {
 
 /** @returns a function that finds a queue. @throws ApiError annotation_queue_not_found */
 export function createQueueFinder(db: Connection): (name: QueueName) => KeyedQueue {
-  const findQueue = db.prepare(SHARED.FIND_QUEUE)
+  const findQueue = db.prepare(BASE.FIND_QUEUE)
   return ({ project_id, id }) => {
     const queue = findQueue.get({ project_id, id }) as KeyedQueue | undefined
     if (queue === undefined) throw new ApiError('annotation_queue_not_found', { param: 'queue_id' })

@@ -4,7 +4,7 @@ import type { Checkpoint } from '../../../domain/models/checkpoint.ts'
 import type { PreviewModel } from '../../../domain/models/preview-model.ts'
 import { cancelJob } from '../../../domain/training/training-moves.ts'
 import type { DeletedSteps } from '../../api/models/checkpoints.ts'
-import * as SHARED_CHECKPOINTS from '../../base/models/checkpoints.sql.ts'
+import * as BASE_CHECKPOINTS from '../../base/models/checkpoints.sql.ts'
 import * as SQL from '../../base/models/preview-models.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import type { JobMoves } from '../training/job-moves.ts'
@@ -31,7 +31,7 @@ export function createModelWrites(db: Connection, moves: JobMoves) {
   const insertModel = db.prepare(SQL.INSERT_PREVIEW_MODEL)
   const findByName = db.prepare(SQL.FIND_PREVIEW_MODEL_BY_NAME)
   const deleteModel = db.prepare(SQL.DELETE_PREVIEW_MODEL)
-  const insertCheckpoint = db.prepare(SHARED_CHECKPOINTS.INSERT_CHECKPOINT)
+  const insertCheckpoint = db.prepare(BASE_CHECKPOINTS.INSERT_CHECKPOINT)
   const raiseLastStep = db.prepare(CHECKPOINTS.RAISE_LAST_STEP)
   const hiding = createCheckpointHiding(db)
 

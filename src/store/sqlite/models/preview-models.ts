@@ -4,7 +4,7 @@ import { ApiError } from '../../../errors.ts'
 import type { ModelListing, PreviewModelStore } from '../../api/models/preview-models.ts'
 import { placeBefore, takeAccepted } from '../../base/db/listing.ts'
 import { isShown } from '../../base/models/model-listing.ts'
-import * as SHARED from '../../base/models/preview-models.sql.ts'
+import * as BASE from '../../base/models/preview-models.sql.ts'
 import type { JobBell } from '../../base/training/job-bell.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
@@ -23,8 +23,8 @@ export function createPreviewModelStore(
   writes: Writes,
   { bell, artifacts }: PreviewModelParts,
 ): PreviewModelStore {
-  const findById = db.prepare(SHARED.FIND_PREVIEW_MODEL)
-  const findCursor = db.prepare(SHARED.FIND_ANY_PREVIEW_MODEL)
+  const findById = db.prepare(BASE.FIND_PREVIEW_MODEL)
+  const findCursor = db.prepare(BASE.FIND_ANY_PREVIEW_MODEL)
   const list = {
     asc: db.prepare(SQL.LIST_PREVIEW_MODELS_ASC),
     desc: db.prepare(SQL.LIST_PREVIEW_MODELS_DESC),

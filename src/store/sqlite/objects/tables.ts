@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ApiError } from '../../../errors.ts'
 import type { NewRow, StoredTable, TableRow, TableStore } from '../../api/objects/tables.ts'
 import { includesKey } from '../../base/objects/sorted-keys.ts'
-import * as SHARED from '../../base/objects/tables.sql.ts'
+import * as BASE from '../../base/objects/tables.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import type { ReadPool } from '../read/read-pool.ts'
@@ -18,7 +18,7 @@ const GROUP_CHARACTERS = 1_048_576
 
 /** @param db - for reads on this thread */
 export function createTableStore(db: Connection, writes: Writes, reads: ReadPool): TableStore {
-  const findTable = db.prepare(SHARED.FIND_TABLE)
+  const findTable = db.prepare(BASE.FIND_TABLE)
   const findRow = db.prepare(SQL.FIND_ROW)
   const findDigest = db.prepare(SQL.FIND_ROW_DIGEST).pluck()
   const rowKeys = createRowKeys(db)

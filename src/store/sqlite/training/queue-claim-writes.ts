@@ -10,7 +10,7 @@ import {
   timeOutJob,
 } from '../../../domain/training/training-moves.ts'
 import type { Claim, ClaimedJob, QueueTimes } from '../../api/training/training-queue.ts'
-import * as SHARED from '../../base/training/training-queue.sql.ts'
+import * as BASE from '../../base/training/training-queue.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import type { JobMoves } from './job-moves.ts'
 import type { QueueRows } from './queue-rows.ts'
@@ -32,7 +32,7 @@ interface LeaseResumption {
 }
 
 export function createClaimWrites(db: Connection, moves: JobMoves, rows: QueueRows) {
-  const listClaimable = db.prepare(SHARED.LIST_CLAIMABLE_JOBS)
+  const listClaimable = db.prepare(BASE.LIST_CLAIMABLE_JOBS)
   const extendLeases = db.prepare(SQL.EXTEND_LEASES)
   const moveWaits = db.prepare(SQL.MOVE_WAITS)
   const endAllOverdue = prepareEndOverdue(db, moves)

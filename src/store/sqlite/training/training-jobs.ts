@@ -7,7 +7,7 @@ import type { JobView, TrainingJobStore } from '../../api/training/training-jobs
 import { FIND_ANY_PREVIEW_MODEL } from '../../base/models/preview-models.sql.ts'
 import type { JobBell } from '../../base/training/job-bell.ts'
 import { chunksOf } from '../../base/training/payload-chunks.ts'
-import * as SHARED from '../../base/training/training-jobs.sql.ts'
+import * as BASE from '../../base/training/training-jobs.sql.ts'
 import type { Connection } from '../db/connection.ts'
 import { toStoreError } from '../db/store-error.ts'
 import { type FileFolder, PAYLOADS_DIRECTORY } from '../files/file-folder.ts'
@@ -28,7 +28,7 @@ export function createTrainingJobStore(
   writes: Writes,
   { payloads, bell }: TrainingJobParts,
 ): TrainingJobStore {
-  const findJob = db.prepare(SHARED.FIND_TRAINING_JOB)
+  const findJob = db.prepare(BASE.FIND_TRAINING_JOB)
   const findModel = db.prepare(FIND_ANY_PREVIEW_MODEL)
   const findStep = db.prepare(SQL.FIND_RESULT_STEP).pluck()
 
