@@ -5,6 +5,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
 import type { Clock } from './domain/time/clock.ts'
+import { answerEnd } from './http/answer-end.ts'
 import type { App } from './http/app-type.ts'
 import {
   useBasicAuthentication,
@@ -96,6 +97,7 @@ export async function buildApp(
   app.decorateRequest('refusal', null)
 
   await app.register(errorHandler)
+  await app.register(answerEnd)
   await app.register(requestLog)
   await app.register(requestWatch, { watch: deps.metrics })
   await app.register(drain, { drainTimeoutMs: config.drainTimeoutMs })

@@ -76,14 +76,19 @@ export function answerClientErrors(watch: RequestWatch) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     const code = CLIENT_ERROR_CODES[error.code ?? ''] ?? 'invalid_http'
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy(error)
-    else endWithError(socket, new ApiError(code), watch)
+    // A client that disconnects inside of a body is counted with the answer that it does not get.
+    else endWithError(socket, new ApiError(code), isCut(error) ? null : watch)
   }
 }
 
+function isCut({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'HPE_INVALID_EOF_STATE'
+}
+
 /** Writes a whole answer to a socket without a request object, counts it, and closes the socket. */
-export function endWithError(socket: Socket, error: ApiError, watch: RequestWatch): void {
+export function endWithError(socket: Socket, error: ApiError, watch: RequestWatch | null): void {
   const { status } = ERRORS[error.code]
-  watch.answered({
+  watch?.answered({
     ...{ route: 'unknown', method: 'other' },
     status,
     seconds: 0,

@@ -21,24 +21,20 @@ export const requestLog = fp(
       reply.header('x-request-id', request.id)
       done()
     })
-    app.addHook('onResponse', (request, reply, done) => {
-      if (reply.statusCode === 503) {
-        done()
-        return
-      }
+    app.onAnswerEnd((request, { status, isCut, durationMs }) => {
+      if (status === 503) return
       lines.info(
         {
           request_id: request.id,
           method: request.method,
           route: request.routeOptions.url ?? null,
-          status: reply.statusCode,
-          duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
+          status,
+          duration_ms: Math.round(durationMs * 1000) / 1000,
           svc_user_id: request.principal?.svc_user_id ?? null,
         },
-        'request answered',
+        isCut ? 'client disconnected before the end of the answer' : 'request answered',
       )
-      done()
     })
   },
-  { name: 'request-log' },
+  { name: 'request-log', dependencies: ['answer-end'] },
 )

@@ -26,18 +26,17 @@ interface RequestWatchOptions {
 
 export const requestWatch = fp(
   async (app: App, { watch }: RequestWatchOptions) => {
-    app.addHook('onResponse', (request, reply, done) => {
+    app.onAnswerEnd((request, { status, refusal, durationMs }) => {
       const { url: route } = request.routeOptions
       const isKnown = route !== undefined && !request.is404
       watch.answered({
         route: isKnown ? route : 'unknown',
         method: isKnown ? request.method : 'other',
-        status: reply.statusCode,
-        seconds: reply.elapsedTime / 1000,
-        refusal: request.refusal,
+        status,
+        seconds: durationMs / 1000,
+        refusal,
       })
-      done()
     })
   },
-  { name: 'request-watch' },
+  { name: 'request-watch', dependencies: ['answer-end'] },
 )

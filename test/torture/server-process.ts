@@ -44,7 +44,7 @@ export async function startServer(dataDir: string): Promise<ServerProcess> {
   const told: string[] = []
   const url = await new Promise<string>((resolve, reject) => {
     lines.on('line', (line) => {
-      if (!line.includes('request answered')) told.push(line)
+      if (!/request answered|client disconnected/.test(line)) told.push(line)
       const match = /listening at (http:\/\/[^"]+)"/.exec(line)
       if (match?.[1]) resolve(match[1])
     })

@@ -41,13 +41,11 @@ export const drain = fp<DrainOptions>(
     app.decorate('stopping', stop.signal)
     app.decorate('openAbort', createAborts(abort.signal))
     app.decorate('openWait', createAborts(stop.signal))
-    const leave = () => {
+    app.onAnswerEnd(() => {
       running -= 1
-    }
+    })
     app.addHook('onRequest', (_request, reply, done) => {
       running += 1
-      // Every answer closes once, so the listener need not be removed.
-      reply.raw.on('close', leave)
       if (!isDraining) {
         done()
         return
@@ -75,5 +73,5 @@ export const drain = fp<DrainOptions>(
       app.server.closeAllConnections()
     })
   },
-  { name: 'drain' },
+  { name: 'drain', dependencies: ['answer-end'] },
 )
