@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { ApiError } from '../../errors.ts'
 import type { App } from '../app-type.ts'
 import { type ParseResult, parseStrictly, parseTolerantly } from './tolerant-parse.ts'
-import { toNeutralNames, toVendorMessage, toVendorNames, toVendorPath } from './vendor-names.ts'
+import { toNeutralNames, toVendorNames, toVendorText } from './vendor-names.ts'
 
 /** How a scope spells names, for data that bypasses the framework's validation and serialization. */
 interface Spelling {
@@ -39,7 +39,7 @@ export function useNeutralNames(app: App): void {
 export function useVendorNames(app: App): void {
   app.decorate('spelling', {
     isStrict: false,
-    parse: (schema, item) => parseTolerantly(schema, item, toVendorPath),
+    parse: (schema, item) => parseTolerantly(schema, item, toVendorText),
     spellOut: toVendorNames,
   })
   app.addHook('onRoute', (route) => {
@@ -52,11 +52,11 @@ export function useVendorNames(app: App): void {
   app.setValidatorCompiler<z.ZodType>(
     ({ schema }) =>
       (data) =>
-        parseTolerantly(schema, data, toVendorPath),
+        parseTolerantly(schema, data, toVendorText),
   )
   // Thrown on, the error reaches the handler of the whole server.
   app.setErrorHandler((error) => {
-    if (error instanceof ApiError) error.message = toVendorMessage(error.message)
+    if (error instanceof ApiError) error.message = toVendorText(error.message)
     throw error
   })
   app.setSerializerCompiler<z.ZodType>(({ schema, method, url }) => (data) => {

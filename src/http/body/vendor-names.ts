@@ -70,14 +70,9 @@ export function toVendorNames<T>(answer: T): T {
   return rename(answer, toVendor) as T
 }
 
-/** Returns the dotted path of a problem with vendor names, such as `start.wb_user_id`. */
-export function toVendorPath(path: string): string {
-  return path.replace(/(?<=^|\.)svc_\w+/g, (name) => toVendor.get(name) ?? name)
-}
-
-/** Returns a message of an error with vendor names. */
-export function toVendorMessage(message: string): string {
-  return message.replace(/\bsvc_\w+/g, (name) => toVendor.get(name) ?? name)
+/** Returns an error message, or the dotted path of a problem such as `start.wb_user_id`, with vendor names. */
+export function toVendorText(text: string): string {
+  return text.replace(/\bsvc_\w+/g, (name) => toVendor.get(name) ?? name)
 }
 
 function rename(value: unknown, names: Names): unknown {
