@@ -19,7 +19,8 @@ const MEASURES: Readonly<
 > = {
   latency: { label: 'Latency', numberIn: (run) => run.latencyMs, format: formatMs },
   model_latency: {
-    ...{ label: 'Model latency', numberIn: (run) => run.modelLatencyMs },
+    label: 'Model latency',
+    numberIn: (run) => run.modelLatencyMs,
     format: formatMs,
   },
   tokens: { label: 'Tokens', numberIn: (run) => run.tokens, format: formatCount },
