@@ -6,6 +6,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   it('signs in with a key, tells of a wrong one, and opens no dialog of the browser', async () => {
     const { page, url, key, complaints } = await openPage()
     await page.goto(url)
+    await page.locator('#key:focus').waitFor()
     await page.fill('#key', 'wk_wrong')
     await page.click('text=Sign in')
     await page.getByRole('alert').waitFor()
