@@ -16,7 +16,7 @@ import { contentEncoding } from './http/body/content-encoding.ts'
 import { jsonBody } from './http/body/json-body.ts'
 import { useNeutralNames, useVendorNames } from './http/body/spelling.ts'
 import { unreadBody } from './http/body/unread-body.ts'
-import { validation } from './http/body/validation.ts'
+import { NO_OTHER_COMPILERS, validation } from './http/body/validation.ts'
 import { createClock } from './http/clock.ts'
 import { documentScope, openapi } from './http/document/openapi.ts'
 import { answerClientErrors, answerFrameworkError, errorHandler } from './http/error-handler.ts'
@@ -68,6 +68,8 @@ import { trajectoryRoutes } from './routes/training/trajectories.ts'
 import { workerRoutes } from './routes/training/worker.ts'
 import { usageRoutes } from './routes/usage/usage.ts'
 
+const { version } = packageJson
+
 /**
  * Builds the app over opened dependencies. The caller closes both, the app first.
  *
@@ -91,6 +93,7 @@ export async function buildApp(
     genReqId: chooseRequestId,
     clientErrorHandler: answerClientErrors(deps.metrics),
     frameworkErrors: answerFrameworkError,
+    schemaController: { compilersFactory: NO_OTHER_COMPILERS },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
   }).withTypeProvider<ZodTypeProvider>()
   app.decorateRequest('principal', null)
@@ -106,7 +109,6 @@ export async function buildApp(
   await app.register(contentEncoding)
   await app.register(jsonBody)
   await app.register(validation)
-  const { version } = packageJson
   await app.register(openapi, { version })
 
   await app.register(healthRoutes, { checkStore: deps.checkStore })
