@@ -12,8 +12,13 @@ async function openRegistry(): Promise<Registry> {
   return register
 }
 
-/** Renders them in the Prometheus text format. */
+/**
+ * Renders them in the Prometheus text format. The delays of the event loop are those since the last scrape; they are
+ * left out if none was measured since then, for which the library renders NaN and a minimum of 292 years.
+ */
 export async function renderProcessMetrics(): Promise<string> {
   opened ??= openRegistry()
-  return (await opened).metrics()
+  const text = await (await opened).metrics()
+  if (!/^nodejs_eventloop_lag_mean_seconds NaN$/im.test(text)) return text
+  return text.replace(/^nodejs_eventloop_lag_\w+_seconds \S+\n/gm, '')
 }
