@@ -29,7 +29,7 @@ export default defineConfig({
     // Node loads the files as it does for the server: the sources are what it runs without a build.
     experimental: { viteModuleRunner: false },
     // More than there are cores, as tests of sockets, processes and pages wait for the most part. Each compiles the same code
-    // anew: on two cores, three take 280 s and four 315 s.
+    // anew, so that with more of them a run takes more processor time.
     maxWorkers: availableParallelism() + 1,
     // Long, for machines that do other work too: only a test that hangs should meet them.
     testTimeout: 60_000,

@@ -56,7 +56,10 @@ async function ownApp(config: Config, deps: Deps): Promise<LentApp> {
 
 let lentModels: Promise<Pick<Deps, 'models'>> | null = null
 
-/** The models of the default settings, for all tests of this process: to start the built-in one takes 0.2 s of CPU time. */
+/**
+ * The models of the default settings, for all tests of this process: to start the built-in one takes 0.2 s of CPU time. They
+ * are never closed, and end with the process.
+ */
 async function lendModels(config: Config): Promise<Pick<Deps, 'models'>> {
   lentModels ??= openDeps({ ...config, store: 'sqlite' }).then(({ models }) => ({ models }))
   return await lentModels
