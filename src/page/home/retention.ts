@@ -1,6 +1,6 @@
 /** Shows how long the project keeps its calls; administrators can change it. */
 import { html } from 'htm/preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ask, wordsOf } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import { may } from '../api/session.ts'
@@ -72,7 +72,7 @@ function Change({ project, days, onSet, onLeave }: ChangeProps) {
   const [failure, setFailure] = useState<string | null>(null)
   const wayOut = useRef<HTMLButtonElement>(null)
   // The focused button was removed, and a second Enter must delete nothing.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (doomed !== null) wayOut.current?.focus()
   }, [doomed])
   const tell = (error: unknown) => setFailure(wordsOf(error))

@@ -1,6 +1,6 @@
 /** A conversation with one model, whose messages can be changed. */
 import { html } from 'htm/preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { formatCount, formatMs } from '../parts/format.ts'
 import { MessageItem } from '../parts/message-list.ts'
 import type { Message } from '../parts/messages.ts'
@@ -130,7 +130,7 @@ function Editable({ message, draft, isFixed, onEdit, onChange }: EditableProps) 
   const field = useRef<HTMLTextAreaElement>(null)
   const isLeft = useRef(false)
   // The button that had the focus is gone: with its editor, or for it.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (draft !== null) field.current?.focus()
     else if (isLeft.current) button.current?.focus()
     isLeft.current = false

@@ -1,6 +1,6 @@
 /** Talks to one model, or to two side by side; every answer is recorded as a call of the project. */
 import { html } from 'htm/preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ask, wordsOf } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import { MessageList } from '../parts/message-list.ts'
@@ -54,7 +54,7 @@ function Chat({ project, parameters, recorded }: ChatProps) {
   useEffect(() => () => running.current.abort(), [])
   const box = useRef<HTMLDivElement>(null)
   // The button that added it is gone.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (panes.length > 1)
       box.current?.querySelector<HTMLElement>('.pane:last-child select')?.focus()
   }, [panes.length])

@@ -1,7 +1,7 @@
 /** The root of the page: the session, and the view named by the address. */
 import { effect } from '@preact/signals'
 import { html } from 'htm/preact'
-import { useEffect, useErrorBoundary, useRef } from 'preact/hooks'
+import { useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks'
 import { wordsOf } from '../api/client.ts'
 import { key } from '../api/key.ts'
 import { caller, readCallerAgain, sessionFailure, signOut } from '../api/session.ts'
@@ -34,7 +34,7 @@ export function App() {
 /** Moves the focus to the new view when the focused link was removed with the old one. @param name - of the view */
 function useFocusAt(name: string | null): void {
   const last = useRef(name)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const isNew = last.current !== name
     last.current = name
     if (isNew && document.activeElement === document.body)

@@ -1,6 +1,6 @@
 /** The header of every view: project, views, time, user. */
 import { html } from 'htm/preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { caller, may, signOut } from '../api/session.ts'
 import { go, place, serverView } from './location.ts'
 import { pathTo, type View } from './place.ts'
@@ -29,7 +29,7 @@ export function Header() {
   const at = place.value
   const ways = useRef<HTMLDivElement>(null)
   // On a narrow screen the ways are one line that scrolls.
-  useEffect(() => {
+  useLayoutEffect(() => {
     const chosen = ways.current?.querySelector<HTMLElement>('[aria-current]')
     if (ways.current && chosen) ways.current.scrollLeft = chosen.offsetLeft - WAY_SEEN_PX
   }, [at?.view, serverView.value])

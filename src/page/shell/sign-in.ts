@@ -1,6 +1,6 @@
 /** Asks for an API key. */
 import { html } from 'htm/preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { signedOutBecause } from '../api/key.ts'
 import { signIn } from '../api/session.ts'
 import { Failure } from '../parts/notice.ts'
@@ -9,7 +9,7 @@ export function SignIn() {
   const [secret, setSecret] = useState('')
   const [failure, setFailure] = useState<string | null>(null)
   const field = useRef<HTMLInputElement>(null)
-  useEffect(() => field.current?.focus(), [])
+  useLayoutEffect(() => field.current?.focus(), [])
   const submit = async (event: Event) => {
     event.preventDefault()
     setFailure(await signIn(secret.trim()))

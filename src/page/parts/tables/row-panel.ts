@@ -1,7 +1,7 @@
 /** One row of a table whole, below it. */
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 interface RowPanelProps {
   /** What it shows. */
@@ -16,7 +16,7 @@ export function RowPanel({ label, title, onClose, children }: RowPanelProps) {
   const panel = useRef<HTMLElement>(null)
   const [opener] = useState(() => document.activeElement as HTMLElement | null)
   // Far below the row that a person at the keyboard has opened.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (opener?.matches(':focus-visible')) panel.current?.focus()
   }, [])
   const close = () => {

@@ -1,7 +1,7 @@
 /** A list of any length. Only the visible rows are in the document. */
 import { html } from 'htm/preact'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 /** Rows beyond both edges, so that fast scrolling finds them there. */
 const MARGIN_ROWS = 10
@@ -61,7 +61,7 @@ export function WindowList(props: WindowListProps) {
     }
   }, [rowHeight])
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = box.current
     if (element === null || shown === undefined || shown < 0) return
     const [top, bottom] = [shown * rowHeight, (shown + 1) * rowHeight]
@@ -71,7 +71,7 @@ export function WindowList(props: WindowListProps) {
   }, [shown])
 
   const startAt = useRef(props.startAt ?? 0)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = box.current
     if (element === null || startAt.current === 0) return
     // Do not move readers who have scrolled in the meantime.
