@@ -47,8 +47,8 @@ describe('the files of adapters', () => {
     const needed = files.use(adapter('needed'), tell)
     const { value: path } = await needed.next()
     const old = await pathOf('old')
-    const others = Array.from({ length: 8 }, (_, n) => `other-${n}`)
-    const paths = await Promise.all(others.map(pathOf))
+    const paths: string[] = []
+    for (let n = 0; n < 8; n += 1) paths.push(await pathOf(`other-${n}`))
     expect([path, old, ...paths].map((each) => existsSync(each ?? ''))).toEqual([
       ...[true, false, false],
       ...Array(7).fill(true),
