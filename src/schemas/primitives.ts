@@ -91,6 +91,9 @@ export const FreeObject = z
 /** A whole number that JavaScript holds exactly. */
 export const SafeInteger = z.int()
 
+/** A count or a sum of an answer. Beyond 2^53, where clients may report any number, it is the nearest double. */
+export const Total = z.number().meta({ type: 'integer' })
+
 /** A date-time string on the wire. Spec: §2.5, §4.2, §4.4. */
 export const Timestamp = z
   .string()

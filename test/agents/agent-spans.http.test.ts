@@ -95,6 +95,36 @@ describeEachStore('agents', (build) => {
       ])
     })
 
+    it('shows a span with its op where a client sent a name that is no text', async () => {
+      const otel_dump = { name: { a: 1 }, kind: 'x', status: 7, events: 1, attributes: {} }
+      const started_at = '2023-11-14T22:00:00Z'
+      await test.deps.calls.startCall(startOf({ id: 'odd', otel_dump, started_at }))
+      const request = { started_before: '2023-11-14T22:00:01Z', include_details: true }
+      const { body } = await ask('spans/query', request)
+      expect(body.spans).toMatchObject([{ span_id: 'odd', span_name: 'predict' }])
+    })
+
+    it('adds up tokens beyond what a double holds exactly', async () => {
+      const attributes = {
+        'gen_ai.agent.name': 'huge',
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.conversation.id': 'huge',
+        'gen_ai.usage.input_tokens': 2 ** 53,
+        'gen_ai.usage.output_tokens': '1e308',
+      }
+      const trace_id = traceId(8)
+      const spans = [1, 2].map((n) => buildSpan({ trace_id, span_id: spanId(800 + n), attributes }))
+      await test.post('/v1/traces', toJsonRequest(spans), { headers: { project_id: PROJECT } })
+      const query = equals('agent_name', 'huge')
+      const sums = { total_input_tokens: 2 ** 54 - 2, total_output_tokens: 2 ** 54 - 2 }
+      const group_by = [{ source: 'field', key: 'agent_name' }]
+      expect((await ask('spans/query', { query, group_by })).body.groups).toMatchObject([sums])
+      expect((await ask('query')).body.agents).toContainEqual(expect.objectContaining(sums))
+      expect((await ask('traces/chat', { trace_id })).body).toMatchObject(sums)
+      const { body } = await ask('conversations/chat', { conversation_id: 'huge' })
+      expect(body.turns).toMatchObject([sums])
+    })
+
     it('leaves out calls that were deleted', async () => {
       const call_ids = [spanId(36)]
       expect((await test.post('/calls/delete', { project_id: PROJECT, call_ids })).status).toBe(200)

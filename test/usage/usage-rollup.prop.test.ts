@@ -72,6 +72,21 @@ describe('rollUpUsage', () => {
       prompt_tokens_total_cost: null,
     })
   })
+
+  it('adds no token twice to a call, also where calls are below themselves', () => {
+    const links = fc.array(fc.nat({ max: 5 }), { minLength: 6, maxLength: 6 })
+    fc.assert(
+      fc.property(links, (parents) => {
+        const calls = parents.map((parent, index) => ({
+          ...callOf({ id: `c${index}`, parent, tokens: 0 }, 10 ** index, 1),
+          usage: readUsage({ usage: { m: { prompt_tokens: 10 ** index } } }),
+        }))
+        for (const { m } of rollUpUsage(calls, 'own', false).values()) {
+          expect(String(m?.prompt_tokens)).toMatch(/^[01]+$/)
+        }
+      }),
+    )
+  })
 })
 
 function hash(text: string, seed: number): number {

@@ -57,6 +57,16 @@ describe('POST /trace/usage', () => {
   const url = '/trace/usage'
   itRefusesBadRequests({ url, body: PROJECT, scope: 'traces:read' })
 
+  it('adds up tokens beyond what a double holds exactly', async () => {
+    const app = await buildTestApp()
+    const huge = { prompt_tokens: 1e30, completion_tokens: 1 }
+    await record(app, { id: 'root', usage: { m: 10 } })
+    await record(app, { id: 'a', parent_id: 'root', usage: { m: huge } })
+    const sum = { m: 2 ** 53 + 8 }
+    expect(await tokens(app, url, {})).toEqual({ root: sum, a: { m: 2 ** 53 - 1 } })
+    expect(await tokens(app, '/calls/usage', { call_ids: ['root'] })).toEqual({ root: sum })
+  })
+
   it('gives every call its usage with that of its descendants', async () => {
     const app = await buildTestApp({ dataDir: makeTempDir() })
     await record(app, ...TREE, { id: 'other', trace_id: 'u', usage: { m: 1 } })

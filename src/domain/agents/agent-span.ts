@@ -73,7 +73,8 @@ export function toAgentSpan(call: CallTexts): AgentSpan | null {
       trace_id: call.trace_id,
       span_id: call.id,
       parent_span_id: call.parent_id,
-      span_name: dump.name ?? call.op_name,
+      // Clients may send any dump with a call.
+      span_name: typeof dump.name === 'string' ? dump.name : call.op_name,
       span_kind: KINDS[dump.kind] ?? 'UNSPECIFIED',
       status_code: STATUSES[dump.status?.code ?? 0] ?? 'UNSET',
       status_message: textOf(dump.status?.message),

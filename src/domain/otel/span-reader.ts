@@ -96,7 +96,7 @@ function isId(text: string): boolean {
 function toCount(value: unknown): number | null {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) && number >= 0
-    ? Math.trunc(number)
+    ? Math.min(Math.trunc(number), Number.MAX_SAFE_INTEGER)
     : null
 }
 

@@ -39,6 +39,7 @@ export function rollUpUsage(
 ): Map<string, UsageByModel> {
   const totals = new Map(calls.map(({ id }) => [id, new Map<string, Totals>()]))
   const nested = counting === 'own' ? sumChildren(calls) : null
+  const isAdded = new Set<string>()
   for (const call of childrenFirst(calls)) {
     const sums = totals.get(call.id) as Map<string, Totals>
     for (const report of call.usage) {
@@ -47,7 +48,9 @@ export function rollUpUsage(
       if (used) addTotals(sums, used.model, { ...used, cost: prices && costParts(used, prices) })
     }
     const parent = call.parent_id === null ? undefined : totals.get(call.parent_id)
-    if (!parent || call.parent_id === call.id) continue
+    isAdded.add(call.id)
+    // Calls in a circle would otherwise get their own usage back.
+    if (!parent || isAdded.has(call.parent_id as string)) continue
     for (const [model, total] of sums) addTotals(parent, model, total)
   }
   return new Map(

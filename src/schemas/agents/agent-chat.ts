@@ -1,6 +1,6 @@
 /** Turns of agents as chats, and the spans of conversations, on the wire. Additions to the spec. */
 import { z } from 'zod'
-import { ClientId, FreeObject } from '../primitives.ts'
+import { ClientId, FreeObject, Total } from '../primitives.ts'
 import {
   count,
   project_id,
@@ -65,7 +65,7 @@ export const ConversationSpansRequest = z
   })
   .meta({ id: 'ConversationSpansRequest', description: 'Which conversations.' })
 
-const tokens = z.int().nullable()
+const tokens = Total.nullable()
 const refs = z.array(z.string())
 const status = statusCode.nullable()
 

@@ -1,7 +1,7 @@
 /** What of a span is grouped by or measured, on the wire. Additions to the spec, in the shapes of the tracing SDKs. */
 
 import { z } from 'zod'
-import { ProjectId, Timestamp } from '../primitives.ts'
+import { ProjectId, Timestamp, Total } from '../primitives.ts'
 import { FieldPath, Query, SORT_TERMS_MAX } from '../query/query-expression.ts'
 
 /** Limit: rows of one answer. */
@@ -154,7 +154,7 @@ export function limitOf(fallback: number, max: number = AGENT_ROWS_MAX, min = 0)
 }
 
 /** Counts and money of an answer. */
-export const count = (what: string) => z.int().describe(what)
+export const count = (what: string) => Total.describe(what)
 export const usd = z
   .number()
   .nullable()

@@ -1,6 +1,6 @@
 /** Tables of the results of evaluations on the wire. An addition to the spec, with the fields of the public tracing clients. */
 import { z } from 'zod'
-import { ClientId } from '../primitives.ts'
+import { ClientId, Total } from '../primitives.ts'
 import { FieldPath, Query, SORT_TERMS_MAX } from '../query/query-expression.ts'
 
 /** Limit: evaluations of one answer. */
@@ -93,7 +93,7 @@ export const EvalTrial = z
     model_output: anything('What the model gave.'),
     scores: z.record(z.string(), z.unknown()).describe('Results of scorers, by name.'),
     model_latency_seconds: z.number().nullable().describe('How long the prediction took.'),
-    total_tokens: z.int().nullable().describe('Tokens of the prediction, calls below it included.'),
+    total_tokens: Total.nullable().describe('Tokens of the prediction, calls below it included.'),
     total_cost: z
       .number()
       .nullable()

@@ -1,7 +1,7 @@
 /** Usage of calls with their descendants on the wire; additions to the spec. */
 import { z } from 'zod'
 import { CallsFilter } from '../calls/calls-filter.ts'
-import { ClientId, ProjectId } from '../primitives.ts'
+import { ClientId, ProjectId, Total } from '../primitives.ts'
 import { Query } from '../query/query-expression.ts'
 import { UsageCounting } from './usage-counting.ts'
 
@@ -66,7 +66,7 @@ export const CallsUsageRequest = z
   })
   .meta({ id: 'CallsUsageRequest', description: 'Calls whose usage is summed up.' })
 
-const count = (what: string) => z.int().describe(what)
+const count = (what: string) => Total.describe(what)
 const money = (what: string) =>
   z.number().nullable().describe(`${what}, USD; null when not requested or without a price.`)
 
