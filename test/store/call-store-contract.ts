@@ -173,6 +173,17 @@ export function describeCallStoreContract(name: string, create: () => Promise<Ca
       await expect(calls.deleteCalls(deletion)).resolves.toBe(0)
       await calls.endCall(endOf())
       await calls.startCall(startOf())
+      const others = [
+        { start: startOf({ op_name: 'x' }), end: null },
+        { start: null, end: endOf({ output: 2 }) },
+        { start: startOf({ op_name: 'y' }), end: endOf({ output: 3 }) },
+      ]
+      const started = { id: 'call-1', trace_id: 'made-trace' }
+      await expect(calls.writeParts(others)).resolves.toEqual([
+        { started },
+        { started: null },
+        { started },
+      ])
       await expect(calls.findCall('acme/demo', 'call-1')).resolves.toBeNull()
       await expect(calls.findCall('acme/demo', 'child')).resolves.toBeNull()
       await expect(calls.findCall('acme/demo', 'other')).resolves.not.toBeNull()

@@ -158,13 +158,15 @@ function addRows(
   }
 }
 
-function requireSameStart({ start }: CallState, again: CallStart): void {
+/** Parts of a deleted call are accepted, and compared with nothing. */
+function requireSameStart({ start, isDeleted }: CallState, again: CallStart): void {
+  if (isDeleted) return
   const isSameTrace = again.sent_trace_id === null || again.sent_trace_id === start?.known.trace_id
   if (!isSameTrace || start?.hash !== hashStart(again)) {
     throw new ApiError('call_conflict', { param: 'start.id' })
   }
 }
 
-function requireSameEnd({ endHash }: CallState, again: CallEnd): void {
-  if (endHash !== hashEnd(again)) throw new ApiError('call_conflict', { param: 'end.id' })
+function requireSameEnd({ endHash, isDeleted }: CallState, again: CallEnd): void {
+  if (!isDeleted && endHash !== hashEnd(again)) throw new ApiError('call_conflict', { param: 'end.id' })
 }

@@ -150,17 +150,15 @@ async function writeBatch(
     ...parts.flatMap(({ start, end }) => [...(start ? [start] : []), ...(end ? [end] : [])]),
     ...(rename ? [rename] : []),
   ])
-  // Naming a deleted call is refused; its parts are accepted.
-  const withDeleted = batch.some(({ rename }) => rename !== null)
-  const calls = createBatch(await findStates(db, names, { withDeleted }), nested)
-  const results = batch.map((job) => {
-    try {
-      if (job.rename) calls.rename(job.rename)
-      return { value: job.parts.map(calls.writePart) }
-    } catch (error) {
-      return { error }
-    }
-  })
+  const decide = async (withDeleted: boolean) => {
+    const calls = createBatch(await findStates(db, names, { withDeleted }), nested)
+    return { calls, results: batch.map((job) => decideJob(job, calls)) }
+  }
+  // Only what is refused can depend on deletions: most batches need not look them up.
+  const hasRename = batch.some(({ rename }) => rename !== null)
+  let decided = await decide(hasRename)
+  if (!hasRename && decided.results.some(hasRefusal)) decided = await decide(true)
+  const { calls, results } = decided
   const rows = calls.rows(nextVersion())
   // In this order a call that can be listed can always be found by its id.
   for (const table of ['call_early_ends', 'call_names', 'call_ids', 'calls'] as const) {
@@ -171,6 +169,21 @@ async function writeBatch(
     if (result && 'error' in result) job.reject(result.error)
     else job.resolve(result?.value)
   })
+}
+
+type Decision = { readonly value: readonly PartResult[] } | { readonly error: unknown }
+
+function decideJob({ parts, rename }: Job, calls: ReturnType<typeof createBatch>): Decision {
+  try {
+    if (rename) calls.rename(rename)
+    return { value: parts.map(calls.writePart) }
+  } catch (error) {
+    return { error }
+  }
+}
+
+function hasRefusal(decision: Decision): boolean {
+  return 'error' in decision || decision.value.some((result) => 'error' in result)
 }
 
 /** It may or may not be stored. */
