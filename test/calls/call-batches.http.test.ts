@@ -123,7 +123,8 @@ describe('POST /call/upsert_batch', () => {
       const key = await app.createKey({ projects: ['acme/*'] })
       const foreign = start('x', { project_id: 'beta/demo' })
       const { body } = await app.post(url, { batch: [foreign, start('a')] }, { key })
-      expect(body.errors).toMatchObject([{ index: 0, code: 'project_forbidden' }])
+      const param = 'batch[0].req.start.project_id'
+      expect(body.errors).toMatchObject([{ index: 0, code: 'project_forbidden', param }])
       expect(await read(app, 'a')).toMatchObject({ id: 'a' })
       const other = await app.post('/call/read', { project_id: 'beta/demo', id: 'x' })
       expect(other.body.error.code).toBe('call_not_found')

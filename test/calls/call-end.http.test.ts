@@ -66,7 +66,10 @@ describe('POST /call/end', () => {
       await post('/call/start', START)
       const key = await createKey({ projects: ['beta/*'] })
       const { status, body } = await post('/call/end', END, { key })
-      expect([status, body.error.code]).toEqual([403, 'project_forbidden'])
+      expect([status, body.error]).toMatchObject([
+        403,
+        { code: 'project_forbidden', param: 'end.project_id' },
+      ])
       expect((await post('/call/read', READ)).body.call.ended_at).toBeNull()
     })
   })

@@ -107,7 +107,10 @@ describe('POST /call/start', () => {
       const { post, createKey } = await buildTestApp()
       const key = await createKey({ projects: ['acme/other', 'beta/*'] })
       const { status, body } = await post('/call/start', { start: FULL }, { key })
-      expect([status, body.error.code]).toEqual([403, 'project_forbidden'])
+      expect([status, body.error]).toMatchObject([
+        403,
+        { code: 'project_forbidden', param: 'start.project_id' },
+      ])
       const read = await post('/call/read', { project_id: 'acme/demo', id: 'call-1' })
       expect(read.status).toBe(404)
     })

@@ -97,14 +97,15 @@ describe('POST /obj/read', () => {
     const app = await buildTestApp()
     await publish(app, 1)
     const key = await app.createKey({ projects: ['other/*'] })
-    for (const [url, body] of [
-      ['/obj/read', { ...NAME, digest: 'v0' }],
-      ['/objs/query', { project_id: PROJECT }],
-      ['/obj/delete', NAME],
-      ['/obj/create', objectOf()],
+    for (const [url, param, body] of [
+      ['/obj/read', 'project_id', { ...NAME, digest: 'v0' }],
+      ['/objs/query', 'project_id', { project_id: PROJECT }],
+      ['/obj/delete', 'project_id', NAME],
+      ['/obj/create', 'obj.project_id', objectOf()],
+      ['/table/create', 'table.project_id', { table: { project_id: PROJECT, rows: [] } }],
     ] as const) {
       const { status, body: answer } = await app.post(url, body, { key })
-      expect([status, answer.error.code]).toEqual([403, 'project_forbidden'])
+      expect([status, answer.error]).toMatchObject([403, { code: 'project_forbidden', param }])
     }
   })
 

@@ -116,6 +116,13 @@ describe(`POST ${URL}`, () => {
     expect(await listed({ offset: 5 })).toEqual([])
   })
 
+  it('takes 0 for the duration of a turn whose end comes before its start', async () => {
+    const app = await buildTestApp()
+    await record(app, [turn('odd', 'talk', 5, 3), turn('even', 'talk', 1, 2)])
+    const durations = { p50_turn_duration_ms: 500, turn_count: 2 }
+    expect(await list(app)).toMatchObject([durations])
+  })
+
   it('forgets deleted calls, and knows nothing of other projects', async () => {
     const app = await buildTestApp()
     await record(app, CALLS)

@@ -54,10 +54,9 @@ export function requireAccess(
   principal: Principal | null,
   scope: Scope,
   projectId: string,
+  param = 'project_id',
 ): Principal {
   const caller = requireScope(principal, scope)
-  if (!canUseProject(caller, projectId)) {
-    throw new ApiError('project_forbidden', { param: 'project_id' })
-  }
+  if (!canUseProject(caller, projectId)) throw new ApiError('project_forbidden', { param })
   return caller
 }

@@ -66,7 +66,8 @@ function createThreadSums(thread_id: string) {
       if (last === null || endOf(turn) >= endOf(last)) last = turn
       if (turn.ended_at_us === null) return
       ended += 1
-      durations.add((turn.ended_at_us - turn.started_at_us) / US_PER_MS)
+      // Where clocks disagree, the end may come first.
+      durations.add(Math.max(0, turn.ended_at_us - turn.started_at_us) / US_PER_MS)
     },
     /** Null for a thread without turns. */
     sums(): ThreadSums | null {

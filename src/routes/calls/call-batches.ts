@@ -59,10 +59,10 @@ function addUpsertBatch(app: App, { calls, refScheme }: CallBatchRoutesOptions):
       const prepared = prepareBatch(request.body.batch, (json): CallParts => {
         const item = parseItem(app, CallBatchItem, json)
         if (item.mode === 'end') {
-          requireAccess(caller, 'traces:write', item.req.end.project_id)
+          requireAccess(caller, 'traces:write', item.req.end.project_id, 'req.end.project_id')
           return { start: null, end: resolveCallEnd(item.req.end, refScheme) }
         }
-        requireAccess(caller, 'traces:write', item.req.start.project_id)
+        requireAccess(caller, 'traces:write', item.req.start.project_id, 'req.start.project_id')
         const start = resolveCallStart(item.req.start, defaultsFor(caller), refScheme)
         return { start, end: null }
       })

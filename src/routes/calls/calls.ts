@@ -60,7 +60,12 @@ function addCallStart(app: App, { calls, refScheme }: CallRoutesOptions): void {
     },
     async (request) => {
       const { start } = request.body
-      const caller = requireAccess(request.principal, 'traces:write', start.project_id)
+      const caller = requireAccess(
+        request.principal,
+        'traces:write',
+        start.project_id,
+        'start.project_id',
+      )
       const { svc_user_id, svc_username } = caller
       const defaults = { id: newId(), trace_id: newId(), svc_user_id, svc_username }
       return calls.startCall(resolveCallStart(start, defaults, refScheme))
@@ -83,7 +88,7 @@ function addCallEnd(app: App, { calls, refScheme }: CallRoutesOptions): void {
     },
     async (request) => {
       const { end } = request.body
-      requireAccess(request.principal, 'traces:write', end.project_id)
+      requireAccess(request.principal, 'traces:write', end.project_id, 'end.project_id')
       await calls.endCall(resolveCallEnd(end, refScheme))
       return {}
     },

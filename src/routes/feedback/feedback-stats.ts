@@ -46,7 +46,7 @@ function addStats(app: App, { feedback, nowUs }: FeedbackStatsRoutesOptions): vo
       operationId: 'getFeedbackStats',
       summary: 'Time-bucketed statistics of feedback payloads (addition to the spec).',
       description:
-        'Numbers are doubles. The slug of a metric is its path, with `_` for each character that is not a letter or digit.',
+        'Numbers are doubles. The slug of a metric is its path, with one `_` for each run of characters that are not letters, digits or `_`, and none at its ends.',
       body: FeedbackStatsRequest,
       response: FeedbackStatsResponse,
     },

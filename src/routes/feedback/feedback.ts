@@ -182,7 +182,7 @@ function addPayloadSchema(app: App, { feedback, nowUs }: FeedbackRoutesOptions):
         operationId: 'getFeedbackPayloadSchema',
         summary: 'List the leaf paths of the payloads in a time window, with their types.',
         description:
-          'The header `x-weft-paths-incomplete: true` means that some were left out at a limit on paths or bytes.',
+          'Reads the newest payload of each trigger_ref; feedback without one counts as one. The header `x-weft-paths-incomplete: true` means that some were left out at a limit on paths or bytes.',
         body: FeedbackPayloadSchemaRequest,
         response: { 200: FeedbackPayloadSchemaResponse },
       },

@@ -57,7 +57,12 @@ function addObjectCreate(app: App, { objects, nowUs }: ObjectRoutesOptions): voi
     },
     async (request) => {
       const { obj } = request.body
-      const { svc_user_id } = requireAccess(request.principal, 'traces:write', obj.project_id)
+      const { svc_user_id } = requireAccess(
+        request.principal,
+        'traces:write',
+        obj.project_id,
+        'obj.project_id',
+      )
       const defaults = { svc_user_id, created_at_us: nowUs() }
       const object = resolveObject(obj, request.bodyText ?? '', defaults)
       await objects.createObject(object)

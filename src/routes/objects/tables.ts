@@ -61,7 +61,7 @@ function addTableCreate(app: App, tables: TableStore): void {
     },
     async (request) => {
       const { project_id, expected_digest } = request.body.table
-      requireAccess(request.principal, 'traces:write', project_id)
+      requireAccess(request.principal, 'traces:write', project_id, 'table.project_id')
       const text = splitMembers(request.bodyText ?? '').get('table') ?? '{}'
       const rows = await digestRows(splitMembers(text).get('rows') ?? '[]')
       const row_digests = rows.map((row) => row.digest)

@@ -168,5 +168,6 @@ function requireSameStart({ start, isDeleted }: CallState, again: CallStart): vo
 }
 
 function requireSameEnd({ endHash, isDeleted }: CallState, again: CallEnd): void {
-  if (!isDeleted && endHash !== hashEnd(again)) throw new ApiError('call_conflict', { param: 'end.id' })
+  if (!isDeleted && endHash !== hashEnd(again))
+    throw new ApiError('call_conflict', { param: 'end.id' })
 }
