@@ -31,8 +31,8 @@ type Counts = Readonly<Record<string, unknown>>
 /**
  * Reads `summary.usage`. Prompt and input spellings are added up, so are completion and output.
  *
- * Spec: §2.5 summary (shape not shown). Choice: a missing total is input + output; a value that is no
- * number >= 0 counts as 0; cached tokens lie inside `prompt_tokens` (OpenAI) and beside `input_tokens`
+ * Spec: §2.5 summary (shape not shown). Choice: a total that is missing or null is input + output; any other value
+ * that is no number >= 0 counts as 0; cached tokens lie inside `prompt_tokens` (OpenAI) and beside `input_tokens`
  * when they are spelled `cache_*_input_tokens` (Anthropic).
  *
  * @throws ApiError validation_failed for more than USAGE_MODELS_MAX models or a name over 256 characters
@@ -70,7 +70,8 @@ function readCounts(model: string, counts: Counts): CallUsage {
     input_tokens: gross,
     uncached_input_tokens: isBeside ? gross : Math.max(0, gross - cacheRead - cacheCreation),
     output_tokens: output,
-    total_tokens: counts.total_tokens === undefined ? gross + output : whole(counts.total_tokens),
+    total_tokens:
+      (counts.total_tokens ?? null) === null ? gross + output : whole(counts.total_tokens),
     cache_read_input_tokens: cacheRead,
     cache_creation_input_tokens: cacheCreation,
     requests: tells_requests ? whole(counts.requests) : 1,
