@@ -14,6 +14,7 @@ import { TINY_OFFERS } from './inference/tiny/offers.ts'
 import { countCalls, countJobs } from './metrics/counted-stores.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createTraceReader, optionsOfTraceReader, type TraceReader } from './otel/span-reader.ts'
+import { createStepGate, type StepGate } from './retention/step-gate.ts'
 import type { KeyStore } from './store/api/access/keys.ts'
 import type { StoreWatch } from './store/api/figures.ts'
 import type { Stores } from './store/api/stores.ts'
@@ -42,6 +43,8 @@ export interface Deps extends Stores {
   readonly traceReader: TraceReader
   /** Metrics of the server. */
   readonly metrics: Metrics
+  /** The steps in which calls expire. */
+  readonly expirySteps: StepGate
 }
 
 /**
@@ -66,7 +69,8 @@ export async function openDeps(config: Config): Promise<Deps> {
       trainingQueue: countJobs(stores.trainingQueue, metrics),
     }
     const { reload: reloadModels } = models
-    return { ...stores, ...counted, keys, models, reloadModels, traceReader, metrics, close }
+    const own = { keys, models, reloadModels, traceReader, metrics, expirySteps: createStepGate() }
+    return { ...stores, ...counted, ...own, close }
   } catch (error) {
     await models.close()
     throw error

@@ -13,6 +13,7 @@ import {
   type TestCall,
   usageOf,
 } from '../stats/support/segment-calls.ts'
+import { expireAll } from '../store/support/expire-all.ts'
 import { readCaller } from '../support/read-caller.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
@@ -143,11 +144,10 @@ describe('calls that expire', () => {
         }
         const expire = async (hour: number) => {
           cutoffUs = Math.max(cutoffUs, BASE_US + hour * HOUR_US)
-          const { signal } = new AbortController()
           const expiry = { project_id: PROJECT, before_us: cutoffUs }
           // Pieces that are made meanwhile must not stay.
           const [gone] = await Promise.all([
-            store.removal.expireCalls(expiry, signal),
+            expireAll(store.removal, expiry),
             store.segments.buildAll(),
           ])
           left += gone

@@ -38,6 +38,19 @@ describe.each(['', '/traces'])('settings of projects below %s/', (root) => {
     expect(await ask('read', {})).toEqual({ retention_days: null })
   })
 
+  it('are answered when the removal of calls by an older setting has ended', async () => {
+    const { post, deps } = await buildTestApp()
+    const { promise: removed, resolve } = Promise.withResolvers<void>()
+    const order: string[] = []
+    const step = deps.expirySteps.run(() => removed).then(() => order.push('removed'))
+    const path = `${root}/project/ttl_settings/update`
+    const answer = post(path, { project_id, retention_days: null }).then(() => order.push('told'))
+    await expect.poll(() => deps.retention.findRetention(project_id)).not.toBeNull()
+    resolve()
+    await Promise.all([step, answer])
+    expect(order).toEqual(['removed', 'told'])
+  })
+
   it.each([0, -1, 1.5, 36_501, '30', true, [30]])('refuse %j days', async (retention_days) => {
     const { post, deps } = await buildTestApp()
     const path = `${root}/project/ttl_settings/update`

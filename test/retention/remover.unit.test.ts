@@ -2,6 +2,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { ProjectRetention } from '../../src/domain/projects/retention.ts'
 import { createRemovalRound } from '../../src/retention/removal-round.ts'
 import { repeatRounds } from '../../src/retention/remover.ts'
+import { createStepGate } from '../../src/retention/step-gate.ts'
+import type { RetentionStore } from '../../src/store/api/projects/retention.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 
 const DAY_US = 86_400_000_000
@@ -16,6 +18,8 @@ interface Scene {
   /** Fails for these projects; the empty text is the removal of deleted calls. */
   readonly failing?: readonly string[]
   readonly onExpire?: (project_id: string) => void
+  /** Called before the second step of each project, which has two if this is given. */
+  readonly beforeSecond?: (told: RetentionStore) => Promise<void>
 }
 
 async function playRound(scene: Scene, signal = new AbortController().signal) {
@@ -37,7 +41,9 @@ async function playRound(scene: Scene, signal = new AbortController().signal) {
           steps.push([project_id, (HOUR_OF_NOW_US - before_us) / DAY_US])
           scene.onExpire?.(project_id)
           fail(project_id)
-          return project_id === 'acme/empty' ? 0 : 3
+          const isDone = !scene.beforeSecond || steps.length > 1
+          if (!isDone) await scene.beforeSecond?.(retention)
+          return { calls: project_id === 'acme/empty' ? 0 : 3, isDone }
         },
         async removeDeleted() {
           steps.push(['deleted'])
@@ -46,7 +52,8 @@ async function playRound(scene: Scene, signal = new AbortController().signal) {
         },
       },
     },
-    ...{ defaultDays, nowUs: () => NOW_US, onRemoved: (what) => removed.push(what) },
+    ...{ defaultDays, steps: createStepGate(), nowUs: () => NOW_US },
+    ...{ onRemoved: (what) => removed.push(what) },
   })
   const failure = await round(signal).then(
     () => null,
@@ -66,6 +73,21 @@ describe('a round of removal', () => {
       steps: [['acme/demo', 30], ['acme/empty', 1], ['deleted']],
       removed: [{ project_id: 'acme/demo', calls: 3 }, { calls: 2 }],
       failure: null,
+    })
+  })
+
+  it('looks before each step whether the project keeps its calls meanwhile', async () => {
+    const project_id = 'acme/demo'
+    const told = [{ project_id, retention_days: 30 }]
+    const change = (retention_days: number | null) => (store: RetentionStore) =>
+      store.setRetention({ project_id, retention_days })
+    expect(await playRound({ told, beforeSecond: change(null) })).toMatchObject({
+      steps: [[project_id, 30], ['deleted']],
+      removed: [{ project_id, calls: 3 }, { calls: 2 }],
+    })
+    expect(await playRound({ told, beforeSecond: change(60) })).toMatchObject({
+      steps: [[project_id, 30], [project_id, 60], ['deleted']],
+      removed: [{ project_id, calls: 6 }, { calls: 2 }],
     })
   })
 

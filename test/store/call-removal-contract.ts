@@ -8,6 +8,7 @@ import type { CallsQueryStore } from '../../src/store/api/calls/calls-query.ts'
 import type { StatsStore } from '../../src/store/api/stats/stats.ts'
 import { readCaller } from '../support/read-caller.ts'
 import { endOf, startOf } from './call-store-contract.ts'
+import { expireAll } from './support/expire-all.ts'
 
 export interface RemovalStores {
   readonly calls: CallStore
@@ -122,7 +123,7 @@ function describeExpiry(
 ): void {
   const before_us = BASE_US + 2 * HOUR_US
   const expire = ({ removal }: RemovalStores, signal = never()) =>
-    removal.expireCalls({ project_id, before_us }, signal)
+    expireAll(removal, { project_id, before_us }, signal)
 
   describe(`${name} lets go of old calls`, () => {
     it('of one project, up to the hour, with their statistics', async () => {

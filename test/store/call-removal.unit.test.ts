@@ -8,6 +8,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { readCaller } from '../support/read-caller.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { endOf, startOf } from './call-store-contract.ts'
+import { expireAll } from './support/expire-all.ts'
 
 const project_id = 'acme/demo'
 const HOUR_US = 3600e6
@@ -35,7 +36,7 @@ function open(dataDir = makeTempDir()) {
   const count = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get()
   const removal = store.removal as NonNullable<typeof store.removal>
   const expire = (hour: number, signal = never()) =>
-    removal.expireCalls({ project_id, before_us: BASE_US + hour * HOUR_US }, signal)
+    expireAll(removal, { project_id, before_us: BASE_US + hour * HOUR_US }, signal)
   const remove = async (...ids: string[]) => {
     await store.calls.deleteCalls({ project_id, ids, deleted_at_us: 1 })
     await removal.removeDeleted(never())

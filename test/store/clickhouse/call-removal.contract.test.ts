@@ -4,6 +4,7 @@ import type { CallParts } from '../../../src/domain/calls/new-call.ts'
 import { connectClickHouse } from '../../../src/store/clickhouse/db/client.ts'
 import { readCaller } from '../../support/read-caller.ts'
 import { endOf, startOf } from '../call-store-contract.ts'
+import { expireAll } from '../support/expire-all.ts'
 import { hasClickHouse, makeDatabase } from './clickhouse-server.ts'
 import { openTestStores } from './open-clickhouse.ts'
 
@@ -31,8 +32,7 @@ async function openStores() {
   return {
     ...stores,
     signal,
-    expire: (before_us = BEFORE_US) =>
-      stores.removal.expireCalls({ project_id, before_us }, signal),
+    expire: (before_us = BEFORE_US) => expireAll(stores.removal, { project_id, before_us }, signal),
     /** Rows of each table that take room, whether they are read or not. */
     async countStored() {
       const tables = ['calls', 'call_ids', 'call_names', 'call_early_ends', 'call_deletions']
@@ -133,7 +133,8 @@ describe.skipIf(!hasClickHouse)('calls that leave ClickHouse', () => {
     await stores.calls.writeParts([callAt(-1, 'one')])
     await stores.deleteCalls(['one'])
     const signal = AbortSignal.abort()
-    expect(await stores.removal.expireCalls({ project_id, before_us: BEFORE_US }, signal)).toBe(0)
+    const expiry = { project_id, before_us: BEFORE_US }
+    expect(await stores.removal.expireCalls(expiry, signal)).toEqual({ calls: 0, isDone: false })
     expect(await stores.removal.removeDeleted(signal)).toBe(0)
     expect((await stores.countStored()).live).toMatchObject({ calls: 1 })
   })

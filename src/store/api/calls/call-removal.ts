@@ -6,6 +6,14 @@ export interface CallExpiry {
   readonly before_us: number
 }
 
+/** The result of a step of an expiry. */
+export interface ExpiryStep {
+  /** How many calls were removed, including ends without a start. */
+  readonly calls: number
+  /** Whether nothing is left to do. */
+  readonly isDone: boolean
+}
+
 /**
  * Both methods work in bounded, atomic steps with longer pauses in between, in which other writes run. After a crash
  * the next round continues from the last step. An abort takes effect after the current step.
@@ -20,14 +28,14 @@ export interface CallRemoval {
    */
   removeDeleted(signal: AbortSignal): Promise<number>
   /**
-   * Removes all calls of a project that started before a time, including deleted ones, with their bodies, usage, refs
-   * and statistics; also ends without a start, by their own time. Feedback and annotations about them stay, as after
-   * a deletion. The remaining calls keep their numbers: the own usage of a parent does not change when a child is
-   * removed. A call that is sent again or late is stored like any other, and removed in the next round. Then returns
-   * free space to the file system.
+   * Removes calls of a project that started before a time, including deleted ones, with their bodies, usage, refs and
+   * statistics; also ends without a start, by their own time. Performs one step and the pause after it: the caller
+   * repeats it until all are removed, and can check before each step whether they still should be. Feedback and
+   * annotations about them stay, as after a deletion. The remaining calls keep their numbers: the own usage of a
+   * parent does not change when a child is removed. A call that is sent again or late is stored like any other, and
+   * removed in the next round. The last step returns free space to the file system.
    *
-   * @returns how many calls were removed, including ends without a start
    * @throws as removeDeleted does
    */
-  expireCalls(expiry: CallExpiry, signal: AbortSignal): Promise<number>
+  expireCalls(expiry: CallExpiry, signal: AbortSignal): Promise<ExpiryStep>
 }

@@ -86,19 +86,17 @@ export function createCallRemoval(db: ClickHouse): CallRemoval {
     expireCalls: (expiry, signal) =>
       orStoreError(async () => {
         const { project_id, before_us } = expiry
-        if (signal.aborted) return 0
-        let calls = await expireEarlyEnds(expiry)
-        let isNoted = false
-        while (!signal.aborted) {
-          const [first] = await db.read<FirstExpired>(SQL.FIND_EXPIRED, { ...expiry })
-          if (first === undefined || first.found === 0) break
-          if (!isNoted) await noteProject(db, project_id)
-          isNoted = true
-          const from_us = first.first_us
-          const next = (Math.floor(from_us / PARTITION_US) + 1) * PARTITION_US
-          calls += await expireSpan({ project_id, from_us, to_us: Math.min(next, before_us) })
+        if (signal.aborted) return { calls: 0, isDone: false }
+        const ends = await expireEarlyEnds(expiry)
+        const [first] = await db.read<FirstExpired>(SQL.FIND_EXPIRED, { ...expiry })
+        if (first === undefined || first.found === 0) {
+          return { calls: ends + (await forgetDeletions(expiry, signal)), isDone: true }
         }
-        return calls + (await forgetDeletions(expiry, signal))
+        await noteProject(db, project_id)
+        const from_us = first.first_us
+        const next = (Math.floor(from_us / PARTITION_US) + 1) * PARTITION_US
+        const calls = await expireSpan({ project_id, from_us, to_us: Math.min(next, before_us) })
+        return { calls: ends + calls, isDone: false }
       }),
     removeDeleted: (signal) =>
       orStoreError(async () => {

@@ -21,11 +21,13 @@ export function createCallRemoval(writes: Writes): CallRemoval {
       return calls
     },
     async expireCalls({ project_id, before_us }, signal) {
+      if (signal.aborted) return { calls: 0, isDone: false }
       const bound = { project_id, before_us: Math.floor(before_us / HOUR_US) * HOUR_US }
-      const step = () => writes.run('expire_calls', bound, UNACKNOWLEDGED)
-      const calls = await repeat(step, signal)
-      await repeat(giveBackRoom, signal)
-      return calls
+      const startedMs = performance.now()
+      const done = await writes.run('expire_calls', bound, UNACKNOWLEDGED)
+      if (done.isDone) await repeat(giveBackRoom, signal)
+      else await restSince(startedMs, signal)
+      return done
     },
   }
 }
@@ -38,8 +40,12 @@ async function repeat(step: () => Promise<StepResult>, signal: AbortSignal): Pro
     const done = await step()
     calls += done.calls
     if (done.isDone) break
-    const restMs = (performance.now() - startedMs) * REST_TIMES
-    await sleep(restMs, null, { ref: false, signal }).catch(() => null)
+    await restSince(startedMs, signal)
   }
   return calls
+}
+
+async function restSince(startedMs: number, signal: AbortSignal): Promise<void> {
+  const restMs = (performance.now() - startedMs) * REST_TIMES
+  await sleep(restMs, null, { ref: false, signal }).catch(() => null)
 }

@@ -1,5 +1,5 @@
 /** The writes that remove calls from the disk. Each is one bounded step, and returns whether work is left. */
-import type { CallExpiry } from '../../../api/calls/call-removal.ts'
+import type { CallExpiry, ExpiryStep } from '../../../api/calls/call-removal.ts'
 import type { Connection } from '../../db/connection.ts'
 import { HOUR_US } from '../../stats/segments/hour-columns.ts'
 import { segmentRange } from '../../stats/segments/stored-hours.ts'
@@ -16,13 +16,8 @@ const PAGES_AT_ONCE = 4
 /** The value of `PRAGMA auto_vacuum` with which pages can be returned one by one. */
 const INCREMENTAL = 2
 
-/** The result of a step. */
-export interface StepResult {
-  /** The number of freed or removed calls. */
-  readonly calls: number
-  /** Nothing is left to do. */
-  readonly isDone: boolean
-}
+/** `calls` are those that were freed or removed. */
+export type StepResult = ExpiryStep
 
 interface FirstHour {
   readonly hour_key: number
