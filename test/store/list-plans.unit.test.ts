@@ -1,6 +1,7 @@
 /** Lists seek the rows that they show, in their order: what else there is costs them nothing. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import * as KEYS from '../../src/store/base/access/keys.sql.ts'
+import * as CALLS from '../../src/store/sqlite/calls/calls.sql.ts'
 import { openDatabase } from '../../src/store/sqlite/db/connection.ts'
 import { migrate } from '../../src/store/sqlite/db/migrate.ts'
 import * as MODELS from '../../src/store/sqlite/models/preview-models.sql.ts'
@@ -30,5 +31,10 @@ describe('lists', () => {
     const plan = planOf(sql)
     expect(plan).toContain(seek)
     expect(plan).not.toContain('TEMP B-TREE')
+  })
+
+  it('of calls with the sizes of their traces seek each trace', () => {
+    const seek = 'calls_project_key_trace_id (project_key=? AND trace_id=?)'
+    expect(planOf(CALLS.SUM_TRACE_SIZE)).toContain(seek)
   })
 })

@@ -57,6 +57,9 @@ export function createCallsQueryStore(
   }
 }
 
+/** Limit: traces whose sizes a list remembers. */
+const TRACE_SIZES_MAX = 10_000
+
 interface Slice {
   readonly calls: readonly ListedCall[]
   /** The number of keys read; at least one. */
@@ -66,16 +69,10 @@ interface Slice {
 /** Returns a function that reads the calls of keys, fewer when they are large. */
 function createSliceReader(db: Connection, shape: CallsShape): (keys: Float64Array) => Slice {
   const findCalls = db.prepare(findCallsByKey(wantedBodies(shape)))
-  const sumTraceSize = db.prepare(SUM_TRACE_SIZE).pluck()
+  const traceSizeOf = createTraceSizes(db)
 
   function toListed(call: CallTexts): ListedCall {
-    const { project_id, trace_id } = call
-    return {
-      call,
-      totalStorageSizeBytes: shape.withTotalStorageSize
-        ? (sumTraceSize.get({ project_id, trace_id }) as number)
-        : null,
-    }
+    return { call, totalStorageSizeBytes: shape.withTotalStorageSize ? traceSizeOf(call) : null }
   }
 
   return (keys) => {
@@ -95,6 +92,18 @@ function createSliceReader(db: Connection, shape: CallsShape): (keys: Float64Arr
     } catch (error) {
       throw toStoreError(error)
     }
+  }
+}
+
+/** Sums each trace of a list once: a long one would be summed for each of its calls. */
+function createTraceSizes(db: Connection): (call: CallTexts) => number {
+  const sumTraceSize = db.prepare(SUM_TRACE_SIZE).pluck()
+  const sizes = new Map<string, number>()
+  return ({ project_id, trace_id }) => {
+    const size = sizes.get(trace_id) ?? (sumTraceSize.get({ project_id, trace_id }) as number)
+    if (sizes.size === TRACE_SIZES_MAX) sizes.clear()
+    sizes.set(trace_id, size)
+    return size
   }
 }
 
