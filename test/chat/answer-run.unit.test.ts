@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
 import type { Delta, RelayedDelta } from '../../src/inference/backend.ts'
 import { createAdmission } from '../../src/inference/chat/admission.ts'
@@ -12,6 +12,7 @@ const failing = (error: Error) =>
     yield* []
     throw error
   }
+const DOWN = failing(new ApiError('upstream_error'))
 async function* fine() {
   yield prompt()
   yield piece('b')
@@ -29,18 +30,21 @@ const HEAD = { id: 'chatcmpl-1', created: 7, model: 'm', role: 'assistant', choi
 /** Answers one after another, with one place for all. */
 function open() {
   const admission = createAdmission({ placesMax: 1, keyMax: null })
-  const { signal } = new AbortController()
+  const leave = new AbortController()
+  const { signal } = leave
   const place = { modelId: 'm', modelMax: 1, keyId: 'k', priority: 0, signal }
   function watch() {
     const noted: Delta[] = []
     const ends: unknown[] = []
     const watcher = { note: (delta: Delta) => noted.push(delta), end: (e: unknown) => ends.push(e) }
-    return { noted, ends, options: { admission, watcher } }
+    const turnedBack = vi.fn()
+    const options = { admission, watcher, onAllFailed: turnedBack }
+    return { noted, ends, turnedBack, options }
   }
   function run(starts: readonly Start[]) {
-    const { noted, ends, options } = watch()
+    const { options, ...watched } = watch()
     const turns = starts.map((start) => () => ({ place, start }))
-    return { deltas: streamAnswer(turns, options), noted, ends }
+    return { deltas: streamAnswer(turns, options), ...watched }
   }
   async function ask(...candidates: readonly Partial<Omit<Candidate, 'place'>>[]) {
     const { noted, ends, options } = watch()
@@ -59,7 +63,7 @@ function open() {
     }
     return { ...answer, deltas, error: thrown }
   }
-  return { run, drain, ask }
+  return { run, drain, ask, leave }
 }
 
 describe('streamAnswer', () => {
@@ -94,18 +98,54 @@ describe('streamAnswer', () => {
     expect(ends).toEqual([error])
   })
 
-  it('throws what the last one threw, and tells clients not to try again', async () => {
+  it.each([
+    'invalid_value',
+    'context_length_exceeded',
+    'unsupported_parameter',
+    'checkpoint_unusable',
+    'server_overloaded',
+    'server_draining',
+    'internal_error',
+    'upstream_timeout',
+  ] as const)('passes over a fallback that fails with %s', async (code) => {
+    const { deltas, error, ends } = await open().drain(DOWN, failing(new ApiError(code)), fine)
+    expect([deltas.length, error, ends]).toEqual([2, null, [null]])
+  })
+
+  it('throws what the first one threw when all fail, and tells clients not to try again', async () => {
     const { drain } = open()
-    const { error } = await drain(
-      failing(new ApiError('upstream_error')),
-      failing(new ApiError('upstream_timeout')),
-    )
-    expect(error).toMatchObject({
-      code: 'upstream_timeout',
-      headers: { 'x-should-retry': 'false' },
-    })
+    const failed = await drain(DOWN, failing(new ApiError('upstream_timeout')))
+    const headers = { 'x-should-retry': 'false' }
+    expect(failed.error).toMatchObject({ code: 'upstream_error', headers })
+    expect(failed.ends).toEqual([failed.error])
+    expect(failed.turnedBack).toHaveBeenCalledOnce()
     const alone = await drain(failing(new ApiError('upstream_timeout')))
-    expect(alone.error?.headers).toEqual({})
+    expect([alone.error?.code, alone.error?.headers]).toEqual(['upstream_timeout', {}])
+    expect(alone.turnedBack).not.toHaveBeenCalled()
+  })
+
+  it('lets clients try again when the fallbacks only refused the request', async () => {
+    const refusal = failing(new ApiError('invalid_value', { message: 'reads text only' }))
+    const { error, turnedBack } = await open().drain(DOWN, refusal, refusal)
+    expect([error?.code, error?.headers]).toEqual(['upstream_error', {}])
+    expect(turnedBack).toHaveBeenCalledOnce()
+  })
+
+  it('asks nobody else once the client has left a fallback', async () => {
+    const { drain, leave } = open()
+    const left = async function* (): AsyncGenerator<Delta> {
+      yield* []
+      leave.abort(new ApiError('client_closed_request'))
+      throw new ApiError('server_draining')
+    }
+    const { deltas, error, turnedBack } = await drain(DOWN, left, fine)
+    expect([deltas.length, error?.code]).toEqual([0, 'client_closed_request'])
+    expect(turnedBack).not.toHaveBeenCalled()
+  })
+
+  it('hides no fault of the server behind a fallback', async () => {
+    const fault = new TypeError('a bug')
+    expect((await open().drain(DOWN, failing(fault), fine)).error).toBe(fault)
   })
 
   it('gives its place back after an end, a failure, and when its reader leaves', async () => {
@@ -164,6 +204,16 @@ describe('answerWhole', () => {
       { startWhole },
     )
     expect([second.result?.status, second.ends]).toEqual(['fulfilled', [null]])
+  })
+
+  it('passes over a fallback that refuses, and throws what the first one threw', async () => {
+    const down = { start: DOWN }
+    const refusal = { start: failing(new ApiError('invalid_value')) }
+    const { result } = await open().ask(down, refusal, { startWhole })
+    expect(result).toEqual({ status: 'fulfilled', value: '{ }' })
+    const none = await open().ask(down, refusal)
+    expect(none.result).toMatchObject({ status: 'rejected', reason: { code: 'upstream_error' } })
+    expect(none.ends).toMatchObject([{ code: 'upstream_error' }])
   })
 
   it.each<[string, Partial<Candidate>, string]>([

@@ -57,6 +57,15 @@ describe('what is told of a completion', () => {
     expect(answers).toMatchObject([counted])
   })
 
+  it('names the first model when all have failed', () => {
+    const { told, model, answers } = openTold(false)
+    told.turnTo(model)
+    told.turnTo({ ...model, id: 'weave:///acme/demo/owl:step3' })
+    told.turnBack()
+    told.end(new ApiError('upstream_error'))
+    expect(answers).toMatchObject([{ model: 'scripted', failure: 'upstream_error' }])
+  })
+
   it('is the time without that of upstreams, which no clock makes negative', () => {
     const { told, model, answers } = openTold(false)
     told.turnTo(model).waited(60_000)

@@ -7,7 +7,7 @@
  */
 import { ApiError } from '../../errors.ts'
 import type { Delta, RelayedDelta } from '../backend.ts'
-import { requireFallback } from '../models/fallbacks.ts'
+import { createFallbackRule } from '../models/fallbacks.ts'
 import type { Admission, AdmissionRequest } from './admission.ts'
 import type { AnswerEnvelope } from './answer-envelope.ts'
 import { createCollector } from './collect.ts'
@@ -38,6 +38,8 @@ export interface AnswerRunOptions {
   readonly watcher: AnswerWatcher | null
   /** Receives the time that answers take. Default: none. */
   readonly meter?: ModelMeter
+  /** Called when the fallbacks have failed, too, so that the answer is the failure of the first candidate. */
+  readonly onAllFailed?: () => void
 }
 
 /**
@@ -45,17 +47,18 @@ export interface AnswerRunOptions {
  * holds its slot until the answer ends or fails or the reader stops.
  *
  * @param candidates - at least one, in order; each is started only after the one before has failed
- * @throws what admission throws, or what the last candidate threw; after a fallback the error tells client
- * libraries not to retry
+ * @throws what the first candidate threw, also when all others failed after it; if one of these may have been at work,
+ * the error tells client libraries not to retry. After an abort or the beginning of an answer, what was thrown then
  */
 export async function* streamAnswer(
   candidates: readonly (() => Candidate)[],
-  { admission, watcher, meter }: AnswerRunOptions,
+  { admission, watcher, meter, onAllFailed }: AnswerRunOptions,
 ): AsyncGenerator<Delta> {
+  const rule = createFallbackRule({ candidateCount: candidates.length, onAllFailed })
   let failure: unknown = null
   let isOver = false
   try {
-    for (const [index, open] of candidates.entries()) {
+    for (const open of candidates) {
       const { place, start } = open()
       let hasBegun = false
       let timer: AnswerTimer | undefined
@@ -77,7 +80,7 @@ export async function* streamAnswer(
         return
       } catch (error) {
         timer?.end(error)
-        requireFallback(error, { hasBegun, index, isLast: index === candidates.length - 1 })
+        rule.requireNext(error, { hasBegun, signal: place.signal })
       }
     }
   } catch (error) {
@@ -97,9 +100,10 @@ export async function* streamAnswer(
  */
 export async function answerWhole(
   candidates: readonly (() => Candidate)[],
-  { admission, watcher, meter }: AnswerRunOptions,
+  { admission, watcher, meter, onAllFailed }: AnswerRunOptions,
   envelope: AnswerEnvelope,
 ): Promise<string> {
+  const rule = createFallbackRule({ candidateCount: candidates.length, onAllFailed })
   let failure: unknown = null
   try {
     for (let index = 0; ; index++) {
@@ -127,7 +131,7 @@ export async function answerWhole(
         return answer
       } catch (error) {
         timer?.end(error)
-        requireFallback(error, { hasBegun, index, isLast: index === candidates.length - 1 })
+        rule.requireNext(error, { hasBegun, signal: place.signal })
       }
     }
   } catch (error) {

@@ -13,6 +13,7 @@ import { ApiError } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { JsonObject } from '../../schemas/primitives.ts'
 import type { CompletionCall, Delta } from '../backend.ts'
+import { listFallbacks } from '../models/list-fallbacks.ts'
 import { requireOffered } from '../models/offers.ts'
 import type { ModelRegistry, ServedModel } from '../models/registry.ts'
 import type { Admission, AdmissionRequest } from './admission.ts'
@@ -147,12 +148,15 @@ export function prepareRun<R extends AnyRequest>(
   const { keyId } = caller
   setHeaders(limits.take(keyId))
   let answering = model
+  /** Number of the asked model's upstream that got the request last. */
+  let askedUpstream: number | null = null
   const told = openCompletionTold(options.watch, models, call.request.stream === true)
   const watchUpstream = (candidate: ServedModel) => {
     const { asked, waited: onTried } = told.turnTo(candidate)
     const isOneOfMany = (candidate.upstreamCount ?? 1) > 1
     const onUpstream = (number: number) => {
       asked()
+      if (candidate === model) askedUpstream = number
       if (isOneOfMany) setHeaders(kind.nameBackend(call.request, candidate, number))
     }
     return { onUpstream, onTried }
@@ -170,11 +174,16 @@ export function prepareRun<R extends AnyRequest>(
   const others = listFallbacks(model, models, (candidate) =>
     kind.requireAnswerable(call.request, candidate),
   )
+  const onAllFailed = () => {
+    answering = model
+    told.turnBack()
+    setHeaders(kind.nameBackend(call.request, model, askedUpstream))
+  }
   const watcher =
     exchange.projectId === null && !limits.countsTokens
       ? told
       : joinWatchers(told, openWatcher(exchange, { ...options, answering: () => answering }))
-  return { turns: [model, ...others].map(toTurn), run: { admission, watcher, meter } }
+  return { turns: [model, ...others].map(toTurn), run: { admission, watcher, meter, onAllFailed } }
 }
 
 /** Spec: §4.3 priority. Choice: it orders the queue only for models served with priorities. */
@@ -186,23 +195,6 @@ function toPlace(
 ): AdmissionRequest {
   const priority = capabilities.prioritySchedulingEnabled ? (body.priority ?? 0) : 0
   return { modelId, modelMax: concurrentMax, keyId, priority, signal }
-}
-
-/** Returns the fallbacks of a model that are still served and can answer the request. */
-function listFallbacks(
-  model: ServedModel,
-  models: ModelRegistry,
-  requireAnswerable: (model: ServedModel) => void,
-): ServedModel[] {
-  return model.fallbacks.flatMap((name) => {
-    try {
-      const candidate = models.getModel(name)
-      requireAnswerable(candidate)
-      return [candidate]
-    } catch {
-      return []
-    }
-  })
 }
 
 /**

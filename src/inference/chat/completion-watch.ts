@@ -39,6 +39,8 @@ export interface CompletedAnswer {
 interface CompletionTold extends AnswerWatcher {
   /** Called when a model is tried. @returns callbacks for the tries at its upstreams */
   turnTo(model: ServedModel): UpstreamTold
+  /** Called when all models have failed, so that the answer is the failure of the first. */
+  turnBack(): void
 }
 
 interface UpstreamTold {
@@ -56,6 +58,7 @@ export function openCompletionTold(
   const beganMs = performance.now()
   const since = () => (performance.now() - beganMs) / 1000
   const tokens = createTokenCount()
+  let first: string | null = null
   let model: string | null = null
   let firstSeconds: number | null = null
   /** Time spent waiting for upstreams before the answer began. */
@@ -65,6 +68,7 @@ export function openCompletionTold(
     turnTo({ id }) {
       if (model !== null) watch.fellBack(model)
       model = models.findModel(id)?.id === id ? id : TRAINED
+      first ??= model
       const asked = model
       let isRetry = false
       return {
@@ -76,6 +80,9 @@ export function openCompletionTold(
           upstreamMs = (upstreamMs ?? 0) + ms
         },
       }
+    },
+    turnBack() {
+      model = first
     },
     note(delta) {
       tokens.note(delta)
