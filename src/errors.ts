@@ -149,6 +149,8 @@ export interface ApiErrorOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** For the log only. */
   readonly cause?: unknown
+  /** Whether message and param are the words of an upstream, which never reach the log. Default: false. */
+  readonly isQuoted?: boolean
 }
 
 /** The one error class that handlers and stores throw on purpose. */
@@ -157,6 +159,7 @@ export class ApiError extends Error {
   readonly param: string | null
   readonly retryAfterS: number | null
   readonly headers: Readonly<Record<string, string>>
+  readonly isQuoted: boolean
 
   constructor(code: ErrorCode, options: ApiErrorOptions = {}) {
     super(options.message ?? ERRORS[code].text, { cause: options.cause })
@@ -165,6 +168,7 @@ export class ApiError extends Error {
     this.param = options.param ?? null
     this.retryAfterS = options.retryAfterS ?? null
     this.headers = options.headers ?? {}
+    this.isQuoted = options.isQuoted ?? false
   }
 }
 

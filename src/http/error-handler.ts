@@ -131,7 +131,8 @@ function answer(
   if (status === 503 && refusals) refusals.note(error, request.routeOptions.url ?? null)
   else if (status >= 500 && status !== 501)
     request.log.error({ ...named, err: error.cause ?? error }, error.message)
-  else request.log.info({ ...named, param: error.param }, 'request refused')
+  else
+    request.log.info(error.isQuoted ? named : { ...named, param: error.param }, 'request refused')
   if (status === 401 && !reply.hasHeader('www-authenticate')) {
     reply.header('www-authenticate', 'Bearer realm="weft"')
   }

@@ -60,10 +60,11 @@ export function createFallbackRule({ candidateCount, onAllFailed }: FallbackOpti
 
 /** Returns the same error with a header that tells client libraries not to retry. */
 export function withoutClientRetries(error: ApiError): ApiError {
-  const { code, message, param, retryAfterS, headers, cause } = error
+  const { code, message, param, retryAfterS, headers, cause, isQuoted } = error
   return new ApiError(code, {
     message,
     cause,
+    isQuoted,
     headers: { ...headers, 'x-should-retry': 'false' },
     ...(param === null ? {} : { param }),
     ...(retryAfterS === null ? {} : { retryAfterS }),

@@ -9,6 +9,7 @@ import { createSseDecoder } from './sse-decoder.ts'
 import { readBytes, type UpstreamAnswer } from './upstream/client.ts'
 import { parseObject, toEventError } from './upstream/errors.ts'
 import type { Pieces } from './upstream/exchange.ts'
+import type { Redact } from './upstream/redaction.ts'
 
 /** Limits of what is read from an answer, in bytes. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024
@@ -22,11 +23,11 @@ export async function readErrorText(answer: UpstreamAnswer): Promise<string> {
 /**
  * Returns the body of a completion that is not streamed, unchanged.
  *
- * @param host - of the upstream, to be removed from messages
+ * @param redact - for the words of an error
  * @throws ApiError for an error in the body; upstream_invalid_response if it is not a completion or too large
  */
-export function readCompletion(answer: UpstreamAnswer, host: string): Promise<RelayedDelta> {
-  return readWhole(answer, host, 'choices')
+export function readCompletion(answer: UpstreamAnswer, redact: Redact): Promise<RelayedDelta> {
+  return readWhole(answer, redact, 'choices')
 }
 
 /** The members that identify an answer of a service; one of them must be present. */
@@ -48,14 +49,14 @@ const MARKS: Readonly<Record<Service, readonly string[]>> = {
 
 /** The same for requests other than chats. */
 export function readAnswerOf(service: Service) {
-  return (answer: UpstreamAnswer, host: string): Promise<RelayedDelta> =>
-    readWhole(answer, host, ...MARKS[service])
+  return (answer: UpstreamAnswer, redact: Redact): Promise<RelayedDelta> =>
+    readWhole(answer, redact, ...MARKS[service])
 }
 
 /** @param marks - one of these members must be a list or text, otherwise the answer is invalid */
 async function readWhole(
   answer: UpstreamAnswer,
-  host: string,
+  redact: Redact,
   ...marks: readonly string[]
 ): Promise<RelayedDelta> {
   const { text, isWhole } = await readText(answer, BODY_BYTES_MAX)
@@ -65,7 +66,7 @@ async function readWhole(
     })
   }
   const body = parseObject(text)
-  if (body?.error) throw toEventError(body.error, host, Date.now())
+  if (body?.error) throw toEventError(body.error, redact, Date.now())
   const isSound = marks.some(
     (mark) => Array.isArray(body?.[mark]) || typeof body?.[mark] === 'string',
   )
@@ -93,7 +94,7 @@ interface EventReader {
  */
 export function createEventReader(
   answer: UpstreamAnswer,
-  host: string,
+  redact: Redact,
   rules: EventRules,
 ): EventReader {
   const decoder = createSseDecoder()
@@ -110,7 +111,10 @@ export function createEventReader(
     }
     isBegun = true
     const value = requireObject(json)
-    return { json, value, isHidden: rules.note(value) }
+    const isHidden = rules.note(value)
+    if (!rules.quotesError?.(value)) return { json, value, isHidden }
+    const redacted = redact(json)
+    return { json: redacted, value: requireObject(redacted), isHidden }
   }
 
   function readEvents(pieces: Pieces): RelayedText[] {
@@ -144,7 +148,7 @@ export function createEventReader(
 
   return {
     async next() {
-      if (!isBegun && answer.mediaType() !== 'text/event-stream') await refuseBody(answer, host)
+      if (!isBegun && answer.mediaType() !== 'text/event-stream') await refuseBody(answer, redact)
       while (ending === null) {
         const next = answer.read()
         const pieces = next instanceof Promise ? await next : next
@@ -158,10 +162,10 @@ export function createEventReader(
 }
 
 /** Returns the error for an answer that is not the requested stream: the error in it, or an invalid response. */
-async function refuseBody(answer: UpstreamAnswer, host: string): Promise<never> {
+async function refuseBody(answer: UpstreamAnswer, redact: Redact): Promise<never> {
   const { text } = await readText(answer, ERROR_BODY_BYTES_MAX)
   const error = parseObject(text)?.error
-  throw error ? toEventError(error, host, Date.now()) : new ApiError('upstream_invalid_response')
+  throw error ? toEventError(error, redact, Date.now()) : new ApiError('upstream_invalid_response')
 }
 
 function requireObject(json: string): Record<string, unknown> {

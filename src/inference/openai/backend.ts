@@ -26,6 +26,7 @@ import {
   type UpstreamTimeouts,
 } from './upstream/client.ts'
 import { toStatusError } from './upstream/errors.ts'
+import type { Redact } from './upstream/redaction.ts'
 import { type RetryClock, SYSTEM_CLOCK, withRetries } from './upstream/retry.ts'
 import { createTargetPool, type TargetPool, type TargetUse } from './upstream/target-pool.ts'
 import { type Ask, askChat, askService, isFileService } from './upstream-ask.ts'
@@ -91,8 +92,8 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
     kind: engine,
     fields: toFieldSupport(PROFILES[engine], unsupported),
     complete: (call, { signal }) =>
-      relayEvents(relay, askChat(relay.profile, call), signal, (host) =>
-        createChunkRules(call.request, host),
+      relayEvents(relay, askChat(relay.profile, call), signal, (redact) =>
+        createChunkRules(call.request, redact),
       ),
     completeWhole: (call, { signal }) =>
       relayWhole(relay, askChat(relay.profile, call), signal, readCompletion),
@@ -101,7 +102,7 @@ export function createOpenAiBackend(options: OpenAiBackendOptions): InferenceBac
       const ask = askService(engine, call)
       if (isFileService(call.service)) return relayFile(relay, ask, call, signal)
       if (call.service === 'completions' && ask.isStream) {
-        return relayEvents(relay, ask, signal, (host) => createChunkRules(call.request, host))
+        return relayEvents(relay, ask, signal, (redact) => createChunkRules(call.request, redact))
       }
       if (ask.isStream) return relayEvents(relay, ask, signal, createTypedRules)
       return relayService(relay, ask, call, signal)
@@ -137,7 +138,7 @@ interface Opened<T> {
 }
 
 /** Reads the beginning of an answer. @throws ApiError for an error in it */
-type Begin<T> = (answer: UpstreamAnswer, host: string) => Promise<T>
+type Begin<T> = (answer: UpstreamAnswer, redact: Redact) => Promise<T>
 
 async function relayWhole(
   relay: Relay,
@@ -168,16 +169,17 @@ function relayEvents(
   relay: Relay,
   ask: Ask,
   signal: AbortSignal,
-  openRules: (host: string) => EventRules,
+  openRules: (redact: Redact) => EventRules,
 ): AsyncGenerator<RelayedDelta> {
-  const begin: Begin<Begun<Texts>> = (answer, host) => beginStream(answer, host, openRules(host))
+  const begin: Begin<Begun<Texts>> = (answer, redact) =>
+    beginStream(answer, redact, openRules(redact))
   const open = () => openWithRetries(relay, ask, signal, begin)
   return passOn(open, signal, (texts) => ({ type: 'relayed', texts }))
 }
 
 function relayFile(relay: Relay, ask: Ask, { service }: ServiceCall, signal: AbortSignal) {
-  const begin: Begin<Begun<RelayedDelta | BytesDelta>> = (answer, host) =>
-    readFileAnswer(answer, host, service)
+  const begin: Begin<Begun<RelayedDelta | BytesDelta>> = (answer, redact) =>
+    readFileAnswer(answer, redact, service)
   return passOn(
     () => openWithRetries(relay, ask, signal, begin),
     signal,
@@ -245,9 +247,9 @@ async function open<T>(
   try {
     const target = { model: use.value.model ?? model, callsTools }
     answer = await client.post(ask.render(target), { ...how, requestId, signal })
-    if (answer.status !== 200) throw await readStatusError(answer, client.host)
+    if (answer.status !== 200) throw await readStatusError(answer, client.redact)
     if (!answer.isReadable) throw unreadable()
-    const begun = await begin(answer, client.host)
+    const begun = await begin(answer, client.redact)
     use.succeed()
     return { answer, use, begun }
   } catch (error) {
@@ -266,18 +268,18 @@ async function open<T>(
  * Spec: §8 (not shown).
  * Choice: a 200 whose first event is an error counts as a failed status: the answer has not begun.
  */
-async function beginStream(answer: UpstreamAnswer, host: string, rules: EventRules) {
-  const rest = createEventReader(answer, host, rules)
+async function beginStream(answer: UpstreamAnswer, redact: Redact, rules: EventRules) {
+  const rest = createEventReader(answer, redact, rules)
   const first = await rest.next()
   if (first === null) throw new ApiError('upstream_invalid_response')
   return { first, rest }
 }
 
 /** Returns the error for an answer without a success status. */
-async function readStatusError(answer: UpstreamAnswer, host: string): Promise<ApiError> {
+async function readStatusError(answer: UpstreamAnswer, redact: Redact): Promise<ApiError> {
   const { status, retryAfter } = answer
   const text = await readErrorText(answer)
-  return toStatusError({ status, text, retryAfter, host, nowMs: Date.now() })
+  return toStatusError({ status, text, retryAfter, redact, nowMs: Date.now() })
 }
 
 function unreadable(): ApiError {

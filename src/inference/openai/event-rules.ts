@@ -2,6 +2,7 @@
 import { ApiError } from '../../errors.ts'
 import type { ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import { toEventError } from './upstream/errors.ts'
+import type { Redact } from './upstream/redaction.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -16,6 +17,8 @@ export interface EventRules {
   note(event: Fields): boolean
   /** Whether the answer is complete, so that nothing more is required. */
   isWhole(): boolean
+  /** Whether the event reports an error in the upstream's words, but is part of the answer. Default: none is. */
+  quotesError?(event: Fields): boolean
   /** Whether `[DONE]` is a valid end even if the answer does not look complete. */
   readonly endsWithDone: boolean
 }
@@ -27,13 +30,13 @@ interface StreamRequest extends Pick<ChatCompletionRequest, 'stream_options' | '
 }
 
 /** Rules for completion chunks: each choice marks its end, and a usage chunk may follow. */
-export function createChunkRules(request: StreamRequest, host: string): EventRules {
+export function createChunkRules(request: StreamRequest, redact: Redact): EventRules {
   const hidesUsage = request.stream_options?.include_usage !== true
   const choiceCount = (request.n ?? 1) * countPrompts(request.prompt)
   const finished = new Set<unknown>()
   return {
     note(chunk) {
-      if (chunk.error) throw toEventError(chunk.error, host, Date.now())
+      if (chunk.error) throw toEventError(chunk.error, redact, Date.now())
       for (const choice of Array.isArray(chunk.choices) ? chunk.choices : []) {
         if (choice?.finish_reason) finished.add(choice.index)
       }
@@ -52,17 +55,18 @@ const LAST_EVENTS: ReadonlySet<unknown> = new Set([
 ])
 
 /** Rules for the typed events of a response, whose last event has a type of its own. */
-export function createTypedRules(host: string): EventRules {
+export function createTypedRules(redact: Redact): EventRules {
   let isWhole = false
   return {
     note(event) {
       if (event.type === 'error' || event.error) {
-        throw toEventError(event.error ?? event, host, Date.now())
+        throw toEventError(event.error ?? event, redact, Date.now())
       }
       if (typeof event.type !== 'string') throw new ApiError('upstream_invalid_response')
       isWhole ||= isLastEvent(event)
       return false
     },
+    quotesError: ({ type }) => type === 'response.failed',
     isWhole: () => isWhole,
     endsWithDone: false,
   }

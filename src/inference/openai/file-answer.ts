@@ -4,6 +4,7 @@ import type { BytesDelta, RelayedDelta, Service } from '../backend.ts'
 import { readAnswerOf } from './answer-body.ts'
 import type { UpstreamAnswer } from './upstream/client.ts'
 import type { Pieces } from './upstream/exchange.ts'
+import type { Redact } from './upstream/redaction.ts'
 
 /** Limit: bytes of one answer. */
 const FILE_BYTES_MAX = 256 * 1024 * 1024
@@ -26,10 +27,10 @@ const TYPES: Partial<Record<Service, readonly RegExp[]>> = {
  *
  * @throws ApiError upstream_invalid_response; the error in the answer
  */
-export async function readFileAnswer(answer: UpstreamAnswer, host: string, service: Service) {
+export async function readFileAnswer(answer: UpstreamAnswer, redact: Redact, service: Service) {
   const contentType = answer.mediaType()
   if (contentType === 'application/json') {
-    const first: RelayedDelta = await readAnswerOf(service)(answer, host)
+    const first: RelayedDelta = await readAnswerOf(service)(answer, redact)
     return { first, rest: { next: async () => null } }
   }
   if (!TYPES[service]?.some((type) => type.test(contentType))) {

@@ -40,9 +40,9 @@ export async function* inOwnWords<T>(made: AsyncIterable<T>, rename: Rename): As
 /** Returns the error to throw instead of one of a chat. */
 export function toOwnWords(error: unknown, rename: Rename): unknown {
   if (!(error instanceof ApiError) || error.param === null) return error
-  const { code, message, headers, cause, retryAfterS, param } = error
+  const { code, message, headers, cause, isQuoted, retryAfterS, param } = error
   const told = message.replace(WORD, (word) => (isField(word, param) ? rename(word) : word))
-  const options = { message: told, headers, cause, param: rename(param) }
+  const options = { message: told, headers, cause, isQuoted, param: rename(param) }
   return new ApiError(code, retryAfterS === null ? options : { ...options, retryAfterS })
 }
 

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { createEventReader } from '../../../src/inference/openai/answer-body.ts'
 import { createChunkRules } from '../../../src/inference/openai/event-rules.ts'
 import type { UpstreamAnswer } from '../../../src/inference/openai/upstream/client.ts'
+import { createRedact } from '../../../src/inference/openai/upstream/redaction.ts'
 
-const HOST = 'up:1'
+const REDACT = createRedact(new URL('http://up:1/v1'), null)
 const REQUEST = {}
 
 /** An answer whose pieces come in groups; each group is there at once or has to be waited for. */
@@ -27,7 +28,7 @@ const event = (json: string) => `data: ${json}\n\n`
 
 /** What a reader gives until it ends, and how it ends. */
 async function readAll(answer: UpstreamAnswer) {
-  const reader = createEventReader(answer, HOST, createChunkRules(REQUEST, HOST))
+  const reader = createEventReader(answer, REDACT, createChunkRules(REQUEST, REDACT))
   const groups: string[][] = []
   try {
     for (let texts = await reader.next(); texts !== null; texts = await reader.next()) {

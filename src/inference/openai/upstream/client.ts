@@ -12,6 +12,7 @@ import {
   type ResponseHead,
   startExchange,
 } from './exchange.ts'
+import { createRedact, type Redact } from './redaction.ts'
 import { createUpstreamPool, type ProxySettings } from './upstream-pool.ts'
 
 /** Limits of a model listing. */
@@ -77,8 +78,8 @@ export interface UpstreamAnswer {
 }
 
 export interface UpstreamClient {
-  /** `host:port`, to be removed from messages. */
-  readonly host: string
+  /** For all texts of the upstream that leave this server. */
+  readonly redact: Redact
   /** @throws ApiError upstream_unreachable, upstream_timeout, or the reason of the signal */
   post(body: string | Uint8Array, options: PostOptions): Promise<UpstreamAnswer>
   /** Returns the parsed body of the model listing. @throws any error if there is none */
@@ -142,7 +143,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   }
 
   return {
-    host: url.host,
+    redact: createRedact(url, apiKey),
     post,
     listModels,
     close() {

@@ -1,10 +1,11 @@
 /**
- * Maps failures of upstreams to this server's error codes. The client must never see the upstream's address
+ * Maps failures of upstreams to this server's error codes. The client must never see the upstream's address, key
  * or HTML, nor a rejection of our key as if it were the client's.
  */
 
 import { isObject } from '../../../domain/json/is-object.ts'
 import { ApiError, type ErrorCode } from '../../../errors.ts'
+import type { Redact } from './redaction.ts'
 
 /** Limits for upstream texts that are passed on, in characters. */
 const MESSAGE_CHARS_MAX = 1_000
@@ -22,8 +23,7 @@ interface UpstreamFailure {
   /** The body, or the part of it that was read. */
   readonly text: string
   readonly retryAfter?: string | undefined
-  /** `host:port` of the upstream, to be removed from messages. */
-  readonly host: string
+  readonly redact: Redact
   readonly nowMs: number
 }
 
@@ -50,9 +50,9 @@ export function statusOf({ cause }: ApiError): number | null {
  * concern our key; 404 concerns a model that we list; these and all others are 502.
  */
 export function toStatusError(failure: UpstreamFailure): ApiError {
-  const { status, retryAfter, nowMs } = failure
+  const { status, retryAfter, redact, nowMs } = failure
   // For the log, which must not get upstream texts: they may contain prompts or keys.
-  const words = [`upstream status ${status}`, ...namesOf(failure.text)]
+  const words = [`upstream status ${status}`, ...namesOf(failure.text, redact)]
   const cause = new UpstreamStatus(status, words.join(' '))
   if (status === 401 || status === 403) return new ApiError('upstream_auth', { cause })
   if (status === 429) {
@@ -67,7 +67,7 @@ export function toStatusError(failure: UpstreamFailure): ApiError {
     const message = `The upstream failed with status ${status}.`
     return new ApiError('upstream_error', { message, cause })
   }
-  return toClientFault(code, parseObject(failure.text), failure.host)
+  return toClientFault(code, failure, cause)
 }
 
 const CLIENT_FAULTS: Readonly<Record<number, ErrorCode>> = {
@@ -80,12 +80,12 @@ const CLIENT_FAULTS: Readonly<Record<number, ErrorCode>> = {
  * Returns the error for an `error` object sent with a success status, in a body or as an event. If its
  * `code` is a number, it is taken as the status, as common engines send it.
  */
-export function toEventError(error: unknown, host: string, nowMs: number): ApiError {
+export function toEventError(error: unknown, redact: Redact, nowMs: number): ApiError {
   const object = isObject(error) ? error : { message: error }
   const { code, type } = object
   const isFault = typeof type === 'string' && /^bad ?request|invalid_request/i.test(type)
   const status = typeof code === 'number' ? code : isFault ? 400 : 502
-  return toStatusError({ status, text: JSON.stringify({ error: object }), host, nowMs })
+  return toStatusError({ status, text: JSON.stringify({ error: object }), redact, nowMs })
 }
 
 const TIMEOUT_CODES = /^UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT$|^ETIMEDOUT$/
@@ -120,7 +120,8 @@ export function isClosing(cause: unknown): boolean {
 /** Returns the error for a request that got no answer. */
 export function toConnectionError(error: unknown, isUnprocessed: boolean): ApiError {
   const code = codeOf(error)
-  const cause = isUnprocessed ? new UnprocessedRequest(error) : error
+  const told = withoutBytes(error)
+  const cause = isUnprocessed ? new UnprocessedRequest(told) : told
   if (TIMEOUT_CODES.test(code)) return new ApiError('upstream_timeout', { cause })
   if (NONSENSE_CODES.test(code)) return new ApiError('upstream_invalid_response', { cause })
   return new ApiError('upstream_unreachable', { cause })
@@ -133,10 +134,19 @@ const CODING_CODES = /^Z_|^ERR__ERROR_|^ZSTD_error_/
 export function toBodyError(cause: unknown): ApiError {
   if (cause instanceof ApiError) return cause
   if (CODING_CODES.test(codeOf(cause)) || NONSENSE_CODES.test(codeOf(cause))) {
-    return new ApiError('upstream_invalid_response', { cause })
+    return new ApiError('upstream_invalid_response', { cause: withoutBytes(cause) })
   }
   const code = TIMEOUT_CODES.test(codeOf(cause)) ? 'upstream_timeout' : 'upstream_error'
-  return new ApiError(code, { message: 'The upstream broke off its answer.', cause })
+  return new ApiError(code, {
+    message: 'The upstream broke off its answer.',
+    cause: withoutBytes(cause),
+  })
+}
+
+/** Returns an error of the HTTP parser without the bytes of the answer that it holds, for the log. */
+function withoutBytes(error: unknown): unknown {
+  if (!(error instanceof Error) || !('data' in error)) return error
+  return Object.assign(new Error(error.message), { code: codeOf(error) })
 }
 
 /** Parses the seconds of a Retry-After header, a number or a date; null if it is missing or malformed. */
@@ -152,35 +162,42 @@ function errorOf(body: object | null): unknown {
   return isObject(body) && 'error' in body ? body.error : body
 }
 
-const NAME = /^[A-Za-z][\w.-]{0,63}$/
+/** Without digits, which names hardly have and most keys do. */
+const NAME = /^[A-Za-z][A-Za-z_.-]{0,63}$/
 
 /** Returns an upstream's names for its error, such as `InternalServerError`. */
-function namesOf(text: string): string[] {
+function namesOf(text: string, redact: Redact): string[] {
   const error = errorOf(parseObject(text))
   if (!isObject(error)) return []
   const names = [error.type, error.code].map((name) => (typeof name === 'string' ? name : ''))
-  return names.filter((name) => NAME.test(name))
+  return names.filter((name) => NAME.test(name) && redact(name) === name)
 }
 
-function toClientFault(code: ErrorCode, body: object | null, host: string): ApiError {
-  const nested = errorOf(body)
+function toClientFault(
+  code: ErrorCode,
+  { text: body, redact }: UpstreamFailure,
+  cause: UpstreamStatus,
+): ApiError {
+  const nested = errorOf(parseObject(body))
   const { message, param, type, code: name } = isObject(nested) ? nested : { message: nested }
-  const text = typeof message === 'string' ? toPublicText(message, host) : null
+  const text = typeof message === 'string' ? toPublicText(message, redact) : null
   const isTooLong = CONTEXT_EXCEEDED.test(`${String(message)} ${String(type)} ${String(name)}`)
   return new ApiError(isTooLong ? 'context_length_exceeded' : code, {
+    cause,
+    isQuoted: true,
     ...(text === null ? {} : { message: text }),
-    ...(typeof param === 'string' ? { param: param.slice(0, PARAM_CHARS_MAX) } : {}),
+    ...(typeof param === 'string' ? { param: redact(param).slice(0, PARAM_CHARS_MAX) } : {}),
   })
 }
 
-/** Returns an upstream's message without addresses, or null if it is not plain text. */
-function toPublicText(message: string, host: string): string | null {
+/** Returns an upstream's message without addresses and keys, or null if it is not plain text. */
+function toPublicText(message: string, redact: Redact): string | null {
   if (message === '' || /<\/?(?:!doctype|html|head|body|title|h1|p|center)\b/i.test(message))
     return null
-  return message
+  // Cut afterwards, or the limit could leave the beginning of a key.
+  return redact(message)
     .slice(0, MESSAGE_CHARS_MAX)
     .replace(/\b[a-z][a-z0-9+.-]*:\/\/\S+/gi, '[address]')
-    .replaceAll(host, '[address]')
 }
 
 /** Parses a JSON object; returns null for anything else. */

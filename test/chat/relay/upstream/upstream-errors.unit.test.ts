@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import {
   parseRetryAfter,
@@ -6,13 +7,16 @@ import {
   toEventError,
   toStatusError,
 } from '../../../../src/inference/openai/upstream/errors.ts'
+import { createRedact } from '../../../../src/inference/openai/upstream/redaction.ts'
 
 const HOST = '10.0.0.7:8000'
+const KEY = 'sk-upstream-0123456789'
+const REDACT = createRedact(new URL(`http://${HOST}/v1`), KEY)
 const NOW_MS = Date.parse('2026-01-01T00:00:00Z')
 
 function statusError(status: number, body: unknown = {}, retryAfter?: string) {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  return toStatusError({ status, text, retryAfter, host: HOST, nowMs: NOW_MS })
+  return toStatusError({ status, text, retryAfter, redact: REDACT, nowMs: NOW_MS })
 }
 
 describe('toStatusError', () => {
@@ -89,6 +93,29 @@ describe('toStatusError', () => {
     expect(error.message.length).toBeLessThan(1100)
   })
 
+  it('takes the key out of message and param, also where the limit cuts', () => {
+    for (let fill = 970; fill <= 1000; fill++) {
+      const message = `${'y'.repeat(fill)} ${KEY}`
+      const error = statusError(400, { error: { message, param: `Bearer ${KEY}` } })
+      expect(error.message).not.toContain('sk-')
+      expect(error.param).toBe('Bearer [key]')
+    }
+    const flat = statusError(422, { code: 'x', error: `Incorrect API key provided: ${KEY}` })
+    expect(flat.message).toBe('Incorrect API key provided: [key]')
+  })
+
+  it('tells the log no word of a fault of the client', () => {
+    const error = { message: 'odd "my prompt"', param: 'my prompt', type: 'BadRequestError' }
+    expect(statusError(400, { error })).toMatchObject({
+      isQuoted: true,
+      cause: { message: 'upstream status 400 BadRequestError' },
+    })
+    for (const name of [KEY, 'sk-other-0123']) {
+      const { cause } = statusError(400, { error: { ...error, type: name, code: name } })
+      expect(cause).toMatchObject({ message: 'upstream status 400' })
+    }
+  })
+
   it('never passes on the words of other statuses', () => {
     for (const status of [401, 403, 404, 429, 500]) {
       expect(statusError(status, { error: { message: 'org-secret' } }).message).not.toContain(
@@ -130,7 +157,7 @@ describe('toEventError', () => {
     [{ code: 429 }, { code: 'upstream_rate_limited' }],
     ['boom', { code: 'upstream_error' }],
   ])('reads %j', (error, expected) => {
-    expect(toEventError(error, HOST, NOW_MS)).toMatchObject(expected)
+    expect(toEventError(error, REDACT, NOW_MS)).toMatchObject(expected)
   })
 })
 
@@ -160,5 +187,16 @@ describe('failures of a connection', () => {
     ['Z_DATA_ERROR', 'upstream_invalid_response'],
   ])('reads %s within an answer as %s', (code, expected) => {
     expect(toBodyError(Object.assign(new Error('x'), { code })).code).toBe(expected)
+  })
+  it('keep the bytes that the parser held out of the log', () => {
+    const failure = Object.assign(new Error('no HTTP'), { code: 'HPE_INVALID_CONSTANT', data: KEY })
+    for (const { cause } of [
+      toConnectionError(failure, false),
+      toConnectionError(failure, true),
+      toBodyError(failure),
+    ]) {
+      expect(inspect(cause, { depth: 9 })).not.toContain(KEY)
+      expect(inspect(cause, { depth: 9 })).toContain('HPE_INVALID_CONSTANT')
+    }
   })
 })
