@@ -11,21 +11,13 @@ import {
 import { ClientId, nameOf, ProjectId } from '../primitives.ts'
 import { MESSAGES_MAX } from './chat-request.ts'
 import { ChatCompletionResponse } from './chat-response.ts'
+import { REFUSED_INPUTS, refused } from './refused-inputs.ts'
 
 const MODEL_CHARS_MAX = 512
 const REF_CHARS_MAX = 2_048
 const VARIABLES_MAX = 1_000
 const SOURCE_CHARS_MAX = 128
 const NAME_CHARS_MAX = 1_024
-
-const refused = (what: string) =>
-  z
-    .unknown()
-    .refine((value) => value === undefined || value === null, {
-      error: `is not supported: ${what}`,
-    })
-    .optional()
-    .meta({ description: `Refused unless it is null: ${what}.` })
 
 const Inputs = z
   .looseObject(
@@ -44,14 +36,14 @@ const Inputs = z
         'Values for `{name}` in the texts of all messages; `{{` and `}}` are braces then. Names without a value stay.',
       ),
       stream: optionalField(flag(), 'Not looked at: the address says it.'),
-      extra_headers: refused('upstreams get the headers of the models file'),
-      api_version: refused('upstreams are described by the models file'),
-      vertex_credentials: refused('upstreams are described by the models file'),
-      timeout: refused('the models file has the times of each upstream'),
+      ...REFUSED_INPUTS,
     },
     ruleError('a JSON object'),
   )
-  .meta({ description: 'A chat request: these fields, and all others of ChatCompletionRequest.' })
+  .meta({
+    description:
+      'A chat request: these fields, and all others of ChatCompletionRequest. What says how to reach an upstream is refused.',
+  })
 
 /**
  * Body of both addresses.

@@ -143,6 +143,29 @@ describe('a completion that a tracing SDK asks for', () => {
     expect([status, answer.error.param]).toEqual([422, param])
   })
 
+  it.each([
+    ...['api_key', 'apiKey', 'api_base', 'base_url', 'baseURL', 'api_type', 'api_version'],
+    ...['aws_access_key_id', 'aws_secret_access_key', 'aws_session_token', 'azure_ad_token'],
+    ...['aws_bedrock_runtime_endpoint', 'azure_endpoint', 'vertex_credentials', 'organization'],
+    ...['client_secret', 'token', 'headers', 'extra_headers', 'default_headers', 'extra_query'],
+  ])('never takes the way to an upstream from a request: %s', async (name) => {
+    const { ask, backend, post } = await buildApp()
+    const inputs = { model: 'scripted', messages: MESSAGES, [name]: 'CLIENT-SECRET' }
+    for (const root of ['', '/traces']) {
+      for (const path of ['/completions/create', '/completions/create_stream']) {
+        const { status, body, text } = await ask(root + path, { inputs })
+        expect([status, body.error.param]).toEqual([422, `inputs.${name}`])
+        expect(text).not.toContain('CLIENT-SECRET')
+      }
+    }
+    expect(backend.calls).toEqual([])
+    expect((await post('/calls/stream_query', { project_id: PROJECT })).text).toBe('')
+    expect((await ask('/completions/create', { inputs: { ...inputs, [name]: null } })).status).toBe(
+      200,
+    )
+    expect(backend.calls.at(-1)?.request).not.toHaveProperty(name)
+  })
+
   it('is refused by the name below inputs where the model refuses it', async () => {
     const refusal = new ApiError('rate_limit_exceeded', { param: 'messages', retryAfterS: 7 })
     const { ask } = await buildApp([refusal])

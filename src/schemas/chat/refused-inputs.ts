@@ -1,0 +1,82 @@
+/** Fields by which SDKs tell a server how to reach an upstream. Here only the models file does. */
+import { z } from 'zod'
+
+type Refused = ReturnType<typeof refused>
+
+/** A field that must be null or left out. @param what - the reason, as the rest of a sentence */
+export function refused(what: string) {
+  return z
+    .unknown()
+    .refine((value) => value === undefined || value === null, {
+      error: `is not supported: ${what}`,
+    })
+    .optional()
+    .meta({ description: `Refused unless it is null: ${what}.` })
+}
+
+function refuseAll<const Name extends string>(what: string, names: readonly Name[]) {
+  return Object.fromEntries(names.map((name) => [name, refused(what)])) as Record<Name, Refused>
+}
+
+/**
+ * Spec: §4.3 (other addresses of a completion are not shown).
+ * Choice: refused in the spellings of LiteLLM and the OpenAI clients. All other unknown fields go to the upstream and
+ * into the recorded call, where a credential must not be.
+ */
+export const REFUSED_INPUTS = {
+  ...refuseAll('upstreams get the keys that the models file names', [
+    'api_key',
+    'apiKey',
+    'token',
+    'organization',
+    'aws_access_key_id',
+    'aws_secret_access_key',
+    'aws_session_token',
+    'aws_session_name',
+    'aws_profile_name',
+    'aws_role_name',
+    'aws_external_id',
+    'aws_web_identity_token',
+    'azure_ad_token',
+    'azure_ad_token_provider',
+    'azure_username',
+    'azure_password',
+    'client_secret',
+    'vertex_credentials',
+    'vertex_ai_credentials',
+    'watsonx_token',
+    'hf_token',
+  ]),
+  ...refuseAll('upstreams get no headers of clients', [
+    'headers',
+    'extra_headers',
+    'default_headers',
+    'defaultHeaders',
+  ]),
+  ...refuseAll('upstreams are described by the models file', [
+    'api_base',
+    'base_url',
+    'baseURL',
+    'api_type',
+    'api_version',
+    'apiVersion',
+    'extra_query',
+    'default_query',
+    'defaultQuery',
+    'custom_llm_provider',
+    'deployment_id',
+    'azure_endpoint',
+    'azure_deployment',
+    'azure_scope',
+    'tenant_id',
+    'aws_region_name',
+    'aws_bedrock_runtime_endpoint',
+    'aws_sts_endpoint',
+    'vertex_project',
+    'vertex_location',
+    'vertex_ai_project',
+    'vertex_ai_location',
+    'region_name',
+  ]),
+  timeout: refused('the models file has the times of each upstream'),
+}
