@@ -34,7 +34,12 @@ const Environment = z.object({
   WEFT_HOST: z.string().min(1).default('127.0.0.1'),
   WEFT_PORT: whole(0, 65_535).default(8080),
   WEFT_DATA_DIR: z.string().min(1).default('./data'),
-  WEFT_BOOTSTRAP_KEY: z.string().min(16, 'must have at least 16 characters').optional(),
+  WEFT_BOOTSTRAP_KEY: z
+    .string()
+    .min(16, 'must have at least 16 characters')
+    // Others cannot be sent as a token, or not by every client.
+    .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')
+    .optional(),
   WEFT_MODELS_FILE: z.string().min(1).default('./models.json'),
   WEFT_REF_SCHEME: z
     .string()

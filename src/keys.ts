@@ -2,8 +2,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Config, readConfig } from './config.ts'
-import { isProjectPattern, type Scope } from './domain/access/permissions.ts'
-import { SCOPES } from './schemas/access/key.ts'
+import { KeyCreateRequest, SCOPES } from './schemas/access/key.ts'
 import { renderTimestamp } from './schemas/timestamp.ts'
 import { type KeyStore, listKeyParts, type StoredKey } from './store/api/access/keys.ts'
 import { openPostgresKeys } from './store/postgres/open.ts'
@@ -14,14 +13,21 @@ import { openSqliteKeys } from './store/sqlite/open.ts'
 const USAGE = `usage:
   npm run keys -- create --user ID [--name NAME] [--scopes ${SCOPES.join(',')}] [--projects acme/*,other/demo]
   npm run keys -- list
-  npm run keys -- revoke KEY_ID`
+  npm run keys -- revoke KEY_ID [KEY_ID ...]`
 
 class UsageError extends Error {}
+
+type Command = (keys: KeyStore, args: readonly string[]) => Promise<void>
+const COMMANDS: ReadonlyMap<string, Command> = new Map([
+  ['create', create],
+  ['list', list],
+  ['revoke', revoke],
+])
 
 async function main(args: readonly string[]): Promise<void> {
   if (args.includes('--help')) return print(USAGE)
   const [command, ...rest] = args
-  const run = { create, list, revoke }[command ?? '']
+  const run = COMMANDS.get(command ?? '')
   if (!run) throw new UsageError(USAGE)
   const store = await openStore(readConfig(), run === create)
   try {
@@ -49,15 +55,35 @@ async function openStore({ dataDir, metaUrl }: Config, mayCreate: boolean) {
 }
 
 async function create(keys: KeyStore, args: readonly string[]): Promise<void> {
-  const values = readOptions(args)
-  if (!values.user) throw new UsageError(`--user is required\n${USAGE}`)
+  const { svc_user_id, svc_username, scopes, projects } = readRequest(args)
   const { id, secret } = await keys.createKey({
-    svc_user_id: values.user,
-    svc_username: values.name ?? values.user,
-    scopes: values.scopes.split(',').map(requireScopeName),
-    projects: values.projects.split(',').map(requirePattern),
+    svc_user_id,
+    svc_username: svc_username ?? svc_user_id,
+    ...{ scopes, projects },
   })
   print(`id      ${id}\nsecret  ${secret}   (shown this once)`)
+}
+
+/** The rules for a key are those of `POST /v1/keys`. */
+function readRequest(args: readonly string[]): KeyCreateRequest {
+  const { user, name, scopes, projects } = readOptions(args)
+  if (!user) throw new UsageError(`--user is required\n${USAGE}`)
+  const parsed = KeyCreateRequest.safeParse({
+    svc_user_id: user,
+    svc_username: name ?? null,
+    scopes: scopes.split(','),
+    projects: projects.split(','),
+  })
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw new UsageError(`${OPTION_OF[String(issue?.path[0])]} ${issue?.message}`)
+}
+
+const OPTION_OF: Readonly<Record<string, string>> = {
+  svc_user_id: '--user',
+  svc_username: '--name',
+  scopes: '--scopes',
+  projects: '--projects',
 }
 
 function readOptions(args: readonly string[]) {
@@ -76,35 +102,33 @@ function readOptions(args: readonly string[]) {
   }
 }
 
-async function list(keys: KeyStore): Promise<void> {
+async function list(keys: KeyStore, args: readonly string[]): Promise<void> {
+  if (args.length > 0) throw new UsageError(USAGE)
   for await (const part of listKeyParts(keys)) part.forEach(printKey)
 }
 
+/** One line a key: control characters in the name of a user must not begin another. */
 function printKey(key: StoredKey): void {
   const state = key.revoked_at_us === null ? 'live' : 'revoked'
   const made = renderTimestamp(key.created_at_us).slice(0, 19)
   print(
-    [key.id, state, made, key.svc_user_id, key.scopes.join(','), key.projects.join(',')].join('  '),
+    [key.id, state, made, key.svc_user_id, key.scopes.join(','), key.projects.join(',')]
+      .map((text) => text.replaceAll(/\p{C}/gu, '\ufffd'))
+      .join('  '),
   )
 }
 
-async function revoke(keys: KeyStore, [id]: readonly string[]): Promise<void> {
-  if (!id) throw new UsageError(USAGE)
-  if (!(await keys.revokeKey(id))) throw new Error(`there is no such key, or it was revoked: ${id}`)
-  print(`revoked ${id}`)
-}
-
-function requireScopeName(text: string): Scope {
-  const scope = SCOPES.find((name) => name === text)
-  if (!scope) throw new UsageError(`${text} is not a scope (${SCOPES.join(', ')})`)
-  return scope
-}
-
-function requirePattern(text: string): string {
-  if (!isProjectPattern(text)) {
-    throw new UsageError(`${text} is not a project pattern (*, acme/*, acme/demo)`)
+/** Revokes all that can be, and then tells of those that cannot. */
+async function revoke(keys: KeyStore, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) throw new UsageError(USAGE)
+  const failed: string[] = []
+  for (const id of ids) {
+    if (await keys.revokeKey(id)) print(`revoked ${id}`)
+    else failed.push(id)
   }
-  return text
+  if (failed.length > 0) {
+    throw new Error(`there is no such key, or it was revoked: ${failed.join(', ')}`)
+  }
 }
 
 function print(line: string): void {

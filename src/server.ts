@@ -22,6 +22,12 @@ const EXPECTED_ERRORS: readonly string[] = [
 const REDACTED = ['req.headers', 'headers', '*.authorization', '*.api_key', '*.password']
 
 async function main(): Promise<void> {
+  // Without a listener the signal ends the process, and a start with migrations can take minutes.
+  let isReloadWanted = false
+  let reload = (): void => {
+    isReloadWanted = true
+  }
+  process.on('SIGHUP', () => reload())
   // Faults of settings and store are reported before loading what only a running server needs.
   const config = readConfig()
   const { openDeps } = await import('./deps.ts')
@@ -48,7 +54,8 @@ async function main(): Promise<void> {
       void shutDown(app, deps, [trainer, remover], signal)
     })
   }
-  process.on('SIGHUP', () => reloadModels(app, deps))
+  reload = () => reloadModels(app, deps)
+  if (isReloadWanted) reload()
   try {
     await app.listen({ host: config.host, port: config.port })
   } catch (error) {

@@ -64,6 +64,20 @@ describe('npm run keys', () => {
     expect((await keys(dataDir, 'create', '--user', 'second')).stderr).toBe('')
   })
 
+  it('revokes all keys that are named, and tells which it cannot', async () => {
+    const dataDir = makeTempDir()
+    const made = []
+    for (const user of ['alice', 'bob']) made.push(await keys(dataDir, 'create', '--user', user))
+    const ids = made.map(({ stdout }) => /[0-9a-f-]{36}/.exec(stdout)?.[0] ?? '')
+    const result = await keys(dataDir, 'revoke', ids[0] ?? '', 'nothing', ids[1] ?? '')
+    expect(result).toMatchObject({
+      code: 1,
+      stdout: ids.map((id) => `revoked ${id}\n`).join(''),
+      stderr: 'there is no such key, or it was revoked: nothing\n',
+    })
+    expect((await keys(dataDir, 'list')).stdout).not.toContain('live')
+  })
+
   it('succeeds where the disk has no room to move the log into the database', async () => {
     const made = makeTempDir()
     await keys(made, 'create', '--user', 'alice')
@@ -88,12 +102,18 @@ describe('npm run keys', () => {
     [['revoke', 'nothing']],
     [['revoke']],
     [['destroy']],
+    [['toString']],
+    [['list', 'all']],
+    [['create', '--user', 'bob\nid  live  2026-01-01T00:00:00  alice  admin  *']],
+    [['create', '--user', 'u'.repeat(129)]],
+    [['create', '--user', 'a', '--projects', `acme/${'x'.repeat(300)}`]],
+    [['create', '--user', 'a', '--projects', 'acme/a\tb']],
     [[]],
   ])('refuses %j with a message and exit code 1', async (args) => {
     const dataDir = makeTempDir()
     await keys(dataDir, 'create', '--user', 'first')
     const result = await keys(dataDir, ...args)
     expect(result).toMatchObject({ code: 1, stderr: expect.stringMatching(/\S/) })
-    expect(result.stderr).not.toContain('at ')
+    expect(result.stderr).not.toMatch(/^\s+at /m)
   })
 })

@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   canUseProject,
-  isProjectPattern,
   type Principal,
   requireAccess,
   type Scope,
 } from '../../src/domain/access/permissions.ts'
 import { createServerKeys } from '../../src/http/server-keys.ts'
+import { KeyCreateRequest } from '../../src/schemas/access/key.ts'
 import { KEYS_PER_PART, listKeyParts, type StoredKey } from '../../src/store/api/access/keys.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 
@@ -32,9 +32,13 @@ describe('project patterns', () => {
     expect(canUseProject(principal([], [pattern]), project)).toBe(expected)
   })
 
-  it.each(['acme', '/demo', 'acme/', '*/demo', 'a/b/c', ''])('refuses the pattern %j', (text) => {
-    expect(isProjectPattern(text)).toBe(false)
-  })
+  it.each(['acme', '/demo', 'acme/', '*/demo', 'a/b/c', '', 'a/b\tc'])(
+    'refuses the pattern %j',
+    (text) => {
+      const key = { svc_user_id: 'u', scopes: ['training'], projects: [text] }
+      expect(KeyCreateRequest.safeParse(key).success).toBe(false)
+    },
+  )
 })
 
 describe('requireAccess', () => {

@@ -1,6 +1,6 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createReloadableRegistry } from '../../src/inference/models/reloadable-registry.ts'
 import { json, silence, startFakeUpstream } from '../support/fake-upstream.ts'
 import { startModelServer, upstreamModel } from '../support/model-server.ts'
@@ -31,6 +31,20 @@ describe('SIGHUP', () => {
     server.process.kill('SIGHUP')
     await expect.poll(() => server.output().stdout).toContain('is not valid JSON')
     expect(await list()).toEqual(['a', 'b'])
+    expect(await server.stop()).toEqual({ code: 0, signal: null })
+  })
+
+  it('during the start is followed when the server has started', async () => {
+    const dataDir = makeTempDir()
+    const starting = spawnServer({ WEFT_DATA_DIR: dataDir })
+    // The file is written before most of the start.
+    const pid = await vi.waitFor(() => {
+      const found = /^(\d+)\n$/.exec(readFileSync(join(dataDir, 'weft.pid'), 'utf8'))
+      return Number(found?.[1] ?? expect.unreachable())
+    }, 30_000)
+    process.kill(pid, 'SIGHUP')
+    const server = await starting
+    await expect.poll(() => server.output().stdout).toContain('models reloaded')
     expect(await server.stop()).toEqual({ code: 0, signal: null })
   })
 })

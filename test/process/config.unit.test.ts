@@ -90,6 +90,8 @@ describe('readConfig', () => {
     ['WEFT_META_URL', 'mysql://me:secret@a/weft'],
     ['WEFT_REF_SCHEME', 'we ave'],
     ['WEFT_BOOTSTRAP_KEY', 'short'],
+    ['WEFT_BOOTSTRAP_KEY', 'a-key-of-a-file-of-windows\r'],
+    ['WEFT_BOOTSTRAP_KEY', 'a key with spaces in it'],
     ['WEFT_BODY_BYTES_MAX', '0'],
     ['WEFT_DRAIN_TIMEOUT_MS', '10000'],
     ['WEFT_READ_THREADS', '0'],

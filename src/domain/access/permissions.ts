@@ -15,13 +15,6 @@ export interface Principal {
   readonly projects: readonly string[]
 }
 
-const PATTERN = /^(?:\*|[^/*]+\/(?:\*|[^/*]+))$/u
-
-/** Whether a text is a project pattern: `*`, `<entity>/*` or `<entity>/<project>`. */
-export function isProjectPattern(text: string): boolean {
-  return PATTERN.test(text)
-}
-
 /** Whether the key may use a project at all. */
 export function canUseProject(principal: Pick<Principal, 'projects'>, projectId: string): boolean {
   const entity = projectId.slice(0, projectId.indexOf('/'))

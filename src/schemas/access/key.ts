@@ -27,7 +27,10 @@ const projects = z
     z
       .string()
       .max(PATTERN_CHARS_MAX, `must have at most ${PATTERN_CHARS_MAX} characters`)
-      .regex(/^(\*|[^/*]+\/(\*|[^/*]+))$/u, 'must be *, <entity>/* or <entity>/<project>'),
+      .regex(
+        /^(\*|[^/*\p{C}]+\/(\*|[^/*\p{C}]+))$/u,
+        'must be *, <entity>/* or <entity>/<project>',
+      ),
   )
   .min(1, 'must name at least one')
   .max(PATTERNS_MAX, `must have at most ${PATTERNS_MAX} entries`)
