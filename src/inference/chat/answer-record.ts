@@ -3,6 +3,7 @@
  * grows beyond its limit.
  */
 
+import { hasObjectArguments, parseWithArgumentTexts } from '../../domain/chat/argument-texts.ts'
 import { isObject } from '../../domain/json/is-object.ts'
 import { renderJson } from '../../domain/json/json-text.ts'
 import type { ChoiceDelta, Delta, PromptDelta, RelayedText } from '../backend.ts'
@@ -58,7 +59,7 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
   let firstTokenAt: number | null = null
 
   function noteText(text: RelayedText): void {
-    const { usage, choices, id, created, model, system_fingerprint, prompt_token_ids } = text.value
+    const { usage, id, created, model, system_fingerprint, prompt_token_ids } = text.value
     const { response, delta } = text.value
     if (isObject(usage)) told = usage
     // Typed events, such as those of responses, carry text in deltas and the usage in the last event's response.
@@ -72,7 +73,7 @@ export function createAnswerRecord(options: AnswerRecordOptions): AnswerRecord {
       return
     }
     if (head.id === undefined) head = { id, created, model, system_fingerprint, prompt_token_ids }
-    for (const choice of Array.isArray(choices) ? choices : []) {
+    for (const choice of choicesOf(text)) {
       if (!isObject(choice) || !openParts().addChunkChoice(choice)) continue
       firstTokenAt ??= now()
       pieceCount += 1
@@ -113,6 +114,13 @@ function countTokens(usage: Readonly<Record<string, unknown>> | null): number | 
   const { total_tokens, prompt_tokens, completion_tokens } = usage
   const count = Number(total_tokens ?? Number(prompt_tokens ?? 0) + Number(completion_tokens ?? 0))
   return count > 0 ? count : null
+}
+
+/** Returns the choices of a chunk; arguments that are objects are recorded as their text. */
+function choicesOf({ json, value }: RelayedText): readonly unknown[] {
+  const chunk = hasObjectArguments(json) ? parseWithArgumentTexts(json) : value
+  const choices = isObject(chunk) ? chunk.choices : null
+  return Array.isArray(choices) ? choices : []
 }
 
 function isTooLong({ json }: RelayedText): boolean {

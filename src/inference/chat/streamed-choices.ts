@@ -6,26 +6,23 @@
 import { isObject } from '../../domain/json/is-object.ts'
 import type { ChoiceDelta, ToolCallPiece } from '../backend.ts'
 import { renderReasoning } from './collect.ts'
+import { createStreamedCalls, type StreamedCalls } from './streamed-calls.ts'
+import { createStreamedContent, type StreamedContent } from './streamed-content.ts'
+import { createStreamedExtras, type StreamedExtras } from './streamed-extras.ts'
 import { createTokenParts, type TokenParts } from './token-parts.ts'
 
-/** Limits: an upstream could send any number of choices and calls. */
+/** Limit: an upstream could send any number of choices. */
 const CHOICES_MAX = 1_000
-const CALLS_MAX = 1_000
 
-/** Texts of a message that arrive in pieces. */
-const TEXTS = ['content', 'refusal', 'reasoning', 'reasoning_content'] as const
-
-interface CallParts {
-  id?: unknown
-  type?: unknown
-  name: string
-  arguments: string
-}
+/** Texts of a message, besides its content, that arrive in pieces. */
+const TEXTS = ['refusal', 'reasoning', 'reasoning_content'] as const
 
 interface StreamedChoice {
   role: unknown
+  readonly content: StreamedContent
   readonly texts: Map<string, string>
-  readonly calls: Map<number, CallParts>
+  readonly extras: StreamedExtras
+  readonly calls: StreamedCalls
   readonly tokens: TokenParts
   finish_reason: unknown
   stop_reason: unknown
@@ -61,6 +58,8 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
     return isEnough
   }
 
+  const budget = { take, spend }
+
   function addText(parts: StreamedChoice, name: string, piece: unknown): boolean {
     if (typeof piece !== 'string' || piece === '') return false
     parts.texts.set(name, (parts.texts.get(name) ?? '') + take(piece))
@@ -74,8 +73,10 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
     if (choices.size >= CHOICES_MAX) return null
     const parts: StreamedChoice = {
       role: 'assistant',
+      content: createStreamedContent(budget),
       texts: new Map(),
-      calls: new Map(),
+      extras: createStreamedExtras(budget),
+      calls: createStreamedCalls(take),
       tokens: createTokenParts(spend),
       finish_reason: null,
       stop_reason: null,
@@ -83,23 +84,6 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
     choices.set(index, parts)
     return parts
   }
-
-  function addCall(parts: StreamedChoice, piece: unknown): boolean {
-    if (!isObject(piece) || typeof piece.index !== 'number') return false
-    const known = parts.calls.get(piece.index)
-    if (!known && parts.calls.size >= CALLS_MAX) return false
-    const call = known ?? { name: '', arguments: '' }
-    parts.calls.set(piece.index, call)
-    call.id ??= piece.id
-    call.type ??= piece.type
-    const { name, arguments: text } = isObject(piece.function) ? piece.function : {}
-    if (typeof name === 'string') call.name += take(name)
-    if (typeof text === 'string') call.arguments += take(text)
-    return true
-  }
-
-  const addCalls = (parts: StreamedChoice, pieces: readonly unknown[]): boolean =>
-    pieces.filter((piece) => addCall(parts, piece)).length > 0
 
   return {
     addChunkChoice(choice) {
@@ -112,10 +96,11 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
       if (typeof delta.role === 'string' && delta.role !== '') parts.role = delta.role
       const { content } = isObject(choice.logprobs) ? choice.logprobs : {}
       parts.tokens.add(choice.token_ids, content)
-      let hasNews = false
+      let hasNews = parts.content.add(delta.content)
       for (const name of TEXTS) if (addText(parts, name, delta[name])) hasNews = true
-      const pieces = Array.isArray(delta.tool_calls) ? delta.tool_calls : []
-      return addCalls(parts, pieces) || hasNews
+      if (parts.extras.add(delta)) hasNews = true
+      if (parts.calls.addLegacy(delta.function_call)) hasNews = true
+      return parts.calls.add(delta.tool_calls) || hasNews
     },
     addDelta(delta) {
       const parts = partsOf(delta.index)
@@ -123,8 +108,8 @@ export function createStreamedChoices(charsMax: number): StreamedChoices {
       parts.finish_reason ??= delta.finish_reason
       parts.stop_reason ??= delta.stop_reason
       parts.tokens.add(delta.tokenIds, delta.logprobs)
-      const hasText = addText(parts, 'content', delta.content)
-      const hasCalls = addCalls(parts, (delta.toolCalls ?? []).map(toChunkCall))
+      const hasText = parts.content.add(delta.content)
+      const hasCalls = parts.calls.add(delta.toolCalls?.map(toChunkCall))
       return addText(parts, 'reasoning', delta.reasoning) || hasText || hasCalls
     },
     render: () => [...choices].sort(([left], [right]) => left - right).map(renderChoice),
@@ -138,23 +123,17 @@ function toChunkCall({ index, id, ...called }: ToolCallPiece): unknown {
 }
 
 function renderChoice([index, parts]: [number, StreamedChoice]): unknown {
-  const { role, texts, calls, tokens, finish_reason, stop_reason } = parts
-  const { content, reasoning, reasoning_content, ...others } = Object.fromEntries(texts)
-  const toolCalls = [...calls]
-    .sort(([left], [right]) => left - right)
-    .map(([, { id, type, name, arguments: text }]) => ({
-      id,
-      type: type ?? 'function',
-      function: { name, arguments: text },
-    }))
+  const { role, content, texts, extras, calls, tokens, finish_reason, stop_reason } = parts
+  const { reasoning, reasoning_content, ...others } = Object.fromEntries(texts)
+  const beside = { ...extras.render(), ...calls.render() }
   return {
     index,
     message: {
       role,
-      content: content ?? (toolCalls.length > 0 ? null : ''),
+      content: content.render() ?? (Object.keys(beside).length > 0 ? null : ''),
       ...others,
       ...renderReasoning(reasoning ?? reasoning_content),
-      ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
+      ...beside,
     },
     ...tokens.render(),
     finish_reason,

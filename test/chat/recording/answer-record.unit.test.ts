@@ -1,6 +1,9 @@
 /** What is recorded of an answer while its pieces pass. */
 import { describe, expect, it } from 'vitest'
-import { createAnswerRecord } from '../../../src/inference/chat/answer-record.ts'
+import {
+  createAnswerRecord,
+  RECORDED_CHARS_MAX,
+} from '../../../src/inference/chat/answer-record.ts'
 import { finish, piece, prompt } from '../../support/scripted-backend.ts'
 
 describe('the record of an answer', () => {
@@ -24,4 +27,147 @@ describe('the record of an answer', () => {
       finish_reason: 'tool_calls',
     })
   })
+
+  const call = (id: string | undefined, name: string, index?: number) => ({
+    ...{ index, id, type: 'function' },
+    function: { name, arguments: '' },
+  })
+  const rest = (text: string, index?: number) => ({ index, function: { arguments: text } })
+  const whole = (id: string | undefined, name: string, text: string) => ({
+    ...{ id, type: 'function' },
+    function: { name, arguments: text },
+  })
+
+  it.each<[string, object[], object]>([
+    [
+      'calls without an index',
+      [
+        { tool_calls: [call('c1', 'f')] },
+        { tool_calls: [rest('{"a"')] },
+        { tool_calls: [rest(':1}')] },
+        { tool_calls: [call('c2', 'g'), rest('{}')] },
+        { tool_calls: [{ id: 'c1', function: { arguments: ' ' } }] },
+      ],
+      { content: null, tool_calls: [whole('c1', 'f', '{"a":1} '), whole('c2', 'g', '{}')] },
+    ],
+    [
+      'calls without index and id',
+      [{ tool_calls: [call(undefined, 'f'), rest('{}')] }, { tool_calls: [call('', 'f')] }],
+      { content: null, tool_calls: [whole(undefined, 'f', '{}'), whole('', 'f', '')] },
+    ],
+    [
+      'calls that all have the index 0',
+      [
+        { tool_calls: [call('c1', 'f', 0)] },
+        { tool_calls: [rest('{"a":1}', 0)] },
+        { tool_calls: [call('c2', 'g', 0)] },
+        { tool_calls: [{ ...rest('{"b":2}', 0), id: 'other' }] },
+      ],
+      { content: null, tool_calls: [whole('c1', 'f', '{"a":1}'), whole('c2', 'g', '{"b":2}')] },
+    ],
+    [
+      'calls whose pieces are mixed',
+      [
+        { tool_calls: [call('c2', 'g', 1), call('c1', 'f', 0)] },
+        { tool_calls: [rest('{"b"', 1), rest('{"a"', 0)] },
+        { tool_calls: [rest(':2}', 1), rest(':1}', 0)] },
+      ],
+      { content: null, tool_calls: [whole('c1', 'f', '{"a":1}'), whole('c2', 'g', '{"b":2}')] },
+    ],
+    [
+      'arguments that are an object',
+      [{ tool_calls: [{ ...call('c1', 'f', 0), function: { name: 'f', arguments: { a: 1 } } }] }],
+      { content: null, tool_calls: [whole('c1', 'f', '{"a":1}')] },
+    ],
+    [
+      'a call in the deprecated form',
+      [
+        { function_call: { name: 'f', arguments: '{"a"' } },
+        { function_call: { arguments: ':1}' } },
+      ],
+      { content: null, function_call: { name: 'f', arguments: '{"a":1}' } },
+    ],
+    [
+      'audio',
+      [{ audio: { id: 'a1', transcript: 'He' } }, { audio: { transcript: 'llo', data: 'AAAA' } }],
+      { content: null, audio: { id: 'a1', transcript: 'Hello', data: 'AAAA' } },
+    ],
+    [
+      'annotations',
+      [
+        { content: 'See [1]' },
+        { annotations: [{ type: 'url_citation', n: 1 }] },
+        { annotations: { type: 'url_citation', n: 2 } },
+      ],
+      { content: 'See [1]', annotations: [1, 2].map((n) => ({ type: 'url_citation', n })) },
+    ],
+    [
+      'content that is a list of parts',
+      [
+        { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'h' }] }] },
+        { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'm' }], closed: true }] },
+        { content: 'se' },
+        {
+          content: [
+            { type: 'text', text: 'ven' },
+            { type: 'reference', reference_ids: [1] },
+          ],
+        },
+        { content: '!', function_call: { name: '', arguments: '' } },
+      ],
+      {
+        content: [
+          { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }], closed: true },
+          { type: 'text', text: 'seven' },
+          { type: 'reference', reference_ids: [1] },
+          { type: 'text', text: '!' },
+        ],
+      },
+    ],
+  ])('has %s of a relayed stream as a whole answer would', (_name, deltas, message) => {
+    const { record, note } = open()
+    for (const delta of deltas) note(delta)
+    expect(JSON.parse(record.output()).choices[0].message).toEqual({
+      role: 'assistant',
+      ...message,
+    })
+    expect(record.firstTokenAt()).toBe(7)
+    expect(record.isCut()).toBe(false)
+  })
+
+  it('has every digit of arguments that are an object', () => {
+    const { record, note } = open()
+    note('{"tool_calls":[{"function":{"name":"f","arguments":{"n":12345678901234567890}}}]}')
+    const [sent] = JSON.parse(record.output()).choices[0].message.tool_calls
+    expect(sent.function.arguments).toBe('{"n":12345678901234567890}')
+  })
+
+  it('keeps of lists and audio no more than of texts', () => {
+    const { record, note } = open()
+    const long = 'x'.repeat(RECORDED_CHARS_MAX)
+    note({ content: [{ type: 'text', text: 'a' }], audio: { transcript: 'b' } })
+    note({
+      content: [
+        { type: 'text', text: long },
+        { type: 'other', long },
+      ],
+    })
+    note({ audio: { transcript: long }, annotations: [{ long }] })
+    expect(record.isCut()).toBe(true)
+    expect(record.output().length).toBeLessThan(RECORDED_CHARS_MAX + 1_000)
+    expect(JSON.parse(record.output()).choices[0].message.annotations).toEqual([])
+  })
 })
+
+/** The record of a relayed stream, which takes the delta of one choice, or its text. */
+function open() {
+  const record = createAnswerRecord({ isStream: true, keepsOutput: true, now: () => 7 })
+  return {
+    record,
+    note(delta: object | string) {
+      const text = typeof delta === 'string' ? delta : JSON.stringify(delta)
+      const json = `{"choices":[{"index":0,"delta":${text}}]}`
+      record.note({ type: 'relayed', texts: [{ json, value: JSON.parse(json) }] })
+    },
+  }
+}
