@@ -1,35 +1,25 @@
-/** Builds the output items of a response from pieces, with their events. Pure. One item is open at a time. */
+/** Builds the output items of a response from pieces, with their events. Pure. A text that is open is the last item. */
 import { ApiError } from '../../errors.ts'
 import type { OutputItem, OutputPart } from './responses-answer.ts'
+import { createOpenCalls, type Emit, type EndStatus, type OpenItem } from './responses-calls.ts'
 import { toItemId } from './responses-record.ts'
 
 /** Limit: characters of one response. */
 const RESPONSE_CHARS_MAX = 16 * 1024 * 1024
-
-/** Tells an event of a type with its fields, as they are now. */
-type Emit = (type: string, fields: Readonly<Record<string, unknown>>) => void
 
 export interface OutputItems {
   /** All items so far, in their order. */
   readonly items: readonly OutputItem[]
   /** Adds text to the part of its kind, which it begins where another one is open. */
   addText(type: OutputPart['type'], text: string, logprobs?: readonly unknown[]): void
-  /** Begins an item of a call. @param index - of the call in the chat */
-  openCall(call: { name: string; id: unknown; index: number }): void
-  /** Index of the call that is open; null when no call is. */
-  openCallIndex(): number | null
-  /** Whether a call was open once and is no more. */
-  isClosed(callIndex: number): boolean
-  /** Adds to the arguments of the call that is open. */
-  addArguments(text: string): void
-  /** Ends the item that is open, if one is. */
-  close(status: 'completed' | 'incomplete'): void
-}
-
-interface OpenItem {
-  readonly item: OutputItem
-  /** Null for an item that is no call. */
-  readonly callIndex: number | null
+  /** Begins an item of a call. @param number - of the call in the chat */
+  openCall(call: { name: string; id: unknown; number: number }): void
+  /** Whether an item of the call was begun. */
+  hasCall(number: number): boolean
+  /** Adds to the arguments of a call. @throws ApiError upstream_invalid_response when they were complete */
+  addArguments(number: number, text: string): void
+  /** Ends the items that are open. */
+  close(status: EndStatus): void
 }
 
 const TEXT_EVENTS = {
@@ -40,77 +30,70 @@ const TEXT_EVENTS = {
 
 export function createOutputItems(responseId: string, emit: Emit): OutputItems {
   const items: OutputItem[] = []
-  const closedCalls = new Set<number>()
   const spend = createAllowance(RESPONSE_CHARS_MAX)
-  let open: OpenItem | null = null
+  const calls = createOpenCalls({ emit, spend, end })
+  let openText: OpenItem | null = null
 
-  const output_index = () => items.length - 1
-
-  function begin(item: OutputItem, callIndex: number | null): OutputItem {
-    close('completed')
-    open = { item, callIndex }
+  function begin(item: OutputItem): OpenItem {
+    closeText('completed')
+    calls.closeComplete()
+    const open = { item, output_index: items.length }
     items.push(item)
-    emit('response.output_item.added', { output_index: output_index(), item })
-    return item
+    emit('response.output_item.added', { ...open })
+    return open
   }
 
-  function partFor(type: OutputPart['type']): { item: OutputItem; part: OutputPart } {
-    const kind = type === 'reasoning_text' ? 'reasoning' : 'message'
-    const isOpen = open?.item.type === kind
-    const item =
-      open && isOpen ? open.item : begin(newTextItem(kind, responseId, items.length), null)
-    const last = item.content?.at(-1)
-    if (last?.type === type) return { item, part: last }
-    if (last !== undefined) endPart(item, last, output_index(), emit)
-    const part = newPart(type)
-    item.content?.push(part)
-    emit('response.content_part.added', { ...placeOf(item, output_index()), part })
-    return { item, part }
-  }
-
-  function close(status: 'completed' | 'incomplete'): void {
-    if (open === null) return
-    const { item, callIndex } = open
-    const part = item.content?.at(-1)
-    if (part !== undefined) endPart(item, part, output_index(), emit)
-    if (callIndex !== null) {
-      closedCalls.add(callIndex)
-      const told = { item_id: item.id, output_index: output_index(), arguments: item.arguments }
-      emit('response.function_call_arguments.done', told)
-    }
+  function end({ item, output_index }: OpenItem, status: EndStatus): void {
     item.status = status
-    emit('response.output_item.done', { output_index: output_index(), item })
-    open = null
+    emit('response.output_item.done', { output_index, item })
+  }
+
+  function closeText(status: EndStatus): void {
+    if (openText === null) return
+    const part = openText.item.content?.at(-1)
+    if (part !== undefined) endPart(openText, part, emit)
+    end(openText, status)
+    openText = null
+  }
+
+  function partFor(type: OutputPart['type']): { open: OpenItem; part: OutputPart } {
+    const kind = type === 'reasoning_text' ? 'reasoning' : 'message'
+    if (openText?.item.type !== kind) openText = begin(newTextItem(kind, responseId, items.length))
+    const { content } = openText.item
+    const last = content?.at(-1)
+    if (last?.type === type) return { open: openText, part: last }
+    if (last !== undefined) endPart(openText, last, emit)
+    const part = newPart(type)
+    content?.push(part)
+    emit('response.content_part.added', { ...placeOf(openText), part })
+    return { open: openText, part }
   }
 
   return {
     items,
     addText(type, text, logprobs = []) {
       spend(text)
-      const { item, part } = partFor(type)
+      const { open, part } = partFor(type)
       if (type === 'refusal') part.refusal += text
       else part.text += text
       if (type === 'output_text') part.logprobs?.push(...logprobs)
       const more = type === 'output_text' ? { logprobs } : {}
-      const told = { ...placeOf(item, output_index()), delta: text, ...more }
+      const told = { ...placeOf(open), delta: text, ...more }
       if (text !== '') emit(`${TEXT_EVENTS[type]}.delta`, told)
     },
-    openCall({ name, id, index }) {
+    openCall({ name, id, number }) {
       const itemId = toItemId('fc', responseId, items.length)
       const call_id = typeof id === 'string' && id !== '' ? id : `call_${itemId.slice(3)}`
       const own = { call_id, name, arguments: '' }
-      begin({ type: 'function_call', id: itemId, status: 'in_progress', ...own }, index)
+      const item = { type: 'function_call' as const, id: itemId, status: 'in_progress' as const }
+      calls.open(number, begin({ ...item, ...own }))
     },
-    openCallIndex: () => open?.callIndex ?? null,
-    isClosed: (callIndex) => closedCalls.has(callIndex),
-    addArguments(text) {
-      if (open === null || text === '') return
-      const { item } = open
-      item.arguments += spend(text)
-      const place = { item_id: item.id, output_index: output_index() }
-      emit('response.function_call_arguments.delta', { ...place, delta: text })
+    hasCall: calls.has,
+    addArguments: calls.add,
+    close(status) {
+      calls.close(status)
+      closeText(status)
     },
-    close,
   }
 }
 
@@ -123,8 +106,8 @@ function createAllowance(charsMax: number) {
   }
 }
 
-function endPart(item: OutputItem, part: OutputPart, output_index: number, emit: Emit): void {
-  const place = placeOf(item, output_index)
+function endPart(open: OpenItem, part: OutputPart, emit: Emit): void {
+  const place = placeOf(open)
   const { type, text, refusal, logprobs } = part
   const said = type === 'refusal' ? { refusal } : { text }
   const more = type === 'output_text' ? { logprobs: logprobs ?? [] } : {}
@@ -133,7 +116,7 @@ function endPart(item: OutputItem, part: OutputPart, output_index: number, emit:
 }
 
 /** The place of an item's last part. */
-function placeOf({ id, content }: OutputItem, output_index: number) {
+function placeOf({ item: { id, content }, output_index }: OpenItem) {
   return { item_id: id, output_index, content_index: (content?.length ?? 1) - 1 }
 }
 

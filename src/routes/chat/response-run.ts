@@ -1,4 +1,5 @@
 /** Answers one response, whole or as events, and stores it before its end is sent. */
+import { parseWithArgumentTexts } from '../../domain/chat/argument-texts.ts'
 import type { ResponseBody } from '../../domain/chat/responses-answer.ts'
 import type { ResponseEvent, ResponseWriter } from '../../domain/chat/responses-events.ts'
 import { toChunk } from '../../domain/chat/responses-events.ts'
@@ -87,6 +88,8 @@ interface ChatSource {
   readonly nowUs: () => number
 }
 
+type Fields = Readonly<Record<string, unknown>>
+
 const CHUNKS = { includeUsage: true, continuousUsage: false } as const
 
 /** Builds a response from the answer of a chat. */
@@ -95,16 +98,16 @@ export function createChatMaker(source: ChatSource): ResponseMaker {
   let isOpen = false
   return {
     async whole() {
-      const answer: unknown = JSON.parse(await completeWhole(exchange, run, envelope))
+      const answer = parseWithArgumentTexts(await completeWhole(exchange, run, envelope))
       writer.open()
-      writer.add(toChunk(answer as Readonly<Record<string, unknown>>))
+      writer.add(toChunk(answer as Fields))
       writer.end(toSeconds(nowUs()))
     },
     async *events() {
       for await (const texts of renderChunks(streamCompletion(exchange, run), envelope, CHUNKS)) {
         const events = isOpen ? [] : writer.open()
         isOpen = true
-        for (const json of texts) events.push(...writer.add(JSON.parse(json)))
+        for (const json of texts) events.push(...writer.add(parseWithArgumentTexts(json) as Fields))
         yield events.map(renderEvent)
       }
     },

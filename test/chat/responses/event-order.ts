@@ -7,6 +7,24 @@ type Json = TestResponse['body']
 
 const ENDS = ['response.completed', 'response.incomplete', 'response.failed']
 
+interface OpenItem {
+  readonly type: string
+  readonly id: string
+  readonly parts: string[]
+  partType: string | null
+  text: string
+}
+
+/** Whether an item may stay open while the next one begins: a call of which more may come. */
+function mayStay({ type, text }: OpenItem): boolean {
+  if (type !== 'function_call') return false
+  try {
+    return typeof JSON.parse(text) !== 'object'
+  } catch {
+    return true
+  }
+}
+
 /**
  * Walks the events of one response.
  *
@@ -15,55 +33,61 @@ const ENDS = ['response.completed', 'response.incomplete', 'response.failed']
  */
 export function walkEvents(events: readonly ResponseEvent[]): Json[] {
   const items: Json[] = []
-  let open: { type: string; id: string; parts: string[]; partType: string; text: string } | null =
-    null
-  let partIsOpen = false
+  const open = new Map<number, OpenItem>()
+  let begunCount = 0
   let isEnded = false
-  const require = (holds: boolean, event: Json) => {
-    if (!holds) throw new Error(`out of order: ${JSON.stringify(event)}`)
-  }
   for (const [at, event] of (events as readonly Json[]).entries()) {
-    require(event.sequence_number === at && !isEnded, event)
+    const require = (holds: boolean) => {
+      if (!holds) throw new Error(`out of order: ${JSON.stringify(event)}`)
+    }
+    /** The open item that an event is about. */
+    const find = (id: string): OpenItem => {
+      const item = open.get(event.output_index)
+      require(item !== undefined && item.id === id)
+      return item as OpenItem
+    }
+    require(event.sequence_number === at && !isEnded)
     if (at < 2) {
-      require(event.type === ['response.created', 'response.in_progress'][at], event)
-      require(event.response.status === 'in_progress' && event.response.output.length === 0, event)
+      require(event.type === ['response.created', 'response.in_progress'][at])
+      require(event.response.status === 'in_progress' && event.response.output.length === 0)
       continue
     }
-    const isOfOpen = open !== null && event.item_id === open.id
-    if (event.item_id !== undefined) require(isOfOpen && event.output_index === items.length, event)
     const name = String(event.type)
     if (ENDS.includes(name)) {
-      require(open === null, event)
-      require(JSON.stringify(event.response.output) === JSON.stringify(items), event)
+      require(open.size === 0)
+      require(JSON.stringify(event.response.output) === JSON.stringify(items))
       isEnded = true
     } else if (name === 'response.output_item.added') {
-      require(open === null && event.output_index === items.length, event)
-      require(event.item.status === 'in_progress', event)
-      open = { type: event.item.type, id: event.item.id, parts: [], partType: '', text: '' }
+      require([...open.values()].every(mayStay) && event.output_index === begunCount)
+      require(event.item.status === 'in_progress')
+      const { type, id } = event.item
+      open.set(begunCount++, { type, id, parts: [], partType: null, text: '' })
     } else if (name === 'response.output_item.done') {
-      require(open !== null && !partIsOpen && event.item.id === open.id, event)
-      if (open?.type === 'function_call') require(event.item.arguments === open.text, event)
+      const item = find(event.item.id)
+      require(item.partType === null)
+      if (item.type === 'function_call') require(event.item.arguments === item.text)
       else {
         const texts = event.item.content.map((part: Json) => part.text ?? part.refusal)
-        require(JSON.stringify(texts) === JSON.stringify(open?.parts), event)
+        require(JSON.stringify(texts) === JSON.stringify(item.parts))
       }
-      items.push(event.item)
-      open = null
+      items[event.output_index] = event.item
+      open.delete(event.output_index)
     } else if (name === 'response.content_part.added') {
-      require(!partIsOpen && event.content_index === open?.parts.length, event)
-      partIsOpen = true
-      if (open) Object.assign(open, { partType: event.part.type, text: '' })
+      const item = find(event.item_id)
+      require(item.partType === null && event.content_index === item.parts.length)
+      Object.assign(item, { partType: event.part.type, text: '' })
     } else if (name === 'response.content_part.done') {
-      require(partIsOpen && (event.part.text ?? event.part.refusal) === open?.text, event)
-      partIsOpen = false
-      open?.parts.push(open.text)
+      const item = find(event.item_id)
+      require(item.partType !== null && (event.part.text ?? event.part.refusal) === item.text)
+      item.partType = null
+      item.parts.push(item.text)
     } else if (name.endsWith('.delta')) {
+      const item = find(event.item_id)
       const isCall = name === 'response.function_call_arguments.delta'
-      require(isCall ? open?.type === 'function_call' : partIsOpen, event)
-      if (!isCall) require(name === `response.${open?.partType}.delta`, event)
-      if (open) open.text += event.delta
+      require(isCall ? item.type === 'function_call' : name === `response.${item.partType}.delta`)
+      item.text += event.delta
     } else if (name.endsWith('.done')) {
-      require((event.text ?? event.refusal ?? event.arguments) === open?.text, event)
+      require((event.text ?? event.refusal ?? event.arguments) === find(event.item_id).text)
     } else throw new Error(`unknown event ${name}`)
   }
   if (!isEnded) throw new Error('the response has no end')

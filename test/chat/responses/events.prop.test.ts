@@ -16,6 +16,10 @@ const HEAD: ResponseHead = {
 type Piece =
   | { kind: 'reasoning' | 'content' | 'refusal'; text: string }
   | { kind: 'call'; name: string; pieces: string[] }
+  | { kind: 'mixed'; calls: { name: string; pieces: string[] }[] }
+
+/** How the pieces of calls tell which call they belong to. */
+type Indexes = 'all' | 'none' | 'zero'
 
 const text = fc.string({ minLength: 1, maxLength: 5 })
 const piece: fc.Arbitrary<Piece> = fc.oneof(
@@ -26,33 +30,59 @@ const piece: fc.Arbitrary<Piece> = fc.oneof(
     pieces: fc.array(fc.string({ maxLength: 4 }), { maxLength: 3 }),
   }),
 )
+/** Never a whole JSON object, to which nothing could be added. */
+const part = fc.string({ unit: fc.constantFrom('a', '"', '{', '[', ' '), maxLength: 3 })
+const mixed: fc.Arbitrary<Piece> = fc.record({
+  kind: fc.constant('mixed' as const),
+  calls: fc.array(fc.record({ name: text, pieces: fc.array(part, { maxLength: 3 }) }), {
+    minLength: 1,
+    maxLength: 3,
+  }),
+})
 const finish = fc.constantFrom('stop', 'length', 'tool_calls', 'content_filter', null)
 
 /** A chat's chunks of some pieces. */
-function toChunks(pieces: readonly Piece[]): Record<string, unknown>[] {
-  let index = -1
-  return pieces.flatMap((one): Record<string, unknown>[] => {
-    if (one.kind !== 'call') return [{ choices: [{ index: 0, delta: { [one.kind]: one.text } }] }]
-    index += 1
-    const first = { index, id: `c${index}`, function: { name: one.name, arguments: '' } }
-    const rest = one.pieces.map((part) => ({ index, function: { arguments: part } }))
-    return [first, ...rest].map((call) => ({
-      choices: [{ index: 0, delta: { tool_calls: [call] } }],
-    }))
-  })
+function toChunks(pieces: readonly Piece[], indexes: Indexes = 'all'): Record<string, unknown>[] {
+  let count = 0
+  const begin = (name: string) => {
+    const index = { all: count, none: undefined, zero: 0 }[indexes]
+    const first = { index, id: `c${count++}`, function: { name, arguments: '' } }
+    return { first, rest: (text: string) => ({ index, function: { arguments: text } }) }
+  }
+  const toDelta = (call: object) => ({ tool_calls: [call] })
+  return pieces
+    .flatMap((one): object[] => {
+      if (one.kind === 'call') {
+        const { first, rest } = begin(one.name)
+        return [first, ...one.pieces.map(rest)].map(toDelta)
+      }
+      if (one.kind !== 'mixed') return [{ [one.kind]: one.text }]
+      const calls = one.calls.map(({ name, pieces }) => ({ ...begin(name), pieces }))
+      const rests = [0, 1, 2].flatMap((at) =>
+        calls.flatMap((call) =>
+          call.pieces[at] === undefined ? [] : [call.rest(call.pieces[at])],
+        ),
+      )
+      return [...calls.map(({ first }) => first), ...rests].map(toDelta)
+    })
+    .map((delta) => ({ choices: [{ index: 0, delta }] }))
 }
 
 describe('events of a response', () => {
   it('keep the documented order and the types of the openai package, whatever a model answers', () => {
     fc.assert(
       fc.property(
-        fc.array(piece, { maxLength: 8 }),
+        // Only indexes tell whose a piece is that comes after another call has begun.
+        fc.oneof(
+          fc.tuple(fc.array(fc.oneof(piece, mixed), { maxLength: 8 }), fc.constant('all' as const)),
+          fc.tuple(fc.array(piece, { maxLength: 8 }), fc.constantFrom('none', 'zero')),
+        ),
         finish,
         fc.boolean(),
-        (pieces, reason, breaks) => {
+        ([pieces, indexes], reason, breaks) => {
           const writer = createResponseWriter(HEAD)
           const events = writer.open()
-          for (const chunk of toChunks(pieces)) events.push(...writer.add(chunk))
+          for (const chunk of toChunks(pieces, indexes)) events.push(...writer.add(chunk))
           events.push(...writer.add({ choices: [{ index: 0, delta: {}, finish_reason: reason }] }))
           const error = { code: 'server_error', message: 'It broke.' }
           events.push(...(breaks ? writer.fail(error) : writer.end(1_700_000_001)))
@@ -72,7 +102,11 @@ describe('events of a response', () => {
           expect(heard('refusal')).toBe(said('refusal'))
           const calls = items.filter(({ type }) => type === 'function_call')
           expect(calls.map(({ name, arguments: args }) => [name, args])).toEqual(
-            pieces.flatMap((one) => (one.kind === 'call' ? [[one.name, one.pieces.join('')]] : [])),
+            pieces
+              .flatMap((one) =>
+                one.kind === 'call' ? [one] : one.kind === 'mixed' ? one.calls : [],
+              )
+              .map(({ name, pieces }) => [name, pieces.join('')]),
           )
         },
       ),
@@ -112,18 +146,74 @@ describe('events of a response', () => {
     expect(findResponseFaults(whole.response())).toEqual([])
   })
 
-  it('refuse pieces of calls that are mixed, and calls without a name, rather than lose them', () => {
-    const call = (index: number, name?: string) => ({
+  it.each<[string, object[], object[]]>([
+    [
+      'content in parts',
+      [
+        { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'h' }] }] },
+        { content: [{ type: 'thinking', thinking: 'm' }] },
+        { content: [{ type: 'text', text: 'se' }] },
+        { content: 'ven' },
+        { content: [{ type: 'refusal', refusal: 'no' }], function_call: { name: '' } },
+      ],
+      [
+        { type: 'reasoning', content: [{ text: 'hm' }] },
+        { type: 'message', content: [{ text: 'seven' }, { refusal: 'no' }] },
+      ],
+    ],
+    [
+      'a call in the deprecated form',
+      [{ function_call: { name: 'f', arguments: '{' } }, { function_call: { arguments: '}' } }],
+      [{ type: 'function_call', name: 'f', arguments: '{}' }],
+    ],
+    [
+      'calls that all have the index 0, of which one has a new id with each piece',
+      [
+        { tool_calls: [{ index: 0, id: 'c1', function: { name: 'f', arguments: '{"a":' } }] },
+        { tool_calls: [{ index: 0, id: 'c9', function: { arguments: '1}' } }] },
+        { tool_calls: [{ index: 0, id: 'c2', function: { name: 'g', arguments: '{"b":2}' } }] },
+      ],
+      [
+        { call_id: 'c1', name: 'f', arguments: '{"a":1}' },
+        { call_id: 'c2', name: 'g', arguments: '{"b":2}' },
+      ],
+    ],
+  ])('have all of %s', (_name, deltas, items) => {
+    const writer = createResponseWriter(HEAD)
+    const events = writer.open()
+    for (const delta of deltas) events.push(...writer.add({ choices: [{ index: 0, delta }] }))
+    events.push(...writer.end(1_700_000_001))
+    expect(walkEvents(events)).toMatchObject(items)
+    expect(events.flatMap(findFaults)).toEqual([])
+  })
+
+  it.each<[string, object]>([
+    ['neither text nor parts', { content: { text: 'a' } }],
+    ['neither text nor thinking', { content: ['a'] }],
+    ['neither text nor thinking', { content: [{ type: 'reference', reference_ids: [1] }] }],
+    ['thinking that is no text', { content: [{ type: 'thinking', thinking: [{ x: 1 }] }] }],
+    ['audio', { audio: { transcript: 'a' } }],
+    ['no list', { tool_calls: { index: 0, function: { name: 'f' } } }],
+    ['arguments that are no text', { tool_calls: [{ function: { name: 'f', arguments: 1 } }] }],
+    ['too many tool calls', { tool_calls: Array(1_001).fill({ function: { name: 'f' } }) }],
+  ])('refuse rather than lose what is no answer of a response: %s', (message, delta) => {
+    const writer = createResponseWriter(HEAD)
+    expect(() => writer.add({ choices: [{ index: 0, delta }] })).toThrow(message)
+  })
+
+  it('refuse more of a call that was whole, and calls without a name, rather than lose them', () => {
+    const call = (index: number, text: string, name?: string) => ({
       choices: [
-        { index: 0, delta: { tool_calls: [{ index, function: { name, arguments: '{' } }] } },
+        { index: 0, delta: { tool_calls: [{ index, function: { name, arguments: text } }] } },
       ],
     })
-    const mixed = createResponseWriter(HEAD)
-    mixed.add(call(0, 'f'))
-    mixed.add(call(1, 'g'))
-    expect(() => mixed.add(call(0))).toThrow('mixes the pieces')
+    const whole = createResponseWriter(HEAD)
+    whole.add(call(0, '{}', 'f'))
+    whole.add(call(1, '{', 'g'))
+    whole.add(call(0, '\n'))
+    expect(() => whole.add(call(0, '{'))).toThrow('were complete')
     const nameless = createResponseWriter(HEAD)
-    nameless.add(call(0))
+    nameless.add(call(0, '{'))
     expect(() => nameless.end(0)).toThrow('without a name')
   })
 })

@@ -3,7 +3,14 @@ import { zodTextFormat } from 'openai/helpers/zod'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { TestResponse } from '../../support/build-test-app.ts'
-import { type Behaviour, json, startFakeUpstream } from '../../support/fake-upstream.ts'
+import {
+  type Behaviour,
+  DONE,
+  event,
+  json,
+  startFakeUpstream,
+  stream,
+} from '../../support/fake-upstream.ts'
 import { startModelServer, upstreamModel } from '../../support/model-server.ts'
 import { answerOf, HELLO_ANSWER, hello, inTurn, streamOf } from '../../support/upstream-answers.ts'
 
@@ -130,6 +137,50 @@ describe('responses of the openai package, unmodified', () => {
       { role: 'assistant', content: null, tool_calls: [CALL] },
       { role: 'tool', tool_call_id: 'call_1', content: 'rain' },
     ])
+  })
+
+  it('add up calls whose pieces are mixed', async () => {
+    const first = (index: number, name: string) => ({
+      tool_calls: [{ index, id: `call_${name}`, function: { name, arguments: '' } }],
+    })
+    const rest = (index: number, text: string) => ({
+      tool_calls: [{ index, function: { arguments: text } }],
+    })
+    const deltas = [first(0, 'f'), first(1, 'g'), rest(0, '{"a"'), rest(1, '{"b"'), rest(0, ':1}')]
+    const { client } = await startClient(streamOf([...deltas, rest(1, ':2}')], 'tool_calls'))
+    const final = await client.responses.stream({ model: 'short', input: 'hi' }).finalResponse()
+    expect(final.output).toMatchObject([
+      { call_id: 'call_f', name: 'f', arguments: '{"a":1}', status: 'completed' },
+      { call_id: 'call_g', name: 'g', arguments: '{"b":2}', status: 'completed' },
+    ])
+  })
+
+  it.each(['whole', 'streamed'])('have arguments that are objects as text, %s', async (way) => {
+    const call = `{"id":"c1","function":{"name":"f","arguments":{"n":12345678901234567890}}}`
+    const message = `{"role":"assistant","tool_calls":[${call}]}`
+    const choice = (field: string) =>
+      `{"choices":[{"index":0,"${field}":${message},"finish_reason":"tool_calls"}]}`
+    const behaviour =
+      way === 'whole' ? json(200, choice('message')) : stream([event(choice('delta')), DONE])
+    const { client } = await startClient(behaviour)
+    const made =
+      way === 'whole'
+        ? await client.responses.create({ input: 'hi' })
+        : await client.responses.stream({ model: 'short', input: 'hi' }).finalResponse()
+    expect(made.output).toMatchObject([{ name: 'f', arguments: '{"n":12345678901234567890}' }])
+  })
+
+  it('have the texts of content in parts, and refuse parts that they cannot hold', async () => {
+    const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }
+    const parts = { content: [thinking, { type: 'text', text: 'seven' }] }
+    const unknown = answerOf({ content: [{ type: 'image_url', image_url: {} }] })
+    const { client } = await startClient(inTurn(json(200, answerOf(parts)), json(200, unknown)))
+    const made = await client.responses.create({ input: 'hi' })
+    expect(made.output_text).toBe('seven')
+    expect(made.output).toMatchObject([{ content: [{ text: 'hm' }] }, { type: 'message' }])
+    await expect(client.responses.create({ input: 'hi' })).rejects.toMatchObject({
+      ...{ status: 502, code: 'upstream_invalid_response' },
+    })
   })
 
   it('are parsed by a schema', async () => {
