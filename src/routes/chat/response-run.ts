@@ -47,8 +47,9 @@ export async function answerWholeResponse({ maker, keep }: ResponseRun): Promise
   try {
     await maker.whole()
   } catch (error) {
+    // What is recorded has this state, too.
+    maker.fail(toEnd(error))
     if (!isCancelled(error)) throw error
-    maker.fail('cancelled')
   }
   const json = maker.json()
   await keep?.(json)
@@ -57,14 +58,17 @@ export async function answerWholeResponse({ maker, keep }: ResponseRun): Promise
 
 /**
  * Yields the events of a response as texts. A failure after the first one is an event, too, and the
- * response is stored as failed; one whose client has disconnected is not stored.
+ * response is stored as failed; one whose client has disconnected is cancelled and not stored.
  *
  * @throws what fails before the first event; store_unavailable
+ *
+ * Spec: §4 (responses are an addition).
+ * Choice: a client that disconnects cancels its response, as with the vendor.
  */
 export async function* streamResponse(job: ResponseRun): AsyncGenerator<readonly string[]> {
   const { maker, keep } = job
   let isOpen = false
-  let last: readonly string[]
+  let last: readonly string[] | null = null
   try {
     for await (const events of maker.events()) {
       isOpen = true
@@ -72,8 +76,12 @@ export async function* streamResponse(job: ResponseRun): AsyncGenerator<readonly
     }
     last = maker.end()
   } catch (error) {
+    last = maker.fail(toEnd(error))
     if (!isOpen || isGone(error)) throw error
-    last = maker.fail(isCancelled(error) ? 'cancelled' : toFailure(job, error))
+    if (!isCancelled(error)) job.noteFailure(toApiError(error))
+  } finally {
+    // Nobody reads further.
+    if (last === null) maker.fail('cancelled')
   }
   await keep?.(maker.json())
   yield last
@@ -119,13 +127,16 @@ export function createChatMaker(source: ChatSource): ResponseMaker {
   }
 }
 
-/** Maps an error to the few codes of the OpenAI API. */
-function toFailure({ noteFailure }: ResponseRun, error: unknown) {
-  const failure =
-    error instanceof ApiError ? error : new ApiError('internal_error', { cause: error })
-  noteFailure(failure)
-  const isLimit = ['rate_limit_exceeded', 'upstream_rate_limited'].includes(failure.code)
-  return { code: isLimit ? 'rate_limit_exceeded' : 'server_error', message: failure.message }
+/** Returns how an error ends a response; errors have the few codes of the OpenAI API. */
+function toEnd(error: unknown): Parameters<ResponseMaker['fail']>[0] {
+  if (isCancelled(error) || isGone(error)) return 'cancelled'
+  const { code, message } = toApiError(error)
+  const isLimit = ['rate_limit_exceeded', 'upstream_rate_limited'].includes(code)
+  return { code: isLimit ? 'rate_limit_exceeded' : 'server_error', message }
+}
+
+function toApiError(error: unknown): ApiError {
+  return error instanceof ApiError ? error : new ApiError('internal_error', { cause: error })
 }
 
 function isCancelled(error: unknown): boolean {
