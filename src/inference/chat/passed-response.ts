@@ -31,6 +31,8 @@ interface PassedResponse {
   event(json: string): PassedEvent
   /** Takes a response that is not streamed. @param json - the response verbatim */
   whole(json: string): void
+  /** Returns the first events of a response of which the engine sent none. */
+  open(): PassedEvent[]
   /** Returns the last event after a failure or a cancellation. */
   fail(error: { readonly code: string; readonly message: string } | 'cancelled'): PassedEvent
   /** Returns the response in its current state. */
@@ -72,15 +74,20 @@ export function createPassedResponse(head: ResponseHead): PassedResponse {
     })
   }
 
+  /** Returns an event with the response in its current state. */
+  function tell(type: string, isLast: boolean): PassedEvent {
+    sequence += 1
+    const event = `{"type":"${type}","sequence_number":${sequence},"response":${json}}`
+    return { type, json: event, isLast }
+  }
+
   function end(status: string, error: Fields | null): PassedEvent {
     json = setMembers(json, {
       status: JSON.stringify(status),
       error: JSON.stringify(error),
       output: `[${items.join(',')}]`,
     })
-    const type = status === 'failed' ? 'response.failed' : 'response.incomplete'
-    const event = `{"type":"${type}","sequence_number":${sequence + 1},"response":${json}}`
-    return { type, json: event, isLast: true }
+    return tell(status === 'failed' ? 'response.failed' : 'response.incomplete', true)
   }
 
   return {
@@ -104,6 +111,7 @@ export function createPassedResponse(head: ResponseHead): PassedResponse {
       json = renameResponse(text)
       items = splitItems(findMember(json, 'output') ?? '[]')
     },
+    open: () => ['response.created', 'response.in_progress'].map((type) => tell(type, false)),
     fail: (error) => (error === 'cancelled' ? end('cancelled', null) : end('failed', { ...error })),
     response: () => JSON.parse(json) as ResponseBody,
     json: () => json,

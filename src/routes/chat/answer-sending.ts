@@ -69,6 +69,8 @@ interface StreamExchange {
   readonly deadline: ClientDeadline | null
   /** Default: events without a name, and `[DONE]`. */
   readonly framing?: Framing
+  /** Called when the status is sent before the first chunk. */
+  readonly onStatusFirst?: () => void
   /** The text of a failure, framed like all others. Default: the error body. */
   readonly renderError?: (error: ApiError) => string
 }
@@ -78,7 +80,7 @@ interface StreamExchange {
  * comes first; from then on a failure can only be an event.
  */
 export async function sendStream(
-  { app, request, reply, deadline, framing, renderError }: StreamExchange,
+  { app, request, reply, deadline, framing, renderError, onStatusFirst }: StreamExchange,
   chunks: AsyncGenerator<readonly string[]>,
 ): Promise<FastifyReply> {
   reply.raw.once('close', () => {
@@ -90,6 +92,7 @@ export async function sendStream(
   const askedAt = performance.now()
   const first = chunks.next()
   const isEarly = await settlesWithin(first, STATUS_HOLD_MS).finally(deadline?.lift)
+  if (!isEarly) onStatusFirst?.()
   nameOverhead(reply, performance.now() - askedAt)
   const events = createEventStream(chunks, {
     first,

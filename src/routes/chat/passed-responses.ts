@@ -68,6 +68,7 @@ export function createPassedMaker(
         yield events.filter(({ isLast }) => !isLast).map(render)
       }
     },
+    open: () => passed.open().map(render),
     end() {
       if (last === null) throw new ApiError('upstream_invalid_response')
       return [render(last)]

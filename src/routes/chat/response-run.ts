@@ -20,6 +20,8 @@ export interface ResponseMaker {
   whole(): Promise<void>
   /** Its events, each text a whole event, without the final ones. @throws the error of the model */
   events(): AsyncGenerator<readonly string[]>
+  /** Begins a response that failed before `events` gave anything. @returns its first events */
+  open(): readonly string[]
   /** The final events. */
   end(): readonly string[]
   /** The final events after a failure or a cancellation. */
@@ -34,7 +36,9 @@ export interface ResponseRun {
   readonly maker: ResponseMaker
   /** Stores the response as JSON text; null: it is not stored. */
   readonly keep: ((json: string) => Promise<void>) | null
-  /** Called with the error that broke an answer after it had begun. */
+  /** Whether a failure can only be an event, since the status was sent. */
+  readonly isStatusSent: () => boolean
+  /** Called with the error that broke an answer whose status was sent. */
   readonly noteFailure: (failure: ApiError) => void
 }
 
@@ -57,13 +61,14 @@ export async function answerWholeResponse({ maker, keep }: ResponseRun): Promise
 }
 
 /**
- * Yields the events of a response as texts. A failure after the first one is an event, too, and the
+ * Yields the events of a response as texts. A failure after the status is an event, too, and the
  * response is stored as failed; one whose client has disconnected is cancelled and not stored.
  *
- * @throws what fails before the first event; store_unavailable
+ * @throws what fails before the status; store_unavailable
  *
  * Spec: §4 (responses are an addition).
- * Choice: a client that disconnects cancels its response, as with the vendor.
+ * Choice: a client that disconnects cancels its response, as with the vendor. A stream begins with
+ * `response.created` even if nothing but a failure follows: helpers of client libraries throw otherwise.
  */
 export async function* streamResponse(job: ResponseRun): AsyncGenerator<readonly string[]> {
   const { maker, keep } = job
@@ -76,8 +81,10 @@ export async function* streamResponse(job: ResponseRun): AsyncGenerator<readonly
     }
     last = maker.end()
   } catch (error) {
+    const first = isOpen ? [] : maker.open()
     last = maker.fail(toEnd(error))
-    if (!isOpen || isGone(error)) throw error
+    if (isGone(error) || !(isOpen || job.isStatusSent())) throw error
+    if (first.length > 0) yield first
     if (!isCancelled(error)) job.noteFailure(toApiError(error))
   } finally {
     // Nobody reads further.
@@ -104,6 +111,20 @@ const CHUNKS = { includeUsage: true, continuousUsage: false } as const
 export function createChatMaker(source: ChatSource): ResponseMaker {
   const { exchange, run, envelope, writer, nowUs } = source
   let isOpen = false
+  /** Events that were not given yet. */
+  let waiting: ResponseEvent[] = []
+
+  function open(): void {
+    if (!isOpen) waiting.push(...writer.open())
+    isOpen = true
+  }
+
+  function give(more: readonly ResponseEvent[] = []): string[] {
+    const given = [...waiting, ...more]
+    waiting = []
+    return given.map(renderEvent)
+  }
+
   return {
     async whole() {
       const answer = parseWithArgumentTexts(await completeWhole(exchange, run, envelope))
@@ -113,15 +134,21 @@ export function createChatMaker(source: ChatSource): ResponseMaker {
     },
     async *events() {
       for await (const texts of renderChunks(streamCompletion(exchange, run), envelope, CHUNKS)) {
-        const events = isOpen ? [] : writer.open()
-        isOpen = true
-        for (const json of texts) events.push(...writer.add(parseWithArgumentTexts(json) as Fields))
-        yield events.map(renderEvent)
+        open()
+        for (const json of texts)
+          waiting.push(...writer.add(parseWithArgumentTexts(json) as Fields))
+        yield give()
       }
     },
-    end: () =>
-      [...(isOpen ? [] : writer.open()), ...writer.end(toSeconds(nowUs()))].map(renderEvent),
-    fail: (error) => writer.fail(error).map(renderEvent),
+    open() {
+      open()
+      return give()
+    },
+    end() {
+      open()
+      return give(writer.end(toSeconds(nowUs())))
+    },
+    fail: (error) => give(writer.fail(error)),
     response: writer.response,
     json: () => JSON.stringify(writer.response()),
   }

@@ -94,8 +94,10 @@ export async function responseRoutes(app: App, options: ResponseRoutesOptions): 
       const leave = running.add(id, { owner, abort, response: maker.response })
       reply.raw.once('close', leave)
       const row = { id, ...owner, created_at_us: createdAtUs, input }
+      let isStatusSent = false
       const answer: ResponseRun = {
         maker,
+        isStatusSent: () => isStatusSent,
         keep: body.store === false ? null : toKeeper(responses, body, row),
         noteFailure(failure: ApiError) {
           const named = { request_id: request.id, code: failure.code }
@@ -103,7 +105,11 @@ export async function responseRoutes(app: App, options: ResponseRoutesOptions): 
         },
       }
       if (body.stream !== true) return await sendWhole(reply, answerWholeResponse(answer), deadline)
-      const sending = { app, request, reply, deadline, framing: WHOLE_EVENTS, renderError }
+      const onStatusFirst = () => {
+        isStatusSent = true
+      }
+      const format = { framing: WHOLE_EVENTS, renderError }
+      const sending = { app, request, reply, deadline, ...format, onStatusFirst }
       return await sendStream(sending, streamResponse(answer))
     },
   )
