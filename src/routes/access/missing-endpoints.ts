@@ -5,7 +5,7 @@ export interface MissingFeature {
   readonly feature: string
   /** Why, as a sentence. */
   readonly reason: string
-  /** Method and address below /traces, with `{name}` for parameters. */
+  /** Method and address below the prefix of the routes, with `{name}` for parameters. */
   readonly endpoints: readonly string[]
 }
 

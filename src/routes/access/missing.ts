@@ -1,14 +1,22 @@
 /**
- * Answers 501 with the name of the missing feature when a client of the trace API calls an endpoint of the vendor
- * that Weft does not have. Bodies are not read. Additions to the spec.
+ * Answers 501 with the name of the missing feature when a client library calls an endpoint of its vendor that Weft
+ * does not have. Bodies are not read. Additions to the spec.
  */
 import { ApiError } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import { MISSING_FEATURES, type MissingFeature } from './missing-endpoints.ts'
 
+interface MissingRoutesOptions {
+  /** Default: those of the trace API. */
+  readonly features?: readonly MissingFeature[]
+}
+
 /** Must be registered after all other routes, which take precedence. */
-export async function missingRoutes(app: App): Promise<void> {
-  for (const missing of MISSING_FEATURES) {
+export async function missingRoutes(
+  app: App,
+  { features = MISSING_FEATURES }: MissingRoutesOptions,
+): Promise<void> {
+  for (const missing of features) {
     const refuse = createRefusal(app, missing)
     for (const endpoint of missing.endpoints) {
       const [method = '', address = ''] = endpoint.split(' ')

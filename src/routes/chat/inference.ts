@@ -14,8 +14,10 @@ import type { RecordingStore } from '../../store/api/chat/recordings.ts'
 import type { ResponseStore } from '../../store/api/chat/responses.ts'
 import type { CheckpointStore } from '../../store/api/models/checkpoints.ts'
 import type { PreviewModelStore } from '../../store/api/models/preview-models.ts'
+import { missingRoutes } from '../access/missing.ts'
 import { chatRoutes } from './chat.ts'
 import { fileServiceRoutes } from './file-services.ts'
+import { MISSING_RESPONSE_FEATURES } from './missing-features.ts'
 import { responseRoutes } from './responses.ts'
 import { createRunningResponses } from './running-responses.ts'
 import { serviceRoutes } from './services.ts'
@@ -98,4 +100,5 @@ export async function inferenceRoutes(app: App, options: InferenceRoutesOptions)
   const running = createRunningResponses()
   await app.register(responseRoutes, { choice, run, responses, running, nowUs })
   await app.register(storedResponseRoutes, { responses, running })
+  await app.register(missingRoutes, { features: MISSING_RESPONSE_FEATURES })
 }

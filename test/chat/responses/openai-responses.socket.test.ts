@@ -245,4 +245,18 @@ describe('responses of the openai package, unmodified', () => {
       output: [{ content: [{ text: 'He' }] }],
     })
   })
+
+  it('have no counts of input tokens and no compaction, which are refused by name', async () => {
+    const { client, get } = await startClient()
+    const retrying = client.withOptions({ maxRetries: 2 })
+    await expect(retrying.responses.inputTokens.count({ input: 'hi' })).rejects.toMatchObject({
+      ...{ status: 501, code: 'not_implemented' },
+      message: expect.stringContaining('counts of the input tokens of responses'),
+    })
+    await expect(retrying.responses.compact({ model: 'short' })).rejects.toMatchObject({
+      ...{ status: 501, code: 'not_implemented' },
+      message: expect.stringContaining('compaction of responses'),
+    })
+    expect((await get('/v1/responses/compact')).body.error.code).toBe('response_not_found')
+  })
 })
