@@ -4,11 +4,12 @@
  */
 
 import { isObject } from '../../../domain/json/is-object.ts'
+import { settleFormat } from './format-patterns.ts'
 import { mapChildren, type Schema } from './json-schema-support.ts'
 import { toWholePattern } from './json-text-pattern.ts'
 import { listPatterns, readBounds } from './number-ranges.ts'
 import type { Pattern } from './pattern-grammar.ts'
-import { listFormat } from './text-formats.ts'
+import { ENGINE_FORMATS, FORMAT_EXPRESSIONS, listFormat } from './text-formats.ts'
 
 /** A schema with placeholders for some of its subschemas, and the meaning of each. */
 export interface MarkedSchema {
@@ -17,15 +18,6 @@ export interface MarkedSchema {
   readonly marks: ReadonlyMap<string, readonly Pattern[]>
   /** Mark to the names of an object: it stands where properties of other names are let in. */
   readonly taken: ReadonlyMap<string, readonly string[]>
-}
-
-/** Formats whose own grammars of the engine can stand inside a JSON text. */
-const FORMATS = new Set(['duration', 'ipv6', 'uuid', 'uri', 'uri-reference'])
-const WORD = '[a-z0-9]{1,24}'
-/** Formats that are said as regular expressions. */
-const EXPRESSIONS: Readonly<Record<string, string>> = {
-  email: `^[A-Za-z0-9_+-]{1,24}(\\.[A-Za-z0-9_+-]{1,24})*@${WORD}(\\.${WORD})+$`,
-  hostname: `^${WORD}(\\.${WORD})*$`,
 }
 
 /**
@@ -49,8 +41,9 @@ export function rewriteSchema(schema: unknown): MarkedSchema {
     taken.set(mark, Object.keys(properties))
     return mark
   }
-  const rewrite = (one: unknown): unknown => {
-    if (!isObject(one)) return Array.isArray(one) ? one.map(rewrite) : one
+  const rewrite = (given: unknown): unknown => {
+    if (!isObject(given)) return Array.isArray(given) ? given.map(rewrite) : given
+    const one = settleFormat(given) ?? given
     if (isOftenFormatted(one)) return rewrite(splitTypes(one))
     const patterns = listValues(one)
     if (patterns === null) return rewriteText(openNamed(mapChildren(one, rewrite), markNames))
@@ -106,8 +99,8 @@ function rewriteText(schema: Schema): Schema {
     return pattern === null ? schema : { ...schema, pattern }
   }
   const { format, ...rest } = schema
-  if (typeof format !== 'string' || FORMATS.has(format)) return schema
-  const pattern = Object.hasOwn(EXPRESSIONS, format) ? EXPRESSIONS[format] : undefined
+  if (typeof format !== 'string' || ENGINE_FORMATS.has(format)) return schema
+  const pattern = Object.hasOwn(FORMAT_EXPRESSIONS, format) ? FORMAT_EXPRESSIONS[format] : undefined
   return pattern === undefined ? rest : { ...rest, pattern }
 }
 

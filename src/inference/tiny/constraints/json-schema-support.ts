@@ -1,6 +1,7 @@
 /** Which JSON Schemas the grammar engine enforces in full. Pure; it looks at keywords, not at values. */
 
 import { isObject } from '../../../domain/json/is-object.ts'
+import { settleFormat } from './format-patterns.ts'
 import { findPatternFault, isQuotable } from './json-text-pattern.ts'
 import { listPatterns, readBounds } from './number-ranges.ts'
 
@@ -53,9 +54,11 @@ export function findUnsupportedKeyword(schema: unknown): string | null {
   return findIn(schema, 0)
 }
 
-function findIn(schema: unknown, level: number): string | null {
-  if (!isObject(schema)) return null
+function findIn(given: unknown, level: number): string | null {
+  if (!isObject(given)) return null
   if (level > LEVELS_MAX) return `more than ${LEVELS_MAX} levels`
+  const schema = settleFormat(given)
+  if (schema === null) return 'format beside a pattern that is not known to go with it'
   const keyword = UNSUPPORTED.find((name) => schema[name] !== undefined)
   if (keyword !== undefined) return keyword
   if (schema.uniqueItems === true) return 'uniqueItems'
@@ -119,9 +122,7 @@ function findCombination(schema: Schema): string | null {
   }
   const bounds = schema.minLength !== undefined || schema.maxLength !== undefined
   if (schema.pattern !== undefined && bounds) return 'pattern beside minLength or maxLength'
-  if (schema.format !== undefined && (bounds || schema.pattern !== undefined)) {
-    return 'format beside other rules of a string'
-  }
+  if (schema.format !== undefined && bounds) return 'format beside minLength or maxLength'
   return null
 }
 

@@ -62,7 +62,11 @@ export function toWholePattern(pattern: string): string | null {
   })
   const isAnchor = (piece: string): boolean => piece === '^' || piece === '$'
   if (bare.some((pieces) => pieces.some(isAnchor))) return null
-  return `^(${bare.map((pieces) => pieces.join('')).join('|')})$`
+  const texts = bare.map((pieces) => pieces.join(''))
+  const filled = texts.filter((text) => text !== '')
+  // Why: the engine takes no empty alternative.
+  const isOptional = filled.length > 0 && filled.length < texts.length
+  return isOptional ? `^(${filled.join('|')})?$` : `^(${texts.join('|')})$`
 }
 
 function isSafeClass(inside: string): boolean {

@@ -65,6 +65,25 @@ const OCTETS: readonly Pattern[] = [
 ]
 const DOT = fixed('.')
 
+/** Formats whose own grammars of the engine can stand inside a JSON text. */
+export const ENGINE_FORMATS: ReadonlySet<string> = new Set([
+  'duration',
+  'ipv6',
+  'uuid',
+  'uri',
+  'uri-reference',
+])
+const WORD = '[a-z0-9]{1,24}'
+const LOCAL = '[A-Za-z0-9_+-]{1,20}'
+/**
+ * Formats that are said as regular expressions: shorter than the 64 and 255 characters of an address, with a last label
+ * of letters, as patterns that check addresses want it.
+ */
+export const FORMAT_EXPRESSIONS: Readonly<Record<string, string>> = {
+  email: `^${LOCAL}(\\.${LOCAL}){0,2}@(${WORD}\\.){1,5}[a-z]{2,24}$`,
+  hostname: `^${WORD}(\\.${WORD}){0,9}$`,
+}
+
 function quote(patterns: readonly Pattern[]): readonly Pattern[] {
   return patterns.map((pattern) => ['"', ...pattern, '"'])
 }
@@ -87,4 +106,13 @@ const FORMATS: Readonly<Record<string, readonly Pattern[]>> = {
 export function listFormat(format: unknown): readonly Pattern[] | null {
   const isKnown = typeof format === 'string' && Object.hasOwn(FORMATS, format)
   return isKnown ? (FORMATS[format] ?? null) : null
+}
+
+/** Whether texts are held to the format; any other says nothing. */
+export function isKnownFormat(format: string): boolean {
+  return (
+    Object.hasOwn(FORMATS, format) ||
+    Object.hasOwn(FORMAT_EXPRESSIONS, format) ||
+    ENGINE_FORMATS.has(format)
+  )
 }
