@@ -122,6 +122,7 @@ describe('planConstraint', () => {
     [{ type: 'string', const: 'a' }],
     [{ oneOf: [{ type: 'integer' }, { type: 'string' }] }],
     [{ oneOf: [{ const: 1 }, { const: 2 }] }],
+    [{ oneOf: [], discriminator: { propertyName: 'k' } }],
     [{ type: 'string', pattern: '^[A-Z]\\d{2}(-|\\.)[a-z]+$' }],
   ])('takes the schema %j', (json) => {
     expect(plan({ structured_outputs: { json: JSON.stringify(json) } })).not.toBeNull()

@@ -1,6 +1,7 @@
 /** Which JSON Schemas the grammar engine enforces in full. Pure; it looks at keywords, not at values. */
 
 import { isObject } from '../../../domain/json/is-object.ts'
+import { createBranchCheck } from './branches-apart.ts'
 import { settleFormat } from './format-patterns.ts'
 import { findPatternFault, isQuotable } from './json-text-pattern.ts'
 import { listPatterns, readBounds } from './number-ranges.ts'
@@ -38,6 +39,7 @@ const NOTES = new Set([
   'readOnly',
   'writeOnly',
   'nullable',
+  'discriminator',
 ])
 const LEVELS_MAX = 64
 
@@ -48,13 +50,15 @@ export type Schema = Readonly<Record<string, unknown>>
  * The first keyword, or combination of them, that cannot be enforced; null when all can.
  *
  * Spec: §4.3 structured_outputs json.
- * Choice: oneOf is read as anyOf where its branches cannot both hold, because their types differ.
+ * Choice: oneOf is read as anyOf where its branches cannot both hold, because they differ by type or by a constant.
  */
 export function findUnsupportedKeyword(schema: unknown): string | null {
-  return findIn(schema, 0)
+  return findIn(schema, 0, createBranchCheck(schema))
 }
 
-function findIn(given: unknown, level: number): string | null {
+type BranchCheck = ReturnType<typeof createBranchCheck>
+
+function findIn(given: unknown, level: number, areApart: BranchCheck): string | null {
   if (!isObject(given)) return null
   if (level > LEVELS_MAX) return `more than ${LEVELS_MAX} levels`
   const schema = settleFormat(given)
@@ -83,10 +87,10 @@ function findIn(given: unknown, level: number): string | null {
   }
   const number = findNumberFault(schema)
   if (number !== null) return number
-  const combined = findCombination(schema)
+  const combined = findCombination(schema, areApart)
   if (combined !== null) return combined
   for (const child of childrenOf(schema)) {
-    const found = findIn(child, level + 1)
+    const found = findIn(child, level + 1, areApart)
     if (found !== null) return found
   }
   return null
@@ -100,7 +104,7 @@ function findNumberFault(schema: Schema): string | null {
   return listPatterns(bounds).length === 0 ? 'bounds that no number keeps' : null
 }
 
-function findCombination(schema: Schema): string | null {
+function findCombination(schema: Schema, areApart: BranchCheck): string | null {
   const values = schema.const === undefined ? schema.enum : [schema.const]
   if (Array.isArray(values) && schema.type !== undefined) {
     const types = [schema.type].flat()
@@ -118,7 +122,7 @@ function findCombination(schema: Schema): string | null {
   }
   if (Array.isArray(schema.allOf) && schema.allOf.length > 1) return 'allOf with several schemas'
   if (Array.isArray(schema.oneOf) && !areApart(schema.oneOf)) {
-    return 'oneOf whose branches could both hold'
+    return 'oneOf whose branches are not told apart by types or constants'
   }
   const bounds = schema.minLength !== undefined || schema.maxLength !== undefined
   if (schema.pattern !== undefined && bounds) return 'pattern beside minLength or maxLength'
@@ -133,19 +137,6 @@ function isOfType(value: unknown, type: unknown): boolean {
     return type === 'number' || (type === 'integer' && Number.isInteger(value))
   }
   return typeof value === type
-}
-
-/** Whether no value can keep two of the branches. */
-function areApart(branches: readonly unknown[]): boolean {
-  const kinds = branches.map((branch) => {
-    if (!isObject(branch)) return null
-    if (branch.const !== undefined) return JSON.stringify(branch.const)
-    return branch.type === 'integer' ? 'number' : branch.type
-  })
-  const isKnown = kinds.every((kind) => typeof kind === 'string')
-  const isMixed = branches.some((branch) => isObject(branch) && branch.const !== undefined)
-  const allConst = branches.every((branch) => isObject(branch) && branch.const !== undefined)
-  return isKnown && (!isMixed || allConst) && new Set(kinds).size === kinds.length
 }
 
 /** A copy with the schemas right below changed; a list of them is given as a whole. */
