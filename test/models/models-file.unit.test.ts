@@ -243,6 +243,13 @@ describe('openModelRegistry', () => {
     expect(offersOf({ ...RELAYED, capabilities: ['moderations'] })).toEqual(['moderations'])
   })
 
+  it('sends tools that are no functions to engines that know them', () => {
+    const takes = ['generic', 'openai', 'vllm'].map((engine) => {
+      return open(writeModels({ ...RELAYED, engine })).getModel(null).capabilities.otherTools
+    })
+    expect(takes).toEqual([true, true, false])
+  })
+
   it('takes the marked default, and the upstream name where one is given', () => {
     const models = open(writeModels(TINY, { ...RELAYED, default: true, upstream_model: 'up' }))
     expect(models.getModel(undefined)).toMatchObject({ id: 'org/m', backendModel: 'up' })

@@ -38,6 +38,22 @@ describe('the openai package over a relayed model', () => {
     expect(JSON.parse(upstream.requests[0]!.body)).toEqual({ ...REQUEST, seed: 7 })
   })
 
+  it('sends custom tools and allowed tools as they are, and gets the call of one', async () => {
+    const call = { id: 't-1', type: 'custom', custom: { name: 'code', input: 'print(1)' } }
+    const answer = answerOf({ content: null, tool_calls: [call] }, 'tool_calls')
+    const { client, upstream } = await start(json(200, answer))
+    const custom = { type: 'custom' as const, custom: { name: 'code' } }
+    const allowed = { mode: 'required' as const, tools: [{ ...custom }] }
+    const request = {
+      ...REQUEST,
+      tools: [custom],
+      tool_choice: { type: 'allowed_tools' as const, allowed_tools: allowed },
+    }
+    const { choices } = await client.chat.completions.create(request)
+    expect(choices[0]?.message.tool_calls).toEqual([call])
+    expect(JSON.parse(upstream.requests[0]!.body)).toEqual(request)
+  })
+
   it('iterates a stream, with the usage it asked for', async () => {
     const { client } = await start(hello)
     const events = await client.chat.completions.create({

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import type { Config } from '../../src/config.ts'
 import { createModelRegistry, type ModelRegistry } from '../../src/inference/models/registry.ts'
 import { createOpenAiBackend } from '../../src/inference/openai/backend.ts'
-import type { Engine } from '../../src/inference/openai/profiles.ts'
+import { type Engine, OTHER_TOOL_ENGINES } from '../../src/inference/openai/profiles.ts'
 import type { UpstreamTimeouts } from '../../src/inference/openai/upstream/client.ts'
 import { SYSTEM_CLOCK } from '../../src/inference/openai/upstream/retry.ts'
 import type { ProxySettings } from '../../src/inference/openai/upstream/upstream-pool.ts'
@@ -79,6 +79,7 @@ export function upstreamModel(
       tools: options.tools ?? true,
       prioritySchedulingEnabled: true,
       logitsProcessors: true,
+      otherTools: OTHER_TOOL_ENGINES.includes(options.engine ?? 'generic'),
     },
     backend: createOpenAiBackend({
       upstreams: [baseUrl].flat().map((url) => ({

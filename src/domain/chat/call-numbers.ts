@@ -41,7 +41,7 @@ export function createCallNumbers(): (
   return (piece) => {
     const index = typeof piece.index === 'number' ? piece.index : null
     const id = toText(piece.id)
-    const isNamed = toText(isObject(piece.function) ? piece.function.name : null) !== null
+    const isNamed = toText(calledIn(piece)?.name) !== null
     const candidates = index === null ? all : (byIndex.get(index) ?? [])
     const known = id === null ? undefined : candidates.findLast((call) => call.id === id)
     const last = candidates.at(-1)
@@ -52,6 +52,11 @@ export function createCallNumbers(): (
     call.isNamed ||= isNamed
     return call
   }
+}
+
+/** Returns the function, or the custom tool, of a piece of a call. */
+export function calledIn(piece: Readonly<Record<string, unknown>>) {
+  return [piece.function, piece.custom].find(isObject)
 }
 
 function toText(value: unknown): string | null {

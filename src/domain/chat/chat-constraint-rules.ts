@@ -29,7 +29,8 @@ export function requireValidConstraints(request: ChatCompletionRequest): void {
   if (isGiven(format) && isConstraining(format)) {
     refuse('structured_outputs', 'structured_outputs and response_format cannot both constrain.')
   }
-  if (isGiven(request.tool_choice) && typeof request.tool_choice === 'object') {
+  const { tool_choice: choice } = request
+  if (isGiven(choice) && typeof choice === 'object' && choice.type !== 'allowed_tools') {
     refuse('structured_outputs', 'structured_outputs cannot be combined with a named tool_choice.')
   }
 }

@@ -6,11 +6,14 @@ import { ApiError, type ErrorCode } from '../../errors.ts'
 import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../schemas/chat/chat-request.ts'
 import type { ReasoningEffort } from '../../schemas/chat/chat-tool-fields.ts'
 import { requireValidConstraints } from './chat-constraint-rules.ts'
+import { requireKnownToolChoice, requireKnownTools } from './tool-rules.ts'
 
 /** What a model can do beyond what every model does. */
 export interface ChatCapabilities {
   /** Calls tools: tool_choice may be auto, required or a named function. */
   readonly tools: boolean
+  /** Takes tools of other types than function, and a tool_choice of other types. */
+  readonly otherTools?: boolean
   readonly prioritySchedulingEnabled: boolean
   /** Efforts besides low, medium and high. */
   readonly reasoningEfforts?: readonly ReasoningEffort[]
@@ -56,6 +59,7 @@ const RULES: readonly Rule[] = [
   requireRoomForMinTokens,
   requireOneChoiceWhenGreedy,
   requireIdleBestOf,
+  requireKnownTools,
   requireKnownToolChoice,
   requireValidConstraints,
   requireKnownReasoningEffort,
@@ -223,27 +227,6 @@ function requireIdleBestOf(request: ChatCompletionRequest): void {
   if (bestOf === undefined || bestOf === null || bestOf === 1) return
   if (bestOf === (request.n ?? CHAT_DEFAULTS.n)) return
   refuse('unsupported_value', 'best_of', 'best_of must be 1 or equal to n.')
-}
-
-function requireKnownToolChoice(request: ChatCompletionRequest, { tools }: ChatCapabilities): void {
-  const choice = request.tool_choice ?? CHAT_DEFAULTS.tool_choice
-  if (choice === 'none') return
-  if (!tools) {
-    const rule = 'tool_choice must be none: the model does not call tools. Allowed values: none.'
-    refuse('unsupported_value', 'tool_choice', rule)
-  }
-  if (typeof choice === 'string' && choice !== 'auto' && choice !== 'required') {
-    const rule = 'tool_choice must be one of none, auto, required, or an object naming a function.'
-    refuse('unsupported_value', 'tool_choice', rule)
-  }
-  const known = request.tools ?? []
-  if (known.length === 0) {
-    refuse('invalid_value', 'tool_choice', 'tool_choice other than none needs tools to be given.')
-  }
-  if (typeof choice === 'string') return
-  if (known.some((tool) => tool.function.name === choice.function.name)) return
-  const rule = 'tool_choice must name a function that is listed in tools.'
-  refuse('invalid_value', 'tool_choice.function.name', rule)
 }
 
 function requireKnownReasoningEffort(

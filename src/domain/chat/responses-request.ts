@@ -4,9 +4,9 @@
  */
 import { ApiError } from '../../errors.ts'
 import type { ChatMessage } from '../../schemas/chat/chat-message.ts'
-import type { ChatTool } from '../../schemas/chat/chat-tool-fields.ts'
 import type { ResponseTool } from '../../schemas/chat/responses/responses-input.ts'
 import { ResponseCreateRequest } from '../../schemas/chat/responses/responses-request.ts'
+import type { FunctionTool } from './tool-rules.ts'
 
 /** A request of a chat before it is checked. */
 type ChatDraft = { messages: ChatMessage[]; [name: string]: unknown }
@@ -207,7 +207,7 @@ function toTools({ tools, tool_choice }: ResponseCreateRequest): Record<string, 
   return { ...(chosen.length > 0 ? { tools: chosen } : {}), tool_choice: mode ?? 'auto' }
 }
 
-function toTool(tool: ResponseTool, index: number): ChatTool {
+function toTool(tool: ResponseTool, index: number): FunctionTool {
   const { type, name, description, parameters, strict } = tool
   if (type !== 'function') {
     const param = `tools[${index}].type`

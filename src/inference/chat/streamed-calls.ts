@@ -1,5 +1,5 @@
 /** Assembles the tool calls of a streamed message from their pieces, and the one call of the deprecated form. */
-import { createCallNumbers } from '../../domain/chat/call-numbers.ts'
+import { calledIn, createCallNumbers } from '../../domain/chat/call-numbers.ts'
 import { isObject } from '../../domain/json/is-object.ts'
 
 interface CallParts {
@@ -8,6 +8,7 @@ interface CallParts {
   id?: unknown
   type?: unknown
   name: string
+  /** Or the input of a custom tool. */
   arguments: string
 }
 
@@ -27,9 +28,9 @@ export function createStreamedCalls(take: (text: string) => string): StreamedCal
   let legacy: { name: string; arguments: string } | null = null
 
   function addFunction(call: { name: string; arguments: string }, piece: unknown): void {
-    const { name, arguments: text } = isObject(piece) ? piece : {}
+    const { name, arguments: text, input } = isObject(piece) ? piece : {}
     if (typeof name === 'string') call.name += take(name)
-    if (typeof text === 'string') call.arguments += take(text)
+    for (const part of [text, input]) if (typeof part === 'string') call.arguments += take(part)
   }
 
   function addCall(piece: unknown): boolean {
@@ -40,7 +41,7 @@ export function createStreamedCalls(take: (text: string) => string): StreamedCal
     calls.set(found.number, call)
     call.id ??= piece.id
     call.type ??= piece.type
-    addFunction(call, piece.function)
+    addFunction(call, calledIn(piece))
     return true
   }
 
@@ -63,9 +64,9 @@ export function createStreamedCalls(take: (text: string) => string): StreamedCal
 function renderCalls(calls: Iterable<CallParts>): unknown[] {
   return [...calls]
     .sort((left, right) => left.place - right.place)
-    .map(({ id, type, name, arguments: text }) => ({
-      id,
-      type: type ?? 'function',
-      function: { name, arguments: text },
-    }))
+    .map(({ id, type, name, arguments: text }) =>
+      type === 'custom'
+        ? { id, type, custom: { name, input: text } }
+        : { id, type: type ?? 'function', function: { name, arguments: text } },
+    )
 }

@@ -6,6 +6,7 @@ import { REASONING_EFFORTS } from '../../schemas/chat/chat-tool-fields.ts'
 import type { ModelListEntry } from '../../schemas/models/model.ts'
 import type { Adapter, Capability, InferenceBackend } from '../backend.ts'
 import { createOpenAiBackend, type Upstream } from '../openai/backend.ts'
+import { OTHER_TOOL_ENGINES } from '../openai/profiles.ts'
 import type { ProxySettings } from '../openai/upstream/upstream-pool.ts'
 import { readCaFile } from './ca-file.ts'
 import {
@@ -210,15 +211,20 @@ function readCa(path: string, place: string): string {
 }
 
 /**
- * Spec: §4.3 reasoning_effort, logits_processors.
- * Choice: the upstream validates efforts itself; the profile of its engine decides whether it takes processors.
+ * Spec: §4.3 reasoning_effort, logits_processors, tools.
+ * Choice: the upstream validates efforts itself; the profile of its engine decides whether it takes processors, and
+ * tools that are no functions.
  */
 function toCapabilities(entry: ModelEntry): ChatCapabilities {
   return {
     tools: entry.tools,
     prioritySchedulingEnabled: entry.priority_scheduling,
     ...(entry.backend === 'openai'
-      ? { reasoningEfforts: REASONING_EFFORTS, logitsProcessors: true }
+      ? {
+          reasoningEfforts: REASONING_EFFORTS,
+          logitsProcessors: true,
+          otherTools: OTHER_TOOL_ENGINES.includes(entry.engine),
+        }
       : {}),
   }
 }

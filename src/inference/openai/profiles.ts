@@ -77,6 +77,14 @@ export const ENGINE_OFFERS: Readonly<Record<Engine, EngineOffers>> = {
 }
 
 /**
+ * The engines that are sent tools of other types than function, and a tool_choice such as allowed_tools.
+ *
+ * Spec: §4.3 tools, tool_choice.
+ * Choice: the local engines know functions only.
+ */
+export const OTHER_TOOL_ENGINES: readonly Engine[] = ['openai', 'generic']
+
+/**
  * The rule for a field: it passes unchanged, passes under another name, is edited, is rejected when a
  * request uses it, is dropped and named in the answer, or is handled by this server and not sent.
  */

@@ -9,13 +9,20 @@ import { ChatLogprobs, ChatUsage, SERVICE_TIERS } from './chat-response.ts'
 const ToolCallDelta = z.looseObject({
   index: z.int().describe('Index of the tool call that this adds to, from 0.'),
   id: optionalField(z.string(), 'Id of the call; in its first piece only.'),
-  type: optionalField(z.literal('function'), 'Always function; in the first piece only.'),
+  type: optionalField(z.enum(['function', 'custom']), 'Kind of the tool; in the first piece only.'),
   function: optionalField(
     z.looseObject({
       name: optionalField(z.string(), 'Name of the function; in the first piece only.'),
       arguments: optionalField(z.string(), 'Next piece of the arguments as JSON text.'),
     }),
     'What is added to the called function.',
+  ),
+  custom: optionalField(
+    z.looseObject({
+      name: optionalField(z.string(), 'Name of the custom tool; in the first piece only.'),
+      input: optionalField(z.string(), 'Next piece of the text that it is called with.'),
+    }),
+    'What is added to the call of a custom tool.',
   ),
 })
 

@@ -65,7 +65,10 @@ const ToolCall = z.looseObject(
       .string(ruleError('a string'))
       .nullish()
       .describe('Id that the answering tool message repeats.'),
-    type: z.string(ruleError('a string')).nullish().describe('Kind of the call: function.'),
+    type: z
+      .string(ruleError('a string'))
+      .nullish()
+      .describe('Kind of the call: function; of engines that know them others, such as custom.'),
     function: FunctionCall.nullish().describe('The called function and its arguments.'),
   },
   ruleError('an object'),

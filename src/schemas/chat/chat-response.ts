@@ -23,6 +23,20 @@ export const ChatToolCall = z
   .meta({ id: 'ChatToolCall', description: 'A tool call that the model made.' })
 export type ChatToolCall = z.infer<typeof ChatToolCall>
 
+/** A call of a custom tool, by engines that know such tools; it passes as it is. */
+const ChatCustomToolCall = z
+  .looseObject({
+    id: z.string().describe('Id that the answering tool message repeats.'),
+    type: z.literal('custom').describe('Always custom.'),
+    custom: z
+      .looseObject({
+        name: z.string().describe('Name of the custom tool.'),
+        input: z.string().describe('The text that it is called with.'),
+      })
+      .describe('The called tool.'),
+  })
+  .meta({ id: 'ChatCustomToolCall', description: 'A call of a custom tool that the model made.' })
+
 const UrlCitation = z.looseObject({
   end_index: optionalField(integer(), 'Where the cited text ends.'),
   start_index: optionalField(integer(), 'Where the cited text starts.'),
@@ -67,7 +81,10 @@ const ChatResponseMessage = z
       }),
       'Deprecated form of one tool call.',
     ),
-    tool_calls: optionalField(z.array(ChatToolCall), 'Tool calls; left out when there are none.'),
+    tool_calls: optionalField(
+      z.array(z.union([ChatToolCall, ChatCustomToolCall])),
+      'Tool calls; left out when there are none.',
+    ),
     reasoning: optionalField(text(), 'The reasoning before the answer.'),
     reasoning_content: optionalField(text(), 'Older name of reasoning.'),
   })

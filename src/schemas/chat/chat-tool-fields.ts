@@ -3,13 +3,21 @@
  * takes is for domain/chat/chat-rules.ts: the schema must not know models.
  */
 import { z } from 'zod'
-import { boundedList, boundedText, flag, optionalField, ruleError } from '../bounded-fields.ts'
+import {
+  addIssue,
+  boundedList,
+  boundedText,
+  flag,
+  optionalField,
+  ruleError,
+} from '../bounded-fields.ts'
 import { ResponseFormat, StructuredOutputs } from './structured-outputs.ts'
 
 /** Tools of one request. Limit: each costs prompt tokens. */
 export const TOOLS_MAX = 512
 const TOOL_NAME_CHARS_MAX = 256
 const TOOL_DESCRIPTION_CHARS_MAX = 65_536
+const TOOL_TYPE_CHARS_MAX = 64
 
 /** Every effort that some model knows; the spec's own are the middle three. Spec: §4.3. */
 export const REASONING_EFFORTS = [
@@ -23,9 +31,12 @@ export const REASONING_EFFORTS = [
 ] as const
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number]
 
+const toolType = boundedText({ min: 1, max: TOOL_TYPE_CHARS_MAX })
+const toolName = boundedText({ min: 1, max: TOOL_NAME_CHARS_MAX })
+
 const ToolFunction = z.looseObject(
   {
-    name: boundedText({ min: 1, max: TOOL_NAME_CHARS_MAX }).describe('Name of the function.'),
+    name: toolName.describe('Name of the function.'),
     description: optionalField(
       boundedText({ max: TOOL_DESCRIPTION_CHARS_MAX }),
       'What the function does and when to call it.',
@@ -38,47 +49,104 @@ const ToolFunction = z.looseObject(
   ruleError('an object with a name'),
 )
 
-/** A tool that the model may call. Spec: §4.3 tools. */
-export const ChatTool = z.looseObject(
-  {
-    type: optionalField(
-      z.literal('function', { error: 'must be function' }),
-      'Kind of the tool: function, also when absent.',
-      'function',
-    ),
-    function: ToolFunction.describe('The function that can be called.'),
-  },
-  ruleError('an object with a function'),
+const NamedTool = z.looseObject(
+  { name: toolName.describe('Its name.') },
+  ruleError('an object with a name'),
 )
+
+/** Checks that what is of type function says which one. */
+function requireFunction({ issues, value }: z.core.ParsePayload<Typed>): void {
+  const { type, function: called } = value
+  if ((type ?? 'function') !== 'function' || (called ?? null) !== null) return
+  const message = 'is required and must be an object with a name'
+  addIssue({ issues, value }, { code: 'custom', path: ['function'], message })
+}
+
+interface Typed {
+  readonly type?: string | null | undefined
+  readonly function?: unknown
+}
+
+/**
+ * A tool that the model may call.
+ *
+ * Spec: §4.3 tools (function is the only type).
+ * Choice: other types are well-formed too; whether a model takes them is for its engine.
+ */
+export const ChatTool = z
+  .looseObject(
+    {
+      type: optionalField(
+        toolType,
+        'Kind of the tool: function, also when absent. Models whose engine knows more take others, such as custom.',
+        'function',
+      ),
+      function: optionalField(
+        ToolFunction,
+        'The function that can be called; required where the type is function.',
+      ),
+      custom: optionalField(
+        NamedTool.extend({
+          description: optionalField(
+            boundedText({ max: TOOL_DESCRIPTION_CHARS_MAX }),
+            'What the tool does and when to call it.',
+          ),
+        }),
+        'The custom tool, which is called with a text.',
+      ),
+    },
+    ruleError('an object with a function'),
+  )
+  .check(requireFunction)
 export type ChatTool = z.infer<typeof ChatTool>
 
-const NamedToolChoice = z.looseObject(
-  {
-    type: z.literal('function', { error: 'must be function' }).describe('Always function.'),
-    function: z
-      .looseObject(
-        {
-          name: boundedText({ min: 1, max: TOOL_NAME_CHARS_MAX }).describe('Name of the function.'),
-        },
-        ruleError('an object with a name'),
-      )
-      .describe('The function that must be called.'),
-  },
-  ruleError('an object with a type and a function'),
-)
+const ToolChoice = z
+  .looseObject(
+    {
+      type: toolType.describe(
+        'function; models whose engine knows more take others, such as custom or allowed_tools.',
+      ),
+      function: optionalField(
+        NamedTool,
+        'The function that must be called; required where the type is function.',
+      ),
+      custom: optionalField(NamedTool, 'The custom tool that must be called.'),
+      allowed_tools: optionalField(
+        z.looseObject(
+          {
+            mode: optionalField(toolType, 'How they are used: auto or required.'),
+            tools: optionalField(
+              boundedList(
+                z.looseObject(
+                  { type: toolType.describe('Kind of the tool.') },
+                  ruleError('a tool'),
+                ),
+                { max: TOOLS_MAX },
+              ),
+              'The tools that may be called.',
+            ),
+          },
+          ruleError('an object with tools'),
+        ),
+        'The only tools of the request that may be called.',
+      ),
+    },
+    ruleError('an object with a type and a function'),
+  )
+  .check(requireFunction)
 
 /** Spec: §4.3. Choice: more values than the spec shows, for the models that can do more. */
 export const TOOL_FIELDS = {
   tools: optionalField(
     boundedList(ChatTool, { max: TOOLS_MAX }),
-    'Functions that the model may call; an empty list is the same as none.',
+    'Tools that the model may call; an empty list is the same as none.',
   ),
   tool_choice: optionalField(
     z.union(
-      [boundedText({ min: 1, max: 64 }), NamedToolChoice],
+      [boundedText({ min: 1, max: 64 }), ToolChoice],
       ruleError('a string or an object with a type and a function'),
     ),
-    'How tools are used. none: not called. Models with tools also take auto, required, or one named function, and then auto is the default when tools are given. Default none.',
+    'How tools are used. none: not called. Models with tools also take auto, required, or one named function, and then auto is the default when tools are given; those whose engine knows it also take allowed_tools. Default none.',
     'none',
   ),
   parallel_tool_calls: optionalField(

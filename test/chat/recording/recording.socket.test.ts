@@ -154,6 +154,18 @@ describe('the recording of a relayed completion', () => {
     expect(call?.summary.usage).toEqual({ 'org/relayed': USAGE })
   })
 
+  it('has the call of a custom tool, put together', async () => {
+    const begun = { index: 0, id: 't', type: 'custom', custom: { name: 'code', input: 'a ' } }
+    const deltas = [{ tool_calls: [begun] }, { tool_calls: [{ index: 0, custom: { input: 'b' } }] }]
+    const events = deltas.map((delta) => event(chunk([{ index: 0, delta, finish_reason: null }])))
+    const { chat, readCall } = await startRecording(stream([...events, DONE]))
+    const response = await chat(REQUEST, { headers: HEADERS })
+    await response.text()
+    const call = await readCall(response)
+    const tool_calls = [{ id: 't', type: 'custom', custom: { name: 'code', input: 'a b' } }]
+    expect(call?.output).toMatchObject({ choices: [{ message: { content: null, tool_calls } }] })
+  })
+
   it('has what a broken stream brought', async () => {
     const { chat, readCall } = await startRecording(stream(HELLO_EVENTS.slice(0, 2), 'cut'))
     const response = await chat(REQUEST, { headers: HEADERS })

@@ -4,8 +4,12 @@ import type { ChatCapabilities } from '../../../src/domain/chat/chat-rules.ts'
 export const SECRET = 'SECRET-PROMPT'
 export const PLAIN: ChatCapabilities = { tools: false, prioritySchedulingEnabled: false }
 export const TOOLS: ChatCapabilities = { ...PLAIN, tools: true }
+const OTHER_WITHOUT_CALLS: ChatCapabilities = { ...PLAIN, otherTools: true }
+const OTHER_TOOLS: ChatCapabilities = { ...OTHER_WITHOUT_CALLS, tools: true }
 export const tools = [{ type: 'function', function: { name: 'add' } }]
 export const named = (name: string) => ({ type: 'function', function: { name } })
+const custom = { type: 'custom', custom: { name: 'code' } }
+const allowed = { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [custom] } }
 const jsonSchema = { type: 'json_schema', json_schema: { name: 'answer' } }
 
 interface RuleRow {
@@ -230,6 +234,27 @@ export const RULES: Readonly<Record<string, RuleRow>> = {
         'invalid_value',
         'structured_outputs',
         TOOLS,
+      ],
+    ],
+  },
+  'tools are functions unless the model knows others': {
+    passes: [
+      [{ tools: [custom, ...tools] }, OTHER_TOOLS],
+      [{ tools: [custom], tool_choice: custom }, OTHER_TOOLS],
+      [{ tools: [custom], tool_choice: allowed }, OTHER_TOOLS],
+      [{ tools, tool_choice: allowed, structured_outputs: { regex: 'a' } }, OTHER_TOOLS],
+    ],
+    fails: [
+      [{ tools: [...tools, custom] }, 'unsupported_value', 'tools[1].type', TOOLS],
+      [{ tools: [custom], tool_choice: 'none' }, 'unsupported_value', 'tools[0].type'],
+      [{ tools, tool_choice: allowed }, 'unsupported_value', 'tool_choice.type', TOOLS],
+      [{ tools: [], tool_choice: allowed }, 'invalid_value', 'tool_choice', OTHER_TOOLS],
+      [{ tools, tool_choice: allowed }, 'unsupported_value', 'tool_choice', OTHER_WITHOUT_CALLS],
+      [
+        { tools: [custom], tool_choice: named('code') },
+        'invalid_value',
+        'tool_choice.function.name',
+        OTHER_TOOLS,
       ],
     ],
   },

@@ -3,9 +3,9 @@
  * grammar engine would ignore, so that every complete call conforms to the schema of its tool. Pure.
  */
 import { resolveToolChoice } from '../../../domain/chat/chat-rules.ts'
+import { type FunctionTool, isFunctionTool } from '../../../domain/chat/tool-rules.ts'
 import { isObject } from '../../../domain/json/is-object.ts'
 import type { ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'
-import type { ChatTool } from '../../../schemas/chat/chat-tool-fields.ts'
 import {
   type Constraint,
   type ConstraintForm,
@@ -30,12 +30,12 @@ const NO_ARGUMENTS = { type: 'object', properties: {}, additionalProperties: fal
 export function listCallable(
   request: ChatCompletionRequest,
   callsTools: boolean,
-): readonly ChatTool[] {
+): readonly FunctionTool[] {
   const choice = resolveToolChoice(request, { tools: callsTools })
-  const tools = request.tools ?? []
+  const tools = (request.tools ?? []).filter(isFunctionTool)
   if (choice === 'none') return []
   if (typeof choice === 'string') return tools
-  return tools.filter((tool) => tool.function.name === choice.function.name)
+  return tools.filter((tool) => tool.function.name === choice.function?.name)
 }
 
 /**
@@ -51,7 +51,7 @@ export function listCallable(
  */
 export function planCalls(
   request: ChatCompletionRequest,
-  callable: readonly ChatTool[],
+  callable: readonly FunctionTool[],
   otherwise: Constraint | null,
 ): Constraint {
   const { tool_choice: choice, parallel_tool_calls: isParallel } = request
@@ -77,7 +77,7 @@ export function planCalls(
 }
 
 /** Spec: §4.3 tools. Choice: parameters that are not said to be an object are one. */
-function planArguments({ function: { parameters } }: ChatTool, place: string) {
+function planArguments({ function: { parameters } }: FunctionTool, place: string) {
   const path = `${place}.function.parameters`
   if (!isObject(parameters) || Object.keys(parameters).length === 0) {
     return jsonForm(NO_ARGUMENTS, 'line')

@@ -2,10 +2,11 @@
  * Reads a chat request into the plan of one generation: every default filled in, ready to be sent
  * to the engine's process. It knows no vocabulary; ids are checked where the model is.
  */
+import type { FunctionTool } from '../../../domain/chat/tool-rules.ts'
 import { splitMembers } from '../../../domain/json/json-members.ts'
 import { ApiError } from '../../../errors.ts'
 import { CHAT_DEFAULTS, type ChatCompletionRequest } from '../../../schemas/chat/chat-request.ts'
-import type { ChatTool, ReasoningEffort } from '../../../schemas/chat/chat-tool-fields.ts'
+import type { ReasoningEffort } from '../../../schemas/chat/chat-tool-fields.ts'
 import { listCallable, planCalls } from '../constraints/call-plan.ts'
 import { type Constraint, planConstraint } from '../constraints/constraint-plan.ts'
 import type { PlainPrompt } from '../text/plain-prompt.ts'
@@ -170,7 +171,7 @@ function resolveReasoning(
  */
 function resolveConstraint(
   request: ChatCompletionRequest,
-  callable: readonly ChatTool[],
+  callable: readonly FunctionTool[],
 ): Constraint | null {
   const own = planConstraint(request)
   const constraint = callable.length === 0 ? own : planCalls(request, callable, own)
