@@ -88,7 +88,7 @@ export function toMessages(items: readonly PlacedItem[]): ChatMessage[] {
       default:
         throw new ApiError('unsupported_value', {
           param: `${place}.type`,
-          message: `${place}.type must be one of ${ITEM_TYPES.join(', ')}, item_reference: other items are of tools that this server does not run.`,
+          message: `${place}.type must be one of ${ITEM_TYPES.join(', ')}, item_reference: other items are only for models whose engine makes responses itself.`,
         })
     }
   }

@@ -211,7 +211,7 @@ function toTool(tool: ResponseTool, index: number): FunctionTool {
   const { type, name, description, parameters, strict } = tool
   if (type !== 'function') {
     const param = `tools[${index}].type`
-    const message = `${param} must be function: ${nameTool(type)} would have to be run by the server.`
+    const message = `${param} must be function: ${nameTool(type)} is only for models whose engine makes responses itself.`
     throw new ApiError('unsupported_value', { param, message })
   }
   if (!name) {
@@ -229,12 +229,12 @@ function toTool(tool: ResponseTool, index: number): FunctionTool {
   }
 }
 
-/** Tools that vendors run; other text of a client is not repeated. */
-const HOSTED =
+/** Tools of vendors; other text of a client is not repeated. */
+const VENDOR_TOOLS =
   /^(?:web_search|file_search|code_interpreter|computer|image_generation|mcp|local_shell|shell|apply_patch|custom|namespace|tool_search)(?:_[a-z0-9_]{1,32})?$/
 
 function nameTool(type: string): string {
-  return HOSTED.test(type) ? type : 'another tool'
+  return VENDOR_TOOLS.test(type) ? type : 'another tool'
 }
 
 function withoutNulls(object: Readonly<Record<string, unknown>>): Record<string, unknown> {

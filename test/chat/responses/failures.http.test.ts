@@ -49,6 +49,18 @@ describe('refusals of a model', () => {
     expect(body.error.message).toBe(expected)
   })
 
+  it.each([
+    { tools: [{ type: 'custom', name: 'code' }] },
+    { tools: [{ type: 'local_shell' }] },
+    { tools: [{ type: 'web_search' }] },
+    { input: [{ type: 'custom_tool_call', call_id: 'c', name: 'code', input: 'x' }] },
+  ])('of what chats are not asked for say who takes it: %j', async (refused) => {
+    const { post } = await buildApp(HELLO)
+    const { status, body } = await post(URL, { input: 'hi', ...refused })
+    expect([status, body.error.code]).toEqual([400, 'unsupported_value'])
+    expect(body.error.message).toMatch(/only for models whose engine makes responses itself/)
+  })
+
   it('of the embedded model speak of no messages where none were sent', async () => {
     const { post } = await buildTestApp()
     for (const refused of [

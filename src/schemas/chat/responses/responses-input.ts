@@ -77,7 +77,7 @@ export const InputItem = z
   .meta({ id: 'ResponseInputItem', description: 'An item of the input of a response.' })
 export type InputItem = z.infer<typeof InputItem>
 
-/** A tool that may be called; only functions are run, by the client. */
+/** A tool that may be called: a function, unless the engine of the model makes the response itself. */
 const ResponseTool = z.looseObject(
   {
     type: boundedText({ min: 1, max: TYPE_CHARS_MAX }).describe('Kind of the tool: function.'),
@@ -135,7 +135,7 @@ const ToolChoice = z.union(
 export const RESPONSE_TOOL_FIELDS = {
   tools: optionalField(
     boundedList(ResponseTool, { max: TOOLS_MAX }),
-    'Functions that the model may call. Tools that a server would have to run (web_search, file_search, code_interpreter, ...) are refused by name.',
+    'Functions that the model may call. Other tools (web_search, code_interpreter, custom, ...) are refused by name, unless the engine of the model makes the response itself.',
   ),
   tool_choice: optionalField(
     ToolChoice,
