@@ -1,6 +1,8 @@
 /** The openai package calls tools with the tiny model of a listening server. */
 import OpenAI from 'openai'
+import { zodResponseFormat } from 'openai/helpers/zod'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { createModelRegistry } from '../../src/inference/models/registry.ts'
 import { createTinyBackend } from '../../src/inference/tiny/backend.ts'
 import { startModelServer } from '../support/model-server.ts'
@@ -38,6 +40,27 @@ const REQUEST = {
 }
 
 describe('the openai package over the tiny model', () => {
+  it('parses an answer with the formats and the union of a Zod schema', async () => {
+    const { client } = await start()
+    const schema = z.object({
+      email: z.email(),
+      id: z.uuid(),
+      at: z.iso.datetime(),
+      pet: z.discriminatedUnion('kind', [
+        z.object({ kind: z.literal('cat'), lives: z.int() }),
+        z.object({ kind: z.literal('dog') }),
+      ]),
+    })
+    const { choices } = await client.chat.completions.parse({
+      ...REQUEST,
+      response_format: zodResponseFormat(schema, 'pet'),
+      temperature: 1,
+      seed: 1,
+    })
+    expect(choices[0]?.finish_reason).toBe('stop')
+    expect(schema.parse(choices[0]?.message.parsed)).toEqual(choices[0]?.message.parsed)
+  })
+
   it('runs a tool that is called and gives its result back, until there is an answer', async () => {
     const { client } = await start()
     const seen: unknown[] = []
