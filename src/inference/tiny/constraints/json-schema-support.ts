@@ -22,6 +22,11 @@ const UNSUPPORTED = [
   '$dynamicRef',
   '$recursiveRef',
 ] as const
+/** Rules of texts and of lists, which the engine passes over where it is not told the type. */
+const TYPED = {
+  string: ['pattern', 'format', 'minLength', 'maxLength'],
+  array: ['minItems', 'maxItems'],
+}
 /** Keywords after which the engine reads nothing else of a schema. */
 const ALONE = ['$ref', 'anyOf', 'oneOf', 'allOf', 'const', 'enum'] as const
 /** Keywords that say nothing about values. */
@@ -124,9 +129,22 @@ function findCombination(schema: Schema, areApart: BranchCheck): string | null {
   if (Array.isArray(schema.oneOf) && !areApart(schema.oneOf)) {
     return 'oneOf whose branches are not told apart by types or constants'
   }
+  const untyped = schema.type === undefined ? findUntypedRule(schema) : null
+  if (untyped !== null) return untyped
   const bounds = schema.minLength !== undefined || schema.maxLength !== undefined
   if (schema.pattern !== undefined && bounds) return 'pattern beside minLength or maxLength'
   if (schema.format !== undefined && bounds) return 'format beside minLength or maxLength'
+  return null
+}
+
+function findUntypedRule(schema: Schema): string | null {
+  // Of a schema with items the engine knows that it is a list.
+  const isList = schema.items !== undefined || schema.prefixItems !== undefined
+  for (const [type, rules] of Object.entries(TYPED)) {
+    const rule = rules.find((name) => schema[name] !== undefined)
+    if (rule !== undefined && !(type === 'array' && isList))
+      return `${rule} without the type ${type}`
+  }
   return null
 }
 
