@@ -125,4 +125,20 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     expect(await page.evaluate('window.wasRun')).toBeUndefined()
     expect(complaints).toEqual([])
   })
+
+  it('tells the paths of older payloads of a type, too', async () => {
+    const test = await openPage()
+    const { page, url, key, post } = test
+    await recordCalls(test, [{ id: 'a' }])
+    const weave_ref = `weave:///${PROJECT}/call/a`
+    for (const payload of [{ stars: 5, polite: true }, { value: 4 }]) {
+      const given = { project_id: PROJECT, weave_ref, feedback_type: 'rating', payload }
+      await post('/traces/feedback/create', given)
+    }
+    await page.goto(`${url}/acme/demo/weave/feedback?range=1h#key=${key}`)
+    const fields = page.locator('table', { has: page.getByText('Path', { exact: true }) })
+    await expect
+      .poll(() => fields.locator('tbody tr').allInnerTexts())
+      .toEqual(['polite\tboolean\t', 'stars\tnumeric\tchart', 'value\tnumeric\tchart'])
+  })
 })

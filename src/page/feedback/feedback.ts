@@ -9,6 +9,7 @@ import { useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
 import type { ViewProps } from '../shell/place.ts'
 import { NewestFeedback } from './newest.ts'
+import { readNewest } from './newest-rows.ts'
 import { PathChart } from './path-chart.ts'
 import { readPaths } from './payload-paths.ts'
 import type { FeedbackWindow } from './window.ts'
@@ -25,7 +26,8 @@ export function Feedback({ project }: ViewProps) {
   const name = `${rangeName.value} ${type}`
   const paths = useLoad(name, async (signal) => {
     const asked = windowOf(project)
-    return { asked, paths: await readPaths(asked, signal) }
+    const rows = await readNewest(asked, signal)
+    return { asked, rows, paths: await readPaths(asked, rows, signal) }
   })
   return html`<h1>Feedback</h1>
     <${RangeBar} isLoading=${paths.isLoading} />
@@ -42,7 +44,7 @@ export function Feedback({ project }: ViewProps) {
       path !== null &&
       html`<${PathChart} key=${path} asked=${paths.value.asked} path=${path} />`
     }
-    ${paths.value !== null && html`<${NewestFeedback} asked=${paths.value.asked} />`}`
+    ${paths.value !== null && html`<${NewestFeedback} project=${project} rows=${paths.value.rows} />`}`
 }
 
 interface PathsProps {
@@ -64,7 +66,7 @@ function Paths({ paths, chosen, isOfType }: PathsProps) {
     <div class="scroll" tabindex="0"><table class="list">
       <thead><tr><th scope="col">Path</th><th scope="col">Type</th><th scope="col">Over time</th></tr></thead>
       <tbody>${paths.map(
-        ({ json_path, value_type }) => html`<tr key=${json_path}>
+        ({ json_path, value_type }) => html`<tr key=${`${json_path} ${value_type}`}>
           <td><code>${json_path}</code></td>
           <td>${value_type}</td>
           <td>${value_type === 'numeric' && html`<button aria-pressed=${json_path === chosen} onClick=${() => choose(json_path)}>chart</button>`}</td>

@@ -1,10 +1,12 @@
 /**
- * What payloads hold, asked for each type by itself: feedback that nothing set off is one group, of which only the newest
- * payload is looked into, and a note would hide the scores before it.
+ * What payloads hold, asked for each type by itself: feedback that nothing set off is one group, of which the server looks
+ * into the newest payload only. The newest payloads that the page lists anyway complete its answer.
  */
 import { ask } from '../api/client.ts'
 import type { PayloadPath } from '../api/wire.ts'
+import { leafPathsOf } from './leaf-paths.ts'
 import { newestFirst } from './newest-first.ts'
+import type { FeedbackRow } from './newest-rows.ts'
 import type { FeedbackWindow } from './window.ts'
 
 /** Limit: feedback whose types are looked into, the newest; all others show when their type is chosen. */
@@ -12,25 +14,41 @@ const ROWS_MAX = 1000
 /** Limit: types. */
 const TYPES_MAX = 20
 
-/** Paths of all types, each once, in the order of their names. */
+/**
+ * Paths of all types, each once, in the order of their names.
+ *
+ * @param rows - the newest feedback of the time
+ */
 export async function readPaths(
   asked: FeedbackWindow,
+  rows: readonly FeedbackRow[],
   signal: AbortSignal,
 ): Promise<readonly PayloadPath[]> {
   const types =
     asked.feedback_type === null ? await readTypes(asked, signal) : [asked.feedback_type]
   const answers = await Promise.all(
-    types.map((feedback_type) =>
-      ask<{ paths: PayloadPath[] }>(
-        '/feedback/payload_schema',
-        { ...asked, feedback_type },
-        { signal },
-      ),
-    ),
+    types.map(async (feedback_type) => {
+      const body = { ...asked, feedback_type }
+      const { paths } = await ask<{ paths: PayloadPath[] }>('/feedback/payload_schema', body, {
+        signal,
+      })
+      const own = rows.filter((row) => row.feedback_type === feedback_type)
+      return completed(paths, leafPathsOf(own.map(({ payload }) => payload)))
+    }),
   )
-  const paths = answers.flatMap(({ paths }) => paths)
-  const byName = new Map(paths.map((path) => [`${path.json_path} ${path.value_type}`, path]))
+  const byName = new Map(
+    answers.flat().map((path) => [`${path.json_path} ${path.value_type}`, path]),
+  )
   return [...byName].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, path]) => path)
+}
+
+/** Of a path in both, the type that more payloads tell. */
+function completed(
+  paths: readonly PayloadPath[],
+  inRows: readonly PayloadPath[],
+): readonly PayloadPath[] {
+  const known = new Set(inRows.map(({ json_path }) => json_path))
+  return [...inRows, ...paths.filter(({ json_path }) => !known.has(json_path))]
 }
 
 async function readTypes(asked: FeedbackWindow, signal: AbortSignal): Promise<readonly string[]> {
