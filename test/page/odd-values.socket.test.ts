@@ -77,4 +77,21 @@ describe.skipIf(!hasBrowser)('odd values in a browser', () => {
     await page.locator('a.row', { hasText: '😀' }).waitFor()
     await expect.poll(() => page.locator('a.row').textContent()).toMatch(/😀\s*$/u)
   })
+
+  it('keeps all digits of numbers in the table of calls, also where tokens are counted', async () => {
+    const test = await openPage()
+    const { page, url, key, complaints } = test
+    const long = '12345678901234567891'
+    const n = JSON.rawJSON(long)
+    await recordCalls(test, [
+      { id: 'a', inputs: { n }, output: 0.25, summary: { usage: { gpt: { total_tokens: n } } } },
+    ])
+    await page.goto(`${url}/acme/demo/weave/calls?cols=inputs,inputs.n,output,tokens#key=${key}`)
+    const cells = page.locator('a.row [role=cell]')
+    await expect
+      .poll(() => cells.allTextContents())
+      .toEqual([`{"n":${long}}`, long, '0.25', '12,345,678,901,234,567,000'])
+    expect(await cells.nth(1).getAttribute('title')).toBe(long)
+    expect(complaints).toEqual([])
+  })
 })

@@ -10,6 +10,7 @@ import type { FeedbackPayloadPath } from '../../schemas/feedback/feedback.ts'
 import type { CallStatsRequest, CallStatsResponse } from '../../schemas/stats/stats.ts'
 import type { ThreadSchema } from '../../schemas/threads/thread.ts'
 import type { ModelUsageTotals, UsageResponse } from '../../schemas/usage/usage.ts'
+import { roundedNumber } from './exact-json.ts'
 
 export type Call = CallSchema
 export type CallsQuestion = Partial<CallsQueryRequest> & { readonly project_id: string }
@@ -74,7 +75,7 @@ export function usageOf(call: Call): {
   const counts = Object.values(usage).map((report) => {
     const model = membersOf(report)
     return (
-      Number(model.total_tokens) ||
+      roundedNumber(model.total_tokens) ||
       sumOf(model, 'prompt_tokens', 'input_tokens') +
         sumOf(model, 'completion_tokens', 'output_tokens')
     )
@@ -93,7 +94,7 @@ export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 function sumOf(model: Readonly<Record<string, unknown>>, ...names: string[]): number {
-  return names.reduce((sum, name) => sum || Number(model[name]) || 0, 0)
+  return names.reduce((sum, name) => sum || roundedNumber(model[name]) || 0, 0)
 }
 
 /** Returns tokens and cost of usage summed by the server. */
