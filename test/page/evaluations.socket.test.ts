@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { findBarriers, hasBrowser, MARKUP, type OpenPage, openPage, PROJECT } from './browser.ts'
 import {
@@ -49,6 +50,11 @@ async function recordTwoRuns(test: OpenPage) {
     })
   }
   return { dataset, evaluation, models }
+}
+
+async function ranksIn(board: Locator): Promise<(string | undefined)[]> {
+  const rows = await board.locator('.window-list [role=row]').allInnerTexts()
+  return rows.map((row) => row.split('\n')[0])
 }
 
 describe.skipIf(!hasBrowser)('evaluations on the page', () => {
@@ -176,14 +182,26 @@ describe.skipIf(!hasBrowser)('evaluations on the page', () => {
     await expect.poll(scores).toEqual(['0.75', '4', '0.7', '3.75'])
     await board.getByRole('button', { name: 'judge.stars' }).click()
     await expect.poll(scores).toEqual(['0.7', '3.75', '0.75', '4'])
+    await board.getByRole('button', { name: 'judge.stars' }).click()
+    await expect.poll(scores).toEqual(['0.75', '4', '0.7', '3.75'])
+    // Less is better there, and it stays so with the worst first.
+    await expect.poll(() => ranksIn(board)).toEqual(['2', '1'])
     expect(await findBarriers(page)).toEqual([])
-    await page.goto(`${url}/${PROJECT}/weave/evaluations?board=1&sort=score:exact`)
-    const rows = page
-      .getByRole('table', { name: 'Runs of evaluations' })
-      .locator('.window-list [role=row]')
-    await expect
-      .poll(async () => (await rows.allInnerTexts()).map((row) => row.split('\n')[0]))
-      .toEqual(['1', '2'])
+    const model = await publishModel(test, 'bot', { temperature: 2 })
+    await recordRun(test, {
+      ...{ id: 'run-2', name: 'Run 2', evaluation, model, examples: [], outputs: [] },
+      ...{ summary: summaryOf(0.75, 1), startedMs: Date.now() - 30_000 },
+    })
+    const other = await publishModel(test, 'bot', { temperature: 3 })
+    await recordRun(test, {
+      ...{ id: 'run-3', name: 'Run 3', evaluation, model: other, examples: [], outputs: [] },
+      ...{ summary: {}, startedMs: Date.now() - 20_000 },
+    })
+    await page.goto(`${url}/${PROJECT}/weave/evaluations?board=1`)
+    const runs = page.getByRole('table', { name: 'Runs of evaluations' })
+    await expect.poll(() => ranksIn(runs)).toEqual(['1', '1', '3', '–'])
+    await runs.getByRole('button', { name: 'exact' }).click()
+    await expect.poll(() => ranksIn(runs)).toEqual(['3', '1', '1', '–'])
     expect(complaints).toEqual([])
   })
 

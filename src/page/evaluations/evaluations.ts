@@ -4,12 +4,13 @@ import { useMemo } from 'preact/hooks'
 import { formatCount } from '../parts/format.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { parseRef } from '../parts/refs.ts'
-import { type Column, Grid } from '../parts/tables/grid.ts'
+import { Grid } from '../parts/tables/grid.ts'
+import { rankColumn } from '../parts/tables/rank-column.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { pathTo, type ViewProps } from '../shell/place.ts'
 import { FirstEvaluation } from './first-evaluation.ts'
-import { runColumns, sortRuns } from './run-columns.ts'
+import { firstOrder, rankRuns, runColumns, sortRuns } from './run-columns.ts'
 import { idsInAddress, textOfIds } from './run-ids.ts'
 import { RUNS_MAX, type Run, readRuns, wordsOfSubject } from './runs.ts'
 import { namesOf } from './scores.ts'
@@ -94,13 +95,13 @@ function evaluationChoices(runs: readonly Run[], chosen: string): readonly [stri
 }
 
 function RunGrid({ project, runs }: { readonly project: string; readonly runs: readonly Run[] }) {
-  const order = query.value.get('sort') ?? ''
   const board = isBoard()
-  const shown = useMemo(
-    () => sortRuns(board ? newestOfModels(runs) : runs, order),
-    [runs, board, order],
-  )
   const scores = useMemo(() => namesOf(runs.map((run) => run.scores)), [runs])
+  const order = query.value.get('sort') ?? (board ? firstOrder(scores) : '')
+  const { shown, ranks } = useMemo(() => {
+    const listed = board ? newestOfModels(runs) : runs
+    return { shown: sortRuns(listed, order), ranks: rankRuns(listed, order) }
+  }, [runs, board, order])
   const ids = idsInAddress()
   const toggle = ({ id }: Run) => {
     const next = ids.includes(id) ? ids.filter((each) => each !== id) : [...ids, id]
@@ -109,16 +110,11 @@ function RunGrid({ project, runs }: { readonly project: string; readonly runs: r
   const columns = runColumns({ project, scores, order }, ({ id }) => ids.includes(id), toggle)
   return html`<${Grid}
     label="Runs of evaluations"
-    columns=${board ? [PLACE, ...columns] : columns}
+    columns=${board ? [rankColumn(ranks), ...columns] : columns}
     count=${shown.length}
     at=${(index: number) => shown[index]}
     isChosen=${({ id }: Run) => ids.includes(id)}
   />`
-}
-
-const PLACE: Column<Run> = {
-  ...{ name: 'place', label: 'Rank', width: 44, isNumber: true },
-  cell: (_run, index) => index + 1,
 }
 
 /** @param runs - the newest first */

@@ -5,7 +5,8 @@ import { formatTime } from '../parts/format.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { parseRef } from '../parts/refs.ts'
 import { type Column, Grid } from '../parts/tables/grid.ts'
-import { sortByNumber } from '../parts/tables/sort-rows.ts'
+import { rankColumn } from '../parts/tables/rank-column.ts'
+import { ranksByNumber, sortByNumber } from '../parts/tables/sort-rows.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { pathTo, pathToVersion, type ViewProps } from '../shell/place.ts'
@@ -43,13 +44,13 @@ export function Leaderboard({ project, subject }: ViewProps) {
     return html`<${Failure} words=${loaded.failure} />${loaded.isLoading && html`<${Loading} />`}`
   const { board, columns, runs } = loaded.value
   const order = query.value.get('by') ?? '0'
-  const places = sortPlaces(placesOf(columns, runs), columns, order)
+  const { places, ranks } = placesInOrder(placesOf(columns, runs), columns, order)
   return html`<h1><a href=${pathTo(project, 'evaluations')}>Evaluations</a> / ${board.name ?? name}</h1>
     ${board.description && html`<p class="text">${board.description}</p>`}
     <p class="faint">Each model by its newest run. <a href=${pathToVersion(project, name, 'latest')}>The leaderboard as an object</a></p>
     <${Grid}
       label="Leaderboard"
-      columns=${gridColumns(project, columns, order)}
+      columns=${gridColumns(project, columns, ranks, order)}
       count=${places.length}
       at=${(index: number) => places[index]}
     />
@@ -96,31 +97,31 @@ function scoreName({ scorer_name, summary_metric_path }: BoardColumn): string {
 
 const isLow = (column: BoardColumn) => column.should_minimize ?? isBetterLow(scoreName(column))
 
-/** @param order - the place of a column, with `-` before it for the worst first */
-function sortPlaces(
+/** @param order - the place of a column, with `-` before it for the worst first, which changes no rank */
+function placesInOrder(
   places: readonly Place[],
   columns: readonly BoardColumn[],
   order: string,
-): readonly Place[] {
+): { readonly places: readonly Place[]; readonly ranks: ReadonlyMap<Place, number> } {
   const at = Number(order.replace(/^-/, ''))
   const column = columns[at]
-  if (column === undefined) return places
-  const isLowFirst = isLow(column) !== order.startsWith('-')
-  return sortByNumber(places, isLowFirst ? 'asc' : 'desc', ({ runs }) =>
-    numberOf(runs[at]?.scores[scoreName(column)]),
-  )
+  if (column === undefined) return { places, ranks: new Map() }
+  const [best, worst] = isLow(column) ? (['asc', 'desc'] as const) : (['desc', 'asc'] as const)
+  const numberIn = ({ runs }: Place) => numberOf(runs[at]?.scores[scoreName(column)])
+  return {
+    places: sortByNumber(places, order.startsWith('-') ? worst : best, numberIn),
+    ranks: ranksByNumber(places, best, numberIn),
+  }
 }
 
 function gridColumns(
   project: string,
   columns: readonly BoardColumn[],
+  ranks: ReadonlyMap<Place, number>,
   order: string,
 ): readonly Column<Place>[] {
   return [
-    {
-      ...{ name: 'place', label: 'Rank', width: 44, isNumber: true },
-      cell: (_place, at) => at + 1,
-    },
+    rankColumn(ranks),
     {
       ...{ name: 'model', label: 'Model', width: 160, grow: 2 },
       cell: ({ model }) => html`<${Subject} value=${model} />`,

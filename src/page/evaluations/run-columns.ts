@@ -4,12 +4,14 @@ import { formatCost, formatCount, formatMs, formatTime } from '../parts/format.t
 import { RefLink } from '../parts/ref-link.ts'
 import { StatusMark } from '../parts/status.ts'
 import type { Column } from '../parts/tables/grid.ts'
-import { sortByNumber } from '../parts/tables/sort-rows.ts'
+import { ranksByNumber, sortByNumber } from '../parts/tables/sort-rows.ts'
 import { setQuery } from '../shell/location.ts'
 import { pathTo } from '../shell/place.ts'
 import { type Run, wordsOfSubject } from './runs.ts'
-import { formatScore, isBetterLow, numberOf } from './scores.ts'
+import { formatScore, isBetterLow, isNeutral, numberOf } from './scores.ts'
 
+/** How the names of columns of scores begin. */
+const SCORE = 'score:'
 /** Limit: scores with a column of their own. */
 const SCORES_MAX = 40
 
@@ -40,9 +42,22 @@ export function sortRuns(runs: readonly Run[], order: string): readonly Run[] {
   return sortByNumber(runs, isLowFirst ? 'asc' : 'desc', valueBy(name))
 }
 
+/** The order of a leaderboard where nothing is chosen: the first score in which one run is better than another. */
+export function firstOrder(scores: readonly string[]): string {
+  const first = scores.find((name) => !isNeutral(name))
+  return first === undefined ? '' : `${SCORE}${first}`
+}
+
+/** Ranks by the column of an order, the best first in either direction; none where neither way is better. */
+export function rankRuns(runs: readonly Run[], order: string): ReadonlyMap<Run, number> {
+  const name = order.replace(/^-/, '')
+  if (name.startsWith(SCORE) && isNeutral(name.slice(SCORE.length))) return new Map()
+  return ranksByNumber(runs, isBetterLow(name) ? 'asc' : 'desc', valueBy(name))
+}
+
 function valueBy(name: string): (run: Run) => number | null {
-  if (!name.startsWith('score:')) return MEASURES[name]?.numberIn ?? (() => null)
-  const score = name.slice('score:'.length)
+  if (!name.startsWith(SCORE)) return MEASURES[name]?.numberIn ?? (() => null)
+  const score = name.slice(SCORE.length)
   return ({ scores }) => numberOf(scores[score])
 }
 
@@ -99,8 +114,8 @@ export function Subject({ value }: { readonly value: unknown }) {
 
 function scoreColumn(name: string, order: string): Column<Run> {
   return {
-    ...{ name: `score:${name}`, label: name, width: 96, isNumber: true },
-    ...sorting(`score:${name}`, order),
+    ...{ name: `${SCORE}${name}`, label: name, width: 96, isNumber: true },
+    ...sorting(`${SCORE}${name}`, order),
     cell: ({ scores }) => formatScore(scores[name]),
   }
 }

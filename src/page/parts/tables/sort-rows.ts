@@ -15,3 +15,20 @@ export function sortByNumber<Row>(
   known.sort((left, right) => sign * (left.number - right.number))
   return [...known.map(({ row }) => row), ...unknown]
 }
+
+/** The ranks of rows, from 1: equal numbers share one, and rows without the number have none. */
+export function ranksByNumber<Row>(
+  rows: readonly Row[],
+  best: 'asc' | 'desc',
+  numberIn: (row: Row) => number | null,
+): ReadonlyMap<Row, number> {
+  const ranks = new Map<Row, number>()
+  let [last, rank]: [number | null, number] = [null, 0]
+  for (const [at, row] of sortByNumber(rows, best, numberIn).entries()) {
+    const number = numberIn(row)
+    if (number === null) break
+    if (number !== last) [last, rank] = [number, at + 1]
+    ranks.set(row, rank)
+  }
+  return ranks
+}
