@@ -62,6 +62,32 @@ describe.skipIf(!hasBrowser)('the playground in a browser', () => {
     expect(complaints).toEqual([])
   })
 
+  it('goes on with both models from the same messages, and lets both answer the last one again', async () => {
+    const test = await openPage()
+    const { page, url, key, post } = test
+    await page.goto(`${url}/acme/demo/weave/playground?model=tiny#key=${key}`)
+    await page.getByLabel('max_completion_tokens').fill('8')
+    const message = page.getByLabel('Message', { exact: true })
+    const whole = page.getByText('complete after')
+    await message.fill(QUESTION)
+    await message.press('Enter')
+    await whole.waitFor()
+    await page.getByText('Compare with another model').click()
+    await message.fill('And then?')
+    await message.press('Enter')
+    await expect.poll(() => whole.count()).toBe(2)
+    await page.getByText('Regenerate').click()
+    const rolesAsked = async () => {
+      const calls = await readInputs(post)
+      return calls
+        .map(({ inputs }) => (inputs as { messages: { role: string }[] }).messages)
+        .map((messages) => messages.map(({ role }) => role).join())
+        .sort()
+    }
+    const later = Array.from({ length: 4 }, () => 'user,assistant,user')
+    await expect.poll(rolesAsked).toEqual(['user', ...later])
+  })
+
   it('replays a recorded call with changes, and runs nothing that stands in it', async () => {
     const test = await openPage()
     const { page, url, key, post } = test

@@ -94,7 +94,7 @@ function Chat({ project, parameters, recorded }: ChatProps) {
   const again = () => run(withoutAnswer)
   const compare = () => {
     const { messages = [], drafts = new Map() } = panes[0] ?? {}
-    setPanes([...panes, { ...newPane('', withoutAnswer(messages)), drafts }])
+    setPanes([...panes, { ...newPane('', messages), drafts }])
   }
   return html`<h1 class="hidden">Playground</h1>
     <div class="playground">
