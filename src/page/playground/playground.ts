@@ -1,6 +1,6 @@
 /** Talks to one model, or to two side by side; every answer is recorded as a call of the project. */
 import { html } from 'htm/preact'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { ask, wordsOf } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import { MessageList } from '../parts/message-list.ts'
@@ -8,62 +8,66 @@ import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { pathTo, type ViewProps } from '../shell/place.ts'
+import { type ChatPlace, type ChatState, forgetChat, openChat } from './chat-state.ts'
 import { newPane, Pane, type PaneState, settled } from './pane.ts'
 import { ParameterForm } from './parameter-form.ts'
-import {
-  type Described,
-  type Parameters,
-  parametersOf,
-  type Texts,
-  valuesOf,
-} from './parameters.ts'
-import { type Recorded, readRecorded, textsOf } from './replay.ts'
+import { type Described, type Parameters, parametersOf, valuesOf } from './parameters.ts'
+import { Prompt } from './prompt.ts'
+import { type Recorded, readRecorded } from './replay.ts'
 import { runPane } from './run-pane.ts'
 
 export function Playground({ project }: ViewProps) {
-  const call = query.value.get('call')
+  const [call, model] = [query.value.get('call'), query.value.get('model')]
+  if (!may('inference'))
+    return html`<${Failure} words="The key may not use models (it lacks inference)." />`
+  return html`<${Opened} key=${JSON.stringify([call, model])} place=${{ project, call, model }} />`
+}
+
+function Opened({ place }: { readonly place: ChatPlace }) {
+  const { project, call } = place
   const parameters = useLoad('parameters', async (signal) =>
     parametersOf(await ask<Described>('/openapi.json', undefined, { signal })),
   )
   const recorded = useLoad(`${call}`, async (signal) =>
     call === null ? null : readRecorded(project, call, signal),
   )
-  if (!may('inference'))
-    return html`<${Failure} words="The key may not use models (it lacks inference)." />`
   if (parameters.isLoading || recorded.isLoading) return html`<${Loading} />`
   return html`<${Failure} words=${parameters.failure ?? recorded.failure} />
-    <${Chat} key=${call} project=${project} parameters=${parameters.value} recorded=${recorded.value} />`
+    <${Chat} place=${place} parameters=${parameters.value} recorded=${recorded.value} />`
 }
 
 interface ChatProps {
-  readonly project: string
+  readonly place: ChatPlace
   readonly parameters: Parameters | null
   /** The call that is replayed. */
   readonly recorded: Recorded | null
 }
 
-function Chat({ project, parameters, recorded }: ChatProps) {
+function Chat({ place, parameters, recorded }: ChatProps) {
+  const { project } = place
   const all = [...(parameters?.first ?? []), ...(parameters?.others ?? [])]
-  const [system, setSystem] = useState('')
-  const [texts, setTexts] = useState<Texts>(() => (recorded === null ? {} : textsOf(recorded, all)))
-  const [panes, setPanes] = useState<readonly PaneState[]>(() => [
-    newPane(query.value.get('model') ?? recorded?.model, recorded?.messages),
-  ])
+  const chat = useMemo(() => openChat(place, recorded, all), [])
+  const { system, texts, panes, message } = chat.value
+  const set = (part: Partial<ChatState>) => {
+    chat.value = { ...chat.value, ...part }
+  }
   const [failure, setFailure] = useState<string | null>(null)
   const running = useRef(new AbortController())
   useEffect(() => () => running.current.abort(), [])
   const box = useRef<HTMLDivElement>(null)
+  const paneCount = useRef(panes.length)
   // The button that added it is gone.
   useLayoutEffect(() => {
-    if (panes.length > 1)
+    if (panes.length > paneCount.current)
       box.current?.querySelector<HTMLElement>('.pane:last-child select')?.focus()
+    paneCount.current = panes.length
   }, [panes.length])
   const models = useLoad('models', (signal) =>
     ask<{ data: { id: string }[] }>('/v1/models', undefined, { signal }),
   )
   const isRunning = panes.some((pane) => pane.isRunning)
   const change = (index: number, state: PaneState) =>
-    setPanes((old) => old.map((pane, at) => (at === index ? state : pane)))
+    set({ panes: chat.value.panes.map((pane, at) => (at === index ? state : pane)) })
   /** @returns whether the models were asked */
   const run = (messagesOf: (before: PaneState['messages']) => PaneState['messages']) => {
     setFailure(null)
@@ -94,14 +98,14 @@ function Chat({ project, parameters, recorded }: ChatProps) {
   const again = () => run(withoutAnswer)
   const compare = () => {
     const { messages = [], drafts = new Map() } = panes[0] ?? {}
-    setPanes([...panes, { ...newPane('', messages), drafts }])
+    set({ panes: [...panes, { ...newPane('', messages), drafts }] })
   }
   return html`<h1 class="hidden">Playground</h1>
     <div class="playground">
     <form class="settings fields" aria-label="Parameters" onSubmit=${(event: Event) => event.preventDefault()}>
       <${Failure} words=${models.failure} />
-      <label>System<textarea rows="3" value=${system} onInput=${(event: Event) => setSystem((event.target as HTMLTextAreaElement).value)}></textarea></label>
-      <${ParameterForm} parameters=${parameters} failure=${null} texts=${texts} onChange=${setTexts} />
+      <label>System<textarea rows="3" value=${system} onInput=${(event: Event) => set({ system: (event.target as HTMLTextAreaElement).value })}></textarea></label>
+      <${ParameterForm} parameters=${parameters} failure=${null} texts=${texts} onChange=${(next: ChatState['texts']) => set({ texts: next })} />
     </form>
     <section class="chat" aria-label="Chat">
       ${recorded !== null && html`<${Before} project=${project} recorded=${recorded} />`}
@@ -113,29 +117,33 @@ function Chat({ project, parameters, recorded }: ChatProps) {
             state=${state}
             models=${models.value?.data.map(({ id }) => id) ?? []}
             onChange=${(next: PaneState) => change(index, next)}
-            onRemove=${panes.length > 1 ? () => setPanes(panes.filter((_pane, at) => at !== index)) : null}
+            onRemove=${panes.length > 1 ? () => set({ panes: panes.filter((_pane, at) => at !== index) }) : null}
           />`,
         )}
       </div>
       <${Failure} words=${failure} />
-      <${Prompt} isRunning=${isRunning} onSend=${send} onStop=${() => running.current.abort()} />
+      <${Prompt} text=${message} isRunning=${isRunning} onType=${(next: string) => set({ message: next })} onSend=${send} onStop=${() => running.current.abort()} />
       <div class="bar">
         <button disabled=${isRunning || panes[0]?.messages.length === 0} onClick=${again}>Regenerate</button>
         ${panes.length < 2 && html`<button disabled=${isRunning} onClick=${compare}>Compare with another model</button>`}
         <span class="push"></span>
-        <button disabled=${isRunning} onClick=${() => startAnew(recorded, panes, setPanes)}>New chat</button>
+        <button disabled=${isRunning} onClick=${() => startAnew(place, panes, set)}>New chat</button>
       </div>
     </section>
   </div>`
 }
 
 function startAnew(
-  recorded: Recorded | null,
+  place: ChatPlace,
   panes: readonly PaneState[],
-  setPanes: (panes: readonly PaneState[]) => void,
+  set: (part: Partial<ChatState>) => void,
 ): void {
-  if (recorded !== null) setQuery({ call: null })
-  else setPanes(panes.map(({ model }) => newPane(model)))
+  if (place.call === null) {
+    set({ panes: panes.map(({ model }) => newPane(model)) })
+    return
+  }
+  forgetChat({ ...place, call: null })
+  setQuery({ call: null })
 }
 
 /** A conversation up to what was asked last. */
@@ -148,33 +156,4 @@ function Before({ project, recorded }: { readonly project: string; readonly reco
     <summary>What <a href=${pathTo(project, 'calls', recorded.id)}>the recorded call</a> answered</summary>
     <${MessageList} messages=${recorded.answers} />
   </details>`
-}
-
-interface PromptProps {
-  readonly isRunning: boolean
-  /** @returns whether it was sent */
-  readonly onSend: (content: string) => boolean
-  readonly onStop: () => void
-}
-
-function Prompt({ isRunning, onSend, onStop }: PromptProps) {
-  const [text, setText] = useState('')
-  const submit = (event: Event) => {
-    event.preventDefault()
-    if (text.trim() === '' || isRunning) return
-    if (onSend(text)) setText('')
-  }
-  // The second half of a double click on Send stops nothing.
-  const stop = ({ detail }: MouseEvent) => {
-    if (detail < 2) onStop()
-  }
-  return html`<form class="bar" onSubmit=${submit}>
-    <input
-      aria-label="Message"
-      placeholder="Say something"
-      value=${text}
-      onInput=${(event: InputEvent) => setText((event.target as HTMLInputElement).value)}
-    />
-    ${isRunning ? html`<button type="button" onClick=${stop}>Stop</button>` : html`<button class="main">Send</button>`}
-  </form>`
 }

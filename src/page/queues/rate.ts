@@ -5,6 +5,7 @@ import { wordsOf } from '../api/client.ts'
 import { giveFeedback, RATING } from '../api/feedback.ts'
 import { caller, may } from '../api/session.ts'
 import { formatCount } from '../parts/format.ts'
+import { forgetKept, keptSignal } from '../parts/kept.ts'
 import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
@@ -74,7 +75,15 @@ interface RatedProps {
 }
 
 function Rated({ project, claimed, onFinish }: RatedProps) {
-  const [draft, setDraft] = useState<Draft>({ ...EMPTY, name: query.value.get('number') ?? RATING })
+  const kept = ['rating', project, claimed.item.queue_id, claimed.item.id]
+  const drafted = useMemo(
+    () => keptSignal(kept, () => ({ ...EMPTY, name: query.value.get('number') ?? RATING })),
+    [],
+  )
+  const draft = drafted.value
+  const setDraft = (next: Draft) => {
+    drafted.value = next
+  }
   const change = (next: Draft) => {
     setDraft(next)
     // In the address, so that it is the same for the next call.
@@ -87,6 +96,7 @@ function Rated({ project, claimed, onFinish }: RatedProps) {
     setSending(true)
     try {
       await onFinish(claimed, isSkipped ? null : draft, setDraft)
+      forgetKept(kept)
     } catch (error) {
       setFailure(wordsOf(error))
       setSending(false)

@@ -1,0 +1,43 @@
+/** All that a person has typed and been answered in a chat, kept for the way back to it. */
+import type { Signal } from '@preact/signals'
+import { forgetKept, keptSignal } from '../parts/kept.ts'
+import { cameBack } from '../shell/location.ts'
+import { newPane, type PaneState } from './pane.ts'
+import type { Parameter, Texts } from './parameters.ts'
+import { type Recorded, textsOf } from './replay.ts'
+
+export interface ChatState {
+  readonly system: string
+  readonly texts: Texts
+  readonly panes: readonly PaneState[]
+  /** The message that is not sent yet. */
+  readonly message: string
+}
+
+/** What the address tells of a chat. */
+export interface ChatPlace {
+  readonly project: string
+  /** The call that is replayed. */
+  readonly call: string | null
+  readonly model: string | null
+}
+
+const nameOf = ({ project, call, model }: ChatPlace) => ['chat', project, call, model]
+
+/** A replay begins at the recorded call again, unless the way back led here. */
+export function openChat(
+  place: ChatPlace,
+  recorded: Recorded | null,
+  parameters: readonly Parameter[],
+): Signal<ChatState> {
+  if (recorded !== null && !cameBack()) forgetKept(nameOf(place))
+  return keptSignal(nameOf(place), () => ({
+    ...{ system: '', message: '' },
+    texts: recorded === null ? {} : textsOf(recorded, parameters),
+    panes: [newPane(place.model ?? recorded?.model, recorded?.messages)],
+  }))
+}
+
+export function forgetChat(place: ChatPlace): void {
+  forgetKept(nameOf(place))
+}
