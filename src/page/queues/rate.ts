@@ -104,7 +104,7 @@ function Rated({ project, claimed, onFinish }: RatedProps) {
   }
   return html`<div class="rate">
     <${RatedCall} project=${project} claimed=${claimed} />
-    <div>
+    <div class="judgement">
       <${RatingPanel}
         draft=${draft}
         isSending=${isSending}

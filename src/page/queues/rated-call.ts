@@ -1,10 +1,9 @@
 /** The call to be rated: only its input and its output. */
 import { html } from 'htm/preact'
-import { textOf } from '../api/exact-json.ts'
 import { type Call, factsOf } from '../api/wire.ts'
 import { formatTime, shortOp } from '../parts/format.ts'
 import { summaryOf } from '../parts/given.ts'
-import { JsonTree } from '../parts/json-tree.ts'
+import { JsonTree, LongText } from '../parts/json-tree.ts'
 import { MessageList } from '../parts/message-list.ts'
 import { answersOf, type Message, promptOf } from '../parts/messages.ts'
 import { pathTo } from '../shell/place.ts'
@@ -57,9 +56,14 @@ interface ShownProps {
 }
 
 function Shown({ title, value, messages }: ShownProps) {
-  const isPlain = typeof value !== 'object' || value === null
   return html`<h2>${title}</h2>
     <div class="shown">
-      ${messages.length > 0 ? html`<${MessageList} messages=${messages} />` : isPlain ? html`<p class="text">${value === undefined ? 'none' : textOf(value)}</p>` : html`<${JsonTree} value=${value} />`}
+      ${messages.length > 0 ? html`<${MessageList} messages=${messages} />` : html`<${Plain} value=${value} />`}
     </div>`
+}
+
+function Plain({ value }: { readonly value: unknown }) {
+  if (value === undefined) return html`<p class="text">none</p>`
+  if (typeof value !== 'string') return html`<${JsonTree} value=${value} />`
+  return html`<p class="text"><${LongText} text=${value} /></p>`
 }
