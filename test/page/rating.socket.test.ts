@@ -18,9 +18,12 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     await page.getByText('0 of 3 done').waitFor()
     await page.locator('.rate').waitFor()
     expect(await findBarriers(page)).toEqual([])
+    await page.keyboard.press('Enter')
+    await page.getByText('Nothing is given yet.').waitFor()
     await page.keyboard.press('-')
     await page.keyboard.press('+')
     await page.keyboard.press('4')
+    await expect.poll(() => page.getByText('Nothing is given yet.').count()).toBe(0)
     const name = page.getByLabel('Name of the number')
     await name.fill('quality')
     await name.press('Escape')
@@ -34,7 +37,7 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     await page.keyboard.down('Enter')
     await page.keyboard.up('Enter')
     await page.keyboard.press('s')
-    await page.getByText('2 of 3 done').waitFor()
+    await page.getByText('2 of 3 done, 1 of them skipped').waitFor()
     await page.locator('.rate').waitFor()
     await expect.poll(() => name.inputValue()).toBe('quality')
     await page.keyboard.press('+')
@@ -82,7 +85,7 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     await page.locator(`.rate a[href$="/${listed.items[1].call_id}"]`).waitFor()
     await page.getByText('inputs.x').waitFor()
     await page.route('**/items/query', (route) => route.abort())
-    await page.keyboard.press('Enter')
+    await page.keyboard.press('s')
     await page.getByText('The server does not answer.').waitFor()
     // What was rated is not offered a second time.
     await expect.poll(() => page.locator('.rate').count()).toBe(0)
@@ -93,6 +96,28 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
     await page.goto(`${url}/acme/demo/weave/queues/${queue.id}#key=${reader}`)
     await page.reload()
     await page.getByText('lacks traces:write').waitFor()
+  })
+
+  it('saves what is left when a part was sent already', async () => {
+    const test = await openPage()
+    const { page, url, key, post } = test
+    await recordCalls(test, [{ id: 'a' }])
+    const { body: queue } = await post('/annotation_queues', {
+      ...{ project_id: PROJECT, name: 'q', scorer_refs: [] },
+    })
+    const items = { project_id: PROJECT, call_ids: ['a'], display_fields: [] }
+    await post(`/annotation_queues/${queue.id}/items`, items)
+    await page.goto(`${url}/acme/demo/weave/queues/${queue.id}#key=${key}`)
+    await page.locator('.rate').waitFor()
+    await page.route('**/progress', (route) => route.abort())
+    await page.keyboard.press('4')
+    await page.keyboard.press('Enter')
+    await page.getByText('The server does not answer.').waitFor()
+    await page.unroute('**/progress')
+    await page.keyboard.press('Enter')
+    await page.getByText('Nothing is left to rate').waitFor()
+    const { body } = await post('/feedback/query', { project_id: PROJECT, fields: ['payload'] })
+    expect(body.result).toEqual([{ payload: { value: 4 } }])
   })
 
   it('tells what payloads hold, and draws a number of them over time', async () => {

@@ -7,15 +7,24 @@ export interface Draft {
   /** Kind of feedback that the number is. */
   readonly name: string
   readonly note: string
+  /** Whether a part was sent already, and taken out. */
+  readonly isBegun: boolean
 }
 
-export const EMPTY: Draft = { emoji: '', number: '', name: 'rating', note: '' }
+type Part = 'emoji' | 'number' | 'note'
+
+export const EMPTY: Draft = { emoji: '', number: '', name: 'rating', note: '', isBegun: false }
 
 /** The contents of a draft by its parts. */
-export function givenIn({ emoji, number, name, note }: Draft): [keyof Draft, Given][] {
-  const given: [keyof Draft, Given][] = []
+export function givenIn({ emoji, number, name, note }: Draft): [Part, Given][] {
+  const given: [Part, Given][] = []
   if (emoji !== '') given.push(['emoji', { kind: 'reaction', emoji }])
   if (number !== '') given.push(['number', { kind: 'number', name, value: Number(number) }])
   if (note.trim() !== '') given.push(['note', { kind: 'note', note: note.trim() }])
   return given
+}
+
+/** Whether nothing is said of the call. */
+export function isEmpty(draft: Draft): boolean {
+  return !draft.isBegun && givenIn(draft).length === 0
 }

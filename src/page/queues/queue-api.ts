@@ -1,14 +1,18 @@
 /** The calls of a queue, one after the other: claimed, so that two people never rate the same one. */
 import { ApiFailure, ask, askLineTexts } from '../api/client.ts'
 import { parseExact } from '../api/exact-json.ts'
-import type { Call, Queue, QueueItem } from '../api/wire.ts'
+import type { AnnotationState, Call, Queue, QueueItem } from '../api/wire.ts'
 
 /** Items per request; others may claim some of them meanwhile. */
 const TRIED = 20
+/** Limit: skipped items that are counted. */
+export const SKIPPED_MAX = 100
 
 export interface Progress {
   readonly total: number
+  /** Those that were skipped, too. */
   readonly done: number
+  readonly skipped: number
 }
 
 export interface Claimed {
@@ -28,8 +32,12 @@ interface QueueApi {
 export function openQueue(project_id: string, queue: string, user: string | null): QueueApi {
   const path = `/annotation_queues/${encodeURIComponent(queue)}`
 
-  async function listItems(filter: object, signal?: AbortSignal): Promise<readonly QueueItem[]> {
-    const body = { project_id, filter, limit: TRIED }
+  async function listItems(
+    state: AnnotationState,
+    limit: number,
+    signal?: AbortSignal,
+  ): Promise<readonly QueueItem[]> {
+    const body = { project_id, filter: { annotation_states: [state] }, limit }
     return (await ask<{ items: QueueItem[] }>(`${path}/items/query`, body, { signal })).items
   }
 
@@ -65,18 +73,22 @@ export function openQueue(project_id: string, queue: string, user: string | null
     },
     async readProgress(signal) {
       const body = { project_id, queue_ids: [queue] }
-      const { stats } = await ask<{ stats: { total_items: number; completed_items: number }[] }>(
-        '/annotation_queues/stats',
-        body,
-        { signal },
-      )
-      return { total: stats[0]?.total_items ?? 0, done: stats[0]?.completed_items ?? 0 }
+      const [{ stats }, skipped] = await Promise.all([
+        ask<{ stats: { total_items: number; completed_items: number }[] }>(
+          '/annotation_queues/stats',
+          body,
+          { signal },
+        ),
+        listItems('skipped', SKIPPED_MAX, signal),
+      ])
+      const { total_items: total = 0, completed_items: done = 0 } = stats[0] ?? {}
+      return { total, done, skipped: skipped.length }
     },
     async claimNext(signal) {
       // First the user's own items in progress, then unstarted ones, then those that others abandoned.
       const [begun, waiting] = await Promise.all([
-        listItems({ annotation_states: ['in_progress'] }, signal),
-        listItems({ annotation_states: ['unstarted'] }, signal),
+        listItems('in_progress', TRIED, signal),
+        listItems('unstarted', TRIED, signal),
       ])
       const own = begun.filter(({ annotator_user_id }) => annotator_user_id === user)
       const others = begun.filter(({ annotator_user_id }) => annotator_user_id !== user)

@@ -59,7 +59,7 @@ export function Queues({ project }: ViewProps) {
       queues.length > 0 &&
       html`<div class="scroll" tabindex="0"><table class="list">
         <thead><tr>
-          <th scope="col">Queue</th><th scope="col" class="number">Done</th><th scope="col" class="number">Calls</th>
+          <th scope="col">Queue</th><th scope="col" class="number">Done or skipped</th><th scope="col" class="number">Calls</th>
           <th scope="col">Progress</th><th scope="col">Created</th><th scope="col"><span class="hidden">Delete</span></th>
         </tr></thead>
         <tbody>${queues.map((queue) => html`<${QueueRow} key=${queue.id} project=${project} queue=${queue} progress=${progress.get(queue.id)} onDelete=${() => remove(queue)} />`)}</tbody>

@@ -10,8 +10,8 @@ import { Failure, Loading } from '../parts/notice.ts'
 import { useLoad } from '../parts/use-load.ts'
 import { query, setQuery } from '../shell/location.ts'
 import { pathTo, type ViewProps } from '../shell/place.ts'
-import { type Draft, EMPTY, givenIn } from './draft.ts'
-import { type Claimed, openQueue, type Progress } from './queue-api.ts'
+import { type Draft, EMPTY, givenIn, isEmpty } from './draft.ts'
+import { type Claimed, openQueue, type Progress, SKIPPED_MAX } from './queue-api.ts'
 import { RatedCall } from './rated-call.ts'
 import { RatingPanel } from './rating-panel.ts'
 
@@ -30,7 +30,7 @@ export function Rate({ project, subject }: ViewProps) {
     for (const [part, given] of givenIn(rest)) {
       await giveFeedback({ project, call: claimed.item.call_id, queue: id }, given)
       // Feedback already sent is not sent again when the rest fails.
-      rest = { ...rest, [part]: EMPTY[part] }
+      rest = { ...rest, [part]: EMPTY[part], isBegun: true }
       onSent(rest)
     }
     await api.finish(claimed.item.id, draft === null ? 'skipped' : 'completed')
@@ -57,11 +57,19 @@ function QueueHead({ name, description, progress }: QueueHeadProps) {
       ${
         progress !== null &&
         html`<progress max=${Math.max(progress.total, 1)} value=${progress.done} aria-label="Progress"></progress>
-          <span role="status">${formatCount(progress.done)} of ${formatCount(progress.total)} done</span>`
+          <span role="status">${wordsOfProgress(progress)}</span>`
       }
     </div>
     ${description !== '' && html`<p>${description}</p>`}`
 }
+
+function wordsOfProgress({ done, total, skipped }: Progress): string {
+  const words = `${formatCount(done)} of ${formatCount(total)} done`
+  if (skipped === 0) return words
+  return `${words}, ${skipped >= SKIPPED_MAX ? 'at least ' : ''}${skipped} of them skipped`
+}
+
+const NOTHING_GIVEN = 'Nothing is given yet. Give a thumb, a number or a note, or skip the call.'
 
 interface RatedProps {
   readonly project: string
@@ -81,18 +89,23 @@ function Rated({ project, claimed, onFinish }: RatedProps) {
     [],
   )
   const draft = drafted.value
+  const [failure, setFailure] = useState<string | null>(null)
   const setDraft = (next: Draft) => {
     drafted.value = next
   }
   const change = (next: Draft) => {
     setDraft(next)
+    setFailure(null)
     // In the address, so that it is the same for the next call.
     if (next.name !== draft.name) setQuery({ number: next.name === RATING ? null : next.name })
   }
-  const [failure, setFailure] = useState<string | null>(null)
   const [isSending, setSending] = useState(false)
   const finish = async (isSkipped: boolean) => {
     if (isSending) return
+    if (!isSkipped && isEmpty(draft)) {
+      setFailure(NOTHING_GIVEN)
+      return
+    }
     setSending(true)
     try {
       await onFinish(claimed, isSkipped ? null : draft, setDraft)
