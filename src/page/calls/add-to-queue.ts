@@ -1,6 +1,6 @@
 /** Puts the newest calls of the filter into a queue, to be rated. */
 import { html } from 'htm/preact'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { ask, askLines, wordsOf } from '../api/client.ts'
 import { may } from '../api/session.ts'
 import type { CallsQuestion, Queue } from '../api/wire.ts'
@@ -31,48 +31,79 @@ async function listQueues(project_id: string, signal: AbortSignal): Promise<Queu
   return queues
 }
 
-/** @returns calls that are in the queue now and were not before */
-async function fillQueue(queue: string, question: CallsQuestion, limit: number): Promise<number> {
-  const call_ids: string[] = []
+async function listNewest(question: CallsQuestion, limit: number): Promise<readonly string[]> {
+  const ids: string[] = []
   const sort_by = [{ field: 'started_at', direction: 'desc' }]
   const wanted = { ...question, limit, sort_by, columns: ['id'] }
-  for await (const { id } of askLines<{ id: string }>('/calls/stream_query', wanted))
-    call_ids.push(id)
-  const body = { project_id: question.project_id, call_ids, display_fields: [] }
+  for await (const { id } of askLines<{ id: string }>('/calls/stream_query', wanted)) ids.push(id)
+  return ids
+}
+
+/** @returns calls that are in the queue now and were not before */
+async function fillQueue(
+  project_id: string,
+  queue: string,
+  call_ids: readonly string[],
+): Promise<number> {
+  const body = { project_id, call_ids, display_fields: [] }
   const path = `/annotation_queues/${encodeURIComponent(queue)}/items`
   return (await ask<{ added_count: number }>(path, body)).added_count
 }
 
+type Known = Pick<Queue, 'id' | 'name'>
+
 function Choice({ project, question }: AddToQueueProps) {
   const queues = useLoad(project, (signal) => listQueues(project, signal))
+  const [made, setMade] = useState<readonly Known[]>([])
   const [queue, setQueue] = useState('')
   const [name, setName] = useState('')
   const [limit, setLimit] = useState(CALLS_DEFAULT)
   const [told, tell] = useState<string | null>(null)
   const [filled, setFilled] = useState<string | null>(null)
+  // A state would be there only after the next draw.
+  const isSending = useRef(false)
+  const add = async () => {
+    const ids = await listNewest(question, Math.min(Number(limit), CALLS_MAX))
+    if (ids.length === 0) return 'No calls match the filter.'
+    const id = queue === '' ? await makeQueue(project, name) : queue
+    if (queue === '') {
+      setMade([...made, { id, name }])
+      setQueue(id)
+      setName('')
+    }
+    const count = await fillQueue(project, id, ids)
+    setFilled(id)
+    return `${formatCalls(count)} added`
+  }
   const submit = async (event: Event) => {
     event.preventDefault()
+    if (isSending.current) return
+    isSending.current = true
     tell('…')
+    setFilled(null)
     try {
-      const id = queue === '' ? await makeQueue(project, name) : queue
-      const count = await fillQueue(id, question, Math.min(Number(limit), CALLS_MAX))
-      setFilled(id)
-      tell(`${formatCalls(count)} added`)
+      tell(await add())
     } catch (error) {
       tell(wordsOf(error))
     }
+    isSending.current = false
   }
+  // The second half of a double click adds nothing.
+  const click = (event: MouseEvent) => {
+    if (event.detail > 1) event.preventDefault()
+  }
+  const known = new Map([...(queues.value ?? []), ...made].map((one) => [one.id, one.name]))
   const textOf = (event: Event) => (event.target as HTMLInputElement).value
   return html`<form class="fields" onSubmit=${submit}>
     <label>Queue
       <select value=${queue} onChange=${(event: Event) => setQueue(textOf(event))}>
         <option value="">a new one</option>
-        ${queues.value?.map(({ id, name: known }) => html`<option key=${id} value=${id}>${known}</option>`)}
+        ${[...known].map(([id, words]) => html`<option key=${id} value=${id}>${words}</option>`)}
       </select>
     </label>
     ${queue === '' && html`<label>Its name<input required value=${name} onInput=${(event: Event) => setName(textOf(event))} /></label>`}
     <label>Newest calls, at most<input type="number" min="1" max=${CALLS_MAX} required value=${limit} onInput=${(event: Event) => setLimit(textOf(event))} /></label>
-    <button class="main">Add</button>
+    <button class="main" onClick=${click}>Add</button>
     <span role="status">${told} ${filled !== null && html`<a href=${pathTo(project, 'queues', filled)}>rate them</a>`}</span>
   </form>`
 }
