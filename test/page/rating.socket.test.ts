@@ -166,4 +166,16 @@ describe.skipIf(!hasBrowser)('queues and feedback in a browser', () => {
       .poll(() => fields.locator('tbody tr').allInnerTexts())
       .toEqual(['polite\tboolean\t', 'stars\tnumeric\tchart', 'value\tnumeric\tchart'])
   })
+
+  it('names the user of the key where feedback on a trace has no other name', async () => {
+    const test = await openPage()
+    const { page, url, key, post } = test
+    await recordCalls(test, [{ id: 'a' }])
+    const weave_ref = `weave:///${PROJECT}/call/a`
+    const given = { project_id: PROJECT, weave_ref, feedback_type: 'rating', payload: { value: 4 } }
+    const { body } = await post('/traces/feedback/create', given)
+    await page.goto(`${url}/acme/demo/weave/calls/a#key=${key}`)
+    const item = page.locator('.feedback li')
+    await expect.poll(() => item.innerText()).toContain(`rating · ${body.wb_user_id} ·`)
+  })
 })

@@ -37,7 +37,10 @@ export type Usage = Readonly<Record<string, ModelUsageTotals>>
 export interface Feedback {
   readonly id: string
   readonly feedback_type: string
+  /** A name that the program gave. */
   readonly creator: string | null
+  /** The user of the key. */
+  readonly svc_user_id: string | null
   readonly created_at: string
   readonly payload: Readonly<Record<string, unknown>>
 }

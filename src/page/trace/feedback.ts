@@ -17,7 +17,7 @@ export function FeedbackBox({ project, call, onChange }: FeedbackBoxProps) {
       ${given.map(
         (item) => html`<li key=${item.id}>
         <b>${wordsFor(item)}</b>${' '}
-        <span class="faint">${item.feedback_type} · ${item.creator ?? 'unnamed'} · ${formatTime(item.created_at, false)}</span>
+        <span class="faint">${item.feedback_type} · ${item.creator ?? item.svc_user_id ?? 'unnamed'} · ${formatTime(item.created_at, false)}</span>
       </li>`,
       )}
     </ul>
