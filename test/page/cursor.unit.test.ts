@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { moveCursor, newCursor, stretchOf, wordsAt } from '../../src/page/parts/charts/cursor.ts'
 
 const TIMES = [10, 20, 30, 40]
+const BUCKETS = { times: TIMES, end: 45 }
 const LINES = [{ label: 'calls', values: [1, null, 3, 4] }]
 
 describe('the cursor on a chart', () => {
@@ -23,12 +24,12 @@ describe('the cursor on a chart', () => {
   it('chooses whole buckets, whichever way it goes', () => {
     const back = moveCursor(TIMES, { at: 30, anchor: 30 }, 'ArrowLeft', true)
     expect(back).toEqual({ at: 20, anchor: 30 })
-    expect(stretchOf(TIMES, { at: 20, anchor: 30 })).toEqual([20, 40])
-    expect(stretchOf(TIMES, { at: 40, anchor: 30 })).toEqual([30, 50])
+    expect(stretchOf(BUCKETS, { at: 20, anchor: 30 })).toEqual([20, 40])
+    expect(stretchOf(BUCKETS, { at: 40, anchor: 30 })).toEqual([30, 45])
   })
 
   it('says that a bucket has no value', () => {
-    const chart = { times: TIMES, lines: LINES, format: String }
+    const chart = { ...BUCKETS, lines: LINES, format: String }
     expect(wordsAt(chart, { at: 20, anchor: 20 }, String)).toBe('20: calls none')
   })
 })

@@ -85,6 +85,45 @@ describe.skipIf(!hasBrowser)('the home of a project in a browser', () => {
     await page.getByText('1 call', { exact: true }).waitFor()
   })
 
+  it('shows the newest bucket whole, up to the edge, by the mouse and by keys', async () => {
+    const test = await openPage()
+    const { page, url, key } = test
+    const noonMs = Date.parse('2026-01-05T12:00:00Z')
+    const lastMs = noonMs + 6 * HOUR_MS - 60_000
+    await recordCalls(
+      test,
+      ['a', 'b'].map((id) => ({ id, started_at_ms: lastMs })),
+    )
+    const [from, to] = [0, 6 * HOUR_MS].map((ms) => new Date(noonMs + ms).toISOString())
+    const home = `${url}/acme/demo/weave?from=${from}&to=${to}`
+    await page.goto(`${home}#key=${key}`)
+    const plot = page.locator('.chart .u-over').first()
+    await plot.waitFor()
+    // A bucket is 5 minutes, 72 of them side by side.
+    const { x, y, width } = (await plot.boundingBox())!
+    for (const left of [width - width / 72 + 1, width - 1]) {
+      await plot.click({ position: { x: left, y: 20 } })
+      await page.getByText('2 calls').waitFor()
+      expect(new URL(page.url()).searchParams.get('from')).toBe('2026-01-05T17:55:00.000Z')
+      await page.goBack()
+      await plot.waitFor()
+    }
+    const stretch = () => {
+      const { searchParams } = new URL(page.url())
+      return ['from', 'to'].map((name) => searchParams.get(name))
+    }
+    await page.mouse.move(x + width / 2, y + 20)
+    await page.mouse.down()
+    await page.mouse.move(x + width + 30, y + 20, { steps: 5 })
+    await page.mouse.up()
+    await expect.poll(() => stretch().at(1)).toBe('2026-01-05T18:00:00.000Z')
+    await page.goto(home)
+    await plot.waitFor()
+    await page.getByText('copy as curl').first().focus()
+    for (const press of ['Tab', 'Shift+ArrowLeft', 'Enter']) await page.keyboard.press(press)
+    await expect.poll(stretch).toEqual(['2026-01-05T17:50:00.000Z', '2026-01-05T18:00:00.000Z'])
+  })
+
   it('copies the request behind a chart, which a shell runs', async () => {
     const { page, key } = await openHome()
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])

@@ -5,7 +5,8 @@ import { useMemo, useState } from 'preact/hooks'
 import { ask } from '../api/client.ts'
 import { serverNow } from '../api/clock.ts'
 import type { StatsAnswer, StatsQuestion } from '../api/wire.ts'
-import { Chart, type ChartProps } from '../parts/charts/chart.ts'
+import { Chart } from '../parts/charts/chart.ts'
+import type { ChartProps } from '../parts/charts/chart-props.ts'
 import { CopyCurl } from '../parts/charts/copy-curl.ts'
 import type { Line } from '../parts/charts/line.ts'
 import { chooseStretch, granularityOf, rangeName, readRange } from '../parts/charts/range.ts'
@@ -73,6 +74,7 @@ function Charts({ project, question, answer }: ChartsProps) {
   if (callCount === 0) return html`<${NoCalls} project=${project} />`
   const shared = {
     times,
+    end: (times.at(-1) ?? 0) + answer.granularity,
     question,
     onZoom: (from: number, to: number) => chooseStretch(from * 1000, to * 1000),
     onChoose: (index: number) => showBucket(project, answer, index),
@@ -86,7 +88,7 @@ function Charts({ project, question, answer }: ChartsProps) {
     <div class="charts five">
       <${Card} ...${shared} title="Calls" lines=${calls} format=${formatShort} isBars />
       <${Card} ...${shared} title="Errors" lines=${errors} format=${formatShort} isBars />
-      <${Card} ...${shared} title="Latency" lines=${latencies} format=${formatMs} />
+      <${Card} ...${shared} title="Latency" lines=${latencies} format=${formatMs} isDuration />
       <${Card} ...${shared} title="Tokens by model" lines=${tokens} format=${formatShort} />
       <${Card} ...${shared} title="Cost by model" lines=${costs} format=${formatCost} />
     </div>`

@@ -7,8 +7,13 @@ export interface Cursor {
   readonly anchor: number
 }
 
-interface Buckets {
+export interface Buckets {
   readonly times: readonly number[]
+  /** Of the last. */
+  readonly end: number
+}
+
+interface Shown extends Buckets {
   readonly lines: readonly {
     readonly label: string
     readonly values: readonly (number | null)[]
@@ -48,16 +53,14 @@ export function hasStretch({ at, anchor }: Cursor): boolean {
 }
 
 /** Returns the selected range, from the start of its first bucket to the end of its last. */
-export function stretchOf(times: readonly number[], { at, anchor }: Cursor): [number, number] {
+export function stretchOf({ times, end }: Buckets, { at, anchor }: Cursor): [number, number] {
   const [from, last] = [Math.min(at, anchor), Math.max(at, anchor)]
-  const index = times.indexOf(last)
-  const before = times[index - 1] ?? last
-  return [from, times[index + 1] ?? last + (last - before)]
+  return [from, times[times.indexOf(last) + 1] ?? end]
 }
 
 /** @param name - of a bucket */
 export function wordsAt(
-  { times, lines, format }: Buckets,
+  { times, end, lines, format }: Shown,
   cursor: Cursor,
   name: (time: number) => string,
 ): string {
@@ -68,6 +71,6 @@ export function wordsAt(
   })
   const words = `${name(cursor.at)}: ${values.join(', ')}`
   if (!hasStretch(cursor)) return words
-  const [from, to] = stretchOf(times, cursor)
+  const [from, to] = stretchOf({ times, end }, cursor)
   return `${words}; from ${name(from)} to ${name(to)} is chosen`
 }

@@ -1,0 +1,20 @@
+/** Where the buckets of a chart lie on its scale. Pure. */
+
+/** Returns the end of the last bucket, which by default is as long as the one before. */
+export function endOf(times: readonly number[], end?: number): number {
+  const last = times.at(-1) ?? 0
+  return end ?? last + (last - (times.at(-2) ?? last - 1))
+}
+
+/** Returns the middle of each bucket, where its value is drawn. */
+export function middlesOf(times: readonly number[], end: number): number[] {
+  return times.map((time, at) => (time + (times[at + 1] ?? end)) / 2)
+}
+
+/** Returns the index of the bucket that a place lies in; of places outside, the first or the last. */
+export function bucketAt(times: readonly number[], place: number): number {
+  return Math.max(
+    0,
+    times.findLastIndex((time) => time <= place),
+  )
+}

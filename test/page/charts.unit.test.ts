@@ -1,0 +1,69 @@
+import { describe, expect, it, vi } from 'vitest'
+import { limitsOf, nameDuration, stepsOf } from '../../src/page/parts/charts/axes.ts'
+import { bucketAt, endOf, middlesOf } from '../../src/page/parts/charts/buckets.ts'
+import { formatCost, formatNumber, formatShort } from '../../src/page/parts/format.ts'
+
+// Formats read the zone that a browser has stored.
+vi.hoisted(() => vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => undefined }))
+
+const HOUR_MS = 3_600_000
+
+const lineOf = (...values: (number | null)[]) => [{ label: 'a', values }]
+
+describe('the buckets of a chart', () => {
+  it('end with the last one, by default as long as the one before', () => {
+    expect(endOf([10, 20, 30], 35)).toBe(35)
+    expect(endOf([10, 20, 30])).toBe(40)
+    expect(endOf([10])).toBe(11)
+  })
+
+  it('have all places from their start to the next, and their point in the middle', () => {
+    const times = [10, 20, 40]
+    expect(middlesOf(times, 50)).toEqual([15, 30, 45])
+    const places = [9, 10, 19.9, 20, 39.9, 40, 50]
+    expect(places.map((place) => bucketAt(times, place))).toEqual([0, 0, 0, 1, 1, 2, 2])
+  })
+})
+
+/** The ticks from 0 in a step, as many as a chart has at most. */
+const ticksOf = (step: number) =>
+  Array.from({ length: 6 }, (_, at) => Number((at * step).toPrecision(12)))
+
+describe('the vertical axis of a chart', () => {
+  it('has whole steps for whole numbers', () => {
+    expect(stepsOf(lineOf(0, null, 1), false).filter((step) => step < 10)).toEqual([1, 2, 5])
+    expect(stepsOf(lineOf(0.5, 1), false)).toContain(0.2)
+  })
+
+  it('has steps of clocks for durations', () => {
+    const steps = stepsOf(lineOf(1), true)
+    const some = steps.filter((step) => step >= 500 && step <= 20 * HOUR_MS).map(nameDuration)
+    expect(some.join(', ')).toBe(
+      '500 ms, 1 s, 2 s, 5 s, 10 s, 15 s, 30 s, 1 min, 2 min, 5 min, 10 min, 15 min, 30 min, 1 h, 2 h, 5 h, 10 h, 20 h',
+    )
+    expect([0, 0.2, 1500, 90_000, 1.5 * HOUR_MS, 100 * HOUR_MS].map(nameDuration)).toEqual([
+      ...['0 ms', '0.2 ms', '1.5 s', '1 min 30 s', '1 h 30 min', '100 h'],
+    ])
+  })
+
+  it('names each tick differently', () => {
+    const decimals = stepsOf(lineOf(0.5), false).filter((step) => step > 1e-9 && step < 1e12)
+    const named = [
+      ...decimals.flatMap((step) => [formatNumber, formatCost].map((name) => ({ step, name }))),
+      ...stepsOf(lineOf(1), false)
+        .filter((step) => step < 1e14)
+        .map((step) => ({ step, name: formatShort })),
+      ...stepsOf(lineOf(1), true)
+        .filter((step) => step > 1e-6 && step < 1e14)
+        .map((step) => ({ step, name: nameDuration })),
+    ]
+    for (const { step, name } of named)
+      expect(new Set(ticksOf(step).map(name)).size, `${name.name} by ${step}`).toBe(6)
+  })
+
+  it('reaches to 1 where there is nothing but 0', () => {
+    expect(limitsOf(0, 0)).toEqual([0, 1])
+    expect(limitsOf(2, 10)).toEqual([0, 11])
+    expect(limitsOf(-10, -5)).toEqual([-11, 0])
+  })
+})
