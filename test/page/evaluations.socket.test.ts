@@ -118,7 +118,24 @@ describe.skipIf(!hasBrowser)('evaluations on the page', () => {
     await examples.getByText('answer 1 3').click()
     await page.getByLabel('Example', { exact: true }).getByText('four').waitFor()
     expect(await findBarriers(page)).toEqual([])
-    await page.getByText('close', { exact: true }).click()
+    // The first Escape is the field's, which it clears.
+    const find = page.getByLabel('Text in the example or the output')
+    await find.press('Escape')
+    await expect.poll(() => find.inputValue()).toBe('')
+    await page.getByLabel('Example', { exact: true }).getByText('four').waitFor()
+    await find.press('Escape')
+    await expect.poll(() => page.locator('.row-panel').count()).toBe(0)
+    for (const close of [
+      () => page.keyboard.press('Escape'),
+      () => page.getByText('close', { exact: true }).click(),
+    ]) {
+      await examples.getByText('answer 1 3').click()
+      await page.getByLabel('Example', { exact: true }).getByText('four').waitFor()
+      await close()
+      await expect.poll(() => page.locator('.row-panel').count()).toBe(0)
+    }
+    await find.fill('FOUR')
+    await page.getByText('1 example', { exact: true }).waitFor()
     await examples.getByTitle('Show it whole').press('Enter')
     await page.locator('.row-panel:focus').press('Escape')
     await examples.locator('button:focus').and(examples.getByTitle('Show it whole')).waitFor()

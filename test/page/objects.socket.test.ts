@@ -65,6 +65,8 @@ describe.skipIf(!hasBrowser)('objects on the page', () => {
     await page.getByLabel('Row', { exact: true }).getByText('r9999').waitFor()
     await expect.poll(() => page.url()).toMatch(/row=\w{20}/)
     expect(await findBarriers(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await expect.poll(() => page.locator('.row-panel').count()).toBe(0)
     expect(complaints).toEqual([])
   })
 

@@ -15,6 +15,8 @@ export function Menu({ words, children }: MenuProps) {
   const [isOpen, setOpen] = useState(false)
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Escape' || !isOpen) return
+    // So that it closes nothing else.
+    event.preventDefault()
     setOpen(false)
     const menu = event.currentTarget as HTMLElement
     menu.querySelector('summary')?.focus()

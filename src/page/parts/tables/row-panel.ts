@@ -11,22 +11,35 @@ interface RowPanelProps {
   readonly children?: ComponentChildren
 }
 
+/** Whether Escape is about what is being typed, as in a field for searches, which it clears. */
+function isTyping({ target, isComposing }: KeyboardEvent): boolean {
+  const field = target as HTMLInputElement
+  return (
+    isComposing || (field.matches('input:not([type="checkbox"]), textarea') && field.value !== '')
+  )
+}
+
 /** Closed by its button or Escape, which return the focus to the row. Its key should be that of the row. */
 export function RowPanel({ label, title, onClose, children }: RowPanelProps) {
   const panel = useRef<HTMLElement>(null)
   const [opener] = useState(() => document.activeElement as HTMLElement | null)
-  // Far below the row that a person at the keyboard has opened.
-  useLayoutEffect(() => {
-    if (opener?.matches(':focus-visible')) panel.current?.focus()
-  }, [])
   const close = () => {
     onClose()
     opener?.focus()
   }
-  const press = ({ key }: KeyboardEvent) => {
-    if (key === 'Escape') close()
-  }
-  return html`<section class="card row-panel" aria-label=${label} tabindex="-1" ref=${panel} onKeyDown=${press}>
+  const latest = useRef(close)
+  latest.current = close
+  useLayoutEffect(() => {
+    // Far below the row that a person at the keyboard has opened.
+    if (opener?.matches(':focus-visible')) panel.current?.focus()
+    // After a click the focus is outside of the panel.
+    const press = (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && !event.defaultPrevented && !isTyping(event)) latest.current()
+    }
+    document.addEventListener('keydown', press)
+    return () => document.removeEventListener('keydown', press)
+  }, [])
+  return html`<section class="card row-panel" aria-label=${label} tabindex="-1" ref=${panel}>
     <header>
       <h2>${title}</h2>
       <button class="quiet" onClick=${close}>close</button>
