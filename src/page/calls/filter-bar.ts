@@ -43,7 +43,7 @@ function ChoiceField({ name, choices = {} }: Filter) {
 }
 
 /** What is typed is one step of the way back, from its first change until the field is left or Enter is pressed. */
-function TextField({ name, kind }: Filter) {
+function TextField({ name, kind, hint }: Filter) {
   const value = filterValues.value[name as FilterName]
   const [typed, setTyped] = useState(value)
   const isBegun = useRef(false)
@@ -71,6 +71,7 @@ function TextField({ name, kind }: Filter) {
   }
   return html`<input
     type=${kind}
+    title=${hint}
     value=${typed}
     onInput=${(event: InputEvent) => setTyped((event.target as HTMLInputElement).value)}
     onChange=${() => afterPress(commit)}

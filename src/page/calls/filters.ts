@@ -2,6 +2,8 @@
 import { computed } from '@preact/signals'
 import type { CallsQuestion } from '../api/wire.ts'
 import { query } from '../shell/location.ts'
+import { contains, escapedInJson, field, isThere, literal } from './conditions.ts'
+import { MODEL_HINT, modelCondition } from './model-condition.ts'
 
 export interface Filter {
   /** In the address. */
@@ -9,6 +11,8 @@ export interface Filter {
   /** Label of the field. */
   readonly label: string
   readonly kind: 'text' | 'number' | 'choice'
+  /** What may be entered, where the label does not tell. */
+  readonly hint?: string
   /** Options of a choice: the value in the address and its label. */
   readonly choices?: Readonly<Record<string, string>>
 }
@@ -27,7 +31,7 @@ export const FILTERS = [
       descendant_error: 'error below',
     },
   },
-  { name: 'model', label: 'Model', kind: 'text' },
+  { name: 'model', label: 'Model', kind: 'text', hint: MODEL_HINT },
   { name: 'slower', label: 'Slower than, ms', kind: 'number' },
   { name: 'dearer', label: 'Costs more than, $', kind: 'number' },
   { name: 'user', label: 'User', kind: 'text' },
@@ -54,14 +58,6 @@ export const filterValues = computed(
 /** Whether child calls are shown, too. */
 export const withChildren = computed(() => query.value.get('all') === '1')
 
-const field = (name: string) => ({ $getField: name })
-const literal = (value: unknown) => ({ $literal: value })
-const text = (name: string) => ({ $convert: { input: field(name), to: 'string' } })
-const contains = (name: string, part: string) => ({
-  $contains: { input: text(name), substr: literal(part), case_insensitive: true },
-})
-const isThere = (name: string) => ({ $not: [{ $eq: [field(name), literal(null)] }] })
-
 const FEEDBACK: Readonly<Record<string, object>> = {
   some: isThere('feedback.[*].id'),
   none: { $eq: [field('feedback.[*].id'), literal(null)] },
@@ -72,7 +68,7 @@ const FEEDBACK: Readonly<Record<string, object>> = {
 
 /** Returns a text verbatim and as escaped inside JSON. */
 function spellingsOf(text: string): string[] {
-  return [...new Set([text, JSON.stringify(text).slice(1, -1)])]
+  return [...new Set([text, escapedInJson(text)])]
 }
 
 /** The condition of each filter that has a value. */
@@ -82,10 +78,7 @@ const CONDITIONS: Readonly<Partial<Record<FilterName, (value: string) => object 
     $or: spellingsOf(value).flatMap((part) => [contains('inputs', part), contains('output', part)]),
   }),
   status: (value) => ({ $eq: [field('summary.weave.status'), literal(value)] }),
-  // The names of models are the keys of a report.
-  model: (value) => ({
-    $or: [contains('summary.usage', `"${value}`), contains('inputs.model', value)],
-  }),
+  model: modelCondition,
   slower: (value) => ({ $gt: [field('summary.weave.latency_ms'), literal(Number(value))] }),
   dearer: (value) => ({ $gt: [field('summary.weave.total_cost'), literal(Number(value))] }),
   user: (value) => ({ $eq: [field('svc_username'), literal(value)] }),
