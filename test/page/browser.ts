@@ -71,6 +71,7 @@ interface Ended {
   readonly turn_id?: string
   readonly op_name?: string
   readonly started_at_ms?: number
+  readonly lasted_ms?: number
   readonly inputs?: object
   readonly output?: unknown
   readonly exception?: string
@@ -81,10 +82,10 @@ interface Ended {
 export async function recordCalls({ post }: TestApp, calls: readonly Ended[]): Promise<void> {
   const batch = calls.flatMap(({ started_at_ms = Date.now() - 60_000, output = null, ...call }) => {
     const { id, parent_id = null, op_name = 'answer', inputs = {}, exception = null } = call
-    const { thread_id = null, turn_id = null, summary = {} } = call
+    const { thread_id = null, turn_id = null, summary = {}, lasted_ms = 1000 } = call
     const named = { project_id: PROJECT, id }
     const started_at = new Date(started_at_ms).toISOString()
-    const ended_at = new Date(started_at_ms + 1000).toISOString()
+    const ended_at = new Date(started_at_ms + lasted_ms).toISOString()
     return [
       {
         mode: 'start',

@@ -3,7 +3,7 @@ import { html } from 'htm/preact'
 import type { Status } from '../api/wire.ts'
 import { StatusMark } from '../parts/status.ts'
 import { pathTo } from '../shell/place.ts'
-import { type Column, showCell } from './columns.ts'
+import { type Column, showCell, tellCell } from './columns.ts'
 import type { ShownCall } from './pages.ts'
 
 export function ColumnNames({ columns }: { readonly columns: readonly Column[] }) {
@@ -38,7 +38,7 @@ function Cell({ column, cell, opName }: CellProps) {
   if (name === 'status')
     return html`<span role="cell"><${StatusMark} status=${cell as Status} /></span>`
   const text = showCell(column, cell)
-  const title = name === 'op' ? opName : text
+  const title = name === 'op' ? opName : tellCell(column, cell)
   const kind = `${isNumber ? 'number' : ''} ${body === undefined ? '' : 'faint'}`
   return html`<span role="cell" class=${kind} title=${title}>${text}</span>`
 }

@@ -1,7 +1,16 @@
 /** The columns of the table: those that every call has, and any path inside bodies. The choice is in the address. */
 import { computed } from '@preact/signals'
 import { type Call, factsOf, usageOf } from '../api/wire.ts'
-import { formatCost, formatCount, formatMs, formatTime, preview, shortOp } from '../parts/format.ts'
+import {
+  formatCount,
+  formatExactCost,
+  formatFittingCost,
+  formatFittingCount,
+  formatMs,
+  formatTime,
+  preview,
+  shortOp,
+} from '../parts/format.ts'
 import { summaryOf } from '../parts/given.ts'
 import { answersOf, promptOf, saidLast } from '../parts/messages.ts'
 import { query, setQuery } from '../shell/location.ts'
@@ -24,6 +33,8 @@ export interface Column {
   read(call: Call): unknown
   /** As the table shows it; by default as a text. */
   show?(value: never): string
+  /** As its tooltip tells it; by default as the table shows it. */
+  tell?(value: never): string
 }
 
 const FIXED: readonly Column[] = [
@@ -66,7 +77,8 @@ const FIXED: readonly Column[] = [
     width: '84px',
     isNumber: true,
     read: (call) => usageOf(call).tokens,
-    show: formatCount,
+    show: formatFittingCount,
+    tell: formatCount,
   },
   {
     name: 'cost',
@@ -75,7 +87,8 @@ const FIXED: readonly Column[] = [
     width: '76px',
     isNumber: true,
     read: (call) => usageOf(call).cost,
-    show: formatCost,
+    show: formatFittingCost,
+    tell: formatExactCost,
   },
   {
     name: 'user',
@@ -174,4 +187,10 @@ export function cellOf(value: unknown): string | number | null {
 export function showCell({ show }: Column, cell: string | number | null): string {
   if (cell === null) return ''
   return show === undefined ? String(cell) : show(cell as never)
+}
+
+/** The whole of a cell, which may be shown in short. */
+export function tellCell(column: Column, cell: string | number | null): string {
+  if (cell === null || column.tell === undefined) return showCell(column, cell)
+  return column.tell(cell as never)
 }

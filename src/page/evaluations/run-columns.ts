@@ -16,17 +16,21 @@ const SCORE = 'score:'
 const SCORES_MAX = 40
 
 /** Columns that are sorted by numbers, the scores aside. */
-const MEASURES: Readonly<
-  Record<string, { label: string; numberIn: (run: Run) => number | null; format: Format }>
-> = {
-  latency: { label: 'Latency', numberIn: (run) => run.latencyMs, format: formatMs },
+const MEASURES: Readonly<Record<string, Measure>> = {
+  latency: { label: 'Latency', width: 84, numberIn: (run) => run.latencyMs, format: formatMs },
   model_latency: {
-    label: 'Model latency',
-    numberIn: (run) => run.modelLatencyMs,
-    format: formatMs,
+    ...{ label: 'Model latency', width: 96 },
+    ...{ numberIn: (run) => run.modelLatencyMs, format: formatMs },
   },
-  tokens: { label: 'Tokens', numberIn: (run) => run.tokens, format: formatCount },
-  cost: { label: 'Cost', numberIn: (run) => run.cost, format: formatCost },
+  tokens: { label: 'Tokens', width: 84, numberIn: (run) => run.tokens, format: formatCount },
+  cost: { label: 'Cost', width: 84, numberIn: (run) => run.cost, format: formatCost },
+}
+
+interface Measure {
+  readonly label: string
+  readonly width: number
+  readonly numberIn: (run: Run) => number | null
+  readonly format: Format
 }
 type Format = (value: number | null) => string
 
@@ -123,7 +127,7 @@ function scoreColumn(name: string, order: string): Column<Run> {
 export function measureColumn(name: string, order: string): Column<Run> {
   const measure = MEASURES[name]
   return {
-    ...{ name, label: measure?.label ?? name, width: 96, isNumber: true },
+    ...{ name, label: measure?.label ?? name, width: measure?.width ?? 96, isNumber: true },
     ...sorting(name, order),
     cell: (run) => measure?.format(measure.numberIn(run)) ?? '',
   }

@@ -69,6 +69,31 @@ export function formatCost(cost: number | null | undefined): string {
   return `${cost < 0 ? '−' : ''}$${(size < 0.1 ? smallDollars : dollars).format(size)}`
 }
 
+/** Limits: from here on a number has more digits than a narrow column shows. */
+const FITTING_COUNT_MAX = 10_000_000
+const FITTING_COST_MIN = 1e-5
+const FITTING_COST_MAX = 100_000
+
+/** A count in at most nine characters. */
+export function formatFittingCount(count: number): string {
+  return Math.abs(count) < FITTING_COUNT_MAX ? formatCount(count) : formatShort(count)
+}
+
+/** A cost in at most ten characters. */
+export function formatFittingCost(cost: number): string {
+  const size = Math.abs(cost)
+  if (cost === 0 || (size >= FITTING_COST_MIN && size < FITTING_COST_MAX)) return formatCost(cost)
+  const digits = size < FITTING_COST_MIN ? size.toExponential(1) : formatShort(size)
+  return `${cost < 0 ? '−' : ''}$${digits}`
+}
+
+const exact = new Intl.NumberFormat('en', { maximumSignificantDigits: 17 })
+
+/** Every digit of a cost. */
+export function formatExactCost(cost: number): string {
+  return `${cost < 0 ? '−' : ''}$${exact.format(Math.abs(cost))}`
+}
+
 /** Four digits are enough to be compared. */
 export function formatNumber(value: number): string {
   if (value === 0 || Number.isInteger(value)) return String(value)

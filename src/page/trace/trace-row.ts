@@ -51,7 +51,7 @@ export function TraceRow(props: TraceRowProps) {
     </span>
     <${Bar} node=${node} span=${span} />
     <${Spent} usage=${usage} />
-    <span class="number">${formatMs(latency_ms)}</span>
+    <span class="number" title=${formatMs(latency_ms)}>${formatMs(latency_ms)}</span>
   </div>`
 }
 

@@ -15,6 +15,14 @@ export function tellShown({ series }: uPlot): void {
     if (label instanceof HTMLElement) label.setAttribute('aria-pressed', String(show))
 }
 
+/** Keeps room for the longest of the values that each row may show. */
+export function keepRoom(legend: HTMLElement, values: readonly (readonly string[])[]): void {
+  for (const [row, cell] of legend.querySelectorAll<HTMLElement>('.u-value').entries()) {
+    const longest = (values[row] ?? []).reduce((a, b) => (b.length > a.length ? b : a), '')
+    cell.dataset.longest = longest
+  }
+}
+
 /** Puts the legend into an element. */
 export function legendIn(element: HTMLElement): uPlot.Legend {
   return {

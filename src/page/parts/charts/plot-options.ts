@@ -5,7 +5,7 @@ import { formatTime } from '../format.ts'
 import { limitsOf, longestOf, nameDuration, nameSteps, nameTimes, stepsOf } from './axes.ts'
 import { bucketAt, endOf, middlesOf } from './buckets.ts'
 import type { ChartProps } from './chart-props.ts'
-import { labelButton, legendIn, tellShown } from './legend.ts'
+import { keepRoom, labelButton, legendIn, tellShown } from './legend.ts'
 import type { Line } from './line.ts'
 
 export const HEIGHT_PX = 180
@@ -62,14 +62,27 @@ export function optionsFor(last: Last, element: HTMLElement, legend: HTMLElement
         label: unit ?? 'Time',
         value: (_plot, _place, _series, index) => {
           const time = index === null ? undefined : last.current.times[index]
-          if (time === undefined) return ''
-          return unit === undefined ? nameOf(time, unit) : String(time)
+          return time === undefined ? '' : nameInLegend(time, unit)
         },
       },
       ...last.current.lines.map((line, index) => seriesFor(line, index, last, element)),
     ],
-    hooks: hooksFor(last),
+    hooks: hooksFor(last, legend),
   }
+}
+
+/** All that the legend may show, by its rows. */
+function wordsOf({ times, unit, lines, format }: ChartProps): readonly (readonly string[])[] {
+  const names = times.map((time) => nameInLegend(time, unit))
+  return [names, ...lines.map(({ values }) => values.map((value) => wordsOfValue(value, format)))]
+}
+
+function nameInLegend(time: number, unit: string | undefined): string {
+  return unit === undefined ? nameOf(time, unit) : String(time)
+}
+
+function wordsOfValue(value: number | null, format: ChartProps['format']): string {
+  return value === null ? '–' : format(value)
 }
 
 /** From the start of the first bucket to the end of the last. */
@@ -99,10 +112,11 @@ function axesFor(last: Last, element: HTMLElement): uPlot.Axis[] {
   ]
 }
 
-function hooksFor(last: Last): uPlot.Hooks.Arrays {
+function hooksFor(last: Last, legend: HTMLElement): uPlot.Hooks.Arrays {
   let isDragged = false
   return {
     setSeries: [tellShown],
+    setData: [() => keepRoom(legend, wordsOf(last.current))],
     setSelect: [
       (plot) => {
         const { left, width } = plot.select
@@ -141,10 +155,7 @@ function seriesFor(
     width: isBars ? 0 : 1.5,
     points: isBars ? { show: false } : pointsFor(unit !== undefined),
     // Empty without the mouse, and a dash on a bucket without a value.
-    value: (_plot, value, _series, index) => {
-      if (value !== null) return format(value)
-      return index === null ? '' : '–'
-    },
+    value: (_plot, value, _series, index) => (index === null ? '' : wordsOfValue(value, format)),
     ...(isBars && bars ? { paths: bars, fill: stroke } : {}),
   }
 }
