@@ -59,6 +59,16 @@ describe.skipIf(!hasBrowser)('the room on the page', () => {
     expect(await cutOf(await openRuns(test))).toBe(0)
   })
 
+  it('suffices for the mark of a sorted column, however long its name is', async () => {
+    const table = await openRuns(await openPage())
+    const head = table.getByRole('columnheader', { name: /^helpfulness/ })
+    await head.getByRole('button').click()
+    const mark = head.getByText(/^ ?[↑↓]$/)
+    await mark.waitFor()
+    const [inside, outside] = await Promise.all([mark.boundingBox(), head.boundingBox()])
+    expect(inside!.x + inside!.width).toBeLessThanOrEqual(outside!.x + outside!.width)
+  })
+
   it('is kept for the values of legends, so that nothing moves below the mouse', async () => {
     const test = await openPage()
     const { page, url, key } = test

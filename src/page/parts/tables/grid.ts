@@ -73,13 +73,13 @@ export function Grid<Row>(props: GridProps<Row>) {
 function ColumnHead<Row>({ column }: { readonly column: Column<Row> }) {
   const { label, isNumber, sorted, onSort } = column
   const order = sorted === 'asc' ? 'ascending' : 'descending'
-  const mark = sorted ? (sorted === 'asc' ? ' ↑' : ' ↓') : ''
+  const mark = sorted === 'asc' ? ' ↑' : ' ↓'
   return html`<span
     role="columnheader"
     class=${isNumber ? 'number' : ''}
     title=${typeof label === 'string' ? label : undefined}
     aria-sort=${sorted ? order : undefined}
-  >${onSort === undefined ? label : html`<button class="sort" onClick=${onSort}>${label}${mark}</button>`}</span>`
+  >${onSort === undefined ? label : html`<button class="sort" onClick=${onSort}><span class="cut">${label}</span>${sorted && html`<span>${mark}</span>`}</button>`}</span>`
 }
 
 interface GridRowProps<Row> {
