@@ -34,7 +34,8 @@ interface GroupingPlan {
 interface GroupBuilder {
   /** @param feedback - JSON texts of feedback about the call */
   add(call: CallTexts, feedback: readonly string[]): void
-  result(): TrajectoriesFromCallsResponse
+  /** @param cut - traces or conversations of which not all calls were added */
+  result(cut: ReadonlySet<string>): TrajectoriesFromCallsResponse
 }
 
 const FEEDBACK_NAMES: ReadonlySet<string> = new Set(FEEDBACK_FIELDS)
@@ -80,12 +81,17 @@ interface Rollout {
   reason: LeftOutReason
 }
 
+interface GroupedTrajectory {
+  readonly groupKey: string
+  readonly trajectory: Trajectory
+}
+
 /**
  * Spec: §2.12.
  * Choice: of a rollout of several calls the first chat is the history and the later ones are additional
  * histories; feedback about any of its calls counts. Rollouts without a reward are left out, since a
  * reward of 0 would train on wrong data, and so are those without a value to group by, since they need not
- * be of one task.
+ * be of one task, and those that are cut, since their first chat is not known.
  */
 export function createGroupBuilder(plan: GroupingPlan): GroupBuilder {
   const rollouts = new Map<string, Rollout>()
@@ -114,7 +120,12 @@ export function createGroupBuilder(plan: GroupingPlan): GroupBuilder {
       }
       rollout.scores.push(...feedback.flatMap((text) => readScore(text, plan)))
     },
-    result: () => render([...rollouts.values()], plan, calls),
+    result(cut) {
+      const made = Array.from(rollouts, ([key, rollout]) =>
+        cut.has(key) ? 'cut_by_limit' : toTrajectory(rollout, plan),
+      )
+      return render(made, calls)
+    },
   }
 }
 
@@ -127,15 +138,13 @@ function readScore(text: string, { feedbackType, reward }: GroupingPlan): Score[
 }
 
 function render(
-  rollouts: readonly Rollout[],
-  plan: GroupingPlan,
+  rollouts: readonly (GroupedTrajectory | LeftOutReason)[],
   calls: number,
 ): TrajectoriesFromCallsResponse {
   const groups = new Map<string, Trajectory[]>()
   const leftOut = Object.fromEntries(LEFT_OUT_REASONS.map((reason) => [reason, 0]))
   let trajectories = 0
-  for (const rollout of rollouts) {
-    const made = toTrajectory(rollout, plan)
+  for (const made of rollouts) {
     if (typeof made === 'string') {
       leftOut[made] = (leftOut[made] ?? 0) + 1
       continue
@@ -159,7 +168,7 @@ function render(
 function toTrajectory(
   { chats, scores, reason }: Rollout,
   { combine }: GroupingPlan,
-): { readonly groupKey: string; readonly trajectory: Trajectory } | LeftOutReason {
+): GroupedTrajectory | LeftOutReason {
   const [first, ...later] = chats.toSorted((a, b) => a.startedAtUs - b.startedAtUs)
   if (first === undefined) return reason
   if (first.groupKey === null) return 'no_group'

@@ -37,6 +37,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   no_group: 'nothing at what groups them',
   no_reward: 'no feedback with the reward',
   not_a_trajectory: 'texts that cannot train',
+  cut_by_limit: 'older calls beyond the limit',
 }
 
 /** Whether the rollouts of a group differ, so that it can teach anything. */

@@ -2,6 +2,7 @@
 
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { resolveCallsSelection, resolveCallsShape } from '../../domain/calls/calls-query.ts'
+import { createListingEdge } from '../../domain/training/listing-edge.ts'
 import {
   createGroupBuilder,
   createSourceMeter,
@@ -25,6 +26,7 @@ interface TrajectoryRoutesOptions extends FeedbackJoin {
 
 const NEWEST_FIRST = [{ field: 'started_at', direction: 'desc' as const }]
 const COLUMNS = ['attributes', 'inputs', 'output', 'thread_id', 'turn_id', 'parent_id']
+const NO_BODIES = ['thread_id']
 
 export async function trajectoryRoutes(
   app: App,
@@ -54,14 +56,23 @@ export async function trajectoryRoutes(
       const caller = openReadCaller(request, reply, project_id)
       const builder = createGroupBuilder(plan)
       const meter = createSourceMeter()
+      const edge = createListingEdge(selection, plan.unit)
       const pages = callsQuery.pages(selection, shape, caller)
       for await (const page of joinFeedback(pages, true, join, caller)) {
         for (const { call, feedback } of page) {
           meter(call)
+          edge.add(call)
           builder.add(call, feedback ?? [])
         }
       }
-      return builder.result()
+      const beyond = edge.beyond()
+      if (beyond !== null) {
+        const keys = resolveCallsShape({ project_id, columns: NO_BODIES })
+        for await (const page of callsQuery.pages(beyond, keys, caller)) {
+          if (edge.addBeyond(page.map(({ call }) => call))) break
+        }
+      }
+      return builder.result(edge.cut())
     },
   )
 }

@@ -25,6 +25,7 @@ export const LEFT_OUT_REASONS = [
   'no_group',
   'no_reward',
   'not_a_trajectory',
+  'cut_by_limit',
 ] as const
 export type LeftOutReason = (typeof LEFT_OUT_REASONS)[number]
 
@@ -77,7 +78,9 @@ export const TrajectoriesFromCallsRequest = z
       .min(1, 'must be at least 1')
       .max(SOURCE_CALLS_MAX, `must be at most ${SOURCE_CALLS_MAX}`)
       .default(SOURCE_CALLS_DEFAULT)
-      .describe('Maximum number of calls to read, newest first.'),
+      .describe(
+        'Maximum number of calls to read, newest first; rollouts with older calls beyond it are left out.',
+      ),
   })
   .meta({
     id: 'TrajectoriesFromCallsRequest',
@@ -105,6 +108,7 @@ export const TrajectoriesFromCallsResponse = z
             no_group: count('Nothing at group_by.'),
             no_reward: count('No feedback with a reward.'),
             not_a_trajectory: count('Texts that no trajectory may have.'),
+            cut_by_limit: count('Older calls beyond the limit.'),
           } satisfies Record<LeftOutReason, z.ZodInt>)
           .describe('Rollouts left out, by reason.'),
       })

@@ -207,6 +207,49 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
     expect(whole.metadata).toEqual({ call_id: 'c1' })
   })
 
+  it.each(['trace_id', 'thread_id'])('leaves a %s out that the limit cuts', async (unit) => {
+    const testApp = await buildTestApp()
+    const rollouts = { a: 'old', bb: 'long', ccc: 'whole', dddd: 'long', eeeee: 'whole' }
+    for (const [id, name] of Object.entries(rollouts)) {
+      const fields = { ...asked(`Hi ${id}`), [unit]: name, attributes: { task: 1 } }
+      await trace(testApp, id, fields, said('Ho'))
+      await rate(testApp, id, { score: 1 })
+    }
+    await trace(testApp, 'ffffff', { [unit]: 'old', op_name: 'other' }, 'no chat')
+    const fields = {
+      rollout_by: unit,
+      group_by: 'attributes.task',
+      filter: { op_names: ['agent'] },
+    }
+    const statsOf = async (limit: number, more = {}) => {
+      const { body } = await build(testApp, { ...fields, limit, ...more })
+      const { calls, trajectories, left_out } = body.stats
+      return [calls, trajectories, left_out.cut_by_limit]
+    }
+    expect(await statsOf(2)).toEqual([2, 0, 2])
+    // The call at the edge is the first of its rollout.
+    expect(await statsOf(3)).toEqual([3, 1, 1])
+    expect(await statsOf(4)).toEqual([4, 2, 0])
+    expect(await statsOf(5)).toEqual([5, 3, 0])
+    // What the filter or the query leaves out is no part of a rollout.
+    const query = {
+      $expr: { $gt: [{ $getField: 'started_at' }, { $literal: '2026-01-31T09:30:02Z' }] },
+    }
+    expect(await statsOf(2, { query })).toEqual([2, 1, 1])
+    expect(await statsOf(2, { rollout_by: 'call' })).toEqual([2, 2, 0])
+  })
+
+  it('leaves a rollout out that is cut between calls of one time', async () => {
+    const testApp = await buildTestApp()
+    for (const id of ['a', 'b', 'c']) {
+      const trace_id = id === 'c' ? 'two' : 'one'
+      await trace(testApp, id, { ...asked('Hi'), trace_id }, said('Ho'))
+      await rate(testApp, id, { score: 1 })
+    }
+    const { body } = await build(testApp, { rollout_by: 'trace_id', limit: 2 })
+    expect(body.stats).toMatchObject({ calls: 2, trajectories: 1, left_out: { cut_by_limit: 1 } })
+  })
+
   it('tells why rollouts were left out', async () => {
     const testApp = await buildTestApp()
     await trace(testApp, 'a', {}, 'no chat')
@@ -229,6 +272,7 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
           no_group: 0,
           no_reward: 1,
           not_a_trajectory: 1,
+          cut_by_limit: 0,
         },
       },
     })
