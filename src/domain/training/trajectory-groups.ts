@@ -4,6 +4,7 @@ import { Trajectory } from '../../schemas/training/trajectory.ts'
 import {
   LEFT_OUT_REASONS,
   type LeftOutReason,
+  REWARD_PATH_DEFAULT,
   type RolloutUnit,
   type TrajectoriesFromCallsRequest,
   type TrajectoriesFromCallsResponse,
@@ -53,7 +54,7 @@ export function resolveGroupingPlan(request: TrajectoriesFromCallsRequest): Grou
     groupPath: parsePath(request.group_by, CALL_FIELDS, 'group_by'),
     reward:
       expression === undefined
-        ? parseRewardPath(path, { ...rules, param: 'reward.path' })
+        ? parseRewardPath(path ?? REWARD_PATH_DEFAULT, { ...rules, param: 'reward.path' })
         : parseReward(expression, rules),
     feedbackType: feedback_type,
     combine,

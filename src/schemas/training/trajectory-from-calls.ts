@@ -29,6 +29,9 @@ export const LEFT_OUT_REASONS = [
 ] as const
 export type LeftOutReason = (typeof LEFT_OUT_REASONS)[number]
 
+/** Where a reward is read from unless the request says otherwise. */
+export const REWARD_PATH_DEFAULT = 'payload.score'
+
 const RewardSource = z
   .strictObject({
     feedback_type: z
@@ -36,9 +39,11 @@ const RewardSource = z
       .min(1, 'must not be empty')
       .max(TYPE_CHARS_MAX, `must have at most ${TYPE_CHARS_MAX} characters`)
       .describe('Type of the feedback that holds the reward.'),
-    path: FieldPath.default('payload.score').describe(
-      'Field of the feedback that is the reward: a number, or a boolean as 1 and 0. Not with expression.',
-    ),
+    path: FieldPath.optional().meta({
+      description:
+        'Field of the feedback that is the reward: a number, or a boolean as 1 and 0. Not with expression.',
+      default: REWARD_PATH_DEFAULT,
+    }),
     expression: z
       .unknown()
       .optional()
@@ -50,6 +55,10 @@ const RewardSource = z
       .enum(COMBINATIONS, ruleError(`one of ${COMBINATIONS.join(', ')}`))
       .default('newest')
       .describe('How several feedbacks on one rollout are combined.'),
+  })
+  .refine(({ path, expression }) => path === undefined || expression === undefined, {
+    path: ['path'],
+    message: 'must not be given with an expression',
   })
   .meta({ id: 'RewardSource', description: 'The source of rewards.' })
 

@@ -312,6 +312,7 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
   it.each([
     ['group_by', { group_by: 'nothing.there' }],
     ['reward.path', { reward: { ...REWARD, path: 'nothing' } }],
+    ['reward.path', { reward: { ...REWARD, path: 'payload.score', expression: 1 } }],
     ['reward.expression.$divide', { reward: { ...REWARD, expression: { $divide: [1] } } }],
     ['reward.expression.$add[0]', { reward: { ...REWARD, expression: { $add: [{ $eval: 1 }] } } }],
     ['limit', { limit: 10_001 }],
