@@ -35,7 +35,7 @@ def train(
     config = job["resolved_config"]
     table = defaultdict(float, read_table(parent))
     rewards = [rollout["reward"] for group in groups for rollout in group["trajectories"]]
-    metrics: dict[str, float] = {"reward": statistics.fmean(rewards) if rewards else 0.0}
+    metrics: dict[str, float] = {"reward": mean_of(rewards)}
     batches, has_tokens = [], False
     for group in groups:
         rollouts = group["trajectories"]
@@ -64,17 +64,37 @@ def train(
                 gradient[token] += weight * (1 - math.exp(min(0.0, logprob)))
         for token, slope in gradient.items():
             table[token] += config["learning_rate"] * slope
+        norm = math.hypot(*gradient.values())
+        if not (math.isfinite(loss) and math.isfinite(norm)):
+            raise BadData("the rewards are too large to train on without scale_rewards")
         losses.append(loss)
-        report.step(loss=loss, grad_norm=math.hypot(*gradient.values()))
-    metrics["loss"] = statistics.fmean(losses)
+        report.step(loss=loss, grad_norm=norm)
+    metrics["loss"] = mean_of(losses)
     return json.dumps({"token_bias": table}, sort_keys=True).encode(), metrics, None
 
 
 def compare(rewards: list[float], scale: bool) -> list[float]:
     """Advantages: how much better each rollout is than the mean of its group."""
-    mean = statistics.fmean(rewards) if rewards else 0.0
-    size = statistics.pstdev(rewards) + 1e-6 if scale and rewards else 1.0
-    return [(reward - mean) / size for reward in rewards]
+    unit = unit_of(rewards)
+    small = [reward / unit for reward in rewards]
+    mean = mean_of(small)
+    size = statistics.pstdev(small, mean) + 1e-6 / unit if scale and small else 1 / unit
+    return [(reward - mean) / size for reward in small]
+
+
+def mean_of(numbers: list[float]) -> float:
+    """The mean, exactly the numbers when they are equal; 0 for no numbers."""
+    if not numbers:
+        return 0.0
+    unit = unit_of(numbers)
+    mean = unit * statistics.fmean(number / unit for number in numbers)
+    return min(max(numbers), max(min(numbers), mean))
+
+
+def unit_of(numbers: list[float]) -> float:
+    """A power of two, by which nothing is rounded; sums and squares of numbers divided by it are finite."""
+    largest = max((abs(number) for number in numbers), default=0)
+    return math.ldexp(1, max(0, math.frexp(largest)[1] - 1))
 
 
 def sampled_tokens(rollout: dict[str, Any]) -> list[tuple[str, float]]:

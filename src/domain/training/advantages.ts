@@ -16,34 +16,61 @@ interface TokenWeight {
 }
 
 const STD_FLOOR = 1e-6
+/** Of the largest power of two. */
+const EXPONENT_MAX = 1023
 
 /**
  * How much better each rollout of a group is than the group's mean.
  *
  * @param isScaled - whether the differences are divided by the population's standard deviation
- * @returns in the order of the rewards; all exactly 0 when the rewards are equal
+ * @returns in the order of the rewards, finite; all exactly 0 when the rewards are equal
  *
  * Spec: §2.12 scale_rewards, reward (formulas not shown).
  * Choice: 1e-6 is added to the deviation, as the published trainer does.
  */
 export function groupAdvantages(rewards: readonly number[], isScaled: boolean): number[] {
-  const [first] = rewards
-  // The mean of equal numbers may differ from them in the last digit.
-  if (rewards.every((reward) => reward === first)) return rewards.map(() => 0)
-  const mean = meanOf(rewards)
-  const scale = isScaled ? standardDeviation(rewards) + STD_FLOOR : 1
-  return rewards.map((reward) => (reward - mean) / scale)
+  const unit = unitOf(rewards)
+  const scaled = rewards.map((reward) => reward / unit)
+  const mean = plainMean(scaled)
+  const size = isScaled ? plainDeviation(scaled) + STD_FLOOR / unit : 1 / unit
+  return scaled.map((reward) => toFinite((reward - mean) / size))
 }
 
 /** The population's standard deviation; 0 for no numbers. */
 export function standardDeviation(values: readonly number[]): number {
-  const mean = meanOf(values)
-  return Math.sqrt(meanOf(values.map((value) => (value - mean) ** 2)))
+  const unit = unitOf(values)
+  return toFinite(plainDeviation(values.map((value) => value / unit)) * unit)
 }
 
 /** The mean; 0 for no numbers. */
 export function meanOf(values: readonly number[]): number {
-  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
+  const unit = unitOf(values)
+  return toFinite(plainMean(values.map((value) => value / unit)) * unit)
+}
+
+/** A power of two, so that dividing by it rounds nothing; sums and squares of what is left are finite. */
+function unitOf(values: readonly number[]): number {
+  const largest = values.reduce((size, value) => Math.max(size, Math.abs(value)), 1)
+  return 2 ** Math.min(EXPONENT_MAX, Math.floor(Math.log2(largest)))
+}
+
+function plainMean(values: readonly number[]): number {
+  if (values.length === 0) return 0
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  // The mean of equal numbers may differ from them in the last digit.
+  const least = values.reduce((left, right) => Math.min(left, right))
+  const greatest = values.reduce((left, right) => Math.max(left, right))
+  return Math.min(greatest, Math.max(least, mean))
+}
+
+function plainDeviation(values: readonly number[]): number {
+  const mean = plainMean(values)
+  return Math.sqrt(plainMean(values.map((value) => (value - mean) ** 2)))
+}
+
+/** The nearest finite number: a reward may be further from the mean than the largest number. */
+function toFinite(value: number): number {
+  return Math.min(Number.MAX_VALUE, Math.max(-Number.MAX_VALUE, value))
 }
 
 /**

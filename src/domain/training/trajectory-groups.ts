@@ -14,6 +14,7 @@ import type { CallTexts } from '../calls/call-view.ts'
 import { FEEDBACK_FIELDS } from '../feedback/feedback-view.ts'
 import { parsePath } from '../query/query-expression.ts'
 import { valueAt } from '../query/query-values.ts'
+import { meanOf } from './advantages.ts'
 import {
   evaluateReward,
   parseReward,
@@ -192,7 +193,7 @@ function combineScores(scores: readonly Score[], combine: 'newest' | 'mean'): nu
   const sorted = scores.toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1))
   const newest = sorted.at(-1)
   if (newest === undefined || combine === 'newest') return newest?.reward ?? null
-  return scores.reduce((sum, { reward }) => sum + reward, 0) / scores.length
+  return meanOf(scores.map(({ reward }) => reward))
 }
 
 /** Limit: characters of the calls that are looked at, 32 Mi; their trajectories are sent at once. */

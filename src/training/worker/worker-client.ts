@@ -28,8 +28,9 @@ export class LeaseLostError extends Error {
 class RefusedError extends Error {
   readonly status: number
 
-  constructor(path: string, status: number) {
-    super(`${path} answered ${status}`)
+  /** @param reason - the server's; empty if it gave none */
+  constructor(path: string, status: number, reason: string) {
+    super(`${path} answered ${status}${reason && `: ${reason}`}`)
     this.name = 'RefusedError'
     this.status = status
   }
@@ -71,6 +72,10 @@ const REQUEST_MS_MAX = 60_000
 /** Limit: tries of one report, over about 6 seconds. */
 const TRIES_MAX = 6
 const FIRST_PAUSE_MS = 200
+/** Limit: bytes of an answer in which the reason of a refusal is looked for. */
+const REFUSAL_BYTES_MAX = 16_384
+/** Limit: characters that are kept of it. */
+const REASON_CHARS_MAX = 300
 
 interface Call {
   readonly method: 'GET' | 'POST' | 'PUT'
@@ -97,9 +102,9 @@ export function createWorkerClient(baseUrl: string, token: string): WorkerClient
       signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
     })
     if (response.ok) return response
-    await response.body?.cancel()
+    const reason = await readReason(response)
     if (response.status === 409) throw new LeaseLostError()
-    throw new RefusedError(path, response.status)
+    throw new RefusedError(path, response.status, reason)
   }
 
   /**
@@ -192,6 +197,22 @@ export function createWorkerClient(baseUrl: string, token: string): WorkerClient
 /** @throws Error for an address on another host: the request would send the key there */
 function requireOwnPath(url: string): void {
   if (!/^\/(?!\/)/.test(url)) throw new Error('the server named a file outside of itself')
+}
+
+/** Returns the message of an error answer; empty for an answer without one, a long one, or one that breaks off. */
+async function readReason({ body }: Response): Promise<string> {
+  try {
+    let text = ''
+    const decoder = new TextDecoder()
+    for await (const bytes of body ?? []) {
+      text += decoder.decode(bytes, { stream: true })
+      if (text.length > REFUSAL_BYTES_MAX) return ''
+    }
+    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: unknown } }
+    return String(error?.message ?? '').slice(0, REASON_CHARS_MAX)
+  } catch {
+    return ''
+  }
 }
 
 /** Whether an error is a lost connection, a timeout, or an answer of an overloaded or failing server. */

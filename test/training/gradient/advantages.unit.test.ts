@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   groupAdvantages,
+  meanOf,
   standardDeviation,
   weighBatch,
 } from '../../../src/domain/training/advantages.ts'
@@ -24,6 +25,21 @@ describe('groupAdvantages', () => {
     expect(groupAdvantages(rewards, true)).toEqual(rewards.map(() => 0))
     expect(groupAdvantages([0.3], false)).toEqual([0])
     expect(groupAdvantages([], true)).toEqual([])
+  })
+
+  it.each([1e155, 1.7e308, Number.MAX_VALUE])('is right for rewards as large as %d', (size) => {
+    expect(groupAdvantages([size, 0], true)).toEqual([1, -1])
+    expect(groupAdvantages([size, -size], true)).toEqual([1, -1])
+    expect(groupAdvantages([size, size, size], true)).toEqual([0, 0, 0])
+    expect(groupAdvantages([size, 0], false)).toEqual([size / 2, -size / 2])
+    const apart = groupAdvantages([size, -size, -size, -size], false)
+    expect(apart[0]).toBe(Math.min(Number.MAX_VALUE, 1.5 * size))
+    expect(weighBatch([{ advantage: apart[0]!, trainableTokens: 1 }], 0)[0]?.advantage).toBe(1)
+  })
+
+  it('tells the smallest rewards apart', () => {
+    const [good = 0, bad = 0] = groupAdvantages([1e-300, -1e-300], true)
+    expect([good > 0, bad < 0]).toEqual([true, true])
   })
 })
 
@@ -74,5 +90,14 @@ describe('standardDeviation', () => {
   it("is the population's", () => {
     expect(standardDeviation([2, 4, 4, 4, 5, 5, 7, 9])).toBe(2)
     expect(standardDeviation([])).toBe(0)
+  })
+
+  it('is finite for all finite numbers, and so is the mean', () => {
+    const largest = Number.MAX_VALUE
+    expect(standardDeviation([largest, -largest])).toBe(largest)
+    expect(standardDeviation([1e155, 0])).toBe(5e154)
+    expect(meanOf([largest, largest, largest])).toBe(largest)
+    expect(meanOf([1.7e308, -1.7e308])).toBe(0)
+    expect(meanOf([])).toBe(0)
   })
 })

@@ -172,6 +172,8 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
         .trajectories[0].reward
     expect(await rewardOf('newest')).toBe(6)
     expect(await rewardOf('mean')).toBe(3)
+    for (const score of [1.7e308, 1.7e308]) await rate(testApp, 'a', { score })
+    expect(await rewardOf('mean')).toBeCloseTo(6.8e307, -300)
   })
 
   it('makes one rollout of a trace, rewarded by feedback on any of its calls', async () => {

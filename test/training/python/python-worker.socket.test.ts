@@ -112,6 +112,33 @@ describe.skipIf(!hasPython)('examples/worker.py', { timeout: 60_000 }, () => {
     expect(worker.told()).toContain('step 3')
   })
 
+  it('trains on rewards of any size', async () => {
+    const model = await makeModel('large')
+    startPython(server.url, 'large', { trainer: 'token_table:train' })
+    const large = 1.7e308
+    for (const rewards of [
+      [large, large],
+      [1e155, 0],
+      [large, -large],
+    ]) {
+      const ended = await waitFor(
+        await queue(model, rewards),
+        ({ status }) => status === 'succeeded',
+      )
+      expect(ended).toMatchObject({ attempt: 1 })
+    }
+    const { data } = (await ask(`${MODELS_URL}/${model}/checkpoints`)).body
+    const found = data.map(({ metrics }: { metrics: { num_groups_trainable: number } }) => metrics)
+    expect(found).toMatchObject([
+      { reward: large, num_groups_trainable: 0 },
+      { reward: 5e154, num_groups_trainable: 1 },
+      { reward: 0, num_groups_trainable: 1 },
+    ])
+    const unscaled = await queue(model, [large, -large, -large, -large], { scale_rewards: false })
+    const failed = await waitFor(unscaled, ({ status }) => status === 'failed')
+    expect(failed).toMatchObject({ attempt: 1, error: { code: 'invalid_data' } })
+  })
+
   it('is killed, and another one takes the job over', async () => {
     const job = await queue(await makeModel('killed'), [1, 0])
     const victim = startSlow('killed')

@@ -114,6 +114,27 @@ describe('a job', () => {
     expect(Object.values(metrics).every(Number.isFinite)).toBe(true)
   })
 
+  it.each([true, false])(
+    'trains on rewards of any size (scale_rewards %s)',
+    async (scale_rewards) => {
+      const all = rollouts(logprobsUnder(null))
+      const rewarded = (rewards: readonly number[]) =>
+        groupOf(
+          'hi',
+          rewards.map((reward, i) => ({ ...all[i]!, reward })),
+        )
+      const large = [rewarded([1e155, 0]), rewarded([1.7e308, -1.7e308, -1.7e308, -1.7e308])]
+      const equal = rewarded([1.7e308, 1.7e308])
+      const groups = [...large, rewarded([1, 0]), equal]
+      const { metrics, artifact, told } = await train(groups, { scale_rewards })
+      expect(artifact).not.toBeNull()
+      expect(metrics).toMatchObject({ num_groups_trainable: 3, num_groups_no_variance: 1 })
+      for (const numbers of [metrics, ...told]) {
+        expect(Object.entries(numbers).filter(([, number]) => !Number.isFinite(number))).toEqual([])
+      }
+    },
+  )
+
   it('gives the same bytes again', async () => {
     const { parent, stale } = await makeHistory()
     const again = await makeHistory()

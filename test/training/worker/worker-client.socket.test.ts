@@ -159,6 +159,23 @@ describe('reports', () => {
     expect(server.seen).toHaveLength(1)
   })
 
+  it.each([
+    ['that the server gives', '{"error":{"message":"no."}}', ': no.'],
+    [
+      'of a long message, cut',
+      `{"error":{"message":"${'x'.repeat(5_000)}"}}`,
+      `: ${'x'.repeat(300)}`,
+    ],
+    ['of no error', '{"detail":"no"}', ''],
+    ['of no JSON', '<p>no</p>', ''],
+    ['of an endless answer', `{"error":{"message":"no","padding":"${'x'.repeat(1e6)}"}}`, ''],
+  ])('are refused with the reason %s', async (_what, body, reason) => {
+    const server = await serve([422, body])
+    await expect(job(server).sendEvents([])).rejects.toMatchObject({
+      message: `/v1/preview/worker/jobs/job-1/events answered 422${reason}`,
+    })
+  })
+
   it('upload bytes with their hash', async () => {
     const server = await serve([200, '{}'])
     const bytes = Uint8Array.of(0, 1, 2, 255)
