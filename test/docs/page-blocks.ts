@@ -60,7 +60,7 @@ export function parseAnswer(text: string): unknown {
 
 /** Members that are different each time. */
 const MASKED =
-  /^(?:id|.*_id|created|.*_at|sha256|lease_token|loss|grad_norm|num_sequences|url|bytes|calls|policy_lag|reward|content)$/
+  /^(?:id|.*_id|created|.*_at|sha256|lease_token|loss|grad_norm|num_sequences|url|bytes|calls|reward|content)$/
 /** Kept to the letter all the same. */
 const EXACT_TEXTS = new Set(['3 plus 4 is 7.', 'call-1'])
 

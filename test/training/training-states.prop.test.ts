@@ -145,5 +145,9 @@ describe('any life of a job', () => {
     const lagOf = (oldest_policy_version: number | null) =>
       startAttempt({ ...NEW_JOB_ROW, oldest_policy_version }, { ...start(0), parent }).policy_lag
     expect([lagOf(4), lagOf(7), lagOf(null)]).toEqual([3, 0, null])
+    // Of a step that was deleted, or of another model.
+    expect(lagOf(8)).toBeNull()
+    const first = { ...start(0), parent: null }
+    expect(startAttempt({ ...NEW_JOB_ROW, oldest_policy_version: 1 }, first).policy_lag).toBeNull()
   })
 })

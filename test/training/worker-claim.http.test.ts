@@ -48,6 +48,21 @@ describe('POST /v1/preview/worker/claim', () => {
     expect(stored?.lease_token_hash).toBe(sha256Of(claimed.lease_token))
   })
 
+  it('knows no policy lag of rollouts of another model', async () => {
+    const testApp = await buildTestApp()
+    const model_id = await createModel(testApp)
+    const lags: unknown[] = []
+    for (const model of ['other:step0', 'policy:step0', 'policy:step9']) {
+      const initial_policy_version = Number(model.at(-1))
+      const trajectory = { ...TRAJECTORY, initial_policy_version, metadata: { model } }
+      await testApp.post(JOBS_URL, jobOf(model_id, trajectory))
+      const claimed = await claim(testApp)
+      lags.push(claimed.policy_lag)
+      await finish(testApp, claimed)
+    }
+    expect(lags).toEqual([null, 1, null])
+  })
+
   it('takes null config fields for absent ones', async () => {
     const testApp = await buildTestApp()
     const model_id = await createModel(testApp)

@@ -1,5 +1,5 @@
 /** The names of trained models in requests. Pure. */
-import { ProjectId } from '../../schemas/primitives.ts'
+import { isProjectId } from '../../schemas/shapes.ts'
 
 /** What a name asks for. */
 export interface TrainedModelName {
@@ -23,7 +23,7 @@ const NAME =
 export function parseTrainedModelName(text: string): TrainedModelName | null {
   const [isName, project, name = '', step] = NAME.exec(text) ?? []
   if (isName === undefined) return null
-  if (project !== undefined && !ProjectId.safeParse(project).success) return null
+  if (project !== undefined && !isProjectId(project)) return null
   return { project_id: project ?? null, name, step: step === undefined ? null : Number(step) }
 }
 

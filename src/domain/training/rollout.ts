@@ -15,8 +15,13 @@ export interface ChatHistory {
 /** A completion out of a call. */
 interface Chat {
   readonly history: ChatHistory
-  /** Step of the trained model that answered, or null when the name has none. */
-  readonly policyVersion: number | null
+  readonly policy: Policy | null
+}
+
+/** The step of a trained model. */
+export interface Policy {
+  readonly name: string
+  readonly step: number
 }
 
 /**
@@ -41,15 +46,17 @@ export function readChat(scanned: ScannedCall): Chat | LeftOutReason {
       messages_and_choices: [...messages, answer],
       tools: callField(scanned, ['inputs', 'tools']) ?? null,
     },
-    policyVersion: readPolicyVersion(scanned),
+    policy: readPolicy(scanned),
   }
 }
 
-/** The server's own records name the model that answered; other ones have it in the output. */
-function readPolicyVersion(scanned: ScannedCall): number | null {
-  const name =
+/** The server's own records name the model that answered; other ones have it in the output. Null: it was no step. */
+function readPolicy(scanned: ScannedCall): Policy | null {
+  const model =
     callField(scanned, ['attributes', 'model']) ?? callField(scanned, ['output', 'model'])
-  return typeof name === 'string' ? (parseTrainedModelName(name)?.step ?? null) : null
+  const { name = '', step = null } =
+    (typeof model === 'string' ? parseTrainedModelName(model) : null) ?? {}
+  return step === null ? null : { name, step }
 }
 
 function isItems(value: unknown): value is Item[] {

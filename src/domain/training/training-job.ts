@@ -19,10 +19,12 @@ export interface JobContent extends TrajectoryCounts {
 }
 
 /** A job that is about to be stored. */
-export interface NewTrainingJob extends JobContent {
+export interface NewTrainingJob extends Omit<JobContent, 'policy_versions'> {
   /** A UUID in lower case. */
   readonly id: string
   readonly idempotency_key: string | null
+  /** The lowest step of its model by which rollouts were begun; null when none is known. */
+  readonly oldest_policy_version: number | null
   readonly created_at_us: number
   /** svc_user_id of its maker. */
   readonly created_by: string
@@ -42,7 +44,7 @@ export interface TrainingJob extends NewTrainingJob {
   readonly available_at_us: number
   readonly resolved_config_json: string | null
   readonly parent_checkpoint_id: string | null
-  /** The parent's step less the oldest policy of the rollouts. */
+  /** The parent's step less the oldest policy of the rollouts; null when that is not known to be before it. */
   readonly policy_lag: number | null
   readonly worker_id: string | null
   readonly worker_version: string | null

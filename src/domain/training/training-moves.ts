@@ -61,7 +61,6 @@ const NO_LEASE = {
 /** Gives a queued job to a worker. */
 export function startAttempt(job: TrainingJob, start: AttemptStart): TrainingJob {
   const { now_us, lease_ms, wall_ms, parent, ...worker } = start
-  const step = parent?.step ?? 0
   return {
     ...move(job, 'claim'),
     ...NO_LEASE,
@@ -72,10 +71,18 @@ export function startAttempt(job: TrainingJob, start: AttemptStart): TrainingJob
     last_heartbeat_at_us: now_us,
     started_at_us: now_us,
     parent_checkpoint_id: parent?.id ?? null,
-    policy_lag: job.oldest_policy_version === null ? null : step - job.oldest_policy_version,
+    policy_lag: lagOf(job, parent?.step ?? 0),
     error_code: null,
     error_message: null,
   }
+}
+
+/**
+ * Spec: §2.12 initial_policy_version (its use is not shown).
+ * Choice: null for rollouts of a later step than the parent's: it was deleted, or is another model's.
+ */
+function lagOf({ oldest_policy_version: oldest }: TrainingJob, step: number): number | null {
+  return oldest === null || oldest > step ? null : step - oldest
 }
 
 /**

@@ -12,6 +12,7 @@ import {
 import { CALL_FIELDS, callField, type ScannedCall } from '../calls/call-fields.ts'
 import type { CallTexts } from '../calls/call-view.ts'
 import { FEEDBACK_FIELDS } from '../feedback/feedback-view.ts'
+import { renderTrainedModelName } from '../models/trained-model-name.ts'
 import { parsePath } from '../query/query-expression.ts'
 import { valueAt } from '../query/query-values.ts'
 import { meanOf } from './advantages.ts'
@@ -21,7 +22,7 @@ import {
   parseRewardPath,
   type RewardExpression,
 } from './reward-expression.ts'
-import { type ChatHistory, readChat } from './rollout.ts'
+import { type ChatHistory, type Policy, readChat } from './rollout.ts'
 
 /** How rollouts are cut, rewarded and put into groups. */
 interface GroupingPlan {
@@ -75,7 +76,7 @@ interface Rollout {
     /** Null where there is nothing at the path. */
     readonly groupKey: string | null
     readonly history: ChatHistory
-    readonly policyVersion: number | null
+    readonly policy: Policy | null
     readonly callId: string
   }[]
   readonly scores: Score[]
@@ -176,14 +177,18 @@ function toTrajectory(
   if (first.groupKey === null) return 'no_group'
   const reward = combineScores(scores, combine)
   if (reward === null) return 'no_reward'
-  const last = later.at(-1) ?? first
+  const { policy } = first
+  const last = (later.at(-1) ?? first).policy
   const parsed = Trajectory.safeParse({
     ...first.history,
     ...(later.length === 0 ? {} : { additional_histories: later.map(({ history }) => history) }),
     reward,
-    initial_policy_version: first.policyVersion,
-    final_policy_version: last.policyVersion,
-    metadata: { call_id: first.callId },
+    initial_policy_version: policy?.step ?? null,
+    final_policy_version: last?.name === policy?.name ? (last?.step ?? null) : null,
+    metadata: {
+      call_id: first.callId,
+      ...(policy && { model: renderTrainedModelName(policy.name, policy.step) }),
+    },
   })
   return parsed.success ? { groupKey: first.groupKey, trajectory: parsed.data } : 'not_a_trajectory'
 }

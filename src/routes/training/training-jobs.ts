@@ -17,6 +17,7 @@ import {
   renderJobDetail,
   renderJobPage,
 } from '../../domain/training/training-job-view.ts'
+import { oldestVersionOf } from '../../domain/training/trajectory-counts.ts'
 import { ApiError, bodyTooLarge } from '../../errors.ts'
 import type { App } from '../../http/app-type.ts'
 import {
@@ -106,9 +107,12 @@ function addCreate(app: App, { models, jobs, ...options }: TrainingJobRoutesOpti
         bytesMax,
       })
       try {
-        requireUsableModel(await models.findModel(content.model_id), caller)
+        const { policy_versions, ...sent } = content
+        const { name } = requireUsableModel(await models.findModel(sent.model_id), caller)
+        const oldest_policy_version = oldestVersionOf(name, policy_versions)
         const created = { id: newId(), created_at_us: nowUs(), created_by: caller.svc_user_id }
-        return renderJob(await jobs.insertJob({ ...content, ...created, idempotency_key }, payload))
+        const job = { ...sent, ...created, oldest_policy_version, idempotency_key }
+        return renderJob(await jobs.insertJob(job, payload))
       } finally {
         await discard()
       }

@@ -59,7 +59,9 @@ export const TrainingJobDetail = z
     policy_lag: z
       .int()
       .nullable()
-      .describe('Steps between the oldest rollout policy and the trained weights.'),
+      .describe(
+        'Steps of the model between the oldest rollout and the trained weights; null when unknown.',
+      ),
     resolved_config: ResolvedConfig.nullable().describe(
       'Settings of the last attempt, with defaults.',
     ),

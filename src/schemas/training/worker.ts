@@ -130,7 +130,7 @@ export const ClaimResponse = z
       .int()
       .nullable()
       .describe(
-        'Step of the parent minus the oldest policy step of the rollouts; null when unknown.',
+        'Step of the parent minus the oldest step of the model in the rollouts, never negative; null when unknown.',
       ),
   })
   .meta({ id: 'ClaimResponse', description: 'A job and its lease.' })

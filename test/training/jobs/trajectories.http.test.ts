@@ -115,6 +115,7 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
       },
     ] = body.trajectory_groups
     expect(trajectory.initial_policy_version).toBe(0)
+    expect(trajectory.metadata.model).toBe('policy:step0')
     const choice = trajectory.messages_and_choices.at(-1)
     expect(choice.token_ids.length).toBe(choice.logprobs.content.length)
   })
@@ -250,6 +251,21 @@ describe('POST /v1/preview/trajectory-groups/from-calls', () => {
     }
     const { body } = await build(testApp, { rollout_by: 'trace_id', limit: 2 })
     expect(body.stats).toMatchObject({ calls: 2, trajectories: 1, left_out: { cut_by_limit: 1 } })
+  })
+
+  it('has one model for the versions of a rollout', async () => {
+    const testApp = await buildTestApp()
+    const models = { a: 'owl:step2', bb: 'owl:step3', ccc: 'owl:step2', dddd: 'fox:step9' }
+    for (const [id, model] of Object.entries(models)) {
+      const fields = { ...asked('Hi'), trace_id: id.length < 3 ? 'one' : 'two' }
+      await trace(testApp, id, fields, { ...said('Ho'), model })
+      await rate(testApp, id, { score: 1 })
+    }
+    const { body } = await build(testApp, { rollout_by: 'trace_id' })
+    expect(body.trajectory_groups[0].trajectories).toMatchObject([
+      { initial_policy_version: 2, final_policy_version: null },
+      { initial_policy_version: 2, final_policy_version: 3, metadata: { model: 'owl:step2' } },
+    ])
   })
 
   it('tells why rollouts were left out', async () => {

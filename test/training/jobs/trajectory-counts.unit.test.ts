@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { countTrajectories } from '../../../src/domain/training/trajectory-counts.ts'
+import {
+  countTrajectories,
+  oldestVersionOf,
+} from '../../../src/domain/training/trajectory-counts.ts'
 import { CHOICE } from '../preview-fixtures.ts'
 
 const SAID = { role: 'assistant', content: 'said by someone' }
@@ -26,7 +29,7 @@ describe('countTrajectories', () => {
       group_count: 2,
       trajectory_count: 5,
       trainable_count: 2,
-      oldest_policy_version: null,
+      policy_versions: new Map(),
     })
   })
 
@@ -39,7 +42,23 @@ describe('countTrajectories', () => {
       ...trajectory([CHOICE]),
       initial_policy_version,
     }))
-    expect(countTrajectories([{ trajectories }]).oldest_policy_version).toBe(oldest)
+    const { policy_versions } = countTrajectories([{ trajectories }])
+    expect(oldestVersionOf('owl', policy_versions)).toBe(oldest)
+  })
+
+  it('takes no policy version of another model', () => {
+    const versionOf = (models: Record<string, number>) => {
+      const trajectories = Object.entries(models).map(([model, initial_policy_version]) => ({
+        ...trajectory([CHOICE]),
+        initial_policy_version,
+        metadata: { model },
+      }))
+      return oldestVersionOf('owl', countTrajectories([{ trajectories }]).policy_versions)
+    }
+    expect(versionOf({ 'owl:step4': 4, 'fox:step2': 2, 'weave:///acme/demo/owl:step3': 3 })).toBe(3)
+    expect(versionOf({ 'fox:step2': 2 })).toBeNull()
+    // A client's own note, which names no step.
+    expect(versionOf({ fox: 2 })).toBe(2)
   })
 
   it('counts a hundred thousand trajectories of one group', () => {
