@@ -66,7 +66,9 @@ const TOKEN_ID = /^token_id:(\d{1,9})$/
  * @param contextTokens - maximum tokens of prompt and answers together
  *
  * Spec: §2.12 messages_and_choices, additional_histories, tools (meaning not shown).
- * Choice: an assistant message that is no choice is context; tokens without a log-probability train.
+ * Choice: an assistant message that is no choice is context; tokens without a log-probability train. Those
+ * of a choice may be fewer than its ids, since a reasoning has ids alone; then none counts, because nothing
+ * tells which tokens they are of.
  */
 export function createTrajectoryReader(
   tokenizer: Tokenizer,
@@ -78,8 +80,11 @@ export function createTrajectoryReader(
 
   function readChoice(choice: Item): ChoiceTokens | null {
     const entries = logprobEntries(choice)
-    const named = listOfIds(choice.token_ids)
+    const named = readIds(choice, 'token_ids')
     const ids = named ?? entries?.map(readEntryId) ?? null
+    if (ids !== null && entries !== null && entries.length > ids.length) {
+      throw new TrajectoryError('logprobs.content of a choice has more tokens than token_ids')
+    }
     if (ids === null || ids.length === 0 || ids.includes(-1)) return null
     const isTold = entries !== null && entries.length === ids.length
     const sampled = ids.map((_, i) => (isTold ? Number(entries[i]?.logprob) : Number.NaN))
@@ -95,7 +100,7 @@ export function createTrajectoryReader(
   }
 
   function readPrompt(choice: Item, before: readonly Item[], { tools }: History): number[] {
-    const named = listOfIds(choice.prompt_token_ids)
+    const named = readIds(choice, 'prompt_token_ids')
     if (named !== null) return named
     // Parsed like a chat request, so that a rollout's prompt has the same tokens.
     const request = { messages: before.map(toMessage), tools: tools ?? null }
@@ -160,10 +165,13 @@ function logprobEntries({ logprobs }: Item): readonly Item[] | null {
   return Array.isArray(content) ? content : null
 }
 
-function listOfIds(value: unknown): number[] | null {
-  const isList =
-    Array.isArray(value) && value.every((id) => Number.isSafeInteger(id) && Number(id) >= 0)
-  return isList ? value : null
+/** Null when the choice has none. @throws TrajectoryError for anything but ids */
+function readIds(choice: Item, field: 'token_ids' | 'prompt_token_ids'): number[] | null {
+  const value = choice[field] ?? null
+  if (value === null) return null
+  const isId = (id: unknown) => Number.isSafeInteger(id) && Number(id) >= 0
+  if (Array.isArray(value) && value.every(isId)) return value
+  throw new TrajectoryError(`${field} of a choice are no list of token ids`)
 }
 
 function startsWith(ids: readonly number[], start: readonly number[]): boolean {

@@ -79,9 +79,16 @@ describe('a choice', () => {
     ])
   })
 
-  it('has no known logarithms when they are not as many as its ids', () => {
-    const [sequence] = read([user('hi'), choice('ab', { token_ids: [50, 51] })])
+  it.each([0, 1])('has no known logarithms when %d are fewer than its ids', (count) => {
+    const content = choice('ab').logprobs.content.slice(0, count)
+    const changes = { token_ids: [50, 51], logprobs: { content } }
+    const [sequence] = read([user('hi'), choice('ab', changes)])
     expect(sequence!.sampled).toEqual([Number.NaN, Number.NaN])
+  })
+
+  it('may leave its ids out by null', () => {
+    const none = { token_ids: null, prompt_token_ids: null }
+    expect(read([user('hi'), choice('ab', none)])).toEqual(read([user('hi'), choice('ab')]))
   })
 
   it('has a prompt with the tools that the rollout had', () => {
@@ -154,10 +161,15 @@ describe('refused', () => {
       expect.objectContaining({ name: 'TrajectoryError' }),
     )
 
-  it('an id outside of the vocabulary', () => refused({ token_ids: [shape.vocab] }))
-  it('an empty prompt', () => refused({ token_ids: [5], prompt_token_ids: [] }))
+  it('an id outside of the vocabulary', () => refused({ token_ids: [shape.vocab], logprobs: null }))
+  it.each([[[-1]], ['x'], [[1.5]], [[50, '51', 2]], [{}], [0]])('ids that are none: %j', (ids) => {
+    refused({ token_ids: ids })
+    refused({ prompt_token_ids: ids })
+  })
+  it.each([[[50, 51]], [[]]])('more logarithms than ids: %j', (token_ids) => refused({ token_ids }))
+  it('an empty prompt', () => refused({ token_ids: [5], prompt_token_ids: [], logprobs: null }))
   it('more tokens than the context has', () =>
-    refused({ token_ids: Array.from({ length: shape.context }, () => 5) }))
+    refused({ token_ids: Array.from({ length: shape.context }, () => 5), logprobs: null }))
   it('messages that cannot be read', () =>
     refused({}, [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }]))
 })
