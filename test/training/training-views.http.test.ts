@@ -126,6 +126,8 @@ describe('training jobs', () => {
     expect(body).toMatchObject({ object: 'list', has_more: true, last_id: all[1] })
     const unknown = await testApp.get(`${JOBS_URL}?after=${UNKNOWN_ID}`)
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'training_job_not_found'])
+    const { body: refused } = await testApp.get(`${JOBS_URL}?status=done`)
+    expect(refused.error.message).toContain('status must be one of queued, running, succeeded, ')
   })
 
   it('of foreign projects read as unknown, in every route', async () => {

@@ -95,6 +95,16 @@ describe('a worker that trains', () => {
     expect((await report(testApp, claimed, 'complete', completion)).status).toBe(200)
   })
 
+  it('must give one of the known reasons for an untrained step', async () => {
+    const testApp = await buildTestApp()
+    await createJobs(testApp, 1)
+    const untrained = { metrics: {}, trained: false, reason: 'no_luck' }
+    const { body } = await report(testApp, await claim(testApp), 'complete', untrained)
+    expect(body.error.message).toContain(
+      'reason must be one of no_choice, no_logprobs, no_variance',
+    )
+  })
+
   it.each(['no_choice', 'no_logprobs', 'no_variance'])(
     'makes a step with the weights of the parent for %s, and says why',
     async (reason) => {

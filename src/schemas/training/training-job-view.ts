@@ -20,7 +20,7 @@ export const TrainingJobListQuery = PageQuery.extend({
     .optional()
     .describe('Only jobs of this model.'),
   status: z
-    .enum(TRAINING_JOB_STATES, `must be ${TRAINING_JOB_STATES.join(', ')}`)
+    .enum(TRAINING_JOB_STATES, `must be one of ${TRAINING_JOB_STATES.join(', ')}`)
     .optional()
     .describe('Only jobs in this state.'),
   order: orderField('creation'),

@@ -221,7 +221,7 @@ export const CompleteRequest = z
     metrics: Numbers.describe('Metrics of the step by name, stored with the checkpoint.'),
     trained: z.boolean().describe('Whether there was anything to train on.'),
     reason: z
-      .enum(UNTRAINED_REASONS, `must be ${UNTRAINED_REASONS.join(', ')}`)
+      .enum(UNTRAINED_REASONS, `must be one of ${UNTRAINED_REASONS.join(', ')}`)
       .nullish()
       .describe('Why there was nothing to train on.'),
   })
