@@ -21,6 +21,16 @@ const DEPTH_MAX = JSON_DEPTH_MAX - 8
 const ATTRIBUTES_MAX = 10_000
 /** Limit: events or links of one span. */
 const EVENTS_MAX = 10_000
+/** The names of the enums' values, each at its number. */
+const SPAN_KINDS = [
+  'SPAN_KIND_UNSPECIFIED',
+  'SPAN_KIND_INTERNAL',
+  'SPAN_KIND_SERVER',
+  'SPAN_KIND_CLIENT',
+  'SPAN_KIND_PRODUCER',
+  'SPAN_KIND_CONSUMER',
+] as const
+const STATUS_CODES = ['STATUS_CODE_UNSET', 'STATUS_CODE_OK', 'STATUS_CODE_ERROR'] as const
 
 /** The span of a message. @throws SpanError */
 export function readSpan(message: Message, source: SpanSource): Span {
@@ -32,7 +42,7 @@ export function readSpan(message: Message, source: SpanSource): Span {
     parent_span_id: readId(message.parentSpanId) || null,
     trace_state: textOf(message.traceState),
     name: textOf(message.name),
-    kind: Number(message.kind ?? 0),
+    kind: readEnum(message.kind, SPAN_KINDS),
     start_ns: readInteger(message.startTimeUnixNano),
     end_ns: readInteger(message.endTimeUnixNano),
     attributes: readAttributes(message.attributes),
@@ -46,7 +56,7 @@ export function readSpan(message: Message, source: SpanSource): Span {
       span_id: readId(link.spanId),
       attributes: readAttributes(link.attributes),
     })),
-    status: { code: Number(status.code ?? 0), message: textOf(status.message) },
+    status: { code: readEnum(status.code, STATUS_CODES), message: textOf(status.message) },
   }
 }
 
@@ -129,6 +139,19 @@ function readInteger(value: unknown): bigint {
     return (BigInt(high) << 32n) | BigInt(value.low >>> 0)
   }
   throw new SpanError('an integer cannot be read')
+}
+
+/**
+ * The number of an enum's value; 0 when absent.
+ *
+ * Spec: none, an addition. Choice: JSON may have the name instead, as protobuf's mapping allows, although OTLP asks for
+ * numbers. Numbers that have no name are kept, since a later version of OTLP may name them.
+ *
+ * @throws SpanError for a name that is not known, and for what is neither
+ */
+function readEnum(value: unknown, names: readonly string[]): number {
+  const named = names.indexOf(value as string)
+  return named === -1 ? Number(readInteger(value)) : named
 }
 
 function isLong(value: unknown): value is Long {
