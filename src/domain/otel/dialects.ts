@@ -3,6 +3,20 @@
  * path with a value wins. Pure data. Paths are dotted attribute keys, or prefixes of flattened ones.
  */
 
+/**
+ * What a convention has at a place. `json`: JSON as a text, or a value that is none. `text`: texts, which stay what
+ * they are even if they read like JSON.
+ */
+export type Form = 'json' | 'text'
+
+export interface Place {
+  readonly path: string
+  readonly form: Form
+}
+
+/** A path alone is that of JSON. */
+type Places = readonly (string | Place)[]
+
 /** What is looked for in a span. */
 export interface Dialect {
   readonly name: string
@@ -13,18 +27,18 @@ export interface Dialect {
   readonly model?: readonly string[]
   readonly provider?: readonly string[]
   /** Messages, prompts or texts that went in. */
-  readonly messages?: readonly string[]
-  readonly system?: readonly string[]
-  readonly tools?: readonly string[]
+  readonly messages?: Places
+  readonly system?: Places
+  readonly tools?: Places
   /** What else went in: arguments of a tool, a query, any value. */
-  readonly input?: readonly string[]
+  readonly input?: Places
   /** Messages or texts of a model that came out. */
-  readonly answers?: readonly string[]
+  readonly answers?: Places
   /** Tool calls of an answer whose text is in another attribute. */
-  readonly toolCalls?: readonly string[]
+  readonly toolCalls?: Places
   /** What else came out. */
-  readonly output?: readonly string[]
-  readonly finish?: readonly string[]
+  readonly output?: Places
+  readonly finish?: Places
   readonly inputTokens?: readonly string[]
   readonly outputTokens?: readonly string[]
   readonly totalTokens?: readonly string[]
@@ -39,6 +53,8 @@ export interface Dialect {
   readonly parameters?: readonly string[]
 }
 
+const text = (path: string): Place => ({ path, form: 'text' })
+
 /** The semantic conventions of OpenTelemetry since 1.37, as the Weave SDK's agent spans write them, too. */
 const GEN_AI: Dialect = {
   name: 'gen_ai',
@@ -48,7 +64,7 @@ const GEN_AI: Dialect = {
   messages: ['gen_ai.input.messages'],
   system: ['gen_ai.system_instructions'],
   tools: ['gen_ai.tool.definitions'],
-  input: ['gen_ai.tool.call.arguments', 'gen_ai.retrieval.query.text'],
+  input: ['gen_ai.tool.call.arguments', text('gen_ai.retrieval.query.text')],
   answers: ['gen_ai.output.messages'],
   output: ['gen_ai.tool.call.result', 'gen_ai.retrieval.documents'],
   finish: ['gen_ai.response.finish_reasons'],
@@ -86,12 +102,12 @@ const OPEN_INFERENCE: Dialect = {
     'reranker.model_name',
   ],
   provider: ['llm.provider', 'llm.system'],
-  messages: ['llm.input_messages', 'llm.prompts'],
+  messages: ['llm.input_messages', text('llm.prompts')],
   tools: ['llm.tools', 'tool.json_schema'],
-  input: ['input.value', 'tool.parameters', 'embedding.text', 'reranker.query'],
+  input: ['input.value', 'tool.parameters', text('embedding.text'), text('reranker.query')],
   answers: ['llm.output_messages', 'llm.choices'],
   output: ['output.value', 'retrieval.documents', 'reranker.output_documents'],
-  finish: ['llm.finish_reason'],
+  finish: [text('llm.finish_reason')],
   inputTokens: ['llm.token_count.prompt'],
   outputTokens: ['llm.token_count.completion'],
   totalTokens: ['llm.token_count.total'],
@@ -114,7 +130,7 @@ const TRACELOOP: Dialect = {
   input: ['traceloop.entity.input'],
   answers: ['gen_ai.completion'],
   output: ['traceloop.entity.output'],
-  finish: ['gen_ai.response.finish_reason'],
+  finish: [text('gen_ai.response.finish_reason')],
   inputTokens: ['gen_ai.usage.prompt_tokens'],
   outputTokens: ['gen_ai.usage.completion_tokens'],
   totalTokens: ['llm.usage.total_tokens'],
@@ -136,10 +152,10 @@ const VERCEL: Dialect = {
   messages: ['ai.prompt.messages', 'ai.prompt'],
   tools: ['ai.prompt.tools'],
   input: ['ai.toolCall.args', 'ai.value', 'ai.values'],
-  answers: ['ai.response.text'],
+  answers: [text('ai.response.text')],
   toolCalls: ['ai.response.toolCalls'],
   output: ['ai.toolCall.result', 'ai.response.object', 'ai.embedding', 'ai.embeddings'],
-  finish: ['ai.response.finishReason'],
+  finish: [text('ai.response.finishReason')],
   inputTokens: ['ai.usage.inputTokens', 'ai.usage.promptTokens', 'ai.usage.tokens'],
   outputTokens: ['ai.usage.outputTokens', 'ai.usage.completionTokens'],
   totalTokens: ['ai.usage.totalTokens'],
@@ -151,15 +167,21 @@ const VERCEL: Dialect = {
   parameters: ['ai.settings'],
 }
 
+/** Requests and responses are JSON as a whole, in which each text is one. */
 const LOGFIRE: Dialect = {
   name: 'logfire',
   op: ['agent_name'],
   model: ['response_data.model', 'request_data.model', 'model_name'],
-  messages: ['request_data.messages', 'request_data.input', 'pydantic_ai.all_messages', 'events'],
+  messages: [
+    text('request_data.messages'),
+    text('request_data.input'),
+    'pydantic_ai.all_messages',
+    'events',
+  ],
   tools: ['request_data.tools'],
   input: ['tool_arguments'],
-  answers: ['response_data.message'],
-  output: ['tool_response', 'final_result', 'response_data.combined_chunk_content'],
+  answers: [text('response_data.message')],
+  output: ['tool_response', 'final_result', text('response_data.combined_chunk_content')],
   inputTokens: ['response_data.usage.prompt_tokens', 'response_data.usage.input_tokens'],
   outputTokens: ['response_data.usage.completion_tokens', 'response_data.usage.output_tokens'],
   totalTokens: ['response_data.usage.total_tokens'],

@@ -25,14 +25,14 @@ export function toSpanCall(span: Span, project_id: string): SpanCall {
   requireUsableSpan(span)
   const reader = readSpanFields(span)
   const { kind } = reader
-  const provider = textOf(reader.take('provider'))
+  const provider = reader.takeText('provider')
   const usage = readSpanUsage(reader, provider)
-  const model = textOf(reader.take('model'))?.slice(0, MODEL_NAME_MAX) ?? null
+  const model = reader.takeText('model')?.slice(0, MODEL_NAME_MAX) ?? null
   const parameters = reader.take('parameters')
   const inputs = readInputs(span, reader, { model, parameters })
   const output = readOutput(span, reader)
-  const op = textOf(reader.take('op'))
-  const displayName = textOf(reader.take('displayName'))
+  const op = reader.takeText('op')
+  const displayName = reader.takeText('displayName')
   const thread_id = reader.takeId('thread')
   const turn_id = reader.takeId('turn')
   const user = reader.takeId('user')
@@ -82,7 +82,9 @@ function readInputs(
   const system = reader.take('system')
   const messages = [
     ...(system ? systemMessages(system.value) : []),
-    ...(sent ? toMessages(eventItems(sent.value, false), 'user') : eventMessages(span, false)),
+    ...(sent
+      ? toMessages(eventItems(sent.value, false), 'user', sent.form)
+      : eventMessages(span, false)),
   ]
   const tools = reader.take('tools')
   const input = reader.take('input')
@@ -99,12 +101,8 @@ function readInputs(
 
 /** Settings of the system come as parts, as texts or as messages. */
 function systemMessages(value: unknown): ChatMessage[] {
-  const parsed = parseText(value)
-  const isParts =
-    Array.isArray(parsed) && parsed.every((item) => isObject(item) && !('role' in item))
-  return isParts
-    ? toMessages([{ role: 'system', parts: parsed }], 'system')
-    : toMessages(parsed, 'system')
+  const isParts = Array.isArray(value) && value.every((item) => isObject(item) && !('role' in item))
+  return toMessages(isParts ? [{ role: 'system', parts: value }] : value, 'system', 'json')
 }
 
 function toTools(value: unknown): unknown {
@@ -122,7 +120,7 @@ function readOutput(span: Span, reader: SpanReader): unknown {
   const calls = reader.take('toolCalls')
   const finish = reader.take('finish')
   const messages = answered
-    ? toMessages(answered.value, 'assistant')
+    ? toMessages(answered.value, 'assistant', answered.form)
     : calls
       ? [{ role: 'assistant', content: null } as ChatMessage]
       : [...eventMessages(span, true), ...laterAnswers(reader)]
@@ -142,16 +140,15 @@ function readOutput(span: Span, reader: SpanReader): unknown {
 /** Answers that a dialect keeps in the same list as its prompts. */
 function laterAnswers(reader: SpanReader): ChatMessage[] {
   const events = reader.take('messages')
-  return events ? toMessages(eventItems(events.value, true), 'assistant') : []
+  return events ? toMessages(eventItems(events.value, true), 'assistant', events.form) : []
 }
 
 /** Of a list of events the questions, or the answers; other lists hold questions alone. */
 function eventItems(value: unknown, isAnswer: boolean): unknown {
-  const parsed = parseText(value)
   const isEvents =
-    Array.isArray(parsed) && parsed.some((item) => isObject(item) && 'event.name' in item)
-  if (!isEvents) return isAnswer ? [] : parsed
-  return parsed.filter((item) => (item['event.name'] === 'gen_ai.choice') === isAnswer)
+    Array.isArray(value) && value.some((item) => isObject(item) && 'event.name' in item)
+  if (!isEvents) return isAnswer ? [] : value
+  return value.filter((item) => (item['event.name'] === 'gen_ai.choice') === isAnswer)
 }
 
 /** Events that hold all messages in one attribute: name to attribute. */
@@ -172,8 +169,10 @@ function eventMessages(span: Span, isAnswer: boolean): ChatMessage[] {
       const system = isAnswer ? undefined : attributes['gen_ai.system_instructions']
       const held = attributes[key]
       return [
-        ...(system === undefined ? [] : systemMessages(system)),
-        ...(held === undefined ? [] : toMessages(held, isAnswer ? 'assistant' : 'user')),
+        ...(system === undefined ? [] : systemMessages(parseText(system))),
+        ...(held === undefined
+          ? []
+          : toMessages(parseText(held), isAnswer ? 'assistant' : 'user', 'json')),
       ]
     }
     const role = roleOfEvent(name)
@@ -181,7 +180,7 @@ function eventMessages(span: Span, isAnswer: boolean): ChatMessage[] {
     const fields = Object.fromEntries(
       Object.entries(attributes).map(([key, value]) => [key, parseText(value)]),
     )
-    return toMessages([{ role, ...fields }], role)
+    return toMessages([{ role, ...fields }], role, 'json')
   })
 }
 
@@ -218,9 +217,4 @@ function toUs(ns: bigint): number {
 function nameOf(name: string): string {
   const visible = name.replace(/[\p{Cc}\p{Cs}]/gu, ' ').trim()
   return visible === '' ? 'span' : visible.slice(0, OP_NAME_MAX).toWellFormed()
-}
-
-function textOf(found: Found | null): string | null {
-  if (found === null) return null
-  return typeof found.value === 'string' && found.value !== '' ? found.value : null
 }

@@ -4,6 +4,7 @@
  */
 
 import { isObject } from '../json/is-object.ts'
+import type { Form } from './dialects.ts'
 import { parseText } from './span-reader.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -28,19 +29,25 @@ interface ToolCall {
 const MESSAGES_MAX = 2_000
 
 /**
- * @param value - messages, one message, texts or one text
+ * @param value - messages, one message, texts or one text; JSON that is parsed
  * @param role - of what names none
+ * @param form - `text`: no text in a list is a message
  */
-export function toMessages(value: unknown, role: string): ChatMessage[] {
-  const parsed = parseText(value)
-  if (isObject(parsed)) {
+export function toMessages(value: unknown, role: string, form: Form): ChatMessage[] {
+  if (isObject(value)) {
     // The whole request of the Vercel AI SDK, in which the system prompt is a separate field.
-    const sent = Array.isArray(parsed.messages) ? parsed.messages : parsed.prompt
-    const system = parsed.system ? toMessages(parsed.system, 'system') : []
-    if (sent !== undefined) return [...system, ...toMessages(sent, role)]
+    const sent = Array.isArray(value.messages) ? value.messages : value.prompt
+    const system = value.system ? toMessages(value.system, 'system', 'text') : []
+    if (sent !== undefined) return [...system, ...toMessages(sent, role, 'text')]
   }
-  const list = Array.isArray(parsed) ? parsed.slice(0, MESSAGES_MAX) : [parsed]
-  return list.flatMap((item) => toMessage(parseText(item), role))
+  const list = Array.isArray(value) ? value.slice(0, MESSAGES_MAX) : [value]
+  return list.flatMap((item) => toMessage(form === 'text' ? item : parseMessage(item), role))
+}
+
+/** Attributes cannot be lists of objects: each message of a list may be JSON of its own. */
+function parseMessage(item: unknown): unknown {
+  const parsed = parseText(item)
+  return isObject(parsed) && typeof parsed.role === 'string' ? parsed : item
 }
 
 function toMessage(item: unknown, role: string): ChatMessage[] {

@@ -1,21 +1,32 @@
 /** Reads a span by the tables of the dialects, and tracks which attributes were used. Pure. */
 import { exceedsDepth, JSON_DEPTH_MAX } from '../json/json-depth.ts'
 import { findAt, growTree, removeAt, type Tree } from './attribute-tree.ts'
-import { DIALECTS, type Dialect, STEP_KINDS, type StepKind } from './dialects.ts'
+import {
+  DIALECTS,
+  type Dialect,
+  type Form,
+  type Place,
+  STEP_KINDS,
+  type StepKind,
+} from './dialects.ts'
 import type { Span } from './span.ts'
 
 type Field = Exclude<keyof Dialect, 'name'>
 
-/** A value and the dialect whose place it was found at. */
+/** A value and what the convention has at its place. */
 export interface Found {
   readonly value: unknown
-  readonly path: string
-  readonly dialect: string
+  readonly form: Form
 }
 
 export interface SpanReader {
-  /** The first value of a field, or null; texts that hold JSON are parsed. It is not shown as an attribute again. */
+  /**
+   * The first value of a field, or null; texts that hold JSON are parsed where the convention has JSON. It is not shown
+   * as an attribute again.
+   */
   take(field: Field): Found | null
+  /** The first value of a field that is a text and not empty, as it stands, for names; or null. */
+  takeText(field: Field): string | null
   /** The first value of a field that is a text of 1 to 128 characters, for ids. */
   takeId(field: Field): string | null
   /** The first value of a field that is a number, or null; missing is not zero. */
@@ -30,20 +41,21 @@ const ID_MAX = 128
 /** Limit: levels of JSON within a text; deeper texts stay texts. */
 const TEXT_DEPTH_MAX = JSON_DEPTH_MAX - 16
 
-interface Place {
-  readonly path: string
+interface KnownPlace extends Place {
   readonly parts: readonly string[]
-  readonly dialect: string
 }
 
 /** Places of a field in all dialects, in their order. */
-const PLACES = new Map<Field, readonly Place[]>()
+const PLACES = new Map<Field, readonly KnownPlace[]>()
 
-function placesOf(field: Field): readonly Place[] {
+function placesOf(field: Field): readonly KnownPlace[] {
   const known = PLACES.get(field)
   if (known) return known
-  const places = DIALECTS.flatMap(({ name: dialect, [field]: paths = [] }) =>
-    paths.map((path) => ({ path, parts: path.split('.'), dialect })),
+  const places = DIALECTS.flatMap(({ [field]: listed = [] }) =>
+    listed.map((item) => {
+      const place: Place = typeof item === 'string' ? { path: item, form: 'json' } : item
+      return { ...place, parts: place.path.split('.') }
+    }),
   )
   PLACES.set(field, places)
   return places
@@ -54,11 +66,11 @@ export function readSpanFields(span: Span): SpanReader {
   parseHolders(tree)
   const taken: string[] = []
   const find = (field: Field, accepts: (value: unknown) => boolean): Found | null => {
-    for (const { path, parts, dialect } of placesOf(field)) {
+    for (const { path, parts, form } of placesOf(field)) {
       const value = findAt(tree, path, parts)
       if (value === undefined || !accepts(value)) continue
       taken.push(path)
-      return { value, path, dialect }
+      return { value, form }
     }
     return null
   }
@@ -66,7 +78,11 @@ export function readSpanFields(span: Span): SpanReader {
   return {
     take(field) {
       const found = find(field, (value) => value !== null && value !== '')
-      return found && { ...found, value: parseText(found.value) }
+      return found?.form === 'json' ? { ...found, value: parseText(found.value) } : found
+    },
+    takeText(field) {
+      const found = find(field, (value) => typeof value === 'string' && value !== '')
+      return found ? (found.value as string) : null
     },
     takeId(field) {
       const found = find(field, (value) => typeof value === 'string' && isId(value))

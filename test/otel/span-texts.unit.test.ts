@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { toSpanCall } from '../../src/domain/otel/span-call.ts'
+import { buildSpan } from './otel-fixtures.ts'
+
+type Json = Record<string, unknown>
+
+const callOf = (attributes: Json) => toSpanCall(buildSpan({ attributes }), 'acme/demo')
+
+const inputsOf = (attributes: Json) => callOf(attributes).start.inputs
+
+/** Texts that read like JSON, or like something that this server looks for. */
+const TEXTS = [
+  '{"answer": 42}',
+  '["a","b"]',
+  '[]',
+  '{"text":"hi","score":1}',
+  '[{"name":"Bob"}]',
+  '{"role":"system","content":"x"}',
+  '"quoted"',
+  '{"prompt":"x"}',
+]
+
+describe('a text that reads like JSON, where a convention has texts', () => {
+  it.each(TEXTS)('is the answer of the Vercel AI SDK as it stands: %s', (text) => {
+    const message = { role: 'assistant', content: text }
+    expect(callOf({ 'ai.response.text': text }).end.output).toEqual({
+      choices: [{ index: 0, message, finish_reason: null }],
+    })
+  })
+
+  it.each(TEXTS)('is a prompt as it stands: %s', (text) => {
+    const messages = [{ role: 'user', content: text }]
+    for (const attributes of [
+      { 'llm.prompts': [text] },
+      { 'llm.prompts.0.prompt.text': text },
+      { 'ai.prompt': JSON.stringify({ prompt: text }) },
+      { request_data: JSON.stringify({ input: text }) },
+      { request_data: JSON.stringify({ input: [text] }) },
+    ]) {
+      expect(inputsOf(attributes).messages).toEqual(messages)
+    }
+  })
+
+  it.each(TEXTS)('is a query or what is embedded as it stands: %s', (text) => {
+    for (const key of ['gen_ai.retrieval.query.text', 'embedding.text', 'reranker.query']) {
+      expect(inputsOf({ [key]: text })).toEqual({ value: text })
+    }
+    const chunks = { response_data: JSON.stringify({ combined_chunk_content: text }) }
+    expect(callOf(chunks).end.output).toBe(text)
+  })
+
+  it.each(TEXTS)('is a name as it stands: %s', (text) => {
+    const { start } = callOf({
+      'traceloop.entity.name': text,
+      'wandb.display_name': text,
+      'gen_ai.provider.name': text,
+      'gen_ai.request.model': text,
+    })
+    expect([start.op_name, start.display_name]).toEqual([text, text])
+    expect([start.attributes.provider, start.inputs.model]).toEqual([text, text])
+  })
+
+  it('is parsed where a convention has JSON', () => {
+    const text = '{"a":[1]}'
+    for (const key of ['gen_ai.tool.call.arguments', 'traceloop.entity.input', 'ai.value']) {
+      expect(inputsOf({ [key]: text })).toEqual({ a: [1] })
+    }
+    for (const key of [
+      'gen_ai.tool.call.result',
+      'traceloop.entity.output',
+      'ai.response.object',
+    ]) {
+      expect(callOf({ [key]: text }).end.output).toEqual({ a: [1] })
+    }
+  })
+
+  it('is a message where a list of the conventions has one in each text', () => {
+    const text = '{"role":"system","parts":[{"type":"text","content":"Be brief."}]}'
+    expect(inputsOf({ 'gen_ai.input.messages': [text, '["hi"]'] }).messages).toEqual([
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: '["hi"]' },
+    ])
+  })
+})
