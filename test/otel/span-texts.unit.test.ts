@@ -82,3 +82,29 @@ describe('a text that reads like JSON, where a convention has texts', () => {
     ])
   })
 })
+
+describe('a value of OpenInference', () => {
+  const valuesOf = (text: string, type: Json) => {
+    const { start, end } = callOf({
+      'input.value': text,
+      'output.value': text,
+      ...Object.fromEntries(Object.entries(type).map(([key, told]) => [`${key}.mime_type`, told])),
+    })
+    return [start.inputs, end.output]
+  }
+
+  it.each(TEXTS)('that is told to be plain text is one: %s', (text) => {
+    for (const type of ['text/plain', 'text/plain; charset=utf-8']) {
+      expect(valuesOf(text, { input: type, output: type })).toEqual([{ value: text }, text])
+    }
+    expect(valuesOf(text, { output: 'text/plain' })[0]).not.toEqual({ value: text })
+  })
+
+  it.each<[string, Json]>([
+    ['told to be JSON', { input: 'application/json', output: 'application/json' }],
+    ['told to be nothing', {}],
+  ])('that is %s is parsed', (_title, type) => {
+    expect(valuesOf('{"a":1}', type)).toEqual([{ a: 1 }, { a: 1 }])
+    expect(valuesOf('hi', type)).toEqual([{ value: 'hi' }, 'hi'])
+  })
+})

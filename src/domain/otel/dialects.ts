@@ -12,6 +12,8 @@ export type Form = 'json' | 'text'
 export interface Place {
   readonly path: string
   readonly form: Form
+  /** Where the media type of the value is told, if at all: `text/plain` makes it a text. */
+  readonly mimeType?: string
 }
 
 /** A path alone is that of JSON. */
@@ -54,6 +56,7 @@ export interface Dialect {
 }
 
 const text = (path: string): Place => ({ path, form: 'text' })
+const typed = (path: string, mimeType: string): Place => ({ path, form: 'json', mimeType })
 
 /** The semantic conventions of OpenTelemetry since 1.37, as the Weave SDK's agent spans write them, too. */
 const GEN_AI: Dialect = {
@@ -104,9 +107,18 @@ const OPEN_INFERENCE: Dialect = {
   provider: ['llm.provider', 'llm.system'],
   messages: ['llm.input_messages', text('llm.prompts')],
   tools: ['llm.tools', 'tool.json_schema'],
-  input: ['input.value', 'tool.parameters', text('embedding.text'), text('reranker.query')],
+  input: [
+    typed('input.value', 'input.mime_type'),
+    'tool.parameters',
+    text('embedding.text'),
+    text('reranker.query'),
+  ],
   answers: ['llm.output_messages', 'llm.choices'],
-  output: ['output.value', 'retrieval.documents', 'reranker.output_documents'],
+  output: [
+    typed('output.value', 'output.mime_type'),
+    'retrieval.documents',
+    'reranker.output_documents',
+  ],
   finish: [text('llm.finish_reason')],
   inputTokens: ['llm.token_count.prompt'],
   outputTokens: ['llm.token_count.completion'],

@@ -66,11 +66,11 @@ export function readSpanFields(span: Span): SpanReader {
   parseHolders(tree)
   const taken: string[] = []
   const find = (field: Field, accepts: (value: unknown) => boolean): Found | null => {
-    for (const { path, parts, form } of placesOf(field)) {
-      const value = findAt(tree, path, parts)
+    for (const place of placesOf(field)) {
+      const value = findAt(tree, place.path, place.parts)
       if (value === undefined || !accepts(value)) continue
-      taken.push(path)
-      return { value, form }
+      taken.push(place.path)
+      return { value, form: formAt(tree, place) }
     }
     return null
   }
@@ -98,6 +98,12 @@ export function readSpanFields(span: Span): SpanReader {
       return tree
     },
   }
+}
+
+/** What the span itself says of a value counts before what its convention has there. */
+function formAt(tree: Tree, { form, mimeType }: Place): Form {
+  const told = mimeType === undefined ? undefined : findAt(tree, mimeType)
+  return typeof told === 'string' && /^text\/plain\b/i.test(told) ? 'text' : form
 }
 
 function wordOf(kind: string): string {
