@@ -5,9 +5,10 @@
 
 /**
  * What a convention has at a place. `json`: JSON as a text, or a value that is none. `text`: texts, which stay what
- * they are even if they read like JSON.
+ * they are even if they read like JSON. `flattened`: messages with a key for each field, in which a content that is a
+ * list of parts is JSON as a text.
  */
-export type Form = 'json' | 'text'
+export type Form = 'json' | 'text' | 'flattened'
 
 export interface Place {
   readonly path: string
@@ -56,6 +57,7 @@ export interface Dialect {
 }
 
 const text = (path: string): Place => ({ path, form: 'text' })
+const flattened = (path: string): Place => ({ path, form: 'flattened' })
 const typed = (path: string, mimeType: string): Place => ({ path, form: 'json', mimeType })
 
 /** The semantic conventions of OpenTelemetry since 1.37, as the Weave SDK's agent spans write them, too. */
@@ -137,10 +139,10 @@ const TRACELOOP: Dialect = {
   kind: ['traceloop.span.kind', 'llm.request.type'],
   op: ['traceloop.entity.name', 'traceloop.workflow.name'],
   model: ['llm.response.model'],
-  messages: ['gen_ai.prompt'],
+  messages: [flattened('gen_ai.prompt')],
   tools: ['llm.request.functions'],
   input: ['traceloop.entity.input'],
-  answers: ['gen_ai.completion'],
+  answers: [flattened('gen_ai.completion')],
   output: ['traceloop.entity.output'],
   finish: [text('gen_ai.response.finish_reason')],
   inputTokens: ['gen_ai.usage.prompt_tokens'],

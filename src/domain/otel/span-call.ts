@@ -177,10 +177,10 @@ function eventMessages(span: Span, isAnswer: boolean): ChatMessage[] {
     }
     const role = roleOfEvent(name)
     if (role === null || (name === 'gen_ai.choice') !== isAnswer) return []
-    const fields = Object.fromEntries(
-      Object.entries(attributes).map(([key, value]) => [key, parseText(value)]),
+    const fields = Object.entries(attributes).map(([key, value]) =>
+      key === 'content' ? [key, value] : [key, parseText(value)],
     )
-    return toMessages([{ role, ...fields }], role, 'json')
+    return toMessages([{ role, ...Object.fromEntries(fields) }], role, 'flattened')
   })
 }
 

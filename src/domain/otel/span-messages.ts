@@ -5,6 +5,7 @@
 
 import { isObject } from '../json/is-object.ts'
 import type { Form } from './dialects.ts'
+import { readEncodedParts } from './encoded-parts.ts'
 import { parseText } from './span-reader.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -31,7 +32,7 @@ const MESSAGES_MAX = 2_000
 /**
  * @param value - messages, one message, texts or one text; JSON that is parsed
  * @param role - of what names none
- * @param form - `text`: no text in a list is a message
+ * @param form - `text`: no text in a list is a message; `flattened`: contents may be parts as JSON
  */
 export function toMessages(value: unknown, role: string, form: Form): ChatMessage[] {
   if (isObject(value)) {
@@ -41,7 +42,7 @@ export function toMessages(value: unknown, role: string, form: Form): ChatMessag
     if (sent !== undefined) return [...system, ...toMessages(sent, role, 'text')]
   }
   const list = Array.isArray(value) ? value.slice(0, MESSAGES_MAX) : [value]
-  return list.flatMap((item) => toMessage(form === 'text' ? item : parseMessage(item), role))
+  return list.flatMap((item) => toMessage(form === 'text' ? item : parseMessage(item), role, form))
 }
 
 /** Attributes cannot be lists of objects: each message of a list may be JSON of its own. */
@@ -50,34 +51,40 @@ function parseMessage(item: unknown): unknown {
   return isObject(parsed) && typeof parsed.role === 'string' ? parsed : item
 }
 
-function toMessage(item: unknown, role: string): ChatMessage[] {
+function toMessage(item: unknown, role: string, form: Form): ChatMessage[] {
   if (!isObject(item)) return [{ role, content: item ?? null }]
   // Wrapped in OpenInference's way, and in that of events with a body.
   for (const wrapper of ['message', 'prompt', 'completion'] as const) {
     const inner = item[wrapper]
     if (!isObject(inner)) continue
-    const [first, ...others] = toMessage(inner, role)
+    const [first, ...others] = toMessage(inner, role, 'json')
     return first ? [withFinish(first, item), ...others] : []
   }
   const own = textOr(item.role, roleOfEvent(item['event.name']) ?? role)
   if (item.text !== undefined && item.content === undefined && item.role === undefined) {
     return [withFinish({ role: own, content: item.text }, item)]
   }
-  const parts = partsOf(item)
+  const parts = partsOf(item, own, form)
   if (parts === null) return [withFinish(plainMessage(item, own), item)]
   return partMessages(parts, own, item)
 }
 
 /** The parts of a message in the semantic conventions, in OpenInference and in the Vercel AI SDK. */
-function partsOf(item: Json): Json[] | null {
-  const list = item.parts ?? item.contents ?? item.content
-  const parsed = parseText(list)
-  if (!Array.isArray(parsed) || !parsed.every(isObject)) return null
-  return parsed.map((part) => (isObject(part.message_content) ? part.message_content : part))
+function partsOf(item: Json, role: string, form: Form): Json[] | null {
+  const list = parseText(item.parts ?? item.contents) ?? contentOf(item, role, form)
+  if (!Array.isArray(list) || !list.every(isObject)) return null
+  return list.map((part) => (isObject(part.message_content) ? part.message_content : part))
+}
+
+/** A content that is a text stays one, unless its convention has no other way to write parts. */
+function contentOf(item: Json, role: string, form: Form): unknown {
+  if (form !== 'flattened') return item.content
+  const callIds = toToolCalls(item.tool_calls).map(({ id }) => id)
+  return readEncodedParts(item.content, { role, callIds })
 }
 
 function plainMessage(item: Json, role: string): ChatMessage {
-  const message = namedMessage(item, role, parseIfParts(item.content) ?? null)
+  const message = namedMessage(item, role, item.content ?? null)
   const calls = toToolCalls(item.tool_calls)
   if (calls.length > 0) message.tool_calls = calls
   return message
@@ -103,7 +110,7 @@ function partMessages(parts: readonly Json[], role: string, item: Json): ChatMes
     else if (type === 'tool_call_response' || type === 'tool_result' || type === 'tool_return') {
       results.push(toToolMessage(part))
     } else if (type === 'reasoning' || type === 'thinking') {
-      reasoning += textOr(part.content ?? part.text, '')
+      reasoning += textOr(part.content ?? part.text ?? part.thinking, '')
     } else contents.push(toContent(part, type))
   }
   const message = namedMessage(item, role, joinContents(contents))
@@ -185,11 +192,6 @@ export function roleOfEvent(name: unknown): string | null {
   const match = /^gen_ai\.(system|user|assistant|tool)\.message$/.exec(String(name))
   if (match?.[1]) return match[1]
   return name === 'gen_ai.choice' ? 'assistant' : null
-}
-
-function parseIfParts(content: unknown): unknown {
-  const parsed = parseText(content)
-  return Array.isArray(parsed) ? parsed : content
 }
 
 function textOr(value: unknown, fallback: string): string {

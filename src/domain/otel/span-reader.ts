@@ -78,7 +78,10 @@ export function readSpanFields(span: Span): SpanReader {
   return {
     take(field) {
       const found = find(field, (value) => value !== null && value !== '')
-      return found?.form === 'json' ? { ...found, value: parseText(found.value) } : found
+      if (found === null || found.form === 'text') return found
+      // What is JSON as a whole is not flattened.
+      const form = typeof found.value === 'string' ? 'json' : found.form
+      return { value: parseText(found.value), form }
     },
     takeText(field) {
       const found = find(field, (value) => typeof value === 'string' && value !== '')

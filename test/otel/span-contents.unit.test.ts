@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest'
+import { toSpanCall } from '../../src/domain/otel/span-call.ts'
+import { buildSpan } from './otel-fixtures.ts'
+
+type Json = Record<string, unknown>
+
+/** The first message that went in, and the first that came out. */
+function messagesOf(attributes: Json, events: readonly [string, Json][] = []) {
+  const span = buildSpan({
+    attributes,
+    events: events.map(([name, values]) => ({
+      ...{ name, time_unix_nano: '1', attributes: values },
+    })),
+  })
+  const { start, end } = toSpanCall(span, 'acme/demo')
+  const { choices } = (end.output ?? {}) as { choices?: { message: Json }[] }
+  return [(start.inputs.messages as Json[] | undefined)?.[0], choices?.[0]?.message]
+}
+
+/** Places of one content, as a prompt and as an answer. */
+const PLACES: readonly [string, (content: string) => [Json, [string, Json][]?]][] = [
+  [
+    'OpenInference',
+    (content) => [
+      {
+        'llm.input_messages.0.message.role': 'user',
+        'llm.input_messages.0.message.content': content,
+        'llm.output_messages.0.message.role': 'assistant',
+        'llm.output_messages.0.message.content': content,
+      },
+    ],
+  ],
+  ['OpenLLMetry', (content) => [flattened(content)]],
+  [
+    'Logfire',
+    (content) => [
+      {
+        request_data: JSON.stringify({ messages: [{ role: 'user', content }] }),
+        response_data: JSON.stringify({ message: { role: 'assistant', content } }),
+      },
+    ],
+  ],
+  [
+    'the conventions',
+    (content) => [
+      {
+        'gen_ai.input.messages': JSON.stringify([{ role: 'user', content }]),
+        'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', content }]),
+      },
+    ],
+  ],
+  [
+    'events',
+    (content) => [
+      {},
+      [
+        ['gen_ai.user.message', { content }],
+        ['gen_ai.choice', { message: JSON.stringify({ role: 'assistant', content }) }],
+      ],
+    ],
+  ],
+]
+
+function flattened(content: unknown): Json {
+  return {
+    'gen_ai.prompt.0.role': 'user',
+    'gen_ai.prompt.0.content': content,
+    'gen_ai.completion.0.role': 'assistant',
+    'gen_ai.completion.0.content': content,
+  }
+}
+
+const TEXTS = [
+  '["a","b"]',
+  '[]',
+  '{"text":"hi"}',
+  '"quoted"',
+  '[{"name":"Bob","age":3}]',
+  '[{"type":"tool_call","name":"rm"}]',
+  '[{"type":"tool-call","toolName":"rm","toolCallId":"c1","input":{}}]',
+  '[{"type":"tool_use","id":"c1","name":"rm","input":{}}]',
+  '[{"type":"reasoning","content":"x"}]',
+  '[ {"text": "cat"}, {"text": "cat"}]',
+  '[{"type":"text","text":"cat"},{"name":"Bob"}]',
+  '[{"type":"text","text":"cat","age":3}]',
+  '[{"type":"text","text":["cat"]}]',
+  '[{"type":"text"}]',
+]
+
+describe.each(PLACES)('a content in %s that is a text', (_title, place) => {
+  it.each(TEXTS)('stays one: %s', (content) => {
+    expect(messagesOf(...place(content))).toEqual([
+      { role: 'user', content },
+      { role: 'assistant', content },
+    ])
+  })
+})
+
+describe('a content that OpenLLMetry wrote as JSON', () => {
+  const URL = { type: 'image_url', image_url: { url: 'https://x/y.png' } }
+  const SOURCE = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA' } }
+
+  it.each<[string, Json[], unknown]>([
+    [
+      'texts',
+      [
+        { type: 'text', text: 'hi ' },
+        { type: 'text', text: 'ho' },
+      ],
+      'hi ho',
+    ],
+    [
+      'images',
+      [{ type: 'text', text: 'see' }, URL, SOURCE],
+      [{ type: 'text', text: 'see' }, URL, SOURCE],
+    ],
+    ['texts to be cached', [{ type: 'text', text: 'hi', cache_control: {} }], 'hi'],
+  ])('is a list of %s', (_title, parts, content) => {
+    expect(messagesOf(flattened(JSON.stringify(parts)))).toEqual([
+      { role: 'user', content },
+      { role: 'assistant', content },
+    ])
+  })
+
+  it('has thoughts, which are no content', () => {
+    const parts = [
+      { type: 'thinking', thinking: 'hm', signature: 's' },
+      { type: 'text', text: 'hi' },
+    ]
+    const [, answer] = messagesOf(flattened(JSON.stringify(parts)))
+    expect(answer).toEqual({ role: 'assistant', content: 'hi', reasoning_content: 'hm' })
+  })
+
+  it.each([
+    { type: 'tool_result', tool_use_id: 'c1', content: '2' },
+    {
+      type: 'tool-result',
+      toolCallId: 'c1',
+      toolName: 'add',
+      output: { type: 'text', value: '2' },
+    },
+  ])('has results of tools in prompts, and none in answers: %o', (part) => {
+    const text = JSON.stringify([part])
+    const [asked, answer] = messagesOf(flattened(text))
+    expect(asked).toMatchObject({ role: 'tool', content: '2' })
+    expect(answer).toEqual({ role: 'assistant', content: text })
+  })
+
+  it('repeats tool calls that the message names, and makes none', () => {
+    const used = { type: 'tool_use', id: 'c1', name: 'add', input: { a: 1 } }
+    const [, answer] = messagesOf({
+      ...flattened(JSON.stringify([used])),
+      'gen_ai.completion.0.tool_calls.0.id': 'c1',
+      'gen_ai.completion.0.tool_calls.0.name': 'add',
+      'gen_ai.completion.0.tool_calls.0.arguments': '{"a":1}',
+    })
+    const call = { id: 'c1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } }
+    expect(answer).toEqual({ role: 'assistant', content: [used], tool_calls: [call] })
+  })
+
+  it('is a text within messages that are JSON as a whole', () => {
+    const content = '[{"type":"text","text":"hi"}]'
+    const attributes = { 'gen_ai.prompt': JSON.stringify([{ role: 'user', content }]) }
+    expect(messagesOf(attributes)[0]).toEqual({ role: 'user', content })
+  })
+})
