@@ -244,6 +244,43 @@ describe('a span as a call', () => {
     expect(({} as Json).polluted).toBeUndefined()
   })
 
+  it.each<[string, Json, [string, string]]>([
+    [
+      'the conventions',
+      { 'gen_ai.request.model': 'gpt-4o', 'gen_ai.response.model': 'gpt-4o-2024-08-06' },
+      ['gpt-4o', 'gpt-4o-2024-08-06'],
+    ],
+    ['an answer alone', { 'gen_ai.response.model': 'a' }, ['a', 'a']],
+    ['a request alone', { 'gen_ai.request.model': 'a' }, ['a', 'a']],
+    [
+      'OpenInference',
+      { 'llm.model_name': 'a-1', 'llm.invocation_parameters': '{"model":"a","seed":1}' },
+      ['a', 'a-1'],
+    ],
+    ['settings alone', { 'llm.invocation_parameters': '{"model":"a"}' }, ['a', 'a']],
+    [
+      'OpenInference, which names both',
+      { 'llm.request.model_name': 'a', 'llm.response.model_name': 'a-1', 'llm.model_name': 'b' },
+      ['a', 'a-1'],
+    ],
+    ['the Vercel AI SDK', { 'ai.model.id': 'a', 'ai.response.model': 'a-1' }, ['a', 'a-1']],
+    ['Logfire', { request_data: '{"model":"a"}', response_data: '{"model":"a-1"}' }, ['a', 'a-1']],
+  ])('inputs have the model that was asked, usage the one that answered: %s', (...row) => {
+    const [, attributes, [requested, answering]] = row
+    const { start, end } = callOf({ 'gen_ai.usage.input_tokens': 1, ...attributes })
+    expect(start.inputs.model).toBe(requested)
+    expect(Object.keys((end.summary as { usage: Json }).usage)).toEqual([answering])
+  })
+
+  it('tells the number of choices as chat requests do', () => {
+    const { inputs } = callOf({
+      'gen_ai.request.model': 'm',
+      'gen_ai.request.choice.count': 2,
+      'gen_ai.request.seed': 7,
+    }).start
+    expect(inputs).toEqual({ model: 'm', n: 2, seed: 7 })
+  })
+
   it.each([
     ['a zero stays a zero', { 'gen_ai.usage.input_tokens': 0 }, { prompt_tokens: 0 }],
     [

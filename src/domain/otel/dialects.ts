@@ -27,6 +27,9 @@ export interface Dialect {
   readonly kind?: readonly string[]
   /** A better name of the operation than the span's. */
   readonly op?: readonly string[]
+  /** The model that was asked for. */
+  readonly requestedModel?: readonly string[]
+  /** The model that answered, or whichever the dialect names. */
   readonly model?: readonly string[]
   readonly provider?: readonly string[]
   /** Messages, prompts or texts that went in. */
@@ -64,7 +67,8 @@ const typed = (path: string, mimeType: string): Place => ({ path, form: 'json', 
 const GEN_AI: Dialect = {
   name: 'gen_ai',
   kind: ['gen_ai.operation.name'],
-  model: ['gen_ai.response.model', 'gen_ai.request.model'],
+  requestedModel: ['gen_ai.request.model'],
+  model: ['gen_ai.response.model'],
   provider: ['gen_ai.provider.name', 'gen_ai.system'],
   messages: ['gen_ai.input.messages'],
   system: ['gen_ai.system_instructions'],
@@ -99,10 +103,10 @@ const GEN_AI: Dialect = {
 const OPEN_INFERENCE: Dialect = {
   name: 'openinference',
   kind: ['openinference.span.kind'],
+  requestedModel: ['llm.request.model_name'],
   model: [
     'llm.response.model_name',
     'llm.model_name',
-    'llm.request.model_name',
     'embedding.model_name',
     'reranker.model_name',
   ],
@@ -161,7 +165,8 @@ const VERCEL: Dialect = {
   name: 'vercel',
   kind: ['ai.operationId'],
   op: ['ai.telemetry.functionId'],
-  model: ['ai.response.model', 'ai.model.id'],
+  requestedModel: ['ai.model.id'],
+  model: ['ai.response.model'],
   provider: ['ai.model.provider'],
   messages: ['ai.prompt.messages', 'ai.prompt'],
   tools: ['ai.prompt.tools'],
@@ -185,7 +190,8 @@ const VERCEL: Dialect = {
 const LOGFIRE: Dialect = {
   name: 'logfire',
   op: ['agent_name'],
-  model: ['response_data.model', 'request_data.model', 'model_name'],
+  requestedModel: ['request_data.model', 'model_name'],
+  model: ['response_data.model'],
   messages: [
     text('request_data.messages'),
     text('request_data.input'),

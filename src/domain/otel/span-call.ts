@@ -4,11 +4,12 @@ import { isObject } from '../json/is-object.ts'
 import { MODEL_KINDS } from './dialects.ts'
 import { requireUsableSpan, type Span } from './span.ts'
 import { type ChatMessage, roleOfEvent, toMessages, toToolCalls } from './span-messages.ts'
-import { type Found, parseText, readSpanFields, type SpanReader } from './span-reader.ts'
+import { parseText, readSpanFields, type SpanReader } from './span-reader.ts'
 import { readSpanUsage } from './span-usage.ts'
 
 /** Limit: characters of an operation's name, as of a call that is started; longer ones are cut. */
 const OP_NAME_MAX = 1024
+/** Limit: characters of the model by which usage is counted; longer ones are cut. */
 const MODEL_NAME_MAX = 256
 
 interface SpanCall {
@@ -27,16 +28,16 @@ export function toSpanCall(span: Span, project_id: string): SpanCall {
   const { kind } = reader
   const provider = reader.takeText('provider')
   const usage = readSpanUsage(reader, provider)
-  const model = reader.takeText('model')?.slice(0, MODEL_NAME_MAX) ?? null
-  const parameters = reader.take('parameters')
-  const inputs = readInputs(span, reader, { model, parameters })
+  const request = readRequest(reader)
+  const inputs = readInputs(span, reader, request)
   const output = readOutput(span, reader)
   const op = reader.takeText('op')
   const displayName = reader.takeText('displayName')
   const thread_id = reader.takeId('thread')
   const turn_id = reader.takeId('turn')
   const user = reader.takeId('user')
-  const isModelCall = kind === null ? model !== null : MODEL_KINDS.has(kind)
+  const { answering } = request
+  const isModelCall = kind === null ? answering !== null : MODEL_KINDS.has(kind)
   return {
     start: {
       project_id,
@@ -63,20 +64,48 @@ export function toSpanCall(span: Span, project_id: string): SpanCall {
       ended_at_us: toUs(span.end_ns > span.start_ns ? span.end_ns : span.start_ns),
       output,
       exception: readException(span),
-      summary: usage !== null && isModelCall ? { usage: { [model ?? 'unknown']: usage } } : {},
+      summary: usage !== null && isModelCall ? { usage: { [answering ?? 'unknown']: usage } } : {},
     },
   }
 }
 
-interface RequestFields {
-  readonly model: string | null
-  readonly parameters: Found | null
+interface SpanRequest {
+  readonly requested: string | null
+  readonly answering: string | null
+  readonly settings: Record<string, unknown>
+}
+
+/**
+ * The models and the settings of a request.
+ *
+ * Spec: none, an addition. Choice: inputs have the model that was asked for, and usage is that of the model that
+ * answered, which may have a price of its own. Where only one is named, it counts as both.
+ */
+function readRequest(reader: SpanReader): SpanRequest {
+  const parameters = reader.take('parameters')?.value
+  const { model, choice, ...settings }: Record<string, unknown> = isObject(parameters)
+    ? parameters
+    : {}
+  const setting = typeof model === 'string' && model !== '' ? model : null
+  const asked = reader.takeText('requestedModel') ?? setting
+  const answered = reader.takeText('model')
+  return {
+    requested: asked ?? answered,
+    answering: (answered ?? asked)?.slice(0, MODEL_NAME_MAX) ?? null,
+    settings: { ...settings, ...choiceFields(choice) },
+  }
+}
+
+/** The conventions name the number of choices `choice.count`, and chat requests name it `n`. */
+function choiceFields(choice: unknown): Record<string, unknown> {
+  if (choice === undefined) return {}
+  return isObject(choice) && choice.count !== undefined ? { n: choice.count } : { choice }
 }
 
 function readInputs(
   span: Span,
   reader: SpanReader,
-  request: RequestFields,
+  { requested, settings }: SpanRequest,
 ): Record<string, unknown> {
   const sent = reader.take('messages')
   const system = reader.take('system')
@@ -88,10 +117,9 @@ function readInputs(
   ]
   const tools = reader.take('tools')
   const input = reader.take('input')
-  const parameters = request.parameters?.value
   return {
-    ...(request.model === null ? {} : { model: request.model }),
-    ...(isObject(parameters) ? parameters : {}),
+    ...(requested === null ? {} : { model: requested }),
+    ...settings,
     ...(messages.length > 0 ? { messages } : {}),
     ...(tools ? { tools: toTools(tools.value) } : {}),
     // What a library repeats as one value beside its messages is not shown twice.

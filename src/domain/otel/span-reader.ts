@@ -14,7 +14,7 @@ import type { Span } from './span.ts'
 type Field = Exclude<keyof Dialect, 'name'>
 
 /** A value and what the convention has at its place. */
-export interface Found {
+interface Found {
   readonly value: unknown
   readonly form: Form
 }
