@@ -223,11 +223,11 @@ describe('a span as a call', () => {
     const events = [
       { 'event.name': 'gen_ai.system.message', content: 'Be brief.' },
       { 'event.name': 'gen_ai.tool.message', id: 'c1', content: '2' },
-      ...[choice(0, 'ho'), choice(1, 'hey')],
+      ...[choice(0, 'ho'), null, choice(1, 'hey')],
     ]
     const { start, end } = callOf({ events: JSON.stringify(events) })
     const result = { role: 'tool', content: '2', tool_call_id: 'c1' }
-    expect(start.inputs.messages).toEqual([SYSTEM, result])
+    expect(start.inputs.messages).toEqual([SYSTEM, result, { role: 'user', content: null }])
     expect(end.output).toMatchObject({
       choices: [{ message: { content: 'ho' } }, { index: 1, message: { content: 'hey' } }],
     })

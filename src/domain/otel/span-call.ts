@@ -176,7 +176,8 @@ function eventItems(value: unknown, isAnswer: boolean): unknown {
   const isEvents =
     Array.isArray(value) && value.some((item) => isObject(item) && 'event.name' in item)
   if (!isEvents) return isAnswer ? [] : value
-  return value.filter((item) => (item['event.name'] === 'gen_ai.choice') === isAnswer)
+  const isChoice = (item: unknown) => isObject(item) && item['event.name'] === 'gen_ai.choice'
+  return value.filter((item) => isChoice(item) === isAnswer)
 }
 
 /** Events that hold all messages in one attribute: name to attribute. */
