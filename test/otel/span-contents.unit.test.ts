@@ -96,6 +96,28 @@ describe.each(PLACES)('a content in %s that is a text', (_title, place) => {
   })
 })
 
+describe('what is no message in a place of messages', () => {
+  it.each<[string, unknown]>([
+    ['{"answer":42}', { answer: 42 }],
+    ['[{"type":"tool_call","name":"rm"}]', { type: 'tool_call', name: 'rm' }],
+    [
+      '[{"type":"function_call_output","output":"2"}]',
+      { type: 'function_call_output', output: '2' },
+    ],
+  ])('is the content of one: %s', (text, content) => {
+    const attributes = { 'gen_ai.input.messages': text, 'gen_ai.output.messages': text }
+    expect(messagesOf(attributes)).toEqual([
+      { role: 'user', content },
+      { role: 'assistant', content },
+    ])
+  })
+
+  it('is no content when it tells only why an answer ended', () => {
+    const [, answer] = messagesOf({ 'gen_ai.completion.0.finish_reason': 'stop' })
+    expect(answer).toEqual({ role: 'assistant', content: null })
+  })
+})
+
 describe('a content that OpenLLMetry wrote as JSON', () => {
   const URL = { type: 'image_url', image_url: { url: 'https://x/y.png' } }
   const SOURCE = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA' } }

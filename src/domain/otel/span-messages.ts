@@ -29,6 +29,9 @@ interface ToolCall {
 /** Limit: messages of one span converted to chat messages; further ones are left unchanged. */
 const MESSAGES_MAX = 2_000
 
+/** One of them makes an object a message; what has none is the content of one. */
+const MESSAGE_KEYS = ['role', 'content', 'parts', 'contents', 'tool_calls', 'finish_reason']
+
 /**
  * @param value - messages, one message, texts or one text; JSON that is parsed
  * @param role - of what names none
@@ -64,6 +67,7 @@ function toMessage(item: unknown, role: string, form: Form): ChatMessage[] {
   if (item.text !== undefined && item.content === undefined && item.role === undefined) {
     return [withFinish({ role: own, content: item.text }, item)]
   }
+  if (!MESSAGE_KEYS.some((key) => item[key] !== undefined)) return [{ role: own, content: item }]
   const parts = partsOf(item, own, form)
   if (parts === null) return [withFinish(plainMessage(item, own), item)]
   return partMessages(parts, own, item)
