@@ -193,7 +193,8 @@ function withFinish(message: ChatMessage, item: Json): ChatMessage {
 
 /** An event name like `gen_ai.user.message` contains the role of the message. */
 export function roleOfEvent(name: unknown): string | null {
-  const match = /^gen_ai\.(system|user|assistant|tool)\.message$/.exec(String(name))
+  if (typeof name !== 'string') return null
+  const match = /^gen_ai\.(system|user|assistant|tool)\.message$/.exec(name)
   if (match?.[1]) return match[1]
   return name === 'gen_ai.choice' ? 'assistant' : null
 }
