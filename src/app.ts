@@ -271,9 +271,7 @@ async function registerTraceRoutes(
   await scope.register(statsRoutes, { stats: deps.stats, prices: deps.prices })
   await scope.register(usageRoutes, { usage: deps.usage, prices: deps.prices })
   await scope.register(feedbackRoutes, {
-    feedback: deps.feedback,
-    payloadBytesMax: config.feedbackPayloadBytesMax,
-    nowUs,
+    ...{ feedback: deps.feedback, payloadBytesMax: config.feedbackPayloadBytesMax, nowUs },
   })
   await scope.register(feedbackQueryRoutes, { feedback: deps.feedback })
   await scope.register(feedbackStatsRoutes, { feedback: deps.feedback, nowUs })

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { ProjectRetention } from '../../src/domain/projects/retention.ts'
+import { createStepGate } from '../../src/domain/projects/step-gate.ts'
 import { createRemovalRound } from '../../src/retention/removal-round.ts'
 import { repeatRounds } from '../../src/retention/remover.ts'
-import { createStepGate } from '../../src/retention/step-gate.ts'
 import type { RetentionStore } from '../../src/store/api/projects/retention.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 

@@ -6,8 +6,8 @@
  */
 import { requireAccess } from '../../domain/access/permissions.ts'
 import { resolveRetention } from '../../domain/projects/retention.ts'
+import type { StepGate } from '../../domain/projects/step-gate.ts'
 import type { App } from '../../http/app-type.ts'
-import type { StepGate } from '../../retention/step-gate.ts'
 import {
   IngestSamplingResponse,
   ProjectOnlyRequest,
