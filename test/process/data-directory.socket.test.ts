@@ -3,6 +3,7 @@ import {
   cpSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -118,6 +119,20 @@ describe('a data directory that changes under its server', () => {
       expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('restart')])
     }, 5000)
     await server.stop()
+  })
+
+  it('belongs to the server that was started in its place, also when the first one stops', async () => {
+    const dataDir = join(makeTempDir(), 'data')
+    const first = await spawnServer({ WEFT_DATA_DIR: dataDir })
+    renameSync(dataDir, `${dataDir}-moved`)
+    const second = await spawnServer({ WEFT_DATA_DIR: dataDir })
+    expect(await first.stop()).toEqual({ code: 0, signal: null })
+    expect(readFileSync(join(dataDir, 'weft.pid'), 'utf8')).toBe(`${second.process.pid}\n`)
+    const env = { ...INHERITED, WEFT_DATA_DIR: dataDir }
+    const backup = ['src/backup.ts', '--to', `${dataDir}-copy`]
+    expect((await run(process.execPath, backup, { env })).stderr).toBe('')
+    await second.stop()
+    expect(readdirSync(dataDir).filter((name) => /sock|pid|\.s$/.test(name))).toEqual([])
   })
 })
 

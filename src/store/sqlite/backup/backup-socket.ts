@@ -5,10 +5,11 @@
  * A client sends one line, `{"copy_to": PATH}`. It receives lines: `{"done", "total"}` in pages during the copy, then
  * `{"error"}`, which is null when the copy is complete. Until the client disconnects, no file is removed.
  */
-import { chmodSync, rmSync } from 'node:fs'
+import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { z } from 'zod'
+import { identifyFile } from '../db/file-identity.ts'
 import type { BackupParts } from '../open.ts'
 import { createCopyMemory, openCopyProgress } from '../write/database-copy.ts'
 
@@ -75,23 +76,34 @@ export async function openBackupSocket(
     awaitLine(socket, (line) => void serve(socket, line))
   })
   server.maxConnections = CONNECTIONS_MAX
-  await listen(server, addressOfSocket(dataDir))
+  const address = addressOfSocket(dataDir)
+  const own = await listen(server, address)
   return {
     close() {
+      // After a move of the directory, the path may lead to the socket of another process.
+      if (own !== null && identifyFile(address) === own) rmSync(address, { force: true })
       server.close()
       for (const socket of sockets) socket.destroy()
     },
   }
 }
 
-/** Listens, after removing a socket that a killed process has left. Resolves even when it cannot listen. */
-function listen(server: Server, address: string): Promise<void> {
-  rmSync(address, { force: true })
+/**
+ * Listens, in place of a socket that a killed process has left. Node removes the path that it was given when it
+ * closes the server, whatever is there by then. So that path is one that only this process uses, and is renamed.
+ *
+ * @returns the identity of the socket, or null when it cannot listen
+ */
+function listen(server: Server, address: string): Promise<string | null> {
+  // No longer than the final name: the length is limited.
+  const given = join(dirname(address), `${process.pid}.s`)
+  rmSync(given, { force: true })
   return new Promise((resolve) => {
-    server.once('error', () => resolve())
-    server.listen(address, () => {
-      chmodSync(address, 0o600)
-      resolve()
+    server.once('error', () => resolve(null))
+    server.listen(given, () => {
+      chmodSync(given, 0o600)
+      renameSync(given, address)
+      resolve(identifyFile(address))
     })
   })
 }

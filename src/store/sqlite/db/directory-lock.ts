@@ -50,7 +50,8 @@ export function lockDataDirectory(dataDir: string): DirectoryLock {
   return {
     release() {
       if (!db.open) return
-      rmSync(pidFile, { force: true })
+      // After a move of the directory, the path may lead to that of another process.
+      if (readPid(dataDir) === process.pid) rmSync(pidFile, { force: true })
       db.close()
     },
   }

@@ -2,8 +2,8 @@
  * Refuses writes once the database file was moved, removed or replaced under the server. An open handle would go on
  * writing to the old file, and what was acknowledged would not be found at the next start.
  */
-import { statSync } from 'node:fs'
 import { ApiError } from '../../../errors.ts'
+import { identifyFile } from '../db/file-identity.ts'
 import type { CommitPart } from './group-commit.ts'
 
 /** Text of the error's cause; the check of the store's health looks for it. */
@@ -15,21 +15,15 @@ export const DATABASE_MOVED = 'the database was moved or removed while the serve
  * @param path - of a database file that is open
  */
 export function watchPlace(path: string): CommitPart {
-  const opened = identify(path)
+  const opened = identifyFile(path)
   return {
     begin: () => undefined,
     beginWrite: () => undefined,
     undoWrite: () => undefined,
     beforeCommit() {
-      if (identify(path) === opened) return
+      if (identifyFile(path) === opened) return
       const message = `The store cannot be used: ${DATABASE_MOVED}; restart the server.`
       throw new ApiError('store_unavailable', { message, cause: new Error(DATABASE_MOVED) })
     },
   }
-}
-
-/** Returns what no other file of the machine has at the same time, or null when there is no file. */
-function identify(path: string): string | null {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return found === undefined ? null : `${found.dev}:${found.ino}`
 }
