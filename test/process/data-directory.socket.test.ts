@@ -12,6 +12,7 @@ import {
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { basic } from '../support/build-test-app.ts'
 import { INHERITED } from '../support/inherited.ts'
@@ -119,6 +120,23 @@ describe('a data directory that changes under its server', () => {
       expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('restart')])
     }, 5000)
     await server.stop()
+  })
+
+  it('takes writes again when the same directory is back', async () => {
+    const dataDir = join(makeTempDir(), 'data')
+    const server = await spawnServer({ WEFT_DATA_DIR: dataDir })
+    renameSync(dataDir, `${dataDir}-moved`)
+    const refused = await start(server.url, 'away')
+    expect([refused.status, await refused.text()]).toEqual([
+      503,
+      expect.stringContaining('put it back or restart the server'),
+    ])
+    renameSync(`${dataDir}-moved`, dataDir)
+    expect((await start(server.url, 'back')).status).toBe(200)
+    await server.stop()
+    const db = new Database(join(dataDir, 'weft.db'))
+    onTestFinished(() => void db.close())
+    expect(db.prepare('SELECT count(*) FROM calls').pluck().get()).toBe(1)
   })
 
   it('belongs to the server that was started in its place, also when the first one stops', async () => {

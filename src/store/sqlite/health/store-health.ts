@@ -9,7 +9,7 @@ import { ApiError } from '../../../errors.ts'
 import type { MissingFiles, StoreHealth, StoreState } from '../../api/health.ts'
 import { type Connection, openReadOnlyDatabase } from '../db/connection.ts'
 import type { FileFolder } from '../files/file-folder.ts'
-import { DATABASE_MOVED } from '../write/database-place.ts'
+import { DATABASE_MOVED, MOVED_REMEDY } from '../write/database-place.ts'
 import { READ_NEWEST } from './store-health.sql.ts'
 
 /** How long a result is reused, milliseconds: many probes may ask. */
@@ -111,7 +111,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/SQLITE_FULL|ENOSPC|EDQUOT|EFBIG/, 'the disk is full'],
   [/SQLITE_(?:CORRUPT|NOTADB)/, 'the database is damaged'],
   [/SQLITE_READONLY|EROFS|EACCES|EPERM/, 'the data directory cannot be written'],
-  [new RegExp(DATABASE_MOVED), 'the data directory was moved or replaced; restart the server'],
+  [new RegExp(DATABASE_MOVED), `the data directory was moved or replaced; ${MOVED_REMEDY}`],
   [/SQLITE_CANTOPEN|ENOENT/, 'the data directory is gone'],
   [/SQLITE_(?:BUSY|LOCKED)/, 'another process holds the database'],
   [/SQLITE_IOERR|EIO/, 'the disk fails'],

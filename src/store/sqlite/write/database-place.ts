@@ -1,6 +1,7 @@
 /**
- * Refuses writes once the database file was moved, removed or replaced under the server. An open handle would go on
- * writing to the old file, and what was acknowledged would not be found at the next start.
+ * Refuses writes while the database file is moved, removed or replaced under the server. An open handle would go on
+ * writing to the old file, and what was acknowledged would not be found at the next start. When the same file is back
+ * at its path, nothing is lost, so writes are accepted again.
  */
 import { ApiError } from '../../../errors.ts'
 import { identifyFile } from '../db/file-identity.ts'
@@ -8,6 +9,8 @@ import type { CommitPart } from './group-commit.ts'
 
 /** Text of the error's cause; the check of the store's health looks for it. */
 export const DATABASE_MOVED = 'the database was moved or removed while the server was running'
+/** What an operator can do, for messages. */
+export const MOVED_REMEDY = 'put it back or restart the server'
 
 /**
  * Looks before each commit whether the path still leads to the file that it leads to now.
@@ -22,7 +25,7 @@ export function watchPlace(path: string): CommitPart {
     undoWrite: () => undefined,
     beforeCommit() {
       if (identifyFile(path) === opened) return
-      const message = `The store cannot be used: ${DATABASE_MOVED}; restart the server.`
+      const message = `The store cannot be used: ${DATABASE_MOVED}; ${MOVED_REMEDY}.`
       throw new ApiError('store_unavailable', { message, cause: new Error(DATABASE_MOVED) })
     },
   }
