@@ -8,6 +8,8 @@ interface AnswerEnd {
   /** That of the answer, or 499 when the client disconnected before an answer began. */
   readonly status: number
   readonly refusal: ErrorCode | null
+  /** The field that it was refused for; null for none, and for the words of an upstream. */
+  readonly param: string | null
   /** Whether the connection closed before the end of the answer. */
   readonly isCut: boolean
   /** Since the head of the request. */
@@ -35,10 +37,11 @@ export const answerEnd = fp(
         isEnded = true
         const hasAnswer = !isCut || reply.raw.headersSent
         const status = hasAnswer ? reply.statusCode : 499
-        const refusal = hasAnswer ? request.refusal : 'client_closed_request'
+        const { code = null, param = null, isQuoted } = (hasAnswer && request.refusal) || {}
+        const refusal = hasAnswer ? code : 'client_closed_request'
         const durationMs = performance.now() - startedAtMs
         for (const listener of listeners) {
-          listener(request, { status, refusal, isCut, durationMs })
+          listener(request, { status, refusal, param: isQuoted ? null : param, isCut, durationMs })
         }
       }
       reply.raw.once('finish', () => end(false))

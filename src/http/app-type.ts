@@ -9,7 +9,7 @@ import type {
 } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Principal } from '../domain/access/permissions.ts'
-import type { ApiError, ErrorCode } from '../errors.ts'
+import type { ApiError } from '../errors.ts'
 
 export type App = FastifyInstance<
   RawServerDefault,
@@ -26,7 +26,7 @@ declare module 'fastify' {
     /** The body's text as it arrived, on routes whose config asks for it; else null. */
     bodyText: string | null
     /** Why it is refused; null while it is not. */
-    refusal: ErrorCode | null
+    refusal: ApiError | null
   }
   interface FastifyContextConfig {
     /** Keep the body's text for the handler. */

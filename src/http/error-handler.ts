@@ -1,10 +1,11 @@
 /**
- * Turns anything thrown into the one error body and logs it: 4xx as info, 5xx as error, 503 counted.
+ * Turns anything thrown into the one error body and logs the cause of each 5xx as error; 503 are counted. The line of
+ * the request (request-log.ts) has the code of any refusal.
  * The only place that reads an error's status.
  */
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError, bodyTooLarge, ERRORS, type ErrorCode, toErrorBody } from '../errors.ts'
 import { type Problem, toValidationError } from '../schemas/problems.ts'
@@ -12,6 +13,7 @@ import type { App } from './app-type.ts'
 import { BASIC_TAKEN, missingApiKey } from './authentication.ts'
 import { bytesMaxOf } from './body/content-encoding.ts'
 import { SchemaError } from './body/validation.ts'
+import { newId } from './new-id.ts'
 import { createRefusalLog, type RefusalLog } from './refusal-log.ts'
 import type { RequestWatch } from './request-watch.ts'
 
@@ -73,11 +75,11 @@ const CLIENT_ERROR_CODES: Readonly<Record<string, ErrorCode>> = {
 
 /** Returns a handler that answers requests that the HTTP parser refuses, for which there is no request object. */
 export function answerClientErrors(watch: RequestWatch) {
-  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+  return function (this: App, error: NodeJS.ErrnoException, socket: Socket): void {
     const code = CLIENT_ERROR_CODES[error.code ?? ''] ?? 'invalid_http'
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy(error)
-    // A client that disconnects inside of a body is counted with the answer that it does not get.
-    else endWithError(socket, new ApiError(code), isCut(error) ? null : watch)
+    // A client that disconnects inside of a body is told of with the answer that it does not get.
+    else endWithError(socket, new ApiError(code), isCut(error) ? null : { watch, log: this.log })
   }
 }
 
@@ -85,15 +87,21 @@ function isCut({ code }: NodeJS.ErrnoException): boolean {
   return code === 'HPE_INVALID_EOF_STATE'
 }
 
-/** Writes a whole answer to a socket without a request object, counts it, and closes the socket. */
-export function endWithError(socket: Socket, error: ApiError, watch: RequestWatch | null): void {
-  const { status } = ERRORS[error.code]
-  watch?.answered({
+interface Tellers {
+  readonly watch: RequestWatch
+  readonly log: FastifyBaseLogger
+}
+
+/** Writes a whole answer to a socket without a request object, tells of it, and closes the socket. */
+export function endWithError(socket: Socket, error: ApiError, tellers: Tellers | null): void {
+  const { code } = error
+  const { status } = ERRORS[code]
+  const id = newId()
+  tellers?.watch.answered({
     ...{ route: 'unknown', method: 'other' },
-    status,
-    seconds: 0,
-    refusal: error.code,
+    ...{ status, seconds: 0, refusal: code },
   })
+  tellers?.log.info({ request_id: id, route: null, status, code }, 'request answered')
   const body = JSON.stringify(toErrorBody(error))
   const headers = Object.entries(error.headers).map(([name, value]) => `${name}: ${value}`)
   socket.end(
@@ -102,6 +110,7 @@ export function endWithError(socket: Socket, error: ApiError, watch: RequestWatc
       'connection: close',
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${id}`,
       ...headers,
       '',
       body,
@@ -126,13 +135,13 @@ function answer(
   refusals?: RefusalLog,
 ): FastifyReply {
   const { status } = ERRORS[error.code]
-  request.refusal = error.code
-  const named = { request_id: request.id, code: error.code }
+  request.refusal = error
   if (status === 503 && refusals) refusals.note(error, request.routeOptions.url ?? null)
   else if (status >= 500 && status !== 501)
-    request.log.error({ ...named, err: error.cause ?? error }, error.message)
-  else
-    request.log.info(error.isQuoted ? named : { ...named, param: error.param }, 'request refused')
+    request.log.error(
+      { request_id: request.id, code: error.code, err: error.cause ?? error },
+      error.message,
+    )
   if (status === 401 && !reply.hasHeader('www-authenticate')) {
     reply.header('www-authenticate', 'Bearer realm="weft"')
   }

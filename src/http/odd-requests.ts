@@ -27,7 +27,8 @@ export const oddRequests = fp(
     })
     // CONNECT names no address of this server; it has no other answer.
     app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-      endWithError(socket, new ApiError('method_not_allowed', { headers: allow(METHODS) }), watch)
+      const error = new ApiError('method_not_allowed', { headers: allow(METHODS) })
+      endWithError(socket, error, { watch, log: app.log })
     })
     app.addHook('onRequest', (request, _reply, done) => {
       const { headers, httpVersion } = request.raw

@@ -1,4 +1,7 @@
-/** Request ids and one log line for each answer, except for 503, which are counted. Bodies, headers and query strings are never logged. */
+/**
+ * Request ids and one log line for each answer, except for 503, which are counted. Bodies, headers and query strings
+ * are never logged.
+ */
 import type { IncomingMessage } from 'node:http'
 import fp from 'fastify-plugin'
 import type { App } from './app-type.ts'
@@ -12,7 +15,7 @@ export function chooseRequestId(request: IncomingMessage): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId()
 }
 
-/** Adds `x-request-id` to answers, and logs route, status, duration and caller. */
+/** Adds `x-request-id` to answers, and logs route, status, duration, caller and why a request was refused. */
 export const requestLog = fp(
   async (app: App) => {
     // All logged fields are listed below, so nothing needs to be redacted, which would cost more than the line.
@@ -21,7 +24,7 @@ export const requestLog = fp(
       reply.header('x-request-id', request.id)
       done()
     })
-    app.onAnswerEnd((request, { status, isCut, durationMs }) => {
+    app.onAnswerEnd((request, { status, refusal, param, isCut, durationMs }) => {
       if (status === 503) return
       lines.info(
         {
@@ -31,6 +34,7 @@ export const requestLog = fp(
           status,
           duration_ms: Math.round(durationMs * 1000) / 1000,
           svc_user_id: request.principal?.svc_user_id ?? null,
+          ...(refusal === null ? {} : { code: refusal, param }),
         },
         isCut ? 'client disconnected before the end of the answer' : 'request answered',
       )

@@ -69,8 +69,10 @@ describe('npm start', () => {
       .map((line) => JSON.parse(line))
     const own = lines.filter(({ request_id }) => request_id === 'my-request')
     expect(own).toEqual([
-      expect.objectContaining({ msg: 'request refused', code: 'call_not_found' }),
-      expect.objectContaining({ route: '/call/read', status: 404, svc_user_id: 'bootstrap' }),
+      expect.objectContaining({
+        ...{ msg: 'request answered', route: '/call/read', status: 404, code: 'call_not_found' },
+        svc_user_id: 'bootstrap',
+      }),
     ])
     for (const secret of [TEST_KEY, basic(TEST_KEY), 'in-the-query', 'in-the-body']) {
       expect(stdout).not.toContain(secret)

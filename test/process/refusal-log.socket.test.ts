@@ -6,6 +6,7 @@ import { readConfig } from '../../src/config.ts'
 import { openDeps } from '../../src/deps.ts'
 import { ApiError } from '../../src/errors.ts'
 import { basic } from '../support/build-test-app.ts'
+import { createRawClient } from '../support/raw-client.ts'
 
 const KEY = 'wk_key_of_the_test_of_log_lines'
 const READ = { project_id: 'acme/demo', id: 'c' }
@@ -64,6 +65,46 @@ describe('the log under overload', () => {
     expect(counted[0]).toMatchObject({ level: 50, err: { message: 'disk I/O error' } })
     expect(counted.reduce((sum, { count }) => sum + count, 0)).toBe(3)
   })
+})
+
+describe('the log of refusals', () => {
+  it('has one line for each, with its code and field', async () => {
+    const { app, lines, close } = await openLogged(null)
+    const headers = { authorization: basic(KEY), 'x-request-id': 'r-1' }
+    const payload = { ...READ, id: 5 }
+    await app.inject({ method: 'POST', url: '/call/read', headers, payload })
+    await app.inject({ method: 'GET', url: '/version', headers: { 'x-request-id': 'r-2' } })
+    await close()
+    const own = lines.filter(({ request_id }) => request_id !== undefined)
+    expect(own).toEqual([
+      expect.objectContaining({ request_id: 'r-1', code: 'validation_failed', param: 'id' }),
+      expect.not.objectContaining({ code: expect.anything() }),
+    ])
+    expect(own.map(({ msg }) => msg)).toEqual(['request answered', 'request answered'])
+  })
+
+  it.each([
+    ['bytes that are not HTTP', 'nonsense-of-a-client', 400, 'invalid_http'],
+    ['too large headers', `GET / HTTP/1.1\r\na: ${'x'.repeat(20_000)}`, 431, 'headers_too_large'],
+    ['a tunnel', 'CONNECT example.org:443 HTTP/1.1\r\nhost: x', 405, 'method_not_allowed'],
+  ])(
+    'has a line for %s, without them, under the id of the answer',
+    async (_name, head, status, code) => {
+      const { app, lines } = await openLogged(null)
+      const address = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+      const client = createRawClient(Number(address.port))
+      onTestFinished(client.close)
+      client.write(`${head}\r\n\r\n`)
+      const answer = await client.read()
+      expect([answer.status, answer.body.error.code]).toEqual([status, code])
+      const request_id = answer.headers['x-request-id']
+      expect(request_id).toMatch(/^[0-9a-f-]{36}$/)
+      const fields = { level: 30, request_id, route: null, status, code, msg: 'request answered' }
+      const own = lines.filter((line) => line.request_id !== undefined)
+      expect(own).toEqual([expect.objectContaining(fields)])
+      expect(JSON.stringify(lines)).not.toMatch(/nonsense-of|xxx|example\.org/)
+    },
+  )
 })
 
 describe('a client that leaves in the middle of a body', () => {

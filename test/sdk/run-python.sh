@@ -92,7 +92,7 @@ run() {
   env -i PATH="$PATH" HOME="$work/home" TMPDIR="$work/tmp" LANG=C.UTF-8 "$@" \
     timeout 180 "$python" "test/sdk/$program" || {
     echo "not ok: $program ended with exit code $?"
-    grep -E '"level":(40|50|60)|request refused' "$work/log" | tail -n 20
+    grep -E '"level":(40|50|60)|"code":' "$work/log" | tail -n 20
     exit 1
   }
 }
