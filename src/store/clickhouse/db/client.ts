@@ -1,7 +1,8 @@
 /** The only access to ClickHouse: its HTTP interface, with all settings pinned that results depend on. */
-import { type ClickHouseSettings, createClient } from '@clickhouse/client'
+import { type ClickHouseSettings, createClient, type Logger } from '@clickhouse/client'
 import type { FaultFigures } from '../../api/figures.ts'
 import type { ReadCaller } from '../../api/read-caller.ts'
+import { MigrationError } from '../../base/db/migration-files.ts'
 import { toLeft } from '../../base/read/read-turns.ts'
 import { isPassing, toStoreError } from './store-error.ts'
 
@@ -66,20 +67,40 @@ const PINNED: ClickHouseSettings = {
 /** Removals return when the server is done; other replicas follow. */
 const DONE_HERE: ClickHouseSettings = { lightweight_deletes_sync: '1', mutations_sync: '1' }
 
+/** Writes nothing: the client's own log would bypass Weft's, and some of its warnings ignore the level. */
+class Silence implements Logger {
+  trace(): void {}
+  debug(): void {}
+  info(): void {}
+  warn(): void {}
+  error(): void {}
+}
+
+/** @throws MigrationError when the address cannot be understood; the message is one line without its password */
+function openClient(url: string, request_timeout: number) {
+  try {
+    return createClient({
+      ...{ url, request_timeout, application: 'weft' },
+      max_open_connections: CONNECTIONS_MAX,
+      use_multipart_params_auto: true,
+      // A copy, because the client writes the parameters of the address into it.
+      clickhouse_settings: { ...PINNED },
+      log: { level: 127, LoggerClass: Silence },
+    })
+  } catch (error) {
+    // A parameter with an @ may be the rest of a password that contains a question mark.
+    const isSecret = /\?.*@/s.test(url)
+    const reason = isSecret ? 'the address cannot be understood' : (error as Error).message
+    throw new MigrationError(`WEFT_CLICKHOUSE_URL: ${reason.replaceAll(/\s+/g, ' ')}`)
+  }
+}
+
+/** @throws MigrationError when the address cannot be understood */
 export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
   const { readTimeoutMs, writeTimeoutMs = WRITE_TIMEOUT_MS } = options
-  const shared = {
-    url: options.url,
-    application: 'weft',
-    max_open_connections: CONNECTIONS_MAX,
-    use_multipart_params_auto: true,
-    clickhouse_settings: PINNED,
-    // The client's own log would bypass Weft's.
-    log: { level: 127 },
-  } as const
-  const reader = createClient({ ...shared, request_timeout: readTimeoutMs + 1000 })
-  const writer = createClient({ ...shared, request_timeout: writeTimeoutMs })
-  const schema = createClient({ ...shared, request_timeout: DDL_TIMEOUT_MS })
+  const reader = openClient(options.url, readTimeoutMs + 1000)
+  const writer = openClient(options.url, writeTimeoutMs)
+  const schema = openClient(options.url, DDL_TIMEOUT_MS)
   const limits = { max_execution_time: Math.max(1, Math.ceil(readTimeoutMs / 1000)) }
 
   let faults = 0
