@@ -2,6 +2,7 @@
 import { Client, type ClientBase, DatabaseError, Pool, type PoolClient, types } from 'pg'
 import { ApiError } from '../../../errors.ts'
 import type { FaultFigures } from '../../api/figures.ts'
+import { requireKnownParameters } from './address.ts'
 import { bindNames, type Parameters } from './named-parameters.ts'
 import { isRepeatable, isTimeout, toStoreError } from './store-error.ts'
 
@@ -59,8 +60,13 @@ const TYPES = {
   },
 } as typeof types
 
-/** Opens a connection outside the pool and without its time limits. The caller closes it. */
+/**
+ * Opens a connection outside the pool and without its time limits. The caller closes it.
+ *
+ * @throws MigrationError when the address has an unknown parameter, and what the driver throws at others
+ */
 export function createOwnConnection(url: string): Client {
+  requireKnownParameters(url)
   const client = new Client({
     ...{ connectionString: url, application_name: 'weft', types: TYPES, keepAlive: true },
     connectionTimeoutMillis: CONNECT_MS_MAX,
@@ -70,8 +76,10 @@ export function createOwnConnection(url: string): Client {
   return client
 }
 
+/** @throws MigrationError when the address has an unknown parameter */
 export function connectPostgres(options: PostgresOptions): Postgres {
   const { url, readTimeoutMs, writeTimeoutMs = WRITE_TIMEOUT_MS, queueMax = QUEUE_MAX } = options
+  requireKnownParameters(url)
   const statementMs = Math.max(readTimeoutMs, writeTimeoutMs)
   const pool = new Pool({
     ...{ connectionString: url, application_name: 'weft', types: TYPES, keepAlive: true },

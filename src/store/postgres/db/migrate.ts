@@ -53,7 +53,8 @@ export async function migrate(
 function openConnection(url: string): Client {
   try {
     return createOwnConnection(url)
-  } catch {
+  } catch (error) {
+    if (error instanceof MigrationError) throw error
     // Its message contains the address with the password.
     throw new MigrationError('WEFT_META_URL: the address cannot be understood')
   }
