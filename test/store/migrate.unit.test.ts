@@ -2,7 +2,12 @@ import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { DATABASE_FILE, openDatabase } from '../../src/store/sqlite/db/connection.ts'
-import { dumpSchema, migrate, readMigrations } from '../../src/store/sqlite/db/migrate.ts'
+import {
+  dumpSchema,
+  migrate,
+  readMigrations,
+  requireMigrated,
+} from '../../src/store/sqlite/db/migrate.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 function open(dataDir = ':memory:') {
@@ -50,6 +55,24 @@ describe('migrate', () => {
     migrate(db, writeMigrations(newer))
     const older = writeMigrations({ '0001-a.sql': 'CREATE TABLE a (x)' })
     expect(() => migrate(db, older)).toThrow(/newer version of Weft.*0002-b\.sql/)
+  })
+
+  it.each([
+    ['a table of the same name', 'CREATE TABLE calls (x)', '"calls"'],
+    ['migrations of its own', 'CREATE TABLE migrations (id)', '"migrations"'],
+  ])('refuses a database of another program, with %s, and leaves it alone', (_name, sql, table) => {
+    const db = open()
+    db.exec(sql)
+    const before = dumpSchema(db)
+    for (const check of [migrate, requireMigrated]) {
+      expect(() => check(db)).toThrow(
+        expect.objectContaining({
+          name: 'MigrationError',
+          message: expect.stringContaining(`not one of Weft: it has a table ${table}`),
+        }),
+      )
+    }
+    expect(dumpSchema(db)).toBe(before)
   })
 
   it('refuses an applied migration that was changed', () => {

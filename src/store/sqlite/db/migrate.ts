@@ -14,6 +14,7 @@ import type { Connection } from './connection.ts'
 import {
   CREATE_MIGRATIONS,
   INSERT_MIGRATION,
+  SELECT_FOREIGN_TABLES,
   SELECT_MIGRATIONS,
   SELECT_SCHEMA,
 } from './migrations.sql.ts'
@@ -33,10 +34,11 @@ export const readMigrations = (directory: string = DIRECTORY): Migration[] =>
  * Migrates a database to this version. Only for the process that holds the lock of its directory.
  *
  * @returns the number of migrations applied
- * @throws MigrationError when the database is newer or an applied file has changed
+ * @throws MigrationError when the database is newer or of another program, or an applied file has changed
  */
 export function migrate(db: Connection, directory: string = DIRECTORY): number {
   const migrations = readMigrations(directory)
+  requireOwn(db)
   db.exec(CREATE_MIGRATIONS)
   const apply = db.transaction(() => {
     const applied = db.prepare(SELECT_MIGRATIONS).all() as AppliedMigration[]
@@ -58,10 +60,11 @@ export function migrate(db: Connection, directory: string = DIRECTORY): number {
 /**
  * Checks without changing anything that a database has this version, for a command beside the server that owns it.
  *
- * @throws MigrationError when it has another version
+ * @throws MigrationError when it has another version or is of another program
  */
 export function requireMigrated(db: Connection, directory: string = DIRECTORY): void {
   const migrations = readMigrations(directory)
+  requireOwn(db)
   const isNew = db.prepare(SELECT_SCHEMA).all().length === 0
   const applied = isNew ? [] : (db.prepare(SELECT_MIGRATIONS).all() as AppliedMigration[])
   requireKnown(applied, migrations, DATABASE)
@@ -69,6 +72,14 @@ export function requireMigrated(db: Connection, directory: string = DIRECTORY): 
   throw new MigrationError(
     'the database belongs to an older version of Weft whose server is still running; stop it first',
   )
+}
+
+/** Writes nothing to a database of another program. @throws MigrationError */
+function requireOwn(db: Connection): void {
+  const [foreign] = db.prepare(SELECT_FOREIGN_TABLES).pluck().all()
+  if (foreign === undefined) return
+  const has = `it has a table ${JSON.stringify(foreign)} and no migrations`
+  throw new MigrationError(`${DATABASE} is not one of Weft: ${has} (${db.name})`)
 }
 
 /**

@@ -23,6 +23,15 @@ INSERT INTO migrations (version, name, checksum, applied_at_us)
 VALUES (@version, @name, @checksum, @applied_at_us)
 `
 
+/** The tables of a database that has some, but no migrations of Weft. */
+export const SELECT_FOREIGN_TABLES = `
+SELECT name
+FROM sqlite_schema
+WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
+  AND NOT EXISTS (SELECT 1 FROM pragma_table_info('migrations') WHERE name = 'checksum')
+ORDER BY name
+`
+
 /** Every table, index and trigger that has SQL of its own. */
 export const SELECT_SCHEMA = `
 SELECT sql
