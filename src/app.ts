@@ -96,8 +96,8 @@ export async function buildApp(
     schemaController: { compilersFactory: NO_OTHER_COMPILERS },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
   }).withTypeProvider<ZodTypeProvider>()
-  app.decorateRequest('principal', null)
-  app.decorateRequest('refusal', null)
+  if (deps.backupFault()) app.log.warn(`no backup beside this server: ${deps.backupFault()}`)
+  app.decorateRequest('principal', null).decorateRequest('refusal', null)
 
   await app.register(errorHandler)
   await app.register(answerEnd)
@@ -215,11 +215,9 @@ async function registerBearerRoutes(
   { config, deps, inference, clock }: Omit<GroupOptions, 'nowUs'> & { readonly clock: Clock },
 ): Promise<void> {
   const { nowUs } = clock
-  const { models, checkpoints, previewModels: trained } = deps
+  const { models, checkpoints, responses, previewModels: trained } = deps
   const { bodyBytesMax } = config
-  await bearer.register(inferenceRoutes, {
-    ...{ inference, responses: deps.responses, bodyBytesMax, nowUs },
-  })
+  await bearer.register(inferenceRoutes, { inference, responses, bodyBytesMax, nowUs })
   await bearer.register(modelRoutes, { models, trained, checkpoints })
   await bearer.register(backendRoutes, { models, meter: inference.run.meter })
   await bearer.register(keyRoutes, { keys: deps.keys })

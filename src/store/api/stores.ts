@@ -52,6 +52,8 @@ export interface Stores extends StoreHealth, StoreMeters {
   readonly checkpoints: CheckpointStore
   /** Responses that are kept. */
   readonly responses: ResponseStore
+  /** Why the data directory cannot be backed up while the server runs, in one line; null: it can. */
+  backupFault(): string | null
   /** Ends reads and work of the stores' own, writes what waits, and closes all of them. Again: waits for the same end. */
   close(): Promise<void>
 }

@@ -23,7 +23,7 @@ export async function openSqliteStores(options: SqliteOptions): Promise<SqliteSt
         lock.release()
       }
     }
-    return { ...store, close }
+    return { ...store, backupFault: () => backups.fault, close }
   } catch (error) {
     lock.release()
     throw error

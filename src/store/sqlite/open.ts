@@ -162,7 +162,7 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
       missing = await sweep()
       return missing
     },
-    checkStore: health.checkStore,
+    ...{ checkStore: health.checkStore, backupFault: () => null },
     ...createStoreMeters({ db, path, writes, lanes, recordings }),
     besideOf: (selection) => createBesideReader(db, lists, selection),
     annotationOf,

@@ -141,6 +141,20 @@ describe('npm run backup beside the process that has the directory', () => {
     db.close()
   })
 
+  it('tells why there is none where the path is too long for a socket, as the log does', async () => {
+    const dataDir = join(makeTempDir(), 'x'.repeat(120))
+    const server = await spawnServer({ WEFT_DATA_DIR: dataDir })
+    const reason = /too long path: a socket's path may have 10[37] bytes/
+    const [code, stdout, stderr] = await startBackup(dataDir, join(makeTempDir(), 'copy')).ended
+    expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(reason)])
+    await server.stop()
+    const lines = server
+      .output()
+      .stdout.split('\n')
+      .filter((line) => reason.test(line))
+    expect(lines.map((line) => JSON.parse(line).level)).toEqual([40])
+  })
+
   it('stops when its client has left, also one that asks for nonsense', async () => {
     const dataDir = makeTempDir()
     const stores = await openStores(dataDir)

@@ -5,6 +5,7 @@
  * A client sends one line, `{"copy_to": PATH}`. It receives lines: `{"done", "total"}` in pages during the copy, then
  * `{"error"}`, which is null when the copy is complete. Until the client disconnects, no file is removed.
  */
+import { once } from 'node:events'
 import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { dirname, join, relative } from 'node:path'
@@ -14,6 +15,8 @@ import type { BackupParts } from '../open.ts'
 import { createCopyMemory, openCopyProgress } from '../write/database-copy.ts'
 
 const SOCKET_FILE = 'weft.sock'
+/** Limit of the system: bytes of a socket's path. */
+const PATH_BYTES_MAX = process.platform === 'linux' ? 107 : 103
 /** Limits: connections, the length of the line that each sends, and the wait for it. */
 const CONNECTIONS_MAX = 4
 const LINE_LENGTH_MAX = 16_384
@@ -30,11 +33,19 @@ const Reply = z.union([
 
 type BackupReply = z.output<typeof Reply>
 
-/** Returns the shorter form of the path, relative or absolute: a socket address holds only some hundred bytes. */
+/**
+ * Returns the shorter form of the path, relative or absolute: a socket address holds only some hundred bytes.
+ *
+ * @throws Error in one line when both are too long
+ */
 export function addressOfSocket(dataDir: string): string {
   const path = join(dataDir, SOCKET_FILE)
   const near = relative(process.cwd(), path)
-  return near.length < path.length ? near : path
+  const address = near.length < path.length ? near : path
+  const bytes = Buffer.byteLength(address)
+  if (bytes <= PATH_BYTES_MAX) return address
+  const limit = `a socket's path may have ${PATH_BYTES_MAX} bytes, and its own has ${bytes}`
+  throw new Error(`the data directory ${dataDir} has a too long path: ${limit}`)
 }
 
 /** Parses a reply. @throws Error when the line is no reply */
@@ -42,18 +53,21 @@ export function readReply(line: string): BackupReply {
   return Reply.parse(JSON.parse(line))
 }
 
+interface BackupSocket {
+  /** Why it accepts no backups, in one line; null: it does. */
+  readonly fault: string | null
+  /** Ends a running backup. */
+  close(): void
+}
+
 /**
  * Starts listening. If that fails, for example on a file system without sockets, the server still runs and only the
  * backup command fails.
  *
  * @param dataDir - a directory that this process has locked; ':memory:' has no socket
- * @returns a handle; its `close` ends a running backup
  */
-export async function openBackupSocket(
-  dataDir: string,
-  parts: BackupParts,
-): Promise<{ close(): void }> {
-  if (dataDir === ':memory:') return { close: () => undefined }
+export async function openBackupSocket(dataDir: string, parts: BackupParts): Promise<BackupSocket> {
+  if (dataDir === ':memory:') return { fault: null, close: () => undefined }
   const sockets = new Set<Socket>()
   let isTaken = false
 
@@ -76,15 +90,23 @@ export async function openBackupSocket(
     awaitLine(socket, (line) => void serve(socket, line))
   })
   server.maxConnections = CONNECTIONS_MAX
-  const address = addressOfSocket(dataDir)
-  const own = await listen(server, address)
-  return {
-    close() {
-      // After a move of the directory, the path may lead to the socket of another process.
-      if (own !== null && identifyFile(address) === own) rmSync(address, { force: true })
-      server.close()
-      for (const socket of sockets) socket.destroy()
-    },
+  // Without a listener, a connection that cannot be accepted would end the process.
+  server.on('error', () => undefined)
+  try {
+    const address = addressOfSocket(dataDir)
+    const own = await listen(server, address)
+    return {
+      fault: null,
+      close() {
+        // After a move of the directory, the path may lead to the socket of another process.
+        if (identifyFile(address) === own) rmSync(address, { force: true })
+        server.close()
+        for (const socket of sockets) socket.destroy()
+      },
+    }
+  } catch (error) {
+    server.close()
+    return { fault: (error as Error).message, close: () => undefined }
   }
 }
 
@@ -92,20 +114,18 @@ export async function openBackupSocket(
  * Listens, in place of a socket that a killed process has left. Node removes the path that it was given when it
  * closes the server, whatever is there by then. So that path is one that only this process uses, and is renamed.
  *
- * @returns the identity of the socket, or null when it cannot listen
+ * @returns the identity of the socket
+ * @throws Error when it cannot listen
  */
-function listen(server: Server, address: string): Promise<string | null> {
+async function listen(server: Server, address: string): Promise<string | null> {
   // No longer than the final name: the length is limited.
   const given = join(dirname(address), `${process.pid}.s`)
   rmSync(given, { force: true })
-  return new Promise((resolve) => {
-    server.once('error', () => resolve(null))
-    server.listen(given, () => {
-      chmodSync(given, 0o600)
-      renameSync(given, address)
-      resolve(identifyFile(address))
-    })
-  })
+  server.listen(given)
+  await once(server, 'listening')
+  chmodSync(given, 0o600)
+  renameSync(given, address)
+  return identifyFile(address)
 }
 
 function awaitLine(socket: Socket, onLine: (line: string) => void): void {

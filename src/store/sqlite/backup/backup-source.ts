@@ -3,10 +3,12 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import {
+  type Connection,
   closeDatabase,
   DATABASE_FILE,
   openCheckpointDatabase,
   requireDatabase,
+  unusableDirectory,
 } from '../db/connection.ts'
 import { tryLockDataDirectory } from '../db/directory-lock.ts'
 import { createLogGateMemory, openLogGate } from '../db/log-gate.ts'
@@ -25,7 +27,7 @@ export interface BackupSource {
   close(): void
 }
 
-/** @throws DataDirectoryError, Error when the process that owns the directory accepts no backups */
+/** @throws DataDirectoryError, Error when the process that owns the directory accepts no backups, or its socket has a too long path */
 export async function openBackupSource(dataDir: string): Promise<BackupSource> {
   requireDatabase(dataDir)
   const lock = tryLockDataDirectory(dataDir)
@@ -36,7 +38,7 @@ export async function openBackupSource(dataDir: string): Promise<BackupSource> {
 function openOwned(dataDir: string, release: () => void): BackupSource {
   return {
     async copyDatabase(path, onProgress) {
-      const db = openCheckpointDatabase(join(dataDir, DATABASE_FILE))
+      const db = openSource(dataDir)
       const memory = createCopyMemory()
       const progress = openCopyProgress(memory)
       const teller = setInterval(() => {
@@ -52,6 +54,14 @@ function openOwned(dataDir: string, release: () => void): BackupSource {
       }
     },
     close: release,
+  }
+}
+
+function openSource(dataDir: string): Connection {
+  try {
+    return openCheckpointDatabase(join(dataDir, DATABASE_FILE))
+  } catch (cause) {
+    throw unusableDirectory(dataDir, cause)
   }
 }
 
@@ -80,7 +90,9 @@ function connectToOwner(dataDir: string): Promise<Socket> {
     socket.once('error', ({ message }) => {
       const who = `the process that uses ${dataDir} does not accept backups`
       reject(
-        new Error(`${who} (${message}): it may be starting, be an older version, or be no server`),
+        new Error(
+          `${who} (${message}): it may be starting, be an older version or no server, or its log says why`,
+        ),
       )
     })
     socket.on('error', () => undefined)

@@ -1,7 +1,7 @@
 /** Opens the SQLite database with the pragmas that Weft relies on. The only place that opens it. */
-import { existsSync, mkdirSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import Database, { SqliteError } from 'better-sqlite3'
 import { addBodyFunctions } from '../calls/body-compression.ts'
 import { prepareWhenUsed } from './lazy-statements.ts'
 import { isUnavailable } from './store-error.ts'
@@ -60,15 +60,32 @@ export function openDatabase(dataDir: string, image: Buffer | null = null): Conn
 }
 
 export function unusableDirectory(dataDir: string, cause: unknown): DataDirectoryError {
-  const reason = cause instanceof Error ? cause.message : String(cause)
+  const reason = reasonOf(dataDir, cause)
   return new DataDirectoryError(`cannot use the data directory ${dataDir}: ${reason}`, cause)
 }
 
-export function hasDatabase(dataDir: string): boolean {
-  return existsSync(join(dataDir, DATABASE_FILE))
+/** SQLite tells only that it cannot open or write a file; the directory may tell why. */
+function reasonOf(dataDir: string, cause: unknown): string {
+  if (cause instanceof SqliteError && /^SQLITE_(?:CANTOPEN|READONLY)/.test(cause.code)) {
+    try {
+      accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+    } catch (fault) {
+      return (fault as Error).message
+    }
+  }
+  return cause instanceof Error ? cause.message : String(cause)
 }
 
-/** For what must not create one, least of all at a mistyped path. @throws DataDirectoryError when there is none */
+/** @throws DataDirectoryError when that cannot be told, for example without the rights to look */
+export function hasDatabase(dataDir: string): boolean {
+  try {
+    return statSync(join(dataDir, DATABASE_FILE), { throwIfNoEntry: false }) !== undefined
+  } catch (cause) {
+    throw unusableDirectory(dataDir, cause)
+  }
+}
+
+/** For what must not create one, least of all at a mistyped path. @throws DataDirectoryError when none can be seen */
 export function requireDatabase(dataDir: string): void {
   if (hasDatabase(dataDir)) return
   const message = `cannot use the data directory ${dataDir}: it has no ${DATABASE_FILE}`

@@ -1,0 +1,34 @@
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { SqliteError } from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import { openBackupSource } from '../../src/store/sqlite/backup/backup-source.ts'
+import { requireDatabase, unusableDirectory } from '../../src/store/sqlite/db/connection.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+
+describe('a data directory that cannot be used', () => {
+  it('is not said to have no database when the database cannot be seen', () => {
+    const dataDir = makeTempDir()
+    // Like the directory of another user, but also for root.
+    symlinkSync('weft.db', join(dataDir, 'weft.db'))
+    const told = `cannot use the data directory ${dataDir}: ELOOP`
+    expect(() => requireDatabase(dataDir)).toThrow(told)
+  })
+
+  it('is named with the reason that SQLite does not tell', () => {
+    const dataDir = join(makeTempDir(), 'gone')
+    const cause = new SqliteError('unable to open database file', 'SQLITE_CANTOPEN')
+    const told = `cannot use the data directory ${dataDir}: ENOENT`
+    expect(unusableDirectory(dataDir, cause).message).toContain(told)
+  })
+
+  it('is named by a backup whose source cannot be opened', async () => {
+    const dataDir = makeTempDir()
+    // Cannot be opened, as on a read-only file system.
+    mkdirSync(join(dataDir, 'weft.db'))
+    const source = await openBackupSource(dataDir)
+    const copied = source.copyDatabase(join(makeTempDir(), 'copy.db'), () => undefined)
+    await expect(copied).rejects.toThrow(`cannot use the data directory ${dataDir}: unable to open`)
+    source.close()
+  })
+})
