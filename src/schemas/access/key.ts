@@ -6,6 +6,8 @@ import { pageOf } from '../query/page-query.ts'
 const USER_CHARS_MAX = 128
 const PATTERNS_MAX = 100
 const PATTERN_CHARS_MAX = 257
+/** For the document: other languages do not know the classes of characters of JavaScript. */
+const SHOWN_PATTERN = '^(\\*|[^/*]+/(\\*|[^/*]+))$'
 
 /** Rights that a key may carry. `admin` includes all others. */
 export const SCOPES = [
@@ -27,10 +29,8 @@ const projects = z
     z
       .string()
       .max(PATTERN_CHARS_MAX, `must have at most ${PATTERN_CHARS_MAX} characters`)
-      .regex(
-        /^(\*|[^/*\p{C}]+\/(\*|[^/*\p{C}]+))$/u,
-        'must be *, <entity>/* or <entity>/<project>',
-      ),
+      .regex(/^(\*|[^/*\p{C}]+\/(\*|[^/*\p{C}]+))$/u, 'must be *, <entity>/* or <entity>/<project>')
+      .meta({ pattern: SHOWN_PATTERN }),
   )
   .min(1, 'must name at least one')
   .max(PATTERNS_MAX, `must have at most ${PATTERNS_MAX} entries`)
