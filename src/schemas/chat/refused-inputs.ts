@@ -20,13 +20,13 @@ function refuseAll<const Name extends string>(what: string, names: readonly Name
 
 /**
  * Spec: §4.3 (other addresses of a completion are not shown).
- * Choice: refused in the spellings of LiteLLM and the OpenAI clients. All other unknown fields go to the upstream and
- * into the recorded call, where a credential must not be.
+ * Choice: refused as LiteLLM and the Python client of OpenAI spell them. Spelled as in JavaScript, too, they would be one
+ * property twice in generated clients. All other unknown fields go to the upstream and into the recorded call, where a
+ * credential must not be.
  */
 export const REFUSED_INPUTS = {
   ...refuseAll('upstreams get the keys that the models file names', [
     'api_key',
-    'apiKey',
     'token',
     'organization',
     'aws_access_key_id',
@@ -51,18 +51,14 @@ export const REFUSED_INPUTS = {
     'headers',
     'extra_headers',
     'default_headers',
-    'defaultHeaders',
   ]),
   ...refuseAll('upstreams are described by the models file', [
     'api_base',
     'base_url',
-    'baseURL',
     'api_type',
     'api_version',
-    'apiVersion',
     'extra_query',
     'default_query',
-    'defaultQuery',
     'custom_llm_provider',
     'deployment_id',
     'azure_endpoint',

@@ -144,7 +144,7 @@ describe('a completion that a tracing SDK asks for', () => {
   })
 
   it.each([
-    ...['api_key', 'apiKey', 'api_base', 'base_url', 'baseURL', 'api_type', 'api_version'],
+    ...['api_key', 'api_base', 'base_url', 'api_type', 'api_version'],
     ...['aws_access_key_id', 'aws_secret_access_key', 'aws_session_token', 'azure_ad_token'],
     ...['aws_bedrock_runtime_endpoint', 'azure_endpoint', 'vertex_credentials', 'organization'],
     ...['client_secret', 'token', 'headers', 'extra_headers', 'default_headers', 'extra_query'],
